@@ -56,7 +56,7 @@ class Invariant(ABC):
     def __call__(self, of: NumberSystem, X: Any, y: Any, Q: Any) -> Any:
         """A row for each query of Q (m × d), for examples X (n × d), y (n × 1)."""
         if self.prefixes:
-            return on_each_prefix(lambda *seen: self._of_all(of, *seen), of, X, y, Q)
+            return on_each_prefix(self._of_all, of, X, y, Q)
         return self._of_all(of, X, y, Q)
 
     def _of_all(self, of: NumberSystem, X: Any, y: Any, Q: Any) -> Any:

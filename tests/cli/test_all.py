@@ -53,7 +53,7 @@ def test_all_keeps_what_it_found_when_interrupted(claims, tmp_path):
 @pytest.mark.slow
 def test_claims_in_processes_of_their_own_say_the_same(monkeypatch, capsys, tmp_path):
     few = {
-        name: point for name, point in cli.installed().items() if name in ("ogd", "facts", "hop")
+        name: point for name, point in cli.installed().items() if name in ("ols", "facts", "hop")
     }
     monkeypatch.setattr(cli, "installed", lambda: few)
     shown, documents = list[str](), list[Any]()

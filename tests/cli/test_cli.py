@@ -172,7 +172,7 @@ def test_show_says_where_everything_stands(capsys):
         "⌈log₃(2^(k + 2) + 1)⌉",
     ):
         assert part in shown
-    assert run("show", "gd") == 0  # a claim: all that it shows
+    assert run("show", "gradient-descent") == 0  # a claim: all that it shows
     assert capsys.readouterr().out.count("(theorem, regression)") == 3
 
 

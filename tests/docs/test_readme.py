@@ -83,7 +83,7 @@ def test_the_claim_that_is_explained_prints_what_is_shown(capsys):
     from verify.cli.main import main
 
     shown = fences(README, "text")[1].splitlines()
-    assert main(["ogd"]) == 0
+    assert main(["online-gradient-descent"]) == 0
     printed = capsys.readouterr().out.splitlines()[3:-2]
 
     def without_error(line):

@@ -80,7 +80,10 @@ BROKEN = {
     ("[1, 3]", "3"): (1, "is over d = 3: write d = [1, 2, 5]"),
     ("[1, 3]", "[]"): (1, "is over d = []"),
     ('"mean_of_labels(d)"', "3"): (1, "has build that is no text"),
-    ('claim = "mean-label"', 'claim = "ogd"'): (1, "a claim 'ogd' of this library: name one of"),
+    ('claim = "mean-label"', 'claim = "ols"'): (
+        1,
+        "a claim 'ols' of this library: name one of",
+    ),
     ("[mean-label]\n", '["../mean"]\n'): (1, "'../mean' is no name: take small letters"),
     ("[mean-label]\n", "[index]\n"): (1, "'index' is no name"),
     ("[mean-label]\n", "[topic-a]\n"): (1, "'topic-a' is no name"),
@@ -141,16 +144,24 @@ def test_a_module_whose_name_begins_as_ours_is_not_ours():
 
 
 def test_of_two_claims_of_one_name_ours_is_meant_and_the_other_one_named(monkeypatch, capsys):
-    ours = claim.installed()["ogd"]
-    beside(monkeypatch, "ogd = a_package:ogd", "mean-label = b:mean", "mean-label = a:mean")
+    ours = claim.installed()["ols"]
+    beside(
+        monkeypatch,
+        "ols = a_package:ols",
+        "mean-label = b:mean",
+        "mean-label = a:mean",
+    )
     for _ in range(2):
         found = claim.installed()
-        assert (found["ogd"].value, found["mean-label"].value) == (ours.value, "a:mean")
+        assert (found["ols"].value, found["mean-label"].value) == (
+            ours.value,
+            "a:mean",
+        )
     warned = capsys.readouterr().err.splitlines()
     end = "has this name, give it another"
     assert warned == [
         f"warning: the claim mean-label of b (b) is left out: a claim of a (a) {end}",
-        "warning: the claim ogd of a_package (a_package) is left out: "
+        "warning: the claim ols of a_package (a_package) is left out: "
         f"a claim of {plugins.package(ours)} {end}",
     ]
 
@@ -191,7 +202,7 @@ def test_the_template_is_installed_beside_ours_in_a_fresh_environment(tmp_path):
     assert "0 MISSED; 3 of 3" in called(*verify, "selftest", "mean-label", folder=tmp_path)
     few = (
         "from verify.cli import main as cli; points = cli.installed(); "
-        "cli.installed = lambda: {name: points[name] for name in ('mean-label', 'ogd')}; "
+        "cli.installed = lambda: {name: points[name] for name in ('mean-label', 'ols')}; "
         "cli.main(['all', '--quick'])"
     )
     said = called(python, "-c", few, folder=tmp_path)

@@ -9,9 +9,9 @@ from by_id import findings
 from hypothesis import given
 from hypothesis import strategies as st
 
+from theory.regression.by_definition import least_squares
 from verify.domains import Rational
 from verify.finding import Verdict
-from verify.regression.algorithms import least_squares
 from verify.regression.gradient_descent import gradient_descent
 from verify.regression.ols import METHODS, ols
 from verify.regression.online_gradient_descent import online_gradient_descent

@@ -20,8 +20,8 @@ from hypothesis.extra import numpy as npst
 from refusals import rejects
 
 from theory import regression as r
+from theory.regression.by_definition import least_squares
 from verify.domains import Rational
-from verify.regression.algorithms import least_squares
 
 Q = Rational()
 EPS = np.finfo(np.float64).eps

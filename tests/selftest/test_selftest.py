@@ -420,8 +420,8 @@ def test_a_broken_check_is_found_out(monkeypatch):
     )
     monkeypatch.setattr(selftest, "_healthy", {})
     options = {"layout": "direct", "domain": "all", "d": 1, "n": 2, "k": 1, "samples": 2}
-    blind = claim(source="", faults_seen=[options])(installed()["gd"].load().check)
-    assert "direct/registers" in report_on("gd", blind, 0).dead
+    blind = claim(source="", faults_seen=[options])(installed()["gradient-descent"].load().check)
+    assert "direct/registers" in report_on("gradient-descent", blind, 0).dead
 
 
 def test_a_thousandth_more_is_a_thousandth():

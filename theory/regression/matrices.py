@@ -60,9 +60,9 @@ def inverse_of_power(of: NumberSystem, S: Matrix, alpha: float, start: Start, p:
 
 
 def on_each_prefix(
-    rows: Callable[..., Matrix], of: NumberSystem, X: Matrix, y: Matrix, Q: Matrix
+    rows: Callable[..., Matrix], of: NumberSystem, X: Matrix, y: Matrix, Q: Matrix, *more: Any
 ) -> Matrix:
-    """For t = 0 … n: `rows` of the first t examples and of input t + 1 (for t = n of Q).
+    """For t = 0 … n: `rows` of the first t examples, of input t + 1 (for t = n of Q) and `more`.
 
     No example is as good as one that is all 0.
     """
@@ -70,5 +70,5 @@ def on_each_prefix(
     none, no_label = [[of.number(0)] * X.ncols()], [[of.number(0)]]
     for t in range(len(inputs)):
         seen = of.matrix(inputs[:t] or none), of.matrix(labels[:t] or no_label)
-        found += rows(*seen, of.matrix([inputs[t]])).tolist()
+        found += rows(of, *seen, of.matrix([inputs[t]]), *more).tolist()
     return of.matrix(found)

@@ -10,14 +10,14 @@ import numpy as np
 
 from theory.checks import InputError
 from theory.regression import Start
+from theory.regression.by_definition import least_squares
 from theory.regression.matrices import identity, matrix_power, start_matrix
 from theory.regression.ols import rank_cut
 from verify.domains import Rational
 from verify.domains.base import Domain, Matrix
 from verify.evidence.agreement import float_agreement, recursion_by_balls, size_of
+from verify.evidence.examples import Examples
 from verify.finding import Finding, Verdict
-from verify.regression.algorithms import least_squares
-from verify.regression.data import Examples
 
 
 def safe_alpha(x: np.ndarray, start: Start) -> float:

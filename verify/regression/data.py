@@ -15,14 +15,7 @@ import numpy as np
 from theory.checks import InputError
 from theory.regression import gaussian_prompts
 from verify.claim import Run
-
-
-class Examples(NamedTuple):
-    """x (…, n, d), y (…, n) to learn from and queries (…, d), or (m, d) for one x (n, d)."""
-
-    x: np.ndarray
-    y: np.ndarray
-    queries: np.ndarray
+from verify.evidence.examples import Examples
 
 
 class Table(NamedTuple):

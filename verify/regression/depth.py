@@ -12,12 +12,14 @@ from theory.checks import InputError
 from theory.regression import Start, newton_degree, newton_lower_bound
 from verify.claim import Run, claim, option
 from verify.domains import Degrees, NotPolynomial, streams
+from verify.evidence.examples import degree_of
 from verify.evidence.identity import DomainName, modulo_primes, over_the_rationals, symbolically
 from verify.evidence.statement import OverExamples
 from verify.finding import Finding, Verdict, equal, same
 from verify.ledger.theorems import theorem
+from verify.regression.newton import newton_statement
+from verify.regression.options import LAYOUTS
 from verify.regression.stability import CONDITIONS, Errors, does_not_grow, errors, stays_within
-from verify.regression.statements import LAYOUTS, degree_of, newton_statement
 
 ALPHA = 2.0**-6
 LARGEST_K = 100  # rows of the table

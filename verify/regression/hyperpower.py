@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Annotated
 
+import constructions
 from theory.kinds import Positive, read
+from theory.regression import by_definition
 from verify.claim import Run, claim, option
 from verify.evidence.certificates import Recursion, for_all_inputs
+from verify.evidence.examples import computes
 from verify.evidence.identity import DomainName
+from verify.evidence.statement import OverExamples
 from verify.finding import Finding
 from verify.regression.convergence import newton_converges, safe_alpha
 from verify.regression.data import gaussian_examples
 from verify.regression.options import Prompts, in_each_domain
-from verify.regression.statements import computes, hyperpower_statement
 
 
 @claim(
@@ -42,9 +46,15 @@ def hyperpower(
     examples = gaussian_examples(run, samples, n, d)
     scale = safe_alpha(examples.x, "gram") if alpha is None else alpha
     scale = read(Positive, "alpha", scale)
-    statement = hyperpower_statement(run, order, scale)
-    yield from computes(run, statement, examples, k, domain)
+    case = OverExamples(
+        build=lambda d, n, k: run.build(constructions.hyperpower, d, k, order, scale),
+        algorithm=partial(by_definition.hyperpower, order=order, alpha=scale),
+        repeat={"order": order, "alpha": scale},
+        theorem="hyperpower",
+        parameters={"p": order},
+    ).at(d, n, k)
+    yield from computes(run, case, examples, domain)
     of = Recursion(f"{k} steps of order {order}", k, scale, order=order)
-    run.certify(lambda: for_all_inputs(statement.at(d, n, k), of))
+    run.certify(lambda: for_all_inputs(case, of))
     if domain in ("all", "float"):
         yield newton_converges(examples.x, scale, "gram")

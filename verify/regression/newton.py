@@ -3,30 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Annotated
 
-from theory.regression import Start
+import constructions
+from constructions.transformer import Transformer
+from theory.checks import InputError
+from theory.regression import Start, by_definition
 from theory.regression import newton as solve
+from theory.regression.matrices import on_each_prefix
 from verify.claim import Run, claim, option
 from verify.domains import Rational
 from verify.evidence.agreement import transformer_in_float
 from verify.evidence.certificates import Recursion, for_all_inputs
+from verify.evidence.examples import computes
 from verify.evidence.identity import DomainName
-from verify.evidence.statement import Inputs
+from verify.evidence.statement import Inputs, OverExamples
 from verify.finding import Finding, equal, labelled
 from verify.regression.convergence import distance_to_ols, newton_converges, safe_alpha
 from verify.regression.data import gaussian_examples
-from verify.regression.options import Prompts, in_each_domain
-from verify.regression.statements import (
+from verify.regression.options import (
+    CAUSAL,
     LAYOUTS,
-    STEPS,
+    Layout,
     Layouts,
-    computes,
-    is_causal,
-    newton_statement,
-    newton_statements,
+    Prompts,
+    in_each_domain,
+    newton_theorem,
 )
 
+STEPS = 12  # of Newton at most, register by register: each doubles the degree
+MOST_PAIRS = 5e6  # pairs of tokens that attention other than linear may look at in a few seconds
 QUICK = 4  # so many examples at most in exact domains, at quick sizes
 
 
@@ -89,32 +96,71 @@ def newton(
     examples = gaussian_examples(run, samples, n, d)
     scale = safe_alpha(examples.x, start) if alpha is None else float(alpha)
     pairs = len(examples.x) * n * n
-    statements = newton_statements(run, layout, start, scale, pairs, interleaved)
-    for chosen, statement in statements.items():
-        rows = QUICK if run.quick else None
-        found = computes(
-            run,
-            statement,
-            examples,
-            k,
-            domain,
-            most_steps=STEPS,
-            most_rows=rows,
-        )
+    rows = QUICK if run.quick else None
+    for chosen in layouts_of(layout, start, pairs, interleaved):
+        case = newton_statement(run, chosen, start, scale, interleaved).at(d, n, k)
+        found = computes(run, case, examples, domain, most_steps=STEPS, most_rows=rows)
         yield from labelled(chosen, found)
         if chosen != "paper" and not interleaved:
             of = Recursion(f"{k} steps of Newton's method", k, scale, start)
-            run.certify(lambda: for_all_inputs(statement.at(d, n, k), of))  # noqa: B023  at once
+            run.certify(lambda: for_all_inputs(case, of))  # noqa: B023  at once
     if domain == "all":
         yield _theory(run, start)
     if domain in ("all", "float"):
-        in_float = transformer_in_float(statement.at(d, n, k).model, *examples)
-        if is_causal(layout):  # all examples are seen by the query
+        in_float = transformer_in_float(case.model, *examples)
+        if layout in CAUSAL:  # all examples are seen by the query
             in_float = in_float[0][..., -1], in_float[1][..., -1]
         yield newton_converges(examples.x, scale, start)
         yield distance_to_ols(examples, in_float, k, scale, start)
     x, y = examples.x[0], examples.y[0]
     run.draw(x, y, k, alpha or safe_alpha(x, start), start)
+
+
+def newton_statement(
+    run: Run, layout: Layout, start: Start, alpha: float, interleaved: bool = False
+) -> OverExamples:
+    """k steps of Iterative Newton, under a causal mask for every prefix of the examples."""
+    causal = layout in CAUSAL
+    steps = partial(by_definition.newton, alpha=alpha, start=start)
+
+    def build(d: int, n: int, k: int) -> Transformer:
+        return run.build(
+            constructions.newton,
+            d,
+            k,
+            alpha,
+            {"causal": "direct", "causal-ladder": "ladder"}.get(layout, layout),
+            start=start,
+            interleaved=interleaved,
+            causal=causal,
+            n=n if layout == "paper" else None,
+        )
+
+    return OverExamples(
+        build=build,
+        algorithm=partial(on_each_prefix, steps) if causal else steps,
+        repeat={"layout": layout, "start": start, "alpha": alpha, "interleaved": interleaved},
+        polynomial=not interleaved,
+        theorem=newton_theorem(layout, start, interleaved),
+    )
+
+
+def layouts_of(
+    layout: Layouts, start: Start, pairs: float, interleaved: bool = False
+) -> list[Layout]:
+    """Those to check; ReLU attention looks at all pairs of tokens, linear does not."""
+    if interleaved and layout not in ("all", "direct"):
+        raise InputError(f"interleaved prompts need layout 'direct', not '{layout}'")
+    if start == "identity" and layout == "paper":
+        raise InputError("layout 'paper' starts from αS: leave --start at gram")
+    if layout != "all" or interleaved:
+        if (layout == "paper" or interleaved) and pairs > MOST_PAIRS:
+            raise InputError(
+                f"{pairs:.1e} pairs of tokens are too many for attention that is not linear: at "
+                f"most {MOST_PAIRS:.0e} (prompts × n²); take fewer of either, or layout 'direct'"
+            )
+        return ["direct" if layout == "all" else layout]
+    return [each for each in LAYOUTS[start] if each != "paper" or pairs <= MOST_PAIRS]
 
 
 def _theory(run: Run, start: Start) -> Finding:

@@ -16,12 +16,14 @@ from verify.claim import Run, claim, option
 from verify.cli.output import deliver, json_target
 from verify.domains import Rational
 from verify.evidence.agreement import transformer_in_float
+from verify.evidence.examples import Examples, computes
 from verify.evidence.identity import DomainName, modulo_primes
 from verify.evidence.statement import Inputs, OverExamples
 from verify.finding import Finding, at_most, equal, labelled
 from verify.regression.convergence import distance_to_ols, from_ols, newton_converges, safe_alpha
-from verify.regression.data import Examples, Table, read_table
-from verify.regression.statements import STEPS, Layouts, computes, newton_statements
+from verify.regression.data import Table, read_table
+from verify.regression.newton import STEPS, layouts_of, newton_statement
+from verify.regression.options import Layouts
 
 MOST_ROWS = 100  # of the data, for the exact domains
 LARGEST_EXACT = 4e6  # bits·n·d² beyond which the rationals take seconds
@@ -73,12 +75,14 @@ def newton_on_data(
     what = f"{len(queries)} held-out rows of {data.name}"
     needed, stated = steps_to_ols(examples, scale, start)
     said: dict[str, np.ndarray] = {}
-    for chosen, statement in newton_statements(run, layout, start, scale, n * n).items():
+    for chosen in layouts_of(layout, start, n * n):
+        statement = newton_statement(run, chosen, start, scale)
         most = {"most_steps": STEPS, "most_rows": MOST_ROWS}
-        found = computes(run, statement, examples, k, domain, what=what, **most)
+        case = statement.at(d, n, k)
+        found = computes(run, case, examples, domain, what=what, **most)
         yield from labelled(chosen, found)
         if domain in ("all", "float"):
-            in_float = transformer_in_float(statement.at(d, n, k).model, *examples)
+            in_float = transformer_in_float(case.model, *examples)
             said[chosen] = in_float[0]
             of_layout = [held_out(table, in_float, k, scale, start, needed)]
             of_layout[0].told = len(said) == 1  # the table is the same for every layout

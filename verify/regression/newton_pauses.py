@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Annotated
 
 from constructions import newton_with_pauses
-from constructions.transformer import Transformer
 from theory.kinds import Positive, read
+from theory.regression import by_definition
 from verify.claim import Run, claim, option
+from verify.evidence.examples import computes
 from verify.evidence.identity import DomainName
 from verify.evidence.statement import OverExamples
 from verify.finding import Finding
-from verify.regression import algorithms
 from verify.regression.convergence import newton_converges, safe_alpha
 from verify.regression.data import gaussian_examples
 from verify.regression.options import Prompts, in_each_domain
-from verify.regression.statements import computes
 
 
 @claim(
@@ -44,17 +44,12 @@ def newton_pauses(
     scale = safe_alpha(examples.x, "identity") if alpha is None else alpha
     scale = read(Positive, "alpha", scale)
 
-    def build(d: int, n: int, k: int) -> Transformer:
-        return run.build(newton_with_pauses, d, k, scale)
-
-    statement = OverExamples(
-        build=build,
-        algorithm=lambda domain, X, y, Q, k: algorithms.newton(
-            domain, X, y, Q, k=k, alpha=scale, start="identity"
-        ),
+    case = OverExamples(
+        build=lambda d, n, k: run.build(newton_with_pauses, d, k, scale),
+        algorithm=partial(by_definition.newton, alpha=scale, start="identity"),
         repeat={"alpha": scale},
         theorem="newton-with-pauses",
-    )
-    yield from computes(run, statement, examples, k, domain)
+    ).at(d, n, k)
+    yield from computes(run, case, examples, domain)
     if domain in ("all", "float"):
         yield newton_converges(examples.x, scale, "identity")

@@ -13,12 +13,13 @@ from theory.regression.matrices import identity, matrix_power, start_matrix
 from verify.claim import Run, claim, option
 from verify.domains import Rational
 from verify.evidence.agreement import LEAST_TOLD, transformer_in_float
+from verify.evidence.examples import Examples
 from verify.evidence.identity import modulo_primes
 from verify.evidence.statement import Inputs, OverExamples, rational_instance
 from verify.finding import Finding, Verdict, equal, labelled
 from verify.regression.convergence import from_ols, relative, safe_alpha
-from verify.regression.data import Examples
-from verify.regression.statements import gradient_descent_statement, newton_statement
+from verify.regression.gradient_descent import descent_statement
+from verify.regression.newton import newton_statement
 
 ACCURACY = 1e-9  # the residual that the step counts below are chosen for
 FAMILIES: dict[str, Callable[[int], list[int]]] = {
@@ -47,7 +48,7 @@ METHODS = {
     ),
     "gradient descent": Method(
         "identity",
-        lambda run, eta: gradient_descent_statement(run, "ladder", eta),
+        lambda run, eta: descent_statement(run, "ladder", eta),
         gradient_descent_residual,
         lambda k: k,
     ),

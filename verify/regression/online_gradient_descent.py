@@ -1,18 +1,21 @@
-"""The claim `ogd`: a causal transformer computes one pass of online gradient descent."""
+"""The claim `online-gradient-descent`: causal layers make one pass over the examples."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import log2
 from typing import Annotated, Literal
 
+import constructions
+from theory.regression import by_definition
 from verify.claim import Run, claim, option
+from verify.evidence.examples import in_float64
 from verify.evidence.identity import modulo_primes, over_the_rationals
 from verify.evidence.size import size
-from verify.evidence.statement import Inputs, OverExamples
+from verify.evidence.statement import Case, Inputs, OverExamples
 from verify.finding import Finding, equal
 from verify.regression.data import gaussian_examples
 from verify.regression.options import Prompts, in_each_domain
-from verify.regression.statements import in_float64, online_statement
 
 
 @claim(
@@ -33,20 +36,19 @@ def online_gradient_descent(
     beside x_i, so the prediction is a rational function of the inputs: the symbolic domain, of
     polynomials, does not speak about it; the modular one has the denominators in its bound.
     """
-    statement = online_statement(run)
-    yield size(statement.at(d, n, 0).model, statement.theorem, d=d, n=n)
+    case = online_statement(run).at(d, n, 0)
+    yield size(case.model, case.of.theorem, d=d, n=n)
     if domain in ("all", "float"):
-        yield in_float64(statement.at(d, n, 0), gaussian_examples(run, samples, n, d))
+        yield in_float64(case, gaussian_examples(run, samples, n, d))
     if domain in ("all", "exact"):
-        yield over_the_rationals(run, statement.at(d, n, 0))
-        yield _last_example_fitted(run, statement, d, n)
+        yield over_the_rationals(run, case)
+        yield _last_example_fitted(run, case)
     if domain in ("all", "modular"):
-        yield modulo_primes(run, statement.at(d, n, 0))
+        yield modulo_primes(run, case)
 
 
-def _last_example_fitted(run: Run, statement: OverExamples, d: int, n: int) -> Finding:
+def _last_example_fitted(run: Run, case: Case) -> Finding:
     """Asked for the last example, the transformer answers its label, exactly."""
-    case = statement.at(d, n, 0)
     domain, X, y, _ = case.rational(run.rng)
     X[-1] = [entry if entry else domain.number(1) for entry in X[-1]]
     answer = case.predictions(Inputs(domain, X, y, [X[-1]])).tolist()[0][0]
@@ -58,3 +60,27 @@ def _last_example_fitted(run: Run, statement: OverExamples, d: int, n: int) -> F
         words=f"answered {answer}",
         wanted=f"the label {label}",
     )
+
+
+def online_statement(run: Run) -> OverExamples:
+    """One pass of online gradient descent; there is no step count."""
+    return OverExamples(
+        build=lambda d, n, _: run.build(constructions.online_gradient_descent, d, n),
+        algorithm=lambda of, X, y, Q, _: by_definition.online_gradient_descent(of, X, y, Q),
+        rational_size=_size_over_common_denominator,
+        theorem="online-gradient-descent",
+    )
+
+
+def _size_over_common_denominator(d: int, n: int, _: int) -> tuple[int, float]:
+    """Degree and bits of (transformer − algorithm)·Π‖x_i‖^{2n}, plus the degree of Πᵢ‖xᵢ‖².
+
+    A layer multiplies by at most one key, so after n layers Π_i ‖x_i‖^{2n} clears every
+    denominator. Each of the n layers adds at most key · x, of degree 2 over its denominator, to
+    the degree 1 of y; the product has degree 2n².  A random point with some ‖x_i‖² = 0 could not
+    be used, so the degree 2n of Π‖x_i‖² is added.  In each layer the sum of the absolute values
+    of the coefficients grows at most by 2 + nd over the denominators, whose own is d each; the
+    algorithm's is smaller.
+    """
+    degree = 2 * n * n + 2 * n + 1 + 2 * n
+    return degree, n * n * log2(d) + n * log2(2 + n * d) + log2(n) + 1

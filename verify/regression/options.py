@@ -1,12 +1,25 @@
-"""Options that several claims on regression have."""
+"""Options that several claims on regression have, and the constructions that they choose from."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Literal, get_args
 
+from theory.regression import Start
 from verify.claim import option
 from verify.evidence.identity import DomainName
+
+Packed = Literal["direct", "ladder", "paper"]
+Causal = Literal["causal", "causal-ladder"]
+Layout = Literal[Packed, Causal]
+Layouts = Literal["all", Layout]
+
+CAUSAL: tuple[Causal, ...] = ("causal", "causal-ladder")
+LAYOUTS: dict[Start, tuple[Packed, ...]] = {
+    "gram": ("direct", "ladder", "paper"),
+    "identity": ("direct", "ladder"),
+}
+"""The constructions of Newton's method for a whole prompt, by what they start from."""
 
 SAMPLED = ("all", "float")  # the domains in which prompts are drawn
 
@@ -24,3 +37,9 @@ def in_each_domain(
         {**options, "domain": domain, **({"samples": 4} if domain in SAMPLED else {})}
         for domain in domains
     ]
+
+
+def newton_theorem(layout: Layout, start: Start, interleaved: bool = False) -> str:
+    """The entry of the ledger about a construction of Newton's method."""
+    name = "newton-interleaved" if interleaved else f"newton-{layout}".removesuffix("-paper")
+    return name + "-identity" * (start == "identity")

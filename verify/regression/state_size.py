@@ -13,17 +13,15 @@ import numpy as np
 
 from theory.regression import newton_steps, optimal_gradient_descent_steps
 from verify.claim import Run, claim, option
+from verify.evidence.examples import degree_of
 from verify.evidence.identity import modulo_primes, over_the_rationals
 from verify.evidence.statistics import ERRORS, estimated
 from verify.finding import Finding, Verdict, at_least, same
 from verify.ledger.theorems import theorem
+from verify.regression.gradient_descent import descent_statement
+from verify.regression.newton import newton_statement
+from verify.regression.online_gradient_descent import online_statement
 from verify.regression.residuals import RESIDUALS
-from verify.regression.statements import (
-    degree_of,
-    gradient_descent_statement,
-    newton_statement,
-    online_statement,
-)
 
 CONDITIONS = tuple(4.0**i for i in range(2, 8))
 SHRINK = 1e-3  # the residual to be reached
@@ -68,7 +66,7 @@ def state_size(
 
 def _degrees(run: Run) -> Iterator[Finding]:
     """Degree in the prompt, d = n = 1: 2L + 1 in L causal layers, up to 3^L under a full mask."""
-    causal, full = (gradient_descent_statement(run, mask, 0.5) for mask in ("causal", "ladder"))
+    causal, full = (descent_statement(run, mask, 0.5) for mask in ("causal", "ladder"))
     yield same(
         "degree/causal",
         "degree in the prompt after L = 1 … 6 causal layers",
@@ -90,7 +88,7 @@ def _degrees(run: Run) -> Iterator[Finding]:
 
 def _the_same_weights(run: Run) -> Iterator[Finding]:
     """The constructions that the argument speaks of compute what it says."""
-    causal, full = (gradient_descent_statement(run, mask, 2.0**-4) for mask in ("causal", "ladder"))
+    causal, full = (descent_statement(run, mask, 2.0**-4) for mask in ("causal", "ladder"))
     rereading = modulo_primes(run, causal.at(2, 4, LAYERS[-1]))
     online = over_the_rationals(run, online_statement(run).at(2, 4, 0))
     tripling = modulo_primes(run, full.at(2, 4, (3 ** LAYERS[-1] - 1) // 2))

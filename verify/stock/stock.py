@@ -24,9 +24,10 @@ from theory.retrieval import induction
 from verify.claim import Run, claim, option
 from verify.domains import Ball, Rational, outputs
 from verify.evidence.enclosure import interval
+from verify.evidence.examples import Examples
 from verify.finding import Finding, Verdict, at_most, labelled, same, within
 from verify.regression.convergence import safe_alpha
-from verify.regression.data import Examples, gaussian_examples
+from verify.regression.data import gaussian_examples
 from verify.stock.gadgets import lemmas
 
 Inside = Literal["encoder", "gpt2"]

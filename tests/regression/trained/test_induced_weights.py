@@ -7,7 +7,7 @@ from planted import Planted, bent, descent, newton, silent
 from constructions.trained.tasks.regression import Regression
 from verify.claim import Run
 from verify.finding import Verdict
-from verify.regression.trained.induced_weights import Asked, induced
+from verify.regression.trained.induced_weights import Asked, induced_weights
 
 HOLDS, FAILS = Verdict.HOLDS, Verdict.FAILS
 
@@ -15,7 +15,7 @@ HOLDS, FAILS = Verdict.HOLDS, Verdict.FAILS
 def test_induced_weights(verdicts):
     def found(*rules, samples=100):
         models = {"a": Planted(*rules, task=Regression(3, 5))}
-        return verdicts(induced, models, checkpoint="a", samples=samples)
+        return verdicts(induced_weights, models, checkpoint="a", samples=samples)
 
     by_newton = found(*map(newton, (2, 5, 8, 11)))
     assert by_newton["a/linear"] is by_newton["a/last-layer"] is by_newton["a/newton"] is HOLDS

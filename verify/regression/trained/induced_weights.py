@@ -12,7 +12,7 @@ from typing import Annotated
 
 import numpy as np
 
-from theory.regression import PrefixSpectrum, Prompts, induced_weights, weight_cosines
+from theory.regression import PrefixSpectrum, Prompts, similarity, weight_cosines
 from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import Trained, models_of
 from verify.evidence.statistics import BY, above, estimated, sign_of
@@ -33,7 +33,7 @@ QUICK = 20, 4  # so many prompts at most, and queries, at quick sizes
 
 
 @claim(source="[Fu2024]", picture="verify.regression.trained.pictures:weights_picture")
-def induced(
+def induced_weights(
     run: Run,
     *,
     checkpoint: Checkpoint = "regression-small",
@@ -137,7 +137,7 @@ class Asked:
             x, y = (np.repeat(part[:, :t], T, axis=0) for part in (p.x, p.y))
             said = read(trained.model, read_by, x, y, queries.reshape(-1, d))[0, 1:, :, -1]
             said = said.reshape(-1, samples, T)
-            w, _ = induced_weights(np.broadcast_to(queries, (*said.shape, d)), said)
+            w, _ = similarity.induced_weights(np.broadcast_to(queries, (*said.shape, d)), said)
             weights[:, :, t - 1] = w
             squares[:, :, t - 1] = (said**2).mean(-1)
             nonlinear[:, :, t - 1] = ((said - np.matvec(queries, w)) ** 2).sum(-1) / (T - d)

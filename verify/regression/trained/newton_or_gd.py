@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from theory.regression.by_definition import gradient_descent, newton
 from theory.regression.matrices import identity
 from verify.claim import Run, claim
 from verify.domains import Rational
 from verify.evidence.checkpoints import models_of
 from verify.evidence.statistics import Mean
 from verify.finding import Finding, equal, labelled
-from verify.regression.algorithms import gradient_descent, newton
 from verify.regression.trained.filters import filters, over_seeds
 from verify.regression.trained.options import TRANSFORMER, Checkpoint, Samples
 from verify.regression.trained.probes import Probed

@@ -1,34 +1,34 @@
-"""The algorithms by their definitions, written once for every number system.
+"""The algorithms by their definitions, written once for every number system (see `matrices.py`).
 
 X is n × d, y is n × 1, Q is m × d with a query in each row; the result is m × 1 predictions.
-Nothing here knows of the closed forms that `theory` and `constructions` use.
+Nothing here uses the closed forms of the other modules and of `constructions`.
 """
 
 from __future__ import annotations
 
-from theory.regression import Start
-from theory.regression.matrices import identity, start_matrix
-from verify.domains import Rational
-from verify.domains.base import Domain, Matrix
+from flint import fmpq_mat
+
+from theory.regression.matrices import Matrix, NumberSystem, identity, start_matrix
+from theory.regression.newton import Start
 
 
 def newton(
-    domain: Domain, X: Matrix, y: Matrix, Q: Matrix, k: int, alpha: float, start: Start
+    of: NumberSystem, X: Matrix, y: Matrix, Q: Matrix, k: int, alpha: float, start: Start
 ) -> Matrix:
     """Q M_k Xᵀ y with M_{j+1} = 2M_j − M_j S M_j."""
-    S, two = X.transpose() * X, domain.number(2)
-    M = start_matrix(domain, S, alpha, start)
+    S, two = X.transpose() * X, of.number(2)
+    M = start_matrix(of, S, alpha, start)
     for _ in range(k):
         M = two * M - M * S * M
     return Q * (M * (X.transpose() * y))
 
 
 def hyperpower(
-    domain: Domain, X: Matrix, y: Matrix, Q: Matrix, k: int, order: int, alpha: float
+    of: NumberSystem, X: Matrix, y: Matrix, Q: Matrix, k: int, order: int, alpha: float
 ) -> Matrix:
     """Q M_k Xᵀ y with M_{j+1} = M_j Σ_{i<order} (I − S M_j)^i from M₀ = αS, term by term."""
     S = X.transpose() * X
-    M, unit = start_matrix(domain, S, alpha, "gram"), identity(domain, S.nrows())
+    M, unit = start_matrix(of, S, alpha, "gram"), identity(of, S.nrows())
     for _ in range(k):
         E, raised, total = unit - S * M, unit, unit
         for _ in range(order - 1):
@@ -39,21 +39,21 @@ def hyperpower(
 
 
 def gradient_descent(
-    domain: Domain, X: Matrix, y: Matrix, Q: Matrix, k: int, step_size: float
+    of: NumberSystem, X: Matrix, y: Matrix, Q: Matrix, k: int, step_size: float
 ) -> Matrix:
     """Q w_k with w ← w + η Xᵀ(y − X w) from w = 0."""
-    eta = domain.number(*step_size.as_integer_ratio())
-    w = domain.number(0) * (X.transpose() * y)
+    eta = of.number(*step_size.as_integer_ratio())
+    w = of.number(0) * (X.transpose() * y)
     for _ in range(k):
         w = w + eta * (X.transpose() * (y - X * w))
     return Q * w
 
 
-def online_gradient_descent(domain: Domain, X: Matrix, y: Matrix, Q: Matrix) -> Matrix:
+def online_gradient_descent(of: NumberSystem, X: Matrix, y: Matrix, Q: Matrix) -> Matrix:
     """Q w_n with w ← w + (y_i − ⟨w, x_i⟩) x_i/‖x_i‖², one pass; x_i = 0 makes no step."""
-    w = domain.number(0) * (X.transpose() * y)
+    w = of.number(0) * (X.transpose() * y)
     for row, label in zip(X.tolist(), y.tolist(), strict=True):
-        x = domain.matrix([row])
+        x = of.matrix([row])
         square = (x * x.transpose()).tolist()[0][0]
         if square != 0:
             error = label[0] - (x * w).tolist()[0][0]
@@ -61,25 +61,24 @@ def online_gradient_descent(domain: Domain, X: Matrix, y: Matrix, Q: Matrix) -> 
     return Q * w
 
 
-def least_squares(domain: Domain, X: Matrix, y: Matrix) -> Matrix:
+def least_squares(of: NumberSystem, X: Matrix, y: Matrix) -> Matrix:
     """The minimum-norm minimiser of ‖X w − y‖, computed over Q from rational (or exact) entries.
 
     X = C F with F the non-zero rows of its echelon form and C its columns at the pivots, so C and
     Fᵀ have full column rank, and w = Fᵀ(F Fᵀ)⁻¹(CᵀC)⁻¹Cᵀ y.
     """
-    rational = Rational()
     X, y = (_over_q(matrix) for matrix in (X, y))
     echelon, rank = X.rref()
     if rank == 0:
-        return domain.matrix([[domain.number(0)]] * X.ncols())
+        return of.matrix([[of.number(0)]] * X.ncols())
     rows = echelon.tolist()[:rank]
     pivots = [next(j for j, entry in enumerate(row) if entry != 0) for row in rows]
-    F, C = rational.matrix(rows), rational.matrix([[r[j] for j in pivots] for r in X.tolist()])
+    F, C = fmpq_mat(rows), fmpq_mat([[r[j] for j in pivots] for r in X.tolist()])
     w = F.transpose() * ((C.transpose() * C) * (F * F.transpose())).solve(C.transpose() * y)
-    return domain.matrix([[domain.number(int(e.p), int(e.q)) for e in row] for row in w.tolist()])
+    return of.matrix([[of.number(int(e.p), int(e.q)) for e in row] for row in w.tolist()])
 
 
 def _over_q(matrix: Matrix) -> Matrix:
     """The same entries as rationals; balls must be exact."""
     rows = matrix.tolist()
-    return Rational().matrix([[e.fmpq() if hasattr(e, "fmpq") else e for e in r] for r in rows])
+    return fmpq_mat([[e.fmpq() if hasattr(e, "fmpq") else e for e in r] for r in rows])

@@ -1,0 +1,112 @@
+"""A construction on examples and queries beside its definition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from constructions.regression.stages import Inverse
+from theory.regression.matrices import identity, matrix_power, start_matrix
+from verify.claim import Run
+from verify.evidence.agreement import float_agreement, recursion_by_balls, transformer_in_float
+from verify.evidence.identity import DomainName, equality
+from verify.evidence.registers import (
+    Side,
+    held_registers,
+    invariants_hold,
+    point,
+    registers_hold,
+)
+from verify.evidence.size import size
+from verify.evidence.statement import Case, Inputs
+from verify.finding import Finding
+
+
+class Examples(NamedTuple):
+    """x (…, n, d), y (…, n) to learn from and queries (…, d), or (m, d) for one x (n, d)."""
+
+    x: np.ndarray
+    y: np.ndarray
+    queries: np.ndarray
+
+
+def degree_of(case: Case) -> int:
+    """The degree of the (last) prediction as a polynomial in all inputs."""
+    return int(case.predictions(case.symbols()).tolist()[-1][0].total_degree())
+
+
+def in_float64(case: Case, examples: Examples, what: str = "") -> Finding:
+    """The transformer's predictions on examples beside the recursion's."""
+    return float_agreement(
+        f"equals the recursion in float64 ({what or f'{len(examples.x)} prompts'})",
+        transformer_in_float(case.model, *examples),
+        recursion_by_balls(case.of.algorithm, *examples, case.k),
+    )
+
+
+def computes(
+    run: Run,
+    case: Case,
+    examples: Examples,
+    domain: DomainName,
+    *,
+    most_steps: int | None = None,
+    most_rows: int | None = None,
+    what: str = "",
+) -> Iterator[Finding]:
+    """The size that the ledger states, the algorithm in every domain asked for, and the proof layer
+    by layer.
+
+    `what` the examples are, in words; exact domains take at most `most_rows` of them, the proof
+    `most_steps`.
+    """
+    of, d, n, k = case.of, case.d, case.n, case.k
+    rows = min(n, most_rows or n)
+    in_other_domains = equality(run, of.at(d, rows, k), domain)
+    yield size(case.model, of.theorem, d=d, n=n, k=k, **of.parameters)
+    if domain in ("all", "float"):
+        yield in_float64(case, examples, what)
+    yield from in_other_domains
+    if domain == "all":
+        yield from layer_by_layer(run, of.at(d, rows, min(k, most_steps or k)))
+
+
+def layer_by_layer(run: Run, case: Case) -> Iterator[Finding]:
+    """Every register holds what the proof says; and I − S·M is the stated power of I − S·M₀."""
+    yield registers_hold(run, case)
+    given = point(run, case)
+    invariants: list[Any] = [stage.holds for stage in case.model.stages]
+    steps = [each.power for each in invariants if _is_inverse(each)]
+    if not steps:
+        return
+    what = (
+        "squares in every step"
+        if all(b == 2 * a for a, b in pairwise(steps))
+        else f"is raised to the powers {', '.join(map(str, sorted(set(steps))))}"
+    )
+    found = invariants_hold(case, given, "residual", f"residual I − S·M {what}", residuals)
+    found.wanted = "(I − S·M₀)^p"
+    yield found
+
+
+def residuals(case: Case, given: Inputs) -> list[Side]:
+    """x (I − M S), as read from the registers that hold M x, beside x (I − M₀ S)^power."""
+    domain, X, _, queries = given.matrices
+    S = X.transpose() * X
+    compared = []
+    for stage, M in held_registers(case, given):
+        invariant: Any = stage.holds
+        if _is_inverse(invariant):
+            of = invariant.residuals
+            E = identity(domain, S.nrows()) - start_matrix(domain, S, of.alpha, of.start) * S
+            wanted = queries * matrix_power(domain, E, invariant.power)
+            compared.append(Side(stage, queries - M * S, wanted))
+    return compared
+
+
+def _is_inverse(invariant: Any) -> bool:
+    """Whether it is M x, of all examples."""
+    return isinstance(invariant, Inverse) and invariant.row is None
