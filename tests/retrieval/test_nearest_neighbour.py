@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import pytest
 import torch
 from exact import fractions, predict, prompt
 from flint import fmpq
@@ -113,10 +112,3 @@ def Ball_array(rationals):
     filled = np.empty(len(entries), dtype=object)
     filled[:] = entries
     return filled.reshape(rationals.shape)
-
-
-@pytest.mark.parametrize("d", [1, 2, 5])
-def test_size(d):
-    model = nearest_neighbour(d)
-    assert (model.n_layers, model.n_heads, model.d_model) == (1, 1, d + 3)
-    assert all(name in str(model) for name in ("2·x", "square", "estimate"))
