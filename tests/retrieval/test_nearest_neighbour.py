@@ -1,7 +1,5 @@
 """The nearest-neighbour head against `theory.retrieval.nearest_neighbour`, and its soft limit."""
 
-import math
-
 import numpy as np
 import torch
 from exact import fractions, predict, prompt
@@ -77,19 +75,6 @@ def test_softmax_is_the_kernel_smoother(beta, m, n, d, seed):
     assert (abs(found - theory.kernel_smoother(x, y, q, beta)) <= bound).all()
     one = theory.kernel_smoother_by_definition(x[0], y[0], q[0, 0], beta)
     assert abs(found[0, 0] - one) <= bound
-
-
-@settings(max_examples=25)
-@given(**sizes)
-def test_it_tends_to_the_nearest_neighbour(n, d, seed):
-    """They differ by at most (n − 1)·e^{−βg}·(max y − min y), and here g ≥ 1."""
-    rng = np.random.default_rng(seed)
-    x, y, q = whole(rng, n, d), whole(rng, n, size=9), whole(rng, d)
-    nearest = nearest_neighbour(d)
-    for beta in (1.0, 5.0, 60.0):
-        difference = abs(nearest.sharpened(beta)(x, y, q) - nearest(x, y, q))
-        bound = (n - 1) * math.exp(-beta) * np.ptp(y)
-        assert difference <= bound + smoothing_bound(n, 9)
 
 
 def test_balls_enclose_the_kernel_smoother():
