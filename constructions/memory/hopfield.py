@@ -26,6 +26,7 @@ and stay as they are.
 from __future__ import annotations
 
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ from constructions.assembly import Head, block, embed, unembed
 from constructions.blocks import Stage
 from constructions.call import construction
 from constructions.exactness import grain_of
-from constructions.interface import as_many
+from constructions.interface import Draw, as_many
 from constructions.stream import Map, Reading, Stream, one
 from constructions.transformer import Transformer
 from constructions.vectors import Memory
@@ -69,6 +70,12 @@ class Signs(Memory):
                 f"{limit:.6g}: use a longer format, as model.double()"
             )
         return super().check(like, read(SignRows, "states", states))
+
+    def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[Any, ...]:
+        """All states of a small network, and 64 random ones of a large one."""
+        few = self.d <= 6
+        states = [*product((-1, 1), repeat=self.d)] if few else rng.choice((-1, 1), (64, self.d))
+        return (np.array(states), *super().drawn(draw, rng)[1:])
 
 
 @construction

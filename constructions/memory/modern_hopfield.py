@@ -17,12 +17,13 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, TypeAlias
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from constructions.assembly import Head, block, embed, unembed
 from constructions.call import construction
-from constructions.interface import Interface, Prompt, finite_tensors
+from constructions.interface import ROWS, Draw, Interface, Prompt, finite_tensors
 from constructions.stream import Map, Stream
 from constructions.transformer import Transformer
 from constructions.vectors import Memory
@@ -138,6 +139,9 @@ class Stored(Interface):
         behind = xp.broadcast_to(zero, (*leading, N, d_r))
         columns = xp.concat([Y, beside], axis=-2), xp.concat([behind, R], axis=-2)
         return Prompt(xp.concat(columns, axis=-1), N, slice(N, None))
+
+    def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+        return tuple(draw(ROWS, d) for d in self.widths.values())
 
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
         if not torch.isfinite(outputs).all():

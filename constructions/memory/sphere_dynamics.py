@@ -21,12 +21,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from constructions.assembly import Head, block, embed, unembed
 from constructions.call import construction
-from constructions.interface import Interface, Prompt, finite_tensors
+from constructions.interface import ROWS, Draw, Interface, Prompt, finite_tensors
 from constructions.stream import Stream
 from constructions.transformer import Transformer
 from theory.kinds import Count, Positive, Reals, Steps, Within
@@ -54,6 +55,9 @@ class Points(Interface):
     def write(self, xp: Any, *inputs: Any) -> Prompt:
         (X,) = inputs
         return Prompt(X, X.shape[-2])
+
+    def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[np.ndarray]:
+        return (draw(ROWS, self.d),)
 
 
 @construction
