@@ -286,7 +286,7 @@ def told_apart(run: Run) -> Iterator[Finding]:
         m = 4 * capacity(layers - 1)
         model = run.build(two_cycles, layers)
         found = size(model, "two-cycles", L=layers)
-        found.id, found.name = f"two-cycles/{layers}/size", f"two_cycles({layers}): size"
+        found.id, found.name = f"two-cycles/{layers}/size", f"{model.name}: size"
         yield found
         wrong, outputs = list[str](), dict[str, list[float]]()
         for name, A in (("C_2m", cycles(2 * m)), ("C_m ∪ C_m", cycles(m, m))):
