@@ -44,8 +44,8 @@ class Graph(Interface):
         return Prompt(A, self.n)
 
     def all_inputs(self, most: int, causal: bool) -> Iterator[tuple[np.ndarray]] | None:
-        graphs = all_graphs(self.n) if self.n <= MOST_LISTED else ()
-        return iter([(graphs,)]) if 0 < len(graphs) <= most else None
+        listed = self.n <= MOST_LISTED and 2 ** (self.n * (self.n - 1) // 2) <= most
+        return iter([(all_graphs(self.n),)]) if listed else None
 
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
         if not bool(torch.isfinite(outputs).all()):

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, TypeAlias
 
+import numpy as np
 import torch
 from torch import Tensor
 

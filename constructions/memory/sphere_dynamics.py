@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
