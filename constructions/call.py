@@ -32,11 +32,6 @@ class Call:
         given = (f"{name}={_written(value)}" for name, value in self.arguments.items())
         return f"{self.builder.__name__}({', '.join(given)})"
 
-    @property
-    def construction(self) -> str:
-        """The name of the construction."""
-        return self.builder.__name__
-
     def value(self, name: str) -> Any:
         """What an argument is, given or by default."""
         default = inspect.signature(self.builder).parameters[name].default
@@ -71,6 +66,8 @@ def _equal(value: Any, default: Any) -> bool:
 
 def _written(value: Any) -> str:
     """A number, a word or a short list as Python writes it, of anything else what it is."""
+    if isinstance(value, np.ndarray) and value.ndim == 1:
+        value = value.tolist()
     if isinstance(value, Tensor | np.ndarray):
         return f"<{'×'.join(map(str, value.shape))} array>"
     if isinstance(value, np.generic):

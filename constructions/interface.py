@@ -102,6 +102,11 @@ class Model(nn.Module, ABC):
     source: str
 
     @property
+    def construction(self) -> str:
+        """The function that built it; of a model of other origin its name."""
+        return self.call.builder.__name__ if self.call else self.name
+
+    @property
     @abstractmethod
     def n_layers(self) -> int:
         """The number of layers."""

@@ -18,6 +18,7 @@ __all__ = [
     "each_at_most",
     "equal",
     "labelled",
+    "no_counterexample",
     "same",
     "within",
 ]

@@ -22,6 +22,7 @@ import torch
 from torch import Tensor
 
 from constructions.assembly import Head, block, embed, unembed
+from constructions.call import construction
 from constructions.interface import ROWS, Draw, Interface, Prompt, finite_tensors
 from constructions.stream import Map, Stream
 from constructions.transformer import Transformer
@@ -29,7 +30,7 @@ from constructions.vectors import Memory
 from constructions.words import Move
 from theory import machine
 from theory.checks import InputError
-from theory.kinds import Positive, Reals, Steps, checked
+from theory.kinds import Positive, Reals, Steps
 from theory.memory.kinds import PatternVectors
 from theory.memory.modern_hopfield import squares_fit
 
@@ -60,7 +61,7 @@ class Patterns(Memory):
         return xi, X
 
 
-@checked
+@construction
 def modern_hopfield_update(
     patterns: PatternVectors, beta: Positive, steps: Steps = 1
 ) -> Transformer:
@@ -94,7 +95,6 @@ def modern_hopfield_update(
         unembed(stream, found if steps % 2 else state),
         interface=Patterns(d, X),
         stream=stream,
-        name=f"modern_hopfield_update({N} patterns of dimension {d}, steps={steps})",
         source="[Ramsauer2021, equation 3 and Theorem 1]",
     )
 
@@ -152,7 +152,7 @@ class Stored(Interface):
         return outputs
 
 
-@checked
+@construction
 def hopfield_attention(
     W_Q: QueryMap, W_K: KeyMap, W_V: ValueMap, beta: Positive | None = None
 ) -> Transformer:
@@ -177,7 +177,6 @@ def hopfield_attention(
         unembed(stream, stream.read("found")),
         interface=Stored(d_y, d_r),
         stream=stream,
-        name=f"hopfield_attention(d_r={d_r}, d_y={d_y}, d_k={d_k}, d_v={d_v})",
         source="[Ramsauer2021]",
     )
 

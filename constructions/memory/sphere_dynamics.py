@@ -26,10 +26,11 @@ import torch
 from torch import Tensor
 
 from constructions.assembly import Head, block, embed, unembed
+from constructions.call import construction
 from constructions.interface import ROWS, Draw, Interface, Prompt, finite_tensors
 from constructions.stream import Stream
 from constructions.transformer import Transformer
-from theory.kinds import Count, Positive, Reals, Steps, Within, checked
+from theory.kinds import Count, Positive, Reals, Steps, Within
 from theory.memory.kinds import unit_lengths
 
 
@@ -59,7 +60,7 @@ class Points(Interface):
         return (draw(ROWS, self.d),)
 
 
-@checked
+@construction
 def sphere_dynamics(
     d: Count, beta: Positive, step_size: Annotated[Positive, Within(most=1)], n_layers: Steps
 ) -> Transformer:
@@ -83,6 +84,5 @@ def sphere_dynamics(
         unembed(stream, x),
         interface=Points(d),
         stream=stream,
-        name=f"sphere_dynamics(d={d}, beta={beta:g}, step_size={step_size:g}, n_layers={n_layers})",
         source="[Geshkovski2023]; the error of a step is bounded in its file",
     )

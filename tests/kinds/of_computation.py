@@ -1,9 +1,4 @@
-"""Kinds in computation: parameters without any, examples of classes, calls that work."""
-
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
+"""Tables for computation; `public.py` says what each holds."""
 
 from constructions.computation.circuit_examples import contains_aa
 from theory.computation import (
@@ -19,14 +14,9 @@ from theory.computation import (
 )
 from theory.computation.threshold_circuits import Gate as ThresholdGate
 
-# Packages whose functions have no kinds yet: whoever has declared them takes the name out.
-MIGRATING: set[str] = set()
+WITHOUT = {"theory.computation.product": "it takes any number of automata"}
 
-# "theory.computation.function", or "theory.computation.function:parameter": why it has no kind.
-WITHOUT: dict[str, str] = {"theory.computation.product": "it takes any number of automata"}
-
-# Of each class that parameters are of, by its name: makes one.
-EXAMPLES: dict[str, Callable[[], Any]] = {
+EXAMPLES = {
     "Semiautomaton": lambda: S3,
     "Cascade": lambda: cascade(bounded_dyck(2)),
     "Language": lambda: regular_expression("ab", "ab"),
@@ -34,8 +24,7 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "TuringMachine": lambda: MACHINES["busy-beaver-2"],
 }
 
-# Arguments of a call that works, where the examples of the kinds make none; the others stay theirs.
-ARGUMENTS: dict[str, dict[str, Any]] = {
+ARGUMENTS = {
     "theory.computation.Circuit": {"gates": [(8, 0, 1)]},
     "theory.computation.Program": {
         "inputs": ("x",),

@@ -1,37 +1,27 @@
-"""Kinds in language: parameters without any, examples of classes, calls that work."""
+"""Tables for language; `public.py` says what each holds."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from constructions.language import string_model
 from theory import language
 
-# Packages whose functions have no kinds yet: whoever has declared them takes the name out.
-MIGRATING: set[str] = set()
-
-# "theory.language.function", or "theory.language.function:parameter": why it has no kind.
 WITHOUT = dict.fromkeys(
     ("theory.language.restricted:tree", "theory.language.says:tree"),
     "a tree is nested, and is checked on the way through it",
 )
 
-# Of each class that parameters are of, by its name: makes one.
-EXAMPLES: dict[str, Callable[[], Any]] = {
+EXAMPLES = {
     "Log": lambda: language.log(2),
     "LogLinear": lambda: language.log_linear([Fraction(1, 2)] * 2, [[0], [1]]),
     "ParityTree": lambda: language.parity_tree(2, [0, 1]),
     "Source": language.even_process,
 }
 
-# Arguments of a call that works, where the examples of the kinds make none; the others stay theirs.
 HALF, EVEN = Fraction(1, 2), (Fraction(1, 2), Fraction(1, 2))
 SAYS = {"model": string_model([[0, 1]], [1], 2)}
-ARGUMENTS: dict[str, dict[str, Any]] = {
+ARGUMENTS = {
     "theory.language.chances_of_seen": {"counts": [1, 2]},
     "theory.language.circuit": {"gates": [(0, 1, 8)]},
     "theory.language.common_scale_loss": {"p": EVEN, "g": EVEN},

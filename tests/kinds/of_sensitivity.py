@@ -1,28 +1,15 @@
-"""Kinds in sensitivity: parameters without any, examples of classes, calls that work."""
-
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
+"""Tables for sensitivity; `public.py` says what each holds."""
 
 import numpy as np
 from torch import nn
 
 from theory.sensitivity import forced
 
-# Packages whose functions have no kinds yet: whoever has declared them takes the name out.
-MIGRATING: set[str] = set()
-
-# "theory.sensitivity.function", or "theory.sensitivity.function:parameter": why it has no kind.
-WITHOUT: dict[str, str] = {
+WITHOUT = {
     "theory.sensitivity.sensitivity:inputs": "arrays of any dtype, checked by hand",
 }
 
-# Of each class that parameters are of, by its name: makes one.
-EXAMPLES: dict[str, Callable[[], Any]] = {}
-
-# Arguments of a call that works, where the examples of the kinds make none; the others stay theirs.
-ARGUMENTS: dict[str, dict[str, Any]] = {
+ARGUMENTS = {
     "theory.sensitivity.sensitivity": {"inputs": np.eye(2, dtype=int), "change": forced(2)},
     "theory.sensitivity.majority_mean_influence": {"d": 3},
     "theory.sensitivity.majority_noise_sensitivity": {"d": 3},

@@ -1,23 +1,8 @@
-"""Kinds in structures: parameters without any, examples of classes, calls that work."""
-
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
+"""Tables for structures; `public.py` says what each holds."""
 
 from theory.structures import binary_search, row_order, simhash
 
-# Packages whose functions have no kinds yet: whoever has declared them takes the name out.
-MIGRATING: set[str] = set()
-
-# "theory.structures.function", or "theory.structures.function:parameter": why it has no kind.
-WITHOUT: dict[str, str] = {}
-
-# Of each class that parameters are of, by its name: makes one.
-EXAMPLES: dict[str, Callable[[], Any]] = {}
-
-# Arguments of a call that works, where the examples of the kinds make none; the others stay theirs.
-ARGUMENTS: dict[str, dict[str, Any]] = {
+ARGUMENTS = {
     "theory.structures.best_trees": {"N": 5},
     "theory.structures.found_at": {"trees": [1, 0, 2], "N": 3},
     "theory.structures.found_at_once": {"order": lambda x: row_order(x, 2)},

@@ -18,12 +18,19 @@ TOPICS = (
 ROOMS = [f"{package}.{topic}" for package in ("theory", "constructions") for topic in TOPICS]
 ROOMS += ["constructions.stock", "constructions.trained", "constructions"]
 TABLES = [import_module(f"of_{topic}") for topic in (*TOPICS, "stock", "trained")]
-"""What the examples of the kinds do not give: `of_arithmetic.py` says what each table holds."""
+"""What the examples of the kinds do not give, by topic: any of the following tables."""
 
-MIGRATING: set[str] = set().union(*(each.MIGRATING for each in TABLES))
-WITHOUT: dict[str, str] = {k: v for each in TABLES for k, v in each.WITHOUT.items()}
-EXAMPLES: dict[str, Callable[[], Any]] = {k: v for t in TABLES for k, v in t.EXAMPLES.items()}
-ARGUMENTS: dict[str, dict[str, Any]] = {k: v for t in TABLES for k, v in t.ARGUMENTS.items()}
+
+def table(name: str) -> dict[str, Any]:
+    return {key: value for each in TABLES for key, value in vars(each).get(name, {}).items()}
+
+
+WITHOUT: dict[str, str] = table("WITHOUT")
+"""Why a function, "room.function", or a parameter, "room.function:parameter", has no kind."""
+EXAMPLES: dict[str, Callable[[], Any]] = table("EXAMPLES")
+"""Of each class that parameters are of, by its name, a function that makes one."""
+ARGUMENTS: dict[str, dict[str, Any]] = table("ARGUMENTS")
+"""Arguments of a call that works, where the examples of the kinds make none; others stay theirs."""
 
 FAR = 10**6
 """Beyond the limits that other arguments of the examples set."""
@@ -49,10 +56,6 @@ def public() -> dict[str, Any]:
 def makes_itself(it: Any) -> bool:
     """Whether it is a class that does something with what it is made of."""
     return isinstance(it, type) and "__post_init__" in vars(it)
-
-
-def room_of(name: str) -> str:
-    return name.rpartition(".")[0]
 
 
 def missing(name: str, it: Any) -> Iterator[str]:

@@ -14,17 +14,7 @@ from typing import Annotated, Any
 import child
 import numpy as np
 import pytest
-from public import (
-    EXAMPLES,
-    MIGRATING,
-    ROOMS,
-    WITHOUT,
-    arguments,
-    missing,
-    public,
-    room_of,
-    wrong_arguments,
-)
+from public import EXAMPLES, WITHOUT, arguments, missing, public, wrong_arguments
 from refusals import check_line, rejects
 
 from theory import machine
@@ -35,25 +25,9 @@ PUBLIC = public()
 CHECKED = {name: it for name, it in PUBLIC.items() if kinds_of(it) is not None}
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_every_parameter_has_a_kind(room):
-    absent = {
-        each
-        for name, it in PUBLIC.items()
-        if room_of(name) == room
-        for each in missing(name, it)
-        if each not in WITHOUT
-    }
-    if room in MIGRATING:
-        assert absent, f"all of {room} has kinds: take it out of MIGRATING"
-    else:
-        assert not absent
-
-
-def test_what_has_no_kind_is_there():
+def test_every_parameter_has_a_kind_or_a_reason():
     assert {each.partition(":")[0] for each in WITHOUT} <= set(PUBLIC)
-    found = {each for name, it in PUBLIC.items() for each in missing(name, it)}
-    assert set(WITHOUT) <= found, "these have kinds: take them out of WITHOUT"
+    assert set(WITHOUT) == {each for name, it in PUBLIC.items() for each in missing(name, it)}
 
 
 def refuses_all_wrong_arguments(name: str, it: Any) -> None:
@@ -126,10 +100,7 @@ NEEDS = {"constructions.stock.to_gpt2": "transformers"}
 """Packages that a function needs and an installation may lack."""
 
 
-@pytest.mark.parametrize(
-    "name",
-    [n for n, it in CHECKED.items() if room_of(n) not in MIGRATING and [*huge_arguments(it)]],
-)
+@pytest.mark.parametrize("name", [n for n, it in CHECKED.items() if [*huge_arguments(it)]])
 def test_huge_sizes_are_answered_or_refused_at_once(name, tmp_path, monkeypatch):
     if name in NEEDS:
         pytest.importorskip(NEEDS[name])

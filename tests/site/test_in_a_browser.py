@@ -46,21 +46,30 @@ def browser():
 @pytest.fixture
 def opened(browser, tmp_path):
     def opened(body, theme="light"):
-        parts = {
-            name: (STATIC / file).read_text(encoding="utf-8")
-            for name, file in {
-                "css": "site.css",
-                "model": "model.js",
-                "view": "view.js",
-                "newton": "newton.js",
-            }.items()
-        }
+        files = {"css": "site.css", "model": "model.js", "view": "view.js", "newton": "newton.js"}
+        parts = {name: (STATIC / file).read_text("utf-8") for name, file in files.items()}
         page = tmp_path / "page.html"
         page.write_text(PAGE.format(theme=theme, body=body, **parts), encoding="utf-8")
         browser.get(page.as_uri())
         return browser
 
     return opened
+
+
+def one(within, selector):
+    return within.find_element("css selector", selector)
+
+
+def every(within, selector):
+    return within.find_elements("css selector", selector)
+
+
+def typed_into(browser, text):
+    """The line of tokens, which has this text and no other."""
+    line = one(browser, ".ww-tokens")
+    line.clear()
+    line.send_keys(text)
+    return line
 
 
 def box(name, values, kind="ww-model"):
@@ -141,15 +150,13 @@ def test_models_over_numbers_have_the_same_streams(opened, given):
 
 
 def test_a_page_opens_with_its_sample(opened):
-    from selenium.webdriver.common.by import By
-
     browser, model = opened(box("hop", {})), model_of(theorem("hop"), {})[0]
     tokens, _ = sample(model)
-    line = browser.find_element(By.CSS_SELECTOR, ".ww-tokens")
+    line = one(browser, ".ww-tokens")
     assert line.get_attribute("value") == " ".join(map(str, tokens))
-    said = browser.find_element(By.ID, "it").get_attribute("data-answers")
+    said = one(browser, "#it").get_attribute("data-answers")
     assert json.loads(said) == model(tokens).tolist()
-    browser.find_elements(By.TAG_NAME, "button")[0].click()
+    every(browser, "button")[0].click()
     assert len(line.get_attribute("value").split()) == len(tokens)
 
 
@@ -194,31 +201,24 @@ def test_frequencies_that_are_equal_but_for_rounding_are_equal(opened):
     ],
 )
 def test_what_is_typed_wrong_gets_a_line_and_no_answers(opened, name, typed, said):
-    from selenium.webdriver.common.by import By
-
     browser = opened(box(name, {}))
-    it = browser.find_element(By.ID, "it")
+    it = one(browser, "#it")
     assert it.get_attribute("data-answers")
-    line = browser.find_element(By.CSS_SELECTOR, ".ww-tokens")
-    line.clear()
-    line.send_keys(typed or "1\b")
-    assert browser.find_element(By.CSS_SELECTOR, ".ww-message").text.startswith(said)
+    line = typed_into(browser, typed or "1\b")
+    assert one(browser, ".ww-message").text.startswith(said)
     assert line.get_attribute("aria-invalid") == "true"
     assert it.get_attribute("data-answers") is None
-    assert browser.find_elements(By.CSS_SELECTOR, "table, svg") == []
-    assert not any(b.is_enabled() for b in it.find_elements(By.TAG_NAME, "button")[1:])
+    assert every(browser, "table, svg") == []
+    assert not any(b.is_enabled() for b in every(it, "button")[1:])
 
 
 def test_by_keyboard_alone(opened):
-    from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
 
     browser = opened(box("induction", {}))
     model, _ = model_of(theorem("induction"), {})
-    line = browser.find_element(By.CSS_SELECTOR, ".ww-tokens")
-    line.clear()
-    line.send_keys("3 1 4 1 5 3")
-    it = browser.find_element(By.ID, "it")
+    line = typed_into(browser, "3 1 4 1 5 3")
+    it = one(browser, "#it")
     assert json.loads(it.get_attribute("data-answers")) == model([3, 1, 4, 1, 5, 3]).tolist()
     assert "At home: print(model([3, 1, 4, 1, 5, 3]))" in it.text
     assert "⊥: the model says that there is none (in Python −1)." in it.text
@@ -228,7 +228,7 @@ def test_by_keyboard_alone(opened):
     assert focused.text == "Continue"
     focused.send_keys(Keys.ENTER)
     assert line.get_attribute("value") == "3 1 4 1 5 3 1"
-    layer = browser.find_element(By.CSS_SELECTOR, 'input[type="range"]')
+    layer = one(browser, 'input[type="range"]')
     layer.send_keys(Keys.HOME)
     assert "the embedding" in it.text
     layer.send_keys(Keys.ARROW_RIGHT)
@@ -240,14 +240,10 @@ def test_by_keyboard_alone(opened):
 )
 def test_what_is_continued_is_what_torch_generates(opened, name, typed):
     """To its end, which is ⊥ for a search, and the longest sequence for repeated tokens."""
-    from selenium.webdriver.common.by import By
-
     values = {"n": 9} if name == "induction" else {"n": 5, "m": 4}
     browser, model = opened(box(name, values)), model_of(theorem(name), values)[0]
-    line = browser.find_element(By.CSS_SELECTOR, ".ww-tokens")
-    line.clear()
-    line.send_keys(typed)
-    on = browser.find_elements(By.TAG_NAME, "button")[1]
+    line = typed_into(browser, typed)
+    on = every(browser, "button")[1]
     while on.is_enabled():
         on.click()
     given = [int(word) for word in typed.split()]
@@ -259,9 +255,7 @@ def test_what_is_continued_is_what_torch_generates(opened, name, typed):
 
 def cells(browser, label):
     """The titles of a picture's cells, "row, column: value", in no order."""
-    from selenium.webdriver.common.by import By
-
-    found = browser.find_elements(By.CSS_SELECTOR, f"svg[aria-label='{label}'] title")
+    found = every(browser, f"svg[aria-label='{label}'] title")
     return sorted(each.get_attribute("textContent") for each in found)
 
 
@@ -274,8 +268,6 @@ def titles(M, down, across):
 
 
 def test_pictures_show_every_weight_and_register(opened):
-    from selenium.webdriver.common.by import By
-
     values = {"k": 2, "T": 3, "D": 4}
     browser = opened(box("dyck-bounded", values) + box_of_weights())
     model, _ = model_of(theorem("dyck-bounded"), values)
@@ -315,9 +307,7 @@ def test_pictures_show_every_weight_and_register(opened):
                 np.vstack([W_out, b_out]), [*units, "1"], registers
             )
     assert biased
-    line = browser.find_element(By.CSS_SELECTOR, ".ww-tokens")
-    line.clear()
-    line.send_keys("0 2 2")
+    typed_into(browser, "0 2 2")
     *_, before, last = model.streams([0, 2, 2])
     pattern = model.blocks[-1].attn.pattern(before, 0)[0]
     for label, shown in {"registers": last, f"attention of layer {n}, head 1": pattern}.items():
@@ -329,7 +319,6 @@ def test_pictures_show_every_weight_and_register(opened):
 
 def test_newton_by_keyboard(opened):
     import torch
-    from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
 
     from constructions import newton
@@ -338,36 +327,34 @@ def test_newton_by_keyboard(opened):
     data = json.dumps([exported(model) for model in models])
     script = f'<script type="application/json">{data}</script>'
     browser = opened(f'<div class="ww-newton" id="it">{script}</div>')
-    first = browser.find_element(By.CSS_SELECTOR, ".ww-point")
+    first = one(browser, ".ww-point")
     first.send_keys(Keys.ARROW_UP, Keys.ARROW_UP, Keys.ARROW_LEFT)
     points = [[-0.95, -0.4], [-0.5, -0.6], [-0.1, 0.1], [0.3, 0.2], [0.6, 0.7], [0.9, 0.6]]
     x = torch.tensor([[1.0, a] for a, _ in points], dtype=torch.float64)
     y = torch.tensor([b for _, b in points], dtype=torch.float64)
     grid = torch.tensor([[1.0, -1 + i / 20] for i in range(41)], dtype=torch.float64)
-    shown = json.loads(browser.find_element(By.ID, "it").get_attribute("data-predictions"))
+    shown = json.loads(one(browser, "#it").get_attribute("data-predictions"))
     assert np.allclose(shown, models[3](x, y, grid), rtol=1e-13, atol=1e-13)
-    for each in browser.find_elements(By.CSS_SELECTOR, ".ww-point"):
+    for each in every(browser, ".ww-point"):
         least = np.linalg.lstsq(x, y)[0]
         heights = 1.2 * (180 - path(browser, ".ww-least")) / 150
         assert np.allclose(heights, grid @ least, atol=1e-9)
         off = np.abs(np.array(shown) - (grid @ least).numpy()).max()
-        said = re.search(r"at most (\S+) off", browser.find_element(By.ID, "it").text)[1]
+        said = re.search(r"at most (\S+) off", one(browser, "#it").text)[1]
         assert float(said) == float(f"{off:.1e}")
         each.send_keys(Keys.ARROW_RIGHT * 40)  # to the edge, where it stays
         x[int(each.get_attribute("aria-label")[8]) - 1, 1] = 1.0
-        shown = json.loads(browser.find_element(By.ID, "it").get_attribute("data-predictions"))
+        shown = json.loads(one(browser, "#it").get_attribute("data-predictions"))
         assert np.allclose(shown, models[3](x, y, grid), rtol=1e-13, atol=1e-13)
     heights = 1.2 * (180 - path(browser, ".ww-least")) / 150  # of the least norm, now
     assert np.allclose(heights, grid @ np.linalg.lstsq(x, y)[0], atol=1e-9)
     assert np.allclose(1.2 * (180 - path(browser, ".ww-now")) / 150, shown, atol=1e-9)
-    assert len(browser.find_elements(By.CSS_SELECTOR, ".ww-before")) == 3
+    assert len(every(browser, ".ww-before")) == 3
 
 
 def path(browser, which):
     """The heights of a line's points, in the picture's units."""
-    from selenium.webdriver.common.by import By
-
-    d = browser.find_element(By.CSS_SELECTOR, which).get_attribute("d")
+    d = one(browser, which).get_attribute("d")
     return np.array([float(point.split()[1]) for point in d[1:].split("L")])
 
 

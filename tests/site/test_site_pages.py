@@ -13,6 +13,7 @@ from refusals import check_line, rejects
 
 import verify.site
 from verify.cli.main import main
+from verify.ledger.theorems import entries, ledger, theorem
 from verify.site.build import report, runs_in
 
 RUN = {
@@ -37,18 +38,7 @@ RUN = {
 }
 
 
-@pytest.fixture
-def pages():
-    for package in ("pybtex", "latex2mathml"):
-        pytest.importorskip(package, reason="needs the extra [site]")
-    from verify.site import pages
-
-    return pages
-
-
 def test_a_page_has_statement_model_proof_definition_and_evidence(pages):
-    from verify.ledger.theorems import theorem
-
     entry = theorem("induction")
     text = pages.page(entry, [RUN], {"V": 2, "n": 4})
     for part in ("## The model", "### Run it", "## Proof", "## Definition", "## Evidence"):
@@ -60,8 +50,6 @@ def test_a_page_has_statement_model_proof_definition_and_evidence(pages):
 
 
 def test_a_statement_of_another_package_has_a_page(pages, monkeypatch):
-    from verify.ledger.theorems import entries
-
     package = Path(__file__).parent.parent.parent / "examples" / "package"
     monkeypatch.syspath_prepend(str(package))
     text = (package / "mean_label" / "theorems.toml").read_text(encoding="utf-8")
@@ -71,8 +59,6 @@ def test_a_statement_of_another_package_has_a_page(pages, monkeypatch):
 
 
 def test_the_runs_beside_a_statement_have_its_options(pages):
-    from verify.ledger.theorems import theorem
-
     def run(**options):
         given = {"k": 3, "start": "gram", "interleaved": False, "layout": "all"} | options
         return {**RUN, "claim": "newton", "parameters": given}
@@ -90,8 +76,6 @@ def test_the_runs_beside_a_statement_have_its_options(pages):
 
 
 def test_what_does_not_hold_is_shown_with_its_detail(pages):
-    from verify.ledger.theorems import theorem
-
     row = RUN["findings"][0] | {"verdict": "undecided", "detail": "at x < 1\n\nrepeat"}
     run = {**RUN, "verdict": "undecided", "findings": [row], "parameters": {"quick": True}}
     text = pages.page(theorem("induction"), [run], {"V": 2, "n": 4})
@@ -101,8 +85,6 @@ def test_what_does_not_hold_is_shown_with_its_detail(pages):
 
 
 def test_findings_of_a_replication_on_record_are_named(pages):
-    from verify.ledger.theorems import ledger
-
     entry = next(entry for entry in ledger().values() if entry.found)
     run = {**RUN, "claim": entry.claim}
     id, verdict = next(iter(entry.found.items()))
@@ -110,8 +92,6 @@ def test_findings_of_a_replication_on_record_are_named(pages):
 
 
 def test_sizes_are_formulas_and_what_they_do_not_say(pages):
-    from verify.ledger.theorems import theorem
-
     text = pages.page(theorem("hop"), [], {"k": 1, "V": 3, "n": 9})
     assert "| layers | heads | width |" in text
     shown = html.unescape(re.sub(r"<[^>]+>", "", text.partition("## The model")[0]))
@@ -156,8 +136,6 @@ def test_titles_stand_as_they_were_printed(pages):
 
 
 def test_all_statements_are_on_one_page_once(pages):
-    from verify.ledger.theorems import ledger
-
     text = pages.index_page([*ledger().values()])
     for name in ledger():
         assert text.count(f"[{name}]({name}.md)") == 1
@@ -175,8 +153,6 @@ def test_every_theme_has_every_colour():
 
 
 def test_pages_link_to_where_their_names_are_described(pages):
-    from verify.ledger.theorems import theorem
-
     text = pages.page(theorem("induction"), [], {"V": 2, "n": 4})
     assert "## The model\n\n{py:obj}`constructions.retrieval.induction_heads`\n" in text
     assert "{py:obj}`~theory.retrieval.induction` of `theory/retrieval/induction.py`" in text
@@ -198,8 +174,6 @@ def test_pages_that_are_no_more_are_removed(pages, tmp_path):
 
 @pytest.mark.slow
 def test_every_statement_has_a_page(pages):
-    from verify.ledger.theorems import ledger
-
     assert {f"statements/{name}.md" for name in ledger()} <= pages.pages([RUN]).keys()
 
 

@@ -17,15 +17,6 @@ SMALL = {"V": 2, "n": 4}
 FINDING = RUN["findings"][0]
 
 
-@pytest.fixture
-def pages():
-    for package in ("pybtex", "latex2mathml"):
-        pytest.importorskip(package, reason="needs the extra [site]")
-    from verify.site import pages
-
-    return pages
-
-
 def bare(**more):
     """A statement without model and files, so that its page is written at once."""
     return replace(theorem("induction"), build="", weights="", theory="", sizes={}, **more)

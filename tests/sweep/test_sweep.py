@@ -1,91 +1,18 @@
-"""Sweeps without Dask: what is planned, a line for each run, going on, summaries, bad input."""
+"""Sweeps without Dask: what is planned, a line for each run, going on, summaries."""
 
 import json
-import shlex
-import sys
-from collections.abc import Iterator
 from itertools import product
 from math import inf
-from pathlib import Path
-from typing import Annotated, Literal
 
 import pytest
 from matplotlib.figure import Figure
-from points import Point
+from squares import lines, on_dask, run, squares
 
-from theory.checks import InputError
-from verify.claim import Run, claim, option
+from verify.claim import Run
 from verify.cli import main as cli
-from verify.finding import Finding, Verdict, at_most
 from verify.sweep import commands as sweep_commands
-from verify.sweep import folder, plan, workers
-from verify.sweep.plan import planned
+from verify.sweep import workers
 from verify.sweep.results import Swept
-
-
-@claim(source="")
-def squares(
-    run: Run,
-    *,
-    k: Annotated[int, option("a number", min=0)] = 3,
-    most: Annotated[float | None, option("bound of the square")] = None,
-    how: Annotated[Literal["exactly", "roughly"], option("how")] = "exactly",
-    noise: Annotated[float, option("noise", only={"how": ["roughly"]})] = 0.5,
-    loud: Annotated[bool, option("a flag", "--loud")] = False,
-    file: Annotated[Path | None, option("a file")] = None,
-) -> Iterator[Finding]:
-    """Squares are at most as large as they are."""
-    if k == 13:
-        raise InputError("k is 13: take another")
-    yield at_most("square", "the square", "exact", k * k, k * k if most is None else most)
-    if k == 14:
-        raise ZeroDivisionError("by\nnothing")
-    if k == 16:
-        raise InputError
-    parts = {"seed": run.seed, "drawn": float(run.rng.random())}
-    yield Finding("parts/all", "parts", "exact", parts, {"seed": 9}, Verdict.HOLDS)
-    yield Finding("row", "row", "exact", [k, "inf"], "equal", Verdict.HOLDS)
-
-
-@claim(source="")
-def asks(run: Run, *, data: Annotated[Path, option("a file")]) -> Iterator[Finding]:
-    """Is about a file."""
-    yield at_most("length", "length", "exact", len(data.name), 3)
-
-
-@pytest.fixture(autouse=True)
-def claims(monkeypatch):
-    points = {"squares": Point(squares), "asks": Point(asks)}
-    for module in (cli, plan, workers):
-        monkeypatch.setattr(module, "installed", lambda: points)
-    monkeypatch.setattr(sweep_commands, "on_dask", on_dask)
-
-
-def on_dask(jobs, scheduler):
-    """Of Dask what it refuses before it is needed."""
-    if scheduler is not None:
-        workers.on_dask(jobs, scheduler)
-    return here
-
-
-def here(tasks, versions):
-    """The engine of these tests: one run after the other, in this process."""
-    assert versions.keys() == {"weightwright"}
-    yield from map(workers.one_run, tasks)
-
-
-def run(*words) -> int:
-    return cli.main(["sweep", "squares", *map(str, words)])
-
-
-def lines(out):
-    return [json.loads(line) for line in (out / "runs.jsonl").read_text().splitlines()]
-
-
-@pytest.fixture
-def out(tmp_path):
-    return tmp_path / "runs"
-
 
 # What is run
 
@@ -247,13 +174,6 @@ def test_a_plan_without_runs_is_replaced(out, monkeypatch):
 # What they found
 
 
-@pytest.fixture
-def swept(out, capsys):
-    assert run("--k", "1..3", "--how", "exactly,roughly", "--seeds", 2, "--out", out) == 0
-    capsys.readouterr()
-    return out
-
-
 def test_the_summary_has_every_number(swept, capsys):
     assert cli.main(["summary", str(swept)]) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
@@ -327,204 +247,7 @@ def test_what_is_nowhere_finite_is_not_drawn(swept, tmp_path, capsys):
     assert not picture.exists()
 
 
-# What is refused
-
-
-BAD = {
-    # words, with OUT for a folder that may be made: what is said
-    "": ("Missing option", "--out"),
-    "--k 3..1 --out OUT": ("k is 3..1, an empty range", "write 1..3"),
-    "--k 1,,2 --out OUT": ("k is '1,,2', with nothing", "1..12"),
-    "--k '' --out OUT": ("k is ''", "write values as"),
-    "--k 1..five --out OUT": ("k is '1..five'", "valid integer", "ranges of integers as 1..12"),
-    "--k 1...4 --out OUT": ("k is '1...4'", "ranges of integers as 1..12"),
-    "--k 1..1" + 40 * "0" + " --out OUT": ("1" + 40 * "0" + " runs", "at most 100000"),
-    "--k 1 --k 2,3 --out OUT": ("k is given 2 times", "write its values as 1,2,3"),
-    "--most nan --out OUT": ("most is nan", "no number"),
-    "--most 1,-NaN,2 --out OUT": ("most is -NaN", "no number"),
-    "--k -1..2 --out OUT": ("k is -1", "at least 0"),
-    "--k 3,-1 --out OUT": ("k is -1", "at least 0"),
-    "--k 1..1000000000000 --seeds 3 --out OUT": ("3000000000000 runs (k 1000000000000, seeds 3)",
-        "at most 100000"),
-    "--seeds 0 --out OUT": ("seeds is 0",),
-    "--kk 3 --out OUT": ("--kk", "No such option"),
-    "--how exactly,badly --out OUT": ("badly", "'exactly', 'roughly'"),
-    "--noise 0.1,0.5 --out OUT": ("noise has no part in how 'exactly'", "leave one"),
-    "--loud maybe --out OUT": ("loud is 'maybe'", "'true'"),
-    "--most much --out OUT": ("--most", "valid number"),
-    "--k 1 --x k --out OUT": ("--y FINDING", "together"),
-    "--k 1 --plot p.png --out OUT": ("--y FINDING", "together"),
-    "--k 1 --x kk --y square --out OUT": ("x is 'kk'", "'seed'"),
-    "--k 1 --x k --y square --plot nowhere/p.png --out OUT": ("nowhere", "make it first"),
-    "--k 1 --jobs 0 --out OUT": ("jobs is 0",),
-    **{
-        f"--k 1 --scheduler {address} --out OUT": ("which is no address", "tcp://HOST:8786")
-        for address in ("''", "localhost", "host:port", "host:0", "host:99999", "host:-5", "tcp://",
-            "'my host:8786'", "http://host:80")
-    },
-    "--k 1 --scheduler host:8786 --jobs 2 --out OUT": ("--jobs has no part", "leave one"),
-    "--k 1 --out nowhere/runs": ("cannot write nowhere/runs", "another --out"),
-    "--k 1 --out /dev/null/x": ("cannot write /dev/null/x", "another --out"),
-}  # fmt: skip
-
-
-def test_a_system_without_locks_is_refused_before_anything_is_made(out, monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "fcntl", None)  # as on Windows
-    error = refused(capsys, "sweep", "squares", "--k", "1..3", "--out", out)
-    assert "a sweep needs a POSIX system" in error
-    assert not out.exists()
-
-
-def refused(capsys, *words) -> str:
-    """What is said of words that are refused: one line, and nothing else."""
-    assert cli.main([str(word) for word in words]) == 2
-    said, error = capsys.readouterr()
-    assert said == ""
-    assert error.startswith("error: ")
-    assert error.count("\n") == 1
-    return error
-
-
-@pytest.mark.parametrize("line", BAD)
-def test_bad_input_is_one_line_and_nothing_is_made(line, out, capsys):
-    error = refused(capsys, "sweep", "squares", *shlex.split(line.replace("OUT", str(out))))
-    assert all(part in error for part in BAD[line]), error
-    assert not out.exists()
-
-
-def test_a_claim_that_there_is_not_or_that_is_not_named(out, capsys):
-    assert "no claim 'square': did you mean 'squares'?" in refused(capsys, "sweep", "square")
-    assert "name the claim first" in refused(capsys, "sweep", "--k", "1..3", "squares")
-    assert "Missing argument" in refused(capsys, "sweep")
-    assert "asks for --data" in refused(capsys, "sweep", "asks", "--out", out)
-
-
-def test_folders_that_are_no_sweeps(tmp_path, out, capsys):
-    (tmp_path / "notes.txt").write_text("mine")
-    words = ["sweep", "squares", "--k", "1..2", "--out"]
-    assert "no sweep's folder, it has notes.txt" in refused(capsys, *words, tmp_path)
-    assert "File exists" in refused(capsys, *words, tmp_path / "notes.txt")
-    assert "no sweep's folder" in refused(capsys, "summary", tmp_path)
-    assert "no sweep's folder" in refused(capsys, "summary", tmp_path / "nowhere")
-    out.mkdir()
-    (out / "plan.json").write_text("[]")
-    assert "no sweep's plan" in refused(capsys, *words, out)
-    assert (out / "plan.json").read_text() == "[]"
-
-
-def test_a_folder_with_another_sweep(swept, capsys):
-    before = (swept / "runs.jsonl").read_bytes()
-    error = refused(capsys, "sweep", "squares", "--k", "1..4", "--out", swept)
-    assert 'runs of another sweep (values: {"k": [1, 2, 3], "how"' in error
-    assert (swept / "runs.jsonl").read_bytes() == before
-
-
-GONE = object()
-DAMAGED = {
-    "run": [GONE, 12, -1, 0, True, "1", [1], 10**400],
-    "seed": [GONE, 0, "1", 1.0],
-    "parameters": [GONE, [], {}, {"k": 2, "how": "exactly"}],
-    "verdict": [GONE, "fails", "maybe", 3],
-    "findings": [
-        GONE,
-        [],
-        {},
-        [3],
-        [{}],
-        [{"id": 1, "verdict": "holds", "measured": 1, "bound": 1}],
-    ],
-    "error": [GONE, "stopped", None],
-    "traceback": [GONE],
-    "seconds": [GONE, "long", float("nan")],
-    "version": [GONE, 2, "0.1"],
-}
-
-
-@pytest.mark.parametrize(
-    ("key", "value"), [(key, value) for key, values in DAMAGED.items() for value in values]
-)
-def test_a_line_that_no_sweep_has_written_is_named(key, value, swept, capsys):
-    records = lines(swept)
-    records[1][key] = value
-    if value is GONE:
-        del records[1][key]
-    (swept / "runs.jsonl").write_text("".join(f"{json.dumps(record)}\n" for record in records))
-    error = refused(capsys, "summary", swept)
-    assert "runs.jsonl, line 2, is " in error
-    assert error.endswith(": take that line out\n")
-    words = ["--k", "1..3", "--how", "exactly,roughly", "--seeds", 2, "--out", swept]
-    assert refused(capsys, "sweep", "squares", *words) == error
-
-
-@pytest.mark.parametrize("line", ["", "3", "null", '"run"', "{", "\xff", "[" * 10**5])
-def test_a_line_that_is_no_record_is_named(line, swept, capsys):
-    file = swept / "runs.jsonl"
-    file.write_bytes(f"{line}\n".encode("latin-1") + file.read_bytes())
-    assert "runs.jsonl, line 1, is no run of its plan.json" in refused(capsys, "summary", swept)
-
-
-def test_runs_that_are_no_file(swept, capsys):
-    (swept / "runs.jsonl").unlink()
-    (swept / "runs.jsonl").mkdir()
-    assert "runs.jsonl: it is no file" in refused(capsys, "summary", swept)
-    (swept / "plan.json").unlink()
-    (swept / "plan.json").symlink_to("/dev/zero")
-    assert "no plan.json that can be read" in refused(capsys, "summary", swept)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [{"values": None}, {"values": [1]}, {"values": {"k": 3}}, {"values": {"k": []}},
-     {"seeds": "2"}, {"seeds": 0}, {"seeds": 2.0}, {"seeds": True}, {"claim": 3}, {"versions": 3}],
-)  # fmt: skip
-def test_a_plan_that_is_none(change, swept, capsys):
-    plan = json.loads((swept / "plan.json").read_text())
-    (swept / "plan.json").write_text(json.dumps({**plan, **change}))
-    for words in (["summary", swept], ["sweep", "squares", "--k", 1, "--out", swept]):
-        assert "plan.json is no sweep's plan" in refused(capsys, *words)
-
-
-def test_a_file_that_grows_while_it_is_read_is_read_once(swept, monkeypatch):
-    plan = folder.read_plan(swept)
-    content = (swept / "runs.jsonl").read_bytes()
-    contents = iter([content[: content.index(b"\n") + 5], content])
-    monkeypatch.setattr(Path, "read_bytes", lambda path: next(contents))
-    assert len(folder.records(swept, plan)) == 1
-
-
-def test_a_plan_of_another_version_is_another_one(swept, capsys):
-    plan = json.loads((swept / "plan.json").read_text())
-    (swept / "plan.json").write_text(json.dumps({**plan, "quick": True}))
-    words = ["--k", "1..3", "--how", "exactly,roughly", "--seeds", 2, "--out", swept]
-    assert "another sweep (quick: true)" in refused(capsys, "sweep", "squares", *words)
-    (swept / "plan.json").write_text(json.dumps({**plan, "versions": {"weightwright": "0.1"}}))
-    older = [{**record, "version": "0.1"} for record in lines(swept)]
-    (swept / "runs.jsonl").write_text("".join(f"{json.dumps(record)}\n" for record in older))
-    assert "another sweep (versions: " in refused(capsys, "sweep", "squares", *words)
-
-
-def test_two_sweeps_do_not_write_into_one_folder(swept, capsys):
-    words = ["--k", "1..3", "--how", "exactly,roughly", "--seeds", 2, "--out", swept]
-    plan = planned("squares", squares, {"k": "1..3", "how": "exactly,roughly"}, 2)
-    with folder._folder(swept, plan):
-        assert "another sweep is writing" in refused(capsys, "sweep", "squares", *words)
-    assert run(*words) == 0
-
-
-def test_a_number_that_no_run_has(swept, capsys):
-    for y, hint in (("sqare", "did you mean 'square'"), ("row", "'row:0'"), ("zz", "there are")):
-        error = refused(capsys, "summary", swept, "--x", "k", "--y", y)
-        assert f"has measured a number '{y}': " in error
-        assert hint in error
-
-
-def test_a_sweep_without_runs_has_no_numbers(swept, capsys):
-    (swept / "runs.jsonl").unlink()
-    error = refused(capsys, "summary", swept, "--x", "k", "--y", "square")
-    assert f"{swept} has no runs yet" in error
-
-
-def test_help_has_the_claims_own_options(capsys):
+def test_help_has_the_claims_own_options(claims, capsys):
     assert run("--help") == 0
     said = capsys.readouterr().out
     assert all(word in said for word in ("--how", "a number, at least 0", "--scheduler", "VALUES"))

@@ -11,13 +11,14 @@ A number system has `number(numerator, denominator)` and `matrix(rows)`; its mat
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from theory.regression.newton import Start
 
 Matrix = Any
 
 
+@runtime_checkable
 class NumberSystem(Protocol):
     """Where the entries of matrices live."""
 

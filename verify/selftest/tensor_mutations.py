@@ -106,7 +106,7 @@ class EntryFault:
     def __call__(self, model: Transformer) -> Transformer:
         """A copy with the change of a model that has the entry; other models as they are."""
         weights = dict(model.named_parameters()).get(self.tensor)
-        if construction_of(model) != self.construction or weights is None:
+        if model.construction != self.construction or weights is None:
             return model
         sizes = zip(self.index, weights.shape, strict=True)
         if not all(place < size for place, size in sizes):
@@ -150,12 +150,7 @@ def random_entry(rng: np.random.Generator, models: list[Transformer]) -> tuple[s
     if kind == "1 more" or not len(filled):
         kind, filled = "1 more", np.argwhere(np.ones_like(tensors[name]))
     index = tuple(map(int, filled[rng.integers(len(filled))]))
-    return model.name, EntryFault(construction_of(model), name, index, kind)
-
-
-def construction_of(model: Transformer) -> str:
-    """The function that made a model: the first word of its name."""
-    return model.name.partition("(")[0]
+    return model.name, EntryFault(model.construction, name, index, kind)
 
 
 def fingerprint(model: Transformer) -> bytes:

@@ -1,0 +1,155 @@
+"""All claims at once: as strong as the weakest, and news only where it is not as recorded."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+from toys import found, good, run, silent, stopped, strict, unsure
+
+from verify.claim import Run, claim, option
+from verify.cli import main as cli
+from verify.finding import Finding, Verdict
+
+
+@pytest.mark.parametrize(
+    ("made", "code"),
+    [
+        ({"a": good, "b": good}, 0),
+        ({"a": good, "b": unsure}, 3),
+        ({"a": good, "b": silent}, 3),
+    ],
+    ids=["holds", "undecided", "no evidence"],
+)
+def test_all_is_as_strong_as_its_weakest_claim(made, code, claims, capsys, tmp_path):
+    claims(**made)
+    file = tmp_path / "all.json"
+    assert run("all", "--quick", "--json", str(file)) == code
+    assert f"all: {['holds', '', '', 'undecided'][code]}, 2 claims" in capsys.readouterr().out
+    document = strict(file.read_text())
+    assert [part["claim"] for part in document["claims"]] == ["a", "b"]
+
+
+def test_all_fails_if_one_fails_and_prints_json_alone(claims, capsys):
+    failing = claim(source="")(lambda run: iter([found(Verdict.FAILS)]))
+    claims(a=failing, b=unsure)
+    assert run("all", "--json") == 1
+    document = strict(capsys.readouterr().out)
+    assert [part["verdict"] for part in document["claims"]] == ["fails", "undecided"]
+
+
+def test_all_keeps_what_it_found_when_interrupted(claims, tmp_path):
+    claims(a=good, b=stopped, c=good)
+    file = tmp_path / "all.json"
+    assert run("all", "--json", str(file)) == 130
+    document = strict(file.read_text())
+    assert [(part["claim"], part["verdict"]) for part in document["claims"]] == [
+        ("a", "holds"),
+        ("b", "undecided"),
+    ]
+
+
+@pytest.mark.slow
+def test_claims_in_processes_of_their_own_say_the_same(monkeypatch, capsys, tmp_path):
+    few = {
+        name: point for name, point in cli.installed().items() if name in ("ogd", "facts", "hop")
+    }
+    monkeypatch.setattr(cli, "installed", lambda: few)
+    shown, documents = list[str](), list[Any]()
+    for jobs in ("1", "2"):
+        file = tmp_path / f"{jobs}.json"
+        assert run("all", "--quick", "--jobs", jobs, "--json", str(file)) == 0
+        shown.append(re.sub(r"[\d.]+ s\b", "", capsys.readouterr().out))
+        documents.append([part["findings"] for part in strict(file.read_text())["claims"]])
+    assert shown[0] == shown[1]
+    assert [[f["id"] for f in part] for part in documents[0]] == [
+        [f["id"] for f in part] for part in documents[1]
+    ]
+    assert run("all", "--jobs", "0") == 2
+    assert "jobs is 0" in capsys.readouterr().err
+
+
+def test_quick_reaches_the_claims(claims):
+    seen = []
+
+    @claim(source="")
+    def asks(run: Run) -> Iterator[Finding]:
+        """Notes how it was run."""
+        seen.append((run.quick, run.seed))
+        yield found(Verdict.HOLDS)
+
+    claims(it=asks)
+    run("all", "--quick", "--seed", "5")
+    run("all")
+    assert seen == [(True, 5), (False, 0)]
+
+
+@pytest.fixture
+def replication(claims, monkeypatch):
+    """The claim `it` about what need not hold, with this on record, beside one that must."""
+
+    def install(record: dict[str, str], verdict: Verdict) -> None:
+        monkeypatch.setattr("verify.cli.running.must_hold", lambda name: name != "it")
+        monkeypatch.setattr("verify.cli.running.recorded", lambda name: dict(record))
+        claims(it=claim(source="")(lambda run: iter([found(verdict)])), good=good)
+
+    return install
+
+
+@pytest.mark.parametrize(
+    ("record", "verdict", "words", "code"),
+    [
+        ({"a": "fails"}, Verdict.FAILS, [], 0),
+        ({}, Verdict.HOLDS, [], 0),
+        ({"a": "fails"}, Verdict.HOLDS, [], 1),
+        ({}, Verdict.FAILS, [], 1),
+        ({"a": "undecided"}, Verdict.HOLDS, [], 1),
+        ({"a": "undecided"}, Verdict.HOLDS, ["--quick"], 0),
+        ({"a": "undecided"}, Verdict.FAILS, ["--seed", "1"], 0),
+        ({"a": "fails"}, Verdict.HOLDS, ["--quick"], 1),
+        ({"gone": "fails"}, Verdict.HOLDS, [], 1),
+        ({"gone": "fails"}, Verdict.HOLDS, ["--quick"], 0),
+    ],
+    ids=str,
+)
+def test_a_replication_is_news_only_if_it_is_not_as_recorded(
+    record, verdict, words, code, replication, capsys
+):
+    replication(record, verdict)
+    assert run("all", "-q", *words) == code
+    shown = capsys.readouterr().out
+    assert ("differs: it" in shown) == (code == 1)
+    # By itself a claim says what it found, whatever is on record.
+    assert run("it", "-q") == cli.EXIT[verdict]
+
+
+@pytest.mark.parametrize(
+    ("record", "verdict", "line"),
+    [
+        ({"a": "fails"}, Verdict.FAILS, "as on record: see python -m verify show it"),
+        ({}, Verdict.FAILS, "not as on record: a: fails, on record: holds"),
+        ({"a": "undecided"}, Verdict.UNDECIDED, "as on record: see python -m verify show it"),
+    ],
+)
+def test_a_replication_by_itself_says_what_is_on_record(record, verdict, line, replication, capsys):
+    replication(record, verdict)
+    run("it")
+    assert line in capsys.readouterr().out.splitlines()
+    run("good")
+    assert "on record" not in capsys.readouterr().out
+
+
+@claim(source="")
+def asks_for_a_file(run: Run, *, data: Annotated[Path, option("a file")]) -> Iterator[Finding]:
+    """Is about a file."""
+    yield found(Verdict.FAILS)
+
+
+def test_all_leaves_out_what_cannot_be_run_without_an_option(claims, capsys):
+    claims(good=good, it=asks_for_a_file)
+    assert run("all", "-q") == 0
+    assert "all: holds, 1 claims" in capsys.readouterr().out
+    assert run("it") == 2
+    assert "--data" in capsys.readouterr().err
+    assert run("it", "--data", "x") == 1
