@@ -461,3 +461,22 @@ def test_what_a_claim_does_to_a_model_is_not_seen_by_the_next_run():
             model = Planted(fault=fault).build(gradient_descent, 1, 1, 0.5)
             assert model.unembed.W_U.any()
             model.unembed.W_U.zero_()
+
+
+def test_copies_of_models_are_as_good_as_the_models():
+    """A formula is the same one in the copy of its model."""
+    star_free = installed()["star-free"].load()
+    options = {"formula": "c since once a", "length": 4, "letters": "abc"}
+    runs = (Run(quick=True), Planted(quick=True, fault=lambda model: model))
+    found, again = ([(f.id, f.verdict) for f in star_free.findings(run, **options)] for run in runs)
+    assert found == again
+
+
+def test_a_finding_that_fails_as_it_is_ends_no_run():
+    @claim(source="", faults_seen=[{}])
+    def observed(run: Run) -> Iterator[Finding]:
+        """One that fails, and one that sees faults."""
+        yield same("no", "1 is 2", 1, 2)
+        yield from watchful.findings(run)
+
+    assert report_on("it", observed, 0, [fault(fails=("value",))]).missed == []
