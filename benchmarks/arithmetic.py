@@ -22,8 +22,8 @@ from timing import in_turn, ratio
 
 from constructions import adder, modular_addition
 from constructions.transformer import Transformer
-from theory.arithmetic.adder import candidates
-from verify.arithmetic.adder import Tables, grain
+from theory.arithmetic.adder import candidates, usual_bits
+from theory.arithmetic.adder_balls import rounded_logits
 from verify.arithmetic.pairs import rows_of_pairs
 
 LARGEST, REPEATS = 260, 5
@@ -43,10 +43,10 @@ def one_by_one(model: Transformer, pairs: np.ndarray) -> int:
     return sum(int(model(pair)) != int(pair.sum()) for pair in pairs)
 
 
-def in_whole_numbers(tables: Tables, rows: list[np.ndarray]) -> None:
+def in_whole_numbers(rows: list[np.ndarray]) -> None:
+    p = candidates(LARGEST)
     for pairs in rows:
-        found = tables.of_sums(pairs)
-        np.concatenate([found[f] for f in (5, 4, 2, 1, 0)], axis=1) @ tables.read
+        rounded_logits(pairs, p, 5, 64.0, usual_bits(p, 5, 64.0))
 
 
 def main() -> None:
@@ -54,13 +54,12 @@ def main() -> None:
     print(f"{THREADS} thread(s), torch {torch.__version__}, numpy {np.__version__}\n")
     model = adder(LARGEST)
     rows = list(rows_of_pairs(model))
-    tables = Tables(candidates(LARGEST), LARGEST, 5, 64.0, grain(model))
     times = in_turn(
         {
             "by rows": lambda: by_rows(model),
             "in one batch": lambda: at_once(model, np.concatenate(rows)),
             "one row, pair by pair": lambda: one_by_one(model, rows[0]),
-            "in int64": lambda: in_whole_numbers(tables, rows),
+            "in int64": lambda: in_whole_numbers(rows),
         },
         REPEATS,
     )

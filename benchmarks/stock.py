@@ -67,7 +67,7 @@ def line(make: Callable[..., Any], model: Transformer, inputs: tuple[Any, ...]) 
     with torch.no_grad():
         times = [1e3 * seconds(lambda m=each: m(*inputs), 5) for each in (model, stock)]
     return (
-        f"{make.__name__[3:]:8} {model.name.split('(')[0]:20} {model.n_layers:6} "
+        f"{make.__name__[3:]:8} {model.construction:20} {model.n_layers:6} "
         f"{model.d_model:6} {stock.doubled.d:6} {model.n_heads:6} {stock.plan.soft.n_heads:6} "
         f"{tokens[0]:6} {tokens[1]:6} {errors[0]:9.1e} {errors[1]:9.1e} "
         f"{times[0]:8.2f} {times[1]:8.2f}"

@@ -32,11 +32,6 @@ class Call:
         given = (f"{name}={_written(value)}" for name, value in self.arguments.items())
         return f"{self.builder.__name__}({', '.join(given)})"
 
-    @property
-    def construction(self) -> str:
-        """The name of the construction."""
-        return self.builder.__name__
-
     def value(self, name: str) -> Any:
         """What an argument is, given or by default."""
         default = inspect.signature(self.builder).parameters[name].default

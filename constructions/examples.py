@@ -20,10 +20,11 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from constructions.interface import Interface, Prompt, finite_tensors
+from constructions.interface import ROWS, Draw, Interface, Prompt, finite_tensors
 from theory.kinds import InputError, Reals
 
 Encoder = Callable[[Any, Any, Any, Any], Prompt]
@@ -153,6 +154,10 @@ class Examples(Interface):
             return answers
         further, prompts = self._leading(inputs[0], inputs[2])
         return answers.movedim(-1, 0).reshape((*further, *prompts))
+
+    def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+        n, queries = self.n or ROWS, draw(1 + self.several_queries, self.d)
+        return draw(n, self.d), draw(n, 1)[:, 0], queries if self.several_queries else queries[0]
 
     def _leading(self, x: Any, x_query: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Leading dimensions: those that become further queries of a prompt, and the prompts'."""

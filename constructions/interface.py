@@ -12,14 +12,21 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from math import prod
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from constructions.call import Call
 from constructions.tensors import as_tensor, require_finite
 from theory.checks import InputError
+
+ROWS = 4  # of random inputs
+BATCH = 2**12  # inputs of which a model runs all
+
+Draw = Callable[[int, int], np.ndarray]
 
 
 class Prompt(NamedTuple):
@@ -40,11 +47,13 @@ class Interface(nn.Module, ABC):
 
     `context` is the largest number of tokens in a prompt (None: any number).  `margin`, for answers
     that are the largest of several logits, says how far apart those are: answers are right as long
-    as every logit is within half of it of its exact value.
+    as every logit is within half of it of its exact value.  `chooses`: answers are the largest of
+    several logits and nothing more, so that a positive factor of all logits changes none.
     """
 
     context: int | None = None
     margin: float | None = None
+    chooses: bool = False
 
     @abstractmethod
     def check(self, like: Tensor, *inputs: Any) -> tuple[Any, ...]:
@@ -60,6 +69,18 @@ class Interface(nn.Module, ABC):
     def read(self, outputs: Tensor, *inputs: Any) -> Any:
         """The answers, from outputs (…, answers, d_out) on these checked inputs."""
         return outputs
+
+    def all_inputs(self, most: int, causal: bool) -> Iterator[tuple[Any, ...]] | None:
+        """All inputs, in batches, if there are at most `most` of them; else None.
+
+        If the model is `causal`, the longest are enough: it answers for what they begin with, too.
+        """
+        return None
+
+    def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[Any, ...] | None:
+        """Random inputs for `write`: entries of a number system, of which `draw(rows, columns)` are
+        random ones, integers, or weights.  None where inputs are no numbers (tokens, graphs)."""
+        return None
 
     def generate(self, model: Model, tokens: Any, steps: int) -> Tensor:
         """`model.generate(tokens, steps)`."""
@@ -79,6 +100,11 @@ class Model(nn.Module, ABC):
     call: Call | None = None
     name: str
     source: str
+
+    @property
+    def construction(self) -> str:
+        """The function that built it; of a model of other origin its name."""
+        return self.call.builder.__name__ if self.call else self.name
 
     @property
     @abstractmethod
@@ -152,6 +178,21 @@ class Model(nn.Module, ABC):
         Raises ValueError for a model that is not over tokens, and as the model does.
         """
         return self.interface.generate(self, tokens, steps)
+
+
+def all_below(
+    sizes: Sequence[int], lengths: Sequence[int], most: int
+) -> Iterator[np.ndarray] | None:
+    """All sequences (…, length) of these lengths whose i-th number is below sizes[i], in batches;
+    None if there are more than `most`."""
+    if sum(prod(sizes[:length]) for length in lengths) > most:
+        return None
+    return (
+        np.arange(start, min(start + BATCH, end))[:, None] // np.cumprod([1, *below])[:-1] % below
+        for below in (np.array(sizes[:length], dtype=np.int64) for length in lengths)
+        for end in [int(below.prod())]
+        for start in range(0, end, BATCH)
+    )
 
 
 def as_many(inputs: tuple[Any, ...], *names: str) -> tuple[Any, ...]:

@@ -86,6 +86,11 @@ class Transformer(Stack):
         return [block.attn for block in self.blocks if block.attn is not None]
 
     @property
+    def is_causal(self) -> bool:
+        """Whether no token sees a later one."""
+        return all(attn.is_causal for attn in self.attentions)
+
+    @property
     def n_heads(self) -> int:
         """The number of heads in the layer that has most."""
         return max((attn.n_heads for attn in self.attentions), default=0)
@@ -120,8 +125,7 @@ class Transformer(Stack):
         return self.unembed(H)
 
     def decoder(self, leading: Sequence[int], context: int) -> Decoder | None:
-        causal = all(attn.is_causal for attn in self.attentions)
-        return Decoder(self, leading, context) if causal else None
+        return Decoder(self, leading, context) if self.is_causal else None
 
     @checked
     def softmax_error(self, sharpness: Positive) -> SoftmaxError:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from torch import Tensor, nn
 
-from constructions.interface import Interface, Prompt, finite_tensors
+from constructions.interface import ROWS, Draw, Interface, Prompt, finite_tensors
 from theory.kinds import Reals
 
 
@@ -39,6 +40,10 @@ class Memory(Interface):
         (xi,) = stored
         rows = [xp.concat([xi, xi * 0], axis=-1), xp.concat([s * 0, s], axis=-1)]
         return Prompt(xp.concat(rows, axis=0), len(xi), slice(len(xi), None))
+
+    def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[Any, ...]:
+        states = draw(ROWS, self.d)
+        return (states,) if self.patterns is None else (states, self.patterns)
 
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
         return outputs.reshape(inputs[0].shape)

@@ -48,7 +48,7 @@ class Run:
     `rng` is the only source of randomness.  `build` makes the construction under test; the
     self-test runs the same claim with a `fault` planted in what it returns.  `plot` is where the
     claim's picture goes, if one is wanted, and `shown` what it is drawn from; `certificates` takes
-    what a certificate is to state.
+    what a certificate is to state.  Unless it `explains`, findings that fail need not show where.
     """
 
     seed: int = 0
@@ -56,6 +56,7 @@ class Run:
     plot: Path | None = None
     certificates: list[dict[str, Any]] | None = None
     fault: Fault | None = None
+    explains: bool = True
     progress: Callable[[Iterable[Any], str], Iterable[Any]] = lambda items, _: items
     rng: np.random.Generator = field(init=False)
     shown: tuple[Any, ...] | None = field(init=False, default=None)

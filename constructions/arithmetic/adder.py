@@ -31,7 +31,7 @@ has to be below the least gap.
 
 from __future__ import annotations
 
-from math import ceil, log2
+from functools import partial
 
 import numpy as np
 from torch.nn.functional import pad
@@ -39,32 +39,37 @@ from torch.nn.functional import pad
 from constructions.arithmetic.sums import Sums
 from constructions.assembly import Head, block, rows, unembed
 from constructions.blocks import Embed, PosEmbed, Stage
+from constructions.call import construction
 from constructions.stream import Map, Reading, Stream
 from constructions.tokens import rows_fit
 from constructions.transformer import Transformer
 from constructions.words import Move
 from theory.arithmetic.adder import (
+    FLOAT64_BITS,
     candidates,
     coarse,
     largest_alpha,
     least_gap,
+    most_bits,
     rounding_of_logits,
+    sufficient_bits,
     usual_alpha,
+    usual_bits,
 )
+from theory.arithmetic.adder_balls import turn_of_sum
 from theory.checks import InputError
-from theory.kinds import Count, Positive, checked
+from theory.kinds import Count, Positive
 
 PERIODS = {"2": 5, "2_5": 4, "5": 2, "10": 1}
 """Registers by period, and frequencies f of cos(2πfn/10)."""
 
-USUAL_BITS, FLOAT64_BITS = 14, 53
 FINE = 5  # steps up to here leave errors of the sum's size below 5
 CONJUGATE = Map(np.diag([1.0, -1.0]), "(cos, −sin)")
 SWAPPED = Map(np.array([[0.0, 1.0], [1.0, 0.0]]), "(sin, cos)")
 COSINE, SINE = Map(np.array([[1.0, 0.0]]), "cos"), Map(np.array([[0.0, 1.0]]), "sin")
 
 
-@checked
+@construction
 def adder(
     largest: Count = 260,
     step: Count = 5,
@@ -75,8 +80,7 @@ def adder(
 
     (…, 2) → (…, 1).  2 layers, 9 linear heads, width 23, 4 ReLUs, whatever is largest.  `alpha` is
     64 by default, or for small numbers what the theorem allows, `usual_alpha(p)`.  `bits` are
-    the binary places of the weights: by default 14, or more if the answers need them, or the most
-    with which float64 rounds no logit.
+    the binary places of the weights, by default `usual_bits(p, step, alpha)`.
 
     Raises ValueError for a step at which all numbers have size 0, for bits so few, or an alpha so
     small, that rounding could change an answer, and for bits so many that float64 rounds; with an
@@ -90,7 +94,8 @@ def adder(
     rows_fit(3 * L)
     p = candidates(L)
     alpha = usual_alpha(p) if alpha is None else alpha
-    bits, margin = _grid(p, step, alpha, bits)
+    bits = usual_bits(p, step, alpha) if bits is None else bits
+    margin = _margin(p, step, alpha, bits)
     numbers, answers = np.arange(L + 1), np.arange(p)
     widths = {f"angle{T}": 1 if f == 5 else 2 for T, f in PERIODS.items()}
     sums = {f"sum{T}": widths[f"angle{T}"] for T in PERIODS}
@@ -122,9 +127,11 @@ def adder(
         pos_embed=PosEmbed(rows(stream, second=np.eye(3)[1], equals=np.eye(3)[2])),
         interface=Sums(L + 1, p, max(margin, 0.0)),
         stream=stream,
-        stages=tuple(Stage(2, name, name) for name in (*sums, "low")),
+        stages=(
+            *(Stage(2, f"sum{T}", partial(_comb, f, bits)) for T, f in PERIODS.items()),
+            Stage(2, "low", partial(_size, p, step, bits)),
+        ),
         at_most=dict.fromkeys((*into, "low"), longest),
-        name=f"adder({L}, step={step}, alpha={alpha:g}, bits={bits})",
         source="after [Zhou2024]; proved in theory/arithmetic/adder.py",
     )
 
@@ -148,37 +155,43 @@ def _heads(stream: Stream, angle: str, into: str) -> tuple[Head, ...]:
     )
 
 
-def _grid(p: int, step: int, alpha: float, bits: int | None) -> tuple[int, float]:
-    """The binary places, and the least distance of the right logit from another: below 0 where
-    alpha or step are beyond the theorem.  Raises ValueError for bits that do not do."""
-    taken, gap = 3 + ceil(log2(alpha / 4 + 1)), least_gap(p, alpha, 2 * (step // 2))
-    most = (FLOAT64_BITS - taken) // 3
-    enough = [b for b in range(1, most + 1) if 2 * rounding_of_logits(alpha, b) < gap]
-    wanted = max(1, min(most, max([USUAL_BITS, *enough[:1]]))) if bits is None else bits
-    promised = step <= FINE and alpha <= largest_alpha(p)[0]
-    if wanted > most:
+def _comb(f: int, bits: int, pairs: np.ndarray) -> np.ndarray:
+    """(cos, sin) of 2πfs/10 for the sum s, from rounded ones of the two numbers; cos πs alone."""
+    width = 1 if f == PERIODS["2"] else 2
+    return 2.0 ** (-2 * bits) * turn_of_sum(f * pairs, 10, bits)[..., None, :width]
+
+
+def _size(p: int, step: int, bits: int, pairs: np.ndarray) -> np.ndarray:
+    """(cos, sin) of 2πm/p for the sum m of the two sizes."""
+    return 2.0 ** (-2 * bits) * turn_of_sum(coarse(pairs, step), p, bits)[..., None, :]
+
+
+def _margin(p: int, step: int, alpha: float, bits: int) -> float:
+    """The least distance of the right logit from another: below 0 where alpha or step are beyond
+    the theorem.  Raises ValueError for bits that are too many or too few."""
+    gap, moved = least_gap(p, alpha, 2 * (step // 2)), rounding_of_logits(alpha, bits)
+    promised, most = step <= FINE and alpha <= largest_alpha(p)[0], most_bits(alpha)
+    if bits > most:
         remedy = f"at most bits = {most}" if most > 0 else "a smaller alpha"
         raise InputError(
-            f"bits = {wanted} and alpha = {alpha:g} take {3 * wanted + taken} "
-            f"bits of significand and float64 has {FLOAT64_BITS}: give "
-            + (_remedy(p, step, enough) if promised else remedy)
+            f"with bits = {bits} and alpha = {alpha:g} logits take more than the {FLOAT64_BITS} "
+            f"bits of float64: give {_remedy(p, step, alpha) if promised else remedy}"
         )
-    moved = rounding_of_logits(alpha, wanted)
     if promised and not gap > 2 * moved:
         raise InputError(
-            f"bits = {wanted} may move logits by {moved:.3g}, and wrong sums are {gap:.3g} "
-            f"below: give {_remedy(p, step, enough)}"
+            f"bits = {bits} may move logits by {moved:.3g} at alpha = {alpha:g}, and wrong sums "
+            f"are {gap:.3g} below: give {_remedy(p, step, alpha)}"
         )
-    return wanted, gap - 2 * moved
+    return gap - 2 * moved
 
 
-def _remedy(p: int, step: int, enough: list[int]) -> str:
+def _remedy(p: int, step: int, alpha: float) -> str:
     """What to give: bits that do at this alpha, else an alpha and bits that do, if there are any.
 
     Half the limit of alpha leaves half of the comb's gaps; below it the gap grows in proportion to
     alpha, and what rounding moves does not: with so many bits the largest alpha is the best.
     """
-    if enough:
+    if enough := sufficient_bits(p, step, alpha):
         return f"bits = {enough[0]}" + (f" … {enough[-1]}" if len(enough) > 1 else "")
     for bits in range((FLOAT64_BITS - 3) // 3, 0, -1):
         alpha = min(2.0 ** (FLOAT64_BITS - 3 * bits - 1) - 4, largest_alpha(p)[0] / 2)

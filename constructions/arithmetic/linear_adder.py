@@ -18,13 +18,14 @@ import numpy as np
 from constructions.arithmetic.sums import Sums
 from constructions.assembly import block, rows, unembed
 from constructions.blocks import Embed, Stage
+from constructions.call import construction
 from constructions.stream import Map, Stream
 from constructions.tokens import average, rows_fit
 from constructions.transformer import Transformer
-from theory.kinds import Count, checked
+from theory.kinds import Count
 
 
-@checked
+@construction
 def linear_adder(largest: Count) -> Transformer:
     """`linear_adder(largest)([a, b])`: a + b for numbers up to `largest`, (…, 2) → (…, 1).
 
@@ -41,7 +42,11 @@ def linear_adder(largest: Count) -> Transformer:
         unembed(stream, number @ Map(4 * answers[None], "4c"), bias=-(answers**2)),
         interface=Sums(L + 1, len(answers), 1.0),
         stream=stream,
-        stages=(Stage(1, "number", "s/2"),),
-        name=f"linear_adder({L})",
+        stages=(Stage(1, "number", _half_sum),),
         source="proved in constructions/arithmetic/linear_adder.py",
     )
+
+
+def _half_sum(pairs: np.ndarray) -> np.ndarray:
+    """s/2 at "="."""
+    return pairs.sum(-1)[..., None, None] / 2

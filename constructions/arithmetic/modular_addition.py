@@ -19,20 +19,22 @@ those that training finds stand in the same places.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from constructions.arithmetic.sums import Sums
 from constructions.assembly import Head, block, rows, unembed
 from constructions.blocks import Embed, PosEmbed, Stage
+from constructions.call import construction
 from constructions.stream import Map, Stream
 from constructions.transformer import Transformer
 from theory import machine
 from theory.arithmetic.congruence import OddModulus
 from theory.arithmetic.modular_margin import Neurons, modular_neurons
-from theory.kinds import checked
 
 
-@checked
+@construction
 def modular_addition(p: OddModulus) -> Transformer:
     """`modular_addition(p)([a, b])`: a + b mod p, for odd p ≥ 3; (…, 2) → (…, 1).
 
@@ -45,12 +47,11 @@ def modular_addition(p: OddModulus) -> Transformer:
     return of_neurons(
         modular_neurons(p),
         margin=1.0,
-        name=f"modular_addition({p})",
         source="[Morwani2023]; proved in theory/arithmetic/modular_margin.py",
     )
 
 
-def of_neurons(neurons: Neurons, *, margin: float | None, name: str, source: str) -> Transformer:
+def of_neurons(neurons: Neurons, *, margin: float | None, source: str) -> Transformer:
     """The two layers with these neurons u, v, w (neurons, p)."""
     p = neurons.u.shape[1]
     stream = Stream(number=p, a=p, b=p, first=1, second=1, equals=1)
@@ -71,7 +72,11 @@ def of_neurons(neurons: Neurons, *, margin: float | None, name: str, source: str
         pos_embed=PosEmbed(rows(stream, first=at[0], second=at[1], equals=at[2])),
         interface=Sums(p, p, margin),
         stream=stream,
-        stages=(Stage(1, "a", "code of a"), Stage(1, "b", "code of b")),
-        name=name,
+        stages=tuple(Stage(1, name, partial(_code, p, i)) for i, name in enumerate(("a", "b"))),
         source=source,
     )
+
+
+def _code(p: int, i: int, pairs: np.ndarray) -> np.ndarray:
+    """The one-hot code of the i-th number at "="."""
+    return np.eye(p)[pairs[..., i], None]

@@ -45,7 +45,7 @@ from torch import Tensor
 from constructions.assembly import Head, block, embed, rows, unembed
 from constructions.blocks import Block, PosEmbed, Stage
 from constructions.exactness import exact_in
-from constructions.interface import Interface, Prompt, as_many
+from constructions.interface import Interface, Prompt, all_below, as_many
 from constructions.stream import Map, Reading, Stream, one
 from constructions.tokens import placed, rows_fit, written
 from constructions.transformer import Transformer
@@ -102,6 +102,11 @@ class Processors(Interface):
         columns = xp.stack(inputs, axis=-1)
         tokens = xp.concat([columns[..., :1, :] * 0, columns], axis=-2)
         return Prompt(tokens, 0, slice(1, None))
+
+    def all_inputs(self, most: int, causal: bool) -> Iterator[tuple[np.ndarray, ...]] | None:
+        choices, lengths = self.choices()
+        rows = all_below([len(choices)] * lengths[-1], lengths, most)
+        return None if rows is None else (self.called(choices[each]) for each in rows)
 
     def choices(self) -> tuple[np.ndarray, range]:
         """What a processor may be given (choices, inputs), and how many processors there may be."""

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from constructions.assembly import block, embed, rows, unembed
 from constructions.blocks import PosEmbed, Stage
-from constructions.interface import Interface, Prompt, finite_tensors
+from constructions.interface import Draw, Interface, Prompt, finite_tensors
 from constructions.stream import Stream, one
 from constructions.tokens import placed, rows_fit
 from constructions.transformer import Transformer
@@ -60,6 +60,9 @@ class Numbers(Interface):
         (x,) = inputs
         column = x.reshape(*x.shape, 1)
         return Prompt(xp.concat([column[..., :1, :] * 0, column], axis=-2), 0, slice(1, None))
+
+    def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[np.ndarray]:
+        return (draw(1, self.length)[0],)
 
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
         return outputs[..., 0]

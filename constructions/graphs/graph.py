@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from constructions.interface import Interface, Prompt, finite_tensors
 from theory.checks import InputError
-from theory.graphs.adjacency import check_adjacency
+from theory.graphs.adjacency import MOST_LISTED, all_graphs, check_adjacency
 from theory.kinds import Count, Finite, Positive, checked
 
 
@@ -40,6 +42,10 @@ class Graph(Interface):
     def write(self, xp: Any, *inputs: Any) -> Prompt:
         (A,) = inputs
         return Prompt(A, self.n)
+
+    def all_inputs(self, most: int, causal: bool) -> Iterator[tuple[np.ndarray]] | None:
+        graphs = all_graphs(self.n) if self.n <= MOST_LISTED else ()
+        return iter([(graphs,)]) if 0 < len(graphs) <= most else None
 
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
         if not bool(torch.isfinite(outputs).all()):

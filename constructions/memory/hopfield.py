@@ -25,6 +25,8 @@ and stay as they are.
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -32,15 +34,17 @@ import torch
 from torch import Tensor
 
 from constructions.assembly import Head, block, embed, unembed
+from constructions.blocks import Stage
+from constructions.call import construction
 from constructions.exactness import grain_of
-from constructions.interface import as_many
+from constructions.interface import Draw, as_many
 from constructions.stream import Map, Reading, Stream, one
 from constructions.transformer import Transformer
 from constructions.vectors import Memory
 from constructions.words import Clip, Move, Unit, Word
 from theory.checks import InputError
-from theory.kinds import SignRows, Steps, checked, read
-from theory.memory.hopfield import checked_network
+from theory.kinds import SignRows, Steps, read
+from theory.memory.hopfield import checked_network, hebb, synchronous_update
 from theory.memory.kinds import Bias, Patterns, Weights
 
 SOURCE = "[Hopfield1982]; proved in constructions/memory/hopfield.py"
@@ -67,8 +71,14 @@ class Signs(Memory):
             )
         return super().check(like, read(SignRows, "states", states))
 
+    def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[Any, ...]:
+        """All states of a small network, and 64 random ones of a large one."""
+        few = self.d <= 6
+        states = [*product((-1, 1), repeat=self.d)] if few else rng.choice((-1, 1), (64, self.d))
+        return (np.array(states), *super().drawn(draw, rng)[1:])
 
-@checked
+
+@construction
 def hopfield_update(weights: Weights, bias: Bias | None = None, steps: Steps = 1) -> Transformer:
     """`hopfield_update(weights, bias, steps)(states)`: exactly `steps` synchronous updates.
 
@@ -96,12 +106,15 @@ def hopfield_update(weights: Weights, bias: Bias | None = None, steps: Steps = 1
         unembed(stream, state),
         interface=Signs(d, most),
         stream=stream,
-        name=f"hopfield_update({d} neurons, steps={steps})",
+        stages=tuple(
+            Stage(k, "state", partial(_updated, network.weights, network.bias, k))
+            for k in range(1, steps + 1)
+        ),
         source=SOURCE,
     )
 
 
-@checked
+@construction
 def hebbian_attention(patterns: Patterns, steps: Steps = 1) -> Transformer:
     """`hebbian_attention(patterns, steps)(states)`: synchronous updates under Hebb's rule.
 
@@ -121,9 +134,23 @@ def hebbian_attention(patterns: Patterns, steps: Steps = 1) -> Transformer:
         unembed(stream, state),
         interface=Signs(d, most, torch.as_tensor(patterns, dtype=torch.float64)),
         stream=stream,
-        name=f"hebbian_attention({P} patterns of dimension {d}, steps={steps})",
+        stages=tuple(
+            Stage(k, "state", partial(_updated_by_hebb, patterns, k)) for k in range(1, steps + 1)
+        ),
         source=SOURCE,
     )
+
+
+def _updated(weights: np.ndarray, bias: np.ndarray, steps: int, states: np.ndarray) -> np.ndarray:
+    """The states after so many updates, (…, d)."""
+    for _ in range(steps):
+        states = synchronous_update(weights, states, bias)
+    return states
+
+
+def _updated_by_hebb(patterns: np.ndarray, steps: int, states: np.ndarray) -> np.ndarray:
+    """The states after so many updates with the weights of Hebb's rule, (…, d)."""
+    return _updated(hebb(patterns), np.zeros(patterns.shape[1]), steps, states)
 
 
 def _sign(stream: Stream, z: Reading) -> list[Word]:

@@ -17,18 +17,20 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, TypeAlias
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from constructions.assembly import Head, block, embed, unembed
-from constructions.interface import Interface, Prompt, finite_tensors
+from constructions.call import construction
+from constructions.interface import ROWS, Draw, Interface, Prompt, finite_tensors
 from constructions.stream import Map, Stream
 from constructions.transformer import Transformer
 from constructions.vectors import Memory
 from constructions.words import Move
 from theory import machine
 from theory.checks import InputError
-from theory.kinds import Positive, Reals, Steps, checked
+from theory.kinds import Positive, Reals, Steps
 from theory.memory.kinds import PatternVectors
 from theory.memory.modern_hopfield import squares_fit
 
@@ -59,7 +61,7 @@ class Patterns(Memory):
         return xi, X
 
 
-@checked
+@construction
 def modern_hopfield_update(
     patterns: PatternVectors, beta: Positive, steps: Steps = 1
 ) -> Transformer:
@@ -93,7 +95,6 @@ def modern_hopfield_update(
         unembed(stream, found if steps % 2 else state),
         interface=Patterns(d, X),
         stream=stream,
-        name=f"modern_hopfield_update({N} patterns of dimension {d}, steps={steps})",
         source="[Ramsauer2021, equation 3 and Theorem 1]",
     )
 
@@ -139,6 +140,9 @@ class Stored(Interface):
         columns = xp.concat([Y, beside], axis=-2), xp.concat([behind, R], axis=-2)
         return Prompt(xp.concat(columns, axis=-1), N, slice(N, None))
 
+    def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+        return tuple(draw(ROWS, d) for d in self.widths.values())
+
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
         if not torch.isfinite(outputs).all():
             raise InputError(
@@ -148,7 +152,7 @@ class Stored(Interface):
         return outputs
 
 
-@checked
+@construction
 def hopfield_attention(
     W_Q: QueryMap, W_K: KeyMap, W_V: ValueMap, beta: Positive | None = None
 ) -> Transformer:
@@ -173,7 +177,6 @@ def hopfield_attention(
         unembed(stream, stream.read("found")),
         interface=Stored(d_y, d_r),
         stream=stream,
-        name=f"hopfield_attention(d_r={d_r}, d_y={d_y}, d_k={d_k}, d_v={d_v})",
         source="[Ramsauer2021]",
     )
 

@@ -21,14 +21,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from constructions.assembly import Head, block, embed, unembed
-from constructions.interface import Interface, Prompt, finite_tensors
+from constructions.call import construction
+from constructions.interface import ROWS, Draw, Interface, Prompt, finite_tensors
 from constructions.stream import Stream
 from constructions.transformer import Transformer
-from theory.kinds import Count, Positive, Reals, Steps, Within, checked
+from theory.kinds import Count, Positive, Reals, Steps, Within
 from theory.memory.kinds import unit_lengths
 
 
@@ -54,8 +56,11 @@ class Points(Interface):
         (X,) = inputs
         return Prompt(X, X.shape[-2])
 
+    def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[np.ndarray]:
+        return (draw(ROWS, self.d),)
 
-@checked
+
+@construction
 def sphere_dynamics(
     d: Count, beta: Positive, step_size: Annotated[Positive, Within(most=1)], n_layers: Steps
 ) -> Transformer:
@@ -79,6 +84,5 @@ def sphere_dynamics(
         unembed(stream, x),
         interface=Points(d),
         stream=stream,
-        name=f"sphere_dynamics(d={d}, beta={beta:g}, step_size={step_size:g}, n_layers={n_layers})",
         source="[Geshkovski2023]; the error of a step is bounded in its file",
     )

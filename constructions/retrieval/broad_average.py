@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from constructions.assembly import Head, block, rows, unembed
 from constructions.blocks import Embed, Stage
+from constructions.call import construction
 from constructions.margins import Margin
 from constructions.stream import Stream, one
 from constructions.tokens import Tokens, sizes
 from constructions.transformer import Transformer
-from theory.kinds import Count, Positive, checked
+from theory.kinds import Count, Positive
+from theory.retrieval import token_frequencies
 
 
-@checked
+@construction
 def broad_average(
     vocabulary_size: Count, max_length: Count = 1024, sharpness: Positive | None = None
 ) -> Transformer:
@@ -32,7 +36,10 @@ def broad_average(
         unembed(stream, stream.read("average")),
         interface=Tokens(V, n, frequencies=True),
         stream=stream,
-        stages=(Stage(1, "average", "frequencies"),),
-        name=f"broad_average({V}, {n})",
+        stages=(Stage(1, "average", partial(_frequencies, V)),),
         source="[Elhage2021]; every score is 0",
     ).sharpened(sharpness)
+
+
+def _frequencies(V: int, tokens: np.ndarray) -> np.ndarray:
+    return token_frequencies(tokens, V)

@@ -15,18 +15,22 @@ times Θ(log s) in layer 1, and logits are Θ(s): under softmax the sharpness gr
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from constructions.assembly import block, rows
 from constructions.blocks import Embed, Stage
+from constructions.call import construction
 from constructions.margins import sharpening
 from constructions.stream import Stream
 from constructions.tokens import Tokens, decode, lattice, look_up, positions, rows_fit
 from constructions.transformer import Transformer
-from theory.kinds import Count, Positive, checked
+from theory.kinds import Count, Positive
+from theory.retrieval import composition as definition
 
 
-@checked
+@construction
 def composition(size: Count, sharpness: Positive | None = None) -> Transformer:
     """g(f(x)) from tokens f(0) … f(s − 1), g(0) … g(s − 1), x, all in 0 … s − 1.
 
@@ -52,7 +56,22 @@ def composition(size: Count, sharpness: Positive | None = None) -> Transformer:
         pos_embed=positions(stream, np.pad(points, ((0, 1), (0, 0)))),
         interface=Tokens(s, 2 * s + 1, length=2 * s + 1, n_examples=2 * s, margin=1.0),
         stream=stream,
-        stages=(Stage(1, "found", "where g(f) stands"), Stage(2, "answer", "point of the answer")),
-        name=f"composition({s})",
+        stages=(
+            Stage(1, "found", partial(_found, points)),
+            Stage(2, "answer", partial(_answered, points)),
+        ),
         source="[Peng2024]; proved in constructions/retrieval/composition.py",
     ).sharpened(sharpness)
+
+
+def _found(points: np.ndarray, tokens: np.ndarray) -> np.ndarray:
+    """The point where g of f of each token stands."""
+    s = len(points) // 2
+    return points[s + np.take_along_axis(tokens[..., :s], tokens, axis=-1)]
+
+
+def _answered(points: np.ndarray, tokens: np.ndarray) -> np.ndarray:
+    """The point of g of f of each token."""
+    shape = *tokens.shape, len(points) // 2
+    f, g = (np.broadcast_to(each, shape) for each in np.split(tokens[..., None, :-1], 2, axis=-1))
+    return points[definition(f, g, tokens)]

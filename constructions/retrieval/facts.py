@@ -35,6 +35,7 @@ its codes are there, M·max(r, q) + n if one is 0, and M = n + 1 makes both less
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -43,13 +44,15 @@ from torch import Tensor
 
 from constructions.assembly import Head, block, rows
 from constructions.blocks import Block, Embed, PosEmbed, Stage
+from constructions.call import construction
 from constructions.interface import Prompt
 from constructions.margins import Margin, sharpening
+from constructions.retrieval.fact_registers import register
 from constructions.stream import Reading, Stream, one
 from constructions.tokens import Tokens, binary_codes, decode, sizes
 from constructions.transformer import Transformer
 from theory.checks import InputError
-from theory.kinds import Count, Positive, checked
+from theory.kinds import Count, Positive
 from theory.retrieval.facts import DEFAULT, PROFESSION, Lexicon
 
 NAMES_A_PROFESSION, NAMES_ITSELF = ("a", "an"), ("what", "who")
@@ -89,7 +92,7 @@ class English(Tokens):
         return None if last < 0 else self.lexicon.words[last]
 
 
-@checked
+@construction
 def fact_lookup(
     lexicon: Lexicon = DEFAULT, max_length: Count = 256, sharpness: Positive | None = None
 ) -> Transformer:
@@ -125,9 +128,12 @@ def fact_lookup(
         pos_embed=PosEmbed(rows(stream, rank=np.arange(n + 1))),
         interface=English(lexicon, n, min(r / 2, 2.0)),
         stream=stream,
-        stages=tuple(Stage(after, name, name) for after, names in held.items() for name in names),
+        stages=tuple(
+            Stage(after, name, partial(register, lexicon, name))
+            for after, names in held.items()
+            for name in names
+        ),
         at_most={"rank": n, "inner": 1.0, "object": 1.0, "owner": 1.0},
-        name=f"fact_lookup(lexicon of {len(words)} words, {n})",
         source="[Peng2024] for the task; proved in constructions/retrieval/facts.py",
     ).sharpened(sharpness)
 

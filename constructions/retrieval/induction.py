@@ -28,12 +28,16 @@ those of `answer` unless it is 0.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from constructions.assembly import Head, block, rows
 from constructions.blocks import Embed, Stage
+from constructions.call import construction
 from constructions.margins import Margin, sharpening
 from constructions.retrieval.ngram import ngram_model
+from constructions.retrieval.previous_token import code_before
 from constructions.stream import Stream, one
 from constructions.tokens import (
     Tokens,
@@ -45,11 +49,11 @@ from constructions.tokens import (
     sizes,
 )
 from constructions.transformer import Transformer
-from theory.kinds import Count, Positive, checked
-from theory.retrieval import Match, NoMatch
+from theory.kinds import Count, Positive
+from theory.retrieval import Match, NoMatch, induction
 
 
-@checked
+@construction
 def induction_heads(
     vocabulary_size: Count,
     max_length: Count,
@@ -73,14 +77,14 @@ def induction_heads(
     Raises ValueError for a sharpness too small for n.
     """
     V, n = sizes(vocabulary_size, max_length)
-    name = f"induction_heads({V}, {n}, match='{match}', no_match='{no_match}')"
     if match == "mean":
         # The bigram without smoothing averages over all matches.
-        mean = ngram_model(V, 2, n, 0, name, copies_itself=no_match == "self")
+        mean = ngram_model(V, 2, n, 0, copies_itself=no_match == "self")
         return mean.sharpened(sharpness)
 
     codes, points, here = binary_codes(V), lattice(n + 1), np.arange(n + 1)
     r = codes.shape[1]
+    with_none = np.vstack([codes, np.zeros(r)])
     M = -(-(n + 1) // min(r, 2))
     stream = Stream(code=r, place=2, norm=1, before=2, rank=1, previous=r, answer=r)
     code, _, _, before, rank, previous, answer = map(stream.read, stream)
@@ -95,16 +99,20 @@ def induction_heads(
     else:
         said, margin = decode(stream, 2 * answer + code, codes), 2.0
     return Transformer(
-        Embed(rows(stream, code=np.vstack([codes, np.zeros(r)]))),
+        Embed(rows(stream, code=with_none)),
         [block(stream, [head], normalise="hardmax", mask="causal") for head in heads],
         said,
         pos_embed=positions(stream, points, before=points[(here - 1).clip(0)], rank=ranks),
         interface=Tokens(V, n, prefix=(V,), margin=margin, bottom=bottom),
         stream=stream,
         stages=(
-            Stage(1, "previous", ("code before", 1)),
-            Stage(2, "answer", "code of the answer, 0 for none"),
+            Stage(1, "previous", partial(code_before, codes, 1)),
+            Stage(2, "answer", partial(_answered, with_none, match)),
         ),
-        name=name,
         source="[Olsson2022]; proved in constructions/retrieval/induction.py",
     ).sharpened(sharpness)
+
+
+def _answered(codes: np.ndarray, match: Match, tokens: np.ndarray) -> np.ndarray:
+    """The code of the token after the match; ⊥, the last of the codes, has none."""
+    return codes[induction(tokens, match)]

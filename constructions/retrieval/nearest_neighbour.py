@@ -11,13 +11,14 @@ Squared lengths are columns of the prompt.
 from __future__ import annotations
 
 from constructions.assembly import Head, block, embed, unembed
+from constructions.call import construction
 from constructions.examples import Examples, measured
 from constructions.stream import Stream, one
 from constructions.transformer import Transformer
-from theory.kinds import Count, Positive, checked
+from theory.kinds import Count, Positive
 
 
-@checked
+@construction
 def nearest_neighbour(d: Count, sharpness: Positive | None = None) -> Transformer:
     """The label of the example nearest to the query, for any number of examples.
 
@@ -37,6 +38,5 @@ def nearest_neighbour(d: Count, sharpness: Positive | None = None) -> Transforme
         unembed(stream, estimate),
         interface=Examples(d, measured),
         stream=stream,
-        name=f"nearest_neighbour(d={d})",
         source="[Edelman2024] for its use in context; the identity is in its file",
     ).sharpened(sharpness)

@@ -27,12 +27,16 @@ What stands in front of the sequence decides the rest.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import torch
 
 from constructions.assembly import Head, block, rows, unembed
 from constructions.blocks import Block, Embed, Stage
+from constructions.call import construction
 from constructions.margins import Margin, sharpening
+from constructions.retrieval.previous_token import code_before
 from constructions.stream import Map, Stream, one
 from constructions.tokens import (
     Tokens,
@@ -45,10 +49,11 @@ from constructions.tokens import (
 )
 from constructions.transformer import Transformer
 from constructions.words import And
-from theory.kinds import Count, Positive, Steps, checked
+from theory.kinds import Count, Positive, Steps
+from theory.retrieval import ngram
 
 
-@checked
+@construction
 def in_context_ngram(
     vocabulary_size: Count,
     order: Count,
@@ -71,13 +76,10 @@ def in_context_ngram(
     V, n = sizes(vocabulary_size, max_length)
     alpha = pseudo_counts
     rows_fit(n + alpha * V + order * order)  # heads as many as registers, `order` of them
-    name = f"in_context_ngram({V}, {order}, {n}, pseudo_counts={alpha})"
-    return ngram_model(V, order, n, alpha, name).sharpened(sharpness)
+    return ngram_model(V, order, n, alpha).sharpened(sharpness)
 
 
-def ngram_model(
-    V: int, order: int, n: int, alpha: int, name: str, copies_itself: bool = False
-) -> Transformer:
+def ngram_model(V: int, order: int, n: int, alpha: int, copies_itself: bool = False) -> Transformer:
     """The weights, from checked numbers.
 
     Where a token `copies_itself`, the weight that BOS gets is given to the current token x_i, by V
@@ -109,12 +111,11 @@ def ngram_model(
         interface=Tokens(V, n, prefix=prefix, bottom=bottom, frequencies=True),
         stream=stream,
         stages=(
-            *(Stage(1, into, ("code before", s)) for s, into in enumerate(previous, start=1)),
-            Stage(last, "counts", "frequencies"),
-            Stage(last, "none", "whether the context is new"),
+            *(Stage(1, into, partial(code_before, codes, s)) for s, into in enumerate(previous, 1)),
+            Stage(last, "counts", partial(_frequencies, V, order, alpha, copies_itself)),
+            Stage(last, "none", partial(_is_new, V, order, alpha)),
         ),
         at_most={"counts": 1.0},
-        name=name,
         source="[Edelman2024]; proved in constructions/retrieval/ngram.py",
     )
 
@@ -143,3 +144,14 @@ def _counts(
     everywhere = Map(np.ones((1, stream.widths["symbol"])), "1ᵀ")
     itself = [And((none @ everywhere, symbol), "counts")] if copies_itself else []
     return block(stream, [head], itself, normalise="hardmax", mask="causal")
+
+
+def _frequencies(V: int, order: int, alpha: int, itself: bool, tokens: np.ndarray) -> np.ndarray:
+    """The frequencies of what followed the context; of a new one the token itself, if it copies."""
+    found = ngram(tokens, V, order, float(alpha))
+    return found + _is_new(V, order, alpha, tokens) * np.eye(V)[tokens] if itself else found
+
+
+def _is_new(V: int, order: int, alpha: int, tokens: np.ndarray) -> np.ndarray:
+    """1 where nothing has followed the context, and nothing is virtually observed."""
+    return ngram(tokens, V, order, float(alpha)).sum(-1, keepdims=True) == 0

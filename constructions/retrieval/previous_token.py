@@ -7,10 +7,13 @@ answers ⊥.  The sharpness that softmax takes does not depend on n, but the sco
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from constructions.assembly import block, rows
 from constructions.blocks import Embed, Stage
+from constructions.call import construction
 from constructions.stream import Stream
 from constructions.tokens import (
     Tokens,
@@ -22,10 +25,10 @@ from constructions.tokens import (
     sizes,
 )
 from constructions.transformer import Transformer
-from theory.kinds import Count, Positive, checked
+from theory.kinds import Count, Positive
 
 
-@checked
+@construction
 def previous_token(
     vocabulary_size: Count, max_length: Count, sharpness: Positive | None = None
 ) -> Transformer:
@@ -46,7 +49,13 @@ def previous_token(
         pos_embed=positions(stream, points, before=points[(here - 1).clip(0)]),
         interface=Tokens(V, n, prefix=(V,), margin=min(r / 2, 2.0), bottom=True),
         stream=stream,
-        stages=(Stage(1, "answer", ("code before", 1)),),
-        name=f"previous_token({V}, {n})",
+        stages=(Stage(1, "answer", partial(code_before, codes, 1)),),
         source="[Elhage2021]; proved in constructions/retrieval/previous_token.py",
     ).sharpened(sharpness)
+
+
+def code_before(codes: np.ndarray, steps: int, tokens: np.ndarray) -> np.ndarray:
+    """The code of the token so many positions before each, (…, T, r); 0 where there is none."""
+    found = np.zeros((*tokens.shape, codes.shape[1]))
+    found[..., steps:, :] = codes[tokens[..., : max(tokens.shape[-1] - steps, 0)]]
+    return found

@@ -6,19 +6,23 @@ class, and the score of every pair is an entry of a V × V table.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from constructions.assembly import Head, block, rows, unembed
 from constructions.blocks import Embed, Stage
+from constructions.call import construction
 from constructions.margins import Margin
 from constructions.stream import Stream
 from constructions.tokens import Tokens, sizes
 from constructions.transformer import Transformer
-from theory.kinds import Count, Positive, checked
+from theory.kinds import Count, Positive
+from theory.retrieval import skip_gram as definition
 from theory.retrieval.attention_patterns import ScoreTable
 
 
-@checked
+@construction
 def skip_gram(
     table: ScoreTable, max_length: Count = 1024, sharpness: Positive | None = None
 ) -> Transformer:
@@ -42,8 +46,7 @@ def skip_gram(
         unembed(stream, attended),
         interface=Tokens(V, n, frequencies=True),
         stream=stream,
-        stages=(Stage(1, "attended", "frequencies"),),
-        name=f"skip_gram(table of {V} tokens, {n})",
+        stages=(Stage(1, "attended", partial(_frequencies, table)),),
         source="[Elhage2021]",
     ).sharpened(sharpness)
 
@@ -53,3 +56,8 @@ def _smallest_gap(table: np.ndarray) -> float:
     with np.errstate(over="ignore"):  # a gap above the largest float64 is as good as infinite
         gaps = np.diff(np.sort(table, axis=1), axis=1)
     return float(gaps[gaps > 0].min(initial=np.inf))
+
+
+def _frequencies(table: np.ndarray, tokens: np.ndarray) -> np.ndarray:
+    """Of the symbols among the tokens that are attended to."""
+    return definition(tokens, table)

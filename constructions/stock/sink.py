@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 from torch import Tensor
 
-from constructions.interface import Interface, Prompt
+from constructions.interface import Draw, Interface, Prompt
 from constructions.tokens import Tokens
 
 
@@ -20,7 +22,7 @@ class Sunk(Interface):
     def __init__(self, inner: Interface, sink: int | None, behind_examples: bool) -> None:
         super().__init__()
         self.inner, self.sink, self.behind = inner, sink, behind_examples
-        self.context, self.margin = inner.context, inner.margin
+        self.context, self.margin, self.chooses = inner.context, inner.margin, inner.chooses
         if sink is not None and inner.context is not None:
             self.context = inner.context + 1
 
@@ -45,6 +47,12 @@ class Sunk(Interface):
         at = range(T)[answers]
         first = max(at.start, n_examples) if self.behind else at.start
         return Prompt(tokens, n_examples + ahead, slice(first + ahead, at.stop + ahead, at.step))
+
+    def all_inputs(self, most: int, causal: bool) -> Iterator[tuple[Any, ...]] | None:
+        return self.inner.all_inputs(most, causal)
+
+    def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[Any, ...] | None:
+        return self.inner.drawn(draw, rng)
 
     def read(self, outputs: Tensor, *inputs: Any) -> Any:
         return self.inner.read(outputs, *inputs)

@@ -16,19 +16,23 @@ says.  Points are above 0, so that relu(v) is v.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from constructions.assembly import block, embed, unembed
 from constructions.blocks import Block, Stage
+from constructions.call import construction
 from constructions.stream import Stream, one
 from constructions.structures.cells import Cells, Largest, LookupLayers, exact_range
 from constructions.structures.rank import at_rank, rank_heads
 from constructions.transformer import Transformer
 from constructions.words import Move, Step, Unit
-from theory.kinds import checked
+from theory import structures
+from theory.structures.lookup import looked_at
 
 
-@checked
+@construction
 def binary_search(lookups: LookupLayers, *, largest: Largest = 2**10) -> Transformer:
     """`binary_search(M)(points, queries)`: how many of N = 2^M − 1 points are ≤ each query,
     (…, N) and (…, m) → (…, m).
@@ -52,10 +56,14 @@ def binary_search(lookups: LookupLayers, *, largest: Largest = 2**10) -> Transfo
         unembed(stream, stream.read("m"), bias=np.array([0.5])),
         interface=Cells(N, largest, factor),
         stream=stream,
-        stages=tuple(Stage(k, "m", k) for k in range(1, M + 1)),
-        name=f"binary_search({M}, largest={largest})",
+        stages=tuple(Stage(k, "m", partial(_cell, k)) for k in range(1, M + 1)),
         source="proved in constructions/structures/binary_search.py",
     )
+
+
+def _cell(lookup: int, points: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    """The cell at which binary search is in this lookup, (…, m, 1)."""
+    return looked_at(structures.binary_search, np.sort(points), queries, lookup)[..., -1:]
 
 
 def _lookup(stream: Stream, N: int, half: float) -> Block:

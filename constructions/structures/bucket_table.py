@@ -24,10 +24,14 @@ names, m.  Layer 4, three ReLU heads: lookup 2 brings the point in cell m (`rank
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, TypeAlias
+
+import numpy as np
 
 from constructions.assembly import Head, block, embed, unembed
 from constructions.blocks import Stage
+from constructions.call import construction
 from constructions.margins import Margin
 from constructions.stream import Stream
 from constructions.structures.cells import Largest, Table, exact_range
@@ -35,14 +39,15 @@ from constructions.structures.rank import at_rank, rank_heads
 from constructions.transformer import Transformer
 from constructions.words import Unit
 from theory.checks import InputError
-from theory.kinds import Count, Within, checked
+from theory.kinds import Count, Within
+from theory.structures.bucket_table import table_lookup
 
 MOST = 10**6  # cells
 CellCount: TypeAlias = Annotated[Count, Within(most=MOST)]
 """An integer from 1 to 10^6."""
 
 
-@checked
+@construction
 def bucket_table(N: CellCount, T: CellCount, *, largest: Largest = 2**10) -> Transformer:
     """`bucket_table(N, T)(points, queries)`: the point that the table names for each query, (…, N)
     and (…, m) → (…, m).
@@ -106,7 +111,16 @@ def bucket_table(N: CellCount, T: CellCount, *, largest: Largest = 2**10) -> Tra
         unembed(stream, stream.read("v")),
         interface=Table(N, T, D, factor),
         stream=stream,
-        stages=(Stage(2, "m", "table"), Stage(3, "m", "cell")),
-        name=f"bucket_table({N}, {T}, largest={D})",
+        stages=(Stage(2, "m", _nothing), Stage(3, "m", partial(_cell, T, D))),
         source="proved in constructions/structures/bucket_table.py",
     )
+
+
+def _nothing(points: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    """Queries name no cell yet, (…, m, 1)."""
+    return np.zeros((*queries.shape, 1))
+
+
+def _cell(T: int, largest: int, points: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    """The cell, from 1, that the table names, (…, m, 1)."""
+    return table_lookup(np.sort(points), queries, T, 0, largest)[..., None] + 1

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from constructions.interface import Interface, Prompt, as_many, finite_tensors
+from constructions.interface import ROWS, Draw, Interface, Prompt, as_many, finite_tensors
 from theory.checks import InputError
 from theory.kinds import Count, Tokens, Within, read
 
@@ -84,6 +84,9 @@ class Row(Interface):
         tokens = xp.stack([points, points * 0 + 1], axis=-1)
         return Prompt(tokens, tokens.shape[-2])
 
+    def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[np.ndarray]:
+        return (draw(1, self.length)[0],)
+
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
         return outputs[..., 0]
 
@@ -126,6 +129,10 @@ class Cells(Interface):
             xp.stack([none, none, queries, none + 1], axis=-1),
         ]
         return Prompt(xp.concat(rows, axis=-2), self.cells, slice(self.cells, None))
+
+    def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+        points = rng.choice(self.largest - 1, self.cells, replace=False) + 1
+        return points, rng.integers(self.largest + 1, size=ROWS)
 
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
         return outputs[..., 0].round().to(torch.int64)
@@ -201,9 +208,8 @@ class Sketch(Interface):
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
         return outputs[..., 0].round().to(torch.int64)
 
-    def drawn(self, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
-        """A random stream and queries."""
-        return rng.integers(self.items, size=12), rng.integers(self.items, size=4)
+    def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+        return rng.integers(self.items, size=12), rng.integers(self.items, size=ROWS)
 
 
 def row_of(points: Tensor, n: int) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from constructions.interface import Interface, Prompt, finite_tensors
+from constructions.interface import ROWS, Draw, Interface, Prompt, finite_tensors
 from constructions.structures.cells import holds, whole
 from theory.checks import InputError
 
@@ -42,7 +42,7 @@ class Cloud(Interface):
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
         return outputs[..., 0].round().to(torch.int64)
 
-    def drawn(self, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
         """Random points, some with equal coordinates."""
         high = min(self.largest, self.points)
         return (rng.integers(1 - high, high, size=(self.points, self.dimension)),)
@@ -90,11 +90,11 @@ class LaidOut(Interface):
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
         return outputs[..., 0].round().to(torch.int64)
 
-    def drawn(self, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
         """Random points and queries, some with equal coordinates."""
         high = min(self.largest, 2 * self.points + 2)
         points = rng.integers(1, high, size=(self.points, self.dimension))
-        return points, rng.integers(high + 1, size=(4, self.dimension))
+        return points, rng.integers(high + 1, size=(ROWS, self.dimension))
 
 
 def cloud_of(points: Tensor, N: int, d: int) -> None:

@@ -21,21 +21,25 @@ has to read what those before it have written (`theory/structures/sketches.py`).
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
 
 from constructions.assembly import Head, block, rows, unembed
 from constructions.blocks import Block, Embed, Stage
+from constructions.call import construction
 from constructions.stream import Map, Stream
 from constructions.structures.cells import Sketch
 from constructions.transformer import Transformer
 from constructions.words import Unit
-from theory.kinds import Count, Integers, Within, checked
+from theory import structures
+from theory.kinds import Count, Integers, Within
 from theory.structures.points import Size
+from theory.structures.sketches import counts_of
 
 
-@checked
+@construction
 def count_min(
     hashes: Annotated[Any, Integers("d V", Within(least=0, below="cells"))],
     cells: Size,
@@ -74,10 +78,18 @@ def count_min(
         unembed(stream, stream.read("estimate")),
         interface=Sketch(V, k, longest),
         stream=stream,
-        stages=(Stage(1, "count", "cells"), Stage(1 + d, "estimate", "estimates")),
-        name=f"count_min({d} rows of {V} items, {w})",
+        stages=tuple(
+            Stage(1 + r, "estimate", partial(_estimates, h[:r], w)) for r in range(1, d + 1)
+        ),
         source="[Cormode2005]; proved in constructions/structures/count_min.py",
     )
+
+
+def _estimates(h: np.ndarray, w: int, stream: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    """Count-min of these rows, (…, m, 1)."""
+    counts = counts_of(stream, h.shape[1])
+    rows = np.broadcast_to(h, (*counts.shape[:-1], *h.shape))
+    return np.take_along_axis(structures.count_min(counts, rows, w), queries, axis=-1)[..., None]
 
 
 def _lookup(stream: Stream, r: int, w: int, k: int) -> Block:

@@ -35,25 +35,28 @@ the last two of which stand in v and m until T is made.  So a lookup takes three
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from constructions.assembly import Head, block, embed, unembed
 from constructions.blocks import Block, Stage
+from constructions.call import construction
 from constructions.margins import Margin
 from constructions.stream import Map, Stream, one
 from constructions.structures.cells import Cells, Largest, exact_range
 from constructions.structures.rank import rank_heads
 from constructions.transformer import Transformer
 from constructions.words import Step, Unit
-from theory.kinds import checked
-from theory.structures.lookup import LookupCount
+from theory import structures
+from theory.structures.lookup import LookupCount, looked_at
 from theory.structures.points import Size
 
 POINT, QUERY = ("x", "cell", "square", "unit"), ("q", "lo", "hi", "low", "high")
 REGISTERS = *POINT, *QUERY, "target", "v", "m", "bit"
 
 
-@checked
+@construction
 def interpolation_search(N: Size, lookups: LookupCount, *, largest: Largest = 2**10) -> Transformer:
     """`interpolation_search(N, M)(points, queries)`: the cell, from 0 in ascending order, at which
     each query looks in the last of M lookups, (…, N) and (…, m) → (…, m).
@@ -91,10 +94,15 @@ def interpolation_search(N: Size, lookups: LookupCount, *, largest: Largest = 2*
         unembed(stream, stream.read("m"), bias=np.array([-1.0])),
         interface=Cells(N, largest, factor),
         stream=stream,
-        stages=tuple(Stage(3 * k, "m", k) for k in range(1, M + 1)),
-        name=f"interpolation_search({N}, {M}, largest={largest})",
+        stages=tuple(Stage(3 * k, "m", partial(_cell, largest, k)) for k in range(1, M + 1)),
         source="proved in constructions/structures/interpolation_search.py",
     )
+
+
+def _cell(largest: int, lookup: int, points: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    """The cell, from 1, at which interpolation search is in this lookup, (…, m, 1)."""
+    strategy = structures.interpolation_search(0, largest)
+    return looked_at(strategy, np.sort(points), queries, lookup)[..., -1:] + 1
 
 
 def _lookup(stream: Stream) -> Block:

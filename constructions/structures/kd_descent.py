@@ -14,10 +14,13 @@ visited: that takes a memory of them, see `theory/structures/kd_tree.py`.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from constructions.assembly import block, embed, unembed
 from constructions.blocks import Block, Stage
+from constructions.call import construction
 from constructions.stream import Stream, one
 from constructions.structures.cells import Largest, LookupLayers, exact_range
 from constructions.structures.clouds import LaidOut
@@ -25,11 +28,11 @@ from constructions.structures.kd_layout import axis_of
 from constructions.structures.rank import at_rank
 from constructions.transformer import Transformer
 from constructions.words import Move, Step, Unit
-from theory.kinds import checked
+from theory.structures.kd_tree import kd_search
 from theory.structures.points import Size
 
 
-@checked
+@construction
 def kd_descent(lookups: LookupLayers, d: Size, *, largest: Largest = 2**10) -> Transformer:
     """`kd_descent(M, d)(points, queries)`: how many of the N = 2^M − 1 cells are in front of each
     query's leaf region, (…, N, d) and (…, m, d) → (…, m).
@@ -59,10 +62,14 @@ def kd_descent(lookups: LookupLayers, d: Size, *, largest: Largest = 2**10) -> T
         unembed(stream, stream.read("m"), bias=np.array([0.5])),
         interface=LaidOut(N, d, largest, factor),
         stream=stream,
-        stages=tuple(Stage(k, "m", k + 1) for k in range(M)),
-        name=f"kd_descent({M}, {d}, largest={largest})",
+        stages=tuple(Stage(k, "m", partial(_cell, k)) for k in range(M)),
         source="proved in constructions/structures/kd_descent.py",
     )
+
+
+def _cell(layer: int, points: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    """The cell at which the descent is after so many layers, (…, m, 1)."""
+    return kd_search(points, queries, layer + 1)[..., -1:]
 
 
 def _lookup(stream: Stream, N: int, half: float, axis: int) -> Block:

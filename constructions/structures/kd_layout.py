@@ -26,6 +26,7 @@ import numpy as np
 
 from constructions.assembly import Head, block, embed, rows, unembed
 from constructions.blocks import Block, PosEmbed, Stage
+from constructions.call import construction
 from constructions.stream import Map, Reading, Stream, number, one
 from constructions.structures.cells import Largest, exact_range
 from constructions.structures.clouds import Cloud
@@ -33,13 +34,14 @@ from constructions.transformer import Transformer
 from constructions.words import Unit
 from theory import machine
 from theory.checks import InputError
-from theory.kinds import Count, checked
+from theory.kinds import Count
+from theory.structures.kd_tree import kd_order
 from theory.structures.points import Size
 
 MOST = 20  # levels: a million points
 
 
-@checked
+@construction
 def kd_layout(N: Count, d: Size, *, largest: Largest = 2**10) -> Transformer:
     """`kd_layout(N, d)(points)`: the cell of each point in the layout of the kd-tree, (…, N, d) →
     (…, N).
@@ -67,10 +69,14 @@ def kd_layout(N: Count, d: Size, *, largest: Largest = 2**10) -> Transformer:
         pos_embed=PosEmbed(rows(stream, x=place)),
         interface=Cloud(N, d, largest, factor),
         stream=stream,
-        stages=(Stage(L - 1, "pos", "cells"),),
-        name=f"kd_layout({N}, {d}, largest={largest})",
+        stages=(Stage(L - 1, "pos", _cells),),
         source="proved in constructions/structures/kd_layout.py",
     )
+
+
+def _cells(points: np.ndarray) -> np.ndarray:
+    """The cell of each point in the layout, (…, N, 1)."""
+    return kd_order(points).argsort(axis=-1)[..., None]
 
 
 def levels(name: str, N: int) -> int:

@@ -15,16 +15,16 @@ import numpy as np
 
 from constructions.assembly import block, embed, rows, unembed
 from constructions.blocks import PosEmbed, Stage
+from constructions.call import construction
 from constructions.stream import Stream
 from constructions.structures.cells import Largest, Row, exact_range
 from constructions.structures.rank import at_rank, rank_heads
 from constructions.transformer import Transformer
 from theory import machine
-from theory.kinds import checked
 from theory.structures.points import Size
 
 
-@checked
+@construction
 def sort(n: Size, *, largest: Largest = 2**20) -> Transformer:
     """`sort(n)(points)`: n distinct whole numbers of size below `largest`, in ascending order,
     (…, n) → (…, n).
@@ -50,7 +50,16 @@ def sort(n: Size, *, largest: Largest = 2**20) -> Transformer:
         pos_embed=PosEmbed(rows(stream, place=np.arange(n))),
         interface=Row(n, largest, factor),
         stream=stream,
-        stages=(Stage(1, "rank", "ranks"), Stage(2, "sorted", "sorted")),
-        name=f"sort({n}, largest={largest})",
+        stages=(Stage(1, "rank", _ranks), Stage(2, "sorted", _sorted)),
         source="proved in constructions/structures/sort.py",
     )
+
+
+def _ranks(points: np.ndarray) -> np.ndarray:
+    """How many points are below each, (…, n, 1)."""
+    return points.argsort(axis=-1).argsort(axis=-1)[..., None]
+
+
+def _sorted(points: np.ndarray) -> np.ndarray:
+    """The points in ascending order, (…, n, 1)."""
+    return np.sort(points)[..., None]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from torch import Tensor
 
 from constructions.assembly import unembed
 from constructions.blocks import Unembed
-from constructions.interface import Interface, Model, Prompt, as_many
+from constructions.interface import Interface, Model, Prompt, all_below, as_many
 from constructions.stream import Map, Reading, Stream
 from theory import machine
 from theory.checks import InputError
@@ -67,6 +67,7 @@ class Tokens(Interface):
         self.n_answers = vocabulary_size if answers is None else answers
         self.context, self.bottom, self.frequencies = len(prefix) + max_length, bottom, frequencies
         self.margin = 0.5 / self.context if frequencies else margin
+        self.chooses = not frequencies
         self.answered = slice(1) if whole else slice(len(prefix), None)
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Any, ...]:
@@ -120,6 +121,14 @@ class Tokens(Interface):
         kind = torch.promote_types(outputs.dtype, torch.float32)
         answers = outputs.to(kind).argmax(-1)  # the first of equal ones
         return answers.where(answers < self.n_answers, -1)
+
+    def all_inputs(self, most: int, causal: bool) -> Iterator[tuple[np.ndarray]] | None:
+        n = self.length or self.max_length
+        lengths = [n] if self.length or causal else range(self.least, n + 1)
+        slots = self.slots or [range(self.vocabulary_size)] * n
+        first = np.array([slot.start for slot in slots])
+        rows = all_below([len(slot) for slot in slots], lengths, most)
+        return None if rows is None else ((each + first[: each.shape[1]],) for each in rows)
 
     def generate(self, model: Model, tokens: Any, steps: int) -> Tensor:
         """`model.generate(tokens, steps)`.

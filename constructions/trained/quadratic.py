@@ -72,7 +72,9 @@ class QuadraticNetwork(Model):
 
     def as_transformer(self) -> Transformer:
         """The same network as two layers of linear heads, in float64."""
-        return of_neurons(self.neurons, margin=None, name=self.name, source=self.source)
+        made = of_neurons(self.neurons, margin=None, source=self.source)
+        made.name = self.name
+        return made
 
     def residual_stream(self, prompt: Prompt) -> Iterator[Tensor]:
         first, second, _ = prompt.tokens.unbind(-1)

@@ -168,7 +168,7 @@ def test_sizes_that_the_claim_does_not_run(wrong, names):
 def test_a_change_that_changes_no_answer_is_shown_on_all_graphs():
     """N may be any number from n on; a model of many nodes is not run on all graphs."""
     rng, twice = np.random.default_rng(0), TensorFault("layer 1, head 1", "wrong power of two")
-    for n, said in ((3, "all 8 graphs"), (7, "")):
+    for n, said in ((3, "all 8 inputs"), (7, "")):
         assert same_answers(squaring(n, 2), twice(squaring(n, 2)), rng) == said
     opposite = TensorFault("layer 1, head 1", "wrong sign")
     assert same_answers(squaring(3, 2), opposite(squaring(3, 2)), rng) == ""

@@ -11,7 +11,7 @@ from verify.finding import Verdict
 from verify.memory import hopfield_capacity
 from verify.memory.hopfield import hopfield
 from verify.memory.probabilities import covers, mostly
-from verify.selftest.tensor_mutations import FAULTS
+from verify.selftest.tensor_mutations import TensorFault
 
 SMALL = {"d": 24, "samples": 4}
 
@@ -26,7 +26,7 @@ def test_other_numbers_of_neurons(d):
 
 
 def test_a_failing_claim_shows_the_state():
-    run = Run(quick=True, fault=FAULTS["wrong sign"])
+    run = Run(quick=True, fault=TensorFault("layer 1, head 1", "wrong sign"))
     found = {f.id: f for f in hopfield.findings(run, **SMALL)}
     failing = [id for id, f in found.items() if f.verdict is Verdict.FAILS]
     assert failing == ["transformer/attention", "transformer/float"]

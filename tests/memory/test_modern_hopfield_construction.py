@@ -102,7 +102,7 @@ def test_patterns_stay_on_the_model_and_are_its_own():
 
 def test_it_prints_its_registers_and_sizes():
     printed = str(modern_hopfield_update(patterns, 2.0))
-    assert all(word in printed for word in ("state", "pattern", "found", "5 patterns", "steps=1"))
+    assert all(word in printed for word in ("state", "pattern", "found", "5×3 array", "beta=2.0"))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from constructions.assembly import block
 from constructions.stream import Stream
 from constructions.tokens import binary_codes, lattice, look_up, positions
-from verify.retrieval.codes import token_codes
 
 
 @pytest.mark.parametrize("count", [*range(1, 18), 31, 32, 33, 64, 100])
@@ -27,12 +26,6 @@ def test_codes_are_signs_whose_inner_products_differ_by_two_or_more(count):
     # The gap is attained as soon as there are two tokens.
     assert count == 1 or inner[different].max() == r - 2
     assert (inner % 2 == r % 2).all()
-
-
-@pytest.mark.parametrize("count", [1, 2, 3, 8, 9, 100])
-def test_the_claims_write_the_same_codes_and_0_for_none(count):
-    assert np.array_equal(token_codes(count)[:-1], binary_codes(count))
-    assert not token_codes(count)[-1].any()
 
 
 @given(st.integers(1, 600))

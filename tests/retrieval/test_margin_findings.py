@@ -135,7 +135,7 @@ def test_a_margin_that_is_not_that_of_the_logits_fails(build, factor):
     def answers(tokens):
         return build(4, 9)(tokens).numpy()
 
-    statement = OverTokens("", declaring, answers, lambda model, tokens: {})
+    statement = OverTokens("", declaring, answers)
     found = next(f for f in agreement(run, statement, 4, 9, 4) if f.id == "/margin")
     ties = build(4, 9).interface.frequencies
     wrong = factor > 1 or not ties
@@ -231,7 +231,7 @@ def test_a_wrong_answer_has_no_margin():
     statement = stated(run, "latest", "bottom")
     wrong = replace(statement, answers=lambda tokens: (statement.answers(tokens) + 2) % 4 - 1)
     rows = np.array([[0, 1, 2, 0, 1, 2]])
-    found = margin_kept(wrong, [(statement.build(3, 6), rows)])
+    found = margin_kept(wrong, [(statement.at(3, 6).model, rows)])
     assert found.verdict is Verdict.FAILS
     assert found.measured["V = 3, n = 6"] < 0
 
@@ -287,7 +287,7 @@ def test_a_wrong_definition_is_found_with_the_shortest_sequence():
     assert len(failed) >= 2
     # 0 0 … needs two matches with different answers: at least a a b a.
     assert "on [0, 0, 0, 1" not in failed[0].detail
-    model = statement.build(3, 9)
+    model = statement.at(3, 9).model
     row = np.array([[0, 0, 1, 0, 2, 2]])
     (told,) = differences(wrong, model, row)
     assert told.startswith(f"{model.name} on [0, 0, 1, 0]: answer 1")
@@ -311,7 +311,7 @@ def test_an_error_above_its_bound_fails():
     statement = stated(run, "latest", "bottom")
 
     def promising(V, n):
-        return declared(statement.build(V, n), None, Margin(2.0))
+        return declared(statement.at(V, n).model, None, Margin(2.0))
 
     found = by_id(softmax(run, replace(statement, build=promising), 4, 12, 1e-3, None))
     assert found["latest/softmax/enclosed"].verdict is Verdict.FAILS
@@ -324,7 +324,7 @@ def test_a_sharpness_that_grows_with_the_length_fails():
     statement = stated(run, "latest", "bottom")
 
     def blunt(V, n):
-        return declared(statement.build(V, n), Margin(1.0), None)
+        return declared(statement.at(V, n).model, Margin(1.0), None)
 
     found = by_id(softmax(run, replace(statement, build=blunt), 8, 128, 1e-3, None))
     assert found["latest/softmax/growth"].verdict is Verdict.FAILS
@@ -367,7 +367,7 @@ def test_weights_that_need_more_bits_than_stated_fail():
     statement = stated(run, "latest", "bottom")
 
     def halved(V, n):
-        model = statement.build(V, n)
+        model = statement.at(V, n).model
         model.blocks[1].attn.W_Q *= 1 + 2.0**-3
         return model
 
@@ -381,7 +381,7 @@ def test_scores_that_grow_faster_than_stated_fail():
     statement = stated(run, "latest", "bottom")
 
     def on_a_line(V, n):
-        model = statement.build(V, n)
+        model = statement.at(V, n).model
         model.pos_embed.W_pos[:, model.stream["norm"]] = torch.arange(n + 1.0)[:, None] ** 2
         return model
 

@@ -15,7 +15,7 @@ from verify.retrieval.hop import hop
 from verify.retrieval.induction import induction
 from verify.retrieval.nearest_neighbour import nearest_neighbour
 from verify.retrieval.ngram import ngram
-from verify.selftest.tensor_mutations import FAULTS
+from verify.selftest.tensor_mutations import TensorFault
 
 
 def not_holding(findings):
@@ -39,8 +39,11 @@ def test_tables_of_one_entry():
     assert not_holding(composition.findings(Run(quick=True), size=1, samples=2, texts=2)) == []
 
 
-def failures(claim, fault, **options):
-    findings = claim.findings(Run(quick=True, fault=FAULTS[fault]), samples=4, **options)
+def failures(claim, kind, **options):
+    def fault(model):
+        return TensorFault(f"layer {model.n_layers}, head 1", kind)(model)
+
+    findings = claim.findings(Run(quick=True, fault=fault), samples=4, **options)
     return {f.id: f for f in findings if f.verdict is Verdict.FAILS}
 
 

@@ -24,7 +24,7 @@ BINARY, INTERPOLATION, SORT = binary_search(3), interpolation_search(7, 4), sort
 def cells_of(model, points, queries):
     """The cells looked at, (…, m, M): `m` holds the first at its own count."""
     passed = list(model.streams(points, queries))
-    offset = 0 if model.name.startswith("binary") else 1
+    offset = int(model.call.construction == "interpolation_search")
     held = [passed[s.after][..., len(points[0]) :, model.stream["m"]] for s in model.stages]
     return torch.cat(held, dim=-1).numpy() - offset
 

@@ -22,8 +22,11 @@ from theory.arithmetic.adder import (
     coarse,
     largest_alpha,
     least_gap,
+    most_bits,
     rounding_of_logits,
+    sufficient_bits,
     usual_alpha,
+    usual_bits,
 )
 from theory.arithmetic.comb import ZHOU, comb, comb_gap, halvings, period
 from theory.arithmetic.filters import kept_stream, leakage
@@ -77,6 +80,7 @@ __all__ = [
     "least_gap",
     "mean_over_cubes",
     "modular_neurons",
+    "most_bits",
     "network",
     "normalised_margin",
     "peak_ratios",
@@ -89,7 +93,9 @@ __all__ = [
     "printed_scales",
     "probe_accuracies",
     "rounding_of_logits",
+    "sufficient_bits",
     "usual_alpha",
+    "usual_bits",
     "without",
     "without_trend",
 ]

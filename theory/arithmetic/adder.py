@@ -33,7 +33,7 @@ sum of two by at most 4.
 
 from __future__ import annotations
 
-from math import floor, log2
+from math import ceil, floor, log2
 from typing import Annotated
 
 import numpy as np
@@ -42,10 +42,21 @@ from theory import machine
 from theory.arithmetic.comb import ZHOU, Frequencies, comb
 from theory.arithmetic.congruence import Candidates
 from theory.checks import shown
-from theory.kinds import Count, Finite, Integer, NonNegative, Steps, StepsArray, Within, checked
+from theory.kinds import (
+    Count,
+    Finite,
+    Integer,
+    NonNegative,
+    Positive,
+    Steps,
+    StepsArray,
+    Within,
+    checked,
+)
 
 MOST = 2**53  # of integers, so that twice one and a step are int64
 SMALLEST = 1074  # binary places of the least number of float64
+USUAL_BITS, FLOAT64_BITS = 14, 53
 
 
 @checked
@@ -122,3 +133,27 @@ def rounding_of_logits(alpha: NonNegative, bits: Annotated[Count, Within(most=SM
     """
     off = 2**0.5 * 2.0 ** (-bits - 1)
     return 3 * ((1 + off) ** 3 - 1) + (alpha + off) * (1 + off) ** 2 - alpha
+
+
+@checked
+def most_bits(alpha: Positive) -> int:
+    """The most binary places of the weights with which float64 rounds no logit; below 1 if none.
+
+    A logit is a sum of products of three of them, a multiple of 2^{−3·bits} below 2α + 8.
+    """
+    return (FLOAT64_BITS - 3 - ceil(log2(alpha / 4 + 1))) // 3
+
+
+@checked
+def sufficient_bits(p: Candidates, step: Count, alpha: Positive) -> list[int]:
+    """The binary places, up to `most_bits`, with which rounding the weights changes no answer."""
+    gap = least_gap(p, alpha, 2 * (step // 2))
+    places = range(1, most_bits(alpha) + 1)
+    return [bits for bits in places if 2 * rounding_of_logits(alpha, bits) < gap]
+
+
+@checked
+def usual_bits(p: Candidates, step: Count, alpha: Positive) -> int:
+    """14 binary places, or more if the answers need them, within `most_bits`."""
+    wanted = max([USUAL_BITS, *sufficient_bits(p, step, alpha)[:1]])
+    return max(1, min(most_bits(alpha), wanted))

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 from flint import arb, ctx, fmpq
 
-from theory.arithmetic.comb import comb
+from theory.arithmetic.adder import coarse
+from theory.arithmetic.comb import ZHOU, comb
 from theory.arithmetic.golden import Golden
 
 BITS = 192  # of cosines to round, which are then far from a half
@@ -46,6 +48,7 @@ def logits(p: int, alpha: arb, error: Fraction, F: Iterable[int]) -> list[arb]:
     return [teeth[d % 10] + alpha * cos_pi(2 * (d - e) / p) for d in range(p)]
 
 
+@cache
 def turn(period: int, bits: int, times: fmpq | None = None) -> np.ndarray:
     """times · (cos, sin) of 2πn/period, n = 0, …, period − 1, in units of 2^−bits, rounded to the
     nearest integers, halves up: (period, 2) of int64."""
@@ -54,6 +57,23 @@ def turn(period: int, bits: int, times: fmpq | None = None) -> np.ndarray:
         unit = arb((times or 1) * 2**bits)
         rows = [[_nearest(unit * part(angle)) for part in (cos_pi, sin_pi)] for angle in angles]
     return np.array(rows, dtype=np.int64)
+
+
+def turn_of_sum(numbers: np.ndarray, period: int, bits: int) -> np.ndarray:
+    """(cos, sin) of the sum of the angles of two numbers (…, 2), from rounded ones, in units of
+    2^{−2·bits}: (…, 2) of int64."""
+    (c, s), (C, S) = np.moveaxis(turn(period, bits)[numbers % period], (-2, -1), (0, 1))
+    return np.stack([c * C - s * S, s * C + c * S], axis=-1)
+
+
+def rounded_logits(pairs: np.ndarray, p: int, step: int, alpha: float, bits: int) -> np.ndarray:
+    """z(c), c = 0, …, p − 1, of pairs (…, 2), from rounded cosines, in units of 2^{−3·bits}: (…, p)
+    of int64."""
+    c = np.arange(p)
+    combs = [(turn_of_sum(f * pairs, 10, bits), turn(10, bits)[f * c % 10]) for f in ZHOU]
+    size = turn_of_sum(coarse(pairs, step), p, bits)
+    parts = [*combs, (size, turn(p, bits, fmpq(*alpha.as_integer_ratio())))]
+    return np.asarray(sum(of_sum @ of_answers.T for of_sum, of_answers in parts))
 
 
 def _nearest(value: arb) -> int:

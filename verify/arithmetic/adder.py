@@ -20,8 +20,9 @@ from theory.arithmetic.adder import (
     least_gap,
     rounding_of_logits,
     usual_alpha,
+    usual_bits,
 )
-from theory.arithmetic.adder_balls import alpha_limit, turn
+from theory.arithmetic.adder_balls import alpha_limit, rounded_logits
 from theory.arithmetic.comb import ZHOU
 from verify.arithmetic.pairs import (
     Alpha,
@@ -41,11 +42,10 @@ from verify.evidence.enclosure import BITS, below, interval
 from verify.evidence.sequences import differences_over_q
 from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
-from verify.finding import Finding, Verdict, equal, labelled, no_counterexample, same, within
+from verify.finding import Finding, Verdict, labelled, no_counterexample, same, within
 
 FLOAT64_BITS = 53
 COARSER = 6, 7  # steps at which sizes are not known well enough
-REGISTERS = {"sum2": 5, "sum2_5": 4, "sum5": 2, "sum10": 1}  # frequencies f of 2πfs/10
 
 
 @claim(
@@ -70,36 +70,27 @@ def adder(
     """
     L = of_size(run, largest)
     alpha = usual_alpha(candidates(L)) if alpha is None else alpha
-    model = built(run, L, step, alpha, bits)
-    places = grain(model)
+    p = candidates(L)
+    places = usual_bits(p, step, alpha) if bits is None else bits
+    model = run.build(construction, L, step, alpha, places)
     yield from labelled("fourier", fourier(model, L, step, alpha, places))
-    yield tolerance(candidates(L), alpha)
+    yield tolerance(p, alpha)
     yield coarser(run, L, alpha, bits)
     yield from labelled("linear", linear(run, L))
     run.draw(model, (min(15, L), min(93, L)))
 
 
-def built(run: Run, largest: int, step: int, alpha: float, bits: int | None) -> Transformer:
-    """The model, with the planted fault if any."""
-    return run.build(construction, largest, step, alpha, bits)
-
-
-def grain(model: Transformer) -> int:
-    """The binary places that the model says its weights have."""
-    return int(model.name.rpartition("bits=")[2].rstrip(")"))
-
-
 def fourier(model: Transformer, L: int, step: int, alpha: float, bits: int) -> Iterator[Finding]:
     """Sizes, exactness, all pairs, and their logits beside whole numbers."""
     yield size(model, "adder", L=L)
-    tables = Tables(candidates(L), L, step, alpha, bits)
-    wrong, longest = list[str](), [0.0]
+    p, wrong, longest = candidates(L), list[str](), [0.0]
 
     def compare(pairs: np.ndarray, logits: np.ndarray, streams: list[np.ndarray]) -> None:
         for name, H in product(model.at_most, streams):
             longest[0] = max(longest[0], float(abs(H[..., model.stream[name]]).max()))
-        if not wrong and (found := tables.difference(model, pairs, logits, streams[-1][:, 2])):
-            wrong.append(found)
+        if not wrong:
+            wanted = rounded_logits(pairs, p, step, alpha, bits) * 2.0 ** (-3 * bits)
+            wrong.extend(differences(model, pairs, logits, streams, wanted))
 
     found = enumerated(model, sums, seen=compare)
     needed, allowed = exact_in(model).bits, max(model.at_most.values())
@@ -114,14 +105,14 @@ def fourier(model: Transformer, L: int, step: int, alpha: float, bits: int) -> I
         f"at most {FLOAT64_BITS}; cosines and sines of sums at most {allowed:.6f}",
     )
     yield all_right(model, found, "proved" if rounds_nothing(model) else "float")
-    yield gap(found, candidates(L), step, alpha, bits)
-    yield equal(
+    yield gap(found, p, step, alpha, bits)
+    yield no_counterexample(
         "whole-numbers",
         f"all {found.pairs * model.interface.n_answers} logits, and the registers, in int64",
-        wrong[0] if wrong else None,
+        wrong,
         words=f"the formula of cosines rounded to 2^−{bits}, by balls",
     )
-    statement = OverTokens("", lambda V, n: model, lambda rows: sums(rows)[..., None], tables.holds)
+    statement = OverTokens("", lambda V, n: model, lambda rows: sums(rows)[..., None])
     few = np.array([(0, 0), (L // 3, L), (L, L - 1)])
     yield no_counterexample(
         "rational",
@@ -131,47 +122,23 @@ def fourier(model: Transformer, L: int, step: int, alpha: float, bits: int) -> I
     )
 
 
-class Tables:
-    """What weights, registers and logits are as whole numbers of 2^−bits, from balls."""
+def differences(
+    model: Transformer,
+    pairs: np.ndarray,
+    logits: np.ndarray,
+    streams: list[np.ndarray],
+    wanted: np.ndarray,
+) -> Iterator[str]:
+    """The registers at "=", and the logits, that are not what the proof says, bit by bit.
 
-    def __init__(self, p: int, L: int, step: int, alpha: float, bits: int) -> None:
-        self.bits, numbers, answers = bits, np.arange(L + 1), np.arange(p)
-        teeth = {f: turn(10, bits)[(f * np.arange(p)) % 10] for f in ZHOU}
-        teeth[5][:, 1] = 0
-        self.angles = {f: table[: L + 1] for f, table in teeth.items()}
-        self.angles[0] = turn(p, bits)[coarse(numbers, step) % p]
-        read = [*(teeth[f] for f in ZHOU), turn(p, bits, fmpq(*alpha.as_integer_ratio()))[answers]]
-        self.read = np.concatenate(read, axis=1).T
-
-    def of_sums(self, pairs: np.ndarray) -> dict[int, np.ndarray]:
-        """(cos, sin) of the sums' angles by frequency, 0 for the size, in units of 2^{−2·bits}."""
-        found = {}
-        for f, table in self.angles.items():
-            (c, s), (C, S) = table[pairs[:, 0]].T, table[pairs[:, 1]].T
-            found[f] = np.stack([c * C - s * S, s * C + c * S], axis=1)
-        return found
-
-    def holds(self, model: Transformer, pairs: np.ndarray) -> dict[str, np.ndarray]:
-        """What registers hold at "=", (…, 1, width)."""
-        found = self.of_sums(pairs)
-        by_name = {name: found[f] for name, f in REGISTERS.items()} | {"low": found[0]}
-        width = {name: model.stream.widths[name] for name in by_name}
-        unit = 2.0 ** (-2 * self.bits)
-        return {name: unit * held[:, None, : width[name]] for name, held in by_name.items()}
-
-    def difference(
-        self, model: Transformer, pairs: np.ndarray, logits: np.ndarray, H: np.ndarray
-    ) -> str:
-        """The first register at "=", or logit, that is another number; "" if there is none."""
-        for name, wanted in self.holds(model, pairs).items():
-            if not np.array_equal(H[:, model.stream[name]], wanted[:, 0]):
-                return f"register {name} of {pairs[0, 0]} + b"
-        found = self.of_sums(pairs)
-        held = np.concatenate([found[f] for f in (*ZHOU, 0)], axis=1)
-        # Whole numbers below 2^53, so that int64 holds them and float64 too.
-        if np.array_equal(np.ldexp(logits, 3 * self.bits), held @ self.read):
-            return ""
-        return f"logits of {pairs[0, 0]} + b"
+    Logits are multiples of a power of two below 2^53 of them, so that int64 and float64 hold both.
+    """
+    for stage in model.stages:
+        held = streams[stage.after][:, 2, model.stream[stage.register]]
+        if not np.array_equal(stage.times * held, stage.holds(pairs)[:, 0]):
+            yield f"register {stage} of {pairs[0, 0]} + b"
+    if not np.array_equal(logits, wanted):
+        yield f"logits of {pairs[0, 0]} + b"
 
 
 def gap(found: Enumerated, p: int, step: int, alpha: float, bits: int) -> Finding:
@@ -231,8 +198,9 @@ def coarser(run: Run, L: int, alpha: float, bits: int | None) -> Finding:
 
 def not_as_said(run: Run, L: int, step: int, alpha: float, bits: int | None) -> tuple[int, int]:
     """How many pairs are not as `coarser` says, and how many have |ε| ≥ 5."""
-    model = built(run, L, step, alpha, bits)
-    moved = 2 * rounding_of_logits(alpha, grain(model))
+    places = usual_bits(candidates(L), step, alpha) if bits is None else bits
+    model = run.build(construction, L, step, alpha, places)
+    moved = 2 * rounding_of_logits(alpha, places)
     least, found = least_gap(candidates(L), alpha, 4) - moved, np.zeros(2, dtype=np.int64)
 
     def compare(pairs: np.ndarray, logits: np.ndarray, streams: list[np.ndarray]) -> None:
@@ -251,15 +219,14 @@ def linear(run: Run, L: int) -> Iterator[Finding]:
     """2cs − c² on all pairs, and its tolerance."""
     model = run.build(linear_adder, L)
     yield size(model, "linear-adder", L=L)
-    wrong = list[str]()
+    wrong, c = list[str](), np.arange(2 * L + 1)
 
     def compare(pairs: np.ndarray, logits: np.ndarray, streams: list[np.ndarray]) -> None:
-        c, s = np.arange(2 * L + 1), sums(pairs)[:, None]
-        if not np.array_equal(logits, 2 * c * s - c * c):
-            wrong.append(f"logits of {pairs[0, 0]} + b")
+        s = sums(pairs)[:, None]
+        wrong.extend(differences(model, pairs, logits, streams, 2 * c * s - c * c))
 
     found = enumerated(model, sums, seen=compare)
-    yield equal("logits", "2cs − c² in whole numbers, all pairs", wrong[0] if wrong else None)
+    yield no_counterexample("logits", "2cs − c² in whole numbers, all pairs", wrong)
     yield all_right(model, found, "proved" if rounds_nothing(model) else "float")
     eighths = [Fraction(k, 8) for k in range(-12, 13)]
     right = [e for e in eighths if adds_with_error(e)]

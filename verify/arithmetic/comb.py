@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 from typing import Annotated
 
 import numpy as np
@@ -21,7 +21,7 @@ from verify.claim import Run, claim, option
 from verify.domains import Ball
 from verify.evidence.enclosure import BITS, all_hold, below
 from verify.evidence.enclosure import same as same_ball
-from verify.finding import Finding, Verdict, equal, labelled, same
+from verify.finding import Finding, Verdict, labelled, no_counterexample, same
 
 ALL, RATIONAL = (5, 4, 3, 2, 1), (5, 4, 2)
 SETS = (ALL, ZHOU, (5, 2, 1), (5, 4, 1), RATIONAL, (4, 2, 1), (5, 1), (5, 4), (5, 2), (1,))
@@ -64,13 +64,18 @@ def comb(
 
 def cosines() -> Finding:
     """cos 5θ = −1 and cos θ > 0 leave θ = 36° alone; then the recurrence says all others."""
-    wrong = None
+    return no_counterexample(
+        "cosines", "cos 36°k, k = 0 … 20, by cos 180° = −1 and the recurrence", wrong_cosines()
+    )
+
+
+def wrong_cosines() -> Iterator[str]:
+    """Equations that determine the cosines and do not hold."""
     if cosine(5) != Golden(Fraction(-1)) or not cosine(1).sign > 0:
-        wrong = f"cos 180° = {cosine(5)}, cos 36° = {cosine(1)}"
+        yield f"cos 180° = {cosine(5)}, cos 36° = {cosine(1)}"
     for k in range(1, 20):
         if cosine(k + 1) + cosine(k - 1) != 2 * cosine(1) * cosine(k):
-            wrong = wrong or f"c_{k + 1} + c_{k - 1} is not 2 c₁ c_{k}"
-    return equal("cosines", "cos 36°k, k = 0 … 20, by cos 180° = −1 and the recurrence", wrong)
+            yield f"c_{k + 1} + c_{k - 1} is not 2 c₁ c_{k}"
 
 
 def table() -> Iterator[Finding]:
@@ -78,14 +83,14 @@ def table() -> Iterator[Finding]:
     for F, wanted in TABLE.items():
         found = [*(C(F, d) for d in range(6)), comb_gap(F)]
         stated = [Golden(Fraction(a, 4), Fraction(b, 4)) for a, b in wanted]
-        differs = [
+        differ = [
             f"{got}, stated {said}" for got, said in zip(found, stated, strict=True) if got != said
         ]
         folded = all(C(F, d) == C(F, -d) == C(F, d + 10) for d in range(10))
-        yield equal(
+        yield no_counterexample(
             f"table/{named(F)}",
             f"comb of periods {named(F)} at d = 0 … 5",
-            differs[0] if differs else None if folded else "not even, or not of period 10",
+            [*differ, *["not even, or not of period 10"] * (not folded)],
             words=f"{', '.join(map(str, found[:-1]))}; gap {found[-1]} = {float(found[-1]):.3f}",
         )
     apart = {named(F): comb_gap(F).sign > 0 for F in SETS}
@@ -133,25 +138,25 @@ def identities() -> Finding:
     Both sides, times (1 + t²)²(1 + x²)², have degree at most 4 in t and in x, so that a grid of
     5 × 5 points decides; 9 × 9 are taken.
     """
-    wrong = None
-    for t, x in product(range(-4, 5), repeat=2):
-        (c, s), (C, S) = point(t), point(x)
-        u, v = (c + C) / 2, (s + S) / 2
-        double_u = (c * c - s * s + C * C - S * S) / 2
-        double_v = s * c + S * C
-        sums = 2 * (u * u - v * v) - double_u, 4 * u * v - double_v
-        if sums != (c * C - s * S, s * C + c * S):
-            wrong = wrong or f"at t = {t}, {x}"
-        cosine_of_difference = c * C + s * S
-        if u * u - v * v != (1 + cosine_of_difference) / 2 * (c * C - s * S):
-            wrong = wrong or f"without half the period, at t = {t}, {x}"
-    return equal(
+    return no_counterexample(
         "squares",
         "sums of angles from squares of averages and half the period, as polynomials",
-        wrong,
+        (wrong for t, x in product(range(-4, 5), repeat=2) for wrong in wrong_squares(t, x)),
         evidence="proved",
         words="equal on a grid finer than their degree; without it cos²((a − b)/2) is left",
     )
+
+
+def wrong_squares(t: int, x: int) -> Iterator[str]:
+    """The identities that do not hold at two points of the circle."""
+    (c, s), (C, S) = point(t), point(x)
+    u, v = (c + C) / 2, (s + S) / 2
+    double_u, double_v = (c * c - s * s + C * C - S * S) / 2, s * c + S * C
+    sums = 2 * (u * u - v * v) - double_u, 4 * u * v - double_v
+    if sums != (c * C - s * S, s * C + c * S):
+        yield f"at t = {t}, {x}"
+    if u * u - v * v != (1 + c * C + s * S) / 2 * (c * C - s * S):
+        yield f"without half the period, at t = {t}, {x}"
 
 
 def point(t: int) -> tuple[Fraction, Fraction]:
@@ -185,13 +190,13 @@ def binds() -> Finding:
     """The steps of the proof that d = 5 binds, in Q(√5); see `theory/arithmetic/adder.py`."""
     above = {d: C(ZHOU, 0) - C(ZHOU, d) for d in range(1, 10)}
     four = Golden(Fraction(4))
-    wrong = [d for d in (1, 3, 4) if not above[d] > four]
-    wrong += [2] * (not above[2] > Fraction(16, 25) * four) + [5] * (above[5] != four)
-    wrong += [10 - d for d in range(1, 5) if above[10 - d] != above[d]]
-    return equal(
+    as_proved = {d: above[d] > four for d in (1, 3, 4)}
+    as_proved |= {2: above[2] > Fraction(16, 25) * four, 5: above[5] == four}
+    as_proved |= {10 - d: above[10 - d] == above[d] for d in range(1, 5)}
+    return no_counterexample(
         "binds",
         "d = 5 binds at every p: C(0) − C(5) = 4, more at 1, 3, 4, and more than 0.64 of it at 2",
-        f"not at d = {wrong[0]}" if wrong else None,
+        (f"not at d = {d}" for d, holds in as_proved.items() if not holds),
         evidence="proved",
     )
 
@@ -262,18 +267,19 @@ def wins(z: list[arb], expected: list[int]) -> Verdict:
 
 def impossible(most: int) -> Finding:
     """For every m and r the demands add up to 0, so that no logits meet them all."""
-    wrong = None
-    for m in range(2, most + 1):
-        for r in range(1, m):
-            rows = demands(m, r)
-            each = np.abs(rows).sum(1)
-            if rows.sum(0).any() or not (each == 2).all() or len(rows) != 2 * m:
-                wrong = wrong or f"m = {m}, r = {r}: the demands add up to {rows.sum(0).tolist()}"
-    return equal(
+    return no_counterexample(
         "residues",
         f"sums u_c(a) + v_c(b) that add mod m: for m = 2 … {most} and every r",
-        wrong,
+        satisfiable(most),
         evidence="proved",
         words="what is to be above 0 adds up to 0: there are none",
         wanted="a contradiction",
     )
+
+
+def satisfiable(most: int) -> Iterator[str]:
+    """Demands mod m that do not add up to 0, or are not two for each a."""
+    for r, m in combinations(range(1, most + 1), 2):
+        rows = demands(m, r)
+        if rows.sum(0).any() or not (np.abs(rows).sum(1) == 2).all() or len(rows) != 2 * m:
+            yield f"m = {m}, r = {r}: the demands add up to {rows.sum(0).tolist()}"

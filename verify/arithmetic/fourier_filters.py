@@ -6,6 +6,7 @@ import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +14,12 @@ from flint import fmpq, fmpq_mat
 
 from constructions import adder
 from constructions.transformer import Transformer
-from theory.arithmetic.adder import candidates, coarse, usual_alpha
+from theory.arithmetic.adder import candidates, coarse, usual_alpha, usual_bits
 from theory.arithmetic.filters import kept_stream, leakage
 from theory.arithmetic.fourier import fourier_bins, fourier_matrix
 from verify.arithmetic.pairs import Alpha, Largest, Step, of_size, rounds_nothing, rows_of_pairs
 from verify.claim import Run, claim
-from verify.finding import Evidence, Finding, at_most, each_at_most, equal, same, within
+from verify.finding import Evidence, Finding, at_most, each_at_most, no_counterexample, same, within
 
 HIGH, LOW = ("sum2", "sum2_5", "sum5", "sum10"), ("low",)
 KEPT = {
@@ -53,10 +54,10 @@ def fourier_filters(
     """
     L = of_size(run, largest)
     alpha = usual_alpha(candidates(L)) if alpha is None else alpha
-    model = run.build(adder, L, step, alpha)
+    model = run.build(adder, L, step, alpha, usual_bits(candidates(L), step, alpha))
     yield from masks(run)
-    yield registers_are_bins(model, alpha)
-    yield leaks(model, alpha)
+    yield registers_are_bins(model)
+    yield leaks(model)
     table = filtered(model)
     yield from effects(model, table, L, step)
     yield beside_published(table)
@@ -65,21 +66,12 @@ def fourier_filters(
 
 def masks(run: Run) -> Iterator[Finding]:
     """The condition over Q, both ways; random and circulant read-outs in float64."""
-    wrong, count = None, 0
-    for orthogonal in (True, False):
-        for _ in range(3 if run.quick else 10):
-            removed, kept = rational_rows(run.rng, orthogonal)
-            P = projection(removed)
-            leaks_not = kept * P == kept
-            met = kept * removed.transpose() == kept * removed.transpose() * 0
-            count += 1
-            if leaks_not != met or met != orthogonal or removed * P != removed * 0:
-                wrong = wrong or f"removed {removed.tolist()}, kept {kept.tolist()}"
-    yield equal(
+    count = 3 if run.quick else 10
+    yield no_counterexample(
         "mask/iff",
         "a filter keeps what it is to keep iff removed and kept rows are orthogonal, over Q",
-        wrong,
-        words=f"{count} random cases, half of them orthogonal",
+        kept_otherwise(run, count),
+        words=f"{2 * count} random cases, half of them orthogonal",
     )
     p, D, r = 60, 100, 10
     Q, bins = fourier_matrix(p), fourier_bins(p)
@@ -101,6 +93,20 @@ def masks(run: Run) -> Iterator[Finding]:
     found = leakage(circulant[low], circulant[~low])
     name = "circulant read-out: the same change"
     yield at_most("mask/circulant", name, "float", found, 8 * p * EPS, words=f"{found:.1e}")
+
+
+def kept_otherwise(run: Run, count: int) -> Iterator[str]:
+    """Rows that a filter keeps though they are not orthogonal to those removed, or the reverse."""
+    for orthogonal in [True] * count + [False] * count:
+        removed, kept = rational_rows(run.rng, orthogonal)
+        P = projection(removed)
+        unchanged, met = kept * P == kept, not any(entries(kept * removed.transpose()))
+        if unchanged != met or met != orthogonal or any(entries(removed * P)):
+            yield f"removed {removed.tolist()}, kept {kept.tolist()}"
+
+
+def entries(matrix: fmpq_mat) -> list[fmpq]:
+    return [entry for row in matrix.tolist() for entry in row]
 
 
 def rational_rows(rng: np.random.Generator, orthogonal: bool) -> tuple[fmpq_mat, fmpq_mat]:
@@ -136,7 +142,7 @@ def columns(model: Transformer, registers: Sequence[str]) -> np.ndarray:
     return np.concatenate([np.arange(model.d_model)[model.stream[name]] for name in registers])
 
 
-def registers_are_bins(model: Transformer, alpha: float) -> Finding:
+def registers_are_bins(model: Transformer) -> Finding:
     """The projection that removes the high bins, or the low ones, is up to rounding the one that
     clears the registers of the comb, or of the bump."""
     rows, bins = spectrum_rows(model)
@@ -145,11 +151,11 @@ def registers_are_bins(model: Transformer, alpha: float) -> Finding:
         ("high", bins > 1, HIGH),
         ("low", (bins > 0) & (bins <= 1), LOW),
     ):
-        P, cleared = kept_stream(rows[removed], rounding(model, alpha)), np.eye(model.d_model)
+        P, cleared = kept_stream(rows[removed], rounding(model)), np.eye(model.d_model)
         cleared[columns(model, registers), columns(model, registers)] = 0
         distance[name] = float(np.linalg.norm(P - cleared))
     name = "a filter is the removal of registers, up to rounding: distance of the projections"
-    return by_rounding("registers", name, distance, leak_bound(model, alpha))
+    return by_rounding("registers", name, distance, leak_bound(model))
 
 
 def by_rounding(id: str, name: str, found: dict[str, float], bound: float) -> Finding:
@@ -165,38 +171,39 @@ def by_rounding(id: str, name: str, found: dict[str, float], bound: float) -> Fi
     )
 
 
-def rounding(model: Transformer, alpha: float) -> float:
+def rounding(model: Transformer) -> float:
     """Twice the part of the removed rows that may be rounding, ‖E‖/σ of `leak_bound`."""
-    off, least = errors_and_rows(model, alpha)
+    off, least = errors_and_rows(model)
     return 2 * off / least
 
 
-def leak_bound(model: Transformer, alpha: float) -> float:
+def leak_bound(model: Transformer) -> float:
     """The read-out is W₀ + E: of W₀, unrounded, a filter is the removal of registers, and the 9
     columns of E have entries of at most δ = 2^{−bits−1}, so ‖QE‖ ≤ δ√(9p).  Singular values of the
     removed rows are at least σ = min(1, α)√(p/2) but for ‖E‖, so what is removed turns by an angle
     of sine at most θ = ‖E‖/(σ − ‖E‖): projections of rank at most 7 move by at most √14·θ, and what
     is kept changes by a part of at most 3θ.  4θ is above both."""
-    off, least = errors_and_rows(model, alpha)
+    off, least = errors_and_rows(model)
     return 4 * off / (least - off)
 
 
-def errors_and_rows(model: Transformer, alpha: float) -> tuple[float, float]:
+def errors_and_rows(model: Transformer) -> tuple[float, float]:
     """δ√(9p) and σ."""
-    p, bits = model.unembed.W_U.shape[1], int(model.name.rpartition("bits=")[2].rstrip(")"))
+    assert model.call is not None
+    p, bits, alpha = model.unembed.W_U.shape[1], *map(model.call.value, ("bits", "alpha"))
     return 2.0 ** (-bits - 1) * (9 * p) ** 0.5, min(1.0, alpha) * (p / 2) ** 0.5
 
 
-def leaks(model: Transformer, alpha: float) -> Finding:
+def leaks(model: Transformer) -> Finding:
     """By what part the coefficients that are kept change."""
     rows, bins = spectrum_rows(model)
     high, low = bins > 1, (bins > 0) & (bins <= 1)
     found = {
-        "high removed": leakage(rows[high], rows[~high], rounding(model, alpha)),
-        "low removed": leakage(rows[low], rows[~low], rounding(model, alpha)),
+        "high removed": leakage(rows[high], rows[~high], rounding(model)),
+        "low removed": leakage(rows[low], rows[~low], rounding(model)),
     }
     name = "change of the coefficients that are kept, in the adder"
-    return by_rounding("leakage", name, found, leak_bound(model, alpha))
+    return by_rounding("leakage", name, found, leak_bound(model))
 
 
 @dataclass
@@ -208,7 +215,6 @@ class Filtered:
     errors: set[int] = field(default_factory=set)
     most: int = 0  # maximisers of one pair
     least: int = 2**62
-    astray: int = 0  # pairs with a maximiser that is not as wanted
 
     @property
     def accuracy(self) -> float:
@@ -246,10 +252,7 @@ def effects(model: Transformer, table: dict[str, Filtered], L: int, step: int) -
     evidence: Evidence = "exact" if rounds_nothing(model) else "float"
     off = coarse(np.arange(L + 1), step) - np.arange(L + 1)
     right_size = int((off[:, None] + off == 0).sum())
-    ends = [
-        2 * int(off.min()),
-        2 * int(off.max()),
-    ]  # of ε: halves go up, so not alike at even steps
+    ends = [2 * int(off.min()), 2 * int(off.max())]  # halves go up, so not alike at even steps
     none, low, high = (table[name] for name in ("none removed", "low removed", "high removed"))
     said = f"{100 * none.accuracy:.4g} % right"
     yield same(
@@ -316,28 +319,28 @@ def beside_published(table: dict[str, Filtered]) -> Finding:
     """From which module it costs more to remove the low bins, or the high ones, is the same in both
     tables, wherever the built adder tells them apart."""
     ours, theirs = of_adder(table), published()
-    wrong, count = None, 0
-    for a in ours:
-        for b in ours:
-            comparable = a[1] == b[1] or b[1] == "none"
-            if comparable and ours[a] < ours[b]:
-                count += 1
-                if not theirs[a] < theirs[b]:
-                    wrong = wrong or f"{' '.join(a)} and {' '.join(b)}: {theirs[a]} and {theirs[b]}"
+    costs_more = [
+        (a, b)
+        for a, b in product(ours, repeat=2)
+        if ours[a] < ours[b] and (a[1] == b[1] or b[1] == "none")
+    ]
+    wrong = (
+        f"{' '.join(a)} and {' '.join(b)}: {theirs[a]} and {theirs[b]}"
+        for a, b in costs_more
+        if not theirs[a] < theirs[b]
+    )
     rows = [f"{m:14}{r:6}{ours[m, r]:8.2f}{theirs[m, r]:12.2f}" for m, r in ours]
     head = "module        removed  built   published   (accuracy in %)"
     why = (
         "In the built adder attention adds all that is high and the MLP all that is low; in the "
         "trained one each adds some of both,\nso that removing one from one module leaves a part."
     )
-    found = equal(
+    found = no_counterexample(
         "published",
         "from which module a removal costs more, built and published",
         wrong,
-        words=f"the same order in all {count} comparisons",
+        words=f"the same order in all {len(costs_more)} comparisons",
     )
-    found.detail, found.told = (
-        "\n".join([found.detail] * bool(found.detail) + [head, *rows, why]),
-        True,
-    )
+    found.detail = "\n".join([*filter(None, [found.detail]), head, *rows, why])
+    found.told = True
     return found

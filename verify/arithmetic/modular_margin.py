@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import chain
 from typing import Annotated, Any
 
 import numpy as np
@@ -28,12 +29,12 @@ from theory.arithmetic.neuron_means import (
 )
 from theory.checks import InputError
 from verify.arithmetic.pairs import Enumerated, enumerated
-from verify.arithmetic.quadratic import margin_of_tensors, no_network
+from verify.arithmetic.quadratic import margin_of_tensors, unlike_neurons
 from verify.claim import Run, claim, option
 from verify.domains import Ball, outputs, random_prime
 from verify.evidence.enclosure import BITS, all_hold, below, interval
 from verify.evidence.size import size
-from verify.finding import Finding, Verdict, at_most, each_at_most, equal, labelled
+from verify.finding import Finding, Verdict, at_most, each_at_most, labelled, no_counterexample
 
 ODD, FEW = (3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25), (3, 5, 9)
 # How near the margin of float64 tensors is stated to be to γ*.  Cosines are off by up to 20·2^−53,
@@ -61,84 +62,78 @@ def modular_margin(
     moduli = [q for q in (FEW if run.quick else ODD) if q <= p] or [p]
     moduli = [*dict.fromkeys([*moduli, p])]
     yield from labelled("bound", proof(run, moduli))
-    models = {q: built(run, q) for q in moduli}
+    models = {q: run.build(modular_addition, q) for q in moduli}
     yield from labelled("built", of_models(run, models))
     yield random_networks(run, moduli)
     yield few_frequencies(run)
 
 
-def built(run: Run, p: int) -> Transformer:
-    """The model, with the planted fault if any."""
-    return run.build(modular_addition, p)
-
-
 def proof(run: Run, moduli: list[int]) -> Iterator[Finding]:
     """The steps of the proof: the mean of a neuron as a polynomial, twice, and the constants."""
     prime = random_prime(run.rng)
-    wrong = next((w for p in moduli if p <= 9 for w in [mean_differs(run, p, prime)] if w), None)
-    some = [p for p in moduli if p <= 9] or moduli[:0]
+    some = [p for p in moduli if p <= 9]
     # Degree 3 in the entries of u, v and w, at random points.
     chance = 3 / prime
-    yield equal(
+    yield no_counterexample(
         "mean",
         f"mean of a neuron over a, b and c ≠ a + b, p = {', '.join(map(str, some))}",
-        wrong,
+        chain.from_iterable(other_means(run, p, prime) for p in some),
         evidence="identity",
         words=f"2/((p − 1)p) Σ u_a v_b w̃_(a+b), mod a prime; error probability ≤ {chance:.1e}",
     )
-    differs = (fourier_differs(run, p) for p in some)
-    yield equal(
+    yield no_counterexample(
         "fourier",
         "the same by Fourier coefficients, in a field with p-th roots of unity",
-        next((w for w in differs if w), None),
+        chain.from_iterable(other_coefficients(run, p) for p in some),
         evidence="identity",
         words="2/((p − 1)p²) Σ_{k≠0} û_k v̂_k ŵ_(−k); error probability ≤ 1e-17",
     )
-    wrong = None
-    for p in moduli:
-        bound = Fraction(4, (p - 1) * p * p) ** 2 * Fraction(p, 6) ** 3
-        if bound != largest_margin_squared(p):
-            wrong = wrong or f"p = {p}: {bound}, stated {largest_margin_squared(p)}"
-        if any(k == -k % p for k in range(1, p)):
-            wrong = wrong or f"p = {p}: some k is −k"
-    yield equal(
+    yield no_counterexample(
         "constant",
         "the means' inequality and Parseval leave 4/((p − 1)p²)·(p/6)^(3/2) = γ*, k ≠ −k",
-        wrong,
+        chain.from_iterable(map(other_constants, moduli)),
         evidence="proved",
         words=f"equal squares for {len(moduli)} odd p",
     )
 
 
-def mean_differs(run: Run, p: int, prime: int) -> str:
-    """Where the mean by definition is not (1), mod a prime, at random points; "" if it is."""
+def other_means(run: Run, p: int, prime: int) -> Iterator[str]:
+    """Random points mod a prime at which the mean by definition is not (1)."""
     for _ in range(POINTS):
         u, v, w = ([int(x) for x in run.rng.integers(0, prime, p)] for _ in range(3))
         if (by_definition(u, v, w) - 2 * by_sums(u, v, w)) % prime:
-            return f"p = {p}: not at u = {u}, v = {v}, w = {w} mod {prime}"
-    return ""
+            yield f"p = {p}: not at u = {u}, v = {v}, w = {w} mod {prime}"
 
 
-def fourier_differs(run: Run, p: int) -> str:
-    """Where (1) is not (2), in a prime field that has p-th roots of unity; "" if it is."""
+def other_coefficients(run: Run, p: int) -> Iterator[str]:
+    """Random points at which (1) is not (2), in a prime field that has p-th roots of unity."""
     prime, root = field_with_root(p, run.rng)
     for _ in range(POINTS):
         u, v, w = ([int(x) for x in run.rng.integers(0, prime, p)] for _ in range(3))
         hats = [transform(x, root, prime) for x in (u, v, w)]
         if (by_sums(u, v, w) - by_frequencies(*hats)) % prime:
-            return f"p = {p}: not at u = {u}, v = {v}, w = {w} mod {prime}"
-    return ""
+            yield f"p = {p}: not at u = {u}, v = {v}, w = {w} mod {prime}"
+
+
+def other_constants(p: int) -> Iterator[str]:
+    """Whether the constant of (3), squared, is not γ*², or a frequency is its own negative."""
+    bound = Fraction(4, (p - 1) * p * p) ** 2 * Fraction(p, 6) ** 3
+    if bound != largest_margin_squared(p):
+        yield f"p = {p}: {bound}, stated {largest_margin_squared(p)}"
+    if any(k == -k % p for k in range(1, p)):
+        yield f"p = {p}: some k is −k"
 
 
 def of_models(run: Run, models: dict[int, Transformer]) -> Iterator[Finding]:
     """Sizes, answers, that the tensors are a network of neurons, and its margin beside γ*."""
     p, model = max(models.items())
     yield size(model, "modular-addition", p=p)
-    strange, off, bounds = dict[str, str](), dict[str, float](), dict[str, float]()
+    strange, off, bounds = list[str](), dict[str, float](), dict[str, float]()
     for q, each in models.items():
         found, farthest, differs = compared(each)
         name = f"p = {q}"
-        off[name], bounds[name], strange[name] = farthest, forward_bound(q), differs
+        off[name], bounds[name] = farthest, forward_bound(q)
+        strange += (f"{name}: {what}" for what in differs)
     yield ahead_by_all(found, p, model.interface.margin or 0.0)
     yield each_at_most(
         "all-logits",
@@ -149,10 +144,10 @@ def of_models(run: Run, models: dict[int, Transformer]) -> Iterator[Finding]:
         words=f"at most {max(off.values()):.1e}",
         wanted="(p² + 16p)·2^−47, by the rounding of cosines and sums",
     )
-    yield equal(
+    yield no_counterexample(
         "network",
         f"layer 2 is a network of quadratic neurons of the codes of a and b, p = {listed(models)}",
-        next((f"{name}: {differs}" for name, differs in strange.items() if differs), None),
+        strange,
         words="heads ask what they answer, without constants; the codes at all pairs, the read-out",
     )
     verdicts, ratios, logits = list[Verdict](), dict[str, tuple[float, float]](), list[Verdict]()
@@ -176,11 +171,11 @@ def of_models(run: Run, models: dict[int, Transformer]) -> Iterator[Finding]:
         logits,
         words=f"as proved, up to float64 cosines, at all pairs up to p = {every}, then at three",
     )
-    wrong = next((f"p = {q}: {w}" for q in models for w in [exact_margin(q)] if w), None)
-    yield equal(
+    margins = {q: exact_margin_squared(q) for q in models}
+    yield no_counterexample(
         "exact",
         "constants: 2p over 4(p − 1) neurons of ‖θ‖² = 3p/2, squared, is γ*²",
-        wrong,
+        (f"p = {q}: {x}" for q, x in margins.items() if x != largest_margin_squared(q)),
         evidence="proved",
     )
 
@@ -200,24 +195,24 @@ def forward_bound(p: int) -> float:
     return (p * p + 16 * p) * 2.0**-47
 
 
-def compared(model: Transformer) -> tuple[Enumerated, float, str]:
+def compared(model: Transformer) -> tuple[Enumerated, float, list[str]]:
     """All pairs, the largest distance of a logit from what is proved, and where the tensors are no
-    network of quadratic neurons; "" where they are."""
-    p, farthest, strange = model.interface.n_answers, [0.0], [no_network(model)]
+    network of quadratic neurons."""
+    p, farthest, strange = model.interface.n_answers, [0.0], [*unlike_neurons(model)]
     codes = np.eye(p)
 
     def compare(pairs: np.ndarray, logits: np.ndarray, streams: list[np.ndarray]) -> None:
-        H, wanted = streams[-1], 2 * (p * codes[pairs.sum(1) % p] - 1)
+        H, wanted = streams[-1][:, 2], 2 * (p * codes[pairs.sum(1) % p] - 1)
         # NaN is no distance: the larger of it and a number is NaN with numpy.
         farthest[0] = float(np.maximum(farthest[0], abs(logits - wanted).max()))
-        for i, name in enumerate(("a", "b")):
-            if not np.array_equal(H[:, 2, model.stream[name]], codes[pairs[:, i]]):
-                strange.append(f"code of {name} at {pairs[0, 0]} + b")
-        if not (H[:, 2, model.stream["equals"]] == 1).all():
+        for stage in model.stages:
+            if not np.array_equal(H[:, model.stream[stage.register]], stage.holds(pairs)[:, 0]):
+                strange.append(f"code of {stage.register} at {pairs[0, 0]} + b")
+        if not (H[:, model.stream["equals"]] == 1).all():
             strange.append(f"what is carried at {pairs[0, 0]} + b")
 
     found = enumerated(model, lambda pairs: pairs.sum(-1) % p, seen=compare)
-    return found, farthest[0], next((each for each in strange if each), "")
+    return found, farthest[0], strange
 
 
 def ahead_by_all(found: Enumerated, p: int, declared: float) -> Finding:
@@ -249,11 +244,10 @@ def as_proved(model: Transformer, every: bool) -> list[Verdict]:
     return found
 
 
-def exact_margin(p: int) -> str:
+def exact_margin_squared(p: int) -> Fraction:
     """Σ_z cos(2πzd/p) over z = 1 … (p − 1)/2 is (p[d = 0] − 1)/2, so f_c = 2(p[d = 0] − 1), and
     Σ_a cos² is p/2.  Then the squared margin (2p)²/(16(p − 1)²(3p/2)³)."""
-    margin = Fraction((2 * p) ** 2) / (16 * (p - 1) ** 2 * Fraction(3 * p, 2) ** 3)
-    return "" if margin == largest_margin_squared(p) else f"{margin}"
+    return Fraction((2 * p) ** 2) / (16 * (p - 1) ** 2 * Fraction(3 * p, 2) ** 3)
 
 
 def random_networks(run: Run, moduli: list[int]) -> Finding:

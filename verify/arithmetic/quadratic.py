@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import torch
 from flint import arb
@@ -11,8 +13,8 @@ from theory.arithmetic.modular_margin_balls import normalised_margin
 from theory.balls import exactly
 
 
-def no_network(model: Transformer) -> str:
-    """What of layer 2 and the read-out is not as quadratic neurons are; "" if all is."""
+def unlike_neurons(model: Transformer) -> Iterator[str]:
+    """What of layer 2 and the read-out is not as quadratic neurons are."""
     (attn,), stream = [block.attn for block in model.blocks[1:]], model.stream
     assert attn is not None
     number = np.arange(model.d_model)[stream["number"]]
@@ -34,7 +36,7 @@ def no_network(model: Transformer) -> str:
         "the read-out is another": model.unembed.b_U is None
         and np.array_equal(model.unembed.W_U.numpy(), read_out),
     }
-    return next((what for what, right in as_it_is.items() if not right), "")
+    yield from (what for what, right in as_it_is.items() if not right)
 
 
 def neurons(model: Transformer) -> list[list[list[arb]]]:

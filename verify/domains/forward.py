@@ -40,8 +40,8 @@ def objects(rows: Any) -> np.ndarray:
 def streams(model: Transformer, prompt: Prompt, domain: Domain) -> Iterator[Matrix]:
     """The residual stream (T × D) after the embedding and after each block.
 
-    The prompt's tokens are entries of the domain, or floats or whole numbers, which are read
-    exactly.
+    The prompt's tokens are rows of entries of the domain, or of numbers of torch, which are read
+    exactly, or whole numbers that name rows of the embedding.
 
     Raises NotPolynomial where a domain without order meets a layer that compares, and where one
     without exponentials or square roots meets softmax or a normalisation.
@@ -85,13 +85,13 @@ def read_out(model: Transformer, H: Matrix, domain: Domain) -> Matrix:
 
 
 def _embedded(model: Transformer, tokens: Any, domain: Domain) -> Matrix:
-    """Rows of W_E for whole numbers, tokens · W_E for vectors."""
-    W_E = _array(model.embed.W_E)
-    if isinstance(tokens, np.ndarray):
-        return domain.matrix(tokens.tolist()) * domain.weights(W_E)
-    if tokens.is_floating_point():
-        return domain.weights(_array(tokens)) * domain.weights(W_E)
-    return domain.weights(W_E[tokens.cpu().numpy()])
+    """Rows of W_E for whole numbers (T,), tokens · W_E for vectors (T, columns)."""
+    W_E, exact = _array(model.embed.W_E), isinstance(tokens, np.ndarray)
+    tokens = tokens if exact else _array(tokens)
+    if tokens.ndim == 1:
+        return domain.weights(W_E[tokens])
+    H = domain.matrix(tokens.tolist()) if exact else domain.weights(tokens)
+    return H * domain.weights(W_E)
 
 
 def _attention(attn: Attention, H: Matrix, n_examples: int, domain: Domain) -> Matrix:

@@ -158,7 +158,10 @@ def _no_polynomial(id: str, name: str, reason: NotPolynomial, detail: str) -> Fi
 
 
 def smallest_failure(run: Run, case: Case) -> str:
-    """The smallest instance on which the two differ, both values, and where they part."""
+    """The smallest instance on which the two differ, both values, and where they part; nothing
+    where no one is to read it."""
+    if not run.explains:
+        return ""
     most = min(case.d, 3), min(case.n, 4), min(case.k, 3)
     sizes = product(range(1, most[0] + 1), range(1, most[1] + 1), range(most[2] + 1))
     for size in sorted(sizes, key=lambda size: (sum(size), size)):

@@ -18,12 +18,15 @@ from torch import Tensor
 
 from constructions import modern_hopfield_update
 from constructions.assembly import Head, block, embed, unembed
+from constructions.call import construction
 from constructions.memory import hopfield_attention
 from constructions.stream import Stream
 from constructions.transformer import Transformer
 from constructions.vectors import Memory
 from theory.balls import exactly, inner, minus, norm
+from theory.kinds import Positive
 from theory.memory.hopfield_balls import ModernNetwork
+from theory.memory.kinds import PatternVectors
 from verify.claim import Run, claim, option
 from verify.domains import Ball, Symbolic, outputs, streams, written
 from verify.evidence.enclosure import BITS, WIDTH, coincide, interval
@@ -151,22 +154,22 @@ def _layer_in_balls(
         return coincide("layer/definition", name, got, wanted)
 
 
-def two_heads(X: np.ndarray, betas: tuple[float, float]) -> Transformer:
+@construction
+def two_heads(patterns: PatternVectors, beta: Positive, other: Positive) -> Transformer:
     """A layer of two heads, each with its own β: it multiplies that head's query."""
-    d = X.shape[1]
+    d = patterns.shape[1]
     stream = Stream(pattern=d, state=d, first=d, second=d)
     pattern, state, first, second = map(stream.read, stream)
     heads = [
-        Head(beta * state, pattern, pattern, name)
-        for beta, name in zip(betas, ("first", "second"), strict=True)
+        Head(sharpness * state, pattern, pattern, name)
+        for sharpness, name in ((beta, "first"), (other, "second"))
     ]
     return Transformer(
         embed(stream, pattern={"pattern": 1.0}, state={"state": 1.0}),
         [block(stream, heads, normalise="softmax", mask="examples")],
         unembed(stream, first, second),
-        interface=Memory(d, torch.as_tensor(X)),
+        interface=Memory(d, torch.as_tensor(patterns)),
         stream=stream,
-        name="two heads",
         source="[Ramsauer2021]",
     )
 
@@ -175,7 +178,7 @@ def _two_heads(run: Run, X: np.ndarray, query: np.ndarray) -> Iterator[Finding]:
     """Each head is the update at its own β, and not the one at the other's."""
     # A pattern more: the update of one pattern does not depend on β.
     X = np.concatenate([X, run.rng.standard_normal((1, X.shape[1]))])
-    model = run.build(two_heads, X, BETAS)
+    model = run.build(two_heads, X, *BETAS)
     with Ball.precision(BITS):
         updates = [ModernNetwork(X, beta).update(exactly(query[0])) for beta in BETAS]
         (side_by_side,) = outputs(model, model.prompt(query), Ball()).tolist()

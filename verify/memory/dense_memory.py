@@ -26,8 +26,7 @@ from theory.memory.patterns import flipped, random_patterns, with_overlaps
 from theory.memory.small_networks import all_states
 from verify.claim import Run, claim, option
 from verify.domains import Ball
-from verify.finding import Finding, Verdict
-from verify.memory.nowhere import nowhere
+from verify.finding import Finding, Verdict, no_counterexample
 from verify.memory.probabilities import mostly
 
 SIZES = ((2, 200), (3, 60), (4, 40))  # degrees and neurons at which thresholds are measured
@@ -51,11 +50,11 @@ def dense_memory(
     recovers e^{αd} + 1 patterns from ρd wrong bits for α < ½ I(1 − 2ρ).
     """
     name = "the value of lower energy: all states of small memories, ties too, degrees up to 41"
-    yield nowhere("rule", name, _wrong_values(run))
+    yield no_counterexample("rule", name, _wrong_values(run))
     name = "degree 2 is the classical network: updates and runs from all states"
-    yield nowhere("degree-two", name, _unlike_classical(run))
+    yield no_counterexample("degree-two", name, _unlike_classical(run))
     name = "E falls in every sweep with a flip, in whole numbers, and all ends are stable"
-    yield nowhere("energy", name, _rising_sweeps(run))
+    yield no_counterexample("energy", name, _rising_sweeps(run))
     yield _near_ties(run)
     yield _exponential_signs(run)
     sizes = SIZES[:2] if run.quick else SIZES
@@ -130,7 +129,7 @@ def _near_ties(run: Run) -> Finding:
     name = "the sign of whole numbers in near ties at degrees 20, 21 and 60"
     lost = f"{in_floats.count(False)} of which float64 sums get wrong"
     words = f"exact in {len(in_floats)} cases, {lost}"
-    return nowhere("signs/near-ties", name, wrong, words=words)
+    return no_counterexample("signs/near-ties", name, wrong, words=words)
 
 
 def _exponential_signs(run: Run) -> Finding:
@@ -151,7 +150,7 @@ def _exponential_signs(run: Run) -> Finding:
             wrong.append(f"{_described(xi, s, 'exp')}: {found} instead of {exact[-1]}")
     name = "F = exp: the sign of Σ ± e^u, against balls of 400 bits; 0 only if all terms cancel"
     words = f"equal in {len(exact)} cases of cancelling terms, {exact.count(0)} exact ties"
-    return nowhere("signs/exponential", name, wrong, words=words)
+    return no_counterexample("signs/exponential", name, wrong, words=words)
 
 
 def _sign_by_balls(signs: list[tuple[int, int]]) -> int | None:

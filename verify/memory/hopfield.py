@@ -8,17 +8,15 @@ from typing import Annotated
 import numpy as np
 
 from constructions import hebbian_attention, hopfield_update
-from constructions.transformer import Transformer
 from theory.memory.hopfield import hebb, hebb_fields, synchronous_update
 from theory.memory.patterns import flipped, mixture, random_patterns
 from theory.memory.small_networks import SmallNetwork, all_states, random_networks
 from verify.claim import Run, claim, option
-from verify.domains import Rational, outputs
+from verify.evidence.invariants import wrong_over_q
 from verify.evidence.size import size
-from verify.finding import Finding, labelled
+from verify.finding import Finding, labelled, no_counterexample
 from verify.memory import hopfield_dynamics as dynamics
 from verify.memory.hopfield_capacity import capacity_findings
-from verify.memory.nowhere import nowhere
 from verify.memory.probabilities import mostly
 
 
@@ -58,11 +56,11 @@ def _transformers(run: Run, networks: list[SmallNetwork]) -> Iterator[Finding]:
     tried = networks[:: 3 if run.quick else 2]
     name = "by weights, over Q: two updates s ← sgn(W s + b) of all states of small networks"
     words = f"equal from {sum(len(net.states) for net in tried)} states"
-    yield nowhere("weights", name, _by_weights(run, tried), words=words)
+    yield no_counterexample("weights", name, _by_weights(run, tried), words=words)
     sizes = ((1, 3), (2, 3), (2, 4), (3, 4)) if run.quick else ((1, 4), (2, 4), (3, 4), (4, 5))
     name = "by linear attention, over Q: two updates s ← sgn(Σ_μ ξ^μ⟨ξ^μ, s⟩ − P s) of all states"
     words = f"equal from {sum(2**d for _, d in sizes)} states"
-    yield nowhere("attention", name, _by_attention(run, sizes), words=words)
+    yield no_counterexample("attention", name, _by_attention(run, sizes), words=words)
     d, P = (60, 8) if run.quick else (200, 30)
     xi = random_patterns(P, d, run.rng)
     s = np.concatenate([flipped(xi, d // 5, run.rng), random_patterns(20, d, run.rng)])
@@ -72,7 +70,7 @@ def _transformers(run: Run, networks: list[SmallNetwork]) -> Iterator[Finding]:
     wrong = (m.name for m in (by_weights, by_attention) if (m(s).numpy() != wanted).any())
     name = f"both in float64, {P} patterns of {d} neurons"
     words = f"equal from {len(s)} states: every sum is a whole number below 2^53"
-    yield nowhere("float", name, wrong, words=words)
+    yield no_counterexample("float", name, wrong, words=words)
     yield from labelled("weights", [size(by_weights, "hopfield-update", d=d, steps=2)])
     yield from labelled("attention", [size(by_attention, "hebbian-attention", d=d, steps=2)])
 
@@ -81,25 +79,17 @@ def _by_weights(run: Run, networks: list[SmallNetwork]) -> Iterator[str]:
     for net in networks:
         scale = 2.0 ** float(run.rng.integers(-30, 10))  # weights need not be whole
         model = run.build(hopfield_update, net.weights * scale, net.bias * scale, 2)
-        yield from _differences(model, net.states, _twice(net.weights, net.states, net.bias))
+        yield from wrong_over_q(model, _twice(net.weights, net.states, net.bias), net.states)
 
 
 def _by_attention(run: Run, sizes: Iterable[tuple[int, int]]) -> Iterator[str]:
     for P, d in sizes:
         xi, s = random_patterns(P, d, run.rng), all_states(d)
-        yield from _differences(run.build(hebbian_attention, xi, 2), s, _twice(hebb(xi), s))
+        yield from wrong_over_q(run.build(hebbian_attention, xi, 2), _twice(hebb(xi), s), s)
 
 
 def _twice(w: np.ndarray, s: np.ndarray, b: np.ndarray | None = None) -> np.ndarray:
     return synchronous_update(w, synchronous_update(w, s, b), b)
-
-
-def _differences(model: Transformer, s: np.ndarray, wanted: np.ndarray) -> Iterator[str]:
-    """Where the answers in rational arithmetic are not as wanted."""
-    answers = outputs(model, model.prompt(s), Rational()).tolist()
-    for state, answer, bits in zip(s.tolist(), answers, wanted.tolist(), strict=True):
-        if answer != bits:
-            yield f"{model.name}: from {state} to {[str(v) for v in answer]} instead of {bits}"
 
 
 def _mixtures(run: Run, d: int) -> Finding:

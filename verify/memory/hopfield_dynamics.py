@@ -23,8 +23,7 @@ from theory.memory.hopfield import (
 from theory.memory.patterns import random_patterns
 from theory.memory.small_networks import SmallNetwork, number, walk
 from verify.claim import Run
-from verify.finding import Finding, at_least
-from verify.memory.nowhere import nowhere
+from verify.finding import Finding, at_least, no_counterexample
 
 Networks = Sequence[SmallNetwork]
 
@@ -33,14 +32,14 @@ def energies(run: Run, networks: Networks) -> Iterator[Finding]:
     """A flip to the sign of the field takes 2|h| off the energy, and so runs of them end."""
     name = f"a flip to the sign of the field, all states of {len(networks)} small networks"
     words = f"the energy falls by 2|h| in {sum(net.states.size for net in networks)} flips"
-    yield nowhere("energy/flip", name, _wrong_flips(networks), words=words)
+    yield no_counterexample("energy/flip", name, _wrong_flips(networks), words=words)
     name = "asynchronous runs, update by update"
     words = "E falls by 2|h| at every flip, of which there are at most Σ_{i<j}|w_ij| + Σ|b_i|"
-    yield nowhere("energy/asynchronous", name, _wrong_runs(run, networks), words=words)
+    yield no_counterexample("energy/asynchronous", name, _wrong_runs(run, networks), words=words)
     d = 60 if run.quick else 200
     name = f"long asynchronous runs of {d} neurons"
     words = "E falls by at least 2 a flip; all ends are stable"
-    yield nowhere("energy/long", name, _wrong_long_runs(run, d), words=words)
+    yield no_counterexample("energy/long", name, _wrong_long_runs(run, d), words=words)
 
 
 def _wrong_flips(networks: Networks) -> Iterator[str]:
@@ -93,8 +92,8 @@ def zero_fields(networks: Networks) -> Iterator[Finding]:
     still = next((net.at(k, i) for net, k, i in zeros if net.states[k, i] < 0), "")
     name = "if sgn 0 were +1, a flip could lower nothing, and the proof by energy alone breaks"
     wrong = () if still else ("no zero field was found",)
-    yield nowhere("zero-field/plus-one", name, wrong, words=f"drop 0 at {still}")
-    yield nowhere(
+    yield no_counterexample("zero-field/plus-one", name, wrong, words=f"drop 0 at {still}")
+    yield no_counterexample(
         "zero-field/rule",
         "yet sgn 0 = +1 is the rule of 2W with bias 2b + 1, whose fields are never 0: runs end too",
         _unlike_plus_one(tried),
@@ -102,7 +101,7 @@ def zero_fields(networks: Networks) -> Iterator[Finding]:
     )
     name = "if a zero field turned its neuron over, runs would go on for ever"
     words = f"field and energy are as before, at {len(zeros)} zero fields"
-    yield nowhere("zero-field/turning", name, _wrong_turns(zeros), words=words)
+    yield no_counterexample("zero-field/turning", name, _wrong_turns(zeros), words=words)
 
 
 def _unlike_plus_one(networks: Networks) -> Iterator[str]:
@@ -125,12 +124,12 @@ def cycles(networks: Networks) -> Iterator[Finding]:
     lengths = np.concatenate([walk(net.weights, net.bias)[1] for net in networks])
     name = f"synchronous cycles have length 1 or 2: all states of {len(networks)} small networks"
     words = f"found as by definition; {(lengths == 2).sum()} of {len(lengths)} are of length 2"
-    yield nowhere("cycles/symmetric", name, _wrong_cycles(networks), words=words)
+    yield no_counterexample("cycles/symmetric", name, _wrong_cycles(networks), words=words)
     falls = [(net, *_falls(net)) for net in networks]
     rising = (str(net) for net, f, strict, m in falls if (f < 0).any() or (strict[m] <= 0).any())
     name = "the two-step energy never rises, and that of 2W + I falls off cycles"
     words = f"that of W stands still there {sum((f[m] == 0).sum() for _, f, _, m in falls)} times"
-    yield nowhere("cycles/energy", name, rising, words=words)
+    yield no_counterexample("cycles/energy", name, rising, words=words)
     pairs = [np.array([[0, p], [q, 0]]) for p, q in product((-1, 0, 1), repeat=2)]
     rings = [np.roll(np.diag(signs), 1, axis=0) for signs in product((-1, 1), repeat=3)]
     longest = [max((walk(w)[1].max(), w.tolist()) for w in tried) for tried in (pairs, rings)]
@@ -178,4 +177,4 @@ def mirror_images(run: Run) -> Finding:
     name = f"−s is fixed whenever s is, all states of {len(networks)} Hebb networks"
     words = f"{sum(fixed.sum() for fixed in kept)} fixed points"
     words += "; with sgn 0 = +1 some have no mirror image" * lost
-    return nowhere("mirror-images", name, wrong, words=words)
+    return no_counterexample("mirror-images", name, wrong, words=words)

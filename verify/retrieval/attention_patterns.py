@@ -14,12 +14,10 @@ from theory.retrieval import skip_gram as attended_by_definition
 from theory.retrieval import token_frequencies
 from verify.claim import Run, claim, option
 from verify.evidence.gaps import States, at_positions, at_tokens, gap_finding, looking_up
-from verify.evidence.sequences import agreement
-from verify.evidence.size import size
+from verify.evidence.sequences import computes
 from verify.evidence.softmax import formats, softmax, softmax_options
 from verify.evidence.statement import OverTokens
-from verify.finding import Finding, labelled
-from verify.retrieval.codes import codes_before
+from verify.finding import Finding
 from verify.retrieval.options import Length, LogitError, Samples, Symbols
 
 Patterns = Literal["all", "previous-token", "skip-gram", "broad-average"]
@@ -48,10 +46,9 @@ def attention_patterns(
     names = NAMES if pattern == "all" else (pattern,)
     for name in names:
         statement = stated(run, name)
-        model = statement.build(vocabulary, n)
+        model = statement.at(vocabulary, n).model
         softmax_options(statement, model, error, None)
-        yield from labelled(name, [size(model, name, V=vocabulary)])
-        yield from agreement(run, statement, vocabulary, n, samples)
+        yield from computes(run, statement, vocabulary, n, samples)
         yield gap_finding(name, model, _states(name, model, vocabulary, n))
         if name != "broad-average":
             yield from softmax(run, statement, vocabulary, n, error, None)
@@ -61,32 +58,25 @@ def attention_patterns(
 
 
 def stated(run: Run, name: str) -> OverTokens:
-    """One of the three; that of skip-grams has a table with ties, as brackets of one kind do."""
-    if name == "previous-token":
-        return OverTokens(
-            name,
+    """One of the three; that of skip-grams has a table with ties, as brackets of one kind do.
+
+    The answer is the most frequent token; symbols that do not occur change no frequency.
+    """
+    build, answers = {
+        "previous-token": (
             lambda V, n: run.build(previous_token, V, n),
             previous_token_by_definition,
-            lambda model, tokens: codes_before(tokens, model.interface.vocabulary_size, 2),
-        )
-
-    def build(V: int, n: int) -> Transformer:
-        if name == "skip-gram":
-            return run.build(skip_gram, table_of(V), n)
-        return run.build(broad_average, V, n)
-
-    def averages(tokens: np.ndarray, V: int) -> np.ndarray:
-        if name == "skip-gram":
-            return attended_by_definition(tokens, table_of(V))
-        return token_frequencies(tokens, V)
-
-    return OverTokens(
-        name,
-        build,
-        # The most frequent token; symbols that do not occur change no frequency.
-        lambda tokens: averages(tokens, int(tokens.max()) + 1).argmax(-1),
-        lambda model, tokens: {"frequencies": averages(tokens, model.interface.vocabulary_size)},
-    )
+        ),
+        "skip-gram": (
+            lambda V, n: run.build(skip_gram, table_of(V), n),
+            lambda x: attended_by_definition(x, table_of(int(x.max()) + 1)).argmax(-1),
+        ),
+        "broad-average": (
+            lambda V, n: run.build(broad_average, V, n),
+            lambda x: token_frequencies(x, int(x.max()) + 1).argmax(-1),
+        ),
+    }[name]
+    return OverTokens(name, build, answers, theorem=name)
 
 
 def table_of(V: int) -> np.ndarray:

@@ -47,7 +47,7 @@ def collision(
         return [float(split.format.grain(fractions(x)[0])) for h in message(bits) for x in h]
 
     hers = zip(split.alice, choices, strict=True)
-    parts = [tuple(split.part(token, j) for token in pair) for j, pair in hers]
+    parts = [(split.part(a, j), split.part(b, j)) for j, (a, b) in hers]
     if split.format is None or split.attn.normalise == "hardmax":
         pairs = by_merging(parts, split.merge, split.nothing)
     else:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
 from constructions import composition as construction
-from constructions.tokens import lattice
 from constructions.transformer import Transformer
 from theory.retrieval import composition as definition
 from theory.retrieval import composition_prompt
@@ -48,7 +47,7 @@ def composition(
         yield on_words(run, prompt)
         return
     statement = tables(run)
-    model = statement.build(size, 0)
+    model = statement.at(size, 0).model
     softmax_options(statement, model, error, sharpness)
     yield from labelled(statement.label, _tables(run, statement, size, samples))
     for states in head_states(model, size):
@@ -66,15 +65,7 @@ def tables(run: Run) -> OverTokens:
         f, g = np.split(tokens[..., :-1], 2, axis=-1)
         return np.stack([definition(f, g, v) for v in np.moveaxis(tokens, -1, 0)], axis=-1)
 
-    def holds(model: Transformer, tokens: np.ndarray) -> dict[Any, np.ndarray]:
-        s = tokens.shape[-1] // 2
-        points, f = lattice(2 * s), tokens[..., :s]
-        return {
-            "where g(f) stands": points[s + np.take_along_axis(f, tokens, axis=-1)],
-            "point of the answer": points[answers(tokens)],
-        }
-
-    return OverTokens("tables", lambda s, _: run.build(construction, s), answers, holds)
+    return OverTokens("tables", lambda s, _: run.build(construction, s), answers)
 
 
 def _random_rows(run: Run, s: int, samples: int) -> np.ndarray:
@@ -84,27 +75,24 @@ def _random_rows(run: Run, s: int, samples: int) -> np.ndarray:
 
 def _tables(run: Run, statement: OverTokens, s: int, samples: int) -> Iterator[Finding]:
     """All tables of at most three entries, random and extreme ones, over Q, and the registers."""
-    model, here = statement.build(s, 0), np.arange(s)
+    model, here = statement.at(s, 0).model, np.arange(s)
     yield size(model, "composition", bits(model, s, "s"), s=s)
     most = 2 if run.quick else 3
-    small = {t: np.array([*product(range(t), repeat=2 * t + 1)]) for t in range(1, most + 1)}
-    yield answers_equal(
-        "all-small",
-        f"all of at most {most} entries",
-        statement,
-        ((statement.build(t, 0), rows) for t, rows in small.items()),
-    )
+    small = [
+        (statement.at(t, 0).model, np.array([*product(range(t), repeat=2 * t + 1)]))
+        for t in range(1, most + 1)
+    ]
+    yield answers_equal("all-small", f"all of at most {most} entries", statement, small)
     names = "random, identity, constant, reversal and shift"
     back, shift = here[::-1], (here + 1) % s
     extreme = (here, here), (0 * here, here), (back, back), (shift, shift)
-    rows = [_random_rows(run, s, 8 if run.quick else samples)]
-    rows += [composition_prompt(f, g, np.array(s - 1))[None] for f, g in extreme]
-    every = np.concatenate(rows)
+    tables = [composition_prompt(f, g, np.array(s - 1)) for f, g in extreme]
+    every = np.concatenate([_random_rows(run, s, 8 if run.quick else samples), tables])
     yield answers_equal("large", f"{names}, {s} entries", statement, [(model, every)])
-    batches = [*((statement.build(t, 0), rows) for t, rows in small.items()), (model, every[:64])]
-    yield margin_kept(statement, batches)
+    yield margin_kept(statement, [*small, (model, every[:64])])
     t = min(s, 16)
-    yield equal_over_q(statement, statement.build(t, 0), _random_rows(run, t, 4), f"({t} entries)")
+    smaller, rows = statement.at(t, 0).model, _random_rows(run, t, 4)
+    yield equal_over_q(statement, smaller, rows, f"({t} entries)")
     yield registers_hold(statement, model, every[:8], f"({s} entries)")
 
 

@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 
 from constructions import fact_lookup
+from constructions.retrieval.fact_registers import among, borne
+from constructions.tokens import binary_codes
 from constructions.transformer import Transformer
-from theory.retrieval.facts import DEFAULT, PROFESSION, answer, read
+from theory.retrieval.facts import DEFAULT, answer, read
 from theory.retrieval.facts import words as words_of
 from verify.claim import Run
 from verify.evidence.gaps import States, at_positions, at_tokens, gap_finding
 from verify.evidence.sequences import answers_equal, exact_evidence, margin_kept, registers_hold
 from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
-from verify.finding import Finding, equal, same
-from verify.retrieval.codes import token_codes
+from verify.finding import Finding, no_counterexample, same
 from verify.retrieval.narration import narrate
 
 TALK = (
@@ -27,16 +28,15 @@ TALK = (
 )
 NUMBER = {word: token for token, word in enumerate(DEFAULT.words)}
 ITSELF = len(DEFAULT.relations)  # the number of the relation from each entity to itself
-BORNE = dict(zip(DEFAULT.relations, range(ITSELF), strict=True))
-BORNE |= dict.fromkeys(("a", "an"), BORNE[PROFESSION]) | dict.fromkeys(("what", "who"), ITSELF)
-RELATION = np.array([BORNE.get(word, -1) for word in DEFAULT.words])
-"""The number of the relation that each word bears, −1 for none."""
+WORDS, RELATIONS = (  # their codes, and 0 for none at −1
+    np.pad(binary_codes(count), ((0, 1), (0, 0))) for count in (len(NUMBER), ITSELF + 1)
+)
 
 
 def fact_findings(run: Run, texts: int) -> Iterator[Finding]:
     """The talk's question, and random texts, read by the transformer and by an ordinary parser."""
     statement = facts(run)
-    reader = statement.build(len(DEFAULT.words), 256)
+    reader = statement.at(len(DEFAULT.words), 256).model
     yield _answers_as(reader, "talk", TALK)
     rows = _padded(random_texts(run, 8 if run.quick else texts))
     unknown = int((statement.answers(rows).max(1) < 0).sum())
@@ -49,10 +49,10 @@ def fact_findings(run: Run, texts: int) -> Iterator[Finding]:
     )
     yield margin_kept(statement, [(reader, _padded([TALK])), (reader, rows[:20])])
     drawn = list(random_texts(run, 20))
-    yield equal(
+    yield no_counterexample(
         "sentences",
         "every '.' holds the fact of its sentence",
-        next((wrong for text in drawn if (wrong := _wrong_fact(reader, text))), None),
+        (wrong for text in drawn for wrong in _wrong_facts(reader, text)),
         evidence=exact_evidence(reader),
         words=f"owner, inner and object after layer 2, in {len(drawn)} random texts",
     )
@@ -65,7 +65,7 @@ def fact_findings(run: Run, texts: int) -> Iterator[Finding]:
 def facts(run: Run) -> OverTokens:
     """Texts of the default lexicon, which end with their first question."""
     return OverTokens(
-        "facts", lambda _, n: run.build(fact_lookup, max_length=n), _answers, holds, DEFAULT.text
+        "facts", lambda _, n: run.build(fact_lookup, max_length=n), _answers, shown=DEFAULT.text
     )
 
 
@@ -117,70 +117,23 @@ def _answers(tokens: np.ndarray) -> np.ndarray:
     return answers
 
 
-def _wrong_fact(reader: Transformer, text: str) -> str | None:
-    """None if after layer 2 every "." holds the subject, relation and object of its sentence."""
+def _wrong_facts(reader: Transformer, text: str) -> Iterator[str]:
+    """Each "." that after layer 2 does not hold subject, relation and object of its sentence."""
     tokens = np.array(DEFAULT.tokens(text))
     (H,) = islice(reader.streams(tokens), 2, 3)
     ends = H[1:].numpy()[tokens == NUMBER["."]]
-    codes, relations = token_codes(len(DEFAULT.words)), token_codes(ITSELF + 1)
     for fact, end in zip(read(text)[0], ends, strict=True):
-        relation = relations[DEFAULT.relations.index(fact.relation)]
-        wanted = codes[NUMBER[fact.subject]], relation, codes[NUMBER[fact.object]]
+        relation = RELATIONS[DEFAULT.relations.index(fact.relation)]
+        wanted = WORDS[NUMBER[fact.subject]], relation, WORDS[NUMBER[fact.object]]
         for name, code in zip(("owner", "inner", "object"), wanted, strict=True):
             if not np.array_equal(end[reader.stream[name]], code):
-                return f"{text}: the '.' of {fact} holds {name} = {end[reader.stream[name]]}"
-    return None
-
-
-def holds(model: Transformer, tokens: np.ndarray) -> dict[str, np.ndarray]:
-    """What stands in each register, by its name, in any sequence of words (…, T): the lines of
-    `constructions/retrieval/facts.py`, with tokens and relations as numbers, −1 for none."""
-    relation, end, question = RELATION[tokens], _among(tokens, "."), _among(tokens, "?")
-    entity = _among(tokens, *DEFAULT.names, *DEFAULT.objects)
-    subject = _latest(tokens, _among(tokens, *DEFAULT.names))
-    inner = np.where(entity, ITSELF, _latest(relation, relation >= 0))
-    object = np.where(end, _latest(tokens, tokens >= 0), np.where(entity, tokens, -1))
-    owner = np.where(end, _latest(subject, _among(tokens, "is")), np.where(entity, tokens, -1))
-    outer = np.where(question, _latest(inner, relation >= 0), -1)
-
-    def lookup(who: np.ndarray, what: np.ndarray) -> np.ndarray:
-        fits = (who[..., None] == owner[..., None, :]) & (what[..., None] == inner[..., None, :])
-        asked = question & (who >= 0) & (what >= 0)
-        return _last(object, np.tril(fits & asked[..., None]))
-
-    found = lookup(subject, inner)
-    words, codes = token_codes(len(DEFAULT.words)), token_codes(ITSELF + 1)
-    return {
-        "subject": words[subject],
-        "inner": codes[inner],
-        "object": words[object],
-        "owner": words[owner],
-        "outer": codes[outer],
-        "found": words[found],
-        "answer": words[lookup(found, outer)],
-    }
-
-
-def _among(tokens: np.ndarray, *words: str) -> np.ndarray:
-    return np.isin(tokens, [NUMBER[word] for word in words])
-
-
-def _latest(values: np.ndarray, where: np.ndarray) -> np.ndarray:
-    """values (…, T) at the latest earlier token at which `where` is true, −1 if there is none."""
-    earlier = np.tri(where.shape[-1], k=-1, dtype=bool)
-    return _last(values, where[..., None, :] & earlier)
-
-
-def _last(values: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """values (…, T) at the last token chosen (…, T, T) by each, −1 where it chooses none."""
-    place = np.where(chosen, np.arange(values.shape[-1]), -1).max(-1)
-    return np.where(place < 0, -1, np.take_along_axis(values, place.clip(0), axis=-1))
+                yield f"{text}: the '.' of {fact} holds {name} = {end[reader.stream[name]]}"
 
 
 def gaps(run: Run) -> Iterator[Finding]:
     """The smallest score gap of each head, over all words and relations, in short texts."""
     n = 4 if run.quick else 16
-    model = facts(run).build(0, n)
+    model = facts(run).at(0, n).model
     for states in head_states(model):
         finding = gap_finding("facts", model, states)
         finding.name += f" (head {states.head + 1}, at most {n} words)"
@@ -190,14 +143,16 @@ def gaps(run: Run) -> Iterator[Finding]:
 def head_states(model: Transformer) -> Iterator[States]:
     """All queries and keys of the heads that take the latest, and of those that look facts up."""
     every = np.arange(len(DEFAULT.words))
-    word, bears = np.ones(len(every), dtype=bool), RELATION >= 0
-    name, end = _among(every, *DEFAULT.names), _among(every, ".")
-    entity = name | _among(every, *DEFAULT.objects)
+    word, bears = np.ones(len(every), dtype=bool), borne(DEFAULT) >= 0
+    is_here, name, end, question = (
+        among(DEFAULT, every, *words) for words in (("is",), DEFAULT.names, (".",), ("?",))
+    )
+    entity = name | among(DEFAULT, every, *DEFAULT.objects)
     yield _taking(model, 1, 0, ("name", name), ("bos", word))
     yield _taking(model, 1, 1, ("bears", bears), ("entity", ~entity))
     yield _taking(model, 1, 2, ("bos", word), ("end", end))
-    yield _taking(model, 2, 0, ("is", _among(every, "is")), ("end", end))
-    yield _taking(model, 2, 1, ("bears", bears), ("question", _among(every, "?")))
+    yield _taking(model, 2, 0, ("is", is_here), ("end", end))
+    yield _taking(model, 2, 1, ("bears", bears), ("question", question))
     # Owners are names, or nobody; an entity is its own.  What is found can be any word.
     names, relations = [-1, *every[name]], range(-1, ITSELF + 1)
     others = ((thing, ITSELF) for thing in every[entity & ~name])
@@ -238,17 +193,17 @@ def _looking_up(
 ) -> States:
     """Queries (who, relation, whether it is "?") take the latest key (owner, relation) that is the
     same, BOS where there is none; −1 is nobody and no relation."""
-    n, words, codes = model.interface.max_length, token_codes(len(NUMBER)), token_codes(ITSELF + 1)
+    n = model.interface.max_length
     place = np.array([0, *np.repeat(np.arange(1, n + 1), len(known))])
     owner, inner = np.vstack([[-1, -1], np.tile(known, (n, 1))]).T
     who, relation, question = asked.T
     fits = (who[:, None] == owner) & (relation[:, None] == inner)
     fits &= ((who >= 0) & (relation >= 0) & (question == 1))[:, None]
     word = np.where(question == 1, NUMBER["?"], NUMBER["is"])
-    bos = np.where(place == 0, len(words) - 1, NUMBER["."])
+    bos = np.where(place == 0, len(NUMBER), NUMBER["."])
     from_embedding = at_tokens(model, "bos", tokens=bos), at_positions(model, "rank", at=place)
-    keys = {"owner": words[owner], "inner": codes[inner]}
-    queries = dict(zip(registers, (words[who], codes[relation]), strict=True))
+    keys = {"owner": WORDS[owner], "inner": RELATIONS[inner]}
+    queries = dict(zip(registers, (WORDS[who], RELATIONS[relation]), strict=True))
     return States(
         layer,
         {**queries, **at_tokens(model, "question", tokens=word)},
@@ -260,7 +215,7 @@ def _looking_up(
 
 def on_words(run: Run, prompt: str) -> Finding:
     """A text of one's own: what each layer moved, and the answer beside the parser's."""
-    reader = facts(run).build(0, 256)
+    reader = facts(run).at(0, 256).model
     finding = _answers_as(reader, "words", prompt)
     finding.detail = "\n".join(narrate(reader, DEFAULT.tokens(prompt), words_of(prompt)))
     finding.told = True
@@ -269,4 +224,4 @@ def on_words(run: Run, prompt: str) -> Finding:
 
 def talk(run: Run) -> tuple[Transformer, list[int], list[str]]:
     """How the talk's question is read: a model, the tokens and the words."""
-    return facts(run).build(0, 256), DEFAULT.tokens(TALK), words_of(TALK)
+    return facts(run).at(0, 256).model, DEFAULT.tokens(TALK), words_of(TALK)

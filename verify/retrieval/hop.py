@@ -26,7 +26,7 @@ from verify.evidence.size import bits
 from verify.evidence.softmax import formats, softmax, softmax_options
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, same
-from verify.retrieval.codes import matching
+from verify.retrieval.matching import matching
 from verify.retrieval.options import Length, LogitError, Samples, Sharpness, Symbols
 
 CERTIFIED = 3  # hops, which in words of nine letters still lead to other places than more of them
@@ -74,7 +74,7 @@ def hop(
     # The more places the hops from the last token lead to, the better the picture.
     led = np.array([hop_positions(rows, hops)[:, -1] for hops in range(1, min(k, 30) + 1)])
     row = rows[np.argmax([len(set(places)) for places in led.T.tolist()])]
-    run.draw(statement.build(vocabulary, len(row)), row, [str(v) for v in row])
+    run.draw(statement.at(vocabulary, len(row)).model, row, [str(v) for v in row])
 
 
 def hops(run: Run, k: int) -> OverTokens:

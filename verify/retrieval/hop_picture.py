@@ -62,9 +62,10 @@ def draw(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> Figure:
 
 
 def hops_answered(model: Transformer) -> list[int]:
-    """After each layer, how many hops `answer` has made, by the model's proof."""
-    held = {stage.after: stage.holds[1] for stage in model.stages if stage.register == "answer"}
-    return [held.get(number, 0) for number in range(1, model.n_layers + 1)]
+    """After each layer, how many hops `answer` has made: k mod 2^m after layer 1 + m."""
+    assert model.call is not None
+    k = model.call.value("k")
+    return [k % 2**m for m in range(model.n_layers)]
 
 
 def _chain(panel: Axes, pointers: np.ndarray, steps: int) -> int:

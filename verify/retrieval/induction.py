@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 import numpy as np
 
 from constructions import induction_heads as construction
 from constructions.transformer import Transformer
-from theory.retrieval import Match, NoMatch, ngram
+from theory.retrieval import Match, NoMatch
 from theory.retrieval import induction as definition
 from verify.claim import Run, claim, option
 from verify.evidence.certificates import by_gaps, on_all_sequences
 from verify.evidence.gaps import States, at_positions, gap_finding, looking_up
-from verify.evidence.sequences import agreement
-from verify.evidence.size import bits, size
+from verify.evidence.sequences import computes
+from verify.evidence.size import bits
 from verify.evidence.softmax import formats, softmax, softmax_options
 from verify.evidence.statement import OverTokens
-from verify.finding import Finding, labelled, same
-from verify.retrieval.codes import codes_before, matching, token_codes
+from verify.finding import Finding, same
+from verify.retrieval.matching import matching
 from verify.retrieval.narration import narrate
 from verify.retrieval.options import Length, LogitError, Samples, Sharpness, Symbols
 from verify.retrieval.words import word_tokens
@@ -62,11 +62,9 @@ def induction(
         return
     for chosen in get_args(Match) if match == "all" else (match,):
         statement = induction_heads(run, chosen, no_match)
-        model = statement.build(vocabulary, n)
+        model = statement.at(vocabulary, n).model
         softmax_options(statement, model, error, sharpness)
-        theorem = "induction-mean" if chosen == "mean" else "induction"
-        yield from labelled(chosen, [size(model, theorem, bits(model, n, "n"), V=vocabulary)])
-        yield from agreement(run, statement, vocabulary, n, samples)
+        yield from computes(run, statement, vocabulary, n, samples, bits(model, n, "n"))
         if chosen != "mean":
             for states in head_states(model, chosen):
                 yield gap_finding(chosen, model, states)
@@ -82,23 +80,11 @@ def induction(
 
 def induction_heads(run: Run, match: Match, no_match: NoMatch) -> OverTokens:
     """Induction heads with this convention."""
-
-    def holds(model: Transformer, tokens: np.ndarray) -> dict[Any, np.ndarray]:
-        V = model.interface.vocabulary_size
-        held: dict[Any, np.ndarray] = {**codes_before(tokens, V, 2)}
-        if match != "mean":
-            found = definition(tokens, match, "bottom")
-            return held | {"code of the answer, 0 for none": token_codes(V)[found]}
-        frequencies = ngram(tokens, V, 2, 0.0)
-        none = frequencies.sum(-1, keepdims=True) == 0
-        given = none * np.eye(V)[tokens] if no_match == "self" else 0
-        return held | {"frequencies": frequencies + given, "whether the context is new": none}
-
     return OverTokens(
         match,
         lambda V, n: run.build(construction, V, n, match, no_match),
         lambda tokens: definition(tokens, match, no_match),
-        holds,
+        theorem="induction-mean" if match == "mean" else "induction",
     )
 
 
@@ -114,7 +100,7 @@ def _on_words(run: Run, prompt: str, match: Match, no_match: NoMatch) -> Finding
     tokens, words = word_tokens(prompt)
     row, word = np.array(tokens), dict(zip(tokens, words, strict=True))
     statement = induction_heads(run, match, no_match)
-    model = statement.build(len(word), len(row))
+    model = statement.at(len(word), len(row)).model
     got, wanted = int(model(row)[-1]), int(statement.answers(row)[-1])
     finding = same(
         "words",

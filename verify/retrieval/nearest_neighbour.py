@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import Annotated
 
@@ -16,7 +16,7 @@ from theory.retrieval import nearest_neighbour as definition
 from verify.claim import Run, claim, option
 from verify.domains import Ball, Rational, outputs
 from verify.evidence.size import size
-from verify.finding import Finding, at_most, equal
+from verify.finding import Finding, at_most, no_counterexample
 
 GRID = 3  # coordinates of the exact instances are whole numbers of at most this size
 EPS = np.finfo(float).eps
@@ -44,7 +44,13 @@ def nearest_neighbour(
     soft = model.sharpened(sharpness)
     yield size(model, "nearest-neighbour", d=d)
     yield _whole_numbers(run, model, n, samples)
-    yield _over_q(run, model, n)
+    yield no_counterexample(
+        "rational",
+        f"over Q (5 prompts of {n} examples)",
+        other_than_nearest(model, zip(*_grid(run, 5, n, d), strict=True)),
+        words="equal on all of them",
+        wanted="the mean label of the nearest",
+    )
     yield _smoother(run, soft, n, samples, sharpness)
     yield _enclosed(run, soft, min(n, 12), sharpness)
 
@@ -79,15 +85,14 @@ def _whole_numbers(run: Run, model: Transformer, n: int, samples: int) -> Findin
     )
 
 
-def _over_q(run: Run, model: Transformer, n: int) -> Finding:
-    """The transformer over Q against the definition over Q, by comparing squared distances."""
-    wrong, count = None, 5
-    for prompt in zip(*_grid(run, count, n, model.interface.d), strict=True):
+def other_than_nearest(
+    model: Transformer, prompts: Iterable[tuple[np.ndarray, ...]]
+) -> Iterator[str]:
+    """Prompts at which the transformer over Q is not the definition over Q, by distances."""
+    for prompt in prompts:
         got = outputs(model, model.prompt(*prompt), Rational()).tolist()[0][0]
         if Fraction(int(got.p), int(got.q)) != nearest_neighbour_by_definition(*prompt):
-            wrong = f"{_shown(*prompt)}: {got}"
-    name = f"over Q ({count} prompts of {n} examples)"
-    return equal("rational", name, wrong, wanted="the mean label of the nearest")
+            yield f"{_shown(*prompt)}: {got}"
 
 
 def _smoother(run: Run, soft: Transformer, n: int, samples: int, sharpness: float) -> Finding:

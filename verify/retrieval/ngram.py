@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from theory.retrieval import (
     ngram_counts,
     random_sequences,
 )
-from theory.retrieval import ngram as definition
 from verify.claim import Run, claim, option
 from verify.domains import Rational, outputs
 from verify.evidence.gaps import States, at_positions, at_tokens, gap_finding, looking_up
@@ -25,10 +24,10 @@ from verify.evidence.sequences import agreement
 from verify.evidence.size import size
 from verify.evidence.softmax import softmax, softmax_options
 from verify.evidence.statement import OverTokens
-from verify.finding import Finding, equal, labelled
-from verify.retrieval.codes import codes_before, token_codes
+from verify.finding import Finding, labelled, no_counterexample
 from verify.retrieval.options import Length, Samples, Symbols
 
+SMALL = 3  # symbols, where fractions are compared
 MOST_CONTEXTS = 1000  # listed for the score gap; more would take minutes
 
 
@@ -58,15 +57,27 @@ def ngram(
     smoothing (α = 0) the prediction where the context is new is ⊥.
     """
     statement = stated(run, order, pseudo_counts)
-    model = statement.build(vocabulary, n)
+    model = statement.at(vocabulary, n).model
     softmax_options(statement, model, error, None)
     told = f", order {order}, α = {pseudo_counts}"
     sizes = {"V": vocabulary} | ({"order": order} if order > 1 else {})
     yield size(model, "ngram" if order > 1 else "unigram", told, **sizes)
     yield from agreement(run, statement, vocabulary, n, samples, exhaustive=(3, 5))
-    yield from labelled(statement.label, [_logits_over_q(run, statement, order, pseudo_counts)])
+    probabilities = no_counterexample(
+        "probabilities",
+        f"probabilities over Q (12 tokens, {SMALL} symbols)",
+        other_probabilities(run, statement, order, pseudo_counts),
+        words="equal to (count + α)/(total + αV) on 8 sequences",
+    )
+    yield from labelled(statement.label, [probabilities])
     if pseudo_counts:
-        yield _bayes(run, order, pseudo_counts)
+        alphas = f"Dirichlet({pseudo_counts}, …, {pseudo_counts})"
+        yield no_counterexample(
+            "bayes",
+            f"the Bayes predictor for {alphas} rows is add-{pseudo_counts} smoothing",
+            other_than_bayes(run, order, pseudo_counts),
+            words="ratio of marginal likelihoods, equal on 4 sequences of 10 tokens",
+        )
     if (vocabulary + 1) ** (order - 1) <= MOST_CONTEXTS:
         for states in head_states(model, order, pseudo_counts):
             yield gap_finding(statement.label, model, states)
@@ -82,18 +93,7 @@ def stated(run: Run, order: int, alpha: int) -> OverTokens:
         counts = ngram_counts(tokens, int(tokens.max()) + 1, order)
         return np.where(counts.any(-1) | (alpha > 0), counts.argmax(-1), -1)
 
-    def holds(model: Transformer, tokens: np.ndarray) -> dict[Any, np.ndarray]:
-        V = model.interface.vocabulary_size
-        frequencies = definition(tokens, V, order, float(alpha))
-        return {
-            **codes_before(tokens, V, order),
-            "frequencies": frequencies,
-            "whether the context is new": frequencies.sum(-1, keepdims=True) == 0,
-        }
-
-    return OverTokens(
-        "n-gram", lambda V, n: run.build(construction, V, order, n, alpha), answers, holds
-    )
+    return OverTokens("n-gram", lambda V, n: run.build(construction, V, order, n, alpha), answers)
 
 
 def head_states(model: Transformer, order: int, alpha: int) -> Iterator[States]:
@@ -101,7 +101,7 @@ def head_states(model: Transformer, order: int, alpha: int) -> Iterator[States]:
     V, prefix = model.interface.vocabulary_size, len(model.interface.prefix)
     here = np.arange(prefix, model.interface.context)
     # What stands in front, number V, has no code.
-    codes = at_tokens(model, "code", tokens=slice(V + 1))["code"] if order > 1 else token_codes(V)
+    codes = at_tokens(model, "code", tokens=slice(V + 1))["code"] if order > 1 else np.empty(0)
     for s in range(1, order):
         asking = at_positions(model, f"before_{s}", at=here)
         yield looking_up(model, 1, asking, (here - s).clip(0), head=s - 1)
@@ -122,36 +122,23 @@ def head_states(model: Transformer, order: int, alpha: int) -> Iterator[States]:
     yield States(model.n_layers, queries, keys, preference, np.arange(len(found)))
 
 
-def _logits_over_q(run: Run, statement: OverTokens, order: int, alpha: int) -> Finding:
-    """Every predicted probability is the fraction (count + α)/(total + αV), over Q."""
-    V, wrong = 3, None
-    model = statement.build(V, 12)
-    for row in random_sequences(8, 12, V, run.rng):
+def other_probabilities(run: Run, statement: OverTokens, order: int, alpha: int) -> Iterator[str]:
+    """Tokens at which a predicted probability is not the fraction (count + α)/(total + αV)."""
+    model = statement.at(SMALL, 12).model
+    for row in random_sequences(8, 12, SMALL, run.rng):
         logits = outputs(model, model.prompt(row), Rational()).tolist()
-        wanted = ngram_by_definition(row, V, order, alpha)
+        wanted = ngram_by_definition(row, SMALL, order, alpha)
         for i, (line, here) in enumerate(zip(logits, wanted, strict=True), start=1):
-            if [Fraction(int(q.p), int(q.q)) for q in line[:V]] != here:
-                wrong = wrong or f"{row.tolist()} at token {i}: {line} instead of {here}"
-    return equal(
-        "probabilities",
-        f"probabilities over Q (12 tokens, {V} symbols)",
-        wrong,
-        words="equal to (count + α)/(total + αV) on 8 sequences",
-    )
+            if [Fraction(int(q.p), int(q.q)) for q in line[:SMALL]] != here:
+                yield f"{row.tolist()} at token {i}: {line} instead of {here}"
 
 
-def _bayes(run: Run, order: int, alpha: int) -> Finding:
-    """(count + α)/(total + αV) is the ratio of marginal likelihoods under Dirichlet(α, …, α)."""
-    V, wrong = 3, None
-    for row in random_sequences(4, 10, V, run.rng):
-        predicted = dirichlet_predictor_by_definition(row.tolist(), V, order, alpha)
-        smoothed = ngram_by_definition(row, V, order, alpha)
+def other_than_bayes(run: Run, order: int, alpha: int) -> Iterator[str]:
+    """Tokens at which (count + α)/(total + αV) is not the ratio of marginal likelihoods under
+    Dirichlet(α, …, α)."""
+    for row in random_sequences(4, 10, SMALL, run.rng):
+        predicted = dirichlet_predictor_by_definition(row.tolist(), SMALL, order, alpha)
+        smoothed = ngram_by_definition(row, SMALL, order, alpha)
         for i, (line, here) in enumerate(zip(predicted, smoothed, strict=True), start=1):
             if line != here:
-                wrong = wrong or f"{row.tolist()} at token {i}: {line}"
-    return equal(
-        "bayes",
-        f"the Bayes predictor for Dirichlet({alpha}, …, {alpha}) rows is add-{alpha} smoothing",
-        wrong,
-        words="ratio of marginal likelihoods, equal on 4 sequences of 10 tokens",
-    )
+                yield f"{row.tolist()} at token {i}: {line}"

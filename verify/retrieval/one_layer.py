@@ -13,7 +13,7 @@ from constructions.attention import Attention
 from constructions.blocks import MLP, Block, Embed, PosEmbed, Unembed, plural
 from constructions.exactness import exact_in
 from constructions.stream import Stream
-from constructions.tokens import Tokens
+from constructions.tokens import Tokens, binary_codes
 from constructions.transformer import Transformer
 from theory.checks import InputError
 from theory.retrieval import composition as compose
@@ -29,8 +29,7 @@ from verify.claim import Run, claim, option
 from verify.domains import Ball
 from verify.evidence.checkpoints import models_of
 from verify.evidence.sequences import exact_evidence
-from verify.finding import Finding, Verdict, at_least, at_most, equal, labelled, same
-from verify.retrieval.codes import token_codes
+from verify.finding import Finding, Verdict, at_least, at_most, labelled, no_counterexample, same
 from verify.retrieval.collisions import Pair, collision
 from verify.retrieval.messages import PRECISION, Split, fractions
 
@@ -180,18 +179,26 @@ def _reduction(run: Run, id: str, game: Game, split: Split, silent: Sequence[Spl
         for each in silent
         if each.format is not None and each.bits is not None
     )
-    wrong, apart = None, 0.0
+    completed = []
     for _ in range(1 if run.quick else 2):
         held = [pair[run.rng.integers(2)] for pair in game.choices]
         prompt = game.ask(held, int(run.rng.integers(len(held))))
-        joint, whole = split.complete(split.message(prompt), prompt), split.forward(prompt)
-        if joint != whole:
-            wrong = wrong or f"on {game.written(prompt)}: {joint}, the forward pass gives {whole}"
-        with Ball.precision(PRECISION):
-            gaps = (fractions(a - b) for a, b in zip(joint, whole, strict=True))
-            apart = max(apart, *(float(max(map(abs, ends))) for ends in gaps))
+        completed.append((prompt, split.complete(split.message(prompt), prompt)))
+    forward = [split.forward(prompt) for prompt, _ in completed]
     if split.domain.name == "exact":
-        return equal(id, name, wrong, words=f"equal over Q{vacuous}")
+        differ = (
+            f"on {game.written(prompt)}: {joint}, the forward pass gives {whole}"
+            for (prompt, joint), whole in zip(completed, forward, strict=True)
+            if joint != whole
+        )
+        return no_counterexample(id, name, differ, words=f"equal over Q{vacuous}")
+    with Ball.precision(PRECISION):
+        gaps = [
+            max(map(abs, fractions(a - b)))
+            for (_, joint), whole in zip(completed, forward, strict=True)
+            for a, b in zip(joint, whole, strict=True)
+        ]
+    apart = float(max(gaps))
     words = f"apart by at most {apart:.1e}{vacuous}"
     return at_most(id, name, "enclosure", apart, NARROW, words=words, wanted=f"{NARROW:g}")
 
@@ -286,7 +293,7 @@ def two_layers_find(run: Run, n: int, pairs: Pairs) -> Iterator[Finding]:
     """The induction head answers every prompt of the pairs, with the logits that it should have."""
     model = run.build(induction_heads, 4, n)
     prompts = np.array(pairs, dtype=np.int64).reshape(-1, n)
-    needed, codes = induction(prompts)[:, -1], token_codes(4)[:4]
+    needed, codes = induction(prompts)[:, -1], binary_codes(4)
     # Codes of two bits agree in 2 − 2·(digits that differ), and ⊥ has half of 2.
     stated = np.pad(codes[needed] @ codes.T, ((0, 0), (0, 1)), constant_values=1)
     as_stated = (model.logits(prompts)[:, -1].numpy() == stated).all(-1)

@@ -30,7 +30,7 @@ TITLE, WORD, REGISTER = 8.0, 7.0, 6.5  # points
 def draw_random(run: Run, statement: OverTokens, V: int, n: int) -> Figure:
     """As `draw`, of the model of V symbols on a random sequence of n tokens."""
     row = run.rng.integers(0, V, n)
-    return draw(statement.build(V, n), row, [str(v) for v in row])
+    return draw(statement.at(V, n).model, row, [str(v) for v in row])
 
 
 def draw(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> Figure:

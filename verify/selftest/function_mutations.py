@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from functools import wraps
+from functools import partial, wraps
 from importlib import import_module
 from inspect import getattr_static
 from pathlib import Path
@@ -33,6 +33,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 
 from theory.checks import InputError
 
@@ -91,9 +92,8 @@ class FunctionFault:
             items = [*result]
             items[self.part] = change(items[self.part])
             return _like(result, items)
-        if hasattr(result, "_replace"):
-            return result._replace(**{self.part: change(getattr(result, self.part))})
-        return replace(result, **{self.part: change(getattr(result, self.part))})
+        renewed = result._replace if isinstance(result, tuple) else partial(replace, result)
+        return renewed(**{self.part: change(getattr(result, self.part))})
 
 
 def function_faults(folder: Path = VERIFY) -> list[FunctionFault]:
@@ -144,7 +144,7 @@ def _numbers(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
             return map(through, value)
         if isinstance(value, np.ndarray) and value.dtype == object:
             return np.frompyfunc(through, 1, 1)(value)
-        if value is None or isinstance(value, bool | str | bytes) or hasattr(value, "parameters"):
+        if isinstance(value, bool | str | bytes | nn.Module | None):
             return value
         if isinstance(value, np.ndarray):
             return np.asarray(change(value))  # numpy makes a number of an array without dimensions
@@ -156,8 +156,7 @@ def _numbers(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def _like(value: Any, items: list[Any]) -> Any:
-    kind = type(value)
-    return kind(*items) if hasattr(value, "_replace") else kind(items)
+    return getattr(value, "_make", type(value))(items)  # of a named tuple, or of any other
 
 
 def _nothing(value: Any) -> Any:
@@ -174,7 +173,7 @@ def _weights(change: Callable[[Any], None]) -> Callable[[Any], Any]:
     """A change of a copy of every model in a value."""
 
     def through(value: Any) -> Any:
-        if hasattr(value, "parameters"):
+        if isinstance(value, nn.Module):
             faulty = deepcopy(value)
             for weights in faulty.parameters():
                 weights.requires_grad_(False)

@@ -3,10 +3,10 @@
 A certificate that cannot fail is worth nothing.  For every claim and each set of options that it is
 to be tested with (`faults_seen`), at quick sizes:
 
-tensors    every fault of `faults.py`, in every head, MLP, embedding, position table and read-out of
-           the models that the claim builds and runs, has to make a finding fail, or is shown to
-           change no answer (`unchanged.py`).
-functions  every entry of a `faults.toml` (its format: `planting.py`) has to change the verdict of
+tensors    every fault of `tensor_mutations.py`, in every head, MLP, embedding, position table and
+           read-out of the models that the claim builds and runs, has to make a finding fail, or is
+           shown to change no answer (`equivalence.py`).
+functions  every entry of a `faults.toml` (see `function_mutations.py`) has to change the verdict of
            exactly the findings that it names; with a planted model findings may have to hold that
            do not hold of a trained one.
 findings   every finding has to fail under one of these faults; one that never does is dead.
@@ -20,8 +20,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
+from copy import deepcopy
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -34,11 +36,29 @@ from verify.selftest.equivalence import same_answers
 from verify.selftest.function_mutations import FunctionFault
 from verify.selftest.tensor_mutations import faults_in, fingerprint, random_entry
 
+MODELS = 256  # that are kept, those built last
 AS_IT_IS = "what is observed"  # of a trained model that does not do what is said of them
 
 Claims = dict[str, Claim]
 Options = dict[str, Any]
 Verdicts = dict[str, Verdict]
+
+
+class Planted(Run):
+    """A run with a fault in tensors: it takes healthy models from the runs before it."""
+
+    def build(self, construction: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        try:
+            model = _built(construction, *args, **kwargs)
+        except TypeError:  # arrays cannot be looked up
+            return super().build(construction, *args, **kwargs)
+        faulty = self.fault(model) if self.fault else model
+        return deepcopy(model) if faulty is model else faulty
+
+
+@lru_cache(maxsize=MODELS, typed=True)
+def _built(construction: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    return construction(*args, **kwargs)
 
 
 @dataclass
@@ -129,7 +149,9 @@ def _plant_in_function(
     named = [id for id in left if any(fnmatchcase(id, p) for p in fault.fails)]
     if fault.claim == "*" and all(report.killed[id] for id in named):
         return
-    found, error = _run(claim, Run(seed=seed, quick=fault.quick), options, fault.planted())
+    found, error = _run(
+        claim, Run(seed=seed, quick=fault.quick, explains=False), options, fault.planted()
+    )
     changed = _changed(healthy.verdicts, found)
     _kill(report, changed, str(fault))
     absent = [p for p in fault.fails if not any(fnmatchcase(id, p) for id in healthy.verdicts)]
@@ -168,7 +190,7 @@ def _noticed(
 ) -> str:
     """The word seen; or on what all answers are shown to be the same; or "" for a fault missed."""
     left = [id for id in healthy.verdicts if not report.killed.get(id)]
-    run = Run(seed=seed, quick=True, fault=fault)
+    run = Planted(seed=seed, quick=True, fault=fault, explains=False)
     found, error = _run(claim, run, options, until=left)
     changed = _changed(healthy.verdicts, found)
     _kill(report, changed, str(fault))
@@ -216,7 +238,7 @@ def run_healthy(
     key = claim.check, seed, repr(sorted(options.items())), quick
     if key not in _healthy:
         recorder = _Recorder()
-        verdicts, error = _run(claim, Run(seed=seed, quick=quick, fault=recorder), options)
+        verdicts, error = _run(claim, Planted(seed=seed, quick=quick, fault=recorder), options)
         if error or not verdicts:
             report.missed.append(f"{_shown(options)}: without a fault, {error or 'no findings'}")
             return None
@@ -265,6 +287,7 @@ class _Recorder:
         self.built: list[tuple[Any, list[bool]]] = []
 
     def __call__(self, model: Any) -> Any:
+        model = deepcopy(model)
         interface, ran = model.interface, list[bool]()
         write = interface.write
 

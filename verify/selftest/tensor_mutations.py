@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
 
 import numpy as np
 from torch import Tensor
@@ -39,7 +38,7 @@ def _of_first_coordinate(weights: dict[str, Tensor]) -> None:
         weights[name][0] += 1
 
 
-Change = Callable[[dict[str, "Tensor"]], None]
+Change = Callable[[dict[str, Tensor]], None]
 KINDS: dict[str, dict[str, Change]] = {
     "head": {
         "wrong sign": _times(-1, "W_O"),
@@ -107,7 +106,7 @@ class EntryFault:
     def __call__(self, model: Transformer) -> Transformer:
         """A copy with the change of a model that has the entry; other models as they are."""
         weights = dict(model.named_parameters()).get(self.tensor)
-        if construction_of(model) != self.construction or weights is None:
+        if model.construction != self.construction or weights is None:
             return model
         sizes = zip(self.index, weights.shape, strict=True)
         if not all(place < size for place, size in sizes):
@@ -134,23 +133,6 @@ def faults_in(models: list[Transformer]) -> list[TensorFault]:
     return [TensorFault(place, kind) for place in places for kind in KINDS[_sort(place)]]
 
 
-def in_last_attention(kind: str) -> Callable[[Any], Any]:
-    """The fault of this kind in the first head of a model's last layer with heads."""
-
-    def plant(model: Transformer) -> Transformer:
-        heads = [place for place, _ in _places(model) if place.endswith(", head 1")]
-        return TensorFault(heads[-1], kind)(model) if heads else deepcopy(model)
-
-    return plant
-
-
-FAULTS = {
-    kind: in_last_attention(kind)
-    for kind in ("wrong sign", "wrong power of two", "swapped register")
-}
-"""Three of them, for tests that want a fault that every claim on transformers sees."""
-
-
 def random_entry(rng: np.random.Generator, models: list[Transformer]) -> tuple[str, EntryFault]:
     """A random change of a random entry of a random tensor of one of these models, and its name.
 
@@ -168,12 +150,7 @@ def random_entry(rng: np.random.Generator, models: list[Transformer]) -> tuple[s
     if kind == "1 more" or not len(filled):
         kind, filled = "1 more", np.argwhere(np.ones_like(tensors[name]))
     index = tuple(map(int, filled[rng.integers(len(filled))]))
-    return model.name, EntryFault(construction_of(model), name, index, kind)
-
-
-def construction_of(model: Transformer) -> str:
-    """The function that made a model: the first word of its name."""
-    return model.name.partition("(")[0]
+    return model.name, EntryFault(model.construction, name, index, kind)
 
 
 def fingerprint(model: Transformer) -> bytes:

@@ -30,11 +30,12 @@ from theory.structures import (
     zipf,
 )
 from verify.claim import Run, claim, option
-from verify.domains import Rational, outputs, streams
+from verify.evidence.invariants import wrong_in_float64, wrong_over_q
 from verify.evidence.size import size
 from verify.evidence.statistics import Mean
-from verify.finding import Finding, at_least, at_most, equal, labelled, same
+from verify.finding import Finding, at_least, at_most, labelled, no_counterexample, same
 from verify.structures.accuracies import accuracies, ahead, below, beside, told
+from verify.structures.moved_points import lookups_of, noticed
 
 # Of the plane, drawn to ±0.7 points by two standard errors, and printed to a tenth.
 KD = {32: [3.2, 9.2, 20.8, 40.6, 77.7], 100: [0.9, 2.8, 6.4, 13.5, 27.4, 51.7]}
@@ -97,30 +98,24 @@ def _laid_out(run: Run, levels: int) -> Iterator[Finding]:
     in_space = run.build(kd_layout, N, 3, largest=2 * N)
     yield _as_the_order("space", in_space, run.rng.integers(-N, N, size=(500, N, 3)))
     few = run.rng.integers(-N, N, size=(4, N, 2))
-    wrong = next((f"not {x.tolist()}" for x in few if (_over_q(model, x) != cells(x)).any()), None)
-    yield equal("rational", "over Q", wrong, words=f"{len(few)} sets of points")
+    wrong = (text for x in few for text in wrong_over_q(model, _cells(x), x))
+    yield no_counterexample("rational", "over Q", wrong, words=f"{len(few)} sets of points")
 
 
-def cells(points: np.ndarray) -> np.ndarray:
+def _cells(points: np.ndarray) -> np.ndarray:
     """The cell of each point (…, N) in the layout."""
     return kd_order(points).argsort(axis=-1)
 
 
 def _as_the_order(id: str, model: Transformer, points: np.ndarray) -> Finding:
-    differs = (model(points).numpy() != cells(points)).any(-1)
-    wrong = f"{model.name} on {points[differs][0].tolist()}" if differs.any() else None
     what = {
         "orders": "all coordinates different",
         "ties": "equal coordinates and points, the one given first below",
         "space": "in three dimensions",
     }[id]
     name = f"{len(points)} sets of points in the cells of the kd-tree, {what}"
-    return equal(id, name, wrong, words=f"{differs.size} layouts equal")
-
-
-def _over_q(model: Transformer, *inputs: np.ndarray) -> np.ndarray:
-    said = outputs(model, model.prompt(*inputs), Rational()).tolist()
-    return np.array([float(row[0]) for row in said])
+    wrong = wrong_in_float64(model, _cells(points), points)
+    return no_counterexample(id, name, wrong, words=f"{len(points)} layouts equal")
 
 
 def _descent(run: Run, levels: int) -> Iterator[Finding]:
@@ -132,34 +127,17 @@ def _descent(run: Run, levels: int) -> Iterator[Finding]:
     points = in_order(drawn, kd_order(drawn))
     grid = np.stack(np.meshgrid(*[np.arange(top + 1)] * 2), axis=-1).reshape(-1, 2)
     queries = np.broadcast_to(grid, (len(points), *grid.shape))
-    differs = (looked(model, points, queries) != kd_search(points, queries, levels)).any(-1)
-    differs |= model(points, queries).numpy() != in_front(points, queries, levels)
-    row, query = np.argwhere(differs)[0] if differs.any() else (0, 0)
-    wrong = f"{model.name}: {grid[query].tolist()} in {points[row].tolist()}"
-    yield equal(
+    yield no_counterexample(
         "cells",
         f"every lookup and the answer are the descent's: {len(points)} sets of points with ties, "
         f"all {len(grid)} queries",
-        wrong if differs.any() else None,
-        words=f"{levels * differs.size} lookups equal",
+        wrong_in_float64(model, in_front(points, queries, levels), points, queries),
+        words=f"{levels * len(points) * len(grid)} lookups equal",
     )
     some = grid[:: max(1, len(grid) // 30)]
-    said = _over_q(model, points[0], some)
-    passed = list(streams(model, model.prompt(points[0], some), Rational()))
-    span = model.stream["m"]
-    at = [[float(row[span][0]) for row in passed[s.after].tolist()[N:]] for s in model.stages]
-    same = (kd_search(points[0], some, levels) == np.array(at).T).all()
-    same &= (said == in_front(points[0], some, levels)).all()
-    differs_at = None if same else f"{model.name} on {points[0].tolist()}"
-    yield equal("rational", "over Q", differs_at, words=f"{len(some)} queries")
+    wrong = wrong_over_q(model, in_front(points[0], some, levels), points[0], some)
+    yield no_counterexample("rational", "over Q", wrong, words=f"{len(some)} queries")
     yield one_cell(run, run.build(kd_descent, levels, 2, largest=SPREAD * (N + 1)))
-
-
-def looked(model: Transformer, points: np.ndarray, queries: np.ndarray) -> np.ndarray:
-    """The cells (…, m, M) that the model looks at."""
-    passed, span = list(model.streams(points, queries)), model.stream["m"]
-    held = [passed[s.after][..., points.shape[-2] :, span] for s in model.stages]
-    return np.concatenate([each.numpy() for each in held], axis=-1)
 
 
 def in_front(points: np.ndarray, queries: np.ndarray, levels: int) -> np.ndarray:
@@ -176,16 +154,13 @@ def one_cell(run: Run, model: Transformer) -> Finding:
     N, d, top = model.interface.points, model.interface.dimension, model.interface.largest
     points = run.rng.integers(1, N + 1, size=(200, N, d)) * SPREAD
     queries = run.rng.integers(top + 1, size=(200, 1, d))
-    at = looked(model, points, queries)[:, 0]
+    at = lookups_of(model, points, queries)[:, 0]
     seen = (np.arange(N)[:, None] == at[:, None]).any(-1)
     moved = points + np.where(seen[..., None], 0, MOVED)
-    pairs = zip(model.streams(points, queries), model.streams(moved, queries), strict=True)
-    same = np.array([(a[..., -1, :] == b[..., -1, :]).all(-1).numpy() for a, b in pairs])
-    wrong = f"{model.name}: query {queries[~same.all(0)][0].tolist()}" if not same.all() else None
-    return equal(
+    return no_counterexample(
         "one-cell",
         "what stands in cells that are not looked at changes nothing that a query holds",
-        wrong,
+        noticed(model, points, moved, queries),
         words=f"{(~seen).sum()} points moved, {len(queries)} queries, after every layer",
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import combinations, permutations
 from typing import Annotated
 
@@ -23,11 +22,12 @@ from theory.structures import (
     uniform_points,
 )
 from verify.claim import Run, claim, option
-from verify.domains import Rational, outputs, streams
+from verify.evidence.invariants import wrong_in_float64, wrong_over_q
 from verify.evidence.size import size
 from verify.evidence.statistics import Mean
-from verify.finding import Finding, equal, labelled
+from verify.finding import Finding, labelled, no_counterexample
 from verify.structures.accuracies import DRAWN, accuracies, ahead, beside, published
+from verify.structures.moved_points import lookups_of, noticed
 
 CHUNK = 1000  # prompts at once
 SPREAD, MOVED = 10, 7  # points are so far apart where some are moved, and moved so far
@@ -37,28 +37,6 @@ STRATEGIES: dict[str, Strategy] = {
     "greedy Bayes": structures.greedy_bayes(-1, 1),
 }
 A, NOISE = 7, 10  # of the hard distribution; more than its noise is
-
-
-@dataclass(frozen=True)
-class Searched:
-    """A model of lookups beside its strategy; `m` is `first` at cell 0."""
-
-    model: Transformer
-    strategy: Strategy
-    first: int
-
-    def cells(self, points: np.ndarray, queries: np.ndarray) -> np.ndarray:
-        """The cells that the model looks at, (…, m, M)."""
-        passed, span = list(self.model.streams(points, queries)), self.model.stream["m"]
-        held = [passed[s.after][..., points.shape[-1] :, span] for s in self.model.stages]
-        return np.concatenate([each.numpy() for each in held], axis=-1) - self.first
-
-    def wanted(self, points: np.ndarray, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The cells (…, m, M) and the answers (…, m) by definition."""
-        ordered, M = np.sort(points), len(self.model.stages)
-        cells = looked_at(self.strategy, ordered, queries, M)
-        below = (ordered[..., None, :] <= queries[..., :, None]).sum(-1)
-        return cells, cells[..., -1] if self.first else below
 
 
 @claim(
@@ -99,12 +77,11 @@ def search(
     run.draw(means)
 
 
-def both(run: Run, M: int, largest: int) -> tuple[Searched, Searched]:
+def both(run: Run, M: int, largest: int) -> tuple[Transformer, Transformer]:
     """The two models of M lookups, with the planted fault if any."""
-    N, ends = 2**M - 1, structures.interpolation_search(0, largest)
     return (
-        Searched(run.build(built.binary_search, M, largest=largest), structures.binary_search, 0),
-        Searched(run.build(built.interpolation_search, N, M, largest=largest), ends, 1),
+        run.build(built.binary_search, M, largest=largest),
+        run.build(built.interpolation_search, 2**M - 1, M, largest=largest),
     )
 
 
@@ -125,87 +102,72 @@ def _sets(run: Run, N: int) -> np.ndarray:
 def _sorted(run: Run, N: int) -> Iterator[Finding]:
     model, orders = run.build(sort, N), 2 * _orders(run, N) - N
     yield size(model, "sort", n=N)
-    wrong = list(orders[(model(orders).numpy() != np.sort(orders)).any(-1)])
-    yield equal(
+    yield no_counterexample(
         "orders",
         f"points in {len(orders)} orders come out in ascending order",
-        f"not {wrong[0].tolist()}" if wrong else None,
+        wrong_in_float64(model, np.sort(orders), orders),
         words=f"{N} points, among them numbers below 0",
     )
     few = orders[:: max(1, len(orders) // 4)]
-    differ = [row.tolist() for row in few if sorted(row.tolist()) != _over_q(model, row)]
-    yield equal("rational", "over Q", f"not {differ[0]}" if differ else None, words=f"{len(few)}")
+    wrong = (text for row in few for text in wrong_over_q(model, np.sort(row), row))
+    yield no_counterexample("rational", "over Q", wrong, words=f"{len(few)}")
 
 
-def _over_q(model: Transformer, *inputs: np.ndarray) -> list[float]:
-    said = outputs(model, model.prompt(*inputs), Rational()).tolist()
-    return [float(row[0]) for row in said]
+def answers(model: Transformer, points: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    """The answers (…, m) by definition: how many points are not above, or the last cell."""
+    if model.call.construction == "binary_search":
+        return (points[..., None, :] <= queries[..., :, None]).sum(-1)
+    return looked_at_cells(model, points, queries)[..., -1]
 
 
-def _searched(run: Run, each: Searched, points: np.ndarray) -> Iterator[Finding]:
+def looked_at_cells(model: Transformer, points: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    """The cells (…, m, M) at which lookups are, from 0."""
+    return lookups_of(model, points, queries) - (model.call.construction == "interpolation_search")
+
+
+def _searched(run: Run, model: Transformer, points: np.ndarray) -> Iterator[Finding]:
     """Cells and answers beside the strategy, with every query of the range."""
-    model, N = each.model, points.shape[-1]
-    M, top = len(model.stages), model.interface.largest
-    name = "interpolation-search" if each.first else "binary-search"
-    yield size(model, name, **({"N": N, "M": M} if each.first else {"M": M}))
-    queries, wrong = np.arange(top + 1), None
-    for start in run.progress(range(0, len(points), CHUNK), name):
-        some = points[start : start + CHUNK]
-        asked = np.tile(queries, (len(some), 1))
-        cells, answers = each.wanted(some, asked)
-        differs = (each.cells(some, asked) != cells).any(-1)
-        differs |= model(some, asked).numpy() != answers
-        if differs.any() and wrong is None:
-            row, query = map(int, np.argwhere(differs)[0])
-            wrong = f"{model.name}: query {query} in {some[row].tolist()}"
-    yield equal(
+    N, M, top = points.shape[-1], len(model.stages), model.interface.largest
+    name = model.call.construction.replace("_", "-")
+    sizes = {"M": M} if name == "binary-search" else {"N": N, "M": M}
+    yield size(model, name, **sizes)
+    queries = np.arange(top + 1)
+
+    def wrong() -> Iterator[str]:
+        for start in run.progress(range(0, len(points), CHUNK), name):
+            some = points[start : start + CHUNK]
+            asked = np.tile(queries, (len(some), 1))
+            yield from wrong_in_float64(model, answers(model, some, asked), some, asked)
+
+    yield no_counterexample(
         "cells",
         f"every lookup and the answer are the algorithm's: {len(points)} rows of {N} points, "
         f"{top + 1} queries",
-        wrong,
+        wrong(),
         words=f"{M * (top + 1) * len(points)} lookups equal",
     )
     few = points[:: max(1, len(points) // 3)]
-    yield equal(
+    yield no_counterexample(
         "rational",
         "over Q lookups and answers are the same",
-        next((f"{model.name} on {row}" for row in few if not _same_over_q(each, row)), None),
+        (x for row in few for x in wrong_over_q(model, answers(model, row, queries), row, queries)),
         words=f"{len(few)} rows of points",
     )
 
 
-def _same_over_q(each: Searched, points: np.ndarray) -> bool:
-    queries, N = np.arange(each.model.interface.largest + 1), len(points)
-    cells, answers = each.wanted(points, queries)
-    passed = list(streams(each.model, each.model.prompt(points, queries), Rational()))
-    span = each.model.stream["m"]
-    held = [
-        [float(row[span][0]) - each.first for row in passed[stage.after].tolist()[N:]]
-        for stage in each.model.stages
-    ]
-    said = _over_q(each.model, points, queries)
-    return bool((cells == np.array(held).T).all() and (np.array(said) == answers).all())
-
-
-def one_cell(run: Run, each: Searched) -> Finding:
+def one_cell(run: Run, model: Transformer) -> Finding:
     """Points in the cells that are not looked at are moved, in the same order: a query holds the
     same numbers after every layer."""
-    N, largest = each.model.interface.cells, each.model.interface.largest
+    N, largest = model.interface.cells, model.interface.largest
     queries = np.arange(0, largest + 1, 3)[:, None]
     rank = run.rng.permuted(np.tile(np.arange(N), (len(queries), 1)), axis=-1)
     points = SPREAD * (rank + 1)
-    cells, _ = each.wanted(points, queries)
-    seen = (rank[..., None] == cells).any(-1)
+    seen = (rank[..., None] == looked_at_cells(model, points, queries)).any(-1)
     moved = points + np.where(seen, 0, MOVED)
-    pairs = zip(
-        each.model.streams(points, queries), each.model.streams(moved, queries), strict=True
-    )
-    same = np.array([(a[..., -1, :] == b[..., -1, :]).all(-1).numpy() for a, b in pairs])
-    wrong = f"{each.model.name}: query {queries[~same.all(0)][0]}" if not same.all() else None
-    return equal(
+    return no_counterexample(
         "one-cell",
         "what stands in cells that are not looked at changes nothing that a query holds",
-        wrong,
+        noticed(model, points, moved, queries),
         words=f"{(~seen).sum()} points moved, {len(queries)} queries, after every layer",
     )
 

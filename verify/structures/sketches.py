@@ -28,10 +28,10 @@ from theory.structures import (
     zipf_streams,
 )
 from verify.claim import Run, claim, option
-from verify.domains import Rational, outputs
+from verify.evidence.invariants import wrong_in_float64, wrong_over_q
 from verify.evidence.size import size
 from verify.evidence.statistics import Mean, estimated
-from verify.finding import Finding, Verdict, equal, labelled, same
+from verify.finding import Finding, Verdict, equal, labelled, no_counterexample, same
 from verify.structures.accuracies import ERRORS
 
 V, CELLS, STREAM, EXPONENT = 100, 32, 100, 1.2
@@ -106,19 +106,16 @@ def _equal(
     yield size(model, "count-min", d=d, w=w)
     tables = np.tile(hashes, (len(streams), 1, 1))
     by_definition = count_min(counts_of(streams, items), tables, w)
-    differs = (model(streams, asked).numpy() != by_definition).any(-1)
-    yield equal(
+    yield no_counterexample(
         "streams",
         f"answers are the smallest counts: all {len(streams)} streams of {WRITTEN} from {items} "
         "items, all queries",
-        f"{model.name} on {streams[differs][0].tolist()}" if differs.any() else None,
+        wrong_in_float64(model, by_definition, streams, asked),
         words=f"{asked.size} equal",
     )
     some = range(0, len(streams), len(streams) // 5)
-    prompts = [model.prompt(streams[i], asked[i]) for i in some]
-    over_q = [[int(row[0]) for row in outputs(model, p, Rational()).tolist()] for p in prompts]
-    agree = over_q == by_definition[list(some)].tolist()
-    yield equal("rational", "over Q", None if agree else model.name, words=f"{len(some)} streams")
+    wrong = (x for i in some for x in wrong_over_q(model, by_definition[i], streams[i], asked[i]))
+    yield no_counterexample("rational", "over Q", wrong, words=f"{len(some)} streams")
     yield _one_cell_each(model, streams, asked, hashes, w)
 
 

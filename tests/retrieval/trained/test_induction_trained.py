@@ -159,7 +159,7 @@ def test_a_convex_loss_is_no_transition(monkeypatch):
 
 
 PRINTED = [
-    "induction_heads(16, 64",
+    "induction_heads(vocabulary_size=16, max_length=64)",
     "right answers",
     "100.00%",
     "  match       100.0% of 16",

@@ -1,0 +1,75 @@
+"""What stands in the registers of `fact_lookup`: the layers of `facts.py` line by line, on numbers.
+
+Words and relations are numbers, −1 for none.  The last relation leads from every entity to itself.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from constructions.tokens import binary_codes
+from theory.retrieval.facts import PROFESSION, Lexicon
+
+
+def register(lexicon: Lexicon, name: str, tokens: np.ndarray) -> np.ndarray:
+    """The code that stands in a register, for any sequence of words (…, T): (…, T, width)."""
+    number = numbers(lexicon, tokens)[name]
+    relations = name in ("inner", "outer")
+    codes = binary_codes(len(lexicon.relations) + 1 if relations else len(lexicon.words))
+    return np.vstack([codes, np.zeros(codes.shape[1])])[number]
+
+
+def numbers(lexicon: Lexicon, tokens: np.ndarray) -> dict[str, np.ndarray]:
+    """The word, or relation, that stands in each register after the layer that writes it."""
+    relation, itself = borne(lexicon)[tokens], len(lexicon.relations)
+    name, end, question = (
+        among(lexicon, tokens, *words) for words in (lexicon.names, (".",), ("?",))
+    )
+    entity = name | among(lexicon, tokens, *lexicon.objects)
+    subject = _latest(tokens, name)
+    inner = np.where(entity, itself, _latest(relation, relation >= 0))
+    object = np.where(end, _latest(tokens, tokens >= 0), np.where(entity, tokens, -1))
+    is_here = among(lexicon, tokens, "is")
+    owner = np.where(end, _latest(subject, is_here), np.where(entity, tokens, -1))
+    outer = np.where(question, _latest(inner, relation >= 0), -1)
+
+    def lookup(who: np.ndarray, what: np.ndarray) -> np.ndarray:
+        fits = (who[..., None] == owner[..., None, :]) & (what[..., None] == inner[..., None, :])
+        asked = question & (who >= 0) & (what >= 0)
+        return _last(object, np.tril(fits & asked[..., None]))
+
+    found = lookup(subject, inner)
+    return {
+        "subject": subject,
+        "inner": inner,
+        "object": object,
+        "owner": owner,
+        "outer": outer,
+        "found": found,
+        "answer": lookup(found, outer),
+    }
+
+
+def borne(lexicon: Lexicon) -> np.ndarray:
+    """The number of the relation that each word of the lexicon bears, −1 for none."""
+    number = {word: i for i, word in enumerate(lexicon.relations)}
+    number |= dict.fromkeys(("a", "an"), number.get(PROFESSION, -1))
+    number |= dict.fromkeys(("what", "who"), len(lexicon.relations))
+    return np.array([number.get(word, -1) for word in lexicon.words])
+
+
+def among(lexicon: Lexicon, tokens: np.ndarray, *words: str) -> np.ndarray:
+    """Whether each token is one of these words."""
+    return np.isin(tokens, [lexicon.words.index(word) for word in words])
+
+
+def _latest(values: np.ndarray, where: np.ndarray) -> np.ndarray:
+    """values (…, T) at the latest earlier token at which `where` is true, −1 if there is none."""
+    earlier = np.tri(where.shape[-1], k=-1, dtype=bool)
+    return _last(values, where[..., None, :] & earlier)
+
+
+def _last(values: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """values (…, T) at the last token chosen (…, T, T) by each, −1 where it chooses none."""
+    place = np.where(chosen, np.arange(values.shape[-1]), -1).max(-1)
+    return np.where(place < 0, -1, np.take_along_axis(values, place.clip(0), axis=-1))

@@ -1,0 +1,46 @@
+"""Searches for inputs at which a register or an answer is not what the proof says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from constructions.transformer import Transformer
+from verify.domains import Rational, read_out, streams
+
+
+def wrong_in_float64(model: Transformer, answers: np.ndarray, *inputs: np.ndarray) -> Iterator[str]:
+    """Registers beside the layer invariants, and then the answers (sets, m), for inputs
+    (sets, …)."""
+    passed, rows = list(model.streams(*inputs)), model.prompt(*inputs).answers
+    held = [passed[each.after][:, rows, model.stream[each.register]] for each in model.stages]
+    sides = [
+        (str(stage), stage.times * H.numpy(), stage.holds(*inputs))
+        for stage, H in zip(model.stages, held, strict=True)
+    ]
+    sides.append(("the answer", model(*inputs).numpy()[..., None], answers[..., None]))
+    for what, found, wanted in sides:
+        for row, at in np.argwhere((found != wanted).any(-1)).tolist():
+            first, *queries = (each[row].tolist() for each in inputs)
+            asked = f"query {queries[0][at]}" if queries else f"token {at}"
+            wrong = f"{found[row, at]} instead of {wanted[row, at]}"
+            yield f"{model.name}: {what} is {wrong}, {asked} in {first}"
+
+
+def wrong_over_q(model: Transformer, answers: np.ndarray, *inputs: np.ndarray) -> Iterator[str]:
+    """The same of one prompt in rational arithmetic, answers (m,) or (m, d)."""
+    prompt = model.prompt(*inputs)
+    passed = [H.tolist()[prompt.answers] for H in streams(model, prompt, Rational())]
+    said = read_out(model, Rational().matrix(passed[-1]), Rational()).tolist()
+    sides = [
+        (str(stage), [row[model.stream[stage.register]] for row in passed[stage.after]], stage)
+        for stage in model.stages
+    ]
+    compared = [(what, held, stage.times, stage.holds(*inputs)) for what, held, stage in sides]
+    for what, found, times, wanted in [*compared, ("the answer", said, 1, answers)]:
+        rows = zip(found, wanted.reshape(len(found), -1).tolist(), strict=True)
+        for at, (row, right) in enumerate(rows):
+            if [times * float(value) for value in row] != right:
+                wrong = f"{[str(value) for value in row]} instead of {right}"
+                yield f"{model.name}: {what} is {wrong}, at {at} of {[x.tolist() for x in inputs]}"
