@@ -59,7 +59,7 @@ NonNegative: TypeAlias = Annotated[float, RealNumber(Within(least=0))]
 """A finite number ≥ 0."""
 Probability: TypeAlias = Annotated[float, RealNumber(Within(least=0, most=1))]
 """A number from 0 to 1."""
-Correlation: TypeAlias = Annotated[float, RealNumber(Within(least=-1, most=1))]
+SignedUnit: TypeAlias = Annotated[float, RealNumber(Within(least=-1, most=1))]
 """A number from −1 to 1."""
 OpenUnit: TypeAlias = Annotated[float, RealNumber(Within(above=0, below=1))]
 """A number strictly between 0 and 1."""
@@ -122,7 +122,6 @@ __all__ = [
     "Array",
     "Bits",
     "Choice",
-    "Correlation",
     "Count",
     "CountFrom2",
     "Either",
@@ -160,6 +159,7 @@ __all__ = [
     "Reals",
     "Seed",
     "SignRows",
+    "SignedUnit",
     "Signs",
     "SquareMatrices",
     "SquareMatrix",
