@@ -21,7 +21,7 @@ from timing import once
 from constructions import log_probabilities, string_probabilities
 from constructions.trained import configuration_of, load
 from theory.language.documents import digits
-from verify.language.trained.facts_trained import figures
+from verify.language.trained.figures import figures
 
 NAME, SAMPLE, MOST = "facts-small-2-layers-seed0", 200, 15.0  # seconds, on two cores
 

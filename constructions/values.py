@@ -154,6 +154,7 @@ class Reader:
     def __init__(self, tensors: Mapping[str, Tensor]) -> None:
         self.tensors = tensors
         self.weights: dict[str, nn.Parameter] = {}
+        self.arrays: dict[str, np.ndarray] = {}
         self.objects: list[Any] = []
 
     def value(self, it: Any) -> Any:
@@ -175,7 +176,7 @@ class Reader:
             case "Tensor":
                 return self.tensors[content]
             case "array":
-                return self.tensors[content].numpy()
+                return self.arrays.setdefault(content, self.tensors[content].numpy())
             case "ModuleList":
                 made = nn.ModuleList()
                 self.objects.append(made)

@@ -13,15 +13,16 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from constructions.call import construction
 from constructions.language.string_model import VocabularySize, string_model
 from constructions.transformer import Transformer
-from theory.kinds import Integers, Within, checked
+from theory.kinds import Integers, Within
 from theory.language.distributions import Distribution
 from theory.language.documents import chances_of_seen
 from theory.language.worlds import ModelName
 
 
-@checked
+@construction
 def fact_model(
     facts: Annotated[Any, Integers("F L", Within(least=0, below="vocabulary_size"))],
     p: Distribution,

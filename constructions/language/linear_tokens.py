@@ -13,22 +13,24 @@ least), an odd number, and that of ⊥ is 0; at letters before the last, which a
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import numpy as np
 
 from constructions.assembly import Head, block, rows, unembed
 from constructions.blocks import Embed, PosEmbed, Stage
+from constructions.call import construction
 from constructions.stream import Stream, one
 from constructions.tokens import Tokens, sizes
 from constructions.transformer import Transformer
 from theory.checks import InputError
-from theory.kinds import Count, Within, checked
-from theory.language.linear_tokens import count_of
+from theory.kinds import Count, Within
+from theory.language.linear_tokens import count_of, left_of_count
 from theory.language.parity_tree import Letters
 
 
-@checked
+@construction
 def parity_by_linear_tokens(
     d: Annotated[Count, Within(most=10**15)], letters: Letters
 ) -> Transformer:
@@ -61,8 +63,12 @@ def parity_by_linear_tokens(
         ),
         interface=Tokens(2, n, margin=1.0, bottom=True),
         stream=stream,
-        stages=(Stage(1, "left", "what is left of the count"),),
+        stages=(Stage(1, "left", partial(_left, letters, d)),),
         at_most={"left": float(k)},
-        name=f"parity_by_linear_tokens({d}, {np.flatnonzero(chosen).tolist()})",
         source="proved in constructions/language/linear_tokens.py",
     )
+
+
+def _left(letters: np.ndarray, d: int, tokens: np.ndarray) -> np.ndarray:
+    """What the digits so far leave of the count, as a register of one number."""
+    return left_of_count(tokens, letters, d)[..., None]

@@ -25,11 +25,13 @@ tree: `theory.language.one_gradient_step`, whose scores are those of this head, 
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
 from constructions.assembly import Head, block, rows, unembed
 from constructions.blocks import Embed, PosEmbed, Stage
+from constructions.call import construction
 from constructions.margins import Margin, Restores
 from constructions.stream import Map, Stream, one
 from constructions.tokens import Tokens
@@ -37,11 +39,18 @@ from constructions.transformer import Transformer
 from constructions.words import Move, Step
 from theory import machine
 from theory.checks import InputError
-from theory.kinds import Count, Positive, checked
-from theory.language.parity_tree import Letters, ParityTree, PowerOfTwo, parity_tree, tree_sizes
+from theory.kinds import Count, Positive
+from theory.language.parity_tree import (
+    Letters,
+    ParityTree,
+    PowerOfTwo,
+    means_of_children,
+    parity_tree,
+    tree_sizes,
+)
 
 
-@checked
+@construction
 def parity_with_steps(
     d: Count, k: PowerOfTwo, letters: Letters | None = None, *, sharpness: Positive | None = None
 ) -> Transformer:
@@ -67,7 +76,6 @@ def parity_with_steps(
     bit, pos, children, pair, out = map(stream.read, stream)
     head = Head(children, pos, bit, "pair", margin=Margin(1.0, graded=False, ties=True))
     product = [Step(z, 0.75, "out", margin=0.5, times=2.0) for z in (pair, -pair)]
-    called = f", sharpness={sharpness}" * (sharpness is not None)
     summed = children @ Map(np.full((n, 1), -2.0), "−2Σ")
     return Transformer(
         Embed(rows(stream, bit=np.array([1.0, -1.0]))),
@@ -86,11 +94,20 @@ def parity_with_steps(
         pos_embed=PosEmbed(rows(stream, pos=np.eye(n), children=asked(tree))),
         interface=Tokens(2, n, margin=1.0, bottom=True),
         stream=stream,
-        stages=(Stage(1, "pair", "mean of the children"), Stage(1, "out", "their product")),
+        stages=(Stage(1, "pair", partial(_means, tree)), Stage(1, "out", partial(_products, tree))),
         at_most={"pair": 1.0, "out": 1.0},
-        name=f"parity_with_steps({d}, {k}{called})",
         source="[KimSuzuki2025]; sizes proved in constructions/language/parity_with_steps.py",
     )
+
+
+def _means(tree: ParityTree, tokens: np.ndarray) -> np.ndarray:
+    """The mean of what each place asks for, of bits ±1."""
+    return means_of_children(tree, 1 - 2 * tokens)[..., None]
+
+
+def _products(tree: ParityTree, tokens: np.ndarray) -> np.ndarray:
+    """The product of the two children, which are equal or have the mean 0."""
+    return np.where(_means(tree, tokens) == 0, -1.0, 1.0)
 
 
 def asked(tree: ParityTree) -> np.ndarray:

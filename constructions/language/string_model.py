@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from math import log
 from typing import Annotated, Any, TypeAlias
 
@@ -30,13 +31,15 @@ import numpy as np
 
 from constructions.assembly import block, rows, unembed
 from constructions.blocks import Embed, PosEmbed, Stage
+from constructions.call import construction
 from constructions.stream import Stream
 from constructions.tokens import Tokens, binary_codes, placed, rows_fit
 from constructions.transformer import Transformer
 from constructions.words import Table
 from theory import machine
 from theory.checks import InputError
-from theory.kinds import Count, Exact, Integers, Within, checked
+from theory.kinds import Count, Exact, Integers, Within
+from theory.language.documents import next_letter
 
 NEVER = -64.0  # the logit of a letter that cannot follow
 MOST = 500  # letters of a string, a head each
@@ -46,7 +49,7 @@ VocabularySize: TypeAlias = Annotated[Count, Within(most=10**15)]
 """An integer from 1 to 10^15."""
 
 
-@checked
+@construction
 def string_model(
     strings: Annotated[Any, Integers("m L", Within(least=0, below="vocabulary_size"))],
     chances: Sequence[Exact],
@@ -100,10 +103,9 @@ def string_model(
         interface=Tokens(V + 1, L, slots=[range(V, V + 1), *[range(V)] * (L - 1)], answers=V),
         stream=stream,
         stages=(
-            *(Stage(1, f"letter_{k}", ("code at", k)) for k in places),
-            Stage(1, "logit", "ln of the next letter's chance"),
+            *(Stage(1, f"letter_{k}", partial(_letter, codes, k)) for k in places),
+            Stage(1, "logit", partial(_logits, given, list(chances), V)),
         ),
-        name=f"string_model(<{m} strings of {L} letters>, {V})",
         source="proved in constructions/language/string_model.py",
     )
 
@@ -152,3 +154,23 @@ def _table(
         logits.append([log(share) if share else NEVER for share in shares])
         prefixes.append([*prefix, *[V] * (L - 1 - len(prefix))])
     return np.array(prefixes), np.array(logits)
+
+
+def _letter(codes: np.ndarray, k: int, tokens: np.ndarray) -> np.ndarray:
+    """The code of token k from place k on, and of BOS before."""
+    BOS, T = len(codes) - 1, tokens.shape[-1]
+    return codes[np.where(np.arange(T) >= k, tokens[..., [min(k, T - 1)]], BOS)]
+
+
+def _logits(given: np.ndarray, chances: list[Exact], V: int, tokens: np.ndarray) -> np.ndarray:
+    """ln of the next letter's chance, by definition; 0 where all letters are as likely."""
+
+    def after(prefix: list[int]) -> list[float]:
+        shares = next_letter(given, chances, V, prefix)
+        if shares is None:
+            return [0.0] * V
+        return [log(share) if share else NEVER for share in shares]
+
+    letters = tokens.reshape(-1, tokens.shape[-1])[:, 1:].tolist()
+    found = [[after(row[:t]) for t in range(len(row) + 1)] for row in letters]
+    return np.array(found).reshape(*tokens.shape, V)

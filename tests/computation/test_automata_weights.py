@@ -203,16 +203,6 @@ def test_tables_that_are_too_large_are_refused(monkeypatch):
         shortcut(named("S4"), 10)
 
 
-def test_registers_hold_composed_maps():
-    model = semiautomaton(A5, 9)
-    word = np.random.default_rng(3).integers(2, size=9)
-    streams = [H[1:, model.stream["map"]].tolist() for H in model.streams(word)]
-    for stage in model.stages:
-        _, window = stage.holds
-        wanted = [list(A5.map_of(word[max(0, i + 1 - window) : i + 1].tolist())) for i in range(9)]
-        assert streams[stage.after] == wanted
-
-
 @pytest.mark.parametrize("n", [2, 3])
 @pytest.mark.parametrize("form", ["lean", "robust"])
 def test_the_mlp_composes_all_pairs_of_maps(n, form):

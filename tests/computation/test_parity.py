@@ -214,7 +214,7 @@ def test_a_wrong_answer_is_told_with_the_whole_word():
     model.unembed.W_U *= -1
     statement = counts_ones(Run(), causal=False)
     told = next(differences(statement, model, np.array([[0, 0, 0], [0, 1, 1]])))
-    assert "parity(3) on [0, 0, 0]" in told
+    assert "parity(max_length=3) on [0, 0, 0]" in told
 
 
 # ---------------------------------------------------------------- the claim

@@ -16,7 +16,7 @@ from constructions.computation.pram import squared
 from theory.computation import Program, Read, Set, Step, Write, list_ranking, ranks
 from theory.computation.pram import OPS
 from theory.computation.random_program import random_inputs, random_program
-from verify.computation.pram import first_difference
+from verify.computation.pram import differences
 
 
 def by_definition(program: Program, *inputs: list[int]) -> list[dict[str, list[int]]]:
@@ -76,7 +76,7 @@ def test_random_programs_run_as_defined_and_as_layers(seed):
         found = [{n: v.tolist() for n, v in held.items()} for held in program.run(*row)]
         assert found == by_definition(program, *(x.tolist() for x in row))
     model = pram(program)
-    assert first_difference(model, program, inputs) is None
+    assert [*differences(model, program, inputs)] == []
     assert model.n_layers == len(program.steps) * program.repeat
     *_, last = program.run(*inputs)
     assert (model(*inputs).numpy() == last[program.answer]).all()
@@ -94,7 +94,7 @@ def test_a_faulty_layer_is_told_with_register_and_processor():
     program = list_ranking(5)
     model = pram(program)
     model.blocks[0].mlp.b_out.data[model.stream["rank"]] += 1
-    wrong = first_difference(model, program, [np.array([2, 3, 4, 5, 0])])
+    wrong = next(differences(model, program, [np.array([2, 3, 4, 5, 0])]))
     assert "after layer 1 register rank of processor 0 is 1, in the program 0" in wrong
 
 

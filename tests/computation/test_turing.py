@@ -12,8 +12,8 @@ from refusals import rejects
 from constructions.computation import turing_machine
 from constructions.tokens import Tokens
 from theory.computation import MACHINES, TuringMachine, machine_of, random_machine, read_machine
+from theory.computation.histories import after_each_step
 from theory.computation.turing import LEFT, RIGHT, Step
-from verify.computation.turing import by_definition
 
 both = pytest.mark.parametrize("addressed", [False, True])
 
@@ -95,7 +95,7 @@ def test_any_history_goes_on_as_the_rules_say(addressed, n, m, seed, T):
     rule = machine.following(steps)
     said = model.interface.steps(model(tokens)[-1:])
     assert said == ([] if rule is None else [rule])
-    wanted = by_definition(machine, np.array(tokens), addressed)["answer"][..., 0]
+    wanted = after_each_step(machine, np.array(tokens), addressed)["next"][..., 0]
     assert model(tokens).tolist() == wanted.tolist()
 
 

@@ -16,6 +16,7 @@ from theory.language import (
     cover_radius,
     elimination,
     false_bits,
+    greatest_probability,
     head,
     l1_logistic,
     least_samples,
@@ -27,7 +28,6 @@ from theory.language import (
     random_conjunction,
 )
 from theory.sequences import all_sequences
-from verify.language.sparse_and import likely
 
 
 def rng():
@@ -96,9 +96,9 @@ def test_the_least_of_samples_is_information():
     assert [least_samples(T, 3) for T in (100, 200, 400, 800)] == [32, 38, 43, 49]
     assert least_samples(50, 3, 0.0) == 0
     assert math.isclose(binary_entropy(1 / 8), math.log(8) / 8 + 7 / 8 * math.log(8 / 7))
-    assert likely(50, 27) == 1.0
-    assert likely(50, 0) < 0.1
-    most = likely(50, 13)
+    assert greatest_probability(50, 3, 27) == 1.0
+    assert greatest_probability(50, 3, 0) < 0.1
+    most = greatest_probability(50, 3, 13)
     assert least_samples(50, 3, most) == 13 < least_samples(50, 3, most + 0.001)
 
 

@@ -6,17 +6,24 @@ import numpy as np
 import pytest
 from refusals import rejects
 
-from theory.language import Log, conditional_entropy, even_process, log, window_cost, world
+from theory.language import (
+    Log,
+    conditional_entropy,
+    even_process,
+    laws_on_grid,
+    log,
+    seen_and_once,
+    window_cost,
+    world,
+)
 from verify.claim import Run
 from verify.finding import Verdict
 from verify.language.bounds import told, unless_vacuous
-from verify.language.hallucination import hallucination, in_a_sentence, knowing, of_world
+from verify.language.hallucination import hallucination, in_a_sentence, of_world
 from verify.language.rescalings import reaches
 from verify.language.tiny_worlds import (
-    corpora,
     forty_answers,
     forty_strings,
-    parts,
     probable,
 )
 
@@ -45,7 +52,7 @@ def test_worlds_of_which_nothing_follows_decide_nothing():
 
 
 def test_who_knows_all_facts_is_calibrated():
-    of = knowing(world(50, 1000, 40, "uniform", 0))
+    of = world(50, 1000, 40, "uniform", 0).known()
     assert of.mass.sum() == pytest.approx(1)
     assert (of.miscalibration, of.hallucination) == (0, 0)
     assert of.strings.sum() == 1050
@@ -110,9 +117,9 @@ def test_the_figures_of_the_even_process_are_those_of_the_ledger():
 
 
 def test_corpora_and_grids_are_all_there():
-    assert len({*parts(4, 3)}) == 15
-    assert {sum(each) for each in parts(4, 3)} == {1}
-    of = corpora(3, 2)
+    assert len({*laws_on_grid(4, 3)}) == 15
+    assert {sum(each) for each in laws_on_grid(4, 3)} == {1}
+    of = seen_and_once(3, 2)
     assert sum(of.values()) == 1
     assert float(of[1, 0]) == pytest.approx(1 / 3)
     assert set(of) == {(1, 0), (2, 2)}

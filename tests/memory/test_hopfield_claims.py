@@ -1,14 +1,10 @@
 """The claims `hopfield` and `dense-memory`: other sizes, what a failure shows, counts."""
 
-from dataclasses import replace
-
-import mpmath
 import numpy as np
 import pytest
 
 from verify.claim import Run
 from verify.finding import Verdict
-from verify.memory import hopfield_capacity
 from verify.memory.hopfield import hopfield
 from verify.memory.probabilities import covers, mostly
 from verify.selftest.tensor_mutations import TensorFault
@@ -42,26 +38,3 @@ def test_counts_decide_what_they_can():
     assert verdicts == [
         *(Verdict.FAILS, Verdict.HOLDS, Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED)
     ]
-
-
-def test_a_wrong_probability_is_noticed(monkeypatch):
-    """A fifth off is seen by counting and by measuring."""
-    right = hopfield_capacity.unstable_bit_probability
-    monkeypatch.setattr(
-        hopfield_capacity, "unstable_bit_probability", lambda P, d: right(P, d) * 0.8
-    )
-    assert hopfield_capacity.every_set_of_patterns(quick=True).verdict is Verdict.FAILS
-    measured = hopfield_capacity.unstable_bits(Run(), 0.4, 200, 200)
-    assert measured.verdict is Verdict.FAILS
-
-
-def test_a_wrong_critical_load_is_noticed(monkeypatch):
-    right = hopfield_capacity.critical_load
-
-    def off(digits):
-        found = right(digits)
-        with mpmath.workdps(digits):
-            return replace(found, y=found.y + mpmath.mpf("1e-30"))
-
-    monkeypatch.setattr(hopfield_capacity, "critical_load", off)
-    assert hopfield_capacity.critical_load_enclosed().verdict is Verdict.FAILS

@@ -340,7 +340,7 @@ NO_FORM = {
 
 @pytest.mark.parametrize("name", NO_FORM)
 def test_a_layer_without_such_a_form_is_named(name):
-    with rejects("layer", NO_FORM[name].name.partition("(")[0]):
+    with rejects("layer", NO_FORM[name].call.construction):
         to_encoder(NO_FORM[name], X, Y, Q)
 
 

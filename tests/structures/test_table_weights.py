@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from refusals import rejects
 
 from constructions.structures import bucket_table, count_min
 from theory import structures
@@ -47,24 +46,3 @@ def test_batches_of_streams():
     asked = np.tile(np.arange(6), (2, 3, 1))
     wanted = structures.count_min(counts_of(stream, 6), np.tile(HASHES, (2, 3, 1, 1)), 3)
     assert (SKETCH(stream, asked).numpy() == wanted).all()
-
-
-@pytest.mark.parametrize(
-    ("call", "parameter"),
-    [
-        (lambda: bucket_table(3, 1, largest=2**20), "largest"),
-        (lambda: bucket_table(10**6, 1), "N"),
-        (lambda: TABLE([1, 2, 3], [1]), "points"),
-        (lambda: TABLE([1, 2, 3, 4, 4], [1]), "points"),
-        (lambda: TABLE([1, 2, 3, 4, 5], [22]), "queries"),
-        (lambda: TABLE([1, 2, 3, 4, np.nan], [1]), "points"),
-        (lambda: SKETCH([0.5], [1]), "stream"),
-        (lambda: SKETCH([6], [1]), "stream"),
-        (lambda: SKETCH([0] * 51, [1]), "stream"),
-        (lambda: SKETCH([[0]], [1]), "queries"),
-        (lambda: SKETCH([0]), "stream queries"),
-    ],
-)
-def test_what_is_refused(call, parameter):
-    with rejects(*parameter.split()):
-        call()

@@ -146,6 +146,16 @@ def windows(A: Semiautomaton, words: np.ndarray, window: int) -> np.ndarray:
     return found
 
 
+def written_next(A: Semiautomaton, tokens: np.ndarray) -> np.ndarray:
+    """What comes after each token of letters a and behind them states q, written as |Σ| + q
+    (…, T): the next state, of the letter in its turn, and −1 at letters."""
+    letters, table = A.n_letters, np.array(A.transitions)
+    length = int((tokens < letters).sum(-1).max())
+    states = tokens[..., length:] - letters
+    following = table[tokens[..., : states.shape[-1]], states] + letters
+    return np.concatenate([np.full_like(tokens[..., :length], -1), following], axis=-1)
+
+
 def table_fits(n_states: int, n_letters: int) -> None:
     """Raise `ValueError` unless the memory holds the table of so many states and letters."""
     states, letters = min(n_states, 10**150), min(n_letters, 10**150)

@@ -2,13 +2,15 @@
 
 logs, log_linear, rescaling     entropies as exact numbers, families, calibration
 sources, worlds, documents      what is predicted, with its probabilities
+string_laws                     a model's probabilities of all strings beside the source's
 good_turing, hallucination      unseen facts, and what a model must say of them
 is_it_valid                     generating against telling what is valid
 decisions                       sampling against the most probable answer
-cover, certificates, sparse_and how many examples are enough for a head
-parity_tree, one_step           a parity in worked steps, and the gradient of its steps
+head_cover, certificates, sparse_and
+                                how many examples are enough for a head
+parity_tree, one_gradient_step  a parity in worked steps, and the gradient of its steps
 linear_tokens                   the parity in ⌊log₂ k⌋ + 1 thresholds of linear forms
-gates, restriction              learners that are never wrong
+gates, restriction_access       learners that are never wrong
 direct_gradients                what a gradient says of a parity without steps
 """
 
@@ -27,6 +29,7 @@ from theory.language.direct_gradients import (
     mean_signal_bound,
     signals,
 )
+from theory.language.distributions import laws_on_grid
 from theory.language.documents import chances_of_seen, fact_strings
 from theory.language.gates import (
     FUNCTIONS,
@@ -45,6 +48,7 @@ from theory.language.good_turing import (
     moments_by_definition,
     most_mean_difference,
     most_mean_square,
+    seen_and_once,
     seen_once,
 )
 from theory.language.hallucination import (
@@ -126,12 +130,14 @@ from theory.language.sparse_and import (
     binary_entropy,
     elimination,
     false_bits,
+    greatest_probability,
     l1_logistic,
     least_samples,
     log_choices,
     logistic,
     random_conjunction,
 )
+from theory.language.string_laws import StringLaws
 from theory.language.worlds import Prompted, World, prompted, world
 
 __all__ = [
@@ -146,6 +152,7 @@ __all__ = [
     "ParityTree",
     "Prompted",
     "Source",
+    "StringLaws",
     "Term",
     "Tree",
     "World",
@@ -186,6 +193,7 @@ __all__ = [
     "gradient",
     "gradient_by_counting",
     "gradient_in_closed_form",
+    "greatest_probability",
     "greedy_text",
     "head",
     "hypotheses",
@@ -193,6 +201,7 @@ __all__ = [
     "kl",
     "l1_logistic",
     "largest_scores",
+    "laws_on_grid",
     "least_samples",
     "least_step_signal",
     "letters_by_elimination",
@@ -238,6 +247,7 @@ __all__ = [
     "restrictions",
     "room_for_noise",
     "says",
+    "seen_and_once",
     "seen_once",
     "separating_direction",
     "signals",

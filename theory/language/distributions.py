@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations, pairwise
 from typing import Annotated, Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from theory.checks import InputError
-from theory.kinds import Count, Exact, Kind, Within, read
+from theory.kinds import Count, Exact, Kind, Within, checked, read
 
 PositiveExact: TypeAlias = Annotated[Exact, Within(above=0)]
 """An integer or a Fraction > 0."""
@@ -77,3 +78,13 @@ def outcomes(name: str, chosen: Iterable[int], count: int) -> frozenset[int]:
 def mass(p: Sequence[Fraction], event: Iterable[int]) -> Fraction:
     """p(event)."""
     return sum((p[each] for each in event), start=Fraction(0))
+
+
+@checked
+def laws_on_grid(
+    parts: Annotated[Count, Within(most=1000)], outcomes: Annotated[Count, Within(most=1000)]
+) -> Iterator[tuple[Fraction, ...]]:
+    """All distributions on `outcomes` outcomes in multiples of 1/parts, one after the other."""
+    for cuts in combinations(range(parts + outcomes - 1), outcomes - 1):
+        ends = (-1, *cuts, parts + outcomes - 1)
+        yield tuple(Fraction(b - a - 1, parts) for a, b in pairwise(ends))

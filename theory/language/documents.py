@@ -13,7 +13,7 @@ from typing import Annotated
 import numpy as np
 
 from theory.checks import InputError
-from theory.kinds import Count, Seed, Steps, Within, checked
+from theory.kinds import Count, Exact, Seed, Steps, Within, checked
 from theory.language.distributions import Distribution
 from theory.language.worlds import ModelName
 
@@ -42,6 +42,26 @@ def fact_strings(base: Annotated[Count, Within(least=2)], count: Count, seed: Se
     names = np.arange(b**k)
     values = np.random.default_rng(seed).integers(b**k, size=b**k)
     return np.concatenate([digits(names, b, k), digits(values, b, k)], axis=1)
+
+
+def next_letter(
+    given: np.ndarray, chances: Sequence[Exact], V: int, prefix: Sequence[int]
+) -> list[Fraction] | None:
+    """g(prefix and v)/g(prefix) of each letter v, where the strings `given` (m, L) have these
+    chances and the other V^L − m share what is left of 1 evenly; None if no given string begins
+    so, or g(prefix) is 0."""
+    m, L = given.shape
+    each = (1 - sum(chances, start=Fraction(0))) / max(V**L - m, 1)
+
+    def chance(prefix: Sequence[int]) -> Fraction:
+        begin = (given[:, : len(prefix)] == prefix).all(axis=1)
+        known = [chance for chance, inside in zip(chances, begin, strict=True) if inside]
+        return sum(known, start=Fraction(0)) + each * (V ** (L - len(prefix)) - len(known))
+
+    whole = chance(prefix)
+    if not whole or not (given[:, : len(prefix)] == prefix).all(axis=1).any():
+        return None
+    return [chance([*prefix, v]) / whole for v in range(V)]
 
 
 @checked

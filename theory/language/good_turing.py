@@ -18,7 +18,7 @@ As p(1 − p)^n ≤ (n/(n + 1))^n/(n + 1) and s²(1 − s)^{n−2} ≤ (4/n²)(1
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
@@ -112,6 +112,22 @@ def moments_by_definition(p: Distribution, documents: Count) -> tuple[Fraction, 
         chance = prod((law[each] for each in corpus), start=Fraction(1))
         first, second = first + chance * apart, second + chance * apart**2
     return first, second
+
+
+@checked
+def seen_and_once(
+    facts: Counted, documents: Annotated[Count, Within(most=50)]
+) -> dict[tuple[int, int], Fraction]:
+    """The chances of (facts seen, facts seen once) where all facts are as likely."""
+    found = {(0, 0): Fraction(1)}
+    for _ in range(documents):
+        after = defaultdict[tuple[int, int], Fraction](Fraction)
+        for (seen, once), chance in found.items():
+            after[seen + 1, once + 1] += chance * Fraction(facts - seen, facts)
+            after[seen, once - 1] += chance * Fraction(once, facts)
+            after[seen, once] += chance * Fraction(seen - once, facts)
+        found = {key: chance for key, chance in after.items() if chance}
+    return found
 
 
 @checked

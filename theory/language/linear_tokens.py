@@ -54,6 +54,14 @@ def linear_tokens(
     return np.stack(tokens, axis=-1)
 
 
+def left_of_count(tokens: np.ndarray, letters: np.ndarray, d: int) -> np.ndarray:
+    """Σ_S x − Σ 2^i z_i of the first t tokens of a history (…, T), d letters and digits whatever
+    they are, for t = 1 … T: (…, T)."""
+    L, T = len(letters).bit_length() - 1, tokens.shape[-1]
+    weights = np.concatenate([count_of(d, letters), -(2 ** (L - np.arange(max(T - d, 0))))])
+    return np.asarray(np.cumsum(tokens * weights[:T], axis=-1))
+
+
 @checked
 def letters_by_solving(words: BitWords, tokens: BitTokens) -> list[Fraction] | None:
     """The coefficients of the words' letters in z_0 = Σ a_i x_i + Σ b_j z_j, over the rationals,

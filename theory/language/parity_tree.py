@@ -84,6 +84,14 @@ def with_steps(tree: ParityTree, bits: SignRows) -> np.ndarray:
     return x
 
 
+def means_of_children(tree: ParityTree, bits: np.ndarray) -> np.ndarray:
+    """Of tokens ±1, d letters and nodes whatever they are (…, T): at each place the mean of the two
+    children of the node that comes next, at letters but the last one the letter itself."""
+    nodes = tree.children[: max(bits.shape[-1] - tree.d + 1, 0)]
+    means = bits[..., nodes].sum(axis=-1) / 2
+    return np.concatenate([bits[..., : tree.d - 1], means], axis=-1)
+
+
 def leaves(tree: ParityTree) -> list[int]:
     """For each token the set of bits whose product it is, as a number with these bits."""
     found = [1 << j for j in range(tree.d)]

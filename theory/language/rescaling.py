@@ -22,6 +22,8 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Annotated
 
+import numpy as np
+
 from theory.checks import InputError
 from theory.kinds import Exact, Steps, Within, checked
 from theory.language.distributions import (
@@ -123,3 +125,17 @@ def closest_common_scale(delta: Annotated[Exact, Within(least=-1, most=1)]) -> F
     from math import exp
 
     return Fraction(exp(-4 * delta)).limit_denominator(1000)
+
+
+def uniform_share(g: np.ndarray, outcomes: int) -> float:
+    """The share s of the uniform law on so many outcomes under which samples, to which the model
+    gives g, are likeliest: the maximiser of Σ ln((1 − s)g + s/|Y|).
+
+    The sum is concave in s: the root of its slope, by bisection.
+    """
+    even, low, high = 1 / outcomes, 0.0, 1.0
+    for _ in range(50):
+        share = (low + high) / 2
+        slope = ((even - g) / ((1 - share) * g + share * even)).mean()
+        low, high = (share, high) if slope > 0 else (low, share)
+    return share

@@ -212,3 +212,12 @@ def least_samples(
     p = probability
     shared = p * log_choices(T, k) - binary_entropy(p)
     return max(0, math.ceil(shared / binary_entropy(2.0**-k)))
+
+
+@checked
+def greatest_probability(
+    T: Counted, k: Annotated[Count, Within(most=1000)], samples: Steps
+) -> float:
+    """The largest p, to a thousandth, for which `least_samples` does not exceed this."""
+    grid = np.arange(0, 1001) / 1000
+    return float(max(p for p in grid if least_samples(T, k, float(p)) <= samples))

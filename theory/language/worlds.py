@@ -10,13 +10,13 @@ can tell a fact that was not seen from a string that is none.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from theory.checks import InputError
-from theory.kinds import Count, Positive, Seed, Within, checked
+from theory.kinds import Count, Positive, Probability, Seed, Within, checked
 from theory.language.distributions import Counted
 from theory.language.hallucination import Levels
 
@@ -83,6 +83,26 @@ class World:
             np.append(known, rest / self.unseen),
             np.append(ones < 1, True),
             np.append(ones, 1.0),
+        )
+
+    @checked
+    def mixture(self, share: Probability) -> Levels:
+        """The calibrated model, and `share` of the memoriser."""
+        first, last = self.model("calibrated"), self.model("memoriser")
+        return replace(first, g=(1 - share) * first.g + share * last.g)
+
+    def known(self) -> Levels:
+        """g = p of who knows beforehand which strings are facts: the facts one by one, seen or not,
+        and all other strings, which it never outputs."""
+        F, ones = self.facts, np.ones(self.facts)
+        p = np.append(self.p, 0.0)
+        return Levels(
+            np.append(ones, self.others),
+            np.append(ones, 0.0),
+            p,
+            p,
+            np.append(self.counts == 0, True),
+            np.ones(F + 1),
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from fractions import Fraction
 from math import log, sqrt
@@ -11,7 +10,6 @@ import numpy as np
 
 from constructions import fact_model, string_probabilities
 from constructions.language import sample
-from constructions.tokens import binary_codes
 from constructions.transformer import Transformer
 from theory.language import Levels, fact_strings
 from theory.language.documents import chances_of_seen, numbers
@@ -58,7 +56,8 @@ def _model(
     yield size(model, "fact-model", L=2 * DIGITS, V=BASE)
     yield from labelled("string-model", [size(model, "string-model", L=2 * DIGITS, V=BASE)])
     begun = np.hstack([np.full((len(strings), 1), BASE), strings[:, :-1]])
-    yield registers_hold(stated(name, model, g, strings, seen), model, begun[::4], "(all prefixes)")
+    statement = OverTokens(name, lambda V, n: model, lambda rows: rows)
+    yield registers_hold(statement, model, begun[::4], "(all prefixes)")
     found = string_probabilities(model, 2 * DIGITS).numpy()
     yield agrees(found, g)
     true = numbers(facts, BASE).tolist()
@@ -122,32 +121,3 @@ def bounded(found: np.ndarray, counts: np.ndarray, true: list[int]) -> Finding:
         words=f"g(H) {of.hallucination:.4f} and δ⁺ {over:.4f}",
         wanted=f"together at least {told(least)}",
     )
-
-
-def stated(
-    label: str, model: Transformer, g: list[Fraction], strings: np.ndarray, seen: np.ndarray
-) -> OverTokens:
-    """What registers hold: the codes of the letters so far, and ln of the next one's chance."""
-    below = defaultdict[tuple[int, ...], Fraction](Fraction)
-    for string, chance in zip(strings.tolist(), g, strict=True):
-        for t in range(len(string) + 1):
-            below[tuple(string[:t])] += chance
-    listed = {tuple(string[:t]) for string in seen.tolist() for t in range(len(string))}
-
-    def logits(prefix: tuple[int, ...]) -> list[float]:
-        if prefix not in listed:
-            return [0.0] * BASE
-        shares = (below[*prefix, v] / below[prefix] for v in range(BASE))
-        return [log(share) if share else -64.0 for share in shares]
-
-    def holds(_: Transformer, rows: np.ndarray) -> dict[object, np.ndarray]:
-        codes, T = binary_codes(BASE + 1), rows.shape[1]
-        said: dict[object, np.ndarray] = {
-            ("code at", k): codes[np.where(np.arange(T) >= k, rows[:, [k]], BASE)]
-            for k in range(1, T)
-        }
-        each = [[logits(tuple(row[1 : t + 1])) for t in range(T)] for row in rows.tolist()]
-        said["ln of the next letter's chance"] = np.array(each)
-        return said
-
-    return OverTokens(label, lambda V, n: model, lambda rows: rows, holds)

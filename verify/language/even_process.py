@@ -13,7 +13,7 @@ from theory.language import (
     window_cost,
     window_entropy_by_definition,
 )
-from verify.finding import Finding, equal, same
+from verify.finding import Finding, no_counterexample, same
 
 WINDOWS = 0, 1, 2, 4, 6
 
@@ -23,11 +23,10 @@ def known_source(quick: bool) -> Iterator[Finding]:
     of, T = even_process(), 6 if quick else 10
     found = [conditional_entropy(of, t) for t in range(1, T + 1)]
     wanted = [window_entropy_by_definition(of, t, t - 1) for t in range(1, T + 1)]
-    wrong = (f"t = {t}" for t, (a, b) in enumerate(zip(found, wanted, strict=True), 1) if a != b)
-    yield equal(
+    yield no_counterexample(
         "entropies",
         f"H(X_t|X_<t) by beliefs and by all 2^{T} strings",
-        next(wrong, None),
+        (f"t = {t}" for t, (a, b) in enumerate(zip(found, wanted, strict=True), 1) if a != b),
         words=" ".join(f"{float(each):.6f}" for each in found),
     )
     yield same(
@@ -40,10 +39,9 @@ def known_source(quick: bool) -> Iterator[Finding]:
     windows = [window for window in WINDOWS if window < T]
     costs = [window_cost(of, T, window) for window in windows]
     counted = [window_entropy_by_definition(of, T, window) - wanted[-1] for window in windows]
-    wrong = (f"window {w}" for w, a, b in zip(windows, costs, counted, strict=True) if a != b)
-    yield equal(
+    yield no_counterexample(
         "windows",
         f"what windows of {', '.join(map(str, windows))} cost at t = {T}",
-        next(wrong, None),
+        (f"window {w}" for w, a, b in zip(windows, costs, counted, strict=True) if a != b),
         words=f"{', '.join(f'{float(each):.4f}' for each in costs)} nats, by all strings too",
     )

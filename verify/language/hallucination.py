@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Annotated, Literal
 
 import numpy as np
@@ -68,12 +67,6 @@ def hallucination(
     run.draw(drawn)
 
 
-def mixed(of: World, share: float) -> Levels:
-    """The calibrated model, and `share` of the memoriser."""
-    first, last = of.model("calibrated"), of.model("memoriser")
-    return replace(first, g=(1 - share) * first.g + share * last.g)
-
-
 def of_world(drawn: World) -> Iterator[Finding]:
     """Three models and all between: what they say that is not so, and every bound on it."""
     tau = 1 / drawn.unseen
@@ -119,7 +112,7 @@ def traded(drawn: World, tau: float) -> Finding:
 
     So it is where all that was seen is likelier than 1/|U| to each of them; undecided elsewhere.
     """
-    found = [mixed(drawn, share) for share in MIXED]
+    found = [drawn.mixture(share) for share in MIXED]
     apply = drawn.unseen_mass > 0 and all((of.g[~of.unseen] > tau).all() for of in found)
     sums = [float(of.hallucination + of.over_confidence(tau)) for of in found]
     apart = max(abs(each - drawn.unseen_mass) for each in sums)
@@ -192,7 +185,7 @@ def of_prompts(run: Run, name: str, prompts: int, documents: int) -> Finding:
 def not_regular(run: Run) -> Finding:
     """Facts that are known beforehand: g = p is calibrated, and never says what is not so."""
     drawn = world(10**4, 10**9, 10**4, "uniform", run.rng)
-    known = knowing(drawn)
+    known = drawn.known()
     mis = float(known.miscalibration)
     bound = printed_bound(drawn.seen_once, mis, drawn.facts, drawn.others, 10**4, CHANCE)
     return at_least(
@@ -204,18 +197,4 @@ def not_regular(run: Run) -> Finding:
         words=f"the printed form says {bound:.3f}, with Mis = {mis:g}, and g(H) = "
         f"{known.hallucination:g}",
         wanted="more than there is",
-    )
-
-
-def knowing(drawn: World) -> Levels:
-    """g = p: the facts one by one, seen or not, and all other strings, which it never says."""
-    F, ones = drawn.facts, np.ones(drawn.facts)
-    p = np.append(drawn.p, 0.0)
-    return Levels(
-        np.append(ones, drawn.others),
-        np.append(ones, 0.0),
-        p,
-        p,
-        np.append(drawn.counts == 0, True),
-        np.ones(F + 1),
     )

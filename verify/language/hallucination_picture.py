@@ -7,14 +7,14 @@ from matplotlib.figure import Figure
 
 from theory.language import Levels, World, printed_bound
 from theory.language.worlds import MODELS
-from verify.language.hallucination import CHANCE, mixed
 
+CHANCE = 0.01  # with which the printed bound may fail
 SHARES = np.linspace(0, 1, 21)
 
 
 def draw(drawn: World) -> Figure:
     """g(H), δ⁺ and the bounds by the memoriser's share; and the three models beside each other."""
-    tau, found = 1 / drawn.unseen, [mixed(drawn, share) for share in SHARES]
+    tau, found = 1 / drawn.unseen, [drawn.mixture(share) for share in SHARES]
     printed = [
         printed_bound(
             drawn.seen_once, of.miscalibration, drawn.facts, drawn.others, drawn.documents, CHANCE

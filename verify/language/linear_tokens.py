@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from constructions.transformer import Transformer
 from theory.checks import InputError
 from theory.language import letters_by_solving, tokens_by_regression
 from theory.language import linear_tokens as definition
+from theory.language.linear_tokens import left_of_count
 from theory.sequences import all_sequences
 from verify.claim import Run, claim, option
 from verify.computation.decoding import decoded
@@ -64,7 +65,7 @@ def linear_tokens(
     )
     letters = chosen(run, d, k)
     statement = counts_down(run, letters, d)
-    model = statement.build(2, d)
+    model = statement.at(2, d).model
     words = run.rng.integers(2, size=(8 if run.quick else samples, d))
     yield size(model, "linear-tokens", d=d, k=k)
     yield same("units", "ReLU units", units(model), [0], words=f"{sum(units(model))} units")
@@ -93,24 +94,16 @@ def runs(
 def counts_down(run: Run, letters: list[int], d: int) -> OverTokens:
     """The construction beside the digits, given those before."""
 
-    def left(tokens: np.ndarray) -> np.ndarray:
-        L = len(letters).bit_length() - 1
-        weights = np.isin(np.arange(tokens.shape[-1]), letters).astype(np.int64)
-        weights[d:] = [-(2 ** (L - i)) for i in range(tokens.shape[-1] - d)]
-        return np.cumsum(tokens * weights, axis=-1)
-
     def answers(tokens: np.ndarray) -> np.ndarray:
         L, places = len(letters).bit_length() - 1, np.arange(tokens.shape[-1])
-        digit = left(tokens) >= 2.0 ** np.minimum(L - (places - d + 1), L)
+        left = left_of_count(tokens, np.array(letters), d)
+        digit = left >= 2.0 ** np.minimum(L - (places - d + 1), L)
         return np.where(places < d - 1, -1, digit)
-
-    def holds(model: Transformer, tokens: np.ndarray) -> dict[Any, np.ndarray]:
-        return {"what is left of the count": left(tokens)[..., None]}
 
     def build(V: int, n: int) -> Transformer:
         return run.build(construction, d, letters)
 
-    return OverTokens("linear", build, answers, holds, symbols=2)
+    return OverTokens("linear", build, answers, symbols=2)
 
 
 def histories(run: Run, model: Transformer, letters: list[int], words: np.ndarray) -> np.ndarray:

@@ -82,8 +82,7 @@ def one_gradient_step(
     yield _permuted(run, tree, n)
     yield from _fewer(run)
     yield _apart(run)
-    if run.plot:
-        run.draw(tree, one_step(tree, signs(run, n // 8, d)), n // 8)
+    run.draw(tree, one_step(tree, signs(run, n // 8, d)), n // 8)
 
 
 def shuffled(run: Run, d: int, k: int) -> ParityTree:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from flint import arb
@@ -14,6 +14,7 @@ from constructions.language.parity_with_steps import sharpness_for_steps
 from constructions.transformer import Transformer
 from theory.checks import InputError
 from theory.language import parity_tree, tree_sizes, with_steps
+from theory.language.parity_tree import means_of_children
 from theory.sequences import all_sequences
 from verify.claim import Run, claim, option
 from verify.computation.decoding import decoded
@@ -59,7 +60,7 @@ def parity_with_steps(
     )
     letters = run.rng.permutation(d)[:k].tolist()
     statement = says(run, d, letters)
-    model = statement.build(2, d)
+    model = statement.at(2, d).model
     words = run.rng.integers(2, size=(8 if run.quick else samples, d))
     yield size(model, "parity-with-steps", d=d, k=k)
     yield same("units", "ReLU units", units(model), [4], words=f"{sum(units(model))} units")
@@ -75,7 +76,7 @@ def parity_with_steps(
     yield margin_kept(statement, [(model, rows)])
     yield equal_over_q(statement, model, rows[:2], f"({d} letters, any steps)")
     yield registers_hold(statement, model, rows, f"({d} letters, any steps)")
-    yield from labelled("softmax", softened(run, d, k, words[:8], letters, statement))
+    yield from labelled("softmax", softened(run, d, k, words[:8], letters))
 
 
 def runs(
@@ -97,26 +98,14 @@ def says(run: Run, d: int, letters: list[int]) -> OverTokens:
     whatever was decoded before."""
     tree = parity_tree(d, letters)
 
-    def pairs(tokens: np.ndarray) -> np.ndarray:
-        """The mean of what each place asks for, of bits ±1."""
-        bits = 1 - 2 * tokens
-        nodes = tree.children[: tokens.shape[-1] - d + 1]
-        means = bits[..., nodes].sum(axis=-1) / 2
-        return np.concatenate([bits[..., : d - 1], means], axis=-1)
-
     def answers(tokens: np.ndarray) -> np.ndarray:
-        product = np.where(pairs(tokens) == 0, 1, 0)
+        product = np.where(means_of_children(tree, 1 - 2 * tokens) == 0, 1, 0)
         return np.where(np.arange(tokens.shape[-1]) < d - 1, -1, product)
-
-    def holds(model: Transformer, tokens: np.ndarray) -> dict[Any, np.ndarray]:
-        found = pairs(tokens)[..., None]
-        product = np.where(found == 0, -1.0, 1.0)
-        return {"mean of the children": found, "their product": product}
 
     def build(V: int, n: int) -> Transformer:
         return run.build(construction, d, len(letters), letters)
 
-    return OverTokens("tree", build, answers, holds, symbols=2)
+    return OverTokens("tree", build, answers, symbols=2)
 
 
 def histories(run: Run, model: Transformer, words: np.ndarray) -> np.ndarray:
@@ -137,9 +126,7 @@ def tree_states(model: Transformer, d: int, letters: list[int]) -> States:
     return States(1, asking, answering, preference, np.arange(n))
 
 
-def softened(
-    run: Run, d: int, k: int, words: np.ndarray, letters: list[int], statement: OverTokens
-) -> Iterator[Finding]:
+def softened(run: Run, d: int, k: int, words: np.ndarray, letters: list[int]) -> Iterator[Finding]:
     """By softmax at the sharpness of the proof: decoded, and exact in balls."""
     beta = float(np.nextafter(sharpness_for_steps(d, k), np.inf))
     found = decoded(
@@ -152,7 +139,7 @@ def softened(
     beta = float(np.nextafter(sharpness_for_steps(*few), np.inf))
     model, _, nodes = runs(run, *few, words[:1, : few[0]], None, beta)
     row = np.concatenate([words[0, : few[0]], nodes[0, :-1]])
-    yield from in_balls(says(run, few[0], list(range(few[1]))), model, row, few)
+    yield from in_balls(model, row, few)
     yield blunt(run)
 
 
@@ -199,12 +186,10 @@ def others(d: int, k: int) -> int:
     return d + k - 4
 
 
-def in_balls(
-    statement: OverTokens, model: Transformer, row: np.ndarray, few: tuple[int, int]
-) -> Iterator[Finding]:
+def in_balls(model: Transformer, row: np.ndarray, few: tuple[int, int]) -> Iterator[Finding]:
     """The real z and ψ(z) of each step of a word."""
     d, k = few
-    means, products = (held[0, d - 1 :, 0] for held in statement.holds(model, row[None]).values())
+    means, products = (stage.holds(row)[d - 1 :, 0] for stage in model.stages)
     off, unequal = 0.0, 0.0
     with Ball.precision(BITS):
         *_, last = streams(model, model.prompt(row), Ball())

@@ -21,19 +21,50 @@ from theory.language import (
 )
 from theory.language.distributions import mass
 from verify.claim import Run
-from verify.finding import Finding, equal
+from verify.finding import Finding, no_counterexample
 from verify.language.draws import law, scales, some_outcomes
 
 OUTCOMES, PROMPTS = 4, 3
 
+Law = tuple[Fraction, ...]
+
 
 def rescalings(run: Run, draws: int) -> Iterator[Finding]:
-    """One set, all level sets, and one factor for all prompts."""
-    yield slope(run, draws)
-    yield gained(run, draws)
-    yield at_least_squares(run, draws)
-    yield of_level_sets(run, draws)
-    yield for_all_prompts(run, draws)
+    """One set, all level sets, and one factor for all prompts, each for so many draws."""
+    words = f"for {draws} draws"
+    yield no_counterexample(
+        "slope",
+        "the loss of s·g on A moves by ln(1 + (s − 1)g(A)) − p(A) ln s",
+        other_slopes(run, draws),
+        words=f"equal {words}: the slope at s = 1 is g(A) − p(A)",
+    )
+    yield no_counterexample(
+        "gain",
+        "the best s gains kl(p(A)‖g(A))",
+        other_gains(run, draws),
+        words=f"equal {words}, and other s gain less",
+    )
+    yield no_counterexample(
+        "squares",
+        "that is at least 2δ²",
+        below_squares(run, draws),
+        words=f"{words}: within ε of its best rescaling, δ ≤ √(ε/2)",
+        wanted="≥ 2δ²",
+    )
+    yield no_counterexample(
+        "level-sets",
+        "all level sets of g at once gain at least 2·Mis²",
+        level_sets_below_squares(run, draws),
+        words=words,
+        wanted="≥ 2·Mis²",
+    )
+    yield no_counterexample(
+        "prompts",
+        f"one s for all prompts gains at least 2δ², δ the mean over {PROMPTS} prompts",
+        prompts_below_squares(run, draws),
+        words=f"{words}, at s near e^(−4δ)",
+        wanted="≥ 2δ²",
+    )
 
 
 def reaches(gain: Log, least: Fraction) -> bool:
@@ -41,60 +72,48 @@ def reaches(gain: Log, least: Fraction) -> bool:
     return at_most_rational(-gain, -least)
 
 
-def slope(run: Run, draws: int) -> Finding:
-    """CE(p, g_s) = CE(p, g) − p(A) ln s + ln(1 + (s − 1)g(A)), whose slope at 1 is g(A) − p(A)."""
-    wrong = None
+def drawn(run: Run, draws: int) -> Iterator[tuple[Law, Law, list[int]]]:
+    """Two laws p and g, and a set A of outcomes."""
     for _ in range(draws):
-        p, g, A = law(run.rng, OUTCOMES), law(run.rng, OUTCOMES), some_outcomes(run.rng, OUTCOMES)
+        yield law(run.rng, OUTCOMES), law(run.rng, OUTCOMES), some_outcomes(run.rng, OUTCOMES)
+
+
+def other_slopes(run: Run, draws: int) -> Iterator[str]:
+    """CE(p, g_s) = CE(p, g) − p(A) ln s + ln(1 + (s − 1)g(A)), whose slope at 1 is g(A) − p(A)."""
+    for p, g, A in drawn(run, draws):
         (s,) = scales(run.rng, 1)
         change = cross_entropy(p, rescaled(g, A, s)) - cross_entropy(p, g)
         if change != log(1 + (s - 1) * mass(g, A)) - mass(p, A) * log(s):
-            wrong = wrong or f"p = {p}, g = {g}, A = {A}, s = {s}"
-    name = "the loss of s·g on A moves by ln(1 + (s − 1)g(A)) − p(A) ln s"
-    words = f"equal for {draws} draws: the slope at s = 1 is g(A) − p(A)"
-    return equal("slope", name, wrong, words=words)
+            yield f"p = {p}, g = {g}, A = {A}, s = {s}"
 
 
-def gained(run: Run, draws: int) -> Finding:
+def other_gains(run: Run, draws: int) -> Iterator[str]:
     """What the best s gains, by the losses and by two coins; others gain less."""
-    wrong = None
-    for _ in range(draws):
-        p, g, A = law(run.rng, OUTCOMES), law(run.rng, OUTCOMES), some_outcomes(run.rng, OUTCOMES)
+    for p, g, A in drawn(run, draws):
         best, (other,) = best_scale(p, g, A), scales(run.rng, 1)
         gain = kl(p, g) - kl(p, rescaled(g, A, best))
         less = kl(p, g) - kl(p, rescaled(g, A, other * best))
         if gain != rescaling_gain(p, g, A) or less >= gain:
-            wrong = wrong or f"p = {p}, g = {g}, A = {A}: {gain} and {less}"
-    name = "the best s gains kl(p(A)‖g(A))"
-    return equal("gain", name, wrong, words=f"equal for {draws} draws, and other s gain less")
+            yield f"p = {p}, g = {g}, A = {A}: {gain} and {less}"
 
 
-def at_least_squares(run: Run, draws: int) -> Finding:
-    """kl(p(A)‖g(A)) ≥ 2δ², by balls."""
-    wrong = None
-    for _ in range(draws):
-        p, g, A = law(run.rng, OUTCOMES), law(run.rng, OUTCOMES), some_outcomes(run.rng, OUTCOMES)
-        delta = mass(g, A) - mass(p, A)
-        if not reaches(rescaling_gain(p, g, A), 2 * delta**2):
-            wrong = wrong or f"p = {p}, g = {g}, A = {A}"
-    words = f"for {draws} draws: within ε of its best rescaling, δ ≤ √(ε/2)"
-    return equal("squares", "that is at least 2δ²", wrong, words=words, wanted="≥ 2δ²")
+def below_squares(run: Run, draws: int) -> Iterator[str]:
+    """kl(p(A)‖g(A)) < 2δ², by balls."""
+    for p, g, A in drawn(run, draws):
+        if not reaches(rescaling_gain(p, g, A), 2 * (mass(g, A) - mass(p, A)) ** 2):
+            yield f"p = {p}, g = {g}, A = {A}"
 
 
-def of_level_sets(run: Run, draws: int) -> Finding:
-    """KL on the level sets of g ≥ 2·Mis²."""
-    wrong = None
+def level_sets_below_squares(run: Run, draws: int) -> Iterator[str]:
+    """KL on the level sets of g < 2·Mis²."""
     for _ in range(draws):
         p, g = law(run.rng, 2 * OUTCOMES), law(run.rng, 2 * OUTCOMES)
         if not reaches(calibration_gain(p, g), 2 * miscalibration(p, g) ** 2):
-            wrong = wrong or f"p = {p}, g = {g}"
-    name = "all level sets of g at once gain at least 2·Mis²"
-    return equal("level-sets", name, wrong, words=f"for {draws} draws", wanted="≥ 2·Mis²")
+            yield f"p = {p}, g = {g}"
 
 
-def for_all_prompts(run: Run, draws: int) -> Finding:
+def prompts_below_squares(run: Run, draws: int) -> Iterator[str]:
     """One s for prompts of weights μ: what e^{−4δ}, rounded, gains."""
-    wrong = None
     for _ in range(draws):
         mu = law(run.rng, PROMPTS)
         p, g = ([law(run.rng, 2)[0] for _ in mu] for _ in range(2))
@@ -102,7 +121,4 @@ def for_all_prompts(run: Run, draws: int) -> Finding:
         delta = sum(apart, start=Fraction(0))
         gain = -common_scale_loss(mu, p, g, closest_common_scale(delta))
         if not reaches(gain, 2 * delta**2):
-            wrong = wrong or f"weights {mu}, p(A|c) = {p}, g(A|c) = {g}"
-    name = f"one s for all prompts gains at least 2δ², δ the mean over {PROMPTS} prompts"
-    words = f"for {draws} draws, at s near e^(−4δ)"
-    return equal("prompts", name, wrong, words=words, wanted="≥ 2δ²")
+            yield f"weights {mu}, p(A|c) = {p}, g(A|c) = {g}"

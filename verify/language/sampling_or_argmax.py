@@ -19,15 +19,15 @@ from theory.language import (
     excess_error,
     greedy_text,
     kl,
+    laws_on_grid,
     log,
     most_probable_text,
     most_sampling_error,
     source,
 )
 from verify.claim import Run, claim, option
-from verify.finding import Finding, at_most, equal, same
+from verify.finding import Finding, at_most, no_counterexample, same
 from verify.language.draws import law
-from verify.language.tiny_worlds import parts
 
 PROMPTS, ANSWERS, KNOWN = 6, 5, 2  # of the model with prompts; the first KNOWN have been answered
 ROUNDING = 1e-12  # of a few chances in float64
@@ -58,31 +58,41 @@ def sampling_or_argmax(
 
 def between(quick: bool) -> Finding:
     """All laws on a grid."""
-    wrong, count, below, above = None, 0, 0, 0
-    for V in (2, 3) if quick else (2, 3, 4):
-        for p in parts(12, V):
-            least, sampled = errors(p)
-            most = most_sampling_error(least, V)
-            if not least <= sampled <= most:
-                wrong = wrong or f"p = {p}: {least}, {sampled}, {most}"
-            count, below, above = count + 1, below + (least == sampled), above + (sampled == most)
-    name = "R* ≤ R_s ≤ 2R* − V/(V − 1)·R*²"
-    words = f"for {count} laws, with equality for {below} and {above}"
-    return equal("errors", name, wrong if below and above else "no equality", words=words)
+    found = [
+        (p, least, sampled, most_sampling_error(least, V))
+        for V in ((2, 3) if quick else (2, 3, 4))
+        for p in laws_on_grid(12, V)
+        for least, sampled in [errors(p)]
+    ]
+    below, above = (sum(each[i] == each[i + 1] for each in found) for i in (1, 2))
+    wrong = (
+        f"p = {p}: {least}, {sampled}, {most}"
+        for p, least, sampled, most in found
+        if not least <= sampled <= most
+    )
+    return no_counterexample(
+        "errors",
+        "R* ≤ R_s ≤ 2R* − V/(V − 1)·R*²",
+        wrong if below and above else ["no equality"],
+        words=f"for {len(found)} laws, with equality for {below} and {above}",
+    )
 
 
 def excess(run: Run, draws: int) -> Finding:
     """(p(argmax p) − p(argmax q))² ≤ 2KL(p‖q), by balls."""
-    wrong, largest = None, Fraction(0)
-    for _ in range(draws):
-        p, q = law(run.rng, 4), law(run.rng, 4)
-        lost = excess_error(p, q)
-        largest = max(largest, lost)
-        if not at_most_rational(-2 * kl(p, q), -(lost**2)):
-            wrong = wrong or f"p = {p}, q = {q}"
-    name = "the argmax of q errs at most √(2KL(p‖q)) oftener than that of p"
-    words = f"for {draws} draws, which lose up to {largest}"
-    return equal("excess", name, wrong, words=words, wanted="≤ √(2KL)")
+    pairs = [(law(run.rng, 4), law(run.rng, 4)) for _ in range(draws)]
+    lost = [excess_error(p, q) for p, q in pairs]
+    return no_counterexample(
+        "excess",
+        "the argmax of q errs at most √(2KL(p‖q)) oftener than that of p",
+        (
+            f"p = {p}, q = {q}"
+            for (p, q), each in zip(pairs, lost, strict=True)
+            if not at_most_rational(-2 * kl(p, q), -(each**2))
+        ),
+        words=f"for {draws} draws, which lose up to {max(lost)}",
+        wanted="≤ √(2KL)",
+    )
 
 
 def words() -> Source:
@@ -130,15 +140,18 @@ def likeliest() -> Finding:
 def memoriser() -> Finding:
     """A memoriser of one of two facts says the other with a chance ε only: never a falsehood, and
     KL = ½ ln 1/(4ε(1 − ε)), without a limit as ε falls."""
-    half, wrong, sizes = Fraction(1, 2), None, (4, 16, 30)
-    for k in sizes:
-        rare = Fraction(1, 2**k)
-        if kl((half, half), (1 - rare, rare)) != half * log(1 / (4 * rare * (1 - rare))):
-            wrong = wrong or f"ε = 2^−{k}"
+    half, sizes = Fraction(1, 2), (4, 16, 30)
+
+    def wrong() -> Iterator[str]:
+        for k in sizes:
+            rare = Fraction(1, 2**k)
+            if kl((half, half), (1 - rare, rare)) != half * log(1 / (4 * rare * (1 - rare))):
+                yield f"ε = 2^−{k}"
+
     distances = (float(half * log(Fraction(2 ** (2 * k - 2), 2**k - 1))) for k in sizes)
     words = f"at ε = 2^−4, 2^−16, 2^−30: {', '.join(f'{each:.2f}' for each in distances)} nats"
     name = "a memoriser says no falsehood, and its KL is ½ ln 1/(4ε(1 − ε))"
-    return equal("memoriser", name, wrong, words=words)
+    return no_counterexample("memoriser", name, wrong(), words=words)
 
 
 def two_uses(run: Run, alpha: Fraction) -> Finding:

@@ -14,6 +14,7 @@ from theory.language import (
     balanced_accuracy,
     elimination,
     false_bits,
+    greatest_probability,
     l1_logistic,
     least_samples,
     logistic,
@@ -143,7 +144,7 @@ def _fano(run: Run, T: int) -> Finding:
     """Half of the samples that any learner needs: who finds it, with which probability at most."""
     m = least_samples(T, K) // 2
     found = np.mean([kept_bits(*drawn(run, T, m)) == 0 for _ in range(DRAWS)])
-    most = likely(T, m)
+    most = greatest_probability(T, K, m)
     return at_most(
         "too-few",
         f"conjunctions that elimination finds from {m} samples, {DRAWS} draws",
@@ -153,9 +154,3 @@ def _fano(run: Run, T: int) -> Finding:
         words=f"a share of {found:.3f}",
         wanted=f"{most:.3f}: Fano, whatever the learner",
     )
-
-
-def likely(T: int, m: int) -> float:
-    """The largest p for which m samples may be enough, to a thousandth."""
-    grid = np.arange(0, 1001) / 1000
-    return float(max(p for p in grid if least_samples(T, K, float(p)) <= m))

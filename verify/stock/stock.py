@@ -14,6 +14,7 @@ import torch
 
 from constructions import induction_heads
 from constructions.stock import Gadgets, StockEncoder, StockGPT2, to_encoder, to_gpt2
+from constructions.stock.a_priori import descent_bound, newton_bound
 from constructions.stock.softened import scale_of
 from constructions.stock.translated import measured
 from constructions.transformer import Transformer
@@ -165,18 +166,22 @@ def slope(inside: Inside, model: Transformer, examples: Examples) -> Finding:
     and rounding, on one prompt in balls."""
     found = []
     for order in (1, 2):
-        low, high = (method_error(inside, model, examples, order, theta) for theta in ANGLES[::-1])
+        low, high = (
+            method_error(inside, model, examples, heads(order, theta)) for theta in ANGLES[::-1]
+        )
         found.append(float((high / low).log() / math.log(2)) / (2 * order))
     name = "slope of the error in θ, over 2p, at p = 1 and 2"
     return within("slope", name, "enclosure", found, (1 - SLOPE / 2, 1 + SLOPE / 2))
 
 
-def method_error(
-    inside: Inside, model: Transformer, examples: Examples, order: int, theta: float
-) -> Any:
+def heads(order: int, theta: float) -> Gadgets:
+    """Softmax heads whose sink and norms add nothing."""
+    return Gadgets(order, theta, SILENT, 2.0**30, 1.0)
+
+
+def method_error(inside: Inside, model: Transformer, examples: Examples, numbers: Gadgets) -> Any:
     """|softmax heads − the original| on the first prompt, a ball."""
     first = tuple(part[0] for part in examples)
-    numbers = Gadgets(order, theta, SILENT, 2.0**30, 1.0)
     soft = translated(inside, model, *first, gadgets=numbers).plan.soft
     with Ball.precision(2 * SILENT):
         got = outputs(soft, soft.prompt(*first), Ball()).tolist()[-1][0]
@@ -185,77 +190,45 @@ def method_error(
 
 
 def a_priori(run: Run, inside: Inside, examples: Examples, k: int, d: int) -> Finding:
-    """Causal gradient descent on the first prompt, beside what is known before it is run.
-
-    Let ‖x_i‖, ‖x_q‖ ≤ R, |y_i| ≤ Y, all scores at most B, and η ≤ 2/λmax(S), so that I − ηS does
-    not lengthen u.  A head of relative error ε leaves at most εηBnR in u and εηBnY in the
-    prediction, which reads errors of u times ηnRY.  Errors of u add up, so that k steps are off by
-
-        1.1·ε·ηnB·Y·(k + ηnR²·k(k − 1)/2),        if k·ηnB·ε ≤ 1/12,
-
-    where ε is taken at 1.1θ: errors of u make scores larger, by less than a tenth.
-    """
+    """Causal gradient descent on the first prompt, beside `descent_bound`."""
     from constructions import gradient_descent as built
 
-    x, y, query = (part[0] for part in examples)
-    size, R = safe_alpha(examples.x, "identity"), max(norms(x).max(), norms(query).max())
-    model, Y, n = run.build(built, d, k, size, causal=True), float(abs(y).max()), len(y)
-    numbers = Gadgets(2, ANGLES[1], SILENT, 2.0**30, 1.0)
-    sizes = measured(model, x, y, query)[0]
-    B = max(scale_of(each) for layer in sizes for each in layer)
-    eps = numbers.head(1.1 * numbers.theta, n)
-    bound = 1.1 * eps * size * n * B * Y * (k + size * n * R**2 * k * (k - 1) / 2)
-    known = k * size * n * B * eps <= 1 / 12
-    off = method_error(inside, model, examples, numbers.order, numbers.theta)
-    name = "softmax heads without rounding, and the bound from R, Y and the scores"
-    return at_most("a-priori", name, "enclosure", interval(off), bound if known else math.nan)
+    soft, (x, y, query, size, R, Y) = heads(2, ANGLES[1]), first_prompt(examples)
+    model = run.build(built, d, k, size, causal=True)
+    B = max(scale_of(each) for layer in measured(model, x, y, query)[0] for each in layer)
+    eps = soft.head(1.1 * soft.theta, len(y))
+    return beside(inside, model, examples, soft, descent_bound(k, size, eps, B, R, Y, len(y)))
 
 
 def newton_a_priori(run: Run, examples: Examples, k: int, d: int) -> Finding:
     """Newton's method on the first prompt, beside `newton_bound`."""
     from constructions import newton as built
 
-    x, y, query = (part[0] for part in examples)
-    size, R = safe_alpha(examples.x, "identity"), max(norms(x).max(), norms(query).max())
+    soft, (x, y, query, size, R, Y) = heads(2, ANGLES[1]), first_prompt(examples)
     model = run.build(built, d, k, size, start="identity")
-    numbers = Gadgets(2, ANGLES[1], SILENT, 2.0**30, 1.0)
     scores = [scale_of(max(layer)) for layer in measured(model, x, y, query)[0]]
-    eps = 1.1 * numbers.head(1.1 * numbers.theta, len(y))
-    bound = newton_bound(scores, eps, size, R, float(abs(y).max()), len(y))
-    off = method_error("encoder", model, examples, numbers.order, numbers.theta)
-    name = "softmax heads without rounding, and the bound from R, Y and the scores"
+    eps = 1.1 * soft.head(1.1 * soft.theta, len(y))
+    bound = newton_bound(scores, eps, size, R, Y, len(y))
     known = size * np.linalg.eigvalsh(x.T @ x).max() <= 1
-    return at_most("a-priori", name, "enclosure", interval(off), bound if known else math.nan)
+    return beside("encoder", model, examples, soft, bound if known else math.nan)
 
 
-def newton_bound(
-    scores: list[float], eps: float, alpha: float, R: float, Y: float, n: int
-) -> float:
-    """How far Newton's method can be off, from αI in `newton_direct`, if αλmax(S) ≤ 1; NaN if
-    scores may be more than 1.1 times those given, of all layers, which `eps` is for.
+def first_prompt(
+    examples: Examples,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, float, float, float]:
+    """X, y, the query, the step size, R and Y."""
+    x, y, query = (part[0] for part in examples)
+    R = max(norms(x).max(), norms(query).max())
+    return x, y, query, safe_alpha(examples.x, "identity"), R, float(abs(y).max())
 
-    Let U_t = 2^j u_t, which is to be M_j x_t, H = Σ_i U_i x_iᵀ and F = I − H.  A step adds H U_t,
-    off by at most η = 2^j·ε·B_j Σ_i ‖U_i‖, so that
 
-        U_t ← (I + F)U_t + E_t,      F ← F² − Σ_i E_i x_iᵀ,      ‖E_t‖ ≤ η.
-
-    Without E, F is (I − αS)^{2^j}, which lengthens nothing, and ‖M_j‖ ≤ α2^j.  So what F is off
-    by, Δ, becomes at most 2Δ + Δ² + nRη, and what U_t is, ρ, at most (2 + Δ)ρ + Δα2^jR + η.  The
-    read-out Σ_i y_i⟨x_i, U_q⟩ is then off by nYRρ and, itself, by 2^k·ε·B_k·nY.
-    """
-    rho = delta = 0.0
-    for j, B in enumerate(scores):
-        if R * rho / 2**j > 0.1 * B:
-            return math.nan
-        if j == len(scores) - 1:
-            break
-        held = alpha * 2**j * R
-        eta = 2**j * eps * B * n * (held + rho)
-        rho, delta = (
-            (2 + delta) * rho + delta * held + eta,
-            2 * delta + delta**2 + n * R * eta,
-        )
-    return float(n * Y * (R * rho + 2 ** (len(scores) - 1) * eps * scores[-1]))
+def beside(
+    inside: Inside, model: Transformer, examples: Examples, soft: Gadgets, bound: float
+) -> Finding:
+    """What softmax heads without rounding are off by on the first prompt, and a bound."""
+    off = method_error(inside, model, examples, soft)
+    name = "softmax heads without rounding, and the bound from R, Y and the scores"
+    return at_most("a-priori", name, "enclosure", interval(off), bound)
 
 
 def norms(rows: np.ndarray) -> np.ndarray:

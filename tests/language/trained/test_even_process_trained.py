@@ -10,19 +10,15 @@ from refusals import rejects
 from constructions import string_model
 from constructions.trained import preset
 from constructions.trained.tasks.even_process import EvenProcess
-from theory.language import even_process, window_cost
+from theory.language import StringLaws, even_process, window_cost
 from theory.language.documents import numbers
 from theory.sequences import all_sequences
 from verify.finding import Verdict
 from verify.language.trained.even_process_trained import (
-    Scored,
-    binary_kl,
     control,
-    least_impossible,
     losses,
     scored,
     trained,
-    worst_threshold,
 )
 
 T = 8
@@ -40,7 +36,7 @@ def windowed(window):
             alike = (WORDS[:, lost:t] == word[lost:t]).all(1)
             before, after = P[alike].sum(), P[alike & (WORDS[:, t] == word[t])].sum()
             chances[i] *= after / before if before else 0.5
-    return Scored(P, chances)
+    return StringLaws(P, chances)
 
 
 def test_words_come_as_often_as_the_source_says_them():
@@ -65,7 +61,7 @@ def test_the_source_itself_loses_nothing():
     of = scored(model, T)
     assert np.allclose(losses(of), 0, atol=1e-12)
     assert of.impossible < 1e-20
-    assert worst_threshold(of)[0] < 1e-12
+    assert of.worst_level.delta < 1e-12
 
 
 @pytest.mark.parametrize("window", [0, 1, 2, 4])
@@ -79,16 +75,16 @@ def test_bounds_on_impossible_words_hold_of_any_model():
     rng = np.random.default_rng(0)
     for power in (0.1, 1, 4, 30):
         weights = (P + 1e-3) ** (1 / power) * rng.random(len(P)) ** 0.3
-        of = Scored(P, weights / weights.sum())
-        assert least_impossible(of) <= of.impossible + 1e-12
-        assert of.impossible <= -np.expm1(-of.entropy) + 1e-12
-        delta, p, g = worst_threshold(of)
+        of = StringLaws(P, weights / weights.sum())
+        assert of.least_impossible <= of.impossible + 1e-12
+        assert of.impossible <= -np.expm1(-of.divergence) + 1e-12
+        delta, gain = of.worst_level.delta, of.worst_level.gain
         taus = [abs(of.g[of.g > tau].sum() - P[of.g > tau].sum()) for tau in [0, *of.g]]
         assert delta == pytest.approx(max(taus), abs=1e-12)
-        assert 2 * delta**2 <= binary_kl(p, g) + 1e-12
-        assert binary_kl(p, g) <= of.entropy + 1e-12
+        assert 2 * delta**2 <= gain + 1e-12
+        assert gain <= of.divergence + 1e-12
     g = np.where(P > 0, 0.75 * P, 0.25 / (P == 0).sum())
-    assert Scored(P, g).impossible == pytest.approx(-np.expm1(-Scored(P, g).entropy))
+    assert StringLaws(P, g).impossible == pytest.approx(-np.expm1(-StringLaws(P, g).divergence))
 
 
 def test_models_that_have_not_learned_it_fail():
@@ -98,9 +94,9 @@ def test_models_that_have_not_learned_it_fail():
         "calibrated",
         "looks-back",
     }
-    uniform = Scored(P, np.full(len(P), 1 / len(P)))
+    uniform = StringLaws(P, np.full(len(P), 1 / len(P)))
     assert {each.verdict for each in control([uniform])} == {Verdict.HOLDS}
-    assert {each.verdict for each in control([Scored(P, P), uniform])} == {Verdict.FAILS}
+    assert {each.verdict for each in control([StringLaws(P, P), uniform])} == {Verdict.FAILS}
 
 
 def test_its_best_is_the_entropy_of_the_source():

@@ -22,13 +22,8 @@ from constructions.trained.tasks.facts import Facts
 from theory.language import Levels
 from theory.sequences import all_sequences
 from verify.finding import Verdict
-from verify.language.trained.facts_trained import (
-    Kept,
-    figures,
-    findings,
-    law,
-    recalibrated,
-)
+from verify.language.trained.facts_trained import findings, recalibrated
+from verify.language.trained.figures import Kept, figures, law
 
 TASK = Facts(base=3, digits=1, documents=4, world=1)
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 from math import expm1, sqrt
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from constructions import string_probabilities
 from constructions.trained import configuration_of, untrained
-from theory.language import conditional_entropy, even_process, window_cost
+from theory.language import StringLaws, conditional_entropy, even_process, window_cost
 from theory.sequences import all_sequences
 from verify.claim import Run, claim
 from verify.evidence.checkpoints import models_of
@@ -53,78 +52,25 @@ def even_process_trained(run: Run) -> Iterator[Finding]:
     yield from labelled("untrained", control(before))
 
 
-class Scored(NamedTuple):
-    """Laws of all words of T symbols in order, the source's and the model's, both (2^T,)."""
-
-    p: np.ndarray
-    g: np.ndarray
-
-    @property
-    def length(self) -> int:
-        """T."""
-        return len(self.p).bit_length() - 1
-
-    @property
-    def entropy(self) -> float:
-        """KL(p‖g) of whole words."""
-        possible = self.p > 0
-        return float((self.p[possible] * np.log(self.p[possible] / self.g[possible])).sum())
-
-    @property
-    def impossible(self) -> float:
-        """g of the words that p never says."""
-        return float(self.g[self.p == 0].sum())
-
-
-def scored(model: Any, length: int) -> Scored:
+def scored(model: Any, length: int) -> StringLaws:
     """A model beside the source, run in float64: so the chances of words add up to those of their
     prefixes."""
     words, source = all_sequences(length, 2).tolist(), even_process()
     p = np.array([float(source.chance(word)) for word in words])
-    return Scored(p, string_probabilities(model.double(), length).numpy())
+    return StringLaws(p, string_probabilities(model.double(), length).numpy())
 
 
-def losses(of: Scored) -> list[float]:
+def losses(of: StringLaws) -> list[float]:
     """KL_t for t = 1 … T: the cross-entropy of X_t given all before it, less the source's."""
-    T = of.length
-    laws = [(of.p.reshape(2**t, -1).sum(1), of.g.reshape(2**t, -1).sum(1)) for t in range(T + 1)]
-    found = []
-    for t, ((_, before), (p, after)) in enumerate(pairwise(laws), start=1):
-        possible = p > 0
-        said = after[possible] / before.repeat(2)[possible]
-        cross = -float((p[possible] * np.log(said)).sum())
-        found.append(cross - float(conditional_entropy(even_process(), t)))
-    return found
+    return [
+        cross - float(conditional_entropy(even_process(), t))
+        for t, cross in enumerate(of.cross_entropies, start=1)
+    ]
 
 
-def worst_threshold(of: Scored) -> tuple[float, float, float]:
-    """δ, with p(A) and g(A) there: the largest |g(A) − p(A)| over A = {g > τ}."""
-    order = np.argsort(-of.g, kind="stable")
-    p, g = of.p[order].cumsum(), of.g[order].cumsum()
-    last = np.append(np.diff(of.g[order]) != 0, True)  # of its level
-    worst = int(np.argmax(np.where(last, abs(g - p), 0.0)))
-    return float(abs(g[worst] - p[worst])), float(p[worst]), float(g[worst])
-
-
-def least_impossible(of: Scored) -> float:
-    """max_τ 1 − δ⁺ − τ|F| + τ|A| − p(A): the sure inequality where nothing was seen."""
-    taus = np.unique(of.g)[::-1]
-    order = np.sort(of.g)
-    above = len(order) - np.searchsorted(order, taus, side="right")
-    p = np.array([of.p[of.g > tau].sum() for tau in taus])
-    g = np.array([of.g[of.g > tau].sum() for tau in taus])
-    over = np.maximum(g - p, 0.0)
-    return float((1 - over - taus * (of.p > 0).sum() + taus * above - p).max())
-
-
-def binary_kl(p: float, g: float) -> float:
-    """kl(p‖g) of two chances inside (0, 1]."""
-    return sum(a * float(np.log(a / b)) for a, b in ((p, g), (1 - p, 1 - g)) if a > 0)
-
-
-def trained(of: Scored) -> Iterator[Finding]:
+def trained(of: StringLaws) -> Iterator[Finding]:
     """The findings on one model."""
-    each, whole, T = losses(of), of.entropy, of.length
+    each, whole, T = losses(of), of.divergence, of.length
     yield at_most(
         "loss",
         f"Σ CE_t − H_t is KL(p‖g) of all 2^{T} words",
@@ -148,7 +94,7 @@ def trained(of: Scored) -> Iterator[Finding]:
         "calibrated",
         "over- or under-confidence at the worst threshold",
         "trained",
-        worst_threshold(of)[0],
+        of.worst_level.delta,
         CALIBRATED,
         wanted=f"at most {CALIBRATED:g}",
     )
@@ -164,9 +110,9 @@ def trained(of: Scored) -> Iterator[Finding]:
     )
 
 
-def between(of: Scored, whole: float) -> Finding:
+def between(of: StringLaws, whole: float) -> Finding:
     """Impossible words: from the greatest sure bound to 1 − e^{−KL}."""
-    said, least, most = of.impossible, least_impossible(of), -expm1(-whole)
+    said, least, most = of.impossible, of.least_impossible, -expm1(-whole)
     outside = max(least - said, said - most)
     return at_most(
         "impossible",
@@ -179,10 +125,9 @@ def between(of: Scored, whole: float) -> Finding:
     )
 
 
-def rescaling(of: Scored, whole: float) -> Finding:
+def rescaling(of: StringLaws, whole: float) -> Finding:
     """2δ² ≤ kl(p(A)‖g(A)) ≤ KL(p‖g) at the worst threshold."""
-    delta, p, g = worst_threshold(of)
-    gain = binary_kl(p, g)
+    delta, gain = of.worst_level.delta, of.worst_level.gain
     return each_at_most(
         "rescaling",
         "what scaling g at the worst threshold would win",
@@ -194,7 +139,7 @@ def rescaling(of: Scored, whole: float) -> Finding:
     )
 
 
-def control(models: list[Scored]) -> Iterator[Finding]:
+def control(models: list[StringLaws]) -> Iterator[Finding]:
     """Before training: far from the source, and impossible words are said; in every seed."""
     lost = [sum(losses(of)) for of in models]
     said = [of.impossible for of in models]

@@ -4,28 +4,26 @@ over-confident by, at least."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
 from constructions import string_probabilities
 from constructions.trained import configuration_of, untrained
 from constructions.trained.tasks.facts import Facts
-from theory.language import printed_bound
-from theory.language.documents import chances_of_seen, numbers
-from theory.language.worlds import MODELS, ModelName
+from theory.language.documents import numbers
+from theory.language.rescaling import uniform_share
+from theory.language.worlds import MODELS
 from verify.claim import Run, claim
 from verify.evidence.checkpoints import runs_of
 from verify.finding import Finding, Verdict, at_least, at_most, each_at_most, labelled
 from verify.language.bounds import told, unless_vacuous
+from verify.language.trained.figures import CHANCE, Figures, Kept, figures, law
 
 NAME, QUICK = "facts-small-2-layers", "facts-tiny-2-layers"
 KIND = "a softmax transformer trained on facts"
 LEARNED = 0.95
-FRESH, CHANCE = 1000, 0.01  # documents for recalibration; with which the printed bound may fail
-BINS = 10  # of equal g, for miscalibration
+FRESH = 1000  # documents for recalibration
 ROUNDING = 1e-4  # of 64^4 chances by float32 logits
 UNTRAINED = 10  # times 1/|F|: recall at most, and g(H) short of 1 at most
 
@@ -72,64 +70,13 @@ def facts_trained(run: Run) -> Iterator[Finding]:
     run.draw(found, again, task)
 
 
-class Figures(NamedTuple):
-    """Of one model: recall of what was seen, g(H), δ⁺ at 1/|U|, Mis in ten bins, the bounds (with
-    that Mis for the printed one), and p(U)."""
-
-    recall: float
-    said: float
-    over: float
-    miscalibration: float
-    sure: float
-    printed: float
-    unseen: float
-
-    def __str__(self) -> str:
-        return (
-            f"recall {self.recall:.3f}, g(H) {self.said:.3f}, δ⁺ {self.over:.3f}, "
-            f"sure {told(self.sure, 3)}, printed {told(self.printed, 3)}"
-        )
-
-
-class Kept(NamedTuple):
-    """A model that was kept after so many steps."""
-
-    steps: int
-    figures: Figures
-
-
-def figures(task: Facts, chances: np.ndarray) -> Figures:
-    """The figures of a model that gives these chances to all strings (b^L,)."""
-    of = task.said(chances)
-    tau, facts = 1 / int(of.unseen.sum()), len(task.facts)
-    once = float((task.counts == 1).sum() / task.documents)
-    apart = of.miscalibration_in(BINS)
-    return Figures(
-        task.recall(chances),
-        float(of.hallucination),
-        float(of.over_confidence(tau)),
-        apart,
-        float(of.sure_bound(tau)),
-        printed_bound(once, apart, facts, len(chances) - facts, task.documents, CHANCE),
-        float(of.unseen_mass),
-    )
-
-
 def recalibrated(
     task: Facts, chances: np.ndarray, rng: np.random.Generator
 ) -> tuple[float, np.ndarray]:
-    """The share of the uniform law under which fresh documents are likeliest, and the mixture.
-
-    The likelihood is concave in the share: the root of its slope, by bisection.
-    """
+    """The share of the uniform law under which fresh documents are likeliest, and the mixture."""
     fresh = task.facts[rng.integers(len(task.facts), size=FRESH)]
-    given, even = chances[numbers(fresh, task.base)], 1 / len(chances)
-    low, high = 0.0, 1.0
-    for _ in range(50):
-        share = (low + high) / 2
-        slope = ((even - given) / ((1 - share) * given + share * even)).mean()
-        low, high = (share, high) if slope > 0 else (low, share)
-    return share, (1 - share) * chances + share * even
+    share = uniform_share(chances[numbers(fresh, task.base)], len(chances))
+    return share, (1 - share) * chances + share / len(chances)
 
 
 def findings(
@@ -222,16 +169,6 @@ def control(task: Facts, chances: np.ndarray) -> Iterator[Finding]:
     of, most = figures(task, chances), UNTRAINED / len(task.facts)
     yield at_most("untrained/recall", "what was seen", "trained", of.recall, most)
     yield at_least("untrained/said", "g(H)", "trained", of.said, 1 - most)
-
-
-def law(task: Facts, name: ModelName) -> np.ndarray:
-    """The chances of all strings that a model of `theory.language.worlds` gives."""
-    seen, strings = numbers(task.facts[task.counts > 0], task.base), task.base**task.length
-    p = [Fraction(1, len(task.facts))] * len(task.facts)
-    given = chances_of_seen(p, task.counts.tolist(), name)
-    chances = np.full(strings, float(1 - sum(given)) / (strings - len(seen)))
-    chances[seen] = [float(each) for each in given]
-    return chances
 
 
 def planted(task: Facts) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 
 from constructions.trained.tasks.facts import Facts
-from verify.language.trained.facts_trained import Figures, Kept
+from verify.language.trained.figures import Figures, Kept
 
 LINES = {
     "said": ("g(H): said, and no fact", "C3", "-"),

@@ -1,0 +1,55 @@
+"""How far softmax heads are off for a regression prompt, before they are run.
+
+Let ‖x_i‖, ‖x_q‖ ≤ R, |y_i| ≤ Y, n examples, and ε the relative error of a head (`Gadgets.head`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+
+def descent_bound(k: int, eta: float, eps: float, B: float, R: float, Y: float, n: int) -> float:
+    """Of k steps of causal gradient descent with all scores at most B and η ≤ 2/λmax(S), so that
+    I − ηS does not lengthen u; NaN if k·ηnB·ε > 1/12.
+
+    A head leaves at most εηBnR in u and εηBnY in the prediction, which reads errors of u times
+    ηnRY.  Errors of u add up, so that k steps are off by
+
+        1.1·ε·ηnB·Y·(k + ηnR²·k(k − 1)/2),        if k·ηnB·ε ≤ 1/12,
+
+    where ε is taken at 1.1θ: errors of u make scores larger, by less than a tenth.
+    """
+    if not k * eta * n * B * eps <= 1 / 12:
+        return math.nan
+    return 1.1 * eps * eta * n * B * Y * (k + eta * n * R**2 * k * (k - 1) / 2)
+
+
+def newton_bound(
+    scores: Sequence[float], eps: float, alpha: float, R: float, Y: float, n: int
+) -> float:
+    """Of Newton's method from αI in `newton_direct`, if αλmax(S) ≤ 1; NaN if scores may be more
+    than 1.1 times those given, of all layers, which `eps` is for.
+
+    Let U_t = 2^j u_t, which is to be M_j x_t, H = Σ_i U_i x_iᵀ and F = I − H.  A step adds H U_t,
+    off by at most η = 2^j·ε·B_j Σ_i ‖U_i‖, so that
+
+        U_t ← (I + F)U_t + E_t,      F ← F² − Σ_i E_i x_iᵀ,      ‖E_t‖ ≤ η.
+
+    Without E, F is (I − αS)^{2^j}, which lengthens nothing, and ‖M_j‖ ≤ α2^j.  So what F is off
+    by, Δ, becomes at most 2Δ + Δ² + nRη, and what U_t is, ρ, at most (2 + Δ)ρ + Δα2^jR + η.  The
+    unembedding Σ_i y_i⟨x_i, U_q⟩ is then off by nYRρ and, itself, by 2^k·ε·B_k·nY.
+    """
+    rho = delta = 0.0
+    for j, B in enumerate(scores):
+        if R * rho / 2**j > 0.1 * B:
+            return math.nan
+        if j == len(scores) - 1:
+            break
+        held = alpha * 2**j * R
+        eta = 2**j * eps * B * n * (held + rho)
+        rho, delta = (
+            (2 + delta) * rho + delta * held + eta,
+            2 * delta + delta**2 + n * R * eta,
+        )
+    return float(n * Y * (R * rho + 2 ** (len(scores) - 1) * eps * scores[-1]))
