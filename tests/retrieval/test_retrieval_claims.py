@@ -5,7 +5,7 @@ import re
 import pytest
 from refusals import rejected, rejects
 
-from theory.checks import InputError
+from theory.kinds import InputError
 from verify.claim import Run
 from verify.cli.main import main
 from verify.finding import Verdict

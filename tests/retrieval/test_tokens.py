@@ -21,7 +21,7 @@ from constructions import (
     skip_gram,
 )
 from constructions.stream import Stream
-from theory.checks import InputError
+from theory.kinds import InputError
 from theory.retrieval import Lexicon
 from verify.domains import Rational, outputs, streams
 

@@ -10,7 +10,6 @@ import numpy as np
 import torch
 
 from constructions import disentangled, tripling
-from theory.checks import InputError
 from theory.graphs import (
     all_graphs,
     capacity,
@@ -28,6 +27,7 @@ from theory.graphs import (
     within,
 )
 from theory.graphs.tripling import Polynomial
+from theory.kinds import InputError
 from verify.claim import Run, claim, option
 from verify.domains import (
     Domain,

@@ -10,7 +10,6 @@ import numpy as np
 
 from constructions import disentangled, two_cycles
 from constructions.transformer import Transformer
-from theory.checks import InputError
 from theory.graphs import (
     Channels,
     all_graphs,
@@ -30,6 +29,7 @@ from theory.graphs import (
     walks_from,
     within,
 )
+from theory.kinds import InputError
 from verify.claim import Run, claim, option
 from verify.evidence.size import size
 from verify.finding import (

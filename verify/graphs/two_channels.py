@@ -11,7 +11,6 @@ import numpy as np
 
 from constructions import disentangled
 from constructions.transformer import Transformer
-from theory.checks import InputError
 from theory.graphs import (
     Channels,
     all_graphs,
@@ -23,6 +22,7 @@ from theory.graphs import (
     two_channels_by_definition,
 )
 from theory.graphs import two_channels as channels_of
+from theory.kinds import InputError
 from verify.claim import Run, claim, option
 from verify.finding import Evidence, Finding, no_counterexample, same
 from verify.graphs.exact_outputs import differences, evidence_of, over_q

@@ -15,8 +15,8 @@ from torch import nn
 
 from constructions.sensitivity import predictions
 from constructions.transformer import Transformer
-from theory.checks import InputError
 from theory.json_table import json_table
+from theory.kinds import InputError
 from theory.sensitivity import (
     Estimate,
     forced,
