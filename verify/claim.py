@@ -26,8 +26,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 import numpy as np
 import typer
 
-from theory.checks import InputError
-from theory.kinds import Choice, Steps, read
+from theory.kinds import Choice, InputError, Steps, read
 from verify.finding import Finding, Verdict
 from verify.ledger import plugins
 

@@ -10,9 +10,8 @@ import torch
 from torch import Tensor
 
 from constructions.interface import Interface, Prompt, finite_tensors
-from theory.checks import InputError
 from theory.graphs.adjacency import MOST_LISTED, all_graphs, check_adjacency
-from theory.kinds import Count, Finite, Positive, checked
+from theory.kinds import Count, Finite, InputError, Positive, checked
 
 
 class Graph(Interface):

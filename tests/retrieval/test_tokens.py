@@ -18,7 +18,7 @@ from constructions import (
     previous_token,
 )
 from constructions.stream import Stream
-from theory.checks import InputError
+from theory.kinds import InputError
 from verify.domains import Rational, outputs, streams
 
 Q = Rational()

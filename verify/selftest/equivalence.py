@@ -26,7 +26,7 @@ from torch import Tensor
 
 from constructions.blocks import Block
 from constructions.transformer import Transformer
-from theory.checks import InputError
+from theory.kinds import InputError
 from verify.domains import (
     Ball,
     Domain,

@@ -35,7 +35,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from theory.checks import InputError
+from theory.kinds import InputError
 
 VERIFY = Path(__file__).parent.parent
 

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from constructions.transformer import Transformer
-from theory.checks import InputError
+from theory.kinds import InputError
 from verify.claim import Claim, Fault, Run
 from verify.finding import Verdict
 from verify.selftest.equivalence import same_answers
