@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from theory.checks import InputError
+from theory.kinds import InputError
 
 OURS = "constructions", "theory"
 OF_TORCH = frozenset(vars(nn.Module()))  # what every module of torch has

@@ -26,8 +26,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 import numpy as np
 import typer
 
-from theory.checks import InputError
-from theory.kinds import Choice, Steps, read
+from theory.kinds import Choice, InputError, Steps, read
 from verify.finding import Finding, Verdict
 from verify.ledger import plugins
 
@@ -171,9 +170,7 @@ class Claim:
                 if least is not None and not options[name] >= least:
                     raise InputError(f"{name} is {options[name]}: give a number at least {least}")
                 if most is not None and not options[name] <= most:
-                    raise InputError(
-                        f"{name} is {options[name]}: give at most {most}, and other seeds for more"
-                    )
+                    raise InputError(f"{name} is {options[name]}: give at most {most}")
                 for other, allowed in (getattr(note, "only", None) or {}).items():
                     chosen = {**self.defaults, **options}.get(other)
                     if options[name] != self.options[name].default and chosen not in allowed:
@@ -229,7 +226,7 @@ def option(
 ) -> Any:
     """A command-line option: its help text, its names if not the parameter's, typer's settings.
 
-    `min` is the least value, and `max` the largest of what is drawn by the seed; they are checked
+    `min` is the least value and `max` the largest; they are checked
     here and not by typer, whose message leaves out the value that was given and which Python
     callers would not see.  `only` names other options and the values of theirs beside which this
     one is used: beside others it is refused, not ignored.

@@ -172,8 +172,8 @@ def test_show_says_where_everything_stands(capsys):
         "⌈log₃(2^(k + 2) + 1)⌉",
     ):
         assert part in shown
-    assert run("show", "gradient-descent") == 0  # a claim: all that it shows
-    assert capsys.readouterr().out.count("(theorem, regression)") == 3
+    assert run("show", "attention-patterns") == 0  # a claim: all that it shows
+    assert capsys.readouterr().out.count("(theorem, retrieval)") == 3
 
 
 def test_env_names_what_computes(capsys):

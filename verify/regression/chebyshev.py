@@ -11,7 +11,7 @@ import numpy as np
 
 import constructions
 from constructions.regression.chebyshev import Combinations, chebyshev_plan
-from theory.checks import InputError
+from theory.kinds import InputError
 from theory.regression.matrices import Matrix, NumberSystem
 from verify.claim import Run, claim, option
 from verify.evidence.examples import in_float64

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from theory.checks import InputError
+from theory.kinds import InputError
 from theory.regression import Start
 from theory.regression.by_definition import least_squares
 from theory.regression.matrices import identity, matrix_power, start_matrix

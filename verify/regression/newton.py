@@ -8,7 +8,7 @@ from typing import Annotated
 
 import constructions
 from constructions.transformer import Transformer
-from theory.checks import InputError
+from theory.kinds import InputError
 from theory.regression import Start, by_definition
 from theory.regression import newton as solve
 from theory.regression.matrices import on_each_prefix
