@@ -11,6 +11,7 @@ from verify.finding import (
     at_most,
     equal,
     labelled,
+    no_counterexample,
     plain,
     same,
     shown,
@@ -149,3 +150,15 @@ def test_numbers_that_must_be_these_numbers():
 def test_labels_stand_before_names_and_ids():
     (finding,) = labelled("k = 2", [equal("size", "its size", None)])
     assert (finding.id, finding.name) == ("k-=-2/size", "k = 2: its size")
+
+
+def test_a_search_for_counterexamples_ends_at_the_first():
+    def search():
+        yield "the first"
+        raise AssertionError("it was found")
+
+    found = no_counterexample("id", "name", search(), words="of nine cases", wanted="none")
+    assert (found.verdict, found.detail, found.measured) == (F, "the first", "different")
+    none = no_counterexample("id", "name", iter(()), evidence="identity", words="of nine cases")
+    assert (none.verdict, none.words, none.detail) == (H, "of nine cases", "")
+    assert (none.evidence, none.measured, none.bound) == ("identity", "equal", "equal")
