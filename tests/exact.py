@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -126,12 +127,23 @@ def gradient_descent_weights(x: np.ndarray, y: np.ndarray, k: int, eta: Any) -> 
     return w
 
 
-def online_weights(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def online_weights(x: np.ndarray, y: np.ndarray, step_size: Any = None) -> np.ndarray:
+    """One pass, by steps of this size or by those that fit each example."""
     w = array([fmpq(0)] * x.shape[1], x.shape[1])
     for row, label in zip(x, y, strict=True):
         if any(row):
-            w = w + (label - w @ row) / (row @ row) * row
+            w = w + (step_size or 1 / (row @ row)) * (label - w @ row) * row
     return w
+
+
+def chebyshev_polynomial(k: int, t: Any) -> Any:
+    """T_k(t) by the three-term recurrence."""
+    previous, value = Fraction(1), t
+    if k == 0:
+        return previous
+    for _ in range(k - 1):
+        previous, value = value, 2 * t * value - previous
+    return value
 
 
 def rounding_bound(

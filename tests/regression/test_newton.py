@@ -4,6 +4,7 @@ import torch
 from exact import (
     close_to_exact,
     newton_inverse,
+    power_inverse,
     predict,
     prompt,
     read,
@@ -72,7 +73,7 @@ def test_every_register_holds_what_its_stage_says(variant, d, n, k, seed):
     for stage in model.stages:
         register = fmpq(*stage.times.as_integer_ratio()) * held[stage.after][stage.register]
         # G with S G = I − E^p, by p steps of the linear recursion.
-        G, b = by_power(x, stage.holds.power, alpha, start_of(variant)), x.T @ y
+        G, b = power_inverse(x, stage.holds.power, alpha, start_of(variant)), x.T @ y
         residual = np.eye(d, dtype=int) - G @ (x.T @ x)
         kind = type(stage.holds).__name__
         if kind in ("Prediction", "Correlation"):
@@ -83,17 +84,6 @@ def test_every_register_holds_what_its_stage_says(variant, d, n, k, seed):
         assert register[-1].tolist() == (q @ G)[0].tolist()
         examples = register[1:-1:2] if "interleaved" in variant else register[:n]
         assert examples.tolist() == (x @ G).tolist()
-
-
-def by_power(x, power, alpha, start):
-    S = x.T @ x
-    first = alpha * (S if start == "gram" else S * 0 + np.eye(len(S), dtype=int))
-    G, base = 0 * first, first
-    for bit in bin(power)[2:]:
-        G = 2 * G - G @ S @ G
-        if bit == "1":
-            G = G + base - base @ S @ G
-    return G
 
 
 # The bound takes absolute values, which a hardmax does not survive.

@@ -2,6 +2,7 @@
 
 from copy import deepcopy
 
+import by_id
 import numpy as np
 import pytest
 from refusals import rejects
@@ -18,8 +19,7 @@ from verify.regression.newton import newton, newton_statement
 
 
 def findings(**options):
-    run = Run(seed=options.pop("seed", 0), quick=True)
-    return {f.id: f for f in newton.findings(run, **options)}
+    return by_id.findings(newton, **options)
 
 
 def failing(found):

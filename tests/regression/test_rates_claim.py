@@ -92,8 +92,3 @@ def test_stated_counts_that_are_wrong_fail():
                 steps=lambda c, e, right=count.steps, by=change: right(c, e) + by
             )
             assert rates_module._stated_count(wrong).verdict is Verdict.FAILS
-
-
-def test_digits_that_do_not_double_fail(monkeypatch):
-    monkeypatch.setattr(rates_module, "newton_digits", lambda *a, **b: [0.5, 1.0, 1.9, 3.9])
-    assert rates_module._digits_double(Run(), 3).verdict is Verdict.FAILS

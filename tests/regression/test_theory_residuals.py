@@ -5,6 +5,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from exact import chebyshev_polynomial
 from hypothesis import given
 from hypothesis import strategies as st
 from refusals import rejects
@@ -81,15 +82,6 @@ def test_ridge(eigenvalue, penalty):
     assert abs(Fraction(float(r.ridge_residual(eigenvalue, penalty))) - R) <= 4 * EPS * R
     fitted = Fraction(float(r.ridge_fitted(eigenvalue, penalty)))
     assert abs(fitted - (1 - R)) <= 4 * EPS * (1 - R)
-
-
-def chebyshev_polynomial(k, t):
-    previous, value = Fraction(1), t
-    if k == 0:
-        return previous
-    for _ in range(k - 1):
-        previous, value = value, 2 * t * value - previous
-    return value
 
 
 @given(

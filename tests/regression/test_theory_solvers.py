@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 from exact import (
     chebyshev_inverse,
+    chebyshev_polynomial,
     gradient_descent_weights,
     hyperpower_inverse,
     identity,
     newton_inverse,
+    online_weights,
     read,
 )
 from flint import fmpq, fmpq_mat
@@ -129,17 +131,6 @@ def test_newton_expansions():
     np.testing.assert_array_equal(second, expansion)
 
 
-def exact_kaczmarz(x, y, step_size):
-    w = [Fraction(0)] * x.shape[1]
-    for row, label in zip(x.tolist(), y.tolist(), strict=True):
-        row = [Fraction(v) for v in row]
-        norm = sum(v * v for v in row)
-        step = Fraction(step_size) if step_size else (1 / norm if norm else Fraction(0))
-        error = Fraction(label) - sum(u * v for u, v in zip(w, row, strict=True))
-        w = [u + step * error * v for u, v in zip(w, row, strict=True)]
-    return np.array([float(v) for v in w])
-
-
 @pytest.mark.parametrize("step_size", [None, 1 / 16])
 @given(problem=integer_examples())
 def test_online_gradient_descent(step_size, problem):
@@ -149,7 +140,8 @@ def test_online_gradient_descent(step_size, problem):
     growth = (1 + (np.vecdot(x, x).max() / 16 if step_size else 0)) ** n
     bound = 16 * n * d * EPS * (1 + np.linalg.norm(y, 1) * np.abs(x).sum()) * growth
     w = r.online_gradient_descent(x, y, step_size)
-    assert np.linalg.norm(w - exact_kaczmarz(x, y, step_size)) <= bound
+    exact = online_weights(read(Q, x), read(Q, y), step_size and fmpq(1, 16))
+    assert np.linalg.norm(w - as_float(exact)) <= bound
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1.0, 1e150])
@@ -204,15 +196,6 @@ def test_conjugate_gradient_stands_still_once_solved():
     assert np.linalg.norm(last - r.ols(x, y)) <= least_squares_error(x, y)
     assert np.linalg.norm(first - last) <= least_squares_error(x, y)
     np.testing.assert_array_equal(r.conjugate_gradient(x, np.zeros(6), 3), np.zeros(5))
-
-
-def chebyshev_polynomial(k, t):
-    previous, value = Fraction(1), t
-    if k == 0:
-        return previous
-    for _ in range(k - 1):
-        previous, value = value, 2 * t * value - previous
-    return value
 
 
 @given(

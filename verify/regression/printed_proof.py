@@ -6,7 +6,7 @@ right.  The theorem is true; its repaired proof is `constructions/regression/new
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
@@ -31,11 +31,8 @@ def printed(run: Run) -> Iterator[Finding]:
     yield causal_remark(run)
 
 
-def equal_signs(run: Run, second: float = 1.0) -> Finding:
-    """Equations (21), (28): relu(u) + relu(−u) is |u|, not u; one Newton layer with equal signs.
-
-    `second` is the second head's sign relative to the first: 1 as printed, −1 as it must be.
-    """
+def equal_signs(run: Run) -> Finding:
+    """Equations (21), (28): relu(u) + relu(−u) is |u|, not u; one Newton layer with equal signs."""
     d, n = 20, 40
     x, query = run.rng.standard_normal((n, d)), run.rng.standard_normal(d)
     alpha = 1 / np.linalg.eigvalsh(x.T @ x)[-1] ** 2
@@ -43,7 +40,7 @@ def equal_signs(run: Run, second: float = 1.0) -> Finding:
     as_printed = deepcopy(right)
     step = as_printed.blocks[3].attn
     assert step is not None
-    step.W_O[1] = second * step.W_O[0]
+    step.W_O[1] = step.W_O[0]
 
     def held(model: Transformer, layer: int, register: str) -> np.ndarray:
         H = [*model.streams(x, np.zeros(n), query)][layer]
@@ -72,7 +69,7 @@ def equal_signs(run: Run, second: float = 1.0) -> Finding:
     )
 
 
-def printed_alpha(numerator: int = 2) -> Finding:
+def printed_alpha() -> Finding:
     """Equation (37): α = 2/‖SSᵀ‖₂ leaves the top direction at residual −1, then 1 for ever.
 
     S = diag(1, 2, 3) is exact, ‖SSᵀ‖₂ = 9; α = 2/9 is checked over Q, and so is 1/9.
@@ -93,7 +90,7 @@ def printed_alpha(numerator: int = 2) -> Finding:
     return same(
         "newton-alpha",
         "α = 2/‖SSᵀ‖₂ never converges (eq. 37), top residuals",
-        {as_printed: top_residuals(numerator), half: top_residuals(1)},
+        {as_printed: top_residuals(2), half: top_residuals(1)},
         {as_printed: [-1, *[1] * 7], half: [0] * 8},
         wanted="α < 2/‖SSᵀ‖₂, strictly",
     )
@@ -106,7 +103,7 @@ PRINTED: Coefficients = ((2, -4), (4, -12, 16, -16))
 RIGHT: Coefficients = ((2, -1), (4, -6, 4, -1))
 
 
-def printed_expansions(printed: Coefficients = PRINTED) -> Finding:
+def printed_expansions() -> Finding:
     """Equations (38), (39): the coefficients of M₁ and M₂ in powers of S, with M₀ = αS.
 
     S commutes with itself, so a polynomial in one symbol s decides.
@@ -121,13 +118,13 @@ def printed_expansions(printed: Coefficients = PRINTED) -> Finding:
     def stated(both: Coefficients) -> list[Any]:
         return [sum(c * a * s * (a * s**2) ** i for i, c in enumerate(each)) for each in both]
 
-    differ = all(ours != theirs for ours, theirs in zip(found, stated(printed), strict=True))
+    differ = all(ours != theirs for ours, theirs in zip(found, stated(PRINTED), strict=True))
     return Finding(
         "newton-expansions",
         "M₁, M₂ (eq. 38, 39)",
         "identity",
         RIGHT,
-        printed,
+        PRINTED,
         Verdict.of(found == stated(RIGHT) and differ),
         "M₁ = 2αS − α²S³, M₂ = 4αS − 6α²S³ + 4α³S⁵ − α⁴S⁷",
         "not 2αS − 4α²S³, 4αS − 12α²S³ + 16α³S⁵ − 16α⁴S⁷",
@@ -151,7 +148,7 @@ def fixed_alpha() -> Finding:
     )
 
 
-def product_in_an_mlp(product: Callable[[fmpq], fmpq] = lambda t: t * t) -> Finding:
+def product_in_an_mlp() -> Finding:
     """Proposition B.4: a ReLU MLP cannot multiply, so the read-out's products are not exact.
 
     On the inputs (t, t), 0 ≤ t ≤ 1, an MLP of M ReLU units is linear on at most M + 1 pieces, one
@@ -164,9 +161,10 @@ def product_in_an_mlp(product: Callable[[fmpq], fmpq] = lambda t: t * t) -> Find
         h, errors = fmpq(1, M + 1), set()
         for piece in range(M + 1):
             left, right = piece * h, (piece + 1) * h
-            chord = half * (product(left) + product(right))
+            chord = half * (left * left + right * right)
             # Half the distance from chord to curve in the middle is what no line can beat.
-            errors.add(half * abs(chord - product(half * (left + right))))
+            middle = half * (left + right)
+            errors.add(half * abs(chord - middle * middle))
         exact += errors == {h * h / 8}
     return same(
         "newton-products",
