@@ -116,10 +116,7 @@ def test_demands_that_no_logits_meet(m, data):
     z = u[:, None] + v[None]  # (a, b, c)
     a = np.arange(m)
     wanted = np.concatenate(
-        [
-            z[a, -a % m, 0] - z[a, -a % m, r],
-            z[a, (r - a) % m, r] - z[a, (r - a) % m, 0],
-        ]
+        [z[a, -a % m, 0] - z[a, -a % m, r], z[a, (r - a) % m, r] - z[a, (r - a) % m, 0]]
     )
     unknowns = np.concatenate([u[:, 0] - u[:, r], v[:, 0] - v[:, r]])
     assert np.allclose(rows @ unknowns, wanted)
@@ -144,10 +141,7 @@ def test_it_holds_at_the_least_size():
 
 @pytest.mark.parametrize(
     ("call", "names"),
-    [
-        (lambda: demands(5, 10), "r m"),
-        (lambda: list(claim.findings(Run(), p=25)), "p"),
-    ],
+    [(lambda: demands(5, 10), "r m"), (lambda: list(claim.findings(Run(), p=25)), "p")],
 )
 def test_refusals(call, names):
     with rejects(*names.split()):

@@ -11,14 +11,7 @@ from hypothesis import strategies as st
 from refusals import rejects
 
 from constructions import adder
-from theory.arithmetic import (
-    bin_of,
-    bin_sizes,
-    fourier_bins,
-    fourier_matrix,
-    kept_stream,
-    leakage,
-)
+from theory.arithmetic import bin_of, bin_sizes, fourier_bins, fourier_matrix, kept_stream, leakage
 from verify.arithmetic.fourier_filters import (
     KEPT,
     filtered,

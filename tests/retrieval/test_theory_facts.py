@@ -210,8 +210,7 @@ def test_bad_questions(question):
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["", "Jane is a baker.", "Who is Jane's boss? Jane is a baker.", "Who is Jane's boss"],
+    "text", ["", "Jane is a baker.", "Who is Jane's boss? Jane is a baker.", "Who is Jane's boss"]
 )
 def test_texts_without_a_question_at_the_end(text):
     with rejects("text"):

@@ -17,11 +17,7 @@ from verify.evidence.checkpoints import Trained
 from verify.finding import Verdict
 from verify.retrieval.trained import induction_trained as module
 from verify.retrieval.trained.circuits import attended, attention_of
-from verify.retrieval.trained.induction_trained import (
-    induction_trained,
-    interventions,
-    transition,
-)
+from verify.retrieval.trained.induction_trained import induction_trained, interventions, transition
 
 HOLDS, FAILS = Verdict.HOLDS, Verdict.FAILS
 ONE, TWO = "induction-small-1-layer-seed0", "induction-small-2-layers-seed0"
