@@ -3,7 +3,7 @@
 import pytest
 from refusals import rejects
 
-from theory.checks import InputError
+from theory.kinds import InputError
 from verify.claim import Run
 from verify.cli.main import main
 from verify.finding import Verdict

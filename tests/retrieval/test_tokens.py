@@ -14,7 +14,7 @@ from token_models import MODELS as BUILD
 import constructions
 from constructions import induction_heads, nearest_neighbour, previous_token
 from constructions.stream import Stream
-from theory.checks import InputError
+from theory.kinds import InputError
 from verify.domains import Rational, outputs, streams
 
 Q = Rational()

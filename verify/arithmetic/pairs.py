@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from constructions.transformer import Transformer
-from theory.checks import InputError
+from theory.kinds import InputError
 from verify.claim import Run, option
 from verify.evidence.sequences import exact_evidence
 from verify.finding import Evidence, Finding, Verdict
