@@ -44,8 +44,9 @@ class Graph(Interface):
         return Prompt(A, self.n)
 
     def all_inputs(self, most: int, causal: bool) -> Iterator[tuple[np.ndarray]] | None:
-        graphs = all_graphs(self.n) if self.n <= MOST_LISTED else ()
-        return iter([(graphs,)]) if 0 < len(graphs) <= most else None
+        if self.n > MOST_LISTED or len(graphs := all_graphs(self.n)) > most:
+            return None
+        return iter([(graphs,)])
 
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
         if not bool(torch.isfinite(outputs).all()):

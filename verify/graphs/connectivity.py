@@ -218,7 +218,9 @@ def registers(case: Case, A: np.ndarray) -> Finding:
         for stage in model.stages:
             held = passed[stage.after][-len(some) :][..., model.stream[stage.register]]
             wanted = stage.holds(some)
-            for wrong in differences(*((held, wanted) if exact else (held > 0, wanted > 0)), some):
+            if not exact:
+                held, wanted = held > 0, wanted > 0
+            for wrong in differences(held, wanted, some):
                 yield f"{stage}: {wrong}"
 
     return no_counterexample(

@@ -92,7 +92,8 @@ class FunctionFault:
             items = [*result]
             items[self.part] = change(items[self.part])
             return _like(result, items)
-        renewed = result._replace if isinstance(result, tuple) else partial(replace, result)
+        named: Any = result
+        renewed = named._replace if isinstance(result, tuple) else partial(replace, named)
         return renewed(**{self.part: change(getattr(result, self.part))})
 
 

@@ -144,7 +144,7 @@ def _computed(each: Standard, model: Transformer, quick: bool) -> Iterator[Findi
         yield _noise(values, each.noise, exact_evidence(model))
     if not statement.theorem:
         return
-    yield size(model, statement.theorem, **statement.parameters)
+    yield size(model, statement.theorem, k=len(each.positions))
     yield _units(each, model)
     some = words[:: max(1, len(words) // (4 if quick else 16))]
     yield margin_kept(statement, [(model, words)])
