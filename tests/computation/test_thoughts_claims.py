@@ -69,7 +69,7 @@ def test_what_is_decoded_wrongly_is_told():
 def test_gaps_are_those_declared_whatever_the_length(addressed):
     for T in (1, 2, 9):
         model = turing_machine(MACHINES["wolfram-2-3"], T, addressed=addressed)
-        for states in head_states(model, addressed):
+        for states in head_states(model):
             assert gap_finding("label", model, states).verdict is HOLDS
 
 
