@@ -47,7 +47,6 @@ def test_a_machine_of_ones_own(tmp_path):
         (turing, {"machine": "nowhere.json"}, "nowhere.json"),
         (turing, {"steps": 10**8}, "steps 10000"),
         (circuits_by_thoughts, {"inputs": 13}, "inputs 13"),
-        (scratchpad_claim, {"automaton": "S9"}, "automaton"),
     ],
 )
 def test_bad_options_are_refused(claim, options, names):
