@@ -26,8 +26,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 import numpy as np
 import typer
 
-from theory.checks import InputError
-from theory.kinds import Choice, Steps, read
+from theory.kinds import Choice, InputError, Steps, read
 from verify.finding import Finding, Verdict
 from verify.ledger import plugins
 
@@ -136,11 +135,14 @@ class Claim:
             save(run.plot, resolve_name(self.picture), *run.shown)
 
     def command(self, name: str, options: Mapping[str, Any], seed: int) -> str:
-        """The command line of these options; a number below what an option takes is its least."""
-        changed = []
+        """The command line of these options; a number below what an option takes is its least, and
+        an option that has no part beside the others is left out."""
+        changed, values = [], {**self.defaults, **options}
         for key, value in options.items():
             parameter = self.options[key]
             for note in get_args(parameter.annotation)[1:]:
+                for other, allowed in (getattr(note, "only", None) or {}).items():
+                    value = value if values[other] in allowed else parameter.default
                 if getattr(note, "least", None) is not None and value is not None:
                     value = max(value, note.least)
             if value != parameter.default:

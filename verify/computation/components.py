@@ -10,11 +10,11 @@ import numpy as np
 
 from constructions.computation import connected_components as construction
 from constructions.transformer import Transformer
-from theory.checks import InputError
 from theory.computation import components as program_for
 from theory.computation import least_labels, shuffled_path
 from theory.computation.components import as_inputs, enough_steps, settled_after, slowest
 from theory.computation.edge_lists import all_graphs, families
+from theory.kinds import InputError
 from verify.claim import Run, claim, option
 from verify.computation.options import MOST_DRAWN
 from verify.computation.pram import (
@@ -59,8 +59,9 @@ def components(
     yield from gaps(LABEL, few, program_for(4, 4))
     tiny = built(run, 2, 1)
     yield from labelled(LABEL, [works_locally(tiny, program_for(2, 1)), enough(run), steps(run)])
-    path = shuffled_path(n, run.rng)
-    run.draw(built(run, n, n - 1, settled_after(path, n)), path)
+    if run.plot:
+        path = shuffled_path(n, run.rng)
+        run.draw(built(run, n, n - 1, settled_after(path, n)), path)
 
 
 def built(run: Run, n: int, m: int, layers: int | None = None) -> Transformer:

@@ -10,8 +10,8 @@ import numpy as np
 from constructions.computation import connected_components
 from constructions.graphs import search, squaring, tripling
 from constructions.retrieval import hop
-from theory.checks import InputError
 from theory.graphs import Pointers, both_ways, least_layers, pointers, reachable
+from theory.kinds import InputError
 from verify.claim import Run, claim, option
 from verify.finding import Evidence, Finding, each_at_most, same
 from verify.ledger.theorems import ceil_log

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from matplotlib.axes import Axes
 
@@ -17,6 +18,6 @@ def by_lookup(
     for name, means in measured.items():
         lookups, (colour, label) = range(1, len(means) + 1), style[name]
         values, bars = [m.mean for m in means], [ERRORS * m.error for m in means]
-        look = {"marker": "o", "ms": 4, "capsize": 2, "color": colour}
+        look: dict[str, Any] = {"marker": "o", "ms": 4, "capsize": 2, "color": colour}
         panel.errorbar(lookups, values, bars, label=label, **look)
     panel.set(xlabel="lookup", xticks=list(lookups))
