@@ -3,7 +3,6 @@
 import json
 import re
 from fractions import Fraction
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,7 +16,7 @@ from verify.sensitivity import random_table
 from verify.sensitivity import random_weights as random
 from verify.sensitivity import sensitivity as module
 from verify.sensitivity.sensitivity import sensitivity
-from verify.sensitivity.spectral_bias import _lemma, spectral_bias
+from verify.sensitivity.spectral_bias import spectral_bias
 
 
 def verdicts(claim, run, **options):
@@ -193,22 +192,3 @@ def test_a_table_leaves_the_options_of_the_standard_functions_without_a_part(tmp
     for other in ({"d": 8}, {"samples": 200}):
         with rejects(*other, "table"):
             list(sensitivity.findings(Run(quick=True), table=table, **other))
-
-
-def test_the_lemma_compares_every_second_eigenvalue():
-    found = {f.id: f.verdict for f in _lemma([[Fraction(m) for m in (3, 1, 5)]])}
-    assert found["lemma"] is Verdict.FAILS
-    found = {f.id: f.verdict for f in _lemma([[Fraction(m) for m in (3, 4, 3)]])}
-    assert found["lemma"] is Verdict.HOLDS
-
-
-def test_halves_of_the_draws_that_differ_are_seen(unchecked):
-    """Even draws beside odd ones: the control of random weights."""
-    rng = np.random.default_rng(0)
-    same = rng.random(200)
-    for values, verdict in ((same, Verdict.HOLDS), (same + np.tile([0, 1.0], 100), Verdict.FAILS)):
-        at = dict.fromkeys(random.THRESHOLDS, values)
-        laws = dict.fromkeys(random.LAWS, SimpleNamespace(at=at))
-        names = [name for name, _ in random.PAIRS.values()]
-        table = {law: dict.fromkeys(names, each) for law, each in laws.items()}
-        assert random._control(table).verdict is verdict
