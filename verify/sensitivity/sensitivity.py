@@ -44,7 +44,7 @@ from verify.evidence.sequences import (
 )
 from verify.evidence.size import size, units
 from verify.finding import Evidence, Finding, Verdict, at_most, labelled, same
-from verify.sensitivity.standard import (
+from verify.sensitivity.standard_functions import (
     NOISE,
     Standard,
     figures_of,
