@@ -6,15 +6,13 @@ import numpy as np
 import pytest
 from refusals import rejects
 
-from constructions import (
-    gradient_descent,
-    newton,
-)
+from constructions import circuit_evaluator, connected_components, gradient_descent, newton
 from verify.claim import Run, claim, installed
 from verify.finding import Finding, Verdict, at_most, same
 from verify.selftest import run as selftest
 from verify.selftest.function_mutations import CHANGES, FunctionFault, function_faults
-from verify.selftest.run import Report, random_entries, report_on
+from verify.selftest.run import Planted, Report, random_entries, report_on
+from verify.selftest.tensor_mutations import TensorFault
 
 
 def lost(x: float) -> float:
@@ -301,8 +299,6 @@ def test_a_fault_in_a_tensor_that_only_leaves_things_undecided_is_missed():
 
 
 def test_all_inputs_are_there_once_each():
-    from constructions import circuit_evaluator, connected_components
-
     for model, most in ((circuit_evaluator(1, 1, nand=True), 2), (connected_components(3, 2), 91)):
         causal = model.is_causal
         found = [
