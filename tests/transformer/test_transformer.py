@@ -407,12 +407,6 @@ def test_under_a_strict_mask_the_first_token_sees_itself_and_the_second_only_the
         assert (attn(H, 5)[0] - by_definition(attn, H[:1], 1)[0]).abs().max() <= tolerance(attn, H)
 
 
-@pytest.mark.parametrize("scale", [0.0, -1.0, math.nan, math.inf])
-def test_scales_that_are_not_above_0_are_refused(scale):
-    with rejects("scale"):
-        an_attention(np.random.default_rng(0), "softmax", "full", scale=scale)
-
-
 @pytest.mark.parametrize("normalise", NORMALISE)
 def test_sharpening_changes_the_layers_that_compare_and_no_weight(normalise):
     model, tokens = a_transformer(0, normalise), integers(np.random.default_rng(1), 5, 3)
@@ -440,18 +434,20 @@ def test_softmax_tends_to_hardmax():
         assert (hard - soft).abs().max() <= 4 * math.exp(-sharpness) + 10 * EPS
 
 
-@pytest.mark.parametrize("sharpness", [0.0, -1.0, math.nan, math.inf])
-def test_a_sharpness_that_is_none_is_refused(sharpness):
+@pytest.mark.parametrize("wrong", [0.0, -1.0, math.nan, math.inf])
+def test_a_scale_or_sharpness_that_is_not_above_0_is_refused(wrong):
+    with rejects("scale"):
+        an_attention(np.random.default_rng(0), "softmax", "full", scale=wrong)
     with rejects("sharpness"):
-        a_transformer().sharpened(sharpness)
+        a_transformer().sharpened(wrong)
 
 
-def test_unknown_normalisations_and_masks_are_refused(unchecked):
-    rng = np.random.default_rng(0)
-    with rejects("normalise"):
-        an_attention(rng, "sparsemax", "full")
-    with rejects("mask"):
-        an_attention(rng, "linear", "past")
+@pytest.mark.parametrize(
+    ("given", "named"), [(("sparsemax", "full"), "normalise"), (("linear", "past"), "mask")]
+)
+def test_unknown_normalisations_and_masks_are_refused(given, named, unchecked):
+    with rejects(named):
+        an_attention(np.random.default_rng(0), *given)
 
 
 @pytest.mark.parametrize("asks", [False, True])
