@@ -1,4 +1,4 @@
-"""A finished run, for tests that look at its folder or change it."""
+"""Finished runs, for tests that look at their folders or change them."""
 
 import shutil
 
@@ -19,3 +19,14 @@ def whole(tmp_path_factory):
 def finished(whole, tmp_path):
     """A copy of that folder."""
     return shutil.copytree(whole, tmp_path / "finished")
+
+
+@pytest.fixture(scope="session")
+def run(tmp_path_factory):
+    """A run of a few steps, made by the command."""
+    from constructions.trained.__main__ import main
+
+    folder = tmp_path_factory.mktemp("run")
+    words = ["regression", "--steps", "40", "--model", "lstm", "--seed", "2", "--device", "cpu"]
+    assert main(["train", *words, "--out", str(folder)]) == 0
+    return folder
