@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -167,7 +167,7 @@ class Stage:
 
     after: int
     register: str
-    holds: Any
+    holds: Callable[..., Any]
     times: float = 1.0
 
     def __str__(self) -> str:

@@ -66,6 +66,8 @@ def _equal(value: Any, default: Any) -> bool:
 
 def _written(value: Any) -> str:
     """A number, a word or a short list as Python writes it, of anything else what it is."""
+    if isinstance(value, np.ndarray) and value.ndim == 1:
+        value = value.tolist()
     if isinstance(value, Tensor | np.ndarray):
         return f"<{'×'.join(map(str, value.shape))} array>"
     if isinstance(value, np.generic):

@@ -39,18 +39,21 @@ and not checked here, has a width of O(log) and constant precision instead.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from constructions.assembly import Head, block, rows, unembed
 from constructions.blocks import Embed, PosEmbed, Stage
+from constructions.call import construction
 from constructions.stream import Map, Reading, Stream, one
 from constructions.tokens import Tokens, placed, sizes
 from constructions.transformer import Transformer
 from constructions.words import And, Move, Word
-from theory.checks import InputError
 from theory.computation.boolean_circuits import NAND, TABLES, Circuit
-from theory.kinds import Count, Integers, Positive, Within, checked
+from theory.computation.circuit_prompts import read_gates
+from theory.kinds import Count, InputError, Integers, Positive, Within
 
 BITS = 2  # tokens 0 and 1 are bits, then come the tables, if there are any, then the wires
 PARTS = "the table", "the left wire", "the right wire"
@@ -108,7 +111,7 @@ class Circuits(Tokens):
         return np.concatenate([bits, np.broadcast_to(gates, (*bits.shape[:-1], gates.size))], -1)
 
 
-@checked
+@construction
 def circuit_evaluator(
     n_inputs: Count, n_gates: Count, sharpness: Positive | None = None, *, nand: bool = False
 ) -> Transformer:
@@ -170,15 +173,23 @@ def circuit_evaluator(
         interface=Circuits(n, G, nand),
         stream=stream,
         stages=(
-            *(Stage(1, name, name) for name in ("table", *sides)[nand:]),
-            Stage(2, "x", "x"),
-            Stage(2, "y", "y"),
-            Stage(2, "result", "sign"),
+            *(Stage(1, name, partial(_read, nand, name)) for name in ("table", *sides)[nand:]),
+            *(Stage(2, name, partial(_read, nand, name)) for name in ("x", "y")),
+            Stage(2, "result", partial(_signed, nand)),
         ),
         at_most={name: most for name, most in bounds.items() if name in stream},
-        name=f"circuit_evaluator({n}, {G}{', nand=True' * nand})",
         source="[Li2024]; sizes proved in constructions/computation/boolean_circuits.py",
     ).sharpened(sharpness)
+
+
+def _read(nand: bool, what: str, tokens: np.ndarray) -> np.ndarray:
+    """This of `read_gates`."""
+    return read_gates(tokens, nand)[what]
+
+
+def _signed(nand: bool, tokens: np.ndarray) -> np.ndarray:
+    """The value of the gate that is due, as −1 or 1."""
+    return 2 * read_gates(tokens, nand)["value"] - 1
 
 
 def _tabled(stream: Stream) -> list[Word]:

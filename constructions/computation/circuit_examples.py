@@ -19,20 +19,20 @@ import numpy as np
 
 from constructions.assembly import Head, block, rows, unembed
 from constructions.blocks import Block, Embed, PosEmbed, Stage, Unembed
+from constructions.call import construction
 from constructions.margins import Margin
 from constructions.stream import Map, Reading, Stream, one
 from constructions.tokens import Tokens, latest, placed, sizes
 from constructions.transformer import Transformer
 from constructions.words import And
+from theory.kinds import Count
 
 SOURCE = "proved in constructions/computation/circuit_examples.py"
 
 
-def contains_aa(max_length: int) -> Transformer:
-    """Whether 1 1 stands in the word so far: 2 layers, 1 head, width 6, 1 unit.
-
-    Raises ValueError for a length below 1.
-    """
+@construction
+def contains_aa(max_length: Count) -> Transformer:
+    """Whether 1 1 stands in the word so far: 2 layers, 1 head, width 6, 1 unit."""
     _, T = sizes(2, max_length)
     stream = Stream(x=1, before=1, pair=1, j=1, norm=1, answer=1)
     x, before, pair, j, norm, answer = map(stream.read, stream)
@@ -46,17 +46,15 @@ def contains_aa(max_length: int) -> Transformer:
         ),
         block(stream, [latest(pair, j, pair, "answer", T)], normalise="hardmax", mask="causal"),
     ]
-    stages = (Stage(1, "pair", "pair here"), Stage(2, "answer", "answer"))
+    stages = Stage(1, "pair", _pair), Stage(2, "answer", _any_pair)
     letters = {"x": (0, 1, 0)}
-    return _model(f"contains_aa({T})", stream, letters, blocks, _bit(stream, answer), stages, T)
+    return _model(stream, letters, blocks, _bit(stream, answer), stages, T)
 
 
-def marked_majority(max_length: int) -> Transformer:
+@construction
+def marked_majority(max_length: Count) -> Transformer:
     """Whether more of the 1s so far stand at odd positions than at even ones: 1 layer, 1 head,
-    width 3.
-
-    Raises ValueError for a length below 1.
-    """
+    width 3."""
     _, T = sizes(2, max_length)
     stream = Stream(mark=1, side=1, answer=1)
     mark, side, answer = map(stream.read, stream)
@@ -68,8 +66,26 @@ def marked_majority(max_length: int) -> Transformer:
     # The mean is above 0 by at least 1/(T + 1), or not at all.
     delta = 2.0 ** -(T + 1).bit_length() / 2
     said = _bit(stream, answer, delta)
-    stages = (Stage(1, "answer", "answer"),)
-    return _model(f"marked_majority({T})", stream, letters, blocks, said, stages, T, delta, sides)
+    stages = (Stage(1, "answer", _mean_side),)
+    return _model(stream, letters, blocks, said, stages, T, delta, sides)
+
+
+def _pair(words: np.ndarray) -> np.ndarray:
+    """[this letter and the one before are 1]."""
+    before = np.pad(words[..., :-1], [(0, 0)] * (words.ndim - 1) + [(1, 0)])
+    return (words & before)[..., None]
+
+
+def _any_pair(words: np.ndarray) -> np.ndarray:
+    """[there was such a pair so far]."""
+    return np.maximum.accumulate(_pair(words), axis=-2)
+
+
+def _mean_side(words: np.ndarray) -> np.ndarray:
+    """The mean of 1 at odd and −1 at even positions over the 1s so far, 0 without any."""
+    sides = words * (1 - 2 * (np.arange(words.shape[-1]) % 2))
+    count = np.maximum(np.cumsum(words, axis=-1), 1)
+    return (np.cumsum(sides, axis=-1) / count)[..., None]
 
 
 def _bit(stream: Stream, answer: Reading, delta: float = 1.0) -> Unembed:
@@ -78,7 +94,6 @@ def _bit(stream: Stream, answer: Reading, delta: float = 1.0) -> Unembed:
 
 
 def _model(
-    name: str,
     stream: Stream,
     letters: Mapping[str, Sequence[int]],
     blocks: list[Block],
@@ -101,6 +116,5 @@ def _model(
         interface=Tokens(V, T, prefix=(V,), answers=2, margin=margin),
         stream=stream,
         stages=stages,
-        name=name,
         source=SOURCE,
     )

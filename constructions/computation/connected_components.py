@@ -17,22 +17,24 @@ yet is never given: the graph is refused, with what to do.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from constructions.computation.pram import Processors, _Compiled
+from constructions.call import construction
+from constructions.computation.pram import Processors, _Compiled, held_after
 from constructions.interface import as_many
 from constructions.transformer import Transformer
-from theory.checks import InputError
 from theory.computation.components import as_inputs, components, enough_steps
 from theory.computation.kinds import EdgeArray
-from theory.kinds import Count, Steps, Within, checked
+from theory.computation.pram import Program
+from theory.kinds import Count, InputError, Steps, Within
 
 
-@checked
+@construction
 def connected_components(vertices: Count, edges: Steps, layers: Steps | None = None) -> Transformer:
     """`connected_components(n, m)(pairs)`: the least vertex of each vertex's component, (…, n).
 
@@ -45,10 +47,15 @@ def connected_components(vertices: Count, edges: Steps, layers: Steps | None = N
     layers.
     """
     program = components(vertices, edges, layers)
-    L = program.repeat
-    return _Compiled(program).model(
-        Graph(vertices, edges, L), f"connected_components({vertices}, {edges}, {L})"
-    )
+    graph = Graph(vertices, edges, program.repeat)
+    return _Compiled(program).model(graph, partial(_of_graph, vertices))
+
+
+def _of_graph(
+    vertices: int, program: Program, name: str, power: int, after: int, edges: np.ndarray
+) -> np.ndarray:
+    """What a register of the program holds for a graph (…, m, 2)."""
+    return held_after(program, name, power, after, *as_inputs(edges, vertices))
 
 
 class Graph(Processors):

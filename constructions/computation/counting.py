@@ -26,27 +26,38 @@ that rounded averages come out as bits.
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import partial
 
 import numpy as np
 
 from constructions.assembly import block, rows, unembed
 from constructions.blocks import Block, Embed, Stage
+from constructions.call import construction
 from constructions.stream import Map, Reading, Stream, one
-from constructions.tokens import Tokens, average, sizes
+from constructions.tokens import Tokens, average, inverse, per_token, sizes
 from constructions.transformer import Transformer
 from constructions.words import And as AllOf
 from constructions.words import Move, Step, Word
 from theory import kinds
-from theory.checks import InputError
 from theory.computation.conjunctions import START, Conjunctions, stripped
-from theory.computation.counting import And, Count, Formula, Or, checked_alphabet, letters
+from theory.computation.counting import (
+    And,
+    Count,
+    Formula,
+    Or,
+    checked_alphabet,
+    letters,
+)
+from theory.computation.counting import counted as summed
+from theory.computation.counting import holds as by_definition
 from theory.computation.counting_syntax import parse
+from theory.kinds import InputError
 
 Terms = tuple[tuple[int, Formula], ...]
 LARGEST = 2.0**45  # of what a step reads, so that it is rounded by far less than a quarter
 
 
-@kinds.checked
+@construction
 def from_counting(
     formula: Formula | str, max_length: kinds.Count, *, alphabet: str | None = None
 ) -> Transformer:
@@ -118,9 +129,15 @@ class _Compiled:
         wanted = 1 - failing if isinstance(self.top, Or) else len(self.parts) - failing
         sign = -1.0 if self.negated else 1.0
         bias = np.array([0.0, sign * (1.0 - 2.0 * wanted)])
-        stages = [Stage(self.level_of(terms), name, terms) for terms, name in self.sums.items()]
-        stages += [Stage(self.level(bit), name, bit) for bit, name in self.bits.items()]
-        stages += [Stage(1, "inverse", "1/N")] * self.inverse
+        stages = [
+            Stage(self.level_of(terms), name, partial(_mean, terms, self.alphabet))
+            for terms, name in self.sums.items()
+        ]
+        stages += [
+            Stage(self.level(bit), name, partial(_truth, bit, self.alphabet))
+            for bit, name in self.bits.items()
+        ]
+        stages += [Stage(1, "inverse", inverse)] * self.inverse
         bounds = {name: float(sum(abs(a) for a, _ in terms)) for terms, name in self.sums.items()}
         ones = dict.fromkeys([*self.bits.values(), *["inverse"] * self.inverse], 1.0)
         return Transformer(
@@ -131,7 +148,6 @@ class _Compiled:
             stream=self.stream,
             stages=tuple(stages),
             at_most={**bounds, **ones},
-            name=f"from_counting('{self.formula}', {self.T}, alphabet='{self.alphabet}')",
             source="[YangChiang2024]; proved in constructions/computation/counting.py",
         )
 
@@ -209,6 +225,16 @@ class _Compiled:
         name = f"[{', '.join(sorted(letter or 'BOS' for letter in letters))}]"
         column = np.array([[float(letter in letters)] for letter in self.split.letters])
         return self.stream.read("letter") @ Map(column, name)
+
+
+def _mean(terms: Terms, alphabet: str, words: np.ndarray) -> np.ndarray:
+    """Σ a·#φ over the number of tokens, BOS among them."""
+    return per_token(summed(Count(terms, 0, None), words, alphabet))
+
+
+def _truth(formula: Formula, alphabet: str, words: np.ndarray) -> np.ndarray:
+    """Whether a formula holds after each letter."""
+    return by_definition(formula, words, alphabet)[..., None]
 
 
 def steps(comparison: Count, holds: bool) -> tuple[bool, list[tuple[float, int, float]]]:

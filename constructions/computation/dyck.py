@@ -34,22 +34,25 @@ Numbers take the place of codes, so that neither the width nor the number of uni
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from constructions.assembly import block, rows, unembed
 from constructions.blocks import Block, Embed, PosEmbed, Stage
+from constructions.call import construction
 from constructions.margins import Margin, Restores, sharpening
 from constructions.stream import Map, Reading, Stream, one
-from constructions.tokens import Tokens, average, counted, sizes, written
+from constructions.tokens import Tokens, average, counted, inverse, per_token, sizes, written
 from constructions.transformer import Transformer
 from constructions.words import Step
-from theory.kinds import Count, Positive, checked
+from theory.computation.dyck import balances, is_dyck, match_types
+from theory.kinds import Count, Positive
 
 YES = np.array([0.0, 1.0])  # logits of a word that is not rejected
 
 
-@checked
+@construction
 def dyck(
     k: Count, max_length: Count, *, depth: Count | None = None, sharpness: Positive | None = None
 ) -> Transformer:
@@ -70,7 +73,6 @@ def dyck(
     Raises ValueError for a sharpness that is too small.
     """
     V, T = sizes(2 * k, max_length)
-    called = f"dyck({k}, {T}" + (f", depth={depth})" if depth is not None else ")")
     counts, typed = k > 1 or depth is not None, k > 1
     stream = Stream(
         **dict.fromkeys(("sign", "share", "error", "rejected"), 1),
@@ -96,9 +98,8 @@ def dyck(
         pos_embed=line,
         interface=Tokens(V, T, prefix=prefix, answers=2, margin=1.0),
         stream=stream,
-        stages=_stages(counts, typed),
+        stages=_stages(k, depth, len(prefix)),
         at_most={name: bound for name, bound in _bounds(k, T).items() if name in stream.widths},
-        name=called,
         source="proved in constructions/computation/dyck.py",
     ).sharpened(sharpness)
 
@@ -160,17 +161,56 @@ def _at_least(number: int, reads: Reading, into: str) -> Step:
     return Step(reads, number - 0.25, into, margin=0.5)
 
 
-def _stages(counts: bool, typed: bool) -> tuple[Stage, ...]:
-    """What stands where: b/N and 1/N, errors of the balance; b, b², those of the depth, …"""
-    last = 2 + counts + typed
-    found = [Stage(1, "share", "b/N"), Stage(1, "error", "b < 0"), Stage(last, "rejected", "no")]
+def _stages(k: int, depth: int | None, prefix: int) -> tuple[Stage, ...]:
+    """b/N and 1/N, errors of the balance; b, b², those of the depth; those of types."""
+    counts, typed = bool(prefix), k > 1
+    found = [
+        Stage(1, "share", partial(_share, k, prefix)),
+        Stage(1, "error", partial(_errors, k, 1, None)),
+        Stage(2 + counts + typed, "rejected", partial(_rejected, k, depth)),
+    ]
     if counts:
-        found += [Stage(1, "inverse", "1/N"), Stage(2, "balance", "b")]
-        found += [Stage(2, "error", "b < 0 or b > D")]
+        found += [Stage(1, "inverse", inverse), Stage(2, "balance", partial(_balance, k, 1))]
+        found += [Stage(2, "error", partial(_errors, k, 2, depth))]
     if typed:
-        found += [Stage(2, "balance_square", "b²"), Stage(3, "type", "type less that found")]
-        found += [Stage(3, "error", "any error")]
+        found += [Stage(2, "balance_square", partial(_balance, k, 2))]
+        found += [
+            Stage(3, "type", partial(_off, k)),
+            Stage(3, "error", partial(_errors, k, 3, depth)),
+        ]
     return tuple(found)
+
+
+def _share(k: int, prefix: int, words: np.ndarray) -> np.ndarray:
+    """b/N after each letter, N tokens with those in front."""
+    return per_token(balances(words, k), prefix)
+
+
+def _balance(k: int, power: int, words: np.ndarray) -> np.ndarray:
+    """b, or b², after each letter; 0 where b < 0."""
+    return np.maximum(balances(words, k), 0)[..., None] ** power
+
+
+def _off(k: int, words: np.ndarray) -> np.ndarray:
+    """The own type less that of the bracket that is closed."""
+    return (words % k)[..., None] - match_types(words, _balance(k, 1, words)[..., 0], k)[..., None]
+
+
+def _errors(k: int, layer: int, depth: int | None, words: np.ndarray) -> np.ndarray:
+    """How many errors the layers up to this one have found at each letter: b < 0, b > D, and a
+    bracket that closes one of another type."""
+    b = balances(words, k)[..., None]
+    found = (b < 0).astype(int)
+    if depth is not None:
+        found += b > depth
+    if layer == 3:
+        found += (words >= k)[..., None] & (_off(k, words) != 0)
+    return found
+
+
+def _rejected(k: int, depth: int | None, words: np.ndarray) -> np.ndarray:
+    """Whether the prefix is no Dyck word."""
+    return ~is_dyck(words, k, depth)[..., None]
 
 
 def _bounds(k: int, T: int) -> dict[str, float]:

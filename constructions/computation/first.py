@@ -20,16 +20,17 @@ import numpy as np
 from constructions.assembly import Head, block, rows, unembed
 from constructions.attention import Normalise
 from constructions.blocks import Embed, PosEmbed, Stage
+from constructions.call import construction
 from constructions.computation.parity import CLS, LEAST
 from constructions.margins import Margin
 from constructions.stream import Map, Stream, one
 from constructions.tokens import Tokens, sizes
 from constructions.transformer import Transformer
-from theory.checks import InputError
-from theory.kinds import Count, Positive, checked
+from theory.computation.first import first_letter as definition
+from theory.kinds import Count, InputError, Positive
 
 
-@checked
+@construction
 def first_letter(max_length: Count, *, sharpness: Positive | None = None) -> Transformer:
     """The first of at most max_length = T letters 0 and 1: one answer for the word, (…, 1).
 
@@ -47,7 +48,6 @@ def first_letter(max_length: Count, *, sharpness: Positive | None = None) -> Tra
     letter = stream.read("letter")
     earliest = Head(one, -stream.read("late"), letter, "letter", margin=Margin(1.0))
     normalise: Normalise = "hardmax" if sharpness is None else "softmax"
-    called = f", sharpness={sharpness}" * (sharpness is not None)
     return Transformer(
         Embed(rows(stream, letter=np.array([-1.0, 1.0, 0.0]))),
         [block(stream, [earliest], normalise=normalise, mask="full", scale=beta)],
@@ -55,7 +55,11 @@ def first_letter(max_length: Count, *, sharpness: Positive | None = None) -> Tra
         pos_embed=PosEmbed(rows(stream, late=late)),
         interface=Tokens(2, T, prefix=(CLS,), answers=2, margin=1.0, whole=True),
         stream=stream,
-        stages=(Stage(1, "letter", "x₁"),) if sharpness is None else (),
-        name=f"first_letter({T}{called})",
+        stages=(Stage(1, "letter", _signed),) if sharpness is None else (),
         source="proved in constructions/computation/first.py; after [ChiangCholak2022]",
     )
+
+
+def _signed(words: np.ndarray) -> np.ndarray:
+    """The first letter, as −1 or +1."""
+    return 2.0 * definition(words)[..., None] - 1

@@ -25,18 +25,19 @@ import numpy as np
 
 from constructions.assembly import Head, block, rows, unembed
 from constructions.blocks import Embed, PosEmbed
+from constructions.call import construction
 from constructions.computation.parity import CLS
 from constructions.computation.two_sided import Sides
 from constructions.tokens import Tokens, sizes
 from constructions.transformer import Transformer
 from constructions.words import Unit
-from theory.kinds import Count, checked
+from theory.kinds import Count
 
 REGISTERS = ("zero", "one", "cls", "start", "hit", "answer")
 SCORE = 10.0
 
 
-@checked
+@construction
 def first_letter_bounded(max_length: Count, *, layer_norm: bool = False) -> Transformer:
     """The first of at most max_length = T letters 0 and 1: one answer for the word, (…, 1).
 
@@ -71,6 +72,5 @@ def first_letter_bounded(max_length: Count, *, layer_norm: bool = False) -> Tran
         pos_embed=PosEmbed(rows(stream, start=sides.held(np.arange(T + 1) == 1))),
         interface=Tokens(2, T, prefix=(CLS,), answers=2, whole=True),
         stream=stream,
-        name=f"first_letter_bounded({T}{', layer_norm=True' * layer_norm})",
         source="[ChiangCholak2022]",
     )

@@ -29,21 +29,25 @@ Layer 3   For each b two heads find the latest visits of the two levels, of a = 
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import Annotated
 
 import numpy as np
 
 from constructions.assembly import block, rows, unembed
 from constructions.blocks import Embed, PosEmbed, Stage
+from constructions.call import construction
 from constructions.stream import Map, Stream, one
 from constructions.tokens import Tokens, average, counted, rows_fit, sizes, written
 from constructions.transformer import Transformer
 from constructions.words import Step, Unit
 from theory import machine
-from theory.kinds import Count, Positive, Steps, Within, checked
+from theory.computation.zoo import gridworld
+from theory.kinds import Count, Positive, Steps, Within
 
 
-@checked
+@construction
 def gridworld_walk(
     steps: Count,
     max_length: Count,
@@ -99,10 +103,22 @@ def gridworld_walk(
         pos_embed=PosEmbed(rows(stream, j=here, norm=here**2)),
         interface=Tokens(2, length, prefix=front, answers=S + 1, margin=1.0),
         stream=stream,
-        stages=(Stage(2, "level", "displacement"), Stage(3, "state", "state")),
+        stages=(
+            Stage(2, "level", partial(_displacement, S, start)),
+            Stage(3, "state", partial(_state, S, start)),
+        ),
         at_most={"share": 1.0, "inverse": 1.0, "plus": 1.0, "level": T, "square": T * T}
         | dict.fromkeys(later, T)
         | {"state": S},
-        name=f"gridworld_walk({S}, {length}" + f", start={start}" * (start > 0) + ")",
         source="proved in constructions/computation/gridworld.py; the automaton is [Liu2023]'s",
     ).sharpened(sharpness)
+
+
+def _displacement(S: int, start: int, words: np.ndarray) -> np.ndarray:
+    """How far the walk is from its first level, without walls."""
+    return start - S + np.cumsum(2 * words - 1, axis=-1)[..., None]
+
+
+def _state(S: int, start: int, words: np.ndarray) -> np.ndarray:
+    """The state after each letter."""
+    return replace(gridworld(S), start=start).run(words)[..., None]

@@ -19,14 +19,16 @@ import numpy as np
 
 from constructions.assembly import block, rows, unembed
 from constructions.blocks import Embed, Stage
+from constructions.call import construction
 from constructions.stream import Map, Stream
-from constructions.tokens import Tokens, average, sizes
+from constructions.tokens import Tokens, average, per_token, sizes
 from constructions.transformer import Transformer
 from constructions.words import Step
-from theory.kinds import Count, checked
+from theory.computation.majority import majority as definition
+from theory.kinds import Count
 
 
-@checked
+@construction
 def majority(max_length: Count, *, gate: bool = False) -> Transformer:
     """[more ones than zeros] after each of at most max_length = T letters.
 
@@ -39,9 +41,9 @@ def majority(max_length: Count, *, gate: bool = False) -> Transformer:
     stream = Stream(letter=1, mean=1, **({"gate": 1} if gate else {}))
     mean = stream.read("mean")
     step = Step(4.0 * (T + 1) * mean, at=1.0, into="gate")
-    answer, stages = mean, [Stage(1, "mean", "(z − ½)/N")]
+    answer, stages = mean, [Stage(1, "mean", _mean)]
     if gate:
-        answer, stages = stream.read("gate"), [*stages, Stage(1, "gate", "z ≥ 1")]
+        answer, stages = stream.read("gate"), [*stages, Stage(1, "gate", _more_ones)]
     bias = np.array([0.0, -1.0]) if gate else None
     mix = average(stream.read("letter"), "mean")
     return Transformer(
@@ -51,6 +53,15 @@ def majority(max_length: Count, *, gate: bool = False) -> Transformer:
         interface=Tokens(2, T, prefix=(2,), answers=2, margin=1.0 if gate else 1 / (T + 1)),
         stream=stream,
         stages=tuple(stages),
-        name=f"majority({T}{', gate=True' * gate})",
         source="proved in constructions/computation/majority.py",
     )
+
+
+def _mean(words: np.ndarray) -> np.ndarray:
+    """(z − ½)/N after each letter."""
+    return per_token(np.cumsum(2 * words - 1, axis=-1) - 0.5)
+
+
+def _more_ones(words: np.ndarray) -> np.ndarray:
+    """[z ≥ 1] after each letter."""
+    return definition(words)[..., None]

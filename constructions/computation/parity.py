@@ -34,23 +34,26 @@ T + 1.  `parity_bounded.py` keeps both.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from constructions.assembly import block, rows, unembed
 from constructions.attention import Mask, Normalise
 from constructions.blocks import Embed, PosEmbed, Stage
+from constructions.call import construction
 from constructions.stream import Map, Stream, one
-from constructions.tokens import Tokens, average, counted, sizes
+from constructions.tokens import Tokens, average, counted, inverse, per_token, sizes
 from constructions.transformer import Transformer
-from theory.checks import InputError
-from theory.kinds import Count, Positive, checked
+from theory.computation.parity import parity as definition
+from theory.kinds import Count, InputError, Positive
 
 CLS = 2
 LEAST = math.log(2)
 
 
-@checked
+@construction
 def parity(
     max_length: Count, *, causal: bool = False, sharpness: Positive | None = None
 ) -> Transformer:
@@ -76,23 +79,22 @@ def parity(
         shares = average((stream.read("one"), cls), ("share", "inverse"))
         found = counted(stream.read("share"), stream.read("inverse"), line, sign, "cls", T)
         embedded, answer, bias = {"one": ones, "cls": flag}, cls, None
-        stages = Stage(1, "share", "k/N"), Stage(1, "inverse", "1/N"), Stage(2, "cls", "sign")
+        stages = Stage(1, "share", _share), Stage(1, "inverse", inverse), Stage(2, "cls", _sign)
     else:
         shares = average((stream.read("one"), stream.read("inverse")), ("one", "inverse"))
-        inverse = stream.read("inverse") - one
-        found = counted(stream.read("one"), inverse, line, sign, "sign", T)
+        flagged = stream.read("inverse") - one
+        found = counted(stream.read("one"), flagged, line, sign, "sign", T)
         embedded, answer, bias = {"one": ones, "inverse": flag}, sign, np.array([0.0, 1.0])
         stages = (
-            Stage(1, "one", "k/N"),
-            Stage(1, "inverse", "1 + 1/N"),
-            Stage(2, "sign", "1 + sign"),
+            Stage(1, "one", partial(_at_cls, _share, 0)),
+            Stage(1, "inverse", partial(_at_cls, inverse, 1)),
+            Stage(2, "sign", partial(_at_cls, _sign, 1)),
         )
     beta = 1.0 if sharpness is None else sharpness
     if sharpness is not None and beta <= LEAST:
         raise InputError(f"sharpness is {beta:g}: give more than ln 2 = {LEAST:.4f}")
     mask: Mask = "causal" if causal else "full"
     normalise: Normalise = "hardmax" if sharpness is None else "softmax"
-    called = ", causal=True" * causal + f", sharpness={sharpness}" * (sharpness is not None)
     return Transformer(
         Embed(rows(stream, **embedded)),
         [
@@ -104,7 +106,6 @@ def parity(
         interface=Tokens(2, T, prefix=(CLS,), answers=2, margin=1.0, whole=not causal),
         stream=stream,
         stages=stages if sharpness is None else stages[:2],
-        name=f"parity({T}{called})",
         source="proved in constructions/computation/parity.py; after [ChiangCholak2022]",
     )
 
@@ -113,3 +114,20 @@ REGISTERS = {
     False: ("one", "inverse", "j", "norm", "sign"),
     True: ("one", "cls", "share", "inverse", "j", "norm", "sign"),
 }
+
+
+def _share(words: np.ndarray) -> np.ndarray:
+    """k/N after each letter: ones among tokens, CLS being one of these."""
+    return per_token(np.cumsum(words, axis=-1))
+
+
+def _sign(words: np.ndarray) -> np.ndarray:
+    """(−1)^k after each letter."""
+    return 1 - 2 * definition(words)[..., None]
+
+
+def _at_cls(
+    after_each: Callable[[np.ndarray], np.ndarray], more: int, words: np.ndarray
+) -> np.ndarray:
+    """What is true after the last letter, and what CLS held before."""
+    return after_each(words)[..., -1:, :] + more

@@ -39,13 +39,14 @@ import numpy as np
 
 from constructions.assembly import Head, block, rows, unembed
 from constructions.blocks import Embed, PosEmbed
+from constructions.call import construction
 from constructions.computation.parity import CLS
 from constructions.computation.two_sided import Sides
 from constructions.stream import one
 from constructions.tokens import Tokens, sizes
 from constructions.transformer import Transformer
 from constructions.words import Unit
-from theory.kinds import Count, checked
+from theory.kinds import Count
 
 REGISTERS = (
     *("zero", "one", "cls", "place", "cosine"),
@@ -53,7 +54,7 @@ REGISTERS = (
 )
 
 
-@checked
+@construction
 def parity_bounded(length: Count, *, layer_norm: bool = False) -> Transformer:
     """Whether the ones among exactly `length` = n letters are odd in number: (…, 1).
 
@@ -94,6 +95,5 @@ def parity_bounded(length: Count, *, layer_norm: bool = False) -> Transformer:
         pos_embed=PosEmbed(rows(stream, place=place, cosine=waves)),
         interface=Tokens(2, n, prefix=(CLS,), length=n, answers=2, whole=True),
         stream=stream,
-        name=f"parity_bounded({n}{', layer_norm=True' * layer_norm})",
         source="[ChiangCholak2022], derived again",
     )

@@ -35,7 +35,9 @@ All numbers are whole, and shares among writers of one value are of equal number
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -44,6 +46,7 @@ from torch import Tensor
 
 from constructions.assembly import Head, block, embed, rows, unembed
 from constructions.blocks import Block, PosEmbed, Stage
+from constructions.call import construction
 from constructions.exactness import exact_in
 from constructions.interface import Interface, Prompt, all_below, as_many
 from constructions.stream import Map, Reading, Stream, one
@@ -51,18 +54,18 @@ from constructions.tokens import placed, rows_fit, written
 from constructions.transformer import Transformer
 from constructions.words import Unit
 from theory import machine
-from theory.checks import InputError
 from theory.computation.pram import INDEX, Operand, Program, Read, Set, Step
-from theory.kinds import checked
+from theory.kinds import InputError
 
 LARGE = 2**30  # bytes of scores, from which on it is asked whether the memory holds them
 CHOOSE = ("copy", "min", "max", "where")
 FLOAT64_BITS = 53
 
+Held = Callable[..., np.ndarray]
 Units = dict[tuple[tuple[str, float], ...], tuple[Reading, dict[str, float]]]
 
 
-@checked
+@construction
 def pram(program: Program) -> Transformer:
     """`pram(program)(*inputs)`: the answer register after all steps, one layer for each.
 
@@ -73,7 +76,7 @@ def pram(program: Program) -> Transformer:
     what was added: read `index` there first); for a program too large for the memory, or for scores
     of more than 53 bits.
     """
-    return _Compiled(program).model(Processors(program), f"pram({program.name})")
+    return _Compiled(program).model(Processors(program))
 
 
 class Processors(Interface):
@@ -121,6 +124,13 @@ class Processors(Interface):
         return outputs[..., 0].double().round().to(torch.int64)
 
 
+def held_after(
+    program: Program, name: str, power: int, after: int, *inputs: np.ndarray
+) -> np.ndarray:
+    """What a register of the program holds after so many steps, or its square."""
+    return next(islice(program.run(*inputs), after, None))[name][..., None] ** power
+
+
 class _Compiled:
     """The layers of a program."""
 
@@ -135,17 +145,17 @@ class _Compiled:
         self.stream = Stream(**widths)
         self.stream.fits(len(program.steps) * program.repeat, heads=4, shared=True)
 
-    def model(self, interface: Interface, called: str) -> Transformer:
-        """The transformer, under this name."""
+    def model(self, interface: Interface, held: Held = held_after) -> Transformer:
+        """The transformer."""
         program, stream = self.program, self.stream
         layers = [self.layer(step) for step in program.steps] * program.repeat
-        held = [
-            Stage(after, part, (name, power, after))
+        stages = tuple(
+            Stage(after, part, partial(held, program, name, power, after))
             for after in range(len(layers) + 1)
             for name in program.state
             for part, power in ((name, 1), (f"{name}²", 2))
             if part in stream.widths
-        ]
+        )
         model = Transformer(
             embed(stream, **{name: {name: 1.0} for name in program.inputs}),
             layers,
@@ -153,9 +163,8 @@ class _Compiled:
             pos_embed=self.positions(),
             interface=interface,
             stream=stream,
-            stages=tuple(held),
+            stages=stages,
             at_most={name: self.bound(name) for name in stream},
-            name=called,
             source="proved in constructions/computation/pram.py",
         )
         if (bits := exact_in(model).bits) > FLOAT64_BITS:

@@ -13,6 +13,7 @@ x, and right for all numbers.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,15 +21,15 @@ from torch import Tensor
 
 from constructions.assembly import block, embed, rows, unembed
 from constructions.blocks import PosEmbed, Stage
+from constructions.call import construction
 from constructions.interface import Draw, Interface, Prompt, finite_tensors
 from constructions.stream import Stream, one
 from constructions.tokens import placed, rows_fit
 from constructions.transformer import Transformer
 from theory import machine
-from theory.checks import InputError
 from theory.computation.kinds import Fan
-from theory.computation.prefix_sums import tree_depth
-from theory.kinds import Count, Reals, checked
+from theory.computation.prefix_sums import tree_depth, window_sums
+from theory.kinds import Count, InputError, Reals
 
 LARGE = 2**30  # bytes of scores, from which on it is asked whether the memory holds them
 
@@ -68,7 +69,7 @@ class Numbers(Interface):
         return outputs[..., 0]
 
 
-@checked
+@construction
 def prefix_sums(length: Count, s: Fan = 2) -> Transformer:
     """`prefix_sums(N, s)(x)`: x₁ + … + x_i for every i, of at most N numbers (…, N').
 
@@ -98,7 +99,13 @@ def prefix_sums(length: Count, s: Fan = 2) -> Transformer:
         pos_embed=PosEmbed(rows(stream, j=here, norm=here**2)),
         interface=Numbers(N),
         stream=stream,
-        stages=tuple(Stage(after, "sum", s**after) for after in range(layers + 1)),
-        name=f"prefix_sums({N}, {s})",
+        stages=tuple(
+            Stage(after, "sum", partial(_windows, s**after)) for after in range(layers + 1)
+        ),
         source="proved in constructions/computation/prefix_sums.py",
     )
+
+
+def _windows(width: int, x: np.ndarray) -> np.ndarray:
+    """The sum of the last numbers, so many, up to each one."""
+    return window_sums(x, width)[..., None]

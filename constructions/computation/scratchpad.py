@@ -21,18 +21,20 @@ half of its weight the states are right; what is decoded is a token, and no erro
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from constructions.assembly import block, rows, unembed
 from constructions.blocks import Embed, PosEmbed, Stage
+from constructions.call import construction
 from constructions.stream import Map, Stream, one
 from constructions.tokens import Tokens, placed, sizes
 from constructions.transformer import Transformer
 from constructions.words import Table
-from theory.checks import InputError
-from theory.computation.semiautomata import Semiautomaton
-from theory.kinds import Count, Integers, Positive, Within, checked
+from theory.computation.semiautomata import Semiautomaton, written_next
+from theory.kinds import Count, InputError, Integers, Positive, Within
 
 
 class Scratchpad(Tokens):
@@ -67,7 +69,7 @@ class Scratchpad(Tokens):
         return array - letters
 
 
-@checked
+@construction
 def scratchpad(
     automaton: Semiautomaton, length: Count, sharpness: Positive | None = None
 ) -> Transformer:
@@ -99,8 +101,13 @@ def scratchpad(
         pos_embed=PosEmbed(rows(stream, j=here, square=here**2)),
         interface=Scratchpad(automaton, T),
         stream=stream,
-        stages=(Stage(1, "state", "the next state, or none"),),
+        stages=(Stage(1, "state", partial(_next, automaton)),),
         at_most={"letter": 2.0, "state": 1.0},
-        name=f"scratchpad({automaton.name}, {T})",
         source="[Li2024]; sizes proved in constructions/computation/scratchpad.py",
     ).sharpened(sharpness)
+
+
+def _next(automaton: Semiautomaton, tokens: np.ndarray) -> np.ndarray:
+    """The next state at each state, one-hot, and 0 at letters."""
+    codes = np.vstack([np.eye(automaton.n_states), np.zeros(automaton.n_states)])
+    return codes[np.maximum(written_next(automaton, tokens) - automaton.n_letters, -1)]

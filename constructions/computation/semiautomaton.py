@@ -33,32 +33,33 @@ The read-out is 2s·map(q₀) − s² for each state s, which is largest at s = 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
-from typing import Annotated, Literal
+from typing import Literal
 
 import numpy as np
 
 from constructions.assembly import block, rows, unembed
 from constructions.blocks import Embed, PosEmbed, Stage
+from constructions.call import construction
 from constructions.margins import Restores
 from constructions.stream import Map, Stream, one
 from constructions.tokens import Tokens, placed, sizes
 from constructions.transformer import Transformer
 from constructions.words import Unit, Word
-from theory.checks import InputError
-from theory.computation.semiautomata import Semiautomaton
-from theory.kinds import Count, Positive, Within, checked
+from theory.computation.semiautomata import Semiautomaton, windows
+from theory.kinds import Count, CountFrom2, InputError, Positive
 
 Form = Literal["lean", "robust"]
 
 
-@checked
+@construction
 def semiautomaton(
     automaton: Semiautomaton,
     max_length: Count,
     *,
     form: Form = "lean",
-    radix: Annotated[Count, Within(least=2)] = 2,
+    radix: CountFrom2 = 2,
     sharpness: Positive | None = None,
 ) -> Transformer:
     """The state after each letter of words of at most max_length = T letters, from `start`.
@@ -82,10 +83,10 @@ def semiautomaton(
     V, T = sizes(automaton.n_letters, max_length)
     if radix > max(2, T):
         raise InputError(f"radix is more than the {T} letters of a word: give at most {max(2, T)}")
-    n, windows = automaton.n_states, range(1, radix)
+    n, others = automaton.n_states, range(1, radix)
     squared = radix > 2
     held = ("map", "square") if squared else ("map",)
-    fetched = {w: tuple(f"{name}{w}" if squared else "fetched" for name in held) for w in windows}
+    fetched = {w: tuple(f"{name}{w}" if squared else "fetched" for name in held) for w in others}
     names = (*held, *(name for each in fetched.values() for name in each))
     stream = Stream(**dict.fromkeys(names, n), j=1, norm=1)
     layers = _layers(T, radix)
@@ -106,15 +107,13 @@ def semiautomaton(
     for layer in range(layers):
         heads = [
             placed(j - float(w * radix**layer) * one, (j, norm), carried, fetched[w])
-            for w in windows
+            for w in others
         ]
         blocks.append(
             block(stream, heads, words, normalise="hardmax", mask="causal", restores=restores)
         )
     states = np.arange(n)
     at_start = Map(2.0 * np.eye(n)[:, [automaton.start]] @ states[None], "2s")
-    called = "" if form == "lean" else f", form={form!r}"
-    called += "" if radix == 2 else f", radix={radix}"
     return Transformer(
         Embed(rows(stream, map=maps, **({"square": maps**2} if squared else {}))),
         blocks,
@@ -123,12 +122,18 @@ def semiautomaton(
         interface=Tokens(V, T, prefix=(V,), answers=n, margin=1.0),
         stream=stream,
         stages=tuple(
-            Stage(layer, name, (name, radix**layer)) for layer in range(layers + 1) for name in held
+            Stage(layer, name, partial(_composed, automaton, radix**layer, power))
+            for layer in range(layers + 1)
+            for power, name in enumerate(held, start=1)
         ),
         at_most={name: float((n - 1) ** (1 + ("square" in name))) for name in names},
-        name=f"semiautomaton({automaton.name}, {T}{called})",
         source="[Liu2023, Theorem 1]; sizes proved in constructions/computation/semiautomaton.py",
     ).sharpened(sharpness)
+
+
+def _composed(automaton: Semiautomaton, window: int, power: int, words: np.ndarray) -> np.ndarray:
+    """The map of the last letters, so many, or its square."""
+    return windows(automaton, words, window) ** power
 
 
 def _layers(length: int, radix: int) -> int:

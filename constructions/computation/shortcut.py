@@ -34,6 +34,7 @@ The answer is a table too, of the letter and of the stages, into `state`, one-ho
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 from torch import Tensor
@@ -41,22 +42,22 @@ from torch import Tensor
 from constructions.assembly import Head, block, rows, unembed
 from constructions.blocks import Block, Embed, PosEmbed
 from constructions.blocks import Stage as Line
+from constructions.call import construction
 from constructions.computation.semiautomaton import Form
 from constructions.margins import Restores, share_of_a_quarter
 from constructions.stream import Map, Reading, Stream, one
 from constructions.tokens import Tokens, average, counted, latest, sizes
 from constructions.transformer import Transformer
 from constructions.words import Table as TableWord
-from theory.checks import InputError
 from theory.computation.cascade import NONE, Cascade, Stage, Table, cascade
 from theory.computation.semiautomata import Semiautomaton
-from theory.kinds import Count, Positive, checked
+from theory.kinds import Count, InputError, Positive
 
 LAYERS = {"counter": 2, "latch": 1, "table": 1}
 MOST_UNITS = 10**5
 
 
-@checked
+@construction
 def shortcut(
     automaton: Semiautomaton,
     max_length: Count,
@@ -85,9 +86,7 @@ def shortcut(
             f"the tables of {automaton.name} have {units} rows, more than {MOST_UNITS}: "
             "take compact=True, or semiautomaton(…)"
         )
-    called = ", compact=True" * compact + ", form='robust'" * (form == "robust")
-    built = _Built(stages, T, form == "robust")
-    return built.model(f"shortcut({automaton.name}, {T}{called})").sharpened(sharpness)
+    return _Built(stages, T, form == "robust").model().sharpened(sharpness)
 
 
 def depths(of: Cascade) -> list[int]:
@@ -126,10 +125,10 @@ class _Built:
         self.stream = Stream(**widths, state=self.states)
         self.stream.fits(self.layers, heads=max(1, len(self.stages)))
 
-    def model(self, called: str) -> Transformer:
-        """The transformer, under this name."""
+    def model(self) -> Transformer:
+        """The transformer."""
         n, stream = self.states, self.stream
-        held = [Line(self.depths[i], f"is{i}", ("before", i)) for i in self.stages]
+        held = [Line(self.depths[i], f"is{i}", partial(_value, self.of, i)) for i in self.stages]
         return Transformer(
             Embed(self.embedding()),
             [self.layer(number) for number in range(1, self.layers + 1)],
@@ -137,11 +136,10 @@ class _Built:
             pos_embed=self.positions(),
             interface=Tokens(self.letters, self.T, prefix=(self.letters,), answers=n, margin=1.0),
             stream=stream,
-            stages=(*held, Line(self.layers, "state", "state")),
+            stages=(*held, Line(self.layers, "state", partial(_state, self.of.automaton))),
             at_most={
                 name: 1.0 for name in stream if name.startswith(("is", "in", "share", "state"))
             },
-            name=called,
             source="[Liu2023, Theorem 2]; proved in constructions/computation/shortcut.py",
         )
 
@@ -250,6 +248,18 @@ class _Built:
     def variable(self, v: int) -> Reading:
         """The letter, or what a stage is."""
         return self.stream.read(f"is{v}" if v else "letter")
+
+
+def _value(of: Cascade, number: int, words: np.ndarray) -> np.ndarray:
+    """What a stage of the cascade is before each letter, one-hot."""
+    rows = words.reshape(-1, words.shape[-1]).tolist()
+    values = np.array([[each[number - 1] for each in of.values(row)] for row in rows])
+    return np.eye(of.stages[number - 1].size)[values.reshape(words.shape)]
+
+
+def _state(automaton: Semiautomaton, words: np.ndarray) -> np.ndarray:
+    """The state after each letter, one-hot."""
+    return np.eye(automaton.n_states)[automaton.run(words)]
 
 
 def _forgiven(word: TableWord) -> dict[str, float]:

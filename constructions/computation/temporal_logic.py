@@ -32,28 +32,30 @@ the best, so that "latest" takes a rank, the register j.  Nothing else reads pos
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from constructions.assembly import block, rows, unembed
 from constructions.blocks import Block, Embed, PosEmbed, Stage
+from constructions.call import construction
 from constructions.computation.semiautomaton import Form
 from constructions.margins import Restores, share_of_a_quarter
 from constructions.stream import Map, Reading, Stream, one
 from constructions.tokens import Tokens, latest, sizes
 from constructions.transformer import Transformer
 from constructions.words import And
-from theory.checks import InputError
 from theory.computation.kinds import Letters
-from theory.computation.temporal_logic import Formula, formula
-from theory.computation.temporal_program import Program, program
+from theory.computation.temporal_logic import Formula, formula, holds
+from theory.computation.temporal_program import program
 from theory.computation.truth_tables import TruthTable
-from theory.kinds import Count, Positive, checked
+from theory.kinds import Count, InputError, Positive
 
 MOST_CUBES = 10**5
 
 
-@checked
+@construction
 def from_formula(
     of: Formula | str,
     letters: Letters,
@@ -75,16 +77,26 @@ def from_formula(
         of = formula(of, letters)
     if sharpness is not None and form == "lean":
         raise InputError("sharpness is for form='robust': softmax errors pass through lean units")
-    called = f"from_formula({str(of)!r}, {letters!r}, {T}" + ", form='robust'" * (form == "robust")
-    built = _Built(of, program(of, letters), len(letters), T, form == "robust")
-    return built.model(f"{called})").sharpened(sharpness)
+    return _Built(of, letters, T, form == "robust").model().sharpened(sharpness)
+
+
+@dataclass(frozen=True)
+class Holds:
+    """Whether a formula holds, (…, T, 1), for words (…, T)."""
+
+    formula: Formula
+    letters: str
+
+    def __call__(self, words: np.ndarray) -> np.ndarray:
+        return holds(self.formula, words, self.letters)[..., None]
 
 
 class _Built:
     """The model of a formula, in parts."""
 
-    def __init__(self, of: Formula, by: Program, V: int, T: int, robust: bool) -> None:
-        self.of, self.by, self.V, self.T, self.robust = of, by, V, T, robust
+    def __init__(self, of: Formula, letters: str, T: int, robust: bool) -> None:
+        self.letters, self.V, self.T, self.robust = letters, len(letters), T, robust
+        self.by = by = program(of, letters)
         self.says = by.tables | {by.answer: of}
         self.parts = {
             table: f"part{number}"
@@ -98,7 +110,7 @@ class _Built:
                 f"the truth tables of {of} have {count} cubes, more than {MOST_CUBES}: give a "
                 "simpler formula"
             )
-        widths = {"letter": V} | ({"j": 1} if by.steps else {})
+        widths = {"letter": self.V} | ({"j": 1} if by.steps else {})
         widths |= {f"since{v}": 1 for v in range(1, len(by.steps) + 1)}
         self.stream = Stream(**widths, **dict.fromkeys(self.parts.values(), 1))
         self.stream.fits(self.layers, heads=max(1, len(by.steps)))
@@ -133,14 +145,14 @@ class _Built:
         name = "[any]" if len(letters) == self.V else str(letters)
         return self.stream.read("letter") @ Map(column, name)
 
-    def model(self, called: str) -> Transformer:
-        """The transformer, under this name."""
+    def model(self) -> Transformer:
+        """The transformer."""
         V, stream, here = self.V, self.stream, np.arange(self.T + 1)
         answer = self.read(self.by.answer)
         steps = enumerate(self.by.steps, start=1)
-        held = [Stage(step.depth, f"since{v}", step.node) for v, step in steps]
+        held = [Stage(step.depth, f"since{v}", Holds(step.node, self.letters)) for v, step in steps]
         written = [
-            Stage(self.by.depth(table), name, self.says[table])
+            Stage(self.by.depth(table), name, Holds(self.says[table], self.letters))
             for table, name in self.parts.items()
         ]
         of_letters = {
@@ -155,9 +167,8 @@ class _Built:
             pos_embed=PosEmbed(rows(stream, j=here)) if self.by.steps else None,
             interface=Tokens(V, self.T, prefix=(V,), answers=2, margin=1.0),
             stream=stream,
-            stages=(Stage(0, "letter", "letter"), *held, *written),
+            stages=(Stage(0, "letter", partial(_one_hot, V)), *held, *written),
             at_most={name: 1.0 for name in stream if name.startswith(("since", "part"))},
-            name=called,
             source="[YCA2024]; proved in constructions/computation/temporal_logic.py",
         )
 
@@ -201,3 +212,8 @@ class _Built:
         k = max(sum(v > 0 for v in cube) for cube in self.cubes[table])
         bits = dict.fromkeys([f"since{v}" for v in table.reads if v], share_of_a_quarter(k))
         return Restores((self.parts[table],), {"letter": 0.0, **bits})
+
+
+def _one_hot(V: int, words: np.ndarray) -> np.ndarray:
+    """Each letter, one-hot."""
+    return np.eye(V)[words]

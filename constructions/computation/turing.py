@@ -37,21 +37,24 @@ cell in the token adds 2h·c − c² to it and h² to ⊥, by 1 less for any oth
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from constructions.assembly import block, rows, unembed
 from constructions.blocks import Block, Embed, PosEmbed, Stage, Unembed
+from constructions.call import construction
 from constructions.stream import Map, Stream
-from constructions.tokens import Tokens, average, counted, rows_fit, written
+from constructions.tokens import Tokens, average, counted, per_token, rows_fit, written
 from constructions.transformer import Transformer
 from constructions.words import Table, Unit
-from theory.checks import InputError
+from theory.computation.histories import after_each_step
 from theory.computation.turing import LEFT, RIGHT, Step, TuringMachine
-from theory.kinds import Count, Positive, array_of, checked
+from theory.kinds import Count, InputError, Positive, array_of
 
 CELLS = "cell", "cell_square", "head", "head_square"
+AFTER = "state", "symbol", "go"
 AVERAGES = "before", "before_inverse", "before_up", "after", "after_inverse", "after_up"
 
 
@@ -115,7 +118,7 @@ class Histories(Tokens):
         )
 
 
-@checked
+@construction
 def turing_machine(
     machine: TuringMachine,
     max_length: Count,
@@ -154,7 +157,7 @@ def turing_machine(
     place = {"j": here} if addressed else {"j": here, "square": here**2}
     layers = [] if addressed else [_averages(stream), _cells(stream, T)]
     last = len(layers) + 1
-    held = [Stage(last, name, name) for name in ("state", "symbol", "go")]
+    held = [Stage(last, x, partial(_replayed, machine, x, addressed)) for x in AFTER]
     bounds = {name: float(T ** (1 + name.endswith("square"))) for name in CELLS}
     ones = [name for name in stream if name not in (*CELLS, "j", "square")]
     return Transformer(
@@ -164,17 +167,38 @@ def turing_machine(
         pos_embed=PosEmbed(rows(stream, **place)),
         interface=interface,
         stream=stream,
-        stages=(*(() if addressed else _found_first()), *held),
+        stages=(*(() if addressed else _found_first(machine)), *held),
         at_most=bounds | dict.fromkeys(ones, 1.0),
-        name=f"turing_machine({machine.name}, {T}{', addressed=True' * addressed})",
         source="[MS2024]; sizes proved in constructions/computation/turing.py",
     ).sharpened(sharpness)
 
 
-def _found_first() -> tuple[Stage, ...]:
+def _found_first(machine: TuringMachine) -> tuple[Stage, ...]:
     """What the layers before the last one find: shares of moves, and cells."""
-    shares = (Stage(1, name, name) for name in AVERAGES if not name.endswith("up"))
-    return *shares, *(Stage(2, name, name) for name in CELLS)
+    found = [
+        stage
+        for front, name, sums in ((0, "before", "cell"), (1, "after", "head"))
+        for stage in (
+            Stage(1, name, partial(_share, machine, sums, front)),
+            Stage(1, f"{name}_inverse", partial(_inverse, front)),
+        )
+    ]
+    return *found, *(Stage(2, name, partial(_replayed, machine, name, False)) for name in CELLS)
+
+
+def _replayed(machine: TuringMachine, what: str, addressed: bool, tokens: np.ndarray) -> np.ndarray:
+    """This of `after_each_step`."""
+    return after_each_step(machine, tokens, addressed)[what]
+
+
+def _share(machine: TuringMachine, sums: str, front: int, tokens: np.ndarray) -> np.ndarray:
+    """The cell, or that of the head, which is a sum of moves, over how many tokens there are."""
+    return per_token(after_each_step(machine, tokens)[sums][..., 0], front)
+
+
+def _inverse(front: int, tokens: np.ndarray) -> np.ndarray:
+    """1/N of as many tokens."""
+    return per_token(np.ones(tokens.shape), front)
 
 
 def _embedding(interface: Histories) -> dict[str, np.ndarray]:

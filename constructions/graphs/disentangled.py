@@ -22,23 +22,25 @@ neighbourhoods, J counts.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
 
 from constructions.assembly import Head, block, embed, rows, unembed
 from constructions.blocks import PosEmbed, Stage
+from constructions.call import construction
 from constructions.graphs.graph import Graph
 from constructions.stream import Map, Reading, Stream
 from constructions.transformer import Transformer
 from theory import machine
-from theory.checks import InputError, shown
-from theory.kinds import Count, Finite, Many, Matrix, Reals, Steps, checked
+from theory.graphs.disentangled import disentangled_features
+from theory.kinds import Count, Finite, InputError, Many, Matrix, Reals, Steps, shown
 
 BEYOND = 200  # layers: 2^200 columns are more than any memory holds
 
 
-@checked
+@construction
 def disentangled(
     n: Count,
     layers: Steps,
@@ -93,8 +95,7 @@ def disentangled(
         pos_embed=PosEmbed(rows(stream, node=np.eye(n))),
         interface=Graph(n),
         stream=stream,
-        stages=_reaches(n, layers) if weights is None else (),
-        name=f"disentangled({n}, {layers}{', weights' * (weights is not None)})",
+        stages=_appended(n, layers) if weights is None else (),
         source="[Ye2026], after [Friedman2023] and [Nichani2024]",
     )
 
@@ -114,8 +115,14 @@ def _has_shape(name: str, matrix: np.ndarray, height: int, width: int) -> None:
         raise InputError(f"{name} has shape {matrix.shape}: give ({height}, {width})")
 
 
-def _reaches(n: int, layers: int) -> tuple[Stage, ...]:
-    """What a layer appends is, added up over its blocks, positive where dist ≤ 3^l."""
+def _appended(n: int, layers: int) -> tuple[Stage, ...]:
+    """What h_0 is, and what each layer appends."""
+    stages = Stage(0, "node", partial(_part, 0, 0)), Stage(0, "A", partial(_part, 0, n))
     after = range(1, layers + 1)
-    appended = (Stage(i, f"layer_{i}", min(3**i, n)) for i in after)
-    return (Stage(0, "node", 0), Stage(0, "A", 1), *appended)
+    return *stages, *(Stage(i, f"layer_{i}", partial(_part, i, 2**i * n)) for i in after)
+
+
+def _part(layers: int, start: int, A: np.ndarray) -> np.ndarray:
+    """Columns of h by definition from `start` on, as many as are before them; at 0 they are n."""
+    h = disentangled_features(A, [None] * layers)
+    return h[..., start : start + (start or A.shape[-1])]

@@ -27,6 +27,7 @@ sharpness that softmax needs depends on neither n nor T.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -35,6 +36,7 @@ from torch import Tensor
 
 from constructions.assembly import Head, block, rows, unembed
 from constructions.blocks import Embed, PosEmbed, Stage
+from constructions.call import construction
 from constructions.interface import Model
 from constructions.margins import Margin
 from constructions.stream import Map, Stream, one
@@ -42,9 +44,9 @@ from constructions.tokens import Tokens, average, rows_fit
 from constructions.transformer import Transformer
 from constructions.words import Unit
 from theory import machine
-from theory.checks import InputError, shown
 from theory.graphs.adjacency import Pairs
-from theory.kinds import Count, Positive, Steps, array_of, checked, read
+from theory.graphs.search import search_steps
+from theory.kinds import Count, InputError, Positive, Steps, array_of, checked, read, shown
 
 
 class Edges(Tokens):
@@ -108,7 +110,7 @@ class Edges(Tokens):
         return super().generate(model, given, steps)
 
 
-@checked
+@construction
 def search(
     nodes: Count, edges: Steps | None = None, *, sharpness: Positive | None = None
 ) -> Transformer:
@@ -154,13 +156,23 @@ def search(
         interface=interface,
         stream=stream,
         stages=(
-            Stage(1, "visited", "the nodes so far"),
-            Stage(2, "visited", "the nodes so far, and the edge that leads on"),
+            Stage(1, "visited", partial(_visited, n)),
+            Stage(2, "visited", partial(_followed, n)),
         ),
         at_most={"visited": 2.0},
-        name=f"search({n}, {m})",
         source="proved in constructions/graphs/search.py",
     ).sharpened(sharpness)
+
+
+def _visited(n: int, tokens: np.ndarray) -> np.ndarray:
+    """The nodes so far."""
+    return search_steps(tokens, n).visited
+
+
+def _followed(n: int, tokens: np.ndarray) -> np.ndarray:
+    """The nodes so far, and e_u − 2e_v of the edge that leads on."""
+    steps = search_steps(tokens, n)
+    return steps.visited + steps.followed
 
 
 def _embedding(n: int) -> dict[str, np.ndarray]:

@@ -34,23 +34,26 @@ as for s > 1/(2N − 1) one layer is enough.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Literal
 
 import numpy as np
 
 from constructions.assembly import Head, block, embed, rows, unembed
 from constructions.blocks import PosEmbed, Stage
+from constructions.call import construction
 from constructions.graphs.graph import Graph
 from constructions.margins import Margin, Restores
 from constructions.stream import Stream, one
 from constructions.transformer import Transformer
 from constructions.words import Unit
-from theory.kinds import Count, Positive, Steps, checked
+from theory.graphs.distances import within
+from theory.kinds import Count, Positive, Steps
 
 Form = Literal["lean", "robust"]
 
 
-@checked
+@construction
 def squaring(
     n: Count, layers: Steps, *, form: Form = "lean", sharpness: Positive | None = None
 ) -> Transformer:
@@ -94,9 +97,9 @@ def squaring(
         stream=stream,
         # No distance is n: from 2^l ≥ n on all that is connected is reached.
         stages=tuple(
-            Stage(after, "reached", 2 ** min(after, n.bit_length())) for after in range(L + 1)
+            Stage(after, "reached", partial(within, distance=2 ** min(after, n.bit_length())))
+            for after in range(L + 1)
         ),
         at_most={"reached": 1.0} | ({"found": N} if robust else {}),
-        name=f"squaring({n}, {L}{f', form={form!r}' * robust})",
         source="proved in constructions/graphs/squaring.py",
     ).sharpened(sharpness)

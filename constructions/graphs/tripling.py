@@ -25,16 +25,23 @@ find what is connected, where D is the largest distance of connected nodes.
 
 from __future__ import annotations
 
+from functools import partial
+
+import numpy as np
+
 from constructions.assembly import Head, block, embed, unembed
 from constructions.blocks import Stage
+from constructions.call import construction
 from constructions.graphs.graph import Graph
 from constructions.stream import Stream, one
 from constructions.transformer import Transformer
 from constructions.words import Unit
-from theory.kinds import Count, Steps, checked
+from theory.graphs.distances import within
+from theory.graphs.tripling import of_graph, tripling_polynomial
+from theory.kinds import Count, Steps
 
 
-@checked
+@construction
 def tripling(n: Count, layers: Steps, *, clipped: bool = False) -> Transformer:
     """Whether nodes are at most 3^layers apart, in any graph of n nodes.
 
@@ -60,18 +67,17 @@ def tripling(n: Count, layers: Steps, *, clipped: bool = False) -> Transformer:
         unembed(stream, reached),
         interface=interface,
         stream=stream,
-        # No distance is n: from 3^l ≥ n on all that is connected is reached.
-        stages=tuple(Stage(after, "reached", radius) for after, radius in _radii(n, layers)),
+        stages=tuple(
+            Stage(after, "reached", partial(within, distance=3 ** min(after, n.bit_length())))
+            if clipped
+            else Stage(after, "reached", partial(_polynomial, after))
+            for after in range(layers + 1)
+        ),
         at_most={"reached": 1.0} if clipped else None,
-        name=f"tripling({n}, {layers}{', clipped=True' * clipped})",
         source="proved in constructions/graphs/tripling.py; with appending [Ye2026]",
     )
 
 
-def _radii(n: int, layers: int) -> list[tuple[int, int]]:
-    """Each number of layers l, and min(3^l, n)."""
-    radii, radius = [], 1
-    for after in range(layers + 1):
-        radii.append((after, min(radius, n)))
-        radius = min(3 * radius, n)
-    return radii
+def _polynomial(layers: int, A: np.ndarray) -> np.ndarray:
+    """p_l(A)."""
+    return of_graph(tripling_polynomial(layers), A)

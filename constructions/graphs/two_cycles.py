@@ -42,17 +42,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from constructions.call import construction
 from constructions.graphs.disentangled import disentangled
 from constructions.transformer import Transformer
 from theory import machine
-from theory.checks import shown
 from theory.graphs.two_channels import Channels, kronecker
-from theory.kinds import Count, checked
+from theory.kinds import Count, shown
 
 BEYOND = 40  # layers: of 3^39 nodes
 
 
-@checked
+@construction
 def two_cycles(layers: Count) -> Transformer:
     """Right on all pairs of C_2m and of C_m ∪ C_m, m = 4·3^(layers − 1), in any order of nodes.
 
@@ -75,6 +75,5 @@ def two_cycles(layers: Count) -> Transformer:
     said = np.zeros((2 * size, 1), dtype=np.int64)
     said[size] = -1  # S itself: the first block that the last layer appends is S·I
     model = disentangled(n, layers, weights, kronecker(Channels(said, said), n), bias=3 * m + 3)
-    model.name = f"two_cycles({layers})"
     model.source = "proved in constructions/graphs/two_cycles.py; the model is that of [Ye2026]"
     return model

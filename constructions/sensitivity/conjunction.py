@@ -6,16 +6,21 @@ relu(count − (k − 1)) is 1 if count = k, and 0 if it is less.
 
 from __future__ import annotations
 
+from functools import partial
+
+import numpy as np
+
 from constructions.blocks import Stage
+from constructions.call import construction
 from constructions.sensitivity.letters import one_layer, reading, sized
 from constructions.stream import Stream, one
 from constructions.transformer import Transformer
 from constructions.words import Unit
-from theory.kinds import Count, checked
-from theory.sensitivity.functions import Positions
+from theory.kinds import Count, Positions
+from theory.sensitivity.functions import conjunction as definition
 
 
-@checked
+@construction
 def conjunction(d: Count, positions: Positions) -> Transformer:
     """[the letters at all k `positions` (from 0) of d are 1]; one answer for the word, (…, 1).
 
@@ -32,6 +37,16 @@ def conjunction(d: Count, positions: Positions) -> Transformer:
         reading(stream, positions, [letter] * len(positions), "count"),
         [Unit(count - (len(positions) - 1) * one, "all")],
         2.0 * stream.read("all") - one,
-        (Stage(1, "count", "Σ xᵢ"), Stage(1, "all", "Π xᵢ")),
-        f"conjunction({d}, {list(positions)})",
+        (Stage(1, "count", partial(_count, positions)), Stage(1, "all", partial(_all, positions))),
+        "proved in constructions/sensitivity/conjunction.py",
     )
+
+
+def _count(positions: tuple[int, ...], words: np.ndarray) -> np.ndarray:
+    """Σ xᵢ."""
+    return words[..., None, list(positions)].sum(-1, keepdims=True)
+
+
+def _all(positions: tuple[int, ...], words: np.ndarray) -> np.ndarray:
+    """Π xᵢ."""
+    return definition(words, positions)[..., None, None]

@@ -8,20 +8,24 @@ is the logit.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from constructions.blocks import Stage
+from constructions.call import construction
 from constructions.sensitivity.letters import one_layer, reading, sized
 from constructions.stream import Map, Stream
 from constructions.transformer import Transformer
 from constructions.words import Table
 from theory import machine
-from theory.kinds import Count, checked
-from theory.sensitivity.functions import Entries, Positions, junta_table
+from theory.kinds import Count, Positions
+from theory.sensitivity.functions import Entries, junta_table
+from theory.sensitivity.functions import junta as definition
 from theory.sequences import all_sequences
 
 
-@checked
+@construction
 def junta(d: Count, positions: Positions, table: Entries) -> Transformer:
     """table[the letters at k `positions` (from 0) of d, as a binary number, the first the highest];
     one answer for the word, (…, 1).  `table` (2^k,) of 0 and 1.
@@ -46,10 +50,19 @@ def junta(d: Count, positions: Positions, table: Entries) -> Transformer:
         reading(stream, positions, places, "read"),
         [Table(stream.read("read"), words, 2.0 * entries[:, None] - 1, "value")],
         stream.read("value"),
-        (Stage(1, "read", "letters"), Stage(1, "value", "entry")),
-        f"junta({d}, {list(positions)}, {_shown(entries)})",
+        (
+            Stage(1, "read", partial(_letters, positions)),
+            Stage(1, "value", partial(_entry, positions, entries)),
+        ),
+        "proved in constructions/sensitivity/junta.py",
     )
 
 
-def _shown(entries: np.ndarray) -> str:
-    return str(entries.tolist()) if len(entries) <= 16 else f"<{len(entries)} entries>"
+def _letters(positions: tuple[int, ...], words: np.ndarray) -> np.ndarray:
+    """The letters at the positions, −1 and +1."""
+    return 2 * words[..., None, list(positions)] - 1
+
+
+def _entry(positions: tuple[int, ...], entries: np.ndarray, words: np.ndarray) -> np.ndarray:
+    """The entry of the word that they are, −1 or +1."""
+    return 2 * definition(words, positions, entries)[..., None, None] - 1

@@ -48,7 +48,7 @@ def one_layer(
     words: Sequence[Word],
     answer: Reading,
     stages: tuple[Stage, ...],
-    name: str,
+    source: str,
 ) -> Transformer:
     """The model of these heads and words: `letter` holds the numbers `letters` of 0 and 1, and the
     second logit, ±1 beside 0, is `answer` for an answer that is ±1."""
@@ -66,6 +66,5 @@ def one_layer(
         interface=Tokens(2, d, length=d, prefix=(CLS,), answers=2, margin=1.0, whole=True),
         stream=stream,
         stages=stages,
-        name=name,
-        source=f"proved in constructions/sensitivity/{name.partition('(')[0]}.py",
+        source=source,
     )

@@ -14,16 +14,21 @@ its own; here k letters among d matter and the others are not read.
 
 from __future__ import annotations
 
+from functools import partial
+
+import numpy as np
+
 from constructions.blocks import Stage
+from constructions.call import construction
 from constructions.sensitivity.letters import one_layer, reading, sized
 from constructions.stream import Stream, one
 from constructions.transformer import Transformer
 from constructions.words import Unit
-from theory.kinds import Count, checked
-from theory.sensitivity.functions import Positions
+from theory.kinds import Count, Positions
+from theory.sensitivity.functions import subset_parity as definition
 
 
-@checked
+@construction
 def subset_parity(d: Count, positions: Positions) -> Transformer:
     """Whether the ones among the letters at k `positions` (from 0) of d are odd in number: 1, or 0;
     one answer for the word, (…, 1).
@@ -44,6 +49,11 @@ def subset_parity(d: Count, positions: Positions) -> Transformer:
         heads,
         folds,
         2.0 * odd - one,
-        (Stage(1, "odd", "Σ xᵢ mod 2"),),
-        f"subset_parity({d}, {list(positions)})",
+        (Stage(1, "odd", partial(_odd, positions)),),
+        "proved in constructions/sensitivity/subset_parity.py",
     )
+
+
+def _odd(positions: tuple[int, ...], words: np.ndarray) -> np.ndarray:
+    """Σ xᵢ mod 2."""
+    return definition(words, positions)[..., None, None]

@@ -1,6 +1,7 @@
 """What every topic over tokens needs: codes, positions, heads, and sequences as prompts."""
 
 from constructions.tokens.heads import average, counted, latest, placed, written
+from constructions.tokens.invariants import inverse, per_token
 from constructions.tokens.positions import (
     binary_codes,
     lattice,
@@ -17,9 +18,11 @@ __all__ = [
     "binary_codes",
     "counted",
     "decode",
+    "inverse",
     "latest",
     "lattice",
     "look_up",
+    "per_token",
     "placed",
     "positions",
     "rows_fit",

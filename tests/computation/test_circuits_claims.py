@@ -27,7 +27,7 @@ def test_a_word_that_is_answered_otherwise_is_named():
     wrong = translate(contains(lambda words: words[:, 0]), range(1, 4))
     definition, model = to_circuit.on_all_words([wrong])
     assert (definition.verdict, model.verdict) == (Verdict.FAILS, Verdict.HOLDS)
-    assert "contains_aa(3) on [1]" in definition.detail
+    assert "contains_aa(max_length=3) on [1]" in definition.detail
     right = translate(contains(in_a_row), range(1, 4))
     assert next(to_circuit.on_all_words([right])).verdict is Verdict.HOLDS
 

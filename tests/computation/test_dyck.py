@@ -188,7 +188,7 @@ def test_a_type_is_that_of_the_bracket_that_is_closed():
 
 def test_balances_of_all_numbers_of_tokens_are_looked_up():
     T = 6
-    states = looked_up(judges(Run(), 2, None).build(4, T))
+    states = looked_up(judges(Run(), 2, None).at(4, T).model)
     pairs = [(N, b) for N in range(1, T + 2) for b in range(1 - N, N)]
     assert [*zip(states.over, states.queries["share"], strict=True)] == pairs
     assert (states.queries["inverse"] == 1).all()
@@ -200,7 +200,7 @@ def test_balances_of_all_numbers_of_tokens_are_looked_up():
 
 def test_brackets_are_matched_at_all_balances():
     T = 5
-    states = matched(judges(Run(), 2, None).build(4, T))
+    states = matched(judges(Run(), 2, None).at(4, T).model)
     keys = {(j, c) for j in range(1, T + 1) for c in range(j + 1)}
     opens = {(j, c) for j, c in keys if c > 0}
     found = [*zip(states.position, states.keys["balance"], states.keys["sign"], strict=True)]

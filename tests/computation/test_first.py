@@ -111,7 +111,7 @@ def bounded(layer_norm: bool, less_at: int | None = None) -> OverTokens:
         model.unembed.W_U.data *= 0.999 if n == less_at else 1.0
         return model
 
-    return OverTokens("", build, definition, lambda *_: {}, symbols=2)
+    return OverTokens("", build, definition, symbols=2)
 
 
 @pytest.mark.parametrize("layer_norm", [False, True])

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from refusals import rejects
 
 from constructions.computation import parity, parity_bounded
-from theory.checks import InputError
 from theory.computation import parity as definition
 from theory.computation.ones import bits_lost, by_ones, cross_entropy, extremes, words_by_ones
 from theory.computation.parity import (
@@ -25,6 +24,7 @@ from theory.computation.parity import (
     one_side,
     signed_counts,
 )
+from theory.kinds import InputError
 from theory.sequences import all_sequences
 from verify.claim import Run
 from verify.computation.ones import logits_by_ones, only_counts
@@ -214,7 +214,7 @@ def test_a_wrong_answer_is_told_with_the_whole_word():
     model.unembed.W_U *= -1
     statement = counts_ones(Run(), causal=False)
     told = next(differences(statement, model, np.array([[0, 0, 0], [0, 1, 1]])))
-    assert "parity(3) on [0, 0, 0]" in told
+    assert "parity(max_length=3) on [0, 0, 0]" in told
 
 
 # ---------------------------------------------------------------- the claim

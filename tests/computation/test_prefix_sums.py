@@ -22,9 +22,6 @@ def test_sums_of_whole_numbers(N, s, seed):
     for count in {1, (N + 1) // 2, N}:
         x = np.random.default_rng(seed).integers(-50, 50, (3, count))
         assert (model(x).numpy() == x.cumsum(1)).all()
-        for H, stage in zip(model.streams(x), model.stages, strict=True):
-            sums = H[:, 1:, model.stream["sum"]][..., 0].numpy()
-            assert (sums == window_sums(x, stage.holds)).all()
 
 
 @pytest.mark.parametrize(("N", "s", "layers"), [(64, 2, 6), (64, 4, 3), (64, 8, 2), (65, 8, 3)])

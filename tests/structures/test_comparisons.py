@@ -2,38 +2,17 @@
 
 from functools import cache
 from itertools import permutations
-from math import comb
 
 import numpy as np
-import pytest
-from refusals import rejects
 
 from theory.structures import (
-    best_trees,
-    binary_search,
     decision_trees,
     found_at,
     hard_points,
-    looked_at,
     most_by_branches,
-    most_by_roots,
     most_found,
     parting,
-    perfect_trees,
 )
-
-
-@pytest.mark.parametrize(("N", "M"), [(n, m) for m in (1, 2) for n in range(1, 6)] + [(4, 3)])
-def test_all_decision_trees(N, M):
-    at = found_at(decision_trees(N, M), N)
-    many = (at > 0).sum(-1)
-    assert len(at) == N ** (2**M - 1)
-    assert many.max() == min(N, 2**M - 1) == most_found(N, M) == most_by_roots(N, M)
-    if N >= 2**M - 1:
-        best = at[many == many.max()]
-        assert len(best) == comb(N, 2**M - 1) == best_trees(N, M) == perfect_trees(N, M)
-        for i in range(1, M + 1):
-            assert ((best == i).sum(-1) == 2 ** (i - 1)).all()
 
 
 def test_a_tree_by_hand():
@@ -47,20 +26,6 @@ def test_cells_in_another_order_change_nothing():
     for order in permutations(range(3)):
         trees = decision_trees(3, 2)
         assert (found_at(np.array(order)[trees], 3) > 0).sum(-1).max() == 3
-
-
-def test_recursions_below_forty():
-    for M in range(1, 6):
-        for N in range(1, 40):
-            assert most_by_roots(N, M) == most_found(N, M)
-            assert perfect_trees(N, M) == comb(N, 2**M - 1)
-
-
-def test_binary_search_is_the_best_where_it_is_the_only_one():
-    at = found_at(decision_trees(3, 2), 3)
-    (best,) = at[(at > 0).all(-1)]
-    cells = looked_at(binary_search, range(3), range(3), 2)
-    assert ((cells == np.arange(3)[:, None]).argmax(-1) + 1).tolist() == best.tolist()
 
 
 def test_where_branches_part():
@@ -126,18 +91,3 @@ def test_the_best_strategy_finds_as_many_of_hard_points():
                 level = L - 2 - np.floor(np.log(abs(away) / 2) / np.log(a))
                 left = frozenset(r for r in left - {c} if told[c, r] == (int(np.sign(away)), level))
         assert abs(found.sum(1).mean() - most) < 0.3
-
-
-@pytest.mark.parametrize(
-    ("call", "parameter"),
-    [
-        (lambda: best_trees(2, 2), "N"),
-        (lambda: decision_trees(7, 9), "lookups"),
-        (lambda: found_at(np.zeros((2, 2), int), 3), "trees"),
-        (lambda: found_at(np.array([3]), 3), "trees"),
-        (lambda: parting(3, 0, 2), "cells"),
-    ],
-)
-def test_what_is_refused(call, parameter):
-    with rejects(*parameter.split()):
-        call()

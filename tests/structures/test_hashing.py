@@ -3,8 +3,6 @@
 from itertools import product
 
 import numpy as np
-import pytest
-from refusals import rejects
 
 from theory.structures import (
     found_in_buckets,
@@ -89,14 +87,3 @@ def test_with_one_bucket_the_first_points_are_looked_at():
     x, q = sphere_cloud(1, 6, 3, 50, np.random.default_rng(7))
     right = found_in_buckets(lambda z: np.zeros(z.shape[:-1], int), x, q, 4)
     assert (right[0].sum(-1) == np.maximum(4 - nearest_in_cloud(x, q)[0], 0)).all()
-
-
-@pytest.mark.parametrize(
-    ("call", "parameter"),
-    [
-        (lambda: simhash(np.ones((2, 3)))(np.ones(2)), "vectors"),
-    ],
-)
-def test_what_is_refused(call, parameter):
-    with rejects(*parameter.split()):
-        call()

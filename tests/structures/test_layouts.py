@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from refusals import rejects
 
 from theory.structures import (
     band_order,
@@ -160,16 +159,3 @@ def test_a_treap_is_no_better_than_the_best_tree():
     for _ in range(5):
         w = rng.permutation(law)
         assert (found_by_depth(treap_depths(w), w, 5) <= most_by_weight(w, 5) + 1e-12).all()
-
-
-@pytest.mark.parametrize(
-    ("call", "parameter"),
-    [
-        (lambda: in_order([[1], [2]], [0, 0]), "order"),
-        (lambda: treap_found([1, 1], 1), "weights"),
-        (lambda: most_by_weight(np.ones(300), 1), "weights"),
-    ],
-)
-def test_what_is_refused(call, parameter):
-    with rejects(*parameter.split()):
-        call()

@@ -18,7 +18,7 @@ from constructions.structures import (
     sort,
 )
 from theory import structures
-from theory.checks import InputError
+from theory.kinds import InputError
 from theory.structures import in_order, kd_order, kd_search, looked_at, table_lookup
 
 
@@ -111,8 +111,3 @@ def test_units_of_mlps(model, units):
     """As the docstrings have them: 3 a lookup, at most 4 a level, 2 + d and 2 a lookup."""
     mlps = [block.mlp for block in model.blocks]
     assert [0 if mlp is None else mlp.W_in.shape[-1] for mlp in mlps] == units
-
-
-def test_too_many_cells_for_any_number():
-    with rejects("cells"):
-        sort(2**25, largest=2)

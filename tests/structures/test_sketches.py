@@ -6,7 +6,6 @@ from statistics import median
 
 import numpy as np
 import pytest
-from refusals import rejects
 
 from theory.structures import (
     balanced_hashes,
@@ -106,14 +105,3 @@ def test_zipf():
     assert np.isclose(zipf(100, 1.2).sum(), 1)
     assert np.isclose(zipf(4, 1.0)[0] / zipf(4, 1.0)[3], 4)
     assert np.isclose(one_row_error(zipf(100, 1.2), 100, 32), 2.7923, atol=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("call", "parameter"),
-    [
-        (lambda: one_row_error([0.5, 0.4], 1, 1), "p"),
-    ],
-)
-def test_what_is_refused(call, parameter):
-    with rejects(*parameter.split()):
-        call()

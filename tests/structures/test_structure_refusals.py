@@ -25,23 +25,46 @@ def words(q, N):
         # lookups
         (lambda: S.looked_at(words, [1, 2], [1], 1), "strategy"),
         (lambda: S.looked_at(ends, [1, 2], [1], 2), "strategy"),
+        (lambda: S.looked_at(lambda q, N: iter([q + N]), [0, 1], [0], 1), "strategy"),
+        (lambda: S.looked_at(S.interpolation_search(0, 1), [0, 1], [2], 1), "queries"),
+        (lambda: S.looked_at(S.greedy_bayes(0, 1), [0, 1], [2], 1), "queries"),
+        (lambda: S.looked_at(S.greedy_bayes(0, 200), range(200), [2], 1), "N"),
+        (lambda: S.interpolation_search(1, 1), "low"),
+        (lambda: S.greedy_bayes(1, 0), "low"),
+        (lambda: S.interpolated(0, 0, 2, 1, 1), "v_lo"),
         # points
+        (lambda: S.uniform_points(1, 2, 1, 0, 1, 0), "low"),
         (lambda: S.uniform_points(10**6, 10**9, 1, 0), "sets"),
         (lambda: S.hard_points(1, 3, 1, 0, 1e200), "a"),
         (lambda: S.hard_points(10**9, 20, 1, 0), "sets"),
         (lambda: S.uniform_cloud(10**6, 10**9, 2, 1, 0), "sets"),
         (lambda: S.nearest_in_cloud(np.zeros((10**6, 3)), np.zeros((10**6, 3))), "points"),
-        # orders
+        # orders and trees
+        (lambda: S.in_order([[1], [2]], [0, 0]), "order"),
+        (lambda: S.treap_found([1, 1], 1), "weights"),
+        (lambda: S.most_by_weight(np.ones(300), 1), "weights"),
         (lambda: S.found_at_once(lambda x: "x", 4, 2, 5, 0), "order"),
         (lambda: S.found_at_once(lambda x: [0, 0], 4, 2, 5, 0), "order"),
         # tables
+        (lambda: S.table_of([1, 2], 1, 3, 3), "low"),
+        (lambda: S.bucket_of([4], 2, 0, 3), "queries"),
+        (lambda: S.bucket_of([1], 2, 3, 0), "low"),
+        (lambda: S.share_a_neighbour(2, np.array(0.5), np.array(0.4)), "u"),
         (lambda: S.table_of(np.arange(1000), 10**9, 0, 999), "cells"),
         # comparisons
+        (lambda: S.best_trees(2, 2), "N"),
+        (lambda: S.decision_trees(7, 9), "lookups"),
+        (lambda: S.found_at(np.zeros((2, 2), int), 3), "trees"),
+        (lambda: S.found_at(np.array([3]), 3), "trees"),
+        (lambda: S.parting(3, 0, 2), "cells"),
         (lambda: S.best_trees(10**9, 28), "cells"),
         # hashing
+        (lambda: S.simhash(np.ones((2, 3)))(np.ones(2)), "vectors"),
         (lambda: S.normal_directions(10**7, 10**7, 0), "dimension"),
         (lambda: S.found_in_buckets(lambda z: 3, [[1, 2]], [[1, 2]], 1), "buckets"),
         # cells and sketches
+        (lambda: S.unpacked(1000, 2, 10), "cell"),
+        (lambda: S.one_row_error([0.5, 0.4], 1, 1), "p"),
         (lambda: S.unpacked(1, 10**10, 2), "base"),
         (lambda: S.cell_bits(10**10, 2), "base"),
         (lambda: S.random_hashes(10**6, 10**3, 10**6, 2, 0), "sets"),

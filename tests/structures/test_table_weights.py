@@ -4,25 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from refusals import rejects
 
 from constructions.structures import bucket_table, count_min
 from theory import structures
 from theory.structures import counts_of, table_lookup
 
-TABLE = bucket_table(5, 4, largest=21)
 HASHES = [[0, 2, 1, 0, 2, 2], [1, 1, 0, 2, 0, 1]]
 SKETCH = count_min(HASHES, 3, longest=50)
-
-
-@given(points=st.lists(st.integers(1, 20), min_size=5, max_size=5, unique=True))
-@settings(max_examples=25)
-def test_tables(points):
-    ordered, queries = np.sort(points), np.arange(22)
-    cells = table_lookup(ordered, queries, 4, 0, 21)
-    assert (TABLE(points, queries).numpy() == ordered[cells]).all()
-    passed = list(TABLE.streams(points, queries))
-    assert (passed[3][9:, TABLE.stream["m"]][:, 0].numpy() - 1 == cells).all()
 
 
 @pytest.mark.parametrize(("N", "T", "largest"), [(1, 1, 2), (2, 9, 5), (12, 3, 40), (3, 200, 7)])
@@ -47,24 +35,3 @@ def test_batches_of_streams():
     asked = np.tile(np.arange(6), (2, 3, 1))
     wanted = structures.count_min(counts_of(stream, 6), np.tile(HASHES, (2, 3, 1, 1)), 3)
     assert (SKETCH(stream, asked).numpy() == wanted).all()
-
-
-@pytest.mark.parametrize(
-    ("call", "parameter"),
-    [
-        (lambda: bucket_table(3, 1, largest=2**20), "largest"),
-        (lambda: bucket_table(10**6, 1), "N"),
-        (lambda: TABLE([1, 2, 3], [1]), "points"),
-        (lambda: TABLE([1, 2, 3, 4, 4], [1]), "points"),
-        (lambda: TABLE([1, 2, 3, 4, 5], [22]), "queries"),
-        (lambda: TABLE([1, 2, 3, 4, np.nan], [1]), "points"),
-        (lambda: SKETCH([0.5], [1]), "stream"),
-        (lambda: SKETCH([6], [1]), "stream"),
-        (lambda: SKETCH([0] * 51, [1]), "stream"),
-        (lambda: SKETCH([[0]], [1]), "queries"),
-        (lambda: SKETCH([0]), "stream queries"),
-    ],
-)
-def test_what_is_refused(call, parameter):
-    with rejects(*parameter.split()):
-        call()

@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from theory import machine
-from theory.checks import InputError
 from theory.json_table import json_table
-from theory.kinds import Count, File, Instance, Many, Seed, Steps, Tokens, checked, read
+from theory.kinds import Count, File, InputError, Instance, Many, Seed, Steps, Tokens, checked, read
 
 Map = tuple[int, ...]
 """A map of the states to themselves: entry q is where q goes."""
@@ -144,6 +143,16 @@ def windows(A: Semiautomaton, words: np.ndarray, window: int) -> np.ndarray:
             letters = words[(*row, slice(max(0, i + 1 - window), i + 1))].tolist()
             found[(*row, i)] = A.map_of(letters)
     return found
+
+
+def written_next(A: Semiautomaton, tokens: np.ndarray) -> np.ndarray:
+    """What comes after each token of letters a and behind them states q, written as |Σ| + q
+    (…, T): the next state, of the letter in its turn, and −1 at letters."""
+    letters, table = A.n_letters, np.array(A.transitions)
+    length = int((tokens < letters).sum(-1).max())
+    states = tokens[..., length:] - letters
+    following = table[tokens[..., : states.shape[-1]], states] + letters
+    return np.concatenate([np.full_like(tokens[..., :length], -1), following], axis=-1)
 
 
 def table_fits(n_states: int, n_letters: int) -> None:

@@ -34,7 +34,15 @@ from theory.graphs.erdos_renyi import erdos_renyi
 from theory.graphs.families import clique, cycles, path, side_by_side, two_chain, two_clique
 from theory.graphs.limits import smallest_subgraph
 from theory.graphs.pointers import Pointers, pointers
-from theory.graphs.search import EdgeList, both_ways, reachable, read_edges, search
+from theory.graphs.search import (
+    EdgeList,
+    SearchSteps,
+    both_ways,
+    reachable,
+    read_edges,
+    search,
+    search_steps,
+)
 from theory.graphs.squaring import lean_squaring_sharpness, squaring_sharpness
 from theory.graphs.tripling import (
     disentangled_polynomial,
@@ -56,6 +64,7 @@ __all__ = [
     "Channels",
     "EdgeList",
     "Pointers",
+    "SearchSteps",
     "Split",
     "all_graphs",
     "as_adjacency",
@@ -87,6 +96,7 @@ __all__ = [
     "read_edges",
     "relabelled",
     "search",
+    "search_steps",
     "side_by_side",
     "smallest_subgraph",
     "squaring_sharpness",

@@ -12,35 +12,37 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from theory.checks import InputError
-from theory.graphs.adjacency import OneGraph
-from theory.kinds import Many, array_of, checked
+from theory.graphs.adjacency import Graphs
+from theory.kinds import InputError, Many, array_of, checked
 
 IntegerWeights: TypeAlias = Annotated[Any, Many(None)]
-"""W_l (2^(l+1)·n, 2^(l+1)·n), l = 0, …, L − 1: integers of any size."""
+"""W_l (2^(l+1)·n, 2^(l+1)·n), l = 0, …, L − 1: integers of any size; None is the identity."""
 
 
 @checked
-def disentangled_features(A: OneGraph, weights: IntegerWeights) -> np.ndarray:
-    """h_L (n, 2^(L+1)·n) of one graph A (n, n), as an array of Python integers.
+def disentangled_features(A: Graphs, weights: IntegerWeights) -> np.ndarray:
+    """h_L (…, n, 2^(L+1)·n) of graphs A (…, n, n), as an array of Python integers.
 
     Raises `ValueError` for weights that are no integers or of another shape.
     """
-    h = np.concatenate([np.eye(len(A), dtype=np.int64), A], axis=1).astype(object)
+    eye = np.broadcast_to(np.eye(A.shape[-1], dtype=np.int64), A.shape)
+    h = np.concatenate([eye, A], axis=-1).astype(object)
     for layer, given in enumerate(weights):
-        scores = h @ _integers(f"weights[{layer}]", given, h.shape[1]) @ h.T
-        h = np.concatenate([h, np.maximum(scores, 0) @ h], axis=1)
+        keys = h.swapaxes(-1, -2)
+        if given is not None:
+            keys = _integers(f"weights[{layer}]", given, h.shape[-1]) @ keys
+        h = np.concatenate([h, np.maximum(h @ keys, 0) @ h], axis=-1)
     return h
 
 
 @checked
-def disentangled_outputs(A: OneGraph, weights: IntegerWeights, read_out: Any) -> np.ndarray:
-    """h_L O (n, n), as Python integers, of integers O = `read_out` (2^(L+1)·n, n).
+def disentangled_outputs(A: Graphs, weights: IntegerWeights, read_out: Any) -> np.ndarray:
+    """h_L O (…, n, n), as Python integers, of integers O = `read_out` (2^(L+1)·n, n).
 
     Raises `ValueError` as `disentangled_features`, for O too.
     """
     h = disentangled_features(A, weights)
-    return np.asarray(h @ _integers("read_out", read_out, h.shape[1], len(A)))
+    return np.asarray(h @ _integers("read_out", read_out, h.shape[-1], A.shape[-1]))
 
 
 def _integers(name: str, given: Any, height: int, width: int | None = None) -> np.ndarray:

@@ -12,10 +12,10 @@ from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from theory.checks import InputError
+from theory import machine
 from theory.graphs.adjacency import Edges, OneGraph, from_edges
 from theory.json_table import json_table
-from theory.kinds import Count, File, Steps, Within, checked, read
+from theory.kinds import Count, File, InputError, Steps, Tokens, Within, checked, read
 
 Node: TypeAlias = Annotated[Steps, Within(below="n")]
 """One of the nodes 0 … n − 1."""
@@ -45,6 +45,41 @@ def search(edges: Edges, n: Count, source: Node) -> list[int]:
         if ahead is None:
             return list(found)
         found[ahead] = None
+
+
+class SearchSteps(NamedTuple):
+    """After each token of sequences (…, T): the next node, −1 if there is none; the nodes so far as
+    0 and 1 (…, T, n); and e_u − 2e_v of the first edge so far that leads on, or 0, (…, T, n)."""
+
+    answers: np.ndarray
+    visited: np.ndarray
+    followed: np.ndarray
+
+
+@checked
+def search_steps(tokens: Tokens, n: Count) -> SearchSteps:
+    """The search, token by token: 0 … n − 1 are nodes that are found, n + u·n + v the edge u → v.
+
+    Raises `ValueError` for other tokens, and for more nodes than there is memory.
+    """
+    machine.fits_in_memory(f"{tokens.size} tokens of {n} nodes", 16 * tokens.size * n, "give fewer")
+    if tokens.max() >= n + n * n:
+        raise InputError(f"tokens contain {tokens.max()}: give tokens below n + n² = {n + n * n}")
+    answers = np.full(tokens.shape, -1)
+    visited, followed = np.zeros((2, *tokens.shape, n))
+    for row in np.ndindex(tokens.shape[:-1]):
+        edges, found = list[tuple[int, int]](), set[int]()
+        for t, token in enumerate(tokens[row].tolist()):
+            if token < n:
+                found.add(token)
+            else:
+                edges.append(divmod(token - n, n))
+            visited[row][t, list(found)] = 1
+            leads = next((e for e in edges if e[0] in found and e[1] not in found), None)
+            if leads is not None:
+                answers[row][t] = leads[1]
+                followed[row][t, leads] = 1, -2
+    return SearchSteps(answers, visited, followed)
 
 
 @checked

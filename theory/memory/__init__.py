@@ -72,7 +72,6 @@ from theory.memory.modern_hopfield import (
 )
 from theory.memory.orthogonal_start import (
     escape_time,
-    gap_rate,
     orthogonal_gap,
     orthogonal_start,
 )
@@ -131,7 +130,6 @@ __all__ = [
     "failure_bound",
     "flipped",
     "gap_error_bound",
-    "gap_rate",
     "hebb",
     "hebb_fields",
     "hebb_synchronous_run",

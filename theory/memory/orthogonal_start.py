@@ -19,18 +19,14 @@ is accurate relatively, however small.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated
 
 import mpmath
 import numpy as np
 
-from theory.checks import InputError
-from theory.kinds import Finite, NonNegative, Reals, Within, checked
+from theory.kinds import Finite, InputError, NonNegative, Within, checked
 from theory.memory.kinds import Digits, SizeFrom2, Times
 from theory.memory.sphere import Kind, integrate
-
-Gaps: TypeAlias = Annotated[Any, Reals("...", Within(least=0, most=1))]
-"""Numbers from 0 to 1, of any shape."""
 
 
 @checked
@@ -49,20 +45,15 @@ def orthogonal_gap(n: SizeFrom2, beta: NonNegative, times: Times, kind: Kind = "
     """1 − γ (m,), to about 10 digits however small it is; arguments as in `orthogonal_start`."""
 
     def velocity(_: float, u: np.ndarray) -> np.ndarray:
-        return _rate(np.exp(-u), n, beta, kind)
+        return gap_rate(np.exp(-u), n, beta, kind)
 
     _overflow_refused(beta, kind)
     u = integrate(velocity, np.zeros(1), times)[:, 0]
     return np.exp(-u)
 
 
-@checked
-def gap_rate(gap: Gaps, n: SizeFrom2, beta: NonNegative, kind: Kind = "SA") -> np.ndarray:
-    """−(ln(1 − γ))' at gaps 1 − γ (…), in [0, 1]: 2(n − (n−1)·gap)/(e^{β·gap} + n − 1) for SA."""
-    return _rate(gap, n, beta, kind)
-
-
-def _rate(gap: np.ndarray, n: int, beta: float, kind: Kind) -> np.ndarray:
+def gap_rate(gap: np.ndarray, n: int, beta: float, kind: Kind = "SA") -> np.ndarray:
+    """−(ln(1 − γ))' at gaps 1 − γ (…): 2(n − (n−1)·gap)/(e^{β·gap} + n − 1) for SA."""
     pull = 2 * (n - (n - 1) * gap)
     if kind == "USA":
         return np.asarray(pull * np.exp(beta * (1 - gap)) / n)

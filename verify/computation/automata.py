@@ -11,7 +11,6 @@ from constructions.computation import semiautomaton
 from constructions.computation.semiautomaton import Form
 from constructions.transformer import Transformer
 from theory.computation import Semiautomaton
-from theory.computation.semiautomata import windows
 from theory.sequences import random_sequences
 from verify.claim import Run, claim
 from verify.computation.options import Automaton, File, Length, Regex, Samples, States, chosen
@@ -25,8 +24,8 @@ from verify.evidence.restoring import (
     same_as_hardmax,
     sharpness_at_two_lengths,
 )
-from verify.evidence.sequences import agreement
-from verify.evidence.size import size, units
+from verify.evidence.sequences import computes
+from verify.evidence.size import units
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, Verdict, labelled
 
@@ -60,11 +59,10 @@ def automata(
     length = min(length, QUICK) if run.quick else length
     for A in chosen(run, automaton, file, NAMES, states, regex):
         for form in ("lean", "robust"):
-            statement = simulates(run, A, form)
-            model = statement.build(A.n_letters, length)
-            found = size(model, f"automata-{form}", n=A.n_states, T=length)
-            yield from labelled(statement.label, [found, _units(model, A.n_states, form)])
-            yield from agreement(run, statement, A.n_letters, length, samples)
+            statement = simulates(run, A, form, length)
+            yield from computes(run, statement, A.n_letters, length, samples)
+            model = statement.at(A.n_letters, length).model
+            yield from labelled(statement.label, [_units(model, A.n_states, form)])
             for layer in range(1, model.n_layers + 1):
                 yield gap_finding(statement.label, model, head_states(model, layer))
             if A.n_states ** (A.n_states + 1) <= MOST_PAIRS:
@@ -79,18 +77,15 @@ def _states_said(statement: OverTokens, A: Semiautomaton) -> dict[str, Any]:
     return on_all_sequences(statement, A.n_letters, says, f"the states of {A.name}")
 
 
-def simulates(run: Run, A: Semiautomaton, form: Form) -> OverTokens:
+def simulates(run: Run, A: Semiautomaton, form: Form, length: int) -> OverTokens:
     """The construction of this form beside the automaton's own run."""
-
-    def holds(model: Transformer, words: np.ndarray) -> dict[Any, np.ndarray]:
-        return {stage.holds: windows(A, words, stage.holds[1]) for stage in model.stages}
-
     return OverTokens(
         f"{A.name}/{form}",
         lambda V, n: run.build(semiautomaton, A, n, form=form),
         A.run,
-        holds,
         symbols=A.n_letters,
+        theorem=f"automata-{form}",
+        parameters={"n": A.n_states, "T": length},
     )
 
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
 from constructions.blocks import plural
 from constructions.computation import circuit_evaluator
 from constructions.transformer import Transformer
-from theory.checks import InputError
 from theory.computation import Circuit, adder, all_circuits, random_circuit
 from theory.computation.boolean_circuits import NAND, TABLES, adversarial
+from theory.computation.circuit_prompts import read_gates
+from theory.kinds import InputError
 from verify.claim import Run, claim, option
 from verify.computation.decoding import Runs, decoded, softened
 from verify.computation.options import MOST_DRAWN
@@ -55,7 +56,7 @@ def circuits_by_thoughts(
     if 2**inputs > MOST:
         raise InputError(f"{inputs} inputs have 2^{inputs} values, which are all run: give ≤ 12")
     statement, tables = evaluates(run, nand), [NAND] if nand else range(TABLES)
-    model = statement.build(inputs, gates)
+    model = statement.at(inputs, gates).model
     yield size(model, "circuits-of-nand" if nand else "circuits-by-thoughts", n=inputs, G=gates)
     yield same("units", "ReLU units", units(model)[1], UNITS_OF_NAND if nand else UNITS)
     small = [sizes for sizes in SMALL if sizes[0] <= inputs and sizes[1] <= gates]
@@ -63,7 +64,7 @@ def circuits_by_thoughts(
     yield decoded(
         "all-small",
         f"every circuit of {', '.join(_sizes(n, G) for n, G in small)}, all inputs",
-        (runs(statement.build(n, G), [*all_circuits(n, G, tables)]) for n, G in small),
+        (runs(statement.at(n, G).model, [*all_circuits(n, G, tables)]) for n, G in small),
     )
     many = range(2 if run.quick else samples)
     drawn = [random_circuit(inputs, gates, run.rng, tables) for _ in many]
@@ -75,18 +76,18 @@ def circuits_by_thoughts(
     )
     if not nand:
         added = adder(1 if run.quick else 4)
-        adds = statement.build(added.n_inputs, added.n_gates)
+        adds = statement.at(added.n_inputs, added.n_gates).model
         yield decoded("adder", f"an {added.name}, all inputs", [runs(adds, [added])])
     for states in head_states(model):
         yield gap_finding("circuits", model, states)
     yield makes("table", "the MLP says what every table says", model, {2: _cases(tables)})
     rows = histories(run, model, drawn)
     yield margin_kept(statement, [(model, rows)])
-    few = statement.build(inputs, fewer := min(gates, 12))
+    few = statement.at(inputs, fewer := min(gates, 12)).model
     some = histories(run, few, [random_circuit(inputs, fewer, run.rng, tables) for _ in range(2)])
     yield equal_over_q(statement, few, some, f"({fewer} gates, any values before)")
     yield registers_hold(statement, model, rows, f"({gates} gates, any values before)")
-    short = statement.build(2, 2)
+    short = statement.at(2, 2).model
     some = histories(run, short, [random_circuit(2, 2, run.rng, tables) for _ in range(2)])
     yield from softened(model, *runs(model, hard[:4])[1:], short, some)
 
@@ -96,56 +97,12 @@ def _sizes(n: int, G: int) -> str:
 
 
 def evaluates(run: Run, nand: bool) -> OverTokens:
-    """The construction beside the circuit: `build` takes inputs and gates, values may be any."""
-
-    def holds(model: Transformer, tokens: np.ndarray) -> dict[Any, np.ndarray]:
-        at = by_hand(tokens, nand)
-        at["sign"] = 2 * at["value"] - 1
-        return {stage.holds: at[stage.holds] for stage in model.stages}
-
-    def answers(tokens: np.ndarray) -> np.ndarray:
-        return by_hand(tokens, nand)["value"][..., 0].astype(int)
-
-    def build(n: int, G: int) -> Transformer:
-        return run.build(circuit_evaluator, n, G, nand=nand)
-
-    return OverTokens("circuits", build, answers, holds)
-
-
-def by_hand(tokens: np.ndarray, nand: bool = False) -> dict[str, np.ndarray]:
-    """What is read at each token of prompts and values behind them (…, T), by name (…, T, width):
-    the table, the places of its wires, their values, and the value of the gate."""
-    rows = [_read(row, nand) for row in tokens.reshape(-1, tokens.shape[-1]).tolist()]
-    names = ("table", "left", "right", "x", "y", "value")
-    columns = (np.array([row[i] for row in rows], dtype=np.float64) for i in range(len(names)))
-    return {
-        name: column.reshape(*tokens.shape, -1) for name, column in zip(names, columns, strict=True)
-    }
-
-
-def _read(row: list[int], nand: bool) -> list[list[Any]]:
-    """Of one prompt: those of `by_hand`, token by token."""
-    parts, first = (2, 2) if nand else (3, 2 + TABLES)  # tokens of a gate, and wire 0
-    n = next((place for place, token in enumerate(row) if token > 1), len(row))
-    # The values are behind it: without tables behind the last wire.
-    end = n + (sum(t > 1 for t in row) if nand else 3 * sum(1 < t < first for t in row))
-    found = []
-    for place, token in enumerate(row):
-        at = n + parts * (place + 1 - end)
-        table, wires, values = (NAND if nand else 0), [0, 0], [0, 0]
-        if end > len(row) or at < n:  # a token of the prompt, at which no gate is due
-            if not nand and 1 < token < first:
-                table = token - 2
-        else:
-            if not nand:
-                table = row[at] - 2
-            wires = [wire - first for wire in row[at + parts - 2 : at + parts]]
-            wires = [wire if wire < n else wire - n + end for wire in wires]
-            values = [row[wire] for wire in wires]
-            wires = [wire + 1 for wire in wires]  # behind BOS
-        bits = [table >> case & 1 for case in range(4)]
-        found.append([bits, *wires, *values, bits[2 * values[0] + values[1]]])
-    return [list(column) for column in zip(*found, strict=True)]
+    """The construction beside the circuit: for inputs and gates, so many; values may be any."""
+    return OverTokens(
+        "circuits",
+        lambda n, G: run.build(circuit_evaluator, n, G, nand=nand),
+        lambda tokens: read_gates(tokens, nand)["value"][..., 0].astype(int),
+    )
 
 
 def runs(model: Transformer, circuits: list[Circuit]) -> Runs:

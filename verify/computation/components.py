@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Annotated
 
 import numpy as np
 
 from constructions.computation import connected_components as construction
 from constructions.transformer import Transformer
-from theory.checks import InputError
 from theory.computation import components as program_for
 from theory.computation import least_labels, shuffled_path
 from theory.computation.components import as_inputs, enough_steps, settled_after, slowest
 from theory.computation.edge_lists import all_graphs, families
+from theory.kinds import InputError
 from verify.claim import Run, claim, option
 from verify.computation.options import MOST_DRAWN
 from verify.computation.pram import (
@@ -25,7 +26,7 @@ from verify.computation.pram import (
     works_locally,
 )
 from verify.evidence.size import size
-from verify.finding import Finding, each_at_most, equal, labelled
+from verify.finding import Finding, each_at_most, labelled, no_counterexample
 
 LABEL = "components"
 UNITS = 18
@@ -58,8 +59,9 @@ def components(
     yield from gaps(LABEL, few, program_for(4, 4))
     tiny = built(run, 2, 1)
     yield from labelled(LABEL, [works_locally(tiny, program_for(2, 1)), enough(run), steps(run)])
-    path = shuffled_path(n, run.rng)
-    run.draw(built(run, n, n - 1, settled_after(path, n)), path)
+    if run.plot:
+        path = shuffled_path(n, run.rng)
+        run.draw(built(run, n, n - 1, settled_after(path, n)), path)
 
 
 def built(run: Run, n: int, m: int, layers: int | None = None) -> Transformer:
@@ -69,45 +71,42 @@ def built(run: Run, n: int, m: int, layers: int | None = None) -> Transformer:
 
 def small_graphs(run: Run) -> Finding:
     """All graphs of few vertices, loops among them, each edge once or twice, either way."""
-    count, wrong = 0, None
-    for n in range(1, 4 if run.quick else 5):
-        for edges in all_graphs(n):
-            model, count = built(run, n, edges.shape[1]), count + len(edges)
-            wrong = wrong or wrong_labels(model, edges)
-    return equal(
+    most = 3 if run.quick else 4
+    cases = [(n, edges) for n in range(1, most + 1) for edges in all_graphs(n)]
+    models = [built(run, n, edges.shape[1]) for n, edges in cases]
+    found = (wrong_labels(model, edges) for model, (_, edges) in zip(models, cases, strict=True))
+    return no_counterexample(
         "all-small",
-        f"every graph of at most {n} vertices, with loops and repeated edges",
-        wrong,
-        evidence=whole_evidence(model),
-        words=f"all labels equal on {count} graphs",
+        f"every graph of at most {most} vertices, with loops and repeated edges",
+        chain.from_iterable(found),
+        evidence=whole_evidence(models[-1]),
+        words=f"all labels equal on {sum(len(edges) for _, edges in cases)} graphs",
     )
 
 
-def wrong_labels(model: Transformer, edges: np.ndarray) -> str | None:
-    """The first of these graphs (graphs, edges, 2) whose labels are not those of a search; None if
-    there is none."""
+def wrong_labels(model: Transformer, edges: np.ndarray) -> Iterator[str]:
+    """Those of these graphs (graphs, edges, 2) whose labels are not those of a search."""
     try:
         labels = model(edges).numpy()
     except InputError as error:
-        return f"{model.name}: {error}"
+        yield f"{model.name}: {error}"
+        return
     differs = (labels != least_labels(edges, model.interface.vertices)).any(axis=1)
-    if not differs.any():
-        return None
-    at = int(differs.argmax())
-    return f"{model.name}, edges {edges[at].tolist()}: {labels[at].tolist()}"
+    for at in np.flatnonzero(differs):
+        yield f"{model.name}, edges {edges[at].tolist()}: {labels[at].tolist()}"
 
 
 def large_graphs(run: Run, model: Transformer, n: int, samples: int) -> Iterator[Finding]:
     """Graphs of n vertices: answers by search, registers by the program."""
     named = families(n, samples, run.rng)
-    wrong = None
-    for name, edges in named.items():
-        if found := wrong_labels(model, edges):
-            wrong = wrong or f"{name}: {found}"
-    yield equal(
+    yield no_counterexample(
         "large",
         f"graphs of {n} vertices: {', '.join(named)}",
-        wrong,
+        (
+            f"{name}: {wrong}"
+            for name, edges in named.items()
+            for wrong in wrong_labels(model, edges)
+        ),
         evidence=whole_evidence(model),
         words=f"all labels equal on {sum(map(len, named.values()))} graphs",
     )

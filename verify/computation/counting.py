@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
 from constructions.computation.counting import from_counting
 from constructions.transformer import Transformer
 from theory.computation.counting import (
-    Count,
     Formula,
-    counted,
     counting_depth,
     counting_words,
     letters,
@@ -75,7 +73,7 @@ def counting(
     """
     for name, (chosen, signs) in _chosen(run, formula, alphabet, depth).items():
         statement = says(run, name, chosen, signs)
-        model = statement.build(len(signs), length)
+        model = statement.at(len(signs), length).model
         found = [layers(model, chosen)]
         if name in NAMED:
             found.append(size(model, f"counting-{name}"))
@@ -87,7 +85,7 @@ def counting(
                 yield gap_finding(name, model, averaging(model, number))
         if model.n_layers == 0:  # of the letter alone
             continue
-        short = statement.build(len(signs), min(length, 8))
+        short = statement.at(len(signs), min(length, 8)).model
         rows = np.concatenate([r[:1] for r in words_of(run, name, len(signs), min(length, 8), 1)])
         yield from labelled(name, [same_as_hardmax("softmax/same", short, rows)])
 
@@ -110,22 +108,10 @@ def _chosen(
 
 def says(run: Run, name: str, formula: Formula, alphabet: str) -> OverTokens:
     """The construction beside the formula's definition."""
-
-    def holds(model: Transformer, words: np.ndarray) -> dict[Any, np.ndarray]:
-        N = np.arange(2, words.shape[-1] + 2)  # BOS is one of those seen
-        found: dict[Any, np.ndarray] = {"1/N": np.broadcast_to(1 / N, words.shape)}
-        for stage in model.stages:
-            if isinstance(stage.holds, tuple):
-                found[stage.holds] = counted(Count(stage.holds, 0, None), words, alphabet) / N
-            elif not isinstance(stage.holds, str):
-                found[stage.holds] = by_definition(stage.holds, words, alphabet)
-        return {stage.holds: found[stage.holds][..., None] for stage in model.stages}
-
     return OverTokens(
         name,
         lambda V, n: run.build(from_counting, formula, n, alphabet=alphabet),
         lambda words: by_definition(formula, words, alphabet).astype(int),
-        holds,
         symbols=len(alphabet),
         shown=lambda word: "".join(alphabet[a] for a in word),
     )
@@ -169,7 +155,7 @@ def _agreement(
 ) -> Iterator[Finding]:
     """All short words, random and adversarial ones, over Q, and the registers."""
     longest = min(ALL.get(V, 3), 5 if run.quick else 9)
-    short, words = statement.build(V, longest), all_sequences(longest, V)
+    short, words = statement.at(V, longest).model, all_sequences(longest, V)
     yield answers_equal(
         "all-short", f"every word of at most {longest} letters", statement, [(short, words)]
     )

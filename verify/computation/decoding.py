@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 import numpy as np
 
 from constructions.transformer import Transformer
 from verify.evidence.sequences import exact_evidence
 from verify.evidence.softmax import enclosed
-from verify.finding import Finding, equal
+from verify.finding import Finding, no_counterexample
 
 CHUNK = 2**14  # prompts that are decoded at once
 Runs = tuple["Transformer", np.ndarray, np.ndarray]
@@ -18,32 +19,29 @@ Runs = tuple["Transformer", np.ndarray, np.ndarray]
 
 def decoded(id: str, name: str, runs: Iterable[Runs]) -> Finding:
     """What the model's own `generate` says is what is wanted, token by token."""
-    count, tokens, wrong, evidence = 0, 0, None, set[str]()
-    for model, prompts, wanted in runs:
-        evidence.add(exact_evidence(model))
-        count, tokens = count + len(prompts), tokens + wanted.size
-        for start in range(0, len(prompts), CHUNK):
-            part = slice(start, start + CHUNK)
-            wrong = wrong or _first_wrong(model, prompts[part], wanted[part])
-    return equal(
+    runs = [*runs]
+    count = sum(len(prompts) for _, prompts, _ in runs)
+    tokens = sum(wanted.size for *_, wanted in runs)
+    return no_counterexample(
         id,
         name,
-        wrong,
-        evidence="float" if "float" in evidence else "exact",
+        chain.from_iterable(_wrong_tokens(*each) for each in runs),
+        evidence="float" if "float" in {exact_evidence(model) for model, *_ in runs} else "exact",
         words=f"{tokens} tokens decoded from {count} prompts, all as by definition",
     )
 
 
-def _first_wrong(model: Transformer, prompts: np.ndarray, wanted: np.ndarray) -> str | None:
-    said = model.generate(prompts, wanted.shape[-1]).numpy()
-    differs = np.argwhere(said != wanted)
-    if not differs.size:
-        return None
-    row, step = min(differs.tolist(), key=lambda at: at[1])
-    return (
-        f"{model.name} on {prompts[row].tolist()}: token {step + 1} is {said[row, step]}, by "
-        f"definition {wanted[row, step]}"
-    )
+def _wrong_tokens(model: Transformer, prompts: np.ndarray, wanted: np.ndarray) -> Iterator[str]:
+    """Of each part of the prompts the first token that is decoded wrongly."""
+    for start in range(0, len(prompts), CHUNK):
+        part = slice(start, start + CHUNK)
+        given, right = prompts[part], wanted[part]
+        said = model.generate(given, right.shape[-1]).numpy()
+        for row, step in sorted(np.argwhere(said != right).tolist(), key=lambda at: at[1])[:1]:
+            yield (
+                f"{model.name} on {given[row].tolist()}: token {step + 1} is {said[row, step]}, by "
+                f"definition {right[row, step]}"
+            )
 
 
 def softened(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
@@ -12,10 +12,8 @@ from constructions.computation import dyck as construction
 from constructions.transformer import Transformer
 from theory.computation.dyck import (
     adversarial_words,
-    balances,
     brackets,
     is_dyck,
-    match_types,
     random_dyck,
 )
 from theory.kinds import Count, read
@@ -28,8 +26,8 @@ from verify.evidence.restoring import (
     same_as_hardmax,
     sharpness_at_two_lengths,
 )
-from verify.evidence.sequences import agreement, answers_equal, equal_over_q, registers_hold
-from verify.evidence.size import bits, size
+from verify.evidence.sequences import answers_equal, computes, equal_over_q, registers_hold
+from verify.evidence.size import bits
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, labelled
 
@@ -69,12 +67,11 @@ def dyck(
     length = min(length, QUICK) if run.quick else length
     for k, most in several if types is depth is None else (asked,):
         statement = judges(run, k, most)
-        model = statement.build(2 * k, length)
-        entry = "dyck-bounded" if most is not None else "dyck" if k > 1 else "dyck-1"
-        yield from labelled(statement.label, [size(model, entry, bits(model, length, "T"), k=k)])
+        model = statement.at(2 * k, length).model
         # All words of as many letters as keep their number below 50 000.
         letters = {1: 12, 2: 7, 3: 6}.get(k, 3)
-        yield from agreement(run, statement, 2 * k, length, samples, (1, letters))
+        told = bits(model, length, "T")
+        yield from computes(run, statement, 2 * k, length, samples, told, (1, letters))
         yield from labelled(f"{statement.label}/words", _words(run, statement, k, most, model))
         for states in head_states(model):
             yield gap_finding(statement.label, model, states)
@@ -83,38 +80,19 @@ def dyck(
     word = random_dyck(1, min(length, 24), k, run.rng)[0]
     at = 2 * len(word) // 3
     word[at] = k + (word[at] + 1) % k  # closes, most often what it should not
-    run.draw(judges(run, k, most).build(2 * k, len(word)), word, k)
+    run.draw(judges(run, k, most).at(2 * k, len(word)).model, word, k)
 
 
 def judges(run: Run, k: int, depth: int | None) -> OverTokens:
     """The construction beside the stack."""
-
-    def holds(model: Transformer, words: np.ndarray) -> dict[Any, np.ndarray]:
-        b = balances(words, k)
-        N = np.arange(1, words.shape[-1] + 1) + len(model.interface.prefix)
-        open_now = np.maximum(b, 0)
-        off = words % k - match_types(words, open_now, k)
-        below, deep = b < 0, open_now > (np.inf if depth is None else depth)
-        found = {
-            "b/N": b / N,
-            "1/N": np.broadcast_to(1 / N, b.shape),
-            "b < 0": below,
-            "b": open_now,
-            "b²": open_now**2,
-            "b < 0 or b > D": below | deep,
-            "type less that found": off,
-            "any error": below.astype(int) + deep + ((words >= k) & (off != 0)),
-            "no": ~is_dyck(words, k, depth),
-        }
-        return {stage.holds: found[stage.holds][..., None] for stage in model.stages}
-
     return OverTokens(
         f"k={k}" + f",D={depth}" * (depth is not None),
         lambda V, n: run.build(construction, k, n, depth=depth),
         lambda words: is_dyck(words, k, depth).astype(int),
-        holds,
         symbols=2 * k,
         shown=lambda word: brackets(word, k),
+        theorem="dyck-bounded" if depth is not None else "dyck" if k > 1 else "dyck-1",
+        parameters={"k": k},
     )
 
 
@@ -174,7 +152,7 @@ def softmax(
     run: Run, statement: OverTokens, k: int, depth: int | None, length: int
 ) -> Iterator[Finding]:
     """What softmax leaves inexact is made exact again, from a sharpness free of the length."""
-    model = statement.build(2 * k, length)
+    model = statement.at(2 * k, length).model
     for layer, states in inexact(model, k).items():
         yield restored(
             f"softmax/restored/layer-{layer}",
@@ -184,7 +162,7 @@ def softmax(
             states,
         )
     bound, wanted = sharpness_stated(k, depth)
-    build = lambda T: statement.build(2 * k, T)  # noqa: E731
+    build = lambda T: statement.at(2 * k, T).model  # noqa: E731
     yield sharpness_at_two_lengths("softmax/sharpness", build, length, bound, wanted)
     short = min(length, 12)
     rows = np.concatenate([r[:1] for r in adversarial_words(short, k, run.rng, depth).values()])

@@ -23,7 +23,7 @@ from verify.computation.options import Length, Samples
 from verify.domains import Ball, outputs
 from verify.evidence.enclosure import below, interval
 from verify.evidence.gaps import States, at_positions, gap_finding
-from verify.evidence.sequences import agreement, answers_equal
+from verify.evidence.sequences import answers_equal, computes
 from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, Verdict, labelled
@@ -50,15 +50,15 @@ def first(run: Run, *, length: Length = 40, samples: Samples = 50) -> Iterator[F
         "letter",
         lambda V, n: run.build(construction, n),
         definition,
-        lambda model, words: {"x₁": 2.0 * words[..., :1, None] - 1},
         symbols=2,
+        theorem="first",
     )
-    model = statement.build(2, length)
-    yield from labelled(statement.label, [size(model, "first")])
-    yield from agreement(run, statement, 2, length, samples, exhaustive=(2, 10))
+    yield from computes(run, statement, 2, length, samples, exhaustive=(2, 10))
+    model = statement.at(2, length).model
     yield gap_finding(statement.label, model, looking_first(model))
+    sharp = partial(run.build, first_letter)
     for beta in SHARPNESS:
-        found = least_logit(partial(_sharp, run, beta), beta, 5 if run.quick else LONGEST)
+        found = least_logit(partial(sharp, sharpness=beta), beta, 5 if run.quick else LONGEST)
         yield from labelled("softmax", [found])
     with Ball.precision(BITS):
         for layer_norm in (False, True):
@@ -74,22 +74,17 @@ def bounded(run: Run, layer_norm: bool) -> Iterator[Finding]:
         "",
         lambda V, n: run.build(first_letter_bounded, n, layer_norm=layer_norm),
         definition,
-        lambda *_: {},
         symbols=2,
     )
     lengths = range(1, 5 if run.quick else 11)
-    yield size(paper.build(2, 4), "first-layer-norm" if layer_norm else "first-bounded")
+    yield size(paper.at(2, 4).model, "first-layer-norm" if layer_norm else "first-bounded")
     yield answers_equal(
         "all-words",
         f"all words of at most {lengths[-1]} letters",
         paper,
-        ((paper.build(2, n), all_sequences(n, 2)) for n in lengths),
+        ((paper.at(2, n).model, all_sequences(n, 2)) for n in lengths),
     )
     yield closed_form(paper, 3 if run.quick else 6, layer_norm)
-
-
-def _sharp(run: Run, beta: int, n: int) -> Transformer:
-    return run.build(first_letter, n, sharpness=beta)
 
 
 def looking_first(model: Transformer) -> States:
@@ -143,7 +138,7 @@ def closed_form(paper: OverTokens, longest: int, layer_norm: bool = False) -> Fi
     form, rounded = ("√6", 2.0**-50) if layer_norm else ("½ e/(e + n), e = e^(10/√6)", 2.0**-100)
     verdicts, count, words = list[Verdict](), 0, ""
     for n in range(1, longest + 1):
-        model = paper.build(2, n)
+        model = paper.at(2, n).model
         wanted = arb(6).sqrt() if layer_norm else bounded_first_logit(n, odds(model))
         for word in all_sequences(n, 2):
             signed = (2 * int(word[0]) - 1) * logit(model, word)

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
 from constructions import gridworld_walk
 from constructions.transformer import Transformer
-from theory.checks import InputError
 from theory.computation import gridworld as automaton_of
+from theory.kinds import InputError
 from verify.claim import Run, claim, option
 from verify.computation.options import Length, Samples
 from verify.evidence.gaps import States, at_positions, averaging, counting, gap_finding
 from verify.evidence.restoring import makes
-from verify.evidence.sequences import agreement
-from verify.evidence.size import size
+from verify.evidence.sequences import computes
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, Verdict, labelled
 
@@ -47,29 +46,23 @@ def gridworld(
     if start > steps:
         raise InputError(f"start is {start}: give a state, 0 to {steps}")
     statement = walks(run, steps, start)
-    model = statement.build(2, length)
-    found = size(model, "gridworld-walk", S=steps, T=length)
-    yield from labelled(statement.label, [found, later(model, steps), counted(model, steps)])
-    yield from agreement(run, statement, 2, length, samples, exhaustive=(2, 8))
-    short = statement.build(2, listed := min(length, LISTED))
+    yield from computes(run, statement, 2, length, samples, exhaustive=(2, 8))
+    model = statement.at(2, length).model
+    yield from labelled(statement.label, [later(model, steps), counted(model, steps)])
+    short = statement.at(2, listed := min(length, LISTED)).model
     for states in head_states(short, steps):
         yield gap_finding(f"{statement.label}/T={listed}", short, states)
 
 
 def walks(run: Run, S: int, start: int) -> OverTokens:
     """The construction beside the automaton, from this state on."""
-    A = replace(automaton_of(S), start=start)
-
-    def holds(model: Transformer, words: np.ndarray) -> dict[Any, np.ndarray]:
-        displacement = start - S + np.cumsum(2 * words - 1, axis=-1)
-        return {"displacement": displacement[..., None], "state": A.run(words)[..., None]}
-
     return OverTokens(
         f"S={S}/start={start}",
         lambda V, n: run.build(gridworld_walk, S, n, start=start),
-        A.run,
-        holds,
+        replace(automaton_of(S), start=start).run,
         symbols=2,
+        theorem="gridworld-walk",
+        parameters={"S": S},
     )
 
 

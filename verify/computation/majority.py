@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-import numpy as np
 from flint import arb
 
 from constructions.computation import majority as construction
@@ -20,8 +19,7 @@ from verify.computation.options import Length, Samples
 from verify.domains import Ball
 from verify.evidence.enclosure import below, interval
 from verify.evidence.gaps import averaging, gap_finding
-from verify.evidence.sequences import agreement, answers_equal
-from verify.evidence.size import size
+from verify.evidence.sequences import answers_equal, computes
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, Verdict, at_most, labelled
 
@@ -43,9 +41,8 @@ def majority(run: Run, *, length: Length = 40, samples: Samples = 50) -> Iterato
     """
     for gate in (False, True):
         statement = averages(run, gate)
-        model, label = statement.build(2, length), statement.label
-        yield from labelled(label, [size(model, "majority-gate" if gate else "majority")])
-        yield from agreement(run, statement, 2, length, samples, exhaustive=(2, 10))
+        yield from computes(run, statement, 2, length, samples, exhaustive=(2, 10))
+        model, label = statement.at(2, length).model, statement.label
         yield gap_finding(label, model, averaging(model, 1))
         yield from labelled(label, [exact_softmax(model), _extremes(statement, length)])
     yield from labelled("mean", cross_entropies(run))
@@ -53,19 +50,12 @@ def majority(run: Run, *, length: Length = 40, samples: Samples = 50) -> Iterato
 
 def averages(run: Run, gate: bool) -> OverTokens:
     """The construction beside the definition."""
-
-    def holds(model: Transformer, words: np.ndarray) -> dict[Any, np.ndarray]:
-        z = np.cumsum(2 * words - 1, axis=-1)
-        held = {"(z − ½)/N": (z - 0.5) / np.arange(2, words.shape[-1] + 2)}
-        held["z ≥ 1"] = (z >= 1).astype(float)
-        return {name: values[..., None] for name, values in held.items()}
-
     return OverTokens(
         "gate" if gate else "mean",
         lambda V, n: run.build(construction, n, gate=gate),
         definition,
-        holds,
         symbols=2,
+        theorem="majority-gate" if gate else "majority",
     )
 
 
@@ -89,7 +79,7 @@ def _extremes(statement: OverTokens, length: int) -> Finding:
         "extremes",
         f"words of {length} letters with 0, 1, n − 1 or n ones",
         statement,
-        [(statement.build(2, length), extremes(length))],
+        [(statement.at(2, length).model, extremes(length))],
     )
 
 
@@ -103,10 +93,9 @@ def cross_entropies(run: Run) -> Iterator[Finding]:
     with Ball.precision(BITS):
         right, count = 0, 0
         for n in range(1, 5 if run.quick else 11):
-            for k, logit in enumerate(logits_by_ones(statement.build(2, n), n)):
-                side, wanted = (1 if 2 * k > n else -1), signed_mean(n, k)
-                form = arb(wanted.numerator) / wanted.denominator
-                right += bool((side * logit).overlaps(form) and logit.rad() < 2.0**-100)
+            for k, logit in enumerate(logits_by_ones(statement.at(2, n).model, n)):
+                side = 1 if 2 * k > n else -1
+                right += bool((side * logit).overlaps(_ball(n, k)) and logit.rad() < 2.0**-100)
                 count += 1
         yield Finding(
             "logits",

@@ -8,7 +8,6 @@ from functools import partial
 from itertools import accumulate
 from typing import Any
 
-import numpy as np
 from flint import arb
 
 from constructions.computation import parity as construction
@@ -31,7 +30,7 @@ from verify.computation.options import Length, Samples
 from verify.domains import Ball
 from verify.evidence.enclosure import below, interval
 from verify.evidence.gaps import averaging, counting, gap_finding
-from verify.evidence.sequences import agreement, answers_equal
+from verify.evidence.sequences import answers_equal, computes
 from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, Verdict, at_most, labelled
@@ -61,18 +60,17 @@ def parity(run: Run, *, length: Length = 40, samples: Samples = 50) -> Iterator[
     """
     for causal in (False, True):
         statement = counts_ones(run, causal)
-        model, label = statement.build(2, length), statement.label
-        theorem = "parity-causal" if causal else "parity"
+        yield from computes(run, statement, 2, length, samples, exhaustive=(2, 10))
+        model, label = statement.at(2, length).model, statement.label
         mlps = at_most("mlps", "layers with an MLP", "exact", layers_with_mlp(model), 0)
-        yield from labelled(label, [size(model, theorem), mlps])
-        yield from agreement(run, statement, 2, length, samples, exhaustive=(2, 10))
-        short = statement.build(2, min(length, LONG))
+        yield from labelled(label, [mlps])
+        short = statement.at(2, min(length, LONG)).model
         listed = f"{label}/T={short.interface.max_length}"
         yield gap_finding(listed, short, averaging(short, 1))
         yield gap_finding(listed, short, counting_states(short, causal))
     whole = counts_ones(run, causal=False)
     yield from labelled(
-        whole.label, [_extremes(whole, length, run.quick), only_counts(whole.build(2, length))]
+        whole.label, [_extremes(whole, length, run.quick), only_counts(whole.at(2, length).model)]
     )
     yield from labelled("softmax", softmax(run))
     for layer_norm in (False, True):
@@ -84,26 +82,12 @@ def parity(run: Run, *, length: Length = 40, samples: Samples = 50) -> Iterator[
 
 def counts_ones(run: Run, causal: bool) -> OverTokens:
     """The construction beside the definition: for the whole word, or after each letter."""
-
-    def holds(model: Transformer, words: np.ndarray) -> dict[Any, np.ndarray]:
-        ones = np.cumsum(words, axis=-1)
-        N = np.arange(2, words.shape[-1] + 2)
-        answered = slice(None) if causal else slice(-1, None)
-        held = {
-            "k/N": ones / N,
-            "1/N": np.broadcast_to(1 / N, ones.shape),
-            "1 + 1/N": np.broadcast_to(1 + 1 / N, ones.shape),
-            "sign": (-1.0) ** ones,
-            "1 + sign": 1 + (-1.0) ** ones,
-        }
-        return {name: values[..., answered, None] for name, values in held.items()}
-
     return OverTokens(
         "causal" if causal else "whole",
         lambda V, n: run.build(construction, n, causal=causal),
         lambda words: definition(words)[..., slice(None) if causal else slice(-1, None)],
-        holds,
         symbols=2,
+        theorem="parity-causal" if causal else "parity",
     )
 
 
@@ -128,7 +112,7 @@ def _extremes(statement: OverTokens, length: int, quick: bool) -> Finding:
         "extremes",
         f"words with 0, 1, n − 1 or n ones, n = {', '.join(map(str, lengths))}",
         statement,
-        ((statement.build(2, n), extremes(n)) for n in lengths),
+        ((statement.at(2, n).model, extremes(n)) for n in lengths),
     )
 
 
@@ -196,9 +180,7 @@ def bounded(run: Run, layer_norm: bool) -> Iterator[Finding]:
     def build(n: int) -> Transformer:
         return run.build(parity_bounded, n, layer_norm=layer_norm)
 
-    statement = OverTokens(
-        "", lambda V, n: build(n), lambda words: definition(words)[..., -1:], lambda *_: {}
-    )
+    statement = OverTokens("", lambda V, n: build(n), lambda words: definition(words)[..., -1:])
     lengths = range(1, 5 if run.quick else 11)
     yield size(build(4), "parity-layer-norm" if layer_norm else "parity-bounded")
     yield answers_equal(

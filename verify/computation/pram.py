@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import chain, product
 
 import numpy as np
 import torch
@@ -12,14 +12,14 @@ import torch
 from constructions.exactness import exact_in
 from constructions.interface import Prompt
 from constructions.transformer import Transformer
-from theory.checks import InputError
 from theory.computation.pram import INDEX, Program, Read, Registers, Step, Write
+from theory.kinds import InputError
 from verify.domains import Rational, streams
 from verify.evidence import size
 from verify.evidence.gaps import States, at_positions, gap_finding, looking_up
 from verify.evidence.restoring import makes
 from verify.evidence.sequences import FLOAT64_BITS
-from verify.finding import Evidence, Finding, equal, same
+from verify.finding import Evidence, Finding, no_counterexample, same
 
 Inputs = Sequence[np.ndarray]
 MOST_STATES = 10**6
@@ -41,51 +41,51 @@ def registers_follow(
 ) -> Finding:
     """After every layer all of the stream is as the program has it, and the read-out is the answer,
     for models, their programs and inputs of these."""
-    count, layers, wrong = 0, 0, None
-    for model, program, inputs in cases:
-        wrong = wrong or first_difference(model, program, inputs)
-        prompts = int(np.prod(inputs[0].shape[:-1]))
-        count, layers = count + prompts, layers + prompts * model.n_layers
-    return equal(
+    cases = [*cases]
+    counts = [int(np.prod(inputs[0].shape[:-1])) for *_, inputs in cases]
+    layers = sum(n * model.n_layers for n, (model, *_) in zip(counts, cases, strict=True))
+    return no_counterexample(
         id,
         name,
-        wrong,
-        evidence=whole_evidence(model),
-        words=f"equal on {count} inputs, after {layers} layers in all",
+        chain.from_iterable(differences(*each) for each in cases),
+        evidence=whole_evidence(cases[-1][0]),
+        words=f"equal on {sum(counts)} inputs, after {layers} layers in all",
     )
 
 
-def first_difference(model: Transformer, program: Program, inputs: Inputs) -> str | None:
-    """The first layer, register and token that is not as the program has it; None if all is."""
+def differences(model: Transformer, program: Program, inputs: Inputs) -> Iterator[str]:
+    """Layers after which a register and token is not as the program has it, and a read-out that is
+    not the answer."""
     passed = (H.numpy() for H in model.residual_stream(prompt_of(model, inputs)))
     for after, (H, held) in enumerate(zip(passed, program.run(*inputs), strict=True)):
         wanted = stream_of(model, program, held)
         if (differs := wanted != H).any():
             *row, token, column = map(int, np.argwhere(differs)[0])
             part = list(model.stream)[column]
-            return (
+            yield (
                 f"{model.name}, inputs {[x[tuple(row)].tolist() for x in inputs]}: after layer "
                 f"{after} register {part} of processor {token} is {H[*row, token, column]:g}, in "
                 f"the program {wanted[*row, token, column]}"
             )
     said = model.run(prompt_of(model, inputs)).numpy()
     if (said != wanted[..., 1:, model.stream[program.answer]]).any():
-        return f"{model.name}: the read-out is not register {program.answer}"
-    return None
+        yield f"{model.name}: the read-out is not register {program.answer}"
 
 
 def over_q(model: Transformer, program: Program, inputs: Inputs, id: str = "rational") -> Finding:
     """The same over the rationals, on each row of inputs (rows, N')."""
-    wrong = None
-    for row in zip(*inputs, strict=True):
-        passed = streams(model, prompt_of(model, row), Rational())
-        for after, (H, held) in enumerate(zip(passed, program.run(*row), strict=True)):
-            if H.tolist() != stream_of(model, program, held).tolist():
-                wrong = wrong or f"{model.name}: a register after layer {after}, on {row}"
-    return equal(
+
+    def search() -> Iterator[str]:
+        for row in zip(*inputs, strict=True):
+            passed = streams(model, prompt_of(model, row), Rational())
+            for after, (H, held) in enumerate(zip(passed, program.run(*row), strict=True)):
+                if H.tolist() != stream_of(model, program, held).tolist():
+                    yield f"{model.name}: a register after layer {after}, on {row}"
+
+    return no_counterexample(
         id,
         "every register is the program's, over Q",
-        wrong,
+        search(),
         words=f"equal on {len(inputs[0])} inputs, {model.n_layers} layers",
     )
 

@@ -15,7 +15,7 @@ from verify.claim import Run, claim, option
 from verify.domains import Symbolic, outputs, written
 from verify.evidence.gaps import States, at_positions, gap_finding, looking_up
 from verify.evidence.size import size
-from verify.finding import Finding, Verdict, equal, labelled
+from verify.finding import Finding, Verdict, labelled, no_counterexample
 
 WORDS = 2, 4, 8
 
@@ -51,11 +51,10 @@ def identity(model: Transformer) -> Finding:
     x[:] = domain.variables
     said = [row[0] for row in outputs(model, written(model, domain, x), domain).tolist()]
     wanted = [sum(domain.variables[:i], domain.number(0)) for i in range(1, N + 1)]
-    wrong = next((i for i in range(N) if said[i] != wanted[i]), None)
-    return equal(
+    return no_counterexample(
         "identity",
         f"for all {N} numbers, as polynomials",
-        None if wrong is None else f"answer {wrong + 1} is {said[wrong]}",
+        (f"answer {i + 1} is {said[i]}" for i in range(N) if said[i] != wanted[i]),
         evidence="identity",
         words=f"{N} answers are the same polynomials",
     )
@@ -63,18 +62,20 @@ def identity(model: Transformer) -> Finding:
 
 def registers(model: Transformer, x: np.ndarray) -> Finding:
     """After each layer every token has the sum of its window, and the answers are prefix sums."""
-    wrong = None
-    passed = [H[..., 1:, model.stream["sum"]][..., 0].numpy() for H in model.streams(x)]
-    for stage in model.stages:
-        if (passed[stage.after] != window_sums(x, stage.holds)).any():
-            wrong = wrong or f"register {stage} is not the sum of {stage.holds} numbers"
-    if (model(x).numpy() != window_sums(x, x.shape[-1])).any():
-        wrong = wrong or "the answers are not prefix sums"
+
+    def search() -> Iterator[str]:
+        passed = [H[..., 1:, model.stream["sum"]].numpy() for H in model.streams(x)]
+        for stage in model.stages:
+            if (passed[stage.after] != stage.holds(x)).any():
+                yield f"register {stage} is not the sum of its window"
+        if (model(x).numpy() != window_sums(x, x.shape[-1])).any():
+            yield "the answers are not prefix sums"
+
     rounded = float(np.abs(x).sum(-1).max()) >= 2.0**53
-    return equal(
+    return no_counterexample(
         "registers",
         f"windows of s^ℓ numbers after layer ℓ (N = {x.shape[-1]})",
-        wrong,
+        search(),
         evidence="float" if rounded else "exact",
         words=f"equal on {len(x)} rows of whole numbers, after {model.n_layers} layers",
     )

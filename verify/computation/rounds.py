@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import chain
 from typing import Annotated
 
 import numpy as np
@@ -33,7 +34,7 @@ from verify.computation.pram import (
     works_locally,
 )
 from verify.evidence.size import size
-from verify.finding import Finding, equal, labelled, same
+from verify.finding import Finding, equal, labelled, no_counterexample, same
 
 FANS = 2, 3, 8
 
@@ -76,27 +77,25 @@ def rounds(
 
 def _ranking(run: Run, model: Transformer, length: int) -> Iterator[Finding]:
     yield size(model, "pram", n=length)
-    most, count, wrong = 3 if run.quick else 5, 0, None
-    for n in range(1, most + 1):
-        short = run.build(pram, list_ranking(n))
-        lists = all_lists(n)
-        differs = (short(lists).numpy() != np.array([ranks(row) for row in lists])).any(axis=1)
-        count += len(lists)
-        if differs.any():
-            wrong = wrong or f"{short.name}: successors {lists[differs.argmax()].tolist()}"
+    most = 3 if run.quick else 5
+    short = [(run.build(pram, list_ranking(n)), all_lists(n)) for n in range(1, most + 1)]
     lists = np.stack([random_list(length, run.rng) for _ in range(10)])
-    if (model(lists).numpy() != np.array([ranks(row) for row in lists])).any():
-        wrong = wrong or f"{model.name}: a random list"
-    yield equal(
+    yield no_counterexample(
         "ranks",
         f"all lists and forests of at most {most} elements, and random lists of {length}",
-        wrong,
+        chain.from_iterable(_wrong_ranks(*each) for each in [*short, (model, lists)]),
         evidence=whole_evidence(model),
-        words=f"all ranks equal on {count} and {len(lists)}",
+        words=f"all ranks equal on {sum(len(rows) for _, rows in short)} and {len(lists)}",
     )
     successors = run.rng.integers(0, length + 1, (10, length))
     cases = [(model, list_ranking(length), (rows,)) for rows in (lists, successors)]
     yield registers_follow(f"every register is the program's (N = {length})", cases)
+
+
+def _wrong_ranks(model: Transformer, lists: np.ndarray) -> Iterator[str]:
+    differs = (model(lists).numpy() != np.array([ranks(row) for row in lists])).any(axis=1)
+    for row in lists[differs].tolist():
+        yield f"{model.name}: successors {row}"
 
 
 def _messages(run: Run, length: int) -> Iterator[Finding]:
@@ -153,7 +152,7 @@ def _in_rounds(run: Run) -> Iterator[Finding]:
     attn, mlp = model.blocks[1].attn, model.blocks[1].mlp
     assert attn is not None
     assert mlp is not None
-    wrong, counts, softmax = None, dict[str, int](), None
+    wrong, counts, softmax = list[str](), dict[str, int](), list[str]()
     for fan in FANS:
         brought = before.copy()
         for h in range(attn.n_heads):
@@ -163,18 +162,18 @@ def _in_rounds(run: Run) -> Iterator[Finding]:
             counts[f"f = {fan}"] = max(counts.get(f"f = {fan}", 0), cluster.rounds)
             soft, _ = attention_in_rounds(Q, K, V, seen, fan, base=2)
             if soft != attention_by_definition(Q, K, V, seen, base=2):
-                softmax = softmax or f"head {h + 1}, f = {fan}"
+                softmax.append(f"head {h + 1}, f = {fan}")
         read = np.maximum(brought @ mlp.W_in.numpy() + mlp.b_in.numpy(), 0.0)
         if (brought + read @ mlp.W_out.numpy() + mlp.b_out.numpy() != after).any():
-            wrong = wrong or f"with f = {fan} the stream differs"
+            wrong.append(f"with f = {fan} the stream differs")
     N = len(before)
-    yield equal(
+    yield no_counterexample(
         "hardmax",
         f"N² machines of fan-in {', '.join(map(str, FANS))} run a layer (N = {N})",
         wrong,
         words=f"the stream of {model.name}",
     )
-    yield equal(
+    yield no_counterexample(
         "softmax",
         "and with softmax weights 2^score, as fractions",
         softmax,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from constructions.computation import scratchpad as construction
 from constructions.transformer import Transformer
 from theory.computation import Semiautomaton
+from theory.computation.semiautomata import written_next
 from theory.sequences import all_sequences
 from verify.claim import Run, claim
 from verify.computation.decoding import decoded, softened
@@ -48,7 +48,7 @@ def scratchpad(
     """
     for A in chosen(run, automaton, file, NAMES, states, regex):
         statement = writes(run, A)
-        model = statement.build(0, length)
+        model = statement.at(0, length).model
         yield gap_finding(A.name, model, head_states(model))
         yield from labelled(A.name, _found(run, A, statement, model, samples))
 
@@ -59,7 +59,7 @@ def _found(
     length = model.interface.letters
     yield size(model, "scratchpad", f", {units(model)[0]} units", n=A.n_states, m=A.n_letters)
     longest = max(T for T in range(1, length + 1) if A.n_letters**T <= _most(run))
-    short = [statement.build(0, T) for T in range(1, longest + 1)]
+    short = [statement.at(0, T).model for T in range(1, longest + 1)]
     yield decoded(
         "all-words",
         f"every word of at most {longest} letters, each state decoded",
@@ -82,13 +82,13 @@ def _found(
     yield margin_kept(statement, [(model, rows)])
     yield equal_over_q(statement, model, rows[:4], f"({length} letters, any states)")
     yield registers_hold(statement, model, rows, f"({length} letters, any states)")
-    few = statement.build(0, min(length, 4))
+    few = statement.at(0, min(length, 4)).model
     row = histories(run, few, A, words[:2, : few.interface.letters])
     yield from softened(model, *runs(model, A, words[:8])[1:], few, row)
     c = touched(A)
     yield sharpness_at_two_lengths(
         "softmax/sharpness",
-        lambda T: statement.build(0, T),
+        lambda T: statement.at(0, T).model,
         length,
         leak_bound(0.499 / (4 * c)),
         f"ln(16c/0.499 + 2), where c = {c} units at most change a state,",
@@ -97,21 +97,9 @@ def _found(
 
 def writes(run: Run, A: Semiautomaton) -> OverTokens:
     """The construction beside the automaton: of letters nothing is said, of state i the next."""
-
-    def answers(tokens: np.ndarray) -> np.ndarray:
-        letters, table = A.n_letters, np.array(A.transitions)
-        length = int((tokens < letters).sum(-1).max())  # behind the letters are the states
-        states = tokens[..., length:] - letters
-        next_ones = table[tokens[..., : states.shape[-1]], states] + letters
-        return np.concatenate([np.full_like(tokens[..., :length], -1), next_ones], axis=-1)
-
-    def holds(model: Transformer, tokens: np.ndarray) -> dict[Any, np.ndarray]:
-        codes = np.vstack([np.eye(A.n_states), np.zeros(A.n_states)])
-        said = answers(tokens)
-        (stage,) = model.stages
-        return {stage.holds: codes[np.where(said < 0, -1, said - A.n_letters)]}
-
-    return OverTokens(A.name, lambda _, T: run.build(construction, A, T), answers, holds)
+    return OverTokens(
+        A.name, lambda _, T: run.build(construction, A, T), lambda tokens: written_next(A, tokens)
+    )
 
 
 def runs(

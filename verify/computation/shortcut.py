@@ -10,7 +10,6 @@ import numpy as np
 
 from constructions.computation.semiautomaton import Form
 from constructions.transformer import Transformer
-from theory.checks import InputError
 from theory.computation import (
     NotSolvable,
     Semiautomaton,
@@ -22,6 +21,7 @@ from theory.computation import (
 from theory.computation.cascade import Cascade
 from theory.computation.permutations import derived_series
 from theory.computation.semiautomata import Map
+from theory.kinds import InputError
 from theory.sequences import random_sequences
 from verify.claim import Run, claim
 from verify.computation.options import (
@@ -86,7 +86,7 @@ def shortcut(
         run.certify(lambda: for_every_length(cascaded))  # noqa: B023  at once
         for form in ("lean", "robust"):
             statement = simulates(run, cascaded, form, compact)
-            model = statement.build(A.n_letters, length)
+            model = statement.at(A.n_letters, length).model
             yield from labelled(statement.label, [free_of_length(statement, model)])
             yield from labelled(statement.label, stated_size(A, model))
             yield from agreement(run, statement, A.n_letters, length, samples)
@@ -122,21 +122,10 @@ def simulates(run: Run, of: Cascade, form: Form, compact: bool) -> OverTokens:
     from constructions.computation import shortcut
 
     A = of.automaton
-
-    def holds(model: Transformer, words: np.ndarray) -> dict[Any, np.ndarray]:
-        flat = words.reshape(-1, words.shape[-1]).tolist()
-        values = np.array([of.values(word) for word in flat], dtype=int)
-        values = values.reshape(*words.shape, len(of.stages))
-        held: dict[Any, np.ndarray] = {"state": np.eye(A.n_states)[A.run(words)]}
-        for i, stage in enumerate(of.stages, start=1):
-            held["before", i] = np.eye(stage.size)[values[..., i - 1]]
-        return held
-
     return OverTokens(
         f"{A.name}/{form}",
         lambda V, n: run.build(shortcut, A, n, form=form, compact=compact),
         A.run,
-        holds,
         symbols=A.n_letters,
     )
 
@@ -144,7 +133,7 @@ def simulates(run: Run, of: Cascade, form: Form, compact: bool) -> OverTokens:
 def free_of_length(statement: OverTokens, model: Transformer) -> Finding:
     """Layers, heads, width and units are the same at this length and at 8 times it."""
     V, T = model.interface.vocabulary_size, model.interface.max_length
-    short, long = sizes({f"T = {n}": statement.build(V, n) for n in (T, 8 * T)}).values()
+    short, long = sizes({f"T = {n}": statement.at(V, n).model for n in (T, 8 * T)}).values()
     said = ", ".join(f"{what} {count}" for what, count in short.items())
     return same("depth", f"size at {8 * T} letters", long, short, words=said, wanted=f"as at {T}")
 
@@ -194,7 +183,7 @@ def head_states(model: Transformer, of: Cascade) -> Iterator[HeadStates]:
 def given_after(model: Transformer, of: Cascade) -> dict[int, int]:
     """After how many layers the input of each stage is there, by the model's proof: the stage
     itself is there two layers later if it is a counter, and one if it is a latch."""
-    there = [stage.after for stage in model.stages if stage.holds != "state"]
+    there = [stage.after for stage in model.stages if stage.register != "state"]
     takes = {"counter": 2, "latch": 1, "table": 0}
     pairs = zip(of.stages, there, strict=True)
     return {i: after - takes[stage.kind] for i, (stage, after) in enumerate(pairs, start=1)}
@@ -245,7 +234,7 @@ def softmax(run: Run, statement: OverTokens, A: Semiautomaton, length: int) -> I
     """The sharpness for softmax has a bound free of the length, and nothing of its leak is left."""
 
     def build(T: int) -> Transformer:
-        return statement.build(A.n_letters, T)
+        return statement.at(A.n_letters, T).model
 
     # A value may be off by twice what leaks, and by 1/(4k) where a table reads k registers.
     restores = [made.within for block in build(1).blocks for made in block.restores]

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
 from constructions.computation import from_formula
 from constructions.computation.semiautomaton import Form
-from constructions.transformer import Transformer
 from theory.computation import (
     Formula,
     Language,
@@ -35,8 +34,8 @@ from verify.computation.temporal_logic import (
 )
 from verify.evidence.gaps import gap_finding
 from verify.evidence.restoring import leak_bound, same_as_hardmax, sharpness_at_two_lengths
-from verify.evidence.sequences import agreement
-from verify.evidence.size import size, units
+from verify.evidence.sequences import computes
+from verify.evidence.size import units
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, equal, labelled
 
@@ -108,7 +107,7 @@ def star_free(
         yield aperiodic_iff_latches(2 if run.quick else 3)
     case = cases[0]
     row = run.rng.integers(len(case.letters), size=min(length, 12))
-    model = recognises(run, case, "lean").build(len(case.letters), len(row))
+    model = recognises(run, case, "lean").at(len(case.letters), len(row)).model
     run.draw(model, row, [case.letters[a] for a in row])
 
 
@@ -145,18 +144,15 @@ def recognises(run: Run, case: Case, form: Form) -> OverTokens:
             return case.expression.contains(words).astype(np.int64)
         return by_definition(case.formula, words, case.letters).astype(np.int64)
 
-    def holds(model: Transformer, words: np.ndarray) -> dict[Any, np.ndarray]:
-        said = {stage.holds for stage in model.stages} - {"letter"}
-        found = {of: by_definition(of, words, case.letters)[..., None] for of in said}
-        return found | {"letter": np.eye(len(case.letters))[words]}
-
+    levels = Counter(temporal_depth(node) for node in sinces(case.formula))
     return OverTokens(
         f"{case.label}/{form}",
         lambda V, n: run.build(from_formula, case.formula, case.letters, n, form=form),
         answers,
-        holds,
         shown=lambda row: "".join(case.letters[a] for a in row),
         symbols=len(case.letters),
+        theorem="star-free" if form == "lean" else "star-free-robust",
+        parameters={"d": len(levels), "h": max(levels.values(), default=0)},
     )
 
 
@@ -164,36 +160,32 @@ def _shown(run: Run, case: Case, length: int, samples: int) -> Iterator[Finding]
     """All that is shown of one language."""
     V, by = len(case.letters), program(case.formula, case.letters)
     yield from labelled(case.label, said_alike(case, by))
-    levels = Counter(temporal_depth(node) for node in sinces(case.formula))
-    sizes = {"d": len(levels), "h": max(levels.values(), default=0), "V": V}
     for form in ("lean", "robust"):
         statement = recognises(run, case, form)
-        model = statement.build(V, length)
-        entry = "star-free" if form == "lean" else "star-free-robust"
-        found = size(model, entry, f", {sum(units(model))} ReLU units in all", **sizes)
-        yield from labelled(statement.label, [found])
-        yield from agreement(run, statement, V, length, samples, (V, 8 if V == 2 else 5))
+        model = statement.at(V, length).model
+        told, most = f", {sum(units(model))} ReLU units in all", (V, 8 if V == 2 else 5)
+        yield from computes(run, statement, V, length, samples, told, most)
         for states in head_states(model, by):
             yield gap_finding(statement.label, model, states)
-        yield from labelled(statement.label, tables_written(model, case.formula, by))
+        yield from labelled(statement.label, tables_written(model, by))
     if by.steps:
         yield from labelled(case.label, robust(run, case, by, length))
 
 
 def robust(run: Run, case: Case, by: Program, length: int) -> Iterator[Finding]:
     """Softmax errors leave no trace: in the tables, by length, and in balls."""
-    V, build = len(case.letters), recognises(run, case, "robust").build
-    yield from bits_restored(build(V, length), by)
+    V, at = len(case.letters), recognises(run, case, "robust").at
+    yield from bits_restored(at(V, length).model, by)
     k = max(sum(v > 0 for v in table.reads) for table in (*by.tables, by.answer))
     yield sharpness_at_two_lengths(
         "softmax/sharpness",
-        lambda T: build(V, T),
+        lambda T: at(V, T).model,
         length,
         leak_bound(1 / (8 * k)),
         f"ln(32k + 2), k = {k} bits in a table",
     )
     rows = random_sequences(2, min(length, 12), V, run.rng)
-    yield same_as_hardmax("softmax/same", build(V, min(length, 12)), rows)
+    yield same_as_hardmax("softmax/same", at(V, min(length, 12)).model, rows)
 
 
 def said_alike(case: Case, by: Program) -> Iterator[Finding]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from constructions.blocks import Stage
+from constructions.computation.temporal_logic import Holds
 from constructions.transformer import Transformer
-from theory.computation import Formula
 from theory.computation.temporal_program import Program
 from theory.computation.truth_tables import TruthTable
 from verify.evidence.gaps import States, at_positions, at_tokens
@@ -52,14 +51,14 @@ def _flag_registers(model: Transformer, layer: int, head: int) -> list[str]:
     return [name for name in model.stream if name != "j" and read[model.stream[name]].any()]
 
 
-def tables_written(model: Transformer, of: Formula, by: Program) -> Iterator[Finding]:
+def tables_written(model: Transformer, by: Program) -> Iterator[Finding]:
     """Each table is written as it is, for every letter and all values of the bits that its units
     read, and as 0 at BOS, which is a row of zeros: with the gaps, all is as proved at every length.
 
     A table of the letter alone is in W_E, others in MLPs.
     """
-    wrong, count, exact, stray = 0, 0, True, ""
-    for stage, table in _written(model, of, by):
+    wrong, count, exact, stray = 0, 0, True, list[str]()
+    for stage, table in _written(model, by):
         variables, states = _states(model, table)
         H = np.zeros((len(variables) + 1, model.d_model))  # the last row is BOS
         for register, values in states.items():
@@ -69,7 +68,7 @@ def tables_written(model: Transformer, of: Formula, by: Program) -> Iterator[Fin
             mlp = model.blocks[stage.after - 1].mlp
             assert mlp is not None
             after, alike = after_mlp(mlp, H)
-            stray = stray or _reads_others(model, stage, states)
+            stray += _reads_others(model, stage, states)
         entries = table.values[tuple(variables[:, v] for v in table.reads)]
         wanted = np.append(np.broadcast_to(entries, len(variables)), False)
         wrong += int((after[:, model.stream[stage.register]][:, 0] != wanted).sum())
@@ -84,7 +83,7 @@ def tables_written(model: Transformer, of: Formula, by: Program) -> Iterator[Fin
             Verdict.of(wrong == 0 and not stray) if exact else Verdict.UNDECIDED,
             f"{wrong} of {count} entries wrong",
             "none",
-            stray,
+            stray[0] if stray else "",
         )
 
 
@@ -120,12 +119,13 @@ def bits_restored(model: Transformer, by: Program) -> Iterator[Finding]:
         )
 
 
-def _written(model: Transformer, of: Formula, by: Program) -> Iterator[tuple[Stage, TruthTable]]:
+def _written(model: Transformer, by: Program) -> Iterator[tuple[Stage, TruthTable]]:
     """The tables that have a register, and where it is."""
-    tables: dict[Any, TruthTable] = {says: table for table, says in by.tables.items()}
+    tables = {says: table for table, says in by.tables.items()}
     for stage in model.stages:
         if stage.register.startswith("part"):
-            yield stage, tables.get(stage.holds, by.answer)
+            assert isinstance(stage.holds, Holds)
+            yield stage, tables.get(stage.holds.formula, by.answer)
 
 
 def _states(model: Transformer, table: TruthTable) -> tuple[np.ndarray, dict[str, np.ndarray]]:
@@ -139,12 +139,11 @@ def _states(model: Transformer, table: TruthTable) -> tuple[np.ndarray, dict[str
     return variables, states | {f"since{v}": variables[:, [v]].astype(float) for v in bits}
 
 
-def _reads_others(model: Transformer, stage: Stage, states: dict[str, np.ndarray]) -> str:
-    """A register that units of a table read although it is not among these."""
+def _reads_others(model: Transformer, stage: Stage, states: dict[str, np.ndarray]) -> Iterator[str]:
+    """The registers that units of a table read although they are not among these."""
     mlp = model.blocks[stage.after - 1].mlp
     assert mlp is not None
     units = (mlp.W_out[:, model.stream[stage.register]] != 0).any(1)
     for name in model.stream:
         if name not in states and mlp.W_in[model.stream[name]][:, units].any():
-            return f"units of {stage.register} read {name}"
-    return ""
+            yield f"units of {stage.register} read {name}"

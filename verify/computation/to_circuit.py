@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from theory.computation import ThresholdCircuit, cyclic, largest_constant_subcub
 from theory.sequences import all_sequences, random_sequences
 from verify.claim import Run
 from verify.evidence.sequences import exact_evidence
-from verify.finding import Finding, Verdict, equal, same
+from verify.finding import Finding, Verdict, no_counterexample, same
 from verify.ledger.theorems import Formula
 
 FROM = 4  # letters: in shorter words, formulas of sizes have exceptions
@@ -90,27 +91,22 @@ def on_all_words(found: list[Circuits]) -> Iterator[Finding]:
     count = sum(found[0].of.V ** n for n in lengths)
     name, words = f"all words of {lengths[0]} to {lengths[-1]} letters", f"equal on {count} words"
     rows = [(each, [(n, each.words(n)) for n in each.circuits]) for each in found]
-    wrong = [_differs(each, of_each) for each, of_each in rows]
-    yield equal("definition", f"{name}, by definition", _first(wrong), words=words)
-    wrong = [_differs(each, of_each, each.model) for each, of_each in rows]
+    wrong = chain.from_iterable(_differences(*each) for each in rows)
+    yield no_counterexample("definition", f"{name}, by definition", wrong, words=words)
+    wrong = chain.from_iterable(_differences(*each, each[0].model) for each in rows)
     evidence = exact_evidence(found[-1].model)
     name = f"{name}, the model's answers"
-    yield equal("model", name, _first(wrong), evidence=evidence, words=words)
-
-
-def _first(wrong: list[str | None]) -> str | None:
-    return next((each for each in wrong if each), None)
+    yield no_counterexample("model", name, wrong, evidence=evidence, words=words)
 
 
 def on_long_words(run: Run, found: Circuits, samples: int) -> Finding:
     """The same of words of random densities, and of the constant ones, at longer lengths."""
     rows = [(n, long_words(run, n, found.of.V, samples)) for n in found.circuits]
-    wrong = _differs(found, rows) or _differs(found, rows, found.model)
     sizes = " and ".join(map(str, found.circuits))
-    return equal(
+    return no_counterexample(
         "long",
         f"words of {sizes} letters, by definition and the model's answers",
-        wrong,
+        chain(_differences(found, rows), _differences(found, rows, found.model)),
         evidence=exact_evidence(found.model),
         words=f"equal on {sum(len(words) for _, words in rows)} words",
     )
@@ -126,41 +122,31 @@ def long_words(run: Run, n: int, V: int, samples: int) -> np.ndarray:
     return np.vstack([rows, np.arange(V)[:, None] + np.zeros((1, n), dtype=np.int64)])
 
 
-def _differs(
+def _differences(
     found: Circuits, rows: list[tuple[int, np.ndarray]], model: Transformer | None = None
-) -> str | None:
-    """The first word on which the circuit does not say what the model or the definition says."""
+) -> Iterator[str]:
+    """Words on which the circuit does not answer as the model or the definition does, the first of
+    each length."""
     for n, words in rows:
         said = found.says(n, words)
         wanted = found.of.answers(words) if model is None else model(words)[..., -1].numpy()
         if (said != wanted).any():
             at = int((said != wanted).argmax())
             other = "by definition" if model is None else "the model"
-            return (
+            yield (
                 f"{found.model.name} on {words[at].tolist()}: circuit {said[at]}, "
                 f"{other} {wanted[at]}"
             )
-    return None
 
 
 def depth(found: list[Circuits]) -> Finding:
     """The depth at every length is as stated."""
-    return _as_stated("depth", "depth", found, depths(found), stated_depth(found[0].of))
+    return _as_stated("depth", "depth", found, depths(found), Formula(found[0].of.depth))
 
 
 def size(found: list[Circuits]) -> Finding:
     """The number of gates at every length is as stated."""
-    return _as_stated("gates", "gates", found, sizes(found), stated_size(found[0].of))
-
-
-def stated_depth(of: Translated) -> Formula:
-    """The depth by length."""
-    return Formula(of.depth)
-
-
-def stated_size(of: Translated) -> Formula:
-    """The number of gates by length."""
-    return Formula(of.size)
+    return _as_stated("gates", "gates", found, sizes(found), Formula(found[0].of.size))
 
 
 def depths(found: list[Circuits]) -> dict[int, int]:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
 from constructions.computation import turing_machine
 from constructions.transformer import Transformer
-from theory.checks import InputError
 from theory.computation import MACHINES, TuringMachine, read_machine
+from theory.computation.histories import after_each_step
 from theory.computation.turing import Step
+from theory.kinds import InputError
 from theory.sequences import all_sequences
 from verify.claim import Run, claim, option
 from verify.computation.decoding import decoded, softened
@@ -65,7 +66,7 @@ def turing(
             made = M.run(steps)
             model = statement.build(0, min(len(made) + 1, steps))
             yield from labelled(statement.label, _runs(run, M, statement, model, made, samples))
-            listed = statement.build(0, min(model.interface.max_length, LISTED))
+            listed = statement.at(0, min(model.interface.max_length, LISTED)).model
             for states in head_states(listed, form == "addressed"):
                 found = gap_finding(statement.label, listed, states)
                 found.words += f", of {listed.interface.max_length} steps"
@@ -103,7 +104,7 @@ def _runs(
     found.words = found.words and f"{len(made)} steps{halts}; {marked} cells not blank"
     yield found
     yield decoded("words", "on every word of at most 3 symbols", on_words(statement, M))
-    short = statement.build(0, longest(run, M))
+    short = statement.at(0, longest(run, M)).model
     yield answers_equal(
         "histories",
         f"the step after every history of at most {short.interface.max_length}, and after others",
@@ -111,7 +112,7 @@ def _runs(
         [(short, every_history(short)), (model, histories(run, model, samples))],
     )
     yield makes("table", "the MLP follows every rule", model, {model.n_layers: _cases(M)})
-    few = statement.build(0, min(T, 8 if run.quick else 16))
+    few = statement.at(0, min(T, 8 if run.quick else 16)).model
     rows, said = histories(run, few, 2), f"({few.interface.max_length} steps)"
     yield margin_kept(statement, [(short, every_history(short)), (model, prompts[:, :T])])
     yield equal_over_q(statement, few, rows[:2], said)
@@ -122,54 +123,11 @@ def _runs(
 def continues(run: Run, M: TuringMachine, form: str) -> OverTokens:
     """The construction of this form beside the machine's own rules, after any history."""
     addressed = form == "addressed"
-
-    def holds(model: Transformer, tokens: np.ndarray) -> dict[Any, np.ndarray]:
-        at = by_definition(M, tokens, addressed)
-        N = np.arange(1, tokens.shape[-1] + 1)[:, None]  # tokens before each one, BOS included
-        at |= {"before": at["cell"] / N, "after": at["head"] / (N + 1)}
-        at |= {
-            "before_inverse": 1 / N + 0 * at["cell"],
-            "after_inverse": 1 / (N + 1) + 0 * at["cell"],
-        }
-        return {stage.holds: at[stage.holds] for stage in model.stages}
-
     return OverTokens(
         f"{M.name}/{form}",
         lambda _, T: run.build(turing_machine, M, T, addressed=addressed),
-        lambda tokens: by_definition(M, tokens, addressed)["answer"][..., 0].astype(int),
-        holds,
+        lambda tokens: after_each_step(M, tokens, addressed)["next"][..., 0].astype(int),
     )
-
-
-def by_definition(M: TuringMachine, tokens: np.ndarray, addressed: bool) -> dict[str, np.ndarray]:
-    """After every step of histories (…, T): the cell written, the head, state, symbol and move of
-    the rule that follows (without one, as they are, and no move), and its token or −1."""
-    rows = [_replayed(M, row, addressed) for row in tokens.reshape(-1, tokens.shape[-1]).tolist()]
-    names = ("cell", "cell_square", "head", "head_square", "state", "symbol", "go", "answer")
-    columns = (np.array([row[i] for row in rows], dtype=np.float64) for i in range(len(names)))
-    return {
-        name: column.reshape(*tokens.shape, -1) for name, column in zip(names, columns, strict=True)
-    }
-
-
-def _replayed(M: TuringMachine, row: list[int], addressed: bool) -> list[list[Any]]:
-    tape, head, kinds, found = dict[int, int](), 0, 2 * M.n_states * M.n_symbols, []
-    states, symbols = np.eye(M.n_states), np.eye(M.n_symbols)
-    for token in row:
-        number, kind = divmod(token, kinds)
-        cell = (number + 1) // 2 * (1 if number % 2 else -1) if addressed else head
-        state, symbol = divmod(kind // 2, M.n_symbols)
-        tape[cell], head = symbol, cell + (1 if kind % 2 else -1)
-        read = tape.get(head, 0)
-        rule = M.rules[state][read]
-        answer = -1
-        if rule is not None:
-            answer = 2 * (rule.state * M.n_symbols + rule.symbol) + (rule.move > 0)
-            answer += kinds * (2 * head - 1 if head > 0 else -2 * head) * addressed
-        after = Step(state, read, 0) if rule is None else rule
-        codes = states[after.state], symbols[after.symbol], after.move
-        found.append([cell, cell**2, head, head**2, *codes, answer])
-    return [list(column) for column in zip(*found, strict=True)]
 
 
 def on_blank(
@@ -186,7 +144,7 @@ def on_words(
 ) -> Iterator[tuple[Transformer, np.ndarray, np.ndarray]]:
     """20 steps on every word of at most 3 symbols, by length."""
     for length in range(1, 4):
-        model = statement.build(0, length + 20)
+        model = statement.at(0, length + 20).model
         words = all_sequences(length, M.n_symbols).tolist()
         prompts = [model.interface.prompt(word) for word in words]
         runs = [model.interface.tokens([*M.writing(word), *M.run(20, word)]) for word in words]
@@ -267,7 +225,7 @@ def _writes(model: Transformer, addressed: bool) -> States:
 
 def decoded_steps(run: Run, M: TuringMachine, steps: int) -> list[Step]:
     """What the model itself decodes on a blank tape, in a vocabulary without cells."""
-    model = continues(run, M, "steps").build(0, steps)
+    model = continues(run, M, "steps").at(0, steps).model
     interface = model.interface
     found: list[Step] = interface.steps(model.generate(interface.prompt(), steps))
     return found

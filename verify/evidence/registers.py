@@ -113,12 +113,11 @@ def register_differences(
 ) -> Iterator[str]:
     """The layers and registers, each with a place, where the streams of sequences (…, T) are not
     what the proof says."""
-    says = statement.holds and statement.holds(model, rows)
     passed = list(model.streams(rows))
     answers = model.prompt(rows).answers
     for stage in sorted(model.stages, key=lambda stage: stage.after):
         held = passed[stage.after][..., answers, model.stream[stage.register]].double().numpy()
-        wanted = says[stage.holds] if says else stage.holds(rows)
+        wanted = stage.holds(rows)
         differs = (stage.times * held != wanted).any(-1)
         if differs.any():
             row, position = at = tuple(map(int, np.argwhere(differs)[0]))

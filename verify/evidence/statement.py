@@ -149,7 +149,6 @@ class OverTokens:
     label: str
     build: Callable[[int, int], Transformer]
     answers: Callable[[np.ndarray], np.ndarray]
-    holds: Callable[[Transformer, np.ndarray], dict[Any, np.ndarray]] | None = None
     shown: Callable[[np.ndarray], str] = lambda row: str(row.tolist())
     symbols: int | None = None
     theorem: str = ""

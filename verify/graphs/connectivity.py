@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
 import torch
 
 from constructions import disentangled, tripling
-from constructions.transformer import Transformer
-from theory.checks import InputError
 from theory.graphs import (
     all_graphs,
     capacity,
@@ -44,24 +41,21 @@ from verify.domains import (
 )
 from verify.domains.base import Entry
 from verify.evidence.size import size
-from verify.finding import Evidence, Finding, Verdict, equal, labelled, same
-from verify.graphs.exact_outputs import difference, evidence_of, exactly, in_float64, over_q, shown
+from verify.finding import (
+    Evidence,
+    Finding,
+    Verdict,
+    equal,
+    labelled,
+    no_counterexample,
+    same,
+)
+from verify.graphs.exact_outputs import differences, evidence_of, exactly, in_float64, over_q, shown
+from verify.graphs.statement import Case, OverGraphs
 
 DEPTHS = 1, 2, 3  # of the models that are run on paths
 MOST_NODES, MOST_LAYERS = 40, 4  # of what is run over Q, at a width of 2^(L + 1)·n
 FEW = 6  # graphs that are run over Q where float64 would round: two random ones, and those by name
-
-
-@dataclass(frozen=True)
-class Tested:
-    """A construction, its entry of the ledger, what its outputs are on graphs (…, n, n), and how
-    many registers are there before the first layer."""
-
-    label: str
-    entry: str
-    build: Callable[[int, int], Transformer]
-    outputs: Callable[[int, np.ndarray], np.ndarray]
-    begins: int = 1
 
 
 @claim(
@@ -72,8 +66,8 @@ class Tested:
 def connectivity(
     run: Run,
     *,
-    nodes: Annotated[int, option("nodes of a random graph", min=2)] = 12,
-    layers: Annotated[int, option("layers of the models", min=1)] = 2,
+    nodes: Annotated[int, option("nodes of a random graph", min=2, max=MOST_NODES)] = 12,
+    layers: Annotated[int, option("layers of the models", min=1, max=MOST_LAYERS)] = 2,
     samples: Annotated[int, option("random graphs", min=1)] = 40,
 ) -> Iterator[Finding]:
     """L layers of one linear head of width n are positive exactly where dist ≤ 3^L.
@@ -83,51 +77,42 @@ def connectivity(
     2^(L+1)·n, has the same support.  Clipped to 0 and 1, ⌈log₃D⌉ layers find what is connected
     within distance D.  Products ⟨H_i, H_j⟩ are positive exactly where dist ≤ 2·3^L.
     """
-    if nodes > MOST_NODES or layers > MOST_LAYERS:
-        raise InputError(
-            f"{layers} layers and {nodes} nodes: give at most {MOST_LAYERS} and {MOST_NODES}"
-        )
     graphs = drawn(run, nodes, samples)
-    for tested in constructions_of(run):
-        yield from labelled(tested.label, about(run, tested, graphs, layers))
-    yield sums(as_tested(run, "clipped").build(nodes, layers), graphs)
-    model = as_tested(run, "tripling").build(nodes, layers)
-    yield identity(run, model, nodes, layers)
+    tripled, clipped, disentangling = statements = statements_of(run)
+    for statement in statements:
+        yield from labelled(statement.label, about(run, statement, graphs, layers))
+    yield sums(clipped.at(nodes, layers), graphs)
+    yield identity(run, tripled.at(nodes, layers))
     yield powers()
-    yield beside(run, graphs, layers)
-    yield products(run, graphs, layers)
-    yield least(run)
-    yield short_formats(run)
-    run.draw(as_tested(run, "tripling").build)
+    yield beside(tripled.at(nodes, layers), disentangling.at(nodes, layers), graphs)
+    yield products(tripled, layers, graphs)
+    yield least(run, clipped)
+    yield short_formats(tripled)
+    run.draw(tripled.build)
 
 
-def constructions_of(run: Run) -> list[Tested]:
+def statements_of(run: Run) -> tuple[OverGraphs, OverGraphs, OverGraphs]:
     """The three of them, each with the planted fault if there is one."""
-    return [
-        Tested(
+    return (
+        OverGraphs(
             "tripling",
             "graph-reach",
-            lambda n, layers: run.build(tripling, n, layers),
-            lambda layers, A: of_graph(tripling_polynomial(layers), A),
+            lambda n, L: run.build(tripling, n, L),
+            lambda A, L: of_graph(tripling_polynomial(L), A),
         ),
-        Tested(
+        OverGraphs(
             "clipped",
             "graph-components",
-            lambda n, layers: run.build(tripling, n, layers, clipped=True),
-            lambda layers, A: within(A, capacity(layers)).astype(int),
+            lambda n, L: run.build(tripling, n, L, clipped=True),
+            lambda A, L: within(A, capacity(L)).astype(int),
         ),
-        Tested(
+        OverGraphs(
             "disentangled",
             "disentangled-reach",
-            lambda n, layers: run.build(disentangled, n, layers),
-            lambda layers, A: of_graph(disentangled_polynomial(layers), A),
-            begins=2,
+            lambda n, L: run.build(disentangled, n, L),
+            lambda A, L: of_graph(disentangled_polynomial(L), A),
         ),
-    ]
-
-
-def as_tested(run: Run, label: str) -> Tested:
-    return next(tested for tested in constructions_of(run) if tested.label == label)
+    )
 
 
 def drawn(run: Run, n: int, samples: int) -> np.ndarray:
@@ -137,60 +122,70 @@ def drawn(run: Run, n: int, samples: int) -> np.ndarray:
     return np.concatenate([sparse, [path(n), two_chain(n), two_clique(n), isolated]])
 
 
-def about(run: Run, tested: Tested, graphs: np.ndarray, layers: int) -> Iterator[Finding]:
+def about(run: Run, statement: OverGraphs, A: np.ndarray, L: int) -> Iterator[Finding]:
     """Size; answers and outputs on small and random graphs, over Q, on paths; registers."""
-    n = graphs.shape[-1]
-    model = tested.build(n, layers)
-    yield size(model, tested.entry, n=n, L=layers)
-    yield small(run, tested)
-    name = f"{len(graphs)} graphs of {n} nodes, {layers} layers"
-    yield compared("large", name, tested, layers, graphs)
-    few = drawn(run, 5, 2)
-    wrong = [difference(over_q(tested.build(5, 2), A), tested.outputs(2, A), A) for A in few]
-    yield equal("over-q", "over Q (5 nodes, 2 layers)", next(filter(None, wrong), None))
-    yield paths(tested)
-    yield registers(model, graphs, tested.begins + layers)
+    case, few = statement.at(A.shape[-1], L), statement.at(5, 2)
+    yield size(case.model, statement.theorem, n=case.n, L=L)
+    yield small(run, statement)
+    yield compared("large", f"{len(A)} graphs of {case.n} nodes, {L} layers", case, A)
+    yield no_counterexample(
+        "over-q",
+        "over Q (5 nodes, 2 layers)",
+        (
+            wrong
+            for graph in drawn(run, 5, 2)
+            for wrong in differences(over_q(few.model, graph), few.outputs(graph), graph)
+        ),
+    )
+    yield paths(statement)
+    yield registers(case, A)
 
 
-def small(run: Run, tested: Tested) -> Finding:
+def small(run: Run, statement: OverGraphs) -> Finding:
     """All graphs on few nodes, at one and two layers."""
     most = 4 if run.quick else 5
-    wrong, count = None, 0
-    for n in range(1, most + 1):
-        A = all_graphs(n)
-        for layers in (1, 2):
-            found = compared("small", "", tested, layers, A)
-            wrong, count = wrong or found.detail or None, count + len(A)
-    name = f"every graph on at most {most} nodes, 1 and 2 layers"
-    return equal("small", name, wrong, words=f"{count} runs")
+    graphs = {n: all_graphs(n) for n in range(1, most + 1)}
+    return no_counterexample(
+        "small",
+        f"every graph on at most {most} nodes, 1 and 2 layers",
+        (w for n, A in graphs.items() for L in (1, 2) for w in wrong_pairs(statement.at(n, L), A)),
+        words=f"{2 * sum(map(len, graphs.values()))} runs",
+    )
 
 
-def compared(id: str, name: str, tested: Tested, layers: int, A: np.ndarray) -> Finding:
+def compared(id: str, name: str, case: Case, A: np.ndarray) -> Finding:
     """Outputs are what they should be, and answers are 1 exactly where dist ≤ 3^L."""
-    model = tested.build(A.shape[-1], layers)
-    some = A if evidence_of(model, A) == "exact" else A[-FEW:]
-    wrong = difference(exactly(model, some), tested.outputs(layers, some), some)
-    wrong = wrong or difference(model(A).numpy(), within(A, capacity(layers)), A)
-    of = "all outputs" if len(some) == len(A) else f"outputs of {len(some)} over Q"
-    words = f"{of}, and answers 1 exactly where dist ≤ {capacity(layers)}"
-    return equal(id, name, wrong, words=words)
+    some = len(exactly_run(case, A))
+    of = "all outputs" if some == len(A) else f"outputs of {some} over Q"
+    words = f"{of}, and answers 1 exactly where dist ≤ {capacity(case.L)}"
+    return no_counterexample(id, name, wrong_pairs(case, A), words=words)
 
 
-def paths(tested: Tested) -> Finding:
+def wrong_pairs(case: Case, A: np.ndarray) -> Iterator[str]:
+    """Pairs of nodes with another output or answer."""
+    some = exactly_run(case, A)
+    yield from differences(exactly(case.model, some), case.outputs(some), some)
+    yield from differences(case.model(A).numpy(), within(A, capacity(case.L)), A)
+
+
+def exactly_run(case: Case, A: np.ndarray) -> np.ndarray:
+    """All of these graphs, or a few where float64 would round."""
+    return A if evidence_of(case.model, A) == "exact" else A[-FEW:]
+
+
+def paths(statement: OverGraphs) -> Finding:
     """How many pairs of paths of diameter 3^L − 1, 3^L and 3^L + 1 are not seen, and the bits of
     the largest output on the last."""
     found, wanted, rounded = dict[str, Any](), dict[str, Any](), False
-    for layers in DEPTHS:
-        far = capacity(layers)
+    for L in DEPTHS:
         unseen = []
-        for diameter in (far - 1, far, far + 1):
-            A, model = path(diameter + 1), tested.build(diameter + 1, layers)
-            unseen.append(int((model(A) == 0).sum()))
-        largest = int(in_float64(model, A).max())
-        rounded = rounded or evidence_of(model, A) != "exact"
-        found[f"L = {layers}"] = [*unseen, largest.bit_length()]
-        bits = int(tested.outputs(layers, A).max()).bit_length()
-        wanted[f"L = {layers}"] = [0, 0, 2, bits]
+        for diameter in range(capacity(L) - 1, capacity(L) + 2):
+            A, case = path(diameter + 1), statement.at(diameter + 1, L)
+            unseen.append(int((case.model(A) == 0).sum()))
+        largest = int(in_float64(case.model, A).max())
+        rounded = rounded or evidence_of(case.model, A) != "exact"
+        found[f"L = {L}"] = [*unseen, largest.bit_length()]
+        wanted[f"L = {L}"] = [0, 0, 2, int(case.outputs(A).max()).bit_length()]
     words = "; ".join(
         f"{depth}: {a}, {b}, {c} (of {bits} bits)" for depth, (a, b, c, bits) in found.items()
     )
@@ -199,41 +194,58 @@ def paths(tested: Tested) -> Finding:
     return same("paths", name, found, wanted, evidence=evidence, words=words, wanted="0, 0, 2")
 
 
-def registers(model: Transformer, A: np.ndarray, count: int) -> Finding:
-    """Every stage, added up over its blocks, is positive exactly as far as it is said to be; and
-    there are so many."""
-    n, stated = A.shape[-1], len(model.stages)
-    wrong = None if stated == count else f"{stated} registers are stated, not {count}"
-    passed = list(model.streams(A))
-    for stage in model.stages:
-        held = passed[stage.after][..., model.stream[stage.register]].numpy()
-        sums = held.reshape(*held.shape[:-1], -1, n).sum(-2)
-        seen = difference(sums > 0, within(A, stage.holds), A)
-        wrong = wrong or (seen and f"{stage}: {seen}")
-        if model.at_most and not wrong and held.max() > 1:
-            wrong = f"{stage}: {held.max()} is above 1"
-    name = "every register reaches as far as the proof says"
-    words = f"{len(model.stages)} registers on {len(A)} graphs"
-    return equal("registers", name, wrong, evidence=evidence_of(model, A), words=words)
+def registers(case: Case, A: np.ndarray) -> Finding:
+    """Every register holds what the proof says, or, where float64 rounds, is positive where that
+    is; and the stream, added up over its blocks, is positive exactly where dist ≤ 3^l."""
+    model, some = case.model, exactly_run(case, A)
+    exact = len(some) == len(A)
+
+    def search() -> Iterator[str]:
+        silent = {*model.stream} - {stage.register for stage in model.stages}
+        layers = {*range(case.L + 1)} - {stage.after for stage in model.stages}
+        if silent or layers:
+            yield f"nothing is stated of registers {silent}, nor after layers {layers}"
+        passed = [H.numpy() for H in model.streams(A)]
+        for after, H in enumerate(passed):
+            seen = H.reshape(*A.shape[:-1], -1, case.n).sum(-2) > 0
+            for wrong in differences(seen, within(A, capacity(after)), A):
+                yield f"after layer {after}: {wrong}"
+        for stage in model.stages:
+            held = passed[stage.after][-len(some) :][..., model.stream[stage.register]]
+            wanted = stage.holds(some)
+            if not exact:
+                held, wanted = held > 0, wanted > 0
+            for wrong in differences(held, wanted, some):
+                yield f"{stage}: {wrong}"
+
+    return no_counterexample(
+        "registers",
+        "every register reaches as far as the proof says",
+        search(),
+        evidence=evidence_of(model, A),
+        words=f"{len(model.stages)} registers on {len(A)} graphs",
+    )
 
 
-def sums(model: Transformer, A: np.ndarray) -> Finding:
+def sums(case: Case, A: np.ndarray) -> Finding:
     """What the head of every clipped layer adds, before it is clipped."""
-    wrong = None
-    for block, H in zip(model.blocks, model.streams(A), strict=False):
-        assert block.attn is not None
-        added = block.attn(H, A.shape[-1])
-        wrong = wrong or difference(added.numpy(), (H @ H.mT @ H).numpy(), A)
+    model = case.model
+
+    def search() -> Iterator[str]:
+        for block, H in zip(model.blocks, model.streams(A), strict=False):
+            assert block.attn is not None
+            yield from differences(block.attn(H, case.n).numpy(), (H @ H.mT @ H).numpy(), A)
+
     name = "clipped: what a head adds before the clip is RRᵀR"
-    return equal("clipped/sums", name, wrong, evidence=evidence_of(model, A))
+    return no_counterexample("clipped/sums", name, search(), evidence=evidence_of(model, A))
 
 
-def identity(run: Run, model: Transformer, n: int, layers: int) -> Finding:
+def identity(run: Run, case: Case) -> Finding:
     """The outputs are p_L(A) for all symmetric matrices A, mod a random prime."""
-    polynomial = tripling_polynomial(layers)
+    n, polynomial = case.n, tripling_polynomial(case.L)
 
     def both(domain: Domain, rows: list[list[Entry]]) -> tuple[list[Any], list[Any]]:
-        ours = outputs(model, written(model, domain, rows), domain)
+        ours = outputs(case.model, written(case.model, domain, rows), domain)
         theirs = in_domain(polynomial, domain, rows)
         return ours.tolist(), theirs.tolist()
 
@@ -247,10 +259,10 @@ def identity(run: Run, model: Transformer, n: int, layers: int) -> Finding:
     missed = chance_of_missing(sizes)
     return equal(
         "tripling/identity",
-        f"tripling: all symmetric A (n = {n}, {layers} layers), mod a random 61-bit prime",
+        f"tripling: all symmetric A (n = {n}, {case.L} layers), mod a random 61-bit prime",
         None if ours == theirs else "the output is not p_L(A)",
         evidence="identity",
-        words=f"p_{layers}(A), of degree {capacity(layers)}; error probability ≤ {missed:.1e}",
+        words=f"p_{case.L}(A), of degree {capacity(case.L)}; error probability ≤ {missed:.1e}",
     )
 
 
@@ -266,73 +278,74 @@ def in_domain(polynomial: Polynomial, domain: Domain, rows: list[list[Entry]]) -
 
 def powers() -> Finding:
     """Which powers of A have a positive coefficient, and none a negative one."""
-    wrong = None
-    for layers in range(5):
-        far = capacity(layers)
-        for name, polynomial, wanted in (
-            ("p", tripling_polynomial(layers), range(1, far + 1, 2)),
-            ("s", disentangled_polynomial(layers), range(far + 1)),
-            ("q", gram_polynomial(layers), range(0, 2 * far + 1, 2)),
-        ):
-            signs = {power: c > 0 for power, c in enumerate(polynomial) if c}
-            if signs != dict.fromkeys(wanted, True):
-                wrong = wrong or f"{name}_{layers} has coefficients {polynomial}"
-    return equal(
+
+    def search() -> Iterator[str]:
+        for L in range(5):
+            far = capacity(L)
+            for name, polynomial, wanted in (
+                ("p", tripling_polynomial(L), range(1, far + 1, 2)),
+                ("s", disentangled_polynomial(L), range(far + 1)),
+                ("q", gram_polynomial(L), range(0, 2 * far + 1, 2)),
+            ):
+                signs = {power: c > 0 for power, c in enumerate(polynomial) if c}
+                if signs != dict.fromkeys(wanted, True):
+                    yield f"{name}_{L} has coefficients {polynomial}"
+
+    return no_counterexample(
         "powers",
         "no coefficient is negative, and the powers with a positive one are",
-        wrong,
+        search(),
         words="odd ones to 3^L (tripling), all to 3^L (disentangled), even to 2·3^L (products)",
         wanted="for L = 0, …, 4; so supports are balls of these radii",
     )
 
 
-def beside(run: Run, A: np.ndarray, layers: int) -> Finding:
+def beside(tripled: Case, disentangling: Case, A: np.ndarray) -> Finding:
     """hhᵀ of the disentangled transformer after every layer, and what the layers of tripling make
     of I + A²."""
-    n, domain, wrong = A.shape[-1], Rational(), None
-    ours, theirs = (as_tested(run, each).build(n, layers) for each in ("tripling", "disentangled"))
-    few = A[-FEW:]
-    for graph in few:
-        rows = [[domain.number(int(entry)) for entry in row] for row in graph]
-        start = domain.weights(np.eye(n) + graph @ graph)
-        tripled = through(ours.blocks, start, n, domain)
-        passed = streams(theirs, written(theirs, domain, rows), domain)
-        for after, (H, h) in enumerate(zip(tripled, passed, strict=True)):
-            if h * h.transpose() != H:
-                wrong = wrong or f"after layer {after} on {shown(graph)}"
-    return equal(
+    few, domain = A[-FEW:], Rational()
+
+    def search() -> Iterator[str]:
+        for graph in few:
+            rows = [[domain.number(int(entry)) for entry in row] for row in graph]
+            start = domain.weights(np.eye(tripled.n) + graph @ graph)
+            gram = through(tripled.model.blocks, start, tripled.n, domain)
+            theirs = disentangling.model
+            passed = streams(theirs, written(theirs, domain, rows), domain)
+            for after, (H, h) in enumerate(zip(gram, passed, strict=True)):
+                if h * h.transpose() != H:
+                    yield f"after layer {after} on {shown(graph)}"
+
+    return no_counterexample(
         "beside",
         "products ⟨h_i, h_j⟩ of the disentangled transformer are I + A², tripled",
-        wrong,
-        words=f"all entries over Q after each of {layers} layers, on {len(few)} graphs",
+        search(),
+        words=f"all entries over Q after each of {tripled.L} layers, on {len(few)} graphs",
     )
 
 
-def products(run: Run, A: np.ndarray, layers: int) -> Finding:
+def products(statement: OverGraphs, L: int, A: np.ndarray) -> Finding:
     """The support of HHᵀ on the graphs, and on paths of diameter 2·3^L and one node more."""
-    build, wrong = as_tested(run, "tripling").build, None
-    ends = []
-    for graphs, depth in ((A, layers), *((path(2 * capacity(d) + 2), d) for d in (1, 2))):
-        *_, H = build(graphs.shape[-1], depth).streams(graphs)
-        seen = (H @ H.mT).numpy() > 0
-        wrong = wrong or difference(seen, within(graphs, 2 * capacity(depth)), graphs)
-        ends.append(int((~seen).sum()))
-    return equal(
+    seen = list[tuple[np.ndarray, np.ndarray, int]]()
+    for graphs, depth in ((A, L), *((path(2 * capacity(d) + 2), d) for d in (1, 2))):
+        *_, H = statement.at(graphs.shape[-1], depth).model.streams(graphs)
+        seen.append(((H @ H.mT).numpy() > 0, graphs, 2 * capacity(depth)))
+    ends = [int((~pairs).sum()) for pairs, *_ in seen[1:]]
+    return no_counterexample(
         "products",
         "two read-outs compared, ⟨H_i, H_j⟩, are positive exactly where dist ≤ 2·3^L",
-        wrong,
-        words=f"{len(A)} graphs; on paths of diameter 2·3^L + 1, {ends[1:]} pairs are not",
+        (w for pairs, graphs, far in seen for w in differences(pairs, within(graphs, far), graphs)),
+        words=f"{len(A)} graphs; on paths of diameter 2·3^L + 1, {ends} pairs are not",
     )
 
 
-def least(run: Run) -> Finding:
+def least(run: Run, clipped: OverGraphs) -> Finding:
     """The number of clipped layers after which a path of this diameter is all connected."""
     diameters = range(1, 11 if run.quick else 29)
-    most, build = 4, as_tested(run, "clipped").build
-    found, wanted = [], []
+    most, found, wanted = 4, [], []
     for diameter in diameters:
         A = path(diameter + 1)
-        right = [bool((H == 1).all()) for H in build(diameter + 1, most).streams(A)]
+        right = [bool((H == 1).all()) for H in clipped.at(diameter + 1, most).model.streams(A)]
         found.append(right.index(True) if True in right else -1)
         wanted.append(least_layers(diameter))
     name = f"clipped layers until a path of diameter D is all connected, D = 1, …, {diameters[-1]}"
@@ -340,12 +353,12 @@ def least(run: Run) -> Finding:
     return same("least", name, found, wanted, words=words, wanted="⌈log₃D⌉")
 
 
-def short_formats(run: Run) -> Finding:
+def short_formats(tripled: OverGraphs) -> Finding:
     """Pairs that are wrong in short float formats, whose counts are rounded."""
-    wrong, build = dict[str, int](), as_tested(run, "tripling").build
+    wrong = dict[str, int]()
     A = side_by_side(path(14), path(14))
     for name in ("float32", "bfloat16"):
-        model = deepcopy(build(len(A), 3)).to(getattr(torch, name))
+        model = deepcopy(tripled.at(len(A), 3).model).to(getattr(torch, name))
         wrong[name] = int((model(A).numpy() != connected(A)).sum())
     verdict = Verdict.of(not any(wrong.values()))
     name = "rounded counts have the same support (two paths of 14 nodes, 3 layers)"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain, starmap
 from typing import Annotated, Any
 
 import numpy as np
 
 from constructions import disentangled, two_cycles
 from constructions.transformer import Transformer
-from theory.checks import InputError
 from theory.graphs import (
     Channels,
     all_graphs,
@@ -31,8 +31,16 @@ from theory.graphs import (
 )
 from verify.claim import Run, claim, option
 from verify.evidence.size import size
-from verify.finding import Finding, Verdict, at_most, each_at_most, equal, same, shown
-from verify.graphs.exact_outputs import difference, exactly, over_q
+from verify.finding import (
+    Finding,
+    Verdict,
+    at_most,
+    each_at_most,
+    no_counterexample,
+    same,
+    shown,
+)
+from verify.graphs.exact_outputs import differences, exactly, over_q
 
 Weights = tuple[list[np.ndarray], np.ndarray]  # W_l and O, whole numbers
 MOST_NODES = 24  # of what is computed in Python integers, at a width of 8n
@@ -49,7 +57,7 @@ LEAST_DRAWN = 4  # weights beside two cliques, of which some have to say somethi
 def connectivity_wall(
     run: Run,
     *,
-    nodes: Annotated[int, option("nodes of a random graph", min=11)] = 12,
+    nodes: Annotated[int, option("nodes of a random graph", min=11, max=MOST_NODES)] = 12,
     samples: Annotated[int, option("random weights of each kind", min=1, max=10_000)] = 6,
 ) -> Iterator[Finding]:
     """Beyond distance 3^L weights ≥ 0, threshold 0 or two channels, fail; signed ones reach more.
@@ -60,8 +68,6 @@ def connectivity_wall(
     model is right on all pairs of C_2m and of C_m ∪ C_m at m = 4·3^(L−1), and from the next m on
     none of two channels is.
     """
-    if nodes > MOST_NODES:
-        raise InputError(f"nodes is {nodes}: give at most {MOST_NODES}")
     yield by_definition(run, nodes)
     yield subgraphs(run, samples)
     yield sound(run, samples)
@@ -107,16 +113,21 @@ def if_seen(seen: bool, finding: Finding) -> Finding:
 
 def by_definition(run: Run, n: int) -> Finding:
     """The tensors with signed weights, of two channels and of none, and the definition."""
-    wrong, count = None, 0
+    drawn = list[tuple[np.ndarray, Weights]]()
     for layers in (1, 2):
         A = erdos_renyi(1, n, 1.5 / n, run.rng)[0]
         W, out = channels(run, n, layers, -2, 2)
         dense = [run.rng.integers(-2, 3, each.shape) for each in (*W, out)]
-        for weights in ((W, out), (dense[:-1], dense[-1])):
-            found, wanted = over_q(built(run, n, weights), A), disentangled_outputs(A, *weights)
-            wrong, count = wrong or difference(found, wanted, A), count + 1
+        drawn += [(A, (W, out)), (A, (dense[:-1], dense[-1]))]
+
+    def search() -> Iterator[str]:
+        for A, weights in drawn:
+            wanted = disentangled_outputs(A, *weights)
+            yield from differences(over_q(built(run, n, weights), A), wanted, A)
+
     name = f"disentangled computes h ← [h, relu(h W hᵀ)h/n], read out by O (n = {n})"
-    return equal("definition", name, wrong, words=f"all entries over Q, {count} random weights")
+    words = f"all entries over Q, {len(drawn)} random weights"
+    return no_counterexample("definition", name, search(), words=words)
 
 
 def subgraphs(run: Run, samples: int) -> Finding:
@@ -157,7 +168,7 @@ def subgraphs(run: Run, samples: int) -> Finding:
 def sound(run: Run, samples: int) -> Finding:
     """Weights ≥ 0 on all graphs of 5 nodes, L = 1: dense ones, and A ⊗ I with and without a stray
     entry.  Who is positive of a connected pair beyond 3 is so of one that is not connected."""
-    n, wrong, reach, right = 5, None, 0, 0
+    n, wrong, reach, right = 5, list[str](), 0, 0
     A = all_graphs(n)
     A = A[far(A, 1).any((-1, -2))]  # on others neither can be seen
     apart, beyond = connected(A) == 0, far(A, 1) & (connected(A) == 1)
@@ -176,10 +187,10 @@ def sound(run: Run, samples: int) -> Finding:
         sees, too_much = bool((says & beyond).any()), says_too_much(says, apart)
         reach, right = reach + sees, right + (not too_much)
         if sees and not too_much:
-            wrong = wrong or f"W = {W.tolist()}, O = {out.tolist()}"
+            wrong.append(f"W = {W.tolist()}, O = {out.tolist()}")
     name = f"weights ≥ 0, threshold 0: who sees a pair beyond 3^L is not sound (n = {n}, L = 1)"
     words = f"on all {len(A)} graphs with a far pair; {reach} models see one, {right} are sound"
-    return if_seen(reach > 0 < right, equal("sound", name, wrong, words=words))
+    return if_seen(reach > 0 < right, no_counterexample("sound", name, wrong, words=words))
 
 
 def says_too_much(says: np.ndarray, apart: np.ndarray) -> bool:
@@ -194,21 +205,23 @@ def far(A: np.ndarray, layers: int) -> np.ndarray:
 
 def terms(run: Run, n: int) -> Finding:
     """The walks of which words are made, on graphs of degrees at most ⌊n/2⌋ and on two cliques."""
-    wrong, count = None, 0
-    small = all_graphs(4 if run.quick else 6)
-    for A in (small, erdos_renyi(20, n, 1.5 / n, run.rng), np.stack([path(n), cycles(n)])):
-        size = A.shape[-1]
-        A = A[A.sum(-1).max(-1) <= size // 2]
-        count += len(A)
-        cliques = two_clique(size)
-        for k in range(capacity(2) + 1):
-            from_one, anywhere = walks_from(A, k), walks(A, k)
-            least, total = walks_from(cliques, k).min(), walks(cliques, k)
-            if not ((from_one <= least).all() and (anywhere <= total).all()):
-                wrong = wrong or f"walks of length {k}, {size} nodes"
+    random = erdos_renyi(20, n, 1.5 / n, run.rng)
+    given = all_graphs(4 if run.quick else 6), random, np.stack([path(n), cycles(n)])
+    sparse = [A[A.sum(-1).max(-1) <= A.shape[-1] // 2] for A in given]
+    count = sum(map(len, sparse))
+
+    def search() -> Iterator[str]:
+        for A in sparse:
+            cliques = two_clique(A.shape[-1])
+            for k in range(capacity(2) + 1):
+                from_one, anywhere = walks_from(A, k), walks(A, k)
+                least, total = walks_from(cliques, k).min(), walks(cliques, k)
+                if not ((from_one <= least).all() and (anywhere <= total).all()):
+                    yield f"walks of length {k}, {len(cliques)} nodes"
+
     name = "degrees ≤ ⌊n/2⌋: no more walks of any length than two cliques have"
     words = f"from a node, and in all: {count} graphs, lengths to {capacity(2)}"
-    return equal("terms", name, wrong if count else "no graph", words=words)
+    return no_counterexample("terms", name, search() if count else ["no graph"], words=words)
 
 
 def cliques(run: Run, n: int, samples: int) -> Iterator[Finding]:
@@ -241,16 +254,13 @@ def cliques(run: Run, n: int, samples: int) -> Iterator[Finding]:
 
 def regular(run: Run, samples: int) -> Finding:
     """C_2m and C_m ∪ C_m, weights ≥ 0 of two channels, m just above 3^L."""
-    wrong, seen = None, 0
-    for layers in (1, 2):
-        m = capacity(layers) + 1
-        for _ in range(max(samples, LEAST_DRAWN)):
-            weights = channels(run, 2 * m, layers, 0, 2)
-            values = of_far_pairs(run, m, layers, weights)
-            wrong, seen = wrong or several(values, m, layers), seen + any(values)
+    sizes = [(capacity(L) + 1, L) for L in (1, 2) for _ in range(max(samples, LEAST_DRAWN))]
+    found = [(of_far_pairs(run, m, L, channels(run, 2 * m, L, 0, 2)), m, L) for m, L in sizes]
+    seen = sum(any(values) for values, *_ in found)
     name = "two channels ≥ 0: far pairs of C_2m are as pairs between two C_m, m = 3^L + 1"
     words = f"random weights, L = 1, 2, of which {seen} have an output above 0 there"
-    return if_seen(seen > 0, equal("regular", name, wrong, words=words))
+    wrong = chain.from_iterable(starmap(several, found))
+    return if_seen(seen > 0, no_counterexample("regular", name, wrong, words=words))
 
 
 def of_far_pairs(run: Run, m: int, layers: int, weights: Weights) -> set[Any]:
@@ -259,14 +269,15 @@ def of_far_pairs(run: Run, m: int, layers: int, weights: Weights) -> set[Any]:
     return {*over_q(model, one)[far(one, layers)], *over_q(model, two)[connected(two) == 0]}
 
 
-def several(values: set[Any], m: int, layers: int) -> str | None:
+def several(values: set[Any], m: int, layers: int) -> Iterator[str]:
     """That these are not one value, if they are not."""
-    return None if len(values) == 1 else f"m = {m}, L = {layers}: outputs {sorted(values)[:4]}"
+    if len(values) != 1:
+        yield f"m = {m}, L = {layers}: outputs {sorted(values)[:4]}"
 
 
-def apart(run: Run, m: int, layers: int, weights: Weights) -> str | None:
+def apart(run: Run, m: int, layers: int, weights: Weights) -> Iterator[str]:
     """How far pairs of C_2m and pairs between two C_m differ, if they do."""
-    return several(of_far_pairs(run, m, layers, weights), m, layers)
+    yield from several(of_far_pairs(run, m, layers, weights), m, layers)
 
 
 def told_apart(run: Run) -> Iterator[Finding]:
@@ -275,27 +286,27 @@ def told_apart(run: Run) -> Iterator[Finding]:
         m = 4 * capacity(layers - 1)
         model = run.build(two_cycles, layers)
         found = size(model, "two-cycles", L=layers)
-        found.id, found.name = f"two-cycles/{layers}/size", f"two_cycles({layers}): size"
+        found.id, found.name = f"two-cycles/{layers}/size", f"{model.name}: size"
         yield found
-        wrong, outputs = None, dict[str, list[float]]()
+        wrong, outputs = list[str](), dict[str, list[float]]()
         for name, A in (("C_2m", cycles(2 * m)), ("C_m ∪ C_m", cycles(m, m))):
             graph = relabelled(A, run.rng.permutation(2 * m))
-            values, side = model.logits(graph).numpy(), connected(graph)
+            values = model.logits(graph).numpy()
             if layers == 1:
-                wrong = wrong or difference(over_q(model, graph), values.astype(int), graph)
-            wrong = wrong or difference(model(graph).numpy(), side, graph)
+                wrong += differences(over_q(model, graph), values.astype(int), graph)
+            wrong += differences(model(graph).numpy(), connected(graph), graph)
             outputs[name] = sorted({*values.ravel().tolist()})
         wanted = {"C_2m": [1.0, 3.0, 4.0], "C_m ∪ C_m": [0.0, 3.0]}
         said = "; ".join(f"{name}: {values}" for name, values in outputs.items())
         yield same(
             f"two-cycles/{layers}",
             f"signed, L = {layers}: right on all pairs of C_2m and C_m ∪ C_m, m = {m} > 3^L",
-            {**outputs, "wrong": wrong},
+            {**outputs, "wrong": wrong[0] if wrong else None},
             {**wanted, "wrong": None},
             evidence="exact" if layers == 1 else "float",
             words=f"outputs {said}",
             wanted="above 0 where connected",
-            detail=wrong or "",
+            detail="".join(wrong[:1]),
         )
 
 
@@ -317,15 +328,18 @@ def row_sums(run: Run) -> Finding:
 
 def closed_bands(run: Run, samples: int) -> Finding:
     """Signed two-channel weights on cycles of m = 4·3^(L−1) + 1 nodes and of one more."""
-    wrong, count = None, 0
+    drawn = list[tuple[int, int, Weights]]()
     for layers, times in ((1, 4 * samples), (2, 1 if run.quick else samples // 2 + 1)):
         for _ in range(times):
             m = 4 * capacity(layers - 1) + 1 + int(run.rng.integers(0, 2))
-            wrong, count = wrong or apart(run, m, layers, cutting(run, m, layers)), count + 1
-    differ = [apart(run, 4, 1, cutting(run, 4, 1)) is not None for _ in range(CONTROLS)]
+            drawn.append((m, layers, cutting(run, m, layers)))
+    wrong = (w for each in drawn for w in apart(run, *each))
+    differ = [any(apart(run, 4, 1, cutting(run, 4, 1))) for _ in range(CONTROLS)]
     name = "signed, two channels, m ≥ 4·3^(L−1) + 1: far pairs of C_2m are as pairs of two C_m"
-    words = f"{count} random weights, L = 1, 2; at m = 4, L = 1, {sum(differ)} of {len(differ)} do"
-    return if_seen(any(differ), equal("signed-cycles", name, wrong, words=words))
+    words = (
+        f"{len(drawn)} random weights, L = 1, 2; at m = 4, L = 1, {sum(differ)} of {len(differ)} do"
+    )
+    return if_seen(any(differ), no_counterexample("signed-cycles", name, wrong, words=words))
 
 
 def cutting(run: Run, m: int, layers: int) -> Weights:

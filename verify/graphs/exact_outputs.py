@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -47,13 +48,10 @@ def exactly(model: Transformer, A: np.ndarray) -> np.ndarray:
     return np.stack([over_q(model, graph) for graph in flat]).reshape(A.shape)
 
 
-def difference(found: np.ndarray, wanted: np.ndarray, graphs: np.ndarray) -> str | None:
-    """The first entry in which these arrays (…, n, n) differ, in words; None if there is none."""
-    differ = np.asarray(found != wanted, dtype=bool)
-    if not differ.any():
-        return None
-    at = tuple(np.argwhere(differ)[0])
-    return f"nodes {at[-2]}, {at[-1]} of {shown(graphs[at[:-2]])}: {found[at]}, not {wanted[at]}"
+def differences(found: np.ndarray, wanted: np.ndarray, graphs: np.ndarray) -> Iterator[str]:
+    """The entries in which these arrays (…, n, n) differ."""
+    for at in map(tuple, np.argwhere(np.asarray(found != wanted, dtype=bool))):
+        yield f"nodes {at[-2]}, {at[-1]} of {shown(graphs[at[:-2]])}: {found[at]}, not {wanted[at]}"
 
 
 def shown(A: np.ndarray) -> str:

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
 from constructions.graphs import search as construction
 from constructions.transformer import Transformer
-from theory.graphs import all_graphs, both_ways, erdos_renyi, path, reachable, two_chain
+from theory.graphs import (
+    all_graphs,
+    both_ways,
+    erdos_renyi,
+    path,
+    reachable,
+    search_steps,
+    two_chain,
+)
 from theory.graphs import search as by_edges
 from theory.sequences import all_sequences
 from verify.claim import Run, claim, option
@@ -20,7 +28,7 @@ from verify.evidence.restoring import leak_bound, makes, sharpness_at_two_length
 from verify.evidence.sequences import answers_equal, equal_over_q, margin_kept, registers_hold
 from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
-from verify.finding import Finding, equal
+from verify.finding import Finding, no_counterexample
 from verify.graphs.options import Edges, Nodes, chosen
 
 LABEL = "search"
@@ -50,10 +58,10 @@ def graph_search(
     )
     graphs += random_graphs(run, n, samples)
     m = max(len(pairs) for pairs, _ in graphs)
-    model = follows(run, n).build(0, m)
+    model = follows(run, n).at(n, m).model
     yield _labelled(size(model, "graph-search", n=n, m=m))
     yield from _weights(model)
-    few = follows(run, 3).build(0, 3)
+    few = follows(run, 3).at(3, 3).model
     yield gap_finding(LABEL, few, averaging(few, 1))
     yield gap_finding(LABEL, few, following(few))
     yield _labelled(small_graphs(run))
@@ -112,7 +120,7 @@ def small_graphs(run: Run) -> Finding:
             pairs = both_ways(np.ones((n, n), dtype=np.int64))
             listed += [pairs[run.rng.permutation(6)[:k]] for k in range(7)]
             listed += [pairs[np.flatnonzero(bits)] for bits in np.ndindex(*[2] * 6)]
-        model = follows(run, n).build(0, n * n)
+        model = follows(run, n).at(n, n * n).model
         graphs = [(edges, source) for edges in listed for source in range(n)]
         cases.append((model, *decoding(model, graphs)))
     return decoded("all-small", f"every graph of at most {n} nodes, from every source", cases)
@@ -139,60 +147,32 @@ def random_graphs(run: Run, n: int, samples: int) -> list[Started]:
 
 def whole_component(model: Transformer, graphs: list[Started]) -> Finding:
     """The set of what is decoded is that of a breadth-first search, and its last step is ⊥."""
-    interface, wrong, steps = model.interface, None, 0
-    for edges, source in graphs:
-        wanted = reachable(edges, interface.nodes, source)
-        said = model.generate(interface.prompt(edges, source), len(wanted)).tolist()
-        steps += len(said)
-        if said[-1] != -1 or sorted([source, *interface.found(said)]) != sorted(wanted):
-            wrong = wrong or f"{model.name} from {source} in {edges.tolist()}: {said}"
-    return equal(
+    interface = model.interface
+    components = [reachable(edges, interface.nodes, source) for edges, source in graphs]
+
+    def search() -> Iterator[str]:
+        for (edges, source), wanted in zip(graphs, components, strict=True):
+            said = model.generate(interface.prompt(edges, source), len(wanted)).tolist()
+            if said[-1] != -1 or sorted([source, *interface.found(said)]) != sorted(wanted):
+                yield f"{model.name} from {source} in {edges.tolist()}: {said}"
+
+    return no_counterexample(
         "component",
         "decoded is what a breadth-first search reaches, then ⊥, in |component| steps",
-        wrong,
+        search(),
         evidence="float",
-        words=f"{steps} steps on {len(graphs)} graphs",
+        words=f"{sum(map(len, components))} steps on {len(graphs)} graphs",
     )
 
 
 def follows(run: Run, n: int) -> OverTokens:
-    """The construction beside its definition: after any tokens, the end of the first edge so far
-    that leads from a node so far to another."""
-
-    def holds(model: Transformer, tokens: np.ndarray) -> dict[Any, np.ndarray]:
-        _, visited, followed = defined(tokens, n)
-        first, second = model.stages
-        return {first.holds: visited, second.holds: visited + followed}
-
+    """The construction for n nodes and m edges beside its definition: after any tokens, the end of
+    the first edge so far that leads from a node so far to another."""
     return OverTokens(
         LABEL,
-        lambda _, m: run.build(construction, n, m),
-        lambda tokens: defined(tokens, n)[0],
-        holds,
+        lambda nodes, m: run.build(construction, nodes, m),
+        lambda tokens: search_steps(tokens, n).answers,
     )
-
-
-def defined(tokens: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """After each token of sequences (…, T): the next node or −1, the nodes so far (…, T, n), and
-    e_u − 2e_v of the edge that leads on, or 0."""
-    rows = tokens.reshape(-1, tokens.shape[-1]).tolist()
-    answers = np.full(tokens.shape, -1).reshape(len(rows), -1)
-    visited = np.zeros((*answers.shape, n))
-    followed = np.zeros_like(visited)
-    for at, row in enumerate(rows):
-        edges, found = list[tuple[int, int]](), set[int]()
-        for t, token in enumerate(row):
-            if token < n:
-                found.add(token)
-            else:
-                edges.append(divmod(token - n, n))
-            visited[at, t, list(found)] = 1
-            leads = next((e for e in edges if e[0] in found and e[1] not in found), None)
-            if leads is not None:
-                answers[at, t] = leads[1]
-                followed[at, t, leads[0]], followed[at, t, leads[1]] = 1, -2
-    shape = (*tokens.shape, n)
-    return answers.reshape(tokens.shape), visited.reshape(shape), followed.reshape(shape)
 
 
 def _histories(
@@ -200,7 +180,7 @@ def _histories(
 ) -> Iterator[Finding]:
     """Any tokens in a row, of which few are what a search leaves behind; and softmax."""
     two, three, all_of_them = follows(run, 2), follows(run, 3), follows(run, n)
-    short = two.build(0, 1 if run.quick else 3)
+    short = two.at(2, 1 if run.quick else 3).model
     every = all_sequences(short.interface.max_length, 6)
     T = model.interface.max_length
     done = np.concatenate([prompts, np.maximum(wanted, 0)], axis=-1)[:8, :T]
@@ -213,14 +193,14 @@ def _histories(
     )
     yield margin_kept(two, [(short, every)])
     yield registers_hold(all_of_them, model, mixed, f"({n} nodes, any tokens)")
-    few = three.build(0, 4)
+    few = three.at(3, 4).model
     rows = run.rng.integers(12, size=(6, few.interface.max_length))
     rows[:, 2] = run.rng.integers(3, size=6)
     yield equal_over_q(three, few, rows, "(3 nodes, any tokens)")
     yield from softened(model, prompts, wanted, few, rows[:2])
     yield sharpness_at_two_lengths(
         "softmax/sharpness",
-        lambda m: follows(run, n).build(0, m),
+        lambda m: follows(run, n).at(n, m).model,
         model.interface.max_length - n,
         leak_bound(0.499 / 4),
         "ln(8/0.499 + 2) with T edges, whose end is read as 2,",

@@ -34,7 +34,8 @@ from verify.evidence.restoring import ENCLOSED, SEARCHED, makes
 from verify.evidence.sequences import exact_evidence
 from verify.evidence.size import size
 from verify.evidence.softmax import enclosed_error
-from verify.finding import Finding, Verdict, at_most, equal, labelled
+from verify.finding import Finding, Verdict, at_most, labelled, no_counterexample
+from verify.graphs.exact_outputs import differences
 from verify.graphs.options import Edges, Nodes, adjacency, chosen
 
 FORMS = "lean", "robust"
@@ -150,41 +151,46 @@ def _states(n: int, N: int, form: str) -> tuple[dict[str, np.ndarray], dict[str,
 def within_reach(id: str, name: str, batches: list[tuple[Transformer, np.ndarray]]) -> Finding:
     """After layer l `reached` is 1 at distances up to 2^l, 0 elsewhere; the last is the answer."""
     count = sum(len(A) for _, A in batches)
-    wrong = next((w for model, A in batches if (w := _wrong(model, A))), None)
-    evidence = exact_evidence(batches[-1][0])
-    return equal(id, name, wrong, evidence=evidence, words=f"all pairs right in {count} graphs")
+    return no_counterexample(
+        id,
+        name,
+        (wrong for model, A in batches for wrong in _wrong(model, A)),
+        evidence=exact_evidence(batches[-1][0]),
+        words=f"all pairs right in {count} graphs",
+    )
 
 
-def _wrong(model: Transformer, A: np.ndarray) -> str | None:
-    far = _distances(A)
+def _wrong(model: Transformer, A: np.ndarray) -> Iterator[str]:
     for stage, H in zip(model.stages, model.streams(A), strict=True):
-        held = H[..., model.stream[stage.register]].numpy()
-        wanted = (far >= 0) & (far <= stage.holds)
-        if (held != wanted).any():
-            graph, i, j = map(int, np.argwhere(held != wanted)[0])
-            return f"{model.name}, {stage}, nodes {i} and {j} of {A[graph].tolist()}"
-    answers = model(A).numpy(), model.logits(A).numpy()
-    if any((said != wanted).any() for said in answers):
-        return f"{model.name}: the read-out is wrong"
-    return None
+        held, wanted = H[..., model.stream[stage.register]].numpy(), stage.holds(A)
+        for wrong in differences(held, wanted, A):
+            yield f"{model.name}, {stage}, {wrong}"
+    for said in (model(A), model.logits(A)):
+        for wrong in differences(said.numpy(), squares_to(A, model.n_layers), A):
+            yield f"{model.name}, read-out: {wrong}"
 
 
-def _distances(A: np.ndarray) -> np.ndarray:
-    return np.stack([distances_by_definition(graph) for graph in A])
+def squares_to(A: np.ndarray, L: int) -> np.ndarray:
+    """Which nodes are at distance at most 2^L, by breadth-first search."""
+    far = np.stack([distances_by_definition(graph) for graph in A])
+    return (far >= 0) & (far <= 2**L)
 
 
 def over_q(model: Transformer, A: np.ndarray) -> Finding:
     """Over Q the last stream is what float64 computes, and so 0 or 1 where the proof says."""
-    domain, wrong = Rational(), None
-    for graph in A:
-        *_, H = streams(model, model.prompt(graph), domain)
-        *_, rounded = model.streams(graph)
-        if domain.weights(rounded.numpy()) != H:
-            wrong = wrong or f"{model.name} on {graph.tolist()}"
-    return equal(
+    domain = Rational()
+
+    def search() -> Iterator[str]:
+        for graph in A:
+            *_, H = streams(model, model.prompt(graph), domain)
+            *_, rounded = model.streams(graph)
+            if domain.weights(rounded.numpy()) != H:
+                yield f"{model.name} on {graph.tolist()}"
+
+    return no_counterexample(
         "rational",
         f"over Q ({model.interface.n} nodes)",
-        wrong,
+        search(),
         words=f"all numbers of the last stream are those of float64 on {len(A)} graphs",
     )
 
@@ -205,15 +211,15 @@ def _softmax(run: Run, n: int, L: int, graphs: dict[str, np.ndarray]) -> Iterato
     )
     robust = built(run, n, L, "robust")
     beta = robust.least_sharpness()
-    soft, wrong = robust.sharpened(beta), None
-    for name, A in graphs.items():
-        far = _distances(A)
-        if (soft(A).numpy() != ((far >= 0) & (far <= 2**L))).any():
-            wrong = wrong or f"{soft.name} at β = {beta:.3g} on a graph of {name}"
-    yield equal(
+    soft = robust.sharpened(beta)
+    yield no_counterexample(
         "answers",
         f"answers of softmax at β = {beta:.3g} in graphs of {n} nodes",
-        wrong,
+        (
+            f"{soft.name} at β = {beta:.3g}, {name}: {wrong}"
+            for name, A in graphs.items()
+            for wrong in differences(soft(A).numpy(), squares_to(A, L), A)
+        ),
         evidence="float",
         words=f"all pairs right in {sum(map(len, graphs.values()))} graphs",
     )

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import mpmath
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -15,8 +13,8 @@ from theory.memory.capacity import (
     clopper_pearson,
     critical_load,
     dense_patterns,
-    load_at,
     mceliece_patterns,
+    retrieval_overlap,
 )
 from theory.memory.capacity_curve import capacity_curve, fixed_points
 from theory.memory.dense import dense_energy, dense_preferred
@@ -40,13 +38,13 @@ def draw_hopfield(d: int, rng: np.random.Generator) -> Figure:
         (curve.overlap, "C1", "overlap after relaxing, median"),
     ):
         _bars(left, curve.loads, (measured.value, measured.low, measured.high), colour, label)
-    critical = critical_load()
-    branch = [float(critical.y) + 0.05 * k for k in range(70)]
-    loads, stated = [float(load_at(mpmath.mpf(y))) for y in branch], [math.erf(y) for y in branch]
+    critical = float(critical_load().load)
+    loads = critical - np.geomspace(1e-9, critical - 1e-3, 40)
+    stated = [float(retrieval_overlap(load)) for load in loads]
     left.plot(loads, stated, "k:", lw=1.2, label="overlap of the mean field, d → ∞")
     left.set(xlabel="load α = P/d", ylabel="share of patterns, overlap", xlim=(0, 0.21))
     every, one = mceliece_patterns(d, every=True) / d, mceliece_patterns(d) / d
-    places = {"d/(4 ln d)": every, "d/(2 ln d)": one, "α_c": float(critical.load)}
+    places = {"d/(4 ln d)": every, "d/(2 ln d)": one, "α_c": critical}
     _thresholds(left, places)
     title = f"Hebb networks of {d} neurons, {curve.runs} a load, 95 % intervals"
     left.set_title(title)

@@ -48,7 +48,8 @@ def _layers(model: Transformer, X: np.ndarray, beta: float) -> Finding:
             apart(euler_step(exactly(before), beta, STEP), after.tolist())
             for before, after in pairwise(states)
         ]
-    layer, bound = int(np.argmax(errors)), step_rounding(*X.shape, beta, STEP)
+    n, d = X.shape
+    layer, bound = int(np.argmax(errors)), step_rounding(n, d, beta, STEP)
     name = "each of 8 layers is normalise(x + h·softmax(β⟨x, x⟩)x), off by"
     detail = f"layer {layer + 1} from {states[layer].tolist()}"
     return at_most("layers/float", name, "float", errors[layer], bound, detail=detail)

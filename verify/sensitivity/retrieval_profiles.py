@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+import constructions
 from theory.retrieval import (
     hop,
     hop_by_definition,
@@ -29,9 +30,9 @@ from theory.sensitivity import (
 )
 from theory.sequences import all_sequences
 from verify.claim import Run, claim
+from verify.evidence.sequences import answers_equal
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, labelled, same
-from verify.sensitivity.answers import on_all
 
 SIZES = (2, 8), (3, 7), (4, 6)
 STATED = {
@@ -67,10 +68,10 @@ def retrieval_profiles(run: Run) -> Iterator[Finding]:
     for place, (V, n) in enumerate(SIZES[:1] if run.quick else SIZES):
         rows = all_sequences(n, V)
         for name, statement in models(run).items():
-            model = statement.build(V, n)
+            model = statement.at(V, n).model
             answers = last_answers(statement, V, n)
             found = [
-                on_all("answers", f"all {V}^{n} sequences", statement, model, rows),
+                answers_equal("answers", f"all {V}^{n} sequences", statement, [(model, rows)]),
                 _profile(answers, V, n, name),
                 _stated(answers, V, STATED[name].split()[place]),
                 *_decomposed(answers, V),
@@ -85,10 +86,9 @@ def retrieval_profiles(run: Run) -> Iterator[Finding]:
 
 def models(run: Run) -> dict[str, OverTokens]:
     """By name: a model beside its task."""
-    import constructions
 
     def made(name: str, build: Any, answers: Any) -> OverTokens:
-        return OverTokens(name, partial(run.build, build), answers, lambda *_: {})
+        return OverTokens(name, partial(run.build, build), answers)
 
     hops = {
         f"hop {k}": made(f"hop {k}", partial(constructions.hop, k), partial(hop, k=k))
@@ -122,7 +122,7 @@ DEFINITIONS: dict[str, Callable[[tuple[int, ...]], int]] = {
 
 def last_answers(statement: OverTokens, V: int, n: int) -> np.ndarray:
     """The model's answers at the last token of all sequences, (V^n,)."""
-    return statement.build(V, n)(all_sequences(n, V))[..., -1].numpy()
+    return statement.at(V, n).model(all_sequences(n, V))[..., -1].numpy()
 
 
 def _profile(answers: np.ndarray, V: int, n: int, name: str) -> Finding:

@@ -15,7 +15,6 @@ from torch import nn
 
 from constructions.sensitivity import predictions
 from constructions.transformer import Transformer
-from theory.checks import InputError
 from theory.json_table import json_table
 from theory.sensitivity import (
     Estimate,
@@ -36,6 +35,7 @@ from theory.sequences import all_sequences, random_sequences
 from verify.claim import Run, claim, option
 from verify.evidence.gaps import gap_finding
 from verify.evidence.sequences import (
+    answers_equal,
     equal_over_q,
     exact_evidence,
     margin_kept,
@@ -43,7 +43,6 @@ from verify.evidence.sequences import (
 )
 from verify.evidence.size import size, units
 from verify.finding import Evidence, Finding, Verdict, at_most, labelled, same
-from verify.sensitivity.answers import on_all
 from verify.sensitivity.standard import (
     NOISE,
     Standard,
@@ -63,7 +62,7 @@ UNITS: dict[str, tuple[str, Callable[[int], int]]] = {
 TOKENS = 4, 3  # symbols and tokens of a function whose tokens are redrawn
 SEEDS, FEW, OFTEN = 100, 200, 0.2  # seeds, sequences of each, and their chance of error
 QUICK_SEEDS = 25
-MOST_LETTERS = 14
+MOST_LETTERS = 14  # models are run on all 2^d words
 STANDARD = {"table": (None,)}  # what is said of the standard functions alone
 MOST_UNITS = 10  # letters of a table of one's own that is built, with 2^10 units
 
@@ -76,7 +75,9 @@ MOST_UNITS = 10  # letters of a table of one's own that is built, with 2^10 unit
 def sensitivity(
     run: Run,
     *,
-    d: Annotated[int, option("letters of the standard functions", min=5, only=STANDARD)] = 9,
+    d: Annotated[
+        int, option("letters of the standard functions", min=5, max=MOST_LETTERS, only=STANDARD)
+    ] = 9,
     samples: Annotated[int, option("random words of an estimate", min=100, only=STANDARD)] = 5000,
     table: Annotated[
         Path | None,
@@ -94,13 +95,9 @@ def sensitivity(
     if table is not None:
         yield from _own(run, table)
         return
-    if d > MOST_LETTERS:
-        raise InputError(
-            f"d is {d}: models are run on all 2^d words; give at most {MOST_LETTERS}, or a table"
-        )
     values = {}
     for each in standard_functions(run, d):
-        model = each.statement.build(2, each.d)
+        model = each.statement.at(2, each.d).model
         yield from labelled(each.label, _computed(each, model, run.quick))
         values[each.label] = answered(model, each.d)
     yield from labelled("estimate", _estimated(run, d, samples))
@@ -120,14 +117,14 @@ def _own(run: Run, path: Path) -> Iterator[Finding]:
     noise = ", ".join(f"{float(noise_sensitivity(values, x)):.4g} at δ = {x}" for x in DELTAS)
     yield _noise_bound([values], noise)
     if own.d <= MOST_UNITS:
-        yield from labelled("model", _computed(own, own.statement.build(2, own.d), run.quick))
+        yield from labelled("model", _computed(own, own.statement.at(2, own.d).model, run.quick))
     run.draw({name: values})
 
 
 def _computed(each: Standard, model: Transformer, quick: bool) -> Iterator[Finding]:
     """The model is the function on all words, and its figures are the closed forms."""
     words, statement = all_sequences(each.d, 2), each.statement
-    yield on_all("words", f"all 2^{each.d} words", statement, model, words)
+    yield answers_equal("words", f"all 2^{each.d} words", statement, [(model, words)])
     values = answered(model, each.d)
     found = figures_of(values)
     yield same(
@@ -142,9 +139,9 @@ def _computed(each: Standard, model: Transformer, quick: bool) -> Iterator[Findi
     yield _two_ways(values)
     if each.noise is not None:
         yield _noise(values, each.noise, exact_evidence(model))
-    if not each.theorem:
+    if not statement.theorem:
         return
-    yield size(model, each.theorem, k=len(each.positions))
+    yield size(model, statement.theorem, k=len(each.positions))
     yield _units(each, model)
     some = words[:: max(1, len(words) // (4 if quick else 16))]
     yield margin_kept(statement, [(model, words)])
@@ -156,7 +153,7 @@ def _computed(each: Standard, model: Transformer, quick: bool) -> Iterator[Findi
 def _units(each: Standard, model: Transformer) -> Finding:
     """ReLU units, which the ledger states in words."""
     k = len(each.positions)
-    formula, wanted = UNITS[each.theorem]
+    formula, wanted = UNITS[each.statement.theorem]
     found = units(model)
     words = f"{sum(found)} units"
     return same("units", "ReLU units", found, [wanted(k)], words=words, wanted=formula)
@@ -296,7 +293,7 @@ def _estimated(run: Run, d: int, samples: int) -> Iterator[Finding]:
     words = random_sequences(samples, d, 2, run.rng)
     for label in ("3-parity", "dictator", "and-3"):
         each = known[label]
-        found = estimate(each.statement.build(2, d), words, forced(2), eta=ETA, seed=run.seed)
+        found = estimate(each.statement.at(2, d).model, words, forced(2), eta=ETA, seed=run.seed)
         yield _covers(label, found, each.figures["Sens"])
     majority = next(each for label, each in known.items() if label.startswith("majority"))
     letters, linear = nn.Embedding(2, 1), nn.Linear(majority.d, 1)

@@ -4,12 +4,14 @@ closed form."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from constructions import sensitivity as models
+from constructions.computation import majority, parity
 from constructions.transformer import Transformer
 from theory import computation
 from theory.sensitivity import (
@@ -38,14 +40,12 @@ NOISE = Fraction(1, 20)  # the probability that a letter is flipped
 
 @dataclass(frozen=True)
 class Standard:
-    """A function of d letters beside its model and its figures; `theorem` is the entry of the
-    ledger with the model's sizes, for those whose k heads read `positions`; `noise` is NS_δ at
-    δ = `NOISE` in closed form."""
+    """A function of d letters beside its model and its figures; the heads of some models read
+    `positions`; `noise` is NS_δ at δ = `NOISE` in closed form."""
 
     statement: OverTokens
     d: int
     figures: Figures
-    theorem: str = ""
     positions: tuple[int, ...] = ()
     noise: Fraction | None = None
 
@@ -84,80 +84,55 @@ def standard_functions(run: Run, d: int) -> Iterator[Standard]:
 
 
 def _subset_parity(run: Run, d: int, positions: tuple[int, ...], label: str) -> Standard:
-    from constructions.sensitivity import subset_parity as construction
-
-    def holds(_: Transformer, words: np.ndarray) -> dict[Any, np.ndarray]:
-        return {"Σ xᵢ mod 2": (words[..., list(positions)].sum(-1) % 2)[..., None, None]}
-
     statement = OverTokens(
         label,
-        lambda V, n: run.build(construction, n, positions),
+        lambda V, n: run.build(models.subset_parity, n, positions),
         lambda words: subset_parity(words, positions)[..., None],
-        holds,
         symbols=2,
+        theorem="subset-parity",
     )
     k = len(positions)
-    figures = of_influence(d, k, 1, k, k)
-    return Standard(
-        statement, d, figures, "subset-parity", positions, parity_noise_sensitivity(k, NOISE)
-    )
+    figures, noise = of_influence(d, k, 1, k, k), parity_noise_sensitivity(k, NOISE)
+    return Standard(statement, d, figures, positions, noise)
 
 
 def _conjunction(run: Run, d: int, positions: tuple[int, ...]) -> Standard:
-    from constructions.sensitivity import conjunction as construction
-
     k = len(positions)
-
-    def holds(_: Transformer, words: np.ndarray) -> dict[Any, np.ndarray]:
-        read = words[..., None, list(positions)]
-        return {"Σ xᵢ": read.sum(-1, keepdims=True), "Π xᵢ": read.prod(-1, keepdims=True)}
-
     statement = OverTokens(
         f"and-{k}",
-        lambda V, n: run.build(construction, n, positions),
+        lambda V, n: run.build(models.conjunction, n, positions),
         lambda words: conjunction(words, positions)[..., None],
-        holds,
         symbols=2,
+        theorem="conjunction",
     )
     figures = of_influence(d, Fraction(2 * k, 2**k), Fraction(4 * (2**k - 1), 4**k), k, k)
-    return Standard(
-        statement, d, figures, "conjunction", positions, conjunction_noise_sensitivity(k, NOISE)
-    )
+    return Standard(statement, d, figures, positions, conjunction_noise_sensitivity(k, NOISE))
 
 
 def _multiplexer(run: Run, a: int) -> Standard:
     d = a + 2**a
     values = tabulated(lambda words: multiplexer(words, a), d)
     figures = of_influence(d, Fraction(a, 2) + 1, 1, a + 1, a + 1)
-    return replace(
-        _as_junta(run, values, f"multiplexer-{a}", figures),
-        noise=multiplexer_noise_sensitivity(a, NOISE),
-    )
+    noise = multiplexer_noise_sensitivity(a, NOISE)
+    return _as_junta(run, values, f"multiplexer-{a}", figures, noise)
 
 
 def _parity(run: Run, d: int) -> Standard:
-    from constructions.computation import parity as construction
-
     statement = OverTokens(
         f"parity-{d}",
-        lambda V, n: run.build(construction, n),
+        lambda V, n: run.build(parity, n),
         lambda words: computation.parity(words)[..., -1:],
-        lambda *_: {},
         symbols=2,
     )
-    return Standard(
-        statement, d, of_influence(d, d, 1, d, d), noise=parity_noise_sensitivity(d, NOISE)
-    )
+    noise = parity_noise_sensitivity(d, NOISE)
+    return Standard(statement, d, of_influence(d, d, 1, d, d), noise=noise)
 
 
 def _majority(run: Run, d: int) -> Standard:
-    from constructions.computation import majority as construction
-
     statement = OverTokens(
         f"majority-{d}",
-        lambda V, n: run.build(construction, n),
+        lambda V, n: run.build(majority, n),
         computation.majority,
-        lambda *_: {},
         symbols=2,
     )
     total = d * majority_mean_influence(d)
@@ -170,24 +145,19 @@ def own_function(run: Run, values: np.ndarray, name: str) -> Standard:
     return _as_junta(run, values, name, figures_of(values))
 
 
-def _as_junta(run: Run, values: np.ndarray, label: str, figures: Figures) -> Standard:
-    from constructions.sensitivity import junta as construction
-
+def _as_junta(
+    run: Run, values: np.ndarray, label: str, figures: Figures, noise: Fraction | None = None
+) -> Standard:
     d, entries = values.size.bit_length() - 1, (1 - values) // 2
     every = tuple(range(d))
-
-    def holds(_: Transformer, words: np.ndarray) -> dict[Any, np.ndarray]:
-        entry = junta(words, every, entries)[..., None, None]
-        return {"letters": 2.0 * words[..., None, :] - 1, "entry": 2.0 * entry - 1}
-
     statement = OverTokens(
         label,
-        lambda V, n: run.build(construction, n, every, entries),
+        lambda V, n: run.build(models.junta, n, every, entries),
         lambda words: junta(words, every, entries)[..., None],
-        holds,
         symbols=2,
+        theorem="junta",
     )
-    return Standard(statement, d, figures, "junta", every)
+    return Standard(statement, d, figures, every, noise)
 
 
 def spread(d: int, k: int) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 
 from verify.evidence.statistics import Mean
-from verify.structures.accuracies import ERRORS
+from verify.structures.accuracies_picture import by_lookup
 
 COLOURS = {"SimHash": "#b5651d", "orthogonal": "#1f5fa8", "k-means": "#2e8b57"}
 
@@ -16,19 +16,7 @@ def draw(found: Mapping[str, Sequence[Mean]]) -> Figure:
     """Accuracies with the errors by which they are compared."""
     figure = Figure(figsize=(6.4, 4.2))
     panel = figure.subplots()
-    for name, means in found.items():
-        lookups = range(1, len(means) + 1)
-        panel.errorbar(
-            lookups,
-            [m.mean for m in means],
-            [ERRORS * m.error for m in means],
-            marker="o",
-            ms=4,
-            capsize=2,
-            color=COLOURS[name],
-            label=name,
-        )
-    panel.set_xticks(list(lookups))
+    by_lookup(panel, found, {name: (colour, name) for name, colour in COLOURS.items()})
     panel.set_ylim(0)
     panel.set_xlabel("lookup in the bucket of the query")
     panel.set_ylabel("nearest neighbour found, %")

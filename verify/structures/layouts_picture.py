@@ -10,14 +10,13 @@ from matplotlib.figure import Figure
 
 from theory.structures import kd_order, row_order
 from verify.evidence.statistics import Mean
-from verify.structures.accuracies import ERRORS
+from verify.structures.accuracies_picture import by_lookup
 
 POINTS, ROWS = 127, 8
-COLOURS = {"kd-tree": "#1f5fa8", "bands": "#b5651d", "rows": "#2e8b57"}
-LABELS = {
-    "kd-tree": "kd-tree",
-    "bands": "4 bands, chosen at once",
-    "rows": "4 rows of 8 points, chosen at once",
+STYLE = {
+    "kd-tree": ("#1f5fa8", "kd-tree"),
+    "bands": ("#b5651d", "4 bands, chosen at once"),
+    "rows": ("#2e8b57", "4 rows of 8 points, chosen at once"),
 }
 
 
@@ -40,7 +39,11 @@ def draw(found: Mapping[str, Sequence[Mean]], rng: np.random.Generator) -> Figur
         panel.set_yticks([])
     figure.colorbar(dots, ax=panels[0], label="cell", shrink=0.8)
     on_a_line(panels[1, 0], rng.uniform(size=31))
-    by_lookup(panels[1, 1], found)
+    beside = panels[1, 1]
+    by_lookup(beside, found, STYLE)
+    beside.set(ylabel="nearest neighbour found, %", ylim=(0, 130), yticks=range(0, 101, 20))
+    beside.set_title("32 uniform points of the plane", fontsize=9)
+    beside.legend(loc="upper left")
     return figure
 
 
@@ -52,26 +55,3 @@ def on_a_line(panel: Axes, points: np.ndarray) -> None:
     panel.set_xlabel("point")
     panel.set_ylabel("cell")
     panel.set_title("kd-tree in one dimension: sorted", fontsize=9)
-
-
-def by_lookup(panel: Axes, found: Mapping[str, Sequence[Mean]]) -> None:
-    """Accuracy by lookup, with the errors by which it is compared."""
-    for name, means in found.items():
-        lookups = range(1, len(means) + 1)
-        panel.errorbar(
-            lookups,
-            [m.mean for m in means],
-            [ERRORS * m.error for m in means],
-            marker="o",
-            ms=4,
-            capsize=2,
-            color=COLOURS[name],
-            label=LABELS[name],
-        )
-    panel.set_xticks(list(lookups))
-    panel.set_xlabel("lookup")
-    panel.set_ylabel("nearest neighbour found, %")
-    panel.set_title("32 uniform points of the plane", fontsize=9)
-    panel.set_ylim(0, 130)
-    panel.set_yticks(range(0, 101, 20))
-    panel.legend(loc="upper left")

@@ -113,24 +113,28 @@ def _sorted(run: Run, N: int) -> Iterator[Finding]:
     yield no_counterexample("rational", "over Q", wrong, words=f"{len(few)}")
 
 
-def answers(model: Transformer, points: np.ndarray, queries: np.ndarray) -> np.ndarray:
-    """The answers (…, m) by definition: how many points are not above, or the last cell."""
-    if model.call.construction == "binary_search":
-        return (points[..., None, :] <= queries[..., :, None]).sum(-1)
-    return looked_at_cells(model, points, queries)[..., -1]
+def first(model: Transformer) -> int:
+    """What `m` is at the first cell: interpolation search counts from 1."""
+    return int(model.construction == "interpolation_search")
 
 
-def looked_at_cells(model: Transformer, points: np.ndarray, queries: np.ndarray) -> np.ndarray:
+def cells(model: Transformer, points: np.ndarray, queries: np.ndarray) -> np.ndarray:
     """The cells (…, m, M) at which lookups are, from 0."""
-    return lookups_of(model, points, queries) - (model.call.construction == "interpolation_search")
+    return lookups_of(model, points, queries) - first(model)
+
+
+def answers(model: Transformer, points: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    """The answers (…, m) by definition: the last cell, or how many points are not above."""
+    if first(model):
+        return cells(model, points, queries)[..., -1]
+    return np.asarray((points[..., None, :] <= queries[..., :, None]).sum(-1))
 
 
 def _searched(run: Run, model: Transformer, points: np.ndarray) -> Iterator[Finding]:
     """Cells and answers beside the strategy, with every query of the range."""
     N, M, top = points.shape[-1], len(model.stages), model.interface.largest
-    name = model.call.construction.replace("_", "-")
-    sizes = {"M": M} if name == "binary-search" else {"N": N, "M": M}
-    yield size(model, name, **sizes)
+    name = "interpolation-search" if first(model) else "binary-search"
+    yield size(model, name, **({"N": N, "M": M} if first(model) else {"M": M}))
     queries = np.arange(top + 1)
 
     def wrong() -> Iterator[str]:
@@ -162,7 +166,7 @@ def one_cell(run: Run, model: Transformer) -> Finding:
     queries = np.arange(0, largest + 1, 3)[:, None]
     rank = run.rng.permuted(np.tile(np.arange(N), (len(queries), 1)), axis=-1)
     points = SPREAD * (rank + 1)
-    seen = (rank[..., None] == looked_at_cells(model, points, queries)).any(-1)
+    seen = (rank[..., None] == cells(model, points, queries)).any(-1)
     moved = points + np.where(seen, 0, MOVED)
     return no_counterexample(
         "one-cell",

@@ -8,7 +8,7 @@ import pytest
 import torch
 from refusals import rejects
 
-from constructions.trained import Configuration, load, preset, train, untrained
+from constructions.trained import Configuration, load, train, untrained
 from constructions.trained.lookup import LookupShape
 from constructions.trained.sketch import SketchShape, counted
 from constructions.trained.tasks.counts import Counts
@@ -120,13 +120,8 @@ def test_a_sketch_is_trained_and_measured(tmp_path):
     [cells] = model.streams(np.array([0, 1, 1]), np.array([2]))
     assert cells.shape == (3, 1)
     assert model.n_layers == 0
+    assert Configuration.from_json(COUNTS.to_json()) == COUNTS
     assert counted(torch.tensor([[1, 1, 2]]), 4).tolist() == [[0.0, 2.0, 1.0, 0.0]]
-
-
-def test_records():
-    for task, size in (("search", "extra-16"), ("search", "hints-16"), ("counts", "sketch-32")):
-        made = preset(task, size)
-        assert Configuration.from_json(made.to_json()) == made
 
 
 @pytest.mark.parametrize(

@@ -162,42 +162,28 @@ def over(
     id: str, name: str, shares: Sequence[Share], bounds: Sequence[float], *, wanted: str
 ) -> Finding:
     """That every share is above its bound: by intervals."""
-    lows, highs = zip(*(share.interval for share in shares), strict=True)
-    verdict = Verdict.UNDECIDED
-    if all(low > bound for low, bound in zip(lows, bounds, strict=True)):
-        verdict = Verdict.HOLDS
-    elif any(high < bound for high, bound in zip(highs, bounds, strict=True)):
-        verdict = Verdict.FAILS
-    return _finding(id, name, shares, bounds, verdict, wanted)
+    return _apart(id, name, shares, bounds, 1, wanted)
 
 
 def under(
     id: str, name: str, shares: Sequence[Share], bounds: Sequence[float], *, wanted: str
 ) -> Finding:
     """That every share is below its bound: by intervals."""
-    lows, highs = zip(*(share.interval for share in shares), strict=True)
-    verdict = Verdict.UNDECIDED
-    if all(high < bound for high, bound in zip(highs, bounds, strict=True)):
-        verdict = Verdict.HOLDS
-    elif any(low > bound for low, bound in zip(lows, bounds, strict=True)):
-        verdict = Verdict.FAILS
-    return _finding(id, name, shares, bounds, verdict, wanted)
+    return _apart(id, name, shares, bounds, -1, wanted)
 
 
-def _finding(
-    id: str,
-    name: str,
-    shares: Sequence[Share],
-    bounds: Sequence[float],
-    verdict: Verdict,
-    wanted: str,
+def _apart(
+    id: str, name: str, shares: Sequence[Share], bounds: Sequence[float], side: int, wanted: str
 ) -> Finding:
+    pairs = zip(shares, bounds, strict=True)
+    leads = [sorted(side * (end - b) for end in share.interval) for share, b in pairs]
+    verdict = Verdict.FAILS if min(high for _, high in leads) < 0 else Verdict.UNDECIDED
+    if min(low for low, _ in leads) > 0:
+        verdict = Verdict.HOLDS
     measured = [{"share": share.value, "interval": list(share.interval)} for share in shares]
     words = f"{told(shares)} % of {max(share.of for share in shares)}"
-    beside = " ".join(f"{100 * bound:.1f}" for bound in bounds)
-    return Finding(
-        id, name, "trained", measured, list(bounds), verdict, words, f"{wanted} {beside}, {INSIDE}"
-    )
+    beside = f"{wanted} {' '.join(f'{100 * bound:.1f}' for bound in bounds)}, {INSIDE}"
+    return Finding(id, name, "trained", measured, list(bounds), verdict, words, beside)
 
 
 def before(name: str) -> Any:

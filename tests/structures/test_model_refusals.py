@@ -1,0 +1,64 @@
+"""Inputs and sizes that models of structures reject beyond what kinds can express."""
+
+import numpy as np
+import pytest
+from refusals import rejects
+
+from constructions.structures import (
+    binary_search,
+    bucket_table,
+    count_min,
+    kd_descent,
+    kd_layout,
+    sort,
+)
+
+LINE, PLANE, DESCENT = kd_layout(7, 1, largest=8), kd_layout(7, 2), kd_descent(3, 2, largest=8)
+BINARY, SKETCH = binary_search(2), count_min([[0, 2, 1], [1, 1, 0]], 3, longest=50)
+
+
+@pytest.mark.parametrize(
+    ("call", "parameter"),
+    [
+        # sizes
+        (lambda: kd_layout(6, 2), "N"),
+        (lambda: kd_layout(1, 2), "N"),
+        (lambda: kd_layout(2**30 - 1, 2), "N"),
+        (lambda: kd_layout(3, 2, largest=2**60), "largest"),
+        (lambda: binary_search(3, largest=2**60), "largest"),
+        (lambda: bucket_table(3, 1, largest=2**20), "largest"),
+        (lambda: bucket_table(10**6, 1), "N"),
+        (lambda: sort(2**25, largest=2), "cells"),
+        # clouds
+        (lambda: PLANE(np.ones((6, 2))), "points"),
+        (lambda: PLANE(np.ones((7, 3))), "points"),
+        (lambda: LINE(np.full((7, 1), 0.5)), "points"),
+        (lambda: LINE(np.full((7, 1), np.nan)), "points"),
+        (lambda: LINE(np.full((7, 1), 8)), "points"),
+        (lambda: kd_layout(7, 2).half()(np.ones((7, 2))), "largest"),
+        (lambda: DESCENT(np.ones((7, 2)), np.ones((1, 3))), "queries"),
+        (lambda: DESCENT(np.ones((7, 2)), [[9, 1]]), "queries"),
+        (lambda: DESCENT(np.zeros((7, 2)), [[1, 1]]), "points"),
+        # cells
+        (lambda: BINARY([1, 2], [1]), "points"),
+        (lambda: BINARY([1, 2, 2], [1]), "points"),
+        (lambda: BINARY([1, 2, 2.5], [1]), "points"),
+        (lambda: BINARY([0, 2, 3], [1]), "points"),
+        (lambda: BINARY([1, 2, 3], [1025]), "queries"),
+        (lambda: BINARY([1, 2, 3], [[1]]), "queries"),
+        (lambda: BINARY([1, 2, np.nan], [1]), "points"),
+        (lambda: BINARY([1, 2, 3]), "points queries"),
+        (lambda: binary_search(3).half()(range(1, 8), [1]), "largest"),
+        (lambda: sort(2)([1, 1]), "points"),
+        (lambda: sort(2)([1, 2**20]), "points"),
+        # streams
+        (lambda: SKETCH([0.5], [1]), "stream"),
+        (lambda: SKETCH([3], [1]), "stream"),
+        (lambda: SKETCH([0] * 51, [1]), "stream"),
+        (lambda: SKETCH([[0]], [1]), "queries"),
+        (lambda: SKETCH([0]), "stream queries"),
+    ],
+)
+def test_what_is_rejected(call, parameter):
+    with rejects(*parameter.split()):
+        call()
