@@ -66,7 +66,8 @@ def computes(
     of, d, n, k = case.of, case.d, case.n, case.k
     rows = min(n, most_rows or n)
     in_other_domains = equality(run, of.at(d, rows, k), domain)
-    yield size(case.model, of.theorem, d=d, n=n, k=k, **of.parameters)
+    sizes = {"d": d, "n": n, "k": k, **of.parameters}
+    yield size(case.model, of.theorem, **sizes)
     if domain in ("all", "float"):
         yield in_float64(case, examples, what)
     yield from in_other_domains
