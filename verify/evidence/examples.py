@@ -67,7 +67,7 @@ def computes(
     rows = min(n, most_rows or n)
     in_other_domains = equality(run, of.at(d, rows, k), domain)
     sizes = {"d": d, "n": n, "k": k, **of.parameters}
-    yield size(case.model, of.theorem, **sizes)
+    yield size(case.model, of.theorem, "", **sizes)
     if domain in ("all", "float"):
         yield in_float64(case, examples, what)
     yield from in_other_domains
