@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 from refusals import rejects
 
-from constructions import (
-    gradient_descent,
-    newton,
-)
+from constructions import gradient_descent, newton
 from verify.claim import Run, claim, installed
 from verify.finding import Finding, Verdict, at_most, same
 from verify.selftest import run as selftest
