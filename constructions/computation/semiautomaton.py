@@ -38,7 +38,6 @@ from itertools import product
 from typing import Literal
 
 import numpy as np
-from theory.checks import InputError
 
 from constructions.assembly import block, rows, unembed
 from constructions.blocks import Embed, PosEmbed, Stage
