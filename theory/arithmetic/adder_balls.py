@@ -69,11 +69,16 @@ def turn_of_sum(numbers: np.ndarray, period: int, bits: int) -> np.ndarray:
 def rounded_logits(pairs: np.ndarray, p: int, step: int, alpha: float, bits: int) -> np.ndarray:
     """z(c), c = 0, …, p − 1, of pairs (…, 2), from rounded cosines, in units of 2^{−3·bits}: (…, p)
     of int64."""
-    c = np.arange(p)
-    combs = [(turn_of_sum(f * pairs, 10, bits), turn(10, bits)[f * c % 10]) for f in ZHOU]
-    size = turn_of_sum(coarse(pairs, step), p, bits)
-    parts = [*combs, (size, turn(p, bits, fmpq(*alpha.as_integer_ratio())))]
-    return np.asarray(sum(of_sum @ of_answers.T for of_sum, of_answers in parts))
+    combs = [turn_of_sum(f * pairs, 10, bits) for f in ZHOU]
+    held = np.concatenate([*combs, turn_of_sum(coarse(pairs, step), p, bits)], axis=-1)
+    return np.asarray(held @ _read_out(p, alpha, bits))
+
+
+@cache
+def _read_out(p: int, alpha: float, bits: int) -> np.ndarray:
+    """(cos, sin) of the candidates' angles, and α times those of their sizes, (10, p)."""
+    combs = [turn(10, bits)[f * np.arange(p) % 10] for f in ZHOU]
+    return np.concatenate([*combs, turn(p, bits, fmpq(*alpha.as_integer_ratio()))], axis=1).T
 
 
 def _nearest(value: arb) -> int:
