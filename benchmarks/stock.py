@@ -22,8 +22,8 @@ from timing import seconds
 import constructions as built
 from constructions.stock import to_encoder, to_gpt2
 from constructions.transformer import Transformer
-from theory.checks import InputError
 from theory.computation import MACHINES
+from theory.kinds import InputError
 from theory.regression import gaussian_prompts
 from theory.retrieval import random_sequences
 

@@ -22,7 +22,7 @@ from constructions.blocks import MLP, Block, Embed, Unembed, UnitNorm
 from constructions.margins import Margin, Restores
 from constructions.stream import Map, Reading, Stream, number, one
 from constructions.words import Times, Word
-from theory.checks import InputError
+from theory.kinds import InputError
 
 Readings = Reading | tuple[Reading, ...]
 

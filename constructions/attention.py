@@ -47,8 +47,7 @@ from torch import Tensor, nn
 
 from constructions.maps import all_zero, moved_by, span
 from constructions.tensors import weight
-from theory.checks import InputError
-from theory.kinds import Positive, checked
+from theory.kinds import InputError, Positive, checked
 
 Normalise = Literal["linear", "relu", "softmax", "hardmax"]
 Mask = Literal["full", "causal", "strict", "examples", "own"]

@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from constructions.blocks import Block, Stack
-from theory.checks import InputError
+from theory.kinds import InputError
 
 Bound = float | Fraction
 Numbers = tuple[Any, Any]  # upper bounds on sizes, and the powers of two that divide the numbers

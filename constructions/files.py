@@ -27,8 +27,7 @@ from constructions.exactness import exact_in
 from constructions.interface import Model
 from constructions.transformer import Transformer
 from constructions.values import Reader, Writer
-from theory.checks import InputError
-from theory.kinds import FilePath, checked
+from theory.kinds import FilePath, InputError, checked
 
 VERSION = 2  # of the sidecar's form
 

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 
 from constructions.call import Call
 from constructions.tensors import as_tensor, require_finite
-from theory.checks import InputError
+from theory.kinds import InputError
 
 ROWS = 4  # of random inputs
 BATCH = 2**12  # inputs of which a model runs all

@@ -29,8 +29,7 @@ import numpy as np
 
 from constructions.blocks import Stack
 from constructions.exactness import Hardmax, as_array, hardmax_numbers, heads_of
-from theory.checks import InputError
-from theory.kinds import Positive, checked
+from theory.kinds import InputError, Positive, checked
 
 # The bounds are sums of products of numbers that are not negative, evaluated in float64: thousands
 # of operations without cancellation, each off by 2^−53, which a part in 10⁹ more than covers.

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from theory import machine
-from theory.checks import InputError
+from theory.kinds import InputError
 
 LAYER, LISTED = 2**15, 2**9  # bytes of a layer beside its weights, and of its place in a list
 MOST_LISTED = 10_000  # layers of a model

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from theory.checks import InputError, array_of, real
+from theory.kinds import InputError, array_of, real
 
 
 def as_tensor(array: Any, like: Tensor | None = None, name: str = "the input") -> Tensor:

@@ -39,8 +39,7 @@ from constructions.interface import Interface, Prompt
 from constructions.softmax import SoftmaxError, least_sharpness, softmax_error
 from constructions.stream import Stream
 from theory import machine
-from theory.checks import InputError
-from theory.kinds import Positive, checked
+from theory.kinds import InputError, Positive, checked
 
 
 class Transformer(Stack):

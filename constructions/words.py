@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from constructions.stream import Map, Reading, number, one
-from theory.checks import InputError
+from theory.kinds import InputError
 
 Times = float | Map
 Into = str | tuple[str, ...]

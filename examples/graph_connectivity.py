@@ -14,7 +14,6 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
 from constructions import disentangled, search, squaring, tripling
-from theory.checks import InputError
 from theory.graphs import (
     both_ways,
     components,
@@ -24,6 +23,7 @@ from theory.graphs import (
     pointers,
     two_clique,
 )
+from theory.kinds import InputError
 from verify.cli.output import picture_file, saving
 from verify.graphs.connectivity_layers import on_graph
 from verify.graphs.connectivity_layers_picture import against_diameter

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from constructions.trained import load
-from theory.checks import InputError
+from theory.kinds import InputError
 from theory.structures import (
     accuracy_by_lookup,
     binary_search,

@@ -1,6 +1,7 @@
-"""The interface of models that tests make of parts: tokens as they are, an answer at each."""
+"""Models that tests make of parts: tokens as they are, an answer at each."""
 
 from constructions.interface import Interface, Prompt
+from constructions.transformer import Transformer
 
 
 class Plain(Interface):
@@ -14,3 +15,9 @@ class Plain(Interface):
 
     def read(self, outputs, *inputs):
         return outputs
+
+
+def plain(embed, blocks, unembed, stream, **more):
+    """A transformer of these parts."""
+    given = {"interface": Plain(), "stream": stream, "name": "", "source": ""}
+    return Transformer(embed, blocks, unembed, **given | more)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from theory.checks import InputError
+from theory.kinds import InputError
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from contextlib import suppress
 from pathlib import Path
 
-from theory.checks import InputError
+from theory.kinds import InputError
 
 
 def available_memory() -> int | None:

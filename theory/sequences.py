@@ -10,8 +10,7 @@ from typing import Annotated, TypeAlias
 
 import numpy as np
 
-from theory.checks import InputError
-from theory.kinds import Count, Positive, Seed, Within, checked
+from theory.kinds import Count, InputError, Positive, Seed, Within, checked
 from theory.machine import fits_in_memory
 
 ROWS = 8

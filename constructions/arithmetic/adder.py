@@ -57,8 +57,7 @@ from theory.arithmetic.adder import (
     usual_bits,
 )
 from theory.arithmetic.adder_balls import turn_of_sum
-from theory.checks import InputError
-from theory.kinds import Count, Positive
+from theory.kinds import Count, InputError, Positive
 
 PERIODS = {"2": 5, "2_5": 4, "5": 2, "10": 1}
 """Registers by period, and frequencies f of cos(2πfn/10)."""

@@ -51,10 +51,9 @@ from constructions.stream import Map, Reading, Stream, one
 from constructions.tokens import Tokens, placed, sizes
 from constructions.transformer import Transformer
 from constructions.words import And, Move, Word
-from theory.checks import InputError
 from theory.computation.boolean_circuits import NAND, TABLES, Circuit
 from theory.computation.circuit_prompts import read_gates
-from theory.kinds import Count, Integers, Positive, Within
+from theory.kinds import Count, InputError, Integers, Positive, Within
 
 BITS = 2  # tokens 0 and 1 are bits, then come the tables, if there are any, then the wires
 PARTS = "the table", "the left wire", "the right wire"

@@ -28,11 +28,10 @@ from constructions.call import construction
 from constructions.computation.pram import Processors, _Compiled, held_after
 from constructions.interface import as_many
 from constructions.transformer import Transformer
-from theory.checks import InputError
 from theory.computation.components import as_inputs, components, enough_steps
 from theory.computation.kinds import EdgeArray
 from theory.computation.pram import Program
-from theory.kinds import Count, Steps, Within
+from theory.kinds import Count, InputError, Steps, Within
 
 
 @construction

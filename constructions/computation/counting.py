@@ -39,7 +39,6 @@ from constructions.transformer import Transformer
 from constructions.words import And as AllOf
 from constructions.words import Move, Step, Word
 from theory import kinds
-from theory.checks import InputError
 from theory.computation.conjunctions import START, Conjunctions, stripped
 from theory.computation.counting import (
     And,
@@ -52,6 +51,7 @@ from theory.computation.counting import (
 from theory.computation.counting import counted as summed
 from theory.computation.counting import holds as by_definition
 from theory.computation.counting_syntax import parse
+from theory.kinds import InputError
 
 Terms = tuple[tuple[int, Formula], ...]
 LARGEST = 2.0**45  # of what a step reads, so that it is rounded by far less than a quarter

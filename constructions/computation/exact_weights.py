@@ -19,8 +19,7 @@ from constructions.attention import Mask
 from constructions.tensors import require_finite
 from constructions.tokens import Tokens
 from constructions.transformer import Transformer
-from theory.checks import InputError
-from theory.kinds import Count, checked
+from theory.kinds import Count, InputError, checked
 
 Number = TypeVar("Number", bound=Any)
 

@@ -26,9 +26,8 @@ from constructions.margins import Margin
 from constructions.stream import Map, Stream, one
 from constructions.tokens import Tokens, sizes
 from constructions.transformer import Transformer
-from theory.checks import InputError
 from theory.computation.first import first_letter as definition
-from theory.kinds import Count, Positive
+from theory.kinds import Count, InputError, Positive
 
 
 @construction

@@ -35,9 +35,9 @@ from functools import cache
 from itertools import product
 
 from constructions.computation.exact_weights import ExactHead, ExactLayer, ExactModel
-from theory.checks import InputError
 from theory.computation.threshold_circuits import ThresholdCircuit
 from theory.computation.wiring import ONE, Form, Wiring
+from theory.kinds import InputError
 
 MOST_CONTENTS = 512  # of one token after one layer
 

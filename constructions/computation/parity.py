@@ -46,9 +46,8 @@ from constructions.call import construction
 from constructions.stream import Map, Stream, one
 from constructions.tokens import Tokens, average, counted, inverse, per_token, sizes
 from constructions.transformer import Transformer
-from theory.checks import InputError
 from theory.computation.parity import parity as definition
-from theory.kinds import Count, Positive
+from theory.kinds import Count, InputError, Positive
 
 CLS = 2
 LEAST = math.log(2)

@@ -54,8 +54,8 @@ from constructions.tokens import placed, rows_fit, written
 from constructions.transformer import Transformer
 from constructions.words import Unit
 from theory import machine
-from theory.checks import InputError
 from theory.computation.pram import INDEX, Operand, Program, Read, Set, Step
+from theory.kinds import InputError
 
 LARGE = 2**30  # bytes of scores, from which on it is asked whether the memory holds them
 CHOOSE = ("copy", "min", "max", "where")

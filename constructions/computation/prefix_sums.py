@@ -27,10 +27,9 @@ from constructions.stream import Stream, one
 from constructions.tokens import placed, rows_fit
 from constructions.transformer import Transformer
 from theory import machine
-from theory.checks import InputError
 from theory.computation.kinds import Fan
 from theory.computation.prefix_sums import tree_depth, window_sums
-from theory.kinds import Count, Reals
+from theory.kinds import Count, InputError, Reals
 
 LARGE = 2**30  # bytes of scores, from which on it is asked whether the memory holds them
 

@@ -33,9 +33,8 @@ from constructions.stream import Map, Stream, one
 from constructions.tokens import Tokens, placed, sizes
 from constructions.transformer import Transformer
 from constructions.words import Table
-from theory.checks import InputError
 from theory.computation.semiautomata import Semiautomaton, written_next
-from theory.kinds import Count, Integers, Positive, Within
+from theory.kinds import Count, InputError, Integers, Positive, Within
 
 
 class Scratchpad(Tokens):

@@ -35,7 +35,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import Annotated, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -47,10 +47,9 @@ from constructions.stream import Map, Stream, one
 from constructions.tokens import Tokens, placed, sizes
 from constructions.transformer import Transformer
 from constructions.words import Unit, Word
-from theory.checks import InputError
 from theory.computation.prefix_sums import tree_depth
 from theory.computation.semiautomata import Semiautomaton, windows
-from theory.kinds import Count, Positive, Within
+from theory.kinds import Count, CountFrom2, InputError, Positive
 
 Form = Literal["lean", "robust"]
 
@@ -61,7 +60,7 @@ def semiautomaton(
     max_length: Count,
     *,
     form: Form = "lean",
-    radix: Annotated[Count, Within(least=2)] = 2,
+    radix: CountFrom2 = 2,
     sharpness: Positive | None = None,
 ) -> Transformer:
     """The state after each letter of words of at most max_length = T letters, from `start`.

@@ -49,10 +49,9 @@ from constructions.stream import Map, Reading, Stream, one
 from constructions.tokens import Tokens, average, counted, latest, sizes
 from constructions.transformer import Transformer
 from constructions.words import Table as TableWord
-from theory.checks import InputError
 from theory.computation.cascade import NONE, Cascade, Stage, Table, cascade
 from theory.computation.semiautomata import Semiautomaton
-from theory.kinds import Count, Positive
+from theory.kinds import Count, InputError, Positive
 
 LAYERS = {"counter": 2, "latch": 1, "table": 1}
 MOST_UNITS = 10**5

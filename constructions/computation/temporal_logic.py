@@ -46,12 +46,11 @@ from constructions.stream import Map, Reading, Stream, one
 from constructions.tokens import Tokens, latest, sizes
 from constructions.transformer import Transformer
 from constructions.words import And
-from theory.checks import InputError
 from theory.computation.kinds import Letters
 from theory.computation.temporal_logic import Formula, formula, holds
 from theory.computation.temporal_program import program
 from theory.computation.truth_tables import TruthTable
-from theory.kinds import Count, Positive
+from theory.kinds import Count, InputError, Positive
 
 MOST_CUBES = 10**5
 

@@ -49,10 +49,9 @@ from constructions.stream import Map, Stream
 from constructions.tokens import Tokens, average, counted, per_token, rows_fit, written
 from constructions.transformer import Transformer
 from constructions.words import Table, Unit
-from theory.checks import InputError
 from theory.computation.histories import after_each_step
 from theory.computation.turing import LEFT, RIGHT, Step, TuringMachine
-from theory.kinds import Count, Positive, array_of
+from theory.kinds import Count, InputError, Positive, array_of
 
 CELLS = "cell", "cell_square", "head", "head_square"
 AFTER = "state", "symbol", "go"

@@ -34,9 +34,8 @@ from constructions.graphs.graph import Graph
 from constructions.stream import Map, Reading, Stream
 from constructions.transformer import Transformer
 from theory import machine
-from theory.checks import InputError, shown
 from theory.graphs.disentangled import disentangled_features
-from theory.kinds import Count, Finite, Many, Matrix, Reals, Steps
+from theory.kinds import Count, Finite, InputError, Many, Matrix, Reals, Steps, shown
 
 BEYOND = 200  # layers: 2^200 columns are more than any memory holds
 

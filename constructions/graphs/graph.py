@@ -10,9 +10,8 @@ import torch
 from torch import Tensor
 
 from constructions.interface import Interface, Prompt, finite_tensors
-from theory.checks import InputError
 from theory.graphs.adjacency import MOST_LISTED, all_graphs, check_adjacency
-from theory.kinds import Count, Finite, Positive, checked
+from theory.kinds import Count, Finite, InputError, Positive, checked
 
 
 class Graph(Interface):
@@ -44,9 +43,8 @@ class Graph(Interface):
         return Prompt(A, self.n)
 
     def all_inputs(self, most: int, causal: bool) -> Iterator[tuple[np.ndarray]] | None:
-        if self.n > MOST_LISTED or len(graphs := all_graphs(self.n)) > most:
-            return None
-        return iter([(graphs,)])
+        listed = self.n <= MOST_LISTED and 2 ** (self.n * (self.n - 1) // 2) <= most
+        return iter([(all_graphs(self.n),)]) if listed else None
 
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
         if not bool(torch.isfinite(outputs).all()):

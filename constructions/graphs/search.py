@@ -44,10 +44,9 @@ from constructions.tokens import Tokens, average, rows_fit
 from constructions.transformer import Transformer
 from constructions.words import Unit
 from theory import machine
-from theory.checks import InputError, shown
 from theory.graphs.adjacency import Pairs
 from theory.graphs.search import search_steps
-from theory.kinds import Count, Positive, Steps, array_of, checked, read
+from theory.kinds import Count, InputError, Positive, Steps, array_of, checked, read, shown
 
 
 class Edges(Tokens):

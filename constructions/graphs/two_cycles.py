@@ -46,9 +46,8 @@ from constructions.call import construction
 from constructions.graphs.disentangled import disentangled
 from constructions.transformer import Transformer
 from theory import machine
-from theory.checks import shown
 from theory.graphs.two_channels import Channels, kronecker
-from theory.kinds import Count
+from theory.kinds import Count, shown
 
 BEYOND = 40  # layers: of 3^39 nodes
 

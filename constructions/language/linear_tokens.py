@@ -24,15 +24,13 @@ from constructions.call import construction
 from constructions.stream import Stream, one
 from constructions.tokens import Tokens, sizes
 from constructions.transformer import Transformer
-from theory.checks import InputError
-from theory.kinds import Count, Within
+from theory.kinds import Count, InputError, Positions, Within
 from theory.language.linear_tokens import count_of, left_of_count
-from theory.language.parity_tree import Letters
 
 
 @construction
 def parity_by_linear_tokens(
-    d: Annotated[Count, Within(most=10**15)], letters: Letters
+    d: Annotated[Count, Within(most=10**15)], letters: Positions
 ) -> Transformer:
     """The digits of the number of ones among the k letters, the last of them its parity:
 

@@ -38,10 +38,8 @@ from constructions.tokens import Tokens
 from constructions.transformer import Transformer
 from constructions.words import Move, Step
 from theory import machine
-from theory.checks import InputError
-from theory.kinds import Count, Positive
+from theory.kinds import Count, InputError, Positions, Positive
 from theory.language.parity_tree import (
-    Letters,
     ParityTree,
     PowerOfTwo,
     means_of_children,
@@ -52,7 +50,7 @@ from theory.language.parity_tree import (
 
 @construction
 def parity_with_steps(
-    d: Count, k: PowerOfTwo, letters: Letters | None = None, *, sharpness: Positive | None = None
+    d: Count, k: PowerOfTwo, letters: Positions | None = None, *, sharpness: Positive | None = None
 ) -> Transformer:
     """The parity of k letters, in this order the leaves of the tree, the first k if none are given:
 

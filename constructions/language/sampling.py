@@ -10,8 +10,7 @@ from constructions.interface import Model
 from constructions.tokens import Tokens
 from constructions.transformer import Decoder
 from theory import kinds
-from theory.checks import InputError
-from theory.kinds import Count, Seed, Steps, checked
+from theory.kinds import Count, InputError, Seed, Steps, checked
 from theory.language.documents import digits
 
 AT_ONCE, MOST = 2**13, 2**27  # strings without their last letter, run at once; strings at most

@@ -37,8 +37,7 @@ from constructions.tokens import Tokens, binary_codes, placed, rows_fit
 from constructions.transformer import Transformer
 from constructions.words import Table
 from theory import machine
-from theory.checks import InputError
-from theory.kinds import Count, Exact, Integers, Within
+from theory.kinds import Count, Exact, InputError, Integers, Within
 from theory.language.documents import next_letter
 
 NEVER = -64.0  # the logit of a letter that cannot follow

@@ -42,8 +42,7 @@ from constructions.stream import Map, Reading, Stream, one
 from constructions.transformer import Transformer
 from constructions.vectors import Memory
 from constructions.words import Clip, Move, Unit, Word
-from theory.checks import InputError
-from theory.kinds import SignRows, Steps, read
+from theory.kinds import InputError, SignRows, Steps, read
 from theory.memory.hopfield import checked_network, hebb, synchronous_update
 from theory.memory.kinds import Bias, Patterns, Weights
 

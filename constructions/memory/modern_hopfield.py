@@ -29,8 +29,7 @@ from constructions.transformer import Transformer
 from constructions.vectors import Memory
 from constructions.words import Move
 from theory import machine
-from theory.checks import InputError
-from theory.kinds import Positive, Reals, Steps
+from theory.kinds import InputError, Positive, Reals, Steps
 from theory.memory.kinds import PatternVectors
 from theory.memory.modern_hopfield import squares_fit
 

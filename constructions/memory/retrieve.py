@@ -35,8 +35,7 @@ from torch import Tensor
 from torch.nn.functional import max_pool1d, scaled_dot_product_attention
 
 from constructions.tensors import as_tensor, require_finite
-from theory.checks import InputError
-from theory.kinds import Positive, Reals, checked
+from theory.kinds import InputError, Positive, Reals, checked
 from theory.memory.kinds import Updates
 
 GROUP = 32  # patterns of which one score is kept

@@ -48,7 +48,7 @@ from constructions.regression.climb import SLOTS, Climb, slots_stream
 from constructions.regression.ladder import ladder, powers
 from constructions.regression.stages import Powers
 from constructions.transformer import Transformer
-from theory.checks import InputError
+from theory.kinds import InputError
 from theory.regression.depth import ceil_log3
 from theory.regression.newton import Start
 

@@ -51,8 +51,7 @@ from constructions.retrieval.fact_registers import register
 from constructions.stream import Reading, Stream, one
 from constructions.tokens import Tokens, binary_codes, decode, sizes
 from constructions.transformer import Transformer
-from theory.checks import InputError
-from theory.kinds import Count, Positive
+from theory.kinds import Count, InputError, Positive
 from theory.retrieval.facts import DEFAULT, PROFESSION, Lexicon
 
 NAMES_A_PROFESSION, NAMES_ITSELF = ("a", "an"), ("what", "who")

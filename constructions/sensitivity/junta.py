@@ -19,8 +19,8 @@ from constructions.stream import Map, Stream
 from constructions.transformer import Transformer
 from constructions.words import Table
 from theory import machine
-from theory.kinds import Count
-from theory.sensitivity.functions import Entries, Positions, junta_table
+from theory.kinds import Count, Positions
+from theory.sensitivity.functions import Entries, junta_table
 from theory.sensitivity.functions import junta as definition
 from theory.sequences import all_sequences
 

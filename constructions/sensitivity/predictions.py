@@ -9,8 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from theory.checks import InputError
-from theory.kinds import Count, Finite, Instance, array_of, checked
+from theory.kinds import Count, Finite, InputError, Instance, array_of, checked
 
 
 @checked

@@ -24,8 +24,7 @@ from constructions.sensitivity.letters import one_layer, reading, sized
 from constructions.stream import Stream, one
 from constructions.transformer import Transformer
 from constructions.words import Unit
-from theory.kinds import Count
-from theory.sensitivity.functions import Positions
+from theory.kinds import Count, Positions
 from theory.sensitivity.functions import subset_parity as definition
 
 

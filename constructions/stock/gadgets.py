@@ -43,8 +43,7 @@ from typing import Annotated, Any
 import torch
 
 from constructions.exactness import significand
-from theory.checks import InputError
-from theory.kinds import Count, Positive, Within, checked
+from theory.kinds import Count, InputError, Positive, Within, checked
 
 GELU = 0.1701
 MOST_ORDER = 6  # 2p heads each: beyond, rounding is all that is left

@@ -21,8 +21,7 @@ from constructions.stock.neutral import EPSILON, Doubled
 from constructions.stock.translated import Plan, StockModel, planned, rounded
 from constructions.tokens import Tokens
 from theory import machine
-from theory.checks import InputError
-from theory.kinds import Count, Positive, checked
+from theory.kinds import Count, InputError, Positive, checked
 
 MOST_POSITIONS = 1024  # of GPT-2, for prompts that may have any length
 

@@ -26,8 +26,7 @@ from constructions.stock.gadgets import chosen
 from constructions.stock.refusals import check_translatable
 from constructions.stock.softened import softened
 from constructions.transformer import Transformer
-from theory.checks import InputError
-from theory.kinds import checked
+from theory.kinds import InputError, checked
 
 
 @checked

@@ -8,7 +8,7 @@ import numpy as np
 from torch import Tensor
 
 from constructions.transformer import Transformer
-from theory.checks import InputError
+from theory.kinds import InputError
 
 
 def refused(model: Any, number: int, why: str, instead: str) -> InputError:

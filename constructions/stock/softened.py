@@ -35,7 +35,7 @@ from constructions.stock.sink import Sunk
 from constructions.stream import Stream
 from constructions.tokens import Tokens
 from constructions.transformer import Transformer
-from theory.checks import InputError
+from theory.kinds import InputError
 
 FAR = 2.0**12  # e^{−FAR} is 0 in every format
 BEFORE = ("causal", "strict")  # masks under which no token sees a later one

@@ -27,7 +27,7 @@ from constructions.tensors import require_finite
 from constructions.tokens import Tokens
 from constructions.transformer import Transformer
 from theory import machine
-from theory.checks import InputError
+from theory.kinds import InputError
 
 STANDARD = 3  # the order that is taken where no error is asked for
 SHARPEST = 2**12

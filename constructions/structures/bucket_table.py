@@ -38,8 +38,7 @@ from constructions.structures.cells import Largest, Table, exact_range
 from constructions.structures.rank import at_rank, rank_heads
 from constructions.transformer import Transformer
 from constructions.words import Unit
-from theory.checks import InputError
-from theory.kinds import Count, Within
+from theory.kinds import Count, InputError, Within
 from theory.structures.bucket_table import table_lookup
 
 MOST = 10**6  # cells

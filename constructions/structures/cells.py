@@ -9,13 +9,12 @@ import torch
 from torch import Tensor
 
 from constructions.interface import ROWS, Draw, Interface, Prompt, as_many, finite_tensors
-from theory.checks import InputError
-from theory.kinds import Count, Tokens, Within, read
+from theory.kinds import Count, CountFrom2, InputError, Tokens, Within, read
 
 EXACT = 2**51  # halves of whole numbers up to it are exact in float64
 LookupLayers: TypeAlias = Annotated[Count, Within(most=20)]
 """An integer from 1 to 20: lookups in a balanced tree of at most a million points."""
-Largest: TypeAlias = Annotated[Count, Within(least=2)]
+Largest: TypeAlias = CountFrom2
 """An integer ≥ 2: the end of the range of points and queries."""
 
 

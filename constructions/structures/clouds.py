@@ -10,7 +10,7 @@ from torch import Tensor
 
 from constructions.interface import ROWS, Draw, Interface, Prompt, finite_tensors
 from constructions.structures.cells import holds, whole
-from theory.checks import InputError
+from theory.kinds import InputError
 
 
 class Cloud(Interface):

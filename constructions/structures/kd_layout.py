@@ -33,8 +33,7 @@ from constructions.structures.clouds import Cloud
 from constructions.transformer import Transformer
 from constructions.words import Unit
 from theory import machine
-from theory.checks import InputError
-from theory.kinds import Count
+from theory.kinds import Count, InputError
 from theory.structures.kd_tree import kd_order
 from theory.structures.points import Size
 

@@ -14,8 +14,7 @@ from constructions.blocks import Unembed
 from constructions.interface import Interface, Model, Prompt, all_below, as_many
 from constructions.stream import Map, Reading, Stream
 from theory import machine
-from theory.checks import InputError
-from theory.kinds import Integers, Steps, Within, read
+from theory.kinds import InputError, Integers, Steps, Within, read
 
 LARGE = 2**30  # bytes of scores, from which on it is asked whether the memory holds them
 

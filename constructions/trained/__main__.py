@@ -24,8 +24,7 @@ from constructions.trained.configuration import SEEDS, Configuration, untrained
 from constructions.trained.presets import PRESETS, SIZES, name_of, preset
 from constructions.trained.process import is_first
 from constructions.trained.training import SAVE_EVERY, Diverged, train
-from theory.checks import InputError
-from theory.kinds import Choice
+from theory.kinds import Choice, InputError
 from theory.terminal import run
 
 DIVERGED, USAGE, INTERRUPTED = 1, 2, 130

@@ -23,8 +23,7 @@ from safetensors.torch import save as save_tensors
 
 from constructions.interface import Model
 from constructions.trained.configuration import Configuration, untrained
-from theory.checks import InputError
-from theory.kinds import checked
+from theory.kinds import InputError, checked
 
 SHIPPED = Path(__file__).parent / "checkpoints"
 KEYS = "sha256", "configuration", "steps", "loss", "bytes"  # of every sidecar

@@ -14,8 +14,7 @@ from typing import Annotated, Any
 from constructions.interface import Model
 from constructions.trained.models import SHAPES, Shape
 from constructions.trained.tasks.task import Curriculum, Task
-from theory.checks import InputError
-from theory.kinds import Count, NonNegative, Positive, Steps, Within, checked
+from theory.kinds import Count, InputError, NonNegative, Positive, Steps, Within, checked
 
 VERSION = 1  # of the record; another one is refused
 SEEDS = 2**63 - 1  # the largest that torch and numpy take

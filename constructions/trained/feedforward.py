@@ -16,8 +16,7 @@ from torch import Tensor, nn
 from constructions.interface import Interface, Model, Prompt
 from constructions.stream import Stream
 from constructions.trained.form import SOURCE, Form
-from theory.checks import InputError
-from theory.kinds import Count, checked
+from theory.kinds import Count, InputError, checked
 
 KERNEL, POOL = 3, 2
 

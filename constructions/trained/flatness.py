@@ -12,8 +12,7 @@ from typing import Any
 import torch
 from torch import Generator, Tensor, nn
 
-from theory.checks import InputError
-from theory.kinds import Count, Positive, checked
+from theory.kinds import Count, InputError, Positive, checked
 
 Loss = Callable[[Any], Tensor]
 

@@ -13,8 +13,7 @@ from torch import Tensor
 
 from constructions.interface import Interface, Prompt, finite_tensors
 from constructions.tokens import Tokens
-from theory.checks import InputError
-from theory.kinds import Count, checked
+from theory.kinds import Count, InputError, checked
 
 ALL, LAST, FIRST = slice(None), slice(-1, None), slice(1)
 

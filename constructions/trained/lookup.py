@@ -34,8 +34,7 @@ from constructions.trained.form import SOURCE, Form
 from constructions.trained.relaxed_sort import RELAXED
 from constructions.trained.transformers import TransformerShape
 from theory import machine
-from theory.checks import InputError
-from theory.kinds import Choice, Count, checked
+from theory.kinds import Choice, Count, InputError, checked
 
 WAVES, FASTEST = 6, 6.0  # of Fourier features; the spread of frequencies of random sinusoids
 SINUSOIDS, FINE = 32, 64  # how many; multiples of 1/64, which float16 holds

@@ -22,8 +22,7 @@ from torch.nn.functional import pad
 
 from constructions.blocks import Embed, Unembed
 from theory.arithmetic import bin_of, fourier_bins, fourier_matrix
-from theory.checks import InputError
-from theory.kinds import Choice, Count, Seed, checked
+from theory.kinds import Choice, Count, InputError, Seed, checked
 
 KINDS = "minilm", "shuffled", "gaussian", "fourier", "scratch"
 FILE = Path(__file__).parent / "rows" / "minilm.npy"

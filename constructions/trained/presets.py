@@ -41,8 +41,7 @@ from constructions.trained.tasks import (
     search,
     text,
 )
-from theory.checks import InputError
-from theory.kinds import Choice, Count, Steps, checked
+from theory.kinds import Choice, Count, InputError, Steps, checked
 
 PRESETS = {
     "regression": regression.PRESETS,

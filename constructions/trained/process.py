@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, distributed
 
-from theory.checks import InputError
+from theory.kinds import InputError
 
 
 @dataclass(frozen=True)

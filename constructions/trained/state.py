@@ -20,7 +20,7 @@ from constructions.interface import Model
 from constructions.trained.checkpoint import write
 from constructions.trained.configuration import Configuration, untrained
 from constructions.trained.process import Process
-from theory.checks import InputError
+from theory.kinds import InputError
 
 BETAS = (0.9, 0.98)
 MOMENTS = "exp_avg", "exp_avg_sq"  # as torch's AdamW calls them

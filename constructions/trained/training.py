@@ -22,8 +22,7 @@ from constructions.trained.checkpoint import is_whole, save, write
 from constructions.trained.configuration import Configuration
 from constructions.trained.process import Process
 from constructions.trained.state import State
-from theory.checks import InputError
-from theory.kinds import Count, FilePath, NonNegative, checked
+from theory.kinds import Count, FilePath, InputError, NonNegative, checked
 
 AT_ONCE = 20  # steps whose prompts are drawn together
 LOG = "model.jsonl"

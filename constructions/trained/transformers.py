@@ -18,8 +18,7 @@ from constructions.trained.form import SOURCE, Form
 from constructions.trained.numbers import KINDS as ROWS
 from constructions.trained.numbers import SMALL, Numbers, Tied, number_rows
 from constructions.transformer import Transformer
-from theory.checks import InputError
-from theory.kinds import Choice, Count, Steps, checked
+from theory.kinds import Choice, Count, InputError, Steps, checked
 
 
 @checked

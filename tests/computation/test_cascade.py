@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import check_line, rejects
 
-from theory.checks import InputError
 from theory.computation import (
     A5,
     S4,
@@ -30,6 +29,7 @@ from theory.computation.cascade import Cascade
 from theory.computation.holonomy import moved
 from theory.computation.permutations import derived_series
 from theory.computation.semiautomata import identity
+from theory.kinds import InputError
 
 SOLVABLE = [name for name in ZOO if name not in ("A5", "all-maps-4")]
 STAGES = {

@@ -27,8 +27,8 @@ from constructions.computation.circuit_examples import contains_aa, marked_major
 from constructions.stream import Stream
 from constructions.tokens import Tokens
 from constructions.transformer import Transformer
-from theory.checks import InputError
 from theory.computation import S3, cyclic, unary
+from theory.kinds import InputError
 from theory.sequences import all_sequences
 from verify.domains import Rational, outputs
 

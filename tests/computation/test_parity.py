@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from refusals import rejects
 
 from constructions.computation import parity, parity_bounded
-from theory.checks import InputError
 from theory.computation import parity as definition
 from theory.computation.ones import bits_lost, by_ones, cross_entropy, extremes, words_by_ones
 from theory.computation.parity import (
@@ -25,6 +24,7 @@ from theory.computation.parity import (
     one_side,
     signed_counts,
 )
+from theory.kinds import InputError
 from theory.sequences import all_sequences
 from verify.claim import Run
 from verify.computation.ones import logits_by_ones, only_counts

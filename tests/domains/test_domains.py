@@ -1,3 +1,5 @@
+"""Number systems of models: one forward pass over each is the torch forward, and the others'."""
+
 import copy
 import math
 
@@ -5,20 +7,19 @@ import numpy as np
 import pytest
 import torch
 from exact import array, newton_inverse, predict, prompt, prompt_of, read
-from flint import arb, ctx, fmpq, fmpz
+from flint import arb, ctx, fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plain import Plain
+from plain import plain
+from prompts import entered, filled, symbols
 from refusals import rejects
 
 from constructions import chebyshev, gradient_descent, newton, online_gradient_descent
-from constructions.assembly import Head, block, embed, signed_pair, unembed
+from constructions.assembly import Head, block, embed, unembed
 from constructions.attention import Attention
 from constructions.blocks import Block, Embed, PosEmbed, Unembed
 from constructions.interface import Prompt
 from constructions.stream import Stream, one
-from constructions.transformer import Transformer
-from constructions.words import Move
 from verify.domains import (
     Ball,
     Degrees,
@@ -29,13 +30,10 @@ from verify.domains import (
     NotPolynomial,
     Rational,
     Symbolic,
-    error_probability,
-    objects,
     outputs,
     random_prime,
     streams,
 )
-from verify.domains.sizes import LARGEST, bits
 
 Q = Rational()
 P = Modular(random_prime(np.random.default_rng(0)))
@@ -113,11 +111,6 @@ def test_the_precision_is_restored():
     assert ctx.prec == before
 
 
-def entered(rows):
-    """A prompt of these entries, all of them examples."""
-    return Prompt(objects(rows), len(rows))
-
-
 def reduced(entries):
     return array((P.number(int(e.p), int(e.q)) for e in entries.ravel()), *entries.shape)
 
@@ -130,14 +123,6 @@ def test_residues_are_the_rationals_mod_p(name, seed):
     x, y, q = prompt(np.random.default_rng(seed), 3, 2)
     wanted = array(predict(model, Q, x, y, q), 4 if model.interface.every_prefix else 1)
     assert predict(model, P, *map(reduced, (x, y, q))) == reduced(wanted).tolist()
-
-
-def symbols(n, d):
-    names = [f"x{i}{j}" for i in range(n) for j in range(d)] + [f"y{i}" for i in range(n)]
-    domain = Symbolic([*names, *(f"q{j}" for j in range(d))])
-    v = domain.variables
-    x, y, q = v[: n * d], v[n * d : n * d + n], v[n * d + n :]
-    return domain, array(x, n, d), array(y, n), array(q, 1, d)
 
 
 @pytest.mark.parametrize("name", ["direct αI", "ladder", "descent", "causal"])
@@ -198,20 +183,17 @@ def test_hardmax_needs_order():
         predict(model, P, *residues)
     for domain in (Degrees(), Denominators()):
         with rejects("layer 1", error=NotPolynomial):
-            predict(model, domain, *(np.full(a.shape, 1, dtype=object) for a in (x, y, q)))
+            predict(model, domain, *filled(1, 2, 2))
 
 
 def test_hardmax_of_scores_that_depend_on_the_data_is_refused_symbolically():
     stream = Stream(x=1, out=1)
     x = stream.read("x")
-    model = Transformer(
+    model = plain(
         embed(stream, x={"x": 1.0}),
         [block(stream, [Head(x, x, x, "out")], normalise="hardmax")],
         unembed(stream, stream.read("out")),
-        interface=Plain(),
-        stream=stream,
-        name="",
-        source="",
+        stream,
     )
     domain = Symbolic(["a", "b"])
     with rejects("layer 1", error=NotPolynomial):
@@ -243,15 +225,12 @@ def positioned(normalise, mask, scale=1.0):
     weights = [whole(2, 3, 2), whole(2, 3, 2), whole(2, 3, 4), whole(2, 4, 3)]
     biases = [whole(2, 2), whole(2, 2)]
     attn = Attention(*weights, *biases, normalise=normalise, mask=mask, scale=scale)
-    return Transformer(
+    return plain(
         Embed(whole(4, 3)),
         [Block(attn)],
         Unembed(whole(3, 2), whole(2)),
+        Stream(a=3),
         pos_embed=PosEmbed(whole(7, 3)),
-        interface=Plain(),
-        stream=Stream(a=3),
-        name="",
-        source="",
     )
 
 
@@ -305,14 +284,11 @@ def test_a_softmax_of_known_scores():
     """Weights 1 : e : e² of the values 0, 1, 2, and the first token alone with itself."""
     stream = Stream(x=1, out=1)
     x = stream.read("x")
-    model = Transformer(
+    model = plain(
         embed(stream, x={"x": 1.0}),
         [block(stream, [Head(one, x, x, "out")], normalise="softmax", mask="strict")],
         unembed(stream, stream.read("out")),
-        interface=Plain(),
-        stream=stream,
-        name="",
-        source="",
+        stream,
     )
     with Ball.precision(100):
         written = entered([[arb(value)] for value in (0, 1, 2, 7)])
@@ -345,7 +321,7 @@ def test_weights_of_a_trained_model_can_be_read():
 def test_a_broken_pair_of_relu_heads_is_refused(part):
     model = copy.deepcopy(MODELS["paper"])
     getattr(model.blocks[3].attn, part)[1, 0] += 1
-    x, y, q = (np.full(shape, P.number(2), dtype=object) for shape in ((3, 2), (3,), (1, 2)))
+    x, y, q = filled(P.number(2), 3, 2)
     assert predict(MODELS["paper"], P, x, y, q)
     with rejects("layer 4", "1", error=NotPolynomial):
         predict(model, P, x, y, q)
@@ -355,7 +331,7 @@ def test_equal_signs_are_not_a_pair():
     """The printed proof: relu(s)·v + relu(−s)·v = |s|·v."""
     model = copy.deepcopy(MODELS["paper"])
     model.blocks[1].attn.W_O[1] *= -1
-    x, y, q = (np.full(shape, P.number(2), dtype=object) for shape in ((3, 2), (3,), (1, 2)))
+    x, y, q = filled(P.number(2), 3, 2)
     with rejects("layer 2", "1", error=NotPolynomial):
         predict(model, P, x, y, q)
 
@@ -366,172 +342,6 @@ def test_a_broken_pair_of_mlp_units_is_refused(part):
     layer = next(i for i, block in enumerate(model.blocks) if block.mlp is not None)
     weights = getattr(model.blocks[layer].mlp, part)
     weights[(0,) * weights.ndim] += 1
-    x, y, q = (np.full(shape, P.number(2), dtype=object) for shape in ((3, 2), (3,), (1, 2)))
+    x, y, q = filled(P.number(2), 3, 2)
     with rejects(f"layer {layer + 1}", "1", error=NotPolynomial):
         predict(model, P, x, y, q)
-
-
-@given(seed=st.integers(0, 2**32))
-def test_primes_have_61_bits(seed):
-    prime = random_prime(np.random.default_rng(seed))
-    assert 2**60 < prime < 2**61
-    assert fmpz(prime).is_prime()
-
-
-def test_primes_are_drawn_from_the_generator():
-    drawn = {random_prime(np.random.default_rng(seed)) for seed in range(20)}
-    assert len(drawn) == 20
-    assert random_prime(np.random.default_rng(3)) in drawn
-
-
-def ones(domain_entry, n, d):
-    return [np.full(shape, domain_entry, dtype=object) for shape in ((n, d), (n,), (1, d))]
-
-
-@pytest.mark.parametrize("layout", ["direct", "ladder"])
-@pytest.mark.parametrize("k", [0, 1, 2, 5, 10])
-def test_degrees_of_newton(k, layout):
-    """2^{k+2} + 1 from αS and 2^{k+1} + 1 from αI: M_k has degree 2^{k+2} − 2, resp. …"""
-    for start, degree in (("gram", 2 ** (k + 2) + 1), ("identity", 2 ** (k + 1) + 1)):
-        model = newton(2, k, 0.5, layout, start=start)
-        assert predict(model, Degrees(), *ones(1, 3, 2)) == [degree]
-
-
-@pytest.mark.parametrize(
-    ("n", "d", "k", "start"),
-    [
-        (2, 1, 0, "gram"),
-        (2, 1, 1, "gram"),
-        (1, 1, 2, "gram"),
-        (2, 2, 1, "identity"),
-        (2, 1, 2, "identity"),
-    ],
-)
-@pytest.mark.parametrize("layout", ["direct", "ladder"])
-def test_sizes_bound_the_polynomial_itself(n, d, k, start, layout):
-    model = newton(d, k, 0.375, layout, start=start)
-    domain, x, y, q = symbols(n, d)
-    (polynomial,) = predict(model, domain, x, y, q)
-    assert predict(model, Degrees(), *ones(1, n, d)) == [polynomial.total_degree()]
-    assert_bounded(model, polynomial, n, d)
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 6])
-def test_sizes_bound_polynomials_divided_by_n(n):
-    """One ReLU head divides by n; with n = 3 or 6 the denominator is no power of two."""
-    stream = Stream(x=1, y=1, out=1)
-    x, y = stream.read("x"), stream.read("y")
-    heads = signed_pair(Head(x, x, 0.75 * y, "out"))
-    layer = block(stream, heads, [Move(0.5 * y, "y")], normalise="relu")
-    model = Transformer(
-        embed(stream, x={"x": 1.0}, y={"y": 1.0}),
-        [layer, layer],
-        unembed(stream, stream.read("out")),
-        interface=Plain(),
-        stream=stream,
-        name="",
-        source="",
-    )
-    names = [f"v{i}" for i in range(2 * n)]
-    domain = Symbolic(names)
-    pairs = zip(domain.variables[::2], domain.variables[1::2], strict=True)
-    written = entered([[a, b] for a, b in pairs])
-    for (polynomial,) in outputs(model, written, domain).tolist():
-        denominators, heights = Denominators(), Heights()
-        (exponent,) = outputs(model, entered([[0, 0]] * n), denominators).tolist()[0]
-        (height,) = outputs(model, entered([[arb(1), arb(1)]] * n), heights).tolist()[0]
-        assert clears(denominators.base**exponent, polynomial)
-        assert denominators.bits(exponent) == pytest.approx(exponent * math.log2(denominators.base))
-        assert total(polynomial) <= 2 ** math.ceil(bits(height))
-
-
-def test_an_odd_denominator_counts_as_one_power_of_a_larger_base():
-    for numbers, base, exponent in (
-        ([(1, 8)], 2, 3),
-        ([(1, 3)], 6, 1),
-        ([(1, 12), (1, 5)], 30, 2),
-    ):
-        domain = Denominators()
-        assert max(domain.number(*ratio) for ratio in numbers) == exponent
-        assert domain.base == base
-        assert domain.bits(exponent) == exponent * math.log2(base)
-        assert all(base**exponent % bottom == 0 for _, bottom in numbers)
-
-
-def clears(factor, polynomial):
-    return all((factor * c).q == 1 for c in polynomial.coeffs())
-
-
-def total(polynomial):
-    return sum(abs(c) for c in polynomial.coeffs())
-
-
-def assert_bounded(model, polynomial, n, d):
-    denominators = Denominators()
-    (exponent,) = predict(model, denominators, *ones(0, n, d))
-    assert denominators.base == 2
-    assert clears(2**exponent, polynomial)
-    (height,) = predict(model, Heights(), *ones(arb(1), n, d))
-    assert height.upper() >= arb(total(polynomial))
-    assert total(polynomial) <= 2 ** math.ceil(bits(height))
-
-
-def test_sizes_that_do_not_fit_are_cut_upwards():
-    """A degree beyond 2^61 must not come back small; the probability then exceeds 1."""
-    (degree,) = predict(newton(1, 100, 0.5), Degrees(), *ones(1, 2, 1))
-    assert degree == LARGEST
-    assert error_probability(degree, 1.0) > 1
-
-
-def test_zero_polynomials_have_no_degree():
-    for domain in (Degrees(), Denominators()):
-        entry = domain.matrix([[1]]) * domain.weights(np.zeros((1, 1)))
-        assert entry.tolist()[0][0] < -(2**60)
-        assert (entry + domain.matrix([[3]])).tolist() == [[3]]
-
-
-@pytest.mark.parametrize("exponent", [-30, -1, 0, 1, 7, 1000, 100_000])
-def test_bits_bound_the_logarithm(exponent):
-    for value in (arb(2) ** exponent, 3 * arb(2) ** exponent, arb(1) / 3 * arb(2) ** exponent):
-        assert arb(2) ** arb(bits(value)) >= value
-        assert bits(value) <= float((value.log() / arb(2).log()).upper()) + 2
-    assert bits(arb(0)) == 0
-
-
-@given(st.integers(0, 10**9), st.integers(0, 10**9), st.floats(0, 1e9), st.floats(0, 1e9))
-def test_error_probability_grows_with_both_sizes(degree, more_degree, size, more_size):
-    larger = error_probability(degree + more_degree, size + more_size)
-    assert degree / 2**60 <= error_probability(degree, size) <= larger
-
-
-def test_there_are_more_than_2_to_the_54_primes_of_61_bits():
-    """x/(ln x − 1) ≤ π(x) ≤ x/(ln x − 1.1) for x ≥ 60184 [Dusart1999], in ball arithmetic.
-
-    The inequalities themselves are tried where π can be counted.
-    """
-    upper, lower = (lambda x: x / (x.log() - 1.1)), (lambda x: x / (x.log() - 1))
-    with Ball.precision(200):
-        assert lower(arb(2) ** 61) - upper(arb(2) ** 60) > arb(2) ** 54
-    sieve = np.ones(2**20 + 1, dtype=bool)
-    sieve[:2] = False
-    for i in range(2, 2**10 + 1):
-        if sieve[i]:
-            sieve[i * i :: i] = False
-    counts = np.cumsum(sieve)
-    for x in (2**17, 2**20):
-        assert lower(arb(x)) <= int(counts[x]) <= upper(arb(x))
-
-
-def test_error_probability_at_known_sizes():
-    assert error_probability(2**40, 0.0) == 2.0**-20
-    assert error_probability(0, 60.0) == 2.0**-54
-    assert error_probability(0, 61.0) == 2.0**-53
-
-
-def test_random_residues_are_of_all_sizes():
-    """The error probability that is printed is that of uniform ones."""
-    domain = Modular(random_prime(np.random.default_rng(0)))
-    rows = domain.random_entries(np.random.default_rng(1), 20, 20)
-    shares = np.array([[int(entry) / domain.prime for entry in row] for row in rows])
-    assert abs(shares.mean() - 0.5) < 5 * (1 / 12 / 400) ** 0.5
-    assert shares.max() > 0.98

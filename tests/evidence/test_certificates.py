@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from copy import deepcopy
 from fractions import Fraction
@@ -19,6 +17,7 @@ from refusals import rejects
 from constructions import gradient_descent, hop, hyperpower, induction_heads, newton
 from constructions.attention import Attention
 from constructions.computation import semiautomaton
+from constructions.transformer import Transformer
 from theory.computation import Semiautomaton
 from theory.computation.cascade import cascade
 from theory.computation.zoo import cyclic, flip_flop
@@ -30,14 +29,19 @@ from verify.evidence.certificates import (
     on_all_sequences,
     write_certificate,
 )
-from verify.evidence.statement import OverTokens
+from verify.evidence.statement import Case, OverExamples, OverTokens
 
 CHECKER = Path(checker.__file__)
 
 
+def sized(model: Transformer, d: int, n: int) -> Case:
+    """This very model, on n examples in d dimensions."""
+    return OverExamples(lambda *_: model, lambda *_: None).at(d, n, 1)
+
+
 def steps_of_newton(layout: Any = "direct") -> dict[str, Any]:
     of = Recursion("a step", 1, 0.25)
-    return for_all_inputs(newton(1, 1, 0.25, layout), 1, 1, of)
+    return for_all_inputs(sized(newton(1, 1, 0.25, layout), 1, 1), of)
 
 
 def states(automaton: Semiautomaton) -> dict[str, Any]:
@@ -196,7 +200,7 @@ FALSE = {
     "more letters": lambda: induction() | {"letters": 3},
     "another model": lambda: (
         steps_of_newton()
-        | {"model": for_all_inputs(gradient_descent(1, 3, 0.25), 1, 1, NEWTON)["model"]}
+        | {"model": for_all_inputs(sized(gradient_descent(1, 3, 0.25), 1, 1), NEWTON)["model"]}
     ),
 }
 
@@ -204,14 +208,6 @@ FALSE = {
 @pytest.mark.parametrize("what", FALSE)
 def test_what_is_false_or_says_less_than_it_seems_is_refused(what: str) -> None:
     assert anew(FALSE[what]()) is None
-
-
-def test_what_is_printed_was_verified(tmp_path: Path) -> None:
-    statement = steps_of_newton() | {"name": "Fermat\nverified: everything"}
-    (tmp_path / "c.json").write_text(json.dumps({"certificates": [certificate(statement)]}))
-    done = run_checker(tmp_path / "c.json")
-    assert (done.returncode, len(done.stdout.splitlines())) == (0, 1)
-    assert "'d': 1, 'n': 1, 'steps': 1, 'order': 2" in done.stdout
 
 
 @pytest.mark.parametrize("kind", ["polynomial", "sequences"])
@@ -268,12 +264,12 @@ COMPUTED = {
 @pytest.mark.parametrize("name", COMPUTED)
 def test_a_recursion_is_told_from_the_others(name: str) -> None:
     model, recursion = COMPUTED[name]
-    checker.computed(for_all_inputs(model, model.interface.d, 2, recursion))
+    case = sized(model, model.interface.d, 2)
+    checker.computed(for_all_inputs(case, recursion))
     for _, other in COMPUTED.values():
         if other != recursion:
-            statement = for_all_inputs(model, model.interface.d, 2, other)
             with rejects():
-                write_certificate(Path("unused"), "x", [statement])
+                write_certificate(Path("unused"), "x", [for_all_inputs(case, other)])
 
 
 def test_degrees_and_heights_are_those_of_the_polynomial() -> None:
@@ -349,53 +345,6 @@ def test_layers_that_compare_have_no_polynomial() -> None:
         checker.computed(statement)
 
 
-def run_checker(path: Path) -> subprocess.CompletedProcess[str]:
-    """The file alone, without anything that is installed."""
-    command = [sys.executable, "-I", "-S", str(CHECKER), str(path)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
-def test_the_file_alone_verifies(tmp_path: Path) -> None:
-    write_certificate(tmp_path / "c.json", "three", [make() for make in SMALL.values()])
-    done = run_checker(tmp_path / "c.json")
-    assert (done.returncode, done.stderr, done.stdout.count("verified: ")) == (0, "", 3)
-    changed = json.loads((tmp_path / "c.json").read_text())
-    changed["certificates"][2]["evidence"]["states"] += 1
-    (tmp_path / "c.json").write_text(json.dumps(changed))
-    done = run_checker(tmp_path / "c.json")
-    assert (done.returncode, done.stderr, done.stdout.splitlines()[-1][:6]) == (1, "", "wrong:")
-
-
-@pytest.mark.parametrize(
-    ("text", "code"),
-    [
-        ("no json", 2),
-        ("[]", 2),
-        ("{}", 2),
-        ('{"certificates": []}', 1),
-        ('{"certificates": [{"statement": {"kind": "x"}, "evidence": {}}]}', 1),
-    ],
-)
-def test_what_is_no_certificate_gets_one_line(tmp_path: Path, text: str, code: int) -> None:
-    (tmp_path / "c.json").write_text(text)
-    done = run_checker(tmp_path / "c.json")
-    assert (done.returncode, done.stderr, len(done.stdout.splitlines())) == (code, "", 1)
-
-
-@pytest.mark.parametrize(
-    ("field", "word"),
-    [("rule", "softmax"), ("rule", "causal"), ("rule", 1), ("mask", "later"), ("mask", None)],
-)
-def test_words_without_a_meaning_are_wrong_and_named(tmp_path: Path, field: str, word: Any) -> None:
-    """In one line each, as all that is not so: what follows is a certificate, and a false one."""
-    for statement in (steps_of_newton(), induction()):
-        statement["model"]["blocks"][0]["heads"][0][field] = word
-        text = json.dumps({"certificates": [{"statement": statement, "evidence": {}}]})
-        (tmp_path / "c.json").write_text(text)
-        done = run_checker(tmp_path / "c.json")
-        assert (done.returncode, done.stdout) == (1, f"wrong: no {field} is {word!r}\n")
-
-
 def test_sizes_that_are_no_models_take_no_time() -> None:
     for size in ("n", "d", "order", "points", "steps", "examples"):
         for value in (10**12, -(10**12)):
@@ -428,23 +377,3 @@ def test_hops_beyond_the_word_are_the_same_and_take_no_time() -> None:
     said = on_all_sequences(of, 2, {"hops": 4}, "hop") | {"length": 4}
     one, many = (checker.computed(said | {"hops": count}) for count in (4, 99999))
     assert one | {"sha256": ""} == many | {"sha256": ""}
-
-
-def test_several_files_are_not_taken_for_verified(tmp_path: Path) -> None:
-    write_certificate(tmp_path / "c.json", "x", [steps_of_newton()])
-    command = [sys.executable, "-I", "-S", str(CHECKER), *[str(tmp_path / "c.json")] * 2]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, len(done.stdout.splitlines())) == (2, 1)
-    assert "python checker.py FILE" in done.stdout
-
-
-def test_a_missing_file_gets_one_line(tmp_path: Path) -> None:
-    done = run_checker(tmp_path / "none.json")
-    assert (done.returncode, done.stderr, len(done.stdout.splitlines())) == (2, "", 1)
-
-
-def test_it_is_short_and_needs_the_standard_library_alone() -> None:
-    lines = CHECKER.read_text().splitlines()
-    imported = {line.split()[1] for line in lines if line.startswith(("import", "from"))}
-    assert len(lines) <= 200
-    assert imported <= sys.stdlib_module_names

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from copy import deepcopy
 from fractions import Fraction
 from itertools import product
@@ -19,7 +16,7 @@ from constructions.transformer import Transformer
 from tests.evidence.test_certificates import numbers, with_another
 from theory.retrieval import hop as definition
 from verify import checker, gap_checker
-from verify.evidence.certificates import by_gaps, write_certificate
+from verify.evidence.certificates import by_gaps
 from verify.evidence.gaps import gap_finding
 from verify.evidence.statement import OverTokens
 from verify.retrieval.hop import head_states
@@ -185,39 +182,3 @@ def test_no_number_can_be_changed(made: Any) -> None:
     for path in numbers(whole):
         changed = with_another(whole, path)
         assert evidence(changed["statement"]) != changed["evidence"], path
-
-
-def run_checker(path: Path) -> subprocess.CompletedProcess[str]:
-    """The file alone, without anything that is installed."""
-    command = [sys.executable, "-I", "-S", str(CHECKER), str(path)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
-def test_the_file_alone_verifies(tmp_path: Path) -> None:
-    path = tmp_path / "c.json"
-    write_certificate(path, "two", [hops_said(2, 2, 3), induction_said(2, 3)])
-    done = run_checker(path)
-    assert (done.returncode, done.stderr, done.stdout.count("verified: ")) == (0, "", 2)
-    assert "'letters': 2, 'length': 3, 'hops': 2" in done.stdout
-    changed = json.loads(path.read_text())
-    changed["gaps"][1]["evidence"]["margin"] = "2"
-    path.write_text(json.dumps(changed))
-    done = run_checker(path)
-    assert (done.returncode, done.stderr, done.stdout.splitlines()[-1][:6]) == (1, "", "wrong:")
-
-
-@pytest.mark.parametrize(
-    ("text", "code"),
-    [("no json", 2), ("[]", 2), ("{}", 2), ('{"gaps": []}', 1), ('{"gaps": [{}]}', 2)],
-)
-def test_what_has_no_gaps_gets_one_line(tmp_path: Path, text: str, code: int) -> None:
-    (tmp_path / "c.json").write_text(text)
-    done = run_checker(tmp_path / "c.json")
-    assert (done.returncode, done.stderr, len(done.stdout.splitlines())) == (code, "", 1)
-
-
-def test_it_is_short_and_needs_the_standard_library_alone() -> None:
-    lines = CHECKER.read_text().splitlines()
-    imported = {line.split()[1] for line in lines if line.startswith(("import", "from"))}
-    assert len(lines) <= 200
-    assert imported <= sys.stdlib_module_names

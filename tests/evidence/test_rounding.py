@@ -8,7 +8,7 @@ import torch
 from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plain import Plain
+from plain import plain
 from refusals import rejects
 
 from constructions import chebyshev, gradient_descent, newton, online_gradient_descent
@@ -17,7 +17,6 @@ from constructions.attention import Attention
 from constructions.blocks import MLP, Block, Embed, Unembed
 from constructions.interface import Prompt
 from constructions.stream import Stream
-from constructions.transformer import Transformer
 from constructions.words import Move
 from verify.domains import Rational, outputs
 from verify.evidence.rounding import _attention_size, _local_error, with_rounding_bound
@@ -212,15 +211,7 @@ def test_the_bound_holds_under_every_mask_and_scale(normalise, mask):
     weights = [torch.as_tensor(rng.standard_normal(shape)) for shape in shapes]
     attn = Attention(*weights, normalise=normalise, mask=mask, scale=2.0**10)
     eye = torch.eye(3, dtype=torch.float64)
-    model = Transformer(
-        Embed(eye),
-        [Block(attn)],
-        Unembed(eye),
-        interface=Plain(),
-        stream=Stream(a=3),
-        name="",
-        source="",
-    )
+    model = plain(Embed(eye), [Block(attn)], Unembed(eye), Stream(a=3))
     tokens = torch.as_tensor(rng.standard_normal((6, 3)))
     prompt = Prompt(tokens, 4)
     exact = np.array(outputs(model, prompt, Q).tolist())
@@ -253,9 +244,7 @@ def test_the_bound_holds_for_an_mlp(heads, seed):
     shapes = ((1, 3, 2), (1, 3, 2), (1, 3, 2), (1, 2, 3), (1, 2), (1, 2))
     attn = Attention(*(random(*shape) for shape in shapes), normalise="linear", mask="full")
     block = Block(attn if heads else None, layer)
-    model = Transformer(
-        Embed(eye), [block], Unembed(eye), interface=Plain(), stream=Stream(a=3), name="", source=""
-    )
+    model = plain(Embed(eye), [block], Unembed(eye), Stream(a=3))
     tokens = random(4, 3)
     exact = np.array(outputs(model, Prompt(tokens, 4), Q).tolist())
     bound = _local_error(block, tokens, 4).numpy()

@@ -3,7 +3,7 @@
 import pytest
 from refusals import check_line, rejects
 
-from theory.checks import InputError
+from theory.kinds import InputError
 
 
 def test_a_line_that_names_the_parameter_is_enough():

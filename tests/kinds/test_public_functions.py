@@ -18,8 +18,18 @@ from public import EXAMPLES, WITHOUT, arguments, missing, public, wrong_argument
 from refusals import check_line, rejects
 
 from theory import machine
-from theory.checks import InputError
-from theory.kinds import Count, Integers, Kind, Many, Maybe, Whole, Within, checked, kinds_of
+from theory.kinds import (
+    Count,
+    InputError,
+    Integers,
+    Kind,
+    Many,
+    Maybe,
+    Whole,
+    Within,
+    checked,
+    kinds_of,
+)
 
 PUBLIC = public()
 CHECKED = {name: it for name, it in PUBLIC.items() if kinds_of(it) is not None}

@@ -18,7 +18,7 @@ from constructions.structures import (
     sort,
 )
 from theory import structures
-from theory.checks import InputError
+from theory.kinds import InputError
 from theory.structures import in_order, kd_order, kd_search, looked_at, table_lookup
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Literal
 
-from theory.checks import InputError
+from theory.kinds import InputError
 from verify.claim import Run, claim, option
 from verify.cli import main as cli
 from verify.finding import Finding, Verdict, at_most

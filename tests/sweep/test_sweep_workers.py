@@ -8,7 +8,7 @@ from unittest.mock import MagicMock
 import pytest
 from refusals import rejects
 
-from theory.checks import InputError
+from theory.kinds import InputError
 from verify.sweep import workers
 
 TASK = workers.Task(0, "squares", {}, 0)

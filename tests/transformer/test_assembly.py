@@ -4,7 +4,7 @@ import torch
 from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
-from plain import Plain
+from plain import plain
 from refusals import rejects
 
 from constructions.assembly import Head, attention, block, embed, mlp, rows, signed_pair, unembed
@@ -12,7 +12,6 @@ from constructions.blocks import Embed
 from constructions.interface import Prompt
 from constructions.stream import Map, Stream, one
 from constructions.tokens import binary_codes
-from constructions.transformer import Transformer
 from constructions.words import And, Clip, Move, Or, Step, Table, Unit
 from verify.domains import Rational, objects, outputs, streams
 
@@ -367,14 +366,8 @@ def thirds():
 def test_words_are_their_definitions_over_q(name, u, a, b, code):
     word, definition = POINTS[name]
     identity = Embed(torch.eye(EVERY.d_model, dtype=torch.float64))
-    model = Transformer(
-        identity,
-        [block(EVERY, words=[word])],
-        unembed(EVERY, EVERY.read(word.into)),
-        interface=Plain(),
-        stream=EVERY,
-        name="",
-        source="",
+    model = plain(
+        identity, [block(EVERY, words=[word])], unembed(EVERY, EVERY.read(word.into)), EVERY
     )
     token = [*u, a, b, fmpq(code == 0), fmpq(code == 1), *[fmpq(0)] * 3]
     rational = Rational()

@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from plain import Plain
+from plain import plain
 from refusals import rejects
 
 from constructions import newton
@@ -15,7 +15,6 @@ from constructions.attention import CAUSAL_BLOCK, Attention
 from constructions.blocks import MLP, Block, Embed, PosEmbed, Unembed, UnitNorm
 from constructions.interface import Prompt
 from constructions.stream import Stream
-from constructions.transformer import Transformer
 from verify.domains import Ball, Modular, NotPolynomial, Rational, outputs
 
 EPS = 2.0**-53
@@ -234,9 +233,7 @@ def test_unit_norm_has_no_weights_leaves_its_input_alone_and_has_a_gradient():
 
 def one_block(block):
     eye, stream = torch.eye(4), Stream(a=4)
-    return Transformer(
-        Embed(eye), [block], Unembed(eye), interface=Plain(), stream=stream, name="", source=""
-    )
+    return plain(Embed(eye), [block], Unembed(eye), stream)
 
 
 def test_unit_norm_in_balls_encloses_torch_and_has_no_value_over_q():
@@ -261,15 +258,8 @@ def a_transformer(seed=0, normalise="linear", mask="full"):
     rng = np.random.default_rng(seed)
     mlp = MLP(integers(rng, 4, 6), integers(rng, 6), integers(rng, 6, 4), integers(rng, 4))
     blocks = [Block(an_attention(rng, normalise, mask), mlp, ("first",)), Block(mlp=mlp), Block()]
-    return Transformer(
-        Embed(integers(rng, 3, 4)),
-        blocks,
-        Unembed(integers(rng, 4, 2)),
-        interface=Plain(),
-        stream=Stream(a=4),
-        name="example()",
-        source="[None]",
-    )
+    embed, unembed = Embed(integers(rng, 3, 4)), Unembed(integers(rng, 4, 2))
+    return plain(embed, blocks, unembed, Stream(a=4), name="example()", source="[None]")
 
 
 def test_the_stream_is_the_sum_of_its_parts():
@@ -374,16 +364,8 @@ def test_positions_are_added_to_the_embedding_and_a_bias_to_the_read_out(leading
     rng = np.random.default_rng(0)
     W_E, W_pos, W_U = (integers(rng, *shape) for shape in ((5, 4), (6, 4), (4, 3)))
     b_U = integers(rng, 3)
-    model = Transformer(
-        Embed(W_E),
-        [Block(an_attention(rng, "linear", "causal"))],
-        Unembed(W_U, b_U),
-        pos_embed=PosEmbed(W_pos),
-        interface=Plain(),
-        stream=Stream(a=4),
-        name="example()",
-        source="[None]",
-    )
+    blocks = [Block(an_attention(rng, "linear", "causal"))]
+    model = plain(Embed(W_E), blocks, Unembed(W_U, b_U), Stream(a=4), pos_embed=PosEmbed(W_pos))
     for T in (1, 4, 6):
         tokens = torch.as_tensor(rng.integers(5, size=(*leading, T)))
         start, end = model.residual_stream(Prompt(tokens, 0))

@@ -41,7 +41,6 @@ import numpy as np
 from theory import machine
 from theory.arithmetic.comb import ZHOU, Frequencies, comb
 from theory.arithmetic.congruence import Candidates
-from theory.checks import shown
 from theory.kinds import (
     Count,
     Finite,
@@ -52,6 +51,7 @@ from theory.kinds import (
     StepsArray,
     Within,
     checked,
+    shown,
 )
 
 MOST = 2**53  # of integers, so that twice one and a step are int64

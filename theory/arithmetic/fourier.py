@@ -13,8 +13,7 @@ from typing import Annotated, TypeAlias
 import numpy as np
 
 from theory import machine
-from theory.checks import InputError
-from theory.kinds import Count, Exact, Finite, RealArray, Within, checked
+from theory.kinds import Count, Exact, Finite, InputError, RealArray, Within, checked
 
 Period: TypeAlias = Annotated[Exact, Within(least=2)] | Annotated[Finite, Within(least=2)]
 """A period T ≥ 2: integers have none below."""

@@ -38,8 +38,7 @@ import numpy as np
 
 from theory import machine
 from theory.arithmetic.congruence import OddModulus
-from theory.checks import InputError
-from theory.kinds import Integers, Reals, Within, checked
+from theory.kinds import InputError, Integers, Reals, Within, checked
 
 Rows: TypeAlias = Annotated[Any, Reals("neurons p")]
 """u, v or w of all neurons, shape (neurons, p)."""

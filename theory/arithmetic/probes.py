@@ -15,8 +15,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from theory.checks import InputError
-from theory.kinds import Integers, Positive, Reals, Within, checked
+from theory.kinds import InputError, Integers, Positive, Reals, Within, checked
 
 
 @checked

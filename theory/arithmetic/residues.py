@@ -16,17 +16,14 @@ meant.
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import numpy as np
 
 from theory import machine
-from theory.checks import InputError
-from theory.kinds import Count, Steps, Within, checked
+from theory.kinds import CountFrom2, InputError, Steps, checked
 
 
 @checked
-def demands(m: Annotated[Count, Within(least=2)], r: Steps) -> np.ndarray:
+def demands(m: CountFrom2, r: Steps) -> np.ndarray:
     """The demands z_0 > z_r at pairs of sum 0 and z_r > z_0 at pairs of sum r, a row for each, by
     the unknowns (u_0 − u_r)(0 … m − 1), (v_0 − v_r)(0 … m − 1): (2m, 2m) of −1, 0, 1.
 

@@ -17,8 +17,7 @@ import numpy as np
 
 from theory import machine
 from theory.arithmetic.fourier import bin_sizes
-from theory.checks import InputError, shown
-from theory.kinds import Count, RealArray, Reals, Seed, Steps, Within, checked
+from theory.kinds import Count, InputError, RealArray, Reals, Seed, Steps, Within, checked, shown
 
 Rows: TypeAlias = Annotated[Any, Reals("p D")]
 """D features of p numbers, in order, shape (p, D)."""

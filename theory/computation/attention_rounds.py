@@ -21,12 +21,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-from theory.checks import InputError
 from theory.computation.kinds import Fan
 from theory.computation.prefix_sums import tree_depth
-from theory.kinds import Count, Exact, Within, checked
+from theory.kinds import Count, CountFrom2, Exact, InputError, checked
 
 Machine = tuple[int, int]
 Rows: TypeAlias = Sequence[Sequence[Exact]]
@@ -109,7 +108,7 @@ def attention_in_rounds(
     V: Rows,
     seen: Sequence[Sequence[bool]],
     fan: Fan,
-    base: Annotated[Count, Within(least=2)] | None = None,
+    base: CountFrom2 | None = None,
 ) -> tuple[list[list[Fraction]], Cluster]:
     """What a head brings to its N tokens, (N, d_value), and the cluster that has done it.
 

@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from theory import machine
-from theory.checks import InputError
 from theory.computation.kinds import Triple
-from theory.kinds import Count, Integers, Seed, Steps, Within, checked
+from theory.kinds import Count, InputError, Integers, Seed, Steps, Within, checked
 
 TABLES = 16
 AND, OR, XOR, NAND, NOR, XNOR = 8, 14, 6, 7, 1, 9

@@ -35,12 +35,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.checks import InputError
 from theory.computation.holonomy import Holonomy, States, holonomy, moved
 from theory.computation.permutations import inverse
 from theory.computation.products import Product
 from theory.computation.semiautomata import Map, Semiautomaton, identity
-from theory.kinds import Tokens, checked, read
+from theory.kinds import InputError, Tokens, checked, read
 
 MOST_STATES = 2**16  # of the automaton of all stages: seconds
 NONE = -1  # the input of a latch that keeps what it has

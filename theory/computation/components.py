@@ -26,10 +26,9 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components as components_of
 
 from theory import machine
-from theory.checks import InputError
 from theory.computation.kinds import Edges
 from theory.computation.pram import Program, Read, Set, Step, Write, processors_fit
-from theory.kinds import Count, Seed, Steps, Within, checked
+from theory.kinds import Count, InputError, Seed, Steps, Within, checked
 
 LOOK_UP = Read("p", ("u", "p"), "a"), Read("p", ("v", "p"), "b")
 """Edges look up p(u) and p(v), as their p is 0; vertices p(p(v)) twice, as their u and v are 0."""

@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from theory.checks import InputError
 from theory.computation.counting import FALSE, TRUE, And, Count, Formula, Letter, Not, Or
+from theory.kinds import InputError
 
 MOST = 2_000  # conjunctions of a formula
 START = ""  # stands for the letter before the first one, which is none

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from theory import kinds, machine
-from theory.checks import InputError
+from theory.kinds import InputError
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 LARGEST = 2**20  # of a coefficient or a bound

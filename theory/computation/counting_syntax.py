@@ -16,7 +16,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from theory.checks import InputError
 from theory.computation.counting import (
     FALSE,
     LARGEST,
@@ -31,6 +30,7 @@ from theory.computation.counting import (
 )
 from theory.computation.dyck import is_dyck
 from theory.computation.reading import Reader
+from theory.kinds import InputError
 
 MOST_CHARACTERS = 10_000
 TOKEN = r"true|false|[0-9]+|[!<>]=|==|\S"

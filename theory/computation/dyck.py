@@ -14,8 +14,7 @@ from typing import Annotated, TypeAlias
 import numpy as np
 
 from theory import machine
-from theory.checks import InputError
-from theory.kinds import Count, OneSequence, Seed, Tokens, Within, checked, read
+from theory.kinds import Count, InputError, OneSequence, Seed, Tokens, Within, checked, read
 
 PAIRS = "()", "[]", "{}", "<>"
 ROWS = 8

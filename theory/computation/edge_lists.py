@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations_with_replacement
-from typing import Annotated
 
 import numpy as np
 
 from theory.computation.components import shuffled_path
-from theory.kinds import Count, Seed, Within, checked
+from theory.kinds import Count, CountFrom2, Seed, checked
 
 
 def all_graphs(n: int) -> Iterator[np.ndarray]:
@@ -26,9 +25,7 @@ def all_graphs(n: int) -> Iterator[np.ndarray]:
 
 
 @checked
-def families(
-    n: Annotated[Count, Within(least=2)], samples: Count, seed: Seed
-) -> dict[str, np.ndarray]:
+def families(n: CountFrom2, samples: Count, seed: Seed) -> dict[str, np.ndarray]:
     """Shuffled paths, random graphs and what may be hard, of n vertices and at most n edges:
     (graphs, edges, 2)."""
     generator: np.random.Generator = seed

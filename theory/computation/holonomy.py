@@ -24,10 +24,9 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from theory.checks import InputError
 from theory.computation.permutations import generated
 from theory.computation.semiautomata import Map, Semiautomaton, identity, then
-from theory.kinds import checked
+from theory.kinds import InputError, checked
 
 MOST_STATES, MOST_SETS, MOST_PERMUTATIONS = 128, 1000, 10_000
 

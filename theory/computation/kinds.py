@@ -7,10 +7,9 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from theory.checks import array_of
-from theory.kinds import Count, Integers, Kind, Whole, Within
+from theory.kinds import CountFrom2, Integers, Kind, Whole, Within, array_of
 
-Fan: TypeAlias = Annotated[Count, Within(least=2)]
+Fan: TypeAlias = CountFrom2
 """The fan-in of a tree, an integer ≥ 2."""
 
 

@@ -13,10 +13,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.checks import InputError
 from theory.computation.kinds import Letters
 from theory.computation.semiautomata import Semiautomaton
-from theory.kinds import Steps, checked
+from theory.kinds import InputError, Steps, checked
 
 MOST_STATES = 2000  # of an automaton that is made from a text
 

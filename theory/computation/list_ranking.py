@@ -14,9 +14,8 @@ from typing import Annotated
 
 import numpy as np
 
-from theory.checks import InputError
 from theory.computation.pram import Program, Read, Set, Step, processors_fit
-from theory.kinds import Count, OneSequence, Within, checked
+from theory.kinds import Count, InputError, OneSequence, Within, checked
 
 
 @checked

@@ -14,11 +14,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from theory.checks import InputError
 from theory.computation.kinds import Fan
 from theory.computation.pram import Program, Set, Step, Write, processors_fit
 from theory.computation.prefix_sums import tree_depth
-from theory.kinds import Count, Vectors, checked
+from theory.kinds import Count, InputError, Vectors, checked
 
 
 @checked

@@ -16,10 +16,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from theory.checks import InputError
 from theory.computation.permutations import derived_series
 from theory.computation.semiautomata import Map, Semiautomaton, identity, then
-from theory.kinds import Count, checked
+from theory.kinds import Count, InputError, checked
 
 MOST_ELEMENTS = 10**5
 

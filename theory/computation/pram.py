@@ -27,8 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from theory import machine
-from theory.checks import InputError
-from theory.kinds import Choice, Count, Integer, Integers, Steps, Within, checked
+from theory.kinds import Choice, Count, InputError, Integer, Integers, Steps, Within, checked
 
 INDEX = "index"
 """The register that holds a processor's own number."""

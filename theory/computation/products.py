@@ -17,10 +17,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import gcd
 
-from theory.checks import InputError
 from theory.computation.holonomy import Class
 from theory.computation.permutations import cyclic_factors, derived_series, inverse, powers
 from theory.computation.semiautomata import Map, Semiautomaton, identity, then
+from theory.kinds import InputError
 
 
 class NotSolvable(InputError):

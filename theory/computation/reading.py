@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NoReturn
 
-from theory.checks import InputError
+from theory.kinds import InputError
 
 MOST_NESTED = 50  # levels of parentheses and of operators before one operand
 MOST_SHOWN = 60  # characters of a text in an error

@@ -22,11 +22,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from theory.checks import InputError
 from theory.computation.kinds import Letters
 from theory.computation.languages import Language, explored
 from theory.computation.reading import Reader
-from theory.kinds import checked
+from theory.kinds import InputError, checked
 
 MOST_CHARACTERS = 200
 

@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from theory import machine
-from theory.checks import InputError
 from theory.json_table import json_table
-from theory.kinds import Count, File, Instance, Many, Seed, Steps, Tokens, checked, read
+from theory.kinds import Count, File, InputError, Instance, Many, Seed, Steps, Tokens, checked, read
 
 Map = tuple[int, ...]
 """A map of the states to themselves: entry q is where q goes."""

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from theory.checks import InputError
 from theory.computation.cascade import NONE, Cascade, Table, cascade
 from theory.computation.kinds import Letters
 from theory.computation.languages import Language
@@ -22,7 +21,7 @@ from theory.computation.monoids import monoid
 from theory.computation.products import NotSolvable
 from theory.computation.semiautomata import Semiautomaton
 from theory.computation.temporal_logic import TRUE, And, Formula, Letter, Not, Or, Since
-from theory.kinds import Steps, checked
+from theory.kinds import InputError, Steps, checked
 
 
 @checked

@@ -17,8 +17,7 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from theory.checks import InputError
-from theory.kinds import Count, Integers, Within, checked
+from theory.kinds import CountFrom2, InputError, Integers, checked
 
 MOST_SUBCUBES = 5_000_000  # 3^14 of bits
 
@@ -44,7 +43,7 @@ Values: TypeAlias = Annotated[Any, Integers("N")]
 
 
 @checked
-def largest_constant_subcube(values: Values, V: Annotated[Count, Within(least=2)] = 2) -> Subcube:
+def largest_constant_subcube(values: Values, V: CountFrom2 = 2) -> Subcube:
     """One of the largest subcubes on which a function of n letters is constant.
 
     values (V^n,) are in the order of `all_sequences(n, V)`: the first letter counts most.  Raises

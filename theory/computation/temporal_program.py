@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from theory.checks import InputError
 from theory.computation.languages import Language, explored
 from theory.computation.temporal_logic import (
     Formula,
@@ -27,6 +26,7 @@ from theory.computation.temporal_logic import (
     sinces,
 )
 from theory.computation.truth_tables import TruthTable, truth_table
+from theory.kinds import InputError
 
 MOST_ROWS = 2**16  # of a truth table
 

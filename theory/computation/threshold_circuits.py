@@ -29,8 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from theory import machine
-from theory.checks import InputError
-from theory.kinds import Count, Integer, Steps, Tokens, Within, array_of, checked
+from theory.kinds import Count, InputError, Integer, Steps, Tokens, Within, array_of, checked
 
 Kind = Literal["and", "or", "threshold"]
 INT64 = 2**62  # sums below it are exact in int64

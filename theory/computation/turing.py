@@ -21,10 +21,9 @@ from typing import Annotated, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from theory import machine
-from theory.checks import InputError
 from theory.computation.kinds import Triple
 from theory.json_table import json_table
-from theory.kinds import Count, File, OneSequence, Seed, Steps, checked, read
+from theory.kinds import Count, File, InputError, OneSequence, Seed, Steps, checked, read
 
 LEFT, RIGHT = -1, 1
 STEP = re.compile(r"(\d{1,9})([LR])(\w+)")

@@ -25,9 +25,8 @@ from fractions import Fraction
 from math import ceil, floor, gcd, inf, lcm
 from typing import Any
 
-from theory.checks import InputError
 from theory.computation.threshold_circuits import Gate, ThresholdCircuit, reachable
-from theory.kinds import Count, checked
+from theory.kinds import Count, InputError, checked
 
 MOST_VALUES = 2_000  # that one form may take
 MOST_GATES = 20_000  # that are made, those that nothing depends on in the end among them

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Annotated, TypeAlias
 
 from theory.computation.semiautomata import Map, Semiautomaton, identity, table_fits
-from theory.kinds import Choice, Count, Within, checked
+from theory.kinds import Choice, Count, CountFrom2, checked
 
 
 @checked
@@ -80,7 +80,7 @@ def gridworld(steps: Count) -> Semiautomaton:
 
 
 @checked
-def all_maps(n: Annotated[Count, Within(least=2)]) -> Semiautomaton:
+def all_maps(n: CountFrom2) -> Semiautomaton:
     """Generators of all maps of n states: two of them exchanged, a cycle, and state 0 sent to 1."""
     table_fits(n, 3)
     swap = (1, 0, *range(2, n))

@@ -14,8 +14,7 @@ from typing import Annotated, Any, TypeAlias
 import numpy as np
 
 from theory import machine
-from theory.checks import InputError
-from theory.kinds import Array, Count, Integers, Within, array_of, checked, real
+from theory.kinds import Array, Count, InputError, Integers, Within, array_of, checked, real
 
 MOST_LISTED = 6  # nodes: 2^15 graphs of 6, 2^21 of 7
 MOST_LABELLED = 8  # nodes: 8! orders

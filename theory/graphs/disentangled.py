@@ -12,9 +12,8 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from theory.checks import InputError
 from theory.graphs.adjacency import Graphs
-from theory.kinds import Many, array_of, checked
+from theory.kinds import InputError, Many, array_of, checked
 
 IntegerWeights: TypeAlias = Annotated[Any, Many(None)]
 """W_l (2^(l+1)·n, 2^(l+1)·n), l = 0, …, L − 1: integers of any size; None is the identity."""

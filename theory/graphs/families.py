@@ -10,14 +10,11 @@ The last two are 2Chain and 2Clique of [Ye2026].
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import numpy as np
 
 from theory import machine
-from theory.checks import InputError, shown
 from theory.graphs.adjacency import as_adjacency, from_edges
-from theory.kinds import Count, Within, checked, read
+from theory.kinds import Count, CountFrom2, InputError, checked, read, shown
 
 
 @checked
@@ -52,14 +49,14 @@ def _cycle(m: int) -> np.ndarray:
 
 
 @checked
-def two_chain(n: Annotated[Count, Within(least=2)]) -> np.ndarray:
+def two_chain(n: CountFrom2) -> np.ndarray:
     """Two paths of ⌊n/2⌋ and ⌈n/2⌉ nodes, (n, n)."""
     _fits(n)
     return side_by_side(path(n // 2), path(n - n // 2))
 
 
 @checked
-def two_clique(n: Annotated[Count, Within(least=2)]) -> np.ndarray:
+def two_clique(n: CountFrom2) -> np.ndarray:
     """Two cliques of ⌊n/2⌋ and ⌈n/2⌉ nodes, (n, n)."""
     _fits(n)
     return side_by_side(clique(n // 2), clique(n - n // 2))

@@ -13,10 +13,9 @@ from typing import Annotated, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from theory import machine
-from theory.checks import InputError
 from theory.graphs.adjacency import Edges, OneGraph, from_edges
 from theory.json_table import json_table
-from theory.kinds import Count, File, Steps, Tokens, Within, checked, read
+from theory.kinds import Count, File, InputError, Steps, Tokens, Within, checked, read
 
 Node: TypeAlias = Annotated[Steps, Within(below="n")]
 """One of the nodes 0 … n − 1."""

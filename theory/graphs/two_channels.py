@@ -28,8 +28,18 @@ from typing import Annotated, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from theory import machine
-from theory.checks import InputError, shown
-from theory.kinds import Count, Matrix, Reals, Within, array_of, checked, read
+from theory.kinds import (
+    Count,
+    CountFrom2,
+    InputError,
+    Matrix,
+    Reals,
+    Within,
+    array_of,
+    checked,
+    read,
+    shown,
+)
 
 MOST_RELABELLED = 7  # nodes: 5040 relabellings
 
@@ -47,7 +57,7 @@ class Exactly(Reals):
 
 Weights: TypeAlias = Annotated[Any, Exactly("rows·n columns·n")]
 """A matrix of n × n blocks, exact where its entries are."""
-Nodes: TypeAlias = Annotated[Count, Within(least=2)]
+Nodes: TypeAlias = CountFrom2
 """n ≥ 2 nodes: a graph of one has one channel, as I = J."""
 
 

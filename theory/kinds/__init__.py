@@ -44,6 +44,8 @@ from theory.kinds.objects import Choice, Either, File, Function, Instance, Many,
 
 Count: TypeAlias = Annotated[int, Whole(Within(least=1))]
 """An integer ≥ 1."""
+CountFrom2: TypeAlias = Annotated[int, Whole(Within(least=2))]
+"""An integer ≥ 2."""
 Steps: TypeAlias = Annotated[int, Whole(Within(least=0))]
 """An integer ≥ 0."""
 Integer: TypeAlias = Annotated[int, Whole()]
@@ -57,6 +59,8 @@ NonNegative: TypeAlias = Annotated[float, RealNumber(Within(least=0))]
 """A finite number ≥ 0."""
 Probability: TypeAlias = Annotated[float, RealNumber(Within(least=0, most=1))]
 """A number from 0 to 1."""
+SignedUnit: TypeAlias = Annotated[float, RealNumber(Within(least=-1, most=1))]
+"""A number from −1 to 1."""
 OpenUnit: TypeAlias = Annotated[float, RealNumber(Within(above=0, below=1))]
 """A number strictly between 0 and 1."""
 StepSize: TypeAlias = Annotated[float, RealNumber(Within(least=2.0**-1022))]
@@ -65,6 +69,8 @@ StepSize: TypeAlias = Annotated[float, RealNumber(Within(least=2.0**-1022))]
 # Of these the function gets another type than may be given, so that they are Any to mypy.
 Exact: TypeAlias = Annotated[Any, RationalNumber()]
 """An integer or a Fraction; the function gets a Fraction."""
+ExactProbability: TypeAlias = Annotated[Any, RationalNumber(Within(least=0, most=1))]
+"""An integer or a Fraction from 0 to 1; the function gets a Fraction."""
 Seed: TypeAlias = Annotated[Any, Random()]
 """A seed ≥ 0, or a Generator; the function gets a Generator."""
 FilePath: TypeAlias = Annotated[Any, File()]
@@ -81,12 +87,18 @@ VocabularySequence: TypeAlias = Annotated[OneSequence, Within(below="vocabulary_
 """`OneSequence` below the call's `vocabulary_size`."""
 Bits: TypeAlias = Annotated[Any, Integers("... T", Within(least=0, most=1))]
 """0 and 1, shape (…, T)."""
+Positions: TypeAlias = Annotated[Any, Integers("k", Within(least=0, below="d"))]
+"""Positions below the call's d, at least one, shape (k,)."""
 SignRows: TypeAlias = Annotated[Any, Signs("... d")]
 """−1 and +1, shape (…, d)."""
+Vector: TypeAlias = Annotated[Any, Reals("d")]
+"""Finite numbers, shape (d,)."""
 Vectors: TypeAlias = Annotated[Any, Reals("... d")]
 """Finite numbers, shape (…, d)."""
 Matrix: TypeAlias = Annotated[Any, Reals("m n")]
 """Finite numbers, shape (m, n)."""
+SquareMatrix: TypeAlias = Annotated[Any, Reals("d d")]
+"""Finite numbers, shape (d, d)."""
 SquareMatrices: TypeAlias = Annotated[Any, Reals("... d d")]
 """Finite numbers, shape (…, d, d)."""
 Inputs: TypeAlias = Annotated[Any, Reals("... n d")]
@@ -111,8 +123,10 @@ __all__ = [
     "Bits",
     "Choice",
     "Count",
+    "CountFrom2",
     "Either",
     "Exact",
+    "ExactProbability",
     "File",
     "FilePath",
     "Finite",
@@ -133,6 +147,7 @@ __all__ = [
     "OneSequence",
     "OpenUnit",
     "PerPrompt",
+    "Positions",
     "Positive",
     "PositiveArray",
     "Probability",
@@ -144,13 +159,16 @@ __all__ = [
     "Reals",
     "Seed",
     "SignRows",
+    "SignedUnit",
     "Signs",
     "SquareMatrices",
+    "SquareMatrix",
     "StepSize",
     "Steps",
     "StepsArray",
     "Tokens",
     "Truth",
+    "Vector",
     "Vectors",
     "VocabularySequence",
     "VocabularyTokens",

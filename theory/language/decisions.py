@@ -18,8 +18,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Annotated, TypeAlias
 
-from theory.checks import InputError
-from theory.kinds import Count, Exact, Within, checked
+from theory.kinds import Count, CountFrom2, Exact, InputError, Within, checked
 from theory.language.distributions import Distribution, check_alike
 from theory.language.sources import Source
 
@@ -35,9 +34,7 @@ def errors(p: Distribution) -> tuple[Fraction, Fraction]:
 
 
 @checked
-def most_sampling_error(
-    least: Annotated[Exact, Within(least=0)], outcomes: Annotated[Count, Within(least=2)]
-) -> Fraction:
+def most_sampling_error(least: Annotated[Exact, Within(least=0)], outcomes: CountFrom2) -> Fraction:
     """2R* − V/(V − 1)·R*², V ≥ 2; `ValueError` unless R* is at most 1 − 1/V."""
     V = outcomes
     if least > 1 - Fraction(1, V):

@@ -28,8 +28,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from theory.checks import InputError
-from theory.kinds import Count, Integers, Numbers, Steps, Within, checked
+from theory.kinds import Count, CountFrom2, InputError, Integers, Numbers, Steps, Within, checked
 
 MOST = 14  # bits of a cube on which gradients are transformed
 MOST_LETTERS = 10**5  # of which sets are counted
@@ -63,7 +62,7 @@ def mean_signal_bound(
 
 
 @checked
-def least_step_signal(m: Annotated[Count, Within(least=2)]) -> Fraction:
+def least_step_signal(m: CountFrom2) -> Fraction:
     """(2 − 4/m)/m²: what of E‖∇φ‖² a step on m ≥ 2 tokens has in the gradient at least, squared.
     A node sees its two children at least."""
     return (2 - Fraction(4, m)) / m**2

@@ -10,13 +10,10 @@ from typing import Annotated, Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from theory.checks import InputError
-from theory.kinds import Count, Exact, Kind, Within, checked, read
+from theory.kinds import Count, Exact, InputError, Kind, Within, checked, read
 
 PositiveExact: TypeAlias = Annotated[Exact, Within(above=0)]
 """An integer or a Fraction > 0."""
-ExactProbability: TypeAlias = Annotated[Exact, Within(least=0, most=1)]
-"""An integer or a Fraction from 0 to 1."""
 Counted: TypeAlias = Annotated[Count, Within(most=10**15)]
 """An integer from 1 to 10^15, with which float64 counts exactly."""
 

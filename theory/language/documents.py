@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Annotated
 
 import numpy as np
 
-from theory.checks import InputError
-from theory.kinds import Count, Exact, Seed, Steps, Within, checked
+from theory.kinds import Count, CountFrom2, Exact, InputError, Seed, Steps, checked
 from theory.language.distributions import Distribution
 from theory.language.worlds import ModelName
 
@@ -31,7 +29,7 @@ def numbers(strings: np.ndarray, base: int) -> np.ndarray:
 
 
 @checked
-def fact_strings(base: Annotated[Count, Within(least=2)], count: Count, seed: Seed) -> np.ndarray:
+def fact_strings(base: CountFrom2, count: Count, seed: Seed) -> np.ndarray:
     """A string of name and value for each name, (base^count, 2·count) int64.
 
     Raises `ValueError` for more than 2^24 facts.

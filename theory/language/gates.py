@@ -23,8 +23,7 @@ from typing import Annotated, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.checks import InputError
-from theory.kinds import Count, Integers, OpenUnit, Seed, Steps, Within, checked
+from theory.kinds import Count, InputError, Integers, OpenUnit, Seed, Steps, Within, checked
 
 FUNCTIONS = tuple(f for f in range(16) if f not in (0, 3, 5, 10, 12, 15))
 """The ten functions of two bits that depend on both: bit 2a + b of f is the value at (a, b)."""

@@ -26,8 +26,7 @@ from math import log as ln
 from math import prod, sqrt
 from typing import Annotated, TypeAlias
 
-from theory.checks import InputError
-from theory.kinds import Count, OpenUnit, Steps, Within, checked
+from theory.kinds import Count, InputError, OpenUnit, Steps, Within, checked
 from theory.language.distributions import Counted, Distribution
 
 MOST = 10**6  # corpora that are gone through

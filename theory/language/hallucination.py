@@ -48,10 +48,10 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from theory.checks import InputError
 from theory.kinds import (
     Count,
     Either,
+    InputError,
     NonNegative,
     OpenUnit,
     RationalNumber,

@@ -32,8 +32,7 @@ from typing import Annotated, Any, TypeAlias
 import numpy as np
 from scipy.special import softmax
 
-from theory.checks import InputError
-from theory.kinds import Count, Exact, NonNegative, OpenUnit, Positive, Reals, checked
+from theory.kinds import Count, Exact, InputError, NonNegative, OpenUnit, Positive, Reals, checked
 from theory.language.distributions import Counted, PositiveExact
 
 MOST_ATOMS = 10**6  # of a vector of the cover, times its dimension

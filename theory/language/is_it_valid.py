@@ -28,8 +28,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from theory.checks import InputError
-from theory.kinds import Exact, Steps, checked
+from theory.kinds import Exact, InputError, Steps, checked
 from theory.language.distributions import Distribution, check_alike, outcomes
 
 

@@ -20,9 +20,7 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from theory.checks import InputError
-from theory.kinds import Integers, Within, checked
-from theory.language.parity_tree import Letters
+from theory.kinds import InputError, Integers, Positions, Within, checked
 from theory.language.sparse_and import BitWords, logistic
 
 BitTokens: TypeAlias = Annotated[Any, Integers("n T", Within(least=0, most=1))]
@@ -38,7 +36,7 @@ def count_of(d: int, letters: np.ndarray) -> np.ndarray:
 
 @checked
 def linear_tokens(
-    words: Annotated[Any, Integers("... d", Within(least=0, most=1))], letters: Letters
+    words: Annotated[Any, Integers("... d", Within(least=0, most=1))], letters: Positions
 ) -> np.ndarray:
     """The digits of the number of ones among the letters of words (…, d) of 0 and 1, highest first,
     each by its threshold, (…, ⌊log₂ k⌋ + 1).

@@ -22,8 +22,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from theory.checks import InputError
-from theory.kinds import Integers, checked
+from theory.kinds import InputError, Integers, checked
 from theory.language.distributions import Distribution, PositiveExact
 from theory.language.logs import Log, log
 

@@ -15,15 +15,8 @@ from fractions import Fraction
 from functools import cache, total_ordering
 from typing import TYPE_CHECKING
 
-from theory.checks import InputError
-from theory.kinds import Exact, Instance, checked
-from theory.language.distributions import (
-    Distribution,
-    ExactProbability,
-    PositiveExact,
-    check_alike,
-    fractions,
-)
+from theory.kinds import Exact, ExactProbability, InputError, Instance, checked
+from theory.language.distributions import Distribution, PositiveExact, check_alike, fractions
 
 if TYPE_CHECKING:
     from flint import arb

@@ -36,8 +36,7 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from theory.checks import InputError
-from theory.kinds import Exact, OpenUnit, Reals, SignRows, Signs, Steps, Within, checked
+from theory.kinds import Exact, InputError, OpenUnit, Reals, SignRows, Signs, Steps, Within, checked
 from theory.language.parity_tree import ParityTree, leaves, with_steps
 
 MOST = 2**24  # words of a cube times tokens, as integers

@@ -7,15 +7,12 @@ one after the other behind the bits, every node sees its children: the tokens j 
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NamedTuple, TypeAlias
+from typing import Annotated, NamedTuple, TypeAlias
 
 import numpy as np
 
-from theory.checks import InputError
-from theory.kinds import Count, Integers, SignRows, Within, checked
+from theory.kinds import Count, InputError, Positions, SignRows, Within, checked
 
-Letters: TypeAlias = Annotated[Any, Integers("k", Within(least=0, below="d"))]
-"""Positions below d, shape (k,)."""
 PowerOfTwo: TypeAlias = Annotated[Count, Within(least=2, most="d")]
 """A power of two from 2 to d."""
 
@@ -50,7 +47,7 @@ def tree_sizes(d: Count, k: PowerOfTwo) -> tuple[int, int]:
 
 
 @checked
-def parity_tree(d: Annotated[Count, Within(most=10**8)], letters: Letters) -> ParityTree:
+def parity_tree(d: Annotated[Count, Within(most=10**8)], letters: Positions) -> ParityTree:
     """The tree over these letters, in this order.
 
     Raises `ValueError` unless they are 2, 4, 8, … different ones.

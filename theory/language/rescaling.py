@@ -24,8 +24,7 @@ from typing import Annotated
 
 import numpy as np
 
-from theory.checks import InputError
-from theory.kinds import Exact, Steps, Within, checked
+from theory.kinds import Exact, InputError, Steps, Within, checked
 from theory.language.distributions import (
     Distribution,
     PositiveExact,

@@ -27,8 +27,18 @@ from typing import Annotated, Any, TypeAlias
 import numpy as np
 
 from theory import machine
-from theory.checks import InputError
-from theory.kinds import Count, Integers, OpenUnit, Seed, Steps, Within, checked, read
+from theory.kinds import (
+    Count,
+    CountFrom2,
+    InputError,
+    Integers,
+    OpenUnit,
+    Seed,
+    Steps,
+    Within,
+    checked,
+    read,
+)
 from theory.language.distributions import Counted
 
 Tree: TypeAlias = int | tuple[Any, ...] | None
@@ -47,7 +57,7 @@ Word: TypeAlias = Annotated[Any, Integers("d", Within(least=0, most=1))]
 
 
 @checked
-def random_tree(d: Count, n_leaves: Annotated[Count, Within(least=2)], rng: Seed) -> Tree:
+def random_tree(d: Count, n_leaves: CountFrom2, rng: Seed) -> Tree:
     """Leaves are shared out at random below variables that are not above; sibling leaves differ.
 
     Raises `ValueError` unless n_leaves ≤ d + 1 and d·n_leaves ≤ 10^6.

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, TypeAlias
 
-from theory.checks import InputError
-from theory.kinds import Count, Exact, Steps, Within, checked
+from theory.kinds import Count, Exact, InputError, Steps, Within, checked
 from theory.language.distributions import Distribution, distribution
 from theory.language.logs import Log, entropy
 

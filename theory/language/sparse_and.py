@@ -27,10 +27,10 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit, softmax
 
-from theory.checks import InputError
 from theory.kinds import (
     Bits,
     Count,
+    InputError,
     Integers,
     NonNegative,
     Probability,

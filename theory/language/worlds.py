@@ -15,8 +15,7 @@ from typing import Annotated, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from theory.checks import InputError
-from theory.kinds import Count, Positive, Probability, Seed, Within, checked
+from theory.kinds import Count, InputError, Positive, Probability, Seed, Within, checked
 from theory.language.distributions import Counted
 from theory.language.hallucination import Levels
 

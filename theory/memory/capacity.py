@@ -13,8 +13,17 @@ import mpmath
 import numpy as np
 from scipy import special
 
-from theory.checks import InputError
-from theory.kinds import Count, Finite, OpenUnit, Positive, Steps, Within, checked
+from theory.kinds import (
+    Count,
+    Finite,
+    InputError,
+    OpenUnit,
+    Positive,
+    SignedUnit,
+    Steps,
+    Within,
+    checked,
+)
 from theory.memory.kinds import Digits, Size, SizeFrom2
 
 
@@ -67,7 +76,7 @@ def dense_patterns(d: SizeFrom2, degree: SizeFrom2, every: bool = False) -> floa
 
 
 @checked
-def large_deviation_rate(a: Annotated[Finite, Within(least=-1, most=1)]) -> float:
+def large_deviation_rate(a: SignedUnit) -> float:
     """I(a) = ½((1 + a) ln(1 + a) + (1 − a) ln(1 − a)), −1 ≤ a ≤ 1: Cramér's rate of fair signs."""
     return float(special.xlogy(1 + a, 1 + a) + special.xlogy(1 - a, 1 - a)) / 2
 

@@ -22,12 +22,11 @@ from typing import TypeAlias
 import numpy as np
 from scipy.linalg import expm
 
-from theory.checks import InputError
-from theory.kinds import Finite, Inputs, checked
-from theory.memory.kinds import ScoreMatrix, Times
+from theory.kinds import Finite, InputError, Inputs, SquareMatrix, checked
+from theory.memory.kinds import Times
 from theory.memory.sphere import integrate
 
-NumberOrMatrix: TypeAlias = Finite | ScoreMatrix
+NumberOrMatrix: TypeAlias = Finite | SquareMatrix
 """A multiple of the identity, or a matrix (d, d)."""
 
 LARGEST_GROWTH = 20.0  # e^20 = 5e8 times an error of 1e-12 in z still leaves 3 digits of x

@@ -31,9 +31,17 @@ import numpy as np
 from flint import fmpz_mat
 from scipy.optimize import linprog
 
-from theory.checks import InputError
-from theory.kinds import Count, Inputs, NonNegative, Within, checked
-from theory.memory.kinds import Direction, OneUnitTokens, ScoreMatrix, UnitTokens
+from theory.kinds import (
+    Count,
+    InputError,
+    Inputs,
+    NonNegative,
+    SquareMatrix,
+    Vector,
+    Within,
+    checked,
+)
+from theory.memory.kinds import OneUnitTokens, UnitTokens
 from theory.memory.sphere import Kind
 
 LP_TOLERANCE = 1e-10  # of the linear program; the least that its solver takes
@@ -106,9 +114,9 @@ def in_open_hemisphere(X: Inputs) -> np.ndarray:
 def hemisphere_rate(
     X: OneUnitTokens,
     beta: NonNegative,
-    w: Direction,
+    w: Vector,
     kind: Kind = "SA",
-    QK: ScoreMatrix | None = None,
+    QK: SquareMatrix | None = None,
 ) -> float:
     """λ = m·e^{−2β‖QᵀK‖} (SA), m·e^{−β‖QᵀK‖} (USA), m = min_i ⟨w, x_i⟩: D(t) ≤ D(0)·e^{−λt}.
 
@@ -122,7 +130,7 @@ def hemisphere_rate(
 
 
 @checked
-def cone_diameter(X: UnitTokens, w: Direction) -> np.ndarray:
+def cone_diameter(X: UnitTokens, w: Vector) -> np.ndarray:
     """D (…,) = max_{ij} ‖y_i − y_j‖ of tokens X (…, n, d), y_i = x_i/⟨w, x_i⟩.
 
     It bounds all distances ‖x_i − x_j‖.  Raises `ValueError` for a w (d,) with some ⟨w, x_i⟩ ≤ 0.

@@ -21,8 +21,7 @@ from itertools import count, repeat
 import numpy as np
 
 from theory import machine
-from theory.checks import InputError
-from theory.kinds import Steps, checked
+from theory.kinds import InputError, Steps, checked
 from theory.memory.kinds import Bias, OneState, Order, Patterns, Permutation, States, Weights
 from theory.memory.patterns import exact_format, inner_products
 

@@ -11,11 +11,11 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from theory.checks import InputError, real
 from theory.kinds import (
     Array,
     Count,
     Either,
+    InputError,
     Integers,
     Random,
     Reals,
@@ -23,6 +23,7 @@ from theory.kinds import (
     Signs,
     Steps,
     Within,
+    real,
 )
 
 
@@ -156,9 +157,5 @@ UnitTokens: TypeAlias = Annotated[Any, UnitRows("... n d")]
 """Tokens of length 1, shape (…, n, d)."""
 OneUnitTokens: TypeAlias = Annotated[Any, UnitRows("n d")]
 """One set of tokens of length 1, shape (n, d)."""
-Direction: TypeAlias = Annotated[Any, Reals("d")]
-"""A vector, shape (d,)."""
-ScoreMatrix: TypeAlias = Annotated[Any, Reals("d d")]
-"""QᵀK, shape (d, d)."""
 Times: TypeAlias = Annotated[Any, Increasing("m", Within(least=0))]
 """Times ≥ 0 in increasing order, shape (m,)."""

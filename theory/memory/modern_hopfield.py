@@ -8,8 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from theory import machine
-from theory.checks import InputError
-from theory.kinds import Positive, PositiveArray, Vectors, checked
+from theory.kinds import InputError, Positive, PositiveArray, Vectors, checked
 from theory.memory.kinds import PatternVectors, Size, Updates
 
 BLOCK = 2**22  # inner products that `separation` holds at a time: 32 MiB

@@ -24,8 +24,7 @@ from typing import Annotated
 import mpmath
 import numpy as np
 
-from theory.checks import InputError
-from theory.kinds import Finite, NonNegative, Within, checked
+from theory.kinds import Finite, InputError, NonNegative, Within, checked
 from theory.memory.kinds import Digits, SizeFrom2, Times
 from theory.memory.sphere import Kind, integrate
 

@@ -10,8 +10,7 @@ from typing import Annotated
 import numpy as np
 
 from theory import machine
-from theory.checks import InputError
-from theory.kinds import Count, Seed, Steps, Within, checked
+from theory.kinds import Count, InputError, Seed, Steps, Within, checked
 from theory.memory.kinds import Patterns, States
 
 

@@ -13,8 +13,8 @@ import mpmath
 import numpy as np
 from scipy.special import betainc
 
-from theory.checks import InputError
 from theory.kinds import (
+    InputError,
     Integers,
     NonNegative,
     NonNegativeArray,

@@ -18,14 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Literal
 
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from theory.checks import InputError
-from theory.kinds import Finite, NonNegative, Within, checked
-from theory.memory.kinds import ScoreMatrix, Times, UnitTokens
+from theory.kinds import InputError, NonNegative, SignedUnit, SquareMatrix, checked
+from theory.memory.kinds import Times, UnitTokens
 
 Kind = Literal["SA", "USA"]
 KINDS: tuple[Kind, ...] = ("SA", "USA")
@@ -57,7 +56,7 @@ def uniform_tokens(rng: np.random.Generator, *shape: int) -> np.ndarray:
 
 @checked
 def sphere_velocity(
-    X: UnitTokens, beta: NonNegative, kind: Kind = "SA", QK: ScoreMatrix | None = None
+    X: UnitTokens, beta: NonNegative, kind: Kind = "SA", QK: SquareMatrix | None = None
 ) -> np.ndarray:
     """x_i' (…, n, d) of tokens X (…, n, d) of unit length, for beta ≥ 0.
 
@@ -88,7 +87,7 @@ def sphere_flow(
     beta: NonNegative,
     times: Times,
     kind: Kind = "SA",
-    QK: ScoreMatrix | None = None,
+    QK: SquareMatrix | None = None,
 ) -> SphereFlow:
     """The tokens X (…, n, d) at each of the `times` ≥ 0, in increasing order.
 
@@ -128,9 +127,7 @@ def mean_length(X: UnitTokens) -> np.ndarray:
 
 
 @checked
-def n_clusters(
-    X: UnitTokens, threshold: Annotated[Finite, Within(least=-1, most=1)] = 0.999
-) -> np.ndarray:
+def n_clusters(X: UnitTokens, threshold: SignedUnit = 0.999) -> np.ndarray:
     """The number of clusters (…,) of tokens X (…, n, d) of unit length.
 
     Tokens i and j are linked where ⟨x_i, x_j⟩ ≥ threshold; clusters are connected components.

@@ -6,18 +6,24 @@ Shape glossary: `…` = (batch,), `n` examples, `d` features; w ~ N(0, I), y = X
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from theory.checks import shown
-from theory.kinds import Count, InputError, NonNegative, Reals, Seed, Within, checked
+from theory.kinds import (
+    Count,
+    CountFrom2,
+    InputError,
+    NonNegative,
+    Seed,
+    SquareMatrix,
+    checked,
+    shown,
+)
 from theory.machine import fits_in_memory
 
-Dimension: TypeAlias = Annotated[Count, Within(least=2)]
+Dimension: TypeAlias = CountFrom2
 """An integer ≥ 2."""
-SquareMatrix: TypeAlias = Annotated[Any, Reals("d d")]
-"""Finite numbers, shape (d, d)."""
 
 
 @dataclass(frozen=True, eq=False)

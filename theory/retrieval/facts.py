@@ -27,8 +27,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from theory.checks import InputError
-from theory.kinds import OneSequence, checked
+from theory.kinds import InputError, OneSequence, checked
 
 # fmt: off
 NAMES = (

@@ -11,15 +11,24 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from theory.checks import InputError
-from theory.kinds import Count, Inputs, Labels, PerPrompt, Positive, Query, Reals, Within, checked
+from theory.kinds import (
+    Count,
+    InputError,
+    Inputs,
+    Labels,
+    PerPrompt,
+    Positive,
+    Query,
+    Reals,
+    Vector,
+    Within,
+    checked,
+)
 
 Input: TypeAlias = Annotated[Any, Reals("n d")]
 """The x of one prompt, shape (n, d)."""
 Label: TypeAlias = Annotated[Any, Reals("n")]
 """The y of one prompt, shape (n,)."""
-OneQuery: TypeAlias = Annotated[Any, Reals("d")]
-"""The query of one prompt, shape (d,)."""
 
 
 def _labels_and_distances(
@@ -67,7 +76,7 @@ def _one_prompt(x: np.ndarray, y: np.ndarray, query: np.ndarray) -> list[tuple[F
 
 
 @checked
-def nearest_neighbour_by_definition(x: Input, y: Label, x_query: OneQuery) -> Fraction:
+def nearest_neighbour_by_definition(x: Input, y: Label, x_query: Vector) -> Fraction:
     """`nearest_neighbour` of one prompt, in rational arithmetic: ties are exact ones."""
     pairs = _one_prompt(x, y, x_query)
     least = min(squared for squared, _ in pairs)
@@ -100,7 +109,7 @@ def kernel_smoother(x: Inputs, y: Labels, x_query: Query, beta: PerPrompt) -> np
 def kernel_smoother_by_definition(
     x: Input,
     y: Label,
-    x_query: OneQuery,
+    x_query: Vector,
     beta: Positive,
     digits: Annotated[Count, Within(most=1000)] = 50,
 ) -> float:

@@ -12,10 +12,10 @@ from typing import Annotated
 
 import numpy as np
 
-from theory.checks import InputError
 from theory.kinds import (
     Count,
     Exact,
+    InputError,
     NonNegative,
     VocabularySequence,
     VocabularyTokens,

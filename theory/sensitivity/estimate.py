@@ -33,9 +33,9 @@ from typing import Annotated, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.checks import InputError
 from theory.kinds import (
     Count,
+    InputError,
     Integers,
     Positive,
     Random,

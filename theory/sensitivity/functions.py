@@ -20,8 +20,18 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from theory.checks import InputError
-from theory.kinds import Array, Bits, Count, Integers, Within, array_of, checked, real
+from theory.kinds import (
+    Array,
+    Bits,
+    Count,
+    InputError,
+    Integers,
+    Positions,
+    Within,
+    array_of,
+    checked,
+    real,
+)
 from theory.sensitivity.walsh_hadamard import MOST
 from theory.sequences import all_sequences
 
@@ -50,8 +60,6 @@ class ZeroOne(Array):
         return np.asarray(np.arange(shape[0]) % 2)
 
 
-Positions: TypeAlias = Annotated[Any, Integers("k", Within(least=0, below="d"))]
-"""Places 0 … d − 1 of words of d letters, at least one, shape (k,)."""
 InWords: TypeAlias = Annotated[Any, Integers("k", Within(least=0, below="T"))]
 """Places 0 … T − 1 of words (…, T), at least one, shape (k,)."""
 Entries: TypeAlias = Annotated[Any, ZeroOne("2^k")]

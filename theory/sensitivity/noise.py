@@ -24,8 +24,16 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from theory.checks import InputError
-from theory.kinds import Count, Exact, Finite, Probability, Within, checked
+from theory.kinds import (
+    Count,
+    Exact,
+    ExactProbability,
+    InputError,
+    Probability,
+    SignedUnit,
+    Within,
+    checked,
+)
 from theory.sensitivity.walsh_hadamard import (
     FewValues,
     Values,
@@ -34,11 +42,9 @@ from theory.sensitivity.walsh_hadamard import (
     set_sizes,
 )
 
-Chance: TypeAlias = Annotated[Exact, Within(least=0, most=1)] | Probability
+Chance: TypeAlias = ExactProbability | Probability
 """A number from 0 to 1: a Fraction where it is exact, else a float."""
-Correlation: TypeAlias = (
-    Annotated[Exact, Within(least=-1, most=1)] | Annotated[Finite, Within(least=-1, most=1)]
-)
+Correlation: TypeAlias = Annotated[Exact, Within(least=-1, most=1)] | SignedUnit
 """A number from −1 to 1: a Fraction where it is exact, else a float."""
 Letters: TypeAlias = Annotated[Count, Within(most=1000)]
 """At most 1000 letters."""

@@ -32,8 +32,7 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from theory.checks import InputError
-from theory.kinds import Count, Integers, Within, checked
+from theory.kinds import Count, CountFrom2, InputError, Integers, checked
 from theory.sensitivity.noise import Chance
 
 WORK = 2**27  # numbers that are gone through: of all sequences for all sets, or all pairs
@@ -54,7 +53,7 @@ class _Answers(Integers):
 
 Answers: TypeAlias = Annotated[Any, _Answers("V^T")]
 """Answers on all sequences, integers or truth values, shape (V^T,)."""
-Symbols: TypeAlias = Annotated[Count, Within(least=2)]
+Symbols: TypeAlias = CountFrom2
 """V ≥ 2 symbols, so that a token has another one to change to."""
 
 

@@ -16,8 +16,7 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from theory.checks import InputError
-from theory.kinds import Array, array_of, checked, real
+from theory.kinds import Array, InputError, array_of, checked, real
 from theory.sequences import all_sequences
 
 MOST_IN_PAIRS = 14  # letters, 2^28 pairs of words

@@ -15,8 +15,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Annotated
 
-from theory.checks import InputError
-from theory.kinds import Count, Steps, Within, checked
+from theory.kinds import Count, InputError, Steps, Within, checked
 
 MOST = 4  # levels of which all strategies are tried
 

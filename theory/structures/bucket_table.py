@@ -22,8 +22,7 @@ from typing import Annotated, Any, TypeAlias
 import numpy as np
 
 from theory import machine
-from theory.checks import InputError
-from theory.kinds import Count, Reals, Within, checked
+from theory.kinds import Count, InputError, Reals, Within, checked
 from theory.structures.points import End, NumberArray, Points, Queries, Size, check_range
 
 GRID = 2**10  # middles of queries, in all buckets together, at least

@@ -20,7 +20,7 @@ from typing import Annotated, Any, TypeAlias
 import numpy as np
 
 from theory import machine
-from theory.kinds import Finite, Numbers, Seed, Within, checked
+from theory.kinds import Numbers, Seed, SignedUnit, Within, checked
 from theory.structures.points import Levels, Size, check_memory, hard_points
 
 Cloud: TypeAlias = Annotated[Any, Numbers("... N d")]
@@ -76,7 +76,7 @@ def sphere_cloud(
     d: Annotated[Size, Within(least=2)],
     m: Size,
     rng: Seed,
-    rho: Annotated[Finite, Within(least=-1, most=1)] = 0.8,
+    rho: SignedUnit = 0.8,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Points (sets, N, d) and queries (sets, m, d), all of length 1; d ≥ 2, as the sphere in one
     dimension is two points.

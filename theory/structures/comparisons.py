@@ -26,8 +26,7 @@ from typing import Annotated, TypeAlias
 import numpy as np
 
 from theory import machine
-from theory.checks import InputError
-from theory.kinds import Count, Steps, StepsArray, Within, checked
+from theory.kinds import Count, InputError, Steps, StepsArray, Within, checked
 from theory.structures.points import Size
 
 Recursed: TypeAlias = Annotated[Steps, Within(most=200)]

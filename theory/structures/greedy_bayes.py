@@ -24,8 +24,7 @@ from typing import Annotated, TypeAlias
 import numpy as np
 from scipy.special import comb
 
-from theory.checks import InputError
-from theory.kinds import Count, Within, checked
+from theory.kinds import Count, InputError, Within, checked
 from theory.structures.bucket_table import Places
 from theory.structures.lookup import LookupCount, Lookups, Strategy
 from theory.structures.points import End, check_range

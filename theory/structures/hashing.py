@@ -31,8 +31,7 @@ from scipy.cluster.vq import kmeans2
 from scipy.stats import binom
 
 from theory import machine
-from theory.checks import InputError
-from theory.kinds import Reals, Seed, StepsArray, Within, checked, read
+from theory.kinds import InputError, Reals, Seed, StepsArray, Within, checked, read
 from theory.structures.clouds import Cloud, CloudQueries, nearest_in_cloud
 from theory.structures.lookup import LookupCount
 from theory.structures.points import Size

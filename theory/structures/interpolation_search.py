@@ -24,8 +24,7 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from theory.checks import InputError
-from theory.kinds import Numbers, checked
+from theory.kinds import InputError, Numbers, checked
 from theory.structures.lookup import Lookups, Strategy
 from theory.structures.points import End, check_range
 

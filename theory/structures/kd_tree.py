@@ -18,8 +18,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from theory import machine
-from theory.checks import InputError
-from theory.kinds import Integers, Within, checked
+from theory.kinds import InputError, Integers, Within, checked
 from theory.structures.clouds import Cloud, CloudQueries
 from theory.structures.lookup import LookupCount
 

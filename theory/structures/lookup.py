@@ -18,8 +18,7 @@ from typing import Annotated, Any, TypeAlias
 import numpy as np
 
 from theory import machine
-from theory.checks import InputError
-from theory.kinds import Count, Integers, Within, array_of, checked
+from theory.kinds import Count, InputError, Integers, Within, array_of, checked
 from theory.structures.points import Points, Queries
 
 MOST_LOOKUPS = 10**5

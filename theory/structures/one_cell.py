@@ -16,13 +16,12 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from theory.checks import InputError
-from theory.kinds import Count, Integers, Steps, Within, checked
+from theory.kinds import Count, CountFrom2, InputError, Integers, Steps, Within, checked
 
 MOST_BITS = 10**6  # of a cell that is computed with
 
 
-Base: TypeAlias = Annotated[Count, Within(least=2)]
+Base: TypeAlias = CountFrom2
 """An integer ≥ 2: a digit has to distinguish numbers."""
 
 

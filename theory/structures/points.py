@@ -20,8 +20,7 @@ from typing import Annotated, Any, TypeAlias
 import numpy as np
 
 from theory import machine
-from theory.checks import InputError
-from theory.kinds import Count, Finite, Numbers, Seed, Within, checked
+from theory.kinds import Count, Finite, InputError, Numbers, Seed, Within, checked
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,7 @@ from typing import Annotated, Any, TypeAlias
 import numpy as np
 
 from theory import machine
-from theory.checks import InputError
-from theory.kinds import Count, Reals, Seed, StepsArray, Within, checked, read
+from theory.kinds import Count, InputError, Reals, Seed, StepsArray, Within, checked, read
 from theory.structures.clouds import nearest_in_cloud, uniform_cloud
 from theory.structures.points import Size
 

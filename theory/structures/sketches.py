@@ -31,9 +31,9 @@ from typing import Annotated, Any, TypeAlias
 import numpy as np
 
 from theory import machine
-from theory.checks import InputError
 from theory.kinds import (
     Count,
+    InputError,
     Integers,
     NonNegative,
     Reals,

@@ -26,8 +26,7 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from theory.checks import InputError
-from theory.kinds import Count, Integers, Reals, Within, checked
+from theory.kinds import Count, InputError, Integers, Reals, Within, checked
 from theory.structures.lookup import LookupCount
 
 MOST = 256  # cells of which the best tree is found

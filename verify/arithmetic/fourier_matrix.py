@@ -17,7 +17,7 @@ from theory.arithmetic.printed_matrix import (
     printed_quadratic,
     printed_scales,
 )
-from theory.checks import InputError
+from theory.kinds import InputError
 from verify.arithmetic.printed import PRINTED, differing, rank
 from verify.claim import Run, claim, option
 from verify.finding import Finding, at_most, same

@@ -27,7 +27,7 @@ from theory.arithmetic.neuron_means import (
     field_with_root,
     transform,
 )
-from theory.checks import InputError
+from theory.kinds import InputError
 from verify.arithmetic.pairs import Enumerated, enumerated
 from verify.arithmetic.quadratic import margin_of_tensors, unlike_neurons
 from verify.claim import Run, claim, option

@@ -17,8 +17,7 @@ from typing import Annotated, Any
 import typer
 from typer.exceptions import TyperException
 
-from theory.checks import InputError
-from theory.kinds import Count, read
+from theory.kinds import Count, InputError, read
 from verify.claim import COMMANDS, Claim, Run, installed, loaded, option
 from verify.cli.options import (
     EXIT,

@@ -18,7 +18,7 @@ from io import FileIO
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 
-from theory.checks import InputError
+from theory.kinds import InputError
 
 SCREEN = "-"  # the JSON alone, on the screen
 DRAWN = (".png", ".pdf", ".svg")

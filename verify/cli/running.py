@@ -11,7 +11,7 @@ from typing import Any
 
 from rich.console import Console
 
-from theory.checks import InputError
+from theory.kinds import InputError
 from verify.claim import Claim, Run, standing
 from verify.cli.output import write
 from verify.cli.report import Report, as_json

@@ -11,10 +11,10 @@ import numpy as np
 from constructions.blocks import plural
 from constructions.computation import circuit_evaluator
 from constructions.transformer import Transformer
-from theory.checks import InputError
 from theory.computation import Circuit, adder, all_circuits, random_circuit
 from theory.computation.boolean_circuits import NAND, TABLES, adversarial
 from theory.computation.circuit_prompts import read_gates
+from theory.kinds import InputError
 from verify.claim import Run, claim, option
 from verify.computation.decoding import Runs, decoded, softened
 from verify.computation.options import MOST_DRAWN

@@ -10,11 +10,11 @@ import numpy as np
 
 from constructions.computation import connected_components as construction
 from constructions.transformer import Transformer
-from theory.checks import InputError
 from theory.computation import components as program_for
 from theory.computation import least_labels, shuffled_path
 from theory.computation.components import as_inputs, enough_steps, settled_after, slowest
 from theory.computation.edge_lists import all_graphs, families
+from theory.kinds import InputError
 from verify.claim import Run, claim, option
 from verify.computation.options import MOST_DRAWN
 from verify.computation.pram import (

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from constructions.transformer import Transformer
-from theory.checks import InputError
+from theory.kinds import InputError
 
 MOST = 200  # vertices that can be told apart
 WRITTEN = 40  # of which so many have their labels written

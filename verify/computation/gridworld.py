@@ -11,8 +11,8 @@ import numpy as np
 
 from constructions import gridworld_walk
 from constructions.transformer import Transformer
-from theory.checks import InputError
 from theory.computation import gridworld as automaton_of
+from theory.kinds import InputError
 from verify.claim import Run, claim, option
 from verify.computation.options import Length, Samples
 from verify.evidence.gaps import States, at_positions, averaging, counting, gap_finding

@@ -11,7 +11,7 @@ from constructions import induction_heads
 from constructions import previous_token as looks_back
 from constructions.computation import from_formula, parity, to_circuit
 from constructions.computation.circuit_examples import contains_aa
-from theory.checks import InputError
+from theory.kinds import InputError
 from theory.retrieval import induction, previous_token
 from verify.claim import Run, claim
 from verify.computation.options import Letters, LongWords

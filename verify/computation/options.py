@@ -8,7 +8,6 @@ from typing import Annotated
 
 import numpy as np
 
-from theory.checks import InputError
 from theory.computation import (
     Semiautomaton,
     named,
@@ -16,6 +15,7 @@ from theory.computation import (
     read_automaton,
     regular_expression,
 )
+from theory.kinds import InputError
 from verify.claim import Run, option
 
 MOST_DRAWN = 10_000  # of anything: beyond, a claim takes hours

@@ -12,8 +12,8 @@ import torch
 from constructions.exactness import exact_in
 from constructions.interface import Prompt
 from constructions.transformer import Transformer
-from theory.checks import InputError
 from theory.computation.pram import INDEX, Program, Read, Registers, Step, Write
+from theory.kinds import InputError
 from verify.domains import Rational, streams
 from verify.evidence import size
 from verify.evidence.gaps import States, at_positions, gap_finding, looking_up

@@ -10,7 +10,6 @@ import numpy as np
 
 from constructions.computation.semiautomaton import Form
 from constructions.transformer import Transformer
-from theory.checks import InputError
 from theory.computation import (
     NotSolvable,
     Semiautomaton,
@@ -22,6 +21,7 @@ from theory.computation import (
 from theory.computation.cascade import Cascade
 from theory.computation.permutations import derived_series
 from theory.computation.semiautomata import Map
+from theory.kinds import InputError
 from theory.sequences import random_sequences
 from verify.claim import Run, claim
 from verify.computation.options import (

@@ -10,10 +10,10 @@ import numpy as np
 
 from constructions.computation import turing_machine
 from constructions.transformer import Transformer
-from theory.checks import InputError
 from theory.computation import MACHINES, TuringMachine, read_machine
 from theory.computation.histories import after_each_step
 from theory.computation.turing import Step
+from theory.kinds import InputError
 from theory.sequences import all_sequences
 from verify.claim import Run, claim, option
 from verify.computation.decoding import decoded, softened

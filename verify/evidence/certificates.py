@@ -21,8 +21,8 @@ from torch import Tensor
 from constructions.attention import Attention
 from constructions.blocks import MLP
 from constructions.transformer import Transformer
-from theory.checks import InputError
 from theory.computation.cascade import Cascade, Table
+from theory.kinds import InputError
 from theory.regression import Start
 from verify import checker, gap_checker
 from verify.cli.output import deliver

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from constructions.trained import Configuration, configuration_of, load, shipped, sidecar
 from constructions.trained.checkpoint import run_of
-from theory.checks import InputError
+from theory.kinds import InputError
 from verify.finding import Finding, Verdict
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple
 
-from theory.checks import InputError
+from theory.kinds import InputError
 
 
 class Format(NamedTuple):

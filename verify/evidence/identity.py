@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from theory.checks import InputError
+from theory.kinds import InputError
 from verify.claim import Run
 from verify.domains import (
     Degrees,

@@ -11,7 +11,7 @@ import torch
 from constructions.exactness import exact_in
 from constructions.softmax import score_sizes
 from constructions.transformer import Transformer
-from theory.checks import InputError
+from theory.kinds import InputError
 from verify.claim import Run
 from verify.domains import Ball, outputs
 from verify.evidence.formats import FORMATS, Format

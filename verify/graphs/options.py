@@ -7,9 +7,9 @@ from typing import Annotated
 
 import numpy as np
 
-from theory.checks import InputError
 from theory.graphs import from_edges
 from theory.graphs.search import EdgeList, read_edges
+from theory.kinds import InputError
 from verify.claim import option
 
 Nodes = Annotated[int | None, option("nodes of the graphs, at least 2")]

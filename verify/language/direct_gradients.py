@@ -11,7 +11,7 @@ import torch
 from constructions.tokens import Tokens
 from constructions.trained.form import Form
 from constructions.trained.transformers import TransformerShape
-from theory.checks import InputError
+from theory.kinds import InputError
 from theory.language import (
     least_step_signal,
     letters_by_elimination,

@@ -10,7 +10,7 @@ import numpy as np
 
 from constructions.language import parity_by_linear_tokens as construction
 from constructions.transformer import Transformer
-from theory.checks import InputError
+from theory.kinds import InputError
 from theory.language import letters_by_solving, tokens_by_regression
 from theory.language import linear_tokens as definition
 from theory.language.linear_tokens import left_of_count

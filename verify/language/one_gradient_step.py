@@ -12,7 +12,7 @@ from scipy.stats import binomtest
 
 from constructions.language import parity_with_steps
 from constructions.transformer import Transformer
-from theory.checks import InputError
+from theory.kinds import InputError
 from theory.language import (
     ParityTree,
     enough_samples,

@@ -12,7 +12,7 @@ from scipy.stats import binomtest
 from constructions.language import parity_with_steps as construction
 from constructions.language.parity_with_steps import sharpness_for_steps
 from constructions.transformer import Transformer
-from theory.checks import InputError
+from theory.kinds import InputError
 from theory.language import parity_tree, tree_sizes, with_steps
 from theory.language.parity_tree import means_of_children
 from theory.sequences import all_sequences

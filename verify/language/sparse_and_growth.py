@@ -7,7 +7,7 @@ from typing import Annotated
 
 import numpy as np
 
-from theory.checks import InputError
+from theory.kinds import InputError
 from theory.language import (
     Conjunction,
     attention,

@@ -12,7 +12,7 @@ import constructions
 import constructions.computation
 import theory.computation
 from constructions.transformer import Transformer
-from theory.checks import InputError
+from theory.kinds import InputError
 from verify.ledger.theorems import Theorem
 
 ROOMS = theory.computation, constructions, constructions.computation

@@ -23,7 +23,7 @@ from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any
 
-from theory.checks import InputError
+from theory.kinds import InputError
 
 FILE = "theorems.toml"
 

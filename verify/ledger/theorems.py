@@ -23,7 +23,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from theory.checks import InputError
+from theory.kinds import InputError
 from verify.claim import installed
 from verify.ledger import plugins
 

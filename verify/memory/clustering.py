@@ -10,7 +10,7 @@ import numpy as np
 from flint import arb, arb_series
 
 from theory.balls import inner
-from theory.checks import InputError
+from theory.kinds import InputError
 from theory.memory.euclidean import euclidean_flow
 from theory.memory.sphere import (
     INTEGRATION,

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from constructions.regression.chebyshev import chebyshev_plan
-from theory.checks import InputError
+from theory.kinds import InputError
 from verify.claim import Run, claim, option
 from verify.evidence.identity import DomainName, equality
 from verify.evidence.registers import registers_hold

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from theory.checks import InputError
+from theory.kinds import InputError
 from theory.regression import Start
 from theory.regression.matrices import identity, matrix_power, start_matrix
 from theory.regression.ols import rank_cut

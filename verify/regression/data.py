@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from theory.checks import InputError
+from theory.kinds import InputError
 from theory.regression import gaussian_prompts
 from verify.claim import Run
 

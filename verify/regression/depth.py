@@ -8,7 +8,7 @@ from typing import Annotated
 
 import numpy as np
 
-from theory.checks import InputError
+from theory.kinds import InputError
 from theory.regression import Start, newton_degree, newton_lower_bound
 from verify.claim import Run, claim, option
 from verify.domains import Degrees, NotPolynomial, streams

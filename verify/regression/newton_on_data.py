@@ -10,7 +10,7 @@ from typing import Annotated
 
 import numpy as np
 
-from theory.checks import InputError
+from theory.kinds import InputError
 from theory.regression import Start, newton_residual, ols
 from verify.claim import Run, claim, option
 from verify.cli.output import deliver, json_target

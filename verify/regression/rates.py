@@ -10,7 +10,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from constructions import chebyshev, gradient_descent, newton
-from theory.checks import InputError
+from theory.kinds import InputError
 from theory.regression import (
     Start,
     chebyshev_steps,

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from constructions.transformer import Transformer
-from theory.checks import InputError
+from theory.kinds import InputError
 from theory.regression import Start
 from verify.claim import Run
 from verify.evidence.agreement import LEAST_TOLD, size_of, transformer_in_float

@@ -12,7 +12,7 @@ from constructions import chebyshev, gradient_descent, hyperpower, newton, onlin
 from constructions.regression.chebyshev import Combinations, chebyshev_plan
 from constructions.regression.stages import Inverse
 from constructions.transformer import Transformer
-from theory.checks import InputError
+from theory.kinds import InputError
 from theory.regression import Start
 from theory.regression.matrices import identity, matrix_power, on_each_prefix, start_matrix
 from verify.claim import Run

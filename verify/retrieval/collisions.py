@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from theory.checks import InputError
+from theory.kinds import InputError
 from theory.retrieval.collisions import by_lattice, by_merging
 from verify.evidence.formats import FORMATS
 from verify.retrieval.messages import Message, Split, fractions

@@ -12,7 +12,7 @@ from matplotlib.path import Path as Curve
 from numpy.typing import ArrayLike
 
 from constructions.transformer import Transformer
-from theory.checks import InputError
+from theory.kinds import InputError
 from theory.retrieval import hop_positions
 from verify.retrieval.pictures import readable
 from verify.retrieval.snapshots import pointed_to, snapshots

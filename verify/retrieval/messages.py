@@ -27,8 +27,7 @@ from flint import arb, fmpq
 from constructions.attention import Attention
 from constructions.blocks import Block
 from constructions.transformer import Transformer
-from theory.checks import InputError
-from theory.kinds import Choice, Count, Integers, Within, read
+from theory.kinds import Choice, Count, InputError, Integers, Within, read
 from verify.domains import Ball, Domain, Rational, outputs, read_out, through
 from verify.domains.base import Entry, Matrix
 from verify.evidence.formats import FORMATS

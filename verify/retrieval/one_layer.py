@@ -15,7 +15,7 @@ from constructions.exactness import exact_in
 from constructions.stream import Stream
 from constructions.tokens import Tokens, binary_codes
 from constructions.transformer import Transformer
-from theory.checks import InputError
+from theory.kinds import InputError
 from theory.retrieval import composition as compose
 from theory.retrieval import composition_bound, induction, one_layer_bound
 from theory.retrieval.communication import (

@@ -14,7 +14,7 @@ from matplotlib.image import AxesImage
 from numpy.typing import ArrayLike
 
 from constructions.transformer import Transformer
-from theory.checks import InputError
+from theory.kinds import InputError
 from verify.claim import Run
 from verify.evidence.statement import OverTokens
 from verify.retrieval.snapshots import Snapshot, snapshots

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from constructions.transformer import Transformer
-from theory.checks import InputError
-from theory.kinds import OneSequence, read
+from theory.kinds import InputError, OneSequence, read
 
 ENDS = (".", "?", "!")
 

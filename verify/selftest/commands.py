@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from theory.checks import InputError
+from theory.kinds import InputError
 from verify.claim import Claim, installed, loaded, standing
 from verify.cli.output import SCREEN, write
 from verify.selftest.function_mutations import function_faults

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from theory.checks import InputError
+from theory.kinds import InputError
 from verify.cli.report import SCHEMA
 from verify.finding import Verdict
 from verify.ledger.theorems import entries_of

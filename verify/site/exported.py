@@ -17,7 +17,7 @@ from constructions.attention import Attention
 from constructions.blocks import Block
 from constructions.tokens import Tokens
 from constructions.transformer import Transformer
-from theory.checks import InputError
+from theory.kinds import InputError
 
 OWN = ("check", "_tokens", "write", "read")  # of `Tokens`, what static/model.js does too
 DRAWS, USUAL = 200, 10  # words of which one is shown first, and their length if it is free

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import constructions
-from theory.checks import InputError
+from theory.kinds import InputError
 from verify.claim import installed
 from verify.finding import Verdict, shown
 from verify.ledger.build import NAMES

@@ -9,8 +9,7 @@ from typing import Annotated, get_args
 
 import typer
 
-from theory.checks import InputError
-from theory.kinds import Choice, Count, read
+from theory.kinds import Choice, Count, InputError, read
 from verify.claim import Claim, option
 from verify.cli.options import EXIT, Plot, Quiet, progress_bar
 from verify.cli.output import drawn, picture_target

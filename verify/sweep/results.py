@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from theory.checks import InputError
+from theory.kinds import InputError
 from verify.finding import Verdict, shown
 from verify.sweep.folder import RUNS, read_plan, records
 from verify.sweep.workers import REFUSED

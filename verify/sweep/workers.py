@@ -19,7 +19,7 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from theory.checks import InputError
+from theory.kinds import InputError
 from verify.claim import Run, installed, loaded
 from verify.finding import Finding, Verdict, plain
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated
 
 import numpy as np
 import torch
@@ -18,7 +17,7 @@ from constructions.trained.models import Shape
 from constructions.trained.numbers import KINDS
 from constructions.trained.tasks.task import CHUNK, Batch, Labelling
 from constructions.trained.transformers import TiedShape
-from theory.kinds import Count, Within, checked
+from theory.kinds import CountFrom2, checked
 
 TRAINED = 0.8  # of the unordered pairs; the others are for tests
 SPLIT = 0  # seed of the one partition that there is
@@ -33,7 +32,7 @@ class Addition(Labelling, kind="addition"):
     of the two numbers.
     """
 
-    numbers: Annotated[Count, Within(least=2)]
+    numbers: CountFrom2
 
     models = ("tied",)
 

@@ -17,10 +17,9 @@ from constructions.trained.form import Form
 from constructions.trained.models import Shape
 from constructions.trained.tasks.task import CHUNK, Batch, Labelling
 from constructions.trained.transformers import TransformerShape
-from theory.checks import InputError
 from theory.computation.semiautomata import Semiautomaton, identity
 from theory.computation.zoo import named
-from theory.kinds import Count, NonNegative, Within, checked
+from theory.kinds import Count, InputError, NonNegative, Within, checked
 
 SLIP = 1 / 16  # the chance of a letter to a state that no letter leaves, where there is another
 

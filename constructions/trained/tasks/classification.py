@@ -13,8 +13,7 @@ from torch.nn.functional import cross_entropy
 
 from constructions.interface import Model
 from constructions.trained.tasks.task import Batch, Corpus
-from theory.checks import InputError
-from theory.kinds import Positive, checked
+from theory.kinds import InputError, Positive, checked
 
 STOPS = "accuracy", "loss"
 

@@ -20,9 +20,8 @@ from constructions.trained.models import Shape
 from constructions.trained.tasks.task import CHUNK, Batch, Task, Training
 from constructions.trained.transformers import TransformerShape
 from theory import machine
-from theory.checks import InputError
 from theory.graphs import two_chain, two_clique
-from theory.kinds import Choice, Count, OpenUnit, Steps, Within, checked
+from theory.kinds import Choice, Count, CountFrom2, InputError, OpenUnit, Steps, checked
 
 REACH = 3  # the distance up to which one layer can tell who is connected
 GRAPHS = "all", "within", "beyond"
@@ -39,7 +38,7 @@ class Connectivity(Task, kind="connectivity"):
     drawn anew with every graph.
     """
 
-    n: Annotated[Count, Within(least=2)]
+    n: CountFrom2
     p: OpenUnit
     graphs: Annotated[str, Choice(GRAPHS)] = "all"
 

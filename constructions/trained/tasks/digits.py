@@ -28,8 +28,7 @@ from constructions.trained.models import Shape
 from constructions.trained.tasks.classification import Classification
 from constructions.trained.tasks.task import Batch, Training
 from constructions.trained.transformers import TransformerShape
-from theory.checks import InputError
-from theory.kinds import Choice, checked
+from theory.kinds import Choice, InputError, checked
 
 NAME = "scikit-learn"
 SHA256 = "09f66e6debdee2cd2b5ae59e0d6abbb73fc2b0e0185d2e1957e9ebb51e23aa22"

@@ -20,8 +20,7 @@ from constructions.trained.form import Form
 from constructions.trained.models import Shape
 from constructions.trained.tasks.task import Batch, Corpus
 from constructions.trained.transformers import TransformerShape
-from theory.checks import InputError
-from theory.kinds import Count, Steps, Within, checked
+from theory.kinds import Count, CountFrom2, InputError, Steps, Within, checked
 from theory.language import Levels, fact_strings
 from theory.language.documents import numbers
 
@@ -35,7 +34,7 @@ class Facts(Corpus, kind="facts"):
     which `documents` are drawn uniformly, both by the seed `world`.  Wanted after BOS and each
     letter but the last is the next letter."""
 
-    base: Annotated[Count, Within(least=2)]
+    base: CountFrom2
     digits: Annotated[Count, Within(most=13)]
     documents: Count
     world: Steps = 0

@@ -25,8 +25,7 @@ from constructions.trained.lstm import LSTMShape
 from constructions.trained.models import Shape
 from constructions.trained.tasks.task import CHUNK, Batch, Curriculum, Task, Training
 from constructions.trained.transformers import TransformerShape
-from theory.checks import InputError
-from theory.kinds import Count, NonNegative, checked
+from theory.kinds import Count, InputError, NonNegative, checked
 from theory.regression import PrefixSpectrum, gaussian_prompts, ill_conditioned_prompts
 
 LARGE = 100.0  # the large eigenvalues of the ill-conditioned task

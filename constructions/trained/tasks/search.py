@@ -34,8 +34,7 @@ from constructions.trained.relaxed_sort import RELAXED
 from constructions.trained.tasks.digits import DIGITS
 from constructions.trained.tasks.laws import LAWS, PIXELS, Drawn, Sets, frequencies
 from constructions.trained.tasks.task import CHUNK, Batch, Task, Training
-from theory.checks import InputError
-from theory.kinds import Choice, Count, NonNegative, Steps, checked
+from theory.kinds import Choice, Count, InputError, NonNegative, Steps, checked
 from theory.structures import (
     accuracy_by_lookup,
     binary_accuracy,

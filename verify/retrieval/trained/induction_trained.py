@@ -10,7 +10,7 @@ import numpy as np
 from constructions import induction_heads
 from constructions.trained import log_of
 from constructions.transformer import Transformer
-from theory.checks import InputError
+from theory.kinds import InputError
 from theory.retrieval import find, induction
 from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import models_of

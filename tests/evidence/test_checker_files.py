@@ -1,0 +1,106 @@
+"""The two checkers as files alone: what they verify, what they refuse and with what they exit."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.evidence.test_certificates import SMALL, certificate, induction, steps_of_newton
+from tests.evidence.test_gap_checker import hops_said, induction_said
+from verify import checker, gap_checker
+from verify.evidence.certificates import write_certificate
+
+CHECKERS = {"certificates": checker, "gaps": gap_checker}
+STATED = {
+    "certificates": lambda: [make() for make in SMALL.values()],
+    "gaps": lambda: [hops_said(2, 2, 3), induction_said(2, 3)],
+}
+each = pytest.mark.parametrize("kind", CHECKERS)
+
+
+def run(kind: str, path: Path, text: str = "", times: int = 1) -> subprocess.CompletedProcess[str]:
+    """The file alone, without anything that is installed."""
+    if text:
+        path.write_text(text)
+    command = [sys.executable, "-I", "-S", str(CHECKERS[kind].__file__), *[str(path)] * times]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@each
+def test_the_file_alone_verifies(kind: str, tmp_path: Path) -> None:
+    path, stated = tmp_path / "c.json", STATED[kind]()
+    write_certificate(path, "some", stated)
+    done = run(kind, path)
+    verified = done.stdout.count("verified: ")
+    assert (done.returncode, done.stderr, verified) == (0, "", len(stated))
+    changed = json.loads(path.read_text())
+    evidence = changed[kind][-1]["evidence"]
+    field = "states" if "states" in evidence else "margin"
+    evidence[field] = type(evidence[field])(7)
+    done = run(kind, path, json.dumps(changed))
+    assert (done.returncode, done.stderr, done.stdout.splitlines()[-1][:6]) == (1, "", "wrong:")
+
+
+@each
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [("no json", 2), ("[]", 2), ("{}", 2), ('{"KIND": []}', 1), ('{"KIND": [{}]}', 2)],
+)
+def test_what_is_no_certificate_gets_one_line(
+    kind: str, text: str, code: int, tmp_path: Path
+) -> None:
+    done = run(kind, tmp_path / "c.json", text.replace("KIND", kind))
+    assert (done.returncode, done.stderr, len(done.stdout.splitlines())) == (code, "", 1)
+
+
+def test_a_statement_of_no_kind_is_wrong(tmp_path: Path) -> None:
+    text = '{"certificates": [{"statement": {"kind": "x"}, "evidence": {}}]}'
+    done = run("certificates", tmp_path / "c.json", text)
+    assert (done.returncode, done.stderr, len(done.stdout.splitlines())) == (1, "", 1)
+
+
+def test_what_is_printed_was_verified(tmp_path: Path) -> None:
+    statement = steps_of_newton() | {"name": "Fermat\nverified: everything"}
+    text = json.dumps({"certificates": [certificate(statement)]})
+    done = run("certificates", tmp_path / "c.json", text)
+    assert (done.returncode, len(done.stdout.splitlines())) == (0, 1)
+    assert "'d': 1, 'n': 1, 'steps': 1, 'order': 2" in done.stdout
+    path = tmp_path / "gaps.json"
+    write_certificate(path, "one", [hops_said(2, 2, 3)])
+    assert "'letters': 2, 'length': 3, 'hops': 2" in run("gaps", path).stdout
+
+
+@pytest.mark.parametrize(
+    ("field", "word"),
+    [("rule", "softmax"), ("rule", "causal"), ("rule", 1), ("mask", "later"), ("mask", None)],
+)
+def test_words_without_a_meaning_are_wrong_and_named(tmp_path: Path, field: str, word: Any) -> None:
+    """In one line each, as all that is not so: what follows is a certificate, and a false one."""
+    for statement in (steps_of_newton(), induction()):
+        statement["model"]["blocks"][0]["heads"][0][field] = word
+        text = json.dumps({"certificates": [{"statement": statement, "evidence": {}}]})
+        done = run("certificates", tmp_path / "c.json", text)
+        assert (done.returncode, done.stdout) == (1, f"wrong: no {field} is {word!r}\n")
+
+
+@each
+def test_a_missing_file_or_several_get_one_line(kind: str, tmp_path: Path) -> None:
+    done = run(kind, tmp_path / "none.json")
+    assert (done.returncode, done.stderr, len(done.stdout.splitlines())) == (2, "", 1)
+    write_certificate(tmp_path / "c.json", "x", STATED[kind]())
+    done = run(kind, tmp_path / "c.json", times=2)
+    assert (done.returncode, len(done.stdout.splitlines())) == (2, 1)
+    assert "checker.py FILE" in done.stdout
+
+
+@each
+def test_it_is_short_and_needs_the_standard_library_alone(kind: str) -> None:
+    lines = Path(str(CHECKERS[kind].__file__)).read_text().splitlines()
+    imported = {line.split()[1] for line in lines if line.startswith(("import", "from"))}
+    assert len(lines) <= 200
+    assert imported <= sys.stdlib_module_names
