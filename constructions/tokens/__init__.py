@@ -1,4 +1,4 @@
-"""What every topic over tokens needs: codes, positions, heads, and sequences as prompts."""
+"""What every topic over tokens needs: codes, positions, heads and their invariants, prompts."""
 
 from constructions.tokens.heads import average, counted, latest, placed, written
 from constructions.tokens.invariants import inverse, per_token
