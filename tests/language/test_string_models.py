@@ -16,6 +16,7 @@ from constructions import (
     sample,
 )
 from constructions import string_model as build
+from theory.language.documents import next_letter
 from theory.sequences import all_sequences
 
 STRINGS, CHANCES = [[0, 1, 1], [0, 1, 2], [2, 2, 0]], [F(1, 2), F(1, 8), F(1, 8)]
@@ -35,6 +36,18 @@ def test_given_strings_have_their_chances_and_others_share_the_rest():
         for string in strings.tolist()
     ]
     assert found == pytest.approx([float(each) for each in wanted], rel=1e-13)
+
+
+def test_the_next_letter_is_that_of_all_strings():
+    g = dict.fromkeys(map(tuple, all_sequences(3, 3).tolist()), F(1, 4) / 24)
+    g |= zip(map(tuple, STRINGS), CHANCES, strict=True)
+    for prefix in [(), *{string[:t] for string in g for t in (1, 2)}]:
+        t = len(prefix)
+        below = [[c for s, c in g.items() if s[: t + 1] == (*prefix, v)] for v in range(3)]
+        wanted = [sum(each) / sum(map(sum, below)) for each in below]
+        known = any(string[:t] == [*prefix] for string in STRINGS)
+        found = next_letter(np.array(STRINGS), CHANCES, 3, prefix)
+        assert found == (wanted if known else None)
 
 
 def test_what_cannot_be_said_is_hardly_said():

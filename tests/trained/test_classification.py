@@ -147,15 +147,6 @@ def test_an_mlp_is_its_formula():
     assert torch.equal(model(images), model.unembed(H).argmax(-1))
 
 
-@pytest.mark.parametrize("shape", [MLPShape(2, 8), CNNShape(1, 4)])
-def test_seeds_determine_the_weights_of_networks(shape):
-    first, again, other = (
-        next(untrained(replace(MADE, shape=shape, seed=seed)).parameters()) for seed in (0, 0, 1)
-    )
-    assert torch.equal(first, again)
-    assert not torch.equal(first, other)
-
-
 @pytest.mark.parametrize(
     ("call", "parameter"),
     [

@@ -32,7 +32,6 @@ PRESETS = {
     "lstm": preset("regression", model="lstm"),
     "ill-conditioned": preset("regression", covariance="ill-conditioned"),
 }
-every = pytest.mark.parametrize("name", PRESETS)
 
 
 @pytest.fixture(scope="module", params=PRESETS)
@@ -117,10 +116,13 @@ def test_the_last_representation_is_what_the_read_out_sees(regressor):
     torch.testing.assert_close(scale, torch.full_like(scale, scale.flatten()[0].item()))
 
 
-@every
-def test_seeds_determine_the_weights(name):
+NETWORKS = {name: preset("digits", model=name) for name in ("mlp", "cnn")}
+
+
+@pytest.mark.parametrize("made", [*PRESETS.values(), *NETWORKS.values()])
+def test_seeds_determine_the_weights(made):
     first, again, other = (
-        torch.cat([W.flatten() for W in untrained(replace(PRESETS[name], seed=seed)).parameters()])
+        torch.cat([W.flatten() for W in untrained(replace(made, seed=seed)).parameters()])
         for seed in (0, 0, 1)
     )
     assert torch.equal(first, again)

@@ -38,13 +38,6 @@ def test_readings_form_a_vector_space_and_matrix_is_linear(a, b, c):
 
 
 @given(factors, factors)
-def test_the_constant_becomes_the_bias(a, b):
-    weights, bias = STREAM.matrix(a * STREAM.read("y") + b * one)
-    assert np.array_equal(bias, [b])
-    assert np.array_equal(weights.ravel(), [0, 0, 0, 0, 0, 0, a])
-
-
-@given(factors, factors)
 def test_a_constant_is_added_to_every_coordinate(a, b):
     for reading in (a * STREAM.read("x") + b * one, b * one + a * STREAM.read("x")):
         weights, bias = STREAM.matrix(reading)

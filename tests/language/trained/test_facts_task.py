@@ -105,14 +105,6 @@ def test_planted_models_are_on_opposite_sides_of_the_thresholds():
     assert failed == {"a/sure", "a/printed", "learned"}  # every seed has to
 
 
-def test_an_untrained_model_knows_nothing():
-    made = preset("facts", "tiny")
-    model = made.shape.build(made.task.form(made.shape), 0, "facts")
-    found = figures(made.task, string_probabilities(model, 4).numpy())
-    assert found.recall < 10 / 256
-    assert found.said > 1 - 10 / 256
-
-
 def test_one_number_takes_back_what_a_memoriser_is_over_confident_by():
     before, chances = planted("memoriser")
     share, mixed = recalibrated(PLANTED, chances, np.random.default_rng(0))
