@@ -1,0 +1,223 @@
+"""Attention is its definition under every normalisation and mask, in every order of products."""
+
+import copy
+import itertools
+import math
+
+import numpy as np
+import pytest
+import torch
+from plain import an_attention, integers
+from refusals import rejects
+
+from constructions.attention import CAUSAL_BLOCK, Attention
+
+EPS = 2.0**-53
+
+NORMALISE, MASKS = (
+    ("linear", "relu", "softmax", "hardmax"),
+    ("full", "causal", "strict", "examples", "own", ("own", "examples"), ("causal", "strict")),
+)
+
+
+def by_definition(attn, H, n_examples):
+    """H ↦ Σ_h A_h H W_V W_O, entry by entry, with the normalisations and masks in words."""
+    T, D = H.shape
+    added = [[0.0] * D for _ in range(T)]
+    for h, t in itertools.product(range(attn.n_heads), range(T)):
+        first, last = {
+            "full": (0, T),
+            "causal": (0, t + 1),
+            "strict": (0, max(t, 1)),
+            "examples": (0, n_examples),
+            "own": (t, t + 1),
+        }[attn.masks[h]]
+        query = [
+            (sum(H[t, i] * attn.W_Q[h, i, c] for i in range(D)) + attn.b_Q[h, c]).item()
+            for c in range(attn.W_Q.shape[2])
+        ]
+        scores = []
+        for j in range(first, last):
+            key = [
+                (sum(H[j, i] * attn.W_K[h, i, c] for i in range(D)) + attn.b_K[h, c]).item()
+                for c in range(attn.W_K.shape[2])
+            ]
+            scores.append(attn.scale * sum(a * b for a, b in zip(query, key, strict=True)))
+        top = max(scores)
+        weights = {
+            "linear": lambda s: s,
+            "relu": lambda s, count=last - first: max(s, 0.0) / count,
+            "softmax": lambda s, every=tuple(scores), top=top: (
+                math.exp(s - top) / math.fsum(math.exp(r - top) for r in every)
+            ),
+            "hardmax": lambda s, every=tuple(scores), top=top: (s == top) / every.count(top),
+        }[attn.normalise]
+        for j, score in enumerate(scores, start=first):
+            value = [
+                sum(H[j, i] * attn.W_V[h, i, v] for i in range(D)).item()
+                for v in range(attn.W_V.shape[2])
+            ]
+            for i in range(D):
+                added[t][i] += weights(score) * sum(
+                    c * attn.W_O[h, v, i].item() for v, c in enumerate(value)
+                )
+    return torch.tensor(added, dtype=torch.float64)
+
+
+def tolerance(attn, H):
+    """Whole numbers make scores and values exact; what is left is rounding in the last two sums.
+
+    Weights carry at most T + 8 roundings, the sums over tokens, heads and values their lengths.
+    """
+    if attn.normalise == "linear":
+        return 0.0
+    values = (H.abs().unsqueeze(-3) @ attn.W_V.abs() @ attn.W_O.abs()).sum(-3).amax()
+    scores = 1.0
+    if attn.normalise == "relu":
+        Q = H.abs().unsqueeze(-3) @ attn.W_Q.abs() + attn.b_Q.abs().unsqueeze(-2)
+        K = H.abs().unsqueeze(-3) @ attn.W_K.abs() + attn.b_K.abs().unsqueeze(-2)
+        scores = abs(attn.scale) * float((Q @ K.transpose(-1, -2)).amax())
+    T, heads, d_value = H.shape[-2], attn.n_heads, attn.W_V.shape[-1]
+    return float(2 * (3 * T + heads * d_value + 20) * EPS * scores * values)
+
+
+@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("normalise", NORMALISE)
+@pytest.mark.parametrize("seed", range(3))
+def test_attention_is_its_definition(normalise, mask, seed):
+    rng = np.random.default_rng(seed)
+    # A power of two keeps scores exact and shows whether it is applied once.
+    attn, H = an_attention(rng, normalise, mask, scale=(1.0, 2.0, 0.5)[seed]), integers(rng, 6, 4)
+    wanted = by_definition(attn, H, n_examples=4)
+    assert (attn(H, 4) - wanted).abs().max() <= tolerance(attn, H)
+
+
+@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("normalise", NORMALISE)
+def test_the_pattern_times_the_values_is_the_layer(normalise, mask):
+    rng = np.random.default_rng(5)
+    attn, H = an_attention(rng, normalise, mask), integers(rng, 7, 4)
+    A = attn.pattern(H, 5)
+    attended = H[:5] if mask == "examples" else H
+    if mask == "own":
+        assert torch.equal(A.tril(-1), torch.zeros_like(A))
+    assert A.shape == (2, 7, len(attended))
+    if mask in ("causal", "strict", "own", ("causal", "strict")):
+        assert torch.equal(A.triu(1), torch.zeros_like(A))
+    if mask == "strict":
+        assert torch.equal(A.diagonal(dim1=-2, dim2=-1)[:, 1:], torch.zeros(2, 6).double())
+    mixed = torch.einsum("hts,sd,hdv,hvo->to", A, attended, attn.W_V, attn.W_O)
+    assert (attn(H, 5) - mixed).abs().max() <= tolerance(attn, H)
+    if normalise in ("softmax", "hardmax"):
+        assert (A.sum(-1) - 1).abs().max() <= 2 * 7 * EPS
+        assert (A >= 0).all()
+
+
+def test_hardmax_shares_ties_equally():
+    ones, zeros = torch.ones(1, 1, 1), torch.zeros(1, 1)
+    attn = Attention(0 * ones, ones, ones, ones, zeros + 1, zeros, normalise="hardmax", mask="full")
+    H = torch.tensor([[3.0], [1.0], [3.0], [0.0]], dtype=torch.float64)
+    assert torch.equal(attn.pattern(H, 4)[0, 0], torch.tensor([0.5, 0, 0.5, 0]).double())
+    causal = Attention(
+        0 * ones, ones, ones, ones, zeros + 1, zeros, normalise="hardmax", mask="causal"
+    )
+    assert torch.equal(causal.pattern(H, 4)[0, 1], torch.tensor([1.0, 0, 0, 0]).double())
+
+
+@pytest.mark.parametrize(
+    "T", [CAUSAL_BLOCK - 1, CAUSAL_BLOCK, CAUSAL_BLOCK + 1, 2 * CAUSAL_BLOCK + 77]
+)
+def test_the_causal_sum_in_blocks_is_exact_at_every_token(T):
+    rng = np.random.default_rng(T)
+    attn, H = an_attention(rng, "linear", "causal"), integers(rng, 2, T, 4)
+    added = attn(H, T)
+    Q = H.unsqueeze(-3) @ attn.W_Q + attn.b_Q.unsqueeze(-2)
+    K = H.unsqueeze(-3) @ attn.W_K + attn.b_K.unsqueeze(-2)
+    V = H.unsqueeze(-3) @ attn.W_V
+    for t in range(T):
+        seen = (Q[..., t, None, :] * K[..., : t + 1, :]).sum(-1, keepdim=True)
+        row = ((seen * V[..., : t + 1, :]).sum(-2, keepdim=True) @ attn.W_O).sum((-3, -2))
+        assert torch.equal(added[:, t], row)
+
+
+@pytest.mark.parametrize("mask", ["full", "examples"])
+@pytest.mark.parametrize(("T", "n_examples", "one_map"), [(3, 2, False), (40, 30, True)])
+def test_both_orders_of_the_linear_products_agree(T, n_examples, one_map, mask):
+    rng = np.random.default_rng(T)
+    attn, H = an_attention(rng, "linear", mask, scale=2.0), integers(rng, 5, T, 4)
+    attended = H[:, :n_examples] if mask == "examples" else H
+    (heads,) = attn.parts()
+    assert heads.is_a_map(H, n_examples) is one_map
+    values = torch.einsum("...sd,hdv->...hsv", attended, attn.W_V)
+    by_scores = torch.einsum(
+        "...hts,...hsv,hvo->...to", attn.pattern(H, n_examples), values, attn.W_O
+    )
+    one_map, offset = heads.as_a_map(H, n_examples)
+    assert torch.equal(H @ one_map + offset, by_scores)
+    assert torch.equal(attn(H, n_examples), by_scores)
+
+
+@pytest.mark.parametrize("T", [3, 40])
+def test_linear_maps_of_the_own_token_beside_sums_over_examples(T):
+    """Constant scores of two heads, others of a third, and a sum: by the pattern, exactly."""
+    rng = np.random.default_rng(T)
+    whole = an_attention(rng, "linear", "own", heads=4, scale=2.0)
+    for masks in (("own", "own", "examples", "own"), ("examples", "own", "causal", "own")):
+        for constant in ([0, 1], [0, 1, 3]):
+            W_Q, W_K = whole.W_Q.clone(), whole.W_K.clone()
+            W_Q[constant], W_K[constant] = 0.0, 0.0
+            weights = (W_Q, W_K, whole.W_V, whole.W_O, whole.b_Q, whole.b_K)
+            attn = Attention(*weights, normalise="linear", mask=masks, scale=2.0)
+            H = integers(rng, 5, T, 4)
+            values = torch.einsum("...sd,hdv->...hsv", H, attn.W_V)
+            added = torch.einsum("...hts,...hsv,hvo->...to", attn.pattern(H, 2), values, attn.W_O)
+            assert torch.equal(attn(H, 2), added)
+
+
+def test_as_many_masks_as_heads():
+    weights = [torch.zeros(2, 3, 1)] * 3 + [torch.zeros(2, 1, 3)] + [torch.zeros(2, 1)] * 2
+    with rejects("3 masks", "2 heads"):
+        Attention(*weights, normalise="linear", mask=("own", "full", "own"))
+
+
+def test_under_a_strict_mask_the_first_token_sees_itself_and_the_second_only_the_first():
+    rng = np.random.default_rng(0)
+    for normalise in NORMALISE:
+        attn, H = an_attention(rng, normalise, "strict"), integers(rng, 5, 4)
+        other = H.clone()
+        other[2:] = integers(rng, 3, 4)
+        assert torch.equal(attn(H, 5)[:2], attn(other, 5)[:2])
+        assert (attn(H, 5)[0] - by_definition(attn, H[:1], 1)[0]).abs().max() <= tolerance(attn, H)
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, math.nan, math.inf])
+def test_scales_that_are_not_above_0_are_refused(scale):
+    with rejects("scale"):
+        an_attention(np.random.default_rng(0), "softmax", "full", scale=scale)
+
+
+def test_unknown_normalisations_and_masks_are_refused(unchecked):
+    rng = np.random.default_rng(0)
+    with rejects("normalise"):
+        an_attention(rng, "sparsemax", "full")
+    with rejects("mask"):
+        an_attention(rng, "linear", "past")
+
+
+@pytest.mark.parametrize("asks", [False, True])
+@pytest.mark.parametrize("answers", [False, True])
+def test_heads_of_a_tokens_own_are_a_map_only_if_their_scores_are_constant(asks, answers):
+    rng = np.random.default_rng(0)
+    given = an_attention(rng, "linear", "own")
+    attn = copy.deepcopy(given)
+    for used, W in ((asks, attn.W_Q), (answers, attn.W_K)):
+        W.mul_(float(used))
+    H = integers(rng, 2, 5, 4)
+    (heads,) = attn.parts()
+    assert heads.is_a_map(H, 3) is (not asks and not answers)
+    Q = torch.einsum("...td,hdk->...htk", H, attn.W_Q) + attn.b_Q[:, None]
+    K = torch.einsum("...td,hdk->...htk", H, attn.W_K) + attn.b_K[:, None]
+    V = torch.einsum("...td,hdv->...htv", H, attn.W_V)
+    wanted = torch.einsum("...ht,...htv,hvo->...to", (Q * K).sum(-1), V, attn.W_O) * attn.scale
+    assert torch.equal(attn(H, 3), wanted)
+    assert torch.equal(attn.after(H, 3), H + wanted)
