@@ -1,8 +1,8 @@
 """Objects as JSON: an object is its class and its fields, a function its name, a tensor put aside.
 
 Objects that are met twice are one object again when they are read.  Reading makes objects of this
-project's own classes, without calling them, and calls none of its functions, so that a file of
-somebody else's can be read.
+project's own classes and those of packages that add theorems to it, without calling them, and calls
+none of their functions, so that a file of somebody else's can be read.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from functools import partial
 from importlib import import_module
+from importlib.metadata import entry_points
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -137,7 +138,7 @@ def _name_of(it: Any, at: str) -> str:
 def _found(name: str) -> Any:
     """The class or function of this project that is called module:name."""
     module, _, rest = name.partition(":")
-    if module.split(".")[0] not in OURS:
+    if module.split(".")[0] not in _packages():
         raise InputError(f"{name} is not of this project")
     try:
         found = getattr(import_module(module), rest)
@@ -146,6 +147,12 @@ def _found(name: str) -> Any:
     if not isinstance(found, FunctionType | type) or found.__module__ != module:
         raise InputError(f"{name} is no class or function of that module")
     return found
+
+
+def _packages() -> set[str]:
+    """The packages of this project, and those that add theorems to it."""
+    added = entry_points(group="verify.ledgers")
+    return {*OURS, *(point.value.split(".")[0] for point in added)}
 
 
 class Reader:

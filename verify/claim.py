@@ -135,11 +135,14 @@ class Claim:
             save(run.plot, resolve_name(self.picture), *run.shown)
 
     def command(self, name: str, options: Mapping[str, Any], seed: int) -> str:
-        """The command line of these options; a number below what an option takes is its least."""
-        changed = []
+        """The command line of these options; a number below what an option takes is its least, and
+        an option that has no part beside the others is left out."""
+        changed, values = [], {**self.defaults, **options}
         for key, value in options.items():
             parameter = self.options[key]
             for note in get_args(parameter.annotation)[1:]:
+                for other, allowed in (getattr(note, "only", None) or {}).items():
+                    value = value if values[other] in allowed else parameter.default
                 if getattr(note, "least", None) is not None and value is not None:
                     value = max(value, note.least)
             if value != parameter.default:
@@ -167,9 +170,7 @@ class Claim:
                 if least is not None and not options[name] >= least:
                     raise InputError(f"{name} is {options[name]}: give a number at least {least}")
                 if most is not None and not options[name] <= most:
-                    raise InputError(
-                        f"{name} is {options[name]}: give at most {most}, and other seeds for more"
-                    )
+                    raise InputError(f"{name} is {options[name]}: give at most {most}")
                 for other, allowed in (getattr(note, "only", None) or {}).items():
                     chosen = {**self.defaults, **options}.get(other)
                     if options[name] != self.options[name].default and chosen not in allowed:
@@ -225,7 +226,7 @@ def option(
 ) -> Any:
     """A command-line option: its help text, its names if not the parameter's, typer's settings.
 
-    `min` is the least value, and `max` the largest of what is drawn by the seed; they are checked
+    `min` is the least value and `max` the largest; they are checked
     here and not by typer, whose message leaves out the value that was given and which Python
     callers would not see.  `only` names other options and the values of theirs beside which this
     one is used: beside others it is refused, not ignored.

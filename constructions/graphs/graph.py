@@ -43,9 +43,8 @@ class Graph(Interface):
         return Prompt(A, self.n)
 
     def all_inputs(self, most: int, causal: bool) -> Iterator[tuple[np.ndarray]] | None:
-        if self.n > MOST_LISTED or len(graphs := all_graphs(self.n)) > most:
-            return None
-        return iter([(graphs,)])
+        listed = self.n <= MOST_LISTED and 2 ** (self.n * (self.n - 1) // 2) <= most
+        return iter([(all_graphs(self.n),)]) if listed else None
 
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
         if not bool(torch.isfinite(outputs).all()):

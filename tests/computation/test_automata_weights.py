@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from itertools import product
 
 import numpy as np
 import pytest
@@ -201,18 +200,3 @@ def test_tables_that_are_too_large_are_refused(monkeypatch):
     monkeypatch.setattr(sys.modules[shortcut.__module__], "MOST_UNITS", 50)
     with rejects("50", "compact"):
         shortcut(named("S4"), 10)
-
-
-@pytest.mark.parametrize("n", [2, 3])
-@pytest.mark.parametrize("form", ["lean", "robust"])
-def test_the_mlp_composes_all_pairs_of_maps(n, form):
-    # One layer of weights composes any two maps: so it is right for every automaton of n states.
-    model = semiautomaton(random_semiautomaton(n, 2, 0), 4, form=form)
-    maps = np.array(list(product(range(n), repeat=n)))
-    f, g = (m.reshape(-1, n) for m in np.broadcast_arrays(maps[:, None], maps[None]))
-    H = torch.zeros(len(f), model.d_model, dtype=torch.float64)
-    H[:, model.stream["map"]] = torch.tensor(f, dtype=torch.float64)
-    H[:, model.stream["fetched"]] = torch.tensor(g, dtype=torch.float64)
-    after = H + model.blocks[0].mlp(H)
-    assert (after[:, model.stream["map"]].numpy() == np.take_along_axis(f, g, axis=1)).all()
-    assert (after[:, model.stream["fetched"]] == 0).all()

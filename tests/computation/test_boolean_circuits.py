@@ -112,14 +112,6 @@ def test_values_before_are_read_as_they_stand():
         assert (model(row).numpy() == read_gates(row)["value"][..., 0]).all()
 
 
-def test_softmax_decodes_the_same():
-    circuit, inputs = random_circuit(3, 20, 0), every_input(3)
-    hard = circuit_evaluator(3, 20)
-    soft = circuit_evaluator(3, 20, sharpness=hard.least_sharpness())
-    prompts = hard.interface.prompt(circuit, inputs)
-    assert (soft.generate(prompts, 20) == hard.generate(prompts, 20)).all()
-
-
 @pytest.mark.parametrize(
     ("call", "names"),
     [

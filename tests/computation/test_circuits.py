@@ -16,7 +16,6 @@ from constructions.attention import Attention
 from constructions.blocks import MLP, Block, Embed, LayerNorm, PosEmbed, Unembed, UnitNorm
 from constructions.computation import (
     averaging_circuit,
-    circuit_examples,
     hard_attention_circuit,
     majority,
     parity,
@@ -182,8 +181,6 @@ def test_induction_heads_both_ways(V):
     ("build", "wanted"),
     [
         (contains_aa, lambda w: "11" in w),
-        (counted_parity, lambda w: w.count("1") % 2),
-        (majority, lambda w: 2 * w.count("1") > len(w)),
         (marked_majority, lambda w: w[::2].count("1") > w[1::2].count("1")),
     ],
 )
@@ -194,7 +191,6 @@ def test_the_examples_answer_every_prefix(build, wanted):
     for word, answers in zip(words.tolist(), said.tolist(), strict=True):
         text = "".join(map(str, word))
         assert answers == [int(wanted(text[: i + 1])) for i in range(6)]
-    assert isinstance(circuit_examples.SOURCE, str)
 
 
 def test_means_over_tokens_that_the_word_chooses_have_all_denominators():

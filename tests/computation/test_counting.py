@@ -30,7 +30,7 @@ from theory.computation.counting import (
 from theory.computation.counting_syntax import in_language, parse
 from theory.sequences import all_sequences
 from verify.claim import Run
-from verify.computation.counting import NAMED, counting
+from verify.computation.counting import counting
 from verify.finding import Verdict
 
 A, B = Letter("a"), Letter("b")
@@ -222,13 +222,6 @@ def test_levels():
         "#a > 1 | true": 0,
     }
     assert {text: level(parse(text)) for text in wanted} == wanted
-
-
-@pytest.mark.parametrize("name", NAMED)
-def test_named_formulas_define_their_languages(name):
-    formula, alphabet = NAMED[name]
-    words = all_sequences({2: 9, 3: 7}[len(alphabet)], len(alphabet))
-    assert (holds(formula, words, alphabet) == in_language(name, words)).all()
 
 
 def test_languages_by_python():

@@ -51,12 +51,6 @@ def test_the_lemma(S, word):
             assert (last.get(z - b, 0) > last.get(z - b + S + 1, 0)) == (q >= b)
 
 
-def test_softmax_at_its_sharpness():
-    model = gridworld_walk(2, 12)
-    soft, words = model.sharpened(model.least_sharpness()), all_sequences(12, 2)[::7]
-    assert (soft(words).numpy() == model(words).numpy()).all()
-
-
 def test_the_claim_from_another_start():
     run = Run(quick=True)
     assert gridworld.verdict(run, steps=1, start=1, length=30, samples=3) is HOLDS

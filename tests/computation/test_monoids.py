@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations_with_replacement, product
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -86,17 +84,6 @@ def test_a_cascade_exists_iff_all_groups_are_solvable(name):
 def test_all_maps_on_five_states_are_not_solvable():
     assert not monoid(A5).is_solvable
     assert not monoid(all_maps(5)).is_solvable
-
-
-@pytest.mark.parametrize(
-    ("states", "pairs", "few"), [(2, 10, 6), pytest.param(3, 378, 133, marks=pytest.mark.slow)]
-)
-def test_aperiodic_iff_latches_only_for_all_pairs_of_maps(states, pairs, few):
-    maps = list(product(range(states), repeat=states))
-    automata = [Semiautomaton(pair) for pair in combinations_with_replacement(maps, 2)]
-    aperiodic = [monoid(automaton).is_aperiodic for automaton in automata]
-    assert aperiodic == [latches_only(automaton) for automaton in automata]
-    assert (len(automata), sum(aperiodic)) == (pairs, few)
 
 
 @pytest.mark.parametrize(

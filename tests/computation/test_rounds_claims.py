@@ -42,7 +42,6 @@ from verify.finding import Verdict
         (prefix_sums, {"length": 2}),
         (rounds, {"length": 2, "programs": 1}),
         (components, {"vertices": 2, "samples": 1}),
-        pytest.param(components, {"vertices": 5, "samples": 2}, marks=pytest.mark.slow),
     ],
 )
 def test_they_hold_at_the_least_sizes(claim, options):

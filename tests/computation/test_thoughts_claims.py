@@ -25,10 +25,6 @@ def verdicts(claim, **options):
     return {f.id: f.verdict for f in claim.findings(Run(quick=True), **options)}
 
 
-def test_a_scratchpad_of_a_named_automaton():
-    assert {*verdicts(scratchpad_claim, automaton="A5", length=5, samples=2).values()} == {HOLDS}
-
-
 def test_a_scratchpad_of_an_automaton_of_ones_own(tmp_path):
     path = tmp_path / "mine.json"
     path.write_text("[[0], [0]]", encoding="utf-8")  # one state: nothing moves

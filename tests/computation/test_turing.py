@@ -160,14 +160,6 @@ def test_a_machine_that_halts_at_once(addressed):
     assert decoded(model, [1, 1], 3) == [Step(0, 1, RIGHT)] * 2  # and on ones it goes on
 
 
-@both
-def test_softmax_decodes_the_same(addressed):
-    machine = MACHINES["busy-beaver-3"]
-    hard = turing_machine(machine, 30, addressed=addressed)
-    soft = turing_machine(machine, 30, addressed=addressed, sharpness=hard.least_sharpness())
-    assert decoded(soft, (), 30) == machine.run(30)
-
-
 def test_a_table_in_a_file(tmp_path):
     path = tmp_path / "mine.json"
     rows = {"A": ["1RB", "1LB"], "B": ["1LA", None]}

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from refusals import rejects
 
 from theory.graphs import distances_by_definition, pointers
 from verify.claim import Run, installed
@@ -37,8 +36,3 @@ def test_the_least_number_of_layers():
     graph = pointers([0, 1])
     assert [_least(lambda _, L, k=k: k <= L, graph) for k in (0, 1, 6, 7)] == [0, 1, 6, -1]
     assert machine_takes(graph) == 4
-
-
-def test_longer_paths_are_not_run():
-    with rejects("diameter", "65"):
-        next(installed()["connectivity-layers"].load().findings(Run(), diameter=65))

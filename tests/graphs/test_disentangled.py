@@ -76,7 +76,6 @@ def test_sizes():
         (lambda: disentangled(2, 1, [np.eye(2)]), "weights[0]"),
         (lambda: disentangled(2, 1, None, np.eye(2)), "read_out"),
         (lambda: disentangled(2, 30), "30 layers"),
-        (lambda: disentangled(3, 1)(np.eye(2)), "A"),
         (lambda: disentangled(9, 6)(np.ones((9, 9))), "float64"),
     ],
 )

@@ -162,8 +162,6 @@ def test_files_that_hold_no_edges(tmp_path, text, names):
         (lambda: search(3, 1).interface.prompt([[0, 1], [1, 2]], 0), "2 edges"),
         (lambda: search(3).generate([4, 5], 2), "source"),
         (lambda: search(3).generate([], 2), "tokens"),
-        (lambda: search(3)([12]), "tokens"),
-        (lambda: search(3, 1)([4, 0, 1, 2, 0]), "5 4 max_length"),
         (lambda: search(3, 1).generate([4, 0], 4), "2 4"),
         (lambda: search(3).generate(search(3).interface.prompt([[0, 1]], 0), 10**9), "3 steps"),
         (lambda: FOUND(None), "tokens"),

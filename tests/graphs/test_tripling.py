@@ -18,19 +18,14 @@ from theory.graphs import (
     clique,
     connected,
     cycles,
-    distances,
     erdos_renyi,
     of_graph,
     path,
     tripling_polynomial,
     two_chain,
     two_clique,
+    within,
 )
-
-
-def within(A, distance):
-    apart = distances(A)
-    return (apart >= 0) & (apart <= distance)
 
 
 @pytest.mark.parametrize("clipped", [False, True])

@@ -17,8 +17,6 @@ from theory.graphs import (
     two_channels,
     two_channels_by_definition,
 )
-from verify.claim import Run
-from verify.graphs.two_channels import two_channels as claim
 
 ONE = np.ones((1, 1), dtype=int)
 CASES = st.tuples(st.integers(2, 4), st.integers(1, 3), st.integers(1, 3), st.integers(0, 999))
@@ -76,8 +74,3 @@ def test_i_and_j_by_hand():
 def test_what_has_no_channels_is_refused(call, names):
     with rejects(*names.split()):
         call()
-
-
-def test_more_nodes_than_have_their_orders_gone_through():
-    with rejects("nodes", "6", "5"):
-        next(claim.findings(Run(quick=True), nodes=6))

@@ -42,11 +42,6 @@ def test_unstable_bits_by_the_sum_of_binomials(P, d):
     assert abs(unstable_bit_probability(P, d) - wanted) <= 1e-12 * wanted
 
 
-def test_no_bit_of_few_patterns_is_unstable():
-    assert unstable_bit_probability(1, 50) == unstable_bit_probability(2, 50) == 0
-    assert unstable_bit_probability(9, 1) == 0
-
-
 @pytest.mark.parametrize("load", [0.1, 0.3, 1.0])
 def test_the_limit_is_approached(load):
     """De Moivre–Laplace: the error falls, and by d = 10^6 is small."""

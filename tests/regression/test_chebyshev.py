@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from refusals import rejects
 
 from constructions import chebyshev, gradient_descent
-from constructions.regression.chebyshev import chebyshev_plan
+from constructions.regression.chebyshev import Combinations, chebyshev_plan
 from verify.domains import Rational
-from verify.regression import algorithms
 
 Q = Rational()
 EPS = fmpq(1, 2**53)
@@ -97,7 +96,8 @@ def test_the_rounded_formulas_are_computed_exactly(bounds):
     """Over Q at every number of steps: S·G = I − R along the whole plan, as weights add exactly."""
     x, y, q = prompt(np.random.default_rng(0), 1, 1)
     for k in (*range(1, 42), 100, 121):
-        G = algorithms.chebyshev(Q, Q.matrix((x.T @ x).tolist()), chebyshev_plan(k, *bounds))[k]
+        residuals = Combinations(tuple(chebyshev_plan(k, *bounds)))
+        G = residuals.inverse(Q, Q.matrix((x.T @ x).tolist()), k)
         wanted = q[0, 0] * G.tolist()[0][0] * x[0, 0] * y[0]
         assert predict(chebyshev(1, k, *bounds), Q, x, y, q) == [wanted], k
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from constructions import hyperpower, newton
 from constructions.regression.ladder import ladder, powers
 from constructions.regression.ladder_gram import Held, _summands, gram_powers, power_ladder
+from constructions.regression.stages import Powers
 from theory.regression.depth import ceil_log3, newton_lower_bound
 from verify.claim import Run
 from verify.domains import Rational
@@ -73,7 +74,7 @@ def test_every_power_is_exact_in_the_fewest_layers(largest, start):
     """Over Q at d = 2, n = 3, beside G with S·G = I − E^p by the bits of p."""
     x, y, q = prompt(np.random.default_rng(0), 3, 2, 1)
     for power in range(1, largest + 1):
-        model = power_ladder(2, power, 0.25, start, "")
+        model = power_ladder(2, power, 0.25, start)
         assert model.n_layers == least(power, start)
         G = power_inverse(x, power, fmpq(1, 4), start)
         assert predict(model, Q, x, y, q) == (q @ G @ (x.T @ y)).tolist()
@@ -90,7 +91,7 @@ def test_every_power_is_exact_in_the_fewest_layers(largest, start):
 def test_every_register_is_as_its_stage_says(d, n, power, start, seed):
     """On examples too, where s is y − xᵀG b and on queries −xᵀG b."""
     x, y, q = prompt(np.random.default_rng(seed), n, d, 2)
-    model, alpha = power_ladder(d, power, 0.25, start, ""), fmpq(1, 4)
+    model, alpha = power_ladder(d, power, 0.25, start), fmpq(1, 4)
     S, b, inputs = x.T @ x, x.T @ y, np.concatenate([x, q])
     labels = np.concatenate([y, 0 * q[:, 0]])
     held = registers(model, Q, x, y, q)
@@ -161,7 +162,7 @@ def test_hyperpower_is_its_recursion_over_q(d, n, k, order, start, seed):
 
 
 def test_one_slot_is_enough_where_exponents_triple_and_add_one():
-    model = ladder(2, powers(40, 0.5), name="")
+    model = ladder(2, powers(40, 0.5), Powers(0.5, "identity"))
     assert (model.n_layers, model.n_heads, model.d_model) == (4, 5, 3 * 2 + 2)
     assert not any("high" in line for block in model.blocks for line in block.lines)
 
@@ -197,7 +198,7 @@ def test_in_every_case_of_the_proof_a_choice_has_degrees_that_are_small_enough()
 def test_the_proof_speaks_of_every_register_that_a_layer_makes(start):
     """Of all that heads add to, in every layer; the last makes only what is read."""
     for power in (1, 2, 5, 8, 40, 77):
-        model = power_ladder(2, power, 0.25, start, "")
+        model = power_ladder(2, power, 0.25, start)
         for number, block in enumerate(model.blocks, start=1):
             added = {
                 name for name in model.stream if bool(block.attn.W_O[..., model.stream[name]].any())
@@ -211,6 +212,6 @@ def test_the_proof_speaks_of_every_register_that_a_layer_makes(start):
 @pytest.mark.parametrize("k", range(13))
 def test_newton_steps_at_dimension_five_mod_primes(k, start):
     """For all inputs of these sizes, but for the error probability that is printed."""
-    statement = newton_statement(Run(), "ladder", start, 2.0**-6)
-    assert statement.build(5, 7, k).n_layers == newton_lower_bound(k, start)
-    assert modulo_primes(Run(), statement, 5, 7, k).verdict is Verdict.HOLDS
+    case = newton_statement(Run(), "ladder", start, 2.0**-6).at(5, 7, k)
+    assert case.model.n_layers == newton_lower_bound(k, start)
+    assert modulo_primes(Run(), case).verdict is Verdict.HOLDS

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from constructions.regression.ladder import Rung, ladder, powers
+from constructions.regression.stages import Powers
 from verify.claim import Run
 from verify.finding import Verdict
 from verify.regression import stability
@@ -79,7 +80,7 @@ def test_a_layer_passes_errors_on_as_stated(power):
     t = np.array([0.02, 0.3, 0.9])
     X = (W[:, :3] * np.sqrt(t)) @ V.T
     plan = powers(power, 1.0)
-    model = ladder(3, plan, name="ladder")
+    model = ladder(3, plan, Powers(1.0, "identity"))
     y = rng.standard_normal(5)
     streams = list(model.streams(X, y, np.zeros(3)))
     # On the null space of Xᵀ t is 0, to which the formulas are continued.

@@ -11,8 +11,7 @@ from verify.claim import Run
 from verify.domains import Degrees, Denominators, Heights, error_probability
 from verify.domains.sizes import bits
 from verify.evidence import identity
-from verify.evidence.registers import compared_finding
-from verify.evidence.statement import predict
+from verify.evidence.registers import invariants_hold, point
 from verify.finding import Verdict
 from verify.regression.convergence import safe_alpha
 from verify.regression.newton import newton
@@ -73,7 +72,9 @@ def test_a_register_that_is_wrong_is_named():
 
 
 def test_no_registers_to_compare_decide_nothing():
-    assert compared_finding("x", "x", [], "exact", "").verdict is Verdict.UNDECIDED
+    case = newton_statement(Run(), "direct", "gram", 0.25).at(1, 1, 0)
+    found = invariants_hold(case, point(Run(), case), "x", "x", lambda case, given: [])
+    assert found.verdict is Verdict.UNDECIDED
 
 
 @pytest.mark.parametrize("layout", ["direct", "ladder", "paper"])
@@ -210,18 +211,14 @@ def test_many_tokens_leave_out_the_layout_whose_attention_is_quadratic():
 @pytest.mark.parametrize("n", [4, 5, 10])
 def test_denominators_that_are_no_powers_of_two_count_in_full(n):
     """Attention divided by n = 10 has powers of 10 to clear, not powers of 2."""
-    statement = newton_statement(Run(), "paper", "gram", 2.0**-6)
-    model = statement.build(2, n, 3)
+    case = newton_statement(Run(), "paper", "gram", 2.0**-6).at(2, n, 3)
 
     def size(domain, entry):
-        rows = [
-            [[entry] * width for _ in range(count)] for count, width in ((n, 2), (n, 1), (1, 2))
-        ]
-        return predict(model, domain, *rows).tolist()[0][0]
+        return case.predictions(case.filled(domain, entry)).tolist()[0][0]
 
     denominators = Denominators()
     exponent = size(denominators, 0)
     wanted = denominators.bits(exponent) + bits(size(Heights(), Heights().number(1)))
     assert denominators.base == {4: 2, 5: 10, 10: 10}[n]
     least = error_probability(size(Degrees(), 1), wanted)
-    assert identity.chance_of_error(statement, model, 2, n, 3) >= least
+    assert identity.chance_of_error(case) >= least

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from constructions import composition
-from constructions.tokens import lattice
 from theory.retrieval import all_sequences, composition_by_definition, composition_prompt
 from theory.retrieval import composition as composed
 
@@ -50,31 +49,6 @@ def test_softmax_at_the_least_sharpness(size):
     soft = model.sharpened(model.least_sharpness() * 1.001)
     tokens = np.random.default_rng(size).integers(size, size=(100, 2 * size + 1))
     assert torch.equal(soft(tokens), model(tokens))
-
-
-@pytest.mark.parametrize("size", [1, 2, 5, 12])
-def test_registers_hold_what_the_proof_says(size):
-    rng = np.random.default_rng(size)
-    f, g = rng.integers(size, size=(2, 4, size))
-    model = composition(size)
-    tokens = composition_prompt(f, g, rng.integers(size, size=4))
-    points = torch.as_tensor(lattice(2 * size))
-    _, first, second = model.streams(tokens)
-    after_f = np.take_along_axis(f, tokens, axis=1)
-    after_g = np.take_along_axis(g, after_f, axis=1)
-    assert torch.equal(first[..., model.stream["found"]], points[size + after_f])
-    assert torch.equal(second[..., model.stream["answer"]], points[after_g])
-    assert torch.equal(second[..., model.stream["found"]], points[size + after_f])
-    # Logits are |P_w|² − |P_w − P_v|², w being the answer.
-    norms = (points[:size] ** 2).sum(1)
-    logits = 2 * points[after_g] @ points[:size].T - norms
-    assert torch.equal(model.logits(tokens), logits)
-
-
-@pytest.mark.parametrize("size", [1, 2, 10, 300])
-def test_size(size):
-    model = composition(size)
-    assert (model.n_layers, model.n_heads, model.d_model) == (2, 1, 11)
 
 
 def test_a_large_table():

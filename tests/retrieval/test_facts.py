@@ -9,7 +9,7 @@ import torch
 from refusals import rejects
 
 from constructions import fact_lookup
-from constructions.tokens import binary_codes
+from constructions.retrieval.fact_registers import numbers
 from theory.retrieval import DEFAULT, Lexicon, answer, read
 from verify.claim import Run
 from verify.evidence.gaps import gap_finding
@@ -89,43 +89,27 @@ def test_registers_hold_the_facts_and_the_relations_asked_for(seed):
     text = text_of(seed)
     facts, subject, steps = read(text)
     tokens = np.array(DEFAULT.tokens(text))
-    _, _, second, third, fourth = (H[1:] for H in MODEL.streams(tokens))
-    codes = torch.as_tensor(binary_codes(len(DEFAULT.words)))
-    relation = torch.as_tensor(binary_codes(len(DEFAULT.relations) + 1))
-    number = {name: i for i, name in enumerate(DEFAULT.relations)}
+    held = numbers(DEFAULT, tokens)
+    relation = {name: i for i, name in enumerate(DEFAULT.relations)}
     itself = len(DEFAULT.relations)
-
-    def held(H, register, places):
-        return H[places][:, MODEL.stream[register]]
-
-    def code(*words):
-        return codes[[WORDS[word] for word in words]]
-
-    ends = np.flatnonzero(tokens == WORDS["."])
-    assert len(ends) == len(facts)
-    if facts:
-        subjects, relations_, objects_ = zip(*facts, strict=True)
-        assert torch.equal(held(second, "owner", ends), code(*subjects))
-        assert torch.equal(held(second, "object", ends), code(*objects_))
-        wanted = relation[[number[name] for name in relations_]]
-        assert torch.equal(held(second, "inner", ends), wanted)
-    entities = [p for p, t in enumerate(tokens) if DEFAULT.words[t] in ENTITIES]
-    own = codes[tokens[entities]]
-    assert torch.equal(held(second, "owner", entities), own)
-    assert torch.equal(held(second, "object", entities), own)
-    wanted = relation[[itself] * len(entities)]
-    assert torch.equal(held(second, "inner", entities), wanted)
-
-    end = [len(tokens) - 1]
-    assert torch.equal(held(second, "subject", end), code(subject))
-    assert torch.equal(held(second, "inner", end), relation[[number[steps[0]]]])
-    outer = number[steps[1]] if len(steps) == 2 else itself
-    assert torch.equal(held(second, "outer", end), relation[[outer]])
-    table = {fact[:2]: fact.object for fact in facts}
-    found = table.get((subject, steps[0]))
-    assert torch.equal(held(third, "found", end), code(found) if found else 0 * code("is"))
-    result = answer(text)
-    assert torch.equal(held(fourth, "answer", end), code(result) if result else 0 * code("is"))
+    ends = tokens == WORDS["."]
+    as_read = [(WORDS[who], relation[what], WORDS[whom]) for who, what, whom in facts]
+    assert [
+        *zip(*(held[name][ends] for name in ("owner", "inner", "object")), strict=True)
+    ] == as_read
+    entities = np.isin(tokens, [WORDS[word] for word in ENTITIES])
+    assert (held["owner"] == held["object"])[entities].all()
+    assert (held["owner"] == tokens)[entities].all()
+    assert (held["inner"][entities] == itself).all()
+    found = {fact[:2]: fact.object for fact in facts}.get((subject, steps[0]))
+    asked = {
+        "subject": WORDS[subject],
+        "inner": relation[steps[0]],
+        "outer": relation[steps[1]] if len(steps) == 2 else itself,
+        "found": WORDS.get(found, -1),
+        "answer": WORDS.get(answer(text), -1),
+    }
+    assert {name: held[name][-1] for name in asked} == asked
 
 
 def test_registers_hold_the_lines_of_the_proof_in_any_sequence_of_words():

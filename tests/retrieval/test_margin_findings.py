@@ -55,6 +55,21 @@ def by_id(findings):
     return {finding.id: finding for finding in findings}
 
 
+LATEST = stated(Run(), "latest", "bottom")
+WRONG = replace(LATEST, answers=stated(Run(), "first", "bottom").answers)
+
+
+def changed(change):
+    """The statement about models of the latest match with this done to them."""
+    return replace(LATEST, build=lambda V, n: change(LATEST.at(V, n).model))
+
+
+def listed(model, preference):
+    """The states of a skip-gram head, of which so much is preferred."""
+    asking, answering = at_tokens(model, "wanted"), at_tokens(model, "symbol")
+    return States(1, asking, answering, preference, np.arange(len(preference)))
+
+
 @pytest.mark.parametrize("layer", [1, 2])
 @pytest.mark.parametrize("V", [1, 2, 3, 5])
 @pytest.mark.parametrize("n", [1, 2, 7])
@@ -87,11 +102,10 @@ def test_a_margin_that_claims_too_much_fails(layer):
 
 def test_ties_that_are_not_declared_fail():
     model = skip_gram(np.array([[1.0, 1.0], [0.0, 1.0]]))
-    table = model.embed.W_E[:, model.stream["wanted"]].numpy()
-    listed = States(1, {"wanted": table}, {"symbol": np.eye(2)}, table, np.arange(2))
-    assert gap_finding("", model, listed).verdict is Verdict.HOLDS
+    states_ = listed(model, model.embed.W_E[:, model.stream["wanted"]].numpy())
+    assert gap_finding("", model, states_).verdict is Verdict.HOLDS
     declared(model, replace(model.blocks[0].margins[0], ties=False))
-    assert gap_finding("", model, listed).verdict is Verdict.FAILS
+    assert gap_finding("", model, states_).verdict is Verdict.FAILS
 
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=6), st.floats(0.1, 20), st.floats(1e-9, 0.3))
@@ -191,14 +205,8 @@ def test_the_leak_of_one_layer_is_counted_in_the_next(side):
 
 def test_scores_that_float64_rounds_decide_nothing():
     model = skip_gram(np.array([[1.0, 2.0], [0.1, 2.0**60]]))
-    listed = States(
-        1,
-        at_tokens(model, "wanted"),
-        at_tokens(model, "symbol"),
-        model.embed.W_E[:, model.stream["wanted"]].numpy(),
-        np.arange(2),
-    )
-    found = gap_finding("", model, listed)
+    table = model.embed.W_E[:, model.stream["wanted"]].numpy()
+    found = gap_finding("", model, listed(model, table))
     assert (found.evidence, found.verdict) == ("float", Verdict.UNDECIDED)
 
 
@@ -217,21 +225,17 @@ def test_keys_that_should_tie_and_do_not_fail():
     """Two keys are as right as each other, and the better of them is found."""
     table = np.array([[2.0, 1.0, 0.0]] * 3)
     model = declared(skip_gram(table), Margin(1.0, graded=False, ties=True))
-    asking, answering = at_tokens(model, "wanted"), at_tokens(model, "symbol")
     for right, verdict in (([0], Verdict.HOLDS), ([0, 1], Verdict.FAILS)):
         preference = np.full((3, 3), -np.inf)
         preference[:, right] = 0
-        listed = States(1, asking, answering, preference, np.arange(3))
-        assert gap_finding("", model, listed).verdict is verdict
+        assert gap_finding("", model, listed(model, preference)).verdict is verdict
 
 
 def test_a_wrong_answer_has_no_margin():
     """However far its logit is from the right one."""
-    run = Run(quick=True)
-    statement = stated(run, "latest", "bottom")
-    wrong = replace(statement, answers=lambda tokens: (statement.answers(tokens) + 2) % 4 - 1)
+    wrong = replace(LATEST, answers=lambda tokens: (LATEST.answers(tokens) + 2) % 4 - 1)
     rows = np.array([[0, 1, 2, 0, 1, 2]])
-    found = margin_kept(wrong, [(statement.at(3, 6).model, rows)])
+    found = margin_kept(wrong, [(LATEST.at(3, 6).model, rows)])
     assert found.verdict is Verdict.FAILS
     assert found.measured["V = 3, n = 6"] < 0
 
@@ -267,32 +271,23 @@ def test_at_most_four_tokens_may_be_one_gap_below(below, verdict):
     table = np.ones((V, V))
     table[:, 0] = 2
     model = declared(skip_gram(table), Margin(1.0))
-    listed = States(
-        1,
-        at_tokens(model, "wanted"),
-        at_tokens(model, "symbol"),
-        np.where(table == 2, 0, -np.inf),
-        np.arange(V),
-    )
-    assert gap_finding("", model, listed).verdict is verdict
+    states_ = listed(model, np.where(table == 2, 0, -np.inf))
+    assert gap_finding("", model, states_).verdict is verdict
     declared(model, Margin(1.0, graded=False))
-    assert gap_finding("", model, listed).verdict is Verdict.HOLDS
+    assert gap_finding("", model, states_).verdict is Verdict.HOLDS
 
 
 def test_a_wrong_definition_is_found_with_the_shortest_sequence():
-    run = Run(quick=True)
-    statement = stated(run, "latest", "bottom")
-    wrong = replace(statement, answers=stated(run, "first", "bottom").answers)
-    failed = [f for f in agreement(run, wrong, 3, 9, 4) if f.verdict is Verdict.FAILS]
+    failed = [f for f in agreement(Run(quick=True), WRONG, 3, 9, 4) if f.verdict is Verdict.FAILS]
     assert len(failed) >= 2
     # 0 0 … needs two matches with different answers: at least a a b a.
     assert "on [0, 0, 0, 1" not in failed[0].detail
-    model = statement.at(3, 9).model
+    model = LATEST.at(3, 9).model
     row = np.array([[0, 0, 1, 0, 2, 2]])
-    (told,) = differences(wrong, model, row)
+    (told,) = differences(WRONG, model, row)
     assert told.startswith(f"{model.name} on [0, 0, 1, 0]: answer 1")
-    assert not [*differences_over_q(statement, model, row)]
-    assert [*differences_over_q(wrong, model, row)]
+    assert not [*differences_over_q(LATEST, model, row)]
+    assert [*differences_over_q(WRONG, model, row)]
 
 
 def test_balls_enclose_what_float64_computes():
@@ -305,28 +300,24 @@ def test_balls_enclose_what_float64_computes():
         assert upper <= float(in_float) + 1e-12
 
 
+def of_softmax(statement, V=4, n=12):
+    return by_id(softmax(Run(quick=True), statement, V, n, 1e-3, None))
+
+
+def of_formats(statement):
+    return by_id(formats(Run(), statement, 8))
+
+
 def test_an_error_above_its_bound_fails():
     """Margins that claim twice the gap promise a smaller error than there is."""
-    run = Run(quick=True)
-    statement = stated(run, "latest", "bottom")
-
-    def promising(V, n):
-        return declared(statement.at(V, n).model, None, Margin(2.0))
-
-    found = by_id(softmax(run, replace(statement, build=promising), 4, 12, 1e-3, None))
+    found = of_softmax(changed(lambda model: declared(model, None, Margin(2.0))))
     assert found["latest/softmax/enclosed"].verdict is Verdict.FAILS
     assert found["latest/softmax/float"].verdict is Verdict.FAILS
 
 
 def test_a_sharpness_that_grows_with_the_length_fails():
     """Without the factor on the scores of layer 1, its leak grows n-fold in layer 2."""
-    run = Run(quick=True)
-    statement = stated(run, "latest", "bottom")
-
-    def blunt(V, n):
-        return declared(statement.at(V, n).model, Margin(1.0), None)
-
-    found = by_id(softmax(run, replace(statement, build=blunt), 8, 128, 1e-3, None))
+    found = of_softmax(changed(lambda model: declared(model, Margin(1.0), None)), 8, 128)
     assert found["latest/softmax/growth"].verdict is Verdict.FAILS
 
 
@@ -341,10 +332,8 @@ def test_the_longest_exact_sequences(name):
 
 
 def test_every_format_is_found_exact_up_to_its_length():
-    run = Run()
-    found = list(formats(run, stated(run, "latest", "bottom"), 8))
-    assert [f.verdict for f in found] == [Verdict.HOLDS] * (len(FORMATS) + 2)
-    by_name = by_id(found)
+    by_name = of_formats(LATEST)
+    assert [f.verdict for f in by_name.values()] == [Verdict.HOLDS] * (len(FORMATS) + 2)
     for kind in ("bfloat16", "float16"):
         of = by_name[f"latest/format/{kind}"]
         assert of.measured == longest(lambda n: induction_heads(8, n), FORMATS[kind])
@@ -363,42 +352,32 @@ def test_the_stated_length_is_one_at_which_the_format_is_exact(build, V):
 
 def test_weights_that_need_more_bits_than_stated_fail():
     """Scores in halves of a gap: the format ends at half the length."""
-    run = Run()
-    statement = stated(run, "latest", "bottom")
 
-    def halved(V, n):
-        model = statement.at(V, n).model
+    def halved(model):
         model.blocks[1].attn.W_Q *= 1 + 2.0**-3
         return model
 
-    found = by_id(formats(run, replace(statement, build=halved), 8))
-    assert found["latest/format/float16"].verdict is Verdict.FAILS
+    assert of_formats(changed(halved))["latest/format/float16"].verdict is Verdict.FAILS
 
 
 def test_scores_that_grow_faster_than_stated_fail():
     """Points on a line have squares of n² where the lattice has n."""
-    run = Run(quick=True)
-    statement = stated(run, "latest", "bottom")
 
-    def on_a_line(V, n):
-        model = statement.at(V, n).model
-        model.pos_embed.W_pos[:, model.stream["norm"]] = torch.arange(n + 1.0)[:, None] ** 2
+    def on_a_line(model):
+        squares = torch.arange(float(model.interface.context)) ** 2
+        model.pos_embed.W_pos[:, model.stream["norm"]] = squares[:, None]
         return model
 
-    found = by_id(softmax(run, replace(statement, build=on_a_line), 4, 12, 1e-3, None))
+    found = of_softmax(changed(on_a_line))
     assert found["latest/softmax/scale"].verdict is Verdict.FAILS
-    right = by_id(softmax(run, statement, 4, 12, 1e-3, None))["latest/softmax/scale"]
+    right = of_softmax(LATEST)["latest/softmax/scale"]
     assert right.verdict is Verdict.HOLDS
     for name, size in right.measured.items():
         assert right.bound[name] / 3 <= size <= right.bound[name]
 
 
 def test_a_format_in_which_answers_are_wrong_fails():
-    run = Run()
-    statement = stated(run, "latest", "bottom")
-    wrong = replace(statement, answers=stated(run, "first", "bottom").answers)
-    found = by_id(formats(run, wrong, 8))
-    assert found["latest/format/bfloat16/answers"].verdict is Verdict.FAILS
+    assert of_formats(WRONG)["latest/format/bfloat16/answers"].verdict is Verdict.FAILS
 
 
 def test_no_length_at_all_is_a_failure():

@@ -10,66 +10,22 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from refusals import rejects
+from token_models import LEXICON, MODELS, a_model, prompts
 
 from constructions import (
-    broad_average,
-    composition,
     fact_lookup,
-    hop,
-    in_context_ngram,
     induction_heads,
-    previous_token,
-    skip_gram,
-    sort,
 )
-from constructions.exactness import exact_in, hardmax_numbers
 from constructions.margins import Margin, sharpening
 from constructions.softmax import score_sizes
-from theory.retrieval import Lexicon, adversarial_sequences, all_sequences
+from theory.retrieval import all_sequences
 
-LEXICON = Lexicon(("Ann", "Ben"), ("boss", "profession"), ("cook",))
-TABLE = [[0.5, 2.0, 2.0], [1.0, -1.0, 0.25], [3.0, 3.0, 3.0]]
-MODELS = {
-    "latest": lambda V, n: induction_heads(V, n),
-    "first": lambda V, n: induction_heads(V, n, "first"),
-    "latest, self": lambda V, n: induction_heads(V, n, "latest", "self"),
-    "mean": lambda V, n: induction_heads(V, n, "mean"),
-    "mean, self": lambda V, n: induction_heads(V, n, "mean", "self"),
-    "one hop": lambda V, n: hop(1, V, n),
-    "six hops": lambda V, n: hop(6, V, n),
-    "previous": lambda V, n: previous_token(V, n),
-    "average": lambda V, n: broad_average(V, n),
-    "skip-gram": lambda V, n: skip_gram(np.kron(np.eye(-(-V // 3)), TABLE)[:V, :V], n),
-    "bigram": lambda V, n: in_context_ngram(V, 2, n, 1),
-    "trigram": lambda V, n: in_context_ngram(V, 3, n, 0),
-    "composition": lambda V, n: composition((n - 1) // 2),
-    "facts": lambda V, n: fact_lookup(LEXICON, n),
-}
 every = pytest.mark.parametrize("name", MODELS)
-
-
-@functools.cache
-def a_model(name, V, n):
-    return MODELS[name](V, n)
 
 
 @functools.cache
 def least_sharpness(name, V, n, error=None):
     return a_model(name, V, n).least_sharpness(error)
-
-
-def attends_to_one(model):
-    return not any(margin.ties for block in model.blocks for margin in block.margins)
-
-
-def prompts(model, seed=0):
-    """Some random prompts, and adversarial or grammatical ones where there are any."""
-    rng = np.random.default_rng(seed)
-    V, n = model.interface.vocabulary_size, model.interface.max_length
-    batches = [rng.integers(V, size=(12, n))]
-    if model.interface.length is None:
-        batches += adversarial_sequences(n, V, rng).values()
-    return np.concatenate(batches)
 
 
 def distances(model, tokens):
@@ -282,101 +238,11 @@ def test_sharpening_keeps_its_promise(amplification):
     assert 16 * amplification * math.exp(-c / 2) > 1 / 4
 
 
-FORMATS = {
-    torch.bfloat16: (8, 3.38e38, 2.0**-126),
-    torch.float16: (11, 65504.0, 2.0**-14),
-    torch.float32: (24, 3.40e38, 2.0**-126),
-    torch.float64: (53, 1.79e308, 2.0**-1022),
-}
-SHORT = {
-    **{name: (build, 3, 9) for name, build in MODELS.items()},
-    "8 symbols": (MODELS["latest, self"], 8, 33),
-    "8 symbols, six hops": (MODELS["six hops"], 8, 33),
-    "8 symbols, trigram": (MODELS["trigram"], 8, 33),
-    "300 tokens": (MODELS["latest"], 8, 300),
-    "300 tokens, six hops": (MODELS["six hops"], 8, 300),
-}
-
-
-def fits(exactness, dtype):
-    bits, largest, smallest = FORMATS[dtype]
-    return exactness.fits(bits, largest, smallest)
-
-
-@pytest.mark.parametrize("name", SHORT)
-def test_the_shortest_floats_that_fit_are_exact(name):
-    build, V, n = SHORT[name]
-    model = build(V, n)
-    dtype = next(dtype for dtype in FORMATS if fits(exact_in(model), dtype))
-    short, tokens = build(V, n).to(dtype), prompts(model)[::7]
-    one_each = attends_to_one(model)
-    n_examples = model.interface.n_examples
-    streams = zip(model.streams(tokens), short.streams(tokens), strict=True)
-    for i, (H, G) in enumerate(streams):
-        assert G.dtype == dtype
-        if one_each:
-            assert torch.equal(G.double(), H)
-        if i < model.n_layers:
-            patterns = (
-                m.blocks[i].attn.pattern(S, n_examples) for m, S in ((model, H), (short, G))
-            )
-            attended, also = (pattern > 0 for pattern in patterns)
-            assert torch.equal(attended, also)
-    assert torch.equal(short(tokens), model(tokens))
-
-
-def significant_bits(numbers):
-    """The most bits of significand that any of these numbers needs."""
-    mantissas, _ = np.frexp(numbers.numpy())
-    whole = (mantissas * 2.0**53).astype(np.int64)
-    zeros = np.log2((whole & -whole)[whole != 0])
-    return int(53 - zeros.min(initial=53))
-
-
-def partial_sums(left, right):
-    """All partial sums, in order, of the products of rows (…, m, d) and columns (…, d, k)."""
-    return (left.unsqueeze(-1) * right.unsqueeze(-3)).cumsum(-2)
-
-
-@every
-@pytest.mark.parametrize(("V", "n"), [(3, 9), (8, 33)])
-def test_the_bits_suffice_for_every_partial_sum_and_are_not_many_more(name, V, n):
-    model = a_model(name, V, n)
-    one_each = attends_to_one(model)
-    tokens, numbers = prompts(model)[::4], []
-    for block, H in zip(model.blocks, model.streams(tokens), strict=False):
-        attn, examples = block.attn, H[:, : model.interface.n_examples or None]
-        attended = H if attn.masks[0] != "examples" else examples
-        for h in range(attn.n_heads):
-            Q = partial_sums(H, attn.W_Q[h])
-            K, V_ = partial_sums(attended, attn.W_K[h]), partial_sums(attended, attn.W_V[h])
-            q, k = Q[..., -1, :] + attn.b_Q[h], K[..., -1, :] + attn.b_K[h]
-            numbers += [H, Q, K, V_, q, k, partial_sums(q, k.transpose(-1, -2))]
-    if one_each:
-        *_, H = model.streams(tokens)
-        numbers += [H, partial_sums(H, model.unembed.W_U), model.logits(tokens)]
-    needed = max(map(significant_bits, numbers))
-    largest = max(float(part.abs().max()) for part in numbers)
-    exact = exact_in(model)
-    assert needed <= max(1, exact.bits)
-    # That at most one entry of a one-hot code is not 0 is not known to the bound.
-    if not one_each:  # frequencies 1/T apart, and two bits to keep them apart
-        needed = max(needed, math.ceil(math.log2(4 * model.interface.context)))
-    assert exact.bits <= needed + (6 if name == "skip-gram" else 3)
-    assert largest <= exact.largest <= 8 * largest
-
-
 def test_errors_are_not_followed_through_linear_heads():
     model = copy.deepcopy(a_model("latest", 3, 9))
     model.attentions[-1].normalise = "linear"
     with rejects("layer 2"):
         model.softmax_error(2.0)
-
-
-def test_relu_heads_are_exact_in_no_format_and_refused():
-    for ask in (exact_in, hardmax_numbers):
-        with rejects("layer 1", "sort"):
-            ask(sort(2))
 
 
 @pytest.mark.parametrize("wrong", [-1.0, 0.0, math.nan, math.inf])
@@ -387,52 +253,8 @@ def test_bad_sharpness_and_error(wrong):
         a_model("latest", 3, 9).least_sharpness(wrong)
 
 
-def test_averages_in_a_format_too_short_to_count_in_are_not_called_exact():
-    model = broad_average(2, 599)
-    tokens = [0] * 299 + [1] * 300
-    assert int(model(tokens)[-1]) == 1
-    assert exact_in(model).bits > 8
-    with rejects("12 bits", "bfloat16", "8", "float32"):
-        model.to(torch.bfloat16)
-
-
 @pytest.mark.parametrize(
-    ("build", "dtype", "names"),
-    [
-        (
-            lambda: induction_heads(8, 2000),
-            torch.float16,
-            ("13 bits", "0.5", "50144", "float16", "11 bits", "6.1e-05", "6.55e+04", "float32"),
-        ),
-        (lambda: hop(3, 8, 300), torch.bfloat16, ("bfloat16", "8", "float32")),
-        (lambda: skip_gram(0.1 * np.eye(3), 9), torch.float32, ("54 bits", "float64")),
-        # Few bits, but below the normal numbers of the format.
-        (lambda: skip_gram(2.0**-30 * np.eye(3), 9), torch.float16, ("9.31323e-10", "1")),
-        (lambda: skip_gram(2.0**16 * np.eye(3), 9), torch.float16, ("6 bits", "196608")),
-    ],
-    ids=["scores", "pointers", "a table", "too small", "too large"],
-)
-def test_no_model_goes_to_a_format_in_which_it_could_answer_wrongly(build, dtype, names):
-    model = build()
-    before = [weights.clone() for weights in model.parameters()]
-    with rejects(*names):
-        model.to(dtype)
-    with rejects(*names):  # nor as a part of something
-        torch.nn.Sequential(model).to(dtype)
-    assert all(map(torch.equal, before, model.parameters()))
-    assert model.double() is model
-
-
-def test_the_limit_of_a_format_is_its_own_up_to_the_last_token():
-    """At the longest exact length a model is converted and right, one token more and it is not."""
-    n = 681
-    induction_heads(8, n).half()
-    with rejects("float16", "11"):
-        induction_heads(8, n + 1).half()
-
-
-@pytest.mark.parametrize(
-    "name", ["latest", "first", "one hop", "six hops", "previous", "composition"]
+    "name", ["latest", "first, self", "one hop", "six hops", "previous", "composition"]
 )
 @pytest.mark.parametrize("n", [9, 33, 129])
 def test_scores_of_constant_sharpness_grow_with_the_length(name, n):

@@ -25,6 +25,20 @@ few = settings(max_examples=20)
 EXACT = ("hardmax", "linear", "relu")
 
 
+def model_of(blocks, embedded, positions, read_out, *bias):
+    """These blocks between tables of tokens and positions."""
+    return Transformer(
+        Embed(embedded),
+        blocks,
+        Unembed(read_out, *bias),
+        pos_embed=PosEmbed(positions),
+        interface=Tokens(len(embedded), len(positions)),
+        stream=Stream(state=embedded.shape[1]),
+        name="layer",
+        source="",
+    )
+
+
 def layer(seed, normalise="softmax", mask="causal", heads=2, before=False, after=True):
     """A small layer with weights in {−1, −½, 0, ½, 1}, so that scores tie and torch is exact."""
     rng = np.random.default_rng(seed)
@@ -35,31 +49,14 @@ def layer(seed, normalise="softmax", mask="causal", heads=2, before=False, after
     def mlp():
         return MLP(weights(D, 5), weights(5), weights(5, D), weights(D))
 
-    attn = Attention(
-        weights(heads, D, 2),
-        weights(heads, D, 2),
-        weights(heads, D, 2),
-        weights(heads, 2, D),
-        weights(heads, 2),
-        weights(heads, 2),
-        normalise=normalise,
-        mask=mask,
-        scale=0.75,
-    )
-    return Transformer(
-        Embed(weights(V, D)),
-        [
-            *([Block(None, mlp())] if before else []),
-            Block(attn, mlp() if after else None),
-            *([Block(None, mlp())] if after else []),
-        ],
-        Unembed(weights(D, V), weights(V)),
-        pos_embed=PosEmbed(weights(T, D)),
-        interface=Tokens(V, T),
-        stream=Stream(state=D),
-        name="layer",
-        source="",
-    )
+    W_Q, W_K, W_V = (weights(heads, D, 2) for _ in range(3))
+    constants = weights(heads, 2, D), weights(heads, 2), weights(heads, 2)
+    attn = Attention(W_Q, W_K, W_V, *constants, normalise=normalise, mask=mask, scale=0.75)
+    embedded = weights(V, D)
+    blocks = [Block(None, mlp())] if before else []
+    blocks += [Block(attn, mlp()), Block(None, mlp())] if after else [Block(attn)]
+    read_out = weights(D, V), weights(V)
+    return model_of(blocks, embedded, weights(T, D), *read_out)
 
 
 prompts = st.lists(st.integers(0, V - 1), min_size=1, max_size=T)
@@ -279,26 +276,10 @@ def test_rounded_sums_collide(normalise):
     def normal(*shape):
         return torch.as_tensor(rng.standard_normal(shape))
 
-    attn = Attention(
-        normal(1, D, 2) / 2,
-        normal(1, D, 2) / 2,
-        normal(1, D, 2),
-        normal(1, 2, D),
-        normal(1, 2),
-        normal(1, 2),
-        normalise=normalise,
-        mask="causal",
-    )
-    model = Transformer(
-        Embed(normal(V, D)),
-        [Block(attn)],
-        Unembed(normal(D, V)),
-        pos_embed=PosEmbed(normal(41, D)),
-        interface=Tokens(V, 41),
-        stream=Stream(state=D),
-        name="layer",
-        source="",
-    )
+    W_Q, W_K, W_V = normal(1, D, 2) / 2, normal(1, D, 2) / 2, normal(1, D, 2)
+    rest = normal(1, 2, D), normal(1, 2), normal(1, 2)
+    attn = Attention(W_Q, W_K, W_V, *rest, normalise=normalise, mask="causal")
+    model = model_of([Block(attn)], normal(V, D), normal(41, D), normal(D, V))
     split = Split(model, 41, range(40), 2, "bfloat16")
     one, two = collision(split, [(0, 1)] * 40, bits_then_query, rng, range(20))
     assert one != two
@@ -318,28 +299,13 @@ def test_hardmax_collides_over_the_rationals():
 
 def test_binary_numbers_do_not_collide_until_they_are_rounded():
     """Linear scores 2^j·x_j with value 1: the message is a number of 12 bits, all different."""
-    one_head = [torch.zeros(1, 3, 1, dtype=torch.float64) for _ in range(3)]
-    one_head[1][0, 0, 0] = one_head[2][0, 1, 0] = 1.0
-    attn = Attention(
-        one_head[0],
-        one_head[1],
-        one_head[2],
-        torch.tensor([[[0.0, 0, 1]]]),
-        torch.ones(1, 1),
-        torch.zeros(1, 1),
-        normalise="linear",
-        mask="causal",
-    )
-    model = Transformer(
-        Embed(torch.tensor([[0.0, 0, 0], [1, 0, 0], [0, 0, 0]])),
-        [Block(attn)],
-        Unembed(torch.eye(3)),
-        pos_embed=PosEmbed(torch.tensor([[0, 2.0**j, 0] for j in range(12)] + [[0, 0, 0]])),
-        interface=Tokens(3, 13),
-        stream=Stream(state=3),
-        name="binary",
-        source="",
-    )
+    W_Q, W_K, W_V = torch.zeros(3, 1, 3, 1, dtype=torch.float64)
+    W_K[0, 0, 0] = W_V[0, 1, 0] = 1.0
+    constants = torch.tensor([[[0.0, 0, 1]]]), torch.ones(1, 1), torch.zeros(1, 1)
+    attn = Attention(W_Q, W_K, W_V, *constants, normalise="linear", mask="causal")
+    positions = torch.tensor([[0, 2.0**j, 0] for j in range(12)] + [[0, 0, 0]])
+    embedded = torch.tensor([[0.0, 0, 0], [1, 0, 0], [0, 0, 0]])
+    model = model_of([Block(attn)], embedded, positions, torch.eye(3))
     rng = np.random.default_rng(0)
     split = Split(model, 13, range(12), 2)
     assert collision(split, [(0, 1)] * 12, bits_then_query, rng, ()) is None

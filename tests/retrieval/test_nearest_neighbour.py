@@ -1,9 +1,6 @@
 """The nearest-neighbour head against `theory.retrieval.nearest_neighbour`, and its soft limit."""
 
-import math
-
 import numpy as np
-import pytest
 import torch
 from exact import fractions, predict, prompt
 from flint import fmpq
@@ -80,19 +77,6 @@ def test_softmax_is_the_kernel_smoother(beta, m, n, d, seed):
     assert abs(found[0, 0] - one) <= bound
 
 
-@settings(max_examples=25)
-@given(**sizes)
-def test_it_tends_to_the_nearest_neighbour(n, d, seed):
-    """They differ by at most (n − 1)·e^{−βg}·(max y − min y), and here g ≥ 1."""
-    rng = np.random.default_rng(seed)
-    x, y, q = whole(rng, n, d), whole(rng, n, size=9), whole(rng, d)
-    nearest = nearest_neighbour(d)
-    for beta in (1.0, 5.0, 60.0):
-        difference = abs(nearest.sharpened(beta)(x, y, q) - nearest(x, y, q))
-        bound = (n - 1) * math.exp(-beta) * np.ptp(y)
-        assert difference <= bound + smoothing_bound(n, 9)
-
-
 def test_balls_enclose_the_kernel_smoother():
     x, y, queries = prompt(np.random.default_rng(0), 4, 2, 2)
     with Ball.precision(200):
@@ -113,10 +97,3 @@ def Ball_array(rationals):
     filled = np.empty(len(entries), dtype=object)
     filled[:] = entries
     return filled.reshape(rationals.shape)
-
-
-@pytest.mark.parametrize("d", [1, 2, 5])
-def test_size(d):
-    model = nearest_neighbour(d)
-    assert (model.n_layers, model.n_heads, model.d_model) == (1, 1, d + 3)
-    assert all(name in str(model) for name in ("2·x", "square", "estimate"))

@@ -1,58 +1,20 @@
-"""Pictures of retrieval: written, not blank, and refused where they could not be read."""
+"""Pictures of retrieval: what is drawn, and where it could not be read."""
 
 import matplotlib.image
 import numpy as np
 import pytest
 from refusals import rejects
 
-from constructions import composition, fact_lookup, hop, in_context_ngram, induction_heads
-from theory.retrieval import Lexicon, hop_positions
-from theory.retrieval import words as fact_words
+from constructions import composition, hop, induction_heads
+from theory.retrieval import hop_positions
 from verify.evidence.picture import save
 from verify.retrieval import hop_picture, pictures
 from verify.retrieval.snapshots import pointed_to, snapshots
-from verify.retrieval.words import word_tokens
-
-FACTS = "Ann is a cook. ?"
-LEXICON = Lexicon(("Ann", "Ben"), ("boss", "profession"), ("cook",))
-
-
-def seen(path):
-    """The picture's pixels, which must not all be alike."""
-    pixels = matplotlib.image.imread(path)
-    assert path.read_bytes().startswith(b"\x89PNG")
-    assert pixels[..., :3].var() > 1e-3
-    return pixels
-
-
-def prompt(name):
-    if name == "fact_lookup":
-        model = fact_lookup(LEXICON, 24)
-        return model, model.interface.lexicon.tokens(FACTS), fact_words(FACTS)
-    tokens, words = word_tokens("$ b b $")
-    build = {
-        "induction": lambda: induction_heads(5, 24, "mean", "self"),
-        "ngram": lambda: in_context_ngram(5, 3, 24, sharpness=16.0),
-    }
-    return build[name](), tokens, words
-
-
-@pytest.mark.parametrize("name", ["ngram", "fact_lookup"])
-def test_attention(tmp_path, name):
-    path = tmp_path / "attention.png"
-    save(path, pictures.draw, *prompt(name))
-    seen(path)
 
 
 def test_attention_to_the_examples_only(tmp_path):
     save(tmp_path / "a.png", pictures.draw, composition(1), [0, 0, 0], list("fgx"))
-    seen(tmp_path / "a.png")
-
-
-def test_hops(tmp_path):
-    _, tokens, words = prompt("induction")
-    save(tmp_path / "hops.png", hop_picture.draw, hop(5, 5, 24), tokens, words)
-    seen(tmp_path / "hops.png")
+    assert matplotlib.image.imread(tmp_path / "a.png")[..., :3].var() > 1e-3
 
 
 def test_the_pointers_drawn_are_powers_of_find():
@@ -81,4 +43,4 @@ def test_too_long_prompts_are_refused(draw):
 
 def test_hops_need_pointers():
     with rejects("pointer"):
-        hop_picture.draw(*prompt("induction"))
+        hop_picture.draw(induction_heads(3, 3), [0, 1, 0], list("aba"))

@@ -1,9 +1,7 @@
 """The claims about retrieval: smallest sizes, what a failure shows, options together, words."""
 
-import re
-
 import pytest
-from refusals import rejected, rejects
+from refusals import rejects
 
 from theory.kinds import InputError
 from verify.claim import Run
@@ -53,26 +51,11 @@ def test_a_failing_claim_shows_the_sequence_the_answers_and_the_register():
     assert all(word in detail for word in ("answer", "by definition", "layer 2"))
 
 
-def test_a_fault_that_leaves_the_answers_right_is_seen_in_the_registers():
-    """Twice the code decodes to the same token."""
-    ids = failures(induction, "wrong power of two", match="latest", n=9, vocabulary=3)
-    assert "latest/registers" in ids
-    assert "latest/all-short" not in ids
-
-
-def test_a_fault_in_the_reader_is_seen_in_what_it_answers_and_in_its_registers():
-    found = failures(composition, "wrong sign", size=4, texts=4)
-    assert {"tables/registers", "facts/talk", "facts/texts", "facts/registers"} <= {*found}
-    assert re.search(r"answer -?\d+, by definition \d+\n", found["facts/texts"].detail)
-    assert "layer 4" in found["facts/registers"].detail
-
-
 @pytest.mark.parametrize(
     ("claim", "options", "names"),
     [
         (induction, {"sharpness": 0.5}, ("sharpness", "129")),
         (induction, {"error": 9.0}, ("error", "1e-09", "0.75")),
-        (induction, {"error": 0.0}, ("error", "1e-09")),
         (composition, {"prompt": "Jane is a wizard. What is Jane's mother?"}, ("wizard",)),
         (composition, {"prompt": "Jane is a doctor."}, ("question",)),
         (nearest_neighbour, {"sharpness": 0.0}, ("sharpness",)),
@@ -108,15 +91,3 @@ def test_the_sharpness_in_the_message_works():
 def test_a_prompt_of_words_is_answered(arguments, answer, capsys):
     assert main(arguments) == 0
     assert answer in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("arguments", "names"),
-    [
-        (["composition", "--prompt", "Who is Jon's mother?"], ("Jon", "John")),
-        (["induction", "--prompt", ""], ("prompt",)),
-        (["induction", "--sharpness", "0.1"], ("sharpness",)),
-    ],
-)
-def test_bad_input_on_the_command_line(arguments, names, capsys):
-    rejected(capsys, arguments, *names)

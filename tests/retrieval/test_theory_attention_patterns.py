@@ -6,25 +6,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
+from sequences_of import by_rows, problems
 
 from theory import retrieval as r
 
 
-@st.composite
-def problems(draw, length=9, size=4):
-    """Tokens with zero to two batch dimensions, and their vocabulary's size."""
-    V = draw(st.integers(1, size))
-    shape = (*draw(st.lists(st.integers(1, 3), max_size=2)), draw(st.integers(1, length)))
-    return draw(npst.arrays(np.int64, shape, elements=st.integers(0, V - 1))), V
-
-
-def by_rows(definition, tokens, *arguments):
-    rows = tokens.reshape(-1, tokens.shape[-1])
-    result = np.array([definition(row, *arguments) for row in rows])
-    return result.reshape(*tokens.shape, *result.shape[2:])
-
-
-@given(problems())
+@given(problems(length=10, size=4))
 def test_previous_token(problem):
     tokens, _ = problem
     result = r.previous_token(tokens)
@@ -33,14 +20,14 @@ def test_previous_token(problem):
 
 
 # A quotient of whole numbers below 2^53 is the float64 nearest to the fraction, in both.
-@given(problems())
+@given(problems(length=10, size=4))
 def test_token_frequencies(problem):
     tokens, V = problem
     exact = by_rows(r.token_frequencies_by_definition, tokens, V).astype(float)
     np.testing.assert_array_equal(r.token_frequencies(tokens, V), exact)
 
 
-@given(problems(), st.data())
+@given(problems(length=10, size=4), st.data())
 def test_skip_gram(problem, data):
     """Scores from three values, so that the largest is often reached by several tokens."""
     tokens, V = problem

@@ -4,28 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as npst
+from sequences_of import batches, by_rows
 
 from theory import retrieval as r
 from theory.retrieval.ranks import ranks
 
 MATCHES, NO_MATCHES = ("latest", "first", "mean"), ("bottom", "self")
-
-
-def batches(length=12, largest=6):
-    """Token arrays with zero to two batch dimensions, over vocabularies of one symbol and more."""
-    shapes = st.tuples(st.lists(st.integers(1, 3), max_size=2), st.integers(1, length))
-    return st.tuples(shapes, st.integers(0, largest)).flatmap(
-        lambda drawn: npst.arrays(
-            np.int64, (*drawn[0][0], drawn[0][1]), elements=st.integers(0, drawn[1])
-        )
-    )
-
-
-def by_rows(definition, tokens, *arguments):
-    """The definition applied to every sequence of a batch."""
-    rows = tokens.reshape(-1, tokens.shape[-1])
-    return np.array([definition(row, *arguments) for row in rows]).reshape(tokens.shape)
 
 
 @given(batches())
@@ -71,7 +55,7 @@ def test_one_hop_is_induction(tokens):
     np.testing.assert_array_equal(r.hop(tokens, 1), r.induction(tokens))
 
 
-@given(batches(largest=10**12))
+@given(batches(size=10**12))
 def test_ranks(tokens):
     expected = by_rows(lambda row: [sorted(set(row.tolist())).index(t) for t in row], tokens)
     np.testing.assert_array_equal(ranks(tokens), expected)

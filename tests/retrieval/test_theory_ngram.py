@@ -6,29 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as npst
 from refusals import rejects
+from sequences_of import by_rows, problems
 
 from theory import retrieval as r
 
 EPS = np.finfo(np.float64).eps
 
 
-@st.composite
-def problems(draw, length=10, size=4):
-    """Tokens with zero to two batch dimensions, and their vocabulary's size."""
-    V = draw(st.integers(1, size))
-    shape = (*draw(st.lists(st.integers(1, 3), max_size=2)), draw(st.integers(1, length)))
-    return draw(npst.arrays(np.int64, shape, elements=st.integers(0, V - 1))), V
-
-
-def by_rows(definition, tokens, V, *arguments):
-    rows = tokens.reshape(-1, tokens.shape[-1])
-    result = np.array([definition(row, V, *arguments) for row in rows])
-    return result.reshape(*tokens.shape, V)
-
-
-@given(problems(), st.integers(1, 6))
+@given(problems(length=10, size=4), st.integers(1, 6))
 def test_counts(problem, order):
     tokens, V = problem
     counts = r.ngram_counts(tokens, V, order)
@@ -63,7 +49,11 @@ def test_contexts_longer_than_the_sequence(order):
     assert r.ngram_counts([1, 1, 1, 1], 2, 4).tolist() == [[0, 0]] * 3 + [[0, 1]]
 
 
-@given(problems(), st.integers(1, 4), st.sampled_from([0.0, 2.0**-40, 0.1, 1.0, 3.5, 1e9]))
+@given(
+    problems(length=10, size=4),
+    st.integers(1, 4),
+    st.sampled_from([0.0, 2.0**-40, 0.1, 1.0, 3.5, 1e9]),
+)
 def test_smoothing(problem, order, alpha):
     """One rounding each in count + alpha, alpha·V, total + alpha·V and the quotient: 2·eps in all,
     and a little for their products."""

@@ -100,11 +100,6 @@ def test_of_no_sizes_the_steps_of_a_proof_are_undecided():
     assert found["shifts"] is Verdict.HOLDS
 
 
-def test_more_words_than_can_be_run_are_refused():
-    with rejects("d", "14"):
-        next(sensitivity.findings(Run(), d=15, samples=100, table=None))
-
-
 def test_half_spaces_are_told_from_others():
     words = tabulated(lambda words: computation.majority(words)[..., -1], 5) < 0
     parity = tabulated(lambda words: computation.parity(words)[..., -1], 3) < 0

@@ -107,13 +107,6 @@ def test_the_interval_is_the_value_and_its_radius():
     assert s.Estimate(np.array([0.01, 0.03]), 50, 0.05).interval[0] == 0
 
 
-def test_forced_changes_always_change_and_redrawn_ones_sometimes_do():
-    tokens = random_sequences(200, 3, 4, 0)
-    whole = s.sensitivity(lambda x: x, tokens, s.forced(4))
-    assert whole.by_place.tolist() == [1.0, 1.0, 1.0]
-    assert 0.6 < s.sensitivity(lambda x: x, tokens, s.redrawn(4)).value < 0.9
-
-
 @pytest.mark.parametrize("outputs", [1, 2])
 def test_any_torch_module_is_a_model(outputs):
     class Counts(nn.Module):

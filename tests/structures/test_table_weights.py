@@ -9,19 +9,8 @@ from constructions.structures import bucket_table, count_min
 from theory import structures
 from theory.structures import counts_of, table_lookup
 
-TABLE = bucket_table(5, 4, largest=21)
 HASHES = [[0, 2, 1, 0, 2, 2], [1, 1, 0, 2, 0, 1]]
 SKETCH = count_min(HASHES, 3, longest=50)
-
-
-@given(points=st.lists(st.integers(1, 20), min_size=5, max_size=5, unique=True))
-@settings(max_examples=25)
-def test_tables(points):
-    ordered, queries = np.sort(points), np.arange(22)
-    cells = table_lookup(ordered, queries, 4, 0, 21)
-    assert (TABLE(points, queries).numpy() == ordered[cells]).all()
-    passed = list(TABLE.streams(points, queries))
-    assert (passed[3][9:, TABLE.stream["m"]][:, 0].numpy() - 1 == cells).all()
 
 
 @pytest.mark.parametrize(("N", "T", "largest"), [(1, 1, 2), (2, 9, 5), (12, 3, 40), (3, 200, 7)])

@@ -9,7 +9,9 @@ Words are integer arrays (…, T) of letters, numbered from 0, and states are nu
     products       a running product in a solvable group, as counters
     cascade        counters and latches that say the state, if all groups are solvable
     boolean_circuits        gates of two earlier wires
+    circuit_prompts         such circuits as rows of tokens, and what is read of them
     turing         Turing machines, run by definition, and their histories
+    histories      these as rows of tokens, and what follows them
     parity, first, majority    of words of 0 and 1, and how sure transformers are of them
     ones           words by their number of ones, means over all words
     kinds          kinds of parameters: alphabets, triples of integers, edges

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -52,6 +52,10 @@ class Formula:
     def __str__(self) -> str:
         count = size(self)
         return _written(self, 0) if count <= MOST_SHOWN else f"a formula of {count} parts"
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Formula:
+        """Itself, so that it stays the same formula in the copy of a model."""
+        return self
 
 
 @dataclass(frozen=True, eq=False)

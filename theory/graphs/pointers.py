@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from theory.graphs.adjacency import from_edges
-from theory.graphs.distances import distances_by_definition
+from theory.graphs.distances import diameter, distances_by_definition
 from theory.kinds import OneSequence, checked
 from theory.retrieval import hop_positions
 
@@ -30,7 +30,7 @@ class Pointers(NamedTuple):
     @property
     def diameter(self) -> int:
         """D, the largest distance of connected nodes."""
-        return int(distances_by_definition(self.A).max())
+        return int(diameter(self.A))
 
     @property
     def connected(self) -> np.ndarray:

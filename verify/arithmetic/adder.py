@@ -31,6 +31,7 @@ from verify.arithmetic.pairs import (
     Step,
     ahead,
     all_right,
+    called_with,
     enumerated,
     of_size,
     rounds_nothing,
@@ -70,20 +71,22 @@ def adder(
     """
     L = of_size(run, largest)
     alpha = usual_alpha(candidates(L)) if alpha is None else alpha
-    p = candidates(L)
-    places = usual_bits(p, step, alpha) if bits is None else bits
-    model = run.build(construction, L, step, alpha, places)
-    yield from labelled("fourier", fourier(model, L, step, alpha, places))
+    p, models = candidates(L), dict[int, Transformer]()
+    for each in (step, *COARSER):
+        places = usual_bits(p, each, alpha) if bits is None else bits
+        models[each] = run.build(construction, L, each, alpha, places)
+    yield from labelled("fourier", fourier(models[step]))
     yield tolerance(p, alpha)
-    yield coarser(run, L, alpha, bits)
+    yield coarser({f"step {each}": models[each] for each in COARSER})
     yield from labelled("linear", linear(run, L))
-    run.draw(model, (min(15, L), min(93, L)))
+    run.draw(models[step], (min(15, L), min(93, L)))
 
 
-def fourier(model: Transformer, L: int, step: int, alpha: float, bits: int) -> Iterator[Finding]:
+def fourier(model: Transformer) -> Iterator[Finding]:
     """Sizes, exactness, all pairs, and their logits beside whole numbers."""
+    L, step, alpha, bits = called_with(model, "largest", "step", "alpha", "bits")
     yield size(model, "adder", L=L)
-    p, wrong, longest = candidates(L), list[str](), [0.0]
+    p, wrong, longest = model.interface.n_answers, list[str](), [0.0]
 
     def compare(pairs: np.ndarray, logits: np.ndarray, streams: list[np.ndarray]) -> None:
         for name, H in product(model.at_most, streams):
@@ -105,7 +108,7 @@ def fourier(model: Transformer, L: int, step: int, alpha: float, bits: int) -> I
         f"at most {FLOAT64_BITS}; cosines and sines of sums at most {allowed:.6f}",
     )
     yield all_right(model, found, "proved" if rounds_nothing(model) else "float")
-    yield gap(found, p, step, alpha, bits)
+    yield gap(model, found)
     yield no_counterexample(
         "whole-numbers",
         f"all {found.pairs * model.interface.n_answers} logits, and the registers, in int64",
@@ -141,9 +144,10 @@ def differences(
         yield f"logits of {pairs[0, 0]} + b"
 
 
-def gap(found: Enumerated, p: int, step: int, alpha: float, bits: int) -> Finding:
+def gap(model: Transformer, found: Enumerated) -> Finding:
     """The least gap is that of unrounded cosines, but for what rounding them moves."""
-    unrounded = least_gap(p, alpha, 2 * (step // 2))
+    step, alpha, bits = called_with(model, "step", "alpha", "bits")
+    unrounded = least_gap(model.interface.n_answers, alpha, 2 * (step // 2))
     moved = 2 * rounding_of_logits(alpha, bits)
     return within(
         "gap",
@@ -180,11 +184,11 @@ def tolerance(p: int, alpha: float) -> Finding:
     )
 
 
-def coarser(run: Run, L: int, alpha: float, bits: int | None) -> Finding:
+def coarser(models: dict[str, Transformer]) -> Finding:
     """Sizes to the nearest 6 and 7: wrong, or a tie but for rounding, where |ε| ≥ 5, and there
     alone: nearer than that the right logit is ahead by that of unrounded cosines but for rounding.
     """
-    counts = {f"step {step}": not_as_said(run, L, step, alpha, bits) for step in COARSER}
+    counts = {name: not_as_said(model) for name, model in models.items()}
     strange = {name: strange for name, (strange, _) in counts.items()}
     return same(
         "coarser",
@@ -196,18 +200,15 @@ def coarser(run: Run, L: int, alpha: float, bits: int | None) -> Finding:
     )
 
 
-def not_as_said(run: Run, L: int, step: int, alpha: float, bits: int | None) -> tuple[int, int]:
+def not_as_said(model: Transformer) -> tuple[int, int]:
     """How many pairs are not as `coarser` says, and how many have |ε| ≥ 5."""
-    places = usual_bits(candidates(L), step, alpha) if bits is None else bits
-    model = run.build(construction, L, step, alpha, places)
-    moved = 2 * rounding_of_logits(alpha, places)
-    least, found = least_gap(candidates(L), alpha, 4) - moved, np.zeros(2, dtype=np.int64)
+    step, alpha, bits = called_with(model, "step", "alpha", "bits")
+    moved, found = 2 * rounding_of_logits(alpha, bits), np.zeros(2, dtype=np.int64)
+    least = least_gap(model.interface.n_answers, alpha, 4) - moved
 
     def compare(pairs: np.ndarray, logits: np.ndarray, streams: list[np.ndarray]) -> None:
-        beyond, lead = (
-            abs(coarse(pairs, step).sum(1) - sums(pairs)) >= 5,
-            ahead(logits, sums(pairs)),
-        )
+        beyond = abs(coarse(pairs, step).sum(1) - sums(pairs)) >= 5
+        lead = ahead(logits, sums(pairs))
         as_said = np.where(beyond, lead <= moved, lead >= least)
         found[:] += (~as_said).sum(), beyond.sum()
 

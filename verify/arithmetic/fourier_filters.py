@@ -17,7 +17,15 @@ from constructions.transformer import Transformer
 from theory.arithmetic.adder import candidates, coarse, usual_alpha, usual_bits
 from theory.arithmetic.filters import kept_stream, leakage
 from theory.arithmetic.fourier import fourier_bins, fourier_matrix
-from verify.arithmetic.pairs import Alpha, Largest, Step, of_size, rounds_nothing, rows_of_pairs
+from verify.arithmetic.pairs import (
+    Alpha,
+    Largest,
+    Step,
+    called_with,
+    of_size,
+    rounds_nothing,
+    rows_of_pairs,
+)
 from verify.claim import Run, claim
 from verify.finding import Evidence, Finding, at_most, each_at_most, no_counterexample, same, within
 
@@ -189,8 +197,7 @@ def leak_bound(model: Transformer) -> float:
 
 def errors_and_rows(model: Transformer) -> tuple[float, float]:
     """δ√(9p) and σ."""
-    assert model.call is not None
-    p, bits, alpha = model.unembed.W_U.shape[1], *map(model.call.value, ("bits", "alpha"))
+    p, (bits, alpha) = model.interface.n_answers, called_with(model, "bits", "alpha")
     return 2.0 ** (-bits - 1) * (9 * p) ** 0.5, min(1.0, alpha) * (p / 2) ** 0.5
 
 

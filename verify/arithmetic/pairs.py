@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -33,6 +33,12 @@ def of_size(run: Run, largest: int) -> int:
             "enumerated: give at most a largest number of 1250, with alpha = 12"
         )
     return largest
+
+
+def called_with(model: Transformer, *names: str) -> list[Any]:
+    """The values of these arguments in the call that built the model."""
+    assert model.call is not None
+    return [model.call.value(name) for name in names]
 
 
 def rows_of_pairs(model: Transformer) -> Iterator[np.ndarray]:

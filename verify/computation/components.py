@@ -59,8 +59,9 @@ def components(
     yield from gaps(LABEL, few, program_for(4, 4))
     tiny = built(run, 2, 1)
     yield from labelled(LABEL, [works_locally(tiny, program_for(2, 1)), enough(run), steps(run)])
-    path = shuffled_path(n, run.rng)
-    run.draw(built(run, n, n - 1, settled_after(path, n)), path)
+    if run.plot:
+        path = shuffled_path(n, run.rng)
+        run.draw(built(run, n, n - 1, settled_after(path, n)), path)
 
 
 def built(run: Run, n: int, m: int, layers: int | None = None) -> Transformer:

@@ -56,8 +56,9 @@ def first(run: Run, *, length: Length = 40, samples: Samples = 50) -> Iterator[F
     yield from computes(run, statement, 2, length, samples, exhaustive=(2, 10))
     model = statement.at(2, length).model
     yield gap_finding(statement.label, model, looking_first(model))
+    sharp = partial(run.build, first_letter)
     for beta in SHARPNESS:
-        found = least_logit(partial(_sharp, run, beta), beta, 5 if run.quick else LONGEST)
+        found = least_logit(partial(sharp, sharpness=beta), beta, 5 if run.quick else LONGEST)
         yield from labelled("softmax", [found])
     with Ball.precision(BITS):
         for layer_norm in (False, True):
@@ -84,10 +85,6 @@ def bounded(run: Run, layer_norm: bool) -> Iterator[Finding]:
         ((paper.at(2, n).model, all_sequences(n, 2)) for n in lengths),
     )
     yield closed_form(paper, 3 if run.quick else 6, layer_norm)
-
-
-def _sharp(run: Run, beta: int, n: int) -> Transformer:
-    return run.build(first_letter, n, sharpness=beta)
 
 
 def looking_first(model: Transformer) -> States:

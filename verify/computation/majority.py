@@ -94,9 +94,8 @@ def cross_entropies(run: Run) -> Iterator[Finding]:
         right, count = 0, 0
         for n in range(1, 5 if run.quick else 11):
             for k, logit in enumerate(logits_by_ones(statement.at(2, n).model, n)):
-                side, wanted = (1 if 2 * k > n else -1), signed_mean(n, k)
-                form = arb(wanted.numerator) / wanted.denominator
-                right += bool((side * logit).overlaps(form) and logit.rad() < 2.0**-100)
+                side = 1 if 2 * k > n else -1
+                right += bool((side * logit).overlaps(_ball(n, k)) and logit.rad() < 2.0**-100)
                 count += 1
         yield Finding(
             "logits",

@@ -141,22 +141,12 @@ def _differences(
 
 def depth(found: list[Circuits]) -> Finding:
     """The depth at every length is as stated."""
-    return _as_stated("depth", "depth", found, depths(found), stated_depth(found[0].of))
+    return _as_stated("depth", "depth", found, depths(found), Formula(found[0].of.depth))
 
 
 def size(found: list[Circuits]) -> Finding:
     """The number of gates at every length is as stated."""
-    return _as_stated("gates", "gates", found, sizes(found), stated_size(found[0].of))
-
-
-def stated_depth(of: Translated) -> Formula:
-    """The depth by length."""
-    return Formula(of.depth)
-
-
-def stated_size(of: Translated) -> Formula:
-    """The number of gates by length."""
-    return Formula(of.size)
+    return _as_stated("gates", "gates", found, sizes(found), Formula(found[0].of.size))
 
 
 def depths(found: list[Circuits]) -> dict[int, int]:

@@ -27,7 +27,6 @@ from theory.graphs import (
     within,
 )
 from theory.graphs.tripling import Polynomial
-from theory.kinds import InputError
 from verify.claim import Run, claim, option
 from verify.domains import (
     Domain,
@@ -67,8 +66,8 @@ FEW = 6  # graphs that are run over Q where float64 would round: two random ones
 def connectivity(
     run: Run,
     *,
-    nodes: Annotated[int, option("nodes of a random graph", min=2)] = 12,
-    layers: Annotated[int, option("layers of the models", min=1)] = 2,
+    nodes: Annotated[int, option("nodes of a random graph", min=2, max=MOST_NODES)] = 12,
+    layers: Annotated[int, option("layers of the models", min=1, max=MOST_LAYERS)] = 2,
     samples: Annotated[int, option("random graphs", min=1)] = 40,
 ) -> Iterator[Finding]:
     """L layers of one linear head of width n are positive exactly where dist ≤ 3^L.
@@ -78,10 +77,6 @@ def connectivity(
     2^(L+1)·n, has the same support.  Clipped to 0 and 1, ⌈log₃D⌉ layers find what is connected
     within distance D.  Products ⟨H_i, H_j⟩ are positive exactly where dist ≤ 2·3^L.
     """
-    if nodes > MOST_NODES or layers > MOST_LAYERS:
-        raise InputError(
-            f"{layers} layers and {nodes} nodes: give at most {MOST_LAYERS} and {MOST_NODES}"
-        )
     graphs = drawn(run, nodes, samples)
     tripled, clipped, disentangling = statements = statements_of(run)
     for statement in statements:

@@ -29,7 +29,7 @@ LENGTH = 20  # tokens of a random graph
 def connectivity_layers(
     run: Run,
     *,
-    diameter: Annotated[int, option("of the longest path", min=2)] = DIAMETERS[-1],
+    diameter: Annotated[int, option("of the longest path", min=2, max=LONGEST)] = DIAMETERS[-1],
     samples: Annotated[int, option("random graphs", min=1)] = 3,
 ) -> Iterator[Finding]:
     """Who is connected takes ⌈log₃D⌉ linear or ⌈log₂D⌉ softmax layers, or |component| tokens.
@@ -41,8 +41,6 @@ def connectivity_layers(
     is at its end after h hops; a search by chain of thought takes two layers and a token for each
     node.
     """
-    if diameter > LONGEST:
-        raise InputError(f"diameter is {diameter}: a path of at most {LONGEST} is run")
     wanted = [D for D in DIAMETERS if diameter > D]
     paths = [*wanted[: 2 if run.quick else None], diameter]
     graphs = {f"path, D = {D}": pointers(np.arange(D) % 2) for D in paths}

@@ -29,7 +29,6 @@ from theory.graphs import (
     walks_from,
     within,
 )
-from theory.kinds import InputError
 from verify.claim import Run, claim, option
 from verify.evidence.size import size
 from verify.finding import (
@@ -58,7 +57,7 @@ LEAST_DRAWN = 4  # weights beside two cliques, of which some have to say somethi
 def connectivity_wall(
     run: Run,
     *,
-    nodes: Annotated[int, option("nodes of a random graph", min=11)] = 12,
+    nodes: Annotated[int, option("nodes of a random graph", min=11, max=MOST_NODES)] = 12,
     samples: Annotated[int, option("random weights of each kind", min=1, max=10_000)] = 6,
 ) -> Iterator[Finding]:
     """Beyond distance 3^L weights ≥ 0, threshold 0 or two channels, fail; signed ones reach more.
@@ -69,8 +68,6 @@ def connectivity_wall(
     model is right on all pairs of C_2m and of C_m ∪ C_m at m = 4·3^(L−1), and from the next m on
     none of two channels is.
     """
-    if nodes > MOST_NODES:
-        raise InputError(f"nodes is {nodes}: give at most {MOST_NODES}")
     yield by_definition(run, nodes)
     yield subgraphs(run, samples)
     yield sound(run, samples)
@@ -289,7 +286,7 @@ def told_apart(run: Run) -> Iterator[Finding]:
         m = 4 * capacity(layers - 1)
         model = run.build(two_cycles, layers)
         found = size(model, "two-cycles", L=layers)
-        found.id, found.name = f"two-cycles/{layers}/size", f"two_cycles({layers}): size"
+        found.id, found.name = f"two-cycles/{layers}/size", f"{model.name}: size"
         yield found
         wrong, outputs = list[str](), dict[str, list[float]]()
         for name, A in (("C_2m", cycles(2 * m)), ("C_m ∪ C_m", cycles(m, m))):

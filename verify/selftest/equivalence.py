@@ -80,9 +80,9 @@ def _forms(part: Any) -> list[Any]:
         return _without_factor(read) if chooses else read
     if not isinstance(part, Block):
         return [_exact(weights) for weights in part.parameters()]
-    forms, mlp = list[Any](), part.mlp
-    heads = [] if part.attn is None else [(part.attn, h) for h in range(part.attn.n_heads)]
-    for attn, h in heads:
+    forms, attn, mlp = list[Any](), part.attn, part.mlp
+    for h in range(attn.n_heads if attn is not None else 0):
+        assert attn is not None
         asked, answered = (
             _exact(getattr(attn, f"W_{x}")[h], getattr(attn, f"b_{x}")[h]) for x in "QK"
         )

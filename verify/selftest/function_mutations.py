@@ -92,8 +92,7 @@ class FunctionFault:
             items = [*result]
             items[self.part] = change(items[self.part])
             return _like(result, items)
-        named: Any = result
-        renewed = named._replace if isinstance(result, tuple) else partial(replace, named)
+        renewed = getattr(result, "_replace", partial(replace, result))
         return renewed(**{self.part: change(getattr(result, self.part))})
 
 

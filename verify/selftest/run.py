@@ -189,14 +189,17 @@ def _noticed(
     claim: Claim, seed: int, options: Options, healthy: Healthy, fault: Fault, report: Report
 ) -> str:
     """The word seen; or on what all answers are shown to be the same; or "" for a fault missed."""
-    left = [id for id in healthy.verdicts if not report.killed.get(id)]
+    left = {id for id in healthy.verdicts if not report.killed.get(id)}
+
+    def fails(found: Verdicts) -> bool:
+        return any(found[id] is Verdict.FAILS for id in _changed(healthy.verdicts, found))
+
     run = Planted(seed=seed, quick=True, fault=fault, explains=False)
-    found, error = _run(claim, run, options, until=left)
-    changed = _changed(healthy.verdicts, found)
-    _kill(report, changed, str(fault))
-    if error or any(found[id] is Verdict.FAILS for id in changed):
-        return "seen"
-    return _unchanged(healthy.models, fault, seed)
+    found, error = _run(
+        claim, run, options, enough=lambda so_far: left <= {*so_far} and fails(so_far)
+    )
+    _kill(report, _changed(healthy.verdicts, found), str(fault))
+    return "seen" if error or fails(found) else _unchanged(healthy.models, fault, seed)
 
 
 def _unchanged(models: list[Transformer], fault: Fault, seed: int) -> str:
@@ -259,22 +262,17 @@ def _run(
     run: Run,
     options: Options,
     planted: AbstractContextManager[None] | None = None,
-    until: list[str] | None = None,
+    enough: Callable[[Verdicts], bool] = lambda found: False,
 ) -> tuple[Verdicts, str]:
-    """The verdicts of a run, and the error that stopped it, if one did.
-
-    With `until`, it ends when a finding fails and none of these is to come.
-    """
+    """The verdicts of a run, which ends when they are enough, and the error that stopped it, if
+    one did."""
     verdicts: Verdicts = {}
-    left = None if until is None else set(until)
     try:
         with planted or nullcontext():
             for finding in claim.findings(run, **{**claim.defaults, **options}):
                 verdicts[finding.id] = finding.verdict
-                if left is not None:
-                    left.discard(finding.id)
-                    if not left and Verdict.FAILS in verdicts.values():
-                        break
+                if enough(verdicts):
+                    break
     except Exception as error:  # a loud stop is a notice, whatever it is
         return verdicts, f"stopped by {type(error).__name__}: {error}"
     return verdicts, ""

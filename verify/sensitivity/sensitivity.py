@@ -16,7 +16,6 @@ from torch import nn
 from constructions.sensitivity import predictions
 from constructions.transformer import Transformer
 from theory.json_table import json_table
-from theory.kinds import InputError
 from theory.sensitivity import (
     Estimate,
     forced,
@@ -63,7 +62,7 @@ UNITS: dict[str, tuple[str, Callable[[int], int]]] = {
 TOKENS = 4, 3  # symbols and tokens of a function whose tokens are redrawn
 SEEDS, FEW, OFTEN = 100, 200, 0.2  # seeds, sequences of each, and their chance of error
 QUICK_SEEDS = 25
-MOST_LETTERS = 14
+MOST_LETTERS = 14  # models are run on all 2^d words
 STANDARD = {"table": (None,)}  # what is said of the standard functions alone
 MOST_UNITS = 10  # letters of a table of one's own that is built, with 2^10 units
 
@@ -76,7 +75,9 @@ MOST_UNITS = 10  # letters of a table of one's own that is built, with 2^10 unit
 def sensitivity(
     run: Run,
     *,
-    d: Annotated[int, option("letters of the standard functions", min=5, only=STANDARD)] = 9,
+    d: Annotated[
+        int, option("letters of the standard functions", min=5, max=MOST_LETTERS, only=STANDARD)
+    ] = 9,
     samples: Annotated[int, option("random words of an estimate", min=100, only=STANDARD)] = 5000,
     table: Annotated[
         Path | None,
@@ -94,10 +95,6 @@ def sensitivity(
     if table is not None:
         yield from _own(run, table)
         return
-    if d > MOST_LETTERS:
-        raise InputError(
-            f"d is {d}: models are run on all 2^d words; give at most {MOST_LETTERS}, or a table"
-        )
     values = {}
     for each in standard_functions(run, d):
         model = each.statement.at(2, each.d).model

@@ -84,15 +84,14 @@ def standard_functions(run: Run, d: int) -> Iterator[Standard]:
 
 
 def _subset_parity(run: Run, d: int, positions: tuple[int, ...], label: str) -> Standard:
-    k = len(positions)
     statement = OverTokens(
         label,
         lambda V, n: run.build(models.subset_parity, n, positions),
         lambda words: subset_parity(words, positions)[..., None],
         symbols=2,
         theorem="subset-parity",
-        parameters={"k": k},
     )
+    k = len(positions)
     figures, noise = of_influence(d, k, 1, k, k), parity_noise_sensitivity(k, NOISE)
     return Standard(statement, d, figures, positions, noise)
 
@@ -105,7 +104,6 @@ def _conjunction(run: Run, d: int, positions: tuple[int, ...]) -> Standard:
         lambda words: conjunction(words, positions)[..., None],
         symbols=2,
         theorem="conjunction",
-        parameters={"k": k},
     )
     figures = of_influence(d, Fraction(2 * k, 2**k), Fraction(4 * (2**k - 1), 4**k), k, k)
     return Standard(statement, d, figures, positions, conjunction_noise_sensitivity(k, NOISE))
@@ -158,7 +156,6 @@ def _as_junta(
         lambda words: junta(words, every, entries)[..., None],
         symbols=2,
         theorem="junta",
-        parameters={"k": d},
     )
     return Standard(statement, d, figures, every, noise)
 

@@ -9,7 +9,6 @@ from theory.structures import (
     binary_search,
     depths,
     greedy_bayes,
-    hard_points,
     interpolation_search,
     looked_at,
     next_cells,
@@ -20,7 +19,6 @@ from verify.structures.trained import learned_comparisons, learned_search
 from verify.structures.trained.lookups import (
     Measured,
     Share,
-    cells,
     finds,
     measure,
     over,
@@ -64,11 +62,6 @@ def test_what_finds_little_anywhere_says_nothing_off_the_distribution():
     assert learned_search.told_by(weak, bad).verdict is Verdict.FAILS
 
 
-def test_cells_in_no_order_are_seen():
-    found = said(Planted(interpolation_search(-1, 1), 4, jumbled=True))
-    assert found["sorted"].verdict is Verdict.FAILS
-
-
 def test_next_cells_are_what_algorithms_look_at():
     x, q = learned_search.uniform_sets(Run(), 500)
     for name, strategy in (
@@ -86,14 +79,6 @@ def test_trees_are_read_off(descends):
         == depths(7).tolist()
     )
     assert finds(tree_of(Planted(binary_search, 2), False), 7) == [0, 2, 0, 1, 0, 2, 0]
-
-
-def test_binary_search_is_recognised_on_the_hard_distribution():
-    x, q = hard_points(3000, 4, 1, np.random.default_rng(0))
-    found = measure(Planted(binary_search, 3), x, q[:, 0])
-    assert cells("binary", learned_comparisons.CLOSE, found, x, q[:, 0]).verdict is Verdict.HOLDS
-    beyond = under("a", "b", found.by_lookup[-1:], [0.5], wanted="")
-    assert beyond.verdict is Verdict.HOLDS
 
 
 def test_comparisons_are_judged():

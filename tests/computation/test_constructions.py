@@ -1,9 +1,10 @@
-"""Every layer invariant of every model holds on its inputs, also of a model that was saved."""
+"""Every construction: its layer invariants, those of the saved model, and softmax."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
 from constructions import computation as build
 from constructions import load, save
@@ -90,3 +91,10 @@ def test_registers_hold_what_is_stated(name, tmp_path):
         held = streams[stage.after][..., answers, model.stream[stage.register]].double().numpy()
         assert np.array_equal(stage.times * held, stage.holds(*inputs)), stage
         assert np.array_equal(saved.holds(*inputs), stage.holds(*inputs)), stage
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name != "sums"])
+def test_softmax_at_the_least_sharpness_gives_the_same_answers(name):
+    model, *inputs = CASES[name]()
+    soft = model.sharpened(model.least_sharpness())
+    assert torch.equal(soft(*inputs), model(*inputs))
