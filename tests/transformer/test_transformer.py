@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plain import an_attention, integers, plain
 from refusals import rejects
-from test_attention import tolerance
+from test_attention import by_definition, tolerance
 
 from constructions import newton
 from constructions.blocks import MLP, Block, Embed, PosEmbed, Unembed, UnitNorm
