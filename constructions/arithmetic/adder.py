@@ -70,10 +70,7 @@ COSINE, SINE = Map(np.array([[1.0, 0.0]]), "cos"), Map(np.array([[0.0, 1.0]]), "
 
 @construction
 def adder(
-    largest: Count = 260,
-    step: Count = 5,
-    alpha: Positive | None = None,
-    bits: Count | None = None,
+    largest: Count = 260, step: Count = 5, alpha: Positive | None = None, bits: Count | None = None
 ) -> Transformer:
     """`adder(largest, step, alpha, bits)([a, b])`: a + b for numbers up to `largest`.
 

@@ -47,6 +47,7 @@ from constructions.stream import Map, Stream, one
 from constructions.tokens import Tokens, placed, sizes
 from constructions.transformer import Transformer
 from constructions.words import Unit, Word
+from theory.computation.prefix_sums import tree_depth
 from theory.computation.semiautomata import Semiautomaton, windows
 from theory.kinds import Count, CountFrom2, InputError, Positive
 
@@ -89,7 +90,7 @@ def semiautomaton(
     fetched = {w: tuple(f"{name}{w}" if squared else "fetched" for name in held) for w in others}
     names = (*held, *(name for each in fetched.values() for name in each))
     stream = Stream(**dict.fromkeys(names, n), j=1, norm=1)
-    layers = _layers(T, radix)
+    layers = tree_depth(T, radix)
     if squared:
         _units_fit(n, radix)
     units = 2 * n**radix + 2 * radix * n if squared else n * n + (n if form == "lean" else n * n)
@@ -134,13 +135,6 @@ def semiautomaton(
 def _composed(automaton: Semiautomaton, window: int, power: int, words: np.ndarray) -> np.ndarray:
     """The map of the last letters, so many, or its square."""
     return windows(automaton, words, window) ** power
-
-
-def _layers(length: int, radix: int) -> int:
-    layers = 0
-    while radix**layers < length:
-        layers += 1
-    return layers
 
 
 @dataclass(frozen=True)

@@ -43,15 +43,7 @@ from constructions.blocks import Block, Embed, Stage
 from constructions.call import construction
 from constructions.margins import Margin, sharpening
 from constructions.stream import Stream, one
-from constructions.tokens import (
-    Tokens,
-    binary_codes,
-    decode,
-    lattice,
-    look_up,
-    positions,
-    sizes,
-)
+from constructions.tokens import Tokens, binary_codes, decode, lattice, look_up, positions, sizes
 from constructions.transformer import Transformer
 from constructions.words import Move
 from theory.kinds import Count, Positive, Within

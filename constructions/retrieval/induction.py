@@ -39,15 +39,7 @@ from constructions.margins import Margin, sharpening
 from constructions.retrieval.ngram import ngram_model
 from constructions.retrieval.previous_token import code_before
 from constructions.stream import Stream, one
-from constructions.tokens import (
-    Tokens,
-    binary_codes,
-    decode,
-    lattice,
-    look_up,
-    positions,
-    sizes,
-)
+from constructions.tokens import Tokens, binary_codes, decode, lattice, look_up, positions, sizes
 from constructions.transformer import Transformer
 from theory.kinds import Count, Positive
 from theory.retrieval import Match, NoMatch, induction

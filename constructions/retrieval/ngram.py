@@ -38,15 +38,7 @@ from constructions.call import construction
 from constructions.margins import Margin, sharpening
 from constructions.retrieval.previous_token import code_before
 from constructions.stream import Map, Stream, one
-from constructions.tokens import (
-    Tokens,
-    binary_codes,
-    lattice,
-    look_up,
-    positions,
-    rows_fit,
-    sizes,
-)
+from constructions.tokens import Tokens, binary_codes, lattice, look_up, positions, rows_fit, sizes
 from constructions.transformer import Transformer
 from constructions.words import And
 from theory.kinds import Count, Positive, Steps

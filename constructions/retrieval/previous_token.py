@@ -15,15 +15,7 @@ from constructions.assembly import block, rows
 from constructions.blocks import Embed, Stage
 from constructions.call import construction
 from constructions.stream import Stream
-from constructions.tokens import (
-    Tokens,
-    binary_codes,
-    decode,
-    lattice,
-    look_up,
-    positions,
-    sizes,
-)
+from constructions.tokens import Tokens, binary_codes, decode, lattice, look_up, positions, sizes
 from constructions.transformer import Transformer
 from theory.kinds import Count, Positive
 

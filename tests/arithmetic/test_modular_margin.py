@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from by_id import not_holding
 from hypothesis import given
 from hypothesis import strategies as st
 from refusals import rejects
@@ -25,7 +26,6 @@ from verify.arithmetic.modular_margin import (
     modular_margin,
 )
 from verify.claim import Run
-from verify.finding import Verdict
 from verify.selftest.tensor_mutations import EntryFault
 
 ODD = [3, 5, 9, 15, 21]
@@ -89,9 +89,7 @@ def test_few_frequencies():
 
 @pytest.mark.parametrize("p", [3, 11])
 def test_it_holds_at_other_moduli(p):
-    findings = list(modular_margin.findings(Run(quick=True), p=p))
-    assert [f.id for f in findings if f.verdict is not Verdict.HOLDS] == []
-    assert len({f.id for f in findings}) == len(findings)
+    assert not_holding(modular_margin, p=p) == {}
 
 
 ENTRIES = [  # at p = 11: number 0 … 10, a 11 … 21, b 22 … 32, first, second, equals
@@ -111,13 +109,9 @@ ENTRIES = [  # at p = 11: number 0 … 10, a 11 … 21, b 22 … 32, first, seco
 
 @pytest.mark.parametrize(("tensor", "index"), ENTRIES)
 def test_it_sees_one_entry(tensor, index):
-    """Of the largest model alone, whatever the tensor."""
-    fault = EntryFault("modular_addition", tensor, index, "1 more")
-    faulty = fault(modular_addition(11))
+    faulty = EntryFault("modular_addition", tensor, index, "1 more")(modular_addition(11))
     _, farthest, strange = compared(faulty)
     assert not farthest <= forward_bound(11) or strange
-    findings = modular_margin.findings(Run(quick=True, fault=fault), p=11)
-    assert any(f.verdict is Verdict.FAILS for f in findings)
 
 
 def test_it_sees_a_key_of_one_code_that_is_smaller():

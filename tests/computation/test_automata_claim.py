@@ -15,7 +15,6 @@ from constructions.computation import semiautomaton, shortcut
 from constructions.margins import Restores
 from constructions.stream import Stream
 from theory.computation import S3, random_semiautomaton
-from theory.computation.semiautomata import windows
 from verify.claim import Run
 from verify.computation.automata import automata, composes
 from verify.computation.options import chosen
@@ -63,12 +62,6 @@ def test_an_automaton_of_ones_own(tmp_path):
 def test_bad_options_are_refused(options, names):
     with rejects(*names.split()):
         list(automata.findings(Run(quick=True), **options))
-
-
-def test_maps_of_windows_are_composed_letter_by_letter():
-    words = np.array([[0, 1, 1]])
-    maps = [S3.map_of(word) for word in ([0], [0, 1], [1, 1])]
-    assert windows(S3, words, 2).tolist() == [[list(p) for p in maps]]
 
 
 def composed_in(model, n=3):

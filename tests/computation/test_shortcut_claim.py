@@ -34,8 +34,6 @@ def test_the_least_automaton_of_an_expression():
     found = verdicts(regex="(ab)+")
     assert len({id.split("/")[0] for id in found}) == 1
     assert {*found.values()} == {HOLDS}
-    with rejects("automaton", "regex"):
-        verdicts(regex="(ab)+", automaton="S3")
 
 
 def test_one_state_is_known_without_looking(tmp_path):

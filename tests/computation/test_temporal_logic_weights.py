@@ -15,7 +15,7 @@ from constructions.assembly import mlp
 from constructions.computation import from_formula
 from constructions.stream import Stream, one
 from constructions.words import And
-from theory.computation import cascade, formula, from_cascade, random_formula, regular_expression
+from theory.computation import formula, random_formula
 from theory.computation.temporal_logic import Formula, Or, Since, holds, sinces, temporal_depth
 from theory.sequences import all_sequences
 
@@ -59,16 +59,6 @@ def test_random_formulas(seed, depth, letters):
         assert (model(words).numpy() == holds(of, words, letters)).all()
         assert model.n_layers <= temporal_depth(of)
         assert model.d_model <= V + 3 * len(sinces(of)) + 2
-
-
-@pytest.mark.parametrize("text", ["(ab)+", "(a(ab)*b)*", ".*abba.*", "a*b*"])
-def test_star_free_expressions(text):
-    language = regular_expression(text, "ab")
-    of = from_cascade(cascade(language.automaton), language.accepting, "ab")
-    for form in ("lean", "robust"):
-        model = from_formula(of, "ab", 9, form=form)
-        words = all_sequences(9, 2)
-        assert (model(words).numpy() == language.contains(words)).all()
 
 
 def test_nothing_but_positions_and_the_flag_grows_with_the_length():

@@ -47,7 +47,6 @@ def test_a_machine_of_ones_own(tmp_path):
         (turing, {"machine": "nowhere.json"}, "nowhere.json"),
         (turing, {"steps": 10**8}, "steps 10000"),
         (circuits_by_thoughts, {"inputs": 13}, "inputs 13"),
-        (scratchpad_claim, {"automaton": "S9"}, "automaton"),
     ],
 )
 def test_bad_options_are_refused(claim, options, names):
@@ -69,7 +68,7 @@ def test_what_is_decoded_wrongly_is_told():
 def test_gaps_are_those_declared_whatever_the_length(addressed):
     for T in (1, 2, 9):
         model = turing_machine(MACHINES["wolfram-2-3"], T, addressed=addressed)
-        for states in head_states(model, addressed):
+        for states in head_states(model):
             assert gap_finding("label", model, states).verdict is HOLDS
 
 

@@ -45,7 +45,6 @@ STATEMENTS = TRIPLED, *_ = statements_of(Run())
         ("connectivity", {"nodes": 2, "layers": 1, "samples": 1}),
         ("graph-search", {"nodes": 2, "samples": 1}),
         ("squaring", {"nodes": 2, "samples": 1}),
-        ("two-channels", {"nodes": 3}),
     ],
 )
 def test_claims_hold_at_the_least_sizes(name, options):

@@ -51,16 +51,6 @@ def test_any_weights_compute_the_formula(n, layers, seed):
     assert (model(A).numpy() == (wanted > 0)).all()
 
 
-def test_values_of_the_first_block_alone_reach_less():
-    """S = hhᵀ appended as it is: K ← K + K², which doubles."""
-    n, layers = 12, 2
-    model = disentangled(n, layers)
-    for block in model.blocks:
-        block.attn.W_V[0, :, n:] = 0
-    missed = (model(path(n)) == 0).sum()
-    assert missed > (disentangled(n, layers)(path(n)) == 0).sum()
-
-
 def test_sizes():
     model = disentangled(3, 2)
     assert (model.n_layers, model.n_heads, model.d_model) == (2, 1, 24)

@@ -15,6 +15,7 @@ EXAMPLES = {
 
 ARGUMENTS = {
     "constructions.trained.preset": {"task": "hop"},
+    "constructions.trained.tasks.automata.Automata": {"automaton": "parity"},
     "constructions.trained.load": {"name": NAME},
     "constructions.trained.configuration_of": {"name": NAME},
     "constructions.trained.log_of": {"name": NAME},

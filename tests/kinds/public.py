@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from constructions.trained.models import SHAPES
+from constructions.trained.tasks.task import Task
 from theory.kinds import Array, Either, Instance, Kind, Many, Maybe, Whole, kinds_of
 
 TOPICS = (
@@ -50,7 +52,9 @@ def public() -> dict[str, Any]:
                 continue
             if inspect.isfunction(it) or kinds_of(it) is not None or makes_itself(it):
                 found[f"{room}.{name}"] = it
-    return found
+    described = (*Task.kinds.values(), *SHAPES.values())  # what a configuration is written with
+    ours = (it for it in described if it.__module__.startswith("constructions."))
+    return found | {f"{it.__module__}.{it.__name__}": it for it in ours}
 
 
 def makes_itself(it: Any) -> bool:

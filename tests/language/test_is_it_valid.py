@@ -8,7 +8,7 @@ from refusals import rejects
 
 from theory.language import is_it_valid, rescaling_gain
 from verify.claim import Run
-from verify.language.is_it_valid import instance, trigram
+from verify.language.is_it_valid import instance
 
 ONE = is_it_valid([1], [[F(3, 4), F(1, 4), 0, 0]], [[F(1, 2), 0, F(1, 3), F(1, 6)]], [[0, 1]])
 
@@ -32,10 +32,6 @@ def test_the_mean_over_thresholds_by_a_fine_grid(seed):
     mean = np.mean([float(each.misclassified(F(t))) for t in grid[::20]])
     assert abs(mean - float(each.mean_misclassified)) < 0.02
     assert each.least_misclassified <= each.mean_misclassified
-
-
-def test_a_trigram_model_errs_half_of_the_time():
-    assert {trigram(F(part, 7)).errors for part in range(8)} == {F(1, 2)}
 
 
 def test_over_confidence_is_lost_in_the_loss():

@@ -24,7 +24,6 @@ def rng():
 @pytest.mark.parametrize(
     ("call", "parameter"),
     [
-        # worlds and bounds
         # Good and Turing
         (lambda: L.seen_once([1, 1, 1], 2), "counts"),
         (lambda: L.mean_difference([F(1, 3), F(2, 3)], 10**9), "documents"),
@@ -40,7 +39,6 @@ def rng():
         (lambda: VALID.over_confidence(0.5), "t"),
         (lambda: L.window_entropy_by_definition(MANY, 12, 1), "20^12"),
         (lambda: L.most_sampling_error(F(9, 10), 3), "least"),
-        # logarithms and families
         # covers and certificates
         (lambda: L.nearest_in_cover([], 1, 3), "q"),
         (lambda: L.margin_certificate(5, 1e200, 1e200, 1, 1e-200, 10, 0.1), "margin"),

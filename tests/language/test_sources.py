@@ -8,13 +8,11 @@ from refusals import rejects
 
 from theory.language import (
     conditional_entropy,
-    distance_of_greedy,
     entropy,
     entropy_rate,
     errors,
     even_process,
     excess_error,
-    greedy_text,
     kl,
     log,
     most_probable_text,
@@ -23,6 +21,7 @@ from theory.language import (
     window_cost,
     window_entropy_by_definition,
 )
+from verify.language.sampling_or_argmax import fork
 
 EVEN = even_process()
 
@@ -43,25 +42,6 @@ def test_rates_fall_to_that_of_the_states():
     rates = [conditional_entropy(EVEN, t) for t in range(1, 9)]
     assert all(later < earlier for earlier, later in pairwise(rates))
     assert entropy_rate(EVEN) < rates[-1]
-
-
-def test_greedy_texts_are_neither_likely_nor_the_likeliest():
-    words = source([1], [[[F(3, 5)]], [[F(2, 5)]]])
-    assert greedy_text(words, 4) == (0, 0, 0, 0)
-    assert distance_of_greedy(words, 4) == 1 - F(3, 5) ** 4
-    two = fork()
-    assert greedy_text(two, 2)[0] == 0
-    assert two.chance(greedy_text(two, 2)) == F(11, 100)
-    assert two.chance(most_probable_text(two, 2)) == F(9, 20)
-
-
-def fork():
-    """The first word is 0 with 11/20, and then five are as likely; after 1 comes 1."""
-    fifth = F(1, 5)
-    chances = {(0, 0, 1): F(11, 20), (1, 0, 2): F(9, 20)}
-    chances |= {(v, 1, 1): fifth for v in range(5)} | {(1, 2, 2): F(1)}
-    table = [[[chances.get((v, i, j), F(0)) for j in range(3)] for i in range(3)] for v in range(5)]
-    return source([1, 0, 0], table)
 
 
 def test_errors_of_predicting_and_of_sampling():

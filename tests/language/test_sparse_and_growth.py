@@ -6,7 +6,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from refusals import rejects
 
 from theory.language import (
     attention_parameters,
@@ -120,12 +119,3 @@ def test_every_learner_needs_as_much_as_any():
     assert _above_the_bound(table, [50, 100]).measured == pytest.approx(1.5)
     table["other"] = 0.9 * needed
     assert _above_the_bound(table, [50, 100]).verdict is Verdict.FAILS
-
-
-@pytest.mark.parametrize(
-    ("call", "parameter"),
-    [],
-)
-def test_bad_input_is_refused_in_one_line(call, parameter):
-    with rejects(*parameter.split()):
-        call()

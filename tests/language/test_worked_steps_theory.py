@@ -134,26 +134,6 @@ def test_enough_examples_are_as_many_as_the_formula_says():
     assert total * (1 - 0.1 / total) ** N <= 0.05
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_trees_are_never_wrong_and_found_from_enough_restrictions(seed):
-    generator = np.random.default_rng(seed)
-    tree = random_tree(6, 5, generator)
-    words = all_sequences(6, 2)
-    truth = [says(tree, word) for word in words]
-    for n in (0, 3, 30, 300):
-        drawn = restrictions(6, 0.4, n, generator)
-        found = tree_by_restriction(6, [(row, restricted(tree, row)) for row in drawn])
-        said = [says(found, word) for word in words]
-        assert all(a is None or a == b for a, b in zip(said, truth, strict=True))
-    depth = depth_of(tree)
-    drawn = restrictions(6, 0.4, enough_restrictions(6, 5, depth, 0.4, 1e-3), generator)
-    assert tree_by_restriction(6, [(row, restricted(tree, row)) for row in drawn]) == tree
-
-
-def depth_of(tree):
-    return 1 + max(map(depth_of, tree[1:])) if isinstance(tree, tuple) else 0
-
-
 def test_a_restricted_tree_answers_as_the_tree_does():
     tree = random_tree(6, 6, rng())
     for row in restrictions(6, 0.5, 50, rng()):

@@ -41,14 +41,6 @@ def law(values):
     return [F(each, sum(values)) for each in values]
 
 
-@pytest.mark.parametrize("p", [[F(1, 2), F(1, 3), F(1, 6)], [F(1, 4)] * 4, [1, 0]])
-@pytest.mark.parametrize("n", [2, 3, 5])
-def test_closed_forms_are_sums_over_all_corpora(p, n):
-    assert moments_by_definition(p, n) == (mean_difference(p, n), mean_square(p, n))
-    assert mean_difference(p, n) <= most_mean_difference(n)
-    assert mean_square(p, n) <= most_mean_square(n)
-
-
 def test_good_turing_is_worst_for_as_many_equal_facts_as_documents():
     assert mean_difference([F(1, 6)] * 6, 6) == most_mean_difference(6)
     assert seen_once([1, 0, 2, 1], 4) == F(1, 2)

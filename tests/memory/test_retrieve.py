@@ -154,11 +154,6 @@ def test_no_update_more_than_asked(steps, beta, monkeypatch):
     assert calls == [("_dense" if beta < 100 else "_pruned")] * steps
 
 
-def test_zero_updates_return_the_queries():
-    queries = torch.tensor([[0.3, 0.4]])
-    assert torch.equal(retrieve([[1.0, 0.0]], queries, 2.0, steps=0), queries)
-
-
 @pytest.mark.parametrize("beta", [8.0, 1000.0])
 def test_no_tensor_has_a_score_for_every_pattern_and_query(beta):
     class Largest(TorchDispatchMode):

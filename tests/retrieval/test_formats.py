@@ -8,13 +8,7 @@ import torch
 from refusals import rejects
 from token_models import MODELS, a_model, attends_to_one, prompts
 
-from constructions import (
-    broad_average,
-    hop,
-    induction_heads,
-    skip_gram,
-    sort,
-)
+from constructions import broad_average, hop, induction_heads, skip_gram, sort
 from constructions.exactness import exact_in, hardmax_numbers
 
 every = pytest.mark.parametrize("name", MODELS)

@@ -6,10 +6,7 @@ import torch
 
 from constructions import hop as hop_model
 from constructions import induction_heads
-from theory.retrieval import (
-    hop,
-    random_sequences,
-)
+from theory.retrieval import hop, random_sequences
 from verify.claim import Run
 from verify.retrieval.hop import certified
 

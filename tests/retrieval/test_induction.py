@@ -8,11 +8,7 @@ import pytest
 
 from constructions import induction_heads
 from constructions.tokens import binary_codes
-from theory.retrieval import (
-    induction_by_definition,
-    ngram_by_definition,
-    random_sequences,
-)
+from theory.retrieval import induction_by_definition, ngram_by_definition, random_sequences
 
 CONVENTIONS = list(itertools.product(("latest", "first", "mean"), ("bottom", "self")))
 every = pytest.mark.parametrize(("match", "no_match"), CONVENTIONS)

@@ -26,12 +26,7 @@ from constructions.softmax import softmax_error
 from verify.claim import Run
 from verify.evidence.formats import FORMATS, Format
 from verify.evidence.gaps import States, at_tokens, exact_product, gap_finding
-from verify.evidence.sequences import (
-    agreement,
-    differences,
-    differences_over_q,
-    margin_kept,
-)
+from verify.evidence.sequences import agreement, differences, differences_over_q, margin_kept
 from verify.evidence.softmax import enclosed_error, formats, longest, softmax, stated_length
 from verify.evidence.statement import OverTokens
 from verify.finding import Verdict

@@ -12,10 +12,7 @@ from hypothesis import strategies as st
 from refusals import rejects
 from token_models import LEXICON, MODELS, a_model, prompts
 
-from constructions import (
-    fact_lookup,
-    induction_heads,
-)
+from constructions import fact_lookup, induction_heads
 from constructions.margins import Margin, sharpening
 from constructions.softmax import score_sizes
 from theory.retrieval import all_sequences

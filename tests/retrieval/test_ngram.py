@@ -6,11 +6,7 @@ import pytest
 import torch
 
 from constructions import in_context_ngram, induction_heads
-from theory.retrieval import (
-    dirichlet_predictor_by_definition,
-    markov_sequences,
-    random_sequences,
-)
+from theory.retrieval import dirichlet_predictor_by_definition, markov_sequences, random_sequences
 
 
 @pytest.mark.parametrize("alpha", [1, 2])

@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from by_id import findings
 from refusals import rejects
 
 from constructions.blocks import LayerNorm
@@ -32,21 +33,15 @@ from verify.retrieval.one_layer import (
 )
 
 
-def findings(**options):
-    return list(one_layer.findings(Run(quick=True), **options))
-
-
 @pytest.fixture(scope="module")
 def found():
-    return findings()
-
-
-def by_id(found):
-    return {finding.id: finding for finding in found}
+    """By their ids."""
+    return findings(one_layer)
 
 
 def pairs_of(found):
-    return {f.id: f for f in found if isinstance(f.measured, dict) and "answers" in f.measured}
+    told = (f for f in found.values() if isinstance(f.measured, dict))
+    return {f.id: f for f in told if "answers" in f.measured}
 
 
 # The games
@@ -119,7 +114,7 @@ def test_it_holds_at_other_sizes(options):
 
 
 def test_the_kinds_of_evidence(found):
-    for f in found:
+    for f in found.values():
         soft = "/random" in f.id or f.id.startswith("induction/induction-small")
         assert f.evidence == ("enclosure" if soft else "exact"), f.id
 
@@ -148,15 +143,14 @@ def test_each_pair_gets_one_answer_and_needs_two(found):
 
 def test_the_bounds_are_those_of_the_theorems(found):
     """One head of value dimension 2 in 16 bits: 48 bits, below 64 and below 32·log₂32 = 160."""
-    assert by_id(found)["induction/random/bfloat16"].wanted == "48 bits < 64"
-    composed = by_id(found)["composition/random/bfloat16"]
+    assert found["induction/random/bfloat16"].wanted == "48 bits < 64"
+    composed = found["composition/random/bfloat16"]
     assert all(number in composed.wanted for number in ("48 bits", "R = 112", "0.233"))
     assert round(112 / (3 * 160), 3) == 0.233
 
 
 def test_where_the_bound_says_nothing_nothing_holds_for_it(found):
     """It is told beside the reduction, from which size on the bound speaks."""
-    found = by_id(found)
     assert "induction/random/float32" not in found
     words = found["induction/random/reduction"].words
     assert all(number in words for number in ("32 bits", "96 ≥ 64", "n = 195"))
@@ -169,7 +163,6 @@ def test_where_the_bound_says_nothing_nothing_holds_for_it(found):
 
 def test_the_trained_layer_is_a_message_and_errs(found):
     """Of 65 numbers, far longer than what Alice holds: the bound is silent, and the model wrong."""
-    found = by_id(found)
     name = "induction/induction-small-1-layer-seed0"
     assert "1040" not in found[f"{name}/reduction"].words
     assert all(n in found[f"{name}/reduction"].words for n in ("2080 ≥ 31", "n = 4163"))
@@ -200,12 +193,12 @@ def test_layers_that_see_the_stream_through_a_norm_are_refused():
 
 
 def test_two_layers_are_refused_a_message(found):
-    assert by_id(found)["induction/no-message"].measured == 2
+    assert found["induction/no-message"].measured == 2
 
 
 def test_two_layers_are_right_on_every_prompt_of_the_pairs(found):
     for game in ("induction", "composition"):
-        control = by_id(found)[f"{game}/two-layers"]
+        control = found[f"{game}/two-layers"]
         of_game = [id for id in pairs_of(found) if id.startswith(f"{game}/")]
         count = 2 * sum(not id.endswith("/errs") for id in of_game)
         assert control.measured == control.bound == count
@@ -221,13 +214,12 @@ def test_without_a_pair_nothing_is_shown(monkeypatch):
     ):
         *_, errs = judged(run, game, "model", model, [precision], [])
         assert errs.verdict is Verdict.UNDECIDED
-    found = by_id(two_layers_find(run, 129, []))
-    assert found["two-layers"].verdict is Verdict.UNDECIDED
-    assert found["no-message"].verdict is Verdict.HOLDS
+    two, message = two_layers_find(run, 129, [])
+    assert (two.verdict, message.verdict) == (Verdict.UNDECIDED, Verdict.HOLDS)
     (empty,) = two_layers_compose(run, 4, [])
     assert empty.verdict is Verdict.UNDECIDED
 
 
 def test_an_even_length():
     with rejects("n", "128"):
-        findings(n=128)
+        findings(one_layer, n=128)

@@ -1,6 +1,7 @@
 """The claims about retrieval: smallest sizes, what a failure shows, options together, words."""
 
 import pytest
+from by_id import not_holding
 from refusals import rejects
 
 from theory.kinds import InputError
@@ -16,10 +17,6 @@ from verify.retrieval.ngram import ngram
 from verify.selftest.tensor_mutations import TensorFault
 
 
-def not_holding(findings):
-    return [(f.id, f.measured, f.detail) for f in findings if f.verdict is not Verdict.HOLDS]
-
-
 @pytest.mark.parametrize(
     ("claim", "sizes"),
     [
@@ -29,12 +26,11 @@ def not_holding(findings):
 )
 def test_claims_hold_at_the_smallest_sizes(claim, sizes):
     n, vocabulary = sizes
-    findings = claim.findings(Run(quick=True), n=n, vocabulary=vocabulary, samples=4)
-    assert not_holding(findings) == []
+    assert not_holding(claim, n=n, vocabulary=vocabulary, samples=4) == {}
 
 
 def test_tables_of_one_entry():
-    assert not_holding(composition.findings(Run(quick=True), size=1, samples=2, texts=2)) == []
+    assert not_holding(composition, size=1, samples=2, texts=2) == {}
 
 
 def failures(claim, kind, **options):
@@ -71,7 +67,7 @@ def test_the_sharpness_in_the_message_works():
         list(induction.findings(Run(quick=True), match="latest", sharpness=1.0, samples=2))
     enough = float(str(refused.value).rpartition(" ")[2])
     options = {"match": "latest", "sharpness": enough, "samples": 2}
-    assert not_holding(induction.findings(Run(quick=True), **options)) == []
+    assert not_holding(induction, **options) == {}
 
 
 @pytest.mark.parametrize(

@@ -5,36 +5,8 @@ import itertools
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as npst
-from sequences_of import by_rows, problems
 
 from theory import retrieval as r
-
-
-@given(problems(length=10, size=4))
-def test_previous_token(problem):
-    tokens, _ = problem
-    result = r.previous_token(tokens)
-    assert result.dtype == np.int64
-    np.testing.assert_array_equal(result, by_rows(r.previous_token_by_definition, tokens))
-
-
-# A quotient of whole numbers below 2^53 is the float64 nearest to the fraction, in both.
-@given(problems(length=10, size=4))
-def test_token_frequencies(problem):
-    tokens, V = problem
-    exact = by_rows(r.token_frequencies_by_definition, tokens, V).astype(float)
-    np.testing.assert_array_equal(r.token_frequencies(tokens, V), exact)
-
-
-@given(problems(length=10, size=4), st.data())
-def test_skip_gram(problem, data):
-    """Scores from three values, so that the largest is often reached by several tokens."""
-    tokens, V = problem
-    scores = st.sampled_from([-1.0, 0.0, 2.5])
-    table = data.draw(npst.arrays(np.float64, (V, V), elements=scores))
-    exact = by_rows(r.skip_gram_by_definition, tokens, table).astype(float)
-    np.testing.assert_array_equal(r.skip_gram(tokens, table), exact)
 
 
 def test_patterns_by_hand():

@@ -1,45 +1,12 @@
 """Induction and k-hop against their definitions, the conventions, and what they refuse."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sequences_of import batches, by_rows
 
 from theory import retrieval as r
 from theory.retrieval.ranks import ranks
-
-MATCHES, NO_MATCHES = ("latest", "first", "mean"), ("bottom", "self")
-
-
-@given(batches())
-def test_find(tokens):
-    np.testing.assert_array_equal(r.find(tokens), by_rows(r.find_by_definition, tokens))
-
-
-@pytest.mark.parametrize("no_match", NO_MATCHES)
-@pytest.mark.parametrize("match", MATCHES)
-@given(tokens=batches())
-def test_induction(match, no_match, tokens):
-    expected = by_rows(r.induction_by_definition, tokens, match, no_match)
-    answers = r.induction(tokens, match, no_match)
-    assert answers.dtype == np.int64
-    np.testing.assert_array_equal(answers, expected)
-
-
-@pytest.mark.parametrize("match", MATCHES)
-@pytest.mark.parametrize(("length", "size"), [(1, 3), (6, 3), (9, 2)])
-def test_induction_on_every_sequence(match, length, size):
-    tokens = r.all_sequences(length, size)
-    expected = by_rows(r.induction_by_definition, tokens, match)
-    np.testing.assert_array_equal(r.induction(tokens, match), expected)
-
-
-@given(batches(), st.integers(1, 15))
-def test_hop(tokens, k):
-    positions = by_rows(r.hop_positions_by_definition, tokens, k)
-    np.testing.assert_array_equal(r.hop_positions(tokens, k), positions)
-    np.testing.assert_array_equal(r.hop(tokens, k), by_rows(r.hop_by_definition, tokens, k))
 
 
 @given(batches(), st.integers(1, 6), st.integers(1, 6))

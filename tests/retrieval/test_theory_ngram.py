@@ -14,21 +14,6 @@ from theory import retrieval as r
 EPS = np.finfo(np.float64).eps
 
 
-@given(problems(length=10, size=4), st.integers(1, 6))
-def test_counts(problem, order):
-    tokens, V = problem
-    counts = r.ngram_counts(tokens, V, order)
-    assert counts.dtype == np.int64
-    np.testing.assert_array_equal(counts, by_rows(r.ngram_counts_by_definition, tokens, V, order))
-
-
-@pytest.mark.parametrize("order", [1, 2, 3, 4])
-def test_counts_on_every_sequence(order):
-    tokens = r.all_sequences(6, 2)
-    expected = by_rows(r.ngram_counts_by_definition, tokens, 2, order)
-    np.testing.assert_array_equal(r.ngram_counts(tokens, 2, order), expected)
-
-
 def test_counts_by_hand():
     """In 0 1 0 1 1 the symbol 1 was followed by 0 once and by 1 once."""
     tokens = [0, 1, 0, 1, 1]

@@ -12,11 +12,7 @@ from refusals import check_line, rejects
 from token_models import MODELS as BUILD
 
 import constructions
-from constructions import (
-    induction_heads,
-    nearest_neighbour,
-    previous_token,
-)
+from constructions import induction_heads, nearest_neighbour, previous_token
 from constructions.stream import Stream
 from theory.kinds import InputError
 from verify.domains import Rational, outputs, streams

@@ -38,6 +38,19 @@ def test_the_chain_of_inequalities(values):
     assert total == Fraction(int(s.sensitive_letters(values).sum()), values.size)
 
 
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_all_functions_have_the_figures_of_each(d):
+    all_of_them = 1 - 2 * all_sequences(2**d, 2)
+    for name, one, times in (
+        ("Var", s.variance, 4**d),
+        ("I", s.total_influence, 4**d),
+        ("degree", s.degree, 4**d),
+        ("s", s.max_sensitivity, 2**d),
+    ):
+        found = s.all_figures(d)[name].tolist()
+        assert found == [times * one(values) for values in all_of_them]
+
+
 @given(tables(4), DELTAS)
 def test_noise_sensitivity_is_its_definition_and_bounded(values, delta):
     found = s.noise_sensitivity(values, delta)

@@ -138,12 +138,6 @@ def test_a_missing_extra_says_how_to_get_it(monkeypatch):
         to_lens(MODELS["latest"]())
 
 
-@pytest.mark.usefixtures("unchecked")
-def test_labels_are_of_our_models_alone():
-    with rejects("model", "3"):
-        labels(3)
-
-
 def test_nnsight_wraps_our_module_unchanged():
     nnsight = pytest.importorskip("nnsight", reason="needs nnsight")
     model = induction_heads(8, 16)

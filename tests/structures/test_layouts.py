@@ -27,7 +27,6 @@ from theory.structures import (
     treap_depths,
     treap_found,
     uniform_cloud,
-    zipf,
 )
 
 COORDINATE = st.integers(-3, 3)
@@ -49,12 +48,6 @@ def laid_out(points, which, axis):
 @given(points=CLOUDS)
 def test_the_layout_by_recursion(points):
     assert kd_order(np.array(points)).tolist() == laid_out(points, list(range(len(points))), 0)
-
-
-def test_in_one_dimension_it_sorts():
-    points = [[3], [1], [2], [1]]
-    assert in_order(points, kd_order(points))[:, 0].tolist() == [1, 1, 2, 3]
-    assert kd_order(points).tolist() == [1, 3, 2, 0]
 
 
 def one_search(x, q, lookups):
@@ -152,10 +145,3 @@ def test_the_treap_of_a_random_order_by_all_orders():
     orders = [list(order) for order in permutations(weights)]
     found = [found_by_depth(treap_depths(order), order, 5) for order in orders]
     assert np.allclose(treap_found(weights[::-1], 5), np.mean(found, axis=0), rtol=1e-14)
-
-
-def test_a_treap_is_no_better_than_the_best_tree():
-    rng, law = np.random.default_rng(2), zipf(30, 1.2)
-    for _ in range(5):
-        w = rng.permutation(law)
-        assert (found_by_depth(treap_depths(w), w, 5) <= most_by_weight(w, 5) + 1e-12).all()

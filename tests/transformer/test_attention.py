@@ -1,84 +1,16 @@
-"""Attention is its definition under every normalisation and mask, in every order of products."""
+"""Attention with every normalisation and mask beside its definition."""
 
 import copy
-import itertools
-import math
 
 import numpy as np
 import pytest
 import torch
-from plain import an_attention, integers
+from attentions import EPS, MASKS, NORMALISE, an_attention, by_definition, integers, tolerance
+from hypothesis import given
+from hypothesis import strategies as st
 from refusals import rejects
 
 from constructions.attention import CAUSAL_BLOCK, Attention
-
-EPS = 2.0**-53
-
-NORMALISE, MASKS = (
-    ("linear", "relu", "softmax", "hardmax"),
-    ("full", "causal", "strict", "examples", "own", ("own", "examples"), ("causal", "strict")),
-)
-
-
-def by_definition(attn, H, n_examples):
-    """H ↦ Σ_h A_h H W_V W_O, entry by entry, with the normalisations and masks in words."""
-    T, D = H.shape
-    added = [[0.0] * D for _ in range(T)]
-    for h, t in itertools.product(range(attn.n_heads), range(T)):
-        first, last = {
-            "full": (0, T),
-            "causal": (0, t + 1),
-            "strict": (0, max(t, 1)),
-            "examples": (0, n_examples),
-            "own": (t, t + 1),
-        }[attn.masks[h]]
-        query = [
-            (sum(H[t, i] * attn.W_Q[h, i, c] for i in range(D)) + attn.b_Q[h, c]).item()
-            for c in range(attn.W_Q.shape[2])
-        ]
-        scores = []
-        for j in range(first, last):
-            key = [
-                (sum(H[j, i] * attn.W_K[h, i, c] for i in range(D)) + attn.b_K[h, c]).item()
-                for c in range(attn.W_K.shape[2])
-            ]
-            scores.append(attn.scale * sum(a * b for a, b in zip(query, key, strict=True)))
-        top = max(scores)
-        weights = {
-            "linear": lambda s: s,
-            "relu": lambda s, count=last - first: max(s, 0.0) / count,
-            "softmax": lambda s, every=tuple(scores), top=top: (
-                math.exp(s - top) / math.fsum(math.exp(r - top) for r in every)
-            ),
-            "hardmax": lambda s, every=tuple(scores), top=top: (s == top) / every.count(top),
-        }[attn.normalise]
-        for j, score in enumerate(scores, start=first):
-            value = [
-                sum(H[j, i] * attn.W_V[h, i, v] for i in range(D)).item()
-                for v in range(attn.W_V.shape[2])
-            ]
-            for i in range(D):
-                added[t][i] += weights(score) * sum(
-                    c * attn.W_O[h, v, i].item() for v, c in enumerate(value)
-                )
-    return torch.tensor(added, dtype=torch.float64)
-
-
-def tolerance(attn, H):
-    """Whole numbers make scores and values exact; what is left is rounding in the last two sums.
-
-    Weights carry at most T + 8 roundings, the sums over tokens, heads and values their lengths.
-    """
-    if attn.normalise == "linear":
-        return 0.0
-    values = (H.abs().unsqueeze(-3) @ attn.W_V.abs() @ attn.W_O.abs()).sum(-3).amax()
-    scores = 1.0
-    if attn.normalise == "relu":
-        Q = H.abs().unsqueeze(-3) @ attn.W_Q.abs() + attn.b_Q.abs().unsqueeze(-2)
-        K = H.abs().unsqueeze(-3) @ attn.W_K.abs() + attn.b_K.abs().unsqueeze(-2)
-        scores = abs(attn.scale) * float((Q @ K.transpose(-1, -2)).amax())
-    T, heads, d_value = H.shape[-2], attn.n_heads, attn.W_V.shape[-1]
-    return float(2 * (3 * T + heads * d_value + 20) * EPS * scores * values)
 
 
 @pytest.mark.parametrize("mask", MASKS)
@@ -180,6 +112,16 @@ def test_as_many_masks_as_heads():
         Attention(*weights, normalise="linear", mask=("own", "full", "own"))
 
 
+@given(st.sampled_from(NORMALISE), st.sampled_from(MASKS), st.lists(st.integers(1, 3), max_size=2))
+def test_leading_dimensions_are_separate_prompts(normalise, mask, leading):
+    rng = np.random.default_rng(len(leading))
+    attn, H = an_attention(rng, normalise, mask), integers(rng, *leading, 5, 4)
+    together = attn(H, 4)
+    assert together.shape == H.shape
+    for place in np.ndindex(*leading):
+        assert (together[place] - attn(H[place], 4)).abs().max() <= tolerance(attn, H)
+
+
 def test_under_a_strict_mask_the_first_token_sees_itself_and_the_second_only_the_first():
     rng = np.random.default_rng(0)
     for normalise in NORMALISE:
@@ -190,18 +132,12 @@ def test_under_a_strict_mask_the_first_token_sees_itself_and_the_second_only_the
         assert (attn(H, 5)[0] - by_definition(attn, H[:1], 1)[0]).abs().max() <= tolerance(attn, H)
 
 
-@pytest.mark.parametrize("scale", [0.0, -1.0, math.nan, math.inf])
-def test_scales_that_are_not_above_0_are_refused(scale):
-    with rejects("scale"):
-        an_attention(np.random.default_rng(0), "softmax", "full", scale=scale)
-
-
-def test_unknown_normalisations_and_masks_are_refused(unchecked):
-    rng = np.random.default_rng(0)
-    with rejects("normalise"):
-        an_attention(rng, "sparsemax", "full")
-    with rejects("mask"):
-        an_attention(rng, "linear", "past")
+@pytest.mark.parametrize(
+    ("given", "named"), [(("sparsemax", "full"), "normalise"), (("linear", "past"), "mask")]
+)
+def test_unknown_normalisations_and_masks_are_refused(given, named, unchecked):
+    with rejects(named):
+        an_attention(np.random.default_rng(0), *given)
 
 
 @pytest.mark.parametrize("asks", [False, True])

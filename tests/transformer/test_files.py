@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
-from refusals import rejects
+from refusals import rejected, rejects
 
 from constructions import files, induction_heads, load, newton, save, shortcut
 from constructions.interface import Interface
@@ -247,21 +247,17 @@ def test_a_statement_becomes_a_file(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("words", "names"),
     [
-        (["newton-direct", "--at", "q=3"], "has no 'q': choose of d, k"),
-        (["newton-direct", "--at", "k"], "write a parameter and a whole number"),
-        (["newton-direct", "--at", "k=x"], "write a parameter and a whole number"),
-        (["newton-direct", "--at", "k=3", "--at", "k=4"], "gives k twice"),
-        (["newton-direct", "--at", "k=-1"], "k is -1"),
-        (["newton-dirct"], "did you mean"),
-        (["least-squares"], "builds no model"),
-        (["newton-direct", "--save", "x.pt"], "call it ….safetensors"),
+        ("newton-direct --at q=3", "q d"),
+        ("newton-direct --at k", "k"),
+        ("newton-direct --at k=x", "k=x"),
+        ("newton-direct --at k=3 --at k=4", "k"),
+        ("newton-direct --at k=-1", "k -1"),
+        ("newton-dirct", "newton-direct"),
+        ("least-squares", "least-squares"),
+        ("newton-direct --save x.pt", "x.pt"),
     ],
 )
-def test_what_cannot_be_built(words, message, capsys):
-    assert main(["build", *words]) == 2
-    captured = capsys.readouterr()
-    lines = captured.err.splitlines()
-    assert (len(lines), captured.out) == (1, "")
-    assert message in lines[0]
+def test_what_cannot_be_built(words, names, capsys):
+    rejected(capsys, ["build", *words.split()], *names.split())

@@ -1,4 +1,4 @@
-"""Transformers of small parts: streams, norms, sizes, dtypes and sharpness."""
+"""The transformer: blocks, norms, the stream, sizes, copies and sharpness."""
 
 import copy
 import math
@@ -6,24 +6,15 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
-from plain import an_attention, integers, plain
+from attentions import EPS, MASKS, NORMALISE, an_attention, by_definition, integers
+from plain import plain
 from refusals import rejects
-from test_attention import by_definition, tolerance
 
 from constructions import newton
 from constructions.blocks import MLP, Block, Embed, PosEmbed, Unembed, UnitNorm
 from constructions.interface import Prompt
 from constructions.stream import Stream
 from verify.domains import Ball, Modular, NotPolynomial, Rational, outputs
-
-EPS = 2.0**-53
-
-NORMALISE, MASKS = (
-    ("linear", "relu", "softmax", "hardmax"),
-    ("full", "causal", "strict", "examples", "own", ("own", "examples"), ("causal", "strict")),
-)
 
 
 def normalised_block(norm):
@@ -105,16 +96,6 @@ def test_the_stream_is_the_sum_of_its_parts():
             H = H + hidden @ block.mlp.W_out + block.mlp.b_out
         assert torch.equal(after, H)
     assert torch.equal(model.run(Prompt(tokens, 3)), H @ model.unembed.W_U)
-
-
-@given(st.sampled_from(NORMALISE), st.sampled_from(MASKS), st.lists(st.integers(1, 3), max_size=2))
-def test_leading_dimensions_are_separate_prompts(normalise, mask, leading):
-    rng = np.random.default_rng(len(leading))
-    attn, H = an_attention(rng, normalise, mask), integers(rng, *leading, 5, 4)
-    together = attn(H, 4)
-    assert together.shape == H.shape
-    for place in np.ndindex(*leading):
-        assert (together[place] - attn(H[place], 4)).abs().max() <= tolerance(attn, H)
 
 
 def test_weights_have_the_names_and_shapes_of_the_field():
@@ -235,7 +216,9 @@ def test_softmax_tends_to_hardmax():
         assert (hard - soft).abs().max() <= 4 * math.exp(-sharpness) + 10 * EPS
 
 
-@pytest.mark.parametrize("sharpness", [0.0, -1.0, math.nan, math.inf])
-def test_a_sharpness_that_is_none_is_refused(sharpness):
+@pytest.mark.parametrize("wrong", [0.0, -1.0, math.nan, math.inf])
+def test_a_scale_or_sharpness_that_is_not_above_0_is_refused(wrong):
+    with rejects("scale"):
+        an_attention(np.random.default_rng(0), "softmax", "full", scale=wrong)
     with rejects("sharpness"):
-        a_transformer().sharpened(sharpness)
+        a_transformer().sharpened(wrong)

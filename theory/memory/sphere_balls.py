@@ -65,3 +65,15 @@ def escape_time_ball(beta: float, gamma: Any) -> Any:
         return ((b * (1 - g)).exp() + 1) / (2 * (1 - g * g))
 
     return acb.integral(slowness, acb(0), acb(gamma)).real
+
+
+def escape_ratio_bounds(beta: arb, gamma: arb) -> tuple[arb, arb]:
+    """1 − e^{−βγ} and 1 + 8/(3β²) + β(e^{−β/2} + e^{−β})·artanh γ, between which lies the time to
+    γ ≥ ½ over e^β/(2β).
+
+    t = ½∫ e^{β(1−g)}/(1 − g²) + ½ artanh γ.  1/(1 − g²) ≥ 1 gives the lower end.  For the upper,
+    1/(1 − g²) = 1 + g²/(1 − g²), whose second part is at most 4g²/3 up to g = ½, with
+    ∫ e^{−βg}·4g²/3 ≤ 8/(3β³); beyond ½, e^{−βg} ≤ e^{−β/2}, with ∫ 1/(1 − g²) ≤ artanh γ.
+    """
+    end = beta * ((-beta / 2).exp() + (-beta).exp()) * gamma.atanh()
+    return 1 - (-beta * gamma).exp(), 1 + arb(fmpq(8, 3)) / beta**2 + end

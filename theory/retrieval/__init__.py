@@ -25,11 +25,7 @@ from theory.retrieval.attention_patterns import (
     token_frequencies,
     token_frequencies_by_definition,
 )
-from theory.retrieval.composition import (
-    composition,
-    composition_by_definition,
-    composition_prompt,
-)
+from theory.retrieval.composition import composition, composition_by_definition, composition_prompt
 from theory.retrieval.depth import (
     CompositionBound,
     composition_bound,
@@ -38,12 +34,7 @@ from theory.retrieval.depth import (
     one_layer_bound,
 )
 from theory.retrieval.facts import DEFAULT, Fact, Lexicon, answer, follow, read, words
-from theory.retrieval.hop import (
-    hop,
-    hop_by_definition,
-    hop_positions,
-    hop_positions_by_definition,
-)
+from theory.retrieval.hop import hop, hop_by_definition, hop_positions, hop_positions_by_definition
 from theory.retrieval.induction import (
     Match,
     NoMatch,

@@ -6,6 +6,7 @@ order of `theory.sequences.all_sequences`.  Exact, but for the estimates of any 
     walsh_hadamard   Fourier coefficients in integers, their weights by degree
     influence        influences, Sens, maximum sensitivity, variance
     noise            what independent flips of all letters do, and closed forms of it
+    all_functions    figures of all functions of a few letters
     functions        parity of some letters, conjunction, junta, multiplexer
     tokens           profiles over tokens, redrawn and forced; Efron–Stein; the hybrid bound
     half_spaces      linear threshold functions
@@ -13,6 +14,7 @@ order of `theory.sequences.all_sequences`.  Exact, but for the estimates of any 
     kernels          weak spectral bias of kernels of an inner product
 """
 
+from theory.sensitivity.all_functions import all_figures
 from theory.sensitivity.estimate import (
     Estimate,
     forced,
@@ -77,6 +79,7 @@ from theory.sensitivity.walsh_hadamard import (
 
 __all__ = [
     "Estimate",
+    "all_figures",
     "by_minus_ones",
     "change_when_redrawn",
     "change_when_redrawn_by_definition",

@@ -47,8 +47,7 @@ GROKKED = 113, (14, 35, 41, 42, 52)  # frequencies said to be found by a trained
 
 
 @claim(
-    source="[Morwani2023]; proved in theory/arithmetic/modular_margin.py",
-    faults_seen=[{"p": 5}],
+    source="[Morwani2023]; proved in theory/arithmetic/modular_margin.py", faults_seen=[{"p": 5}]
 )
 def modular_margin(
     run: Run, *, p: Annotated[int, option("an odd modulus", min=3)] = 25

@@ -67,7 +67,7 @@ def turing(
             model = statement.build(0, min(len(made) + 1, steps))
             yield from labelled(statement.label, _runs(run, M, statement, model, made, samples))
             listed = statement.at(0, min(model.interface.max_length, LISTED)).model
-            for states in head_states(listed, form == "addressed"):
+            for states in head_states(listed):
                 found = gap_finding(statement.label, listed, states)
                 found.words += f", of {listed.interface.max_length} steps"
                 yield found
@@ -194,9 +194,9 @@ def _cases(M: TuringMachine) -> tuple[dict[str, np.ndarray], dict[str, np.ndarra
     return {"state": states[q], "symbol": symbols[s]}, made
 
 
-def head_states(model: Transformer, addressed: bool) -> Iterator[States]:
+def head_states(model: Transformer) -> Iterator[States]:
     """Averages, positions by their counts, and the latest write at the head."""
-    if not addressed:
+    if not model.interface.addressed:
         yield from (averaging(model, 1, head) for head in range(2))
         for pair, name in enumerate(("before", "after")):
             for sign in range(2):
@@ -204,16 +204,16 @@ def head_states(model: Transformer, addressed: bool) -> Iterator[States]:
                 share = {name: -1.0, f"{name}_up": 0.0} if sign else {f"{name}_up": 1.0}
                 inverse, line = f"{name}_inverse", ("j", "square")
                 yield counting(model, 2, share, inverse, line, 2 * pair + sign)
-    yield _writes(model, addressed)
+    yield _writes(model)
 
 
-def _writes(model: Transformer, addressed: bool) -> States:
+def _writes(model: Transformer) -> States:
     """Every cell at which the head can be, every write that a token can have made, and BOS."""
     T = model.interface.max_length
     heads = np.arange(-T, T + 1)
     found = [(0, 0, 1)]
     for j in range(1, T + 1):
-        reach = range(1 - j, j, 1 if addressed else 2)
+        reach = range(1 - j, j, 1 if model.interface.addressed else 2)
         found += [(cell, j, 0) for cell in reach]
     cell, j, bos = np.array(found).T
     preference = np.where(cell == heads[:, None], j, -np.inf)

@@ -30,17 +30,18 @@ def wrong_in_float64(model: Transformer, answers: np.ndarray, *inputs: np.ndarra
 
 def wrong_over_q(model: Transformer, answers: np.ndarray, *inputs: np.ndarray) -> Iterator[str]:
     """The same of one prompt in rational arithmetic, answers (m,) or (m, d)."""
-    prompt = model.prompt(*inputs)
-    passed = [H.tolist()[prompt.answers] for H in streams(model, prompt, Rational())]
-    said = read_out(model, Rational().matrix(passed[-1]), Rational()).tolist()
-    sides = [
-        (str(stage), [row[model.stream[stage.register]] for row in passed[stage.after]], stage)
-        for stage in model.stages
-    ]
-    compared = [(what, held, stage.times, stage.holds(*inputs)) for what, held, stage in sides]
-    for what, found, times, wanted in [*compared, ("the answer", said, 1, answers)]:
-        rows = zip(found, wanted.reshape(len(found), -1).tolist(), strict=True)
-        for at, (row, right) in enumerate(rows):
-            if [times * float(value) for value in row] != right:
-                wrong = f"{[str(value) for value in row]} instead of {right}"
-                yield f"{model.name}: {what} is {wrong}, at {at} of {[x.tolist() for x in inputs]}"
+    domain, prompt = Rational(), model.prompt(*inputs)
+    passed = [H.tolist()[prompt.answers] for H in streams(model, prompt, domain)]
+    sides = []
+    for stage in model.stages:
+        held = domain.matrix([row[model.stream[stage.register]] for row in passed[stage.after]])
+        times = domain.number(*stage.times.as_integer_ratio())
+        sides.append((str(stage), times * held, stage.holds(*inputs)))
+    sides.append(("the answer", read_out(model, domain.matrix(passed[-1]), domain), answers))
+    for what, found, wanted in sides:
+        rows, given = found.tolist(), [each.tolist() for each in inputs]
+        proved = domain.weights(wanted.reshape(len(rows), -1).astype(np.float64)).tolist()
+        for at, (row, right) in enumerate(zip(rows, proved, strict=True)):
+            if row != right:
+                values = f"{[*map(str, row)]} instead of {[*map(str, right)]}"
+                yield f"{model.name}: {what} is {values}, at {at} of {given}"

@@ -10,7 +10,7 @@ from flint import arb, fmpq
 
 from theory.memory.orthogonal_start import escape_time, orthogonal_gap, orthogonal_start
 from theory.memory.sphere import INTEGRATION, KINDS, sphere_flow
-from theory.memory.sphere_balls import escape_time_ball
+from theory.memory.sphere_balls import escape_ratio_bounds, escape_time_ball
 from verify.claim import Run
 from verify.domains import Ball
 from verify.evidence.enclosure import all_hold, below, interval
@@ -99,20 +99,14 @@ def slow_phase() -> Iterator[Finding]:
 
 
 def _asymptotic_time() -> Finding:
-    """t·2β/e^β is in [1 − e^{−βγ}, 1 + 8/(3β²) + β(e^{−β/2} + e^{−β})·artanh γ], so it tends to 1.
-
-    t = ½∫ e^{β(1−g)}/(1 − g²) + ½ artanh γ.  1/(1 − g²) ≥ 1 gives the lower end.  For the upper,
-    1/(1 − g²) = 1 + g²/(1 − g²), whose second part is at most 4g²/3 up to g = ½, with
-    ∫ e^{−βg}·4g²/3 ≤ 8/(3β³); beyond ½, e^{−βg} ≤ e^{−β/2}, with ∫ 1/(1 − g²) ≤ artanh γ.
-    """
+    """t·2β/e^β is within its bounds, so it tends to 1."""
     betas, verdicts, ratios = (4.0, 9.0, 16.0, 30.0, 100.0, 1000.0), [], []
     for beta in betas:
         with Ball.precision(256):
             gamma, b = arb(fmpq(99, 100)), arb(beta)
             ratio = escape_time_ball(beta, gamma) * 2 * b * (-b).exp()
-            end = b * ((-b / 2).exp() + (-b).exp()) * gamma.atanh()
-            high = 1 + arb(fmpq(8, 3)) / b**2 + end
-            verdicts += [below(1 - (-b * gamma).exp(), ratio), below(ratio, high)]
+            low, high = escape_ratio_bounds(b, gamma)
+            verdicts += [below(low, ratio), below(ratio, high)]
             verdicts.append(Verdict.of(ratio.rad() < 2.0**-60))
             ratios.append(f"{float(ratio):.6f}")
     id, words = "slow-phase/asymptotic", ", ".join(ratios)

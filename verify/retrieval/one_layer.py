@@ -18,13 +18,7 @@ from constructions.transformer import Transformer
 from theory.kinds import InputError
 from theory.retrieval import composition as compose
 from theory.retrieval import composition_bound, induction, one_layer_bound
-from theory.retrieval.communication import (
-    MARKER,
-    Game,
-    Prompt,
-    composition_game,
-    index_game,
-)
+from theory.retrieval.communication import MARKER, Game, Prompt, composition_game, index_game
 from verify.claim import Run, claim, option
 from verify.domains import Ball
 from verify.evidence.checkpoints import models_of

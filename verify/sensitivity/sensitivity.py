@@ -18,6 +18,7 @@ from constructions.transformer import Transformer
 from theory.json_table import json_table
 from theory.sensitivity import (
     Estimate,
+    all_figures,
     forced,
     influences,
     influences_by_spectrum,
@@ -43,7 +44,7 @@ from verify.evidence.sequences import (
 )
 from verify.evidence.size import size, units
 from verify.finding import Evidence, Finding, Verdict, at_most, labelled, same
-from verify.sensitivity.standard import (
+from verify.sensitivity.standard_functions import (
     NOISE,
     Standard,
     figures_of,
@@ -230,22 +231,6 @@ def _ordered(figures: Mapping[str, np.ndarray], words: str) -> Iterator[Finding]
 def _chain(d: int) -> Iterator[Finding]:
     """The inequalities for every function of d letters."""
     yield from _ordered(all_figures(d), "")
-
-
-def all_figures(d: int) -> dict[str, np.ndarray]:
-    """Var, I, degree and s of all 2^(2^d) functions of d letters, in integers over 2^d and 4^d."""
-    words = all_sequences(d, 2)
-    values = 1 - 2 * all_sequences(2**d, 2)
-    spectra = values @ (1 - 2 * (words @ words.T % 2))
-    sizes = words.sum(axis=1)
-    number = np.arange(2**d)
-    flips = [values != values[:, number ^ 1 << i] for i in range(d)]
-    return {
-        "Var": 4**d - spectra[:, 0] ** 2,
-        "I": np.sum(flips, axis=(0, 2)) * 2**d,
-        "degree": np.where(spectra != 0, sizes, 0).max(axis=1) * 4**d,
-        "s": np.sum(flips, axis=0).max(axis=1) * 2**d,
-    }
 
 
 def _random(run: Run) -> Iterator[Finding]:

@@ -6,13 +6,7 @@ import torch
 from refusals import rejects
 
 from constructions.trained import preset, untrained
-from theory.arithmetic import (
-    Neurons,
-    cubes,
-    frequency_shares,
-    modular_neurons,
-    normalised_margin,
-)
+from theory.arithmetic import Neurons, cubes, frequency_shares, modular_neurons, normalised_margin
 from verify.arithmetic.quadratic import margin_of_tensors
 from verify.arithmetic.trained.margin_trained import control, shares_of, trained
 from verify.finding import Verdict

@@ -158,15 +158,10 @@ SHORT = string_model([[0, 1]], [1], 2)
 @pytest.mark.parametrize(
     ("call", "parameter"),
     [
-        (lambda: string_probabilities(SHORT, 0), "length"),
         (lambda: string_probabilities(SHORT, 30), "2^30"),
         (lambda: string_probabilities(SHORT, 3), "max_length"),
         (lambda: string_probabilities(previous_token(3, 4), 2), "logits"),
-        (lambda: Facts(base=1, digits=2, documents=5), "base"),
         (lambda: Facts(base=100, digits=3, documents=5), "100^6"),
-        (lambda: Facts(base=4, digits=2, documents=0), "documents"),
-        (lambda: Facts(base=4, digits=0, documents=5), "digits"),
-        (lambda: Facts(base=4, digits=2, documents=5, world=-1), "world"),
     ],
 )
 def test_bad_input_is_rejected(call, parameter):

@@ -87,9 +87,6 @@ def test_planted_models_are_in_the_place_of_trained_ones():
     ("make", "parameter"),
     [
         (lambda: Parity(16, 6), "k"),
-        (lambda: Parity(4, 8), "k"),
-        (lambda: Parity(4, 4, say="nothing"), "say"),
-        (lambda: Parity(4, 4, world=-1), "world"),
         (lambda: preset("hop", say="steps"), "say"),
     ],
 )

@@ -14,11 +14,7 @@ BLUE, BROWN = "#1f5fa8", "#b5651d"
 
 
 def draw(
-    ratios: np.ndarray,
-    bound: float,
-    first: int,
-    marked: Mapping[str, Fraction],
-    of: str,
+    ratios: np.ndarray, bound: float, first: int, marked: Mapping[str, Fraction], of: str
 ) -> Figure:
     """The size of every bin over the median, the bound of random orders as a band, and the marked
     periods; `of` says what the rows are."""

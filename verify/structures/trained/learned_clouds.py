@@ -57,20 +57,20 @@ def learned_clouds(
     count = 1000 if run.quick else samples
     sphere = sphere_sets(run, count)
     hashed, centred = by_simhash(run, sphere), by_k_means(run, sphere)
-    round_ones = found_by("sphere-30", sphere)
-    for name, found in round_ones.items():
+    sphere_found = found_by("sphere-30", sphere)
+    for name, found in sphere_found.items():
         yield from labelled(name, on_sphere(found, hashed, centred))
-    yield from untrained(round_ones, sphere, hashed, "SimHash")
+    yield from untrained(sphere_found, sphere, hashed, "SimHash")
     plane = plane_sets(run, count)
-    tree, flat_ones = by_kd_tree(plane), found_by("plane-15", plane)
-    for name, found in flat_ones.items():
+    tree, plane_found = by_kd_tree(plane), found_by("plane-15", plane)
+    for name, found in plane_found.items():
         yield from labelled(name, [on_plane(found, tree)])
-    yield from untrained(flat_ones, plane, tree, "the kd-tree")
+    yield from untrained(plane_found, plane, tree, "the kd-tree")
     run.draw(
         {
-            f"{N} points of a sphere in {D} dimensions": round_ones
+            f"{N} points of a sphere in {D} dimensions": sphere_found
             | {"SimHash": hashed, "k-means": centred},
-            "15 points of the hard plane": flat_ones | {"kd-tree": tree},
+            "15 points of the hard plane": plane_found | {"kd-tree": tree},
         },
     )
 
