@@ -55,7 +55,7 @@ def test_of_nested_constructions_the_outermost_is_recorded():
         (S3, S3.name),
         (newton, "newton"),
     ],
-    ids=str,
+    ids=lambda each: each if isinstance(each, str) else type(each).__name__,
 )
 def test_what_is_no_number_or_word_is_abbreviated(value, text):
     assert str(Call(newton, {"it": value})) == f"newton(it={text})"
