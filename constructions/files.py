@@ -156,7 +156,7 @@ def load(path: FilePath) -> Model:
 
 def _weights(path: str | Path) -> Path:
     if not isinstance(path, str | Path) or Path(path).suffix != ".safetensors" or "\0" in str(path):
-        called = repr(str(path))[:80]
+        called = repr(str(path)[-80:])  # the end, where the name stands
         raise InputError(f"the weights' file is called {called}: call it ….safetensors")
     return Path(path)
 

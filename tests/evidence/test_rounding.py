@@ -20,7 +20,7 @@ from constructions.stream import Stream
 from constructions.words import Move
 from verify.domains import Rational, outputs
 from verify.evidence.rounding import _attention_size, _local_error, with_rounding_bound
-from verify.evidence.statement import predict
+from verify.evidence.statement import Inputs, predict
 
 Q = Rational()
 MODELS = {
@@ -42,7 +42,7 @@ each_model = pytest.mark.parametrize("name", MODELS)
 def exactly(model, x, y, queries):
     """The model's predictions over Q, flat; the inputs are read as the rationals they are."""
     rows = (np.atleast_2d(x), y[:, None], np.atleast_2d(queries))
-    result = predict(model, Q, *(Q.weights(a).tolist() for a in rows))
+    result = predict(model, Inputs(Q, *(Q.weights(a).tolist() for a in rows)))
     return [entry for row in result.tolist() for entry in row]
 
 
