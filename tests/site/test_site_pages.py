@@ -43,7 +43,7 @@ def test_a_page_has_statement_model_proof_definition_and_evidence(pages):
     text = pages.page(entry, [RUN], {"V": 2, "n": 4})
     for part in ("## The model", "### Run it", "## Proof", "## Definition", "## Evidence"):
         assert part in text
-    assert "induction_heads(2, 4" in text
+    assert "induction_heads(vocabulary_size=2, max_length=4" in text
     assert "[Olsson2022](../references.md#olsson2022)" in text
     assert 'class="ww-holds">holds</td><td>exact</td><td>answers &lt;all&gt;' in text
     assert text.count("ww-drawn") == 1
@@ -184,7 +184,7 @@ def test_a_report_is_written_from_a_run(pages, tmp_path, capsys):
     file, out = tmp_path / "run.json", tmp_path / "out"
     assert main(["hop", "--k", "2", "--quiet", "--json", str(file)]) == 0
     assert main(["report", str(file), "--out", str(out)]) == 0
-    assert "hop(2, " in (out / "statements" / "hop.html").read_text(encoding="utf-8")
+    assert "hop(k=2, " in (out / "statements" / "hop.html").read_text(encoding="utf-8")
     first = (out / "index.html").read_text(encoding="utf-8")
     assert 'href="statements/hop.html"><span class="std std-doc">hop</span></a>: holds' in first
     assert "references.html#" not in first
