@@ -11,8 +11,9 @@ from verify.cli.main import main
 from verify.evidence.identity import smallest_failure
 from verify.finding import Verdict
 from verify.regression.gradient_descent import gradient_descent
-from verify.regression.newton import newton, newton_statement
+from verify.regression.newton import newton
 from verify.regression.online_gradient_descent import online_gradient_descent
+from verify.regression.statements import newton_statement
 from verify.selftest.tensor_mutations import TensorFault
 
 LEAST = [

@@ -18,7 +18,7 @@ from verify.claim import Run
 from verify.domains import Rational
 from verify.evidence.identity import modulo_primes
 from verify.finding import Verdict
-from verify.regression.newton import newton_statement
+from verify.regression.statements import newton_statement
 
 Q = Rational()
 starts = st.sampled_from(["gram", "identity"])

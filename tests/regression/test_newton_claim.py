@@ -15,7 +15,8 @@ from verify.evidence import identity
 from verify.evidence.registers import invariants_hold, point
 from verify.finding import Verdict
 from verify.regression.convergence import safe_alpha
-from verify.regression.newton import newton, newton_statement
+from verify.regression.newton import newton
+from verify.regression.statements import newton_statement
 
 
 def findings(**options):

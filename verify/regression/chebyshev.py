@@ -9,19 +9,17 @@ from typing import Annotated, Any
 
 import numpy as np
 
-import constructions
-from constructions.regression.chebyshev import Combinations, chebyshev_plan
+from constructions.regression.chebyshev import chebyshev_plan
 from theory.kinds import InputError
-from theory.regression.matrices import Matrix, NumberSystem
 from verify.claim import Run, claim, option
 from verify.evidence.examples import in_float64
 from verify.evidence.identity import DomainName, equality
 from verify.evidence.registers import registers_hold
 from verify.evidence.size import size
-from verify.evidence.statement import OverExamples
 from verify.finding import Finding, Verdict, at_most
 from verify.regression.data import gaussian_examples
 from verify.regression.options import Prompts, in_each_domain
+from verify.regression.statements import chebyshev_statement
 
 ROUNDINGS = 40  # in a factor: a logarithm, at most five exponentials, ten products and sums
 DEGREES = (1, 4, 13, 40)  # the most that 1 … 4 layers reach
@@ -71,22 +69,6 @@ def chebyshev(
     yield from in_other_domains
     if domain == "all":
         yield registers_hold(run, case)
-
-
-def chebyshev_statement(run: Run, smallest: float, largest: float) -> OverExamples:
-    """k steps of Chebyshev's method by its product formulas, with coefficients as rounded."""
-
-    def algorithm(of: NumberSystem, X: Matrix, y: Matrix, Q: Matrix, k: int) -> Matrix:
-        residuals = Combinations(tuple(chebyshev_plan(max(k, 1), smallest, largest)))
-        G = residuals.inverse(of, X.transpose() * X, max(k, 1))
-        return Q * (G * (X.transpose() * y))
-
-    return OverExamples(
-        build=lambda d, n, k: run.build(constructions.chebyshev, d, max(k, 1), smallest, largest),
-        algorithm=algorithm,
-        repeat={"smallest": smallest, "largest": largest},
-        theorem="chebyshev",
-    )
 
 
 def _best_of_its_layers(run: Run, smallest: float, largest: float) -> Finding:

@@ -17,9 +17,9 @@ from verify.evidence.identity import DomainName, modulo_primes, over_the_rationa
 from verify.evidence.statement import OverExamples
 from verify.finding import Finding, Verdict, equal, same
 from verify.ledger.theorems import theorem
-from verify.regression.newton import newton_statement
 from verify.regression.options import LAYOUTS
 from verify.regression.stability import CONDITIONS, Errors, does_not_grow, errors, stays_within
+from verify.regression.statements import newton_statement
 
 ALPHA = 2.0**-6
 LARGEST_K = 100  # rows of the table

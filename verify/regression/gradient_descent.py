@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Annotated, Literal, get_args
 
-import constructions
-from constructions.transformer import Transformer
 from theory.kinds import Positive, read
-from theory.regression import by_definition
-from theory.regression.matrices import on_each_prefix
 from verify.claim import Run, claim, option
 from verify.evidence.certificates import Recursion, for_all_inputs
 from verify.evidence.examples import computes
 from verify.evidence.identity import DomainName
-from verify.evidence.statement import OverExamples
 from verify.finding import Finding, labelled
 from verify.regression.convergence import descent_converges, safe_alpha
 from verify.regression.data import gaussian_examples
-from verify.regression.options import Prompts, in_each_domain
+from verify.regression.options import Descent, Prompts, in_each_domain
+from verify.regression.statements import descent_statement
 
-Descent = Literal["direct", "causal", "ladder"]
 Layouts = Literal["all", Descent]
 
 
@@ -63,20 +57,3 @@ def gradient_descent(
         run.certify(lambda: for_all_inputs(case, of))  # noqa: B023  at once
     if domain in ("all", "float"):
         yield descent_converges(examples.x, eta)
-
-
-def descent_statement(run: Run, layout: Descent, eta: float) -> OverExamples:
-    """k steps of gradient descent, under a causal mask for every prefix of the examples."""
-    steps = partial(by_definition.gradient_descent, step_size=eta)
-
-    def build(d: int, n: int, k: int) -> Transformer:
-        # The ladder has no layer for zero steps, which the direct layout makes with zero layers.
-        of = "ladder" if layout == "ladder" and k else "direct"
-        return run.build(constructions.gradient_descent, d, k, eta, of, causal=layout == "causal")
-
-    return OverExamples(
-        build=build,
-        algorithm=partial(on_each_prefix, steps) if layout == "causal" else steps,
-        repeat={"layout": layout, "step_size": eta},
-        theorem=f"gradient-descent-{layout}".removesuffix("-direct"),
-    )

@@ -3,37 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Annotated
 
-import constructions
-from constructions.transformer import Transformer
-from theory.kinds import InputError
-from theory.regression import Start, by_definition
+from theory.regression import Start
 from theory.regression import newton as solve
-from theory.regression.matrices import on_each_prefix
 from verify.claim import Run, claim, option
 from verify.domains import Rational
 from verify.evidence.agreement import transformer_in_float
 from verify.evidence.certificates import Recursion, for_all_inputs
 from verify.evidence.examples import computes
 from verify.evidence.identity import DomainName
-from verify.evidence.statement import Inputs, OverExamples
+from verify.evidence.statement import Inputs
 from verify.finding import Finding, equal, labelled
 from verify.regression.convergence import distance_to_ols, newton_converges, safe_alpha
 from verify.regression.data import gaussian_examples
-from verify.regression.options import (
-    CAUSAL,
-    LAYOUTS,
-    Layout,
-    Layouts,
-    Prompts,
-    in_each_domain,
-    newton_theorem,
-)
+from verify.regression.options import CAUSAL, LAYOUTS, Layouts, Prompts, in_each_domain
+from verify.regression.statements import STEPS, layouts_of, newton_statement
 
-STEPS = 12  # of Newton at most, register by register: each doubles the degree
-MOST_PAIRS = 5e6  # pairs of tokens that attention other than linear may look at in a few seconds
 QUICK = 4  # so many examples at most in exact domains, at quick sizes
 
 
@@ -114,53 +100,6 @@ def newton(
         yield distance_to_ols(examples, in_float, k, scale, start)
     x, y = examples.x[0], examples.y[0]
     run.draw(x, y, k, alpha or safe_alpha(x, start), start)
-
-
-def newton_statement(
-    run: Run, layout: Layout, start: Start, alpha: float, interleaved: bool = False
-) -> OverExamples:
-    """k steps of Iterative Newton, under a causal mask for every prefix of the examples."""
-    causal = layout in CAUSAL
-    steps = partial(by_definition.newton, alpha=alpha, start=start)
-
-    def build(d: int, n: int, k: int) -> Transformer:
-        return run.build(
-            constructions.newton,
-            d,
-            k,
-            alpha,
-            {"causal": "direct", "causal-ladder": "ladder"}.get(layout, layout),
-            start=start,
-            interleaved=interleaved,
-            causal=causal,
-            n=n if layout == "paper" else None,
-        )
-
-    return OverExamples(
-        build=build,
-        algorithm=partial(on_each_prefix, steps) if causal else steps,
-        repeat={"layout": layout, "start": start, "alpha": alpha, "interleaved": interleaved},
-        polynomial=not interleaved,
-        theorem=newton_theorem(layout, start, interleaved),
-    )
-
-
-def layouts_of(
-    layout: Layouts, start: Start, pairs: float, interleaved: bool = False
-) -> list[Layout]:
-    """Those to check; ReLU attention looks at all pairs of tokens, linear does not."""
-    if interleaved and layout not in ("all", "direct"):
-        raise InputError(f"interleaved prompts need layout 'direct', not '{layout}'")
-    if start == "identity" and layout == "paper":
-        raise InputError("layout 'paper' starts from αS: leave --start at gram")
-    if layout != "all" or interleaved:
-        if (layout == "paper" or interleaved) and pairs > MOST_PAIRS:
-            raise InputError(
-                f"{pairs:.1e} pairs of tokens are too many for attention that is not linear: at "
-                f"most {MOST_PAIRS:.0e} (prompts × n²); take fewer of either, or layout 'direct'"
-            )
-        return ["direct" if layout == "all" else layout]
-    return [each for each in LAYOUTS[start] if each != "paper" or pairs <= MOST_PAIRS]
 
 
 def _theory(run: Run, start: Start) -> Finding:

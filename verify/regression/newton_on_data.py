@@ -22,8 +22,8 @@ from verify.evidence.statement import Inputs, OverExamples
 from verify.finding import Finding, at_most, equal, labelled
 from verify.regression.convergence import distance_to_ols, from_ols, newton_converges, safe_alpha
 from verify.regression.data import Table, read_table
-from verify.regression.newton import STEPS, layouts_of, newton_statement
 from verify.regression.options import Layouts
+from verify.regression.statements import STEPS, layouts_of, newton_statement
 
 MOST_ROWS = 100  # of the data, for the exact domains
 LARGEST_EXACT = 4e6  # bits·n·d² beyond which the rationals take seconds

@@ -18,8 +18,7 @@ from verify.evidence.identity import modulo_primes
 from verify.evidence.statement import Inputs, OverExamples, rational_instance
 from verify.finding import Finding, Verdict, equal, labelled
 from verify.regression.convergence import from_ols, relative, safe_alpha
-from verify.regression.gradient_descent import descent_statement
-from verify.regression.newton import newton_statement
+from verify.regression.statements import descent_statement, newton_statement
 
 ACCURACY = 1e-9  # the residual that the step counts below are chosen for
 FAMILIES: dict[str, Callable[[int], list[int]]] = {

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import log2
 from typing import Annotated, Literal
 
-import constructions
-from theory.regression import by_definition
 from verify.claim import Run, claim, option
 from verify.evidence.examples import in_float64
 from verify.evidence.identity import modulo_primes, over_the_rationals
 from verify.evidence.size import size
-from verify.evidence.statement import Case, Inputs, OverExamples
+from verify.evidence.statement import Case, Inputs
 from verify.finding import Finding, equal
 from verify.regression.data import gaussian_examples
 from verify.regression.options import Prompts, in_each_domain
+from verify.regression.statements import online_statement
 
 
 @claim(
@@ -60,27 +58,3 @@ def _last_example_fitted(run: Run, case: Case) -> Finding:
         words=f"answered {answer}",
         wanted=f"the label {label}",
     )
-
-
-def online_statement(run: Run) -> OverExamples:
-    """One pass of online gradient descent; there is no step count."""
-    return OverExamples(
-        build=lambda d, n, _: run.build(constructions.online_gradient_descent, d, n),
-        algorithm=lambda of, X, y, Q, _: by_definition.online_gradient_descent(of, X, y, Q),
-        rational_size=_size_over_common_denominator,
-        theorem="online-gradient-descent",
-    )
-
-
-def _size_over_common_denominator(d: int, n: int, _: int) -> tuple[int, float]:
-    """Degree and bits of (transformer − algorithm)·Π‖x_i‖^{2n}, plus the degree of Πᵢ‖xᵢ‖².
-
-    A layer multiplies by at most one key, so after n layers Π_i ‖x_i‖^{2n} clears every
-    denominator. Each of the n layers adds at most key · x, of degree 2 over its denominator, to
-    the degree 1 of y; the product has degree 2n².  A random point with some ‖x_i‖² = 0 could not
-    be used, so the degree 2n of Π‖x_i‖² is added.  In each layer the sum of the absolute values
-    of the coefficients grows at most by 2 + nd over the denominators, whose own is d each; the
-    algorithm's is smaller.
-    """
-    degree = 2 * n * n + 2 * n + 1 + 2 * n
-    return degree, n * n * log2(d) + n * log2(2 + n * d) + log2(n) + 1

@@ -13,6 +13,7 @@ Packed = Literal["direct", "ladder", "paper"]
 Causal = Literal["causal", "causal-ladder"]
 Layout = Literal[Packed, Causal]
 Layouts = Literal["all", Layout]
+Descent = Literal["direct", "causal", "ladder"]
 
 CAUSAL: tuple[Causal, ...] = ("causal", "causal-ladder")
 LAYOUTS: dict[Start, tuple[Packed, ...]] = {
@@ -37,9 +38,3 @@ def in_each_domain(
         {**options, "domain": domain, **({"samples": 4} if domain in SAMPLED else {})}
         for domain in domains
     ]
-
-
-def newton_theorem(layout: Layout, start: Start, interleaved: bool = False) -> str:
-    """The entry of the ledger about a construction of Newton's method."""
-    name = "newton-interleaved" if interleaved else f"newton-{layout}".removesuffix("-paper")
-    return name + "-identity" * (start == "identity")

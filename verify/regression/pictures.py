@@ -25,8 +25,9 @@ from theory.regression import (
     ols,
 )
 from verify.ledger.theorems import theorem
-from verify.regression.options import LAYOUTS, newton_theorem
+from verify.regression.options import LAYOUTS
 from verify.regression.stability import Errors
+from verify.regression.statements import newton_theorem
 
 COLOURS = {"paper": "#b5651d", "direct": "#1f5fa8", "ladder": "#2e8b57"}
 

@@ -26,8 +26,8 @@ from verify.claim import Run, claim, option
 from verify.evidence.agreement import transformer_in_float
 from verify.evidence.identity import modulo_primes
 from verify.finding import Finding, Verdict, at_least, at_most, no_counterexample
-from verify.regression.chebyshev import chebyshev_statement
 from verify.regression.residuals import RESIDUALS
+from verify.regression.statements import chebyshev_statement
 
 EPS = np.finfo(np.float64).eps
 

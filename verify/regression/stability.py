@@ -16,7 +16,7 @@ from verify.evidence.agreement import LEAST_TOLD, size_of, transformer_in_float
 from verify.evidence.examples import Examples
 from verify.finding import Finding, Verdict, at_most
 from verify.regression.convergence import from_ols
-from verify.regression.newton import newton_statement
+from verify.regression.statements import newton_statement
 
 CONDITIONS = tuple(10.0**i for i in range(1, 7))
 SHARES = (0.25, 0.5, 0.75, 1.0, 2.0)  # of the steps after which E^N is below e^−100

@@ -18,10 +18,8 @@ from verify.evidence.identity import modulo_primes, over_the_rationals
 from verify.evidence.statistics import ERRORS, estimated
 from verify.finding import Finding, Verdict, at_least, same
 from verify.ledger.theorems import theorem
-from verify.regression.gradient_descent import descent_statement
-from verify.regression.newton import newton_statement
-from verify.regression.online_gradient_descent import online_statement
 from verify.regression.residuals import RESIDUALS
+from verify.regression.statements import descent_statement, newton_statement, online_statement
 
 CONDITIONS = tuple(4.0**i for i in range(2, 8))
 SHRINK = 1e-3  # the residual to be reached

@@ -1,0 +1,129 @@
+"""What the claims of this topic state of its constructions, for every d, n and k."""
+
+from __future__ import annotations
+
+from functools import partial
+from math import log2
+
+import constructions
+from constructions.regression.chebyshev import Combinations, chebyshev_plan
+from constructions.transformer import Transformer
+from theory.kinds import InputError
+from theory.regression import Start, by_definition
+from theory.regression.matrices import Matrix, NumberSystem, on_each_prefix
+from verify.claim import Run
+from verify.evidence.statement import OverExamples
+from verify.regression.options import CAUSAL, LAYOUTS, Descent, Layout, Layouts
+
+STEPS = 12  # of Newton at most, register by register: each doubles the degree
+MOST_PAIRS = 5e6  # pairs of tokens that attention other than linear may look at in a few seconds
+
+
+def newton_statement(
+    run: Run, layout: Layout, start: Start, alpha: float, interleaved: bool = False
+) -> OverExamples:
+    """k steps of Iterative Newton, under a causal mask for every prefix of the examples."""
+    causal = layout in CAUSAL
+    steps = partial(by_definition.newton, alpha=alpha, start=start)
+
+    def build(d: int, n: int, k: int) -> Transformer:
+        return run.build(
+            constructions.newton,
+            d,
+            k,
+            alpha,
+            {"causal": "direct", "causal-ladder": "ladder"}.get(layout, layout),
+            start=start,
+            interleaved=interleaved,
+            causal=causal,
+            n=n if layout == "paper" else None,
+        )
+
+    return OverExamples(
+        build=build,
+        algorithm=partial(on_each_prefix, steps) if causal else steps,
+        repeat={"layout": layout, "start": start, "alpha": alpha, "interleaved": interleaved},
+        polynomial=not interleaved,
+        theorem=newton_theorem(layout, start, interleaved),
+    )
+
+
+def layouts_of(
+    layout: Layouts, start: Start, pairs: float, interleaved: bool = False
+) -> list[Layout]:
+    """Those to check; ReLU attention looks at all pairs of tokens, linear does not."""
+    if interleaved and layout not in ("all", "direct"):
+        raise InputError(f"interleaved prompts need layout 'direct', not '{layout}'")
+    if start == "identity" and layout == "paper":
+        raise InputError("layout 'paper' starts from αS: leave --start at gram")
+    if layout != "all" or interleaved:
+        if (layout == "paper" or interleaved) and pairs > MOST_PAIRS:
+            raise InputError(
+                f"{pairs:.1e} pairs of tokens are too many for attention that is not linear: at "
+                f"most {MOST_PAIRS:.0e} (prompts × n²); take fewer of either, or layout 'direct'"
+            )
+        return ["direct" if layout == "all" else layout]
+    return [each for each in LAYOUTS[start] if each != "paper" or pairs <= MOST_PAIRS]
+
+
+def newton_theorem(layout: Layout, start: Start, interleaved: bool = False) -> str:
+    """The entry of the ledger about a construction of Newton's method."""
+    name = "newton-interleaved" if interleaved else f"newton-{layout}".removesuffix("-paper")
+    return name + "-identity" * (start == "identity")
+
+
+def descent_statement(run: Run, layout: Descent, eta: float) -> OverExamples:
+    """k steps of gradient descent, under a causal mask for every prefix of the examples."""
+    steps = partial(by_definition.gradient_descent, step_size=eta)
+
+    def build(d: int, n: int, k: int) -> Transformer:
+        # The ladder has no layer for zero steps, which the direct layout makes with zero layers.
+        of = "ladder" if layout == "ladder" and k else "direct"
+        return run.build(constructions.gradient_descent, d, k, eta, of, causal=layout == "causal")
+
+    return OverExamples(
+        build=build,
+        algorithm=partial(on_each_prefix, steps) if layout == "causal" else steps,
+        repeat={"layout": layout, "step_size": eta},
+        theorem=f"gradient-descent-{layout}".removesuffix("-direct"),
+    )
+
+
+def chebyshev_statement(run: Run, smallest: float, largest: float) -> OverExamples:
+    """k steps of Chebyshev's method by its product formulas, with coefficients as rounded."""
+
+    def algorithm(of: NumberSystem, X: Matrix, y: Matrix, Q: Matrix, k: int) -> Matrix:
+        residuals = Combinations(tuple(chebyshev_plan(max(k, 1), smallest, largest)))
+        G = residuals.inverse(of, X.transpose() * X, max(k, 1))
+        return Q * (G * (X.transpose() * y))
+
+    return OverExamples(
+        build=lambda d, n, k: run.build(constructions.chebyshev, d, max(k, 1), smallest, largest),
+        algorithm=algorithm,
+        repeat={"smallest": smallest, "largest": largest},
+        theorem="chebyshev",
+    )
+
+
+def online_statement(run: Run) -> OverExamples:
+    """One pass of online gradient descent; there is no step count."""
+    return OverExamples(
+        build=lambda d, n, _: run.build(constructions.online_gradient_descent, d, n),
+        algorithm=lambda of, X, y, Q, _: by_definition.online_gradient_descent(of, X, y, Q),
+        rational_size=_size_over_common_denominator,
+        theorem="online-gradient-descent",
+    )
+
+
+def _size_over_common_denominator(d: int, n: int, _: int) -> tuple[int, float]:
+    """Degree and bits of (transformer − algorithm)·Π‖x_i‖^{2n}, plus the degree of Πᵢ‖xᵢ‖².
+
+    A layer multiplies by at most one key, so after n layers Π_i ‖x_i‖^{2n} clears every
+    denominator. Each of the n layers adds at most key · x, of degree 2 over its denominator, to
+    the degree 1 of y; the product has degree 2n².  A random point with some ‖x_i‖² = 0 could not
+    be used, so the degree 2n of Π‖x_i‖² is added.  In each layer the sum of the absolute values
+    of the coefficients grows at most by 2 + nd over the denominators, whose own is d each; the
+    algorithm's is smaller.
+    """
+    degree = 2 * n * n + 2 * n + 1 + 2 * n
+    return degree, n * n * log2(d) + n * log2(2 + n * d) + log2(n) + 1
