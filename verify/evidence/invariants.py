@@ -8,17 +8,14 @@ import numpy as np
 
 from constructions.transformer import Transformer
 from verify.domains import Rational, read_out, streams
+from verify.evidence.registers import registers_in_float64
 
 
 def wrong_in_float64(model: Transformer, answers: np.ndarray, *inputs: np.ndarray) -> Iterator[str]:
     """Registers beside the layer invariants, and then the answers (sets, m), for inputs
     (sets, …)."""
-    passed, rows = list(model.streams(*inputs)), model.prompt(*inputs).answers
-    held = [passed[each.after][:, rows, model.stream[each.register]] for each in model.stages]
-    sides = [
-        (str(stage), stage.times * H.numpy(), stage.holds(*inputs))
-        for stage, H in zip(model.stages, held, strict=True)
-    ]
+    registers = registers_in_float64(model, *inputs)
+    sides = [(str(stage), held, proved) for stage, held, proved in registers]
     sides.append(("the answer", model(*inputs).numpy()[..., None], answers[..., None]))
     for what, found, wanted in sides:
         for row, at in np.argwhere((found != wanted).any(-1)).tolist():

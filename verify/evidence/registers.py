@@ -108,17 +108,23 @@ def first_difference(case: Case, given: Inputs) -> str:
     return next(wrong, "the read-out")
 
 
+def registers_in_float64(
+    model: Transformer, *inputs: np.ndarray
+) -> Iterator[tuple[Stage, np.ndarray, np.ndarray]]:
+    """For each stage, by layers: times·register at the answers, and what the proof says it is."""
+    passed, answers = list(model.streams(*inputs)), model.prompt(*inputs).answers
+    for stage in sorted(model.stages, key=lambda stage: stage.after):
+        held = passed[stage.after][..., answers, model.stream[stage.register]].double().numpy()
+        yield stage, stage.times * held, stage.holds(*inputs)
+
+
 def register_differences(
     statement: OverTokens, model: Transformer, rows: np.ndarray
 ) -> Iterator[str]:
     """The layers and registers, each with a place, where the streams of sequences (…, T) are not
     what the proof says."""
-    passed = list(model.streams(rows))
-    answers = model.prompt(rows).answers
-    for stage in sorted(model.stages, key=lambda stage: stage.after):
-        held = passed[stage.after][..., answers, model.stream[stage.register]].double().numpy()
-        wanted = stage.holds(rows)
-        differs = (stage.times * held != wanted).any(-1)
+    for stage, held, wanted in registers_in_float64(model, rows):
+        differs = (held != wanted).any(-1)
         if differs.any():
             row, position = at = tuple(map(int, np.argwhere(differs)[0]))
             yield (

@@ -1,0 +1,121 @@
+"""What cannot run inside torch's own encoder is refused in one line."""
+
+import numpy as np
+import pytest
+import torch
+from refusals import rejects
+
+from constructions import (
+    gradient_descent,
+    hop,
+    induction_heads,
+    newton,
+    sphere_dynamics,
+    turing_machine,
+)
+from constructions.stock import Gadgets, to_encoder, to_gpt2
+from constructions.stock.bound import prompts_bound
+from theory.computation import MACHINES
+
+RNG = np.random.default_rng(0)
+D, N, K = 2, 5, 2
+X, Y, Q = RNG.normal(size=(6, N, D)), RNG.normal(size=(6, N)), RNG.normal(size=(6, D))
+NEWTON = newton(D, K, 2.0**-10)
+HOP = hop(3, 4, 12)
+MODELS = {
+    "newton": NEWTON,
+    "hop": HOP,
+    "turing": turing_machine(MACHINES["busy-beaver-2"], 6),
+}
+
+
+def test_layers_of_different_sharpness_are_refused_as_bounds_are_for_one():
+    model = induction_heads(4, 12).sharpened(8.0)
+    whole = to_encoder(model)
+    assert whole.plan.original is model
+    assert whole.bound() == prompts_bound(
+        model, 8.0, whole.plan.gadgets, whole.plan.square, torch.float64
+    )
+    for changes in ({"scale": 4.0}, {"normalise": "hardmax"}):
+        mixed = induction_heads(4, 12).sharpened(8.0)
+        vars(mixed.attentions[0]).update(changes)
+        with rejects("sharpness"):
+            to_encoder(mixed)
+
+
+def test_prompts_whose_scores_no_memory_holds_are_refused_before_they_are_computed():
+    # Broadcast, so that the prompts themselves take none.
+    x, y, query = np.ones((10**7, 1)), np.ones(10**7), np.ones(1)
+    with rejects("10000001"):
+        to_encoder(gradient_descent(1, 1, 2.0**-5), x, y, query)
+
+
+NO_FORM = {
+    "relu": newton(D, K, 2.0**-10, "paper", n=N),
+    "unit norm": sphere_dynamics(2, 1.0, 0.5, 1),
+    "hardmax": newton(D, K, 2.0**-10, interleaved=True),
+}
+
+
+@pytest.mark.parametrize("name", NO_FORM)
+def test_a_layer_without_such_a_form_is_named(name):
+    with rejects("layer", NO_FORM[name].call.builder.__name__):
+        to_encoder(NO_FORM[name], X, Y, Q)
+
+
+def gadgets(constant):
+    return Gadgets(1, 0.5, 1, constant, 16.0)
+
+
+@pytest.mark.parametrize(
+    ("model", "inputs", "changes", "named"),
+    [
+        ("newton", (), {}, "inputs"),
+        ("newton", (X, Y, Q), {"error": 1e-30}, "error"),
+        ("newton", (X, Y, Q), {"error": 1e-9, "dtype": torch.float32}, "error"),
+        ("newton", (X, Y, Q), {"dtype": torch.float16}, "float16"),
+        ("newton", (np.inf * X, Y, Q), {}, "x"),
+        ("newton", (X[:0], Y[:0], Q[:0]), {}, "inputs"),
+        ("newton", (1e10 * X, 1e10 * Y, Q), {}, "inputs"),
+        ("turing", (), {"dtype": torch.float16}, "float16"),
+        ("hop", (), {"dtype": torch.float16, "gadgets": gadgets(600.0)}, "constant"),
+        ("hop", (), {"dtype": torch.float16, "gadgets": gadgets(1999.5)}, "layers.0.norm1.weight"),
+        ("hop", (), {"dtype": torch.float16, "error": 1e-9}, "float16"),
+        ("hop", (), {"dtype": torch.int64}, "torch.int64"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(model, inputs, changes, named):
+    with rejects(named):
+        to_encoder(MODELS[model], *inputs, **changes)
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda: to_encoder(induction_heads(16, 64), dtype=torch.bfloat16), "bfloat16"),
+        (lambda: to_encoder(HOP.sharpened(8.0), dtype=torch.float16), "float16 sharpness"),
+        (lambda: to_encoder(HOP.sharpened(64.0), dtype=torch.float16), "float16 sharpness"),
+        (lambda: to_encoder(to_encoder(HOP)), "StockEncoder"),
+        (lambda: to_encoder(NEWTON, X, Y, Q).bound(), "inputs"),
+        (lambda: to_encoder(HOP).half(), "float64"),
+    ],
+)
+def test_models_that_cannot_be_are_refused_in_one_line(call, named):
+    with rejects(*named.split()):
+        call()
+
+
+def test_a_prompt_longer_than_its_positions_is_refused():
+    stock = to_encoder(newton(D, 1, 2.0**-10, causal=True), X, Y, Q)
+    x, y = RNG.normal(size=(N + 1, D)), RNG.normal(size=N + 1)
+    with rejects("8", "7"):
+        stock(x, y, Q[0])
+
+
+def test_without_the_extra_the_line_that_installs_it(monkeypatch):
+    def missing(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr("constructions.stock.gpt2.import_module", missing)
+    with rejects("weightwright[hf]"):
+        to_gpt2(HOP)
