@@ -65,7 +65,7 @@ def _equal(value: Any, default: Any) -> bool:
 
 
 def _written(value: Any) -> str:
-    """A number, a word or a short list as Python writes it, of anything else what it is."""
+    """A number, a word, a formula or a short list as Python writes it; else a name or a class."""
     if isinstance(value, np.ndarray) and value.ndim == 1:
         value = value.tolist()
     if isinstance(value, Tensor | np.ndarray):
@@ -77,4 +77,7 @@ def _written(value: Any) -> str:
     if isinstance(value, list | tuple | set | frozenset):
         text = repr(value)
         return text if len(text) <= SHORT else f"<{type(value).__name__} of {len(value)}>"
-    return str(getattr(value, "name", None) or getattr(value, "__name__", type(value).__name__))
+    if name := getattr(value, "name", None) or getattr(value, "__name__", None):
+        return str(name)
+    written = type(value).__str__ is not object.__str__  # a formula, say
+    return repr(str(value)) if written else type(value).__name__

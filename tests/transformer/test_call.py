@@ -12,7 +12,7 @@ from refusals import rejects
 from constructions import hop, load, newton, save, values
 from constructions.call import Call, construction
 from constructions.transformer import Transformer
-from theory.computation import S3
+from theory.computation import S3, formula
 from theory.kinds import Count
 from theory.sequences import all_sequences
 
@@ -54,6 +54,8 @@ def test_of_nested_constructions_the_outermost_is_recorded():
         (np.zeros((2, 3)), "<2×3 array>"),
         (S3, S3.name),
         (newton, "newton"),
+        (formula("a since b", "ab"), "'a since b'"),
+        (object(), "object"),
     ],
     ids=lambda each: each if isinstance(each, str) else type(each).__name__,
 )
