@@ -103,8 +103,16 @@ def is_close(one: Any, other: Any) -> bool:
 def is_drawn(picture: Path) -> bool:
     """Whether a picture shows more than one colour on a hundredth of its pixels."""
     pixels = matplotlib.image.imread(picture)[..., :3].reshape(-1, 3)
-    _, counts = np.unique(pixels, axis=0, return_counts=True)
-    return bool(counts.max() < 0.99 * len(pixels))
+    most_common = np.median(pixels, axis=0)  # if any colour is on half of them
+    return bool((pixels == most_common).all(axis=1).mean() < 0.99)
+
+
+@pytest.mark.parametrize(("dots", "drawn"), [(0, False), (99, False), (101, True)])
+def test_a_picture_of_one_colour_is_not_drawn(dots, drawn, tmp_path):
+    pixels = np.ones((100, 100, 3))
+    pixels.reshape(-1, 3)[:dots] = 0.5
+    matplotlib.image.imsave(tmp_path / "dots.png", pixels)
+    assert is_drawn(tmp_path / "dots.png") == drawn
 
 
 @each_claim
