@@ -1,25 +1,48 @@
-"""The recorded run of all claims at quick sizes, `docs/_build/runs.json`, of exactly these sources.
+"""The recorded run of all claims at quick sizes, with their pictures, of exactly these sources.
 
-`make record` (`python tests/record.py`) makes it, unless it is there and of the same sources and
-versions of packages: what they are is hashed into `runs.key` beside it, so that a record is never
-an old one.  The site shows it, and the tests compare what they run with it.
+`make record` (`python tests/record.py`) makes it in `docs/_build`, unless it is there and of the
+same sources and versions of packages: what they are is hashed into `runs.key` beside it, so that a
+record is never an old one.  The site shows it, and tests read what it found instead of running the
+claims again.  What came out is not judged here but in `test_conformance.py`.
 """
 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache
 from hashlib import sha256
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from verify.cli.report import environment
+from verify.claim import Run, installed
+from verify.cli.report import as_json, environment
+from verify.ledger.theorems import option_sets
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("theory", "constructions", "verify")
 RUNS = ROOT / "docs" / "_build" / "runs.json"
 KEY = RUNS.with_suffix(".key")
+PICTURES = RUNS.with_name("pictures")
+PROCESSES = 2
+
+
+def run(name: str, options: dict[str, Any], picture: Path | None = None) -> dict[str, Any]:
+    """A claim's run as `--json` writes it; its picture, if it has one, goes into this file."""
+    claim = installed()[name].load()
+    given, start = {**claim.defaults, **options}, time.perf_counter()
+    found = [*claim.findings(Run(quick=True, plot=picture if claim.draws else None), **given)]
+    parameters, seconds = {**given, "seed": 0, "quick": True}, time.perf_counter() - start
+    text = as_json(name, claim.statement, claim.source, parameters, found, seconds)
+    document: dict[str, Any] = json.loads(text)
+    return document
+
+
+def picture_of(name: str, number: int) -> Path:
+    """Where the picture of a claim's run with one of its option sets is."""
+    return PICTURES / f"{name}-{number}.png"
 
 
 def key() -> str:
@@ -35,27 +58,37 @@ def key() -> str:
     return found.hexdigest()
 
 
-def runs() -> list[dict[str, Any]] | None:
-    """The recorded runs; None where there are none of these sources."""
-    if not RUNS.exists() or not KEY.exists() or KEY.read_text() != key():
-        return None
-    claims: list[dict[str, Any]] = json.loads(RUNS.read_text(encoding="utf-8"))["claims"]
-    return claims
+@cache
+def recorded() -> dict[str, list[tuple[dict[str, Any], Path]]]:
+    """By claim, the recorded runs and pictures; nothing where there are none of these sources."""
+    found: dict[str, list[tuple[dict[str, Any], Path]]] = {}
+    if KEY.exists() and KEY.read_text() == key():
+        for document in json.loads(RUNS.read_text(encoding="utf-8"))["claims"]:
+            runs = found.setdefault(document["claim"], [])
+            runs.append((document, picture_of(document["claim"], len(runs))))
+    return found
 
 
-def make() -> int:
-    """Run all claims, unless that was done; the exit code is that of `verify all`."""
-    if runs() is not None:
-        return 0
-    RUNS.parent.mkdir(parents=True, exist_ok=True)
+def make() -> None:
+    """Run each claim with each of its option sets, unless that was done; not what needs a user's
+    data."""
+    if recorded():
+        return
+    PICTURES.mkdir(parents=True, exist_ok=True)
     KEY.unlink(missing_ok=True)
     made = key()
-    words = ["-m", "verify", "all", "--quick", "--jobs", "2", "--quiet", "--json"]
-    code = subprocess.run([sys.executable, *words, str(RUNS)], cwd=ROOT, check=False).returncode
-    if code == 0:
-        KEY.write_text(made)
-    return code
+    tasks = [
+        (name, options, picture_of(name, number))
+        for name, point in installed().items()
+        if not point.load().asks
+        for number, options in enumerate(option_sets(name))
+    ]
+    with ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn")) as pool:
+        documents = [*pool.map(run, *zip(*tasks, strict=True))]
+    text = json.dumps({"schema": 2, "claims": documents}, ensure_ascii=False)
+    RUNS.write_text(text, encoding="utf-8")
+    KEY.write_text(made)
 
 
 if __name__ == "__main__":
-    sys.exit(make())
+    make()

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
+from report_schema import RUNS, violations
 from toys import found, good, run, silent, stopped, strict, unsure
 
 from verify.claim import Run, claim, option
@@ -28,6 +29,7 @@ def test_all_is_as_strong_as_its_weakest_claim(made, code, claims, capsys, tmp_p
     assert run("all", "--quick", "--json", str(file)) == code
     assert f"all: {['holds', '', '', 'undecided'][code]}, 2 claims" in capsys.readouterr().out
     document = strict(file.read_text())
+    assert [*violations(document, RUNS)] == []
     assert [part["claim"] for part in document["claims"]] == ["a", "b"]
 
 

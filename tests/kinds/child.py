@@ -1,37 +1,40 @@
-"""Calls in a child process, which ends when it takes too long or too much memory."""
+"""Calls in a child process, which ends when one takes too long or too much memory."""
 
 from __future__ import annotations
 
 import os
 import resource
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-SECONDS, BYTES = 2.0, 2**32  # of the processor; beside what the process has
+SECONDS, BYTES = 2.0, 2**32  # of the processor for each call; beside what the process has
+END = b"\0"
 
 
-def in_child(call: Callable[[], str]) -> str:
-    """What `call` returns, or how it ended: the error that it raised, or the signal."""
+def in_child(calls: Iterable[Callable[[], str]]) -> list[str]:
+    """What each call returns, or the error that it raises; the signal where one ends the process,
+    which is the last of them."""
     read, write = os.pipe()
     child = os.fork()
     if not child:
         os.close(read)
         signal.signal(signal.SIGPROF, signal.SIG_DFL)
-        signal.setitimer(signal.ITIMER_PROF, SECONDS)
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
         used = resource.getpagesize() * pages
         resource.setrlimit(resource.RLIMIT_AS, (used + BYTES, used + BYTES))
-        try:
-            said = call()
-        except BaseException as error:
-            said = f"{type(error).__name__}: {error}"
-        os.write(write, said.encode(errors="replace")[:4000])
+        for call in calls:
+            signal.setitimer(signal.ITIMER_PROF, SECONDS)
+            try:
+                said = call()
+            except BaseException as error:
+                said = f"{type(error).__name__}: {error}"
+            os.write(write, said.encode(errors="replace")[:4000] + END)
         os._exit(0)
     os.close(write)
     with os.fdopen(read, "rb") as pipe:
-        said = pipe.read().decode()
+        *said, _ = pipe.read().decode().split(END.decode())
     _, status = os.waitpid(child, 0)
     if os.WIFSIGNALED(status):
-        return f"ended by {signal.Signals(os.WTERMSIG(status)).name}"
+        said.append(f"ended by {signal.Signals(os.WTERMSIG(status)).name}")
     return said
