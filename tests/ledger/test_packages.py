@@ -60,7 +60,7 @@ def test_their_statements_stand_beside_ours(theirs, capsys):
     assert any(line.startswith("  mean-label ") for line in capsys.readouterr().out.splitlines())
     assert cli.main(["show", "mean-label"]) == 0
     said = capsys.readouterr()
-    assert "package  theirs" in said.out
+    assert "theirs" in said.out.split()
     assert "width d + 2" in said.out
     assert said.err == ""
 
@@ -68,12 +68,17 @@ def test_their_statements_stand_beside_ours(theirs, capsys):
 BROKEN = {
     # what replaces what in the ledger: the line that is named, and what is said
     ('kind = "theorem"', 'kind = "theorem'): (3, "Illegal character"),
-    ('"d + 2" }', '"d + 2"'): (12, "Unclosed inline table"),
+    ('"d + 2" }', '"d + 2"'): (16, "Unclosed inline table"),
     ("[mean-label]\n", 'x = 1\n"mean-label" = 3\n[y]\n'): (1, "x stands in no entry"),
     ("[mean-label]\n", "# ours\n[newton-ladder]\n"): (2, "a statement newton-ladder already"),
     ("topic", "topics"): (1, "has a field 'topics': choose of"),
-    ('source = "mean_label/weights.py"', ""): (1, 'mean-label says no source: write source = "…"'),
-    ('"theorem"', '"lemma"'): (1, "of kind 'lemma': choose one of theorem, bound"),
+    ('source = "this package"', ""): (1, 'mean-label says no source: write source = "…"'),
+    ('"theorem"', '"lemma"'): (1, "the kind 'lemma'"),
+    ('"new"', '"unknown"'): (1, "the status 'unknown'"),
+    ('"instances"', '"some"'): (1, "the scope 'some'"),
+    ('hypotheses = "none"', ""): (1, "no hypotheses"),
+    ('"theorem"', '"replication"'): (1, "the outcome ''"),
+    ('claim = "mean-label"', 'claim = "mean-label"\nfindings = "size"'): (1, "findings"),
     ('claim = "mean-label"', 'claim = "none"'): (1, "claim 'none' that is not installed"),
     ('"d + 2"', '"d +"'): (1, "a size 'd +' that is no formula"),
     ("{ d = [1, 3] }", "3"): (1, "has over that is no table"),

@@ -133,8 +133,11 @@ def test_the_self_test_does_not_pass_it(theirs, few, capsys):
 ENTRY = """[of-theirs]
 topic = "regression"
 kind = "theorem"
+status = "new"
+hypotheses = "none"
 statement = "A statement."
 source = "nowhere"
+scope = "sample"
 claim = "CLAIM"
 """
 

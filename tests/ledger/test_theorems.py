@@ -1,4 +1,4 @@
-"""The ledger: every path exists, every size is the built model's, every claim is installed."""
+"""The statement index: every path exists, every field is filled, every size is the model's."""
 
 import re
 from itertools import product
@@ -13,14 +13,16 @@ from verify.finding import Verdict
 from verify.ledger.build import built
 from verify.ledger.theorems import (
     KINDS,
+    OUTCOMES,
+    SCOPES,
+    STATUS,
     Formula,
     Theorem,
     ceil_log,
-    in_latex,
     ledger,
-    tables,
     theorem,
 )
+from verify.ledger.written import bibliography, in_bibtex, in_latex
 
 ROOT = Path(__file__).parents[2]
 BUILT = [entry for entry in ledger().values() if entry.build]
@@ -28,15 +30,37 @@ BUILT = [entry for entry in ledger().values() if entry.build]
 
 @pytest.mark.parametrize("entry", ledger().values(), ids=lambda entry: entry.name)
 def test_every_path_exists(entry: Theorem):
-    assert entry.kind in KINDS
-    assert entry.statement.endswith((".", "?"))
     assert entry.test, "a statement without a test"
-    for place in (entry.theory, entry.weights, entry.test):
-        path, _, function = place.partition(":")
-        assert (ROOT / path).exists(), path
-        assert not function or f"def {function}(" in (ROOT / path).read_text(), place
-    assert ":" in entry.theory or not entry.theory, "a file, and what to look at in it"
+    for place in (entry.theory, entry.proof, entry.weights):
+        path, _, name = place.partition(":")
+        assert not path or (ROOT / path).exists(), path
+        assert not path or name or place == entry.proof, "a file, and what to look at in it"
+        defined = rf"(def|class) {re.escape(name)}\b|^#+ {re.escape(name)}$"
+        assert not name or re.search(defined, (ROOT / path).read_text(), re.MULTILINE), place
+    assert (ROOT / entry.test).exists()
     assert entry.claim in installed()
+
+
+@pytest.mark.parametrize("entry", ledger().values(), ids=lambda entry: entry.name)
+def test_every_statement_has_hypotheses_a_scope_a_status_and_a_source(entry: Theorem):
+    assert entry.kind in KINDS
+    assert entry.status in STATUS
+    assert entry.scope.partition(":")[0] in SCOPES
+    for text in (entry.statement, entry.hypotheses):
+        assert text.endswith((".", "?")) or text == "none", text
+    cited = {*re.findall(r"\w+", entry.source)} & {*bibliography()}
+    assert cited or entry.status == "new", "known, but no key says from where"
+    assert entry.proof or entry.kind in ("replication", "open", "erratum"), "no proof"
+
+
+@pytest.mark.parametrize("entry", ledger().values(), ids=lambda entry: entry.name)
+def test_replications_have_an_outcome_and_it_is_that_of_their_findings(entry: Theorem):
+    assert bool(entry.outcome) == (entry.kind == "replication")
+    if entry.outcome:
+        outcome, _, seeds = entry.outcome.partition(":")
+        assert outcome in OUTCOMES
+        assert seeds, "of how many seeds"
+        assert (outcome == "replicated") == (Verdict.FAILS not in entry.found.values())
 
 
 @pytest.mark.parametrize("entry", BUILT, ids=lambda entry: entry.name)
@@ -48,11 +72,6 @@ def test_sizes_are_those_of_the_built_model(entry: Theorem):
         sizes = {"layers": model.n_layers, "heads": model.n_heads, "width": model.d_model}
         for what, formula in entry.sizes.items():
             assert formula.admits(sizes[what], **parameters), (parameters, what, str(formula))
-
-
-def test_pipes_do_not_end_a_cell_of_a_table():
-    rows = [line for line in tables().splitlines() if line.startswith("| `")]
-    assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {7}
 
 
 def test_every_construction_is_in_the_ledger():
@@ -110,10 +129,17 @@ def test_formulas_and_statements_in_latex():
     )
     assert Formula("≤ 4").latex() == r"\le 4"
     first, *_, last = in_latex(theorem("newton-direct"))
-    assert first.startswith(r"\begin{theorem}[{proved in")
+    assert first.startswith(r"\begin{theorem}[{[Schulz1933")
     assert last == r"\end{theorem}"
 
 
 @pytest.mark.parametrize("entry", ledger().values(), ids=lambda entry: entry.name)
 def test_every_entry_has_a_latex_form(entry: Theorem):
     assert entry.statement in "\n".join(in_latex(entry))
+
+
+def test_the_sources_of_a_statement_as_bibtex():
+    first, *_ = in_bibtex([theorem("newton")])
+    assert first.startswith("@inproceedings{Fu2024,")
+    with rejects("source"):
+        list(in_bibtex([Theorem("a", "b", "theorem", "new", "none", "c", "ours", "sample", "d")]))

@@ -35,16 +35,8 @@ from verify.cli.parallel import Task, at_once
 from verify.cli.report import environment
 from verify.cli.running import Output, among_others, check, news, summary
 from verify.finding import Verdict
-from verify.ledger.theorems import (
-    described,
-    entries_of,
-    in_latex,
-    ledger,
-    listing,
-    option_sets,
-    tables,
-    theorem,
-)
+from verify.ledger.theorems import entries_of, ledger, option_sets, theorem
+from verify.ledger.written import described, in_bibtex, in_latex, in_markdown, listing
 from verify.sweep.commands import summarise, sweep_command
 
 USAGE, INTERNAL, INTERRUPTED = 2, 4, 130
@@ -209,7 +201,7 @@ def list_statements(
 ) -> None:
     """The statements of the library, topic by topic: theorems, bounds, errata, replications."""
     if markdown:
-        print(tables(), end="")
+        print(in_markdown(), end="")
         return
     for line in listing(topic):
         print(line)
@@ -221,9 +213,16 @@ def list_statements(
 def show(
     name: Annotated[str, typer.Argument(help="a statement's name, or a claim's")],
     latex: Annotated[bool, option("as LaTeX, with its sizes", "--latex")] = False,
+    bibtex: Annotated[bool, option("its sources as BibTeX", "--bibtex")] = False,
 ) -> None:
-    """One statement: its source, its sizes, and where its theory, weights, claim and test stand."""
+    """One statement: hypotheses, source, status, sizes, and where its theory, proof, weights, claim
+    and test are."""
+    if latex and bibtex:
+        raise InputError("--latex and --bibtex: choose one of them")
     entries = [theorem(name)] if name in ledger() else entries_of(name) or [theorem(name)]
+    if bibtex:
+        print(*in_bibtex(entries), sep="\n\n")
+        return
     for entry in entries:
         print(*(in_latex(entry) if latex else described(entry)), sep="\n")
 

@@ -1,21 +1,34 @@
-"""The ledger: every statement of the library, as data (`theorems.toml`).
+"""The statement index: every statement of the library, as data (`theorems.toml` of each topic).
 
-An entry says in words what is stated, its source by key, its kind, and where its mathematics,
-weights, claim and test stand; its sizes are formulas that tests hold against the built models.
-Kinds:
+An entry gives a statement with its hypotheses, its source by key, and the places of its
+mathematics, proof, weights, claim and test; its sizes are formulas that tests compare with the
+built models.  Kinds:
 
     theorem       must hold
     bound         must hold
-    erratum       a printed mistake, shown
-    replication   a published observation, with the outcome that we found
+    erratum       a mistake in print, with the correction
+    replication   a published observation, with the outcome here
     open          a question, with what is known
+
+Status, which says what is new:
+
+    known         stated and proved in the source
+    our proof     stated in the source; the proof here is ours
+    our size      known but for the size, or the construction, which is ours
+    new           not known to be in print
+
+Scope of the evidence, from strong to weak: *all sizes and inputs*; *all inputs of these sizes*;
+*all sequences up to a length* (or all graphs, words, pairs up to a size); *instances* that are
+named; a *sample*.
+
+Outcome of a replication: *replicated*, *not replicated* or *mixed*, and by how many seeds.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from functools import cache, partial
@@ -28,13 +41,28 @@ from verify.claim import installed
 from verify.ledger import plugins
 
 KINDS = ("theorem", "bound", "erratum", "replication", "open")
-INTRODUCTION = """All that is stated, from the ledger; `python -m verify show NAME` says where
-theory, weights, claim and test of a statement stand. Sizes hold for all parameters of the call;
-d is the dimension of inputs, k the number of steps or hops, n that of tokens or examples, V that of
-symbols. A claim is run by `python -m verify CLAIM`; `python -m verify list --markdown` writes this
-page.
-"""
-LEDGER = Path(__file__).with_name("theorems.toml")
+VERIFY = Path(__file__).parent.parent
+STATUS = ("known", "our proof", "our size", "new")
+SCOPES = (
+    "all sizes and inputs",
+    "all inputs of these sizes",
+    "all sequences up to a length",
+    "instances",
+    "sample",
+)
+OUTCOMES = ("replicated", "not replicated", "mixed")
+TOPICS = (
+    "regression",
+    "retrieval",
+    "memory",
+    "computation",
+    "graphs",
+    "arithmetic",
+    "sensitivity",
+    "language",
+    "structures",
+    "stock",
+)
 WORD = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")  # of which names are made: they are those of files
 
 
@@ -115,31 +143,45 @@ def _log(match: re.Match[str]) -> str:
 
 @dataclass(frozen=True)
 class Theorem:
-    """One entry of the ledger.
+    """One entry of the statement index.
 
-    `theory`, `weights` and `test` are files, the first with the function to look at; `build` is the
-    call that makes the model, and `over` the parameters at which the test makes it; `claim` is the
-    claim that shows the statement, with these `options` where its defaults do not, and `found` what
-    a replication found: the verdicts of its findings that do not hold, by their ids.  `package` is
-    the one that states it, if it is not ours; its files and its functions are meant then.
+    `hypotheses` is "none" where there are none; `scope`, `status` and `outcome` begin with one of
+    the words of `SCOPES`, `STATUS` and `OUTCOMES`.  `theory`, `proof` and `weights` are files, each
+    with the function or class to look at ("path:name"), `test` is a file; `build` is the call that
+    makes the model, and `over` the parameters at which the test makes it; `claim` is the claim that
+    shows the statement, in these `findings` if it shows others too, with these `options` where its
+    defaults do not; and `found` what a replication found: the verdicts of its findings that do not
+    hold, by their ids.  `package` is the one that states it, if it is not ours; its files and its
+    functions are meant then.
     """
 
     name: str
     topic: str
     kind: str
+    status: str
+    hypotheses: str
     statement: str
     source: str
+    scope: str
     claim: str
+    outcome: str = ""
     theory: str = ""
+    proof: str = ""
     weights: str = ""
     test: str = ""
     build: str = ""
+    findings: Sequence[str] = ()
     over: Mapping[str, list[int]] = field(default_factory=dict)
     sizes: Mapping[str, Formula] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     found: Mapping[str, str] = field(default_factory=dict)
     open: str = ""
     package: str = ""
+
+    @property
+    def standing(self) -> str:
+        """In a word or two: the outcome of a replication, the status of any other statement."""
+        return self.outcome.partition(":")[0] or self.status
 
     @property
     def command(self) -> str:
@@ -156,7 +198,9 @@ def ledger() -> dict[str, Theorem]:
 
     A ledger of another package that cannot be read is left out, with a line on standard error.
     """
-    found = entries(LEDGER.read_text(encoding="utf-8"))
+    found = dict[str, Theorem]()
+    for topic in TOPICS:
+        found |= entries((VERIFY / topic / plugins.FILE).read_text(encoding="utf-8"))
     for point in plugins.ledgers():
         try:
             file, text = plugins.text_of(point)
@@ -169,8 +213,8 @@ def ledger() -> dict[str, Theorem]:
 
 def _wrong(taken: Collection[str], package: str, name: str, entry: Any) -> str:
     """What is wrong with an entry of another package's ledger, if anything."""
-    texts = ("topic", "kind", "statement", "source", "claim")
-    more = ("theory", "weights", "test", "build", "open")
+    texts = ("topic", "kind", "status", "hypotheses", "statement", "source", "scope", "claim")
+    more = ("outcome", "theory", "proof", "weights", "test", "build", "open")
     tables = ("over", "sizes", "options", "found")
     known = {each.name for each in fields(Theorem)} - {"name", "package"}
     if not isinstance(entry, dict):
@@ -191,8 +235,14 @@ def _wrong(taken: Collection[str], package: str, name: str, entry: Any) -> str:
     for each in tables:
         if not isinstance(entry.get(each, {}), dict):
             return f"{name} has {each} that is no table: write {each} = {{ … }}"
-    if entry["kind"] not in KINDS:
-        return f"{name} is of kind '{entry['kind']}': choose one of {', '.join(KINDS)}"
+    words = {"kind": KINDS, "status": STATUS, "scope": SCOPES}
+    words |= {"outcome": OUTCOMES} if entry["kind"] == "replication" else {}
+    for each, allowed in words.items():
+        if (word := entry.get(each, "").partition(":")[0]) not in allowed:
+            return f"{name} has the {each} '{word}': use one of {', '.join(allowed)}"
+    listed = entry.get("findings", [])
+    if not isinstance(listed, list) or {*map(type, listed)} - {str}:
+        return f'{name} has findings that are no list of ids: write findings = ["size"]'
     if entry["claim"] not in installed():
         return f"{name} has a claim '{entry['claim']}' that is not installed: see `verify.claims`"
     if plugins.left_out(package, installed()[entry["claim"]]):
@@ -253,64 +303,3 @@ def must_hold(claim: str) -> bool:
 def recorded(claim: str) -> dict[str, str]:
     """The verdicts of a claim's findings, by id, that are on record as other than "holds"."""
     return {id: verdict for entry in entries_of(claim) for id, verdict in entry.found.items()}
-
-
-def listing(topic: str | None = None) -> Iterator[str]:
-    """The statements, topic by topic; ValueError for a topic that there is not."""
-    topics = dict.fromkeys(entry.topic for entry in ledger().values())
-    if topic is not None and topic not in topics:
-        raise InputError(f"no topic '{topic}': choose one of {', '.join(topics)}")
-    for each in topics if topic is None else (topic,):
-        yield each
-        for entry in ledger().values():
-            if entry.topic == each:
-                yield f"  {entry.name:28} {entry.kind:12} {entry.statement}"
-
-
-def tables() -> str:
-    """The statements as Markdown, a table for each topic: `docs/theorems.md`."""
-    lines = ["# Statements", "", INTRODUCTION.rstrip()]
-    topics = dict.fromkeys(entry.topic for entry in ledger().values())
-    for topic in topics:
-        lines += ["", f"## {topic}", "", "| name | statement | layers | heads | width | claim |"]
-        lines.append("|---|---|---|---|---|---|")
-        for entry in ledger().values():
-            if entry.topic == topic:
-                sizes = [str(entry.sizes.get(what, "")) for what in ("layers", "heads", "width")]
-                kind = "" if entry.kind == "theorem" else f"*{entry.kind}* "
-                cells = [f"`{entry.name}`", kind + entry.statement, *sizes, f"`{entry.claim}`"]
-                escaped = " | ".join(cell.replace("|", r"\|") for cell in cells)
-                lines.append(f"| {escaped} |")
-    return "\n".join(lines) + "\n"
-
-
-def in_latex(entry: Theorem) -> Iterator[str]:
-    """An entry as a LaTeX environment; symbols in its words are left as they are."""
-    sizes = ", ".join(rf"{what} ${formula.latex()}$" for what, formula in entry.sizes.items())
-    yield rf"\begin{{{entry.kind}}}[{{{entry.source}}}]"
-    yield f"  {entry.statement}" + f" Sizes: {sizes}." * bool(sizes)
-    yield rf"\end{{{entry.kind}}}"
-
-
-def _place(claim: str) -> str:
-    module, _, name = installed()[claim].value.partition(":")
-    return f"{module.replace('.', '/')}.py:{name}"
-
-
-def described(entry: Theorem) -> Iterator[str]:
-    """All that the ledger says of an entry, in lines."""
-    yield f"{entry.name} ({entry.kind}, {entry.topic})"
-    yield f"  {entry.statement}"
-    rows = {
-        "package": entry.package,
-        "source": entry.source,
-        "theory": entry.theory,
-        "weights": entry.weights,
-        "build": entry.build,
-        "sizes": ", ".join(f"{what} {formula}" for what, formula in entry.sizes.items()),
-        "claim": f"{entry.command} ({_place(entry.claim)})",
-        "test": entry.test,
-        "open": entry.open,
-        "found": ", ".join(f"{id} {verdict}" for id, verdict in entry.found.items()),
-    }
-    yield from (f"  {name:8} {value}" for name, value in rows.items() if value)

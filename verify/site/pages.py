@@ -48,9 +48,13 @@ def page(entry: Theorem, ran: Runs, at: Mapping[str, int]) -> str:
 
 def _parts(entry: Theorem, ran: Runs, at: Mapping[str, int]) -> Iterator[str]:
     yield f"# {entry.name}"
-    yield f"*{entry.kind}* · [{entry.topic}](topic-{entry.topic}.md)"
+    yield f"*{entry.kind}* · {entry.standing} · [{entry.topic}](topic-{entry.topic}.md)"
+    if entry.hypotheses != "none":
+        yield f"*Hypotheses.* {escaped(entry.hypotheses, UP)}"
     yield "\n".join(f"> {line}" for line in escaped(entry.statement, UP).splitlines())
     yield f"Source: {escaped(entry.source, UP)}"
+    if entry.outcome:
+        yield f"Outcome: {escaped(entry.outcome, UP)}"
     yield _sizes(entry)
     if entry.open:
         yield f"Open: {escaped(entry.open, UP)}"
@@ -61,13 +65,14 @@ def _parts(entry: Theorem, ran: Runs, at: Mapping[str, int]) -> Iterator[str]:
         yield from _weights(entry)
     if entry.theory:
         yield from _definition(entry.theory)
-    yield f"## Evidence\n\n```sh\n{entry.command}\n```"
+    yield f"## Evidence\n\nScope: {escaped(entry.scope, UP)}.\n\n```sh\n{entry.command}\n```"
     for run in ran:
         yield from _evidence(entry, run)
     if entry.found and ran:
         record = ", ".join(f"`{id}` {verdict}" for id, verdict in entry.found.items())
         yield f"On record as not holding: {record}."
-    files = {"theory": entry.theory, "weights": entry.weights, "test": entry.test}
+    files = {"theory": entry.theory, "proof": entry.proof}
+    files |= {"weights": entry.weights, "test": entry.test}
     told = [f"{what} `{file}`" for what, file in files.items() if file]
     yield f"## In the source\n\n{', '.join(told)}."
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
-from pathlib import Path
 
 import latex2mathml.converter
 
-import theory
+from verify.ledger.written import BIBLIOGRAPHY
 
-BIBLIOGRAPHY = Path(theory.__file__).with_name("references.bib")
 SPECIAL = re.compile(r"([\\*_<>\[\]|$#~])")
 COLUMNS = re.compile(r"\S {3,}\S")
 LISTED = re.compile(r"((?:\S.*\n)*?\S.*:)\n((?: {2,}\S.*(?:\n|$))+)((?:\S(?s:.*))?)")

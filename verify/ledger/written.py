@@ -1,0 +1,130 @@
+"""Statements as text: lists for a terminal, Markdown, LaTeX, BibTeX."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+import theory
+from theory.kinds import InputError
+from verify.claim import installed
+from verify.ledger.theorems import Theorem, ledger
+
+BIBLIOGRAPHY = Path(theory.__file__).with_name("references.bib")
+INTRODUCTION = """Every statement of the library, with its hypotheses, its source and its status:
+*known*, *our proof* (stated in the source, proved here), *our size* (known but for the size or the
+construction) or *new* (not known to be in print). A replication has its outcome instead. d is the
+dimension of the inputs, k the number of steps or hops, n that of tokens or examples, V that of
+symbols; sizes hold for all parameters of the call. Evidence is what the command checks, and for
+which inputs; `python -m verify show NAME` gives all places. This page is written by
+`python -m verify list --markdown`.
+"""
+
+
+def listing(topic: str | None = None) -> Iterator[str]:
+    """The statements, topic by topic, each with its kind and its status or outcome; ValueError for
+    a topic that there is not."""
+    topics = dict.fromkeys(entry.topic for entry in ledger().values())
+    if topic is not None and topic not in topics:
+        raise InputError(f"no topic '{topic}': choose one of {', '.join(topics)}")
+    for each in topics if topic is None else (topic,):
+        yield each
+        for entry in ledger().values():
+            if entry.topic == each:
+                standing = f"{entry.kind:12} {entry.standing:14}"
+                yield f"  {entry.name:28} {standing} {entry.statement}"
+
+
+def in_markdown() -> str:
+    """All statements in Markdown, topic by topic: `docs/theorems.md`."""
+    lines = ["# Statements", "", INTRODUCTION.rstrip()]
+    topics = dict.fromkeys(entry.topic for entry in ledger().values())
+    for topic in topics:
+        lines += ["", f"## {topic}"]
+        for entry in ledger().values():
+            if entry.topic == topic:
+                lines += ["", f"### {entry.name}", "", *_stated(entry)]
+    return "\n".join(lines) + "\n"
+
+
+def _stated(entry: Theorem) -> Iterator[str]:
+    """A statement as in an appendix: hypotheses, conclusion, sizes, proof and evidence."""
+    yield f"**{entry.kind.capitalize()}** ({entry.standing}). {entry.source}."
+    yield ""
+    if entry.hypotheses != "none":
+        yield f"*Hypotheses.* {entry.hypotheses}"
+        yield ""
+    yield f"*Statement.* {entry.statement}"
+    sizes = ", ".join(f"{what} {formula}" for what, formula in entry.sizes.items())
+    rows = {
+        "Outcome": entry.outcome,
+        "Sizes": sizes,
+        "Open": entry.open,
+        "Proof": _linked(entry.proof),
+        "Weights": _linked(entry.weights),
+        "Evidence": f"`{entry.command}`: {entry.scope}",
+    }
+    yield ""
+    yield from (f"- {name}: {value}" for name, value in rows.items() if value)
+
+
+def _linked(place: str) -> str:
+    path, _, name = place.partition(":")
+    return f"[`{name or path}`](../{path})" if path else ""
+
+
+def in_latex(entry: Theorem) -> Iterator[str]:
+    """An entry as a LaTeX environment; symbols in its words are left as they are."""
+    sizes = ", ".join(rf"{what} ${formula.latex()}$" for what, formula in entry.sizes.items())
+    assumed = "" if entry.hypotheses == "none" else f"{entry.hypotheses} "
+    yield rf"\begin{{{entry.kind}}}[{{{entry.source}}}]"
+    yield f"  {assumed}{entry.statement}" + f" Sizes: {sizes}." * bool(sizes)
+    yield rf"\end{{{entry.kind}}}"
+
+
+def _place(claim: str) -> str:
+    module, _, name = installed()[claim].value.partition(":")
+    return f"{module.replace('.', '/')}.py:{name}"
+
+
+def described(entry: Theorem) -> Iterator[str]:
+    """All that the index has of an entry, in lines."""
+    yield f"{entry.name} ({entry.kind}, {entry.topic}; {entry.standing})"
+    yield f"  {entry.statement}"
+    rows = {
+        "hypotheses": entry.hypotheses,
+        "outcome": entry.outcome,
+        "package": entry.package,
+        "source": entry.source,
+        "theory": entry.theory,
+        "proof": entry.proof,
+        "weights": entry.weights,
+        "build": entry.build,
+        "sizes": ", ".join(f"{what} {formula}" for what, formula in entry.sizes.items()),
+        "claim": f"{entry.command} ({_place(entry.claim)})",
+        "findings": ", ".join(entry.findings),
+        "scope": entry.scope,
+        "test": entry.test,
+        "open": entry.open,
+        "found": ", ".join(f"{id} {verdict}" for id, verdict in entry.found.items()),
+    }
+    yield from (f"  {name:10} {value}" for name, value in rows.items() if value)
+
+
+@cache
+def bibliography() -> dict[str, str]:
+    """The entries of `theory/references.bib`, by key."""
+    text = BIBLIOGRAPHY.read_text(encoding="utf-8")
+    entries = re.split(r"^(?=@)", text, flags=re.MULTILINE)[1:]
+    return {re.findall(r"\{(\w+),", entry)[0]: entry.rstrip() for entry in entries}
+
+
+def in_bibtex(entries: Iterable[Theorem]) -> Iterator[str]:
+    """The BibTeX entries of the keys in these statements' sources; ValueError if there are none."""
+    keys = dict.fromkeys(key for entry in entries for key in re.findall(r"\w+", entry.source))
+    found = [bibliography()[key] for key in keys if key in bibliography()]
+    if not found:
+        raise InputError("the statement has no source in print: cite the library (CITATION.cff)")
+    yield from found
