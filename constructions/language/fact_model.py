@@ -1,8 +1,8 @@
 """Models of a world of facts and its documents: calibrated, Good–Turing, memoriser.
 
-The strings that were seen are given with their chances, and all others share the rest evenly
-(`string_model`): which of them are facts no document tells.  Sampled, such a model says what is no
-fact as often as `theory.language.hallucination` has it:
+The strings that occur among the documents are given with their probabilities, and the rest is
+uniform on all others (`string_model`): no document shows which of them are facts.  A sample of such
+a model is a falsehood with the probability
 
     calibrated     p(U)·|H|/|U|          good-turing  MF·|H|/|U|          memoriser  0
 """

@@ -1,12 +1,12 @@
 """The parity of k among d letters in ⌊log₂ k⌋ + 1 tokens, by one linear head and no MLP.
 
-What is decoded behind the letters are the binary digits of the number c of ones among the k
+The tokens generated behind the bits are the binary digits of the number c of ones among the k
 letters, highest first (`theory.language.linear_tokens`).  The embedding of positions holds in
-`weight` 1 at the k letters and −2^i at digit i, so that one linear head sums up what is left of c,
+`weight` 1 at the k letters and −2^i at digit i, so that one linear head computes the rest of c,
 
     left = Σ_t weight_t · bit_t = Σ_S x − Σ_{i > j} 2^i z_i,
 
-and in `least` the number 2^j − ½ where digit j is wanted.  The logits of 0 and 1 are ∓2(left −
+and in `least` the number 2^j − ½ where digit j is predicted.  The logits of 0 and 1 are ∓2(left −
 least), an odd number, and that of ⊥ is 0; at letters before the last, which are `silent`, it is
 2k + 1, above all others.  The whole is a linear form of the tokens, one for each position.
 """

@@ -1,10 +1,10 @@
 """The parity of k = 2^v among d letters in one layer of one head, a node of a tree at a time.
 
-The letters 0 and 1 stand at positions 0 … d − 1; what is decoded behind them are the k − 1 nodes of
+The bits 0 and 1 are at positions 0 … d − 1; the tokens generated behind them are the k − 1 nodes of
 `theory.language.parity_tree`, the parity last.  Token 0 has bit +1 and token 1 has −1, so that a
-node is the product of its children.  The tree stands in the embedding of positions: `pos` is
-position j as a unit vector, and `children` of position t are those of node t + 1, which is wanted
-there; a letter in front has itself.  The head lets `children` ask and `pos` answer,
+node is the product of its children.  The tree is in the position embedding: `pos` is position j as
+a unit vector, and `children` of position t are those of node t + 1, which is predicted there; an
+earlier bit has itself.  The head has the query `children` and the key `pos`,
 
     score [j a child]                                  gap 1, shared by two children,
 
@@ -15,11 +15,12 @@ and leaves z = (x_a + x_b)/2 in `pair`: ±1 where they agree, 0 where they do no
 to `out`: 1 at ±1 and −1 at 0, the product.  The logits of 0, 1 and ⊥ are out, −out and
 4 − 2 Σ children, which is 2 at letters and 0 at nodes.
 
-ψ is flat within ¼ of −1, 0 and 1.  By softmax at sharpness κ the others keep the share
-ℓ = A/(2 + A), A ≤ (d + k)e^{−κ}, and z is off by at most 2ℓ: from **κ ≥ ln(3.5(d + k))** on
-A ≤ 2/7, ℓ ≤ ⅛, and every step is exact (at letters, where one token is looked for, A/(1 + A) ≤ 2/9,
-nothing depends on it: whatever ψ is, ⊥ has the largest logit).  One gradient step from 0 finds this
-tree: `theory.language.one_gradient_step`, whose scores are those of this head, rounded.
+ψ is flat within ¼ of −1, 0 and 1.  By softmax with inverse temperature κ the other tokens keep the
+fraction ℓ = A/(2 + A), A ≤ (d + k)e^{−κ}, and z is off by at most 2ℓ: from **κ ≥ ln(3.5(d + k))**
+on A ≤ 2/7, ℓ ≤ ⅛, and every step is exact (at the bits, where one token has the largest score, A/(1
++ A) ≤ 2/9, nothing depends on it: whatever ψ is, ⊥ has the largest logit).  One gradient step from
+0 finds this tree: `theory.language.one_gradient_step`, whose scores are those of this head,
+rounded.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""What a gradient says of a parity that is learned without steps: almost nothing, on average.
+"""How little of a gradient depends on the parity that is learned, without a chain of thought.
 
 For a model f_θ of d bits and the loss ½E(f − χ_S)² over all words,
 
     ∇L_S = E f∇f − E χ_S∇f,
 
-of which only the second part knows S: the Fourier coefficient of ∇f at S.  By Parseval these are
-Σ_S ‖E χ_S ∇f‖² = E‖∇f‖² over all sets, so over the C(d, k) sets of size k the mean of their squares
-is at most E‖∇f‖²/C(d, k) (`mean_signal_bound`).  It says that gradients hardly move, not that
-nothing learns: linear algebra over GF(2) finds S from little more than d examples
+of which only the second part depends on S: the Fourier coefficient of ∇f at S.  By Parseval these
+are Σ_S ‖E χ_S ∇f‖² = E‖∇f‖² over all sets, so over the C(d, k) sets of size k the mean of their
+squares is at most E‖∇f‖²/C(d, k) (`mean_signal_bound`).  It bounds how gradients move, not
+learning: linear algebra over GF(2) finds S from little more than d examples
 (`letters_by_elimination`).
 
 **With steps** the same share is large.  At a node that sees m tokens (`one_step`, φ = 4z² − 1, at

@@ -2,10 +2,10 @@
 
 A circuit has inputs and gates g = 1, …, G, each a function of two earlier wires.  Examples show the
 values of all wires: the worked steps.  Of each gate the learner keeps every hypothesis (two earlier
-wires and one of the functions allowed) that agrees with all examples, its version space.  To
-answer, it goes from gate to gate: a wire is decided if all that is kept agrees, whatever the wires
-may be that are not.  As the truth is always kept, **what is decided is right**, whatever the
-examples are.
+wires and one of the functions allowed) that agrees with all examples, its version space.  On a
+new input it goes from gate to gate: a wire is decided if all hypotheses that are kept have the same
+value there, whatever the undecided wires are.  As the truth is always kept, **what is decided is
+right**, whatever the examples are.
 
 After N ≥ (G|H|/ε) ln(G|H|/δ) random examples, |H| hypotheses a gate, with probability ≥ 1 − δ none
 is kept that differs from the truth on more than ε/(G|H|) of the inputs; all that is kept then

@@ -1,4 +1,4 @@
-"""Why a calibrated model says what is not so: a sure inequality, and what follows from it.
+"""Why a calibrated model hallucinates: a deterministic inequality, and what follows from it.
 
 Strings Y, of which F are facts and H = Y∖F are not; p the law of documents, p(F) = 1; U the strings
 that were not seen; g a model.  For every τ ≥ 0, with A = {g > τ} and δ⁺ = (g(A) − p(A))⁺,
@@ -6,7 +6,7 @@ that were not seen; g a model.  For every τ ≥ 0, with A = {g > τ} and δ⁺ 
     g(H) ≥ p(U) − δ⁺ − τ|F| + (τ|A| − p(U∩A)).
 
 g(H∩A) ≥ τ(|A| − |F∩A|), and g(H∖A) ≥ g(Aᶜ) − τ|F∖A|, and g(Aᶜ) ≥ p(Aᶜ) − δ⁺ ≥ p(U) − p(U∩A) − δ⁺:
-add them up.  Nothing is random in it.  With prompts c of weights μ_c it holds too, g(·|c) compared
+add them up.  Nothing in it is random.  With prompts c of weights μ_c it holds too, g(·|c) compared
 with τ, sets counted with their prompts' weights, and |F| the mean number of valid responses.
 
 If facts are *regular*, E p(y) the same for all unseen y given the corpus, and τ = 1/|U|, then the

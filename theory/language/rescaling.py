@@ -1,4 +1,4 @@
-"""What a model loses by saying a set of outcomes too often or too rarely.
+"""What a model loses by giving a set of outcomes too large or too small a probability.
 
     g_s ∝ s·g on A, g elsewhere        d/ds CE(p, g_s) at s = 1 is g(A) − p(A)
     CE(p, g) − min_s CE(p, g_s) = kl(p(A)‖g(A)) ≥ 2δ²,   δ = |g(A) − p(A)|

@@ -3,8 +3,12 @@
     CE_t = H(X_t|X_<t) + KL_t          the loss of any predictor at t; the first part is the source
     a window of N loses H(X_t|last N) − H(X_t|all) = h_{N+1} − h_t      of a stationary source
 
-with h_t = H(X_t|X_<t).  The past counts only through the belief, the law of the state: words that
-lead to one belief are gone through once.
+with h_t = H(X_t|X_<t), which decreases to the entropy rate if the source is stationary, as
+H(X_t|X_<t) ≤ H(X_t|X_2 … X_{t−1}) = h_{t−1}.  X_t depends on the past only through the belief, the
+distribution of the state given the past: h_t is the mean of the entropy of the next symbol over
+beliefs, and words that lead to the same belief are taken together.  The even process has the rate
+⅔ ln 2: state A, of probability ⅔, emits one of two symbols with ½ each, and state B a certain one
+(`entropy_rate`).
 """
 
 from __future__ import annotations

@@ -45,11 +45,12 @@ def number_embeddings(
 ) -> Iterator[Finding]:
     """Published observation: number embeddings have spectral peaks at periods 2, 2.5, 5 and 10.
 
-    Tested on the embeddings of 0 … 299 in all-MiniLM-L6-v2, a distilled BERT.  The bound is a 99 % quantile of the largest peak over
-    random orders of the numbers, so it is one for all periods together.  Part of the peaks goes
-    with the rank of a number among all words, which has the same periods.  Linear probes predict,
-    for held-out numbers, the residues mod 2, 5 and 10 better than in 99 % of random orders, and not
-    those mod 3 and 7; their ridge of 1 was chosen with published figures for mod 2, 7 and 10 known.
+    Tested on the embeddings of 0 … 299 in all-MiniLM-L6-v2, a distilled BERT.  The bound is a 99 %
+    quantile of the largest peak over random orders of the numbers, so it is one for all periods
+    together.  Part of the peaks goes with the rank of a number among all words, which has the same
+    periods.  Linear probes predict, for held-out numbers, the residues mod 2, 5 and 10 better than
+    in 99 % of random orders, and not those mod 3 and 7; their ridge of 1 was chosen with published
+    figures for mod 2, 7 and 10 known.
     """
     place = minilm.folder() if embeddings == "package" else None
     if embeddings == "package" and place is None:
