@@ -17,10 +17,10 @@ to `out`: 1 at ±1 and −1 at 0, the product.  The logits of 0, 1 and ⊥ are o
 
 ψ is flat within ¼ of −1, 0 and 1.  By softmax with inverse temperature κ the other tokens keep the
 fraction ℓ = A/(2 + A), A ≤ (d + k)e^{−κ}, and z is off by at most 2ℓ: from **κ ≥ ln(3.5(d + k))**
-on A ≤ 2/7, ℓ ≤ ⅛, and every step is exact (at the bits, where one token has the largest score, A/(1
-+ A) ≤ 2/9, nothing depends on it: whatever ψ is, ⊥ has the largest logit).  One gradient step from
-0 finds this tree: `theory.language.one_gradient_step`, whose scores are those of this head,
-rounded.
+on A ≤ 2/7, ℓ ≤ ⅛, and every step is exact.  (At the bits, where one token has the largest score,
+A/(1 + A) ≤ 2/9, and nothing depends on it: whatever ψ is, ⊥ has the largest logit.)  One gradient
+step from 0 finds this tree: `theory.language.one_gradient_step`, whose scores are those of this
+head, rounded.
 """
 
 from __future__ import annotations

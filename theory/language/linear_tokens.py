@@ -5,7 +5,7 @@ The tokens are the binary digits of the count c = Σ_{i ∈ S} x_i, highest firs
     z_j = [ Σ_{i ∈ S} x_i − Σ_{i > j} 2^i z_i ≥ 2^j ],      j = ⌊log₂ k⌋, …, 0,
 
 and the last one is the parity: when z_j is predicted, the rest of the count is below 2^{j+1}.
-In the same way a circuit of T threshold gates becomes T such tokens [Malach2024].
+In the same way a circuit of T threshold gates becomes T such tokens (compare [Malach2024]).
 
 The last token satisfies an equation as well, z_0 = Σ_S x_i − Σ_{i > 0} 2^i z_i: linear algebra
 finds S from d + ⌊log₂ k⌋ examples, as many as there are unknowns, if they are independent
