@@ -31,12 +31,12 @@ def fact_model(
     name: ModelName,
 ) -> Transformer:
     """The model called "calibrated", "good-turing" or "memoriser" of the strings `facts` (|F|, L),
-    which have the exact chances p (|F|,) and were seen `counts` (|F|,) times.
+    which have the exact probabilities p (|F|,) and were seen `counts` (|F|,) times.
 
-    As every `string_model` it takes BOS and up to L − 1 letters; `logits` are those of the next
-    letter, `generate` goes on with the most probable ones and `constructions.sample` draws them.
+    As every `string_model` it takes BOS and up to L − 1 symbols; `logits` are those of the next
+    symbol, `generate` goes on with the most probable ones and `constructions.sample` draws them.
 
-    Raises ValueError for counts that are all 0, other than one chance for each fact, and as
+    Raises ValueError for counts that are all 0, other than one probability for each fact, and as
     `string_model`.
     """
     chances = chances_of_seen(p, counts.tolist(), name)

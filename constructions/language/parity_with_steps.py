@@ -1,4 +1,4 @@
-"""The parity of k = 2^v among d letters in one layer of one head, a node of a tree at a time.
+"""The parity of k = 2^v among d bits in one layer of one head, a node of a tree at a time.
 
 The bits 0 and 1 are at positions 0 … d − 1; the tokens generated behind them are the k − 1 nodes of
 `theory.language.parity_tree`, the parity last.  Token 0 has bit +1 and token 1 has −1, so that a
@@ -13,7 +13,7 @@ and leaves z = (x_a + x_b)/2 in `pair`: ±1 where they agree, 0 where they do no
     ψ(z) = 4(relu(z − ¼) − relu(z − ¾)) + 4(relu(−z − ¼) − relu(−z − ¾)) − 1
 
 to `out`: 1 at ±1 and −1 at 0, the product.  The logits of 0, 1 and ⊥ are out, −out and
-4 − 2 Σ children, which is 2 at letters and 0 at nodes.
+4 − 2 Σ children, which is 2 at bits and 0 at nodes.
 
 ψ is flat within ¼ of −1, 0 and 1.  By softmax with inverse temperature κ the other tokens keep the
 fraction ℓ = A/(2 + A), A ≤ (d + k)e^{−κ}, and z is off by at most 2ℓ: from **κ ≥ ln(3.5(d + k))**
@@ -53,14 +53,14 @@ from theory.language.parity_tree import (
 def parity_with_steps(
     d: Count, k: PowerOfTwo, letters: Positions | None = None, *, sharpness: Positive | None = None
 ) -> Transformer:
-    """The parity of k letters, in this order the leaves of the tree, the first k if none are given:
+    """The parity of k bits, in this order the leaves of the tree, the first k if none are given:
 
         model.generate(words, k − 1)        (…, d) → (…, k − 1), the last of them the parity
 
     1 layer, 1 head, width 2(d + k) − 1, 4 units; with softmax at a `sharpness` every step is as
     exact.
 
-    Raises ValueError unless k is a power of two, for letters that are not different, for a
+    Raises ValueError unless k is a power of two, for positions that are not different, for a
     sharpness below ln(3.5(d + k)), and for sizes that no memory holds.
     """
     tree_sizes(d, k)
@@ -100,7 +100,7 @@ def parity_with_steps(
 
 
 def _means(tree: ParityTree, tokens: np.ndarray) -> np.ndarray:
-    """The mean of what each place asks for, of bits ±1."""
+    """The mean of what each position attends to, of bits ±1."""
     return means_of_children(tree, 1 - 2 * tokens)[..., None]
 
 
@@ -110,7 +110,7 @@ def _products(tree: ParityTree, tokens: np.ndarray) -> np.ndarray:
 
 
 def asked(tree: ParityTree) -> np.ndarray:
-    """What each position asks for: itself at letters but the last one, then the children of the
+    """What each position attends to: itself at bits but the last one, then the children of the
     node that is wanted there, (d + k − 2, d + k − 2)."""
     n = tree.d + tree.k - 2
     return np.vstack([np.eye(n)[: tree.d - 1], tree.scores]).astype(np.float64)

@@ -54,16 +54,16 @@ def string_model(
     chances: Sequence[Exact],
     vocabulary_size: VocabularySize,
 ) -> Transformer:
-    """A model of strings of L ≥ 2 letters: the given `strings` (m, L) have the given exact
+    """A model of strings of L ≥ 2 symbols: the given `strings` (m, L) have the given exact
     `chances` (m,), and all others share what these leave of 1 evenly.
 
-    It takes sequences (…, T) of BOS, which is the token `vocabulary_size`, and T − 1 < L letters;
-    `logits` are those of the next letter, and `generate` goes on with the most probable ones.
+    It takes sequences (…, T) of BOS, which is the token `vocabulary_size`, and T − 1 < L symbols;
+    `logits` are those of the next symbol, and `generate` goes on with the most probable ones.
     One layer, L − 1 heads, width L(r + 1) + V + 1, r = ⌈log₂(V + 1)⌉, and a unit for each prefix.
 
-    Raises ValueError for strings of one letter or of more than 500, a string that is given twice,
-    chances that are negative or above 1 in all, or below 1 in all when all V^L strings are given,
-    and for what no memory holds.
+    Raises ValueError for strings of one symbol or of more than 500, a string that is given twice,
+    probabilities that are negative or above 1 in all, or below 1 in all when all V^L strings are
+    given, and for what no memory holds.
     """
     V, given = vocabulary_size, strings
     rows_fit(V)
@@ -162,7 +162,7 @@ def _letter(codes: np.ndarray, k: int, tokens: np.ndarray) -> np.ndarray:
 
 
 def _logits(given: np.ndarray, chances: list[Exact], V: int, tokens: np.ndarray) -> np.ndarray:
-    """ln of the next letter's chance, by definition; 0 where all letters are as likely."""
+    """ln of the next symbol's probability, by definition; 0 where all symbols are as likely."""
 
     def after(prefix: list[int]) -> list[float]:
         shares = next_letter(given, chances, V, prefix)

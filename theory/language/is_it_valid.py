@@ -34,8 +34,8 @@ from theory.language.distributions import Distribution, check_alike, outcomes
 
 @dataclass(frozen=True)
 class IsItValid:
-    """Prompts with their weights; of each the law p and the model g of its responses, and which of
-    them are valid."""
+    """Prompts with their weights; of each the distribution p and the model g of its responses,
+    and which of them are valid."""
 
     weights: tuple[Fraction, ...]
     p: tuple[tuple[Fraction, ...], ...]

@@ -115,7 +115,7 @@ def _words(tree: ParityTree, bits: np.ndarray) -> np.ndarray:
 
 
 def _slope(total: np.ndarray, y: np.ndarray, m: int, printed: bool) -> np.ndarray:
-    """m²(y − φ) · mφ'/8 at z = total/m, in whole numbers."""
+    """m²(y − φ) · mφ'/8 at z = total/m, in integers."""
     size = abs(total)
     phi, slope = 4 * total**2 - m**2, total
     if printed:

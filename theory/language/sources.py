@@ -1,4 +1,4 @@
-"""Sources whose next symbol is predicted exactly: hidden Markov sources with rational chances.
+"""Sources whose next symbol is predicted exactly: hidden Markov sources over the rationals.
 
     CE_t = H(X_t|X_<t) + KL_t          the loss of any predictor at t; the first part is the source
     a window of N loses H(X_t|last N) − H(X_t|all) = h_{N+1} − h_t      of a stationary source
@@ -33,20 +33,20 @@ Window: TypeAlias = Annotated[Steps, Within(below="t")]
 
 @dataclass(frozen=True)
 class Source:
-    """From state i, the symbol v and the next state j have the chance steps[v][i][j]; `start` is
-    the law of the first state."""
+    """From state i, the symbol v and the next state j have the probability steps[v][i][j];
+    `start` is the distribution of the first state."""
 
     start: tuple[Fraction, ...]
     steps: tuple[tuple[tuple[Fraction, ...], ...], ...]
 
     def moved(self, law: Sequence[Fraction], symbol: int) -> tuple[Fraction, ...]:
-        """law · T_v: the chance of the symbol, with each state after it."""
+        """law · T_v: the probability of the symbol, with each state after it."""
         T, states = self.steps[symbol], range(len(law))
         return tuple(sum((law[i] * T[i][j] for i in states), start=Fraction(0)) for j in states)
 
     @property
     def is_stationary(self) -> bool:
-        """Whether the law of the state stays that of the first one."""
+        """Whether the distribution of the state stays that of the first one."""
         after = [self.moved(self.start, v) for v in range(len(self.steps))]
         return tuple(map(sum, zip(*after, strict=True))) == self.start
 
@@ -63,7 +63,7 @@ class Source:
 
 @checked
 def source(start: Distribution, steps: Sequence[Sequence[Sequence[Exact]]]) -> Source:
-    """A source from the law of its first state (S,) and chances (symbols, S, S).
+    """A source from the distribution of its first state (S,) and probabilities (symbols, S, S).
 
     Raises `ValueError` unless what follows each state is a distribution.
     """
@@ -124,7 +124,7 @@ def window_cost(of: Source, t: Time, window: Window) -> Log:
 
 @checked
 def window_entropy_by_definition(of: Source, t: Count, window: Window) -> Log:
-    """H(X_t|X_{t−window} … X_{t−1}), from the chances of all words of t symbols.
+    """H(X_t|X_{t−window} … X_{t−1}), from the probabilities of all words of t symbols.
 
     Raises `ValueError` for more than 10^5 words.
     """
