@@ -59,7 +59,7 @@ def best_scale(p: Distribution, g: Distribution, A: Iterable[Steps]) -> Fraction
 
 @checked
 def rescaling_gain(p: Distribution, g: Distribution, A: Iterable[Steps]) -> Log:
-    """kl(p(A)‖g(A)): what the best s gains; `ValueError` as `best_scale` where it is infinite."""
+    """kl(p(A)‖g(A)), the gain of the best s; `ValueError` as `best_scale` where it is infinite."""
     check_alike(p=p, g=g)
     chosen = outcomes("A", A, len(g))
     return binary_kl(mass(p, chosen), mass(g, chosen))

@@ -133,8 +133,8 @@ def _leaf(tree: Tree) -> int | None:
 def tree_by_restriction(
     d: Annotated[Count, Within(most=MOST_GROWN)], samples: Iterable[tuple[np.ndarray, Tree]]
 ) -> Tree:
-    """The tree that these restrictions (d,) and what is left under them are of, None in place of
-    every subtree that they leave open.
+    """The tree that is consistent with these restrictions (d,) and restricted trees, with None in
+    place of every subtree that they do not determine.
 
     Raises `ValueError` for what are no such pairs, and samples that no tree of this kind has.
     """

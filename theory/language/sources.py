@@ -78,7 +78,7 @@ def source(start: Distribution, steps: Sequence[Sequence[Sequence[Exact]]]) -> S
 @checked
 def even_process() -> Source:
     """From A: 0 and stay, or 1 and go to B, ½ each; from B: 1, and back to A.  Runs of 1s between
-    0s have even length: infinitely many pasts have to be told apart.  Stationary: ⅔ and ⅓."""
+    0s have even length: no finite window determines the state.  Stationary: ⅔ and ⅓."""
     half = Fraction(1, 2)
     zero, one = ((half, 0), (0, 0)), ((0, half), (1, 0))
     return source((Fraction(2, 3), Fraction(1, 3)), (zero, one))
