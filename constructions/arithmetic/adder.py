@@ -5,16 +5,16 @@ Registers.  A number n ≤ L = `largest` holds (cos, sin) of 2πn/T for T = 2.5,
 `step` nearest to n, so no more is known of its size.  p is the least multiple of 10 above 2L, and
 at least 20.  `here` is 1 at numbers; `second` and `equals` are 1 at those two tokens.
 
-Layer 1.  b asks a in linear heads, and `here` of a carries the score: with s = a + b,
-    cos: asks (cos, sin), answers (cos, −sin):    cos b cos a − sin b sin a = cos s
-    sin: asks (sin, cos), answers (cos, sin):     sin b cos a + cos b sin a = sin s
-go into `sum2` … `sum10`, and those of the sizes into `raw`.  "=" has no angle, so it finds 0; the
-first token, which sees itself, writes what nobody reads.
+Layer 1.  Linear heads with the query of b and the key of a; the value is `here` of a, which is 1:
+    cos: query (cos, sin), key (cos, −sin):    cos b cos a − sin b sin a = cos s
+    sin: query (sin, cos), key (cos, sin):     sin b cos a + cos b sin a = sin s
+with s = a + b are written to `sum2` … `sum10`, and those of the sizes to `raw`.  "=" has no angle,
+so its output is 0; the first token attends to itself, and its output is not read.
 
-Layer 2.  "=" asks the second number and carries `sum2` … `sum10` and `raw`; the MLP adds `raw` =
-relu(raw) − relu(−raw) to `low`.
+Layer 2.  "=" attends to the second number, with the values `sum2` … `sum10` and `raw`; the MLP adds
+`raw` = relu(raw) − relu(−raw) to `low`.
 
-Read-out.  The logit of c is, by cos(u − v) = cos u cos v + sin u sin v,
+Unembedding.  The logit of c is, by cos(u − v) = cos u cos v + sin u sin v,
 
     Σ_T cos(2π(s − c)/T) + α cos(2π(c − m_a − m_b)/p),
 

@@ -1,14 +1,14 @@
 """Addition without Fourier features, products or an MLP: 2cs − c² is largest at c = s.
 
-Layer 1, one head of uniform attention.  "=" sees the two numbers, and their mean s/2 goes into its
-`number`, which is 0.
+Layer 1, one head of uniform attention.  "=" attends to the two numbers, and their mean s/2 is
+written to its `number`, which is 0.
 
-Read-out.  The logit of c is 4c·s/2 − c² = s² − (c − s)²: the right one is ahead of its neighbours
-by 1.  If the head finds (s + ε)/2 instead, c = s ± 1 gains ±2ε: for 0 < s < 2L right iff |ε| < 1/2,
-and s = 0 and 2L, which have one neighbour, bear more on the other side.  What Fourier features buy
-is that tolerance: 1/2 here, 5 in `adder.py`.
+Unembedding.  The logit of c is 4c·s/2 − c² = s² − (c − s)²: the right one is ahead of its
+neighbours by 1.  If the head finds (s + ε)/2 instead, c = s ± 1 gains ±2ε: for 0 < s < 2L right iff
+|ε| < 1/2, and s = 0 and 2L, which have one neighbour, tolerate more on the other side.  What
+Fourier features gain is that tolerance: 1/2 here, 5 in `adder.py`.
 
-All numbers are whole or halves of whole ones.
+All numbers are integers or halves of integers.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """Addition mod p with quadratic neurons, at the largest margin that there is.
 
-A quadratic neuron is a linear head that asks itself: with z = u(a) + v(b) in a token, the head that
-asks z, answers z and carries 1 adds z²·w.  u, v and w are rows of numbers, by one-hot codes.
+A quadratic neuron is a linear head with the diagonal mask: with z = u(a) + v(b) in a token, the
+head with query z, key z and value 1 outputs z²·w.  u, v and w are rows of numbers, by one-hot
+codes.
 
-Layer 1, two linear heads.  "=" asks for the first and for the second number and carries their codes
-into `a` and `b`.
+Layer 1, two linear heads.  The query at "=" is matched by the key of the first and of the second
+number, and their codes are written to `a` and `b`.
 
 Layer 2, 4(p − 1) linear heads, each of "=" alone: (u_i(a) + v_i(b))² w_i goes into `number`, which
 is 0 there.  With the neurons of `theory.arithmetic.modular_margin`

@@ -1,4 +1,4 @@
-"""Language: models of given distributions on strings, and parities that are said step by step."""
+"""Language: models of given distributions on strings, and parities by chain of thought."""
 
 from constructions.language.fact_model import fact_model
 from constructions.language.linear_tokens import parity_by_linear_tokens

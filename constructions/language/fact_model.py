@@ -1,8 +1,8 @@
 """Models of a world of facts and its documents: calibrated, Good–Turing, memoriser.
 
-The strings that were seen are given with their chances, and all others share the rest evenly
-(`string_model`): which of them are facts no document tells.  Sampled, such a model says what is no
-fact as often as `theory.language.hallucination` has it:
+The strings that occur among the documents are given with their probabilities, and the rest is
+uniform on all others (`string_model`): no document shows which of them are facts.  A sample of such
+a model is a falsehood with the probability
 
     calibrated     p(U)·|H|/|U|          good-turing  MF·|H|/|U|          memoriser  0
 """
@@ -31,12 +31,12 @@ def fact_model(
     name: ModelName,
 ) -> Transformer:
     """The model called "calibrated", "good-turing" or "memoriser" of the strings `facts` (|F|, L),
-    which have the exact chances p (|F|,) and were seen `counts` (|F|,) times.
+    which have the exact probabilities p (|F|,) and were seen `counts` (|F|,) times.
 
-    As every `string_model` it takes BOS and up to L − 1 letters; `logits` are those of the next
-    letter, `generate` goes on with the most probable ones and `constructions.sample` draws them.
+    As every `string_model` it takes BOS and up to L − 1 symbols; `logits` are those of the next
+    symbol, `generate` goes on with the most probable ones and `constructions.sample` draws them.
 
-    Raises ValueError for counts that are all 0, other than one chance for each fact, and as
+    Raises ValueError for counts that are all 0, other than one probability for each fact, and as
     `string_model`.
     """
     chances = chances_of_seen(p, counts.tolist(), name)

@@ -1,13 +1,13 @@
-"""The parity of k among d letters in ⌊log₂ k⌋ + 1 tokens, by one linear head and no MLP.
+"""The parity of k among d bits in ⌊log₂ k⌋ + 1 tokens, by one linear head and no MLP.
 
-What is decoded behind the letters are the binary digits of the number c of ones among the k
-letters, highest first (`theory.language.linear_tokens`).  The embedding of positions holds in
-`weight` 1 at the k letters and −2^i at digit i, so that one linear head sums up what is left of c,
+The tokens generated behind the bits are the binary digits of the number c of ones among the k
+bits, highest first (`theory.language.linear_tokens`).  The embedding of positions holds in
+`weight` 1 at the k bits and −2^i at digit i, so that one linear head computes the rest of c,
 
     left = Σ_t weight_t · bit_t = Σ_S x − Σ_{i > j} 2^i z_i,
 
-and in `least` the number 2^j − ½ where digit j is wanted.  The logits of 0 and 1 are ∓2(left −
-least), an odd number, and that of ⊥ is 0; at letters before the last, which are `silent`, it is
+and in `least` the number 2^j − ½ where digit j is predicted.  The logits of 0 and 1 are ∓2(left −
+least), an odd number, and that of ⊥ is 0; at bits before the last, which are `silent`, it is
 2k + 1, above all others.  The whole is a linear form of the tokens, one for each position.
 """
 
@@ -32,13 +32,13 @@ from theory.language.linear_tokens import count_of, left_of_count
 def parity_by_linear_tokens(
     d: Annotated[Count, Within(most=10**15)], letters: Positions
 ) -> Transformer:
-    """The digits of the number of ones among the k letters, the last of them its parity:
+    """The digits of the number of ones among the k bits, the last of them its parity:
 
         model.generate(words, ⌊log₂ k⌋ + 1)        (…, d) → (…, ⌊log₂ k⌋ + 1)
 
     1 layer, 1 linear head, width 5, no units.
 
-    Raises ValueError for letters that are not different, and for positions that no memory holds.
+    Raises ValueError for positions that are not different, and for more than the memory holds.
     """
     sizes(2, d)
     chosen = count_of(d, letters)

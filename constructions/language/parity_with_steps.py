@@ -1,10 +1,10 @@
-"""The parity of k = 2^v among d letters in one layer of one head, a node of a tree at a time.
+"""The parity of k = 2^v among d bits in one layer of one head, a node of a tree at a time.
 
-The letters 0 and 1 stand at positions 0 … d − 1; what is decoded behind them are the k − 1 nodes of
+The bits 0 and 1 are at positions 0 … d − 1; the tokens generated behind them are the k − 1 nodes of
 `theory.language.parity_tree`, the parity last.  Token 0 has bit +1 and token 1 has −1, so that a
-node is the product of its children.  The tree stands in the embedding of positions: `pos` is
-position j as a unit vector, and `children` of position t are those of node t + 1, which is wanted
-there; a letter in front has itself.  The head lets `children` ask and `pos` answer,
+node is the product of its children.  The tree is in the position embedding: `pos` is position j as
+a unit vector, and `children` of position t are those of node t + 1, which is predicted there; an
+earlier bit has itself.  The head has the query `children` and the key `pos`,
 
     score [j a child]                                  gap 1, shared by two children,
 
@@ -13,13 +13,14 @@ and leaves z = (x_a + x_b)/2 in `pair`: ±1 where they agree, 0 where they do no
     ψ(z) = 4(relu(z − ¼) − relu(z − ¾)) + 4(relu(−z − ¼) − relu(−z − ¾)) − 1
 
 to `out`: 1 at ±1 and −1 at 0, the product.  The logits of 0, 1 and ⊥ are out, −out and
-4 − 2 Σ children, which is 2 at letters and 0 at nodes.
+4 − 2 Σ children, which is 2 at bits and 0 at nodes.
 
-ψ is flat within ¼ of −1, 0 and 1.  By softmax at sharpness κ the others keep the share
-ℓ = A/(2 + A), A ≤ (d + k)e^{−κ}, and z is off by at most 2ℓ: from **κ ≥ ln(3.5(d + k))** on
-A ≤ 2/7, ℓ ≤ ⅛, and every step is exact (at letters, where one token is looked for, A/(1 + A) ≤ 2/9,
-nothing depends on it: whatever ψ is, ⊥ has the largest logit).  One gradient step from 0 finds this
-tree: `theory.language.one_gradient_step`, whose scores are those of this head, rounded.
+ψ is flat within ¼ of −1, 0 and 1.  By softmax with inverse temperature κ the other tokens keep the
+fraction ℓ = A/(2 + A), A ≤ (d + k)e^{−κ}, and z is off by at most 2ℓ: from **κ ≥ ln(3.5(d + k))**
+on A ≤ 2/7, ℓ ≤ ⅛, and every step is exact.  (At the bits, where one token has the largest score,
+A/(1 + A) ≤ 2/9, and nothing depends on it: whatever ψ is, ⊥ has the largest logit.)  One gradient
+step from 0 finds this tree: `theory.language.one_gradient_step`, whose scores are those of this
+head, rounded.
 """
 
 from __future__ import annotations
@@ -52,14 +53,14 @@ from theory.language.parity_tree import (
 def parity_with_steps(
     d: Count, k: PowerOfTwo, letters: Positions | None = None, *, sharpness: Positive | None = None
 ) -> Transformer:
-    """The parity of k letters, in this order the leaves of the tree, the first k if none are given:
+    """The parity of k bits, in this order the leaves of the tree, the first k if none are given:
 
         model.generate(words, k − 1)        (…, d) → (…, k − 1), the last of them the parity
 
     1 layer, 1 head, width 2(d + k) − 1, 4 units; with softmax at a `sharpness` every step is as
     exact.
 
-    Raises ValueError unless k is a power of two, for letters that are not different, for a
+    Raises ValueError unless k is a power of two, for positions that are not different, for a
     sharpness below ln(3.5(d + k)), and for sizes that no memory holds.
     """
     tree_sizes(d, k)
@@ -99,7 +100,7 @@ def parity_with_steps(
 
 
 def _means(tree: ParityTree, tokens: np.ndarray) -> np.ndarray:
-    """The mean of what each place asks for, of bits ±1."""
+    """The mean of what each position attends to, of bits ±1."""
     return means_of_children(tree, 1 - 2 * tokens)[..., None]
 
 
@@ -109,7 +110,7 @@ def _products(tree: ParityTree, tokens: np.ndarray) -> np.ndarray:
 
 
 def asked(tree: ParityTree) -> np.ndarray:
-    """What each position asks for: itself at letters but the last one, then the children of the
+    """What each position attends to: itself at bits but the last one, then the children of the
     node that is wanted there, (d + k − 2, d + k − 2)."""
     n = tree.d + tree.k - 2
     return np.vstack([np.eye(n)[: tree.d - 1], tree.scores]).astype(np.float64)

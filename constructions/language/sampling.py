@@ -61,13 +61,13 @@ def log_probabilities(model: Model, tokens: kinds.Tokens) -> Tensor:
 @checked
 @torch.no_grad()
 def string_probabilities(model: Model, length: Count) -> Tensor:
-    """The chances of all V^L strings of `length` L letters after BOS, the last token of the
+    """The probabilities of all V^L strings of `length` L symbols after BOS, the last token of the
     vocabulary, in lexicographic order (V^L,), float64.
 
-    Prefixes are shared: where the model holds keys and values, the V^{L−2} strings of L − 2 letters
-    are run once each, and then the V^{L−1} letters that come next.
+    Prefixes are shared: where the model holds keys and values, the V^{L−2} strings of L − 2 symbols
+    are run once each, and then the V^{L−1} symbols that come next.
 
-    Raises ValueError for a model whose answers are not the letters before BOS, for more than 2^27
+    Raises ValueError for a model whose answers are not the symbols before BOS, for more than 2^27
     strings, for strings that are too long for the model, and as `sample`.
     """
     _speaks(model)
@@ -96,7 +96,7 @@ def string_probabilities(model: Model, length: Count) -> Tensor:
 
 
 def _after_each_letter(model: Model, begun: Tensor, V: int) -> Tensor:
-    """The logits after each of the V letters that may follow sequences (P, T), (P, V, V)."""
+    """The logits after each of the V symbols that may follow sequences (P, T), (P, V, V)."""
     P, T = begun.shape
     letters = torch.arange(V, device=begun.device).expand(P, V)[..., None]
     decoder = model.decoder((P,), T + 1)

@@ -1,20 +1,20 @@
-"""Any distribution on strings of L letters that is even on all but a few: a table of prefixes.
+"""Any distribution on strings of L symbols that is uniform on all but a few: a table of prefixes.
 
-A sequence is BOS and the letters so far, at positions 0, 1, …, L − 1; the answer at each is the
-next letter, by its logits ln g(letter | letters so far).
+A sequence is BOS and the symbols so far, at positions 0, 1, …, L − 1; the output at each is the
+next symbol, by its logits ln g(symbol | symbols so far).
 
-Layer 1: L − 1 heads; head k asks for position k (`tokens.placed`), or for BOS where that is still
-to come, and writes the code that it finds, of the letter or of BOS, into `letter_k`.  So the
+Layer 1: L − 1 heads; head k attends to position k (`tokens.placed`), or to BOS where that is still
+to come, and writes the code of that symbol, or of BOS, to `letter_k`.  So the
 registers side by side are a code of the prefix: those of different prefixes differ, and are ±1.
-The MLP is a table: the unit of a prefix of one of the given strings is 1 if that prefix was read
-and 0 else, and its entry are the logits.  Below other prefixes all strings are as likely, and so
-are all letters: no unit is on, and all logits are 0.
+The MLP is a table: the hidden neuron of a prefix of one of the given strings is 1 if that prefix
+was read and 0 else, and its output weights are the logits.  After other prefixes all strings are
+equally likely, and so are all symbols: no neuron is active, and all logits are 0.
 
-With m strings given, of chances that sum to 1 − ρ, the prefix x has the chance
+With m strings given, of probabilities that sum to 1 − ρ, the prefix x has the probability
 
     g(x) = Σ (given strings that begin with x) + ρ·(other strings that begin with x)/(V^L − m)
 
-and the letter v after it g(xv)/g(x).  A softmax has no 0: a letter that cannot follow has the logit
+and the symbol v after it g(xv)/g(x).  A softmax has no 0: an impossible symbol has the logit
 −64, and at most e^−64 = 1.6e−28 of the probability.
 """
 
@@ -54,16 +54,16 @@ def string_model(
     chances: Sequence[Exact],
     vocabulary_size: VocabularySize,
 ) -> Transformer:
-    """A model of strings of L ≥ 2 letters: the given `strings` (m, L) have the given exact
+    """A model of strings of L ≥ 2 symbols: the given `strings` (m, L) have the given exact
     `chances` (m,), and all others share what these leave of 1 evenly.
 
-    It takes sequences (…, T) of BOS, which is the token `vocabulary_size`, and T − 1 < L letters;
-    `logits` are those of the next letter, and `generate` goes on with the most probable ones.
+    It takes sequences (…, T) of BOS, which is the token `vocabulary_size`, and T − 1 < L symbols;
+    `logits` are those of the next symbol, and `generate` goes on with the most probable ones.
     One layer, L − 1 heads, width L(r + 1) + V + 1, r = ⌈log₂(V + 1)⌉, and a unit for each prefix.
 
-    Raises ValueError for strings of one letter or of more than 500, a string that is given twice,
-    chances that are negative or above 1 in all, or below 1 in all when all V^L strings are given,
-    and for what no memory holds.
+    Raises ValueError for strings of one symbol or of more than 500, a string that is given twice,
+    probabilities that are negative or above 1 in all, or below 1 in all when all V^L strings are
+    given, and for what no memory holds.
     """
     V, given = vocabulary_size, strings
     rows_fit(V)
@@ -162,7 +162,7 @@ def _letter(codes: np.ndarray, k: int, tokens: np.ndarray) -> np.ndarray:
 
 
 def _logits(given: np.ndarray, chances: list[Exact], V: int, tokens: np.ndarray) -> np.ndarray:
-    """ln of the next letter's chance, by definition; 0 where all letters are as likely."""
+    """ln of the next symbol's probability, by definition; 0 where all symbols are as likely."""
 
     def after(prefix: list[int]) -> list[float]:
         shares = next_letter(given, chances, V, prefix)

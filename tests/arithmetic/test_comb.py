@@ -16,8 +16,9 @@ from theory.arithmetic import ZHOU, comb, comb_gap, cosine, demands, halvings, l
 from theory.arithmetic.adder import adder_logits
 from theory.arithmetic.adder_balls import logits
 from theory.arithmetic.golden import Golden
+from theory.arithmetic.residues import second_differences
 from verify.arithmetic.comb import comb as claim
-from verify.arithmetic.comb import wins
+from verify.arithmetic.comb import random_layer, separable, wins
 from verify.claim import Run
 from verify.finding import Verdict
 
@@ -122,6 +123,25 @@ def test_demands_that_no_logits_meet(m, data):
     unknowns = np.concatenate([u[:, 0] - u[:, r], v[:, 0] - v[:, r]])
     assert np.allclose(rows @ unknowns, wanted)
     assert wanted.min() <= 1e-12
+
+
+def test_second_differences_are_0_for_sums_and_not_for_products():
+    rng = np.random.default_rng(0)
+    u, v = rng.integers(-9, 10, size=(2, 5, 3))
+    sums = u[:, None] + v[None]
+    assert second_differences(sums).shape == (4, 4, 3)
+    assert not second_differences(sums).any()
+    a = np.arange(5)
+    assert (second_differences(np.multiply.outer(a, a)) == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("uniform", "at", "holds"),
+    [(False, 2, True), (True, 2, True), (True, 1, True), (False, 1, False)],
+)
+def test_a_layer_is_separable_but_where_a_query_depends_on_b(uniform, at, holds):
+    model = random_layer(np.random.default_rng(3), uniform)
+    assert separable(model, at) is holds
 
 
 def test_who_wins():

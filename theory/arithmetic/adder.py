@@ -1,4 +1,4 @@
-"""Adding with a comb and a bump: how little need be known of the size of a sum.
+"""Adding with a comb and a bump: how precisely the size of a sum must be known.
 
 Let 10 divide p ≥ 20, s the sum, 0 ≤ s < p, and ε the error with which its size is known:
 

@@ -52,7 +52,7 @@ def printed_matrix(p: OddModulus) -> np.ndarray:
 
 @checked
 def printed_gram(p: OddModulus) -> np.ndarray:
-    """2 R Rᵀ (p, p), whole numbers, of the rows R of F without their factors √(1/N), √(2/N).
+    """2 R Rᵀ (p, p), integers, of the rows R of F without their factors √(1/N), √(2/N).
 
     Twice a sum of products is N([j ≡ k] ± [j ≡ −k]) mod N, + for cosines, and 2 for x = N.
     """

@@ -24,7 +24,7 @@ def probe_accuracies(
     classes: Annotated[Any, Integers("... p", Within(least=0, below=2**31))],
     ridge: Positive = 1.0,
 ) -> np.ndarray:
-    """The share of rows of E (p, D) whose class is read off by a regression on all others, for each
+    """The fraction of rows of E (p, D) whose class a regression on all others predicts, for each
     labelling of classes (…, p), integers from 0 on: shape (…).
 
     Raises `ValueError` for fewer than two rows.

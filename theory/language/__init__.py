@@ -1,17 +1,17 @@
-"""Language: what next-word models lose, why calibrated ones say what is not so, what generalises.
+"""Language: losses of next-word models, why calibrated ones hallucinate, and generalisation.
 
 logs, log_linear, rescaling     entropies as exact numbers, families, calibration
 sources, worlds, documents      what is predicted, with its probabilities
 string_laws                     a model's probabilities of all strings beside the source's
-good_turing, hallucination      unseen facts, and what a model must say of them
+good_turing, hallucination      unseen facts, and bounds on hallucination
 is_it_valid                     generating against telling what is valid
 decisions                       sampling against the most probable answer
 head_cover, certificates, sparse_and
                                 how many examples are enough for a head
-parity_tree, one_gradient_step  a parity in worked steps, and the gradient of its steps
+parity_tree, one_gradient_step  a parity by chain of thought, and the gradient of its steps
 linear_tokens                   the parity in ⌊log₂ k⌋ + 1 thresholds of linear forms
 gates, restriction_access       learners that are never wrong
-direct_gradients                what a gradient says of a parity without steps
+direct_gradients                how little of a gradient depends on a parity without steps
 """
 
 from theory.language.certificates import error_between, largest_scores, vote_bound

@@ -6,8 +6,9 @@ right on all samples, it errs at most (ln C(T, k) + ln(1/δ))/m of the time, wit
 
 **A vote** [Schapire1998].  A head z = Σ α_t x_t with free scores is a vote of T bits with weights
 α.  If z − θ is above γ at all positive samples and below −γ at all negative ones, k positions drawn
-from α give a mean that is as far as γ/2 from z with chance ≤ e^{−kγ²/2} (Hoeffding), and there are
-T^k of them and (k + 2)² pairs of thresholds that differ on k bits.  So, with probability ≥ 1 − δ,
+from α give a mean that is as far as γ/2 from z with probability ≤ e^{−kγ²/2} (Hoeffding), and there
+are T^k of them and (k + 2)² pairs of thresholds that differ on k bits.  So, with probability ≥ 1 −
+δ,
 
     P(wrong) ≤ 2e^{−kγ²/2} + √((k ln T + 2 ln(k + 2) + ln(k(k + 1)/δ))/2m)   for every k
 

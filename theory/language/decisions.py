@@ -62,7 +62,7 @@ def greedy_text(of: Source, length: Length) -> tuple[int, ...]:
 
 @checked
 def most_probable_text(of: Source, length: Count) -> tuple[int, ...]:
-    """The text of the largest chance, of all of them; `ValueError` for more than 10^5."""
+    """The text of the largest probability, of all of them; `ValueError` for more than 10^5."""
     T, V = length, len(of.steps)
     if T > 20 or V**T > MOST:
         raise InputError(f"length is {T}, of {V}^{T} texts: give at most {MOST} in all")
@@ -71,5 +71,5 @@ def most_probable_text(of: Source, length: Count) -> tuple[int, ...]:
 
 @checked
 def distance_of_greedy(of: Source, length: Length) -> Fraction:
-    """The total variation between the source's texts and the greedy one: 1 − its chance."""
+    """The total variation between the source's texts and the greedy one: 1 − its probability."""
     return 1 - of.chance(greedy_text(of, length))

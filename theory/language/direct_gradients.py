@@ -1,21 +1,21 @@
-"""What a gradient says of a parity that is learned without steps: almost nothing, on average.
+"""How little of a gradient depends on the parity that is learned, without a chain of thought.
 
 For a model f_θ of d bits and the loss ½E(f − χ_S)² over all words,
 
     ∇L_S = E f∇f − E χ_S∇f,
 
-of which only the second part knows S: the Fourier coefficient of ∇f at S.  By Parseval these are
-Σ_S ‖E χ_S ∇f‖² = E‖∇f‖² over all sets, so over the C(d, k) sets of size k the mean of their squares
-is at most E‖∇f‖²/C(d, k) (`mean_signal_bound`).  It says that gradients hardly move, not that
-nothing learns: linear algebra over GF(2) finds S from little more than d examples
+of which only the second part depends on S: the Fourier coefficient of ∇f at S.  By Parseval these
+are Σ_S ‖E χ_S ∇f‖² = E‖∇f‖² over all sets, so over the C(d, k) sets of size k the mean of their
+squares is at most E‖∇f‖²/C(d, k) (`mean_signal_bound`).  It bounds how gradients move, not
+learning: linear algebra over GF(2) finds S from little more than d examples
 (`letters_by_elimination`).
 
-**With steps** the same share is large.  At a node that sees m tokens (`one_step`, φ = 4z² − 1, at
-w = 0) ∂φ(z)/∂w_j = 8z(x_j − z)/m, so that, y the product of the two children,
+**With steps** the same fraction is large.  At a node that sees m tokens (`one_step`, φ = 4z² − 1,
+at w = 0) ∂φ(z)/∂w_j = 8z(x_j − z)/m, so that, y the product of the two children,
 
     E y∂φ/∂w_j = (8/m)([j a child]/m − 2/m²),       E‖∇φ‖² = (64/m)(E z² − E z⁴) ≤ 64/m²,
 
-and the squares of the first add up to (64/m⁴)(2 − 4/m): a share (2 − 4/m)/m² at least
+and the squares of the first add up to (64/m⁴)(2 − 4/m): a fraction (2 − 4/m)/m² at least
 (`least_step_signal`).
 """
 
@@ -73,7 +73,7 @@ def letters_by_elimination(
     words: Annotated[Any, Integers("n d", Within(least=0, most=1))],
     parities: Annotated[Any, Integers("n", Within(least=0, most=1))],
 ) -> list[int] | None:
-    """The set S of letters of which `parities` (n,) are those of words (n, d), by elimination over
+    """The set S of positions whose parities in words (n, d) are `parities` (n,), by elimination in
     GF(2), or None where the examples leave it open.
 
     Raises `ValueError` for examples that no S explains.

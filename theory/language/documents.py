@@ -45,9 +45,9 @@ def fact_strings(base: CountFrom2, count: Count, seed: Seed) -> np.ndarray:
 def next_letter(
     given: np.ndarray, chances: Sequence[Exact], V: int, prefix: Sequence[int]
 ) -> list[Fraction] | None:
-    """g(prefix and v)/g(prefix) of each letter v, where the strings `given` (m, L) have these
-    chances and the other V^L − m share what is left of 1 evenly; None if no given string begins
-    so, or g(prefix) is 0."""
+    """g(prefix and v)/g(prefix) of each symbol v, where the strings `given` (m, L) have these
+    probabilities and the rest of 1 is uniform on the other V^L − m; None if no given string begins
+    with the prefix, or g(prefix) is 0."""
     m, L = given.shape
     each = (1 - sum(chances, start=Fraction(0))) / max(V**L - m, 1)
 
@@ -65,8 +65,8 @@ def next_letter(
 @checked
 def chances_of_seen(p: Distribution, counts: Sequence[Steps], name: ModelName) -> list[Fraction]:
     """What a model of `theory.language.worlds` gives to each fact that was seen, in order, exactly:
-    facts have the chances p (|F|,), and `counts` (|F|,) of the documents each.  All other strings
-    share evenly what is left of 1.
+    facts have the probabilities p (|F|,), and `counts` (|F|,) of the documents each.  All other
+    strings share evenly what is left of 1.
 
     Raises `ValueError` for no documents, and other than one count for each fact.
     """

@@ -1,15 +1,16 @@
 """Learning a circuit gate by gate, without ever being wrong [RivestSloan1988].
 
 A circuit has inputs and gates g = 1, …, G, each a function of two earlier wires.  Examples show the
-values of all wires: the worked steps.  Of each gate the learner keeps every hypothesis (two earlier
-wires and one of the functions allowed) that agrees with all examples, its version space.  To
-answer, it goes from gate to gate: a wire is decided if all that is kept agrees, whatever the wires
-may be that are not.  As the truth is always kept, **what is decided is right**, whatever the
-examples are.
+values of all wires, a chain of thought.  Of each gate the learner keeps every hypothesis (two
+earlier wires and one of the functions allowed) that agrees with all examples, its version space.
+On a new input it goes from gate to gate: a wire is decided if all hypotheses that are kept have the
+same value there, whatever the undecided wires are.  As the truth is always kept, **what is decided
+is right**, whatever the examples are.
 
 After N ≥ (G|H|/ε) ln(G|H|/δ) random examples, |H| hypotheses a gate, with probability ≥ 1 − δ none
 is kept that differs from the truth on more than ε/(G|H|) of the inputs; all that is kept then
-agrees with the truth on all but a share ε of them, where every gate is decided (`enough_examples`).
+agrees with the truth on all but a fraction ε of them, where every gate is decided
+(`enough_examples`).
 """
 
 from __future__ import annotations
@@ -161,7 +162,7 @@ def hypotheses(inputs: InputCount, gates: GateCount) -> int:
 def enough_examples(
     inputs: InputCount, gates: GateCount, epsilon: OpenUnit, delta: OpenUnit
 ) -> int:
-    """N ≥ (G|H|/ε) ln(G|H|/δ), after which at most a share ε of inputs is left open.
+    """N ≥ (G|H|/ε) ln(G|H|/δ), after which at most a fraction ε of inputs is left open.
 
     Raises `ValueError` for more than 10^300 examples.
     """

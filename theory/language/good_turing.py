@@ -1,4 +1,4 @@
-"""The share of documents that were seen once, and the chance of what was not seen, exactly.
+"""The fraction of documents whose outcome occurs once, and the mass of the unseen, exactly.
 
 n documents are drawn independently from p; MF = (outcomes seen once)/n, M = p(unseen).
 
@@ -6,9 +6,9 @@ n documents are drawn independently from p; MF = (outcomes seen once)/n, M = p(u
     E(MF − M)² = Σ_i [p_i(1 − p_i)^{n−1}/n + p_i²(1 − p_i)^n]
                  + Σ_{i≠j} p_i p_j (1 − p_i − p_j)^{n−2} ((p_i + p_j)² − 1/n)
 
-The first as an outcome is seen once with the chance n·p(1 − p)^{n−1}, and not with (1 − p)^n.  For
-the second the pairs, s = p_i + p_j: both seen once, p_i p_j (1 − s)^{n−2}(n − 1)/n; one once and
-the other not, twice p_i p_j (1 − s)^{n−1}; neither, p_i p_j (1 − s)^n; whose sum with signs is
+The first as an outcome is seen once with the probability n·p(1 − p)^{n−1}, and not with (1 − p)^n.
+For the second the pairs, s = p_i + p_j: both seen once, p_i p_j (1 − s)^{n−2}(n − 1)/n; one once
+and the other not, twice p_i p_j (1 − s)^{n−1}; neither, p_i p_j (1 − s)^n; whose sum with signs is
 p_i p_j (1 − s)^{n−2} (1 − 1/n − 2(1 − s) + (1 − s)²).
 
 As p(1 − p)^n ≤ (n/(n + 1))^n/(n + 1) and s²(1 − s)^{n−2} ≤ (4/n²)(1 − 2/n)^{n−2},
@@ -117,7 +117,7 @@ def moments_by_definition(p: Distribution, documents: Count) -> tuple[Fraction, 
 def seen_and_once(
     facts: Counted, documents: Annotated[Count, Within(most=50)]
 ) -> dict[tuple[int, int], Fraction]:
-    """The chances of (facts seen, facts seen once) where all facts are as likely."""
+    """The probabilities of (facts seen, facts seen once) where all facts are as likely."""
     found = {(0, 0): Fraction(1)}
     for _ in range(documents):
         after = defaultdict[tuple[int, int], Fraction](Fraction)

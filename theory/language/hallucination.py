@@ -1,12 +1,13 @@
-"""Why a calibrated model says what is not so: a sure inequality, and what follows from it.
+"""Why a calibrated model hallucinates: a deterministic inequality, and what follows from it.
 
-Strings Y, of which F are facts and H = Y∖F are not; p the law of documents, p(F) = 1; U the strings
-that were not seen; g a model.  For every τ ≥ 0, with A = {g > τ} and δ⁺ = (g(A) − p(A))⁺,
+Strings Y, of which F are facts and H = Y∖F are not; p the distribution of documents, p(F) = 1; U
+the strings that were not seen; g a model.  For every τ ≥ 0, with A = {g > τ} and δ⁺ = (g(A) −
+p(A))⁺,
 
     g(H) ≥ p(U) − δ⁺ − τ|F| + (τ|A| − p(U∩A)).
 
 g(H∩A) ≥ τ(|A| − |F∩A|), and g(H∖A) ≥ g(Aᶜ) − τ|F∖A|, and g(Aᶜ) ≥ p(Aᶜ) − δ⁺ ≥ p(U) − p(U∩A) − δ⁺:
-add them up.  Nothing is random in it.  With prompts c of weights μ_c it holds too, g(·|c) compared
+add them up.  Nothing in it is random.  With prompts c of weights μ_c it holds too, g(·|c) compared
 with τ, sets counted with their prompts' weights, and |F| the mean number of valid responses.
 
 If facts are *regular*, E p(y) the same for all unseen y given the corpus, and τ = 1/|U|, then the
@@ -15,12 +16,12 @@ bracket has mean τ|A| − |A∩U|·E p(U)/|U| ≥ 0, as p(U) ≤ 1 (Good and Tu
     E g(H) ≥ E MF − E δ⁺ − E|F|/|U| − 1/n,    |U| ≥ |H|;
     g(H) ≥ p(U) − δ⁺ − |F|/(γ|U|)                        with probability ≥ 1 − γ, τ = 1/(γ|U|)
 
-as p(U∩A) exceeds τ|A∩U| with chance ≤ γ (Markov).  Only over-confidence at one threshold counts,
-δ⁺ ≤ Mis, the total variation between p and g on the level sets of g.
+as p(U∩A) exceeds τ|A∩U| with probability ≤ γ (Markov).  Only over-confidence at one threshold
+counts, δ⁺ ≤ Mis, the total variation between p and g on the level sets of g.
 
-With prompts, the answer of c uniform among m, given with chance α_c and else "don't know", both
-valid, τ = 1/m, N documents, sr = (prompts answered exactly once)/N, MM = Σ μ_c α_c over prompts
-never answered:
+With prompts, the answer of c uniform among m, given with probability α_c and else "don't know",
+both valid, τ = 1/m, N documents, sr = (prompts answered exactly once)/N, MM = Σ μ_c α_c over
+prompts never answered:
 
     E err ≥ E sr − E δ⁺ − 2/m − 1/N;
     err ≥ MM − δ⁺ − 2/m − √(½ ln(1/γ) Σ μ_c²α_c²)        with probability ≥ 1 − γ, given the data
@@ -84,7 +85,7 @@ class Levels:
     """Strings in groups, of numbers or of fractions (dtype object), one entry for each group.
 
     strings  how many (of each prompt)     facts   how many of them are facts (valid)
-    p        their mass together           g       the model's chance of each (given its prompt)
+    p        their mass together           g       the probability of each (given its prompt)
     unseen   whether they were not seen    weight  of the group's prompts together, else 1
     """
 

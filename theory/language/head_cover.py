@@ -5,11 +5,11 @@
 **Softmax.**  ‖softmax(s) − softmax(s')‖₁ ≤ ‖s − s'‖_∞: along the line from s to s' the speed of the
 weights α is Σ α_t |Δ_t − Σ α Δ|, the mean deviation of Δ, which is at most its standard deviation,
 and this at most half of its range, ≤ ‖Δ‖_∞.  The constant 1 is sharp: of two tokens with scores ±h
-the weights move by tanh h from equal ones.
+the weights move by tanh h from equal ones, and tanh(h)/h → 1; other tokens may have low scores.
 
 **A vector of the cover** for q is (A/k) Σ_{i ≤ k} a_i with each a_i one of ±e_1, …, ±e_d, 0.  Drawn
 at random with mean q/A, it is off by at most (A² − ‖q‖²)/k in mean square (Maurey), and choosing
-one a_i after the other, each the best for ‖a_1 + … + a_i − i·q/A‖, does as well without chance
+one a_i after the other, each the best for ‖a_1 + … + a_i − i·q/A‖, does as well without randomness
 (`nearest_in_cover`).
 
 **The head** then moves by at most VB·(BA/√k₁) as q moves, and by B·V/√k₂ as v does, on *all* X

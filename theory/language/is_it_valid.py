@@ -1,8 +1,8 @@
-"""Generating is at least as hard as telling what is valid, exactly [KNVZ2025].
+"""Generating is at least as hard as classifying what is valid, exactly [KNVZ2025].
 
 Prompts c of weights μ_c, responses that are valid (V_c) or wrong (E_c, at least one), p(·|c) on
-valid ones, a model g(·|c) with err = g(E).  *Is it valid?* is asked of p's responses and of uniform
-wrong ones, half of the time each; g answers yes where g(r|c) > t:
+valid ones, a model g(·|c) with err = g(E).  *Is it valid?* is a classification of p's responses
+and of uniform wrong ones, half of the time each; g predicts valid where g(r|c) > t:
 
     err_iiv(t) = ½ p(g ≤ t) + ½ Σ μ_c |E_c ∩ {g > t}|/|E_c|.
 
@@ -34,8 +34,8 @@ from theory.language.distributions import Distribution, check_alike, outcomes
 
 @dataclass(frozen=True)
 class IsItValid:
-    """Prompts with their weights; of each the law p and the model g of its responses, and which of
-    them are valid."""
+    """Prompts with their weights; of each the distribution p and the model g of its responses,
+    and which of them are valid."""
 
     weights: tuple[Fraction, ...]
     p: tuple[tuple[Fraction, ...], ...]

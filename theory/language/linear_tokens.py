@@ -4,11 +4,11 @@ The tokens are the binary digits of the count c = Σ_{i ∈ S} x_i, highest firs
 
     z_j = [ Σ_{i ∈ S} x_i − Σ_{i > j} 2^i z_i ≥ 2^j ],      j = ⌊log₂ k⌋, …, 0,
 
-and the last one is the parity: when z_j is wanted, what is left of the count is below 2^{j+1}.  So
-do T threshold gates become T such tokens.
+and the last one is the parity: when z_j is predicted, the rest of the count is below 2^{j+1}.
+In the same way a circuit of T threshold gates becomes T such tokens (compare [Malach2024]).
 
-The last step is an equation as well, z_0 = Σ_S x_i − Σ_{i > 0} 2^i z_i: linear algebra reads S from
-d + ⌊log₂ k⌋ examples, as many as there are unknowns, if they are independent
+The last token satisfies an equation as well, z_0 = Σ_S x_i − Σ_{i > 0} 2^i z_i: linear algebra
+finds S from d + ⌊log₂ k⌋ examples, as many as there are unknowns, if they are independent
 (`letters_by_solving`).  Logistic regression of each token on what stands before it learns the
 thresholds as well, from more of them (`tokens_by_regression`).
 """
@@ -28,7 +28,7 @@ BitTokens: TypeAlias = Annotated[Any, Integers("n T", Within(least=0, most=1))]
 
 
 def count_of(d: int, letters: np.ndarray) -> np.ndarray:
-    """1 at the letters, (d,).  Raises `ValueError` unless they are different."""
+    """1 at these positions, (d,).  Raises `ValueError` unless they are different."""
     if len(np.unique(letters)) < len(letters):
         raise InputError(f"letters are {letters.tolist()}: give different ones")
     return np.bincount(letters, minlength=d)
@@ -38,10 +38,10 @@ def count_of(d: int, letters: np.ndarray) -> np.ndarray:
 def linear_tokens(
     words: Annotated[Any, Integers("... d", Within(least=0, most=1))], letters: Positions
 ) -> np.ndarray:
-    """The digits of the number of ones among the letters of words (…, d) of 0 and 1, highest first,
+    """The digits of the number of ones at `letters` in words (…, d) of 0 and 1, highest first,
     each by its threshold, (…, ⌊log₂ k⌋ + 1).
 
-    Raises `ValueError` unless the letters are different.
+    Raises `ValueError` unless the positions `letters` are different.
     """
     left = words @ count_of(words.shape[-1], letters)
     tokens = []
@@ -53,7 +53,7 @@ def linear_tokens(
 
 
 def left_of_count(tokens: np.ndarray, letters: np.ndarray, d: int) -> np.ndarray:
-    """Σ_S x − Σ 2^i z_i of the first t tokens of a history (…, T), d letters and digits whatever
+    """Σ_S x − Σ 2^i z_i of the first t tokens of a history (…, T), d bits and digits whatever
     they are, for t = 1 … T: (…, T)."""
     L, T = len(letters).bit_length() - 1, tokens.shape[-1]
     weights = np.concatenate([count_of(d, letters), -(2 ** (L - np.arange(max(T - d, 0))))])
@@ -62,7 +62,7 @@ def left_of_count(tokens: np.ndarray, letters: np.ndarray, d: int) -> np.ndarray
 
 @checked
 def letters_by_solving(words: BitWords, tokens: BitTokens) -> list[Fraction] | None:
-    """The coefficients of the words' letters in z_0 = Σ a_i x_i + Σ b_j z_j, over the rationals,
+    """The coefficients of the bits of the words in z_0 = Σ a_i x_i + Σ b_j z_j, over the rationals,
     (d,), or None where the examples (n, d), (n, ⌊log₂ k⌋ + 1) leave one of them open.
 
     Raises `ValueError` for tokens that no such form gives.

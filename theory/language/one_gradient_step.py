@@ -1,7 +1,7 @@
 """One gradient step on the steps of a parity: the tree stands in the gradient.
 
-Node n sees the m tokens x_j before it, takes z = Σ_j softmax(w)_j x_j and says φ(z); the loss is
-½E(φ(z) − y)², y = x_a x_b the product of its children [KimSuzuki2025].  At w = 0, in units 8/m²,
+A node attends to the m tokens x_j before it and predicts φ(z), z = Σ_j softmax(w)_j x_j; the loss
+is ½E(φ(z) − y)², y = x_a x_b the product of its children [KimSuzuki2025].  At w = 0, in units 8/m²,
 
     u_j = −(m²/8) ∂L/∂w_j = (m/8) E (y − φ(z)) φ'(z) (x_j − z),      z = (1/m) Σ_j x_j.
 
@@ -115,7 +115,7 @@ def _words(tree: ParityTree, bits: np.ndarray) -> np.ndarray:
 
 
 def _slope(total: np.ndarray, y: np.ndarray, m: int, printed: bool) -> np.ndarray:
-    """m²(y − φ) · mφ'/8 at z = total/m, in whole numbers."""
+    """m²(y − φ) · mφ'/8 at z = total/m, in integers."""
     size = abs(total)
     phi, slope = 4 * total**2 - m**2, total
     if printed:

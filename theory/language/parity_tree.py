@@ -1,7 +1,7 @@
 """The parity of k = 2^v among d bits, step by step: a binary tree of parities of two.
 
 Bits are x_0, …, x_{d−1} ∈ {−1, +1}.  Node m = d, …, d + k − 2 multiplies its two children: first
-the k letters in pairs, then these nodes in pairs, and so on; the last node is the parity.  Written
+the k bits in pairs, then these nodes in pairs, and so on; the last node is the parity.  Written
 one after the other behind the bits, every node sees its children: the tokens j < m [KimSuzuki2025].
 """
 
@@ -18,7 +18,7 @@ PowerOfTwo: TypeAlias = Annotated[Count, Within(least=2, most="d")]
 
 
 class ParityTree(NamedTuple):
-    """d bits, the k letters in the order of the leaves, the children of each node (k − 1, 2)."""
+    """d bits, the positions of k of them as leaves, the children of each node (k − 1, 2)."""
 
     d: int
     letters: tuple[int, ...]
@@ -26,7 +26,7 @@ class ParityTree(NamedTuple):
 
     @property
     def k(self) -> int:
-        """How many letters the parity is of."""
+        """How many bits the parity is of."""
         return len(self.letters)
 
     @property
@@ -48,7 +48,7 @@ def tree_sizes(d: Count, k: PowerOfTwo) -> tuple[int, int]:
 
 @checked
 def parity_tree(d: Annotated[Count, Within(most=10**8)], letters: Positions) -> ParityTree:
-    """The tree over these letters, in this order.
+    """The tree over the bits at these positions, in this order.
 
     Raises `ValueError` unless they are 2, 4, 8, … different ones.
     """
@@ -82,8 +82,8 @@ def with_steps(tree: ParityTree, bits: SignRows) -> np.ndarray:
 
 
 def means_of_children(tree: ParityTree, bits: np.ndarray) -> np.ndarray:
-    """Of tokens ±1, d letters and nodes whatever they are (…, T): at each place the mean of the two
-    children of the node that comes next, at letters but the last one the letter itself."""
+    """Of tokens ±1, d bits and nodes whatever they are (…, T): at each place the mean of the two
+    children of the node that comes next, at bits but the last one the bit itself."""
     nodes = tree.children[: max(bits.shape[-1] - tree.d + 1, 0)]
     means = bits[..., nodes].sum(axis=-1) / 2
     return np.concatenate([bits[..., : tree.d - 1], means], axis=-1)

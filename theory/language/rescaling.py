@@ -1,4 +1,4 @@
-"""What a model loses by saying a set of outcomes too often or too rarely.
+"""What a model loses by giving a set of outcomes too large or too small a probability.
 
     g_s ∝ s·g on A, g elsewhere        d/ds CE(p, g_s) at s = 1 is g(A) − p(A)
     CE(p, g) − min_s CE(p, g_s) = kl(p(A)‖g(A)) ≥ 2δ²,   δ = |g(A) − p(A)|
@@ -59,7 +59,7 @@ def best_scale(p: Distribution, g: Distribution, A: Iterable[Steps]) -> Fraction
 
 @checked
 def rescaling_gain(p: Distribution, g: Distribution, A: Iterable[Steps]) -> Log:
-    """kl(p(A)‖g(A)): what the best s gains; `ValueError` as `best_scale` where it is infinite."""
+    """kl(p(A)‖g(A)), the gain of the best s; `ValueError` as `best_scale` where it is infinite."""
     check_alike(p=p, g=g)
     chosen = outcomes("A", A, len(g))
     return binary_kl(mass(p, chosen), mass(g, chosen))
@@ -106,8 +106,8 @@ def common_scale_loss(
 ) -> Log:
     """Σ_c μ_c (kl(p_c‖g_{s,c}) − kl(p_c‖g_c)): what one s for all prompts adds to the loss.
 
-    p, g: the chances p(A|c), g(A|c) of each prompt; only they matter, as g_s is g within A and
-    outside of it.  Raises `ValueError` for other than one of each for every prompt.
+    p, g: the probabilities p(A|c), g(A|c) of each prompt; only they matter, as g_s is g within A
+    and outside of it.  Raises `ValueError` for other than one of each for every prompt.
     """
     if not len(weights) == len(p) == len(g):
         raise InputError(
@@ -127,8 +127,8 @@ def closest_common_scale(delta: Annotated[Exact, Within(least=-1, most=1)]) -> F
 
 
 def uniform_share(g: np.ndarray, outcomes: int) -> float:
-    """The share s of the uniform law on so many outcomes under which samples, to which the model
-    gives g, are likeliest: the maximiser of Σ ln((1 − s)g + s/|Y|).
+    """The weight s of the uniform distribution on so many outcomes under which samples, to which
+    the model gives g, have the largest likelihood: the maximiser of Σ ln((1 − s)g + s/|Y|).
 
     The sum is concave in s: the root of its slope, by bisection.
     """

@@ -6,10 +6,11 @@ to random bits; the learner sees what is left of the formula, and the restrictio
 **Trees** read no variable twice on a path.  What is left is the tree with the tests of set
 variables contracted; equal children stay apart.  The root is the one variable that is the root
 whenever it is free: any other is not, in a sample that leaves both free (probability μ²).  A leaf
-is known by the same token: no variable is.  A sample passes to both children of a free root, and to
-one of a set one: to each with probability (1 + μ)/2.  What is returned is **never wrong**: where
-more than one variable is possible it says so (None).  A node at depth ℓ is found with probability
-1 − δ/2s by n((1 + μ)/2)^ℓ μ² ≥ ln(2sd/δ) samples, s leaves (`enough_restrictions`).
+is recognised in the same way: no variable is possible.  A sample passes to both children of a free
+root, and to one of a set one: to each with probability (1 + μ)/2.  What is returned is **never
+wrong**: where more than one variable is possible the output is None.  A node at depth ℓ is found
+with probability 1 − δ/2s by n((1 + μ)/2)^ℓ μ² ≥ ln(2sd/δ) samples, s leaves
+(`enough_restrictions`).
 
 **DNF** of terms of at most w literals, none inside another.  What is left of a term that is not
 falsified are its free literals.  A term is seen whole with probability at least μ^w; so after
@@ -132,8 +133,8 @@ def _leaf(tree: Tree) -> int | None:
 def tree_by_restriction(
     d: Annotated[Count, Within(most=MOST_GROWN)], samples: Iterable[tuple[np.ndarray, Tree]]
 ) -> Tree:
-    """The tree that these restrictions (d,) and what is left under them are of, None in place of
-    every subtree that they leave open.
+    """The tree that is consistent with these restrictions (d,) and restricted trees, with None in
+    place of every subtree that they do not determine.
 
     Raises `ValueError` for what are no such pairs, and samples that no tree of this kind has.
     """

@@ -1,10 +1,14 @@
-"""Sources whose next symbol is predicted exactly: hidden Markov sources with rational chances.
+"""Sources whose next symbol is predicted exactly: hidden Markov sources over the rationals.
 
     CE_t = H(X_t|X_<t) + KL_t          the loss of any predictor at t; the first part is the source
     a window of N loses H(X_t|last N) − H(X_t|all) = h_{N+1} − h_t      of a stationary source
 
-with h_t = H(X_t|X_<t).  The past counts only through the belief, the law of the state: words that
-lead to one belief are gone through once.
+with h_t = H(X_t|X_<t), which decreases to the entropy rate if the source is stationary, as
+H(X_t|X_<t) ≤ H(X_t|X_2 … X_{t−1}) = h_{t−1}.  X_t depends on the past only through the belief, the
+distribution of the state given the past: h_t is the mean of the entropy of the next symbol over
+beliefs, and words that lead to the same belief are taken together.  The even process has the rate
+⅔ ln 2: state A, of probability ⅔, emits one of two symbols with ½ each, and state B a certain one
+(`entropy_rate`).
 """
 
 from __future__ import annotations
@@ -29,20 +33,20 @@ Window: TypeAlias = Annotated[Steps, Within(below="t")]
 
 @dataclass(frozen=True)
 class Source:
-    """From state i, the symbol v and the next state j have the chance steps[v][i][j]; `start` is
-    the law of the first state."""
+    """From state i, the symbol v and the next state j have the probability steps[v][i][j];
+    `start` is the distribution of the first state."""
 
     start: tuple[Fraction, ...]
     steps: tuple[tuple[tuple[Fraction, ...], ...], ...]
 
     def moved(self, law: Sequence[Fraction], symbol: int) -> tuple[Fraction, ...]:
-        """law · T_v: the chance of the symbol, with each state after it."""
+        """law · T_v: the probability of the symbol, with each state after it."""
         T, states = self.steps[symbol], range(len(law))
         return tuple(sum((law[i] * T[i][j] for i in states), start=Fraction(0)) for j in states)
 
     @property
     def is_stationary(self) -> bool:
-        """Whether the law of the state stays that of the first one."""
+        """Whether the distribution of the state stays that of the first one."""
         after = [self.moved(self.start, v) for v in range(len(self.steps))]
         return tuple(map(sum, zip(*after, strict=True))) == self.start
 
@@ -59,7 +63,7 @@ class Source:
 
 @checked
 def source(start: Distribution, steps: Sequence[Sequence[Sequence[Exact]]]) -> Source:
-    """A source from the law of its first state (S,) and chances (symbols, S, S).
+    """A source from the distribution of its first state (S,) and probabilities (symbols, S, S).
 
     Raises `ValueError` unless what follows each state is a distribution.
     """
@@ -74,7 +78,7 @@ def source(start: Distribution, steps: Sequence[Sequence[Sequence[Exact]]]) -> S
 @checked
 def even_process() -> Source:
     """From A: 0 and stay, or 1 and go to B, ½ each; from B: 1, and back to A.  Runs of 1s between
-    0s have even length: infinitely many pasts have to be told apart.  Stationary: ⅔ and ⅓."""
+    0s have even length: no finite window determines the state.  Stationary: ⅔ and ⅓."""
     half = Fraction(1, 2)
     zero, one = ((half, 0), (0, 0)), ((0, half), (1, 0))
     return source((Fraction(2, 3), Fraction(1, 3)), (zero, one))
@@ -120,7 +124,7 @@ def window_cost(of: Source, t: Time, window: Window) -> Log:
 
 @checked
 def window_entropy_by_definition(of: Source, t: Count, window: Window) -> Log:
-    """H(X_t|X_{t−window} … X_{t−1}), from the chances of all words of t symbols.
+    """H(X_t|X_{t−window} … X_{t−1}), from the probabilities of all words of t symbols.
 
     Raises `ValueError` for more than 10^5 words.
     """

@@ -1,8 +1,8 @@
 """Learning a conjunction of k among T bits: whose samples grow like ln T.
 
-Words are T independent uniform bits; the label is 1 if the bits at k positions are all 1 (a share
-2^{−k}).  Four learners, of words (m, T) and labels (m,) of 0 and 1 (`ValueError` for others), each
-of which returns scores of words, positive for label 1:
+Words are T independent uniform bits; the label is 1 if the bits at k positions are all 1 (a
+fraction 2^{−k}).  Four learners, of words (m, T) and labels (m,) of 0 and 1 (`ValueError` for
+others), each of which returns scores of words, positive for label 1:
 
     elimination   the AND of all bits that are 1 in every positive example.  A false one is left
                   with probability (1 − 2^{−k−1})^m: (T − k)(1 − 2^{−k−1})^m of them in the mean
@@ -13,8 +13,9 @@ of which returns scores of words, positive for label 1:
 A linear form is enough, as a conjunction is a half-space; but training that does not change when
 words are rotated cannot know that the axes matter, and a penalty or softmax does.
 
-Any learner: m labels say at most m·h(2^{−k}) of which of the C(T, k) conjunctions it is, so who
-finds it with probability p has p ln C(T, k) ≤ m h(2^{−k}) + h(p) (Fano; `least_samples`).
+Any learner: m labels have at most m·h(2^{−k}) nats of information on which of the C(T, k)
+conjunctions it is, so a learner that finds it with probability p has p ln C(T, k) ≤ m h(2^{−k}) +
+h(p) (Fano; `least_samples`).
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ def random_conjunction(
 
 @checked
 def balanced_accuracy(scores: Annotated[Any, Reals("n")], labels: BitLabels) -> float:
-    """The mean of the shares of labels 1 and 0 that have scores on their side, each (n,).
+    """The mean of the fractions of labels 1 and 0 that have scores on their side, each (n,).
 
     Raises `ValueError` where one of the labels does not occur.
     """

@@ -28,7 +28,7 @@ Many: TypeAlias = Annotated[Count, Within(most=10**8)]
 
 @dataclass(frozen=True)
 class World:
-    """Facts of the chances p (|F|,), `counts` (|F|,) of them in n documents, among |H| others."""
+    """Facts of probabilities p (|F|,), `counts` (|F|,) of them in n documents, and |H| others."""
 
     p: np.ndarray
     counts: np.ndarray
@@ -113,7 +113,7 @@ def world(
     law: LawName,
     seed: Seed,
 ) -> World:
-    """A world and its documents, drawn from chances ∝ 1/rank ("zipf") or all equal ("uniform").
+    """A world and its documents, of probabilities ∝ 1/rank ("zipf") or all equal ("uniform").
 
     Raises `ValueError` for fewer other strings than facts.
     """
@@ -129,7 +129,7 @@ def world(
 @dataclass(frozen=True)
 class Prompted:
     """Equally likely prompts, each with one right answer of m; `answered` (prompts,) says how often
-    the documents answered each, and α with what chance a document does."""
+    the documents answered each, and α with what probability a document does."""
 
     answered: np.ndarray
     documents: int
@@ -153,7 +153,7 @@ class Prompted:
 
     @property
     def never(self) -> float:
-        """The share of prompts that were never answered."""
+        """The fraction of prompts that were never answered."""
         return float((self.answered == 0).mean())
 
     @property
@@ -168,7 +168,7 @@ class Prompted:
 
     def calibrated(self) -> Levels:
         """The model that knows the answers that it saw, and spreads α over all m where it saw none:
-        "don't know" with chance 1 − α at every prompt."""
+        "don't know" with probability 1 − α at every prompt."""
         new, old, m, a = self.never, 1 - self.never, self.answers, self.alpha
         silent = 1 - a
         #      any answer,   "don't know",  the answer,  another,      "don't know"

@@ -62,12 +62,15 @@ def adder(
     alpha: Alpha = None,
     bits: Annotated[int | None, option("binary places of the weights")] = None,
 ) -> Iterator[Finding]:
-    """Two layers add with Fourier features, if the size of a number is known to the nearest 5.
+    """Two layers of linear heads add with Fourier features of periods 2, 2.5, 5 and 10.
 
-    A comb of periods 2, 2.5, 5 and 10 and a bump of weight α: right for every error |ε| < 5 of the
-    sum's size iff α is at most 2/sin²(5π/p).  Weights are multiples of a power of two, so that
-    float64 rounds nothing, and the enumeration of all pairs on the tensors is a proof.  Without
-    Fourier features, 2cs − c² adds in one layer, and bears errors of less than ½.
+    For all L ≥ 1 the model of width 23 with 4 ReLUs outputs a + b for all integers 0 ≤ a, b ≤ L, if
+    the embedding knows the size of a number to the nearest multiple of step ≤ 5 and the weight of
+    the low frequency is at most 2/sin²(5π/p), p the least multiple of 10 above 2L, at least 20.
+    Weights are multiples of a power of two, so that float64 rounds nothing, and the enumeration of
+    all pairs on the tensors is a proof.  Without Fourier features one layer of uniform attention
+    has the logits 2c(a + b) − c²; it is right for errors of a + b below 1/2, where the Fourier
+    features are right for errors of the size below 5.
     """
     L = of_size(run, largest)
     alpha = usual_alpha(candidates(L)) if alpha is None else alpha

@@ -5,20 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from itertools import combinations, product
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
+import torch
 from flint import arb, fmpq
 
+from constructions.arithmetic.sums import Sums
+from constructions.attention import Attention
+from constructions.blocks import Block, Embed, PosEmbed, Unembed
+from constructions.stream import Stream
+from constructions.transformer import Transformer
 from theory.arithmetic.adder import largest_alpha
 from theory.arithmetic.adder_balls import alpha_limit, logits
 from theory.arithmetic.comb import ZHOU, comb_gap, halvings, period
 from theory.arithmetic.comb import comb as C
 from theory.arithmetic.congruence import number_of_candidates
 from theory.arithmetic.golden import Golden, cosine
-from theory.arithmetic.residues import demands
+from theory.arithmetic.residues import demands, second_differences
 from verify.claim import Run, claim, option
-from verify.domains import Ball
+from verify.domains import Ball, Rational, read_out, streams
 from verify.evidence.enclosure import BITS, all_hold, below
 from verify.evidence.enclosure import same as same_ball
 from verify.finding import Finding, Verdict, labelled, no_counterexample, same
@@ -34,20 +40,23 @@ TABLE = {
 SMALL = 30  # the p at which logits are written out
 ROUNDED = arb(2) ** -40  # of a limit in float64, whose sines lose a few bits
 LEAST_AHEAD = 2.0**-60  # of the best candidate, where balls are to tell it from the next
-MODULI = 24
+MODULI, PLACES = 24, 4  # largest modulus of the inequalities, and that of the random layers
 
 
 @claim(source="[Zhou2024]; proved in theory/arithmetic/", faults_seen=[{}])
 def comb(
     run: Run, *, p: Annotated[int, option("answers, a multiple of 10", min=20)] = 530
 ) -> Iterator[Finding]:
-    """Periods 2, 2.5, 5 and 10 tell the residues mod 10 apart, and are what halving makes of 2, 10.
+    """Cosines of periods 2, 2.5, 5 and 10 separate the residues mod 10: statements on such combs.
 
-    Their sums of cosines are numbers a + b√5, so signs are decided by whole numbers.  With a bump
-    of weight α sums are right for all errors |ε| < 5 of their size up to an α that depends on the
-    periods; without the comb errors are ε to the nearest whole number, without the bump multiples
-    of 10.  Residues are not added by any sums u_c(a) + v_c(b): one layer of linear or uniform
-    attention without an MLP has no others at a token that asks the same whatever a and b are.
+    Closure: {2, 10} closed under halving the period is {2, 2.5, 5, 10}, as far as periods T with
+    10/T an integer mod 10, up to sign and but for 0.  Tolerance: for 10 | p ≥ 20, the logits
+    Σ_T cos(2π(c − s)/T) + α cos(2π(c − s − ε)/p) have their only maximum over c = 0, …, p − 1 at
+    c = s for all |ε| < 5 iff α ≤ 2/sin²(5π/p).  Residues: for m ≥ 2 no logits u_c(a) + v_c(b) have
+    their maximum at c = a + b mod m for all a and b, and one layer of linear or uniform attention
+    without an MLP has no other logits at a position whose token is neither a nor b.
+
+    Values of the comb are numbers a + b√5, whose signs integers decide.
     """
     number_of_candidates(p)
     yield cosines()
@@ -60,6 +69,7 @@ def comb(
         yield from labelled("limit", by_hand(SMALL))
         yield from labelled("errors", signatures(SMALL))
     yield impossible(8 if run.quick else MODULI)
+    yield from layers(run, 1 if run.quick else 5)
 
 
 def cosines() -> Finding:
@@ -266,20 +276,76 @@ def wins(z: list[arb], expected: list[int]) -> Verdict:
 
 
 def impossible(most: int) -> Finding:
-    """For every m and r the demands add up to 0, so that no logits meet them all."""
+    """For every m and r the inequalities sum to 0 > 0, so no separable logits satisfy them."""
     return no_counterexample(
         "residues",
-        f"sums u_c(a) + v_c(b) that add mod m: for m = 2 … {most} and every r",
+        f"separable logits u_c(a) + v_c(b) that add mod m: m = 2 … {most}, every r",
         satisfiable(most),
         evidence="proved",
-        words="what is to be above 0 adds up to 0: there are none",
+        words="none: the required inequalities sum to 0 > 0",
         wanted="a contradiction",
     )
 
 
 def satisfiable(most: int) -> Iterator[str]:
-    """Demands mod m that do not add up to 0, or are not two for each a."""
+    """Systems of inequalities mod m whose rows do not sum to 0, or are not two for each a."""
     for r, m in combinations(range(1, most + 1), 2):
         rows = demands(m, r)
         if rows.sum(0).any() or not (np.abs(rows).sum(1) == 2).all() or len(rows) != 2 * m:
-            yield f"m = {m}, r = {r}: the demands add up to {rows.sum(0).tolist()}"
+            yield f"m = {m}, r = {r}: the rows sum to {rows.sum(0).tolist()}"
+
+
+def layers(run: Run, count: int) -> Iterator[Finding]:
+    """Random layers of two heads, over Q: their logits at "=" are separable, with linear and with
+    uniform attention; those of linear heads at the position of b are not."""
+    found = {
+        f"{name} at {where}": sum(
+            separable(random_layer(run.rng, name == "uniform"), at) for _ in range(count)
+        )
+        for name, where, at in (
+            ("linear", "'='", 2),
+            ("uniform", "'='", 2),
+            ("uniform", "b", 1),
+            ("linear", "b", 1),
+        )
+    }
+    yield same(
+        "separable",
+        f"random layers of attention without an MLP, {count} of each kind, with logits "
+        "u_c(a) + v_c(b), over Q",
+        found,
+        {kind: 0 if kind == "linear at b" else count for kind in found},
+        words=", ".join(f"{kind} {number}" for kind, number in found.items()),
+        wanted="all, but for linear heads at the position of b, which have products",
+    )
+
+
+def random_layer(rng: np.random.Generator, uniform: bool) -> Transformer:
+    """Two heads without a mask over the tokens a, b and "=", with integer weights."""
+    d = 4
+
+    def drawn(*shape: int) -> Any:
+        return torch.as_tensor(rng.integers(-3, 4, shape) * 1.0)
+
+    asks = (0.0 if uniform else 1.0) * drawn(2, d, d)
+    heads = (asks, *(drawn(2, d, d) for _ in range(3)), 0.0 * drawn(2, d), drawn(2, d))
+    attention = Attention(*heads, normalise="hardmax" if uniform else "linear", mask="full")
+    return Transformer(
+        Embed(drawn(PLACES + 1, d)),
+        [Block(attention)],
+        Unembed(drawn(d, PLACES)),
+        pos_embed=PosEmbed(drawn(3, d)),
+        interface=Sums(PLACES, PLACES, None),
+        stream=Stream(state=d),
+        source="random weights",
+    )
+
+
+def separable(model: Transformer, at: int) -> bool:
+    """Whether the logits at this position are a function of a plus a function of b, over Q."""
+    domain = Rational()
+    z = np.empty((PLACES, PLACES, PLACES), dtype=object)
+    for a, b in np.ndindex(PLACES, PLACES):
+        *_, H = streams(model, model.prompt(np.array([a, b])), domain)
+        (z[a, b],) = read_out(model, domain.matrix([H.tolist()[at]]), domain).tolist()
+    return not second_differences(z).any()

@@ -53,12 +53,12 @@ EPS = float(np.finfo(np.float64).eps)
 def fourier_filters(
     run: Run, *, largest: Largest = 260, step: Step = 5, alpha: Alpha = None
 ) -> Iterator[Finding]:
-    """Without the low frequencies the adder errs by multiples of 10, without the high ones by ε.
+    """Filters of Fourier coefficients: what the adder loses with its low or its high frequencies.
 
-    A filter is a projection of the stream.  It is a mask of the logits' Fourier coefficients for
-    every stream iff the rows that it removes are orthogonal to those that it keeps, as in the
-    adder, where it removes registers up to rounding; for other read-outs it changes what it is to
-    keep.
+    The projection P = I − R⁺R of the residual stream removes the coefficients R of the logits, and
+    it leaves the others, K, unchanged for every state iff KRᵀ = 0.  So it is in the adder, where it
+    clears registers, up to rounding.  Without the low frequencies the candidates that tie are all
+    c ≡ a + b mod 10; without the high ones the errors are those of the sum of the rounded sizes.
     """
     L = of_size(run, largest)
     alpha = usual_alpha(candidates(L)) if alpha is None else alpha

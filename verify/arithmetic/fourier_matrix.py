@@ -33,9 +33,9 @@ def fourier_matrix(
 ) -> Iterator[Finding]:
     """A Fourier matrix of p rows that all have period p − 1 is no basis; the real transform is one.
 
-    Its columns 0 and p − 1 are equal, so its rank is p − 1, and F Fᵀ has the eigenvalues 0, 1 and
-    two roots of λ² − (4 + 1/(p − 1))λ + 4, so that Fᵀ does not undo F.  With a p that 10 divides,
-    periods 2, 2.5, 5 and 10 are bins of the orthonormal transform.
+    For odd p ≥ 3 its columns 0 and p − 1 are equal, so its rank is p − 1, and F Fᵀ has the
+    eigenvalues 0 (once), 1 (p − 3 times) and the two roots of λ² − (4 + 1/(p − 1))λ + 4.  With a p
+    that 10 divides, periods 2, 2.5, 5 and 10 are bins of the orthonormal transform.
     """
     if p % 2 == 0:
         raise InputError(f"p is {p}: the printed matrix takes an odd p")

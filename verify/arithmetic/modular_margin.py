@@ -54,7 +54,8 @@ def modular_margin(
 ) -> Iterator[Finding]:
     """Quadratic networks add mod p with a normalised margin of at most √(2/27)/(√p (p − 1)), p odd.
 
-    4(p − 1) neurons attain it, for every odd p: those of one frequency each, all frequencies alike.
+    For every odd p ≥ 3 a transformer whose second layer has 4(p − 1) linear heads with the diagonal
+    mask, one for each quadratic neuron, attains it: its logits are 2(p·[c ≡ a + b] − 1).
     """
     if odd_modulus(p) > MOST:
         raise InputError(f"p is {p}: all pairs of logits are enclosed up to {MOST}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 
@@ -25,22 +26,35 @@ def rank(matrix: np.ndarray) -> int:
     return int(fmpz_mat(matrix.tolist()).rank())
 
 
+def norms(gram: np.ndarray, scales: list[Fraction]) -> dict[Fraction, int]:
+    """How many rows of the printed matrix have which squared norm, exactly."""
+    squares = (scale * Fraction(int(g), 2) for scale, g in zip(scales, np.diag(gram), strict=True))
+    return dict(sorted(Counter(squares).items()))
+
+
 def printed(run: Run) -> Iterator[Finding]:
-    """[Zhou2024]: the matrix that its Fourier analysis is written with."""
+    """[Zhou2024]: the matrix that its Fourier analysis is written with, printed as a basis."""
     gram, scales = printed_gram(PRINTED), printed_scales(PRINTED)
     N = PRINTED - 1
-    F = printed_matrix(PRINTED)
-    same_columns = differing(F) == 0
-    found = rank(gram)
-    length = scales[-1] * Fraction(int(gram[-1, -1]), 2)
-    holds = same_columns and found < PRINTED and length != 1
+    one = Fraction(1)
+    stated = {0 * one: 1, one: N // 2 - 1, 1 + one / N: 1, 1 + 2 * one / N: N // 2 - 1}
+    stated[2 + 2 * one / N] = 1  # the row of period 2
+    found, lengths = rank(gram), norms(gram, scales)
+    same_columns = differing(printed_matrix(PRINTED)) == 0
+    longest = max(lengths)
     yield Finding(
         "fourier-basis",
         f"the printed matrix of p = {PRINTED} rows of period {N} as a Fourier basis",
         "exact",
-        {"rank": found, "squared length of the last row": float(length)},
-        {"rank": N, "squared length of the last row": 2 + 2 / N},
-        Verdict.of(holds and found == N and length == 2 + Fraction(2, N)),
-        f"rank {found}, columns 0 and {N} equal, its last row of length² {float(length):.4f}",
-        "shown to be none; of a multiple of 10 points the real transform has the same bins",
+        {"rank": found, "rows by squared norm": _named(lengths)},
+        {"rank": N, "rows by squared norm": _named(stated)},
+        Verdict.of(same_columns and found == N and lengths == stated),
+        f"rank {found}, columns 0 and {N} equal, the row of period 2 of norm "
+        f"√({longest}) = {float(longest) ** 0.5:.4f}",
+        f"no basis: rank {N}, a row of norm √(2 + 2/{N}), the others 0, 1, √(1 + 1/{N}) or "
+        f"√(1 + 2/{N}); of a multiple of 10 points the real transform has the same bins",
     )
+
+
+def _named(lengths: dict[Fraction, int]) -> dict[str, int]:
+    return {str(square): count for square, count in lengths.items()}

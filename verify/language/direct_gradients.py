@@ -39,11 +39,12 @@ def direct_gradients(
     d: Annotated[int, option("bits of the cube on which gradients are summed", min=2, max=10)] = 8,
     letters: Annotated[int, option("letters of the parity whose bound is stated", min=20)] = 64,
 ) -> Iterator[Finding]:
-    """The squares of what all parities have in a gradient add up to E‖∇f‖², whatever the model.
+    """Σ_S ‖E χ_S ∇f‖² = E‖∇f‖² for every differentiable f of d bits, over all 2^d sets S.
 
-    So an average k-parity of d bits moves the gradient by at most √(E‖∇f‖²/C(d, k)), where a step
-    on m tokens moves its own by √((2 − 4/m)E‖∇φ‖²)/m at least.  That does not say that parities
-    cannot be learned: elimination over GF(2) finds the letters from little more than d examples.
+    So over the C(d, k) parities of k bits the part of the gradient that depends on S has the mean
+    square at most E‖∇f‖²/C(d, k), where a step of the chain of thought on m tokens has at least the
+    fraction (2 − 4/m)/m² of its own E‖∇φ‖².  This bounds gradients, not learning: elimination over
+    GF(2) finds S from little more than d examples.
     """
     if letters > MOST:
         raise InputError(f"letters is {letters}: give at most {MOST}")

@@ -40,10 +40,11 @@ def good_turing(
     documents: Annotated[int, option("documents of each", min=2, max=50_000)] = 1000,
     worlds: Annotated[int, option("how many are drawn", min=20, max=10**4)] = 400,
 ) -> Iterator[Finding]:
-    """The share of documents seen once is the chance of the unseen, to 1.2/√n in the mean square.
+    """The fraction of documents whose outcome occurs once, MF, beside the mass M of the unseen.
 
-    E MF − E M = Σ p²(1 − p)^{n−1} ≤ (1/n)(1 − 1/n)^{n−1}, with equality for n equal facts, and
-    E(MF − M)² ≤ (1 + 1/e)/n + O(n^−2), both in closed form for every p.
+    For every distribution p and n independent documents, E MF − E M = Σ p²(1 − p)^{n−1}, which is
+    at most (1/n)(1 − 1/n)^{n−1}, with equality iff p is uniform on n outcomes; E(MF − M)² has a
+    closed form and is at most (1 + 1/e)/n + O(n⁻²).
     """
     yield from counted(run)
     yield most_mean()

@@ -48,12 +48,12 @@ def hallucination(
     law: Annotated[Literal["zipf", "uniform"], option("how likely facts are")] = "zipf",
     samples: Annotated[int, option("strings sampled of each built model", min=100)] = 2000,
 ) -> Iterator[Finding]:
-    """Models that are not over-confident say what is not so about as often as facts came once.
+    """A model that is not over-confident outputs falsehoods about as often as facts occur once.
 
-    For every model, law, threshold τ and A = {g > τ}, g(H) ≥ p(U) − δ⁺ − τ|F| + τ|A| − p(U∩A), with
-    U what was not seen, H what is no fact, δ⁺ = (g(A) − p(A))⁺; so E g(H) ≥ E MF − E δ⁺ − |F|/|U| −
-    1/n where facts are regular, MF the share of documents whose fact came once.  What a model
-    hallucinates less than that it is over-confident by, at least; a memoriser by just as much.
+    For all p, g, U and τ ≥ 0, g(H) ≥ p(U) − δ⁺ − τ|F| + τ|A| − p(U∩A) with A = {g > τ}, H the
+    strings that are no facts and δ⁺ = (g(A) − p(A))⁺.  If U are the unseen strings, τ = 1/|U| and
+    facts are regular, then E g(H) ≥ E MF − E δ⁺ − E(|F|/|U|) − 1/n, MF the fraction of n documents
+    whose fact occurs once.  With prompts of m answers E err + E δ⁺ ≥ MM(1 − 1/m) given the data.
     """
     if strings < 2 * facts:
         raise InputError(f"{facts} facts among {strings} strings: give at least twice as many")

@@ -43,11 +43,12 @@ def head_cover(
     d: Annotated[int, option("dimension of the tokens", min=1, max=200)] = 16,
     k: Annotated[int, option("summands of each vector of the cover", min=1, max=1000)] = 50,
 ) -> Iterator[Finding]:
-    """(2d + 1)^{2k} attention heads are within VB(BA + 1)/√k of all of norms A, V on all prompts.
+    """Finitely many attention heads approximate all of bounded norm, on prompts of any length.
 
-    The number of tokens does not enter.  Softmax moves by at most as much in ℓ₁ as its scores in
-    ℓ_∞, with the sharp constant 1; and N heads that are right on m samples err at most
-    (ln N + ln(1/δ))/m of the time.
+    Of the heads ⟨v, Σ_t softmax(⟨q, x_t⟩)_t x_t⟩ with ‖q‖₁ ≤ A, ‖v‖₁ ≤ V and ‖x_t‖₂ ≤ B,
+    (2d + 1)^{2k} are within VB(BA + 1)/√k of all on all prompts.  The proof uses
+    ‖softmax(s) − softmax(s')‖₁ ≤ ‖s − s'‖_∞, whose constant 1 is sharp; of N rules that are right
+    on m samples none has an error above (ln N + ln(1/δ))/m, with probability at least 1 − δ.
     """
     yield _deviation(run)
     yield _lipschitz(run)

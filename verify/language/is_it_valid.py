@@ -23,11 +23,13 @@ GRID = 12  # parts, of what the model of three words says
 def is_it_valid(
     run: Run, *, instances: Annotated[int, option("random instances", min=10, max=10**5)] = 400
 ) -> Iterator[Finding]:
-    """A model errs at least 2 err_iiv − max|V|/min|E| − δ⁺, err_iiv the error of *is it valid?*.
+    """err ≥ 2 err_iiv − max|V_c|/min|E_c| − δ⁺ for every model and its classifier *is it valid?*.
 
-    With one valid response of C it errs at least 2(1 − 1/C) times the least error of a threshold,
-    calibrated or not; a trigram model, to which "she lost it and was completely out of …" and
-    "he …" are the same, errs half of the time on her and his mind, whatever it says.
+    err is the model's probability of a wrong response, err_iiv the error of the classifier that
+    accepts a response of probability above 1/min|E_c|.  With one valid response of C,
+    err ≥ 2(1 − 1/C) min_t err_iiv(t) over all thresholds t, calibrated or not.  A trigram model, to
+    which "she lost it and was completely out of …" and "he …" are equal, errs half of the time on
+    her and his mind, whatever its probabilities are.
     """
     count = min(instances, 200) if run.quick else instances
     yield _calibrated(run, count)

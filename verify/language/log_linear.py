@@ -39,12 +39,13 @@ ROUNDING = 1e-14  # of a divergence of five outcomes in float64
 def log_linear(
     run: Run, *, draws: Annotated[int, option("random families", min=2, max=1000)] = 60
 ) -> Iterator[Finding]:
-    """Maximum likelihood in p_θ ∝ q₀e^{θ·f} is least relative entropy, and calibrates.
+    """Maximum likelihood in p_θ ∝ q₀e^{θ·f} minimises the relative entropy, and calibrates.
 
     −E_p ln p_θ = H(p) + KL(p‖p_θ), with the gradient E_θ f − E_p f and the Hessian Cov_θ f; and
-    KL(p‖p_θ) = KL(p‖p*) + KL(p*‖p_θ) for the member p* of p's moments, which exists unless data are
-    separable.  A set said too often by δ costs kl(p(A)‖g(A)) ≥ 2δ² nats, all level sets ≥ 2·Mis²,
-    one factor for all prompts ≥ 2δ².  The even process has H_t and costs of windows that are exact.
+    KL(p‖p_θ) = KL(p‖p*) + KL(p*‖p_θ) for the member p* with p's moments, which exists unless data
+    are separable.  Rescaling g on a set A by the best factor gains kl(p(A)‖g(A)) ≥ 2δ² nats,
+    δ = |g(A) − p(A)|; on all level sets ≥ 2·Mis²; by one factor for all prompts ≥ 2δ².  Of the even
+    process the conditional entropies and the costs of windows are exact.
     """
     draws = 4 if run.quick else draws
     yield no_counterexample(

@@ -57,12 +57,13 @@ def one_gradient_step(
     d: Annotated[int, option("letters d of the parity that is learned from samples", min=8)] = 32,
     k: Annotated[int, option("letters k that it depends on, a power of two", min=4)] = 16,
 ) -> Iterator[Finding]:
-    """One gradient step from 0 on the steps of a parity, rounded, is the tree that was written.
+    """One gradient step from 0 on the nodes of a parity's tree, rounded to integers, is the tree.
 
-    In units 8/m², m the tokens that a node sees, the step is 1 at the two children and 0 elsewhere,
-    up to 2/m and 24r/m², r ≤ 4.  From n ≥ 8.7(d + k)t⁻² ln(2(k − 1)(d + k)/δ) samples, t the room
-    that is left for noise, rounding gives the tree with probability 1 − δ.  Most seeds need fewer:
-    1000, 4000, 16 000 and 32 000 do for d = 16, 32, 64 and 128, k = d/2, and half of that does not.
+    With the step size m²/8, m the tokens before a node, and φ = 4z² − 1 the expected step is
+    [j a child] − 2/m − 24r_j/m² + 96R/m³, r_j ≤ 4.  With the φ of [KimSuzuki2025] a step on
+    n ≥ 8.7(d + k)t⁻² ln(2(k − 1)(d + k)/δ) samples is the tree with probability at least 1 − δ, t
+    the distance of the expected step to ½.  Most seeds need fewer samples: 1000, 4000, 16 000 and
+    32 000 suffice for d = 16, 32, 64 and 128, k = d/2, and half of that does not.
     """
     if d > MOST:
         raise InputError(f"d is {d}: give at most {MOST}")

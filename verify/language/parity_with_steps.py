@@ -43,11 +43,12 @@ Words = Annotated[int, option("random words that are decoded", min=1)]
 def parity_with_steps(
     run: Run, *, d: Letters = 64, k: Subset = 32, samples: Words = 100
 ) -> Iterator[Finding]:
-    """One layer of one head decodes the parity of k among d letters as a tree of k − 1 steps.
+    """One layer of one head generates the parity of k of d bits as k − 1 chain-of-thought tokens.
 
-    The tree stands in the embedding of positions, the MLP has four units, and by softmax at any
-    sharpness from ln(3.5(d + k)) on every step is exact; at half of that it is no better than
-    guessing.
+    For all d and powers of two 2 ≤ k ≤ d the tokens are the nodes of a binary tree, which is in the
+    position embedding; the MLP has four ReLUs.  By average-hard attention, or by softmax with any
+    inverse temperature β ≥ ln(3.5(d + k)), every token is right.  A sample of words shows that at
+    half of that β softmax is at chance.
     """
     if d > MOST:
         raise InputError(f"d is {d}: give at most {MOST}")

@@ -46,11 +46,12 @@ def restriction_access(
     leaves: Annotated[int, option("leaves of a random decision tree", min=2, max=41)] = 8,
     width: Annotated[int, option("literals of a term, beside 3", min=1, max=8)] = 5,
 ) -> Iterator[Finding]:
-    """Who sees formulas under random restrictions learns decision trees, never wrongly, and DNF.
+    """Decision trees and DNF formulas are learned exactly from random restrictions.
 
-    Each variable is free with probability μ = 0.3.  A tree of s leaves is learned by
-    ln(2sd/δ)/(μ²((1 + μ)/2)^depth) samples, and terms of w literals, none inside another, by
-    μ^{−w} ln(s/δ), with probability 1 − δ.
+    Each of d variables is free with probability μ (here 0.3).  A tree of s leaves is learned from
+    n ≥ ln(2sd/δ)/(μ²((1 + μ)/2)^depth) restrictions, and from fewer every output is right; a DNF of
+    s terms of at most w literals, none of which contains another, from n ≥ μ^(−w) ln(s/δ); each
+    with probability at least 1 − δ.
     """
     if leaves > d + 1:
         raise InputError(f"{leaves} leaves over {d} variables: give at most {d + 1}")

@@ -40,12 +40,12 @@ ROUNDING = 1e-12  # of a few chances in float64
 def sampling_or_argmax(
     run: Run, *, draws: Annotated[int, option("random pairs of laws", min=2, max=10**4)] = 200
 ) -> Iterator[Finding]:
-    """The best predictor may generate nothing of use, and what errs when sampled may not by argmax.
+    """R* ≤ R_s ≤ 2R* − V/(V − 1)·R*² for the errors of the argmax and of a sample, V outcomes.
 
-    R* ≤ R_s ≤ 2R* − V/(V − 1)·R*² for the errors of the likeliest outcome and of a sample; the
-    argmax of q loses at most √(2KL(p‖q)).  Greedy text has a distance 1 − (3/5)^T from words of
-    which one has ⅗, and need not be the most probable.  A calibrated model with prompts errs
-    MM·(m − 1)/m when it is sampled and, if 1 − α > α/m, never when it says what is most probable.
+    The argmax of q has an error of at most √(2KL(p‖q)) above that of p.  Greedy text of T
+    independent symbols, one of probability 3/5, has the total variation distance 1 − (3/5)^T from
+    the source, and greedy text need not be the most probable one.  The calibrated model with
+    prompts of m answers has the error MM(m − 1)/m when sampled and, if 1 − α > α/m, 0 by argmax.
     """
     for alpha in (Fraction(1, 2), Fraction(1)):
         yield two_uses(run, alpha)

@@ -43,13 +43,14 @@ Learner = Callable[[np.ndarray, np.ndarray], Callable[[np.ndarray], np.ndarray]]
 def sparse_and(
     run: Run, *, bits: Annotated[int, option("bits T, beside 50", min=10)] = 200
 ) -> Iterator[Finding]:
-    """An attention head learns a conjunction of 3 among T bits from five times ln C(T, 3)/h(1/8).
+    """Observation: attention learns a conjunction of 3 of T bits from 5⌈ln C(T, 3)/h(1/8)⌉ samples.
 
-    That is five times what any learner needs; elimination and L1-penalised logistic regression do
-    as well, and logistic regression, which is the same for rotated words, does not.  The samples
-    prove of the head's three largest scores that they err at most (ln C(T, 3) + ln 20)/m of the
-    time; bounds by votes [Schapire1998] and by norms say nothing at these sizes: for an error of a
-    tenth they take more than 100 and 100 000 times as many.
+    That is five times what any learner needs; elimination and L1-penalised logistic regression
+    succeed as well, and logistic regression without a penalty, whose training is invariant under
+    rotations of the words, does not.  The samples prove that the head's three largest scores, as a
+    conjunction, have an error of at most (ln C(T, 3) + ln 20)/m; bounds by votes [Schapire1998] and
+    by norms are vacuous at these sizes: for an error of a tenth they require more than 100 and
+    100 000 times as many.
     """
     if bits > MOST:
         raise InputError(f"bits is {bits}: give at most {MOST}")

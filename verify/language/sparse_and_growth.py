@@ -53,12 +53,12 @@ def sparse_and_growth(
         int, option("the largest T, from 100 to 800: T = 50 is doubled up to it", min=100)
     ] = 200,
 ) -> Iterator[Finding]:
-    """The samples for a conjunction of 3 among T bits grow like a small power of T, or like T.
+    """Observation: samples for a conjunction of 3 of T bits grow like a small power of T or like T.
 
     Of each of ten seeds the least samples from which a learner succeeds, at T = 50, 100, 200, on
     words of T bits that are the first of the same longer ones.  ln C(T, 3) grows from 50 to 200
     like T^.26.  The exponent of an attention head, of elimination and of L1-penalised logistic
-    regression is below 2/3; that of logistic regression, the same for rotated words, is above.
+    regression is below 2/3; that of logistic regression, invariant under rotations, is above.
     (From 50 to 200 ten seeds may leave the head's open; `--bits 800` does not.)  On words of its
     own for each number of samples, half of the seeds take less than five times what any learner
     needs, and of logistic regression more.

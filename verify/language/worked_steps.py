@@ -40,10 +40,12 @@ def worked_steps(
     gates: Annotated[int, option("gates of the circuit", min=1, max=128)] = 64,
     examples: Annotated[int, option("examples of all of its wires", min=1)] = 80,
 ) -> Iterator[Finding]:
-    """Who sees all wires of a circuit learns it gate by gate, and is never wrong on the way.
+    """A circuit is learned gate by gate from the values of its wires, without a wrong output.
 
-    What all hypotheses of a gate agree on is right whatever the examples are, and
-    (G|H|/ε) ln(G|H|/δ) of them leave at most a share ε of inputs open.
+    The learner outputs a value where all hypotheses of a gate that agree with the examples agree;
+    it is right whatever the examples are.  After N ≥ (G|H|/ε) ln(G|H|/δ) random examples it
+    outputs the values of all G gates on all but a fraction ε of the inputs, with probability at
+    least 1 − δ, |H| the number of hypotheses of a gate.
     """
     yield from labelled("gates", _gates(run, inputs, gates, examples))
     run.draw(run.rng, inputs, gates)

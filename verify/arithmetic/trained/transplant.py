@@ -50,7 +50,7 @@ Share = Callable[[np.ndarray], float]
     picture="verify.arithmetic.trained.transplant_picture:draw",
 )
 def transplant(run: Run) -> Iterator[Finding]:
-    """With number embeddings of a language model a small transformer adds digit by digit.
+    """Published observation: pretrained number embeddings help a small transformer to add.
 
     Two layers of four heads, width 128 and 512 ReLUs, with W_U = W_Eᵀ, learn to add numbers below
     150 from four fifths of the pairs, and are tested on the others, in both orders.  Their rows for

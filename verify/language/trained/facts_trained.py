@@ -33,7 +33,7 @@ UNTRAINED = 10  # times 1/|F|: recall at most, and g(H) short of 1 at most
     picture="verify.language.trained.facts_trained_picture:draw",
 )
 def facts_trained(run: Run) -> Iterator[Finding]:
-    """As a transformer learns documents by heart, hallucination turns into over-confidence.
+    """Observation: as a transformer memorises documents, falsehoods give way to over-confidence.
 
     4096 facts (a name of two digits to base 64 and its value) among 64^4 strings, 2048 documents,
     which a model goes through 96 times.  All strings are scored, so that every figure of a model is
