@@ -1,17 +1,17 @@
 """Binary search of N = 2^M − 1 points that stand in any order, one cell in each layer.
 
-Layer 1 gives each point its rank, which is its cell (`rank.py`); a query asks for nothing there.
-It begins with m = (N − 1)/2, the middle cell.
+Layer 1 gives each point its rank, which is its cell (`rank.py`); a query receives 0 there.  It
+begins with m = (N − 1)/2, the middle cell.
 
 Layer 2 + k, k = 0, 1, …, M − 1, is one lookup.  Three ReLU heads are a tent at m − rank: v becomes
 the point in cell m, and nothing of the other cells comes through.  The MLP has the bit b = [v ≤ q]
-= φ(q − v + 1), exact on whole numbers, and makes
+= φ(q − v + 1), exact on integers, and computes
 
     m ← m + (2b − 1)·2^{M−2−k},      v ← v − relu(v) = 0.
 
 m is the middle of a bracket of 2^{M−k} − 1 cells, and the next one is the middle of the half on the
-side of q.  After the last lookup m is a half: m + ½ is the number of points ≤ q, which the read-out
-says.  Points are above 0, so that relu(v) is v.
+side of q.  After the last lookup m is a half-integer: m + ½ is the number of points ≤ q, which is
+unembedded.  Points are above 0, so that relu(v) = v.
 """
 
 from __future__ import annotations

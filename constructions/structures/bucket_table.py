@@ -6,15 +6,15 @@ and extra cell t names the cell of the point that is nearest to it.
 Layer 1 gives each point its cell, rank + 1 (`rank.py`), and each point and each extra cell the
 square of its number, x² or t², by a ReLU head of the token with itself.
 
-Layer 2, hardmax: extra cell t asks for the nearest point, of two as near the lower one,
+Layer 2, average-hard: the head of extra cell t selects the nearest point, of two as near the lower,
 
     2D·((2t + 1)·D·x − T·x²) − x        largest where T·(x − c_t)² is least:
 
-the bracket differs by whole numbers, so by 2D or nothing, and x by less than D.  B for points, as
-large as needed, keeps extra cells from answering.  Others ask for nothing in particular; what they
-get the MLP takes away again.
+the bracket differs by integers, so by 2D at least or not at all, and x by less than D.  The term B
+of points, as large as needed, keeps extra cells from being selected.  Points and queries receive a
+mean there, which the MLP subtracts again.
 
-Layer 3, hardmax: lookup 1 of query q is at the extra cell of its bucket, the largest
+Layer 3, average-hard: lookup 1 of query q is at the extra cell of its bucket, the largest
 
     t·(2Tq − D + 1) − t²·D,       with steps 2(Tq − (t + 1)·D) + 1 from t to t + 1,
 

@@ -4,13 +4,13 @@ Row r of the sketch are the cells r·w … r·w + w − 1, and item i has its ce
 Tokens are the stream's items, whose code has a one for each of their d cells; the k cells, each
 with the one-hot code of its number; and queries, coded as items.
 
-Layer 1.  A linear head: cell c asks with its code, items answer with theirs, 1 is carried, so
+Layer 1.  A linear head: the query is the code of cell c, keys are codes of items, the value is 1:
 
     count_c = Σ_j Σ_r [h_r(item_j) is cell c],
 
 a product of a matrix of the hashes and the counts of the items: count-min is a linear sketch.
 
-Layer 2 + r, r = 0 … d − 1, is one lookup.  The query asks with its code in row r alone, a one-hot
+Layer 2 + r, r = 0 … d − 1, is one lookup.  The head's query is the code in row r alone, a one-hot
 code: v becomes the count of that one cell.  The MLP takes the smaller one,
 
     estimate ← estimate − relu(estimate − v) = min(estimate, v),      v ← v − relu(v) = 0,

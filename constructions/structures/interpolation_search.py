@@ -1,21 +1,22 @@
 """Interpolation search of N points that stand in any order, without a division.
 
 Cells are counted from 1, in ascending order; with D = `largest`, cell 0 is the end 0 and cell N + 1
-the end D.  A query holds its bracket: the cells lo and hi and their values low ≤ q < high, at first
-0, N + 1, 0 and D.  With W = high − low it stands at C/W, C = (q − low)(hi − lo) + lo·W, and is to
-look at the cell nearest to that, brought between lo + 1 and hi − 1:
+the end D.  The stream of a query has its bracket: the cells lo and hi and their values low ≤ q <
+high, at first 0, N + 1, 0 and D.  With W = high − low the query's interpolated place is C/W,
+C = (q − low)(hi − lo) + lo·W, and the next lookup is at the cell nearest to it, with the place
+clipped to lo + 1 … hi − 1:
 
     T = (lo + 1)W + relu(C − (lo + 1)W) − relu(C − (hi − 1)W)            nearest to T/W.
 
 Layer 1 gives each point its cell, rank + 1 (`rank.py`: of a query, whose x is 0, all scores are
 below 0, as points are above it).  Layer 2 squares it: a linear head of a token with itself.
 
-A lookup.  One hardmax head asks with (2T + ½, −W), cell a answers with (a, a²):
+A lookup.  One average-hard head has the query (2T + ½, −W) and for cell a the key (a, a²):
 
     a(2T + ½) − a²W         largest at the whole number nearest to T/W, the larger of two
 
-as the step from a to a + 1 is 2T − (2a + 1)W + ½, a whole number and a half: so it is never 0, and
-one cell is looked at, by a gap of ½ or more.  It brings its point and its number, v and m; the MLP
+as the step from a to a + 1 is 2T − (2a + 1)W + ½, a half-integer: so it is never 0, and the maximum
+is unique, by a gap of ½ or more.  It brings its point and its number, v and m; the MLP
 has the bit [v ≤ q] and clears T.  The first T is (N + 1)q, with W = D, from the embedding: only
 cells answer, so that nothing has to be cut off.
 

@@ -3,7 +3,7 @@
 The N = 2^M − 1 points stand in their cells, laid out (`kd_layout.py`); a query begins at m =
 (N − 1)/2.  Layer k + 1, k = 0, 1, …, M − 1, is one lookup.  Three ReLU heads are a tent at m −
 cell, so that v becomes the point in cell m, and nothing of the other cells comes through.  The MLP
-has the bit b = [v_a ≤ q_a] = φ(q_a − v_a + 1), a = k mod d, and makes
+has the bit b = [v_a ≤ q_a] = φ(q_a − v_a + 1), a = k mod d, and computes
 
     m ← m + (2b − 1)·2^{M−2−k},      v ← v − relu(v) = 0.
 

@@ -1,11 +1,11 @@
 """The rank of every point, by two ReLU heads: how many points are below it.
 
-φ(u) = relu(u) − relu(u − 1) is the step [u > 0] on whole numbers, so
+φ(u) = relu(u) − relu(u − 1) is the step [u > 0] on integers, so
 
     r_i = Σ_j φ(x_i − x_j) = #{ j : x_j < x_i },
 
-and x_i − x_j is a score of width 2: (x_i, 1) asks, (1, −x_j) answers.  ReLU attention divides by
-the number N of points, so N is carried: all sums are whole numbers until they are divided, exactly.
+and x_i − x_j is a score of width 2: query (x_i, 1), key (1, −x_j).  ReLU attention divides by the
+number N of points, so the value is N: all sums are integers until they are divided, exactly.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from constructions.stream import Stream, one
 def rank_heads(stream: Stream, N: int, into: str) -> tuple[Head, Head]:
     """The two heads of a ReLU layer that add the ranks of points in `x` to a register.
 
-    `unit` is 1 at points.  A token whose `x` and `unit` are 0 asks for nothing and gets nothing.
+    `unit` is 1 at points.  A token whose `x` and `unit` are 0 has the query 0 and receives 0.
     """
     x, unit = stream.read("x"), stream.read("unit")
     return (
@@ -27,11 +27,11 @@ def rank_heads(stream: Stream, N: int, into: str) -> tuple[Head, Head]:
 
 
 def at_rank(stream: Stream, N: int, asks: str, ranks: str, into: str) -> tuple[Head, Head, Head]:
-    """Three ReLU heads that add to `into` the point whose rank the token holds in `asks`:
+    """Three ReLU heads that add to `into` the point whose rank is in the token's register `asks`:
 
         Σ_j (relu(u_j + 1) − 2·relu(u_j) + relu(u_j − 1))·x_j,      u_j = asks − rank_j,
 
-    a tent that is 1 at u = 0 and 0 at all other whole numbers.
+    a tent that is 1 at u = 0 and 0 at all other integers.
     """
     m, unit, rank = map(stream.read, (asks, "unit", ranks))
     carries = N * stream.read("x")

@@ -2,11 +2,11 @@
 
 Layer 1.  Two heads give each point its rank (`rank.py`).
 
-Layer 2.  Token a knows its place a, from 0, and three heads bring it the point of rank a: a tent at
-a − rank, which is 1 at one point and 0 at all others.
+Layer 2.  Token a has its position a, from 0, and three heads bring it the point of rank a: a tent
+at a − rank, which is 1 at one point and 0 at all others.
 
-Any number of comparisons is made at once, so two layers suffice for every n; the numbers must be
-whole, or the steps would not be steps.
+All comparisons are made at once, so two layers suffice for every n; the numbers must be integers,
+as φ is a step on integers alone.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from theory.structures.points import Size
 
 @construction
 def sort(n: Size, *, largest: Largest = 2**20) -> Transformer:
-    """`sort(n)(points)`: n distinct whole numbers of size below `largest`, in ascending order,
+    """`sort(n)(points)`: n distinct integers of size below `largest`, in ascending order,
     (…, n) → (…, n).
 
     2 layers of 2 and 3 ReLU heads, width 5, no MLP.
 
     Raises ValueError for a `largest` at which sums leave float64; the model, for what are no n
-    distinct whole numbers below it.
+    distinct integers below it.
     """
     factor = 4 * n * n
     largest = exact_range(largest, factor)

@@ -3,20 +3,22 @@
     data network      tokens are the points, without positions → a score each; cell a holds the
                       point with the a-th smallest score
     query networks    lookup i is an MLP of its own, from the query and the cells and values that
-                      were seen → logits of the N cells; it looks at the largest
+                      earlier lookups read → logits of the N cells; it reads the cell of the largest
 
 Numbers are read in one of four ways:
 
     sinusoids    data: sin(w x + b) for 32 fixed random pairs, and nothing else
     fourier      data: x and sin, cos of kπx/2, k = 1, …, 6, of every coordinate
     raw          data: x/scale and 1; queries: 10 x/scale
-    images       a number of (−1, 1) that a small MLP makes of all coordinates, as `fourier`
+    images       a small MLP maps all coordinates to one number in (−1, 1), read as `fourier`
 
-Query networks read a number as `fourier` does, unless it is raw.  Those that compare see no
-numbers, only the sign of q − x for each cell x seen.
+Query networks read a number as its Fourier features above, or, if it is raw, as 10 x/scale.  If
+the interface `compares`, query networks read no numbers: their input is the sign of q − x for each
+point x that an earlier lookup has read.  The data network reads the numbers in any case.
 
-T extra cells follow those of the points: T tokens of the data network, each with a row of its own
-in W_E, of whom it says by tanh what the cell holds.  A copy of a point there is not the point.
+T extra cells follow those of the points.  Each is a token of the data network, with a row of its
+own in W_E, and holds the tanh of what the data network outputs there.  A lookup at an extra cell
+never counts as found, even if it holds the same number as a point.
 """
 
 from __future__ import annotations

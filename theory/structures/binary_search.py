@@ -1,17 +1,18 @@
 """Binary search: the middle of the bracket, again and again.
 
-The bracket are the cells after lo and before hi, at first all of them (lo = −1, hi = N); the lookup
+The bracket is the cells after lo and before hi, at first all of them (lo = −1, hi = N); the lookup
 is at m = ⌊(lo + hi)/2⌋, and m becomes lo if x_m ≤ q and hi otherwise.  An empty bracket looks at lo
 again, or at cell 0.
 
 For N = 2^M − 1 it is m ← m + (2[x_m ≤ q] − 1)·2^{M−2−k} from m = (N − 1)/2, k = 0, 1, …: after M
 steps m + ½ is the number of points ≤ q.
 
-On uniform points it has an accuracy that is known exactly.  The two points next to q are always
-among the cells on its way, as the ancestors of a gap in a search tree; so the nearest neighbour a
-is found after i lookups iff the depth of a, from 1, is at most i, whatever q.  A point is the
-nearest neighbour with probability 1/(N + 1), half of the two spacings beside it, and 3/2 of that at
-both ends.
+On uniform points its accuracy is known exactly.  The two points next to q are always among the
+cells looked at, as the ancestors of a gap in a search tree; so the nearest neighbour a is found
+after i lookups iff the depth of a, from 1, is at most i, whatever q.  A point is the nearest
+neighbour with probability 1/(N + 1), the expected halves of the two spacings beside it, and 3/2 of
+that at both ends, where the outer spacing counts whole.  The sum over the cells of depth at most i
+is the accuracy.
 """
 
 from __future__ import annotations

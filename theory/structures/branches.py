@@ -1,13 +1,18 @@
 """What values reveal beside their order: on the hard distribution, where the branches part.
 
-The nodes of a balanced tree of N = 2^L − 1 stand in order in N cells.  The query is near a target
-t, and the cell c that is looked at holds another node: both hang below their lowest common
-ancestor, at depth k, by ∓ U(0, a^{L−k−1}) and smaller steps.  So for a → ∞ the size of |q − v|
-tells k, and its sign the side: a lookup says where the branches part.  Only what is below that
-point, on the target's side, is left — or the ancestor itself, which is as far away.
+The nodes of a balanced tree of N = 2^L − 1 stand in order in N cells.  The query q is near a target
+t, and the cell c that is looked at holds another node, of value v.  Let their lowest common
+ancestor be at depth k.  Then q − v is one independent U(0, a^{L−k−1}), or the sum of two, with the
+sign of the side of t, plus at most 2L steps of size at most a^{L−k−2} and the noise N(0, 1).  With
+probability → 1 as a → ∞ the first part is above a^{L−k−3/2}, which exceeds twice the others, the
+noise too as k ≤ L − 2: so the sign is the side, and a^{L−k−3/2}/2 < |q − v| < 3a^{L−k−1} determines
+k, as these intervals are disjoint for large a, and |q − v| is below them if c is t.  The order of
+the cells is then that of the tree, and the nearest point is t.  So in the limit a lookup reveals k
+and the side of t, and the targets left are those below the ancestor on that side, or the ancestor.
 
-The most targets that strategies reach are found by trying all of them: from the set S of targets
-that are left, a lookup at c finds c if it is one, and parts the others by what it says.
+The most targets that strategies of such lookups find are computed by trying all: of the set S of
+targets that are left, a lookup at c finds c if it is in S, and splits the others by its outcome.
+Values reveal more than that, so the maxima are attained in the limit, and need not be the most.
 """
 
 from __future__ import annotations
@@ -42,8 +47,8 @@ def parting(
 
 @checked
 def most_by_branches(levels: Annotated[Count, Within(most=MOST)], lookups: Steps) -> int:
-    """The most of 2^levels − 1 targets that `lookups` lookups find that learn where branches part,
-    by trying all strategies.
+    """The most of 2^levels − 1 targets that M = `lookups` lookups find if each reveals where the
+    branches of cell and target part, by trying all strategies.
     """
     cells = range(2**levels - 1)
 

@@ -6,12 +6,13 @@ nearest to the middle c of the bucket too.  For N uniform points on (0, 1), and 
 
     P(u and v have one nearest neighbour) = N ∫₀¹ (1 − |A_x ∪ B_x|)^{N−1} dx,
 
-A_x and B_x what is nearer to u, and to v, than x, within (0, 1): no other point may be there.  The
+with A_x and B_x the places of (0, 1) nearer to u, and to v, than x is: each of the N points is the
+common neighbour, at x, iff no other point is there, and two points are not both.  The
 union is an interval, from min(x, 2u − x) to max(x, 2v − x) for x between or beside them, cut off at
 0 and 1.  Its length is linear between 0, u, v, 1, 2u and 2v − 1, so ⌈N/2⌉ nodes of Gauss in each
 piece give the integral up to rounding.
 
-For T → ∞ at fixed N the share tends to 1.
+For T → ∞ at fixed N the probability tends to 1.
 """
 
 from __future__ import annotations

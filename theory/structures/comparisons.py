@@ -2,19 +2,20 @@
 
 A strategy that learns from each lookup only how the target compares with the cell is a decision
 tree of M levels that stops at "=".  It has 2^M − 1 nodes, and a target is found only at a node that
-is its cell: so it finds at most min(N, 2^M − 1) of them.  Cells in another order change nothing, if
-the order is known.  If the nearest neighbour's position is uniform, the accuracy is at most (2^M −
-1)/N; a strategy that draws at random is a mean of such trees.
+is its cell: so it finds at most min(N, 2^M − 1) of them, and binary search finds as many.  Cells in
+another order change nothing, if the order is known.  If the target is uniform, the accuracy is at
+most (2^M − 1)/N; a randomised strategy is a mixture of such trees.
 
-For N ≥ 2^M − 1 there are C(N, 2^M − 1) best trees: one for each set of 2^M − 1 cells, which have to
-stand in order in the perfect tree.  They are all equally good after every lookup, 2^i − 1 of N:
-only at N = 2^M − 1 is binary search the only one.  Counted by the root: a best tree has a cell c
-with best trees of M − 1 levels on both sides,
+For N ≥ 2^M − 1 there are C(N, 2^M − 1) best trees: a best tree finds a target at each of its nodes,
+so its 2^M − 1 cells are distinct, and to be reached they have to stand in order in the perfect
+tree: one tree for each set of cells.  All find 2^i − 1 targets in i lookups, and only for
+N = 2^M − 1 there is one such set, and binary search is the tree.  Counted by the root: a best tree
+has a cell c with best trees of M − 1 levels on both sides,
 
     f(N, M) = Σ_c f(c, M − 1)·f(N − 1 − c, M − 1),     f(N, 0) = 1.
 
-Lookups that are chosen at once, without what the others said, find at most M of N if the rank is
-uniform given the query.
+Lookups chosen at once, without the outcomes of others, find at most M of N if the rank is uniform
+given the query.
 """
 
 from __future__ import annotations

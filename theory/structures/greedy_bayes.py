@@ -1,4 +1,4 @@
-"""What the query's value alone tells of its nearest neighbour among uniform points.
+"""What the query's value alone reveals of its nearest neighbour among uniform points.
 
 For n independent points uniform on (0, 1) and a query u, the j-th in order is the nearest neighbour
 at distance t if j − 1 points are below u − t and n − j above u + t:
@@ -9,6 +9,9 @@ both for a point below u and one above it.  Where the ends are points themselves
 beyond s an end is nearer.  An end that is none leaves to the first point (1 − 2u)^n if u < ½, and
 to the last (2u − 1)^n if u > ½.  The integrand is a polynomial of degree n − 1 without negative
 terms: ⌈n/2⌉ nodes of Gauss give it up to rounding.
+
+Cells chosen from q alone find the nearest neighbour with probability E_q Σ p_j(q) over the chosen
+ranks j, which is largest for the likeliest ranks.
 
 best_fixed      the i likeliest ranks given q: the most that i lookups chosen at once find
 greedy_bayes    the strategy that looks at the likeliest cell inside the bracket, given its ends;

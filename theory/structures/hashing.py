@@ -12,13 +12,15 @@ Cells hold the points by bucket, and in a bucket as they were given.  Where each
 known, a number for each; the i-th lookup is at the i-th cell of the bucket of the query, and when
 that ends, nowhere.
 
-A plane through 0 with a uniform direction parts two vectors at an angle θ with probability θ/π: so
-much of all directions lies between their planes.  So SimHash gives both one bucket with probability
-(1 − θ/π)^b.  Orthogonal buckets are equally likely for a uniform vector, as signs of coordinates
-may be changed: if the bucket is the right one, each other of N independent points is in it with
-probability 2^−b, and lookup i gets to a neighbour that is as likely to be given in any place with
+A plane through 0 whose normal is uniform separates two vectors at an angle θ with probability θ/π:
+in the plane of the two the normal's projection is uniform, and of its directions the fraction
+θ/π lies between their normals.  So SimHash gives both the same bucket with probability
+(1 − θ/π)^b.  Orthogonal buckets are equally likely for a uniform vector, as the distribution is
+invariant under changes of signs of coordinates: if the query's bucket is that of the point it was
+made of, each other of N independent points is in it with probability 2^−b, and lookup i reaches
+this point, which is equally likely to be given in any place, with probability
 
-    (1/N) Σ_{a < N} P(of a points fewer than i are in a bucket of share 2^−b).
+    (1/N) Σ_{a < N} P(of a points fewer than i are in a bucket of probability 2^−b).
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ N whole numbers x_a from 0 to B − 1 are the digits of one number,
 
     c = Σ_a x_a·B^a,      x_a = ⌊c/B^a⌋ mod B,
 
-below B^N: N·log₂B bits.  So with one extra cell a strategy knows all points and their order after
+below B^N: ⌈N·log₂B⌉ bits.  So with one extra cell a strategy knows all points and their order after
 one lookup, and finds every nearest neighbour in its second; and a sketch of one cell, to which
 each item adds a power of its own, (n + 1)^item, counts n items without an error.  A real cell does
 the same in the digits of c/B^N.

@@ -1,12 +1,12 @@
 """The mean error of count-min over random cells, given what was counted.
 
-Another item j has the cell of item i with probability s = 1/w in each row, on its own: so what it
-is off by in a row, A_i, has the generating function
+Another item j has the cell of item i with probability s = 1/w in each row, independently: so the
+error in a row, A_i = Σ of the counts c_j of those that do, has the probability generating function
 
     E z^{A_i} = Π_{j≠i} (1 − s + s·z^{c_j}),
 
-the product over all items divided by one factor; and count-min of d rows is off by the least of d
-independent ones,
+the product over all items divided by one factor; and the error of count-min of d rows is the
+smallest of d independent ones,
 
     E min = Σ_{t≥0} P(A_i > t)^d.
 

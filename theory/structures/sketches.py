@@ -1,7 +1,7 @@
-"""Sketches: k cells in which a stream of items is counted, and what is said of each count.
+"""Sketches: k cells in which a stream of items is counted, and the estimate of each count.
 
-Items are numbers below V, drawn from known probabilities p; the error of an answer is the mean of
-|estimate − count| over a query of the law p.  The k cells are d rows of w = k/d, and h_r(i) is the
+Items are numbers below V, drawn from known probabilities p; the error of a sketch is the mean of
+|estimate − count| over a query drawn from p.  The k cells are d rows of w = k/d, and h_r(i) is the
 cell of item i in row r.  The count of item i is c_i.
 
     count-min       T_r[h_r(i)] += 1, all rows;  min_r T_r[h_r(i)]                  [Cormode2005]
@@ -10,17 +10,17 @@ cell of item i in row r.  The count of item i is c_i.
                                                                                     [Charikar2004]
     balanced        count-min at d = 1 with as many items in each cell as in any other, or one more
 
-Never is an estimate of the first two, and of the last, below the count, nor one of the second above
-one of the first with the same cells: each cell of an item holds at least its count, as the least of
-them grows by one with it; and by conservative updates no cell grows that count-min leaves alone,
-and none by more.
+An estimate of the first two, or of the last, is never below the count, and conservative update is
+never above count-min with the same cells: each cell of an item holds at least its count, as the
+smallest of them grows by one with every occurrence; and by a conservative update no cell grows that
+count-min does not increase, and none by more than one.
 
-For d = 1 the mean error is known: c_j of every other item j is added with the probability s that it
-has the same cell, so
+For d = 1 the mean error is known: the count c_j of every other item j is added with the probability
+s that it has the same cell, and E c_j = n·p_j, so
 
     E|T − c| = n·s·Σ_i p_i(1 − p_i),     s = 1/k at random, Σ_c v_c(v_c − 1)/(V(V − 1)) balanced,
 
-v_c the items of cell c, whatever the order of the probabilities.
+where v_c is the number of items in cell c, whatever the order of the probabilities.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Search trees for queries that are not equally frequent: the treap, and the best tree.
 
-Cells 0 … N − 1 are targets with known weights w, and a lookup says <, = or > (`comparisons.py`).
+Cells 0 … N − 1 are targets with known weights w, and a lookup reveals <, = or > (`comparisons.py`).
 
     treap    its root is the cell of the largest weight, the first of equal ones, and the cells on
              both sides hang below it in the same way; with weights that are predicted, it is the
@@ -9,12 +9,16 @@ Cells 0 … N − 1 are targets with known weights w, and a lookup says <, = or 
 
                  f(lo, hi, M) = max_c w_c + f(lo, c, M − 1) + f(c + 1, hi, M − 1)
 
-No comparisons find more than the best tree.  It depends on M, and the treap does not.
+No comparisons find more than the best tree: the first lookup, at c, finds w_c and leaves the cells
+on one side of c with M − 1 lookups, and a lookup outside of the cells that are left finds nothing
+and reveals nothing, so by induction on M the best strategy is the recursion.  The levels 1 … M of
+the treap are one such tree.  The best tree depends on M, and the treap does not.
 
-If all orders of different weights are equally likely, what the treap finds is known.  It is the
-tree into which the cells are put by falling weight, so the r-th of them comes to any of the r
-places that r − 1 have left open, each as likely as any other.  Of those the expected number at
-level l, B_r(l), begins with one at level 1, and each that is taken makes two of the next level:
+If all orders of distinct weights are equally likely, the distribution of levels in the treap is
+known.  It is the binary search tree into which the cells are inserted by descending weight, so the
+r-th of them comes to any of the r places that r − 1 have left open, each with probability 1/r.  The
+expected number of open places at level l, B_r(l), begins with one at level 1, and each that is
+taken is replaced by two at the next level:
 
     B_{r+1}(l) = B_r(l) + (2B_r(l − 1) − B_r(l))/r,
     E[weight at levels up to i] = Σ_r w_(r) Σ_{l ≤ i} B_r(l)/r,        w_(1) > w_(2) > …
@@ -52,7 +56,7 @@ def treap_depths(weights: Weights) -> np.ndarray:
 def found_by_depth(
     depths: Annotated[Any, Integers("N", Within(least=0))], weights: Weights, lookups: LookupCount
 ) -> np.ndarray:
-    """The weight of the cells at levels up to i, i = 1 … M, (M,)."""
+    """The weight that a tree finds in i lookups, at its levels up to i, i = 1 … M, (M,)."""
     return np.array([weights[depths <= i].sum() for i in range(1, lookups + 1)])
 
 

@@ -33,14 +33,15 @@ NEAR = 0.002  # of all queries: a fifth of a point
     faults_seen=[{}],
 )
 def comparison_bound(run: Run) -> Iterator[Finding]:
-    """M lookups that learn <, = or > find at most min(N, 2^M − 1) of N targets, by C(N, 2^M − 1)
-    trees.
+    """M lookups that learn <, = or > find at most min(N, 2^M − 1) of N targets; for N ≥ 2^M − 1
+    exactly C(N, 2^M − 1) decision trees attain 2^M − 1.
 
     All decision trees over at most 7 cells are run.  The best are equally good after every lookup,
-    and binary search is the only one at N = 2^M − 1 alone.  On the hard distribution values tell at
-    which depth branches part: 1, 5, 12 and 15 of 15 targets in 1 to 4 lookups, by comparisons 1, 3,
-    7 and 15.  Lookups chosen at once find at most the likeliest ranks given the query: 33, 54, 70
-    and 81 % of 16 uniform points.
+    and binary search is the only best one if and only if N = 2^M − 1.  Lookups that also learn the
+    depth of the lowest common ancestor of cell and target, as values on the hard distribution
+    reveal for a → ∞, find 1, 5, 12 and 15 of 15 targets in 1 to 4 lookups, comparisons 1, 3, 7 and
+    15.  Cells chosen by the query alone find at most the likeliest ranks given the query: 33, 54,
+    70 and 81 % of 16 uniform points.
     """
     most, levels = (5, 2) if run.quick else (7, 3)
     sizes = [(N, M) for M in range(1, levels + 1) for N in range(1, most + 1)]

@@ -41,13 +41,14 @@ def hashing(
     *,
     samples: Annotated[int, option("sets of points", min=100, max=10**5)] = 1000,
 ) -> Iterator[Finding]:
-    """On a sphere in 30 dimensions six lookups in 16 buckets find 31 % of nearest neighbours by
-    SimHash, 32 by orthogonal directions and 38 by k-means.
+    """Among 100 points of a sphere in 30 dimensions six lookups in 16 buckets find 31 % of nearest
+    neighbours by SimHash, 32 % by orthogonal directions and 38 % by k-means.
 
-    100 points, queries whose inner product with one of them is 0.8; where each bucket begins is
-    known.  Two vectors at an angle θ have one SimHash bit with probability 1 − θ/π, and one of four
-    with its fourth power.  Orthogonal buckets are equally likely, so that it is known what lookups
-    find in the right one: more than in those of SimHash, which are not.
+    Queries have the inner product 0.8 with one of the points; where each bucket begins is known.
+    Two vectors at an angle θ have equal SimHash bits with probability 1 − θ/π, and equal buckets of
+    four bits with its fourth power.  Buckets of orthogonal directions are equally likely, so the
+    probability that i lookups in the right bucket find the point is a sum of binomial
+    probabilities; SimHash, whose buckets are not equally likely, finds fewer.
     """
     found = {name: np.zeros((samples, N)) for name in TABLE}
     centres = k_means(sphere_cloud(1, LEARNT, D, 1, run.rng)[0][0], 2**BITS, run.rng)

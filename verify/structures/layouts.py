@@ -59,17 +59,17 @@ def layouts(
     levels: Annotated[int, option("levels L of a tree of 2^L − 1 points", min=2, max=4)] = 3,
     samples: Annotated[int, option("sets of points in the plane", min=500, max=10**5)] = 10_000,
 ) -> Iterator[Finding]:
-    """L − 1 layers of ranks in all brackets at once lay 2^L − 1 points out as a kd-tree, and
-    one-cell lookups are its descent, exactly; of 32 and of 100 uniform points of the plane, rows of
-    as many each, back and forth, find more without looking than the kd-tree does by looking.
+    """A transformer of L − 1 layers maps N = 2^L − 1 points of Z^d to their cells in a kd-tree, and
+    one of L layers computes the descent of the kd-tree, exactly; in the plane, rows of equal size
+    find more by cells chosen from the query alone than a kd-tree does by its search.
 
     Width d + L + 2 and 3d + 3.  All 5040 orders of 7 points, and points with equal coordinates: the
-    one given first is the lower one.  Of 32 points the kd-tree finds 3 to 78 % of nearest
+    one given first is the lower one.  Of 32 uniform points the kd-tree finds 3 to 78 % of nearest
     neighbours in 1 to 5 lookups, bands back and forth 19 to 65 %, and rows of 8 points 31 to 83 %,
-    with lookups chosen at once, by the law; of 100 in 6 lookups 52, 49 and 76 %.  Where every point
-    is asked for, the descent finds as many as comparisons can at every lookup.  For queries of
-    unequal frequency, in a random order, a treap finds more than binary search at every lookup but
-    the last, by an exact law; no comparisons beat the best tree.
+    both with the likeliest cells given the query; of 100 points in 6 lookups 52, 49 and 76 %.  If
+    every point is queried, the kd-tree finds as many as comparisons can at every lookup.  For
+    queries of unequal frequency, in a random order, a treap finds more than binary search at every
+    lookup but the last, by an exact distribution; no comparisons find more than the best tree.
     """
     yield from labelled("layout", _laid_out(run, levels))
     yield from labelled("descent", _descent(run, levels))

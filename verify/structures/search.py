@@ -50,14 +50,15 @@ def search(
     lookups: Annotated[int, option("lookups M of 2^M − 1 points", min=2, max=6)] = 3,
     samples: Annotated[int, option("uniform queries", min=100, max=10**7)] = 50_000,
 ) -> Iterator[Finding]:
-    """Layers of one-cell lookups are binary search, in M + 1 of them, and interpolation search, in
-    3M, exactly; on uniform points the second is ahead at every lookup but the last.
+    """Transformers of M + 1 and of 3M layers compute M lookups of binary search (N = 2^M − 1
+    points) and of interpolation search exactly, on distinct integers in any order; two layers sort.
 
-    Width 6 and 13.  All orders of 7 points and all sets of 7 from 1 to 14, each with all queries.
-    What is not looked at changes nothing.  Binary search finds the nearest of N uniform points in i
-    lookups with a probability that is known exactly, about (2^i − 1)/(N + 1).  On the hard
-    distribution interpolation between the ends of the range is behind binary search at the third of
-    three lookups in 15 points.
+    Width 6, 13 and 5.  All orders of 7 points and all sets of 7 from 1 to 14, each with all
+    queries.  The stream of a query depends on no point but those it has looked at.  Binary search
+    finds the nearest of N uniform points in i lookups with a probability that is known exactly,
+    (2^i − 1)/(N + 1) for 2^i ≤ N; interpolation search is above it at every lookup but the last.
+    On the hard distribution interpolation between the ends of the range is below binary search at
+    the third of three lookups in 15 points.
     """
     N = 2**lookups - 1
     yield from labelled("sort", _sorted(run, N))
