@@ -6,21 +6,21 @@ The sign.  Let every field be a multiple of g > 0 and s = ±1.  Then
 
 is the sign of h where h ≠ 0 (if h ≥ g then z ≥ −1 + 2 = 1, if h ≤ −g then z ≤ 1 − 2 = −1) and s
 where h = 0: the update, which keeps the old value at a zero field.  Since clip(z, −1, 1) =
-relu(z + 1) − relu(z − 1) − 1 and s = relu(s + 1) − 1, three units a neuron add
+relu(z + 1) − relu(z − 1) − 1 and s = relu(s + 1) − 1, three ReLUs a neuron add
 
     s' − s = relu(z + 1) − relu(z − 1) − relu(s + 1).
 
 On a token whose state and field are 0 they add relu(1) − relu(−1) − relu(1) = 0.
 
-Exactness.  Float64 weights and biases are whole multiples of one power of two; the largest such is
-g, so that 2h/g is a sum of whole numbers, as are the sums after it.  While none can exceed 2^53,
+Exactness.  Float64 weights and biases are integer multiples of one power of two; the largest such
+is g, so that 2h/g is a sum of integers, as are the sums after it.  While none can exceed 2^53,
 nothing is rounded, in whatever order it is added; a model in a shorter format answers only where
 that is so for its own 2^24 (float32), 2^11 (float16) or 2^8 (bfloat16).
 
 By its weights the field is part of the MLP.  Under Hebb's rule it is also linear attention: the
-states ask, the patterns answer and are carried, Σ_μ ⟨s, ξ^μ⟩ ξ^μ, and the MLP takes off P·s, which
-the zero diagonal leaves out.  Patterns are example tokens, whose states are 0: they get scores of 0
-and stay as they are.
+queries are the states, the patterns are keys and values, Σ_μ ⟨s, ξ^μ⟩ ξ^μ, and the MLP subtracts
+P·s, which the zero diagonal leaves out.  Patterns are example tokens, whose states are 0: their
+scores are 0 and they do not change.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def hopfield_update(weights: Weights, bias: Bias | None = None, steps: Steps = 1
 
     Each is s ← sgn(W s + b), and s where a field is 0: weights (d, d), symmetric and of zero
     diagonal, bias (d,) or none, states (…, d) of ±1 → (…, d).  One layer for each, without heads,
-    of 3d units and width d; layers share their weights.  `steps=0` returns the states.
+    of 3d ReLUs and width d; layers share their weights.  `steps=0` returns the states.
 
     Raises ValueError for weights that are not symmetric and of zero diagonal, and for weights so
     fine for their size that float64 would round their sums.
@@ -118,7 +118,8 @@ def hebbian_attention(patterns: Patterns, steps: Steps = 1) -> Transformer:
     """`hebbian_attention(patterns, steps)(states)`: synchronous updates under Hebb's rule.
 
     The same as `hopfield_update(hebb(patterns), steps=steps)`, but the patterns (P, d) of ±1 are
-    tokens of the prompt and not weights.  One layer of one head for each, width 3d, 5d units.
+    tokens of the prompt and not weights.  One layer of one linear attention head for each, width
+    3d, 5d ReLUs.
     """
     P, d = patterns.shape
     stream = Stream(pattern=d, state=d, field=d)

@@ -1,4 +1,8 @@
-"""Broad aggregation: W_Q = W_K = 0, so every token attends equally to itself and all before it."""
+"""Broad aggregation: W_Q = W_K = 0, so every token attends equally to itself and all before it.
+
+All scores are 0, and softmax as well as average-hard attention of equal scores is uniform: the mean
+of one-hot values is the vector of relative frequencies.
+"""
 
 from __future__ import annotations
 

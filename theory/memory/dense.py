@@ -5,8 +5,9 @@ With patterns ξ^μ and an interaction F, F(x) = xⁿ [KrotovHopfield2016] or e�
     E(s) = −Σ_μ F(⟨ξ^μ, s⟩)      s_i ← sgn D_i,  D_i = Σ_μ [F(ξ_i^μ + u_μ) − F(−ξ_i^μ + u_μ)]
 
 where u_μ = Σ_{j≠i} ξ_j^μ s_j. D_i is the energy with s_i = −1 less that with s_i = +1, so a flip
-lowers E by exactly |D_i|; where D_i = 0 the old value is kept. For n = 2, D_i = 4h_i with the field
-h_i of the classical network under Hebb's rule.
+lowers E by exactly |D_i|; where D_i = 0 the old value is kept. As there are finitely many states,
+asynchronous updates end after finitely many flips. For n = 2, D_i = 4h_i with the field h_i of the
+classical network under Hebb's rule.
 
 F overflows (e^d does in float32 from d = 89 on), the sign of D_i need not: as ξ = ±1,
 D_i = Σ_μ ξ_i^μ G(u_μ) with G(u) = F(u + 1) − F(u − 1), a sum of terms ± e^{l(u_μ)}, l = ln|G|, in

@@ -6,7 +6,15 @@ With symmetric weights W of zero diagonal and a bias b, a state s ∈ {−1, +1}
 
 and an update sets s_i to the sign of h_i; where h_i = 0 the old value is kept. One bit at a time,
 every flip lowers E by exactly 2|h_i|; all at once, every state ends in a cycle of length 1 or 2.
-Whole-number weights give exact results (int64); those of float weights are rounded.
+Integer weights give exact results (int64); those of float weights are rounded.
+
+Proof. E contains s_i only in the term −s_i h_i, and h_i does not contain s_i (zero diagonal,
+symmetry), so a flip to the sign of h_i changes this term from |h_i| to −|h_i|; finitely many states
+have finitely many energies, so flips end [Hopfield1982].  All at once: let ε > 0 be less than every
+nonzero |h_i|. The update is s(t + 1) = sgn g(t) with g = h + εs, which is nowhere 0. For L(t) =
+−⟨s(t), (W + εI) s(t−1)⟩ − ⟨b, s(t) + s(t−1)⟩ the symmetry of W gives L(t + 1) − L(t) = −⟨s(t+1) −
+s(t−1), g(t)⟩ = −2 Σ |g_i(t)| over all i with s_i(t+1) ≠ s_i(t−1), which is negative unless s(t + 1)
+= s(t − 1). L has finitely many values, so this happens [Goles1981].
 
 Shape glossary: `…` leading dimensions of states, `P` patterns, `d` neurons.
 """
