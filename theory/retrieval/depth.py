@@ -29,7 +29,7 @@ def one_layer_bound(length: Annotated[Count, Within(most=2**1000)]) -> float:
 
     If one layer of h heads of value dimension m, whose partial sums are exact in p' bits, answers
     the induction task at the last of `length` tokens without error, over at least 4 symbols, then
-    h(m + 1)p' ≥ (length − 1)/2 [SanfordHsu2024].
+    h(m + 1)p' ≥ (length − 1)/2 ([SanfordHsu2024] without the constant: hmp' = Ω(length)).
 
     Proof. By reduction from INDEX: Alice holds B = (length − 1)/2 bits, as the tokens at every
     other position; Bob marks one of them by the query's symbol just before it, and the answer is

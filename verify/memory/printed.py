@@ -16,7 +16,10 @@ from verify.finding import Finding, Verdict, at_most
 
 
 def printed(run: Run) -> Iterator[Finding]:
-    """[Geshkovski2023]: a decay bound for orthogonal starts; the phase curve's constant."""
+    """[Geshkovski2023, Appendix D]: a decay bound for orthogonal starts; a constant.
+
+    A Lean formalisation of arXiv:2312.10794v5 notes both mistakes independently.
+    """
     yield decay_at_the_start()
     yield decay_later()
     yield pairs_from_a_point()
