@@ -47,14 +47,14 @@ from theory.memory.hopfield import checked_network, hebb, synchronous_update
 from theory.memory.kinds import Bias, Patterns, Weights
 
 SOURCE = "[Hopfield1982]; proved in constructions/memory/hopfield.py"
-EXACT = 2.0**53  # float64 adds whole numbers exactly up to here
+EXACT = 2.0**53  # float64 adds integers exactly up to here
 
 
 class Signs(Memory):
     """States (…, d) of ±1 → states (…, d) of ±1.
 
-    No sum of whole numbers exceeds `most`.  Raises ValueError for other entries, and in a format
-    that does not hold all whole numbers up to there.
+    No sum of integers exceeds `most`.  Raises ValueError for other entries, and in a format
+    that does not hold all integers up to there.
     """
 
     def __init__(self, d: int, most: float, patterns: Tensor | None = None) -> None:
@@ -161,9 +161,9 @@ def _sign(stream: Stream, z: Reading) -> list[Word]:
 
 
 def _whole(weights: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarray, int, float]:
-    """W/g and b/g, whole numbers, the exponent of g = 2^exponent, and what sums are at most.
+    """W/g and b/g, integers, the exponent of g = 2^exponent, and what sums are at most.
 
-    Raises ValueError if a sum of the units could exceed 2^53: |z ± 1| ≤ 2(Σ|w| + |b|)/g + 2, and
+    Raises ValueError if a sum of the ReLUs could exceed 2^53: |z ± 1| ≤ 2(Σ|w| + |b|)/g + 2, and
     the sum after it has 2 more.
     """
     joint = np.concatenate([weights, bias[:, None]], axis=1)
@@ -172,12 +172,12 @@ def _whole(weights: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarra
     exponent = int(np.frexp(grain_of(values).min())[1]) - 1 if values.any() and not rounded else 0
     with np.errstate(over="ignore"):
         whole = np.ldexp(values, -exponent)
-        # Sums of whole numbers are exact below 2^53, and never rounded down to below it.
+        # Sums of integers are exact below 2^53, and never rounded down to below it.
         most = 2 * np.abs(whole).sum(axis=1).max() + 4
     if rounded or not most <= EXACT:
         raise InputError(
             f"weights and biases are whole multiples of 2^{exponent}, up to {most / 2:.3g} of them "
             "at one neuron, and float64 adds exactly up to 2^52 = 4.5e+15: round them to fewer "
-            "binary places (Hebb's sums without 1/d are whole numbers)"
+            "binary places (Hebb's sums without 1/d are integers)"
         )
     return whole[:, :-1], whole[:, -1], exponent, float(most)

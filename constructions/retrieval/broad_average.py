@@ -27,8 +27,8 @@ def broad_average(
 ) -> Transformer:
     """Logits are the frequencies of the tokens so far, exactly; the answer is the most frequent.
 
-    One layer, one head, width 2V; softmax and hardmax agree at every sharpness, because all scores
-    are 0.
+    One layer, one head, width 2V; softmax and average-hard attention agree at every sharpness,
+    because all scores are 0.
     """
     V, n = sizes(vocabulary_size, max_length)
     stream = Stream(symbol=V, average=V)

@@ -1,7 +1,7 @@
 """Function composition g∘f of two tables in the prompt, as two lookups in a row [Peng2024].
 
 The prompt is f(0) … f(s − 1), g(0) … g(s − 1), x: entry v of f stands at position v, entry v of g
-at position s + v.  All positions have lattice points P_j, and the value v carries two of them in
+at position s + v.  All positions have lattice points P_j, and the value v has two of them in
 its embedding: `first` = P_v, where f(v) stands, and `second` = P_{s+v}, where g(v) stands.
 
 Layer 1: the query of token v is its `first` (`tokens/positions.py`); at that position stands f(v),

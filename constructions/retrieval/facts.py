@@ -13,11 +13,11 @@ and BOS exceeds all others, whose scores are at most n.  Tokens that a head does
 to BOS, whose value is 0: their query contains 1 − flag = 1, for which the key of BOS exceeds all
 others.
 
-Layer 1 (strict mask), the latest earlier …
+Layer 1 (strictly causal mask), the latest earlier …
     name              → `subject`, everywhere
     relation word     → `inner`, not for entities, which hold *itself* there
     word              → `object`, for "." only; an entity holds its own word there
-Layer 2 (strict mask)
+Layer 2 (strictly causal mask)
     "."  takes `subject` of the latest "is" into `owner`; so "." holds a fact: the `inner` of
          `owner` is `object`, e.g. (John, mother, Helen).  An entity e holds (e, itself, e).
     "?"  takes `inner` of the latest relation word into `outer`: in "the profession of John's
@@ -106,7 +106,7 @@ def fact_lookup(
     q = ⌈log₂(relations + 1)⌉.
 
     The lexicon must have the relation "profession" if "a" and "an" are to mean it; "." and "?" and
-    "'s" count as words of max_length.  `sharpness` makes the hardmax a softmax.
+    "'s" count as words of max_length.  With a `sharpness` β the heads are softmax heads.
 
     Raises ValueError for a sharpness too small for max_length.
     """

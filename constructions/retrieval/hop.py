@@ -79,7 +79,7 @@ def hop(
     two), whatever k and the length.  The first layer's mask is strictly causal, the others causal.
 
     k = 1 is the induction head of the latest match; tokens are 0 … V − 1, and sequences have at
-    most n = max_length of them.  `sharpness` makes the hardmax a softmax.
+    most n = max_length of them.  With a `sharpness` β the heads are softmax heads.
 
     Raises ValueError for a sharpness too small for n.
     """

@@ -62,10 +62,10 @@ def induction_heads(
     frequencies of the next token, the answer is the most frequent one.
 
     Two layers of one head; width 3r + 6 with r = ⌈log₂V⌉ for "latest" and "first", 2r + 2V + 8 for
-    "mean", which must carry a distribution over V tokens.
+    "mean", whose output is a distribution over V tokens.
 
-    Tokens are 0 … V − 1, and sequences have at most n = max_length of them.  `sharpness`
-    makes the hardmax a softmax.
+    Tokens are 0 … V − 1, and sequences have at most n = max_length of them.  With a
+    `sharpness` β the heads are softmax heads.
 
     Raises ValueError for a sharpness too small for n.
     """

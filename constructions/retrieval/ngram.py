@@ -76,7 +76,7 @@ def ngram_model(V: int, order: int, n: int, alpha: int, copies_itself: bool = Fa
     """The weights, from checked numbers.
 
     Where a token `copies_itself`, the weight that BOS gets is given to the current token x_i, by V
-    units relu(⊥ + [v = x_i] − 1), each of which is that weight if v = x_i and 0 otherwise.
+    ReLUs relu(⊥ + [v = x_i] − 1), each of which is that weight if v = x_i and 0 otherwise.
     """
     codes, in_front = binary_codes(V), alpha * V or 1
     r, last = codes.shape[1], min(order, 2)
@@ -89,7 +89,7 @@ def ngram_model(V: int, order: int, n: int, alpha: int, copies_itself: bool = Fa
     points, here = lattice(in_front + n), np.arange(in_front + n)
     places = {name: points[(here - s).clip(0)] for s, name in enumerate(before, start=1)}
     prefix = tuple(range(V, V + in_front))
-    # Layer 1: a head for each place before carries the code of the token there.
+    # Layer 1: a head for each place before has the code of the token there as its value.
     heads = [
         look_up(stream, stream.read(place), stream.read("code"), into, sharpening(match))
         for place, into in zip(before, previous, strict=True)

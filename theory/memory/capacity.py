@@ -85,7 +85,7 @@ def dense_patterns(d: SizeFrom2, degree: SizeFrom2, every: bool = False) -> floa
 
 @checked
 def large_deviation_rate(a: SignedUnit) -> float:
-    """I(a) = ½((1 + a) ln(1 + a) + (1 − a) ln(1 − a)), −1 ≤ a ≤ 1: Cramér's rate of fair signs."""
+    """I(a) = ½((1 + a) ln(1 + a) + (1 − a) ln(1 − a)), −1 ≤ a ≤ 1: rate of uniform signs."""
     return float(special.xlogy(1 + a, 1 + a) + special.xlogy(1 - a, 1 - a)) / 2
 
 
@@ -187,9 +187,9 @@ def clopper_pearson(
 
 
 def median_interval(values: np.ndarray, level: float) -> tuple[float, float]:
-    """Order statistics (low, high) that enclose the median with at least `level`, for any law.
+    """Order statistics (low, high) around the median with at least `level`, for any distribution.
 
-    values (n,) are independent. The k-th smallest exceeds the median with a chance of at most
+    values (n,) are independent. The k-th smallest exceeds the median with a probability of at most
     P(Bin(n, 1/2) < k). For too few values the interval is (−∞, ∞).
     """
     n, tail = len(values), (1 - level) / 2

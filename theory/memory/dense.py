@@ -127,7 +127,7 @@ def dense_update(
 
 @checked
 def dense_preferred_by_definition(patterns: Patterns, s: OneState, degree: Power) -> list[int]:
-    """`dense_preferred` of one state s (d,), as the formula says, in Python integers."""
+    """`dense_preferred` of one state s (d,), by the formula, in Python integers."""
     xi, state, wanted = patterns.tolist(), s.tolist(), []
     for i in range(len(state)):
         difference = 0
@@ -181,7 +181,7 @@ class _Interaction:
 
 
 def sign_of_exponential_sum(counts: Mapping[int, int]) -> int:
-    """sgn Σ_k c_k eᵏ, exactly, for whole numbers k: c_k.
+    """sgn Σ_k c_k eᵏ, exactly, for integers k: c_k.
 
     e is transcendental, so the sum is 0 only if every c_k is. Otherwise its sign is that of its
     value in so many decimals that the rounding, 1/2 in the last place of each term (Python's exp of

@@ -40,7 +40,7 @@ def previous_token(tokens: Tokens) -> np.ndarray:
 
 @checked
 def previous_token_by_definition(tokens: OneSequence) -> list[int]:
-    """`previous_token` of one sequence (T,), as its formula says."""
+    """`previous_token` of one sequence (T,), by its formula."""
     row = tokens.tolist()
     return [row[i - 1] if i >= 1 else -1 for i in range(len(row))]
 

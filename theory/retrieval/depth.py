@@ -50,7 +50,7 @@ class CompositionBound(NamedTuple):
     """The shortfall of one layer at function composition, and the error that it forces."""
 
     R: float
-    """n·log₂n − H(d + 1)p, in bits; the theorem says something only if it is positive."""
+    """n·log₂n − H(d + 1)p, in bits; the theorem is vacuous unless it is positive."""
     error: float
     """max(0, R/(3n·log₂n)), at most 1/3."""
 
@@ -66,7 +66,7 @@ def composition_bound(
 
     If R > 0, one layer of H = `heads` heads of dimension d = `d_value` in p = `bits` bits answers
     g(f(x)), for functions on n = `size` points, wrongly with at least this probability over random
-    f, g and x [Peng2024, Theorem 1]. Otherwise the theorem says nothing and the error is 0.
+    f, g and x [Peng2024, Theorem 1]. Otherwise the theorem is vacuous and the error is 0.
     """
     n, H, d, p = size, heads, d_value, bits
     R = n * log2(n) - H * (d + 1) * p

@@ -111,7 +111,7 @@ def _layers(run: Run, V: int) -> Finding:
     saved = sum(count < doubling_layers(k) for k, count in layers.items())
     return same(
         "layers",
-        f"layers for k = 1 … {len(layers)} hops, first mask strict",
+        f"layers for k = 1 … {len(layers)} hops, first mask strictly causal",
         right,
         len(layers),
         words=f"⌊log₂k⌋ + 2 at {right} of them, one less than doubling pairs at {saved}",
