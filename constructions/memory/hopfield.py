@@ -6,21 +6,21 @@ The sign.  Let every field be a multiple of g > 0 and s = ±1.  Then
 
 is the sign of h where h ≠ 0 (if h ≥ g then z ≥ −1 + 2 = 1, if h ≤ −g then z ≤ 1 − 2 = −1) and s
 where h = 0: the update, which keeps the old value at a zero field.  Since clip(z, −1, 1) =
-relu(z + 1) − relu(z − 1) − 1 and s = relu(s + 1) − 1, three units a neuron add
+relu(z + 1) − relu(z − 1) − 1 and s = relu(s + 1) − 1, three ReLUs a neuron add
 
     s' − s = relu(z + 1) − relu(z − 1) − relu(s + 1).
 
 On a token whose state and field are 0 they add relu(1) − relu(−1) − relu(1) = 0.
 
-Exactness.  Float64 weights and biases are whole multiples of one power of two; the largest such is
-g, so that 2h/g is a sum of whole numbers, as are the sums after it.  While none can exceed 2^53,
+Exactness.  Float64 weights and biases are integer multiples of one power of two; the largest such
+is g, so that 2h/g is a sum of integers, as are the sums after it.  While none can exceed 2^53,
 nothing is rounded, in whatever order it is added; a model in a shorter format answers only where
 that is so for its own 2^24 (float32), 2^11 (float16) or 2^8 (bfloat16).
 
 By its weights the field is part of the MLP.  Under Hebb's rule it is also linear attention: the
-states ask, the patterns answer and are carried, Σ_μ ⟨s, ξ^μ⟩ ξ^μ, and the MLP takes off P·s, which
-the zero diagonal leaves out.  Patterns are example tokens, whose states are 0: they get scores of 0
-and stay as they are.
+queries are the states, the patterns are keys and values, Σ_μ ⟨s, ξ^μ⟩ ξ^μ, and the MLP subtracts
+P·s, which the zero diagonal leaves out.  Patterns are example tokens, whose states are 0: their
+scores are 0 and they do not change.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ from theory.memory.hopfield import checked_network, hebb, synchronous_update
 from theory.memory.kinds import Bias, Patterns, Weights
 
 SOURCE = "[Hopfield1982]; proved in constructions/memory/hopfield.py"
-EXACT = 2.0**53  # float64 adds whole numbers exactly up to here
+EXACT = 2.0**53  # float64 adds integers exactly up to here
 
 
 class Signs(Memory):
     """States (…, d) of ±1 → states (…, d) of ±1.
 
-    No sum of whole numbers exceeds `most`.  Raises ValueError for other entries, and in a format
-    that does not hold all whole numbers up to there.
+    No sum of integers exceeds `most`.  Raises ValueError for other entries, and in a format
+    that does not hold all integers up to there.
     """
 
     def __init__(self, d: int, most: float, patterns: Tensor | None = None) -> None:
@@ -83,7 +83,7 @@ def hopfield_update(weights: Weights, bias: Bias | None = None, steps: Steps = 1
 
     Each is s ← sgn(W s + b), and s where a field is 0: weights (d, d), symmetric and of zero
     diagonal, bias (d,) or none, states (…, d) of ±1 → (…, d).  One layer for each, without heads,
-    of 3d units and width d; layers share their weights.  `steps=0` returns the states.
+    of 3d ReLUs and width d; layers share their weights.  `steps=0` returns the states.
 
     Raises ValueError for weights that are not symmetric and of zero diagonal, and for weights so
     fine for their size that float64 would round their sums.
@@ -118,7 +118,8 @@ def hebbian_attention(patterns: Patterns, steps: Steps = 1) -> Transformer:
     """`hebbian_attention(patterns, steps)(states)`: synchronous updates under Hebb's rule.
 
     The same as `hopfield_update(hebb(patterns), steps=steps)`, but the patterns (P, d) of ±1 are
-    tokens of the prompt and not weights.  One layer of one head for each, width 3d, 5d units.
+    tokens of the prompt and not weights.  One layer of one linear attention head for each, width
+    3d, 5d ReLUs.
     """
     P, d = patterns.shape
     stream = Stream(pattern=d, state=d, field=d)
@@ -160,9 +161,9 @@ def _sign(stream: Stream, z: Reading) -> list[Word]:
 
 
 def _whole(weights: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarray, int, float]:
-    """W/g and b/g, whole numbers, the exponent of g = 2^exponent, and what sums are at most.
+    """W/g and b/g, integers, the exponent of g = 2^exponent, and what sums are at most.
 
-    Raises ValueError if a sum of the units could exceed 2^53: |z ± 1| ≤ 2(Σ|w| + |b|)/g + 2, and
+    Raises ValueError if a sum of the ReLUs could exceed 2^53: |z ± 1| ≤ 2(Σ|w| + |b|)/g + 2, and
     the sum after it has 2 more.
     """
     joint = np.concatenate([weights, bias[:, None]], axis=1)
@@ -171,12 +172,12 @@ def _whole(weights: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarra
     exponent = int(np.frexp(grain_of(values).min())[1]) - 1 if values.any() and not rounded else 0
     with np.errstate(over="ignore"):
         whole = np.ldexp(values, -exponent)
-        # Sums of whole numbers are exact below 2^53, and never rounded down to below it.
+        # Sums of integers are exact below 2^53, and never rounded down to below it.
         most = 2 * np.abs(whole).sum(axis=1).max() + 4
     if rounded or not most <= EXACT:
         raise InputError(
             f"weights and biases are whole multiples of 2^{exponent}, up to {most / 2:.3g} of them "
             "at one neuron, and float64 adds exactly up to 2^52 = 4.5e+15: round them to fewer "
-            "binary places (Hebb's sums without 1/d are whole numbers)"
+            "binary places (Hebb's sums without 1/d are integers)"
         )
     return whole[:, :-1], whole[:, -1], exponent, float(most)

@@ -1,15 +1,16 @@
 """Modern Hopfield networks: one update is one softmax head whose values are its keys.
 
-A query's `state` ξ asks, a stored token's `pattern` x_j answers and is also what is carried, so
-that with sharpness β the head adds
+The query is the `state` ξ, the `pattern` x_j of a stored token is key and value, so that at inverse
+temperature β the head adds
 
     Σ_j softmax_j(β⟨ξ, x_j⟩) x_j = f(ξ)
 
 to `found`, which was 0.  The MLP then adds −state to state, which becomes 0: no difference of the
 two is ever formed, so states much longer than the patterns cost no digits.  Each layer is one
-update and nothing more; the next one asks with `found` and adds to `state`.  Patterns are example
-tokens, to which alone all tokens attend, so that the queries of a batch share one prompt and do not
-see each other.  (The patterns' own states start at 0 and are updated too; nobody reads them.)
+update and nothing more; the query of the next one is `found`, and its output is added to `state`.
+Patterns are example tokens, to which alone all tokens attend, so that the queries of a batch share
+one prompt and do not attend to each other.  (The patterns' own states start at 0 and are updated
+too, but are not read.)
 """
 
 from __future__ import annotations
@@ -157,10 +158,12 @@ def hopfield_attention(
 ) -> Transformer:
     """`hopfield_attention(W_Q, W_K, W_V)(Y, R)`: attention is one Hopfield update, then W_V.
 
-    With patterns K = Y W_K and states Q = R W_Q the result is softmax(beta·Q Kᵀ) K W_V: the update
-    of every state, read out by W_V, as the values Y W_K W_V factor through the keys [Ramsauer2021].
-    (A head with a value map of its own is hetero-associative and in general no update of its keys.)
-    The head carries keys and W_V is its output matrix: the tensors hold the matrices as given.
+    With patterns K = Y W_K and states Q = R W_Q the output is softmax(beta·Q Kᵀ) K W_V: the update
+    of every state, multiplied by W_V, as the values Y W_K W_V factor through the keys
+    [Ramsauer2021]. (A head with values of its own is hetero-associative and in general no update of
+    its keys: with keys −1, 0, 1 and values 0, 1, 0 the output is even in the state and not
+    constant, where every update of the keys is odd.) The values of the head are its keys and W_V is
+    its output matrix: the tensors hold the matrices as given.
 
     W_Q (d_r, d_k), W_K (d_y, d_k), W_V (d_k, d_v); beta is 1/√d_k unless given.
     """

@@ -71,7 +71,7 @@ def retrieve(
     length 1 and d = 64 that is 2e-2 at β = 1e3 already, and nothing is said from 1e5 on: take
     float64 there.  Formats shorter than float32 are not pruned.
 
-    Works in the patterns' format, on their device, and computes no gradients; whole numbers become
+    Works in the patterns' format, on their device, and computes no gradients; integers become
     floats of the default format.  Memory beyond patterns and queries: a score for each 32
     patterns and 256 queries.  Raises ValueError for shapes that do not fit, no patterns, NaN or
     infinite entries, and scores beyond the format.

@@ -1,7 +1,7 @@
 """Attention dynamics on the sphere: one layer, repeated, is a step of a projected Euler scheme.
 
-A softmax head with W_Q = W_K = I and sharpness β carries each token, times h, into the stream, and
-the tokens are then divided by their lengths:
+A softmax head with W_Q = W_K = I, W_V = h·I and inverse temperature β writes to the stream, whose
+tokens are then divided by their lengths:
 
     x_i ← (x_i + h·u_i) / ‖x_i + h·u_i‖,    u_i = Σ_j A_ij x_j,  A_ij = softmax_j β⟨x_i, x_j⟩.
 
@@ -68,7 +68,7 @@ def sphere_dynamics(
 
     `sphere_dynamics(d, beta, h, L)(X)` follows SA of `theory.memory.sphere` to time h·L, for tokens
     X (…, n, d) of unit length; the distance to it is O(h).  One head, width d, no mask, and the
-    same 6d² + 2d weights at any depth: the head, its biases, embedding and read-out.
+    same 6d² + 2d weights at any depth: the head, its biases, embedding and unembedding.
 
     beta > 0, since scores are multiplied by it; a beta like 1e-12 is the average of all tokens.
     step_size in (0, 1], so that no token passes through 0.

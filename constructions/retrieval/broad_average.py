@@ -1,4 +1,8 @@
-"""Broad aggregation: W_Q = W_K = 0, so every token attends equally to itself and all before it."""
+"""Broad aggregation: W_Q = W_K = 0, so every token attends equally to itself and all before it.
+
+All scores are 0, and softmax as well as average-hard attention of equal scores is uniform: the mean
+of one-hot values is the vector of relative frequencies.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +27,8 @@ def broad_average(
 ) -> Transformer:
     """Logits are the frequencies of the tokens so far, exactly; the answer is the most frequent.
 
-    One layer, one head, width 2V; softmax and hardmax agree at every sharpness, because all scores
-    are 0.
+    One layer, one head, width 2V; softmax and average-hard attention agree at every sharpness,
+    because all scores are 0.
     """
     V, n = sizes(vocabulary_size, max_length)
     stream = Stream(symbol=V, average=V)

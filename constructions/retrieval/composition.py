@@ -1,16 +1,18 @@
 """Function composition g∘f of two tables in the prompt, as two lookups in a row [Peng2024].
 
 The prompt is f(0) … f(s − 1), g(0) … g(s − 1), x: entry v of f stands at position v, entry v of g
-at position s + v.  All positions have lattice points P_j, and the value v carries two of them in
+at position s + v.  All positions have lattice points P_j, and the value v has two of them in
 its embedding: `first` = P_v, where f(v) stands, and `second` = P_{s+v}, where g(v) stands.
 
-Layer 1: token v looks up its `first` (`tokens/positions.py`); there stands f(v), and its `second` =
-P_{s+f(v)} is carried into `found`.
-Layer 2: `found` is looked up, and from the position s + f(v), where g(f(v)) stands, `first` is
-carried into `answer`.  Logits are 2⟨answer, P_v⟩ − |P_v|², largest at v = g(f(x)) by at least 1.
+Layer 1: the query of token v is its `first` (`tokens/positions.py`); at that position stands f(v),
+whose `second` = P_{s+f(v)} is the value, written to `found`.
+Layer 2: the query is `found`, and the value at position s + f(v), where g(f(v)) stands, is its
+`first`, written to `answer`.  Logits are 2⟨answer, P_v⟩ − |P_v|², largest at v = g(f(x)) by at
+least 1.
 
 Two layers, one head each, and width 11 for every size: O(1), with O(log s) bits.  Scores are Θ(s),
-times Θ(log s) in layer 1, and logits are Θ(s): under softmax the sharpness grows like ln s.
+times Θ(log s) in layer 1, and logits are Θ(s): under softmax the inverse temperature grows like
+ln s.
 """
 
 from __future__ import annotations

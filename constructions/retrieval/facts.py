@@ -1,30 +1,31 @@
-"""The talk's question, read and answered word by word: two keyed lookups in a row.
+"""Questions about facts in English, answered word by word: two keyed lookups in a row.
 
     Jane is a teacher. Helen is a doctor. The mother of John is Helen.
     What is the profession of John's mother?
 
 Words are tokens; the grammar is that of `theory.retrieval.facts`.  Names and objects are entities;
-words that bear a relation are the relations, "a" and "an" (the relation profession), and "what" and
-"who" (the relation *itself*, which leads from every entity to itself).
+words that denote a relation are the relations, "a" and "an" (the relation profession), and "what"
+and "who" (the relation *itself*, which leads from every entity to itself).
 
-A word is kept as its code b(w) ∈ {±1}^r, a relation as a code in {±1}^q.  "The latest" is found by
-rank, the position: the score K·[what is looked for] + rank with K = 2(n + 1) beats BOS, whose score
-is n + 1, and BOS beats all others, whose scores are at most n.  A head that is not for a token lets
-it look at BOS, which carries 0: (1 − flag) asks, BOS answers with more than all other scores.
+A word has a code b(w) ∈ {±1}^r, a relation a code in {±1}^q.  The latest token of a kind is found
+by its rank, the position: its score K + rank with K = 2(n + 1) exceeds that of BOS, which is n + 1,
+and BOS exceeds all others, whose scores are at most n.  Tokens that a head does not concern attend
+to BOS, whose value is 0: their query contains 1 − flag = 1, for which the key of BOS exceeds all
+others.
 
-Layer 1 (strict mask), the latest earlier …
+Layer 1 (strictly causal mask), the latest earlier …
     name              → `subject`, everywhere
     relation word     → `inner`, not for entities, which hold *itself* there
     word              → `object`, for "." only; an entity holds its own word there
-Layer 2 (strict mask)
+Layer 2 (strictly causal mask)
     "."  takes `subject` of the latest "is" into `owner`; so "." holds a fact: the `inner` of
          `owner` is `object`, e.g. (John, mother, Helen).  An entity e holds (e, itself, e).
     "?"  takes `inner` of the latest relation word into `outer`: in "the profession of John's
          mother" the word mother has seen profession; in "the profession of Jane" the word
          profession has seen What, so that the second lookup leads from the first answer to itself.
-Layer 3 (causal mask)  "?" looks for the latest fact with owner = `subject`, relation = `inner`,
-    and takes its object into `found`:  John, mother → Helen.
-Layer 4 (causal mask)  "?" looks for owner = `found`, relation = `outer`:  Helen, profession →
+Layer 3 (causal mask)  "?" attends to the latest fact with owner = `subject`, relation = `inner`,
+    whose object is written to `found`:  John, mother → Helen.
+Layer 4 (causal mask)  "?" attends to owner = `found`, relation = `outer`:  Helen, profession →
     doctor → `answer`.
 
 The score of a lookup is M(⟨·, owner⟩ + ⟨·, inner⟩) + rank with M = n + 1, and BOS has M(r + q):
@@ -105,7 +106,7 @@ def fact_lookup(
     q = ⌈log₂(relations + 1)⌉.
 
     The lexicon must have the relation "profession" if "a" and "an" are to mean it; "." and "?" and
-    "'s" count as words of max_length.  `sharpness` makes the hardmax a softmax.
+    "'s" count as words of max_length.  With a `sharpness` β the heads are softmax heads.
 
     Raises ValueError for a sharpness too small for max_length.
     """

@@ -2,13 +2,14 @@
 
     hop_k(x)_i = x_{find^k(i)},     find(i) = max{ j ≤ i : x_{j−1} = x_i },     ⊥ if there is none.
 
-One hardmax head a layer.  Tokens stand at positions 1 … n behind a BOS at position 0, which stands
-for ⊥; positions have lattice points P_j, with the origin for BOS, and tokens have codes b(x).
+One unique-hard attention head a layer.  Tokens stand at positions 1 … n behind a BOS at position 0,
+which stands for ⊥; positions have lattice points P_j, with the origin for BOS, and tokens have
+codes b(x).
 
-Layer 1, whose mask is strict (a token sees those before it, and not itself): token i asks for its
-own code, position p answers with its code, and the latest wins, by scores M⟨b(x_i), b(x_p)⟩ + p as
-in `induction.py`.  That p is find(i) − 1, so it carries the point of the position after
-itself: `pointer` = P_{find(i)}, or P_0 from BOS if there is no match.
+Layer 1, whose mask is strictly causal (a token attends to those before it, not to itself): query
+b(x_i), key b(x_p), and the latest match wins, by scores M⟨b(x_i), b(x_p)⟩ + p as in `induction.py`.
+That p is find(i) − 1, so its value is the point of the position after itself:
+`pointer` = P_{find(i)}, or P_0 from BOS if there is no match.
 
 Layer 2 + m, m = 0, 1, …, ⌊log₂k⌋: token i looks up the position j of its `pointer`, find^{2^m}(i)
 (`tokens/positions.py`), and takes from there
@@ -24,11 +25,23 @@ MLP moves it.  BOS points to itself and its answer is 0, so ⊥ stays ⊥.
 So that softmax at a fixed sharpness follows the pointers at every n, the weights grow: scores are
 up to max(r, 2)(n + 2), Θ(n), times c = Θ(log n + log k) in all layers but the last.
 
-Why a strict mask.  Under the mask that includes the token itself, every token is its own latest
-match, so the pointer takes one layer more (previous token, then match) and the answer comes with
-the doubling of pairs, in ⌈log₂k⌉ + 2 layers; whether fewer suffice there for a k that is not a
-power of two is open here.  Which of the two masks the theorem of [Sanford2024] assumes was not
-checked; its MLPs may be any functions of a token, and these weights need only linear ones.
+Why a strictly causal mask.  Under the causal mask that includes the token itself, every token is
+its own latest match, so the pointer takes one layer more (previous token, then match) and the
+answer comes with the doubling of pairs, in ⌈log₂k⌉ + 2 layers; whether fewer suffice there for a k
+that is not a power of two is open here.
+
+[Sanford2024, Theorem 4.2] states ⌊log₂k⌋ + 2 layers under that inclusive mask (their
+lower-triangular Γ has Γ_ij = 0 for i ≥ j), with one head, constant width and O(log n) bits, where
+queries, keys, values and the output may be any functions of token and position; these weights are
+linear.  Its proof (Appendix D.1, arXiv version 1) takes a layer for the previous token and one for
+find, and then layer ℓ + 1 looks up find^{2^{ℓ−2}}(i) and reads there, if bit ℓ − 1 of k is set,
+
+    find^{k:ℓ−2}(find^{2^{ℓ−2}}(i)),   which is to be find^{k:ℓ−1}(i),   k:ℓ = k mod 2^{ℓ+1}.
+
+These are 2^{ℓ−2} hops more than k:ℓ−2, where bit ℓ − 1 is worth 2^{ℓ−1}: for k = 3 layer 3 yields
+find² and not find³.  Pointers that a layer composes from two of the layer before are over at most
+twice as many hops, and over one hop after two layers: by this argument ⌊log₂k⌋ + 2 layers reach
+2^⌊log₂k⌋ hops, which is k for powers of two, and k hops take ⌈log₂k⌉ + 2 layers.
 """
 
 from __future__ import annotations
@@ -63,10 +76,10 @@ def hop(
     """The token that k hops lead to, at every position; −1 (⊥) where a hop finds no match.
 
     ⌊log₂k⌋ + 2 layers, one head each, width 2r + 8 with r = ⌈log₂V⌉ (3r + 8 if k is not a power of
-    two), whatever k and the length.  The first layer's mask is strict.
+    two), whatever k and the length.  The first layer's mask is strictly causal, the others causal.
 
     k = 1 is the induction head of the latest match; tokens are 0 … V − 1, and sequences have at
-    most n = max_length of them.  `sharpness` makes the hardmax a softmax.
+    most n = max_length of them.  With a `sharpness` β the heads are softmax heads.
 
     Raises ValueError for a sharpness too small for n.
     """

@@ -1,12 +1,13 @@
 """The two-layer induction head [Olsson2022]: what came after this token the last time.
 
-Two layers of one hardmax head each, without MLP.  Tokens stand at positions 1 … n behind a BOS at
-position 0, and have codes b(x) ∈ {±1}^r with ⟨b(x), b(x)⟩ = r and ⟨b(x), b(x')⟩ ≤ r − 2.
+Two layers of one unique-hard attention head each, without MLP.  Tokens stand at positions 1 … n
+behind a BOS at position 0, and have codes b(x) ∈ {±1}^r with ⟨b(x), b(x)⟩ = r and ⟨b(x), b(x')⟩ ≤ r
+− 2.
 
 Layer 1, previous token.  Token i looks up the position before it (`tokens/positions.py`) and writes
 b(x_{i−1}) into `previous`.  BOS has the code 0, so position 1 writes 0.
 
-Layer 2, match.  Token i asks with its code and position j answers with `previous`:
+Layer 2, match.  The query of token i is its code, the key of position j is `previous`:
 
     score  M⟨b(x_i), b(x_{j−1})⟩ + rank_j,     M = ⌈(n + 1)/min(r, 2)⌉,
 
@@ -14,13 +15,13 @@ where rank_j = j (latest match) or n + 1 − j (first match), and BOS has the sc
     match          M·r + rank_j, rank_j ≥ 1:   at least 1 above BOS, and 1 above the next match
     no match       ≤ M(r − 2) + n ≤ M·r − 1:   at least 1 below BOS
     position 1     rank₁ ≤ n ≤ M·r − 1, since its `previous` is 0:   the same
-All scores are whole, and within matches, and within tokens whose codes differ in equally many
-bits, they are distinct, so at most 4m positions lie m below the right one.  The head writes the
-code of x_j, or 0 from BOS, into `answer`.  Logits are ⟨answer, b(v)⟩, and r/2 for ⊥.
+All scores are integers, and within matches, and within tokens whose codes differ in equally many
+bits, they are distinct, so at most 4m positions lie m below the right one.  The value, the code of
+x_j, or 0 at BOS, is written to `answer`.  Logits are ⟨answer, b(v)⟩, and r/2 for ⊥.
 
-So softmax at a fixed sharpness looks at the right position at every n, because the scores grow: to
-M·r + rank₀ ≤ max(r, 2)(n + 2) in layer 2, and in layer 1 to c times the squares of a lattice, Θ(n),
-with c = `sharpening(M·r)` = Θ(log n).
+So softmax at a fixed inverse temperature attends to the right position at every n, because the
+scores grow: to M·r + rank₀ ≤ max(r, 2)(n + 2) in layer 2, and in layer 1 to c times the squares of
+a lattice, Θ(n), with c = `sharpening(M·r)` = Θ(log n).
 
 Copying itself when there is no match costs nothing: read 2·answer + code instead, whose signs are
 those of `answer` unless it is 0.
@@ -61,10 +62,10 @@ def induction_heads(
     frequencies of the next token, the answer is the most frequent one.
 
     Two layers of one head; width 3r + 6 with r = ⌈log₂V⌉ for "latest" and "first", 2r + 2V + 8 for
-    "mean", which must carry a distribution over V tokens.
+    "mean", whose output is a distribution over V tokens.
 
-    Tokens are 0 … V − 1, and sequences have at most n = max_length of them.  `sharpness`
-    makes the hardmax a softmax.
+    Tokens are 0 … V − 1, and sequences have at most n = max_length of them.  With a
+    `sharpness` β the heads are softmax heads.
 
     Raises ValueError for a sharpness too small for n.
     """

@@ -1,11 +1,15 @@
-"""Nearest neighbour: one hardmax head, whose limit it is of Gaussian kernel smoothing.
+"""Nearest neighbour: one average-hard head, the limit β → ∞ of Gaussian kernel smoothing.
 
-The query asks with x_q, example j answers with x_j and ‖x_j‖², and the score
+The query is x_q, the key of example j is (x_j, ‖x_j‖²), its value is the label y_j, and the score
 
     2⟨x_q, x_j⟩ − ‖x_j‖² = ‖x_q‖² − ‖x_q − x_j‖²
 
-is largest for the nearest example, whose label is carried; equally near ones are averaged.
-Squared lengths are columns of the prompt.
+is largest for the nearest example; equally near ones are averaged.  Softmax at inverse temperature
+β has the weights e^{−β‖x_q − x_j‖²}, up to a common factor: the Nadaraya–Watson estimate
+[Nadaraya1964], [Tsai2019].  An example that is not nearest has at most e^{−βγ} times the weight of
+a nearest one, γ being the gap to the next larger squared distance, and there are at most n − 1 of
+them: both answers differ by at most (n − 1)·e^{−βγ}·(max y − min y).  Squared lengths are columns
+of the prompt.
 """
 
 from __future__ import annotations
@@ -38,5 +42,5 @@ def nearest_neighbour(d: Count, sharpness: Positive | None = None) -> Transforme
         unembed(stream, estimate),
         interface=Examples(d, measured),
         stream=stream,
-        source="[Edelman2024] for its use in context; the identity is in its file",
+        source="[CoverHart1967], [Nadaraya1964], [Tsai2019]",
     ).sharpened(sharpness)

@@ -6,23 +6,24 @@ The order counts the predicted token: order 1 is the unigram, order 2 the bigram
 Layer 1 (for order ≥ 2): order − 1 heads; head s looks up the position s places before
 (`tokens/positions.py`) and writes its code into `previous_s` (from before the start: 0).
 
-Layer 2: one head; token i asks with the codes of its context, position j answers with those of the
-context before it, scores 2·Σ_s ⟨b(x_{i−s}), b(x_{j−1−s})⟩ and carries the token x_j one-hot:
+Layer 2: one average-hard head; the query of token i is the codes of its context, the key of
+position j those of the context before it, with scores 2·Σ_s ⟨b(x_{i−s}), b(x_{j−1−s})⟩, and the
+value is the token x_j, one-hot:
 
     match     2r(order − 1)
     other     at most 2r(order − 1) − 4 if a token differs, and at most 2r(order − 2) if one is
               missing, because the context would begin before the sequence
 
-Under softmax the sharpness grows like ln n, and the scores of layer 1 are Θ(n).
+Under softmax the inverse temperature grows like ln n, and the scores of layer 1 are Θ(n).
 
-Hardmax divides the weight equally among the matches, so what it adds is their frequencies.
-What stands in front of the sequence decides the rest.
+Average-hard attention divides the weight equally among the matches, so its output is the vector of
+their frequencies.  The tokens in front of the sequence decide the rest.
   pseudo_counts = α ≥ 1   α virtual observations of each symbol, which match every context: their
                           score is 2r(order − 1), at least min(4, 2r) above all others.  The average
                           is (count + α)/(total + αV): add-α smoothing, the Bayes predictor for
                           Dirichlet(α, …, α) rows.
   pseudo_counts = 0       a token BOS with the score 2r(order − 1) − 1: at least 1 below a match and
-                          1 above all others.  It carries ⊥.
+                          1 above all others.  Its value is ⊥.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def ngram_model(V: int, order: int, n: int, alpha: int, copies_itself: bool = Fa
     """The weights, from checked numbers.
 
     Where a token `copies_itself`, the weight that BOS gets is given to the current token x_i, by V
-    units relu(⊥ + [v = x_i] − 1), each of which is that weight if v = x_i and 0 otherwise.
+    ReLUs relu(⊥ + [v = x_i] − 1), each of which is that weight if v = x_i and 0 otherwise.
     """
     codes, in_front = binary_codes(V), alpha * V or 1
     r, last = codes.shape[1], min(order, 2)
@@ -88,7 +89,7 @@ def ngram_model(V: int, order: int, n: int, alpha: int, copies_itself: bool = Fa
     points, here = lattice(in_front + n), np.arange(in_front + n)
     places = {name: points[(here - s).clip(0)] for s, name in enumerate(before, start=1)}
     prefix = tuple(range(V, V + in_front))
-    # Layer 1: a head for each place before carries the code of the token there.
+    # Layer 1: a head for each place before has the code of the token there as its value.
     heads = [
         look_up(stream, stream.read(place), stream.read("code"), into, sharpening(match))
         for place, into in zip(before, previous, strict=True)

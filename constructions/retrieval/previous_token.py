@@ -1,8 +1,10 @@
 """The previous-token head [Elhage2021]: one layer, one head, any number of tokens.
 
-Token i asks for the lattice point P_{i−1} of the position before it, with scores whose largest is
-at j = i − 1 by at least 1 (`tokens/positions.py`).  The first token finds BOS, whose code is 0, and
-answers ⊥.  The sharpness that softmax takes does not depend on n, but the scores are Θ(n).
+The query of token i is the lattice point P_{i−1} of the position before it, the key of position j
+is (P_j, |P_j|²), and the score 2⟨P_{i−1}, P_j⟩ − |P_j|² is largest at j = i − 1, by at least 1
+(`tokens/positions.py`); the value is the code of the token there.  The first token attends to BOS,
+whose code is 0, and its output is ⊥.  The inverse temperature that softmax needs does not depend on
+n, but the scores are Θ(n).
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-r"""The skip-gram head [Elhage2021]: a table says which earlier tokens each token looks for.
+r"""The skip-gram head [Elhage2021]: a table scores which earlier tokens each token attends to.
 
-`\right` looks for `\left`, however far before it: the query is the token's class, the key a token's
-class, and the score of every pair is an entry of a V × V table.
+`\right` attends to `\left`, however far before it: the query of token v is row v of a V × V table,
+the key of token w is one-hot, and so is its value; their score is the entry table[v, w].
+Average-hard attention is uniform over the positions of largest score, so that the mean of the
+values there is the vector of relative frequencies.
 """
 
 from __future__ import annotations

@@ -2,12 +2,12 @@
 
     linear head       2p softmax heads and a sink (`gadgets.py`); the sink is a token in front whose
                       registers stay 0
-    own head of constant scores                    a linear map of the stream: the layer's MLP
-    hardmax           softmax at the model's sharpness
-    masks             the sink, the tokens that must not be seen ("examples") and, for "strict" and
-                      "own", each token's place stand in registers, and keys that must not be
-                      answered get the score −L, whose weight is 0 in every format
-    what is no softmax head (ReLU attention, norms of the stream) is refused
+    diagonal head of constant scores               a linear map of the stream: the layer's MLP
+    hard heads        softmax at the model's inverse temperature
+    masks             the sink, the tokens that must not be attended to ("examples") and, for
+                      "strict" and "own", each token's place stand in registers, and keys that are
+                      masked get the score −L, whose weight is 0 in every format
+    ReLU attention and norms of the stream raise ValueError
 
 Under a causal mask a head of the mask "examples" is right at the tokens behind the examples, as
 long as nobody reads what such a head wrote into an example.
@@ -40,7 +40,7 @@ from theory.kinds import InputError
 FAR = 2.0**12  # e^{−FAR} is 0 in every format
 BEFORE = ("causal", "strict")  # masks under which no token sees a later one
 
-Columns = list[tuple[np.ndarray, np.ndarray]]  # what asks and what answers, both over the stream
+Columns = list[tuple[np.ndarray, np.ndarray]]  # queries and keys, both over the stream
 
 
 def softened(
@@ -149,7 +149,7 @@ class _Softening:
         return interface, Embed(torch.as_tensor(rows)), embedded
 
     def block(self, block: Block, sizes: Sequence[float]) -> Block:
-        """One layer: softmax heads, and an MLP of the same units and of what moves registers."""
+        """One layer: softmax heads, and an MLP of the same neurons and those of register moves."""
         apart = _overlap(block)
         into = np.eye(self.D, self.W)  # where heads write
         for place, coordinate in enumerate(apart):
@@ -224,7 +224,7 @@ class _Softening:
         return found
 
     def mlp(self, block: Block, apart: np.ndarray) -> MLP | None:
-        """The units of the layer's MLP, the moves of its own heads, and what the sink needs."""
+        """The neurons of the layer's MLP, of its diagonal heads and of the sink."""
         moves = np.zeros((self.W, self.W))
         for part in [] if block.attn is None else block.attn.parts():
             moves[: self.D, : self.D] += _own_map(part)
@@ -256,7 +256,7 @@ class _Softening:
 
 def largest_square(soft: Transformer, *inputs: Any) -> float:
     """The largest ‖v‖² of a softened model on these inputs where the stock model has a norm: before
-    heads, before MLPs and before the read-out."""
+    heads, before MLPs and before the unembedding."""
     prompt = soft.prompt(*inputs)
     found = []
     for block, H in zip([*soft.blocks, None], soft.residual_stream(prompt), strict=True):

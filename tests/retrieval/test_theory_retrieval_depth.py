@@ -25,6 +25,18 @@ def test_the_logarithms(k):
     assert Fraction(2) ** (ceiling - 1) < k <= 2**ceiling
 
 
+@pytest.mark.parametrize("k", range(1, 65))
+def test_the_printed_step_of_theorem_4_2_takes_too_few_hops(k):
+    """Hops of the two pointers of [Sanford2024, Appendix D.1], as `constructions/retrieval/hop.py`
+    quotes it: the first doubles, the second is right for k = 1 only."""
+    first, second = 1, k % 2  # after layer 2
+    for layer in range(2, r.hop_layers(k)):
+        first, second = 2 * first, second + first * (k >> (layer - 1) & 1)
+    assert first == 2 ** (r.hop_layers(k) - 2) <= k
+    assert (second == k) == (k == 1)
+    assert (first == k) == (r.hop_layers(k) == r.doubling_layers(k))
+
+
 def test_one_layer_bound():
     assert [r.one_layer_bound(n) for n in (1, 2, 3, 1025)] == [0, 0.5, 1, 512]
 

@@ -1,6 +1,6 @@
 """Associative memories, and attention as particles that move: definitions, theorems, capacities.
 
-Patterns and states are rows. `…_by_definition` does what the formula says and no more.
+Patterns and states are rows. `…_by_definition` evaluates the formula and nothing else.
 
     patterns          patterns of ±1: random, flipped, mixed, compared
     hopfield          classical networks: Hebb's rule, energy, asynchronous and synchronous updates

@@ -29,13 +29,13 @@ from theory.memory.kinds import Digits, Size, SizeFrom2
 
 @checked
 def unstable_bit_probability(P: Size, d: Size) -> float:
-    """The chance that a given bit of a stored pattern flips at its first update, under Hebb's rule.
+    """The probability that a bit of a stored pattern flips at its first update, under Hebb's rule.
 
     For P random patterns and zero diagonal, ξ_i^ν h_i = (d − 1) + C at the pattern ν, where the
     crosstalk C = Σ_{μ≠ν} Σ_{j≠i} ξ_i^ν ξ_i^μ ξ_j^μ ξ_j^ν. Its n = (P − 1)(d − 1) summands are
-    independent fair signs: given ξ^ν and the bits ξ_i^μ, each is a different ξ_j^μ times a sign. As
-    a zero field keeps the bit, it flips iff C < −(d − 1), i.e. iff B < (P − 2)(d − 1)/2 for
-    B = (C + n)/2 ~ Bin(n, 1/2).
+    independent uniform signs: given ξ^ν and the bits ξ_i^μ, each is a different ξ_j^μ times a sign.
+    As a zero field keeps the bit, it flips iff C < −(d − 1), i.e. iff B < (P − 2)(d − 1)/2 for B =
+    (C + n)/2 ~ Bin(n, 1/2).
     """
     most = ((P - 2) * (d - 1) - 1) // 2
     # P(Bin(n, p) ≤ k) = I_{1−p}(n − k, k + 1), the incomplete beta function
@@ -52,8 +52,16 @@ def unstable_bit_limit(load: Positive) -> float:
 def mceliece_patterns(d: SizeFrom2, every: bool = False) -> float:
     """d/(2 ln d), or d/(4 ln d) if `every` pattern has to be a fixed point [McEliece1987].
 
-    Below the first, a given pattern is a fixed point with probability → 1 as d → ∞ (hence almost
-    all are); below the second, all are at once.
+    For P random patterns, d → ∞ and a fixed c < 1: if P ≤ c times the first, a given pattern is a
+    fixed point with probability → 1 (hence almost all are); if P ≤ c times the second, all are at
+    once. [McEliece1987] proves that the constants 2 and 4 are optimal.
+
+    Proof of both. A bit of a stored pattern is unstable only if the crosstalk, a sum of
+    n = (P − 1)(d − 1) independent signs (see `unstable_bit_probability`), is below −(d − 1), with
+    probability at most e^{−(d−1)²/2n} = e^{−(d−1)/(2(P−1))} by Hoeffding's inequality. For
+    P ≤ c·d/(2 ln d) this is at most d^{−1/c + o(1)}, and the union over the d bits of a pattern
+    tends to 0; for P ≤ c·d/(4 ln d) it is at most d^{−2/c + o(1)}, and so does the union over all
+    P·d ≤ d² bits. For P/d → α the central limit theorem gives `unstable_bit_limit`.
     """
     return dense_patterns(d, 2, every)
 
@@ -77,7 +85,7 @@ def dense_patterns(d: SizeFrom2, degree: SizeFrom2, every: bool = False) -> floa
 
 @checked
 def large_deviation_rate(a: SignedUnit) -> float:
-    """I(a) = ½((1 + a) ln(1 + a) + (1 − a) ln(1 − a)), −1 ≤ a ≤ 1: Cramér's rate of fair signs."""
+    """I(a) = ½((1 + a) ln(1 + a) + (1 − a) ln(1 − a)), −1 ≤ a ≤ 1: rate of uniform signs."""
     return float(special.xlogy(1 + a, 1 + a) + special.xlogy(1 - a, 1 - a)) / 2
 
 
@@ -179,9 +187,9 @@ def clopper_pearson(
 
 
 def median_interval(values: np.ndarray, level: float) -> tuple[float, float]:
-    """Order statistics (low, high) that enclose the median with at least `level`, for any law.
+    """Order statistics (low, high) around the median with at least `level`, for any distribution.
 
-    values (n,) are independent. The k-th smallest exceeds the median with a chance of at most
+    values (n,) are independent. The k-th smallest exceeds the median with a probability of at most
     P(Bin(n, 1/2) < k). For too few values the interval is (−∞, ∞).
     """
     n, tail = len(values), (1 - level) / 2

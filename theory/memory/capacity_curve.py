@@ -34,9 +34,9 @@ class Measured:
 class CapacityCurve:
     """What was measured at `loads` (n,) = `patterns` (n,)/d, over `runs` independent networks each.
 
-    unstable_bits    the share of a pattern's bits that flip at their first update; Student's t over
+    unstable_bits    the fraction of a pattern's bits that flip at first; Student's t over
                      the networks (approximate; exact where no bit, or every bit, was unstable)
-    stable_patterns  the chance that a pattern is a fixed point; Clopper–Pearson, exact
+    stable_patterns  the probability that a pattern is a fixed point; Clopper–Pearson, exact
     overlap          the median overlap m with the pattern after relaxing; order statistics, exact
     """
 

@@ -5,8 +5,9 @@ With patterns ξ^μ and an interaction F, F(x) = xⁿ [KrotovHopfield2016] or e�
     E(s) = −Σ_μ F(⟨ξ^μ, s⟩)      s_i ← sgn D_i,  D_i = Σ_μ [F(ξ_i^μ + u_μ) − F(−ξ_i^μ + u_μ)]
 
 where u_μ = Σ_{j≠i} ξ_j^μ s_j. D_i is the energy with s_i = −1 less that with s_i = +1, so a flip
-lowers E by exactly |D_i|; where D_i = 0 the old value is kept. For n = 2, D_i = 4h_i with the field
-h_i of the classical network under Hebb's rule.
+lowers E by exactly |D_i|; where D_i = 0 the old value is kept. As there are finitely many states,
+asynchronous updates end after finitely many flips. For n = 2, D_i = 4h_i with the field h_i of the
+classical network under Hebb's rule.
 
 F overflows (e^d does in float32 from d = 89 on), the sign of D_i need not: as ξ = ±1,
 D_i = Σ_μ ξ_i^μ G(u_μ) with G(u) = F(u + 1) − F(u − 1), a sum of terms ± e^{l(u_μ)}, l = ln|G|, in
@@ -126,7 +127,7 @@ def dense_update(
 
 @checked
 def dense_preferred_by_definition(patterns: Patterns, s: OneState, degree: Power) -> list[int]:
-    """`dense_preferred` of one state s (d,), as the formula says, in Python integers."""
+    """`dense_preferred` of one state s (d,), by the formula, in Python integers."""
     xi, state, wanted = patterns.tolist(), s.tolist(), []
     for i in range(len(state)):
         difference = 0
@@ -180,7 +181,7 @@ class _Interaction:
 
 
 def sign_of_exponential_sum(counts: Mapping[int, int]) -> int:
-    """sgn Σ_k c_k eᵏ, exactly, for whole numbers k: c_k.
+    """sgn Σ_k c_k eᵏ, exactly, for integers k: c_k.
 
     e is transcendental, so the sum is 0 only if every c_k is. Otherwise its sign is that of its
     value in so many decimals that the rounding, 1/2 in the last place of each term (Python's exp of

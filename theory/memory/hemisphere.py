@@ -49,7 +49,7 @@ LP_TOLERANCE = 1e-10  # of the linear program; the least that its solver takes
 
 @checked
 def hemisphere_probability(n: Annotated[Count, Within(most=10_000)], d: Count) -> Fraction:
-    """2^{−(n−1)} Σ_{k<d} C(n−1, k), the chance that n uniform points lie in an open hemisphere.
+    """2^{−(n−1)} Σ_{k<d} C(n−1, k), P(n uniform points lie in an open hemisphere).
 
     Points of the sphere in R^d; it is 1 for n ≤ d.  It holds for any n independent symmetric points
     of R^d that are almost surely in general position [Wendel1962].
@@ -63,7 +63,7 @@ def patterns_in_a_hemisphere(x: np.ndarray) -> int:
     x in general position, n ≥ d.  The cone of such points has a facet through d − 1 of them, with
     all others strictly on one side; and if there are d − 1 such points, tilting the plane a little
     puts them on that side too.  So the signs on a facet are free, and those of the others are given
-    by its normal, which is a vector of minors: whole numbers decide.
+    by its normal, which is a vector of minors: integers decide.
     """
     n, d = x.shape
     found = set()
@@ -103,8 +103,9 @@ def hemisphere_pole(X: Inputs) -> tuple[np.ndarray, np.ndarray]:
 def in_open_hemisphere(X: Inputs) -> np.ndarray:
     """Whether some w has ⟨w, x_i⟩ > 0 for all tokens of X (…, n, d), as booleans (…,).
 
-    Decided by `hemisphere_pole`: True is certain, as its w is one, beyond rounding.  False is said
-    of tokens whose best w leaves less than about 1e-9, the precision of the linear program.
+    Decided by `hemisphere_pole`: True is certain, as its w is one, beyond rounding.  False is
+    returned for tokens whose best w leaves less than about 1e-9, the precision of the linear
+    program.
     """
     _, margin = hemisphere_pole(X)
     return np.asarray(margin > 2 * (X.shape[-1] + 2) * np.finfo(np.float64).eps)

@@ -6,7 +6,15 @@ With symmetric weights W of zero diagonal and a bias b, a state s ∈ {−1, +1}
 
 and an update sets s_i to the sign of h_i; where h_i = 0 the old value is kept. One bit at a time,
 every flip lowers E by exactly 2|h_i|; all at once, every state ends in a cycle of length 1 or 2.
-Whole-number weights give exact results (int64); those of float weights are rounded.
+Integer weights give exact results (int64); those of float weights are rounded.
+
+Proof. E contains s_i only in the term −s_i h_i, and h_i does not contain s_i (zero diagonal,
+symmetry), so a flip to the sign of h_i changes this term from |h_i| to −|h_i|; finitely many states
+have finitely many energies, so flips end [Hopfield1982].  All at once: let ε > 0 be less than every
+nonzero |h_i|. The update is s(t + 1) = sgn g(t) with g = h + εs, which is nowhere 0. For L(t) =
+−⟨s(t), (W + εI) s(t−1)⟩ − ⟨b, s(t) + s(t−1)⟩ the symmetry of W gives L(t + 1) − L(t) = −⟨s(t+1) −
+s(t−1), g(t)⟩ = −2 Σ |g_i(t)| over all i with s_i(t+1) ≠ s_i(t−1), which is negative unless s(t + 1)
+= s(t − 1). L has finitely many values, so this happens [Goles1981].
 
 Shape glossary: `…` leading dimensions of states, `P` patterns, `d` neurons.
 """
@@ -59,7 +67,7 @@ class Cycle:
 class Network:
     """Weights (d, d) and bias (d,), checked: both int64, or both float64.
 
-    `kind` is the format in which fields are computed: for whole numbers one that is exact.
+    `kind` is the format in which fields are computed: for integers one that is exact.
     """
 
     weights: np.ndarray
@@ -103,7 +111,7 @@ def hebb_fields(patterns: Patterns, s: States) -> np.ndarray:
 def hopfield_fields(weights: Weights, s: States, bias: Bias | None = None) -> np.ndarray:
     """h_i = Σ_j w_ij s_j + b_i, (…, d), for weights (d, d), states s (…, d) and a bias (d,) or 0.
 
-    int64 and exact for whole-number weights and bias, else float64.
+    int64 and exact for integer weights and bias, else float64.
 
     Raises `ValueError` for weights that are not symmetric and of zero diagonal, and for whole
     numbers too large for int64.
@@ -116,7 +124,7 @@ def hopfield_fields(weights: Weights, s: States, bias: Bias | None = None) -> np
 def hopfield_energy(weights: Weights, s: States, bias: Bias | None = None) -> np.ndarray:
     """E(s) = −½ Σ_{i≠j} w_ij s_i s_j − Σ_i b_i s_i, (…); shapes and errors as `hopfield_fields`.
 
-    It is −½⟨s, h + b⟩, and whole for whole numbers: every pair i ≠ j is counted twice.  As W is
+    It is −½⟨s, h + b⟩, and whole for integers: every pair i ≠ j is counted twice.  As W is
     symmetric with zero diagonal, s_i stands in E only in −s_i h_i, and h_i does not depend on s_i:
     a flip of s_i to the sign of h_i changes that from |h_i| to −|h_i|, so E falls by 2|h_i|.  Of
     the finitely many states none with a smaller energy is met again, so updates end.
@@ -245,7 +253,7 @@ def synchronous_run(
 
     The two-step energy −⟨s(t), W s(t−1)⟩ − ⟨b, s(t) + s(t−1)⟩ never rises [Goles1981]. It may stand
     still off a cycle, where a field is 0; with W + εI for W it always falls there, as the update is
-    then sgn(h + εs), without zero fields (for whole numbers ε = ½ will do). States that have come
+    then sgn(h + εs), without zero fields (for integers ε = ½ will do). States that have come
     to their end take no further part.
 
     Raises `ValueError` as `hopfield_fields` does.
@@ -323,7 +331,7 @@ def checked_network(weights: np.ndarray, bias: np.ndarray | None = None) -> Netw
             f"weights[{i}, {i}] is {w[i, i]}: a neuron does not act on itself; "
             "set the diagonal to 0"
         )
-    # Sums of whole numbers in float64 are exact below 2⁵³, and never round down to below it.
+    # Sums of integers in float64 are exact below 2⁵³, and never round down to below it.
     with np.errstate(over="ignore"):
         sizes = np.abs(w, dtype=np.float64).sum(axis=1) + np.abs(b, dtype=np.float64)
         total = sizes.sum()
@@ -333,7 +341,7 @@ def checked_network(weights: np.ndarray, bias: np.ndarray | None = None) -> Netw
         return Network(w.astype(np.float64, copy=False), b.astype(np.float64), np.float64)
     if total > LARGEST:
         raise InputError(
-            f"the whole-number weights and biases add up to {total:.3g} in size, and "
+            f"the integer weights and biases add up to {total:.3g} in size, and "
             f"int64 sums are sure up to 2^62 = {LARGEST:.3g}: scale them down, or give floats"
         )
     return Network(

@@ -1,5 +1,19 @@
 """Modern Hopfield networks: continuous states, an energy of log-sum-exp, one update of softmax.
 
+With p = softmax(βXξ), f(ξ) = Σ_j p_j x_j, L(ξ) = ln(Σ_j e^{β⟨x_j, ξ⟩})/β and E = ½‖ξ‖² − L(ξ), up
+to a constant, f = ∇L is the gradient of a convex function [Ramsauer2021, Theorems 1, 2, 4 and 5]:
+
+Descent.  E(ξ) − E(ξ′) − ½‖ξ′ − ξ‖² = L(ξ′) − L(ξ) − ⟨∇L(ξ), ξ′ − ξ⟩ ≥ 0 for ξ′ = f(ξ), by
+convexity; it is KL(p ‖ p′)/β.  Iterates lie in the hull of the patterns, E is analytic and ∇E(ξ) =
+ξ − f(ξ), so that descent by ½‖∇E‖² and Łojasiewicz' inequality make them converge, to a zero of ∇E.
+Retrieval.  x_i − f(ξ) = Σ_{j≠i} p_j(x_i − x_j), p_j ≤ e^{−β⟨ξ, x_i − x_j⟩}, ‖x_i − x_j‖ ≤ 2M and
+⟨ξ, x_i − x_j⟩ ≥ Δ_i − 2M‖ξ − x_i‖ give ‖f(ξ) − x_i‖ ≤ 2M(1 − p_i) ≤ 2(N − 1)M·e^{−β(Δ_i − 2M‖ξ −
+x_i‖)}.
+Separation.  If Δ_i ≥ 2/(βN) + ln(2(N−1)NβM²)/β, then 1 − p_i ≤ 1/(2NβM²) where ‖ξ − x_i‖ ≤ 1/(βNM),
+so ‖f(ξ) − x_i‖ ≤ 1/(βNM): f maps this ball into itself.  Its Jacobian is β times the covariance of
+the patterns under p, of norm at most 4βM²(1 − p_i) ≤ 2/N, and at most 4βM²p_i(1 − p_i) < 1 for N =
+2: on the compact ball f is a contraction.
+
 Shape glossary: `…` leading dimensions, `N` patterns, `d` features; patterns x_j are rows.
 """
 

@@ -16,7 +16,7 @@ from theory.memory.kinds import Patterns, States
 
 @checked
 def random_patterns(count: Count, d: Count, rng: Seed) -> np.ndarray:
-    """`count` ≥ 1 patterns (count, d) of independent fair signs ±1, int64.
+    """`count` ≥ 1 patterns (count, d) of independent uniform signs ±1, int64.
 
     Raises `ValueError` for more patterns than there is memory.
     """
@@ -77,9 +77,9 @@ def inner_products(s: np.ndarray, xi: np.ndarray) -> np.ndarray:
 
 
 def exact_format(largest: float) -> type[np.float32] | type[np.float64] | type[np.int64]:
-    """The fastest format in which sums of whole numbers are exact, whatever their order.
+    """The fastest format in which sums of integers are exact, whatever their order.
 
     `largest` bounds the sum of the absolute values, hence every partial sum. numpy multiplies
-    floats by BLAS and integers by a plain loop; floats hold whole numbers up to 2²⁴ or 2⁵³ exactly.
+    floats by BLAS and integers by a plain loop; floats hold integers up to 2²⁴ or 2⁵³ exactly.
     """
     return np.float32 if largest <= 2**24 else np.float64 if largest <= 2**53 else np.int64

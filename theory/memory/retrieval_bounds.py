@@ -104,7 +104,7 @@ def rounding_bound(
 
     Each update is off by `update_rounding`, and what comes before it is multiplied by the slope of
     f, at most βR², R = max‖x_j − x̄‖.  The result is off by at most 2M in any case; but a bound
-    above half of M says nothing, is infinite here, and leaves a finding undecided.
+    above half of M is useless, is infinite here, and leaves a finding undecided.
     """
     (N, d), M = patterns.shape, longest(patterns)
     slope, error = beta * longest(patterns - patterns.mean(0)) ** 2, 0.0
@@ -203,7 +203,7 @@ class StorageBound:
 
     @property
     def applies(self) -> bool:
-        """Whether the theorem, as printed, says anything for these parameters."""
+        """Whether the hypothesis of the theorem, as printed, holds for these parameters."""
         return bool(self.c >= self.c_required)
 
 

@@ -41,7 +41,7 @@ class SmallNetwork:
 
     @cached_property
     def energies(self) -> np.ndarray:
-        """E = −Σ_{j<i} w_ij s_i s_j − Σ_i b_i s_i of every state (2^d,), in whole numbers."""
+        """E = −Σ_{j<i} w_ij s_i s_j − Σ_i b_i s_i of every state (2^d,), in integers."""
         s = self.states
         return -np.vecdot(s @ np.tril(self.weights, -1), s) - s @ self.bias
 

@@ -40,7 +40,7 @@ def previous_token(tokens: Tokens) -> np.ndarray:
 
 @checked
 def previous_token_by_definition(tokens: OneSequence) -> list[int]:
-    """`previous_token` of one sequence (T,), as its formula says."""
+    """`previous_token` of one sequence (T,), by its formula."""
     row = tokens.tolist()
     return [row[i - 1] if i >= 1 else -1 for i in range(len(row))]
 
@@ -78,9 +78,9 @@ def token_frequencies_by_definition(
 def skip_gram(tokens: Annotated[Tokens, Within(below="V")], table: ScoreTable) -> np.ndarray:
     r"""The tokens that a head attends to, with the score table[query token, key token], (…, T, V).
 
-    At position i hard attention averages over { j ≤ i : table[tokens[i], tokens[j]] is the largest
-    of all j ≤ i }; the result is the share of each symbol v among the tokens there. With a large
-    table["\right", "\left"] and zeros elsewhere, "\right" looks back for "\left", over any
+    At position i average-hard attention is uniform over { j ≤ i : table[tokens[i], tokens[j]] is
+    the largest of all j ≤ i }; the result is the relative frequency of each symbol v there. With a
+    large table["\right", "\left"] and zeros elsewhere, "\right" looks back for "\left", over any
     distance [Elhage2021]. Softmax attention tends to this as its scores are scaled up.
 
     tokens (…, T), integers from 0 to V − 1; table (V, V), finite.

@@ -1,6 +1,6 @@
-"""Two tasks as communication games: Alice holds a part of the prompt, and Bob asks about it.
+"""Two tasks as communication games: Alice holds a part of the prompt, Bob the question.
 
-What Alice's tokens tell the last one, in a layer of attention, is a message of few bits
+What Alice's tokens contribute to the last one, in a layer of attention, is a message of few bits
 ([SanfordHsu2024], [Peng2024]).  If it is shorter than what she holds, two prompts share a message,
 and Bob gets one answer where he needs two.
 """
@@ -25,7 +25,7 @@ Prompt = list[int]
 
 
 class Game(NamedTuple):
-    """What Alice holds and what Bob asks.
+    """What Alice holds and which questions Bob has.
 
     name      the task
     known     bits that Alice holds

@@ -32,7 +32,7 @@ def composition_by_definition(
     g: Annotated[Any, Integers("size", BELOW_SIZE)],
     x: Annotated[Steps, Within(below="size")],
 ) -> int:
-    """`composition` for one prompt, f and g (size,), as its formula says."""
+    """`composition` for one prompt, f and g (size,), by its formula."""
     return int(g[f[x]])
 
 
@@ -40,6 +40,6 @@ def composition_by_definition(
 def composition_prompt(f: Function, g: Function, x: Argument) -> np.ndarray:
     """The prompt f[0], …, f[size−1], g[0], …, g[size−1], x as tokens (…, 2·size + 1).
 
-    f and g are told apart by their positions alone.
+    f and g differ by their positions alone.
     """
     return np.concatenate([f, g, x[..., None]], axis=-1)

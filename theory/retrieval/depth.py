@@ -10,7 +10,7 @@ from theory.kinds import Count, Within, checked
 
 @checked
 def hop_layers(k: Count) -> int:
-    """⌊log₂k⌋ + 2 layers suffice for k-hop, in whole numbers [Sanford2024]."""
+    """⌊log₂k⌋ + 2, a number of layers that suffices for k-hop [Sanford2024, Theorem 4.2]."""
     return k.bit_length() + 1
 
 
@@ -29,11 +29,19 @@ def one_layer_bound(length: Annotated[Count, Within(most=2**1000)]) -> float:
 
     If one layer of h heads of value dimension m, whose partial sums are exact in p' bits, answers
     the induction task at the last of `length` tokens without error, over at least 4 symbols, then
-    h(m + 1)p' ≥ (length − 1)/2. By reduction from INDEX: one party holds the tokens at every other
-    position, the other marks one of them by the query's symbol just before it; with the query
-    fixed, all that the first can tell is its h(m + 1) partial sums [SanfordHsu2024].
+    h(m + 1)p' ≥ (length − 1)/2 ([SanfordHsu2024] without the constant: hmp' = Ω(length)).
 
-    The bound says nothing of a model that is large already: compare before quoting it.
+    Proof. By reduction from INDEX: Alice holds B = (length − 1)/2 bits, as the tokens at every
+    other position; Bob marks one of them by the query's symbol just before it, and the answer is
+    that bit. The query, the last token, is fixed. So Alice's scores and values depend on her tokens
+    alone, and all that reaches the last token from her are, in each head, the sums of e^{score} and
+    of e^{score}·value over her positions: a message of h(m + 1)p' bits, whatever Bob marks. If it
+    is shorter than B, two different strings have the same message; where they differ, Bob gets one
+    answer and needs two. In the same way a table of s values in 0 … s − 1, of which there are s^s,
+    needs h(m + 1)p' ≥ s·log₂s bits if g(f(x)) is to be right for all f, g = identity and x, with a
+    last token after x that is the same in all prompts [Peng2024].
+
+    The bound is vacuous for a model that is large already: compare before quoting it.
     """
     return (length - 1) / 2
 
@@ -42,7 +50,7 @@ class CompositionBound(NamedTuple):
     """The shortfall of one layer at function composition, and the error that it forces."""
 
     R: float
-    """n·log₂n − H(d + 1)p, in bits; the theorem says something only if it is positive."""
+    """n·log₂n − H(d + 1)p, in bits; the theorem is vacuous unless it is positive."""
     error: float
     """max(0, R/(3n·log₂n)), at most 1/3."""
 
@@ -58,7 +66,7 @@ def composition_bound(
 
     If R > 0, one layer of H = `heads` heads of dimension d = `d_value` in p = `bits` bits answers
     g(f(x)), for functions on n = `size` points, wrongly with at least this probability over random
-    f, g and x [Peng2024, Theorem 1]. Otherwise the theorem says nothing and the error is 0.
+    f, g and x [Peng2024, Theorem 1]. Otherwise the theorem is vacuous and the error is 0.
     """
     n, H, d, p = size, heads, d_value, bits
     R = n * log2(n) - H * (d + 1) * p

@@ -50,7 +50,7 @@ def find(tokens: Tokens) -> np.ndarray:
 
 @checked
 def find_by_definition(tokens: OneSequence) -> list[int]:
-    """`find` of one sequence (T,), as its formula says, in O(T²)."""
+    """`find` of one sequence (T,), by its formula, in O(T²)."""
     row = tokens.tolist()
     return [
         max((j for j in range(1, i + 1) if row[j - 1] == row[i]), default=-1)
@@ -90,7 +90,7 @@ def induction(tokens: Tokens, match: Match = "latest", no_match: NoMatch = "bott
 def induction_by_definition(
     tokens: OneSequence, match: Match = "latest", no_match: NoMatch = "bottom"
 ) -> list[int]:
-    """`induction` of one sequence (T,), as its formula says."""
+    """`induction` of one sequence (T,), by its formula."""
     row = tokens.tolist()
     answers = []
     for i, token in enumerate(row):

@@ -113,7 +113,7 @@ def kernel_smoother_by_definition(
     beta: Positive,
     digits: Annotated[Count, Within(most=1000)] = 50,
 ) -> float:
-    """`kernel_smoother` of one prompt, as its formula says, in decimals of so many `digits`.
+    """`kernel_smoother` of one prompt, by its formula, in decimals of so many `digits`.
 
     Decimal exponents reach 10^18, so that a weight exp(−beta·‖x_query − x_j‖²) is 0 only for
     exponents beyond that.

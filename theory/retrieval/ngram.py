@@ -64,7 +64,7 @@ def ngram_counts(tokens: VocabularyTokens, vocabulary_size: Count, order: Count)
 def ngram_counts_by_definition(
     tokens: VocabularySequence, vocabulary_size: Few, order: Count
 ) -> list[list[int]]:
-    """`ngram_counts` of one sequence (T,): a list of V counts per position, as the formula says."""
+    """`ngram_counts` of one sequence (T,): a list of V counts per position, by the formula."""
     row = tokens.tolist()
     counts = []
     for i in range(len(row)):

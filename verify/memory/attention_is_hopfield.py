@@ -57,9 +57,10 @@ def attention_is_hopfield(
 ) -> Iterator[Finding]:
     """Attention with values V = Y W_K W_V is one modern Hopfield update of the queries, then W_V.
 
-    Its scores are β⟨ξ, k_j⟩ and it averages the keys k_j, as polynomial identities.  A head with a
-    free W_V is hetero-associative: an update of its keys, and an affine map after it, cannot do
-    what it does unless its keys are linearly independent.  Linear attention is the Hebb field.
+    Its scores are β⟨ξ, k_j⟩ and it averages the keys k_j, as polynomial identities.  A head with
+    free values is hetero-associative: in general its output is no affine function of updates of its
+    keys (keys −1, 0, 1 with values 0, 1, 0), but it is if the keys are linearly independent.
+    Linear attention is the field under Hebb's rule.
     """
     X, queries = run.rng.standard_normal((patterns, d)), run.rng.standard_normal((4, d))
     weights = [run.rng.integers(-3, 4, shape) for shape in ((d + 1, d), (d + 2, d), (d, 2))]

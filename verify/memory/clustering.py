@@ -50,13 +50,14 @@ def clustering(
     beta: Annotated[float, option("inverse temperature β of the attention")] = 1.0,
     samples: Annotated[int, option("sets of uniform points", min=1)] = 200,
 ) -> Iterator[Finding]:
-    """Tokens on the sphere under attention become one cluster, slowly at large β, but not always.
+    """Tokens on the sphere under attention converge to one point from every open hemisphere.
 
     x_i' = P_i Σ_j e^{β⟨x_i, x_j⟩} x_j / Z_i (SA), 1/n in place of 1/Z_i (USA).  The energy
-    (1/(2βn²)) Σ e^{β⟨x_i, x_j⟩} rises along both.  From an open hemisphere convergence is
-    exponential; an antipodal pair stays.  From an orthogonal start one equation describes all inner
-    products; in SA two tokens take about e^β/(2β) to meet and then approach at the rate 2, whatever
-    n and β are.  One layer of a transformer with unit norm is an Euler step.
+    (1/(2βn²)) Σ e^{β⟨x_i, x_j⟩} increases along both.  From an open hemisphere convergence is
+    exponential; an antipodal pair is stationary.  From an orthogonal start one equation describes
+    all inner products: in SA two tokens need a time (1 + o(1))·e^β/(2β), β → ∞, to reach a fixed
+    inner product, and 1 − ⟨x_i, x_j⟩ decays at a rate that tends to 2 for all n and β.  One layer
+    of a transformer whose residual stream has unit norm is an Euler step.
     """
     if not BETAS[0] <= beta <= BETAS[1]:
         raise InputError(f"beta is {beta:g}: give a number from {BETAS[0]:g} to {BETAS[1]:g}")

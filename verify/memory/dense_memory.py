@@ -44,10 +44,11 @@ def dense_memory(
     """A dense memory never raises its energy; degree n stores d^{n−1}/(2 (2n−3)!! ln d) patterns.
 
     E = −Σ_μ F(⟨ξ^μ, s⟩), F = xⁿ or eˣ, one neuron at a time, a tie keeping the old value. Energies
-    are whole numbers, compared exactly; degree 2 is the classical network under Hebb's rule. In the
-    log domain nothing overflows, and a sign that rounding leaves open is found exactly. The stated
-    thresholds belong to d → ∞ and are seen on either side at small d; the exponential memory
-    recovers e^{αd} + 1 patterns from ρd wrong bits for α < ½ I(1 − 2ρ).
+    are integers, compared exactly; degree 2 is the classical network under Hebb's rule. In the log
+    domain nothing overflows, and a sign that rounding leaves open is computed exactly. The
+    thresholds hold as d → ∞, for random patterns and with probability → 1, and are observed on
+    either side at small d; the exponential memory recovers a given one of e^{αd} + 1 patterns from
+    ρd wrong bits for α < ½ I(1 − 2ρ).
     """
     name = "the value of lower energy: all states of small memories, ties too, degrees up to 41"
     yield no_counterexample("rule", name, _wrong_values(run))

@@ -33,12 +33,13 @@ def hopfield(
 ) -> Iterator[Finding]:
     """Flips lower the energy by 2|h|, synchronous cycles have length 1 or 2, and α_c = 0.13790556….
 
-    All for symmetric weights of zero diagonal, and where a zero field keeps the old value. Energies
-    and cycles are checked over all states of small networks in whole numbers, and in long runs of
-    large ones; the transformer of one layer a step makes the same updates. Hebb's rule keeps a bit
-    of a stored pattern with a chance that is known exactly; d/(2 ln d) patterns are stored if
-    almost all and d/(4 ln d) if all must be fixed points; by the replica-symmetric mean field of
-    [AGS1985], which is no proof, states near a pattern exist up to α_c.
+    For symmetric weights with zero diagonal, a zero field keeping the old value. Energies and
+    cycles are checked over all states of small integer networks and in long runs of large ones; one
+    layer per step makes the same updates, by its MLP or by linear attention to the patterns. For
+    random ±1 patterns under Hebb's rule, as d → ∞ with c < 1 fixed: a given pattern is a fixed
+    point with probability → 1 if P ≤ c·d/(2 ln d), and all are if P ≤ c·d/(4 ln d). The
+    replica-symmetric mean-field equations of [AGS1985], which are no proof, have states near a
+    pattern up to α_c.
     """
     small = list(random_networks(run.rng, 4 if run.quick else 5, 2 if run.quick else 6))
     yield from dynamics.energies(run, small)

@@ -43,11 +43,12 @@ def modern_hopfield(
 ) -> Iterator[Finding]:
     """f(ξ) = Xᵀsoftmax(βXξ) lowers the energy by at least ½‖f(ξ) − ξ‖² and retrieves within bounds.
 
-    The exact drop is ½‖Δξ‖² + KL(p ‖ p′)/β.  A transformer layer of one softmax head is one update.
-    Theorems 4 and 5 and Lemma A4 are enclosed, and the factor 2N of Theorem 4 is seen to be 4 at
-    most.  The separation condition makes one fixed point of each pattern's ball, but at small β one
-    and the same for all patterns, where Theorem 3 still counts them as stored.  In the two examples
-    printed with it Theorem 3 guarantees 7.4 and 11 patterns, a union bound 341 and 13504.
+    The exact drop is ½‖Δξ‖² + KL(p ‖ p′)/β.  A transformer layer of one softmax head whose values
+    are its keys is one update.  Both sides of Theorems 4 and 5 and of Lemma A4 are enclosed; the
+    factor 2N of Theorem 4 can be 4.  Under the separation condition f has exactly one fixed point
+    in the ball about each pattern, but at small β it is the same one for all patterns, where
+    Theorem 3 still counts them as stored.  In the two examples printed with it Theorem 3 guarantees
+    7.4 and 11 patterns, a union bound 341 and 13504.
     """
     X, queries = run.rng.standard_normal((patterns, d)), run.rng.standard_normal((samples, d))
     models = {s: run.build(modern_hopfield_update, X, beta, s) for s in STEPS}

@@ -16,21 +16,48 @@ from verify.finding import Finding, Verdict, at_most
 
 
 def printed(run: Run) -> Iterator[Finding]:
-    """[Geshkovski2023]: a decay bound for orthogonal starts; the phase curve's constant."""
+    """[Geshkovski2023, Appendix D]: a decay bound for orthogonal starts; a constant.
+
+    A Lean formalisation of arXiv:2312.10794v5 notes both mistakes independently.
+    """
     yield decay_at_the_start()
     yield decay_later()
     yield pairs_from_a_point()
 
 
 def decay_at_the_start() -> Finding:
-    """1 − γ(t) ≤ ½·exp((n²e^β/2 − nt)/(n + e^{β/2})) as printed, for all t ≥ 0: not at t = 0."""
+    """1 − γ(t) ≤ ½·exp((n²e^β/2 − nt)/(n + e^{β/2})) as printed, for all t ≥ 0: false at early t.
+
+    The violation is narrow.  At n = 2, β = 0, where γ(t) = tanh t, it ends between t = 0.0717 and
+    0.0718: 1 − tanh t falls faster than the bound until the two meet.  At t = 0 the exponent is
+    (n²e^β/2)/(n + e^{β/2}), which increases in n and in β and is ln 2 at n = 2, β = 0.0468…; at
+    n = 3, β = 0 it is 9/8 > ln 2.
+    """
     with Ball.precision(64):
-        bound = arb(fmpq(2, 3)).exp() / 2
-        wrong = Verdict.of(bool(bound < 1))
+
+        def bound(n: int, beta: arb, t: arb) -> arb:
+            exponent = (n * n * beta.exp() / 2 - n * t) / (n + (beta / 2).exp())
+            return exponent.exp() / 2
+
+        def gap(t: arb) -> arb:  # at n = 2, β = 0
+            return 1 - t.tanh()
+
+        zero, early, later = arb(0), arb(fmpq(717, 10_000)), arb(fmpq(718, 10_000))
+        violated = [
+            bound(2, zero, zero) < 1,
+            bound(2, arb(fmpq(468, 10_000)), zero) < 1,
+            bound(2, zero, early) < gap(early),
+        ]
+        kept = [
+            bound(2, arb(fmpq(469, 10_000)), zero) > 1,
+            bound(3, zero, zero) > 1,
+            bound(2, zero, later) > gap(later),
+        ]
+        wrong, at_start = Verdict.of(all(map(bool, violated + kept))), bound(2, zero, zero)
     name = "1 − γ(t) ≤ ½·exp((n²e^β/2 − nt)/(n + e^(β/2))), all t"
-    words = f"at t = 0, n = 2, β = 0 it says 1 ≤ {float(bound):.6f}"
+    words = f"at t = 0, n = 2, β = 0 it reads 1 ≤ {float(at_start):.6f}; violated to t = 0.0717"
     wanted = "shown to be wrong there"
-    found = interval(bound)
+    found = interval(at_start)
     return Finding("clustering-decay", name, "enclosure", found, 1.0, wrong, words, wanted)
 
 

@@ -38,10 +38,12 @@ def attention_patterns(
     samples: Samples = 100,
     error: LogitError = 1e-3,
 ) -> Iterator[Finding]:
-    """One head attends to the token before, to tokens of a class, or equally to all.
+    """One head attends to the token before, to the tokens that a table prefers, or to all equally.
 
-    Previous token: the score 2⟨P_{i−1}, P_j⟩ − |P_j|² of lattice points is largest at j = i − 1 by
-    at least 1.  Skip-gram: any table of V × V scores.  Broad average: W_Q = W_K = 0.
+    For all V and n.  Previous token: the score 2⟨P_{i−1}, P_j⟩ − |P_j|² of lattice points is
+    largest at j = i − 1, by at least 1.  Skip-gram: average-hard attention to the positions j ≤ i
+    of largest S[x_i, x_j], for any table S ∈ R^{V×V}.  Broad average: with W_Q = W_K = 0 the output
+    is the vector of relative frequencies of x_1, …, x_i.
     """
     names = NAMES if pattern == "all" else (pattern,)
     for name in names:

@@ -38,10 +38,11 @@ def composition(
     sharpness: Sharpness = None,
     prompt: Annotated[str | None, option("facts and a question of your own, in English")] = None,
 ) -> Iterator[Finding]:
-    """Two layers of one head compose two tables in the prompt; four read facts and answer.
+    """Two layers of one unique-hard head output g(f(x)), for all f and g on s points and all x.
 
-    From f(0) … f(s − 1), g(0) … g(s − 1), x the answer is g(f(x)): width 11 at every s.  "What is
-    the profession of John's mother?" is the same with facts (subject, relation, object) as tables.
+    The prompt is f(0) … f(s − 1), g(0) … g(s − 1), x, and the width is 11 at every s.  Four layers
+    of at most three heads answer questions about one or two facts in English, such as "What is the
+    profession of John's mother?", by the latest fact for each subject and relation.
     """
     if prompt is not None:
         yield on_words(run, prompt)

@@ -48,12 +48,16 @@ def hop(
     error: LogitError = 1e-3,
     sharpness: Sharpness = None,
 ) -> Iterator[Finding]:
-    """k-hop induction heads take ⌊log₂k⌋ + 2 layers of one head, at a width that k does not change.
+    """⌊log₂k⌋ + 2 layers of one unique-hard head compute k-hop induction, for all k, V and n.
 
-    hop_k(x)_i = x_{find^k(i)} with find(i) = max{ j ≤ i : x_{j−1} = x_i }, and ⊥ where a hop finds
-    no match.  The first layer's mask is strict: a token sees those before it.  Under the mask that
-    includes the token itself, doubling pairs of pointers takes ⌈log₂k⌉ + 2 layers, as many if k is
-    a power of two; whether ⌊log₂k⌋ + 2 suffice there for other k is not decided here.
+    At every position i they output hop_k(x)_i = x_{find^k(i)} with
+    find(i) = max{ j ≤ i : x_{j−1} = x_i }, or ⊥ if a hop finds no match; the width does not depend
+    on n.  The first layer's mask is strictly causal: a token does not attend to itself.
+
+    [Sanford2024, Theorem 4.2] states this depth with the causal mask that includes the token
+    itself, and arbitrary token-wise functions.  Its printed proof shows it for powers of two only
+    (constructions/retrieval/hop.py); doubling pairs of pointers takes ⌈log₂k⌉ + 2 layers there, and
+    whether ⌊log₂k⌋ + 2 suffice for other k is open here.
     """
     statement = hops(run, k)
     model = statement.at(vocabulary, n).model
@@ -107,7 +111,7 @@ def _layers(run: Run, V: int) -> Finding:
     saved = sum(count < doubling_layers(k) for k, count in layers.items())
     return same(
         "layers",
-        f"layers for k = 1 … {len(layers)} hops, first mask strict",
+        f"layers for k = 1 … {len(layers)} hops, first mask strictly causal",
         right,
         len(layers),
         words=f"⌊log₂k⌋ + 2 at {right} of them, one less than doubling pairs at {saved}",

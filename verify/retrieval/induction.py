@@ -51,11 +51,12 @@ def induction(
     sharpness: Sharpness = None,
     prompt: Annotated[str | None, option("words of your own, run through the two layers")] = None,
 ) -> Iterator[Finding]:
-    """Two layers of one head each answer with what came after the current token before.
+    """Two causal layers of one attention head each are an induction head, for all V and n.
 
-    The answer at i is x_j with j = max{ j ≤ i : x_{j−1} = x_i } (latest match), min (first) or the
-    most frequent over all such j (mean); where there is none, ⊥ or x_i.  Width O(log V) + O(1) for
-    latest and first; the mean carries a distribution over V tokens and has width O(V).
+    At every position i they output x_j with j = max{ j ≤ i : x_{j−1} = x_i } (latest match) or min
+    (first match), by unique-hard attention at width O(log V); or the relative frequencies of x_j
+    over all such j (mean), by average-hard attention at width O(V).  Where there is no such j they
+    output ⊥, or x_i.
     """
     if prompt is not None:
         yield _on_words(run, prompt, "latest" if match == "all" else match, no_match)

@@ -1,18 +1,20 @@
 """One layer of attention as a message: all that the last token can learn from some of the others.
 
 Split a prompt between Alice, who holds some tokens, and Bob, who holds the rest: the last token,
-which asks, and whatever the model puts in front.  In a model with one layer of attention the query,
-and each token's score s_j and value v_j (m numbers), are fixed by that token's symbol and position
-alone.  So what Alice's tokens do to the last token passes through these numbers of each head:
+where the answer is read, and the model's prefix.  In a model with one layer of attention the query,
+and each token's score s_j and value v_j (m numbers), are functions of that token's symbol and
+position alone.  So the last token depends on Alice's tokens only through these numbers of each
+head:
 
     softmax        Σ e^{s_j − r}, Σ e^{s_j − r} v_j                                   m + 1
     linear, relu   Σ s_j v_j,  Σ relu(s_j) v_j                                         m
     hardmax        the largest s_j, how many have it, and the sum of their v_j         m + 2
 
 with sums over Alice's tokens, and r the largest score that any symbol could have at her positions,
-so that r does not depend on what she holds.  Bob adds his own sums, divides, and does all the rest
-(MLPs and the read-out act on each token alone).  This is the reduction of [SanfordHsu2024] and
-[Peng2024], carried out on the weights: scores and values are exact over Q, exponentials are balls.
+so that r does not depend on what she holds.  Bob adds his own sums, divides, and computes all the
+rest (MLPs and the unembedding act on each token alone).  This is the reduction of [SanfordHsu2024]
+and [Peng2024], carried out on the weights: scores and values are exact over Q, exponentials are
+balls.
 """
 
 from __future__ import annotations

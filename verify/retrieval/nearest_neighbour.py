@@ -23,7 +23,7 @@ EPS = np.finfo(float).eps
 
 
 @claim(
-    source="proved in constructions/retrieval/nearest_neighbour.py; [Edelman2024] for the setting",
+    source="[CoverHart1967], [Nadaraya1964], [Tsai2019]",
     faults_seen=[{"d": 2, "n": 6, "samples": 8}, {"d": 1, "n": 3, "samples": 8}],
 )
 def nearest_neighbour(
@@ -34,11 +34,12 @@ def nearest_neighbour(
     samples: Annotated[int, option("prompts", min=1)] = 100,
     sharpness: Annotated[float, option("softmax sharpness β of the smoothing")] = 4.0,
 ) -> Iterator[Finding]:
-    """One head of width d + 3 answers with the label of the nearest example.
+    """One average-hard head outputs the mean label of the examples nearest to the query.
 
-    The score 2⟨x_q, x_j⟩ − ‖x_j‖² is ‖x_q‖² − ‖x_q − x_j‖²; equally near examples are averaged.
-    With softmax at sharpness β the same head is the Gaussian kernel smoother, which differs from
-    the nearest label by at most (n − 1)·e^{−βγ}·(max y − min y), γ the gap of squared distances.
+    The score 2⟨x_q, x_j⟩ − ‖x_j‖² is ‖x_q‖² − ‖x_q − x_j‖².  With softmax at inverse temperature β
+    the same head is the Gaussian kernel (Nadaraya–Watson) estimate, which differs from that by at
+    most (n − 1)·e^{−βγ}·(max y − min y), γ > 0 being the gap between the smallest squared distance
+    and the next larger one.
     """
     model = run.build(construction, d)
     soft = model.sharpened(sharpness)

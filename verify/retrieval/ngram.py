@@ -50,11 +50,12 @@ def ngram(
     samples: Samples = 100,
     error: Annotated[float, option("wanted error of the frequencies under softmax")] = 1e-3,
 ) -> Iterator[Finding]:
-    """Two layers with order − 1 heads and one head predict by in-context n-grams, smoothed exactly.
+    """Two causal layers, of order − 1 heads and of one, output add-α smoothed in-context n-grams.
 
-    At i the prediction of v is (count of v after the last order − 1 tokens + α)/(total + αV), the
-    Bayes predictor if each row of the transition table is drawn from Dirichlet(α, …, α).  Without
-    smoothing (α = 0) the prediction where the context is new is ⊥.
+    Over Q, at every position: (c_v + α)/(c + αV) for every symbol v, where c_v is the number of
+    earlier occurrences of the last order − 1 tokens that v followed and c = Σ_v c_v.  For α ≥ 1
+    this is the Bayes predictive distribution if the transition rows are independent Dirichlet(α, …,
+    α); for α = 0 the output where c = 0 is ⊥.  Order 1 takes one layer.
     """
     statement = stated(run, order, pseudo_counts)
     model = statement.at(vocabulary, n).model

@@ -43,17 +43,16 @@ def one_layer(
     n: Annotated[int, option("tokens of the induction prompt, odd", min=5)] = 129,
     heads: Annotated[int, option("heads of the random layers", min=1)] = 1,
 ) -> Iterator[Finding]:
-    """One layer of attention, if small, can neither be an induction head nor compose two tables.
+    """One exact layer has h(m + 1)p′ ≥ (n − 1)/2 at induction and ≥ s·log₂s at composition.
 
-    Alice holds B = (n − 1)/2 bits, each behind a place where Bob may put the marker that is the
-    last token too; the induction head must then answer the bit behind the marker.  All that the
-    last token learns from Alice is a message of h(m + 1)p' bits, whatever Bob asks: h heads, value
-    dimension m, and p' bits (all of them, 16 for bfloat16) in which each partial sum over Alice's
-    tokens is kept.  If that is below B, two strings share a message, and where they differ Bob gets
-    one answer and needs two.  In the same way the values f(0) … f(s − 1) do not fit into a message
-    below s·log₂s bits, and g(f(x)) comes out wrong.  For each model such a pair is exhibited; two
-    layers get the same pairs right.  Of the trained layer, whose message is long enough, the bound
-    says nothing: it is shown to be such a message, and to err all the same.
+    Its h softmax heads of value dimension m keep the partial sums over Alice's positions in p′ bits
+    each (16 for bfloat16).  Alice holds B = (n − 1)/2 bits, each behind a place where Bob may put
+    the marker that is the last token too; the induction head must output the bit behind the marker.
+    All that the last token receives from Alice is a message of h(m + 1)p′ bits, whatever Bob marks.
+    If that is below B, two strings have the same message, and where they differ Bob gets one answer
+    and needs two.  In the same way the values f(0) … f(s − 1) need a message of s·log₂s bits.  For
+    each model such a pair is exhibited; two layers are right on the same pairs.  For the trained
+    layer, whose message is long enough, the bound is vacuous: it is shown to err all the same.
     """
     if n % 2 == 0:
         raise InputError(

@@ -62,11 +62,12 @@ def stock(
     error: Annotated[float, option("that answers may have")] = 1e-7,
     samples: Annotated[int, option("prompts", min=1)] = 50,
 ) -> Iterator[Finding]:
-    """Our models run inside unmodified stock classes, with layer norms, softmax and GELU.
+    """The models run inside unmodified stock classes, with layer norms, softmax and GELU.
 
-    A layer norm between two opposite copies of the stream does nothing; a linear head is 2p softmax
-    heads and a sink, off by O(θ^{2p}); moves pass through GELU unchanged. Answers are within the
-    error asked for, and within a bound from the scores and values that there are.
+    A layer norm of (v, K, −v, −K) multiplies it by a factor between 1 − ‖v‖²/(2K²) and 1; a linear
+    head over n tokens becomes 2p softmax heads and a sink token, with an error of at most
+    B·Σ‖v_i‖·(κ_p θ^{2p} e^{pθ} + 2Λ_p n e^{2pθ−C}); linear moves pass through GELU exactly. Answers
+    are within the requested error, and within a bound computed from the scores and values.
     """
     read(Positive, "error", error)
     if inside == "gpt2" and not installed():
