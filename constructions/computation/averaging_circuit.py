@@ -3,7 +3,7 @@
 Languages of saturated transformers, whose heads average the tokens of largest score, are in TC⁰
 [MSS2022], also with exact rationals [Chiang2025], as are those of softmax transformers of
 logarithmic precision [MS2023].  This is the argument for averaging heads and exact rationals, on
-the very tensors of a model.  A coordinate of a token is an affine form over wires
+the tensors of a given model.  A coordinate of a token is an affine form over wires
 (`theory/computation/wiring.py`); what is linear in the model costs nothing.
 
 A head.  Scores s_j are sums of products of forms: of two forms that both depend on the word, an AND
@@ -24,6 +24,10 @@ Levels of gates: products 1, comparisons 1, conjunctions 1, values 1, means 1, u
 layer; the read-out 2.  So the depth is at most 6·layers + 2, whatever the length.  A form takes at
 most as many values as there are whole numbers in its range, over a common denominator; where the
 model's numbers are whole, or shares k/N, of a size polynomial in n, so is the circuit.
+
+Parity in two layers (`parity(n, causal=True)`) becomes n + 1 gates in depth 2, n ≥ 2: scores of the
+second layer depend on the share k/N alone, so that their comparisons are the n thresholds [k ≥ t];
+the sign that is found is their alternating sum, and the last gate is its comparison with 1.
 """
 
 from __future__ import annotations

@@ -30,6 +30,11 @@ the most that it may be.  What choose (copy, min, max, where) does to numbers, i
 squares by the same formulas, as r ↦ r² is increasing: no number is ever squared.  What was brought
 is taken away, −relu(brought), so that heads of later steps find 0 where they add.
 
+So a write needs a second step exactly where no square of its place is carried along: where the
+register `to` is an input, is set by plus or minus, or goes back to such a register through copy,
+min, max, where, reads or writes.  A first step then reads `index` at that place, and with it
+index², and the second writes to what was read; `pram` raises ValueError and says so.
+
 All numbers are whole, and shares among writers of one value are of equal numbers: hardmax is exact.
 """
 
@@ -72,9 +77,9 @@ def pram(program: Program) -> Transformer:
     Inputs and the answer are whole numbers (…, N') for N' ≤ N processors, as in `program.run`.  A
     layer has a head for every place that is read and for every write, all tokens see each other.
 
-    Raises ValueError for a write that goes to a place whose square is not at hand (an input, or
-    what was added: read `index` there first); for a program too large for the memory, or for scores
-    of more than 53 bits.
+    Raises ValueError for a write to a place whose square is not carried along: an input, or what is
+    set by plus or minus (read `index` there in a step before, and write to that); for a program too
+    large for the memory, or for scores of more than 53 bits.
     """
     return _Compiled(program).model(Processors(program))
 
@@ -350,5 +355,6 @@ def squared(program: Program) -> set[str]:
 def _no_square(program: Program, name: str, reason: str) -> InputError:
     return InputError(
         f"{program.name} writes to places made of {name}, which {reason}, and its square is not "
-        f"at hand: read {INDEX!r} at {name} first, and write to what that brings"
+        f"at hand: a write to such a place takes a second step; read {INDEX!r} at {name} first, "
+        "and write to the register read"
     )

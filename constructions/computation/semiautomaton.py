@@ -72,7 +72,8 @@ def semiautomaton(
     | lean, r > 2 | ⌈log_r T⌉  | r − 1 | 2rn + 2        | 2n^r + 2rn |
 
     n is the number of states.  `robust` is for softmax: from a sharpness on that depends neither on
-    T nor on the number of layers, all answers are those of hardmax, exactly.
+    T nor on the number of layers, all answers are those of unique-hard attention, exactly in real
+    arithmetic: β = ln(32(n − 1) + 2), where a head leaks at most 1/(8(n − 1)) of its weight.
 
     Raises ValueError for a radix of more letters than a word has, a robust form of another radix
     than 2, and for a sharpness without the robust form, or too small for it.

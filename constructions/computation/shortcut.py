@@ -66,13 +66,14 @@ def shortcut(
     form: Form = "lean",
     sharpness: Positive | None = None,
 ) -> Transformer:
-    """The state after each letter of words of at most max_length = T letters, from `start`.
+    """The state after each symbol of words of at most max_length = T symbols, from `start`.
 
     The number of layers, heads and units, and the width, do not depend on T: a counter takes two
     layers and a latch one, and those that do not read each other stand side by side.  `compact`
     takes fewer units and more layers; `robust` twice the units, and is for softmax.
 
-    Raises `NotSolvable` (a ValueError) if a holonomy group of the automaton is not solvable, and
+    Raises `NotSolvable` (a ValueError) if a holonomy group of the automaton is not solvable: then
+    there is no cascade, which excludes other models of constant depth only if TC⁰ ≠ NC¹; and
     ValueError for a cascade that is too large, a sharpness without the robust form, or too small
     for it.
     """

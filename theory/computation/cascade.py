@@ -1,5 +1,10 @@
 """Every semiautomaton whose holonomy groups are solvable is a cascade of counters and latches.
 
+One with a holonomy group that is not solvable is no such cascade [KrohnRhodes1965].  That says
+nothing about other models of constant depth: its word problem is complete for NC¹ [Barrington1989],
+so that constant-depth transformers, which are in TC⁰, do not solve it if TC⁰ ≠ NC¹, which is not
+known [Liu2023, Theorem 4].
+
 The letters pass a row of stages. Before each letter a stage has a value, which depends on the
 letters before it alone:
 

@@ -8,6 +8,11 @@ iff
     no value was given since v was given
 
 where what is given is a table of the letter and of latches before, which are formulas already.
+
+Latches only.  A counter stands for a holonomy group with a permutation p ≠ 1 of the tiles of a set,
+which some word makes.  In an aperiodic monoid its map x has xⁿ = xⁿ⁺¹ for some n, so pⁿ = pⁿ⁺¹ and
+p = 1: there is no counter.  Conversely the monoid of a cascade of latches is aperiodic, as it
+divides a wreath product of monoids of constant maps and the identity [KrohnRhodes1965].
 """
 
 from __future__ import annotations
