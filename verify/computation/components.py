@@ -44,8 +44,9 @@ def components(
     vertices: Annotated[int, option("vertices of a graph", min=2)] = 40,
     samples: Annotated[int, option("random graphs, and as many paths", min=1, max=MOST_DRAWN)] = 5,
 ) -> Iterator[Finding]:
-    """For all n ≥ 2 and m, 2(n − 1) layers of 3 heads, width 18 and 18 ReLUs compute the least vertex
-    of the component of each vertex, for every graph of n vertices and at most m edges in any order.
+    """For all n ≥ 2 and m, 2(n − 1) layers of 3 heads, width 18 and 18 ReLUs compute the least
+    vertex of the component of each vertex, for every graph of n vertices and at most m edges in any
+    order.
 
     Shuffled paths settle after far fewer layers, about 2·log₂n as far as was run, for which nothing
     is proved here.

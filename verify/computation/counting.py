@@ -65,8 +65,8 @@ def counting(
     length: Length = 60,
     samples: Samples = 50,
 ) -> Iterator[Finding]:
-    """For every formula of past counting logic (C-RASP) of counting depth d ≥ 1 and every T, at most
-    2d layers of one head of uniform attention output after each of at most T symbols whether the
+    """For every formula of past counting logic (C-RASP) of counting depth d and every T, at most 2d
+    layers of one head of uniform attention output after each of at most T symbols whether the
     formula holds.
 
     All scores are 0, so that softmax is exact at any inverse temperature; majority takes 1 layer,

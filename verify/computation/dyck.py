@@ -56,8 +56,8 @@ def dyck(
     length: Length = 60,
     samples: Samples = 50,
 ) -> Iterator[Finding]:
-    """For all k and T, four causal layers of one head output after each symbol of words of at most T
-    symbols whether the prefix is a Dyck word of k types of brackets.
+    """For all k and T, four causal layers of one head output after each symbol of words of at most
+    T symbols whether the prefix is a Dyck word of k types of brackets.
 
     At any nesting depth, or with a bound on it that costs no layer; of width 11 and 4 ReLUs a layer
     for every k.  One type takes two layers of width 4, without positions.  Softmax gives the same

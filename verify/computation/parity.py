@@ -49,8 +49,8 @@ ROUNDED = 2.0**-50  # see `closed_form`
     faults_seen=[{"length": 6, "samples": 4}],
 )
 def parity(run: Run, *, length: Length = 40, samples: Samples = 50) -> Iterator[Finding]:
-    """For all T, two layers of one head without an MLP compute the parity of all words of n ≤ T bits,
-    with a margin that does not depend on n.
+    """For all T, two layers of one head without an MLP compute the parity of all words of n ≤ T
+    bits, with a margin that does not depend on n.
 
     CLS retrieves the sign of position k, the number of ones: width 5, and width 7 with an output
     after each bit.  With softmax at inverse temperature β > ln 2 the signed logit is at least

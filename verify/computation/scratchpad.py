@@ -40,8 +40,8 @@ def scratchpad(
     length: Length = 20,
     samples: Samples = 50,
 ) -> Iterator[Finding]:
-    """For every semiautomaton and T, one layer of one head decodes the states after 1 … T symbols as
-    T chain-of-thought tokens.
+    """For every semiautomaton and T, one layer of one head decodes the states after 1 … T symbols
+    as T chain-of-thought tokens.
 
     The width is |Q| + |Σ| + 2, with |Q||Σ| ReLUs; neither depends on T: also for A5, whose group is
     not solvable.  The inverse temperature that softmax needs does not depend on T either, as

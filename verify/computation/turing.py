@@ -50,8 +50,8 @@ def turing(
     steps: Annotated[int, option("steps on a blank tape", min=1)] = 200,
     samples: Annotated[int, option("random histories", min=1, max=MOST_DRAWN)] = 20,
 ) -> Iterator[Finding]:
-    """For every one-tape Turing machine and T, three layers of at most four heads decode its first T
-    steps, one token a step.
+    """For every one-tape Turing machine and T, three layers of at most four heads decode its first
+    T steps, one token a step.
 
     Neither the vocabulary of 2|Q||Γ| tokens nor the width |Q| + 2|Γ| + 15 depends on time or space;
     the last layer has a ReLU for each rule.  If tokens carry the cell too, one layer of one head
