@@ -58,7 +58,8 @@ def rounds(
     or is set by plus or minus takes a step before it, which reads the index there.  List ranking
     takes ⌈log₂N⌉ layers of one head and width 7; a round in which machines send messages to each
     other's s slots takes s heads for each message that one sends.  Conversely N² machines with
-    fan-in f run a head of N tokens in 3⌈log_f N⌉ rounds, which are carried out.  Messages name a slot here, and local work is a few operations.  [Sanford2024]
+    fan-in f run a head of N tokens in 3⌈log_f N⌉ rounds, which are carried out.  Messages name a
+    slot here, and local work is a few operations.  [Sanford2024]
     relates layers and rounds for any local work and for messages that name a machine alone, which
     is more than is shown here.
     """
