@@ -20,9 +20,9 @@ Else the mean M = Σ m_j V_j / Σ m_j is a staircase over the values v_1 < v_2 <
 without a division.  The MLP is a staircase too, relu(u) = Σ (v_k − v_{k−1})·[u ≥ v_k] over the
 positive values of u.  The answer is a conjunction of comparisons of logits.
 
-Levels of gates: products 1, comparisons 1, conjunctions 1, values 1, means 1, units 1, at most 6 a
+Levels of gates: products 1, comparisons 1, conjunctions 1, values 1, means 1, ReLUs 1, at most 6 a
 layer; the read-out 2.  So the depth is at most 6·layers + 2, whatever the length.  A form takes at
-most as many values as there are whole numbers in its range, over a common denominator; where the
+most as many values as there are integers in its range, over a common denominator; where the
 model's numbers are whole, or shares k/N, of a size polynomial in n, so is the circuit.
 
 Parity in two layers (`parity(n, causal=True)`) becomes n + 1 gates in depth 2, n ≥ 2: scores of the

@@ -27,7 +27,7 @@ looks at it, since values are carried from the embedding.  A prompt that ends th
 
 Gates that are all NAND need no tables.  A gate has two tokens, its value is said by the token at
 t = n + 2G + g − 1, and they stand at 2t − (n + 4G) + c, c = 1, 2: two heads in each layer, and one
-unit,
+ReLU,
 
     1 − 2 relu(x + y − 1) = 2 NAND(x, y) − 1.
 
@@ -119,7 +119,7 @@ def circuit_evaluator(
 
         model.generate(model.interface.prompt(circuit, inputs), n_gates)
 
-    | gates     | layers | heads | width | units | prompt |
+    | gates     | layers | heads | width | ReLUs | prompt |
     |-----------|--------|-------|-------|-------|--------|
     | any       | 2      | 3     | 13    | 4     | n + 3G |
     | all NAND  | 2      | 2     | 9     | 1     | n + 2G |

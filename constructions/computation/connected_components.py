@@ -39,7 +39,7 @@ def connected_components(vertices: Count, edges: Steps, layers: Steps | None = N
     """`connected_components(n, m)(pairs)`: the least vertex of each vertex's component, (…, n).
 
     Pairs (…, m', 2) are the edges of graphs on vertices 1 … n, m' ≤ m, in any order and direction;
-    loops and repeated edges are allowed.  3 heads, width 18, 18 units in each layer.  By default
+    loops and repeated edges are allowed.  3 heads, width 18, 18 ReLUs in each layer.  By default
     there are 2(n − 1) layers, which are enough for every graph; fewer share their weights and
     answer where labels have settled.
 

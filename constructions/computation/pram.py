@@ -74,7 +74,7 @@ Units = dict[tuple[tuple[str, float], ...], tuple[Reading, dict[str, float]]]
 def pram(program: Program) -> Transformer:
     """`pram(program)(*inputs)`: the answer register after all steps, one layer for each.
 
-    Inputs and the answer are whole numbers (…, N') for N' ≤ N processors, as in `program.run`.  A
+    Inputs and the answer are integers (…, N') for N' ≤ N processors, as in `program.run`.  A
     layer has a head for every place that is read and for every write, all tokens see each other.
 
     Raises ValueError for a write to a place whose square is not carried along: an input, or what is

@@ -5,16 +5,16 @@ nothing about other models of constant depth: its word problem is complete for N
 so that constant-depth transformers, which are in TC⁰, do not solve it if TC⁰ ≠ NC¹, which is not
 known [Liu2023, Theorem 4].
 
-The letters pass a row of stages. Before each letter a stage has a value, which depends on the
-letters before it alone:
+The symbols pass a row of stages. Before each symbol a stage has a value, which depends on the
+symbols before it alone:
 
     counter mod m    how many of its inputs were 1, mod m
     latch            its latest input that was not "none"
     table            a table of the values of earlier stages; it has no input
 
-and its input is a table of the letter and of the values of earlier stages. The state after the
-letter is one more table of these. So every stage is one sum or one "latest" over the letters before
-[Liu2023, Theorem 2], and the number of stages does not depend on the number of letters.
+and its input is a table of the symbol and of the values of earlier stages. The state after the
+symbol is one more table of these. So every stage is one sum or one "latest" over the symbols before
+[Liu2023, Theorem 2], and the number of stages does not depend on the number of symbols.
 
 **How.** Of the holonomy decomposition (`holonomy.py`) a class at height h has a group, with a
 running product g; it stands in counters (`products.py`) if the group is solvable.

@@ -16,7 +16,7 @@ from theory.kinds import Bits, Count, Steps, Within, checked
 
 @checked
 def parity(words: Bits) -> np.ndarray:
-    """(x₁ + … + x_i) mod 2 for each letter of words (…, n), (…, n)."""
+    """(x₁ + … + x_i) mod 2 for each symbol of words (…, n), (…, n)."""
     return np.cumsum(words, axis=-1) % 2
 
 
@@ -63,7 +63,7 @@ def one_side(r: int) -> dict[int, int]:
 
 @checked
 def bounded_logit(n: Count, k: Annotated[Steps, Within(most="n")], e: Any) -> Any:
-    """The signed logit of the parity of k ones among n letters, n ≥ 1, of [ChiangCholak2022].
+    """The signed logit of the parity of k ones among n symbols, n ≥ 1, of [ChiangCholak2022].
 
     Two heads of scores ±c·cos jπ over positions 0 … n carry (1/N)[j = k], N = n + 1, and the answer
     is the difference of what they find. With e = e^c, A even and B odd ones among the N positions,

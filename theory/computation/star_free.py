@@ -7,7 +7,7 @@ iff
 
     no value was given since v was given
 
-where what is given is a table of the letter and of latches before, which are formulas already.
+where what is given is a table of the symbol and of latches before, which are formulas already.
 
 Latches only.  A counter stands for a holonomy group with a permutation p ≠ 1 of the tiles of a set,
 which some word makes.  In an aperiodic monoid its map x has xⁿ = xⁿ⁺¹ for some n, so pⁿ = pⁿ⁺¹ and
@@ -31,7 +31,7 @@ from theory.kinds import InputError, Steps, checked
 
 @checked
 def formula_of(language: Language) -> Formula:
-    """A formula that holds at the last letter of the words of a language.
+    """A formula that holds at the last symbol of the words of a language.
 
     Raises ValueError for a language that is not star-free, with a word that leads states of its
     automaton around in a circle.
