@@ -21,7 +21,7 @@ without a division.  The MLP is a staircase too, relu(u) = Σ (v_k − v_{k−1}
 positive values of u.  The answer is a conjunction of comparisons of logits.
 
 Levels of gates: products 1, comparisons 1, conjunctions 1, values 1, means 1, ReLUs 1, at most 6 a
-layer; the read-out 2.  So the depth is at most 6·layers + 2, whatever the length.  A form takes at
+layer; the unembedding 2.  So the depth is at most 6·layers + 2, at every length.  A form takes at
 most as many values as there are integers in its range, over a common denominator; where the
 model's numbers are whole, or shares k/N, of a size polynomial in n, so is the circuit.
 
@@ -46,7 +46,7 @@ Row = list[Form]
 
 
 def averaging_circuit(model: ExactModel) -> ThresholdCircuit:
-    """The circuit of threshold gates that says the answer at the last token, of depth at most
+    """The circuit of threshold gates that outputs the answer at the last token, of depth at most
     6·layers + 2.
 
     Raises `ValueError` for a model whose numbers take too many values, and for too many gates.

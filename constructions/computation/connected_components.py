@@ -11,8 +11,8 @@ BOS stands at position 0, vertices at 1 … n, edges after them.  The program is
 lo = min(a, b), hi = max(a, b), and at vertices p = min(a, m).  Squares of p, a, b, lo, hi and m are
 carried along, since hi is a place.
 
-No edge with two labels is left exactly where labels are right, so that an answer that is not there
-yet is never given: the graph is refused, with what to do.
+No edge with two labels is left exactly where labels are right: a graph whose labels have not
+settled raises ValueError, with the remedy.
 """
 
 from __future__ import annotations

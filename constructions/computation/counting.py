@@ -15,8 +15,8 @@ A Boolean combination is a sum of disjoint conjunctions (`theory/computation/con
 of bits alone is one ReLU; one of bits and a comparison is a step whose reading is K lower for each
 bit that is 0, K above all that it can reach.  So a combination takes no layer of its own, unless a
 conjunction has two comparisons of one layer: then it waits for their bits, for one MLP.  That of
-the whole formula takes none at all: the read-out adds up the bits of its parts, and tells whether
-all, or some, are there.
+the whole formula takes none at all: the unembedding adds up the bits of its parts, and tests
+whether all, or some, are there.
 
 Layers are at most 2d for a formula of counting depth d, and at most d if no combination waits.  As
 all scores are 0, softmax is exact at every sharpness; steps are flat to a quarter on both sides, so

@@ -36,7 +36,7 @@ def first_letter(max_length: Count, *, sharpness: Positive | None = None) -> Tra
 
     1 layer, 1 head, width 2, no MLP.  The logits are 0 and ±1; at a softmax `sharpness` β the
     second one is at least 1 − 2e^{−β} on its side.  Raises ValueError for a sharpness of at most
-    ln 2, at which that says nothing.
+    ln 2, at which the bound is 0.
     """
     _, T = sizes(2, max_length)
     beta = 1.0 if sharpness is None else sharpness

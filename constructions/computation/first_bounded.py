@@ -4,7 +4,7 @@ CLS stands at position 0, symbols at 1 … n, one-hot in `zero`, `one` and `cls`
 position 1 and 0 elsewhere.
 
 Layer 1.  A ReLU makes hit = [the first symbol is 1], at position 1: relu(start − zero − cls).
-Layer 2.  CLS asks with scores 10/√6 at position 1 and 0 elsewhere (√6 is that of the width), and
+Layer 2.  CLS has scores 10/√6 at position 1 and 0 elsewhere (√6 is that of the width), and
 carries hit − start/2, which is ±½ at position 1 and 0 elsewhere, into `answer`: the logit is
 ±½ e/(e + n), e = e^{10/√6}.
 

@@ -24,7 +24,7 @@ Layer 3   For each b two heads find the latest visits of the two levels, of a = 
           a² = z² − 2bz + b², and carry j and −j into `later`: an unvisited level gives BOS, j = 0.
           The MLP adds [later_b ≥ 1] to `state`, with a quarter to spare on both sides.
 
-3 layers, 2S heads, width S + 10, 2S + 1 ReLUs; the read-out is 2s·q − s² for each state s.
+3 layers, 2S heads, width S + 10, 2S + 1 ReLUs; the logits are 2s·q − s² for each state s.
 """
 
 from __future__ import annotations

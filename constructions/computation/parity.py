@@ -5,19 +5,19 @@ CLS stands at position 0, symbols 0 and 1 at 1 … n, N = n + 1 ≤ T + 1; k of 
 position holds j, j² (`norm`) and (−1)^j (`sign`); CLS has a flag of its own, `inverse` = 1.
 
 Layer 1.  One head with constant scores averages all tokens: it carries `one` and `inverse`, and
-leaves the shares k/N and 1/N.
-Layer 2.  CLS asks for position k by its shares (`tokens.counted`),
+leaves the fractions k/N and 1/N.
+Layer 2.  CLS queries position k by its fractions (`tokens.counted`),
 
     score (T + 1)(2(k/N)j − (1/N)j²) = (T + 1)/N · (k² − (k − j)²)    largest at j = k, by ≥ 1.
 
 That position is there, as 0 ≤ k ≤ n, and carries its sign (−1)^k.
 
-whole    the mask is full and CLS answers for the word.  Each head carries into what it read: `one`
-         of CLS is 0 and becomes k/N, `inverse` becomes 1 + 1/N, of which 1 is taken off where it
-         asks, and `sign` becomes 1 + (−1)^k.  The logit is 1 − sign = −(−1)^k.  What other tokens
-         ask for, and find, is not read.
-causal   every token answers for the symbols up to its own, of which it sees no others; position k
-         is not after it.  As a symbol of its own would be in the way, shares stand in `share` and
+whole    the mask is full and the output is that of CLS.  Each head carries into what it read: `one`
+         of CLS is 0 and becomes k/N, `inverse` becomes 1 + 1/N, of which 1 is taken off in the
+         query, and `sign` becomes 1 + (−1)^k.  The logit is 1 − sign = −(−1)^k.  What other tokens
+         query, and retrieve, is not read.
+causal   every token has the output of the symbols up to its own, and sees no others; position k is
+         not after it.  As a symbol of its own would be in the way, shares stand in `share` and
          `inverse` (0 at symbols), and the sign goes into `cls`, which is 0 at symbols.
 
 Softmax at sharpness β leaves weight q^{d²} at distance d from k, q ≤ e^{−β} (a shorter word has a

@@ -9,7 +9,7 @@ a hat of j = k, with d = k/N − j/N, a multiple of 1/N:
 
     relu(d − 1/N) − 2·relu(d) + relu(d + 1/N) = (1/N)[j = k]       into `here`.
 
-Layer 2.  CLS asks twice, with scores ±cos jπ/√5 (√5 is that of the width of a head), and carries
+Layer 2.  CLS has two heads, with scores ±cos jπ/√5 (√5 is that of the width of a head), and carries
 `here`.  The head that prefers even positions counts against `answer`, the other for it:
 
     answer = (1/N)(a⁻_k − a⁺_k) > 0 if k is odd, and < 0 if k is even      (`bounded_logit`),

@@ -16,7 +16,7 @@ to_k = a = cells·i + cell, one of least value, by M = 2·most + 2,
 
 which is M a² − value at those with c = a, at least 1 more than M a² − M/2 at BOS, and this at least
 1 more than all others; those of the same value carry the same.  BOS carries `empty`.  At BOS, which
-asks with a = 0 and 1 for a², the score of BOS is M/2 and all others are at most 0.
+queries with a = 0 and 1 for a², the score of BOS is M/2 and all others are at most 0.
 
 Set, in the MLP, by relus of sums; numbers are never negative, so that relu(x) = x:
 
@@ -33,7 +33,7 @@ is taken away, −relu(brought), so that heads of later steps find 0 where they 
 So a write needs a second step exactly where no square of its place is carried along: where the
 register `to` is an input, is set by plus or minus, or goes back to such a register through copy,
 min, max, where, reads or writes.  A first step then reads `index` at that place, and with it
-index², and the second writes to what was read; `pram` raises ValueError and says so.
+index², and the second writes to what was read; `pram` raises ValueError otherwise.
 
 All numbers are whole, and shares among writers of one value are of equal numbers: hardmax is exact.
 """

@@ -12,7 +12,7 @@ and adds the symbol that stands there to `letter`, which is 0 at a state.  The M
 each state q and symbol x, relu([q] + [x] − 1), which is 1 where both are there and 0 elsewhere, and
 moves [q] to [q · x] in `state`.  At a symbol a ≤ 0: BOS has none, so that no ReLU is on.
 
-The read-out is 2·state beside 1 for ⊥: symbols are answered by ⊥.
+The logits are 2·state, and 1 for ⊥, which is the output at the symbols of the word.
 
 Every T-symbol word takes T decoded states, and depth 1 whatever the automaton: also those that have
 no shortcut, such as A5.  With softmax at any sharpness at which the fetched symbol keeps more than

@@ -27,7 +27,7 @@ Radix r.  With r − 1 heads at distances r^ℓ, 2r^ℓ, … the maps of r windo
 by relu(f(s₁) − K[(g₁(s₂) − s₁)² + … + (g_{r−1}(q) − s_{r−1})²]), which is f(s₁) on the path that q
 takes and 0 elsewhere; for the squares the stream holds g² beside g.
 
-The read-out is 2s·map(q₀) − s² for each state s, which is largest at s = map(q₀), by at least 1.
+The logits are 2s·map(q₀) − s² for each state s, largest at s = map(q₀), by at least 1.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ of them gave 1.  In the second
     score (T + 1)·(2·share·j − inverse·j²) = (T + 1)/N · (k² − (k − j)²)
 
 is largest at position k, by at least (T + 1)/N ≥ 1, and that position, which is not after the
-token since k < N, answers with the one-hot code of k mod m.  All averages of a layer are one head.
+token since k < N, has the value k mod m, one-hot.  All averages of a layer are one head.
 
 Tables.  What a stage is given is a table of the symbol and of stages before it; as they are
 one-hot, an entry is one AND of them, one ReLU.  A table of the symbol alone is in W_E; the others

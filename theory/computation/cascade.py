@@ -1,7 +1,7 @@
 """Every semiautomaton whose holonomy groups are solvable is a cascade of counters and latches.
 
-One with a holonomy group that is not solvable is no such cascade [KrohnRhodes1965].  That says
-nothing about other models of constant depth: its word problem is complete for NC¹ [Barrington1989],
+One with a holonomy group that is not solvable is no such cascade [KrohnRhodes1965].  That excludes
+no other models of constant depth: its word problem is complete for NC¹ [Barrington1989],
 so that constant-depth transformers, which are in TC⁰, do not solve it if TC⁰ ≠ NC¹, which is not
 known [Liu2023, Theorem 4].
 
@@ -21,13 +21,13 @@ running product g; it stands in counters (`products.py`) if the group is solvabl
 
 A reset to tile c, when the product so far is g, is a latch whose input is the place c·g⁻¹; the
 place at height h is then latch·g. Classes of one height have one latch and products of their own:
-mixed, they would leave the group. Where the set in the chain has another height, the place says
-nothing and reads 0.
+mixed, they would leave the group. Where the set in the chain has another height, the place has
+no meaning and is 0.
 
 Which stages matter to a table is found by trying: the automaton of all stages is walked from its
 start to its end, and a variable is dropped as long as the others decide what is wanted. That walk
 is also the certificate (`disagreements`): state after state, for words of every length, the cascade
-says where the automaton is.
+has the state of the automaton.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Past counting logic: what linear inequalities of prefix counts say of a word [YangChiang2024].
+"""Past counting logic: linear inequalities of prefix counts of a word [YangChiang2024].
 
 A formula holds, or does not, at each position i of a word:
 

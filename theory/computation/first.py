@@ -1,4 +1,4 @@
-"""The first symbol of a word, and how sure two transformers are of it.
+"""The first symbol of a word, and the margins of two transformers that output it.
 
 As in `parity.py`, signed logits are those of the right answer.
 """

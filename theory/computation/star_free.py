@@ -1,7 +1,7 @@
 """Star-free languages: a formula of past temporal logic for each regular language that has one.
 
 A language is star-free iff the monoid of its least automaton is aperiodic [Schutzenberger1965],
-iff a formula of past temporal logic says it [Kamp1968], [YCA2024].  The formula is written down
+iff a formula of past LTL defines it [Kamp1968], [YCA2024].  The formula is written down
 from the cascade of the automaton, which then has latches only: a latch holds v ≠ its first value
 iff
 
