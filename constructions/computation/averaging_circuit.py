@@ -3,7 +3,7 @@
 Languages of saturated transformers, whose heads average the tokens of largest score, are in TC⁰
 [MSS2022], also with exact rationals [Chiang2025], as are those of softmax transformers of
 logarithmic precision [MS2023].  This is the argument for averaging heads and exact rationals, on
-the very tensors of a model.  A coordinate of a token is an affine form over wires
+the tensors of a given model.  A coordinate of a token is an affine form over wires
 (`theory/computation/wiring.py`); what is linear in the model costs nothing.
 
 A head.  Scores s_j are sums of products of forms: of two forms that both depend on the word, an AND
@@ -20,10 +20,14 @@ Else the mean M = Σ m_j V_j / Σ m_j is a staircase over the values v_1 < v_2 <
 without a division.  The MLP is a staircase too, relu(u) = Σ (v_k − v_{k−1})·[u ≥ v_k] over the
 positive values of u.  The answer is a conjunction of comparisons of logits.
 
-Levels of gates: products 1, comparisons 1, conjunctions 1, values 1, means 1, units 1, at most 6 a
-layer; the read-out 2.  So the depth is at most 6·layers + 2, whatever the length.  A form takes at
-most as many values as there are whole numbers in its range, over a common denominator; where the
+Levels of gates: products 1, comparisons 1, conjunctions 1, values 1, means 1, ReLUs 1, at most 6 a
+layer; the unembedding 2.  So the depth is at most 6·layers + 2, at every length.  A form takes at
+most as many values as there are integers in its range, over a common denominator; where the
 model's numbers are whole, or shares k/N, of a size polynomial in n, so is the circuit.
+
+Parity in two layers (`parity(n, causal=True)`) becomes n + 1 gates in depth 2, n ≥ 2: scores of the
+second layer depend on the share k/N alone, so that their comparisons are the n thresholds [k ≥ t];
+the sign that is found is their alternating sum, and the last gate is its comparison with 1.
 """
 
 from __future__ import annotations
@@ -42,7 +46,7 @@ Row = list[Form]
 
 
 def averaging_circuit(model: ExactModel) -> ThresholdCircuit:
-    """The circuit of threshold gates that says the answer at the last token, of depth at most
+    """The circuit of threshold gates that outputs the answer at the last token, of depth at most
     6·layers + 2.
 
     Raises `ValueError` for a model whose numbers take too many values, and for too many gates.

@@ -2,7 +2,7 @@
 
 The circuit is in the prompt.  BOS stands at position 0, the n input bits at 1 … n, and for each of
 the G gates three tokens: its table, and the addresses of its two wires.  The values of the gates
-are decoded behind them: gate g = 1, 2, … at position n + 3G + g, said by the token before it, at
+are decoded behind them: gate g = 1, 2, … at position n + 3G + g, from the token before it, at
 
     t = n + 3G + g − 1.       Its tokens stand at n + 3(g − 1) + c = 3t − (2n + 9G) + c, c = 1, 2, 3
 
@@ -13,25 +13,25 @@ Layer 1.  Three heads look up a = 3t − (2n + 9G) + c by positions j and their 
     score 2a·j − j² = a² − (a − j)²        largest at j = a, by at least 1; for a < 0 at j = 0
 
 and carry the table, four bits, into `table`, and the two addresses into `left` and `right`.  At the
-tokens that answer, `table` is 0 before: they are bits, or an address.  At the tokens before them
+tokens that predict, `table` is 0 before: they are bits, or an address.  At the tokens before them
 a ≤ n, where no table stands and no address: `left` and `right` are 0, BOS.
 Layer 2.  Two heads look up the positions `left` and `right` in the same way, which are those of
 earlier wires, and carry their values into `x` and `y`.  The MLP adds up four gates,
 
     Σ_{a,b} relu(f(a, b) + [x = a] + [y = b] − 2) = f(x, y),
 
-of which one at most is on, and writes 2f(x, y) − 1 into `result`, whose sign is the answer.
+of which one at most is on, and writes 2f(x, y) − 1 into `result`, whose sign is the output.
 
-So tokens before the last one of the prompt answer f(0, 0) if they are a table, and else 0: nobody
-looks at it, since values are carried from the embedding.  A prompt that ends there is refused.
+So tokens before the last one of the prompt output f(0, 0) if they are a table, and else 0: it is
+not used, since values come from the embedding.  A prompt that ends there raises ValueError.
 
-Gates that are all NAND need no tables.  A gate has two tokens, its value is said by the token at
+Gates that are all NAND need no tables.  A gate has two tokens, its value is the output at
 t = n + 2G + g − 1, and they stand at 2t − (n + 4G) + c, c = 1, 2: two heads in each layer, and one
-unit,
+ReLU,
 
     1 − 2 relu(x + y − 1) = 2 NAND(x, y) − 1.
 
-A token of the prompt then answers NAND(0, 0) = 1, if it is not the last.
+A token of the prompt then outputs NAND(0, 0) = 1, if it is not the last.
 
 The width is a constant, and the numbers have O(log(n + G)) bits; the theorem of [Li2024], recalled
 and not checked here, has a width of O(log) and constant precision instead.
@@ -119,12 +119,12 @@ def circuit_evaluator(
 
         model.generate(model.interface.prompt(circuit, inputs), n_gates)
 
-    | gates     | layers | heads | width | units | prompt |
+    | gates     | layers | heads | width | ReLUs | prompt |
     |-----------|--------|-------|-------|-------|--------|
     | any       | 2      | 3     | 13    | 4     | n + 3G |
     | all NAND  | 2      | 2     | 9     | 1     | n + 2G |
 
-    whatever the sizes: these are in the biases alone.
+    whatever the sizes: these are in biases, and in the tables of tokens and positions.
 
     Raises ValueError for a sharpness that is too small.
     """

@@ -1,10 +1,10 @@
 """Small transformers that the claims on circuits translate: one with unique-hard attention, and
 one that averages over tokens which the word chooses.
 
-Letters stand at positions 1 … T behind BOS at position 0; every position is answered with a bit.
+Symbols stand at positions 1 … T behind BOS at position 0; every position is answered with a bit.
 
 contains_aa     [two 1s in a row so far].  Layer 1 looks up position j − 1; the MLP writes
-                [this letter and that one are 1] into `pair`; layer 2 takes it from the latest
+                [this symbol and that one are 1] into `pair`; layer 2 takes it from the latest
                 token where it is 1, or, if there is none, from the token itself, which has 0.
 marked_majority [of the 1s so far, more stand at odd positions than at even ones].  One head
                 averages ±1 by position over the 1s alone, which share the largest score; BOS, half

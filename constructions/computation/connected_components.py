@@ -11,8 +11,8 @@ BOS stands at position 0, vertices at 1 … n, edges after them.  The program is
 lo = min(a, b), hi = max(a, b), and at vertices p = min(a, m).  Squares of p, a, b, lo, hi and m are
 carried along, since hi is a place.
 
-No edge with two labels is left exactly where labels are right, so that an answer that is not there
-yet is never given: the graph is refused, with what to do.
+No edge with two labels is left exactly where labels are right: a graph whose labels have not
+settled raises ValueError, with the remedy.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def connected_components(vertices: Count, edges: Steps, layers: Steps | None = N
     """`connected_components(n, m)(pairs)`: the least vertex of each vertex's component, (…, n).
 
     Pairs (…, m', 2) are the edges of graphs on vertices 1 … n, m' ≤ m, in any order and direction;
-    loops and repeated edges are allowed.  3 heads, width 18, 18 units in each layer.  By default
+    loops and repeated edges are allowed.  3 heads, width 18, 18 ReLUs in each layer.  By default
     there are 2(n − 1) layers, which are enough for every graph; fewer share their weights and
     answer where labels have settled.
 

@@ -1,22 +1,22 @@
 """Formulas of past counting logic as transformers with uniform attention [YangChiang2024].
 
-BOS stands at position 0 and letters at 1 … T; N is the number of tokens that a token sees, C > N a
-power of two.  `letter` has the letter one-hot, and each formula that is needed has a `bit`.
+BOS stands at position 0 and symbols at 1 … T; N is the number of tokens that a token sees, C > N a
+power of two.  `letter` has the symbol one-hot, and each formula that is needed has a `bit`.
 
 A comparison  low ≤ Z ≤ high  of Z = Σ a_k #φ_k takes a layer.  Its head, whose scores are all 0,
 averages Σ a_k φ_k over all tokens into `sum` = Z/N, and BOS's flag into `inverse` = 1/N; what holds
-before the first letter, at BOS, is not counted.  Its MLP has the steps
+before the first symbol, at BOS, is not counted.  Its MLP has the steps
 
     [Z > t] from C·(sum − t·inverse) = C(Z − t)/N,   [Z < t] from the negative,
 
-which is beyond 1 or at most 0, as Z is a whole number.
+which is beyond 1 or at most 0, as Z is an integer.
 
 A Boolean combination is a sum of disjoint conjunctions (`theory/computation/conjunctions.py`).  One
-of bits alone is one unit; one of bits and a comparison is a step whose reading is K lower for each
+of bits alone is one ReLU; one of bits and a comparison is a step whose reading is K lower for each
 bit that is 0, K above all that it can reach.  So a combination takes no layer of its own, unless a
 conjunction has two comparisons of one layer: then it waits for their bits, for one MLP.  That of
-the whole formula takes none at all: the read-out adds up the bits of its parts, and tells whether
-all, or some, are there.
+the whole formula takes none at all: the unembedding adds up the bits of its parts, and tests
+whether all, or some, are there.
 
 Layers are at most 2d for a formula of counting depth d, and at most d if no combination waits.  As
 all scores are 0, softmax is exact at every sharpness; steps are flat to a quarter on both sides, so
@@ -61,15 +61,15 @@ LARGEST = 2.0**45  # of what a step reads, so that it is rounded by far less tha
 def from_counting(
     formula: Formula | str, max_length: kinds.Count, *, alphabet: str | None = None
 ) -> Transformer:
-    """1 after each of at most max_length = T letters at which the formula holds, else 0.
+    """1 after each of at most max_length = T symbols at which the formula holds, else 0.
 
     A formula is one of `theory.computation.counting` or its text, `#a = #b & #(#a < #b) = 0`.
-    Letter 0 of a word is the first of the alphabet, by default the formula's letters from a to z.
+    Symbol 0 of a word is the first of the alphabet, by default the formula's symbols from a to z.
 
     Layers: `Conjunctions(alphabet).level` of the formula or, of one that is a conjunction or a
     disjunction, the largest of its parts; one head in those that count.
 
-    Raises ValueError for a text that is no formula, a letter that the alphabet lacks, and a formula
+    Raises ValueError for a text that is no formula, a symbol that the alphabet lacks, and a formula
     that is too large.
     """
     formula = parse(formula) if not isinstance(formula, Formula) else formula

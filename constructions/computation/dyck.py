@@ -1,21 +1,21 @@
 """Dyck languages of k types of brackets and any depth, in four layers of one head.
 
-After each letter the transformer says whether the prefix is a Dyck word: whether every bracket
+After each symbol the transformer outputs whether the prefix is a Dyck word: whether every bracket
 closes the latest one that is open, none closes nothing, and none is left open.  BOS stands at
-position 0, letters at 1 … T; N is the number of tokens that a token sees, C > N a power of two.
+position 0, symbols at 1 … T; N is the number of tokens that a token sees, C > N a power of two.
 
 Layer 1.  A head of constant scores averages `sign`, +1 for brackets that open and −1 for those that
     close, into `share` = b/N, where b is the balance so far, and BOS's flag into `inverse` = 1/N.
     The MLP adds [b < 0] to `error`: C·b/N is 0 or beyond ±1.
 Layer 2.  Scores s(T + 1)(2·share·j − inverse·j²) = s(T + 1)/N·(b² − (b − j)²) are largest at
-    position j = b, by at least s, and at 0 if b < 0; that position answers with b and b².
+    position j = b, by at least s, and at 0 if b < 0; the value there is b and b².
 Layer 3.  A bracket that closes looks for the latest bracket that opened and led to the balance
     b + 1, one more than is left now: up to the first error it is the one that it closes.  With
     M = 2T + 2 scores are M(b + 1)² less M(b_j − b − 1)², plus j, less M for brackets that close,
     and at BOS M(b + 1)² − M/2: gap 1.  The type found is taken from the own `type`, a number, and
     the MLP adds to `error` whether something is left, at brackets that close.
 Layer 4.  The average of `error` is added to it: it is 0 if there was none so far, and above 1/C if
-    there was.  The MLP says `rejected` if C·error + b ≥ 1.
+    there was.  The MLP sets `rejected` if C·error + b ≥ 1.
 
 A bound D on the depth is one more step in layer 2: [b ≥ D + 1] is added to `error`.
 
@@ -28,7 +28,7 @@ sides, so that neither b nor a type that is off by a quarter leaves a trace in t
 s = Θ(log T) what layer 2 leaks does not move the scores of layer 3, so that the sharpness that is
 needed does not depend on T: layer 3 may leak 1/(8(k − 1)).
 
-Numbers take the place of codes, so that neither the width nor the number of units depends on k.
+Numbers take the place of codes, so that neither the width nor the number of ReLUs depends on k.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ YES = np.array([0.0, 1.0])  # logits of a word that is not rejected
 def dyck(
     k: Count, max_length: Count, *, depth: Count | None = None, sharpness: Positive | None = None
 ) -> Transformer:
-    """1 after each letter up to which the word is a Dyck word of k types, else 0.
+    """1 after each symbol up to which the word is a Dyck word of k types, else 0.
 
-    Letters are those of `theory.computation.dyck`: a opens and k + a closes type a < k; words have
+    Symbols are those of `theory.computation.dyck`: a opens and k + a closes type a < k; words have
     at most max_length = T of them.  With a `depth` D at most D brackets may be open at once.
 
-    |              | layers | heads | width | MLP units of a layer |
+    |              | layers | heads | width | MLP ReLUs of a layer |
     |--------------|--------|-------|-------|----------------------|
     | k = 1        | 2      | 1     | 4     | 2                    |
     | k = 1, depth | 3      | 1     | 9     | 2                    |

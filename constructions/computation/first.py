@@ -1,15 +1,15 @@
-"""The first letter of a word, from CLS, in one layer of one head without an MLP.
+"""The first symbol of a word, from CLS, in one layer of one head without an MLP.
 
-CLS stands at position 0, letters 0 and 1 at 1 … n ≤ T, as −1 and +1 in `letter`; `late` is j, and
+CLS stands at position 0, symbols 0 and 1 at 1 … n ≤ T, as −1 and +1 in `letter`; `late` is j, and
 T + 1 at CLS.
 
 Layer 1.  CLS looks at what is earliest: the score −late is largest at position 1, by at least 1,
-and its letter goes into `letter` of CLS, which is 0.  This is the logit.
+and its symbol goes into `letter` of CLS, which is 0.  This is the logit.
 
-Softmax at sharpness β leaves weights e^{−βm} at m letters from the first: the logit is at least
+Softmax at sharpness β leaves weights e^{−βm} at m symbols from the first: the logit is at least
 1 − 2e^{−β} on its side, for all words of all lengths
 (`theory.computation.first.least_signed_first`).  No weight depends on n (T + 1 only keeps CLS away
-from itself), but positions reach n: with bounded ones, as in `first_bounded.py`, the first letter
+from itself), but positions reach n: with bounded ones, as in `first_bounded.py`, the first symbol
 gets a share of Θ(1/n).
 """
 
@@ -32,11 +32,11 @@ from theory.kinds import Count, InputError, Positive
 
 @construction
 def first_letter(max_length: Count, *, sharpness: Positive | None = None) -> Transformer:
-    """The first of at most max_length = T letters 0 and 1: one answer for the word, (…, 1).
+    """The first of at most max_length = T symbols 0 and 1: one answer for the word, (…, 1).
 
     1 layer, 1 head, width 2, no MLP.  The logits are 0 and ±1; at a softmax `sharpness` β the
     second one is at least 1 − 2e^{−β} on its side.  Raises ValueError for a sharpness of at most
-    ln 2, at which that says nothing.
+    ln 2, at which the bound is 0.
     """
     _, T = sizes(2, max_length)
     beta = 1.0 if sharpness is None else sharpness

@@ -1,10 +1,10 @@
-"""The first letter of a word with bounded positions and weights free of n [ChiangCholak2022].
+"""The first symbol of a word with bounded positions and weights free of n [ChiangCholak2022].
 
-CLS stands at position 0, letters at 1 … n, one-hot in `zero`, `one` and `cls`; `start` is 1 at
+CLS stands at position 0, symbols at 1 … n, one-hot in `zero`, `one` and `cls`; `start` is 1 at
 position 1 and 0 elsewhere.
 
-Layer 1.  A unit makes hit = [the first letter is 1], at position 1: relu(start − zero − cls).
-Layer 2.  CLS asks with scores 10/√6 at position 1 and 0 elsewhere (√6 is that of the width), and
+Layer 1.  A ReLU makes hit = [the first symbol is 1], at position 1: relu(start − zero − cls).
+Layer 2.  CLS has scores 10/√6 at position 1 and 0 elsewhere (√6 is that of the width), and
 carries hit − start/2, which is ±½ at position 1 and 0 elsewhere, into `answer`: the logit is
 ±½ e/(e + n), e = e^{10/√6}.
 
@@ -14,7 +14,7 @@ words, and vanishes like 1/n.
 layer_norm.  Layer norms without an ε, after each layer, make it a constant, as those of
 `parity_bounded.py`: every register holds (v, −v), and a norm divides by the length, times √12.  It
 multiplies a token by a positive number, so that what is carried keeps its sign at position 1, where
-hit − start/2 is ±start/2, and is 0 elsewhere; the unit has no bias and multiplies along.  The
+hit − start/2 is ±start/2, and is 0 elsewhere; the ReLU has no bias and multiplies along.  The
 average is on the right side, for all words; an MLP of layer 2 takes away all registers but
 `answer`, of which the last norm leaves ±1/√2, and the logit is ±√12/√2 = ±√6.
 """
@@ -39,9 +39,9 @@ SCORE = 10.0
 
 @construction
 def first_letter_bounded(max_length: Count, *, layer_norm: bool = False) -> Transformer:
-    """The first of at most max_length = T letters 0 and 1: one answer for the word, (…, 1).
+    """The first of at most max_length = T symbols 0 and 1: one answer for the word, (…, 1).
 
-    | layer_norm | layers (the first without a head) | heads | width | MLP units | logits        |
+    | layer_norm | layers (the first without a head) | heads | width | MLP ReLUs | logits        |
     |------------|-----------------------------------|-------|-------|-----------|---------------|
     | no         | 2                                 | 1     | 6     | 1         | 0 and ±Θ(1/n) |
     | yes        | 2                                 | 1     | 12    | 1, and 10 | 0 and ±√6     |

@@ -1,6 +1,6 @@
 """A walk between walls in three layers, whatever the number of states.
 
-On the states 0 … S letter 0 steps to the left and letter 1 to the right, unless a wall stops it:
+On the states 0 … S symbol 0 steps to the left and symbol 1 to the right, unless a wall stops it:
 the automaton of [Liu2023, Theorem 3].  Let z be the displacement of the same steps without walls,
 and q the state.  The walls then stand at the ends of a window W = [z − q, z − q + S], which moves
 only when a wall is pushed: by one level, onto the level just visited.
@@ -13,7 +13,7 @@ W has S + 1 levels, so of z − b and z − b + S + 1 one is in W; it is the fir
 
     q = #{ b in 1 … S : level z − b was visited later than level z − b + S + 1 }.
 
-In front of the letters stand BOS, S steps to the left and `start` steps to the right: they visit
+In front of the symbols stand BOS, S steps to the left and `start` steps to the right: they visit
 all of the window.
 
 Layer 1   averages the steps ±1 and BOS's flag into `share` = z/N and `inverse` = 1/N; the MLP adds
@@ -24,7 +24,7 @@ Layer 3   For each b two heads find the latest visits of the two levels, of a = 
           a² = z² − 2bz + b², and carry j and −j into `later`: an unvisited level gives BOS, j = 0.
           The MLP adds [later_b ≥ 1] to `state`, with a quarter to spare on both sides.
 
-3 layers, 2S heads, width S + 10, 2S + 1 units; the read-out is 2s·q − s² for each state s.
+3 layers, 2S heads, width S + 10, 2S + 1 ReLUs; the logits are 2s·q − s² for each state s.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def gridworld_walk(
     start: Annotated[Steps, Within(most="steps")] = 0,
     sharpness: Positive | None = None,
 ) -> Transformer:
-    """The state 0 … S = `steps` after each of at most `max_length` letters, 0: left and 1: right.
+    """The state 0 … S = `steps` after each of at most `max_length` symbols, 0: left and 1: right.
 
     Raises ValueError for a sharpness that is too small.
     """

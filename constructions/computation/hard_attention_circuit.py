@@ -1,35 +1,49 @@
-"""Unique-hard attention is AND, OR and NOT: a wire for each possible content of a token.
+"""Unique-hard attention as AND, OR and NOT: a wire for each possible content of a token.
 
 [Hao2022] show that languages of unique-hard-attention transformers are in AC⁰; this is their
-argument on the very tensors of a model, made smaller.  A content is what a token may hold after a
-layer, as exact rationals, of the coordinates that a later layer reads.  Its wire says that the
-token holds it.  Contents of one token exclude each other, and a letter's is the letter itself.
+argument on the tensors of a given model, with fewer gates.  A content is what a token may hold
+after a layer, as exact rationals, of the coordinates that a later layer reads.  Its wire is 1 if
+the token holds it.  Contents of one token exclude each other; those of an input token are its
+symbols.
 
-A layer.  A token that holds u asks; its scores of all contents of the tokens that it sees are
-numbers, known when the circuit is built.  So it attends to token j with content c
+A layer.  Let u be a content of the query token.  Its scores against all contents of the tokens that
+its mask admits are numbers, known when the circuit is built.  So it attends to token j with content
+c under the condition
 
     attends(u; j, c) = present(u) ∧ present(j, c) ∧ ¬present(b) for every b of another token
                        of larger score
 
-one AND; below a score at which some token is sure to be present nothing is listed.  What u becomes
-is a function of u and of the value that c carries, MLP and all: a new content, the OR over all
-(u; j, c) that give it.  Two levels a layer, whatever the length; after the last layer contents are
-the answers, so that the read-out takes none.  With several heads in a layer, each one's outcome is
-an OR of ANDs, and their conjunction is another AND: four levels.  Of more than two letters, one in
-the middle is an AND of two bits, and letters that look alike are an OR: at most two levels before.
+which is one AND; below a score at which some token is certain to be present nothing is listed.  The
+new content is a function of u and of the value of c, MLP and all: its wire is the OR over all
+(u; j, c) that give it.  These are two levels a layer at every length; after the last layer contents
+are the answers, so that the unembedding takes none.  With several heads in a layer, the value of
+each is an OR of ANDs, and their conjunction is another AND: four levels.  With more than two
+symbols, one in the middle is an AND of two input bits, and symbols with equal embeddings are an OR:
+at most two levels before.
 
-Where tokens that may be there together share the largest score, but not the value carried, the
-head averages.  No wire says what the mean is, and the model is refused.
+If tokens that may be present together share the largest score but not the value, the head averages.
+No wire carries their mean, and `hard_attention_circuit` raises ValueError.
 
-A token has at most V contents at first, and C contents of each of N tokens before a layer of one
-head are at most C·(N·C) after it: so gates are polynomially many for every fixed number of layers,
-of a degree that doubles with each.  More than MOST_CONTENTS contents are refused.
+Size.  A token has at most C₀ = V contents at first.  With N tokens, C contents of each before a
+layer of H heads become at most C·(N·C)^H after it, and the layer has at most
+N·C·(4H·N·C + 4(N·C)^H) gates (`most_gates`).  So the gates are polynomially many in the length for
+every fixed number of layers *and* of heads; the degree grows with both.  With heads unbounded this
+is false: one layer of n − 1 heads computes parity of n bits (`semiautomaton(cyclic(2), n,
+radix=n)`), by a circuit of 2^n + 2 gates.
+
+One layer.  Fix the symbol of the last token, whose answer it is, to any u.  Each of the H heads
+then ranks all pairs (token j, content c); fix token j of its largest pair to that c, unless it is
+the last token or one in front.  The head attends to that pair whatever the other symbols are, so
+that the answer is constant: on a subcube of at least n − 1 − H free symbols.  Hence one layer of H
+heads computes parity of n bits only if H ≥ n − 1, which is attained.
+
+More than MOST_CONTENTS contents of one token raise ValueError.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -48,7 +62,7 @@ Terms = list[list[Form]]
 
 
 def hard_attention_circuit(model: ExactModel) -> ThresholdCircuit:
-    """The circuit, of AND, OR and NOT, that says the answer at the last token.
+    """The circuit of AND, OR and NOT gates that outputs the answer at the last token.
 
     Raises `ValueError` for a head that averages different values, and for more contents of a token
     than MOST_CONTENTS.
@@ -57,6 +71,19 @@ def hard_attention_circuit(model: ExactModel) -> ThresholdCircuit:
     said = built.contents(len(model.layers), model.answer_at)
     outputs = [said.get((Fraction(answer),), 0 * ONE) for answer in model.answers]
     return built.wiring.circuit(outputs, model.answers)
+
+
+def most_gates(n_tokens: int, V: int, heads: Sequence[int]) -> int:
+    """A bound on the gates: N tokens of at most V contents, and layers of so many heads.
+
+    Σ over layers of N·C·(4H·N·C + 4(N·C)^H), with C = V before the first and C ← C·(N·C)^H after
+    each, and 4N·V for the symbols: each AND, OR and range of one wire is at most two gates.
+    """
+    N, C, total = n_tokens, V, 4 * n_tokens * V
+    for H in heads:
+        total += N * C * (4 * H * N * C + 4 * (N * C) ** H)
+        C *= (N * C) ** H
+    return total
 
 
 class _Built:
@@ -156,7 +183,7 @@ class _Built:
             if any(i != j and other != value for i, _, other, _ in level[:place]):
                 raise InputError(
                     f"a head of {self.model.name} averages tokens that share the largest score, "
-                    "which AND and OR do not say: give gates='threshold'"
+                    "which has no circuit of AND and OR here: give gates='threshold'"
                 )
 
     def _any_of(self, terms: Terms) -> Form:

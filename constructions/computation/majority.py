@@ -1,12 +1,12 @@
-"""Whether there are more ones than zeros, after each letter, in one layer of one head.
+"""Whether there are more ones than zeros, after each symbol, in one layer of one head.
 
-Letters 0 and 1 are −1 and +1 in `letter`, and BOS is −½.  The head has constant scores: a token
+Symbols 0 and 1 are −1 and +1 in `letter`, and BOS is −½.  The head has constant scores: a token
 that sees N of them, itself among them, gets the mean (z − ½)/N, z the number of ones less that of
 zeros.  It is above 0 if z ≥ 1 and below if z ≤ 0, by at least 1/(2N) either way.  Softmax is exact
 at any sharpness.
 
 The logit is 2·mean, at least 1/N ≥ 1/(T + 1) on its side: no weight and no position depends on the
-length, but the margin does.  A gate of two units, whose weights do, makes it ±1:
+length, but the margin does.  A gate of two ReLUs, whose weights do, makes it ±1:
 
     gate = [4(T + 1)·mean ≥ 1],  a step that is exact as |4(T + 1)·mean| ≥ 2(T + 1)/N ≥ 2,
 
@@ -30,9 +30,9 @@ from theory.kinds import Count
 
 @construction
 def majority(max_length: Count, *, gate: bool = False) -> Transformer:
-    """[more ones than zeros] after each of at most max_length = T letters.
+    """[more ones than zeros] after each of at most max_length = T symbols.
 
-    | gate | layers | heads | width | MLP units | margin    |
+    | gate | layers | heads | width | MLP ReLUs | margin    |
     |------|--------|-------|-------|-----------|-----------|
     | no   | 1      | 1     | 2     | 0         | 1/(T + 1) |
     | yes  | 1      | 1     | 3     | 2         | 1         |

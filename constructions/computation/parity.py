@@ -1,31 +1,31 @@
 """The parity of the number of ones in two layers of one head, without an MLP.
 
-A flag and its table, read at the place that is counted: nothing is divided, and no unit is needed.
-CLS stands at position 0, letters 0 and 1 at 1 … n, N = n + 1 ≤ T + 1; k of them are ones.  Each
+A flag and its table, read at the place that is counted: nothing is divided, and no ReLU is needed.
+CLS stands at position 0, symbols 0 and 1 at 1 … n, N = n + 1 ≤ T + 1; k of them are ones.  Each
 position holds j, j² (`norm`) and (−1)^j (`sign`); CLS has a flag of its own, `inverse` = 1.
 
 Layer 1.  One head with constant scores averages all tokens: it carries `one` and `inverse`, and
-leaves the shares k/N and 1/N.
-Layer 2.  CLS asks for position k by its shares (`tokens.counted`),
+leaves the fractions k/N and 1/N.
+Layer 2.  CLS queries position k by its fractions (`tokens.counted`),
 
     score (T + 1)(2(k/N)j − (1/N)j²) = (T + 1)/N · (k² − (k − j)²)    largest at j = k, by ≥ 1.
 
 That position is there, as 0 ≤ k ≤ n, and carries its sign (−1)^k.
 
-whole    the mask is full and CLS answers for the word.  Each head carries into what it read: `one`
-         of CLS is 0 and becomes k/N, `inverse` becomes 1 + 1/N, of which 1 is taken off where it
-         asks, and `sign` becomes 1 + (−1)^k.  The logit is 1 − sign = −(−1)^k.  What other tokens
-         ask for, and find, is not read.
-causal   every token answers for the letters up to its own, of which it sees no others; position k
-         is not after it.  As a letter of its own would be in the way, shares stand in `share` and
-         `inverse` (0 at letters), and the sign goes into `cls`, which is 0 at letters.
+whole    the mask is full and the output is that of CLS.  Each head carries into what it read: `one`
+         of CLS is 0 and becomes k/N, `inverse` becomes 1 + 1/N, of which 1 is taken off in the
+         query, and `sign` becomes 1 + (−1)^k.  The logit is 1 − sign = −(−1)^k.  What other tokens
+         query, and retrieve, is not read.
+causal   every token has the output of the symbols up to its own, and sees no others; position k is
+         not after it.  As a symbol of its own would be in the way, shares stand in `share` and
+         `inverse` (0 at symbols), and the sign goes into `cls`, which is 0 at symbols.
 
 Softmax at sharpness β leaves weight q^{d²} at distance d from k, q ≤ e^{−β} (a shorter word has a
 larger gap).  The logit is then off by no more than to (1 − 2q)/(1 + 2q) of its size, for all words
 of all lengths, and it is on the right side if q < ½: proved at
 `theory.computation.parity.least_signed_count`.  Layer 1 compares nothing and is exact.
 
-That one letter moves the logit by O(1/n) and no more ([Hahn2020], as quoted in [ChiangCholak2022])
+That one symbol moves the logit by O(1/n) and no more ([Hahn2020], as quoted in [ChiangCholak2022])
 takes scores that stay bounded as n grows, so that every weight is O(1/n): positions in a bounded
 set, and weights that do not depend on n.  Here positions reach n², and scores are multiplied by
 T + 1.  `parity_bounded.py` keeps both.
@@ -57,12 +57,12 @@ LEAST = math.log(2)
 def parity(
     max_length: Count, *, causal: bool = False, sharpness: Positive | None = None
 ) -> Transformer:
-    """Whether the ones among at most max_length = T letters are odd in number: 1, else 0.
+    """Whether the ones among at most max_length = T symbols are odd in number: 1, else 0.
 
-    | form   | layers | heads | width | MLP units | answers                       |
+    | form   | layers | heads | width | MLP ReLUs | answers                       |
     |--------|--------|-------|-------|-----------|-------------------------------|
     | whole  | 2      | 1     | 5     | 0         | one for the word, (…, 1)      |
-    | causal | 2      | 1     | 7     | 0         | one after each letter, (…, n) |
+    | causal | 2      | 1     | 7     | 0         | one after each symbol, (…, n) |
 
     The logits are 0 and ±1; at a softmax `sharpness` β the second one is at least
     (1 − 2e^{−β})/(1 + 2e^{−β}) on its side.  Raises ValueError for a sharpness of at most

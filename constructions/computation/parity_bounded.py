@@ -1,22 +1,22 @@
 """Parity with bounded positions and weights that do not depend on n [ChiangCholak2022].
 
-CLS stands at position 0, letters at 1 … n, one-hot in `zero`, `one` and `cls`; N = n + 1 tokens, k
+CLS stands at position 0, symbols at 1 … n, one-hot in `zero`, `one` and `cls`; N = n + 1 tokens, k
 of them ones.  Positions are `place` = j/N and `cosine` = cos jπ = (−1)^j, so that only their table
 depends on n, and a model is for words of one length.
 
-Layer 1.  A head with constant scores averages: `ones` = k/N and `inverse` = 1/N.  Three units make
+Layer 1.  A head with constant scores averages: `ones` = k/N and `inverse` = 1/N.  Three ReLUs make
 a hat of j = k, with d = k/N − j/N, a multiple of 1/N:
 
     relu(d − 1/N) − 2·relu(d) + relu(d + 1/N) = (1/N)[j = k]       into `here`.
 
-Layer 2.  CLS asks twice, with scores ±cos jπ/√5 (√5 is that of the width of a head), and carries
+Layer 2.  CLS has two heads, with scores ±cos jπ/√5 (√5 is that of the width of a head), and carries
 `here`.  The head that prefers even positions counts against `answer`, the other for it:
 
     answer = (1/N)(a⁻_k − a⁺_k) > 0 if k is odd, and < 0 if k is even      (`bounded_logit`),
 
 as e^{±c} at position k is divided by nearly equal sums.  It has the right sign for all words and
 vanishes like 2 tanh(c)/N²; more than O(1/n) there cannot be where all scores are bounded, as one
-letter then moves any average by no more ([Hahn2020], as quoted in [ChiangCholak2022]).
+symbol then moves any average by no more ([Hahn2020], as quoted in [ChiangCholak2022]).
 
 layer_norm.  Layer norms without an ε, after each layer, make it a constant.  Every register holds
 (v, −v), and tokens are multiplied by positive numbers (`two_sided.py`).  An MLP of layer 2 takes
@@ -56,9 +56,9 @@ REGISTERS = (
 
 @construction
 def parity_bounded(length: Count, *, layer_norm: bool = False) -> Transformer:
-    """Whether the ones among exactly `length` = n letters are odd in number: (…, 1).
+    """Whether the ones among exactly `length` = n symbols are odd in number: (…, 1).
 
-    | layer_norm | layers | heads | width | MLP units     | logits            |
+    | layer_norm | layers | heads | width | MLP ReLUs     | logits            |
     |------------|--------|-------|-------|---------------|-------------------|
     | no         | 2      | 2     | 10    | 3             | 0 and ±Θ(1/n²)    |
     | yes        | 2      | 2     | 20    | 3, and 18     | 0 and ±√10        |

@@ -16,7 +16,7 @@ to_k = a = cells·i + cell, one of least value, by M = 2·most + 2,
 
 which is M a² − value at those with c = a, at least 1 more than M a² − M/2 at BOS, and this at least
 1 more than all others; those of the same value carry the same.  BOS carries `empty`.  At BOS, which
-asks with a = 0 and 1 for a², the score of BOS is M/2 and all others are at most 0.
+queries with a = 0 and 1 for a², the score of BOS is M/2 and all others are at most 0.
 
 Set, in the MLP, by relus of sums; numbers are never negative, so that relu(x) = x:
 
@@ -29,6 +29,11 @@ and −relu(old).  At the processors of one kind alone, each relu reads G·(1 �
 the most that it may be.  What choose (copy, min, max, where) does to numbers, it does to their
 squares by the same formulas, as r ↦ r² is increasing: no number is ever squared.  What was brought
 is taken away, −relu(brought), so that heads of later steps find 0 where they add.
+
+So a write needs a second step exactly where no square of its place is carried along: where the
+register `to` is an input, is set by plus or minus, or goes back to such a register through copy,
+min, max, where, reads or writes.  A first step then reads `index` at that place, and with it
+index², and the second writes to what was read; `pram` raises ValueError otherwise.
 
 All numbers are whole, and shares among writers of one value are of equal numbers: hardmax is exact.
 """
@@ -69,12 +74,12 @@ Units = dict[tuple[tuple[str, float], ...], tuple[Reading, dict[str, float]]]
 def pram(program: Program) -> Transformer:
     """`pram(program)(*inputs)`: the answer register after all steps, one layer for each.
 
-    Inputs and the answer are whole numbers (…, N') for N' ≤ N processors, as in `program.run`.  A
+    Inputs and the answer are integers (…, N') for N' ≤ N processors, as in `program.run`.  A
     layer has a head for every place that is read and for every write, all tokens see each other.
 
-    Raises ValueError for a write that goes to a place whose square is not at hand (an input, or
-    what was added: read `index` there first); for a program too large for the memory, or for scores
-    of more than 53 bits.
+    Raises ValueError for a write to a place whose square is not carried along: an input, or what is
+    set by plus or minus (read `index` there in a step before, and write to that); for a program too
+    large for the memory, or for scores of more than 53 bits.
     """
     return _Compiled(program).model(Processors(program))
 
@@ -350,5 +355,6 @@ def squared(program: Program) -> set[str]:
 def _no_square(program: Program, name: str, reason: str) -> InputError:
     return InputError(
         f"{program.name} writes to places made of {name}, which {reason}, and its square is not "
-        f"at hand: read {INDEX!r} at {name} first, and write to what that brings"
+        f"at hand: a write to such a place takes a second step; read {INDEX!r} at {name} first, "
+        "and write to the register read"
     )

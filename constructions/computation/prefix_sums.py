@@ -73,7 +73,7 @@ class Numbers(Interface):
 def prefix_sums(length: Count, s: Fan = 2) -> Transformer:
     """`prefix_sums(N, s)(x)`: x₁ + … + x_i for every i, of at most N numbers (…, N').
 
-    ⌈log_s N⌉ layers, s − 1 heads, width 3.  Sums of whole numbers are exact below 2^53.
+    ⌈log_s N⌉ layers, s − 1 heads, width 3.  Sums of integers are exact below 2^53.
 
     Raises ValueError for s above max(N, 2), whose last heads would have nothing to add.
     """

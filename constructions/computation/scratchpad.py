@@ -1,21 +1,21 @@
 """A semiautomaton with a state written after each step: one layer, one head, any automaton.
 
-BOS stands at position 0, the letters x₁ … x_T at 1 … T, the start q₀ at T + 1, and behind it what
+BOS stands at position 0, the symbols x₁ … x_T at 1 … T, the start q₀ at T + 1, and behind it what
 is decoded, q_i at T + 1 + i.  At position t = T + 1 + i the next state q_i · x_{i+1} is wanted, and
-the letter stands at t − T: no pointer is needed.
+the symbol stands at t − T: no pointer is needed.
 
 One head looks up place a = t − T, by positions j and their squares:
 
     score 2a·j − j² = a² − (a − j)²        largest at j = a, by at least 1; for a < 0 at j = 0
 
-and adds the letter that stands there to `letter`, which is 0 at a state.  The MLP has a unit for
-each state q and letter x, relu([q] + [x] − 1), which is 1 where both are there and 0 elsewhere, and
-moves [q] to [q · x] in `state`.  At a letter a ≤ 0: BOS has none, so that no unit is on.
+and adds the symbol that stands there to `letter`, which is 0 at a state.  The MLP has a ReLU for
+each state q and symbol x, relu([q] + [x] − 1), which is 1 where both are there and 0 elsewhere, and
+moves [q] to [q · x] in `state`.  At a symbol a ≤ 0: BOS has none, so that no ReLU is on.
 
-The read-out is 2·state beside 1 for ⊥: letters are answered by ⊥.
+The logits are 2·state, and 1 for ⊥, which is the output at the symbols of the word.
 
-Every T-letter word takes T decoded states, and depth 1 whatever the automaton: also those that have
-no shortcut, such as A5.  With softmax at any sharpness at which the fetched letter keeps more than
+Every T-symbol word takes T decoded states, and depth 1 whatever the automaton: also those that have
+no shortcut, such as A5.  With softmax at any sharpness at which the fetched symbol keeps more than
 half of its weight the states are right; what is decoded is a token, and no error is carried on.
 """
 
@@ -73,11 +73,11 @@ class Scratchpad(Tokens):
 def scratchpad(
     automaton: Semiautomaton, length: Count, sharpness: Positive | None = None
 ) -> Transformer:
-    """The states after 1, …, T letters of words of T = length letters, decoded one by one:
+    """The states after 1, …, T symbols of words of T = length symbols, decoded one by one:
 
         model.interface.states(model.generate(model.interface.prompt(word), T))
 
-    1 layer, 1 head, width |Q| + |Σ| + 2, |Q||Σ| units.
+    1 layer, 1 head, width |Q| + |Σ| + 2, |Q||Σ| ReLUs.
 
     Raises ValueError for a sharpness that is too small.
     """

@@ -1,15 +1,15 @@
 """Any semiautomaton in ⌈log₂T⌉ layers: maps of the states, composed in pairs [Liu2023, Theorem 1].
 
 The map of a word takes each state to the one that the word leads to from there.  BOS stands at
-position 0, letters at 1 … T.  After layer ℓ token i holds the map of the last 2^ℓ letters up to its
-own (of all of them, if there are fewer): `map` has the image of each state as a whole number, and
-begins with the map of the letter; BOS holds the identity, as it is the empty word.
+position 0, symbols at 1 … T.  After layer ℓ token i holds the map of the last 2^ℓ symbols up to its
+own (of all of them, if there are fewer): `map` has the image of each state as an integer, and
+begins with the map of the symbol; BOS holds the identity, as it is the empty word.
 
 Layer ℓ + 1.  One head looks up position a = i − 2^ℓ, by positions j and their squares:
 
     score 2a·j − j² = a² − (a − j)²        largest at j = a, by at least 1; for a < 0 at j = 0
 
-and carries its map, that of the letters before, into `fetched`.  The MLP replaces f = `map` by
+and carries its map, that of the symbols before, into `fetched`.  The MLP replaces f = `map` by
 q ↦ f(g(q)), g = `fetched`, and clears `fetched`.  With numbers, f(g) for g in 0 … n − 1 is
 
 lean     f(0) + Σ_t e_t relu(K(g − t) + K/2 + e_t(f(t) − f(t − 1))) − (K/2)g,
@@ -17,17 +17,17 @@ lean     f(0) + Σ_t e_t relu(K(g − t) + K/2 + e_t(f(t) − f(t − 1))) − (
          |f(t) − f(t − 1)| ≤ K/2.  An e_t turns f(t) − f(t − 1) the right way, and the signs leave
          (K/2)g of what grows with g: on are K Σ_{t≤g} e_t(g − t + ½) = (K/2)g.
 robust   f(0) + Σ_t [relu(K(g − t) + K/2 + f(t)) − relu(K(g − t) + K/2 + f(t − 1))], K = 4(n − 1).
-         Both units of t are on for t ≤ g and off for t > g, as long as g is within ¼ of a whole
+         Both ReLUs of t are on for t ≤ g and off for t > g, as long as g is within ¼ of a whole
          number: what it is off by cancels, and f is the token's own.  So a softmax whose leak moves
          a fetched number by at most ¼ leaves no trace, in any number of layers.
 
-n² + n units and 2n² with those that clear, relu(f) and relu(g): contents are never negative.
+n² + n ReLUs and 2n² with those that clear, relu(f) and relu(g): contents are never negative.
 
 Radix r.  With r − 1 heads at distances r^ℓ, 2r^ℓ, … the maps of r windows are composed in one layer
 by relu(f(s₁) − K[(g₁(s₂) − s₁)² + … + (g_{r−1}(q) − s_{r−1})²]), which is f(s₁) on the path that q
 takes and 0 elsewhere; for the squares the stream holds g² beside g.
 
-The read-out is 2s·map(q₀) − s² for each state s, which is largest at s = map(q₀), by at least 1.
+The logits are 2s·map(q₀) − s² for each state s, largest at s = map(q₀), by at least 1.
 """
 
 from __future__ import annotations
@@ -63,18 +63,19 @@ def semiautomaton(
     radix: CountFrom2 = 2,
     sharpness: Positive | None = None,
 ) -> Transformer:
-    """The state after each letter of words of at most max_length = T letters, from `start`.
+    """The state after each symbol of words of at most max_length = T symbols, from `start`.
 
-    | form, radix | layers     | heads | width          | MLP units |
+    | form, radix | layers     | heads | width          | MLP ReLUs |
     |-------------|------------|-------|----------------|-----------|
     | lean, 2     | ⌈log₂T⌉    | 1     | 2n + 2         | n² + n    |
     | robust, 2   | ⌈log₂T⌉    | 1     | 2n + 2         | 2n²       |
     | lean, r > 2 | ⌈log_r T⌉  | r − 1 | 2rn + 2        | 2n^r + 2rn |
 
     n is the number of states.  `robust` is for softmax: from a sharpness on that depends neither on
-    T nor on the number of layers, all answers are those of hardmax, exactly.
+    T nor on the number of layers, all answers are those of unique-hard attention, exactly in real
+    arithmetic: β = ln(32(n − 1) + 2), where a head leaks at most 1/(8(n − 1)) of its weight.
 
-    Raises ValueError for a radix of more letters than a word has, a robust form of another radix
+    Raises ValueError for a radix of more symbols than a word has, a robust form of another radix
     than 2, and for a sharpness without the robust form, or too small for it.
     """
     if form == "robust" and radix > 2:

@@ -1,8 +1,8 @@
 """A shortcut: a cascade of counters and latches in as many layers, whatever the length [Liu2023].
 
 `theory.computation.cascade` makes of an automaton with solvable holonomy groups a row of stages,
-each of which has a value *before* each letter; here every stage is a head.  BOS stands at position
-0, letters at 1 … T; a letter and the value of a stage are held one-hot, in `letter` and `is1`,
+each of which has a value *before* each symbol; here every stage is a head.  BOS stands at position
+0, symbols at 1 … T; a symbol and the value of a stage are held one-hot, in `letter` and `is1`,
 `is2`, …; what a stage is given at a token stands in `in1`, `in2`, …
 
 Latch: one head with a strict mask, which sees the tokens before.
@@ -12,23 +12,23 @@ Latch: one head with a strict mask, which sees the tokens before.
 is largest at the latest token that gave something, by at least 1, and in_j is carried into is.  BOS
 gives what the latch holds to begin with.
 
-Counter mod m: two layers, and no unit.  In the first a strict head of constant scores averages: it
+Counter mod m: two layers, and no ReLU.  In the first a strict head of constant scores averages: it
 carries in into `share` = k/N and BOS's flag into `inverse` = 1/N, where N tokens are before and k
 of them gave 1.  In the second
 
     score (T + 1)·(2·share·j − inverse·j²) = (T + 1)/N · (k² − (k − j)²)
 
 is largest at position k, by at least (T + 1)/N ≥ 1, and that position, which is not after the
-token since k < N, answers with the one-hot code of k mod m.  All averages of a layer are one head.
+token since k < N, has the value k mod m, one-hot.  All averages of a layer are one head.
 
-Tables.  What a stage is given is a table of the letter and of stages before it; as they are
-one-hot, an entry is one AND of them, one unit.  A table of the letter alone is in W_E; the others
+Tables.  What a stage is given is a table of the symbol and of stages before it; as they are
+one-hot, an entry is one AND of them, one ReLU.  A table of the symbol alone is in W_E; the others
 stand in the MLP of the layer after which all that they read is there.  In the robust form an entry
-takes two units and the values of k registers may be off by 1/(4k) each: it is exact again, so that
+takes two ReLUs and the values of k registers may be off by 1/(4k) each: it is exact again, so that
 softmax errors do not add up, whatever the number of layers.  The scores of averages are constant
 and those of counters read exact numbers, so softmax leaks only where a value is fetched.
 
-The answer is a table too, of the letter and of the stages, into `state`, one-hot.
+The answer is a table too, of the symbol and of the stages, into `state`, one-hot.
 """
 
 from __future__ import annotations
@@ -66,13 +66,14 @@ def shortcut(
     form: Form = "lean",
     sharpness: Positive | None = None,
 ) -> Transformer:
-    """The state after each letter of words of at most max_length = T letters, from `start`.
+    """The state after each symbol of words of at most max_length = T symbols, from `start`.
 
-    The number of layers, heads and units, and the width, do not depend on T: a counter takes two
+    The number of layers, heads and ReLUs, and the width, do not depend on T: a counter takes two
     layers and a latch one, and those that do not read each other stand side by side.  `compact`
-    takes fewer units and more layers; `robust` twice the units, and is for softmax.
+    takes fewer ReLUs and more layers; `robust` twice the ReLUs, and is for softmax.
 
-    Raises `NotSolvable` (a ValueError) if a holonomy group of the automaton is not solvable, and
+    Raises `NotSolvable` (a ValueError) if a holonomy group of the automaton is not solvable: then
+    there is no cascade, which excludes other models of constant depth only if TC⁰ ≠ NC¹; and
     ValueError for a cascade that is too large, a sharpness without the robust form, or too small
     for it.
     """

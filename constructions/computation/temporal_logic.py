@@ -1,9 +1,9 @@
 """Past temporal logic as strict attention to the latest: a layer for each level of `since`.
 
-BOS stands at position 0, letters at 1 … T, one-hot in `letter`, which is 0 at BOS.  A formula is
-made of letters, Boolean connectives and
+BOS stands at position 0, symbols at 1 … T, one-hot in `letter`, which is 0 at BOS.  A formula is
+made of symbols, Boolean connectives and
 
-    φ since ψ    at some j < i, ψ; and φ at all letters between j and i.
+    φ since ψ    at some j < i, ψ; and φ at all symbols between j and i.
 
 *Going back from i, the first j at which ψ ∨ ¬φ decides*: it holds iff ψ does there [YCA2024].  So
 a `since` is one head with a strict mask, which sees the tokens before.  With stop = [ψ ∨ ¬φ],
@@ -15,14 +15,14 @@ nothing stops it is largest at i − 1, where ψ, which implies stop, is 0; at B
 
 Layers are as many as `since` stand in one another, and those of a level are heads side by side.
 
-Boolean parts.  stop and ψ are truth tables of the letter and of other `since`
-(`theory/computation/temporal_program.py`).  One that is a matter of the letter alone is a column of
+Boolean parts.  stop and ψ are truth tables of the symbol and of other `since`
+(`theory/computation/temporal_program.py`).  One that is a matter of the symbol alone is a column of
 `letter`, or a register of W_E; others are written into a register, `part1`, …, by the MLP of the
 layer after which all that they read is there.  A table is a sum of cubes that exclude each other,
-each an AND of literals, one unit.  A cube that would hold at BOS, where all bits are 0, has the
-literal "a letter" beside, so that parts are 0 at BOS.
+each an AND of literals, one ReLU.  A cube that would hold at BOS, where all bits are 0, has the
+literal "a symbol" beside, so that parts are 0 at BOS.
 
-Robust.  Two units a cube are flat (`words.And`): bits that are off by 1/(4k), of which a cube has
+Robust.  Two ReLUs a cube are flat (`words.And`): bits that are off by 1/(4k), of which a cube has
 at most k, leave no trace, so that softmax errors do not add up, at whatever depth and length.
 
 In the theorem attention is to the rightmost of the best, without positions; hardmax is uniform over
@@ -64,10 +64,10 @@ def from_formula(
     form: Form = "lean",
     sharpness: Positive | None = None,
 ) -> Transformer:
-    """Whether the formula holds, 1 or 0, at each letter of words of at most max_length letters.
+    """Whether the formula holds, 1 or 0, at each symbol of words of at most max_length symbols.
 
-    Of temporal depth d, with s `since`, over V letters: at most d layers, s heads, and a width of
-    V + 3s + 2, whatever the length.  `robust` takes twice the units, and is for softmax.
+    Of temporal depth d, with s `since`, over V symbols: at most d layers, s heads, and a width of
+    V + 3s + 2, whatever the length.  `robust` takes twice the ReLUs, and is for softmax.
 
     Raises ValueError for a text that is no formula, a Boolean part of too many `since`, and
     a sharpness without the robust form, or too small for it.

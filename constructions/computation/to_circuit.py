@@ -1,4 +1,4 @@
-"""A transformer as a circuit, from its very tensors: `to_circuit(model, length)`."""
+"""A transformer as a circuit, from its tensors: `to_circuit(model, length)`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Gates = Literal["and-or", "threshold"]
 
 @checked
 def to_circuit(model: Transformer, length: Count, gates: Gates = "threshold") -> ThresholdCircuit:
-    """The circuit that says what a hardmax model answers at the last of `length` tokens.
+    """The circuit that outputs what a hard-attention model outputs at the last of `length` tokens.
 
     Its inputs are the bits [x_i ≥ v] of the word (`theory.computation.unary`: for two letters the
     word itself), and it has an output for each answer of the model, −1 (⊥) included.

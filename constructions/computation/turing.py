@@ -1,4 +1,4 @@
-"""Turing machines, a step decoded after the other [MS2024]: a token says state, symbol and move.
+"""Turing machines, one decoded token a step [MS2024]: a state, a symbol and a move.
 
 BOS stands at position 0; token i = 1, 2, … is a step (state after it, symbol written, move d_i) of
 the history of a machine that began at cell 0 of a blank tape.  Any row of tokens is such a history,
@@ -9,18 +9,18 @@ c_i = d_1 + … + d_{i−1}, and the head then stands at h_i = c_i + d_i.  The n
 
 and ⊥ where there is no rule.
 
-One layer, if tokens have their cell.  The embedding holds (c, c²) and (h, h²), whole numbers.  One
-head asks for the latest write at h (`tokens/heads.py`, M = 2T + 2):
+One layer, if tokens have their cell.  The embedding holds (c, c²) and (h, h²), integers.  One
+head queries the latest write at h (`tokens/heads.py`, M = 2T + 2):
 
     score M(2h·c_j − c_j²) + j + (M h² − M/2)·[j is BOS]        largest there, by at least 1
 
-and BOS, which answers blank, wins if nobody wrote at h.  It adds what was written to `symbol`, and
-the MLP, a unit for each rule, moves [state] to the next state and [symbol] to what is written, in
+and BOS, whose value is blank, wins if nothing was written at h.  What was written goes to `symbol`;
+the MLP, a ReLU for each rule, moves [state] to the next state and [symbol] to what is written, in
 their places, and writes the move.  There are 2|Q||Γ|(2T + 1) tokens.
 
 Three layers, if they have not: 2|Q||Γ| tokens, whatever the length and the space.
 Layer 1.  Two heads average the moves, over the tokens before, c/N, and over those up to the token
-itself, h/N; two more do that to BOS's flag, which is 1/N.  Two units keep the positive part p of
+itself, h/N; two more do that to BOS's flag, which is 1/N.  Two ReLUs keep the positive part p of
 these; the negative part is p − share.
 Layer 2.  Four heads look up the positions |c| and |h| by their shares, a head for each sign,
 
@@ -29,7 +29,7 @@ Layer 2.  Four heads look up the positions |c| and |h| by their shares, a head f
 and add ±j and j²: of the two parts one is 0, and adds nothing.
 Layer 3 is the one above.
 
-The read-out sums up, for token (q, s, d), [state = q] + [symbol = s] + 2·d·go, which is 4 for the
+The logits are, for token (q, s, d), [state = q] + [symbol = s] + 2·d·go, which is 4 for the
 right one and at most 3 for others, against 3 for ⊥; without a rule go = 0 and it is at most 2.  A
 cell in the token adds 2h·c − c² to it and h² to ⊥, by 1 less for any other cell.
 """
@@ -130,12 +130,12 @@ def turing_machine(
 
         model.interface.steps(model.generate(model.interface.prompt(word), steps))
 
-    | tokens    | layers | heads | width           | units   | vocabulary       |
+    | tokens    | layers | heads | width           | ReLUs   | vocabulary       |
     |-----------|--------|-------|-----------------|---------|------------------|
     | steps     | 3      | 4     | |Q| + 2|Γ| + 15 | |rules| | 2|Q||Γ|          |
     | addressed | 1      | 1     | |Q| + 2|Γ| + 7  | |rules| | 2|Q||Γ|(2T + 1)  |
 
-    |Q| counts halting states.  The first of three layers has two units.
+    |Q| counts halting states.  The first of three layers has two ReLUs.
 
     Raises ValueError for a machine without any rule, and for a sharpness that is too small.
     """

@@ -110,11 +110,11 @@ def attention_in_rounds(
     fan: Fan,
     base: CountFrom2 | None = None,
 ) -> tuple[list[list[Fraction]], Cluster]:
-    """What a head brings to its N tokens, (N, d_value), and the cluster that has done it.
+    """The outputs (N, d_value) of a head at its N tokens, and the cluster that has computed them.
 
     Queries and keys (N, d), values (N, d_value); token i sees token j where seen[i][j]. Scores are
     ⟨q_i, k_j⟩, and weights base^score, or hardmax for no base. Raises `ValueError` for shapes that
-    do not fit, scores that are not whole numbers beside a base, a token that sees none, and for
+    do not fit, scores that are not integers beside a base, a token that sees none, and for
     more than 10⁵ machines.
     """
     N = len(Q)

@@ -1,28 +1,33 @@
 """Every semiautomaton whose holonomy groups are solvable is a cascade of counters and latches.
 
-The letters pass a row of stages. Before each letter a stage has a value, which depends on the
-letters before it alone:
+One with a holonomy group that is not solvable is no such cascade [KrohnRhodes1965].  That excludes
+no other models of constant depth: its word problem is complete for NC¹ [Barrington1989],
+so that constant-depth transformers, which are in TC⁰, do not solve it if TC⁰ ≠ NC¹, which is not
+known [Liu2023, Theorem 4].
+
+The symbols pass a row of stages. Before each symbol a stage has a value, which depends on the
+symbols before it alone:
 
     counter mod m    how many of its inputs were 1, mod m
     latch            its latest input that was not "none"
     table            a table of the values of earlier stages; it has no input
 
-and its input is a table of the letter and of the values of earlier stages. The state after the
-letter is one more table of these. So every stage is one sum or one "latest" over the letters before
-[Liu2023, Theorem 2], and the number of stages does not depend on the number of letters.
+and its input is a table of the symbol and of the values of earlier stages. The state after the
+symbol is one more table of these. So every stage is one sum or one "latest" over the symbols before
+[Liu2023, Theorem 2], and the number of stages does not depend on the number of symbols.
 
 **How.** Of the holonomy decomposition (`holonomy.py`) a class at height h has a group, with a
 running product g; it stands in counters (`products.py`) if the group is solvable.
 
 A reset to tile c, when the product so far is g, is a latch whose input is the place c·g⁻¹; the
 place at height h is then latch·g. Classes of one height have one latch and products of their own:
-mixed, they would leave the group. Where the set in the chain has another height, the place says
-nothing and reads 0.
+mixed, they would leave the group. Where the set in the chain has another height, the place has
+no meaning and is 0.
 
 Which stages matter to a table is found by trying: the automaton of all stages is walked from its
 start to its end, and a variable is dropped as long as the others decide what is wanted. That walk
 is also the certificate (`disagreements`): state after state, for words of every length, the cascade
-says where the automaton is.
+has the state of the automaton.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
-"""Past counting logic: what linear inequalities of prefix counts say of a word [YangChiang2024].
+"""Past counting logic: linear inequalities of prefix counts of a word [YangChiang2024].
 
 A formula holds, or does not, at each position i of a word:
 
-    σ                       letter i is σ
+    σ                       symbol i is σ
     ¬φ, φ ∧ ψ, φ ∨ ψ        Boolean connectives
     low ≤ Σ_k a_k #φ_k ≤ high    #φ is the number of positions j ≤ i at which φ holds; the a_k and
-                            the bounds are whole numbers, and one of the bounds may be absent
+                            the bounds are integers, and one of the bounds may be absent
 
 `counting_syntax.py` reads them as text, `conjunctions.py` splits their Boolean combinations.
 
-Shape glossary: words (…, T) are integer arrays; letter 0 of the alphabet "abc" is a, 1 is b, ….
+Shape glossary: words (…, T) are integer arrays; symbol 0 of the alphabet "abc" is a, 1 is b, ….
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ def counting_depth(formula: Formula) -> int:
 def holds(formula: Formula, words: ArrayLike, alphabet: str) -> np.ndarray:
     """At which positions of words (…, T) a formula holds (…, T), bool: by its definition.
 
-    Raises `ValueError` for letters that the alphabet has not, and an empty word.
+    Raises `ValueError` for symbols that the alphabet has not, and an empty word.
     """
     tokens = kinds.read(kinds.Tokens, "words", words, below=len(alphabet))
     match formula:

@@ -1,9 +1,9 @@
 """Dyck languages: words of brackets of k types that close in the order in which they open.
 
-Letters 0 … k − 1 open a bracket of that type and k … 2k − 1 close one: k + a closes a.  With a
+Symbols 0 … k − 1 open a bracket of that type and k … 2k − 1 close one: k + a closes a.  With a
 bound D, Dyck-(k, D), at most D brackets may be open at once [Yao2021].
 
-Shape glossary: words (…, T) are integer arrays of letters.
+Shape glossary: words (…, T) are integer arrays of symbols.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ Types: TypeAlias = Annotated[Count, Within(most=2**61)]
 def is_dyck(words: Tokens, k: Types, depth: Count | None = None) -> np.ndarray:
     """Which prefixes of words (…, T) are Dyck words of k types (…, T), bool: by a stack.
 
-    A prefix that no letters can make a word, one with a bracket that closes nothing or the wrong
-    one, or deeper than `depth`, stays none.  Raises `ValueError` for letters that are not brackets
+    A prefix that no symbols can make a word, one with a bracket that closes nothing or the wrong
+    one, or deeper than `depth`, stays none.  Raises `ValueError` for symbols that are not brackets
     of k types.
     """
     letters = read(Tokens, "words", words, below=2 * k)

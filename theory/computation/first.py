@@ -1,4 +1,4 @@
-"""The first letter of a word, and how sure two transformers are of it.
+"""The first symbol of a word, and the margins of two transformers that output it.
 
 As in `parity.py`, signed logits are those of the right answer.
 """
@@ -19,10 +19,10 @@ def first_letter(words: Bits) -> np.ndarray:
 
 
 def least_signed_first(q: Any) -> Any:
-    """1 − 2q: what softmax attention with scores −βj, q = e^{−β} ≤ ½, finds of the letter ±1 at
+    """1 − 2q: what softmax attention with scores −βj, q = e^{−β} ≤ ½, finds of the symbol ±1 at
     position 1 is at least that much on its side, whatever the others and however many.
 
-    They have weights q^m, m = 1 … n − 1, and a token of letter 0 another one, at most qⁿ: so it is
+    They have weights q^m, m = 1 … n − 1, and a token of symbol 0 another one, at most qⁿ: so it is
     at least (1 − Σ_{m≥1} q^m) / Σ_{m≥0} q^m, the sums over all m.
     """
     return 1 - 2 * q

@@ -12,7 +12,7 @@ from theory.kinds import Bits, Count, Steps, Within, checked
 
 @checked
 def majority(words: Bits) -> np.ndarray:
-    """[more ones than zeros among x₁ … x_i], 0 or 1, for each letter of words (…, n), (…, n)."""
+    """[more ones than zeros among x₁ … x_i], 0 or 1, for each symbol of words (…, n), (…, n)."""
     return (np.cumsum(2 * words - 1, axis=-1) > 0).astype(np.int64)
 
 

@@ -1,4 +1,4 @@
-"""The parity of the number of ones, and how sure two transformers are of it.
+"""The parity of the number of ones, and the margins of two transformers that compute it.
 
 Words are arrays (…, n) of 0 and 1; k is the number of ones of one of them. Signed logits are those
 of the right answer: positive where it is given. The functions of q, e and s are written for floats,
@@ -16,7 +16,7 @@ from theory.kinds import Bits, Count, Steps, Within, checked
 
 @checked
 def parity(words: Bits) -> np.ndarray:
-    """(x₁ + … + x_i) mod 2 for each letter of words (…, n), (…, n)."""
+    """(x₁ + … + x_i) mod 2 for each symbol of words (…, n), (…, n)."""
     return np.cumsum(words, axis=-1) % 2
 
 
@@ -43,7 +43,7 @@ def least_signed_count(q: Any) -> Any:
     """(1 − 2q)/(1 + 2q), the least of `signed_counts` over all n and k, 0 ≤ q ≤ 1, reached at
     n = 2, k = 1.
 
-    With E and O the sums of the weights at even and at odd distances it says O ≤ 2qE.  On either
+    With E and O the sums of the weights at even and at odd distances the bound is O ≤ 2qE.  On each
     side of k there is one weight q at distance 1, half of 2q·1; each of distance m = 3, 5, … has
     m − 1 before it, and q^{m²} ≤ 2q·q^{(m−1)²}, as m² ≥ 1 + (m − 1)².  So it is positive at every
     length if, and for n = 2 only if, q < ½, that is β > ln 2.
@@ -63,7 +63,7 @@ def one_side(r: int) -> dict[int, int]:
 
 @checked
 def bounded_logit(n: Count, k: Annotated[Steps, Within(most="n")], e: Any) -> Any:
-    """The signed logit of the parity of k ones among n letters, n ≥ 1, of [ChiangCholak2022].
+    """The signed logit of the parity of k ones among n symbols, n ≥ 1, of [ChiangCholak2022].
 
     Two heads of scores ±c·cos jπ over positions 0 … n carry (1/N)[j = k], N = n + 1, and the answer
     is the difference of what they find. With e = e^c, A even and B odd ones among the N positions,

@@ -1,6 +1,6 @@
 """Parallel random-access machines (PRAM): reads, writes of the least value, and local work.
 
-Processors are numbered 1, …, N. Register r of processor i is a whole number r_i in 0 … most, and a
+Processors are numbered 1, …, N. Register r of processor i is an integer r_i in 0 … most, and a
 cell of the shared memory: everybody may read it. A program is a list of steps that is repeated, and
 in each all processors do at once
 

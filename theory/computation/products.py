@@ -34,8 +34,9 @@ class NotSolvable(InputError):
         shown = ", ".join("{" + ", ".join(map(str, sorted(tile))) + "}" for tile in of.tiles)
         super().__init__(
             f"{automaton.name} is no cascade of counters and latches: its words permute {shown} in "
-            f"a group of order {self.order} with a perfect core of order {core}; take "
-            "semiautomaton(…), of ⌈log₂T⌉ layers"
+            f"a group of order {self.order} with a perfect core of order {core}. This alone does "
+            "not exclude other models of constant depth: that takes TC⁰ ≠ NC¹, which is not known. "
+            "Take semiautomaton(…), of ⌈log₂T⌉ layers"
         )
 
 

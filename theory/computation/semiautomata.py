@@ -1,9 +1,9 @@
-"""Semiautomata: finitely many states, and for each letter a map of them.
+"""Semiautomata: finitely many states, and for each symbol a map of them.
 
     q · a = transitions[a][q],        q · (a₁ … a_T) = (… (q · a₁) · a₂ …) · a_T
 
 A semiautomaton has no accepting states: the question is which state a word leads to, after each of
-its letters. Shape glossary: words (…, T) of letters 0, …, n_letters − 1; states 0, …, n_states − 1.
+its symbols. Shape glossary: words (…, T) of symbols 0, …, n_letters − 1; states 0, …, n_states − 1.
 """
 
 from __future__ import annotations
@@ -84,9 +84,9 @@ class Semiautomaton:
         return found
 
     def run(self, words: ArrayLike) -> np.ndarray:
-        """The states (…, T) after each letter of words (…, T), from `start`.
+        """The states (…, T) after each symbol of words (…, T), from `start`.
 
-        Raises `ValueError` for letters that the automaton has not, and for an empty word.
+        Raises `ValueError` for symbols that the automaton has not, and for an empty word.
         """
         letters = read(Tokens, "words", words, below=self.n_letters)
         table = np.array(self.transitions)

@@ -1,13 +1,18 @@
 """Star-free languages: a formula of past temporal logic for each regular language that has one.
 
 A language is star-free iff the monoid of its least automaton is aperiodic [Schutzenberger1965],
-iff a formula of past temporal logic says it [Kamp1968], [YCA2024].  The formula is written down
+iff a formula of past LTL defines it [Kamp1968], [YCA2024].  The formula is written down
 from the cascade of the automaton, which then has latches only: a latch holds v ≠ its first value
 iff
 
     no value was given since v was given
 
-where what is given is a table of the letter and of latches before, which are formulas already.
+where what is given is a table of the symbol and of latches before, which are formulas already.
+
+Latches only.  A counter stands for a holonomy group with a permutation p ≠ 1 of the tiles of a set,
+which some word makes.  In an aperiodic monoid its map x has xⁿ = xⁿ⁺¹ for some n, so pⁿ = pⁿ⁺¹ and
+p = 1: there is no counter.  Conversely the monoid of a cascade of latches is aperiodic, as it
+divides a wreath product of monoids of constant maps and the identity [KrohnRhodes1965].
 """
 
 from __future__ import annotations
@@ -26,7 +31,7 @@ from theory.kinds import InputError, Steps, checked
 
 @checked
 def formula_of(language: Language) -> Formula:
-    """A formula that holds at the last letter of the words of a language.
+    """A formula that holds at the last symbol of the words of a language.
 
     Raises ValueError for a language that is not star-free, with a word that leads states of its
     automaton around in a circle.

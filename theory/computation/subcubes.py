@@ -1,12 +1,12 @@
 """Constant subcubes of a function of words: what shows that it is not parity.
 
-A subcube fixes some letters of a word and leaves the others free.  Parity, and its negation, change
+A subcube fixes some symbols of a word and leaves the others free.  Parity, and its negation, change
 with every bit, so a function of bits that is constant on a subcube of dimension 1 or more is
 neither; and every other function is constant on one.  How large the largest is says how far from
 parity it is: functions in AC⁰ become constant on subcubes where many bits are free, parity on none
 [FSS1984].
 
-All (V + 1)^n subcubes are looked at.  The values on a subcube with a free letter are those on its V
+All (V + 1)^n subcubes are looked at.  The values on a subcube with a free symbol are those on its V
 parts, so the smallest and the largest of them come axis by axis.
 """
 
@@ -44,9 +44,9 @@ Values: TypeAlias = Annotated[Any, Integers("N")]
 
 @checked
 def largest_constant_subcube(values: Values, V: CountFrom2 = 2) -> Subcube:
-    """One of the largest subcubes on which a function of n letters is constant.
+    """One of the largest subcubes on which a function of n symbols is constant.
 
-    values (V^n,) are in the order of `all_sequences(n, V)`: the first letter counts most.  Raises
+    values (V^n,) are in the order of `all_sequences(n, V)`: the first symbol counts most.  Raises
     `ValueError` unless there are V^n values, n ≥ 1, and for more than 5 000 000 subcubes.
     """
     n = 0

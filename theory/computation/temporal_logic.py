@@ -1,21 +1,21 @@
-"""Past linear temporal logic: formulas about a letter of a word and those before it.
+"""Past linear temporal logic: formulas about a symbol of a word and those before it.
 
-    a             the letter is a            true, false
-    not φ         ¬φ, !φ, ~φ                 yesterday φ      φ at the letter before
-    φ and ψ       φ ∧ ψ, φ & ψ               once φ           φ at some letter before
-    φ or ψ        φ ∨ ψ, φ | ψ               historically φ   φ at all letters before
-    φ since ψ     at some j before, ψ; and φ at all letters between j and here
+    a             the symbol is a            true, false
+    not φ         ¬φ, !φ, ~φ                 yesterday φ      φ at the symbol before
+    φ and ψ       φ ∧ ψ, φ & ψ               once φ           φ at some symbol before
+    φ or ψ        φ ∨ ψ, φ | ψ               historically φ   φ at all symbols before
+    φ since ψ     at some j before, ψ; and φ at all symbols between j and here
 
-`since` is strict: neither ψ nor φ is asked of the letter here, nor φ of j.  From the tightest: not,
+`since` is strict: neither ψ nor φ is asked of the symbol here, nor φ of j.  From the tightest: not,
 yesterday, once, historically; since (φ since ψ since χ is φ since (ψ since χ)); and; or.  The first
-letter has none before, so that there `yesterday true` is false and `historically false` is true.
+symbol has none before, so that there `yesterday true` is false and `historically false` is true.
 
     yesterday φ = false since φ      once φ = true since φ      historically φ = ¬ once ¬φ
 
-so that every formula is made of letters, not, and, or, since; its temporal depth is how many
-`since` stand in one another.  A formula's language are the words at whose last letter it holds.
+so that every formula is made of symbols, not, and, or, since; its temporal depth is how many
+`since` stand in one another.  A formula's language are the words at whose last symbol it holds.
 
-A formula is an automaton: it remembers for each since whether it holds, and after a letter
+A formula is an automaton: it remembers for each since whether it holds, and after a symbol
 
     (φ since ψ)ᵢ₊₁ = ψᵢ ∨ (φᵢ ∧ (φ since ψ)ᵢ)
 """
@@ -258,7 +258,7 @@ def combined(
 def holds(of: Formula, words: Tokens, letters: Letters) -> np.ndarray:
     """Where a formula holds, (…, T) for words (…, T): by the definition, over all j before i.
 
-    Raises ValueError for words that are not of these letters.
+    Raises ValueError for words that are not of these symbols.
     """
     array = read(Tokens, "words", words, below=len(letters))
     T, known = array.shape[-1], dict[Formula, Truth]()

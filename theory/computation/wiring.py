@@ -4,7 +4,7 @@ A number that depends on the input is held as k + Σ c_w·w over wires w that ar
 rational.  Sums and multiples cost no gate.  A gate is spent on a comparison alone:
 
     [form ≥ 0] = [Σ weights·wires ≥ t]      weights whole, without a common divisor, the first one
-                                            positive; t is rounded up to a whole number
+                                            positive; t is rounded up to an integer
 
 Rounding up, and turning [S ≤ t] into ¬[S ≥ t + 1], makes comparisons that are the same function of
 the same wires one gate.  All gates of one sum S are a *chain*: [S ≥ t] falls as t grows.  So
@@ -13,7 +13,7 @@ the same wires one gate.  All gates of one sum S are a *chain*: [S ≥ t] falls 
     without an AND, and two of them exclude each other if their ranges do not meet;
     what a chain adds to a form takes one value more than the chain has gates, not 2^gates.
 
-The letters of a word are chains too: [x_i ≥ 1], …, [x_i ≥ V − 1].
+The symbols of a word are chains too: [x_i ≥ 1], …, [x_i ≥ V − 1].
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """A small zoo of semiautomata, by name: groups, latches, stacks of bounded height, all maps.
 
-cyclic(m)            letters 0: stay, 1: add 1 mod m; `parity` is m = 2
-flip_flop(n)         letters 0: stay, 1 … n: go to state 0 … n − 1
-cyclic_with_reset(m) letters 0: add 1 mod m, 1: go to 0
+cyclic(m)            symbols 0: stay, 1: add 1 mod m; `parity` is m = 2
+flip_flop(n)         symbols 0: stay, 1 … n: go to state 0 … n − 1
+cyclic_with_reset(m) symbols 0: add 1 mod m, 1: go to 0
 S3, D4, A4, S4, A5   permutations of 3, 4, 4, 4 and 5 states, two generators each
 Q8                   the quaternion group on its 8 elements, generators i and j
-bounded_dyck(D)      letters 0: open, 1: close; the depth 0 … D, and D + 1 for an error
-gridworld(S)         letters 0: left, 1: right on 0 … S, with walls at both ends
+bounded_dyck(D)      symbols 0: open, 1: close; the depth 0 … D, and D + 1 for an error
+gridworld(S)         symbols 0: left, 1: right on 0 … S, with walls at both ends
 all_maps(n)          generators of all nⁿ maps of n states
 """
 

@@ -49,12 +49,12 @@ def automata(
     length: Length = 100,
     samples: Samples = 50,
 ) -> Iterator[Finding]:
-    """Every semiautomaton of n states is simulated in ⌈log₂T⌉ layers of one head and width 2n + 2.
+    """Every semiautomaton of n states is simulated, on all words of at most T symbols, by ⌈log₂T⌉
+    layers of one unique-hard causal head, of width 2n + 2: they output the state after each symbol.
 
-    After each of T letters the transformer says the state, for all words.  A layer composes maps of
-    the states in pairs: lean, with n² + n units; or robust, with 2n², where a softmax error of a
-    quarter in what is fetched leaves no trace, so that the sharpness needed depends neither on T
-    nor on the number of layers.
+    A layer composes maps of the states in pairs: lean, with n² + n ReLUs; or robust, with 2n²,
+    where a softmax error of a quarter in what is retrieved leaves no trace, so that every inverse
+    temperature β ≥ ln(32(n − 1) + 2) gives the same outputs, for all T.
     """
     length = min(length, QUICK) if run.quick else length
     for A in chosen(run, automaton, file, NAMES, states, regex):

@@ -47,11 +47,12 @@ def circuits_by_thoughts(
     ] = 10,
     nand: Annotated[bool, option("circuits of NAND gates, by a smaller transformer")] = False,
 ) -> Iterator[Finding]:
-    """Two layers of at most three heads evaluate every Boolean circuit, a gate after the other.
+    """For all n and G, two layers of at most three heads, width 13 and four ReLUs evaluate every
+    Boolean circuit of n inputs and G gates of fan-in 2, with a chain-of-thought token a gate.
 
-    The circuit stands in the prompt, and the values of its gates are decoded behind it.  Width 13
-    and four ReLU units are enough for every circuit; the sizes are in two biases.  Of NAND gates
-    alone two heads, width 9 and one unit are enough.
+    The circuit is in the prompt, and the values of its gates are decoded behind it; n and G are in
+    biases and in the tables of tokens and positions.  For NAND gates alone two heads, width 9 and
+    one ReLU suffice.
     """
     if 2**inputs > MOST:
         raise InputError(f"{inputs} inputs have 2^{inputs} values, which are all run: give ≤ 12")

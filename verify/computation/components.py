@@ -44,11 +44,12 @@ def components(
     vertices: Annotated[int, option("vertices of a graph", min=2)] = 40,
     samples: Annotated[int, option("random graphs, and as many paths", min=1, max=MOST_DRAWN)] = 5,
 ) -> Iterator[Finding]:
-    """Connected components take one layer of 3 heads, width 18 and 18 units a step, in any order.
+    """For all n ≥ 2 and m, 2(n − 1) layers of 3 heads, width 18 and 18 ReLUs compute the least
+    vertex of the component of each vertex, for every graph of n vertices and at most m edges in any
+    order.
 
-    The input are the edges of a graph of n vertices, in any order; each vertex answers with the
-    least vertex of its component.  2(n − 1) layers are enough for every graph; shuffled paths
-    settle after far fewer, about 2·log₂n as far as was run, for which nothing is proved here.
+    Shuffled paths settle after far fewer layers, about 2·log₂n as far as was run, for which nothing
+    is proved here.
     """
     n = min(vertices, QUICK) if run.quick else vertices
     model = built(run, n, n)

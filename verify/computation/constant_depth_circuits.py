@@ -41,12 +41,14 @@ FURTHER = [16, 32]
 def constant_depth_circuits(
     run: Run, *, length: Letters = 10, samples: LongWords = 200
 ) -> Iterator[Finding]:
-    """A transformer with averaging hard attention is a threshold circuit of at most 6·layers + 2
-    levels, at every length; parity in two layers becomes n + 1 gates of weights ±1 in depth 2.
+    """Every transformer of L layers of average-hard attention over Q is, at every length n, a
+    circuit of threshold gates of depth at most 6L + 2; parity of n ≥ 2 bits in two layers becomes
+    n + 1 gates of weights ±1 in depth 2.
 
-    Depth alone says little, as every function has circuits of two levels: gates are counted, too.
+    Depth alone bounds nothing, as every function has circuits of two levels: the gates are counted
+    for five models, and not bounded in general.
 
-    What is shown: the translation, from the very tensors; its circuits answer all words of at most
+    What is shown: the translation of their tensors; its circuits answer all words of at most
     10 letters, and samples of 32, as models and definitions do, and their depth does not depend on
     the length.  What is cited: languages of saturated transformers are in TC⁰ [MSS2022], also with
     exact rationals [Chiang2025], and those of softmax transformers of logarithmic precision

@@ -65,11 +65,12 @@ def counting(
     length: Length = 60,
     samples: Samples = 50,
 ) -> Iterator[Finding]:
-    """Each formula of past counting logic is a transformer of uniform attention, at any sharpness.
+    """For every formula of past counting logic (C-RASP) of counting depth d and every T, at most 2d
+    layers of one head of uniform attention output after each of at most T symbols whether the
+    formula holds.
 
-    Of counting depth d it has at most 2d layers of one head, whose scores are all 0: majority has
-    1, Dyck-1 and aⁿbⁿcⁿ have 2.  It says after each of T letters whether the formula holds there;
-    a comparison is a step of slope Θ(T).
+    All scores are 0, so that softmax is exact at any inverse temperature; majority takes 1 layer,
+    Dyck-1 and aⁿbⁿcⁿ take 2.  A comparison is a step of slope Θ(T).
     """
     for name, (chosen, signs) in _chosen(run, formula, alphabet, depth).items():
         statement = says(run, name, chosen, signs)

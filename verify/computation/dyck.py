@@ -56,11 +56,12 @@ def dyck(
     length: Length = 60,
     samples: Samples = 50,
 ) -> Iterator[Finding]:
-    """Four layers of one head say after each letter whether brackets of k types are a Dyck word.
+    """For all k and T, four causal layers of one head output after each symbol of words of at most
+    T symbols whether the prefix is a Dyck word of k types of brackets.
 
-    At any depth, or with a bound on it that costs no layer, and at a width of 11 and 4 units a
-    layer whatever k.  One type takes two layers of width 4, without positions.  Softmax leaves no
-    trace from a sharpness that the length does not change.
+    At any nesting depth, or with a bound on it that costs no layer; of width 11 and 4 ReLUs a layer
+    for every k.  One type takes two layers of width 4, without positions.  Softmax gives the same
+    outputs from an inverse temperature that does not depend on T.
     """
     asked = read(Count, "types", 2 if types is None else types), depth
     several = CASES[::2] if run.quick else CASES

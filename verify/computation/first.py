@@ -39,12 +39,13 @@ BITS = 512  # tell that apart at all β here
     faults_seen=[{"length": 6, "samples": 4}],
 )
 def first(run: Run, *, length: Length = 40, samples: Samples = 50) -> Iterator[Finding]:
-    """One layer of one head and width 2 say the first letter, sure of it at every length.
+    """For all T, one layer of one head and width 2 outputs the first of n ≤ T bits, with a margin
+    that does not depend on n.
 
-    CLS looks at the least of the numbers j.  At softmax sharpness β its logit is at least
-    1 − 2e^{−β} of ±1 on the right side, for all words of all lengths.  With positions in [0, 1] and
-    weights free of n [ChiangCholak2022] are right too, and 1 − Θ(1/n) bits are left of one; layer
-    norms without an ε make that a constant, log₂(1 + e^−√6) = 0.1195 bits.
+    CLS attends to the least of the numbers j.  With softmax at inverse temperature β > ln 2 the
+    signed logit is at least 1 − 2e^{−β}, for all words of all lengths.  With positions in [0, 1]
+    and weights free of n [ChiangCholak2022] are right too, with a cross-entropy of 1 − Θ(1/n) bits;
+    layer norms without an ε make that a constant, log₂(1 + e^−√6) = 0.1195 bits.
     """
     statement = OverTokens(
         "letter",

@@ -38,9 +38,10 @@ def gridworld(
     length: Length = 40,
     samples: Samples = 30,
 ) -> Iterator[Finding]:
-    """A walk to the left and right between two walls is simulated in three layers, for any S.
+    """For all S ≥ 1, T and starts, the walk on 0 … S that stops at both walls is simulated on all
+    words of at most T symbols by three layers of at most 2S heads and width S + 10.
 
-    Which levels are between the walls is told by when they were visited: the state is at least b if
+    When levels were visited decides which are between the walls: the state is at least b if
     the level b below the walk's displacement was visited later than the one S + 1 above that.
     """
     if start > steps:

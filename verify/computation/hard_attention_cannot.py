@@ -9,11 +9,14 @@ import numpy as np
 
 from constructions import induction_heads
 from constructions import previous_token as looks_back
-from constructions.computation import from_formula, parity, to_circuit
+from constructions.computation import from_formula, parity, semiautomaton, to_circuit
 from constructions.computation.circuit_examples import contains_aa
+from constructions.computation.hard_attention_circuit import most_gates
+from theory.computation import cyclic
 from theory.kinds import InputError
 from theory.retrieval import induction, previous_token
 from verify.claim import Run, claim
+from verify.computation.one_layer import free_bits
 from verify.computation.options import Letters, LongWords
 from verify.computation.to_circuit import (
     QUICK,
@@ -32,29 +35,35 @@ from verify.computation.to_circuit import (
 from verify.finding import Finding, Verdict, labelled, same
 
 FURTHER = [16, 24]
-PARITY_ALONE = 9  # letters up to which parity is looked at, on all subcubes
+PARITY_ALONE = 9  # bits up to which parity is compared with all subcubes
+ONE_LAYER = 7  # bits of parity in one layer: its circuit has 2^n + 2 gates
+DRAWN = 6  # models of one layer for each number of heads
 
 
 @claim(
-    source="[Hahn2020], [Hao2022]; proved in constructions/computation/hard_attention_circuit.py",
+    source="[Hahn2020], [Hao2022], [FSS1984]; proved in "
+    "constructions/computation/hard_attention_circuit.py",
     picture="verify.computation.circuits_picture:draw",
     faults_seen=[{"length": 5, "samples": 8}],
 )
 def hard_attention_cannot(
     run: Run, *, length: Letters = 10, samples: LongWords = 200
 ) -> Iterator[Finding]:
-    """Unique-hard attention is a circuit of AND, OR and NOT, two levels a layer of one head, at
-    every length (and at most two before, for more than two letters), if tokens that share the best
-    score carry one value; with polynomially many gates for a fixed number of layers.
+    """For every fixed number L of layers and H of heads a layer, transformers with unique-hard
+    attention do not compute parity of n bits for all n.
 
-    So a fixed number of layers does not compute parity, where contents are polynomially many.  What
-    is shown: the tensors of four models become such circuits, which answer all words of at most 10
-    letters (9, of three letters) as the models and the definitions do, and each of which is
-    constant on a subcube, so that it is not parity.  What is cited: circuits of AND and OR of
-    constant depth and polynomial size do not compute parity [FSS1984], hence no such transformer
-    does [Hahn2020, Hao2022].  Parity itself is constant on no subcube; heads that average compute
-    it and have no such circuit, and unique-hard attention takes ⌈log₂n⌉ layers for it, with
-    circuits that grow as deep.
+    For every n, such a transformer over V symbols is a circuit of AND, OR and NOT gates, of depth
+    at most 2L if H = 1 and 4L otherwise (and 2 more if V > 2), with polynomially many gates in n.
+    Circuits of constant depth and polynomial size do not compute parity [FSS1984]; this bound is
+    cited, and for one layer proved: the answer is constant on a subcube with at least n − 1 − H
+    free bits, so that parity takes H ≥ n − 1 heads.  That is attained: one layer of n − 1 heads
+    computes parity, by 2^n + 2 gates, and ⌈log₂n⌉ layers of one head compute it, by circuits that
+    grow as deep.
+
+    The tensors of six models become circuits, which agree with the models and the definitions on
+    all words of at most 10 letters (9, of three symbols).  Those of fixed L and H are constant on a
+    subcube with a free bit, those of parity on none; heads that average different values have no
+    such circuit.
     """
     drawn = {}
     length = min(length, QUICK) if run.quick else length
@@ -66,9 +75,15 @@ def hard_attention_cannot(
         drawn[of.label] = found
     of = parity_in_log_layers(run)
     found = [translate(of, [n]) for n in range(2, min(length, PARITY_ALONE) + 1)]
-    yield from labelled(of.label, _log_layers(found))
+    yield from labelled(of.label, _parities(found))
+    at_once = parity_in_one_layer(run)
+    short = range(2, min(length, 6 if run.quick else ONE_LAYER) + 1)
+    in_one = [translate(at_once, [n]) for n in short]
+    yield from labelled(at_once.label, _parities(in_one))
+    yield from labelled("one-layer", _one_layer(run, short[-1]))
     yield from labelled("parity", [_averages(run, min(length, PARITY_ALONE))])
     if run.plot:
+        drawn["parity in one layer of n − 1 heads"] = in_one
         drawn["parity in ⌈log₂n⌉ layers"] = [*found, translate(of, [16]), translate(of, [17])]
         del drawn["previous-token"]  # its answer is a letter: no gates
         run.draw("AND, OR, NOT", drawn)
@@ -128,6 +143,7 @@ def _circuit(run: Run, found: list[Circuits], samples: int) -> Iterator[Finding]
     yield only_and_or(found)
     yield depth(found)
     yield size(found)
+    yield _most_gates(found)
 
 
 def _not_parity(found: Circuits) -> Finding:
@@ -144,15 +160,63 @@ def _not_parity(found: Circuits) -> Finding:
     )
 
 
-def _log_layers(found: list[Circuits]) -> Iterator[Finding]:
-    """Parity by AND, OR and NOT, as deep as the model; constant on no subcube."""
+def _parities(found: list[Circuits]) -> Iterator[Finding]:
+    """Parity by AND, OR and NOT gates, with layers or heads that grow: constant on no subcube."""
     yield from on_all_words(found)
     yield only_and_or(found)
     yield depth(found)
     yield size(found)
+    yield _most_gates(found)
     free = {n: d for each in found for n, d in free_letters(each).items()}
     yield same(
         "subcube", "free letters of the largest constant subcube", free, dict.fromkeys(free, 0)
+    )
+
+
+def parity_in_one_layer(run: Run) -> Translated:
+    """One layer of n − 1 heads, each at one of the other bits: heads unbounded, layers not."""
+    return Translated(
+        "parity-in-one-layer",
+        2,
+        lambda n: run.build(semiautomaton, cyclic(2), n, radix=n),
+        lambda words: words.sum(1) % 2,
+        "and-or",
+        "2**n + 2",
+        "2",
+    )
+
+
+def _one_layer(run: Run, n: int) -> Iterator[Finding]:
+    """n − 1 − H free bits at least, on models that compute the parity of what H heads retrieve."""
+    free = {H: free_bits(H, n, DRAWN, run.rng) for H in range(1, n)}
+    stated = {H: n - 1 - H for H in free}
+    yield same(
+        "subcube",
+        f"least free bits of the largest constant subcube, {DRAWN} models of each H, {n} bits",
+        {H: min(each) for H, each in free.items()},
+        stated,
+        words=f"n − 1 − H for H = 1 … {n - 1}, and not less on any",
+        wanted="n − 1 − H",
+    )
+
+
+def _most_gates(found: list[Circuits]) -> Finding:
+    """The count of contents bounds the gates, at every length."""
+    over = {
+        n: most_gates(n + 1, found[0].of.V, [len(a.masks) for a in each.model.attentions])
+        for each in found
+        for n in each.circuits
+    }
+    gates = {n: circuit.size for each in found for n, circuit in each.circuits.items()}
+    return Finding(
+        "most-gates",
+        "gates, and the bound by the number of contents of a token",
+        "exact",
+        gates,
+        over,
+        Verdict.of(all(gates[n] <= over[n] for n in gates)),
+        f"{max(gates.values())} at most, over {len(gates)} lengths",
+        "polynomial for fixed layers and heads",
     )
 
 

@@ -33,11 +33,11 @@ ANY = 1e-3  # a sharpness at which nothing that is compared would be told apart
     faults_seen=[{"length": 6, "samples": 4}],
 )
 def majority(run: Run, *, length: Length = 40, samples: Samples = 50) -> Iterator[Finding]:
-    """One layer of one head and width 2 say after each letter whether ones are the majority.
+    """One layer of one head and width 2 outputs after each of n bits whether more are 1 than 0.
 
-    All scores are 0, so softmax at any sharpness is exact; weights and positions do not depend on
-    the length.  The logit of a word of n letters is at least 1/(n + 1) on its side; two ReLU units,
-    whose weights do depend on the length, make it ±1.
+    All scores are 0, so softmax at any inverse temperature is exact; no weight depends on the
+    length, and there are no positions.  The signed logit after n bits is at least 1/(n + 1); two
+    ReLUs, whose weights depend on T, make it 1.
     """
     for gate in (False, True):
         statement = averages(run, gate)

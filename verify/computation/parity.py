@@ -49,14 +49,15 @@ ROUNDED = 2.0**-50  # see `closed_form`
     faults_seen=[{"length": 6, "samples": 4}],
 )
 def parity(run: Run, *, length: Length = 40, samples: Samples = 50) -> Iterator[Finding]:
-    """Two layers of one head say the parity of a word, sure of it at every length.
+    """For all T, two layers of one head without an MLP compute the parity of all words of n ≤ T
+    bits, with a margin that does not depend on n.
 
-    CLS reads the sign of position k, the number of ones: width 5, no MLP, and width 7 with an
-    answer after each letter.  At softmax sharpness β its logit is at least
-    (1 − 2e^{−β})/(1 + 2e^{−β}) of ±1 on the right side, for all words of all lengths.  Positions
-    reach n² and scores are multiplied by n + 1.  With positions in [−1, 1] and weights free of n
-    [ChiangCholak2022] are right too, 1 − Θ(1/n²) bits being left of one; layer norms without an ε
-    make that a constant, log₂(1 + e^−√10) = 0.0598 bits.
+    CLS retrieves the sign of position k, the number of ones: width 5, and width 7 with an output
+    after each bit.  With softmax at inverse temperature β > ln 2 the signed logit is at least
+    (1 − 2e^{−β})/(1 + 2e^{−β}), for all words of all lengths.  Position tables reach T² and scores
+    are multiplied by T + 1.  With positions in [−1, 1] and weights free of n [ChiangCholak2022] are
+    right too, with a mean cross-entropy of 1 − Θ(1/n²) bits; layer norms without an ε make that a
+    constant, log₂(1 + e^−√10) = 0.0598 bits.
     """
     for causal in (False, True):
         statement = counts_ones(run, causal)

@@ -29,9 +29,11 @@ def prefix_sums(
     *,
     length: Annotated[int, option("numbers to add", min=2)] = 64,
 ) -> Iterator[Finding]:
-    """Prefix sums of N numbers take ⌈log_s N⌉ layers of s − 1 heads, at width 3 and without an MLP.
+    """For all N and s ≥ 2, ⌈log_s N⌉ layers of s − 1 heads, of width 3 and without an MLP, compute
+    the prefix sums of N numbers.
 
-    They are a round of a tree of fan-in s for each layer, for all numbers: as polynomials.
+    Each layer is a round of a tree of fan-in s; the outputs are the sums as polynomials in the
+    numbers.
     """
     for words in (w for w in WORDS if w <= length):
         model = run.build(construction, length, words)

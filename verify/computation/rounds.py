@@ -50,13 +50,16 @@ def rounds(
     length: Annotated[int, option("elements of a list to rank", min=2)] = 100,
     programs: Annotated[int, option("random programs", min=1, max=MOST_DRAWN)] = 100,
 ) -> Iterator[Finding]:
-    """A step of a PRAM with writes of the least value is a layer, and so is a round of messages.
+    """A step of a CRCW PRAM whose writes keep the least value is one layer, and so is a round of
+    messages.
 
     All processors read and write at once, with a head for each place that is read and each write;
-    their local work is the MLP.  List ranking takes ⌈log₂N⌉ layers of one head and width 7; a round
-    in which machines send messages to each other's s slots takes s heads for each message that one
-    sends.  Conversely N² machines with fan-in f run a head of N tokens in 3⌈log_f N⌉ rounds, which
-    are carried out.  Messages name a slot here, and local work is a few operations.  [Sanford2024]
+    local work (copy, min, max, plus, minus, where) is the MLP.  A write to a place that is an input
+    or is set by plus or minus takes a step before it, which reads the index there.  List ranking
+    takes ⌈log₂N⌉ layers of one head and width 7; a round in which machines send messages to each
+    other's s slots takes s heads for each message that one sends.  Conversely N² machines with
+    fan-in f run a head of N tokens in 3⌈log_f N⌉ rounds, which are carried out.  Messages name a
+    slot here, and local work is a few operations.  [Sanford2024]
     relates layers and rounds for any local work and for messages that name a machine alone, which
     is more than is shown here.
     """

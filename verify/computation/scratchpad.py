@@ -40,11 +40,12 @@ def scratchpad(
     length: Length = 20,
     samples: Samples = 50,
 ) -> Iterator[Finding]:
-    """With a state written after each letter, one layer of one head simulates any semiautomaton.
+    """For every semiautomaton and T, one layer of one head decodes the states after 1 … T symbols
+    as T chain-of-thought tokens.
 
-    The width is |Q| + |Σ| + 2, with |Q||Σ| units; T letters take T decoded tokens, and the depth
-    does not depend on them: also for A5, whose group is not solvable.  The sharpness that softmax
-    needs does not depend on T either, as what is decoded is a token, and no error is carried on.
+    The width is |Q| + |Σ| + 2, with |Q||Σ| ReLUs; neither depends on T: also for A5, whose group is
+    not solvable.  The inverse temperature that softmax needs does not depend on T either, as
+    decoded tokens carry no error.
     """
     for A in chosen(run, automaton, file, NAMES, states, regex):
         statement = writes(run, A)

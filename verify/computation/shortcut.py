@@ -68,12 +68,14 @@ def shortcut(
     length: Length = 40,
     samples: Samples = 30,
 ) -> Iterator[Finding]:
-    """An automaton whose holonomy groups are solvable is simulated in a depth free of the length.
+    """Every semiautomaton whose holonomy groups are solvable is simulated, on words of at most T
+    symbols, by a transformer whose depth, heads, width and units do not depend on T.
 
-    It is a cascade of counters and latches, for words of every length; a counter takes two layers
-    and a latch one, those that do not read each other side by side.  Width, heads and units are
-    free of the length, too, and the sharpness from which softmax gives the same answers has a bound
-    that is.  Of an automaton with another group, such as A5, it is said why there is no cascade.
+    It is a cascade of counters and flip-flops (latches), for words of every length; a counter takes
+    two layers and a flip-flop one, and those that do not read each other are parallel.  The inverse
+    temperature from which softmax gives the same answers has a bound free of T.  A semiautomaton
+    with a group that is not solvable, such as A5, is no such cascade; that it has no transformer of
+    constant depth at all holds if TC⁰ ≠ NC¹, which is not known.
     """
     shown: tuple[Transformer, Cascade] | None = None
     for A in chosen(run, automaton, file, NAMES, states, regex):
@@ -247,7 +249,8 @@ def softmax(run: Run, statement: OverTokens, A: Semiautomaton, length: int) -> I
 
 def refused(reason: NotSolvable) -> Finding:
     """Why there is no cascade: a holonomy group is not solvable.  It has a perfect core, of the
-    order that sympy finds, too; that there is no other cascade then is cited."""
+    order that sympy finds, too; that there is no other cascade then is cited, and that there is no
+    other model of constant depth holds if TC⁰ ≠ NC¹."""
     core = perfect_core(reason.group)
     return same(
         "refused",

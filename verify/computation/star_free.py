@@ -90,15 +90,16 @@ def star_free(
     length: Length = 40,
     samples: Samples = 20,
 ) -> Iterator[Finding]:
-    """A star-free language is recognised by attention to the latest, a layer for each level of
-    `since`.
+    """For every past-LTL formula of temporal depth d and every T, at most d layers of unique-hard
+    attention with a strictly causal mask output after each symbol of words of at most T symbols
+    whether the formula holds.
 
-    φ since ψ is one head with a strict mask, which stops at the latest token with ψ or not φ;
-    Boolean parts are MLPs between.  After each letter the transformer says whether the formula
-    holds; its depth and width do not depend on the length, nor, with flat units, does the sharpness
-    at which softmax answers alike.  A regular language has such a formula if its automaton's monoid
-    is aperiodic, and that is so where the automaton is a cascade of latches alone, without
-    counters: on all two-letter automata of three states.
+    φ since ψ is one head, which attends to the latest earlier token with ψ or not φ; Boolean parts
+    are MLPs between.  Depth, heads and width do not depend on T, nor, with flat gates, does the
+    inverse temperature from which softmax gives the same outputs.  A regular language whose minimal
+    automaton has an aperiodic monoid has such a formula; the monoid is aperiodic if and only if the
+    automaton is a cascade of flip-flops (latches) alone: shown for all two-symbol automata of three
+    states.
     """
     cases = chosen(run, formula, regex, letters, depth)
     for case in cases:

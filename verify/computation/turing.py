@@ -50,12 +50,13 @@ def turing(
     steps: Annotated[int, option("steps on a blank tape", min=1)] = 200,
     samples: Annotated[int, option("random histories", min=1, max=MOST_DRAWN)] = 20,
 ) -> Iterator[Finding]:
-    """Three layers of at most four heads decode the steps of any Turing machine, one by one.
+    """For every one-tape Turing machine and T, three layers of at most four heads decode its first
+    T steps, one token a step.
 
-    The vocabulary of 2|Q||Γ| steps depends on neither time nor space, nor does the width |Q| + 2|Γ|
-    + 15; a step is a token, and there is a ReLU unit for each rule.  If tokens say the cell, one
-    layer of one head is enough.  After the last step comes ⊥: the busy beaver of 4 states halts
-    after 107 steps.
+    Neither the vocabulary of 2|Q||Γ| tokens nor the width |Q| + 2|Γ| + 15 depends on time or space;
+    the last layer has a ReLU for each rule.  If tokens carry the cell too, one layer of one head
+    suffices.  After the last step the output is ⊥: the busy beaver of 4 states halts after 107
+    steps.
     """
     if steps > MOST_STEPS:
         raise InputError(f"steps is {steps}: each takes longer than the last, give ≤ {MOST_STEPS}")

@@ -1,4 +1,4 @@
-"""Random words over an automaton; wanted is the state after each letter."""
+"""Random words over an automaton; wanted is the state after each symbol."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ SLIP = 1 / 16  # the chance of a letter to a state that no letter leaves, where 
 @checked
 @dataclass(frozen=True)
 class Automata(Labelling, kind="automata"):
-    """Words of T = `length` letters over an automaton of the zoo [Liu2023].
+    """Words of T = `length` symbols over an automaton of the zoo [Liu2023].
 
-    Letters are independent: uniform, or with the share `stay` of those that leave every state where
-    it is.  Only a state that no letter leaves, as after an error, is entered with chance `SLIP`
+    Symbols are independent: uniform, or with the share `stay` of those that leave every state where
+    it is.  Only a state that no symbol leaves, as after an error, is entered with chance `SLIP`
     where that can be avoided: it would be the answer almost everywhere.
 
     A model has 2T positions.  A word begins at a uniform one of the first T + 1; before it stands
-    the token V, no letter, where nothing is wanted, nor is anything after the word, which goes on.
-    So all positions are trained, while no answer is about more than T letters: words twice as long
+    the token V, no symbol, where nothing is wanted, nor is anything after the word, which goes on.
+    So all positions are trained, while no answer is about more than T symbols: words twice as long
     are new by their length alone.
     """
 

@@ -45,8 +45,9 @@ def automata_trained(
     ] = None,
     words: Annotated[int, option("fresh words", min=20, max=10_000)] = 2000,
 ) -> Iterator[Finding]:
-    """Training finds the shortcuts that were built: right answers, of twice the length too, by
-    latches, counters and windows that double.
+    """Published observation [Liu2023]: trained transformers of few layers simulate semiautomata on
+    words of the trained length.  Asked besides: also on twice that length, and by the latches,
+    counters and windows that double of the models built here?
 
     Four layers of four heads, trained on words of T = 20 letters at random places among 2T; every
     seed is judged by itself, and the built models are measured in the same way, and have to have
