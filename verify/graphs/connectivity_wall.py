@@ -252,7 +252,7 @@ def cliques(run: Run, n: int, samples: int) -> Iterator[Finding]:
         pairs, share, ahead, negative = 0, 0.0, 0, 0
         for _ in range(max(samples, LEAST_DRAWN)):
             weights = channels(run, n, layers, 0, 2)
-            negative += below_zero(weights, n)
+            negative += below_zero(weights, n) > 0
             model = built(run, n, weights)
             across = exactly(model, two_clique(n))[connected(two_clique(n)) == 0]
             for A, said in zip(graphs, exactly(model, np.stack(graphs)), strict=True):
@@ -273,10 +273,10 @@ def cliques(run: Run, n: int, samples: int) -> Iterator[Finding]:
         yield if_seen(share > 0 < negative, found)
 
 
-def below_zero(weights: Weights, n: int) -> bool:
-    """Whether some A of weights A ⊗ I + B ⊗ J has a negative entry."""
+def below_zero(weights: Weights, n: int) -> int:
+    """The number of negative entries of A in weights A ⊗ I + B ⊗ J."""
     W, out = weights
-    return any(bool((two_channels(each, n).I < 0).any()) for each in (*W, out))
+    return sum(int((two_channels(each, n).I < 0).sum()) for each in (*W, out))
 
 
 def regular(run: Run, samples: int) -> Finding:
