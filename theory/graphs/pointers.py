@@ -12,10 +12,10 @@ Tripling and squaring.  After l layers R_ij = 1 iff dist(i, j) ≤ 3^l, or 2^l (
 `squaring.py` of `constructions/graphs`): these are all connected pairs iff 3^l ≥ D, or 2^l ≥ D.
 
 Pointer doubling.  find(i) ≤ i, so each component has one node that points to itself, and every node
-of it gets there.  After 1 + m layers of `constructions/retrieval/hop.py` node i holds find^{2^m}(i).
-If 2^m ≥ h, that is the same node in all of a component, and another one in another component.  If
-2^m < h, some node is not there yet, while the one that points to itself is: two connected nodes
-hold different pointers.  So 1 + ⌈log₂h⌉ layers are needed and enough.
+of it gets there.  After 1 + m layers of `constructions/retrieval/hop.py` node i holds
+find^{2^m}(i).  If 2^m ≥ h, that is the same node in all of a component, and another one in another
+component.  If 2^m < h, some node is not there yet, while the one that points to itself is: two
+connected nodes hold different pointers.  So 1 + ⌈log₂h⌉ layers are needed and enough.
 
 The bounds for the PRAM program and for the search are proved in `theory/computation/components.py`
 and `constructions/graphs/search.py`.

@@ -1,4 +1,4 @@
-"""The claim `graph-search`: what can be reached from a source, decoded node by node."""
+"""The claim `graph-search`: the nodes that can be reached from a source, decoded one by one."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def graph_search(
 ) -> Iterator[Finding]:
     """Two layers of one head search a graph by chain of thought, a token for each node found.
 
-    The prompt are the edges, in any order, and a source; what is decoded are the other nodes that
-    can be reached, each once, and then ⊥: |component| steps.  Width 2n + 1.  The sharpness that
-    softmax needs depends on neither the number of nodes nor that of edges.
+    The prompt is the list of directed edges, in any order, and a source; decoded are all other
+    nodes that can be reached from it, each once, and then ⊥, at width 2n + 1.  The inverse
+    temperature that softmax needs depends on neither the number of nodes nor that of edges.
     """
     n, own = chosen(nodes, edges, 10)
     graphs = (
