@@ -119,10 +119,10 @@ def search(
 
         model.interface.found(model.generate(model.interface.prompt(edges, source), n))
 
-    2 layers of 1 head, width 2n + 1, n units in the first layer; n² + n tokens, and at most
-    T = edges + n of them in a row.  By default edges = n(n − 1): all there are, without loops.  At
-    every token the answer is the end of the first edge so far that leads from a node so far to
-    another; edges are directed, so that those of an undirected graph are given both ways.
+    2 layers of 1 head, width 2n + 1, n hidden neurons in the first layer; n² + n tokens, and at
+    most T = edges + n of them in a row.  By default edges = n(n − 1): all there are, without loops.
+    At every token the prediction is the end of the first edge so far that leads from a node so far
+    to another; edges are directed, so that those of an undirected graph are given both ways.
 
     Raises ValueError for a sharpness that is too small, and for more than there is memory.
     """

@@ -16,7 +16,8 @@ lean    The output is added to `reached`, which becomes z = 0 or z ≥ 1, and th
 robust  The output is f in `found`, and the MLP adds relu(2f − ½ − r) − relu(2f − 3/2) to r =
         `reached` and clears `found`: 0 for f ≤ ¼, where r = 0, and 1 − r for f ≥ ¾.  So with
         softmax, if f is off by at most ¼, `reached` is 0 or 1 exactly after every layer, in exact
-        arithmetic.  In floats 1 − r may be rounded; predictions, by the threshold ½, do not change.
+        arithmetic.  In floats `reached` is off by about N ulp at most, which later layers do not
+        add to, and f stays below ¼ or above ¾: predictions, by the threshold ½, do not change.
 
 Softmax at inverse temperature β gives each of the n − c nodes that are not reached e^{−β} times the
 weight of a reached one.  Where R² is 1 the average is at least 1/(c + (n − c)e^{−β}) ≥ 1/n whatever
@@ -25,9 +26,9 @@ depth.  The bound that `sharpened` derives, which counts an error both where wei
 where it is missing, is ln(8N(n − 1)).  The lean form multiplies errors by up to N + 1 in each
 layer, so that its β grows with the number of layers, and has to.  For a node i beside a clique of
 all others let ε be its entry R_ij for each of them, and s = (n − 1)e^{−β}.  The others together get
-s e^{βε} ≥ s times the weight of i itself, so that a layer turns ε into at least or 1,
-ε + N(ε + s)/(1 + s).  For s ≤ 1/(2N − 1) that is (N + ½)ε + (N − ½)s at least, and ε is at least
-s((N + ½)^L − 1) after L layers: above ½, which is wrong,
+s e^{βε} ≥ s times the weight of i itself, so that a layer turns ε into at least
+min(1, ε + N(ε + s)/(1 + s)).  For s ≤ 1/(2N − 1) the second is at least (N + ½)ε + (N − ½)s, so
+that ε is at least s((N + ½)^L − 1) after L layers: above ½, which is wrong,
 
     for every β < ln(2(n − 1)((N + ½)^L − 1)),
 

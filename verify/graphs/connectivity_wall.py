@@ -43,9 +43,9 @@ from verify.finding import (
 )
 from verify.graphs.exact_outputs import differences, exactly, over_q
 
-Weights = tuple[list[np.ndarray], np.ndarray]  # W_l and O, whole numbers
+Weights = tuple[list[np.ndarray], np.ndarray]  # W_l and O, integers
 MOST_NODES = 24  # of what is computed in Python integers, at a width of 8n
-CONTROLS = 24  # random weights at m = 4, of which some have to tell one cycle from two
+CONTROLS = 24  # random weights at m = 4, of which some must tell one cycle from two
 WORDS = [  # steps before, between and after r = 0 … 3 jumps: of two layers there are 9 at most
     *([k] for k in range(4)),
     *([k, m] for k in range(4) for m in range(4)),
@@ -54,7 +54,7 @@ WORDS = [  # steps before, between and after r = 0 … 3 jumps: of two layers th
     [4, 5],
     [1, 2, 3, 3],
 ]
-LEAST_DRAWN = 4  # weights beside two cliques, of which some have to say something of a far pair
+LEAST_DRAWN = 4  # weights, of which some must have a positive output at a far pair
 
 
 @claim(
@@ -120,7 +120,7 @@ def channels(run: Run, n: int, layers: int, low: int, high: int) -> Weights:
 
 
 def if_seen(seen: bool, finding: Finding) -> Finding:
-    """The finding; undecided where it would hold and nothing that it could fail on was seen."""
+    """The finding; undecided if it would hold although no case occurred on which it could fail."""
     if not seen and finding.verdict is Verdict.HOLDS:
         finding.verdict, finding.detail = Verdict.UNDECIDED, "nothing was seen that could fail"
     return finding
@@ -209,7 +209,7 @@ def sound(run: Run, samples: int) -> Finding:
 
 
 def says_too_much(says: np.ndarray, apart: np.ndarray) -> bool:
-    """Whether "connected" is said of a pair that is apart."""
+    """Whether "connected" is predicted for a pair that is not."""
     return bool((says & apart).any())
 
 

@@ -95,7 +95,7 @@ def _weights(model: Transformer) -> Iterator[Finding]:
 
 
 def following(model: Transformer) -> States:
-    """Every set of visited nodes asks for an edge, which can stand at any place."""
+    """Every set of visited nodes as a query, and every edge at every place as a key."""
     interface = model.interface
     n, T = interface.nodes, interface.max_length
     visited = np.arange(2**n)[:, None] >> np.arange(n) & 1
@@ -166,7 +166,7 @@ def whole_component(model: Transformer, graphs: list[Started]) -> Finding:
 
 
 def follows(run: Run, n: int) -> OverTokens:
-    """The construction for n nodes and m edges beside its definition: after any tokens, the end of
+    """The construction for n nodes and m edges, and its definition: after any tokens, the end of
     the first edge so far that leads from a node so far to another."""
     return OverTokens(
         LABEL,
