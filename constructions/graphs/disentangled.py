@@ -1,23 +1,23 @@
-"""The disentangled transformer on a graph: every layer appends what it computes.
+"""The disentangled transformer on a graph: every layer appends its output to the stream.
 
     h_0 = [I, A],   h_{l+1} = [h_l, S_l h_l],   S_l = relu(h_l W_l h_lᵀ)/n,   outputs h_L O + bias
 
-with tokens as rows: token i begins as (e_i, row i of A).  It is the model that [Ye2026] takes from
-[Friedman2023] and [Nichani2024].  A layer is one head with relu scores, whose queries are h_l W_l,
-whose keys and values are h_l, and which writes into columns of its own: after L layers the stream
-has 2^(L+1) blocks of n columns.
+with tokens as rows: token i begins as (e_i, row i of A), and A has ones on its diagonal.  It is the
+model that [Ye2026] takes from [Friedman2023] and [Nichani2024].  A layer is one head with relu
+scores, whose queries are h_l W_l, whose keys and values are h_l, and which writes into new columns:
+after L layers the stream has 2^(L+1) blocks of n columns.
 
-By default W_l = n·I, which undoes the division by n, and O adds up all blocks.  Then S = hhᵀ, since
-nothing is negative, the output is the polynomial s_L(A) of `theory.graphs.tripling`, of degree 3^L
-with all coefficients positive, and
+By default W_l = n·I, which cancels the division by n, and O is the sum of all blocks.  Then S =
+hhᵀ, since no number is negative, the output is the polynomial s_L(A) of `theory.graphs.tripling`,
+of degree 3^L with all coefficients positive, and
 
-    output_ij > 0   exactly where   dist(i, j) ≤ 3^L.
+    output_ij > 0   iff   dist(i, j) ≤ 3^L,   and output_ij = 0 otherwise.
 
-`tripling` says the same at width n.  Closer still: the products ⟨h_i, h_j⟩ of this model are
-tripled exactly as the entries of that one, K ← K + K³, from K = I + A² in place of A.
+`tripling` has an output of the same support at width n: there the stream follows K ← K + K³ from
+K = A, and here the products K_ij = ⟨h_i, h_j⟩ follow the same recursion from K = I + A².
 
-Weights that treat all nodes alike are A ⊗ I + B ⊗ J (`theory.graphs.kronecker`): I composes
-neighbourhoods, J counts.
+Weights that do not depend on the labels of nodes are A ⊗ I + B ⊗ J (`theory.graphs.kronecker`): I
+composes neighbourhoods, J counts.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ def disentangled(
     One head, width 2^(layers+1)·n.
 
     Raises ValueError for weights of another number or of other shapes, and for more than there is
-    memory; the model, for what is no adjacency matrix of n nodes and for outputs that overflow.
+    memory; the model, for an input that is not an adjacency matrix of n nodes and for outputs that
+    overflow.
     """
     width = n * 2 ** (min(layers, BEYOND) + 1)
     machine.fits_in_memory(

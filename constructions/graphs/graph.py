@@ -1,4 +1,4 @@
-"""How a graph is written as a prompt, and what a model says of it."""
+"""How a graph is written as a prompt, and how outputs are read."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from theory.kinds import Count, Finite, InputError, Positive, checked
 class Graph(Interface):
     """Adjacency A (…, n, n) → whether nodes are connected, (…, n, n) of 0 and 1 as int64.
 
-    Token i is row i of A; its output is a number for each node, and says "connected" where that is
-    above `threshold`.  `model.logits(A)` are the numbers.  `margin` is the least distance of two
+    Token i is row i of A; its output is a number for each node, and predicts "connected" where that
+    is above `threshold`.  `model.logits(A)` are the numbers.  `margin` is the least distance of two
     outputs on different sides of the threshold, with the threshold in their middle.
 
-    The model raises ValueError for what is no adjacency matrix of n nodes
+    The model raises ValueError for an input that is not an adjacency matrix of n nodes
     (`theory.graphs.as_adjacency`), and for outputs that overflow.
     """
 

@@ -1,28 +1,29 @@
 """Search of a graph by chain of thought: two layers, and a token for each node that is found.
 
 BOS stands at position 0.  The prompt are edges u → v, a token each, then the source; what is
-decoded are the other nodes that can be reached from it, one by one, and then ⊥.  An edge holds
-e_u − 2e_v in `edge`, a node x holds e_x in `visited`; position j is known as j.
+decoded are the other nodes that can be reached from it, one by one, and then ⊥.  The embedding of
+an edge is e_u − 2e_v in `edge`, that of a node x is e_x in `visited`, and position j is j in `j`.
 
 Layer 1.  One head averages `visited` over the N ≤ T + 1 tokens up to each one and adds
 C = 2^⌈log₂(T + 1)⌉ times that: a node that is among them has z ≥ C/N ≥ 1, any other 0.  The MLP
 makes z − relu(z − 1) = min(1, z) of it.  Nothing is compared, so softmax is exact here; averages
 are rounded, and z − 1 and z − (z − 1) are not: `visited` is 0 or 1.
 
-Layer 2.  One head asks for the edge to follow, with M = T + 1:
+Layer 2.  One head attends to the edge to follow, with M = T + 1:
 
     score M·(visited_u − 2·visited_v) − j        M − j ≥ 1 where u is visited and v is not;
                                                  0 at BOS; at most −1 at other edges and at nodes
 
-Whole numbers, so the gap is 1: the first edge of the prompt that leads on, or BOS if there is none.
-No two tokens have one score, as 0 ≤ j < M: scores are graded.  The head adds e_u − 2e_v to
+Scores are integers, so the gap is 1: the largest is that of the first edge of the prompt that leads
+from a visited node to another, or of BOS if there is none.
+All scores are different, as 0 ≤ j < M: they are graded.  The head adds e_u − 2e_v to
 `visited`, in which u is 1 and v is 0.
 
-The read-out is −visited beside 1 for ⊥: 2 at v and at most 0 elsewhere, or at most 0 at all nodes.
+The unembedding is −visited, and 1 for ⊥: 2 at v and at most 0 elsewhere, or at most 0 at all nodes.
 
-So |component| tokens at depth 2 say what takes layers without a chain of thought: ⌈log₃D⌉ of
-`tripling`, ⌈log₂D⌉ of `squaring`.  No error is carried on, as what is decoded is a token: the
-sharpness that softmax needs depends on neither n nor T.
+So |component| tokens at depth 2 replace ⌈log₃D⌉ layers of `tripling` or ⌈log₂D⌉ of `squaring`
+without a chain of thought.  No error is passed on, as a decoded token is exact: the inverse
+temperature that softmax needs depends on neither n nor T.
 """
 
 from __future__ import annotations
@@ -118,10 +119,10 @@ def search(
 
         model.interface.found(model.generate(model.interface.prompt(edges, source), n))
 
-    2 layers of 1 head, width 2n + 1, n units in the first layer; n² + n tokens, and at most
-    T = edges + n of them in a row.  By default edges = n(n − 1): all there are, without loops.  At
-    every token the answer is the end of the first edge so far that leads from a node so far to
-    another; edges are directed, so that those of an undirected graph are given both ways.
+    2 layers of 1 head, width 2n + 1, n hidden neurons in the first layer; n² + n tokens, and at
+    most T = edges + n of them in a row.  By default edges = n(n − 1): all there are, without loops.
+    At every token the prediction is the end of the first edge so far that leads from a node so far
+    to another; edges are directed, so that those of an undirected graph are given both ways.
 
     Raises ValueError for a sharpness that is too small, and for more than there is memory.
     """

@@ -1,26 +1,27 @@
 """Connectivity by tripling distances: H ← H + HHᵀH, one linear head of width n a layer.
 
-Token i is row i of the adjacency matrix A (n, n), with ones on its diagonal.  The head asks and
-answers with the whole row and carries it, W_Q = W_K = W_V = W_O = I: token i adds
+Token i is row i of the adjacency matrix A (n, n), with ones on its diagonal.  Query, key and value
+of the head are the whole row, W_Q = W_K = W_V = W_O = I, and scores are not divided: token i adds
 
     Σ_j ⟨h_i, h_j⟩ h_j = row i of HHᵀH.
 
-Theorem.  After L layers H_ij > 0 exactly where dist(i, j) ≤ 3^L, and H_ij = 0 elsewhere.
+Theorem.  After L layers H_ij > 0 iff dist(i, j) ≤ 3^L, and H_ij = 0 otherwise; and (HHᵀ)_ij > 0
+iff dist(i, j) ≤ 2·3^L.
 Proof.  H is a polynomial p_L in A: p_0 = x, p_{l+1} = p_l + p_l³, as A is symmetric.  Its
-coefficients are whole and not negative, its degree is 3^L, and that of x^(3^L) is 1.  Entry ij of
+coefficients are integers ≥ 0, its degree is 3^L, and the coefficient of x^(3^L) is 1.  Entry ij of
 A^k counts walks of k steps from i to j, where a node's loop is a step, so it is positive iff
-dist(i, j) ≤ k: no power reaches farther than the highest.  ∎
+dist(i, j) ≤ k: no power reaches farther than the highest.  HHᵀ = p_L(A)² has degree 2·3^L.      ∎
 
 Why three: a layer multiplies a query, a key and a value.  Products of four matrices would take more
 than one layer.
 
-Nothing is negative, so rounding, which keeps order, makes no 0 of a number ≥ 1 and nothing of a 0:
-the support is right in every float format in which nothing overflows.  The counts themselves grow
-fast, on n nodes at most to c_L, c_0 = 1, c_{l+1} = c_l + n²c_l³, on the complete graph.
+No number is negative, and rounding is monotone: a number ≥ 1 is not rounded to 0, and 0 is exact.
+So the support is right in every float format in which nothing overflows.  The counts themselves
+grow fast, on n nodes at most to c_L, c_0 = 1, c_{l+1} = c_l + n²c_l³, on the complete graph.
 
-Clipped, the MLP subtracts relu(H − 1), of n units, and H ← min(1, H + HHᵀH) is the 0/1 matrix of
-{dist ≤ 3^l} after l layers: all numbers are whole and at most n² + 1 at any depth.  ⌈log₃ D⌉ layers
-find what is connected, where D is the largest distance of connected nodes.
+Clipped, the MLP subtracts relu(H − 1), with n hidden neurons, and H ← min(1, H + HHᵀH) is the 0/1
+matrix of {dist ≤ 3^l} after l layers: all numbers are integers, at most n² + 1 at any depth.
+⌈log₃D⌉ layers find all connected pairs, where D ≥ 1 is the largest distance of connected nodes.
 """
 
 from __future__ import annotations
@@ -49,10 +50,10 @@ def tripling(n: Count, layers: Steps, *, clipped: bool = False) -> Transformer:
     (…, n, n) with loops; so it is right on every graph whose components have diameter at most 3^L.
     `logits` are p_L(A) of `theory.graphs.tripling`, or with `clipped` the same 0 and 1.
 
-    One linear head, width n; with `clipped` an MLP of n units besides, and no number grows.
+    One linear head, width n; with `clipped` an MLP of n hidden neurons too, and numbers stay small.
 
-    Raises ValueError for more layers or nodes than there is memory; the model, for what is no
-    adjacency matrix of n nodes and for counts that overflow.
+    Raises ValueError for more layers or nodes than there is memory; the model, for an
+    input that is not an adjacency matrix of n nodes and for counts that overflow.
     """
     stream = Stream(reached=n)
     stream.fits(layers, shared=True)

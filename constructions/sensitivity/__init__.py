@@ -1,5 +1,5 @@
 """Sensitivity: models whose sensitivity is known, to calibrate what is measured on others; majority
-and the parity of all letters are those of computation.  `predictions` makes any torch module one
+and the parity of all bits are those of computation.  `predictions` makes any torch module one
 that `theory.sensitivity.sensitivity` measures."""
 
 from constructions.sensitivity.conjunction import conjunction

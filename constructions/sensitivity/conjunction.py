@@ -1,6 +1,6 @@
-"""Whether the letters at k given positions are all 1, in one layer with one unit.
+"""Whether the bits at k given positions are all 1, in one layer with one hidden neuron.
 
-A head for each position adds its letter (0 or 1) to `count` (`letters.py`).  The unit
+A head for each position adds its bit (0 or 1) to `count` (`letters.py`).  The neuron
 relu(count − (k − 1)) is 1 if count = k, and 0 if it is less.
 """
 
@@ -22,9 +22,10 @@ from theory.sensitivity.functions import conjunction as definition
 
 @construction
 def conjunction(d: Count, positions: Positions) -> Transformer:
-    """[the letters at all k `positions` (from 0) of d are 1]; one answer for the word, (…, 1).
+    """[the bits at all k `positions` (from 0) of d are 1]; one prediction for each word, (…, 1).
 
-    1 layer, k heads, width 5, 1 MLP unit.  Raises ValueError for positions that are not distinct.
+    1 layer, k heads, width 5, 1 hidden neuron.  Raises ValueError for positions that are not
+    distinct.
     """
     positions = sized(d, positions)
     stream = Stream(letter=1, j=1, norm=1, count=1, all=1)

@@ -1,9 +1,9 @@
-"""Any function of the letters at k given positions, in one layer with a unit for each word.
+"""Any function of the bits at k given positions, in one layer with a hidden neuron for each word.
 
-A head for each position carries its letter, −1 or +1, into a coordinate of `read` of its own
-(`letters.py`).  The MLP is a table: the unit relu(⟨read, u⟩ − k + 1) of the word u ∈ {±1}^k is 1 if
-u was read, and 0 else, as ⟨read, u⟩ ≤ k − 2 then.  Entries are +1 and −1, and the entry of the word
-is the logit.
+A head for each position writes its bit, −1 or +1, to a coordinate of `read` of its own
+(`letters.py`).  The MLP is a table: the neuron relu(⟨read, u⟩ − k + 1) of the word u ∈ {±1}^k is 1
+if u was read, and 0 else, as ⟨read, u⟩ ≤ k − 2 then.  Entries are +1 and −1, and the entry of the
+word is the logit.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from theory.sequences import all_sequences
 
 @construction
 def junta(d: Count, positions: Positions, table: Entries) -> Transformer:
-    """table[the letters at k `positions` (from 0) of d, as a binary number, the first the highest];
-    one answer for the word, (…, 1).  `table` (2^k,) of 0 and 1.
+    """table[the bits at k `positions` (from 0) of d, as a binary number, the first the highest];
+    one prediction for each word, (…, 1).  `table` (2^k,) of 0 and 1.
 
-    1 layer, k heads, width k + 4, 2^k MLP units.  Raises ValueError for positions that are not
+    1 layer, k heads, width k + 4, 2^k hidden neurons.  Raises ValueError for positions that are not
     distinct, and for a table of another length.
     """
     positions = sized(d, positions)
@@ -59,7 +59,7 @@ def junta(d: Count, positions: Positions, table: Entries) -> Transformer:
 
 
 def _letters(positions: tuple[int, ...], words: np.ndarray) -> np.ndarray:
-    """The letters at the positions, −1 and +1."""
+    """The bits at the positions, −1 and +1."""
     return 2 * words[..., None, list(positions)] - 1
 
 

@@ -1,11 +1,12 @@
-"""The letters at given positions, read by one head each: what the constructions here begin with.
+"""The bits at given positions, read by one head each: the first layer of these constructions.
 
-CLS stands at position 0 and the d letters 0 and 1 at 1 … d; positions hold j and j².  The head of
-position p (from 0) asks for place p + 1 with the score 2(p + 1)j − j², largest at j = p + 1 by at
-least 1 (`tokens.placed`), whatever the letters are.  All tokens find the same, and CLS answers.
+CLS stands at position 0 and the d bits 0 and 1 at 1 … d; positions hold j and j².  The head of
+position p (from 0) attends to place p + 1 with the score 2(p + 1)j − j², largest at j = p + 1 by at
+least 1 (`tokens.placed`), whatever the bits are: unique-hard attention.  The result is the same at
+all tokens, and is read at CLS.
 
-One linear head whose keys are 1 at the positions and 0 elsewhere would add the same letters up;
-with hardmax heads softmax bounds and float formats follow, and every number is whole.
+One linear head whose keys are 1 at the positions and 0 elsewhere would give the sum of these bits;
+hard attention has bounds for softmax and for float dtypes, and every number is an integer.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ CLS = 2
 
 
 def sized(d: int, positions: np.ndarray) -> tuple[int, ...]:
-    """The positions, as `distinct_positions`; ValueError too if no memory holds d letters."""
+    """The positions, as `distinct_positions`; ValueError too if no memory holds d bits."""
     sizes(2, d)
     return distinct_positions(d, positions)
 
@@ -34,7 +35,7 @@ def sized(d: int, positions: np.ndarray) -> tuple[int, ...]:
 def reading(
     stream: Stream, positions: Sequence[int], carries: Iterable[Reading], into: str
 ) -> list[Head]:
-    """A head for each position, which carries a reading of its letter into one register."""
+    """A head for each position, whose value is a linear read of its bit, into one register."""
     line = stream.read("j"), stream.read("norm")
     pairs = zip(positions, carries, strict=True)
     return [placed(float(p + 1) * one, line, carried, into) for p, carried in pairs]
@@ -51,7 +52,7 @@ def one_layer(
     source: str,
 ) -> Transformer:
     """The model of these heads and words: `letter` holds the numbers `letters` of 0 and 1, and the
-    second logit, ±1 beside 0, is `answer` for an answer that is ±1."""
+    logits are 0 and `answer`, which is ±1."""
     here = np.arange(d + 1)
     table = rows(stream, letter=np.array([*letters, 0.0]))
     return Transformer(

@@ -1,15 +1,15 @@
-"""The parity of the letters at k given positions, in one layer: the character χ_S as a model.
+"""The parity of the bits at k given positions, in one layer: the character χ_S as a model.
 
-A head for each position adds its letter (0 or 1) to `odd` (`letters.py`), which is then their
+A head for each position adds its bit (0 or 1) to `odd` (`letters.py`), which is then their
 number c ≤ k, and the MLP folds it:
 
     c − 2relu(c − 1) + 2relu(c − 2) − … ± 2relu(c − (k − 1))
 
-goes up by 1 up to c = 1, then down by 1, up by 1, and so on: at whole numbers it is c mod 2.  These
-are k − 1 units; a dictator, k = 1, has no MLP.
+goes up by 1 up to c = 1, then down by 1, up by 1, and so on: at integers it is c mod 2.  These are
+k − 1 hidden neurons; a dictator, k = 1, has no MLP.
 
-`constructions.computation.parity` says the parity of all letters without a unit, at positions of
-its own; here k letters among d matter and the others are not read.
+`constructions.computation.parity` computes the parity of all bits without an MLP, with a position
+embedding of its own; here k of d bits matter and the others are not read.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from theory.sensitivity.functions import subset_parity as definition
 
 @construction
 def subset_parity(d: Count, positions: Positions) -> Transformer:
-    """Whether the ones among the letters at k `positions` (from 0) of d are odd in number: 1, or 0;
-    one answer for the word, (…, 1).
+    """The parity, 0 or 1, of the bits at k `positions` (from 0) of d; one prediction for each word,
+    (…, 1).
 
-    1 layer, k heads, width 4, k − 1 MLP units.  Raises ValueError for positions that are not
+    1 layer, k heads, width 4, k − 1 hidden neurons.  Raises ValueError for positions that are not
     distinct.
     """
     positions = sized(d, positions)

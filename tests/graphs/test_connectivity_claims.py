@@ -69,6 +69,14 @@ def test_signed_weights_of_four_nodes_differ():
     assert not any(apart(run, 5, 1, ([W], kronecker(Channels(said, said), 10))))
 
 
+def test_weights_that_are_not_negative_have_negative_identity_channels():
+    drawn = [channels(Run(seed=seed), 6, 1, 0, 2) for seed in range(8)]
+    assert all((each >= 0).all() for W, out in drawn for each in (*W, out))
+    assert any(wall.below_zero(weights, 6) for weights in drawn)
+    plain = kronecker(Channels(np.eye(2, dtype=int), np.eye(2, dtype=int)), 6)
+    assert not wall.below_zero(([plain], plain), 6)
+
+
 def test_what_could_not_fail_is_undecided():
     for seen, failing, wanted in (
         (False, None, Verdict.UNDECIDED),

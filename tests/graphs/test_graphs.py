@@ -27,6 +27,7 @@ from theory.graphs import (
     erdos_renyi,
     from_edges,
     gram_polynomial,
+    jumps,
     labellings,
     least_layers,
     of_graph,
@@ -38,6 +39,7 @@ from theory.graphs import (
     two_clique,
     walks,
     walks_from,
+    walks_with_jumps,
     within,
 )
 
@@ -68,6 +70,32 @@ def test_walks_are_powers(A, k):
     power = np.linalg.matrix_power(A.astype(object), k) if k else np.eye(len(A), dtype=object)
     assert (walks_from(A, k) == power.sum(1)).all()
     assert walks(A, k) == power.sum()
+
+
+@settings(max_examples=20)
+@given(GRAPHS, st.lists(st.integers(0, 4), min_size=1, max_size=4))
+def test_walks_with_jumps_are_words_in_two_matrices(A, lengths):
+    n, word = len(A), np.eye(len(A), dtype=object)
+    for place, k in enumerate(lengths):
+        jump = np.ones((n, n), dtype=object) - np.eye(n, dtype=object) if place else np.eye(n)
+        word = word @ jump @ np.linalg.matrix_power(A, k).astype(object)
+    assert (walks_with_jumps(A, lengths) == word).all()
+    assert (walks_with_jumps(np.stack([A, A]), lengths)[1] == word).all()
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_jumps_lead_to_other_nodes(n):
+    for r in range(5):
+        counts = walks_with_jumps(np.eye(n, dtype=int), [0] * (r + 1))
+        assert (counts[~np.eye(n, dtype=bool)] == jumps(n, r)).all()
+
+
+def test_regular_graphs_have_equally_many_walks_with_jumps_between_far_pairs():
+    A, a = cycles(12), 3
+    for word in ([1, 2], [0, 3, 1], [2, 0, 0, 1]):
+        far = ~within(A, sum(word))
+        limit = a ** sum(word) * jumps(12, len(word) - 1)
+        assert {*walks_with_jumps(A, word)[far]} == {limit}
 
 
 @settings(max_examples=20)

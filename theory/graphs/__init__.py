@@ -9,10 +9,10 @@ A graph is its adjacency matrix A (…, n, n): symmetric, of 0 and 1, with ones 
     erdos_renyi    random graphs
     distances      distances, components, diameters, pairs within and beyond capacity
     tripling       the polynomials in A that linear attention computes
-    walks          how many walks there are, in integers
+    walks          the number of walks, also with jumps, in integers
     search         a search from a source, and edges as lists
     two_channels   what of a weight matrix does not depend on the names of nodes
-    limits         what no weights of a kind can do beyond distance 3^L
+    limits         lower bounds: pairs beyond distance 3^L
     squaring       the sharpness at which softmax squares a graph
     pointers       graphs in which every token points to its match
 """
@@ -58,7 +58,7 @@ from theory.graphs.two_channels import (
     two_channels,
     two_channels_by_definition,
 )
-from theory.graphs.walks import walks, walks_from
+from theory.graphs.walks import jumps, walks, walks_from, walks_with_jumps
 
 __all__ = [
     "Channels",
@@ -84,6 +84,7 @@ __all__ = [
     "erdos_renyi",
     "from_edges",
     "gram_polynomial",
+    "jumps",
     "kronecker",
     "labellings",
     "lean_squaring_sharpness",
@@ -107,5 +108,6 @@ __all__ = [
     "two_clique",
     "walks",
     "walks_from",
+    "walks_with_jumps",
     "within",
 ]

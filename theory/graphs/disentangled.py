@@ -1,4 +1,4 @@
-"""The disentangled transformer by its formula, in whole numbers.
+"""The disentangled transformer by its formula, in integers.
 
     h_0 = [I, A],   h_{l+1} = [h_l, S_l h_l],   S_l = relu(h_l W_l h_lᵀ)
 

@@ -79,7 +79,7 @@ def diameter(A: Graphs) -> np.ndarray:
 
 @checked
 def capacity(layers: Layers) -> int:
-    """3^L: how far apart two nodes may be whose connection L layers can tell."""
+    """3^L, the largest distance of two nodes that L layers of tripling connect."""
     return int(3**layers)
 
 

@@ -1,26 +1,32 @@
-"""What no weights of a kind can do beyond distance 3^L.
+"""Bounds on the disentangled transformer beyond distance 3^L.
 
-The disentangled transformer, h ← [h, relu(h W hᵀ)h] from h = [I, A], outputs h O + θ.  Three
-theorems, each with its own hypothesis.
+The model is h ← [h, relu(h W hᵀ)h] from h = [I, A], A with ones on its diagonal, and its outputs
+are h O + θ; it predicts "connected" where an output is positive.  Three theorems, each with its own
+hypothesis.
 
-Weights that are not negative, threshold 0 [any W and O ≥ 0].  No relu does anything, and an output
-is a sum of monomials with coefficients ≥ 0 and at most 3^L entries of A each (h_l has degree 3^l:
-a layer multiplies three of them).  If output_ij > 0 on G, a monomial is positive, so output_ij > 0
-already on the subgraph of its at most 3^L edges.  A model that never says "connected" of nodes that
-are not finds i and j connected in there: dist(i, j) ≤ 3^L.
+Weights ≥ 0, θ = 0 [all entries of W_l and O are ≥ 0].  All scores are ≥ 0, so no relu changes
+anything, and every output is a sum of monomials with coefficients ≥ 0 and at most 3^L entries of A
+each: h_0 has degree 1, and a layer multiplies three factors.  If output_ij > 0 on G, a monomial is
+positive, so output_ij > 0 already on the subgraph of its at most 3^L edges.  If the model never
+predicts "connected" for nodes that are not connected, i and j are connected in that subgraph:
+dist(i, j) ≤ 3^L.
 
-Not negative, two channels, any threshold [W = A ⊗ I + B ⊗ J ≥ 0, O alike].  At a pair farther apart
-than 3^L only words with a J are left, with walks_k(i) = (A^k 1)_i and walks_k = 1ᵀA^k 1,
+Weights ≥ 0 of two channels, any θ [W_l = A_l ⊗ I + B_l ⊗ J ≥ 0 entry by entry, and O alike].  With
+K = J − I this is W_l = (A_l + B_l) ⊗ I + B_l ⊗ K, and W_l ≥ 0 iff A_l + B_l ≥ 0 and B_l ≥ 0; A_l
+itself may be negative.  No relu changes anything, so an output is a sum of words in A and K
 
-    output_ij = Σ_w c_w walks_{k_0}(i) · Π_m walks_{k_m} · walks_{k_r}(j),   c_w ≥ 0.
+    output_ij = θ + Σ_w c_w (A^{k_0} K A^{k_1} K ⋯ K A^{k_r})_ij,   c_w ≥ 0,   k_0 + ⋯ + k_r ≤ 3^L.
 
-If all degrees, loops counted, are at most a = ⌊n/2⌋, walks_k(i) ≤ a^k and walks_k ≤ n·a^k; two
-cliques of ⌊n/2⌋ and ⌈n/2⌉ nodes have at least as many.  So no far pair has a larger output than any
-pair between the cliques, and whoever says "connected" beyond 3^L says it on 2Clique.  And where all
-degrees are equal, the words are: far pairs of C_2m have the output of pairs between two C_m.
+At a pair with dist(i, j) > 3^L words without K are 0.  By the lemma of `walks.py`, if all degrees
+of G, loops counted, are at most a = ⌊n/2⌋, a word with r ≥ 1 letters K is at most a^k N_r there,
+and at least a^k N_r at a pair between two cliques of ⌊n/2⌋ and ⌈n/2⌉ nodes.  So no output of a
+far pair of G is larger than any output of a pair between the two cliques: a model that predicts
+"connected" beyond 3^L on such a G predicts it for all pairs between the cliques, and is wrong.  By
+(2) of the lemma, far pairs of C_2m and pairs between two C_m have the same output, m > 3^L.
 
-Any sign, two channels, any threshold, cycles: none is right on all pairs of both C_2m and C_m ∪ C_m
-from m = 4·3^(L−1) + 1 on, as `constructions/graphs/two_cycles.py` proves; at one node fewer one is.
+Two channels of any sign, any θ, cycles: from m = 4·3^(L−1) + 1 on no model is right on all pairs of
+both C_2m and C_m ∪ C_m, as `constructions/graphs/two_cycles.py` proves; for one node fewer in each
+cycle a model is.
 """
 
 from __future__ import annotations
@@ -39,7 +45,9 @@ from theory.kinds import checked
 def smallest_subgraph(
     A: OneGraph, weights: IntegerWeights, read_out: Any, i: Node, j: Node
 ) -> np.ndarray:
-    """A without the edges that output_ij > 0 holds without: they are taken away one by one.
+    """A subgraph of A on which output_ij > 0 still holds and that has no edge to spare.
+
+    Edges are removed one by one as long as the output stays positive.
 
     Raises `ValueError` as `disentangled_outputs`.
     """

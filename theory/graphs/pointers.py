@@ -1,9 +1,24 @@
-"""Graphs in which every node points to one: what the hops of an induction head follow.
+"""Graphs in which every node points to one: the hops of an induction head follow them.
 
 Node 0 is BOS and node i = 1 … T the i-th token of a sequence, which points to find(i) of
-[Sanford2024], where it finds its match; a token that finds none points to BOS, and BOS to itself.
-Tokens a b a b … of two symbols are a path of T edges, 1 – 0 – 2 – … – T: the first two find no
-match, and each of the others the one before it.
+[Sanford2024], the position of its match; a token without a match points to BOS, and BOS to itself.
+Tokens a b a b … of two symbols are a path of T edges, 1 – 0 – 2 – … – T: the first two have no
+match, and each of the others points to the one before it.
+
+How many layers find all pairs of connected nodes.  D is the largest diameter of a component, h the
+number of hops after which every node is at one that points to itself.
+
+Tripling and squaring.  After l layers R_ij = 1 iff dist(i, j) ≤ 3^l, or 2^l (`tripling.py`,
+`squaring.py` of `constructions/graphs`): these are all connected pairs iff 3^l ≥ D, or 2^l ≥ D.
+
+Pointer doubling.  find(i) ≤ i, so each component has one node that points to itself, and every node
+of it gets there.  After 1 + m layers of `constructions/retrieval/hop.py` node i holds
+find^{2^m}(i).  If 2^m ≥ h, that is the same node in all of a component, and another one in another
+component.  If 2^m < h, some node is not there yet, while the one that points to itself is: two
+connected nodes hold different pointers.  So 1 + ⌈log₂h⌉ layers are needed and enough.
+
+The bounds for the PRAM program and for the search are proved in `theory/computation/components.py`
+and `constructions/graphs/search.py`.
 """
 
 from __future__ import annotations
@@ -20,7 +35,7 @@ from theory.retrieval import hop_positions
 
 class Pointers(NamedTuple):
     """The graph A (n, n), n = T + 1, of tokens (T,): node i points to node to[i], and after `hops`
-    hops every node is where it stays."""
+    hops every node is at one that points to itself."""
 
     tokens: np.ndarray
     to: np.ndarray

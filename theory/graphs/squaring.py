@@ -1,5 +1,7 @@
-"""The sharpness that softmax needs to square a graph as hardmax does; proved in
-`constructions/graphs/squaring.py`, N = 2^⌈log₂n⌉."""
+"""The inverse temperature at which softmax squares a graph as average-hard attention does.
+
+N = 2^⌈log₂n⌉; the proofs are in `constructions/graphs/squaring.py`.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,13 @@ from theory.kinds import Count, Within, checked
 
 @checked
 def squaring_sharpness(n: Nodes) -> float:
-    """ln(8N(n − 1)), from which the robust form answers as with hardmax, at every depth."""
+    """ln(8N(n − 1)), from which the robust form predicts as with hard attention, at every depth."""
     return log(8 * 2 ** (n - 1).bit_length() * (n - 1))
 
 
 @checked
 def lean_squaring_sharpness(n: Nodes, layers: Annotated[Count, Within(most=10_000)]) -> float:
-    """ln(2(n − 1)((N + ½)^L − 1)), below which the lean form takes a node beside a clique of all
-    others to be connected."""
+    """ln(2(n − 1)((N + ½)^L − 1)), below which the lean form predicts that a node beside a clique
+    of all others is connected to it."""
     each = log(2 * 2 ** (n - 1).bit_length() + 1) - log(2)  # ln(N + ½), of any N
     return log(2 * (n - 1)) + layers * each + log1p(-exp(-layers * each))

@@ -13,8 +13,9 @@ and so is the sum s_l(A) of all blocks of h:
     q_0 = 1 + x²,   q_{l+1} = q_l + q_l³,        since [h, Kh][h, Kh]ᵀ = K + K·K·K,
     s_0 = 1 + x,    s_{l+1} = s_l·(1 + q_l),
 
-of degrees 2·3^l and 3^l, with positive coefficients at all even powers and at all powers.  So K is
-tripled, from I + A² in place of A.
+of degrees 2·3^l and 3^l, with positive coefficients at all even powers and at all powers up to
+them.  So the products K = hhᵀ follow the recursion of `tripling`, from I + A² in place of A; and
+as entry ij of A^k counts walks of k steps, loops among them, [s_l(A)]_ij > 0 iff dist(i, j) ≤ 3^l.
 """
 
 from __future__ import annotations

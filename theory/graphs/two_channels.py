@@ -1,20 +1,21 @@
-"""What of a weight matrix sees a graph and not the names of its nodes: the span of I and J.
+"""The part of a weight matrix that does not depend on the labels of nodes: the span of I and J.
 
 At layer l the stream is made of 2^(l+1) blocks of n columns, one for each node.  A weight matrix W
-that is a grid of n × n blocks treats all nodes alike iff it commutes with every relabelling P:
-(I ⊗ P)ᵀ W (I ⊗ P) = W.  Then every block X is a I + b (J − I), as its diagonal entries go into each
-other and all others too; and averaging over all relabellings projects orthogonally onto these W,
+that is a grid of n × n blocks treats all nodes alike iff it commutes with every relabelling P: (I ⊗
+P)ᵀ W (I ⊗ P) = W.  Then every block X is a I + b (J − I), as its diagonal entries go into each
+other and all others too [Zaheer2017]; and averaging over all relabellings projects orthogonally
+onto these W,
 
     X → a I + b (J − I),   a = tr X/n,   b = (1ᵀX 1 − tr X)/(n(n − 1)),
 
 because relabelling an average changes nothing, so that averaging twice is averaging once, and the
 relabellings are orthogonal and closed under inverses, so that averaging is its own adjoint.  So W
 becomes A ⊗ I + B ⊗ J with A = a − b and B = b block by block: two channels.  I composes
-neighbourhoods; J counts walks, as A J A = deg degᵀ: it depends on their numbers alone, to which
-C_2m and C_m ∪ C_m are alike.
+neighbourhoods; J counts walks: A J A = deg degᵀ depends on degrees alone, which are the same in
+C_2m and C_m ∪ C_m.
 
-I and J are not orthogonal, ⟨I, J⟩ = n, so n‖A‖² and n²‖B‖² do not add up to ‖W‖²: what does is
-n Σ a² on the diagonals, n(n − 1) Σ b² off them, and the rest, which depends on names.
+I and J are not orthogonal, ⟨I, J⟩ = n, so n‖A‖² and n²‖B‖² do not add up to ‖W‖².  The orthogonal
+parts are n Σ a² on the diagonals, n(n − 1) Σ b² off them, and the rest, which depends on labels.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ class Channels(NamedTuple):
 
 
 class Split(NamedTuple):
-    """‖W‖² in three orthogonal parts, two of which do not depend on the names of nodes."""
+    """‖W‖² in three orthogonal parts, two of which do not depend on the labels of nodes."""
 
     diagonal: float | Fraction
     off_diagonal: float | Fraction

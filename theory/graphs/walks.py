@@ -1,7 +1,27 @@
-"""Walks: how many there are of each length, in Python integers, which never overflow.
+"""The number of walks of each length, in Python integers, which never overflow.
 
 A walk of length k from i to j is i = v_0, …, v_k = j, each a neighbour of the next, so a loop is a
 step too.  There are (A^k)_ij; walks_k(i) = (A^k 1)_i start at i, and walks_k = 1ᵀA^k 1 anywhere.
+
+A jump leads from a node to any other node: K = J − I.  Walks of k = k_0 + ⋯ + k_r steps with r
+jumps, k_0 steps before the first jump and so on, are counted by A^{k_0} K A^{k_1} K ⋯ K A^{k_r}.
+Let N_r = ((n − 1)^r − (−1)^r)/n, the number of walks of r jumps alone between two different nodes.
+
+Lemma.  Let dist(i, j) > k, or let i and j not be connected.
+(1)  If all degrees, loops counted, are at most a, at most a^k·N_r such walks lead from i to j.
+(2)  If all degrees are a, exactly a^k·N_r do.
+(3)  If all components are cliques of at least a nodes each, at least a^k·N_r do.
+
+Proof.  Let P be symmetric with entries ≥ 0 and rows of sum 1, positive only where A is.  Then
+PJ = JP = J, so K commutes with P, and as K^r = N_r J + (−1)^r I,
+
+    P^{k_0} K P^{k_1} ⋯ K P^{k_r} = K^r P^k = N_r J + (−1)^r P^k,
+
+which is N_r at i, j, where P^k is 0.  All entries of K are ≥ 0, so if A ≤ aP, entry by entry, the
+number of walks is at most a^k times that, and if A ≥ aP at least.
+(1)  P = A/a + diag(1 − deg/a) ≥ A/a: what a row of A/a lacks stands on the diagonal.
+(2)  P = A/a.
+(3)  P = A/(size of the component), block by block, and A ≥ aP.                                    ∎
 """
 
 from __future__ import annotations
@@ -11,10 +31,37 @@ from typing import Annotated, TypeAlias
 import numpy as np
 
 from theory.graphs.adjacency import Graphs
-from theory.kinds import Steps, Within, checked
+from theory.kinds import Count, InputError, Steps, Within, checked
 
 Length: TypeAlias = Annotated[Steps, Within(most=10_000)]
 """A length k ≤ 10 000: counts of n nodes have up to k·log₁₀n digits."""
+
+
+@checked
+def walks_with_jumps(A: Graphs, lengths: list[Length]) -> np.ndarray:
+    """A^{k_0} (J − I) A^{k_1} ⋯ (J − I) A^{k_r} (…, n, n), as Python integers, for lengths
+    k_0, …, k_r.
+
+    Entry ij is the number of walks from i to j of k_0, …, k_r steps with a jump to another node
+    between: r jumps.  Raises `ValueError` for no length.
+    """
+    if not lengths:
+        raise InputError("lengths is []: give k_0, …, k_r, one length or more")
+    graph, n = A.astype(object), A.shape[-1]
+    jump = (1 - np.eye(n, dtype=np.int64)).astype(object)
+    counts = np.broadcast_to(np.eye(n, dtype=np.int64), graph.shape).astype(object)
+    for before, steps in enumerate(lengths):
+        if before:
+            counts = counts @ jump
+        for _ in range(steps):
+            counts = counts @ graph
+    return np.asarray(counts)
+
+
+@checked
+def jumps(n: Count, r: Length) -> int:
+    """N_r = ((n − 1)^r − (−1)^r)/n, the number of walks of r jumps between two different nodes."""
+    return ((n - 1) ** r - (-1) ** r) // n
 
 
 @checked

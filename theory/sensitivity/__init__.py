@@ -5,9 +5,9 @@ order of `theory.sequences.all_sequences`.  Exact, but for the estimates of any 
 
     walsh_hadamard   Fourier coefficients in integers, their weights by degree
     influence        influences, Sens, maximum sensitivity, variance
-    noise            what independent flips of all letters do, and closed forms of it
-    all_functions    figures of all functions of a few letters
-    functions        parity of some letters, conjunction, junta, multiplexer
+    noise            what independent flips of all bits do, and closed forms of it
+    all_functions    figures of all functions of a few bits
+    functions        parity of some bits, conjunction, junta, multiplexer
     tokens           profiles over tokens, redrawn and forced; Efron–Stein; the hybrid bound
     half_spaces      linear threshold functions
     estimate         the sensitivity of any model, with its confidence interval

@@ -1,4 +1,4 @@
-"""Every Boolean function of a few letters at once, in integers."""
+"""Every Boolean function of a few bits at once, in integers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from theory.sequences import all_sequences
 
 @checked
 def all_figures(d: Annotated[Count, Within(most=4)]) -> dict[str, np.ndarray]:
-    """Var, I, degree and s of all 2^(2^d) functions of d ≤ 4 letters, (2^(2^d),) int64: times 4^d,
+    """Var, I, degree and s of all 2^(2^d) functions of d ≤ 4 bits, (2^(2^d),) int64: times 4^d,
     and s times 2^d, so that s² is times 4^d too."""
     words = all_sequences(d, 2)
     values = 1 - 2 * all_sequences(2**d, 2)

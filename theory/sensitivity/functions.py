@@ -1,13 +1,13 @@
-"""Standard Boolean functions of words (…, d) of letters 0 and 1, each 0 or 1 (…,).
+"""Standard Boolean functions of words (…, d) of bits 0 and 1, each 0 or 1 (…,).
 
-The majority of all letters is the last answer of `theory.computation.majority`, and the parity of
+The majority of all bits is the last value of `theory.computation.majority`, and the parity of
 all of them that of `theory.computation.parity`.  Positions count from 0.
 
-The chance that the flip of a letter changes them, x uniform: a letter of a parity always does; one
-of a conjunction of k where the k − 1 others are 1, 2^{1−k}; one of majority where the others tie
-(`majority_mean_influence`); the data of a multiplexer of a address letters where addressed, which
-is one of 2^a, together 1; and a letter of its address where the two data that it chooses from
-differ, ½.
+Influences, the probabilities that the flip of a bit changes f(x), x uniform.  Parity: 1 for each of
+its bits.  Conjunction of k bits: the other k − 1 are 1, 2^{1−k}.  Majority: the others tie,
+C(d − 1, (d − 1)/2)/2^{d−1}.  Multiplexer with a address bits: a data bit counts where it is
+addressed, 2^{−a}, which is 1 for all 2^a together; an address bit counts where the two data bits
+that it selects from differ, ½.  The mean over all d bits is Sens.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from theory.kinds import (
 from theory.sensitivity.walsh_hadamard import MOST
 from theory.sequences import all_sequences
 
-LARGEST = 100_000  # letters of a majority whose influence is a fraction
+LARGEST = 100_000  # bits of a majority whose influence is a fraction
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def conjunction(words: Bits, positions: InWords) -> np.ndarray:
 
 @checked
 def junta(words: Bits, positions: InWords, table: Entries) -> np.ndarray:
-    """table[the letters at positions, as a binary number, the first of them the highest].
+    """table[the bits at positions, as a binary number, the first of them the highest].
 
     table (2^k,) of 0 and 1, for k positions; `ValueError` for another length.
     """
@@ -124,7 +124,7 @@ def junta_table(k: Annotated[Count, Within(most=MOST)], table: Entries) -> np.nd
 
 @checked
 def multiplexer(words: Bits, address: Count) -> np.ndarray:
-    """x_{a + n}, of words of a + 2^a letters, n the binary number of the first a = `address`.
+    """x_{a + n}, of words of a + 2^a bits, n the binary number of the first a = `address`.
 
     Raises `ValueError` for words of another length.
     """
@@ -160,7 +160,7 @@ def tabulated(
 
 @checked
 def majority_mean_influence(d: Annotated[Count, Within(most=LARGEST)]) -> Fraction:
-    """C(d − 1, (d − 1)/2)/2^{d−1} ~ √(2/(πd)), d odd: a letter counts where the others tie.
+    """C(d − 1, (d − 1)/2)/2^{d−1} ~ √(2/(πd)), d odd: a bit counts where the others tie.
 
     Raises `ValueError` for an even d.
     """

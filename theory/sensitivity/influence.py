@@ -1,4 +1,4 @@
-"""How much a Boolean function depends on single letters, by counting and by its spectrum.
+"""Influences of single bits on a Boolean function, by counting and by its spectrum.
 
     Inf_i(f) = P(f(x) ≠ f(x^{⊕i})) = Σ_{S ∋ i} f̂(S)²            x uniform
     I(f)     = Σ_i Inf_i(f) = Σ_S |S| f̂(S)²                     total influence
@@ -7,9 +7,12 @@
 
     Var f ≤ I(f) ≤ deg f ≤ s(f)²
 
-The first two as 1 ≤ |S| ≤ deg f wherever f̂(S) ≠ 0, S ≠ ∅, and Σ f̂(S)² = 1; the last is [Huang2019].
-It is about the maximum s: the average bounds no degree, as that of a conjunction of all d letters
-is 2^{1−d} at degree d.  Values are those of `walsh_hadamard.py`, and all results are exact.
+Proof.  Var f = Σ_{S ≠ ∅} f̂(S)² and I(f) = Σ |S| f̂(S)²; the first two inequalities hold as
+1 ≤ |S| ≤ deg f wherever f̂(S) ≠ 0, S ≠ ∅, and Σ f̂(S)² = 1.  The last is [Huang2019].             ∎
+
+It is about the maximum s: no function of the average bounds the degree, as the average of a
+conjunction of all d bits is 2^{1−d} at degree d.  Values are those of `walsh_hadamard.py`, and all
+results are exact.
 """
 
 from __future__ import annotations
@@ -36,7 +39,7 @@ def _flips(table: np.ndarray) -> np.ndarray:
 
 @checked
 def influences(values: Values) -> list[Fraction]:
-    """Inf_1, …, Inf_d, by counting the words at which a flipped letter changes f."""
+    """Inf_1, …, Inf_d, by counting the words at which a flipped bit changes f."""
     flips = _flips(values)
     return [Fraction(count, flips.shape[1]) for count in flips.sum(axis=1).tolist()]
 
@@ -52,13 +55,13 @@ def influences_by_spectrum(values: Values) -> list[Fraction]:
 
 @checked
 def total_influence(values: Values) -> Fraction:
-    """I(f), the mean number of letters to which f is sensitive."""
+    """I(f), the mean number of bits to which f is sensitive."""
     return sum(influences(values), start=Fraction(0))
 
 
 @checked
 def mean_influence(values: Values) -> Fraction:
-    """Sens(f) = I(f)/d: the chance that a random flip changes f [Vasudeva2024]."""
+    """Sens(f) = I(f)/d: the probability that a random flip changes f [Vasudeva2024]."""
     each = influences(values)
     return sum(each, start=Fraction(0)) / len(each)
 

@@ -1,25 +1,25 @@
-"""Weak spectral bias: kernels of an inner product on the cube prefer low degrees, parity by parity.
+"""Weak spectral bias: eigenvalues of inner-product kernels on the cube, degree by degree.
 
-K(x, y) = Φ(⟨x, y⟩/d) on {±1}^d, Φ(t) = Σ_m c_m t^m, Σ_m |c_m| < ∞: the series converges wherever it
-is asked, from −1 to 1.  Its eigenfunctions are the χ_S, and
+K(x, y) = Φ(⟨x, y⟩/d) on {±1}^d, Φ(t) = Σ_m c_m t^m, Σ_m |c_m| < ∞, so that the series
+converges on [−1, 1].  Its eigenfunctions are the χ_S, and
 
     μ_k = E Φ(Σx/d) χ_S(x),      |S| = k,  x uniform.
 
 Lemma.  If all c_m ≥ 0, then μ_k ≥ μ_{k+2} ≥ 0 for 0 ≤ k ≤ d − 2.
 
-Proof.  Let T be the shift t ↦ t − 2/d.  Of the words with j letters −1, Σx/d = 1 − 2j/d, so
+Proof.  Let T be the shift t ↦ t − 2/d.  Of the words with j bits −1, Σx/d = 1 − 2j/d, so
 
 (1)  μ_k = 2^{−d} (I − T)^k (I + T)^{d−k} Φ(1),
 
-a factor I − T for each letter in S and I + T for the others.  As (I + T)² − (I − T)² = 4T,
+a factor I − T for each bit in S and I + T for the others.  As (I + T)² − (I − T)² = 4T,
 
 (2)  μ_k − μ_{k+2} = 2^{−(d−2)} (I − T)^k (I + T)^{d−2−k} TΦ(1).
 
 (3)  TΦ(1 − 2j/d) = Φ(1 − 2(j + 1)/d) = Φ((d − 2)/d · (1 − 2j/(d − 2))): by (1) the right side is
-     the eigenvalue of degree k of Φ((d − 2)t/d) on the cube of d − 2 letters, whose coefficients
+     the eigenvalue of degree k of Φ((d − 2)t/d) on the cube of d − 2 bits, whose coefficients
      c_m((d − 2)/d)^m are not negative either (for d = 2 it is Φ(0)).
 (4)  Eigenvalues are not negative: that of t^m is d^{−m} times the number of walks of m steps on the
-     cube from ∅ to S, as E x_{i₁}⋯x_{i_m} χ_S is 1 if every letter of S is met an odd number of
+     cube from ∅ to S, as E x_{i₁}⋯x_{i_m} χ_S is 1 if every bit of S is met an odd number of
      times and every other an even number, and else 0.                                       ∎
 
 μ_k ≥ μ_{k+1} may fail: t² has none of degree 1 and, for d ≥ 2, some of degree 2.
@@ -39,8 +39,8 @@ import numpy as np
 from theory.kinds import Count, Exact, Finite, Steps, Within, checked
 from theory.sequences import all_sequences
 
-MOST_EXACT = 300  # letters of a kernel whose eigenvalues are multiplied out
-MOST = 16  # letters of a cube that is gone through word by word
+MOST_EXACT = 300  # bits of a kernel whose eigenvalues are multiplied out
+MOST = 16  # bits of a cube that is gone through word by word
 MOST_STEPS = 1000  # of a walk
 
 Letters: TypeAlias = Annotated[Count, Within(most=MOST_EXACT)]
@@ -53,7 +53,7 @@ Coefficients: TypeAlias = Iterable[Exact | Finite]
 
 @checked
 def by_minus_ones(d: Letters, k: Annotated[Steps, Within(most="d")]) -> list[int]:
-    """Σ χ_S(x) over the words with j letters −1, j = 0 … d, |S| = k: Σ_i (−1)^i C(k, i)·
+    """Σ χ_S(x) over the words with j bits −1, j = 0 … d, |S| = k: Σ_i (−1)^i C(k, i)·
     C(d − k, j − i)."""
     return [
         sum((-1) ** i * comb(k, i) * comb(d - k, j - i) for i in range(min(j, k) + 1))
@@ -107,9 +107,9 @@ def eigenvalues_by_definition(
 
 @checked
 def walks(d: Letters, steps: Annotated[Steps, Within(most=MOST_STEPS)]) -> list[int]:
-    """Walks of so many steps on the cube of d letters from ∅ to a given set of k, k = 0 … d.
+    """Walks of so many steps on the cube of d bits from ∅ to a given set of k, k = 0 … d.
 
-    The last step adds one of the k letters, or removes one of the others:
+    The last step adds one of the k bits, or removes one of the others:
     a_m(k) = k·a_{m−1}(k − 1) + (d − k)·a_{m−1}(k + 1).
     """
     counts = [1] + [0] * d
@@ -123,6 +123,6 @@ def walks(d: Letters, steps: Annotated[Steps, Within(most=MOST_STEPS)]) -> list[
 def on_two_letters_less(
     coefficients: Coefficients, d: Annotated[Count, Within(least=3)]
 ) -> list[Fraction]:
-    """The coefficients c_m((d − 2)/d)^m of Φ((d − 2)t/d), for a cube of d − 2 ≥ 1 letters."""
+    """The coefficients c_m((d − 2)/d)^m of Φ((d − 2)t/d), for a cube of d − 2 ≥ 1 bits."""
     shrunk = Fraction(d - 2, d)
     return [Fraction(c) * shrunk**m for m, c in enumerate(coefficients)]

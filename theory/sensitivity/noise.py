@@ -1,17 +1,17 @@
-"""What independent flips of all letters do to a Boolean function [ODonnell2014].
+"""Noise sensitivity of a Boolean function: independent flips of all bits [ODonnell2014].
 
     Stab_ρ(f) = Σ_k ρ^k W_k                        W_k the Fourier weight of degree k
     NS_δ(f)   = P(f(x) ≠ f(y)) = ½(1 − Stab_{1−2δ}(f)) ≤ δ·I(f)
 
-x is uniform, and y is x with every letter flipped with probability δ.
+x is uniform, and y is x with every bit flipped with probability δ.
 
 The equality: E χ_S(x) χ_S(y) = Π_{i ∈ S} E (−1)^{x_i + y_i} = (1 − 2δ)^{|S|}, and 0 for two
 different sets, so that E f(x) f(y) = Stab_{1−2δ}(f); and f is ±1.  The bound: (1 − 2δ)^k ≥ 1 − 2δk,
 which for δ ≤ ½ is Bernoulli's, for k ≤ 1 an equality, and for δ ≥ ½, k ≥ 2 follows from
 (1 − 2δ)^k ≥ −1 ≥ 1 − 2δk; then Σ_k W_k = 1 and Σ_k k W_k = I(f).  Fractions give fractions.
 
-In closed form: a parity of k letters changes where an odd number of them is flipped; a conjunction
-of k where all are 1 before or after, and not both; a multiplexer where the letter addressed stays
+In closed form: a parity of k bits changes where an odd number of them is flipped; a conjunction
+of k where all are 1 before or after, and not both; a multiplexer where the bit addressed stays
 and is flipped, or another one is addressed and differs; a majority where of i > d/2 ones a become 0
 and of the zeros b become 1, so that fewer than d/2 are left, or the other way round.
 """
@@ -47,9 +47,9 @@ Chance: TypeAlias = ExactProbability | Probability
 Correlation: TypeAlias = Annotated[Exact, Within(least=-1, most=1)] | SignedUnit
 """A number from −1 to 1: a Fraction where it is exact, else a float."""
 Letters: TypeAlias = Annotated[Count, Within(most=1000)]
-"""At most 1000 letters."""
+"""At most 1000 bits."""
 Voters: TypeAlias = Annotated[Count, Within(most=63)]
-"""At most 63 letters: the sum has d³/4 terms."""
+"""At most 63 bits: the sum has d³/4 terms."""
 
 
 @checked
@@ -79,19 +79,19 @@ def noise_sensitivity_by_definition(values: FewValues, delta: Chance) -> Any:
 
 @checked
 def parity_noise_sensitivity(k: Letters, delta: Chance) -> Any:
-    """(1 − (1 − 2δ)^k)/2, of a parity of k letters."""
+    """(1 − (1 − 2δ)^k)/2, of a parity of k bits."""
     return (1 - (1 - 2 * delta) ** k) / 2
 
 
 @checked
 def conjunction_noise_sensitivity(k: Letters, delta: Chance) -> Any:
-    """2^{1−k}(1 − (1 − δ)^k), of a conjunction of k letters."""
+    """2^{1−k}(1 − (1 − δ)^k), of a conjunction of k bits."""
     return Fraction(2, 2**k) * (1 - (1 - delta) ** k)
 
 
 @checked
 def multiplexer_noise_sensitivity(address: Letters, delta: Chance) -> Any:
-    """(1 − δ)^a δ + (1 − (1 − δ)^a)/2, of a multiplexer of a = `address` letters of address."""
+    """(1 − δ)^a δ + (1 − (1 − δ)^a)/2, of a multiplexer of a = `address` bits of address."""
     same = (1 - delta) ** address
     return same * delta + (1 - same) / 2
 
@@ -99,7 +99,7 @@ def multiplexer_noise_sensitivity(address: Letters, delta: Chance) -> Any:
 @checked
 def majority_noise_sensitivity(d: Voters, delta: Chance) -> Any:
     """2^{1−d} Σ C(d, i) P(Bin(i, δ) = a) P(Bin(d − i, δ) = b) over 2(i − a + b) < d < 2i, of the
-    majority of d letters.
+    majority of d bits.
 
     Raises `ValueError` for an even d.
     """

@@ -1,24 +1,25 @@
 """Sensitivity over tokens: the convention is a part of the number.
 
-f maps T independent uniform tokens of V symbols to answers, given on all sequences in the order of
-`theory.sequences.all_sequences(T, V)`.  At position i
+f maps T independent uniform tokens of V symbols to finitely many values, given on all sequences in
+the order of `theory.sequences.all_sequences(T, V)`.  At position i
 
     redrawn   P(f(x) ≠ f(x^{i→u})),  u uniform, x_i itself allowed
     forced    the same given u ≠ x_i:  V/(V − 1) times as much
 
 and Sens is the mean over positions.  For V = 2, forced, it is that of Boolean functions.  With the
-one-hot answer e_f and its Efron–Stein parts e^{=S} [ODonnell2014],
+one-hot value e_f and its Efron–Stein parts e^{=S} [ODonnell2014],
 
     Sens, redrawn = (1/T) Σ_S |S| ‖e^{=S}‖²
     P(f changes when each token is redrawn with probability δ) = 1 − Σ_S (1 − δ)^{|S|} ‖e^{=S}‖²
                                                                ≤ δ·T·Sens, redrawn
 
-The first: given x_{−i}, the token x_i and its replacement are independent and of one law, so that
-P(f(x) = f(x^{i→u})) = E‖E[e_f | x_{−i}]‖² = Σ_{S ∌ i} ‖e^{=S}‖², and a change has the probability
-Σ_{S ∋ i} ‖e^{=S}‖².  The second: with y as x, each token redrawn with probability δ, the answers
-agree with probability E⟨e_f(x), e_f(y)⟩ = Σ_S (1 − δ)^{|S|} ‖e^{=S}‖², as given x, e^{=S}(y) is
-(1 − δ)^{|S|} e^{=S}(x) in expectation.  The bound as 1 − (1 − δ)^k ≤ δk and Σ_S ‖e^{=S}‖² = 1.  It
-is one of a hybrid argument: tokens must be independent, and replacements of their own law.
+The first: given x_{−i}, the token x_i and its replacement are independent and identically
+distributed, so that P(f(x) = f(x^{i→u})) = E‖E[e_f | x_{−i}]‖² = Σ_{S ∌ i} ‖e^{=S}‖², and a change
+has the probability Σ_{S ∋ i} ‖e^{=S}‖².  The second: with y as x, each token redrawn with
+probability δ, the values agree with probability E⟨e_f(x), e_f(y)⟩ = Σ_S (1 − δ)^{|S|} ‖e^{=S}‖², as
+given x, e^{=S}(y) is (1 − δ)^{|S|} e^{=S}(x) in expectation.  The bound as 1 − (1 − δ)^k ≤ δk and
+Σ_S ‖e^{=S}‖² = 1.  It is one of a hybrid argument: tokens must be independent, and replacements
+distributed as they are.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The Walsh–Hadamard transform of a Boolean function, in integers [ODonnell2014].
 
-A function f of d letters 0 and 1 is given by its 2^d values −1 and +1, in the order of
-`theory.sequences.all_sequences(d, 2)`: the first letter counts most.  Its Fourier coefficients are
+A function f of d bits 0 and 1 is given by its 2^d values −1 and +1, in the order of
+`theory.sequences.all_sequences(d, 2)`: the first bit counts most.  Its Fourier coefficients are
 
     f̂(S) = 2^{−d} Σ_x f(x) χ_S(x),      χ_S(x) = (−1)^{Σ_{i ∈ S} x_i},
 
@@ -19,13 +19,13 @@ import numpy as np
 from theory.kinds import Array, InputError, array_of, checked, real
 from theory.sequences import all_sequences
 
-MOST_IN_PAIRS = 14  # letters, 2^28 pairs of words
-MOST = 24  # letters: 2^24 integers are 128 MiB
+MOST_IN_PAIRS = 14  # bits, 2^28 pairs of words
+MOST = 24  # bits: 2^24 integers are 128 MiB
 
 
 @dataclass(frozen=True)
 class BooleanFunction(Array):
-    """The 2^d values of a Boolean function of d ≥ 1 letters.  Read as int64, −1 and +1.
+    """The 2^d values of a Boolean function of d ≥ 1 bits.  Read as int64, −1 and +1.
 
     Truth values 0 and 1, or False and True, stand for +1 and −1, as χ has them; a table of the
     integer 1 alone is one of +1.
@@ -68,9 +68,9 @@ class BooleanFunction(Array):
 
 
 Values: TypeAlias = Annotated[Any, BooleanFunction()]
-"""The values of a Boolean function of at most 24 letters, shape (2^d,)."""
+"""The values of a Boolean function of at most 24 bits, shape (2^d,)."""
 FewValues: TypeAlias = Annotated[Any, BooleanFunction(most=MOST_IN_PAIRS)]
-"""Those of at most 14 letters, of which all pairs of words can be gone through."""
+"""Those of at most 14 bits, of which all pairs of words can be gone through."""
 
 
 @checked
@@ -92,8 +92,8 @@ def letters(values: np.ndarray) -> int:
 def walsh_hadamard(values: Values) -> np.ndarray:
     """2^d f̂(S) for all S, (2^d,) int64, in d·2^d additions.
 
-    A pass takes the last letter of what is left and puts its sum and its difference in front; after
-    d of them every letter is where it was.
+    A pass takes the last bit of what is left and puts its sum and its difference in front; after
+    d of them every bit is where it was.
     """
     spectrum = values
     for _ in range(letters(spectrum)):

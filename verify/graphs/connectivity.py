@@ -1,4 +1,4 @@
-"""The claim `connectivity`: L layers see exactly the pairs of nodes at most 3^L apart."""
+"""The claim `connectivity`: L layers connect exactly the pairs of nodes at distance ≤ 3^L."""
 
 from __future__ import annotations
 
@@ -70,12 +70,13 @@ def connectivity(
     layers: Annotated[int, option("layers of the models", min=1, max=MOST_LAYERS)] = 2,
     samples: Annotated[int, option("random graphs", min=1)] = 40,
 ) -> Iterator[Finding]:
-    """L layers of one linear head of width n are positive exactly where dist ≤ 3^L.
+    """L layers of one linear head of width n have positive outputs exactly where dist ≤ 3^L.
 
-    The entries of H ← H + HHᵀH are a polynomial of degree 3^L in the adjacency matrix, with
-    coefficients that are not negative.  The disentangled transformer with W = I, of width
-    2^(L+1)·n, has the same support.  Clipped to 0 and 1, ⌈log₃D⌉ layers find what is connected
-    within distance D.  Products ⟨H_i, H_j⟩ are positive exactly where dist ≤ 2·3^L.
+    A is an adjacency matrix with ones on its diagonal.  L layers H ← H + HHᵀH from H = A compute a
+    polynomial of degree 3^L in A with coefficients ≥ 0: H_ij > 0 iff dist(i, j) ≤ 3^L, and ⟨H_i,
+    H_j⟩ > 0 iff dist(i, j) ≤ 2·3^L.  The outputs of the disentangled transformer with W = n·I, of
+    width 2^(L+1)·n, are also positive exactly where dist(i, j) ≤ 3^L.  With entries clipped to 0
+    and 1 by an MLP, ⌈log₃D⌉ layers give all connected pairs if components have diameter ≤ D.
     """
     graphs = drawn(run, nodes, samples)
     tripled, clipped, disentangling = statements = statements_of(run)
@@ -301,8 +302,8 @@ def powers() -> Finding:
 
 
 def beside(tripled: Case, disentangling: Case, A: np.ndarray) -> Finding:
-    """hhᵀ of the disentangled transformer after every layer, and what the layers of tripling make
-    of I + A²."""
+    """hhᵀ of the disentangled transformer after every layer, and the stream of tripling that starts
+    from I + A²."""
     few, domain = A[-FEW:], Rational()
 
     def search() -> Iterator[str]:
@@ -318,7 +319,7 @@ def beside(tripled: Case, disentangling: Case, A: np.ndarray) -> Finding:
 
     return no_counterexample(
         "beside",
-        "products ⟨h_i, h_j⟩ of the disentangled transformer are I + A², tripled",
+        "products ⟨h_i, h_j⟩ of the disentangled transformer follow K ← K + K³ from K = I + A²",
         search(),
         words=f"all entries over Q after each of {tripled.L} layers, on {len(few)} graphs",
     )
@@ -333,7 +334,7 @@ def products(statement: OverGraphs, L: int, A: np.ndarray) -> Finding:
     ends = [int((~pairs).sum()) for pairs, *_ in seen[1:]]
     return no_counterexample(
         "products",
-        "two read-outs compared, ⟨H_i, H_j⟩, are positive exactly where dist ≤ 2·3^L",
+        "products ⟨H_i, H_j⟩ of two tokens are positive exactly where dist ≤ 2·3^L",
         (w for pairs, graphs, far in seen for w in differences(pairs, within(graphs, far), graphs)),
         words=f"{len(A)} graphs; on paths of diameter 2·3^L + 1, {ends} pairs are not",
     )

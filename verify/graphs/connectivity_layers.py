@@ -1,4 +1,4 @@
-"""The claim `connectivity-layers`: what it takes to say who is connected, by construction."""
+"""The claim `connectivity-layers`: layers until connected pairs are known, by construction."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def connectivity_layers(
     diameter: Annotated[int, option("of the longest path", min=2, max=LONGEST)] = DIAMETERS[-1],
     samples: Annotated[int, option("random graphs", min=1)] = 3,
 ) -> Iterator[Finding]:
-    """Who is connected takes ⌈log₃D⌉ linear or ⌈log₂D⌉ softmax layers, or |component| tokens.
+    """Connectivity takes ⌈log₃D⌉ layers of tripling, ⌈log₂D⌉ of squaring, 1 + ⌈log₂h⌉ of doubling.
 
-    On the same graphs of diameter D: tripling and squaring read rows of the adjacency, at widths n
-    and 2n; the parallel machine reads edges, at width 18, in 2(n − 1) layers at most, and in 2, 3,
-    4, 5, 6, 7 on the paths of 2, 3, 4, 9, 16, 28 edges that are run by default; pointer doubling,
-    which is what k-hop induction heads do, takes 1 + ⌈log₂h⌉ layers where every node points on and
-    is at its end after h hops; a search by chain of thought takes two layers and a token for each
-    node.
+    On the graph in which every token points to its match, with diameter D of the components and h
+    hops until all nodes are at one that points to itself: tripling and squaring read rows of the
+    adjacency matrix, at widths n and 2n; k-hop induction heads double pointers; a transformer of
+    width 18 that runs a PRAM program on the edges needs at most 2(n − 1) layers, and 2, 3, 4, 5, 6,
+    7 on the paths of 2, 3, 4, 9, 16, 28 edges that are run by default; a search by chain of thought
+    at depth 2 decodes a component in as many tokens as it has nodes.
     """
     wanted = [D for D in DIAMETERS if diameter > D]
     paths = [*wanted[: 2 if run.quick else None], diameter]

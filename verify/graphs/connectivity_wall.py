@@ -1,9 +1,9 @@
-"""The claim `connectivity-wall`: what no weights of a kind can do beyond distance 3^L."""
+"""The claim `connectivity-wall`: bounds on the disentangled transformer beyond distance 3^L."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain, starmap
+from itertools import chain, product, starmap
 from typing import Annotated, Any
 
 import numpy as np
@@ -19,14 +19,15 @@ from theory.graphs import (
     disentangled_features,
     disentangled_outputs,
     erdos_renyi,
+    jumps,
     kronecker,
     path,
     relabelled,
     side_by_side,
     smallest_subgraph,
+    two_channels,
     two_clique,
-    walks,
-    walks_from,
+    walks_with_jumps,
     within,
 )
 from verify.claim import Run, claim, option
@@ -42,10 +43,18 @@ from verify.finding import (
 )
 from verify.graphs.exact_outputs import differences, exactly, over_q
 
-Weights = tuple[list[np.ndarray], np.ndarray]  # W_l and O, whole numbers
+Weights = tuple[list[np.ndarray], np.ndarray]  # W_l and O, integers
 MOST_NODES = 24  # of what is computed in Python integers, at a width of 8n
-CONTROLS = 24  # random weights at m = 4, of which some have to tell one cycle from two
-LEAST_DRAWN = 4  # weights beside two cliques, of which some have to say something of a far pair
+CONTROLS = 24  # random weights at m = 4, of which some must tell one cycle from two
+WORDS = [  # steps before, between and after r = 0 … 3 jumps: of two layers there are 9 at most
+    *([k] for k in range(4)),
+    *([k, m] for k in range(4) for m in range(4)),
+    *([k, m, k] for k in range(3) for m in range(3)),
+    [9, 0],
+    [4, 5],
+    [1, 2, 3, 3],
+]
+LEAST_DRAWN = 4  # weights, of which some must have a positive output at a far pair
 
 
 @claim(
@@ -60,13 +69,14 @@ def connectivity_wall(
     nodes: Annotated[int, option("nodes of a random graph", min=11, max=MOST_NODES)] = 12,
     samples: Annotated[int, option("random weights of each kind", min=1, max=10_000)] = 6,
 ) -> Iterator[Finding]:
-    """Beyond distance 3^L weights ≥ 0, threshold 0 or two channels, fail; signed ones reach more.
+    """Bounds on what L layers of a disentangled transformer connect beyond distance 3^L.
 
-    Not negative, threshold 0: a model that is sound on n nodes sees no pair farther apart than 3^L.
-    Not negative, A ⊗ I + B ⊗ J, any threshold: a far pair in a graph of degrees at most ⌊n/2⌋,
-    loops counted, has no larger output than all pairs between two cliques.  Signed: an L-layer
-    model is right on all pairs of C_2m and of C_m ∪ C_m at m = 4·3^(L−1), and from the next m on
-    none of two channels is.
+    (1) Weights ≥ 0, threshold 0: a model that on n nodes never connects nodes that are not
+    connected has no positive output at a pair farther apart than 3^L.  (2) Weights
+    A ⊗ I + B ⊗ J ≥ 0, any threshold: in a graph of n nodes and degrees at most ⌊n/2⌋, loops
+    counted, no pair farther apart than 3^L has a larger output than a pair between the two cliques
+    of ⌊n/2⌋ and ⌈n/2⌉ nodes.  (3) Signed weights: a model of L layers is right on all pairs of C_2m
+    and of C_m ∪ C_m for m = 4·3^(L−1), and no model with weights A ⊗ I + B ⊗ J is for any larger m.
     """
     yield by_definition(run, nodes)
     yield subgraphs(run, samples)
@@ -94,18 +104,23 @@ def counting(n: int) -> Weights:
 
 
 def channels(run: Run, n: int, layers: int, low: int, high: int) -> Weights:
-    """Random two-channel weights of whole numbers from low to high, two thirds of them 0."""
+    """Random two-channel weights, all their entries integers from low to high, two thirds 0.
+
+    Drawn are the entries D on the diagonals of the blocks and B off them, so that A = D − B: of
+    weights ≥ 0, too, A may be negative.
+    """
 
     def drawn(rows: int, columns: int) -> np.ndarray:
         entries = run.rng.integers(low, high + 1, (2, rows, columns))
-        return kronecker(Channels(*(entries * (run.rng.random(entries.shape) < 1 / 3))), n)
+        D, B = entries * (run.rng.random(entries.shape) < 1 / 3)
+        return kronecker(Channels(D - B, B), n)
 
     sizes = [2 ** (layer + 1) for layer in range(layers)]
     return [drawn(size, size) for size in sizes], drawn(2 ** (layers + 1), 1)
 
 
 def if_seen(seen: bool, finding: Finding) -> Finding:
-    """The finding; undecided where it would hold and nothing that it could fail on was seen."""
+    """The finding; undecided if it would hold although no case occurred on which it could fail."""
     if not seen and finding.verdict is Verdict.HOLDS:
         finding.verdict, finding.detail = Verdict.UNDECIDED, "nothing was seen that could fail"
     return finding
@@ -194,7 +209,7 @@ def sound(run: Run, samples: int) -> Finding:
 
 
 def says_too_much(says: np.ndarray, apart: np.ndarray) -> bool:
-    """Whether "connected" is said of a pair that is apart."""
+    """Whether "connected" is predicted for a pair that is not."""
     return bool((says & apart).any())
 
 
@@ -204,24 +219,28 @@ def far(A: np.ndarray, layers: int) -> np.ndarray:
 
 
 def terms(run: Run, n: int) -> Finding:
-    """The walks of which words are made, on graphs of degrees at most ⌊n/2⌋ and on two cliques."""
+    """Words in A and J − I at pairs farther apart than the word has letters A, in graphs of degrees
+    at most ⌊n/2⌋, and at pairs between two cliques."""
     random = erdos_renyi(20, n, 1.5 / n, run.rng)
     given = all_graphs(4 if run.quick else 6), random, np.stack([path(n), cycles(n)])
     sparse = [A[A.sum(-1).max(-1) <= A.shape[-1] // 2] for A in given]
     count = sum(map(len, sparse))
 
     def search() -> Iterator[str]:
-        for A in sparse:
-            cliques = two_clique(A.shape[-1])
-            for k in range(capacity(2) + 1):
-                from_one, anywhere = walks_from(A, k), walks(A, k)
-                least, total = walks_from(cliques, k).min(), walks(cliques, k)
-                if not ((from_one <= least).all() and (anywhere <= total).all()):
-                    yield f"walks of length {k}, {len(cliques)} nodes"
+        for A, word in product(sparse, WORDS):
+            nodes, k = A.shape[-1], sum(word)
+            cliques = two_clique(nodes)
+            limit = (nodes // 2) ** k * jumps(nodes, len(word) - 1)
+            if (walks_with_jumps(A, word)[~within(A, k)] > limit).any():
+                yield f"{nodes} nodes, steps {word}: more than {limit} at a far pair"
+            if (walks_with_jumps(cliques, word)[connected(cliques) == 0] < limit).any():
+                yield f"{nodes} nodes, steps {word}: fewer than {limit} between two cliques"
 
-    name = "degrees ≤ ⌊n/2⌋: no more walks of any length than two cliques have"
-    words = f"from a node, and in all: {count} graphs, lengths to {capacity(2)}"
-    return no_counterexample("terms", name, search() if count else ["no graph"], words=words)
+    name = "degrees ≤ ⌊n/2⌋: walks with jumps, at far pairs no more than between two cliques"
+    words = f"{count} graphs, {len(WORDS)} words of up to {max(map(sum, WORDS))} steps"
+    wanted = "at most, and at least, ⌊n/2⌋^k((n − 1)^r − (−1)^r)/n for k steps and r jumps"
+    wrong = search() if count else ["no graph"]
+    return no_counterexample("terms", name, wrong, words=words, wanted=wanted)
 
 
 def cliques(run: Run, n: int, samples: int) -> Iterator[Finding]:
@@ -230,9 +249,10 @@ def cliques(run: Run, n: int, samples: int) -> Iterator[Finding]:
     graphs = [path(n), cycles(n), side_by_side(path(n - 4), cycles(4)), *sparse]
     graphs = [A for A in graphs if A.sum(-1).max() <= n // 2]
     for layers in (1, 2):
-        pairs, share, ahead = 0, 0.0, 0
+        pairs, share, ahead, negative = 0, 0.0, 0, 0
         for _ in range(max(samples, LEAST_DRAWN)):
             weights = channels(run, n, layers, 0, 2)
+            negative += below_zero(weights, n) > 0
             model = built(run, n, weights)
             across = exactly(model, two_clique(n))[connected(two_clique(n)) == 0]
             for A, said in zip(graphs, exactly(model, np.stack(graphs)), strict=True):
@@ -242,14 +262,21 @@ def cliques(run: Run, n: int, samples: int) -> Iterator[Finding]:
                     share = max(share, float(values.max() / across.min()))
         found = at_most(
             f"two-clique/{layers}",
-            f"two channels ≥ 0, any threshold, L = {layers}: a far pair is not ahead of 2Clique's",
+            f"W = A ⊗ I + B ⊗ J ≥ 0, any threshold, L = {layers}: far pairs not above 2Clique's",
             "exact",
             ahead,
             0,
-            words=f"{ahead} of {pairs} far pairs; the largest has {share:.2g} of its output",
-            wanted="none: 2Clique is a witness against every such model that sees a far pair",
+            words=f"{ahead} of {pairs} far pairs are; the largest has {share:.2g} of the output of "
+            f"2Clique's pairs; {negative} weights have some A < 0",
+            wanted="none: a model that connects a far pair connects the two cliques",
         )
-        yield if_seen(share > 0, found)
+        yield if_seen(share > 0 < negative, found)
+
+
+def below_zero(weights: Weights, n: int) -> int:
+    """The number of negative entries of A in weights A ⊗ I + B ⊗ J."""
+    W, out = weights
+    return sum(int((two_channels(each, n).I < 0).sum()) for each in (*W, out))
 
 
 def regular(run: Run, samples: int) -> Finding:

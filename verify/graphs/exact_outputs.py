@@ -1,4 +1,4 @@
-"""Models on graphs, run so that their numbers are exact, beside what they should be."""
+"""Models on graphs, run so that their numbers are exact, and compared with definitions."""
 
 from __future__ import annotations
 

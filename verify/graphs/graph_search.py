@@ -1,4 +1,4 @@
-"""The claim `graph-search`: what can be reached from a source, decoded node by node."""
+"""The claim `graph-search`: the nodes that can be reached from a source, decoded one by one."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def graph_search(
 ) -> Iterator[Finding]:
     """Two layers of one head search a graph by chain of thought, a token for each node found.
 
-    The prompt are the edges, in any order, and a source; what is decoded are the other nodes that
-    can be reached, each once, and then ⊥: |component| steps.  Width 2n + 1.  The sharpness that
-    softmax needs depends on neither the number of nodes nor that of edges.
+    The prompt is the list of directed edges, in any order, and a source; decoded are all other
+    nodes that can be reached from it, each once, and then ⊥, at width 2n + 1.  The inverse
+    temperature that softmax needs depends on neither the number of nodes nor that of edges.
     """
     n, own = chosen(nodes, edges, 10)
     graphs = (
@@ -95,7 +95,7 @@ def _weights(model: Transformer) -> Iterator[Finding]:
 
 
 def following(model: Transformer) -> States:
-    """Every set of visited nodes asks for an edge, which can stand at any place."""
+    """Every set of visited nodes as a query, and every edge at every place as a key."""
     interface = model.interface
     n, T = interface.nodes, interface.max_length
     visited = np.arange(2**n)[:, None] >> np.arange(n) & 1
@@ -166,7 +166,7 @@ def whole_component(model: Transformer, graphs: list[Started]) -> Finding:
 
 
 def follows(run: Run, n: int) -> OverTokens:
-    """The construction for n nodes and m edges beside its definition: after any tokens, the end of
+    """The construction for n nodes and m edges, and its definition: after any tokens, the end of
     the first edge so far that leads from a node so far to another."""
     return OverTokens(
         LABEL,

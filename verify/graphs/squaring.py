@@ -54,12 +54,13 @@ def squaring(
     samples: Annotated[int, option("random graphs", min=1)] = 20,
     edges: Edges = None,
 ) -> Iterator[Finding]:
-    """L layers of one softmax head say which nodes of a graph are at distance at most 2^L.
+    """L layers of one head give the pairs of nodes of a graph at distance at most 2^L.
 
-    Row i of the adjacency asks, node j answers with its number, and the rows of what is reached are
-    averaged: width 2n and n ReLU units with hardmax.  ⌈log₂D⌉ layers say who is connected where the
-    diameter is D.  With width 3n and 3n units a softmax leaves no trace, from a sharpness
-    ln(8N(n − 1)) on, N = 2^⌈log₂n⌉, that does not depend on L; without them answers are wrong below
+    With average-hard attention, query R_i, key e_j and value R_j, the width is 2n, with n hidden
+    ReLU neurons; ⌈log₂D⌉ layers give all connected pairs where components have diameter at most D.
+    With width 3n and 3n hidden neurons softmax has the same logits 0 and 1 in exact arithmetic, and
+    the same predictions in float64, from an inverse temperature ln(8N(n − 1)) on, N = 2^⌈log₂n⌉,
+    that does not depend on L; without them it is wrong on some graph below
     ln(2(n − 1)((N + ½)^L − 1)), which grows with L.
     """
     n, own = chosen(nodes, edges, 16)
@@ -149,7 +150,7 @@ def _states(n: int, N: int, form: str) -> tuple[dict[str, np.ndarray], dict[str,
 
 
 def within_reach(id: str, name: str, batches: list[tuple[Transformer, np.ndarray]]) -> Finding:
-    """After layer l `reached` is 1 at distances up to 2^l, 0 elsewhere; the last is the answer."""
+    """After layer l `reached` is 1 at distances up to 2^l, 0 elsewhere; the last is the output."""
     count = sum(len(A) for _, A in batches)
     return no_counterexample(
         id,
@@ -201,7 +202,7 @@ def _softmax(run: Run, n: int, L: int, graphs: dict[str, np.ndarray]) -> Iterato
     lean = built(run, n, L, "lean").least_sharpness()
     yield at_most(
         "sharpness",
-        f"sharpness from which all answers are those of hardmax, {n} nodes",
+        f"sharpness from which all predictions are those of average-hard attention, {n} nodes",
         "float",
         max(betas.values()),
         bound * SEARCHED,
@@ -214,7 +215,7 @@ def _softmax(run: Run, n: int, L: int, graphs: dict[str, np.ndarray]) -> Iterato
     soft = robust.sharpened(beta)
     yield no_counterexample(
         "answers",
-        f"answers of softmax at β = {beta:.3g} in graphs of {n} nodes",
+        f"predictions of softmax at β = {beta:.3g} in graphs of {n} nodes, in float64",
         (
             f"{soft.name} at β = {beta:.3g}, {name}: {wrong}"
             for name, A in graphs.items()
@@ -230,11 +231,11 @@ def _softmax(run: Run, n: int, L: int, graphs: dict[str, np.ndarray]) -> Iterato
 
 
 def enclosed(model: Transformer, beta: float, A: np.ndarray) -> Finding:
-    """Softmax logits are those of hardmax, in balls, although much of the weight leaks."""
+    """Softmax logits are those of hard attention, in balls, although attention weights differ."""
     real = max(enclosed_error(model, beta, graph) for graph in A)
     return at_most(
         "restored",
-        f"softmax logits at β = {beta:.3g} are those of hardmax ({model.interface.n} nodes, "
+        f"softmax logits at β = {beta:.3g} are those of hard attention ({model.interface.n} nodes, "
         f"{len(A)} graphs, {model.n_layers} layers)",
         "enclosure",
         real,
@@ -245,8 +246,8 @@ def enclosed(model: Transformer, beta: float, A: np.ndarray) -> Finding:
 
 
 def needed(model: Transformer) -> Finding:
-    """Below a limit the node apart is taken to be connected: what the lean form holds of the others
-    after L layers, or `found` of the robust form after one, is above ½."""
+    """Below a limit the node apart is predicted to be connected: the lean form's entries for the
+    others after L layers, or `found` of the robust form after one, are above ½."""
     n, L = model.interface.n, model.n_layers
     limit = lean_squaring_sharpness(n, L)
     beta, soft = limit - 2**-4, deepcopy(model)
@@ -260,7 +261,7 @@ def needed(model: Transformer) -> Finding:
     layers = "1 layer" if L == 1 else f"{L} layers"
     return Finding(
         "needed",
-        f"a node beside a clique of {n - 1} is taken to be connected at β = {beta:.3g}, {layers}",
+        f"a node apart from a clique of {n - 1} is predicted connected at β = {beta:.3g}, {layers}",
         "enclosure",
         wrong,
         n - 1,
@@ -271,7 +272,7 @@ def needed(model: Transformer) -> Finding:
 
 
 def _softmax_of_the_lean_form(run: Run, n: int) -> Iterator[Finding]:
-    """Its sharpness for two layers is enough, in balls, and such a one is needed."""
+    """Its sharpness for two layers is enough, in balls, and one that grows with L is needed."""
     few = built(run, n, 2, "lean")
     graphs = np.stack([apart(n), path(n)])
     yield softmax.enclosed(few, few.least_sharpness(), graphs, f"{n} nodes, 2 layers")

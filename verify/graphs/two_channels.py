@@ -1,4 +1,4 @@
-"""The claim `two-channels`: what weights say of a graph whatever the names of its nodes."""
+"""The claim `two-channels`: weight matrices that do not depend on the labels of nodes."""
 
 from __future__ import annotations
 
@@ -38,11 +38,12 @@ MOST_NODES = 5  # of which there are n! orders
 def two_channels(
     run: Run, *, nodes: Annotated[int, option("nodes", min=3, max=MOST_NODES)] = 4
 ) -> Iterator[Finding]:
-    """Averaged over all names of nodes, weights are A ⊗ I + B ⊗ J: an orthogonal projection.
+    """The mean of W over all relabellings of nodes is A ⊗ I + B ⊗ J, an orthogonal projection.
 
-    Block by block, at every depth.  I and J are not orthogonal, so ‖W‖² is split into diagonals,
-    off-diagonals and the rest.  Models of such weights do not depend on names.  The channel I
-    composes neighbourhoods; J counts walks: A J A = deg degᵀ.
+    W is a matrix of n × n blocks X, n ≥ 2, and for each block B = (1ᵀX1 − tr X)/(n(n − 1)) and
+    A = tr X/n − B.  I and J are not orthogonal, so ‖W‖² is split into diagonals, off-diagonals and
+    the rest.  Outputs of models with such weights are relabelled with the nodes.  For an adjacency
+    matrix A, A J A = deg degᵀ: the channel J depends on degrees alone.
     """
     n = nodes
     drawn = {grid: random_weights(run, n, *grid) for grid in GRIDS}
@@ -153,7 +154,7 @@ def names(run: Run, n: int) -> Iterator[Finding]:
 
 
 def counting(run: Run) -> Finding:
-    """A head that asks with A, through J, and is answered by A."""
+    """A head with query A J and key A."""
     J = Channels(np.zeros((2, 2), dtype=int), np.diag([0, 1]))
     graphs = [all_graphs(n) for n in range(2, 5 if run.quick else 6)]
     models = [

@@ -1,11 +1,11 @@
-"""Networks with random weights on all words of d letters: transformers, LSTMs and MLPs.
+"""Networks with random weights on all words of d bits: transformers, LSTMs and MLPs.
 
     transformer L   L layers of one head and an MLP of 256, width 64, pre-norm with gains 1; a token
                     to read out from stands last, and every token sees all
-    LSTM L          L layers of width 64 over the letters; the last state is read
-    MLP L           L hidden layers of 64 ReLUs on letters −1 and +1
+    LSTM L          L layers of width 64 over the bits; the last state is read
+    MLP L           L hidden layers of 64 ReLUs on bits −1 and +1
 
-and three laws of their weights:
+and three distributions of their weights:
 
     uniform   all weights and biases uniform between −10 and 10, as in [Bhattamishra2023]
               (second hand)
@@ -43,9 +43,9 @@ ARCHITECTURES = (
 
 @torch.no_grad()
 def outputs(kind: str, layers: int, law: str, d: int, seed: int) -> np.ndarray:
-    """What one such network says to all words of d letters, (2^d,), float32.
+    """The outputs of one such network on all words of d bits, (2^d,), float32.
 
-    Networks of two laws or architectures are independent draws, of the same seed too.
+    Networks of two distributions or architectures are independent draws, also for the same seed.
     """
     words = torch.from_numpy(all_sequences(d, 2))
     module, said = NETWORKS[kind](layers, d)

@@ -16,9 +16,9 @@ THRESHOLDS = ("0", "median")
 
 
 class Row(NamedTuple):
-    """An architecture with weights of one law: Sens of each draw at both thresholds (those with
-    at most 2^{d−1} different outputs are left out of the second), the share of constants at 0,
-    and the functions at the median, (draws, 2^d)."""
+    """Sens of each draw of one architecture and distribution of weights, at both thresholds, where
+    draws with at most 2^{d−1} different outputs are left out of the second; the fraction of
+    constants at 0; and the functions at the median, (draws, 2^d)."""
 
     at: dict[str, np.ndarray]
     constant: float

@@ -26,7 +26,7 @@ from verify.sensitivity.random_table import (
 PAIRS = {"shallow": ("transformer 2", "LSTM 1"), "deep": ("transformer 6", "LSTM 4")}
 SHALLOW = "LSTM 1"
 EXACT = 1e-9  # sums of a few fractions in float64
-FEW, FEWEST = 10, 5  # draws of quick runs, and below which nothing is said of a mean
+FEW, FEWEST = 10, 5  # draws of quick runs, and below which no mean is judged
 
 
 @claim(
@@ -36,22 +36,22 @@ FEW, FEWEST = 10, 5  # draws of quick runs, and below which nothing is said of a
 def random_weights(
     run: Run, *, draws: Annotated[int, option("networks of each kind", min=FEW)] = 20
 ) -> Iterator[Finding]:
-    """Transformers with random weights are less sensitive than LSTMs.
+    """Published observation: transformers with random weights are less sensitive than LSTMs.
 
-    All words of 8 letters; a function is the sign of the output, or whether it is above its median,
-    which makes it balanced: with threshold 0 many networks are constant, and their sensitivity is 0
-    for no other reason.  Three laws of the weights: uniform between −10 and 10, Xavier, and normal
-    with standard deviation 0.02.
+    Functions of all words of 8 bits: whether the output is above 0, or above its median, which
+    makes the function balanced; with threshold 0 many networks are constant, and their sensitivity
+    is 0 for no other reason.  Three distributions of the weights: uniform between −10 and 10,
+    Xavier, and normal with standard deviation 0.02.
 
-    For each law and each threshold, transformers of two layers are set beside LSTMs of one, and
-    those of six beside LSTMs of four: are they below in the mean, by 3 standard errors?  At the
+    For each distribution and threshold, transformers of two layers are compared with LSTMs of one,
+    and those of six with LSTMs of four: is their mean lower, by 3 standard errors?  At the
     median only draws count whose outputs take more values than half the words; with fewer than 5 of
     them it is undecided, and with none there is nothing to compare.  Transformers are read at a
-    token of their own behind the word, LSTMs at its last letter.
+    last token of their own, LSTMs at its last bit.
 
-    As controls, two halves of the transformers are set beside each other, and the functions f at
-    the median beside f ⊕ parity, whose sensitivity is 1 − Sens(f): a difference that is known, and
-    has to be found.
+    As controls, two halves of the transformers are compared with each other, and the functions f at
+    the median with f ⊕ parity, whose sensitivity is 1 − Sens(f): a known difference that must be
+    found.
     """
     table = measured(run, FEW if run.quick else draws)
     for law in LAWS:
@@ -69,7 +69,7 @@ def random_weights(
 
 
 def linear_share(functions: np.ndarray) -> float:
-    """The share of linear threshold functions among these."""
+    """The fraction of linear threshold functions among these."""
     return float(np.mean([is_linear_threshold(each) for each in functions]))
 
 
@@ -84,7 +84,7 @@ def difference(low: np.ndarray, high: np.ndarray) -> Mean:
 
 
 def told(rows: dict[str, Row], threshold: str) -> str:
-    """All architectures of a law on one line."""
+    """All architectures for one distribution of weights on one line."""
     parts = []
     for name, row in rows.items():
         values = row.at[threshold]
@@ -139,8 +139,7 @@ def _control(table: Table) -> Finding:
 
 
 def _planted(table: Table) -> Finding:
-    """Transformers beside the same functions ⊕ parity: every flip that changes one of the two does
-    not change the other."""
+    """Transformers compared with the same functions ⊕ parity: a flip changes one of the two."""
     odd = all_sequences(LETTERS, 2).sum(axis=1) % 2 == 1
     wrong, told_apart, count = 0.0, 0, 0
     for law in LAWS:

@@ -1,4 +1,12 @@
-"""The claim `retrieval-profiles`: to which of its tokens a model is sensitive, exactly."""
+"""The claim `retrieval-profiles`: the sensitivity of a model to each of its tokens, exactly.
+
+The fractions are counts over all V^n sequences.  For V = 2 the induction head has influence 1 at
+the last position but one: let a be the last token and b the other symbol.  If the token before is
+a, the latest match is the last token itself, and the prediction is a.  If it is b, let p be the
+latest position of a before it, so that all tokens from p + 1 to n − 1 are b; the prediction is the
+token after p, which is b, or ⊥ if there is no such p.  So the prediction is a iff the token before
+the last is a, and to flip that always changes it.
+"""
 
 from __future__ import annotations
 
@@ -55,14 +63,14 @@ LONGEST = 10  # tokens of two symbols
 def retrieval_profiles(run: Run) -> Iterator[Finding]:
     """The sensitivity of retrieval models to each of their tokens, on all V^n sequences.
 
-    The answer at the last token (the latest match, ⊥ where there is none) of the built models for
-    1, 2 and 3 hops, the previous and the most frequent token: the chance that it changes when the
-    token at one position becomes another one.  Sens, the mean over positions, are the fractions
-    stated; they are those of the Efron–Stein decomposition, and tokens redrawn with probability δ
-    change the answer with probability at most δ·n·Sens (redrawn), which says nothing from 1 on.  At
-    V = 4, n = 6, recent tokens count more for the induction head: that is the task's own, as
-    nothing was learned.  Of two symbols it turns on the last token but one: flipping that always
-    changes its answer.
+    The models predict at the last token the symbol after 1, 2 and 3 hops (⊥ without a match), the
+    previous token and the most frequent one.  The influence of a position is the probability that
+    the prediction changes when the token there becomes another one; the mean over positions is
+    71/512, 185/567 and 211/512 for the induction head at (V, n) = (2, 8), (3, 7) and (4, 6), and so
+    on.  The means are those of the Efron–Stein decomposition, and tokens redrawn with probability δ
+    change the prediction with probability at most δ·n·Sens (redrawn).  At V = 4, n = 6 the
+    influence on the induction head rises from position to position, although no weight was
+    learned; for V = 2 it is 1 at the last position but one.
     """
     drawn = dict[tuple[int, int], dict[str, list[Fraction]]]()
     for place, (V, n) in enumerate(SIZES[:1] if run.quick else SIZES):
@@ -85,7 +93,7 @@ def retrieval_profiles(run: Run) -> Iterator[Finding]:
 
 
 def models(run: Run) -> dict[str, OverTokens]:
-    """By name: a model beside its task."""
+    """A model and its task, by name."""
 
     def made(name: str, build: Any, answers: Any) -> OverTokens:
         return OverTokens(name, partial(run.build, build), answers)
@@ -121,7 +129,7 @@ DEFINITIONS: dict[str, Callable[[tuple[int, ...]], int]] = {
 
 
 def last_answers(statement: OverTokens, V: int, n: int) -> np.ndarray:
-    """The model's answers at the last token of all sequences, (V^n,)."""
+    """The model's predictions at the last token of all sequences, (V^n,)."""
     return statement.at(V, n).model(all_sequences(n, V))[..., -1].numpy()
 
 
@@ -139,7 +147,7 @@ def _profile(answers: np.ndarray, V: int, n: int, name: str) -> Finding:
 
 @cache
 def brute_force(V: int, n: int, name: str) -> tuple[Fraction, ...]:
-    """The profile, by definition of the task too; kept, as no model is in it."""
+    """The profile by the definition of the task; cached, as it depends on no model."""
     return (*forced_profile_by_definition(DEFINITIONS[name], V, n),)
 
 
@@ -179,7 +187,7 @@ def _bound(bound: Fraction) -> str:
 
 
 def _chance(run: Run) -> Finding:
-    """The chance of a change by the Efron–Stein parts, beside all pairs of sequences."""
+    """The probability of a change by the Efron–Stein parts and over all pairs of sequences."""
     V, n = PAIRS
     answers = last_answers(models(run)["hop 1"], V, n)
     found = [change_when_redrawn(answers, V, delta) for delta in DELTAS]
@@ -198,7 +206,7 @@ def _chance(run: Run) -> Finding:
 
 
 def _last_but_one(run: Run) -> Finding:
-    """Of two symbols, the answer is the token's own symbol iff the one before is the same."""
+    """For V = 2 the prediction is the last symbol iff the token before it is the same."""
     statement = models(run)["hop 1"]
     lengths = range(2, (6 if run.quick else LONGEST) + 1)
     found = {n: last_but_one(last_answers(statement, 2, n)) for n in lengths}

@@ -54,18 +54,18 @@ from verify.sensitivity.standard_functions import (
 )
 
 DELTAS = Fraction(1, 20), Fraction(1, 4), Fraction(1, 2), Fraction(9, 10)
-ETA = 1e-6  # a chance of error in a million: an interval that misses is news
+ETA = 1e-6  # a probability of error in a million: an interval that misses is news
 UNITS: dict[str, tuple[str, Callable[[int], int]]] = {
     "subset-parity": ("k − 1", lambda k: k - 1),
     "conjunction": ("1", lambda k: 1),
     "junta": ("2^k", lambda k: 2**k),
 }
 TOKENS = 4, 3  # symbols and tokens of a function whose tokens are redrawn
-SEEDS, FEW, OFTEN = 100, 200, 0.2  # seeds, sequences of each, and their chance of error
+SEEDS, FEW, OFTEN = 100, 200, 0.2  # seeds, sequences of each, and their probability of error
 QUICK_SEEDS = 25
 MOST_LETTERS = 14  # models are run on all 2^d words
-STANDARD = {"table": (None,)}  # what is said of the standard functions alone
-MOST_UNITS = 10  # letters of a table of one's own that is built, with 2^10 units
+STANDARD = {"table": (None,)}  # options for the standard functions alone
+MOST_UNITS = 10  # bits of a table of one's own that is built, with 2^10 units
 
 
 @claim(
@@ -77,7 +77,7 @@ def sensitivity(
     run: Run,
     *,
     d: Annotated[
-        int, option("letters of the standard functions", min=5, max=MOST_LETTERS, only=STANDARD)
+        int, option("bits of the standard functions", min=5, max=MOST_LETTERS, only=STANDARD)
     ] = 9,
     samples: Annotated[int, option("random words of an estimate", min=100, only=STANDARD)] = 5000,
     table: Annotated[
@@ -85,13 +85,16 @@ def sensitivity(
         option("instead, a function of your own: the JSON list of its 2^d values"),
     ] = None,
 ) -> Iterator[Finding]:
-    """Parities, conjunctions, majority and multiplexers are as sensitive as their closed forms say.
+    """Sensitivities of parities, conjunctions, majority and multiplexers are those in closed form.
 
-    Sens(f) is the chance that a random flip changes f, the mean of the influences: k/d of a
-    k-parity, 1/d of a dictator, (k/d)2^{1−k} of a conjunction, C(d−1, (d−1)/2)/2^{d−1} of majority.
-    Models of them answer accordingly on all 2^d words.  Var f ≤ I(f) ≤ deg f ≤ s(f)², I = d·Sens, s
-    the maximum sensitivity, of which the last is [Huang2019] and all are checked on every function
-    of four letters; and NS_δ(f) ≤ δ·I(f).
+    Sens(f) is the probability that the flip of one uniform bit of a uniform x ∈ {0, 1}^d changes
+    f(x): k/d for a k-parity, 1/d for a dictator, (k/d)2^{1−k} for a conjunction of k bits,
+    C(d−1, (d−1)/2)/2^{d−1} for majority, d odd, and (a/2 + 1)/(a + 2^a) for a multiplexer with a
+    address bits.  One layer of k heads computes a k-parity with k − 1 hidden ReLU neurons, a
+    conjunction with one, and any function of k bits with 2^k.  Var f ≤ I(f) ≤ deg f ≤ s(f)²,
+    I = d·Sens, s the maximum sensitivity; the last is [Huang2019], and all are checked on every
+    function of four bits.  Independent flips with probability δ change f with probability
+    (1 − Stab_{1−2δ}(f))/2 ≤ δ·I(f).
     """
     if table is not None:
         yield from _own(run, table)
@@ -108,7 +111,7 @@ def sensitivity(
 
 
 def _own(run: Run, path: Path) -> Iterator[Finding]:
-    """What is said of a function given as a table."""
+    """Findings on a function given as a table."""
     fields = json_table(path, ("table", "name"))
     values, name = truth_table(fields["table"]), fields.get("name") or path.stem
     own = own_function(run, values, name)
@@ -152,7 +155,7 @@ def _computed(each: Standard, model: Transformer, quick: bool) -> Iterator[Findi
 
 
 def _units(each: Standard, model: Transformer) -> Finding:
-    """ReLU units, which the ledger states in words."""
+    """The number of hidden ReLU neurons, which the statement gives in words."""
     k = len(each.positions)
     formula, wanted = UNITS[each.statement.theorem]
     found = units(model)
@@ -161,7 +164,7 @@ def _units(each: Standard, model: Transformer) -> Finding:
 
 
 def _gaps(each: Standard, model: Transformer) -> Finding:
-    """The least of the heads' gaps, none of which depends on a letter."""
+    """The least of the heads' gaps, none of which depends on a bit."""
     found = [gap_finding("", model, states) for states in looking_at(model, each.positions)]
     wrong = [finding for finding in found if finding.verdict is not Verdict.HOLDS]
     least = wrong[0] if wrong else min(found, key=lambda finding: finding.measured)
@@ -174,7 +177,7 @@ def _gaps(each: Standard, model: Transformer) -> Finding:
 
 
 def answered(model: Transformer, d: int) -> np.ndarray:
-    """The model's last answers to all words of d letters, as values −1 and +1, (2^d,)."""
+    """The model's last answers to all words of d bits, as values −1 and +1, (2^d,)."""
     return 1 - 2 * model(all_sequences(d, 2))[..., -1].numpy()
 
 
@@ -184,7 +187,7 @@ def told(figures: Mapping[str, Any]) -> str:
 
 
 def _two_ways(values: np.ndarray) -> Finding:
-    """Influences by flipping letters and by the spectrum."""
+    """Influences by flipping bits and by the spectrum."""
     counted, summed = influences(values), influences_by_spectrum(values)
     return same(
         "influences",
@@ -229,12 +232,12 @@ def _ordered(figures: Mapping[str, np.ndarray], words: str) -> Iterator[Finding]
 
 
 def _chain(d: int) -> Iterator[Finding]:
-    """The inequalities for every function of d letters."""
+    """The inequalities for every function of d bits."""
     yield from _ordered(all_figures(d), "")
 
 
 def _random(run: Run) -> Iterator[Finding]:
-    """The transform and the noise sensitivity beside their definitions."""
+    """The transform and the noise sensitivity, compared with their definitions."""
     longest = 5 if run.quick else 8
     drawn = [run.rng.choice([-1, 1], 2**d) for d in range(1, longest + 1)]
     agree = sum(bool((walsh_hadamard(f) == walsh_hadamard_by_definition(f)).all()) for f in drawn)

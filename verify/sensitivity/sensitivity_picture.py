@@ -1,4 +1,4 @@
-"""The picture of `sensitivity`: Fourier weight by degree, and influence by letter."""
+"""The picture of `sensitivity`: Fourier weight by degree, and influence by bit."""
 
 from __future__ import annotations
 

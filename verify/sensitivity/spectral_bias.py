@@ -1,4 +1,4 @@
-"""The claim `spectral-bias`: kernels of an inner product prefer low degrees, parity by parity."""
+"""The claim `spectral-bias`: eigenvalues of inner-product kernels fall in steps of two degrees."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from theory.sequences import all_sequences
 from verify.claim import Run, claim, option
 from verify.finding import Finding, at_least, labelled, same
 
-WORDS = 8  # letters up to which all words are gone through
+WORDS = 8  # bits up to which all words are gone through
 MOST_LETTERS = 32  # the steps of the proof are polynomials of so many factors, for each degree
 DEGREE = 12  # of a random power series
 SQUARE, LETTERS = [Fraction(0), Fraction(0), Fraction(1)], 6  # the counterexample
@@ -35,15 +35,15 @@ SQUARE, LETTERS = [Fraction(0), Fraction(0), Fraction(1)], 6  # the counterexamp
 def spectral_bias(
     run: Run,
     *,
-    d: Annotated[int, option("letters of the largest cube", min=6, max=MOST_LETTERS)] = 16,
+    d: Annotated[int, option("bits of the largest cube", min=6, max=MOST_LETTERS)] = 16,
     draws: Annotated[int, option("random power series", min=20)] = 200,
 ) -> Iterator[Finding]:
     """A kernel Φ(⟨x, y⟩/d) on {±1}^d, Φ with non-negative coefficients, has μ_k ≥ μ_{k+2} ≥ 0.
 
-    μ_k is the eigenvalue of every character of degree k, k + 2 ≤ d.  Each step of the proof is
-    checked as an identity of integer vectors, for all Φ at once, and the lemma on random ones.  Not
-    μ_k ≥ μ_{k+1}: t² at d = 6 has 1/6, 0, 1/18, 0, 0, 0, 0.  So regression with such a kernel
-    prefers low degrees among the even ones, and among the odd ones.
+    Φ(t) = Σ_m c_m t^m with c_m ≥ 0 and Σ_m c_m < ∞, and μ_k is the eigenvalue of every character of
+    degree k, 0 ≤ k ≤ d − 2.  Each step of the proof is checked as an identity of integer vectors,
+    for all Φ at once, and the lemma on random polynomials.  In general not μ_k ≥ μ_{k+1}: for t²
+    and d = 6 the eigenvalues are 1/6, 0, 1/18, 0, 0, 0, 0.
     """
     sizes = range(1, (8 if run.quick else d) + 1)
     yield from labelled("proof", _steps(sizes))
@@ -121,7 +121,7 @@ def _same_points(d: int, k: int) -> bool:
 
 
 def _walks(d: int, k: int) -> bool:
-    """By the sums over words of the definition, gathered by their number of letters −1."""
+    """By the sums over words of the definition, gathered by their number of bits −1."""
     signs, counts = by_minus_ones(d, k), [walks(d, m)[k] for m in range(DEGREE + 1)]
     sums = [sum(c * (d - 2 * j) ** m for j, c in enumerate(signs)) for m in range(DEGREE + 1)]
     return all(total == 2**d * n >= 0 for total, n in zip(sums, counts, strict=True))

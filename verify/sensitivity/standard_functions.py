@@ -35,12 +35,12 @@ from verify.evidence.gaps import States, at_positions
 from verify.evidence.statement import OverTokens
 
 Figures = dict[str, Any]
-NOISE = Fraction(1, 20)  # the probability that a letter is flipped
+NOISE = Fraction(1, 20)  # the probability that a bit is flipped
 
 
 @dataclass(frozen=True)
 class Standard:
-    """A function of d letters beside its model and its figures; the heads of some models read
+    """A function of d bits, its model and its figures; the heads of some models read
     `positions`; `noise` is NS_δ at δ = `NOISE` in closed form."""
 
     statement: OverTokens
@@ -73,7 +73,7 @@ def of_influence(
 
 
 def standard_functions(run: Run, d: int) -> Iterator[Standard]:
-    """Parities, a dictator, conjunctions, majority and multiplexers of d letters or fewer."""
+    """Parities, a dictator, conjunctions, majority and multiplexers of d bits or fewer."""
     yield _subset_parity(run, d, spread(d, 3), "3-parity")
     yield _subset_parity(run, d, spread(d, 1), "dictator")
     yield _conjunction(run, d, spread(d, 3))
@@ -141,7 +141,7 @@ def _majority(run: Run, d: int) -> Standard:
 
 
 def own_function(run: Run, values: np.ndarray, name: str) -> Standard:
-    """A function given by its values (2^d,), as a junta of all its letters."""
+    """A function given by its values (2^d,), as a junta of all its bits."""
     return _as_junta(run, values, name, figures_of(values))
 
 
@@ -161,12 +161,12 @@ def _as_junta(
 
 
 def spread(d: int, k: int) -> tuple[int, ...]:
-    """k positions of d letters, the last among them."""
+    """k positions of d bits, the last among them."""
     return tuple(d - 1 - i * d // k for i in range(k))
 
 
 def looking_at(model: Transformer, positions: tuple[int, ...]) -> Iterator[States]:
-    """A head for each position, which asks for it whatever the letters are."""
+    """A head for each position, which attends to it whatever the bits are."""
     keys = at_positions(model, "j", "norm")
     here = np.arange(len(keys["j"]))
     for head, p in enumerate(positions):

@@ -37,16 +37,15 @@ def connectivity_depth(
     """Standard transformers of one layer gain by leaving out graphs beyond distance 3, of two lose.
 
     Rows of A are tokens without positions, softmax, width 64, graphs ER(8, 0.2).  One layer trained
-    on graphs whose connected nodes are all within distance 3 is right about more labellings of
-    2Chain, and about more fresh graphs of that kind, than one trained on all graphs.  Two layers,
-    to whose 3² all pairs of 8 nodes are near, are right about more graphs beyond distance 3 if
-    trained on all; and so trained they are right about more of them than one layer.
+    on graphs whose connected nodes are all within distance 3 is right on more labellings of 2Chain
+    and on more fresh graphs of that kind than one trained on all graphs.  Two layers, for which all
+    pairs of 8 nodes are within 3² = 9, are right on more graphs with a pair beyond distance 3 if
+    trained on all graphs than if trained within 3, and than one layer trained on all.
 
     A graph is right if all its pairs are.  Of three seeds of each, every one is above every one of
-    the others, by standard errors; if there were no difference, that would come about in one of 20
-    cases, for each of the four comparisons.  All were trained for 2000 steps, after which the loss
-    of one layer still falls, so that nothing is said of where it ends.  Nothing is promised of
-    2Clique, nor of other sizes.
+    the others, by standard errors; if there were no difference, that would happen with probability
+    1/20 for each of the four comparisons.  All were trained for 2000 steps, after which the loss of
+    one layer still falls: its limit is not known.  Nothing is claimed for 2Clique or other sizes.
     """
     trial = Trial.of(run, samples)
     one, two = (looked_at(prefix, "softmax", ("within", "all"), trial) for prefix in (ONE, TWO))

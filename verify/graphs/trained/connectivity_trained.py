@@ -1,4 +1,4 @@
-"""The claim `connectivity-trained`: what a layer learns from graphs within and beyond capacity."""
+"""The claim `connectivity-trained`: one layer trained on graphs within and beyond capacity."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ BY_NAME = 0.5  # of squared weights: what depends on names at least, without tra
 def connectivity_trained(
     run: Run, *, samples: Annotated[int, option("fresh graphs", min=100)] = 2000
 ) -> Iterator[Finding]:
-    """One layer learns who is connected from graphs within its capacity, and not from others.
+    """One layer learns connectivity from graphs within its capacity, and not from others.
 
-    On graphs ER(8, 0.2), one disentangled layer, whose capacity is distance 3.  If all connected
-    nodes of the training graphs are as near, two non-negative channels A ⊗ I + B ⊗ J come out with
-    hardly any J and are right about fresh graphs of the kind, 2Chain and 2Clique.  If not, J is
-    larger and 2Clique wrong.  Free weights find the two channels unaided, and fail on 2Clique, too,
-    if trained on all graphs.
+    One disentangled layer, whose capacity is distance 3, trained on graphs ER(8, 0.2).  If all
+    connected nodes of the training graphs are within distance 3, weights A ⊗ I + B ⊗ J ≥ 0 have at
+    most 1 % of their squared norm in J and are right on fresh graphs of that kind, 2Chain and
+    2Clique.  If not, J is larger and 2Clique wrong.  Free weights become A ⊗ I + B ⊗ J with nothing
+    imposed, and also fail on 2Clique if trained on all graphs.
 
     A graph is right if all its pairs are.  2Chain and 2Clique come in all 5040 and 35 labellings.
-    There are three seeds of everything and each is told; of how weights move in training, which
-    [Ye2026] has theorems on, nothing is said.
+    There are three seeds of everything and each is reported.  The course of training, on which
+    [Ye2026] has theorems, is not studied.
     """
     trial = Trial.of(run, samples)
     channels = looked_at(CHANNELS, "disentangled", ("within", "all", "beyond"), trial)

@@ -151,7 +151,7 @@ def before_training(prefix: str) -> Transformer:
 
 
 def knows_nothing(model: Transformer, trial: Trial) -> Finding:
-    """The control: right about hardly a graph."""
+    """The control: right on few graphs."""
     right = trial.right(model, "all")
     return at_most(
         "graphs",

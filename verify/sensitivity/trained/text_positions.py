@@ -1,4 +1,4 @@
-"""The claim `text-positions`: which of sixteen words the answers of trained networks hang on."""
+"""The claim `text-positions`: on which of sixteen words predictions of trained networks depend."""
 
 from __future__ import annotations
 
@@ -57,15 +57,15 @@ class Profile(NamedTuple):
 def text_positions(
     run: Run, *, times: Annotated[int, option("random words in each place", min=1)] = 3
 ) -> Iterator[Finding]:
-    """Transformers depend on all positions of a text alike, LSTMs on recent ones, and on more.
+    """Published observation: transformers depend on all words alike, LSTMs more on recent ones.
 
-    A word of sixteen becomes a random other one of 256, each in turn, and Sens is the share of
-    answers that change.  A transformer that is read at a token of its own, and LSTMs that are read
-    at their last state or at the mean of all, three seeds of each, were trained until 95 % of 1513
-    windows were right.  A window begins anywhere in a text, so that the evidence stands everywhere
-    alike.  What is stated here was written down before these models were trained; of wider ones it
-    was known that transformers were even, that LSTMs read at the last state had .4 of the influence
-    in the last four words, and that they were not more sensitive.
+    A word of sixteen becomes a random other one of 256, each in turn, and Sens is the fraction of
+    predictions that change.  A transformer that is read at a token of its own, and LSTMs that are
+    read at their last state or at the mean of all, three seeds of each, were trained until 95 % of
+    1513 windows were right.  A window begins anywhere in a text, so that the evidence stands
+    everywhere alike.  What is stated here was written down before these models were trained; of
+    wider ones it was known that transformers were even, that LSTMs read at the last state had .4 of
+    the influence in the last four words, and that they were not more sensitive.
 
     learnt     95 % of the windows of training.
     uniform    of a transformer, the last four words have between 3/4 and 4/3 of the influence of
@@ -77,7 +77,7 @@ def text_positions(
     sensitive  every seed of the LSTM is more sensitive than every seed of the transformer, on
                windows held out, and on those of training, by standard errors over windows (which
                were added after); fails where all are less, undecided else.  If kinds did not
-               differ, each of the four comparisons would have a chance of 1/20.
+               differ, each of the four comparisons would hold with probability 1/20.
     controls   naive Bayes from words counted in training, which no position matters to, has to be
                uniform, at the ends and at all positions; and one whose weights rise from 1 to 16
                has to have recency.
