@@ -1,4 +1,4 @@
-"""The claim `newton`: a transformer computes k steps of Iterative Newton."""
+"""The claim `newton`: a transformer computes k steps of the Newton–Schulz iteration."""
 
 from __future__ import annotations
 
@@ -73,10 +73,14 @@ def newton(
     domain: Annotated[DomainName, option("number system of the equality")] = "all",
     samples: Prompts = 100,
 ) -> Iterator[Finding]:
-    """On any examples and query, hand-built weights compute k steps of Iterative Newton.
+    """For all X, y and x_q, hand-built transformers predict x_qᵀ M_k Xᵀ y over Q, where S = XᵀX,
+    M₀ = αS (or αI) and M_{j+1} = 2M_j − M_j S M_j: k steps of the Newton–Schulz iteration
+    (Iterative Newton in [Fu2024]), α > 0 being a weight.
 
-    The prediction is x_qᵀ M_k Xᵀ y with M₀ = αS (or αI), M_{j+1} = 2M_j − M_j S M_j,
-    S = XᵀX. Computing the recursion needs no hypothesis; it converges to the pseudo-inverse iff
+    Layout "paper" has the k + 8 layers of [Fu2024, Theorem 5.1], with ReLU attention and n in the
+    weights; "direct" has k + 2 layers of one linear head; "ladder" has ⌈log₃(2^(k+2) + 1)⌉ layers
+    of linear heads, the fewest possible.  The causal layouts predict from every prefix at once.
+    Computing the recursion needs no hypothesis on X; it converges to the pseudo-inverse iff
     0 < α < 2/λmax(S)² (from αI: 2/λmax(S)).
     """
     examples = gaussian_examples(run, samples, n, d)
@@ -103,8 +107,8 @@ def newton(
 
 
 def _theory(run: Run, start: Start) -> Finding:
-    """`theory.regression.newton` beside a transformer over Q, on numbers so small and whole that
-    float64 does not round them."""
+    """`theory.regression.newton` beside a transformer over Q, on integers so small that float64
+    does not round them."""
     (n, d, k), alpha, domain = (3, 2, 2), 2.0**-6, Rational()
     X, y, Q = (run.rng.integers(-2, 3, shape).astype(float) for shape in ((n, d), (n, 1), (1, d)))
     case = newton_statement(run, "direct", start, alpha).at(d, n, k)
