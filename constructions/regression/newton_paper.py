@@ -20,7 +20,8 @@ are stated to be exact in an MLP, which a piecewise linear map cannot be; here t
 so the first product already contains the sum, and the layer named "sum" is kept for the theorem's
 count.  A copy goes into an empty register, and only from itself is it subtracted: formed as
 (x + αSx) − x the start would round to 0 where αS is small.  The factors n and α stand in different
-matrices, W_O and W_V, so neither is rounded; n being there, a model serves n examples only.
+matrices, W_O and W_V, so neither is rounded; n being there, a model serves n examples only: on
+m it would make the steps from α(n/m)²S.
 """
 
 from __future__ import annotations

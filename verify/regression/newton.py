@@ -13,7 +13,7 @@ from verify.evidence.agreement import transformer_in_float
 from verify.evidence.certificates import Recursion, for_all_inputs
 from verify.evidence.examples import computes
 from verify.evidence.identity import DomainName
-from verify.evidence.statement import Inputs
+from verify.evidence.statement import Inputs, predict
 from verify.finding import Finding, equal, labelled
 from verify.regression.convergence import distance_to_ols, newton_converges, safe_alpha
 from verify.regression.data import gaussian_examples
@@ -95,6 +95,8 @@ def newton(
             of = Recursion(f"{k} steps of Newton's method", k, scale, start)
             run.certify(lambda: for_all_inputs(case, of))  # noqa: B023  at once
     if domain == "all":
+        if "paper" in layouts_of(layout, start, pairs, interleaved):
+            yield _twice_as_many_examples(run)
         yield _theory(run, start)
     if domain in ("all", "float"):
         in_float = transformer_in_float(case.model, *examples)
@@ -117,8 +119,31 @@ def _theory(run: Run, start: Start) -> Finding:
     value = domain.number(*float(Q[0] @ solve(X, y[:, 0], k, alpha, start)).as_integer_ratio())
     return equal(
         "theory",
-        f"theory.regression.newton on whole numbers (d={d}, n={n}, k={k})",
+        f"theory.regression.newton on integers (d={d}, n={n}, k={k})",
         None if held == value else f"it gives {value}, the transformer {held}",
         words=f"both give {value}",
         wanted="the transformer's prediction over Q",
+    )
+
+
+def _twice_as_many_examples(run: Run) -> Finding:
+    """n is in the weights of "paper": on m examples they make the steps from α(n/m)²·S, over Q.
+
+    ReLU attention divides by m, so each factor n leaves r = n/m: the start is M₀ = rαS, a step is
+    M ← 2M − r M S M, and the product with the labels has a factor r.  So r M obeys Newton's
+    recursion from r²αS, and the prediction is x_qᵀ (r M_k) Xᵀ y.  Here m = 2n.
+    """
+    (d, n, k), alpha = (2, 3, 2), 2.0**-6
+    ours, quarter = (newton_statement(run, "paper", "gram", a) for a in (alpha, alpha / 4))
+    given = ours.at(d, 2 * n, k).rational(run.rng)
+    held = predict(ours.at(d, n, k).model, given)
+    wanted, other = (of.algorithm(*given.matrices, k) for of in (quarter, ours))
+    answer, *both = (each.tolist()[0][0] for each in (held, wanted, other))
+    differs = f"predicted {answer}; from α/4 it is {both[0]}, from α {both[1]}"
+    return equal(
+        "paper/other-n",
+        f"paper: weights that contain n = {n}, on {2 * n} examples (d={d}, k={k})",
+        None if held == wanted != other else differs,
+        words="the steps from α/4 and not from α",
+        wanted="α(n/m)² for m examples",
     )
