@@ -10,8 +10,9 @@ output, 5 layers         copy, multiply, sum, copy, multiply: w = Σ_i y_i m_i =
                          query token and ⟨w, x_q⟩ is taken
 
 Two corrections to the printed proof.  Its pairs of heads compute relu(u) + relu(−u) = |u|; here the
-second head carries the negative of what the first one does (`signed_pair`).  Its multiplications
-are stated to be exact in an MLP, which a piecewise linear map cannot be; here they are attention:
+second head has the negative of the first one's value (`signed_pair`).  Its multiplications (mul in
+[Fu2024, Proposition B.4]) are taken to be exact in one layer, which an MLP of ReLUs cannot make
+them, as it is piecewise linear; here they are attention:
 
     multiply   query 1, key y, value m:              (1/n) Σ_i y_i · n·m_i = w, in every token
     sum        averages those n equal vectors:       (1/n) Σ_i 1 · p_i = w
