@@ -11,7 +11,7 @@ Causal attention, k layers, width 2d + 2: the predictions for all prefixes at on
 residuals above would mix prefixes (token j's residual belongs to the weights fitted to its own
 past), so token t rereads the raw pairs before it: with S_t, b_t of its own prefix it carries
 u = (I − ηS_t)^i x_t and adds η⟨b_t, u⟩ to its prediction, since w_k = Σ_{i<k} η(I − ηS_t)^i b_t.
-Both are the same head: u asks, key answers, (−η·key, η·y) is added to (u, prediction).
+Both are one head: query u, key `key`, value (−η·key, η·y) → (u, prediction).
 
 "ladder": the same k steps in ⌈log₃(2k + 1)⌉ layers, because the residual is the power (I − ηS)^k.
 """

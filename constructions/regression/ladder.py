@@ -10,9 +10,9 @@ polynomial in S with S·G_p = I − E^p.  Then G_N b is
 **Layers ⌈log₃(2N + 1)⌉, and no fewer can do it.**
 
 At least that many.  The prediction x_qᵀG_N b has degree 2N + 1 in the prompt.  A head of linear or
-ReLU attention multiplies three readings of the stream and an MLP of ReLUs is piecewise linear, so L
-layers on tokens that are affine in the prompt give piecewise polynomials of degree at most 3^L, and
-on an open set where it is one polynomial 3^L ≥ 2N + 1.
+ReLU attention multiplies three linear reads of the stream and an MLP of ReLUs is piecewise linear,
+so L layers on tokens that are affine in the prompt give piecewise polynomials of degree at most
+3^L, and on an open set where it is one polynomial 3^L ≥ 2N + 1.
 
 That many are enough.  Every token keeps, for one exponent p or two neighbouring ones,
 
@@ -39,7 +39,7 @@ Let M_L = (3^L − 1)/2, so that M_{L+1} = 3M_L + 1.  By induction L layers hold
 every pair n, n + 1 ≤ M_L: with q = ⌊n/3⌋, exponents 3q and 3q + 1 come from q alone, and
 3q + 1 = 2q + (q + 1), 3q + 2 = 2(q + 1) + q, 3q + 3 from the pair q, q + 1; that q ≤ M_{L−1} in the
 first case and q + 1 ≤ M_{L−1} in the second follows from 3q + 2 ≤ 3M_{L−1} + 1.  And 2N + 1 ≤ 3^L
-says N ≤ M_L.  The prediction is −s_N at the query, so there is no layer that reads out.
+means N ≤ M_L.  The prediction is −s_N at the query, so there is no layer that reads out.
 
 Stable: what rounding adds to e_c is multiplied by E^{2a} and to u_a by powers of E and sums of
 them, where the form with z = S G x in place of e tripled the error of the query in each layer.

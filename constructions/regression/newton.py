@@ -1,4 +1,4 @@
-"""Iterative Newton: one name for its constructions.
+"""The Newton–Schulz iteration (Iterative Newton in [Fu2024]): one name for its constructions.
 
 `newton(d, k, alpha)` returns a transformer whose prediction is x_qᵀ M_k Xᵀ y.  The weights, each
 with its proof, are in `newton_direct.py`, `newton_paper.py`, `ladder.py` and `ladder_gram.py`, of
@@ -34,11 +34,11 @@ def newton(
     causal: bool = False,
     n: Count | None = None,
 ) -> Transformer:
-    """A transformer that computes k steps of Iterative Newton for any examples and query.
+    """A transformer that computes k steps of the Newton–Schulz iteration (Iterative Newton).
 
-    `newton(d, k, alpha)(x, y, x_query)` is x_queryᵀ M_k Xᵀ y with M_{j+1} = 2M_j − M_j S M_j,
-    S = XᵀX and M₀ = alpha·S (start "gram") or alpha·I (start "identity"), for x (…, n, d),
-    y (…, n), x_query (…, d).
+    `newton(d, k, alpha)(x, y, x_query)` is x_queryᵀ M_k Xᵀ y, for any examples and query, with
+    M_{j+1} = 2M_j − M_j S M_j, S = XᵀX and M₀ = alpha·S (start "gram") or alpha·I (start
+    "identity"), for x (…, n, d), y (…, n), x_query (…, d).
 
     | layout | layers from αS, αI                       | heads    | width            |
     |--------|------------------------------------------|----------|------------------|
@@ -56,12 +56,12 @@ def newton(
     No transformer of linear or ReLU attention and ReLU MLPs on tokens affine in the prompt has
     fewer layers than the first ladder.
 
-    Formats shorter than float64, measured at κ(S) = 30, d = 5, n = 10: in float32 "ladder" stays
+    Shorter dtypes than float64, measured at κ(S) = 30, d = 5, n = 10: in float32 "ladder" stays
     within 6e−6 of the recursion up to k = 100 (six prompts), as it multiplies errors by powers of
-    the residual; "direct" within 2e−5 up to k = 40, since u asks, and an error δ of M x becomes
-    (2I − M S)δ, which tends to δ; "paper", where x asks, makes 2δ of it and passes 0.1 % after
-    k = 15.
-    In float16 "ladder" stays within 3 % up to k = 100, where "direct" and "paper" have overflowed.
+    the residual; "direct" within 2e−5 up to k = 40, since u is the query, and an error δ of M x
+    becomes (2I − M S)δ, which tends to δ; "paper", where x is the query, makes 2δ of it and passes
+    0.1 % after k = 15. In float16 "ladder" stays within 3 % up to k = 100, where "direct" and
+    "paper" have overflowed.
 
     Computing the recursion needs no hypothesis.  It converges to the pseudo-inverse on range(S)
     iff 0 < alpha < 2/λmax(S)² (gram), resp. alpha < 2/λmax(S) (identity), strictly.
@@ -73,7 +73,8 @@ def newton(
             one hardmax layer more copies x_i to the token of y_i ("direct" only).
         causal: every prefix at once: returns (…, n + 1), entry t from the first t examples; each
             token keeps S and M of its own prefix, and computes with its own registers alone.
-        n: number of examples, for "paper" only, whose weights contain it.
+        n: number of examples, for "paper" only, whose weights contain it: its models serve prompts
+            of exactly n examples, all others any number.
 
     Raises ValueError for what a layout cannot do, and for layers that do not fit into the memory.
 

@@ -1,11 +1,11 @@
-"""Iterative Newton for every prefix of the examples at once, in k + 2 causal layers.
+"""The Newton–Schulz iteration for every prefix of the examples at once, in k + 2 causal layers.
 
 Under a causal mask token t must not use what tokens before it have computed with their own, shorter
 prefixes: that is why the construction for full attention, evaluated causally, diverges (the remark
-in [Fu2024, appendix B]).  But a token may compute with its own registers, and the mask "own", which
-shows a token to itself alone, multiplies three of them:
+in [Fu2024, appendix B]).  But a token may compute with its own registers, and a head with a
+diagonal mask (`own`: a token attends to itself alone) multiplies three of them:
 
-    ⟨asks_t, answers_t⟩ · carries_t.
+    ⟨query_t, key_t⟩ · value_t.
 
 So token t keeps the whole matrices of its own prefix, S and M row by row (S_a and V_a, a = 1 … d):
 

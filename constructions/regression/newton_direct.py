@@ -1,4 +1,4 @@
-"""Iterative Newton, k steps in k + 2 layers of one linear head each, without any MLP.
+"""The Newton–Schulz iteration: k steps in k + 2 layers of one linear head each, without any MLP.
 
 The algorithm, with S = XᵀX:  M₀ = αS (start "gram") or M₀ = αI (start "identity"),
 M_{j+1} = 2M_j − M_j S M_j, prediction x_qᵀ M_k Xᵀ y.
@@ -8,8 +8,8 @@ The proof.  Keep u = 2^{−j} M_j x in every token.  Then
     2^{−(j+1)} M_{j+1} x = u − 2^{j−1} (2^{−j} M_j) S (2^{−j} M_j) x = u − 2^{j−1} Σ_i u_i ⟨x_i, u⟩,
 
 because Σ_i u_i x_iᵀ = 2^{−j} M_j S.  The right-hand side is one linear head on the residual stream:
-u asks, x answers, −2^{j−1}·u is added to u.  Halving at every step makes the factor 2 of Newton's
-recursion come for free; 2^k returns in the read-out head Σ_i y_i ⟨x_i, u_q⟩ · 2^k.  From
+query u, key x, value −2^{j−1}·u → u.  Halving at every step makes the factor 2 of Newton's
+recursion come for free; 2^k returns in the last head Σ_i y_i ⟨x_i, u_q⟩ · 2^k.  From
 "gram" one head more puts u = αSx in place; from "identity" the embedding writes u = αx.
 """
 
@@ -39,17 +39,17 @@ def newton_direct(d: int, k: int, alpha: float, start: Start) -> Transformer:
 
 
 def newton_interleaved(d: int, k: int, alpha: float, start: Start) -> Transformer:
-    """The same for prompts x₁, y₁, …, x_n, y_n, x_q: one layer more, width 3d + 5.
+    """`newton_direct` for prompts x₁, y₁, …, x_n, y_n, x_q: one layer more, width 3d + 5.
 
-    The first layer is a hardmax head that copies x_i from the token before into the token of y_i,
-    where it is the key.  Token t asks for position j with the score
+    The first layer is a unique-hard head that copies x_i from the token before into the token of
+    y_i, where it is the key.  Token t = 0, …, 2n carries s_t = (−1)^t and scores position j with
 
-        2(t − 1)j − j² − 2 s_t s_j  =  (t − 1)² − 2 + [−(t − 1 − j)² + 4·(the parities differ)],
+        2(t − 1)j − j² − 2 s_t s_j  =  (t − 1)² − 2 + [−(t − 1 − j)² + 4·(s_t ≠ s_j)],
 
     and the bracket is 4 at j = t − 1, at most 0 at every other j; for t = 0, which has no token
     before it, it is 0 at j = 1 and −1 at j = 0.  So the maximum is unique, label tokens read the
     input before them, and input tokens (the query among them) read a label token, whose x is 0:
-    their key stays 0 and only label tokens answer in the layers that follow.
+    their key stays 0, so only label tokens contribute in the layers that follow.
     """
     stream = Stream(x=d, key=d, u=d, y=1, estimate=1, t=1, t_squared=1, parity=1)
     x, key, t, t_squared, parity = map(stream.read, ("x", "key", "t", "t_squared", "parity"))
@@ -71,7 +71,7 @@ def newton_interleaved(d: int, k: int, alpha: float, start: Start) -> Transforme
 def _newton(
     stream: Stream, written: Embed, begin: list[Block], k: int, interface: Examples, of: Powers
 ) -> Transformer:
-    """What follows the layers that begin with u = M₀x: the steps and the read-out."""
+    """What follows the layers that begin with u = M₀x: the steps and the prediction."""
     key = stream.read("key" if "key" in stream else "x")
     # The factor stands in W_V: 2^{j−1}·u is of the size of M_j x, where u Σ_i u_i alone could
     # underflow for large j.

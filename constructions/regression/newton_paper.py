@@ -1,4 +1,4 @@
-"""Iterative Newton in the k + 8 layers of [Fu2024, Theorem 5.1], with the proof's signs corrected.
+"""Newton–Schulz in the k + 8 layers of [Fu2024, Theorem 5.1], its proof's signs corrected.
 
 Attention is ReLU divided by n over the examples ([Fu2024, Definition B.1]), two heads at most, and
 every linear map of a token is an MLP of paired ReLUs, so each layer is one that the theorem allows.
@@ -6,21 +6,23 @@ every linear map of a token is an MLP of paired ReLUs, so each layer is one that
 start, 3 layers          carry ← x (copy);  m ← αSx (attention carries the copy);  carry ← 0
 Newton, 1 layer a step   two heads add −½ Σ_i m_i ⟨m_i, x⟩ = −½ M S M x to m, and the MLP doubles m:
                          2(M − ½ M S M) x = (2M − M S M) x
-read-out, 5 layers       copy, multiply, sum, copy, multiply: w = Σ_i y_i m_i = M_k Xᵀ y reaches the
+output, 5 layers         copy, multiply, sum, copy, multiply: w = Σ_i y_i m_i = M_k Xᵀ y reaches the
                          query token and ⟨w, x_q⟩ is taken
 
 Two corrections to the printed proof.  Its pairs of heads compute relu(u) + relu(−u) = |u|; here the
-second head carries the negative of what the first one does (`signed_pair`).  Its multiplications
-are said to be exact in an MLP, which a piecewise linear map cannot be; here they are attention:
+second head has the negative of the first one's value (`signed_pair`).  Its multiplications (mul in
+[Fu2024, Proposition B.4]) are taken to be exact in one layer, which an MLP of ReLUs cannot make
+them, as it is piecewise linear; here they are attention:
 
-    multiply   y answers a constant, m is carried:   (1/n) Σ_i y_i · n·m_i = w, in every token
+    multiply   query 1, key y, value m:              (1/n) Σ_i y_i · n·m_i = w, in every token
     sum        averages those n equal vectors:       (1/n) Σ_i 1 · p_i = w
-    multiply   x asks, w answers, 1 is carried:      (1/n) Σ_i ⟨x, w_i⟩ · 1 = ⟨w, x⟩
+    multiply   query x, key w, value 1:              (1/n) Σ_i ⟨x, w_i⟩ · 1 = ⟨w, x⟩
 
 so the first product already contains the sum, and the layer named "sum" is kept for the theorem's
 count.  A copy goes into an empty register, and only from itself is it subtracted: formed as
 (x + αSx) − x the start would round to 0 where αS is small.  The factors n and α stand in different
-matrices, W_O and W_V, so neither is rounded.
+matrices, W_O and W_V, so neither is rounded; n being there, a model serves n examples only: on
+m it would make the steps from α(n/m)²S.
 """
 
 from __future__ import annotations

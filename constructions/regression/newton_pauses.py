@@ -1,4 +1,4 @@
-"""Iterative Newton for causal attention with O(dk) numbers a token: k groups of d pause tokens.
+"""Newton–Schulz for causal attention with O(dk) numbers a token: k groups of d pause tokens.
 
 Under a causal mask token i sees only those before it, so M_j x_i, which needs all examples, cannot
 stand at the example i.  It stands behind the last example: pause token (j, a), j = 0 … k − 1,
@@ -11,7 +11,7 @@ The proof.  With W_j = 2^{−j} M_j S and M_0 = αI, Newton's recursion is
 for u = 2^{−j} M_j x.  In every pause token keep u = W_j e_a, in the query u = 2^{−j} M_j x.
 
     layer 1        u = α Σ_i x_i ⟨x_i, e_a⟩        in pause tokens; the query has u = αx before
-    layer j + 2    u ← u − 2^{j−1} Σ_a u_{(j,a)} ⟨e_a, u⟩        only the group j answers
+    layer j + 2    u ← u − 2^{j−1} Σ_a u_{(j,a)} ⟨e_a, u⟩        keys of the group j only
 
 are right for all tokens behind the group j: the groups j + 1 … k − 1 and the query.  Within the
 group j the sum is over part of it, but nobody reads it afterwards, and before it nothing changes.
@@ -67,9 +67,9 @@ class Paused(Examples):
 
 @construction
 def newton_with_pauses(d: Count, k: FewSteps, alpha: StepSize) -> Transformer:
-    """k steps of Iterative Newton from M₀ = alpha·I under a causal mask, for queries at the end.
+    """k Newton–Schulz steps from M₀ = alpha·I under a causal mask, for queries at the end.
 
-    `newton_with_pauses(d, k, alpha)(x, y, x_query)` is x_queryᵀ M_k Xᵀ y as that of
+    `newton_with_pauses(d, k, alpha)(x, y, x_query)` is x_queryᵀ M_k Xᵀ y, the prediction of
     `newton(d, k, alpha, start="identity")`; k + 2 layers of one linear head each, width
     dk + 2d + 2, and dk pause tokens between examples and queries.  `newton(…, causal=True)` keeps
     O(d²) numbers in each token instead, and predicts from every prefix.

@@ -50,6 +50,7 @@ def test_each_kind_of_evidence_is_a_finding(every_layout):
         for layout in ("direct", "ladder", "paper")
         for id, evidence in EVIDENCE.items()
     }
+    layouts["paper/other-n"] = "exact"
     assert kinds == {**layouts, "theory": "exact", "converges": "float", "ols": "float"}
     assert failing(every_layout) == []
 
@@ -71,6 +72,19 @@ def test_a_register_that_is_wrong_is_named():
         assert "register u after layer 3" in finding.words
 
 
+def test_weights_that_do_not_contain_n_are_noticed():
+    """With twice the factor n in the start, the prediction on twice as many examples is another."""
+
+    def fault(model):
+        faulty = deepcopy(model)
+        faulty.blocks[1].attn.W_O *= 2
+        return faulty
+
+    run = Run(quick=True, fault=fault)
+    found = {f.id: f for f in newton.findings(run, k=1, d=1, n=2, layout="paper")}
+    assert found["paper/other-n"].verdict is Verdict.FAILS
+
+
 def test_no_registers_to_compare_decide_nothing():
     case = newton_statement(Run(), "direct", "gram", 0.25).at(1, 1, 0)
     found = invariants_hold(case, point(Run(), case), "x", "x", lambda case, given: [])
@@ -81,7 +95,8 @@ def test_no_registers_to_compare_decide_nothing():
 def test_a_layout_alone(layout):
     found = findings(k=1, d=1, n=2, layout=layout)
     more = ["theory", "converges", "ols"]
-    assert [id.partition("/")[0] for id in found] == [layout] * len(EVIDENCE) + more
+    own = len(EVIDENCE) + (layout == "paper")
+    assert [id.partition("/")[0] for id in found] == [layout] * own + more
     assert failing(found) == []
 
 

@@ -33,7 +33,7 @@ def chebyshev_iterates(
     T_k((c + a − 2λ)/(c − a)) / T_k((c + a)/(c − a)), is the least possible in the worst case over
     [a, c] for a polynomial of degree k with value 1 at 0 [Saad2003, Algorithm 12.1].
     For a = c the iteration is gradient descent with step 1/a. An eigenvalue above a + c makes it
-    diverge, which is computed, not refused.
+    diverge, which is computed and raises no error.
 
     Raises `ValueError` for smallest > largest, and as `normal_equations` does.
     """

@@ -2,9 +2,12 @@
 
 A head of linear or ReLU attention multiplies three quantities that are affine in the stream, and
 ReLU is piecewise linear, so after L layers every output is piecewise polynomial of degree at most
-3^L in the prompt.  The prediction x_qᵀ M_k Xᵀ y is a polynomial of degree 2^{k+2} + 1 from
-M₀ = αS and 2^{k+1} + 1 from M₀ = αI.  On an open set where the output is one polynomial the degrees
-must agree.
+3^L in the prompt.  The prediction x_qᵀ M_k Xᵀ y is a polynomial of degree 2^{k+2} + 1 from M₀ = αS
+and 2^{k+1} + 1 from M₀ = αI, for all d and n ≥ 1: its leading part in x_q = X = (s, 0, …) and one
+label y is ±α^(2^k) s^(2^{k+2}) y, resp. ±α^(2^k) s^(2^{k+1}) y.  The pieces of the output are
+finitely many, so on some open part of any open set it is one polynomial, where the degrees must
+agree.  This needs attention without softmax and without layer norm, and weights that do not depend
+on the prompt.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ FewSteps: TypeAlias = Annotated[Steps, Within(most=10**6)]
 
 @checked
 def ceil_log3(value: Count) -> int:
-    """⌈log₃ value⌉ for a whole number value ≥ 1, in whole numbers: the smallest L with 3^L ≥ value.
+    """⌈log₃ value⌉ for an integer value ≥ 1, in integers: the smallest L with 3^L ≥ value.
 
     (k·log₃2 is irrational for k ≥ 1, but its float64 value may still round to the wrong side.)
     """

@@ -17,8 +17,8 @@ def gradient_descent_iterates(x: Inputs, y: Labels, step_size: PerPrompt) -> Ite
 
     x (…, n, d), y (…, n), η = `step_size` > 0, one number or one per prompt. The iterates converge
     to the minimum-norm solution if and only if η < 2/λmax(S) (or b = 0); with a larger step they
-    diverge, which is computed, not refused. See `gradient_descent_residual` for the exact residual.
-    [vonOswald2023, Proposition 1] makes each step one head of linear attention.
+    diverge, which is computed and raises no error. See `gradient_descent_residual` for the exact
+    residual. [vonOswald2023, Proposition 1] makes each step one head of linear attention.
 
     Raises `ValueError` as `normal_equations` does.
     """

@@ -1,4 +1,4 @@
-"""Iterative Newton (Newton–Schulz): quadratically convergent approximate inverses of S."""
+"""The Newton–Schulz iteration (Iterative Newton): quadratically convergent inverses of S."""
 
 from __future__ import annotations
 
@@ -36,7 +36,15 @@ def newton_inverses(
     S (…, d, d) symmetric positive semidefinite. From M₀ = αS the residual is
     I − S M_k = (I − αS²)^(2^k), from M₀ = αI it is (I − αS)^(2^k) [Schulz1933]. On range(S) it
     tends to 0 if and only if 0 < α < 2/λmax², resp. 2/λmax, strictly [BenIsrael1965]; for a larger
-    alpha the recursion diverges, which is computed, not refused. From αS the limit is S⁺.
+    alpha the recursion diverges, which is computed and raises no error. From αS the limit is S⁺.
+
+    Proof: M_k is a polynomial in S, so it commutes with S and
+    I − S(2M − M S M) = (I − S M)²; by induction the residual is the power 2^k of I − S M₀. On an
+    eigenvector of S with eigenvalue λ it is (1 − αλ²)^(2^k), which is 1 for λ = 0 and for λ > 0
+    tends to 0 iff |1 − αλ²| < 1. Hence S M_k b − b = −(I − S M₀)^(2^k) b and, with w = S⁺b,
+    |qᵀM_k b − qᵀw| ≤ ρ^(2^k) ‖q‖ ‖w‖ for b in range(S) and M₀ = αS, ρ the largest |1 − αλ²| over
+    the λ > 0. This is at most ε once 2^k ≥ ln(‖q‖‖w‖/ε)/(−ln ρ).
+
     For singular S the iterates from αI grow like 2^k on the null space of S, and in float64 every
     iteration run long after convergence loses what it gained there [Soderstrom1974].
     """

@@ -1,4 +1,13 @@
-"""Ordinary least squares, the minimum-norm solution."""
+"""Ordinary least squares, the minimum-norm solution.
+
+The Newton–Schulz iteration from M₀ = αS and gradient descent from w₀ = 0 tend to it, whatever the
+rank of X.  Proof: with S = XᵀX and b = Xᵀy, either has w_k = p_k(S) b for a polynomial p_k, so
+w_k ∈ range(Xᵀ), where w = X⁺y is the only solution of S w = b.  And S w_k − b = −E^N b, with
+E = I − αS², N = 2^k (`newton.py`), respectively E = I − ηS, N = k, since a step of gradient
+descent takes the gradient g = S w − b to (I − ηS) g.  So w_k − w = −E^N w.  On range(Xᵀ) the
+eigenvalues of E are 1 − αλ² (1 − ηλ) for the non-zero eigenvalues λ of S; they lie in (−1, 1) iff
+0 < α < 2/λmax² (0 < η < 2/λmax), and then E^N w tends to 0.
+"""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ def online_gradient_descent_iterates(
     """Yield w₀ = 0, w₁, …, w_n (each (…, d)) of w_i = w_{i−1} + η_i (y_i − w_{i−1}ᵀx_i) x_i.
 
     x (…, n, d), y (…, n). By default η_i = 1/‖x_i‖², with which w_i fits example i exactly: the
-    projection method of [Kaczmarz1937], the online learner of [Fu2024]. A zero row makes no step.
-    With `step_size`, η_i is that number, or that number per prompt.
+    projection method of [Kaczmarz1937] (normalised LMS), the online learner of [Fu2024]. A zero row
+    makes no step. With `step_size`, η_i is that number, or that number per prompt.
     """
     if step_size is None:
         # η x = (x/s) / (s ‖x/s‖²) with s the largest |entry|: ‖x‖² itself may underflow.

@@ -6,6 +6,14 @@ R being the residual factor of `theory.regression.residuals`, so that
 ‖w_k − S⁺b‖ ≤ ε ‖S⁺b‖ for every b in range(S), in exact arithmetic. Each count is a theorem, not
 an asymptotic statement: that many steps suffice for every S of condition number κ.
 
+Proof: with w_k = φ_k(S) b the error w_k − S⁺b is −R_k(S) S⁺b, R_k(λ) = 1 − λφ_k(λ), so each
+statement is one on R_k. Gradient descent with η = 1/λmax has R_k = (1 − ηλ)^k, and a step
+multiplies the error by I − ηS, of norm 1 − 1/κ on range(S). The Newton–Schulz iteration has
+R_k = ρ(λ)^(2^k) with 0 ≤ ρ(λ) = 1 − (λ/λmax)^p ≤ 1 − κ^−p, p = 2 from αS and 1 from αI, and a step
+multiplies the error by ρ(S)^(2^k). Chebyshev's R_k is at most 1/T_k((κ + 1)/(κ − 1)) ≤ 2ρ^k in
+size with ρ = (√κ − 1)/(√κ + 1), and conjugate gradients are at least as good in the norm √(eᵀSe),
+which they minimise over all polynomials of the degree.
+
 Counts are rounded upwards from values enlarged by 2⁻⁴⁸, which covers the rounding of evaluating the
 formula: a count may be one too many, never one too few.
 """

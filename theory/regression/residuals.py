@@ -167,6 +167,13 @@ def chebyshev_residual(
 ) -> np.ndarray:
     """R(λ) = T_k((c + a − 2λ)/(c − a)) / T_k((c + a)/(c − a)), a = smallest, c = largest.
 
+    No polynomial of degree k with value 1 at 0 is smaller on [a, c], where its maximum is
+    1/T_k((c + a)/(c − a)) [Saad2003, section 6.11]. Proof: at the k + 1 extrema of T_k on [a, c]
+    R takes that value with alternating signs. If Q were smaller everywhere on [a, c], R − Q would
+    change its sign between any two neighbouring extrema, which gives k zeros, and it vanishes at
+    0 < a, too: k + 1 zeros of a polynomial of degree k, so R = Q, a contradiction. Hence
+    |Q| ≤ ε on [a, c] takes degree k ≥ arcosh(1/ε)/arcosh((c + a)/(c − a)).
+
     For a = c it is the limit (1 − λ/a)^k. Outside [a, c] T_k is a hyperbolic cosine, and R grows
     beyond 1 in size for λ > a + c. Also raises `ValueError` for smallest > largest.
     """

@@ -43,10 +43,12 @@ def chebyshev(
     domain: Annotated[DomainName, option("number system of the equality")] = "all",
     samples: Prompts = 50,
 ) -> Iterator[Finding]:
-    """⌈log₃(2k + 1)⌉ layers compute k steps of Chebyshev's method, on any examples and query.
+    """For all X, y and x_q, ⌈log₃(2k + 1)⌉ layers of linear attention predict x_qᵀ G_k Xᵀ y, where
+    I − S G_k = T_k(l(S))/T_k(σ) is Chebyshev's residual polynomial on [a, b]; for k = (3^L − 1)/2
+    its maximum there is the least that L layers of linear or ReLU attention can give a prediction
+    x_qᵀ p(S) Xᵀ y with a fixed polynomial p.
 
-    The prediction is x_qᵀ G_k Xᵀ y with I − S G_k = T_k(l(S))/T_k(σ), the residual polynomial that
-    is least on [a, b]. The weights hold quotients of the numbers T_j(σ), which float64 rounds. So
+    The weights hold quotients of the numbers T_j(σ), which float64 rounds. So
     the transformer is shown to equal the product formulas with the coefficients in its weights, and
     these to be those of Chebyshev but for rounding.
     """

@@ -57,13 +57,15 @@ def depth(
         float, option("errors are shown for κ = 10, 100, … up to this one, at most 1e6", min=1)
     ] = 1e6,
 ) -> Iterator[Finding]:
-    """k Newton steps take exactly ⌈log₃(2^{k+2} + 1)⌉ layers: the ladder has as many, fewer cannot.
+    """L layers of linear or ReLU attention with ReLU MLPs that compute k Newton–Schulz steps from
+    M₀ = αS have 3^L ≥ 2^{k+2} + 1, from M₀ = αI 3^L ≥ 2^{k+1} + 1, and the least such L is
+    attained by layers of linear attention.
 
     The prediction is a polynomial of degree 2^{k+2} + 1 in the prompt (from M₀ = αI, 2^{k+1} + 1),
     and a layer at most triples the degree: a head multiplies three quantities that are affine in
-    the stream, and ReLU is piecewise linear. So L layers of linear or ReLU attention with ReLU
-    MLPs give piecewise polynomials of degree ≤ 3^L; on an open set where the prediction is one
-    polynomial, 3^L ≥ degree. Errors of rounding do not triple: from αI their bound grows with the
+    the stream, and ReLU is piecewise linear. So L layers, on tokens affine in the prompt, give
+    piecewise polynomials of degree ≤ 3^L; on an open set where the output is one polynomial,
+    3^L ≥ degree. Errors of rounding do not triple: from αI their bound grows with the
     number of layers at most (docs/depth.md), from αS that is what is seen.
     """
     if largest_k > LARGEST_K:

@@ -41,11 +41,12 @@ def gradient_descent(
     domain: Annotated[DomainName, option("number system of the equality")] = "all",
     samples: Prompts = 50,
 ) -> Iterator[Finding]:
-    """One linear head is one step of gradient descent, causally for all prefixes at once.
+    """For all X, y and x_q, k layers of one linear head predict ⟨w_k, x_q⟩ over Q after k steps of
+    gradient descent, w ← w − η(S w − Xᵀy) from w = 0; causally they do so for every prefix at once;
+    and ⌈log₃(2k + 1)⌉ layers, the fewest possible, suffice with full attention.
 
-    w ← w − η(S w − Xᵀy) from w = 0, η fixed in the weights: k layers for k steps, width d + 1.
-    Under a causal mask k layers of width 2d + 2 predict every example from those before it,
-    exactly. Under full attention ⌈log₃(2k + 1)⌉ layers are enough, because the residual is a power.
+    η is a weight.  The widths are d + 1, causally 2d + 2, and at most 5d + 3.  The residual after k
+    steps is a power, (I − ηS)^k, whose exponent triples in a layer.
     """
     examples = gaussian_examples(run, samples, n, d)
     chosen_size = safe_alpha(examples.x, "identity") if step_size is None else step_size

@@ -38,10 +38,13 @@ def hyperpower(
     domain: Annotated[DomainName, option("number system of the equality")] = "all",
     samples: Prompts = 50,
 ) -> Iterator[Finding]:
-    """⌈log₃(4p^k + 1)⌉ layers compute k hyperpower steps of order p, on any examples and query.
+    """For all X, y and x_q, ⌈log₃(4p^k + 1)⌉ layers of linear attention, the fewest possible,
+    predict x_qᵀ M_k Xᵀ y over Q, where M₀ = αS, M_{j+1} = M_j (I + E + … + E^{p−1}),
+    E = I − S M_j and S = XᵀX: k hyperpower steps of order p ≥ 2.
 
-    The prediction is x_qᵀ M_k Xᵀ y with M₀ = αS, M_{j+1} = M_j (I + E + … + E^{p−1}), S = XᵀX and
-    E = I − S M_j. It converges to the pseudo-inverse under the condition of Newton, which is p = 2.
+    The iteration converges to the pseudo-inverse iff 0 < α < 2/λmax(S)², as for p = 2, which is the
+    Newton–Schulz iteration.  That fewer layers do not suffice follows from the degree of the
+    prediction (claim `depth`).
     """
     examples = gaussian_examples(run, samples, n, d)
     scale = safe_alpha(examples.x, "gram") if alpha is None else alpha

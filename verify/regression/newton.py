@@ -1,4 +1,4 @@
-"""The claim `newton`: a transformer computes k steps of Iterative Newton."""
+"""The claim `newton`: a transformer computes k steps of the Newton–Schulz iteration."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from verify.evidence.agreement import transformer_in_float
 from verify.evidence.certificates import Recursion, for_all_inputs
 from verify.evidence.examples import computes
 from verify.evidence.identity import DomainName
-from verify.evidence.statement import Inputs
+from verify.evidence.statement import Inputs, predict
 from verify.finding import Finding, equal, labelled
 from verify.regression.convergence import distance_to_ols, newton_converges, safe_alpha
 from verify.regression.data import gaussian_examples
@@ -73,10 +73,14 @@ def newton(
     domain: Annotated[DomainName, option("number system of the equality")] = "all",
     samples: Prompts = 100,
 ) -> Iterator[Finding]:
-    """On any examples and query, hand-built weights compute k steps of Iterative Newton.
+    """For all X, y and x_q, hand-built transformers predict x_qᵀ M_k Xᵀ y over Q, where S = XᵀX,
+    M₀ = αS (or αI) and M_{j+1} = 2M_j − M_j S M_j: k steps of the Newton–Schulz iteration
+    (Iterative Newton in [Fu2024]), α > 0 being a weight.
 
-    The prediction is x_qᵀ M_k Xᵀ y with M₀ = αS (or αI), M_{j+1} = 2M_j − M_j S M_j,
-    S = XᵀX. Computing the recursion needs no hypothesis; it converges to the pseudo-inverse iff
+    Layout "paper" has the k + 8 layers of [Fu2024, Theorem 5.1], with ReLU attention and n in the
+    weights; "direct" has k + 2 layers of one linear head; "ladder" has ⌈log₃(2^(k+2) + 1)⌉ layers
+    of linear heads, the fewest possible.  The causal layouts predict from every prefix at once.
+    Computing the recursion needs no hypothesis on X; it converges to the pseudo-inverse iff
     0 < α < 2/λmax(S)² (from αI: 2/λmax(S)).
     """
     examples = gaussian_examples(run, samples, n, d)
@@ -91,6 +95,8 @@ def newton(
             of = Recursion(f"{k} steps of Newton's method", k, scale, start)
             run.certify(lambda: for_all_inputs(case, of))  # noqa: B023  at once
     if domain == "all":
+        if "paper" in layouts_of(layout, start, pairs, interleaved):
+            yield _twice_as_many_examples(run)
         yield _theory(run, start)
     if domain in ("all", "float"):
         in_float = transformer_in_float(case.model, *examples)
@@ -103,8 +109,8 @@ def newton(
 
 
 def _theory(run: Run, start: Start) -> Finding:
-    """`theory.regression.newton` beside a transformer over Q, on numbers so small and whole that
-    float64 does not round them."""
+    """`theory.regression.newton` beside a transformer over Q, on integers so small that float64
+    does not round them."""
     (n, d, k), alpha, domain = (3, 2, 2), 2.0**-6, Rational()
     X, y, Q = (run.rng.integers(-2, 3, shape).astype(float) for shape in ((n, d), (n, 1), (1, d)))
     case = newton_statement(run, "direct", start, alpha).at(d, n, k)
@@ -113,8 +119,31 @@ def _theory(run: Run, start: Start) -> Finding:
     value = domain.number(*float(Q[0] @ solve(X, y[:, 0], k, alpha, start)).as_integer_ratio())
     return equal(
         "theory",
-        f"theory.regression.newton on whole numbers (d={d}, n={n}, k={k})",
+        f"theory.regression.newton on integers (d={d}, n={n}, k={k})",
         None if held == value else f"it gives {value}, the transformer {held}",
         words=f"both give {value}",
         wanted="the transformer's prediction over Q",
+    )
+
+
+def _twice_as_many_examples(run: Run) -> Finding:
+    """n is in the weights of "paper": on m examples they make the steps from α(n/m)²·S, over Q.
+
+    ReLU attention divides by m, so each factor n leaves r = n/m: the start is M₀ = rαS, a step is
+    M ← 2M − r M S M, and the product with the labels has a factor r.  So r M obeys Newton's
+    recursion from r²αS, and the prediction is x_qᵀ (r M_k) Xᵀ y.  Here m = 2n.
+    """
+    (d, n, k), alpha = (2, 3, 2), 2.0**-6
+    ours, quarter = (newton_statement(run, "paper", "gram", a) for a in (alpha, alpha / 4))
+    given = ours.at(d, 2 * n, k).rational(run.rng)
+    held = predict(ours.at(d, n, k).model, given)
+    wanted, other = (of.algorithm(*given.matrices, k) for of in (quarter, ours))
+    answer, *both = (each.tolist()[0][0] for each in (held, wanted, other))
+    differs = f"predicted {answer}; from α/4 it is {both[0]}, from α {both[1]}"
+    return equal(
+        "paper/other-n",
+        f"paper: weights that contain n = {n}, on {2 * n} examples (d={d}, k={k})",
+        None if held == wanted != other else differs,
+        words="the steps from α/4 and not from α",
+        wanted="α(n/m)² for m examples",
     )

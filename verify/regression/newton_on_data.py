@@ -1,4 +1,4 @@
-"""The claim `newton-on-data`: the same transformers on a user's own numbers."""
+"""The claim `newton-on-data`: Newton–Schulz transformers on the rows of a user's table."""
 
 from __future__ import annotations
 
@@ -55,7 +55,10 @@ def newton_on_data(
         Path | None, option("write the held-out rows, their predictions and those of OLS as CSV")
     ] = None,
 ) -> Iterator[Finding]:
-    """On the rows of a CSV, hand-built weights compute k steps of Iterative Newton.
+    """On the rows of a table, hand-built transformers predict qᵀ M_k Xᵀ y over Q, where S = XᵀX,
+    M₀ = αS and M_{j+1} = 2M_j − M_j S M_j, and for 0 < α < 2/λmax(S)² this is within ε = 10⁻⁶ of
+    the least-squares prediction after log₂(ln(‖q‖‖w‖/ε)/(−ln ρ)) steps, w = S⁺Xᵀy, ρ the largest
+    |1 − αλ²| over the non-zero eigenvalues λ of S.
 
     Columns are standardised, and a fifth of the rows are held out as queries. The prediction is
     that of the claim `newton`; also counted are the steps that take it to ordinary least squares,

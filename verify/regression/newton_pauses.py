@@ -35,10 +35,11 @@ def newton_pauses(
     domain: Annotated[DomainName, option("number system of the equality")] = "all",
     samples: Prompts = 50,
 ) -> Iterator[Finding]:
-    """k + 2 causal layers of one linear head compute k Newton steps, with dk pause tokens.
+    """For all X, y and x_q, k + 2 causal layers of one linear head predict x_qᵀ M_k Xᵀ y over Q
+    with dk pause tokens between examples and query, where M₀ = αI, M_{j+1} = 2M_j − M_j S M_j and
+    S = XᵀX.
 
-    They stand behind the examples, which are given once; d in a group, and a group for each step.
-    The prediction is x_qᵀ M_k Xᵀ y with M₀ = αI, M_{j+1} = 2M_j − M_j S M_j and S = XᵀX.
+    The examples are given once; pause tokens come in groups of d, one group for each step.
     """
     examples = gaussian_examples(run, samples, n, d)
     scale = safe_alpha(examples.x, "identity") if alpha is None else alpha

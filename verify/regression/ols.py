@@ -64,12 +64,14 @@ def ols(
     d: Annotated[int, option("dimension of the inputs", min=2)] = 5,
     domain: Annotated[Literal["all", "float", "exact"], option("number system")] = "all",
 ) -> Iterator[Finding]:
-    """The transformers for Newton and GD tend to the minimum-norm least-squares solution.
+    """For X of any rank, the weights w_k of the Newton–Schulz iteration with 0 < α < 2/λmax(S)² and
+    of gradient descent with 0 < η < 2/λmax(S), which transformers of linear attention compute, lie
+    in the range of Xᵀ and tend to the minimum-norm least-squares solution X⁺y; exactly,
+    S w_k − b = −E^N b with E = I − αS², N = 2^k, respectively E = I − ηS, N = k.
 
-    Their weights w_k are polynomials in S applied to b = Xᵀy, so they stay in the range of Xᵀ,
-    where the minimum-norm solution is the only solution of S w = b; and S w_k − b = −E^p b, where
-    E = I − S M₀ has eigenvalues in (−1, 1) on that range. Shown for x of full rank that is
-    tall (n > d) or wide (n < d), and with repeated rows.
+    w_k is a polynomial in S applied to b = Xᵀy, so it stays in the range of Xᵀ, where X⁺y is the
+    only solution of S w = b, and E has its eigenvalues in (−1, 1).  Shown for x of full rank that
+    is tall (n > d) or wide (n < d), and with repeated rows.
     """
     for family, rows in FAMILIES.items():
         for name, method in METHODS.items():

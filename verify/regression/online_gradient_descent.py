@@ -1,4 +1,4 @@
-"""The claim `online-gradient-descent`: causal layers make one pass over the examples."""
+"""The claim `online-gradient-descent`: causal layers make one pass of Kaczmarz's method."""
 
 from __future__ import annotations
 
@@ -28,11 +28,14 @@ def online_gradient_descent(
     domain: Annotated[Literal["all", "float", "exact", "modular"], option("number system")] = "all",
     samples: Prompts = 50,
 ) -> Iterator[Finding]:
-    """n causal linear heads compute one pass of online gradient descent, fitting each example.
+    """On prompts that carry x_i/‖x_i‖² beside x_i and y_i, n causal layers of one linear head and a
+    ReLU MLP predict ⟨w_n, x_q⟩ over Q, for all X, y and x_q, after one pass of Kaczmarz's method
+    (normalised LMS with step size 1), w ← w + (y_i − ⟨w, x_i⟩) x_i/‖x_i‖² for i = 1 … n from w = 0.
 
-    w ← w + (y_i − ⟨w, x_i⟩) x_i/‖x_i‖², i = 1 … n, from w = 0. The prompt carries x_i/‖x_i‖²
-    beside x_i, so the prediction is a rational function of the inputs: the symbolic domain, of
-    polynomials, does not speak about it; the modular one has the denominators in its bound.
+    This is online gradient descent that fits each example exactly; the MLPs, in all layers but the
+    last, add the label.  The quotients make the prediction a rational function of the inputs: the
+    symbolic domain, of polynomials, does not apply, and the modular one has the denominators in
+    its bound.
     """
     case = online_statement(run).at(d, n, 0)
     yield size(case.model, case.of.theorem, d=d, n=n)
@@ -46,7 +49,7 @@ def online_gradient_descent(
 
 
 def _last_example_fitted(run: Run, case: Case) -> Finding:
-    """Asked for the last example, the transformer answers its label, exactly."""
+    """With the last example as the query, the prediction is its label, exactly."""
     domain, X, y, _ = case.rational(run.rng)
     X[-1] = [entry if entry else domain.number(1) for entry in X[-1]]
     answer = case.predictions(Inputs(domain, X, y, [X[-1]])).tolist()[0][0]

@@ -72,7 +72,8 @@ def equal_signs(run: Run) -> Finding:
 def printed_alpha() -> Finding:
     """Equation (37): α = 2/‖SSᵀ‖₂ leaves the top direction at residual −1, then 1 for ever.
 
-    S = diag(1, 2, 3) is exact, ‖SSᵀ‖₂ = 9; α = 2/9 is checked over Q, and so is 1/9.
+    The residual there is (1 − αλ²)^(2^k) with αλ² = 2.  S = diag(1, 2, 3) is exact, ‖SSᵀ‖₂ = 9;
+    α = 2/9 is checked over Q, and so is 1/9.
     """
     domain = Rational()
     S = domain.matrix([[domain.number(i * (i == j)) for j in (1, 2, 3)] for i in (1, 2, 3)])
@@ -132,7 +133,10 @@ def printed_expansions() -> Finding:
 
 
 def fixed_alpha() -> Finding:
-    """α is a weight, so no α converges on all examples: twice as long inputs undo α = 1/λmax²."""
+    """α is a weight, so no α converges on all examples: twice as long inputs undo α = 1/λmax².
+
+    The residual on an eigenvector of S is (1 − αλ²)^(2^k), which diverges for αλ² > 2.
+    """
     S, longer = fmpq(1**2), fmpq(2**2)  # of x = (1) and x = (2)
     alpha = 1 / S**2
     residual = int(1 - longer * (alpha * longer))
@@ -149,7 +153,7 @@ def fixed_alpha() -> Finding:
 
 
 def product_in_an_mlp() -> Finding:
-    """Proposition B.4: a ReLU MLP cannot multiply, so the read-out's products are not exact.
+    """Proposition B.4, mul in one layer: a ReLU MLP cannot multiply, so products are not exact.
 
     On the inputs (t, t), 0 ≤ t ≤ 1, an MLP of M ReLU units is linear on at most M + 1 pieces, one
     of length h ≥ 1/(M + 1).  There t² leaves its chord, shifted by h²/8, by h²/8, −h²/8, h²/8 at
@@ -179,8 +183,11 @@ def product_in_an_mlp() -> Finding:
 def causal_remark(run: Run) -> Finding:
     """Remark B.6, evaluated literally: causal ReLU attention, divided by t, coefficient −1/2.
 
-    The remark's claim is that token t then carries M_k x_t for Newton on its own Σ̂_t = S_t/t.
-    Here α is small enough for every one of those recursions to converge; what is evaluated
+    The remark gives, without proof and for n sufficiently larger than d, a direction in which token
+    t would carry M_k x_t for Newton on its own Σ̂_t = S_t/t, up to the error of Σ̂_t.  It does not:
+    token t adds −½ (1/t) Σ_{i≤t} m_i ⟨m_i, x_t⟩, where m_i = M^(i) x_i has the matrix M^(i) of the
+    prefix of token i, so the sum is (1/t) Σ_i M^(i) x_i x_iᵀ M^(i) x_t and not M^(t) Σ̂_t M^(t)
+    x_t.  Here α is small enough for every one of those recursions to converge; what is evaluated
     diverges: it is followed until it is off by more than a thousandfold, 40 steps at most.
     """
     d, n = 20, 40

@@ -37,11 +37,14 @@ def state_size(
     *,
     samples: Annotated[int, option("streams for the one-pass method", min=2)] = 200,
 ) -> Iterator[Finding]:
-    """These methods take about κ examples in one pass, √κ causal layers, log κ full layers.
+    """For 0 < ε < 1 < κ, a polynomial R with R(0) = 1 and |R| ≤ ε on [1, κ] has degree at least
+    k = arcosh(1/ε)/arcosh((κ + 1)/(κ − 1)) ≈ ½√κ ln(2/ε), so causal layers that multiply by a
+    prefix's own S once a layer need k layers, while full attention takes ½ log₃ κ + O(1) layers,
+    and causal layers with d² numbers a token log₃ κ + O(1).
 
-    To a fixed accuracy. With d numbers kept, one pass of online gradient descent needs a number
-    of examples linear in κ; rereading the raw pairs once a layer gives a polynomial of degree L
-    in a prefix's own S after L causal layers, so √κ layers at best, and Chebyshev attains them.
+    To a fixed accuracy. With d numbers kept, one pass of online gradient descent is observed to
+    take a number of examples linear in κ; rereading the raw pairs once a layer gives a polynomial
+    of degree L in a prefix's own S after L causal layers, and Chebyshev's is the best of them.
     With d² numbers each token multiplies matrices of its own prefix, and with full attention
     all tokens share one S: the degree triples in every layer, log κ. What is shown is what
     these methods take, and that no polynomial of their degree does better. That no other causal
@@ -85,7 +88,7 @@ def _degrees(run: Run) -> Iterator[Finding]:
 
 
 def _the_same_weights(run: Run) -> Iterator[Finding]:
-    """The constructions that the argument speaks of compute what it says."""
+    """The constructions of the argument compute what it states."""
     causal, full = (descent_statement(run, mask, 2.0**-4) for mask in ("causal", "ladder"))
     rereading = modulo_primes(run, causal.at(2, 4, LAYERS[-1]))
     online = over_the_rationals(run, online_statement(run).at(2, 4, 0))

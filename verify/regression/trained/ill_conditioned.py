@@ -30,7 +30,9 @@ def ill_conditioned(
     ] = "regression-small-ill-conditioned",
     samples: Samples = 2000,
 ) -> Iterator[Finding]:
-    """On ill-conditioned prompts the last layer is like few Newton steps, or many gradient steps.
+    """Published observation: on ill-conditioned prompts the last layer of a trained transformer is
+    matched best by few Newton–Schulz steps and by at least ten times as many gradient steps, and is
+    more similar to the Newton–Schulz iteration.
 
     Σ has eigenvalues 100 and 1, half of each, in a basis of each prompt's own.  Counted are steps
     of largest similarity of errors with the last layer, which is more like Newton than descent.

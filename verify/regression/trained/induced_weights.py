@@ -39,10 +39,12 @@ def induced_weights(
     checkpoint: Checkpoint = "regression-small",
     samples: Annotated[int, option("fresh prompts, each with 10·d queries", min=20)] = 100,
 ) -> Iterator[Finding]:
-    """A trained transformer answers by weights that do not depend on the query, like Newton's.
+    """Published observation: after the same examples, the predictions of a trained transformer are
+    nearly linear in the query, and its induced weights are matched by a number of Newton–Schulz
+    steps that grows linearly with the layer, and by one of gradient steps that grows exponentially.
 
-    After the same examples it is asked many queries; the weights that a layer's read-out induces
-    are the least-squares fit of its answers.  On most prompts less of the last layer's squared
+    After the same examples it is given many queries; the weights that a layer's probe induces are
+    the least-squares fit of its predictions.  On most prompts less of the last layer's squared
     error is nonlinear in the query than linear, for any number of examples.  From the first layer
     on that errs less than saying nothing, the number of steps whose weights have the largest mean
     cosine with a layer's grows linearly for Newton's method from αS, and exponentially for gradient

@@ -18,9 +18,10 @@ from verify.regression.trained.probes import Probed
 def layers(
     run: Run, *, checkpoint: Checkpoint = "regression-small", samples: Samples = 2000
 ) -> Iterator[Finding]:
-    """The error of a trained transformer falls with depth: each layer improves on the one before.
+    """Published observation: with a linear probe fitted to each layer, the mean squared error of a
+    transformer trained on in-context linear regression falls from every layer to the next.
 
-    A linear read-out of every layer is fitted by least squares to prompts of its own and measured
+    A linear probe of every layer is fitted by least squares to prompts of its own and measured
     on others; what it errs more for being fitted to so many is estimated, and taken off.  Squared
     errors are over the variance of a label, averaged over all prefixes.
     """

@@ -29,13 +29,15 @@ CUTOFFS = (2.0, 2.5, LARGEST, 4.0)  # of 10⁴ prompts 73 %, 97 %, all but 30, a
 def linear_depth(
     run: Run, *, samples: Annotated[int, option("fresh prompts", min=100)] = 10_000
 ) -> Iterator[Finding]:
-    """Trained linear transformers of L layers err less than the gradient ladder of as many layers.
+    """Our observation: trained linear transformers of L layers err no more than the best predictor
+    x_qᵀp(S)Xᵀy with a fixed polynomial p of 3^(L−1) terms, and less than (3^L − 1)/2 gradient
+    steps.
 
-    Attention-only, d = 5, 20 examples, no noise.  L layers of linear attention are polynomials of
-    degree 3^L in the prompt, so of the predictors x_qᵀp(S)Xᵀy with fixed p they hold at most those
-    of (3^L − 1)/2 terms.  As many has the built ladder of L layers: so many gradient steps, here of
-    the best size.  How close training comes to that is told by the fewest terms with which the best
-    p does as well: at least 3^(L−1), three times as many with every layer.
+    Attention-only, d = 5, 20 examples, no noise.  L layers of linear attention compute polynomials
+    of degree 3^L in the prompt, so of the predictors x_qᵀp(S)Xᵀy with fixed p they compute at most
+    those of (3^L − 1)/2 terms.  The built ladder of L layers has as many: it makes so many gradient
+    steps, here of the best size.  How close training comes to that is measured by the fewest terms
+    with which the best p does as well: at least 3^(L−1), three times as many with every layer.
 
     Mean squared errors are over the prompts whose S/n has no eigenvalue above 3, 499 of 500: on the
     others polynomials of such degrees err by anything, and would make up the whole mean.  How many

@@ -22,13 +22,14 @@ from verify.regression.trained.similarities import CONDITIONS, EXPECTED, Tables,
 def newton_or_gd(
     run: Run, *, checkpoint: Checkpoint = "regression-small", samples: Samples = 2000
 ) -> Iterator[Finding]:
-    """Layers match Newton steps that grow linearly with depth, gradient steps exponentially.
+    """Published observation: the number of Newton–Schulz steps that match the layers of a trained
+    transformer best grows linearly with the layer, that of gradient steps exponentially, and the
+    last layer is more similar to the Newton–Schulz iteration.
 
     Matching is the number of steps of largest similarity of errors, or of least squared difference;
     layers count up to the first that matches the most steps, if those after it match about as many.
     Newton starts from αS, α = 1/λmax² of each prefix; the step size of gradient descent is
-    searched, and it is also made with momentum, for several condition numbers.  The last layer is
-    more like Newton than gradient descent.
+    searched, and it is also made with momentum, for several condition numbers.
 
     What tells the two apart is the growth: from αI instead of αS, k Newton steps are exactly 2^k
     gradient steps, so that similarities at the best steps say which start or step size is nearer.

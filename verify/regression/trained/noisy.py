@@ -32,7 +32,8 @@ def noisy(
     ] = "regression-small",
     samples: Samples = 2000,
 ) -> Iterator[Finding]:
-    """Trained on noisy labels, a transformer is nearest to the Bayes predictor of that noise.
+    """Published observation: a transformer trained on labels with Gaussian noise of variance σ²
+    predicts like ridge regression with penalty σ², the Bayes predictor.
 
     For w ~ N(0, I) and labels with independent noise N(0, σ²) the Bayes predictor is ridge
     regression with penalty σ².  Nearest is the penalty of least mean squared difference between
