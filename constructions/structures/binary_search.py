@@ -37,9 +37,9 @@ def binary_search(lookups: LookupLayers, *, largest: Largest = 2**10) -> Transfo
     """`binary_search(M)(points, queries)`: how many of N = 2^M − 1 points are ≤ each query,
     (…, N) and (…, m) → (…, m).
 
-    1 + M layers of 2 and 3 ReLU heads, width 6, 3 MLP units a lookup.  Points are distinct whole
-    numbers from 1 to largest − 1 in any order, queries whole numbers from 0 to `largest`.  The cell
-    of lookup k = 1 … M, counted from 0 in ascending order, is `m` after layer k.
+    1 + M layers of 2 and 3 ReLU heads, width 6, 3 hidden neurons a lookup.  Points are distinct
+    integers from 1 to largest − 1 in any order, queries integers from 0 to `largest`.  The cell of
+    lookup k = 1 … M, counted from 0 in ascending order, is `m` after layer k.
 
     Raises ValueError for a `largest` at which sums leave float64; the model as `Cells`.
     """

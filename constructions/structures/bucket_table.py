@@ -51,8 +51,8 @@ def bucket_table(N: CellCount, T: CellCount, *, largest: Largest = 2**10) -> Tra
     """`bucket_table(N, T)(points, queries)`: the point that the table names for each query, (…, N)
     and (…, m) → (…, m).
 
-    4 layers, at most 3 heads each, width 10.  Points are distinct whole numbers from 1 to largest −
-    1 in any order, queries whole numbers from 0 to `largest`.  `m` − 1 after layer 3 is the cell,
+    4 layers, at most 3 heads each, width 10.  Points are distinct integers from 1 to largest −
+    1 in any order, queries integers from 0 to `largest`.  `m` − 1 after layer 3 is the cell,
     from 0 in ascending order, of lookup 2.
 
     Raises ValueError for more than a million cells in all, and a `largest` at which sums leave

@@ -11,7 +11,7 @@ from torch import Tensor
 from constructions.interface import ROWS, Draw, Interface, Prompt, as_many, finite_tensors
 from theory.kinds import Count, CountFrom2, InputError, Tokens, Within, read
 
-EXACT = 2**51  # halves of whole numbers up to it are exact in float64
+EXACT = 2**51  # halves of integers up to it are exact in float64
 LookupLayers: TypeAlias = Annotated[Count, Within(most=20)]
 """An integer from 1 to 20: lookups in a balanced tree of at most a million points."""
 Largest: TypeAlias = CountFrom2
@@ -19,12 +19,11 @@ Largest: TypeAlias = CountFrom2
 
 
 def whole(name: str, values: Tensor, low: int, high: int, why: str) -> None:
-    """Raise ValueError unless values are whole numbers from low to high."""
+    """Raise ValueError unless values are integers from low to high."""
     bad = (values != values.round()) | (values < low) | (values > high)
     if bool(bad.any()):
         raise InputError(
-            f"{name} contain {float(values[bad][0]):g}: give whole numbers from {low} to {high}, "
-            f"{why}"
+            f"{name} contain {float(values[bad][0]):g}: give integers from {low} to {high}, {why}"
         )
 
 
@@ -59,7 +58,7 @@ def exact_range(largest: int, factor: int, power: int = 1) -> int:
 class Row(Interface):
     """Points (…, n) → points (…, n): token i is the i-th number.
 
-    Raises ValueError for another number of points, numbers that are not whole or not below the
+    Raises ValueError for another number of points, numbers that are not integers or not below the
     largest one in size, a point twice, and a float format that does not hold all sums.
     """
 
@@ -91,10 +90,10 @@ class Row(Interface):
 
 
 class Cells(Interface):
-    """Points (…, N), in any order, and queries (…, m) → whole numbers (…, m) as int64.
+    """Points (…, N), in any order, and queries (…, m) → integers (…, m) as int64.
 
     Tokens are (x, 1, 0, 0) for points and (0, 0, q, 1) for queries, which see points alone.  Points
-    are distinct whole numbers from 1 to largest − 1, and queries from 0 to `largest`: scale those
+    are distinct integers from 1 to largest − 1, and queries from 0 to `largest`: scale those
     that are not.
 
     Raises ValueError for another number of points, numbers that are not such, a point twice, other
@@ -138,7 +137,7 @@ class Cells(Interface):
 
 
 class Table(Cells):
-    """As `Cells`, with T extra cells: points (…, N) and queries (…, m) → whole numbers (…, m).
+    """As `Cells`, with T extra cells: points (…, N) and queries (…, m) → integers (…, m).
 
     Tokens are (x, 1, 0, 0, 0, 0) for points, (0, 0, t, 1, 0, 0) for extra cells, t = 0 … T − 1, and
     (0, 0, 0, 0, q, 1) for queries, which see both.
@@ -164,12 +163,12 @@ class Table(Cells):
 
 
 class Sketch(Interface):
-    """A stream of items (…, n) and queries (…, m) → whole numbers (…, m) as int64.
+    """A stream of items (…, n) and queries (…, m) → integers (…, m) as int64.
 
     Tokens are numbers of the embedding's rows: i for an item of the stream, V + c for cell c, and
     V + k + i for a query of item i.  Queries see the stream and the cells.
 
-    Raises ValueError for what are no whole numbers from 0 to V − 1, a stream that is longer than
+    Raises ValueError for entries that are not integers from 0 to V − 1, a stream longer than
     `longest`, other leading dimensions, and a float format that does not hold all counts.
     """
 
@@ -221,9 +220,9 @@ def row_of(points: Tensor, n: int) -> None:
 
 
 def holds(like: Tensor, largest: int) -> None:
-    """Raise ValueError for a float format that rounds half of whole numbers up to `largest`."""
+    """Raise ValueError for a float format that rounds half of integers up to `largest`."""
     if 1 / torch.finfo(like.dtype).eps < 2 * largest:
         raise InputError(
-            f"{str(like.dtype).removeprefix('torch.')} does not hold whole numbers up to "
+            f"{str(like.dtype).removeprefix('torch.')} does not hold integers up to "
             f"{largest:.3g}: use float64, or a smaller `largest`"
         )

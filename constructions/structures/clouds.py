@@ -14,10 +14,10 @@ from theory.kinds import InputError
 
 
 class Cloud(Interface):
-    """Points (…, N, d) → whole numbers (…, N) as int64: token i is the i-th point, and a 1.
+    """Points (…, N, d) → integers (…, N) as int64: token i is the i-th point, and a 1.
 
-    Raises ValueError for another number of points or another dimension, numbers that are not whole
-    or not below the largest one in size, and a float format that does not hold all sums.
+    Raises ValueError for another number of points or another dimension, numbers that are not
+    integers or not below the largest one in size, and a float format that does not hold all sums.
     """
 
     def __init__(self, N: int, d: int, largest: int, factor: int) -> None:
@@ -49,10 +49,10 @@ class Cloud(Interface):
 
 
 class LaidOut(Interface):
-    """Points (…, N, d), in their cells, and queries (…, m, d) → whole numbers (…, m) as int64.
+    """Points (…, N, d), in their cells, and queries (…, m, d) → integers (…, m) as int64.
 
     Tokens are (x, 1, cell, 0, 0) for points and (0, 0, 0, q, 1) for queries, which see points
-    alone.  Points are whole numbers from 1 to largest − 1, queries from 0 to `largest`.
+    alone.  Points are integers from 1 to largest − 1, queries from 0 to `largest`.
 
     Raises ValueError for another number of points or another dimension, numbers that are not such,
     other leading dimensions, and a float format that does not hold all sums.

@@ -50,7 +50,7 @@ def count_min(
     (…, n) and (…, m) → (…, m).
 
     `hashes` h (d, V) has for each item the cell from 0 to w − 1, w = `cells`, in each of d rows.
-    1 + d layers of 1 linear head, width 2dw + 4, 2 MLP units a lookup.  Items are whole numbers
+    1 + d layers of 1 linear head, width 2dw + 4, 2 hidden neurons a lookup.  Items are integers
     from 0 to V − 1, at most `longest` of them in a stream.
 
     Raises ValueError for a sketch that the memory does not hold; the model as `Sketch`.  Up to a

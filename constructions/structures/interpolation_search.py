@@ -13,7 +13,7 @@ below 0, as points are above it).  Layer 2 squares it: a linear head of a token 
 
 A lookup.  One average-hard head has the query (2T + ½, −W) and for cell a the key (a, a²):
 
-    a(2T + ½) − a²W         largest at the whole number nearest to T/W, the larger of two
+    a(2T + ½) − a²W         largest at the integer nearest to T/W, the larger of two
 
 as the step from a to a + 1 is 2T − (2a + 1)W + ½, a half-integer: so it is never 0, and the maximum
 is unique, by a gap of ½ or more.  It brings its point and its number, v and m; the MLP
@@ -62,8 +62,8 @@ def interpolation_search(N: Size, lookups: LookupCount, *, largest: Largest = 2*
     """`interpolation_search(N, M)(points, queries)`: the cell, from 0 in ascending order, at which
     each query looks in the last of M lookups, (…, N) and (…, m) → (…, m).
 
-    3M layers, at most 3 heads each, width 13.  Points are distinct whole numbers from 1 to
-    largest − 1 in any order, queries whole numbers from 0 to `largest`.  The cell of lookup
+    3M layers, at most 3 heads each, width 13.  Points are distinct integers from 1 to
+    largest − 1 in any order, queries integers from 0 to `largest`.  The cell of lookup
     k = 1 … M is `m` − 1 after layer 3k.
 
     Raises ValueError for a `largest` at which sums leave float64, and more layers than the memory

@@ -37,7 +37,7 @@ def kd_descent(lookups: LookupLayers, d: Size, *, largest: Largest = 2**10) -> T
     """`kd_descent(M, d)(points, queries)`: how many of the N = 2^M − 1 cells are in front of each
     query's leaf region, (…, N, d) and (…, m, d) → (…, m).
 
-    M layers of 3 ReLU heads, width 3d + 3, 2 + d MLP units a layer.  Points are whole numbers from
+    M layers of 3 ReLU heads, width 3d + 3, 2 + d hidden neurons a layer.  Points are integers from
     1 to largest − 1, in the cells of the kd-tree's layout, and queries from 0 to `largest`; ties go
     right.  The cell of lookup k = 1 … M is `m` after layer k − 1.
 

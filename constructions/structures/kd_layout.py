@@ -1,7 +1,7 @@
 """The layout of a kd-tree: the cell of each of N = 2^L − 1 points, one level of the tree a layer.
 
 A point's place in the prompt breaks ties: with it as lowest digit, k = 2^L·x + place, all keys of
-an axis are different whole numbers.  Of each point that is no node yet the stream has the bits of
+an axis are distinct integers.  Of each point that is no node yet the stream has the bits of
 its path, and `done` of those that are one.  Two points are in one bracket iff
 
     H_ij = Σ_b (b_i + b_j − 2·b_i·b_j) = 0          over the bits so far, and `done`,
@@ -45,8 +45,8 @@ def kd_layout(N: Count, d: Size, *, largest: Largest = 2**10) -> Transformer:
     """`kd_layout(N, d)(points)`: the cell of each point in the layout of the kd-tree, (…, N, d) →
     (…, N).
 
-    L − 1 layers of 2 ReLU heads for N = 2^L − 1, width d + L + 2, at most 4 MLP units a layer.
-    Points are whole numbers of size below `largest`; of equal coordinates that of the point given
+    L − 1 layers of 2 ReLU heads for N = 2^L − 1, width d + L + 2, at most 4 hidden neurons a layer.
+    Points are integers of size below `largest`; of equal coordinates that of the point given
     first is the lower one, so points may be equal.
 
     Raises ValueError for N that is not 3, 7, 15, … or above a million, a `largest` at which sums

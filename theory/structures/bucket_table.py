@@ -63,7 +63,7 @@ def table_of(points: Points, cells: Size, low: End, high: End) -> np.ndarray:
 
 
 def _middles(bucket: np.ndarray, T: int, low: Any, high: Any) -> np.ndarray:
-    """2T times the middles of buckets, so that whole numbers are compared exactly."""
+    """2T times the middles of buckets, so that integers are compared exactly."""
     return np.asarray(2 * T * low + (2 * bucket + 1) * (high - low))
 
 
@@ -80,7 +80,7 @@ def table_lookup(points: Points, queries: Queries, cells: Size, low: End, high: 
 
 @checked
 def table_accuracy(N: Integrated, cells: Integrated) -> float:
-    """The share of uniform queries whose nearest of N uniform points T = `cells` extra cells name.
+    """The fraction of uniform queries whose nearest of N uniform points T = `cells` cells name.
 
     The mean over the query is that over the middles of at least `GRID` places.
     """

@@ -47,7 +47,7 @@ def nearest_chances(
 
 
 def _between_points(n: int, u: np.ndarray) -> np.ndarray:
-    """The integrals: the chances where both ends are points."""
+    """The integrals: the probabilities where both ends are points."""
     nodes, weights = np.polynomial.legendre.leggauss((n + 1) // 2)
     s = np.minimum(u, 1 - u)[..., None]
     t, place = (s * (nodes + 1) / 2)[..., None], u[..., None, None]  # (…, nodes, 1)

@@ -9,12 +9,12 @@ which is brought between the cells lo + 1 and hi − 1 that are left,
 
     T = (lo + 1)W + max(0, C − (lo + 1)W) − max(0, C − (hi − 1)W),
 
-and the lookup is at the whole number nearest to T/W, the larger of two.  So no division is needed:
+and the lookup is at the integer nearest to T/W, the larger of two.  So no division is needed:
 it is the a from 1 to N that maximises 2aT − a²W.  The cell becomes lo if its value is ≤ q, and hi
 otherwise.  Where no cell is left, T/W is between lo and hi, and one of them is looked at again: the
 nearest neighbour is then one of the two.
 
-The first lookup, at the whole number nearest to (N + 1)(q − low)/(high − low), is all but the best
+The first lookup, at the integer nearest to (N + 1)(q − low)/(high − low), is all but the best
 possible on uniform points (`greedy_bayes.py`).
 """
 
@@ -34,7 +34,7 @@ Broadcast: TypeAlias = Annotated[Any, Numbers("+...")]
 
 @checked
 def interpolation_search(low: End, high: End) -> Strategy:
-    """The strategy for points between low and high; whole numbers are searched exactly.
+    """The strategy for points between low and high; integers are searched exactly.
 
     Raises ValueError unless low < high, and, when run, for a query outside of them.
     """
@@ -62,7 +62,7 @@ def interpolation_search(low: End, high: End) -> Strategy:
 def interpolated(
     q: Broadcast, lo: Broadcast, hi: Broadcast, v_lo: Broadcast, v_hi: Broadcast
 ) -> np.ndarray:
-    """The whole number nearest to T/W; arrays (…,) that broadcast, v_lo < v_hi.
+    """The integer nearest to T/W; arrays (…,) that broadcast, v_lo < v_hi.
 
     Raises ValueError where the values at the ends do not rise.
     """

@@ -62,7 +62,7 @@ def _cells(named: Any, shape: tuple[int, ...], N: int) -> np.ndarray:
     if not whole or not ((named >= 0) & (named < N)).all():
         raise InputError(
             f"the strategy names {named.shape} cells of {named.dtype} that are not all from 0 to "
-            f"{N - 1}: one whole number for each of {shape} queries"
+            f"{N - 1}: one integer for each of {shape} queries"
         )
     return named
 
@@ -76,6 +76,6 @@ def found(cells: LookedAt, nearest: Nearest) -> np.ndarray:
 
 @checked
 def accuracy_by_lookup(cells: LookedAt, nearest: Nearest) -> np.ndarray:
-    """The share of queries whose nearest neighbour is among the first i cells, (M,)."""
+    """The fraction of queries whose nearest neighbour is among the first i cells, (M,)."""
     right = found(cells, nearest)
     return np.asarray(right.reshape(-1, right.shape[-1]).mean(axis=0))

@@ -1,7 +1,7 @@
 """Where binary and interpolation search would look next, given what another search has seen.
 
-So a strategy that is not known, a trained network say, is compared with them lookup by lookup, also
-after it has left their way.
+So an unknown strategy, for example a trained network, is compared with them lookup by lookup, also
+where its earlier lookups differ from theirs.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """One cell of unlimited precision holds everything, so extra space has to be counted in bits.
 
-N whole numbers x_a from 0 to B − 1 are the digits of one number,
+N integers x_a from 0 to B − 1 are the digits of one number,
 
     c = Σ_a x_a·B^a,      x_a = ⌊c/B^a⌋ mod B,
 

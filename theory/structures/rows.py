@@ -3,12 +3,12 @@
 The order of the points is a curve: rows are run through from left to right and from right to left
 in turn, so that what is near in the order is near in the plane.  A row are either those in a band,
 ⌊rows·y⌋ for y in (0, 1), or as many points as in any other, by their y; then the cells at which a
-row begins are known, and the place in the order says more.
+row begins are known, and the place in the order determines more of the point.
 
-Lookups chosen at once can only be the likeliest places given the query.  These are counted here for
+Of lookups chosen at once the best are the likeliest places given the query.  These are counted for
 the queries of each square of a grid on drawn points, and used on others: what they find is what
 this strategy finds, and no less than the best can do but for the grid and the counting.  So they
-know the law of the points, of which a kd-tree asks nothing.
+use the distribution of the points, which a kd-tree does not.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ def count_min_error(
     d: Size,
     w: Annotated[Size, Within(least=2)],
 ) -> float:
-    """Σ_i p_i·E min for counts c (V,) of items that are asked for with weights p (V,), d rows of
+    """Σ_i p_i·E min for counts c (V,) of items that are queried with weights p (V,), d rows of
     w ≥ 2 random cells: in one cell all items are added.
 
     Raises ValueError for counts whose sums no memory holds.

@@ -173,7 +173,7 @@ def one_row_error(
 def best_answers(estimates: CountArray, counts: CountArray, weights: WeightArray) -> np.ndarray:
     """The function f of an estimate with the least weighted mean of |f(estimate) − count|: for each
     estimate from 0 to the largest the weighted median of the counts, (largest + 1,); what has no
-    weight is answered with itself.
+    weight is returned unchanged.
 
     Raises ValueError for what no memory holds.
     """

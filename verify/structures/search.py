@@ -56,7 +56,7 @@ def search(
     Width 6, 13 and 5.  All orders of 7 points and all sets of 7 from 1 to 14, each with all
     queries.  The stream of a query depends on no point but those it has looked at.  Binary search
     finds the nearest of N uniform points in i lookups with a probability that is known exactly,
-    (2^i − 1)/(N + 1) for 2^i ≤ N; interpolation search is above it at every lookup but the last.
+    (2^i − 1)/(N + 1) for 2^{i+1} ≤ N + 1; interpolation search is above it but for the last lookup.
     On the hard distribution interpolation between the ends of the range is below binary search at
     the third of three lookups in 15 points.
     """

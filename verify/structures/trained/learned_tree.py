@@ -65,6 +65,8 @@ def learned_tree(
     binary    at the last lookup the tree finds at least as much as binary search,
     treap     at least as much as the treap,
     best      and at least as much as the best tree, less 2 points.
+    early     at lookups 1 and 2 the tree finds at most as much as the treap; added when the trees
+              were known.
     found     on sets of points, which the data network has to sort, the last lookup is above the
               treap.
     untrained for each of the seeds, the tree before training finds less than the treap.
@@ -131,6 +133,16 @@ def of_tree(
     ):
         wanted = f"at least {100 * least:.1f} %, {told_as}"
         yield at_least(id, at_last, "trained", own[-1], least, words=_told(own[-1:]), wanted=wanted)
+    first = found_by_depth(treap_depths(weights), weights, M - 1)
+    yield each_at_most(
+        "early",
+        f"{name}, before the last lookup",
+        "trained",
+        {f"lookup {i + 1}": each for i, each in enumerate(own[:-1])},
+        {f"lookup {i + 1}": float(each) for i, each in enumerate(first)},
+        words=_told(own[:-1]),
+        wanted=f"at most {_told(first)}, the treap's",
+    )
     measured = over("found", "found at last", found.by_lookup[-1:], [treap], wanted="above a treap")
     measured.words += f"; {told(found.by_lookup)}; {found.in_order.mean():.1%} in order"
     yield measured
