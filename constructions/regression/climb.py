@@ -79,7 +79,7 @@ def _stream(d: int, parts: Iterable[str]) -> Stream:
 class Climb:
     """Layers that are being written, one after the other.
 
-    Slots hold powers or combinations of the residuals `of`.  Heads that ask and answer the same
+    Slots hold powers or combinations of the residuals `of`.  Heads with the same query and key
     are one, and one head of the mask "own" moves registers of a token to other registers of it.
     Readings of registers that are still 0 are left out.
     """
@@ -111,7 +111,7 @@ class Climb:
         self._own[into] = sum(readings, start=before)
 
     def score(self, asks: Readings, answers: Readings, carried: Reading, into: str) -> None:
-        """Σ_i ⟨asks, answers_i⟩ carried_i is added to a register."""
+        """Σ_i ⟨query, key_i⟩ value_i is added to a register."""
         if all(any(each.terms for each in _each(part)) for part in (asks, answers, carried)):
             self._scores.setdefault((asks, answers), []).append((carried, into))
 

@@ -9,7 +9,7 @@ prediction is −e at the query.
 
 Causal attention, k layers, width 2d + 2: the predictions for all prefixes at once, exactly.  The
 residuals above would mix prefixes (token j's residual belongs to the weights fitted to its own
-past), so token t rereads the raw pairs before it: with S_t, b_t of its own prefix it carries
+past), so token t rereads the raw pairs before it: with S_t, b_t of its own prefix it keeps
 u = (I − ηS_t)^i x_t and adds η⟨b_t, u⟩ to its prediction, since w_k = Σ_{i<k} η(I − ηS_t)^i b_t.
 Both are one head: query u, key `key`, value (−η·key, η·y) → (u, prediction).
 

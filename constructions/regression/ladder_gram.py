@@ -31,7 +31,7 @@ downwards: what it needs below are q = ⌊n/3⌋ alone or q, q + 1, and w and f 
 them, the first that make n and n + 1 and whose degrees are at most 3^{L−1}.
 
 *There always is one.*  For L ≥ 1 write 3^L = 12m + 3 or 12m + 9, and n = 3q + r.  That the degrees
-of what is wanted, 4n + c, are at most 3^L says only how large m − q is at least, and that those of
+of what is wanted, 4n + c, are at most 3^L means only how large m − q is at least, and that those of
 a choice, 4q + c', are at most 3^{L−1} = 4m + 1 or 4m + 3 is again a condition on m − q.  So there
 are 6 kinds of what is wanted (one or two exponents, w and f of none, one or both), 3 remainders and
 2 residues of 3^L: 36 cases, and in each some choice meets its condition.  The test goes through

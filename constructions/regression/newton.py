@@ -70,7 +70,7 @@ def newton(
         d, k, alpha: ≥ 1; ≥ 0 (≤ 1000 for "direct", whose weights hold 2^k); > 0, and a weight.
         interleaved: prompts x₁, y₁, …, x_n, y_n, x_q with a token for each, as in [Garg2022];
             positions t² are exact in float64, and in float32 up to about a thousand examples;
-            one hardmax layer more copies x_i to the token of y_i ("direct" only).
+            one layer of unique-hard attention more copies x_i to the token of y_i ("direct" only).
         causal: every prefix at once: returns (…, n + 1), entry t from the first t examples; each
             token keeps S and M of its own prefix, and computes with its own registers alone.
         n: number of examples, for "paper" only, whose weights contain it: its models serve prompts

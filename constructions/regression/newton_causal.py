@@ -12,7 +12,7 @@ So token t keeps the whole matrices of its own prefix, S and M row by row (S_a a
     layer 1        S_a = Σ_{i<t} x_{i,a} x_i,  V_a = α S_a,  b = Σ_{i<t} y_i x_i     causal heads
                    (from αI: V_a = α e_a, a constant)
     a Newton step  V_a ← V_a − 2^{j−1} Σ_e ⟨V_a, S_e⟩ V_e                           d² own heads
-    read-out       2^k Σ_a x_{t,a} ⟨V_a, b⟩                                          d own heads
+    prediction     2^k Σ_a x_{t,a} ⟨V_a, b⟩                                          d own heads
 
 with V = 2^{−j} M_j as in `newton_direct.py`: (V S V)_a = Σ_e ⟨V_a, S_e⟩ V_e, since S and V are
 symmetric.  Where attention has no such mask, an own head is the difference of a causal head and one

@@ -29,7 +29,7 @@ from theory.regression.newton import Start
 def newton_direct(d: int, k: int, alpha: float, start: Start) -> Transformer:
     """k + 2 layers from αS, k + 1 from αI; one linear head a layer; width 2d + 2.
 
-    One token per example (x, y) and per query (x, 0); nobody attends to queries.
+    One token per example (x, y) and per query (x, 0); no token attends to a query.
     """
     stream = Stream(x=d, u=d, y=1, estimate=1)
     x = stream.read("x")

@@ -3,7 +3,7 @@
 Attention is ReLU divided by n over the examples ([Fu2024, Definition B.1]), two heads at most, and
 every linear map of a token is an MLP of paired ReLUs, so each layer is one that the theorem allows.
 
-start, 3 layers          carry ← x (copy);  m ← αSx (attention carries the copy);  carry ← 0
+start, 3 layers          carry ← x (copy);  m ← αSx (the copy is the value);  carry ← 0
 Newton, 1 layer a step   two heads add −½ Σ_i m_i ⟨m_i, x⟩ = −½ M S M x to m, and the MLP doubles m:
                          2(M − ½ M S M) x = (2M − M S M) x
 output, 5 layers         copy, multiply, sum, copy, multiply: w = Σ_i y_i m_i = M_k Xᵀ y reaches the

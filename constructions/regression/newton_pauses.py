@@ -14,7 +14,7 @@ for u = 2^{−j} M_j x.  In every pause token keep u = W_j e_a, in the query u =
     layer j + 2    u ← u − 2^{j−1} Σ_a u_{(j,a)} ⟨e_a, u⟩        keys of the group j only
 
 are right for all tokens behind the group j: the groups j + 1 … k − 1 and the query.  Within the
-group j the sum is over part of it, but nobody reads it afterwards, and before it nothing changes.
+group j the sum is over part of it, but it is not read afterwards, and before it nothing changes.
 So each group serves one step.  The last layer reads 2^k Σ_i y_i ⟨x_i, u⟩.
 
 k + 2 layers of one linear head, width dk + 2d + 2, n + dk + 1 tokens; the examples are given once.

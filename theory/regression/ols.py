@@ -28,6 +28,6 @@ def ols(x: Inputs, y: Labels) -> np.ndarray:
 
 
 def rank_cut(x: np.ndarray) -> float:
-    """max(n, d)·eps: singular values of x (…, n, d) that are a smaller share of σmax count as zero,
-    since the decomposition's own error is as large [Higham2002, Chapter 20]."""
+    """max(n, d)·eps: singular values of x (…, n, d) that are a smaller fraction of σmax count as
+    zero, since the decomposition's own error is as large [Higham2002, Chapter 20]."""
     return max(x.shape[-2:]) * float(np.finfo(np.float64).eps)

@@ -150,7 +150,7 @@ def distance_to_ols(
 
 
 def relative(found: FromOls) -> dict[str, float]:
-    """The largest distance, what is left and the rounding, as shares of OLS's predictions."""
+    """The largest distance, what is left and the rounding, as fractions of OLS's predictions."""
     sizes = size_of(found.least)
     parts = {"distance": found.distance, "left": found.left, "rounding": found.rounding}
     return {name: float((part / sizes).max()) for name, part in parts.items()}

@@ -155,7 +155,7 @@ def fixed_alpha() -> Finding:
 def product_in_an_mlp() -> Finding:
     """Proposition B.4, mul in one layer: a ReLU MLP cannot multiply, so products are not exact.
 
-    On the inputs (t, t), 0 ≤ t ≤ 1, an MLP of M ReLU units is linear on at most M + 1 pieces, one
+    On the inputs (t, t), 0 ≤ t ≤ 1, an MLP of M ReLU neurons is linear on at most M + 1 pieces, one
     of length h ≥ 1/(M + 1).  There t² leaves its chord, shifted by h²/8, by h²/8, −h²/8, h²/8 at
     the ends and the middle, and no line can be closer (de la Vallée Poussin).  So the error is at
     least 1/(8(M + 1)²) whatever the weights; the arithmetic is done for M = 4, 16, 64, 256.
@@ -172,10 +172,10 @@ def product_in_an_mlp() -> Finding:
         exact += errors == {h * h / 8}
     return same(
         "newton-products",
-        "the products of the read-out in a ReLU MLP (prop. B.4)",
+        "products of two entries (mul) in a ReLU MLP (prop. B.4)",
         exact,
         len(units),
-        words="an MLP of M units is off by at least 1/(8(M + 1)²); attention multiplies exactly",
+        words="an MLP of M neurons is off by at least 1/(8(M + 1)²); attention multiplies exactly",
         wanted="an error above 0",
     )
 

@@ -91,9 +91,9 @@ class Problem:
 def _at_most_all(
     id: str, name: str, shares: list[float], told: list[bool], what: str, more: str = ""
 ) -> Finding:
-    """Errors as shares of their bounds, none above 1; undecided if rounding hides every step.
+    """Errors as fractions of their bounds, none above 1; undecided if rounding hides every step.
 
-    Steps are `told` apart from none where a method that stands still would miss its bound.
+    A step is `told` where a method that makes no step would miss the bound.
     """
     worst, hidden = float(np.max(shares)), told.count(False)
     words = f"{len(shares)} steps, at most {worst:.1%} of the bound{more}"

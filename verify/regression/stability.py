@@ -69,7 +69,8 @@ def errors(run: Run, start: Start, condition: float) -> Errors:
 
 
 def stays_within(start: str, found: Errors) -> Finding:
-    """After each of the layers, float64 within its bound; float32 where its bound says anything."""
+    """After each of the layers, float64 within its bound; float32 where its bound is
+    informative."""
     verdicts = [*found.agrees]
     for measured, bound in zip(found.float32, found.bound32, strict=True):
         if bound <= LEAST_TOLD:

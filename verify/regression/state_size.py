@@ -46,7 +46,7 @@ def state_size(
     take a number of examples linear in κ; rereading the raw pairs once a layer gives a polynomial
     of degree L in a prefix's own S after L causal layers, and Chebyshev's is the best of them.
     With d² numbers each token multiplies matrices of its own prefix, and with full attention
-    all tokens share one S: the degree triples in every layer, log κ. What is shown is what
+    all tokens have the same S: the degree triples in every layer, log κ. What is shown is what
     these methods take, and that no polynomial of their degree does better. That no other causal
     construction of width O(d) could is an argument, not a proof: what earlier tokens computed
     belongs to their own S_j.
