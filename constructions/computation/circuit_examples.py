@@ -58,7 +58,7 @@ def marked_majority(max_length: Count) -> Transformer:
     _, T = sizes(2, max_length)
     stream = Stream(mark=1, side=1, answer=1)
     mark, side, answer = map(stream.read, stream)
-    head = Head(one, mark, side, "answer", margin=Margin(1.0, ties=True))
+    head = Head(one, mark, side, "answer", margin=Margin(1.0, graded=False, ties=True))
     blocks = [block(stream, [head], normalise="hardmax", mask="causal")]
     letters = {"mark": (0, 2, 1)}
     here = np.arange(T + 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from leaks import leaks
 
 from constructions import computation as build
 from constructions import load, save
@@ -23,7 +24,7 @@ def drawn(least, end, *shape):
 
 
 def words(V):
-    return drawn(0, V, 5, 12)
+    return np.vstack([drawn(0, V, 5, 12), np.repeat([[0], [V - 1]], 12, axis=1)])
 
 
 def values(prompts):
@@ -98,3 +99,11 @@ def test_softmax_at_the_least_sharpness_gives_the_same_answers(name):
     model, *inputs = CASES[name]()
     soft = model.sharpened(model.least_sharpness())
     assert torch.equal(soft(*inputs), model(*inputs))
+
+
+@pytest.mark.parametrize("sharpness", [1.0, 3.0, 6.0])
+@pytest.mark.parametrize("name", CASES)
+def test_no_head_leaks_more_than_its_margin_allows(name, sharpness):
+    model, *inputs = CASES[name]()
+    for leaked, bound in leaks(model, sharpness, *inputs):
+        assert leaked <= bound + 1e-12

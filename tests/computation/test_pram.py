@@ -9,6 +9,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from leaks import leaks
 from refusals import rejects
 
 from constructions.computation import pram
@@ -186,6 +187,17 @@ def program(*sets: Set, reads=(), writes=(), **fields) -> Program:
 def test_what_cannot_be_run_is_refused(call, names):
     with rejects(*names.split()):
         call()
+
+
+def test_any_number_of_processors_may_write_one_more_than_the_least():
+    """All to one cell, so that their scores are one gap below that of the least."""
+    steps = (Step((), (Write("x", "c", "m"),), (Set("x", "copy", ("m",)),)),)
+    model = pram(Program("one", 20, ("x",), "x", steps, initial={"c": (1,) * 20}))
+    values = [0] + [1] * 19
+    assert int(model(values)[0]) == 0
+    for sharpness in (2.0, 4.0, 8.0):
+        for leaked, bound in leaks(model, sharpness, values):
+            assert leaked <= bound + 1e-12
 
 
 def test_squares_are_carried_where_places_are_made():

@@ -200,7 +200,7 @@ def latest_states(model: Transformer, layer: int, head: int, i: int, size: int) 
     position, what = position[kept], what[kept]
     keys = {"j": position, f"in{i}": given[what]}
     preference = np.where(what < size, position, -np.inf)[None]
-    return HeadStates(layer, {}, keys, preference, position, head)
+    return HeadStates(layer, {}, keys, preference, position, head, changed=(f"in{i}",))
 
 
 def tabled(model: Transformer, of: Cascade) -> Finding:

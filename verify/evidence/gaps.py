@@ -3,8 +3,10 @@
 A head's score depends only on the registers that it reads.  When these take finitely many values,
 every pair of a query and a key that any prompt can bring together is listed, and so is what the
 proof prefers; the gap is the least amount by which the score of a key that may be attended to
-exceeds that of a key which must then not be.  Scores are computed in float64, and shown to be exact
-there: whole multiples of a power of two, below 2^52 of it, whose sums and differences are, too.
+exceeds that of a key which must then not be.  Registers that hold what was embedded are listed as
+the embedding has them, and no earlier layer may write to them; what a layer computes is listed as
+its invariant states it.  Scores are computed in float64, and shown to be exact there: whole
+multiples of a power of two, below 2^52 of it, whose sums and differences are, too.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from constructions.blocks import Block
 from constructions.exactness import grain_of
 from constructions.transformer import Transformer
 from verify.finding import Finding, Verdict
@@ -32,6 +35,8 @@ class States:
     position       (keys,): states of one position exclude each other
     over           (queries,): queries are these values over so much, where they are averages of so
                    many tokens; whole numbers stay whole
+    changed        embedded registers to which earlier layers add: the sums are listed; to no other
+                   embedded register may they write, unless queries are averages
     """
 
     layer: int
@@ -41,6 +46,7 @@ class States:
     position: np.ndarray
     head: int = 0
     over: np.ndarray | None = None
+    changed: tuple[str, ...] = ()
 
 
 def at_positions(model: Transformer, *registers: str, at: slice | np.ndarray = ALL) -> Values:
@@ -192,8 +198,8 @@ def exact_product(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, bool]:
 
 
 def _reads_others(model: Transformer, states: States) -> str:
-    """What the head reads although it is not among the listed values: another register, or one to
-    which a token's symbol and its position both add."""
+    """What the head reads although it is not among the listed values: another register, one to
+    which a token's symbol and its position both add, or an embedded one that a layer changes."""
     attn = model.blocks[states.layer - 1].attn
     if attn is None:
         return f"layer {states.layer} has no heads"
@@ -208,7 +214,20 @@ def _reads_others(model: Transformer, states: States) -> str:
                 return f"the {side} of layer {states.layer} reads register {name}"
             if W_pos is not None and (W_pos[:, at].any() and W_E[:, at].any()):
                 return f"both tokens and positions write to register {name}"
+            if name in states.changed or (side == "query" and states.over is not None):
+                continue
+            if W_E[:, at].any() or (W_pos is not None and W_pos[:, at].any()):
+                for number, block in enumerate(model.blocks[: states.layer - 1], start=1):
+                    if _writes(block, at):
+                        return f"layer {number} writes to the embedded register {name}"
     return ""
+
+
+def _writes(block: Block, at: slice) -> bool:
+    """Whether a layer may change these coordinates of the stream."""
+    outputs = [] if block.attn is None else [block.attn.W_O]
+    outputs += [] if block.mlp is None else [block.mlp.W_out, block.mlp.b_out]
+    return block.norm is not None or any(bool(W[..., at].any()) for W in outputs)
 
 
 def _crowd(distances: np.ndarray) -> float:

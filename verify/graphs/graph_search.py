@@ -108,7 +108,8 @@ def following(model: Transformer) -> States:
     preference = np.where(leads[:, code], T + 1.0 - place, -np.inf)
     preference[:, 0] = 0.0
     keys = {"edge": codes[code], "j": at_positions(model, "j")["j"][place]}
-    return States(2, {"visited": visited.astype(np.float64)}, keys, preference, place)
+    queries = {"visited": visited.astype(np.float64)}
+    return States(2, queries, keys, preference, place, changed=("visited",))
 
 
 def small_graphs(run: Run) -> Finding:

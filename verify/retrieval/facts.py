@@ -210,6 +210,7 @@ def _looking_up(
         {**keys, **from_embedding[0], **from_embedding[1]},
         np.where(fits | (place == 0), place, -np.inf),
         place,
+        changed=("owner", "inner"),
     )
 
 
