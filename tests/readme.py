@@ -1,7 +1,7 @@
 """What README and docs show: shell commands and Python examples, for the tests and for CI.
 
-`python tests/readme.py commands` prints the README's commands, one a line, without those that set
-up and without the examples, which the site runs and shows (`make docs`).
+`python tests/readme.py commands` prints the commands of README and `docs/commands.md`, one a line,
+without those that set up and without the examples, which the site runs and shows (`make docs`).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
+COMMANDS = ROOT / "docs" / "commands.md"
 EXAMPLE = "python examples/"
 PAGES = (README, *sorted((ROOT / "docs").glob("*.md")))
 
@@ -33,8 +34,9 @@ def examples() -> dict[str, tuple[str, str]]:
 
 
 def commands() -> list[str]:
-    """The shell commands that a reader of the README runs once the project is installed."""
-    lines = [line for block in fences(README, "sh") for line in block.splitlines()]
+    """The shell commands that a reader runs once the project is installed."""
+    blocks = [block for page in (README, COMMANDS) for block in fences(page, "sh")]
+    lines = dict.fromkeys(line for block in blocks for line in block.splitlines())
     return [line for line in lines if line and not line.startswith("make ")]
 
 

@@ -63,7 +63,7 @@ def free_bits(H: int, n: int, models: int, rng: np.random.Generator) -> list[int
 def _free(H: int, n: int, apart: bool, rng: np.random.Generator) -> int:
     if apart:
         positions = np.array([np.roll(np.arange(n), -1 - h) for h in range(H)])
-        bits = np.zeros(H)
+        bits: np.ndarray = np.zeros(H)
     else:
         positions = np.array([rng.permutation(n) for _ in range(H)])
         bits = 2.0 * rng.integers(-n, n, H) + 1
