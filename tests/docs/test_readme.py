@@ -31,7 +31,7 @@ def test_all_pages_with_examples_are_read():
 
 
 def test_the_readme_is_short():
-    assert len(README.read_text(encoding="utf-8").splitlines()) <= 170
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= 120
 
 
 def test_the_readme_has_every_topic():
@@ -78,16 +78,3 @@ def test_the_examples_are_those_that_the_site_runs():
 def test_commands_are_the_projects_own(command):
     own = ("-m verify ", "-m constructions.trained ", "verify/checker.py ", "examples/")
     assert command.startswith(tuple(f"python {script}" for script in own))
-
-
-def test_the_claim_that_is_explained_prints_what_is_shown(capsys):
-    from verify.cli.main import main
-
-    shown = fences(README, "text")[1].splitlines()
-    assert main(["online-gradient-descent"]) == 0
-    printed = capsys.readouterr().out.splitlines()[3:-2]
-
-    def without_error(line):
-        return re.sub(r"error \S+, at most \S+ of|: [\d.e+-]+ to|≤ \S+", "", line)
-
-    assert [*map(without_error, printed)] == [*map(without_error, shown)]
