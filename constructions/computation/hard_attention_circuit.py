@@ -26,10 +26,10 @@ No wire carries their mean, and `hard_attention_circuit` raises ValueError.
 
 Size.  A token has at most C₀ = V contents at first.  With N tokens, C contents of each before a
 layer of H heads become at most C·(N·C)^H after it, and the layer has at most
-N·C·(4H·N·C + 4(N·C)^H) gates (`most_gates`).  So the gates are polynomially many in the length for
-every fixed number of layers *and* of heads; the degree grows with both.  With heads unbounded this
-is false: one layer of n − 1 heads computes parity of n bits (`semiautomaton(cyclic(2), n,
-radix=n)`), by a circuit of 2^n + 2 gates.
+N·C·(4H·N·C + 4(N·C)^H) gates (`most_gates`).  So N·C becomes (N·C)^(H + 1), and the gates of L
+layers are O(N^((H + 1)^L)): polynomially many in the length for every fixed number of layers *and*
+of heads.  With heads unbounded this is false: one layer of n − 1 heads computes parity of n bits
+(`semiautomaton(cyclic(2), n, radix=n)`), by a circuit of 2^n + 2 gates.
 
 One layer.  Fix the symbol of the last token, whose answer it is, to any u.  Each of the H heads
 then ranks all pairs (token j, content c); fix token j of its largest pair to that c, unless it is

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from constructions.computation import parity as parity_by_hand
+from constructions.computation import semiautomaton
+from constructions.computation import to_circuit as circuit_of
 from constructions.computation.circuit_examples import contains_aa
+from constructions.computation.hard_attention_circuit import most_gates
+from theory.computation import cyclic
+from theory.sequences import all_sequences
 from verify.claim import Run
 from verify.computation import constant_depth_circuits, hard_attention_cannot, to_circuit
+from verify.computation.one_layer import free_bits, parity_of_retrieved
 from verify.computation.to_circuit import Circuits, Translated, free_letters, translate
 from verify.finding import Verdict
 
@@ -116,3 +123,38 @@ def test_long_words_have_all_densities():
     ones = rows.sum(1)
     assert {0, 40} <= {*ones.tolist()}
     assert (abs(ones[:100] - 20) > 12).sum() > 10
+
+
+@pytest.mark.parametrize("H", [1, 2, 3])
+def test_one_layer_outputs_the_parity_of_what_its_heads_retrieve(H):
+    """Heads at the positions before the last one; the last bit is the token's own."""
+    n = 4
+    positions = np.array([np.roll(np.arange(n), -1 - h) for h in range(H)])
+    words = all_sequences(n, 2)
+    model = parity_of_retrieved(positions, np.zeros(H))
+    assert (model(words)[..., -1].numpy() == words[:, n - 1 - H :].sum(1) % 2).all()
+
+
+@pytest.mark.parametrize(("H", "n"), [(1, 4), (2, 4), (3, 4), (2, 6)])
+def test_h_heads_leave_n_minus_1_minus_h_bits_free(H, n):
+    free = free_bits(H, n, 4, np.random.default_rng(0))
+    assert free[0] == min(free) == n - 1 - H
+
+
+def test_as_many_heads_as_other_bits_compute_parity():
+    """For a number of heads that grows no bound holds: one layer, and 2^n + 2 gates."""
+    for n in (2, 3, 5):
+        model = semiautomaton(cyclic(2), n, radix=n)
+        assert (model.n_layers, model.n_heads) == (1, n - 1)
+        circuit = circuit_of(model, n, "and-or")
+        assert (circuit.size, circuit.depth) == (2**n + 2, 2)
+        words = all_sequences(n, 2)
+        assert (circuit.answers(words) == words.sum(1) % 2).all()
+
+
+@pytest.mark.parametrize("heads", [[1], [2], [1, 1], [2, 1]])
+def test_the_bound_on_gates_is_polynomial_for_fixed_layers_and_heads(heads):
+    """Twice as many tokens: at most 2^degree times as many gates."""
+    degree = math.prod(H + 1 for H in heads)
+    for N in (10, 100):
+        assert most_gates(2 * N, 2, heads) <= 2**degree * most_gates(N, 2, heads)

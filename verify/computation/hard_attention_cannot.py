@@ -53,7 +53,7 @@ def hard_attention_cannot(
     attention do not compute parity of n bits for all n.
 
     For every n, such a transformer over V symbols is a circuit of AND, OR and NOT gates, of depth
-    at most 2L if H = 1 and 4L otherwise (and 2 more if V > 2), with polynomially many gates in n.
+    at most 2L if H = 1 and 4L otherwise (and 2 more if V > 2), with O(n^((H + 1)^L)) gates.
     Circuits of constant depth and polynomial size do not compute parity [FSS1984]; this bound is
     cited, and for one layer proved: the answer is constant on a subcube with at least n − 1 − H
     free bits, so that parity takes H ≥ n − 1 heads.  That is attained: one layer of n − 1 heads
@@ -216,7 +216,7 @@ def _most_gates(found: list[Circuits]) -> Finding:
         over,
         Verdict.of(all(gates[n] <= over[n] for n in gates)),
         f"{max(gates.values())} at most, over {len(gates)} lengths",
-        "polynomial for fixed layers and heads",
+        "O(n^((H + 1)^L)) for L layers of H heads",
     )
 
 
