@@ -236,7 +236,7 @@ class LookupNetwork(Model):
     def lookups(self, queries: Tensor, cells: Tensor) -> Lookups:
         """The query networks, as strategies are in `theory/structures/lookup.py`: yields the logits
         (…, m, N) of a lookup for queries (…, m, d), and is sent the cells (…, m) that are looked
-        at, of which `cells` (…, N + T, d) says what they hold."""
+        at, whose contents are `cells` (…, N + T, d)."""
         read = fourier if self.shape.reads != "raw" else self._raw
         compares = self.interface.compares
         known = torch.ones_like(queries[..., :1]) if compares else read(queries)

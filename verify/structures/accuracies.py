@@ -14,9 +14,9 @@ from verify.finding import Finding, Verdict
 PUBLISHED = Path(__file__).with_suffix(".csv")
 # The figures there were drawn, to ±0.2 points by two standard errors, and printed to a tenth.
 DRAWN, ROUNDED = 0.1, 0.05
-# Some 100 accuracies are compared: one of them is 5 errors off by chance in 6 of 10⁵ runs.
+# Some 100 accuracies are compared: with probability 6·10⁻⁵ one of them is 5 errors off.
 ERRORS = 5.0
-WIDEST = 5.0  # points that errors may reach: a comparison that allows more says nothing
+WIDEST = 5.0  # points that errors may reach: a comparison that allows more is undecided
 
 
 def published(method: str, N: int) -> list[float]:

@@ -32,9 +32,9 @@ FIGURES = {
     16: {4: 36.5, 8: 60.0, 16: 77.8, 32: 88.4, 64: 94.2},
     50: {2: 5.9, 4: 11.7, 8: 23.7, 16: 44.0, 32: 65.8, 64: 81.8, 128: 90.7},
 }
-# As printed, for 50 points and T = 2 … 128, to a tenth; of how many queries is not said.
+# As printed, for 50 points and T = 2 … 128, to a tenth; the number of queries is not stated.
 PRINTED = [5.9, 11.7, 23.6, 44.5, 65.8, 81.1, 89.5]
-NEAR = 1.1  # points from the integral: all that can be said of them, and written with both known
+NEAR = 1.1  # points from the integral; chosen when both were known
 SPREAD, MOVED = 10, 4  # points are so far apart where some are moved, and moved so far
 
 

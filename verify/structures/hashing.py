@@ -74,15 +74,15 @@ def hashing(
 
 
 def _laws(found: dict[str, np.ndarray]) -> Iterator[Finding]:
-    """Of shares by lookup (sets, N), the last of which says how often the bucket is the right one.
+    """Of fractions by lookup (sets, N), the last of which is that of queries in the right bucket.
 
-    That a point which was not asked for is nearer has a chance below 10⁻⁵.
+    Another point than the one that the query was made of is nearer with probability below 10⁻⁵.
     """
     law = float(one_bit(np.arccos(RHO))) ** BITS
     both = accuracies(found["SimHash"][:, -1:])
     yield beside("SimHash/bucket", "queries in the bucket of their neighbour", both, [100 * law])
     reached = in_equal_buckets(N, 2**BITS, M)
-    # By lookup, what is found less what the law makes of the share of right buckets: 0 on average.
+    # By lookup, what is found less what the law gives for these right buckets: 0 on average.
     off = {name: right[:, :M] - reached * right[:, -1:] for name, right in found.items()}
     name = "found beyond equally likely buckets, of those that are right"
     yield beside("orthogonal/law", name, accuracies(off["orthogonal"]), [0.0] * M)

@@ -198,7 +198,7 @@ def _plane(found: dict[str, list[Mean]], N: int) -> Iterator[Finding]:
 def _hard(run: Run, sets: int) -> Iterator[Finding]:
     """A kd-tree learns <, = or > of one coordinate in each lookup of its descent.
 
-    Points that are asked for themselves it finds as comparisons do at best; what is nearest to a
+    Queries that are points it finds as comparisons do at best; what is nearest to a
     query beside one may be on the other side of a plane.
     """
     x, q = hard_cloud(sets, HARD, 2, 1, run.rng)
@@ -207,7 +207,7 @@ def _hard(run: Run, sets: int) -> Iterator[Finding]:
     counted = found(kd_search(few, few, HARD), nearest_in_cloud(few, few)).sum(1)
     yield same(
         "hard/points",
-        f"of {N} points of the hard plane, each asked for itself, a kd-tree finds by lookup",
+        f"of {N} points of the hard plane, each queried itself, a kd-tree finds by lookup",
         np.unique(counted, axis=0).tolist(),
         [[most_found(N, i) for i in range(1, HARD + 1)]],
         words=f"in {len(few)} sets, all alike",
@@ -215,7 +215,7 @@ def _hard(run: Run, sets: int) -> Iterator[Finding]:
     )
     right = found(kd_search(x, q, HARD), nearest_in_cloud(x, q))[:, 0]
     most = [100 * most_found(N, i) / N for i in range(1, HARD + 1)]
-    name = f"kd-tree, {N} points of the hard plane, which are asked for equally often"
+    name = f"kd-tree, {N} points of the hard plane, queried equally often"
     yield below("hard/beside", name, accuracies(right), most, "comparisons")
 
 

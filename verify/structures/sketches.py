@@ -49,7 +49,7 @@ FIGURES = {
     "zero": [10.67],
 }
 TABLE = 2 * 0.08
-WIDEST = 1 / 3  # of a figure: errors that reach further say nothing of it
+WIDEST = 1 / 3  # of a figure: errors that reach further leave it undecided
 LAW = 400  # streams of which the law given the counts is computed
 FACTORS = np.arange(0.2, 1.001, 0.01)
 WRITTEN = 4  # items in each stream of all that are run

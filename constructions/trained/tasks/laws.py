@@ -3,8 +3,8 @@
 
     uniform    points and queries independent and uniform in (−1, 1)^d
     targets    points uniform in (−1, 1), and a query is one of them
-    zipf       the same, and of the points in ascending order the j-th is asked for with a chance
-               that is fixed: by Zipf's law of exponent 1.2, in an order of frequency drawn once
+    zipf       the same, and of the points in ascending order the j-th is queried with a fixed
+               probability: by Zipf's law of exponent 1.2, in an order of frequency drawn once
     hard       every coordinate the balanced tree of N = 2^L − 1 nodes, a = 7, in an order of its
                own; a query is one of the points, and N(0, 1) in each coordinate
     sphere     directions; the inner product of a query with one of the points is 0.8
@@ -65,7 +65,7 @@ class Drawn:
         return torch.randn(size, generator=self.generator, device=self.generator.device)
 
     def one_of(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Which of the points is asked for (count, m), and a copy of it (count, m, d)."""
+        """Which of the points is queried (count, m), and a copy of it (count, m, d)."""
         size, device = (self.count, self.m, 1), self.generator.device
         which = torch.randint(self.N, size, generator=self.generator, device=device)
         return which[..., 0], x.gather(-2, which.expand(*size[:2], x.shape[-1]))
@@ -91,7 +91,7 @@ def zipf_targets(drawn: Drawn) -> Sets:
 
 @cache
 def frequencies(N: int) -> np.ndarray:
-    """Of the point of each rank in ascending order, how often it is asked for, (N,)."""
+    """Of the point of each rank in ascending order, how often it is queried, (N,)."""
     chances = np.random.default_rng(0).permutation(zipf(N, EXPONENT))
     chances.flags.writeable = False
     return chances

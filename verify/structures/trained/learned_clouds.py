@@ -136,7 +136,7 @@ def _shares(right: np.ndarray) -> list[Share]:
 
 
 def on_sphere(found: list[Share], hashed: list[Share], centred: list[Share]) -> Iterator[Finding]:
-    """What is said of one network, by what it finds after each lookup."""
+    """The findings on one network, by what it finds after each lookup."""
     name = f"found after each lookup, {N} points of a sphere"
     blindly = [(i + 1) / N for i in range(M)]
     yield over("blind", name, found, blindly, wanted="above cells at random,")

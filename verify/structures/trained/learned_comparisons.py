@@ -88,7 +88,7 @@ def at_random(model: Any) -> Finding:
 
 
 def compared(model: Any, found: Measured, few: np.ndarray, first: float) -> Iterator[Finding]:
-    """What is said of one model; `few` sets (k, 7) are asked for all of their points."""
+    """The findings on one model; all points of `few` sets (k, 7) are queried."""
     yield same(
         "tree",
         "lookup at which the tree of the query networks finds each of 7 cells",

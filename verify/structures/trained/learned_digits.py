@@ -40,7 +40,7 @@ LABELS = np.tile(np.arange(NUMBERS), (DRAWS, 1))
 
 class Pictures(NamedTuple):
     """Numbers (sets, 16) in ascending order, images of each (sets, 16, d), the numbers that are
-    asked for (sets,), and their images (sets, d)."""
+    queried (sets,), and their images (sets, d)."""
 
     numbers: np.ndarray
     points: np.ndarray
@@ -145,8 +145,8 @@ def correlations(model: Any, shown: np.ndarray, labels: np.ndarray) -> np.ndarra
 
 
 def nexts(found: Measured) -> np.ndarray:
-    """The share of numbers after which the next one comes, both in a ring, of each set (sets,); in
-    the direction in which that is so more often."""
+    """The fraction of numbers followed by the next one, both in a ring, of each set (sets,), in
+    the direction in which it is larger on average."""
     step = (np.roll(found.place, -1, axis=1) - found.place) % N
     up, down = ((step == way).mean(1) for way in (1, N - 1))
     return np.asarray(max(up, down, key=np.mean))
@@ -155,7 +155,7 @@ def nexts(found: Measured) -> np.ndarray:
 def of_digits(
     run: Run, model: Any, found: Measured, drawn: Pictures, shown: np.ndarray
 ) -> Iterator[Finding]:
-    """What is said of one model, by what it found in the sets."""
+    """The findings on one model, by what it found in the sets."""
     ranks = correlations(model, shown, LABELS)
     yield _more("number", RANKS, _size(ranks[0]), READ)
     yield _more("rotated", ROTATED, _largest(ranks), READ)

@@ -98,7 +98,7 @@ def by_rows(run: Run, count: int) -> list[Share]:
 
 
 def explained(points: np.ndarray, place: np.ndarray) -> Mean:
-    """The share of the variance of all coordinates that is between cells, of points (sets, N, d)
+    """The fraction of the variance of all coordinates that is between cells, of points (sets, N, d)
     and their cells (sets, N): 1 − within/total, in groups of sets."""
     laid = np.take_along_axis(points, place.argsort(1)[..., None], 1)
     parts = np.array_split(laid, GROUPS)
@@ -110,7 +110,7 @@ def explained(points: np.ndarray, place: np.ndarray) -> Mean:
 def of_plane(
     found: Measured, fixed: Measured, rows: list[Share], points: np.ndarray
 ) -> Iterator[Finding]:
-    """What is said of one model, beside the kd-tree and rows."""
+    """The findings on one model, beside the kd-tree and rows."""
     shares, tree = found.by_lookup, fixed.by_lookup
     name = f"found after each lookup, {N} points of the plane"
     yield over("ahead", name, shares, [s.value for s in tree], wanted="above the kd-tree's")

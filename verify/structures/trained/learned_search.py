@@ -100,7 +100,7 @@ def by_interpolation(points: np.ndarray, queries: np.ndarray) -> Measured:
 def of_uniform(
     run: Run, model: Any, found: Measured, points: np.ndarray, queries: np.ndarray
 ) -> Iterator[Finding]:
-    """What is said of one model, measured on these sets."""
+    """The findings on one model, measured on these sets."""
     shares, beside = found.by_lookup, by_interpolation(points, queries).by_lookup
     exact = [float(share) for share in binary_accuracy(N, M)]
     name = f"found after each lookup, {N} uniform points"

@@ -94,14 +94,14 @@ def known(
 
 
 def answers(model: Any, streams: np.ndarray) -> np.ndarray:
-    """What the sketch says of all items, (count, V)."""
+    """The estimates of all items, (count, V)."""
     asked = np.tile(np.arange(V), (len(streams), 1))
     with torch.no_grad():
         return np.asarray(model(streams, asked).numpy())
 
 
 def of_sketch(model: Any, own: np.ndarray, fixed: Mapping[str, np.ndarray]) -> Iterator[Finding]:
-    """What is said of one sketch, by its errors and those of others on the same streams."""
+    """The findings on one sketch, by its errors and those of others on the same streams."""
     found = estimated(own)
     for id, name, balanced in (
         ("ahead", "count-min's", False),

@@ -105,7 +105,7 @@ def by_interpolation(points: np.ndarray, queries: np.ndarray) -> Share:
 def of_hints(
     model: Any, found: Measured, points: np.ndarray, queries: np.ndarray
 ) -> Iterator[Finding]:
-    """What is said of a network whose first lookup is at an extra cell."""
+    """The findings on a network whose first lookup is at an extra cell."""
     table = table_accuracy(N, T)
     wanted = f"a table's {100 * table:.1f}: above"
     yield over("near", FOUND, found.by_lookup[-1:], [table - NEAR], wanted=wanted)

@@ -111,7 +111,7 @@ def found_at_last(levels: np.ndarray, weights: np.ndarray) -> float:
 def of_tree(
     run: Run, levels: np.ndarray, found: Measured, weights: np.ndarray
 ) -> Iterator[Finding]:
-    """What is said of one model, by the levels of its tree and what it found in sets."""
+    """The findings on one model, by the levels of its tree and what it found in sets."""
     treap = found_at_last(treap_depths(weights), weights)
     own = found_by_depth(levels, weights, M).tolist()
     best, name = most_by_weight(weights, M), f"frequency of what the tree finds, {N} points"

@@ -15,19 +15,19 @@ from verify.finding import Finding, Verdict
 
 KIND = "a lookup network trained on search"
 LEVEL = 0.9973  # of an interval: as rarely missed as three standard errors
-CHUNK = 200  # sets that are measured at once
+CHUNK = 200  # sets measured in one batch
 INSIDE = f"by intervals of {LEVEL:.2%}"
 
 
 class Share(NamedTuple):
-    """So many of so many independent queries; of none, no number."""
+    """A fraction: `times` of `of` independent queries; its value is NaN for none."""
 
     times: int
     of: int
 
     @property
     def value(self) -> float:
-        """The share."""
+        """The fraction."""
         return self.times / self.of if self.of else np.nan
 
     @property
@@ -60,14 +60,14 @@ class Measured(NamedTuple):
 
     @property
     def descends(self) -> bool:
-        """Whether the cells hold descending points rather than ascending ones, as told by more."""
+        """Whether more cells hold the point of their rank in descending than in ascending order."""
         N = self.place.shape[1]
         up, down = ((self.place == row).sum() for row in (np.arange(N), np.arange(N)[::-1]))
         return bool(down > up)
 
     @property
     def in_order(self) -> np.ndarray:
-        """The share of cells of each set that hold the point of their rank, (sets,), for points
+        """The fraction of cells of each set that hold the point of their rank, (sets,), for points
         that were given in ascending order; in the direction that more of all cells have."""
         N = self.place.shape[1]
         row = np.arange(N)[::-1] if self.descends else np.arange(N)
@@ -129,7 +129,7 @@ def _given(points: np.ndarray, mixed: np.ndarray) -> np.ndarray:
 
 def tree_of(model: Any, descends: bool) -> np.ndarray:
     """The decision tree of a network that compares, (2^M − 1,) cells in ascending order of what
-    they hold, as `found_at` takes trees: it hears < or > and nothing else."""
+    they hold, as `found_at` takes trees: its input is < or > and nothing else."""
     M, N = model.interface.lookups, model.interface.n
     tree = np.zeros(2**M - 1, dtype=np.int64)
     for leaf in range(2 ** (M - 1)):
@@ -154,21 +154,21 @@ def finds(tree: np.ndarray, N: int) -> list[int]:
 
 
 def told(shares: Sequence[Share]) -> str:
-    """Shares in per cent, in a row."""
+    """Fractions in per cent, in a row."""
     return " ".join(map(str, shares))
 
 
 def over(
     id: str, name: str, shares: Sequence[Share], bounds: Sequence[float], *, wanted: str
 ) -> Finding:
-    """That every share is above its bound: by intervals."""
+    """That every fraction is above its bound: by intervals."""
     return _apart(id, name, shares, bounds, 1, wanted)
 
 
 def under(
     id: str, name: str, shares: Sequence[Share], bounds: Sequence[float], *, wanted: str
 ) -> Finding:
-    """That every share is below its bound: by intervals."""
+    """That every fraction is below its bound: by intervals."""
     return _apart(id, name, shares, bounds, -1, wanted)
 
 
@@ -194,7 +194,8 @@ def before(name: str) -> Any:
 def cells(
     name: str, least: float, found: Measured, points: np.ndarray, queries: np.ndarray
 ) -> Finding:
-    """That lookups, while nothing is found, are at an algorithm's next cell, more than a share."""
+    """That more than a fraction `least` of lookups, while nothing is found, are at the next cell of
+    an algorithm."""
     ends = (-1.0, 1.0) if abs(points).max() <= 1 else (points.min() - 1, points.max() + 1)
     at = next_cells(found.shown, points, queries, *ends)
     shares = found.at(at[name])

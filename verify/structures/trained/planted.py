@@ -1,4 +1,4 @@
-"""Strategies in the place of lookup networks, to try what is said of those."""
+"""Strategies in the place of lookup networks, to test the findings on those."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from verify.structures.trained.lookups import Share
 
 
 class Planted:
-    """A strategy that searches all points in order, and is asked as a network is; its cells are in
+    """A strategy that searches all points in order, and is called as a network is; its cells are in
     ascending or descending order, or, if `jumbled`, as the points were given."""
 
     def __init__(
@@ -64,10 +64,10 @@ def by_binary_search(models: Iterable[Trained]) -> list[Trained]:
 
 
 def all_found(shares: Iterable[Share]) -> list[Share]:
-    """Shares of all queries."""
+    """Fractions: of all queries."""
     return [Share(share.of, share.of) for share in shares]
 
 
 def none_found(shares: Iterable[Share]) -> list[Share]:
-    """Shares of no queries."""
+    """Fractions: of no queries."""
     return [Share(0, share.of) for share in shares]
