@@ -30,7 +30,13 @@ from theory.retrieval import hop as hop_answers
 from verify.claim import Run
 from verify.evidence.formats import FORMATS, Format
 from verify.evidence.gaps import States, at_tokens, exact_product, gap_finding
-from verify.evidence.sequences import agreement, differences, differences_over_q, margin_kept
+from verify.evidence.sequences import (
+    agreement,
+    differences,
+    differences_over_q,
+    exact_evidence,
+    margin_kept,
+)
 from verify.evidence.softmax import enclosed_error, formats, longest, softmax, stated_length
 from verify.evidence.statement import OverTokens
 from verify.finding import Verdict
@@ -227,6 +233,20 @@ def test_keys_that_should_tie_and_do_not_fail():
         preference = np.full((3, 3), -np.inf)
         preference[:, right] = 0
         assert gap_finding("", model, listed(model, preference)).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("model", "evidence"),
+    [
+        (induction_heads(3, 8), "exact"),
+        (induction_heads(3, 8).sharpened(16.0), "float"),
+        (broad_average(3, 8), "float"),
+        (skip_gram(2.0**-60 + np.eye(2)), "float"),
+    ],
+    ids=["hardmax", "softmax", "averages", "too many bits"],
+)
+def test_runs_that_round_are_not_called_exact(model, evidence):
+    assert exact_evidence(model) == evidence
 
 
 def test_a_wrong_answer_has_no_margin():

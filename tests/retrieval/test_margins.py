@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from refusals import rejects
 from token_models import LEXICON, MODELS, a_model, prompts
 
-from constructions import fact_lookup, induction_heads
+from constructions import fact_lookup, induction_heads, skip_gram
 from constructions.margins import Margin, sharpening
-from constructions.softmax import score_sizes
+from constructions.softmax import score_sizes, softmax_error
 from theory.retrieval import all_sequences
 
 every = pytest.mark.parametrize("name", MODELS)
@@ -150,6 +150,17 @@ def test_leaks_at_the_ends():
     assert Margin(1.0).leak(1e9, 0.0, 10) == 0
     assert Margin(1.0).leak(1e-9, 0.0, 10) == 1
     assert Margin(1.0).leak(1e9, 1e9, 10) == 1
+
+
+@pytest.mark.parametrize("share", [0.01, 0.1])
+def test_errors_of_both_sides_multiply_in_the_scores(share):
+    """Queries and keys that are too large by a share r of themselves make scores (1 + r)² as large,
+    so those of gap 2, of size at most |1·1| + |−1·1|, are off by 2·(2r + r²)."""
+    model, beta = skip_gram([[1.0, -1.0], [-1.0, 1.0]], 9), 10.0
+    assert score_sizes(model) == [(2.0,)]
+    ((leak,),) = softmax_error(model, beta, share=share).leaks
+    off = 2 * ((1 + share) ** 2 - 1)
+    assert leak == pytest.approx(8 * math.exp(beta * (2 * off - 2)), rel=1e-9)
 
 
 def at_any_sharpness(model):
