@@ -21,7 +21,7 @@ from constructions import (
     search,
     skip_gram,
 )
-from constructions.blocks import MLP
+from constructions.blocks import MLP, UnitNorm
 from constructions.exactness import exact_in
 from constructions.margins import Margin
 from constructions.softmax import softmax_error
@@ -283,7 +283,11 @@ def by_a_bias(block, at):
     block.mlp.W_out[:] = 0.0
 
 
-@pytest.mark.parametrize("written", [by_a_head, by_an_mlp, by_a_bias])
+def by_a_norm(block, at):
+    block.norm = UnitNorm()
+
+
+@pytest.mark.parametrize("written", [by_a_head, by_an_mlp, by_a_bias, by_a_norm])
 def test_an_embedded_register_that_an_earlier_layer_changes_is_not_as_listed(written):
     """Keys of hops read `norm`, and queries of induction heads `code`."""
     hops, induction = hop(4, 3, 8), induction_heads(3, 7)

@@ -12,9 +12,14 @@ from hypothesis import strategies as st
 from refusals import rejects
 from token_models import LEXICON, MODELS, a_model, prompts
 
-from constructions import fact_lookup, induction_heads, skip_gram
-from constructions.margins import Margin, sharpening
+from constructions import Transformer, fact_lookup, induction_heads, skip_gram
+from constructions.assembly import block, rows, unembed
+from constructions.blocks import Embed
+from constructions.margins import Margin, Restores, sharpening
 from constructions.softmax import score_sizes, softmax_error
+from constructions.stream import Stream
+from constructions.tokens import Tokens
+from constructions.words import Step
 from theory.retrieval import all_sequences
 
 every = pytest.mark.parametrize("name", MODELS)
@@ -161,6 +166,23 @@ def test_errors_of_both_sides_multiply_in_the_scores(share):
     ((leak,),) = softmax_error(model, beta, share=share).leaks
     off = 2 * ((1 + share) ** 2 - 1)
     assert leak == pytest.approx(8 * math.exp(beta * (2 * off - 2)), rel=1e-9)
+
+
+@pytest.mark.parametrize("share", [0.2, 0.25, 0.3])
+def test_an_mlp_restores_only_what_it_reads_closely_enough(share):
+    """A step from ¼ to ¾ makes 1 of 1, which is held exactly but read as 1 − share."""
+    stream = Stream(x=1, y=1)
+    step = Step(stream.read("x"), 0.75, "y", 0.5)
+    layer = block(stream, [], [step], restores=[Restores(("y",), {"x": 0.25})])
+    embed, read = Embed(rows(stream, x=np.array([0, 1]))), unembed(stream, stream.read("y"))
+    model = Transformer(embed, [layer], read, interface=Tokens(2, 4), stream=stream, source="")
+    H = torch.zeros(2).double()
+    H[stream["x"]] = 1 - share
+    off = float(1 - layer.mlp(H[None])[0, stream["y"]])
+    assert off == pytest.approx(max(2 * (share - 0.25), 0))
+    bound = softmax_error(model, 1.0, share=share).registers["y"]
+    assert off <= bound
+    assert (bound == 0) == (share <= 0.25)
 
 
 def at_any_sharpness(model):
