@@ -51,13 +51,20 @@ def construction(function: F) -> F:
     def build(*args: Any, **kwargs: Any) -> Any:
         model: Any = function(*args, **kwargs)
         given = signature.bind(*args, **kwargs).arguments
-        named = {k: v for k, v in given.items() if not _equal(v, defaults[k])}
+        named = {k: _copied(v) for k, v in given.items() if not _equal(v, defaults[k])}
         model.call = Call(made, named)
         model.name = str(model.call)
         return model
 
     made = checked(build)
     return made  # type: ignore[return-value]
+
+
+def _copied(value: Any) -> Any:
+    """An array or a tensor of its own, which the caller cannot change."""
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    return value.detach().clone() if isinstance(value, Tensor) else value
 
 
 def _equal(value: Any, default: Any) -> bool:

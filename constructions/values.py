@@ -1,6 +1,7 @@
 """Objects as JSON: an object is its class and its fields, a function its name, a tensor put aside.
 
-Objects that are met twice are one object again when they are read.  Reading makes objects of this
+Tensors and objects that are met twice are one again when they are read; plain values (numbers,
+text, lists, dicts, tuples) are written each time.  Reading makes objects of this
 project's own classes and those of packages that add theorems to it, without calling them, and calls
 none of their functions, so that a file of somebody else's can be read.
 """
@@ -67,14 +68,16 @@ class Writer:
         if isinstance(it, FunctionType | type):
             return {"function": _name_of(it, at)}
         if isinstance(it, partial):
-            made = [self.value(each, at) for each in (it.func, list(it.args), it.keywords)]
-            return {"partial": made}
+            parts = {"func": it.func, "args": list(it.args), "keywords": it.keywords}
+            return {"partial": [self.value(part, f"{at}.{name}") for name, part in parts.items()]}
         if isinstance(it, MethodType):
             return {"method": [it.__name__, self.value(it.__self__, at)]}
         return self.object(it, at)
 
     def tensor(self, it: Tensor | np.ndarray, at: str) -> dict[str, str]:
         if id(it) not in self.names:
+            if at in self.tensors:
+                raise InputError(f"two tensors are both at {at}: give each a name of its own")
             self.kept.append(it)
             self.names[id(it)] = at
             if isinstance(it, np.ndarray) and it.dtype.kind not in "biuf":

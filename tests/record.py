@@ -1,7 +1,7 @@
 """The recorded run of all claims at quick sizes, with their pictures, of exactly these sources.
 
 `make record` (`python tests/record.py`) makes it in `docs/_build`, unless it is there and of the
-same sources and versions of packages: what they are is hashed into `runs.key` beside it, so that a
+same sources and installed packages: what they are is hashed into `runs.key` beside it, so that a
 record is never an old one.  The site shows it, and tests read what it found instead of running the
 claims again.  What came out is not judged here but in `test_conformance.py`.
 """
@@ -13,6 +13,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from hashlib import sha256
+from importlib.metadata import distributions
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -46,11 +47,12 @@ def picture_of(name: str, number: int) -> Path:
 
 
 def key() -> str:
-    """A hash of all files of the packages, of the entry points and of the versions of packages."""
+    """A hash of all files of the packages, of the entry points and of what is installed."""
+    installed_ones = sorted({f"{each.name} {each.version}" for each in distributions()})
     files = [ROOT / "pyproject.toml"]
     for package in PACKAGES:
         files += sorted(file for file in (ROOT / package).rglob("*") if file.is_file())
-    found = sha256(json.dumps(environment()).encode())
+    found = sha256(json.dumps([environment(), installed_ones]).encode())
     for file in files:
         if "__pycache__" not in file.parts:
             found.update(f"\0{file.relative_to(ROOT).as_posix()}\0".encode())

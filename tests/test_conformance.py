@@ -22,7 +22,7 @@ from refusals import rejected, rejects
 from report_schema import RUN, violations
 
 from verify.claim import MOST, Claim, Run, installed
-from verify.cli.running import Checked, news
+from verify.cli.running import Checked, news, not_run
 from verify.finding import Finding, Verdict
 from verify.ledger.theorems import ledger, option_sets, theorem
 
@@ -51,9 +51,12 @@ def test_a_claim_comes_out_as_the_ledger_has_it_and_is_drawn(name, tmp_path):
         found = [
             Finding(**each | {"verdict": Verdict(each["verdict"])}) for each in document["findings"]
         ]
-        assert news(Checked(name, found, ""), strictly=False) == (Verdict.HOLDS, [])
+        checked = Checked(name, found, "")
+        assert news(checked, strictly=False) == (Verdict.HOLDS, [])
         assert [*violations(document, RUN)] == []
-        if draws and [finding.id for finding in found] != ["package"]:
+        if not_run(checked):
+            pytest.skip(found[0].words)
+        if draws:
             assert is_drawn(picture), document["parameters"]
 
 
@@ -130,6 +133,8 @@ def wrong_options(claim: Claim) -> Iterator[tuple[str, dict[str, Any]]]:
                 yield name, {name: kind(least - 1)}
             if kind in (int, int | None):
                 yield name, {name: (most or MOST) + 1}
+            elif most is not None:
+                yield name, {name: kind(most + 1)}
             only = getattr(note, "only", None) or {}
             for other, allowed in ((each, only[each]) for each in only if each in claim.options):
                 yield name, {name: another(claim, name), other: outside(claim, other, allowed)}

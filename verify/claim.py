@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
+from numbers import Integral, Real
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, Literal, TypeVar, get_args, get_origin
@@ -34,6 +35,8 @@ __all__ = ["Run", "claim", "option"]
 
 COMMANDS = ("list", "show", "build", "all", "sweep", "summary", "report", "selftest", "env")
 MOST = 10**9  # of any number of things: beyond, no claim has an end
+
+NUMBERS = {int: "a whole number", float: "a number"}
 
 T = TypeVar("T")
 Check = Callable[..., Iterator[Finding]]
@@ -81,7 +84,7 @@ class Run:
             return "the same call"
         claim, options = self.runs
         known = {name: value for name, value in changes.items() if name in claim.options}
-        return claim.command(claim.name, {**options, **known}, self.seed)
+        return claim.command(claim.name, {**options, **known}, self)
 
     def certify(self, state: Callable[[], dict[str, Any]]) -> None:
         """State this in the certificate, if one is wanted; see `verify.evidence.certificates`."""
@@ -134,9 +137,9 @@ class Claim:
 
             save(run.plot, resolve_name(self.picture), *run.shown)
 
-    def command(self, name: str, options: Mapping[str, Any], seed: int) -> str:
-        """The command line of these options; a number below what an option takes is its least, and
-        an option that has no part beside the others is left out."""
+    def command(self, name: str, options: Mapping[str, Any], run: Run) -> str:
+        """The command line of a run with these options; a number below what an option takes is its
+        least, and an option that has no part beside the others is left out."""
         changed, values = [], {**self.defaults, **options}
         for key, value in options.items():
             parameter = self.options[key]
@@ -150,7 +153,8 @@ class Claim:
                 own = {True: f" --{word}", False: f" --no-{word}"}
                 given = f" --{word} {shlex.quote(str(value))}"
                 changed.append(own[value] if isinstance(value, bool) else given)
-        return f"python -m verify {name}{''.join(changed)} --seed {seed}"
+        quick = " --quick" * run.quick
+        return f"python -m verify {name}{''.join(changed)}{quick} --seed {run.seed}"
 
     def refuse(self, options: dict[str, Any]) -> None:
         """Raise InputError, from the command line and from Python alike, for an option below its
@@ -161,6 +165,8 @@ class Claim:
             kind, *notes = get_args(self.options[name].annotation) or (None,)
             if get_origin(kind) is Literal:
                 Choice(get_args(kind)).read(name, options[name])
+            if not _is_number(options[name], kind):
+                raise InputError(f"{name} is {options[name]!r}: give {NUMBERS[kind]}")
             for note in notes:
                 least, most = getattr(note, "least", None), getattr(note, "most", None)
                 end = max(MOST, most or 0)  # more only where an option says so
@@ -236,6 +242,13 @@ def option(
     made = typer.Option(*names, help=text, **settings)
     made.least, made.most, made.only = min, max, only
     return made
+
+
+def _is_number(value: Any, kind: Any) -> bool:
+    """Whether an option that is to be a number is one; others pass."""
+    if isinstance(value, bool):
+        return kind not in NUMBERS
+    return isinstance(value, Integral if kind is int else Real) or kind not in NUMBERS
 
 
 def _first_paragraph(docstring: str | None) -> str:

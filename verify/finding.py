@@ -154,11 +154,16 @@ def same(
     evidence: Evidence = "exact",
     **said: Unpack[Said],
 ) -> Finding:
-    """Numbers that must be these numbers; undecided where one of them is none."""
+    """Numbers that must be these numbers; undecided where one of them is none, or there are none.
+
+    `words` are shown if they are: of others the reader sees the values.
+    """
     found, wanted_ones = plain(measured), plain(bound)
     verdict = Verdict.of(found == wanted_ones)
-    if _has_no_number(found) or _has_no_number(wanted_ones):
+    if _has_no_number(found) or _has_no_number(wanted_ones) or found in ([], {}):
         verdict = Verdict.UNDECIDED
+    if verdict is not Verdict.HOLDS:
+        said.pop("words", None)
     return Finding(id, name, evidence, measured, bound, verdict, **said)
 
 
@@ -211,7 +216,12 @@ def each_at_most(
     bounds: dict[str, float],
     **said: Unpack[Said],
 ) -> Finding:
-    """`at_most` for numbers by name: each against its own bound."""
+    """`at_most` for numbers by name: each against its own bound.
+
+    Raises ValueError unless both have the same names.
+    """
+    if measured.keys() != bounds.keys():
+        raise ValueError(f"{id}: {[*measured]} are measured, and {[*bounds]} are bounded")
     each = (at_most(id, name, evidence, measured[key], bounds[key]).verdict for key in measured)
     return Finding(id, name, evidence, measured, bounds, Verdict.together(each), **said)
 

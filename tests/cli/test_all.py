@@ -72,6 +72,16 @@ def test_claims_in_processes_of_their_own_say_the_same(monkeypatch, capsys, tmp_
     assert "jobs is 0" in capsys.readouterr().err
 
 
+def test_a_claim_without_its_package_is_not_counted_as_shown(claims, capsys):
+    missing = claim(source="")(lambda run: iter([found(Verdict.HOLDS, "package")]))
+    claims(it=missing, good=good)
+    assert run("all") == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert [line for line in shown if line.startswith("not run: it")]
+    assert "claim of another package: 1 of 1 as stated" in shown
+    assert run("all", "--jobs", "1025") == 2
+
+
 def test_quick_reaches_the_claims(claims):
     seen = []
 
@@ -84,7 +94,8 @@ def test_quick_reaches_the_claims(claims):
     claims(it=asks)
     run("all", "--quick", "--seed", "5")
     run("all")
-    assert seen == [(True, 5), (False, 0)]
+    run("it", "--quick")
+    assert seen == [(True, 5), (False, 0), (True, 0)]
 
 
 @pytest.fixture

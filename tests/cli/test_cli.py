@@ -116,6 +116,7 @@ def test_quiet_prints_the_verdict_alone_and_verbose_times_and_details(claims, ca
         ["--big-k", "5"],
         ["--big-k", "7", "--seed", "3"],
         ["--big-k", "5", "--loud", "--word", "no"],
+        ["--big-k", "5", "--quick"],
         ["--path", "a file; with 'signs'"],
     ],
     ids=" ".join,
@@ -127,6 +128,7 @@ def test_the_printed_command_repeats_the_failure(words, claims, capsys):
     command = next(s for s in first.splitlines() if s.startswith("repeat with: "))
     python, *repeated = shlex.split(command.removeprefix("repeat with: "))
     assert [python, *repeated[:3]] == ["python", "-m", "verify", "it"]
+    assert ("--quick" in repeated) == ("--quick" in words)
     assert run(*repeated[2:]) == 1
 
     def without_times(text):

@@ -9,6 +9,7 @@ from verify.finding import (
     Verdict,
     at_least,
     at_most,
+    each_at_most,
     equal,
     labelled,
     no_counterexample,
@@ -145,6 +146,30 @@ def test_numbers_that_must_be_these_numbers():
     for nothing in (NAN, [1.0, NAN], {"layers": NAN}):
         assert same("x", "x", nothing, nothing).verdict is U
         assert same("x", "x", nothing, [1.0, 2.0]).verdict is U
+
+
+def test_of_no_numbers_nothing_is_decided_and_words_of_success_are_not_shown_of_failures():
+    assert same("x", "x", [], []).verdict is same("x", "x", {}, {}).verdict is U
+    said = [same("x", "x", found, 0, words="none of 600").words for found in (0, 5, NAN)]
+    assert said == ["none of 600", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("measured", "verdict"),
+    [((1, 3), H), ((1, 5), F), ((3, 1), F), ((1, NAN), U), ((3, NAN), F)],
+    ids=str,
+)
+def test_each_number_has_a_bound_of_its_own(measured, verdict):
+    found = each_at_most(
+        "x", "x", "float", dict(zip("ab", measured, strict=True)), {"a": 2, "b": 4}
+    )
+    assert found.verdict is verdict
+
+
+def test_numbers_and_bounds_have_the_same_names():
+    for measured in ({"a": 1}, {"a": 1, "c": 1}, {}):
+        with pytest.raises(ValueError, match="b"):
+            each_at_most("x", "x", "float", measured, {"a": 2, "b": 4})
 
 
 def test_labels_stand_before_names_and_ids():

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from refusals import rejects
 
-from constructions import hop, load, newton, save, values
+from constructions import hop, hopfield_attention, load, newton, save, values
 from constructions.call import Call, construction
 from constructions.transformer import Transformer
 from theory.computation import S3, formula
@@ -33,6 +34,15 @@ def test_arguments_are_recorded_as_their_kinds_read_them():
     model = newton(np.int64(2), 1, 1)
     assert model.name == "newton(d=2, k=1, alpha=1.0)"
     assert type(model.call.arguments["d"]) is int
+
+
+def test_arrays_are_recorded_as_they_were_given():
+    W = np.eye(2)
+    model = hopfield_attention(W, W, W)
+    W[:] = 7
+    rebuilt = model.call.builder(**model.call.arguments)
+    for one, other in zip(model.parameters(), rebuilt.parameters(), strict=True):
+        assert torch.equal(one, other)
 
 
 def test_of_nested_constructions_the_outermost_is_recorded():

@@ -2,6 +2,7 @@
 
 import json
 from copy import deepcopy
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -9,8 +10,9 @@ import pytest
 import torch
 from refusals import rejected, rejects
 
-from constructions import files, induction_heads, load, newton, save, shortcut
+from constructions import files, induction_heads, load, newton, save, shortcut, values
 from constructions.interface import Interface
+from constructions.retrieval.previous_token import code_before
 from theory.computation import S3
 from verify.cli.main import main
 from verify.ledger.build import built
@@ -88,6 +90,14 @@ def test_short_formats_stay_short(tmp_path):
     again = load(path)
     assert again.like.dtype == torch.float16
     assert again.generate([1, 2, 3, 1], 3).tolist() == [2, 3, 1]
+
+
+def test_arrays_of_a_partial_stay_apart():
+    writer = values.Writer()
+    writer.value(partial(code_before, np.array([1, 2]), tokens=np.array([9, 9])), "holds")
+    assert sorted(map(max, writer.tensors.values())) == [2, 9]
+    with rejects("holds.args.0"):
+        writer.value(np.ones(1), "holds.args.0")
 
 
 def test_layers_that_are_one_stay_one(tmp_path):

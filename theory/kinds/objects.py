@@ -36,7 +36,7 @@ class Choice(Kind):
             raise self.refusal(name, value)
         if value not in self.allowed:
             raise self.refusal(name, value)
-        return value
+        return self.allowed[self.allowed.index(value)]
 
 
 @dataclass(frozen=True)

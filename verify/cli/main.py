@@ -33,7 +33,7 @@ from verify.cli.options import (
 from verify.cli.output import SCREEN, drawn, file_target, json_target, picture_target, write
 from verify.cli.parallel import Task, at_once
 from verify.cli.report import environment
-from verify.cli.running import Output, among_others, check, news, summary
+from verify.cli.running import Checked, Output, among_others, check, news, not_run, summary
 from verify.finding import Verdict
 from verify.ledger.theorems import (
     described,
@@ -48,6 +48,7 @@ from verify.ledger.theorems import (
 from verify.sweep.commands import summarise, sweep_command
 
 USAGE, INTERNAL, INTERRUPTED = 2, 4, 130
+MOST_JOBS = 1024  # processes at once
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -87,8 +88,10 @@ def _with_json_target(words: list[str]) -> list[str]:
     """`--json` may stand alone; then it means the screen, written `--json -`."""
     for i, word in enumerate(words):
         following = words[i + 1] if i + 1 < len(words) else "--"
-        if word == "--json" and not following:
+        if word == "--json=" or (word == "--json" and not following):
             raise InputError("--json names no file: give one, or leave the name out for the screen")
+        if word == "--json" and following in installed():
+            raise InputError(f"--json {following} names a claim: write --json - {following}")
         if word == "--json" and following.startswith("-") and following != "-":
             return [*words[: i + 1], "-", *words[i + 1 :]]
     return words
@@ -151,6 +154,7 @@ def _command(name: str, claim: Claim) -> Callable[..., int]:
     """The claim as a typer command: its own options, then the common ones."""
 
     def run_claim(
+        quick: Quick = False,
         seed: Seed = 0,
         json: Json = "",
         plot: Plot = None,
@@ -164,7 +168,8 @@ def _command(name: str, claim: Claim) -> Callable[..., int]:
         _apart({"--json": json, "--plot": target, "--certificate": file})
         stated = None if file is None else list[dict[str, Any]]()
         with drawn(target) as picture:
-            run = Run(seed, plot=picture, certificates=stated, progress=progress_bar(quiet))
+            bar = progress_bar(quiet)
+            run = Run(seed, quick, plot=picture, certificates=stated, progress=bar)
             verdict = check(name, claim, run, options, output).verdict
         if file is not None:
             _certified(file, name, run, verdict)
@@ -261,8 +266,9 @@ def check_all(
     verbose: Verbose = False,
 ) -> int:
     """Check every claim, with the options that the ledger names; not those that need one."""
-    outcomes, documents = list[tuple[str, Verdict, list[str]]](), list[str]()
-    jobs = read(Count, "jobs", jobs)
+    checked, documents = list[tuple[str, Checked]](), list[str]()
+    if read(Count, "jobs", jobs) > MOST_JOBS:
+        raise InputError(f"jobs is {jobs}: give at most {MOST_JOBS}")
     output = Output("", quiet, verbose, silent=json_target(json) == SCREEN)
     claims = {name: among_others(point) for name, point in installed().items()}
     tasks = [
@@ -277,18 +283,21 @@ def check_all(
                 claim, run = claims[task.name], Run(seed, quick, progress=progress_bar(quiet))
                 chosen = {**claim.defaults, **task.options}
                 done = check(task.name, claim, run, chosen, output, documents.append)
-                outcomes.append((task.name, *news(done, strictly=not quick and seed == 0)))
+                checked.append((task.name, done))
         else:
             for task, done in zip(tasks, at_once(jobs, tasks), strict=True):
                 documents.append(done.document)
-                outcomes.append((task.name, *news(done, strictly=not quick and seed == 0)))
+                checked.append((task.name, done))
     finally:
         if json:
             write(json, '{"schema": 2, "claims": [' + ",\n".join(documents) + "]}")
+    strictly = not quick and seed == 0
+    outcomes = [(name, *news(done, strictly)) for name, done in checked]
+    left_out = {name for name, done in checked if not_run(done)}
     verdict = Verdict.together(verdict for _, verdict, _ in outcomes)
     if not output.silent:
-        count = len({name for name, _, _ in outcomes})
-        print(*summary(outcomes), f"all: {verdict}, {count} claims", sep="\n")
+        count = len({name for name, _ in checked} - left_out)
+        print(*summary(outcomes, left_out), f"all: {verdict}, {count} claims", sep="\n")
     return EXIT[verdict]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 from typing import Any
@@ -117,9 +117,7 @@ def check(
         if (record := _on_record(done, claim, options)) and not output.quiet:
             report.console.print(record, markup=False)
         if done.verdict is Verdict.FAILS and not output.quiet:
-            report.console.print(
-                f"repeat with: {claim.command(name, options, run.seed)}", markup=False
-            )
+            report.console.print(f"repeat with: {claim.command(name, options, run)}", markup=False)
     hand_over(done)
     return done
 
@@ -157,7 +155,7 @@ def news(checked: Checked, strictly: bool) -> tuple[Verdict, list[str]]:
         return checked.verdict, []
     if not checked.findings:
         return Verdict.UNDECIDED, ["no findings"]
-    if [finding.id for finding in checked.findings] == ["package"]:  # an optional one is missing
+    if not_run(checked):
         return Verdict.HOLDS, []
     record, lines = recorded(checked.name), []
     for finding in checked.findings:
@@ -170,20 +168,30 @@ def news(checked: Checked, strictly: bool) -> tuple[Verdict, list[str]]:
     return Verdict.of(not lines), lines
 
 
-def summary(outcomes: Sequence[tuple[str, Verdict, list[str]]]) -> list[str]:
-    """How many statements of each kind came out as they should, and what differs.
+def not_run(checked: Checked) -> bool:
+    """Whether a claim found no more than that an optional package is missing."""
+    return [finding.id for finding in checked.findings] == ["package"]
+
+
+def summary(
+    outcomes: Sequence[tuple[str, Verdict, list[str]]], left_out: Container[str] = ()
+) -> list[str]:
+    """How many statements of each kind came out as they should, what differs, and which claims
+    were `left_out`, for lack of a package.
 
     An outcome is of a claim with some of its options; a statement comes out as it should if all
     outcomes of its claim do.
     """
     came_out: Counter[str] = Counter()
     stated: Counter[str] = Counter()
-    for name in dict.fromkeys(name for name, _, _ in outcomes):
+    names = dict.fromkeys(name for name, _, _ in outcomes)
+    for name in (name for name in names if name not in left_out):
         holds = all(v is Verdict.HOLDS for other, v, _ in outcomes if other == name)
         for kind in [entry.kind for entry in entries_of(name)] or ["claim of another package"]:
             stated[kind] += 1
             came_out[kind] += holds
     lines = [f"{kind}: {came_out[kind]} of {count} as stated" for kind, count in stated.items()]
+    lines += [f"not run: {name}, for lack of a package" for name in names if name in left_out]
     for name, verdict, differences in outcomes:
         if verdict is not Verdict.HOLDS and not differences:
             lines.append(f"differs: {name} {verdict}")

@@ -158,7 +158,7 @@ def chance_of_missing(values: Callable[[Domain, Entry], Iterable[Entry]]) -> flo
     all inputs being `entry`; the difference is at most twice as large as the largest of them.
     """
     denominators = Denominators()
-    degree = max(values(Degrees(), 1))
+    degree = max(0, *values(Degrees(), 1))  # that of the zero polynomial is below all others
     exponent = max(values(denominators, 0))
     height = max(map(bits, values(Heights(), Heights().number(1))))
     return error_probability(degree, denominators.bits(exponent) + height + 1)

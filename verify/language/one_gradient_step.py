@@ -31,7 +31,8 @@ from verify.claim import Run, claim, option
 from verify.finding import Finding, at_least, at_most, same, within
 
 CUBES = (8, 4), (8, 8), (12, 8), (16, 8), (16, 16)  # d and k of which all words are a batch
-LARGE = 64, 32
+LARGE = 64, 32  # of which the room for noise is computed; in quick runs QUICK
+QUICK = 32, 16
 SEEDS = 10
 DELTA = 0.001  # the chance of error of a seed, so that one in ten that fails is news
 MOST = 128  # letters
@@ -69,7 +70,7 @@ def one_gradient_step(
     tree_sizes(d, k)
     cubes = [shuffled(run, *sized) for sized in CUBES[: 3 if run.quick else None]]
     yield _closed_form(cubes[:2])
-    large = shuffled(run, *((d, k) if run.quick else LARGE))
+    large = shuffled(run, *(QUICK if run.quick else LARGE))
     yield _relations([*cubes, large])
     yield _counted(cubes)
     yield _rounded(run, cubes)

@@ -25,6 +25,8 @@ def check_claims(
     faults, start, reports = function_faults(), time.process_time(), list[Report]()
     for name, claim in _chosen(names).items():
         kinds = {fault.trained for fault in faults if fault.claim == name}
+        if names and trained and True not in kinds:
+            raise InputError(f"{name} has no mutants of trained models: leave out --trained")
         of_trained = trained or (bool(names) and kinds == {True})
         if names or trained in kinds or not (trained or kinds):
             report = report_on(name, claim, seed, faults, trained=of_trained, progress=progress)

@@ -10,8 +10,8 @@ all; and if answers are the largest of several logits, a positive factor of the 
 
 Else by running both, on inputs that their interface gives: on all of them, where they are finite in
 number; or at random points.  Polynomial maps are run mod a random 61-bit prime (equal there means
-equal for all inputs, as in `verify/evidence/identity.py`), others over Q, and where there is a
-softmax in balls narrower than 2^−80.
+equal for all inputs, as in `verify/evidence/identity.py`).  Others are run over Q, and where there
+is a softmax in balls narrower than 2^−80: that is a sample, and is called one.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ WIDTH = 2.0**-80  # balls that are to be equal are narrower
 
 
 def same_answers(healthy: Transformer, faulty: Transformer, rng: np.random.Generator) -> str:
-    """In words on what all answers of the two agree; "" if they do not, or if it is not shown."""
+    """In words on which inputs the answers of the two agree; "" if they do not, or if none was
+    compared."""
     if all(_forms(a) == _forms(b) for a, b in zip(*map(_parts, (healthy, faulty)), strict=True)):
         return "all inputs, by the products of its weights"
     batches = healthy.interface.all_inputs(MOST, healthy.is_causal)
@@ -53,8 +54,8 @@ def same_answers(healthy: Transformer, faulty: Transformer, rng: np.random.Gener
         return _on_all(healthy, faulty, batches)
     for where, domain in (
         ("random points mod p", Modular(random_prime(rng))),
-        ("random points of Q", Rational()),
-        ("random points, in balls", Ball()),
+        (f"a sample: {POINTS} random points of Q", Rational()),
+        (f"a sample: {POINTS} random points, in balls", Ball()),
     ):
         try:
             with Ball.precision(192):

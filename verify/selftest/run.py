@@ -5,7 +5,7 @@ to be tested with (`faults_seen`), at quick sizes:
 
 tensors    every fault of `tensor_mutations.py`, in every head, MLP, embedding, position table and
            read-out of the models that the claim builds and runs, has to make a finding fail, or is
-           shown to change no answer (`equivalence.py`).
+           shown to change no answer, or none at random points (`equivalence.py`).
 functions  every entry of a `faults.toml` (see `function_mutations.py`) has to change the verdict of
            exactly the findings that it names; with a planted model findings may have to hold that
            do not hold of a trained one.
