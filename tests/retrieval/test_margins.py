@@ -13,8 +13,8 @@ from refusals import rejects
 from token_models import LEXICON, MODELS, a_model, prompts
 
 from constructions import Transformer, fact_lookup, induction_heads, skip_gram
-from constructions.assembly import block, rows, unembed
-from constructions.blocks import Embed
+from constructions.assembly import mlp, rows, unembed
+from constructions.blocks import Block, Embed
 from constructions.margins import Margin, Restores, sharpening
 from constructions.softmax import score_sizes, softmax_error
 from constructions.stream import Stream
@@ -173,7 +173,7 @@ def test_an_mlp_restores_only_what_it_reads_closely_enough(share):
     """A step from ¼ to ¾ makes 1 of 1, which is held exactly but read as 1 − share."""
     stream = Stream(x=1, y=1)
     step = Step(stream.read("x"), 0.75, "y", 0.5)
-    layer = block(stream, [], [step], restores=[Restores(("y",), {"x": 0.25})])
+    layer = Block(mlp=mlp(stream, [step]), restores=(Restores(("y",), {"x": 0.25}),))
     embed, read = Embed(rows(stream, x=np.array([0, 1]))), unembed(stream, stream.read("y"))
     model = Transformer(embed, [layer], read, interface=Tokens(2, 4), stream=stream, source="")
     H = torch.zeros(2).double()
