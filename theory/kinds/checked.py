@@ -149,7 +149,7 @@ def parameter_kinds(
             continue
         if isinstance(hint, str):
             hint = eval(hint, {}, names)
-        kinds[parameter.name] = kind_of(hint)
+        kinds[parameter.name] = None if hint is parameter.empty else kind_of(hint)
     return kinds
 
 
