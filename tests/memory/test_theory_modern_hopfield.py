@@ -171,6 +171,16 @@ def test_the_rounding_of_an_update_is_the_stated_one(N, d, beta, M, size, eps):
     assert update_rounding(N, d, beta, M, size, eps) == pytest.approx(float(wanted), 1e-6, 1e-300)
 
 
+@pytest.mark.parametrize("steps", [1, 2, 3, 4])
+def test_rounding_grows_by_the_slope_of_the_updates(steps):
+    """Patterns ±1 from 0, where the slope βR² is attained, and every update is off upwards."""
+    X, beta, state = np.array([[1.0], [-1.0]]), 100.0, 0.0
+    for _ in range(steps):
+        state = math.tanh(beta * state) + update_rounding(2, 1, beta, 1.0, state, 2.0**-52)
+    bound = rounding_bound(X, beta, steps, 0.0)
+    assert state <= bound <= (1 if steps == 1 else 2) * state
+
+
 def test_bounds_of_a_single_pattern_are_zero():
     assert gap_error_bound(1, 1.0, 1.0, -1e300) == 0
     assert retrieval_error_bound(1, 1.0, 1.0, math.inf, 3.0) == 0
@@ -228,13 +238,19 @@ def test_theorem_3_is_void_where_its_hypothesis_fails():
     assert not stored_patterns_bound(3, 1.0, 1.0, 0.001).applies
 
 
-@pytest.mark.parametrize(("N", "d", "K"), [(2, 2, 3.0), (10, 4, 2.0), (50, 9, 2.0), (500, 20, 3.0)])
-def test_failure_bound_against_the_integral_of_the_cap(N, d, K):
-    square = K**2 * (d - 1)
-    t = 1 - (2 / N + math.log(2 * (N - 1) * N * square)) / square
+@pytest.mark.parametrize(
+    ("N", "d", "beta", "K"),
+    [
+        *((2, 2, 1.0, 3.0), (10, 4, 1.0, 2.0), (50, 9, 1.0, 2.0), (500, 20, 1.0, 3.0)),
+        *((2, 3, 1.0, 1.0), (2, 3, 0.5, 1.0)),  # t < 0, and t < −1: more than half, and all
+    ],
+)
+def test_failure_bound_against_the_integral_of_the_cap(N, d, beta, K):
+    square = beta * K**2 * (d - 1)
+    t = max(-1.0, 1 - (2 / N + math.log(2 * (N - 1) * N * square)) / square)
     density = lambda u: (1 - u * u) ** ((d - 3) / 2)  # noqa: E731
     cap, area = (quad(density, low, 1, epsabs=0, epsrel=1e-10)[0] for low in (t, -1))
-    assert failure_bound(N, d, 1.0, K) == pytest.approx(min(1, math.comb(N, 2) * cap / area), 1e-7)
+    assert failure_bound(N, d, beta, K) == pytest.approx(min(1, math.comb(N, 2) * cap / area), 1e-7)
 
 
 def test_union_bound_is_the_largest_count():

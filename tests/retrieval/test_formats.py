@@ -9,7 +9,7 @@ from refusals import rejects
 from token_models import MODELS, a_model, attends_to_one, prompts
 
 from constructions import broad_average, hop, induction_heads, skip_gram, sort
-from constructions.exactness import exact_in, hardmax_numbers
+from constructions.exactness import exact_in, hardmax_numbers, stream_grain
 
 every = pytest.mark.parametrize("name", MODELS)
 
@@ -140,6 +140,17 @@ def test_the_limit_of_a_format_is_its_own_up_to_the_last_token():
     induction_heads(8, n).half()
     with rejects("float16", "11"):
         induction_heads(8, n + 1).half()
+
+
+def test_what_linear_heads_add_is_a_multiple_of_their_scale():
+    """Entries of a table that are 0 or 1, by whole numbers, times a quarter."""
+    model = skip_gram(np.eye(2), 9)
+    (attn,) = model.attentions
+    attn.normalise, attn.scale = "linear", 0.25
+    *_, H = model.streams([0, 1, 1])
+    assert H[-1, model.stream["attended"]].tolist() == [0, 0.5]
+    assert H[0, model.stream["attended"]].tolist() == [0.25, 0]
+    assert stream_grain(model) == 0.25
 
 
 def test_relu_heads_are_exact_in_no_format_and_refused():

@@ -21,7 +21,7 @@ from constructions import (
     search,
     skip_gram,
 )
-from constructions.blocks import MLP
+from constructions.blocks import MLP, UnitNorm
 from constructions.exactness import exact_in
 from constructions.margins import Margin
 from constructions.softmax import softmax_error
@@ -30,7 +30,13 @@ from theory.retrieval import hop as hop_answers
 from verify.claim import Run
 from verify.evidence.formats import FORMATS, Format
 from verify.evidence.gaps import States, at_tokens, exact_product, gap_finding
-from verify.evidence.sequences import agreement, differences, differences_over_q, margin_kept
+from verify.evidence.sequences import (
+    agreement,
+    differences,
+    differences_over_q,
+    exact_evidence,
+    margin_kept,
+)
 from verify.evidence.softmax import enclosed_error, formats, longest, softmax, stated_length
 from verify.evidence.statement import OverTokens
 from verify.finding import Verdict
@@ -229,6 +235,20 @@ def test_keys_that_should_tie_and_do_not_fail():
         assert gap_finding("", model, listed(model, preference)).verdict is verdict
 
 
+@pytest.mark.parametrize(
+    ("model", "evidence"),
+    [
+        (induction_heads(3, 8), "exact"),
+        (induction_heads(3, 8).sharpened(16.0), "float"),
+        (broad_average(3, 8), "float"),
+        (skip_gram(2.0**-60 + np.eye(2)), "float"),
+    ],
+    ids=["hardmax", "softmax", "averages", "too many bits"],
+)
+def test_runs_that_round_are_not_called_exact(model, evidence):
+    assert exact_evidence(model) == evidence
+
+
 def test_a_wrong_answer_has_no_margin():
     """However far its logit is from the right one."""
     wrong = replace(LATEST, answers=lambda tokens: (LATEST.answers(tokens) + 2) % 4 - 1)
@@ -263,7 +283,11 @@ def by_a_bias(block, at):
     block.mlp.W_out[:] = 0.0
 
 
-@pytest.mark.parametrize("written", [by_a_head, by_an_mlp, by_a_bias])
+def by_a_norm(block, at):
+    block.norm = UnitNorm()
+
+
+@pytest.mark.parametrize("written", [by_a_head, by_an_mlp, by_a_bias, by_a_norm])
 def test_an_embedded_register_that_an_earlier_layer_changes_is_not_as_listed(written):
     """Keys of hops read `norm`, and queries of induction heads `code`."""
     hops, induction = hop(4, 3, 8), induction_heads(3, 7)
@@ -273,7 +297,8 @@ def test_an_embedded_register_that_an_earlier_layer_changes_is_not_as_listed(wri
         written(model.blocks[0], model.stream[register])
         found = gap_finding("", model, listed_)
         assert found.verdict is Verdict.FAILS
-        assert f"layer 1 writes to the embedded register {register}" in found.detail
+        name = "" if written is by_a_norm else register
+        assert f"layer 1 writes to the embedded register {name}" in found.detail
     tokens = all_sequences(6, 3)
     assert written is not by_a_head or (hops(tokens).numpy() != hop_answers(tokens, 4)).any()
 

@@ -12,9 +12,14 @@ from hypothesis import strategies as st
 from refusals import rejects
 from token_models import LEXICON, MODELS, a_model, prompts
 
-from constructions import fact_lookup, induction_heads
-from constructions.margins import Margin, sharpening
-from constructions.softmax import score_sizes
+from constructions import Transformer, fact_lookup, induction_heads, skip_gram
+from constructions.assembly import mlp, rows, unembed
+from constructions.blocks import Block, Embed
+from constructions.margins import Margin, Restores, sharpening
+from constructions.softmax import score_sizes, softmax_error
+from constructions.stream import Stream
+from constructions.tokens import Tokens
+from constructions.words import Step
 from theory.retrieval import all_sequences
 
 every = pytest.mark.parametrize("name", MODELS)
@@ -150,6 +155,34 @@ def test_leaks_at_the_ends():
     assert Margin(1.0).leak(1e9, 0.0, 10) == 0
     assert Margin(1.0).leak(1e-9, 0.0, 10) == 1
     assert Margin(1.0).leak(1e9, 1e9, 10) == 1
+
+
+@pytest.mark.parametrize("share", [0.01, 0.1])
+def test_errors_of_both_sides_multiply_in_the_scores(share):
+    """Queries and keys that are too large by a share r of themselves make scores (1 + r)² as large,
+    so those of gap 2, of size at most |1·1| + |−1·1|, are off by 2·(2r + r²)."""
+    model, beta = skip_gram([[1.0, -1.0], [-1.0, 1.0]], 9), 10.0
+    assert score_sizes(model) == [(2.0,)]
+    ((leak,),) = softmax_error(model, beta, share=share).leaks
+    off = 2 * ((1 + share) ** 2 - 1)
+    assert leak == pytest.approx(8 * math.exp(beta * (2 * off - 2)), rel=1e-9)
+
+
+@pytest.mark.parametrize("share", [0.2, 0.25, 0.3])
+def test_an_mlp_restores_only_what_it_reads_closely_enough(share):
+    """A step from ¼ to ¾ makes 1 of 1, which is held exactly but read as 1 − share."""
+    stream = Stream(x=1, y=1)
+    step = Step(stream.read("x"), 0.75, "y", 0.5)
+    layer = Block(mlp=mlp(stream, [step]), restores=(Restores(("y",), {"x": 0.25}),))
+    embed, read = Embed(rows(stream, x=np.array([0, 1]))), unembed(stream, stream.read("y"))
+    model = Transformer(embed, [layer], read, interface=Tokens(2, 4), stream=stream, source="")
+    H = torch.zeros(2).double()
+    H[stream["x"]] = 1 - share
+    off = float(1 - layer.mlp(H[None])[0, stream["y"]])
+    assert off == pytest.approx(max(2 * (share - 0.25), 0))
+    bound = softmax_error(model, 1.0, share=share).registers["y"]
+    assert off <= bound
+    assert (bound == 0) == (share <= 0.25)
 
 
 def at_any_sharpness(model):

@@ -3,6 +3,7 @@
 from itertools import product
 
 import numpy as np
+import pytest
 
 from theory.structures import (
     found_in_buckets,
@@ -29,6 +30,16 @@ def test_signs_are_bits():
 def test_directions_are_orthogonal():
     w = orthogonal_directions(4, 9, np.random.default_rng(3))
     assert np.allclose(w @ w.T, np.eye(4))
+
+
+@pytest.mark.parametrize(("b", "d"), [(1, 1), (2, 3), (3, 3)])
+def test_directions_have_no_preferred_sign(b, d):
+    """Uniform ones are as likely as their opposites, and as their mirror images."""
+    w = np.array([orthogonal_directions(b, d, np.random.default_rng(s)) for s in range(400)])
+    signs = np.sign(w).reshape(400, -1)
+    if b == d:
+        signs = np.c_[signs, np.sign(np.linalg.det(w))]
+    assert abs(signs.mean(axis=0)).max() < 4 / np.sqrt(400)  # four standard deviations
 
 
 def test_centres():
