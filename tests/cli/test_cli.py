@@ -149,9 +149,12 @@ def test_a_true_failure_is_repeated_by_its_command(capsys):
 def test_list_names_every_entry_of_the_ledger_and_its_statement(capsys):
     assert run("list") == 0
     lines = capsys.readouterr().out.splitlines()
-    named = [line.split(maxsplit=2) for line in lines if line.startswith(" ")]
-    assert [words[0] for words in named] == list(ledger())
-    assert all(words[2] == ledger()[words[0]].statement for words in named)
+    named = {line.split()[0]: line for line in lines if line.startswith(" ")}
+    assert [*named] == [*ledger()]
+    for name, line in named.items():
+        entry = ledger()[name]
+        assert line.split(maxsplit=1)[1].startswith(f"{entry.kind:12} {entry.standing}")
+        assert line.endswith(f" {entry.statement}")
     assert {line for line in lines if not line.startswith(" ")} == TOPICS
 
 
