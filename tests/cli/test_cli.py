@@ -178,7 +178,7 @@ def test_show_says_where_everything_stands(capsys):
     ):
         assert part in shown
     assert run("show", "attention-patterns") == 0  # a claim: all that it shows
-    assert capsys.readouterr().out.count("(theorem, retrieval)") == 3
+    assert capsys.readouterr().out.count("(theorem, retrieval;") == 3
 
 
 def test_env_names_what_computes(capsys):
