@@ -26,7 +26,7 @@ from verify.domains import (
     outputs,
     random_prime,
 )
-from verify.domains.sizes import LARGEST, bits
+from verify.domains.sizes import LARGEST, bits, chance_of_missing
 
 
 @given(seed=st.integers(0, 2**32))
@@ -186,3 +186,21 @@ def test_random_residues_are_of_all_sizes():
     shares = np.array([[int(entry) / domain.prime for entry in row] for row in rows])
     assert abs(shares.mean() - 0.5) < 5 * (1 / 12 / 400) ** 0.5
     assert shares.max() > 0.98
+
+
+def test_primes_that_miss_a_difference_in_denominators_are_counted():
+    """x and x/m differ by (m − 1)x/m, which is 0 modulo every prime factor of m − 1: ten of the
+    fewer than 2.8·10^16 primes of 61 bits."""
+    rng = np.random.default_rng(0)
+    primes = {random_prime(rng) for _ in range(10)}
+    m = math.prod(primes) + 1
+    assert len(primes) == 10
+
+    def values(domain, entry):
+        x = domain.matrix([[entry]])
+        return [entry, *(domain.number(1, m) * x).tolist()[0]]
+
+    for prime in primes:
+        x, divided = values(Modular(prime), Modular(prime).number(5))
+        assert x == divided
+    assert 10 / 2.8e16 <= chance_of_missing(values) <= 12 / 1.8e16

@@ -262,3 +262,30 @@ def test_the_rounding_of_heads_passes_through_the_mlp():
     H = torch.as_tensor(np.random.default_rng(0).standard_normal((4, stream.d_model)))
     alone, moved = (_local_error(block(stream, [head], words), H, 3) for words in ((), [times]))
     assert (moved[:, 0] >= 2.0**20 * alone[:, 0]).all()
+
+
+def test_the_bound_of_a_model_that_only_reads():
+    """ŷ = Σ w_i x_i of three registers: 7 roundings of each on the way in (its product, three
+    columns and three more), 3 on the way out, and twice that for terms of second order."""
+    x = torch.tensor([[1.0, -2.0, 0.3]], dtype=torch.float64)
+    w = torch.tensor([[0.1], [0.7], [-3.0]], dtype=torch.float64)
+    eye, none = torch.eye(3, dtype=torch.float64), torch.zeros(1, dtype=torch.float64)
+    model = plain(Embed(eye), [], Unembed(w, none), Stream(a=3))
+    _, bound = with_rounding_bound(model, x)
+    assert bound.shape == (1, 1)
+    assert float(bound) == pytest.approx(
+        2 * (7 + 3) * 2.0**-53 * (0.1 + 1.4 + 0.9), rel=1e-12, abs=0
+    )
+
+
+def test_a_product_alone_is_rounded():
+    """b + 0.1a, where b is −0.1a as rounded: the sum is 0 in float64, and is not over Q."""
+    weights = torch.tensor([[0.1, -0.1], [0.0, 0.0]], dtype=torch.float64)
+    out = torch.tensor([[0.0, 1.0], [0.0, -1.0]], dtype=torch.float64)
+    two, eye = torch.zeros(2, dtype=torch.float64), torch.eye(2, dtype=torch.float64)
+    layer = Block(None, MLP(weights, two, out, two))
+    tokens = torch.tensor([[3.0, -(3.0 * 0.1)]], dtype=torch.float64)
+    model = plain(Embed(eye), [layer], Unembed(eye), Stream(a=1, b=1))
+    (_, exact), *_ = outputs(model, Prompt(tokens, 1), Q).tolist()
+    assert model.run(Prompt(tokens, 1))[0, 1] == 0 != exact
+    assert abs(float(exact)) <= float(_local_error(layer, tokens, 1)[0, 1]) <= 1e-15

@@ -25,6 +25,7 @@ from theory.kinds import (
     Integer,
     Integers,
     Labels,
+    Numbers,
     OneSequence,
     PerPrompt,
     Positive,
@@ -275,3 +276,26 @@ def test_a_limit_without_a_kind_is_an_error():
         kind_of(Annotated[bool, Within(least=1)])
     with pytest.raises(ValueError, match="leading"):
         Reals("n ...")
+
+
+@pytest.mark.parametrize("number", [2**63 - 1, 2**63, 2**64 - 1])
+def test_integers_around_the_end_of_int64_keep_their_value(number):
+    """Read as int64 where they fit it, else as float64: 2⁶³ is not −2⁶³."""
+    read = kind_of(Annotated[Any, Numbers("n")]).read("it", np.array([0, number], dtype=np.uint64))
+    assert read.dtype == (np.int64 if number < 2**63 else np.float64)
+    assert read[1] == (number if number < 2**63 else float(number))
+
+
+def test_one_number_for_all_prompts_may_come_before_the_prompts():
+    """The leading dimensions are those of the inputs, whichever is declared first."""
+
+    @checked
+    def scaled(alpha: PerPrompt, x: Inputs) -> Any:
+        return alpha, x
+
+    for alpha in (0.5, [0.5, 1.0]):
+        assert scaled(alpha, np.ones((2, 3, 1)))[1].shape == (2, 3, 1)
+    with rejects("alpha"):
+        scaled([0.5, 1.0, 2.0], np.ones((2, 3, 1)))
+    with rejects("alpha"):
+        scaled([0.5, 1.0], np.ones((3, 1)))

@@ -5,11 +5,13 @@ from copy import deepcopy
 import numpy as np
 import pytest
 import torch
+from flint import arb
 
 from constructions import (
     circuit_evaluator,
     connected_components,
     gradient_descent,
+    hopfield_attention,
     induction_heads,
     newton,
     online_gradient_descent,
@@ -17,7 +19,7 @@ from constructions import (
     sphere_dynamics,
 )
 from verify.claim import Run
-from verify.selftest.equivalence import same_answers
+from verify.selftest.equivalence import _equal, same_answers
 from verify.selftest.run import Planted
 from verify.selftest.tensor_mutations import (
     KINDS,
@@ -118,6 +120,22 @@ def test_hardmax_does_not_see_the_size_of_scores(place, kind, shown):
     rng = np.random.default_rng(0)
     said = same_answers(model, TensorFault(place, kind)(model), rng)
     assert said.endswith(shown) if shown else said == ""
+
+
+def test_softmax_sees_the_size_of_scores():
+    """Half the scores are other weights of softmax heads: by the products nothing is shown."""
+    model = hopfield_attention(np.eye(2), np.eye(2), np.eye(2))
+    faulty = TensorFault("layer 1, head 1", "half the scores")(model)
+    assert changed_weights(model, faulty)
+    assert same_answers(model, faulty, np.random.default_rng(0)) == ""
+
+
+def test_wide_balls_that_overlap_are_not_equal():
+    narrow, wide = arb(1, 2.0**-100), arb(1, 0.5)
+    assert _equal(narrow, narrow)
+    assert not _equal(wide, wide)
+    assert not _equal(narrow, wide)
+    assert not _equal(narrow, narrow + 1)
 
 
 @each_model

@@ -30,6 +30,11 @@ def test_the_name_is_the_call_without_defaults():
         model.call.value("bits")
 
 
+def test_an_argument_that_is_zero_is_no_default():
+    assert newton(2, 0, 0.25).call.value("k") == 0
+    assert newton(2, 1, 0.25, interleaved=False).call.value("interleaved") is False
+
+
 def test_arguments_are_recorded_as_their_kinds_read_them():
     model = newton(np.int64(2), 1, 1)
     assert model.name == "newton(d=2, k=1, alpha=1.0)"

@@ -12,6 +12,7 @@ from refusals import rejected, rejects
 
 from constructions import files, induction_heads, load, newton, save, shortcut, values
 from constructions.interface import Interface
+from constructions.margins import Margin
 from constructions.retrieval.previous_token import code_before
 from theory.computation import S3
 from verify.cli.main import main
@@ -47,6 +48,35 @@ def saved(tmp_path):
 def test_answers_are_equal_bit_by_bit(saved):
     x, y, query = torch.randn(3, 5, 2).double(), torch.randn(3, 5).double(), torch.randn(3, 2)
     assert torch.equal(load(saved)(x, y, query), newton(2, 3, 1 / 3)(x, y, query))
+
+
+def test_weights_of_two_layers_that_are_one_are_one_again(tmp_path):
+    path, model = tmp_path / "tied.safetensors", newton(2, 2, 0.25)
+    first, second = model.attentions[:2]
+    second.W_Q = first.W_Q
+    table = np.arange(3.0)
+    model.extra = {"one": table, "other": table, "equal": np.arange(3.0)}
+    save(model, path)
+    again = load(path)
+    first, second = again.attentions[:2]
+    assert first.W_Q is second.W_Q
+    assert first.W_K is not second.W_K
+    assert again.extra["one"] is again.extra["other"]
+    assert again.extra["one"] is not again.extra["equal"]
+
+
+def test_objects_that_are_met_twice_are_one_again(tmp_path):
+    """Modules and others; of those that are equal and two, two come back."""
+    path, model = tmp_path / "twice.safetensors", newton(2, 2, 0.25)
+    model.blocks[1] = model.blocks[0]
+    kept, equal = Margin(2.0), Margin(2.0)
+    model.extra = {"one": kept, "other": kept, "equal": equal}
+    save(model, path)
+    again = load(path)
+    assert again.blocks[1] is again.blocks[0]
+    assert again.extra["one"] is again.extra["other"]
+    assert again.extra["one"] == again.extra["equal"]
+    assert again.extra["one"] is not again.extra["equal"]
 
 
 def test_every_bit_of_a_weight_comes_back(tmp_path):

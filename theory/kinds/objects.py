@@ -145,8 +145,11 @@ class Many(Kind):
 
     @property
     def wrong(self) -> tuple[Any, ...]:
-        wrong = self.each.wrong if self.each else ()
-        return (None, object(), 1, 1.5, "ab", np.array(1), *([each] for each in wrong))
+        if self.each is None:
+            return (None, object(), 1, 1.5, "ab", np.array(1))
+        right = [self.each.example] * 9  # so that a wrong entry is far from the first, too
+        inside = ([*before, each] for each in self.each.wrong for before in ([], right))
+        return (None, object(), 1, 1.5, "ab", np.array(1), *inside)
 
     def read(self, name: str, value: Any) -> Any:
         if isinstance(value, str | bytes):

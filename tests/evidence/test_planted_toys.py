@@ -1,0 +1,76 @@
+"""Toy models that are wrong in one way each, and the findings that have to notice it."""
+
+import numpy as np
+import pytest
+import torch
+
+from constructions.assembly import Head, block, rows, unembed
+from constructions.blocks import Embed, PosEmbed, Stage
+from constructions.margins import Margin
+from constructions.stream import Stream, one
+from constructions.tokens import Tokens
+from constructions.transformer import Transformer
+from verify.claim import Run
+from verify.evidence.sequences import agreement
+from verify.evidence.statement import OverTokens
+from verify.finding import Verdict
+
+SMALL = 2.0**-20  # is below what a reader sees, and above what float64 rounds
+
+
+def last_token(V, n, latest=None, more=0.0, times=1.0):
+    """The last token of the whole sequence, at every position: its rank is the largest.
+
+    latest  ranks of positions, by n, other than 0 … n − 1
+    more    what the embedding writes into the answer
+    times   the size of the answer
+    """
+    stream = Stream(token=V, rank=1, answer=V)
+    ranks = np.arange(n) if latest is None else latest(n)
+    token, margin = times * stream.read("token"), Margin(0.5, graded=False)
+    head = Head(one, stream.read("rank"), token, "answer", margin=margin)
+    return Transformer(
+        Embed(rows(stream, token=np.eye(V), answer=np.full((V, V), more))),
+        [block(stream, [head], normalise="hardmax", mask="full")],
+        unembed(stream, stream.read("answer")),
+        pos_embed=PosEmbed(rows(stream, rank=ranks)),
+        interface=Tokens(V, n, margin=1.0),
+        stream=stream,
+        stages=(Stage(1, "answer", lambda tokens: np.eye(V)[last(tokens)]),),
+        name="last token",
+        source="",
+    )
+
+
+def last(tokens):
+    return np.broadcast_to(tokens[..., -1:], tokens.shape)
+
+
+def early(n):
+    """The first position is before the last of n, and after all others."""
+    return np.where(np.arange(n) == 0, n - 1.5, np.arange(n))
+
+
+def late(n):
+    """Positions from the seventh on are as the first."""
+    return np.where(np.arange(n) < 6, np.arange(n), 0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "noticed"),
+    [
+        ({}, set()),
+        ({"latest": early}, {"all-short"}),
+        ({"latest": late}, {"long", "margin", "rational", "registers"}),
+        ({"more": SMALL}, {"registers"}),
+        ({"times": 1 + SMALL}, {"margin", "registers"}),
+    ],
+    ids=["right", "short sequences", "long sequences", "register", "size"],
+)
+@pytest.mark.parametrize("quick", [True, False])
+def test_a_fault_is_noticed_where_it_is(wrong, noticed, quick):
+    statement = OverTokens("last token", lambda V, n: last_token(V, n, **wrong), last)
+    with torch.no_grad():
+        found = list(agreement(Run(quick=quick), statement, 3, 12, 16))
+    fails = {each.id.split("/")[-1] for each in found if each.verdict is Verdict.FAILS}
+    assert fails == noticed
