@@ -33,7 +33,6 @@ from verify.finding import (
     at_most,
     each_at_most,
     no_counterexample,
-    no_counterexample,
     same,
     within,
 )
