@@ -199,7 +199,8 @@ def test_the_template_is_installed_beside_ours_in_a_fresh_environment(tmp_path):
     assert Path(place.strip()).is_relative_to(tmp_path)
     verify = (python, "-m", "verify")
     assert "  mean-label " in called(*verify, "list", "regression", folder=tmp_path)
-    assert "package  mean_label" in called(*verify, "show", "mean-label", folder=tmp_path)
+    shown = called(*verify, "show", "mean-label", folder=tmp_path).splitlines()
+    assert ["package", "mean_label"] in [line.split() for line in shown]
     assert "mean_of_labels(d=2)" in called(
         *verify, "build", "mean-label", "--at", "d=2", folder=tmp_path
     )
