@@ -31,7 +31,8 @@ def test_parts_of_a_page(pages):
     assert "Computed by python 3." in text
     assert "\n\nTwo layers.\n\n" in text
     assert "On record" not in text
-    assert text.endswith(f"## In the source\n\ntest `{entry.test}`.\n")
+    assert "\n\n*Hypotheses.* A BOS token" in text
+    assert text.endswith(f"## In the source\n\nproof `{entry.proof}`, test `{entry.test}`.\n")
     assert "Open:" not in pages.page(bare(), [RUN], {})
     assert "On record" not in pages.page(bare(found={"answers": "fails"}), [], {})
 
@@ -40,7 +41,7 @@ def test_what_stands_beside_the_weights_is_a_proof_if_a_model_is_built(pages):
     file = theorem("induction").weights
     said = list(pages._weights(replace(bare(), weights=file, build="it()")))
     assert said[0].startswith("## Proof, beside the weights\n\n")
-    assert said[1].startswith(f"<details><summary>{file}</summary>")
+    assert said[1].startswith(f"<details><summary>{file.partition(':')[0]}</summary>")
     (beside, _) = pages._weights(replace(bare(), weights=file))
     assert beside.startswith("## Beside the weights\n\n")
 
