@@ -55,7 +55,7 @@ class Head:
         elif self.times != 1:
             carries = f"{number(self.times)}·{carries}"
         where = f" ({self.mask})" * (self.mask is not None)
-        return f"{asks} asks, {answers} answers, {carries} added to {into}{where}"
+        return f"query {asks}, key {answers}, value {carries} → {into}{where}"
 
 
 def _each(parts: Any) -> tuple[Any, ...]:
@@ -95,8 +95,8 @@ def attention(
         W_O = head.times.matrix @ W_O if isinstance(head.times, Map) else head.times * W_O
         if W_Q.shape != W_K.shape or W_V.shape[1] != W_O.shape[0]:
             raise InputError(
-                f"head '{head}': what asks must be as wide as what answers, and what "
-                "is carried as wide as the registers it is added to"
+                f"head '{head}': give a query as wide as the key, and a value as wide as the "
+                "registers that it is written to"
             )
         if b_V.any():
             raise InputError(f"head '{head}': a head cannot carry a constant; give it a register")

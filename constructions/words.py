@@ -67,9 +67,9 @@ class Unit(Word):
 
     def __str__(self) -> str:
         if isinstance(self.times, Map):
-            return f"relu({self.reads})·{self.times.name} added to {self._place}"
+            return f"relu({self.reads})·{self.times.name} → {self._place}"
         sign = {1.0: "", -1.0: "−"}.get(self.times, f"{number(self.times)}·")
-        return f"{sign}relu({self.reads}) added to {self._place}"
+        return f"{sign}relu({self.reads}) → {self._place}"
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Move(Word):
         return (Unit(moved, self.into), Unit(-moved, self.into, -1.0)) if moved.terms else ()
 
     def __str__(self) -> str:
-        return f"{self.reads} added to {self.into}"
+        return f"{self.reads} → {self.into}"
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class Clip(Word):
         return Unit(below, self.into), Unit(above, self.into, -1.0)
 
     def __str__(self) -> str:
-        return f"clip({self.reads}, {number(self.low)}, {number(self.high)}) added to {self.into}"
+        return f"clip({self.reads}, {number(self.low)}, {number(self.high)}) → {self.into}"
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class Step(Word):
         size = "" if self.times == 1 else f"{number(self.times)}·"
         at, below = number(self.at), number(self.at - self.margin)
         return (
-            f"{size}[{self.reads} ≥ {at}] added to {self.into}, "
+            f"{size}[{self.reads} ≥ {at}] → {self.into}, "
             f"exact unless {below} < {self.reads} < {at}"
         )
 
@@ -173,7 +173,7 @@ class _Gate(Word):
             text += f"·{self.times.name}"
         elif self.times != 1:
             text = f"{number(self.times)}·{text}"
-        return f"{text} added to {self.into}, exact on bits"
+        return f"{text} → {self.into}, exact on bits"
 
 
 @dataclass(frozen=True)
@@ -282,6 +282,6 @@ class Table(Word):
         reads = reads if len(self._reads) == 1 else f"({reads})"
         off = ", and if off by a quarter in all" if self.flat else ""
         return (
-            f"table of {len(self.keys)} entries at {reads} added to {self._place}, "
+            f"table of {len(self.keys)} entries at {reads} → {self._place}, "
             f"exact for its keys and 0{off}"
         )

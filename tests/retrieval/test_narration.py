@@ -109,7 +109,7 @@ def test_an_mlp_is_told_and_followed():
     tokens = [0, 0, 0, 0, 0, 0]
     story = told(hop(3, 2, 6), tokens, list("aaaaaa"))
     assert story[-1] == (
-        "layer 3, mlp: fetched − answer added to answer; −fetched added to fetched answer: a"
+        "layer 3, mlp: fetched − answer → answer; −fetched → fetched answer: a"
     )
 
 

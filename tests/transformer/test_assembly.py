@@ -108,13 +108,13 @@ def test_blocks_say_in_words_what_they_do():
         unit_norm=True,
     ).lines
     assert lines == (
-        "relu head: (x, y) asks, (u, s) answers, −2^−1·y added to s",
-        "mlp: x added to u",
-        "mlp: 2 added to y",
+        "relu head: query (x, y), key (u, s), value −2^−1·y → s",
+        "mlp: x → u",
+        "mlp: 2 → y",
         "unit norm",
     )
     two = Head(X, X, (X, Y), ("u", "s"), -2.0)
-    assert str(two) == "x asks, x answers, −2·(x, y) added to (u, s)"
+    assert str(two) == "query x, key x, value −2·(x, y) → (u, s)"
 
 
 def test_absent_parts_leave_no_weights():
@@ -181,7 +181,7 @@ def test_units_are_relus_times_a_number_or_a_matrix(a, times):
     W = integers(2, 1, seed=3)
     mapped = Unit(reading, "s", Map(W.numpy(), "W"))
     assert torch.equal(added([mapped], H), only("s", relu @ W))
-    assert str(mapped).endswith("·W added to s")
+    assert str(mapped).endswith("·W → s")
 
 
 @given(small, st.integers(1, 5).map(float))
@@ -201,8 +201,8 @@ def test_steps_are_exact_outside_their_margin(at, margin, times):
 
 
 def test_steps_print_where_they_are_exact():
-    assert str(Step(Y, 3.0, "s", 0.5, 2.0)) == "2·[y ≥ 3] added to s, exact unless 2.5 < y < 3"
-    assert str(Step(Y, 1.0, "s")) == "[y ≥ 1] added to s, exact unless 0 < y < 1"
+    assert str(Step(Y, 3.0, "s", 0.5, 2.0)) == "2·[y ≥ 3] → s, exact unless 2.5 < y < 3"
+    assert str(Step(Y, 1.0, "s")) == "[y ≥ 1] → s, exact unless 0 < y < 1"
 
 
 BITS = Stream(a=1, b=1, c=1, out=1)
@@ -234,9 +234,9 @@ def test_an_and_passes_one_fraction(numerator, bit):
 def test_gates_print_as_formulas():
     a, b = BITS.read("a"), BITS.read("b")
     assert str(And((a, one - b), "out")) == (
-        "(a and not b) added to out, exact on bits, one of which may be a fraction"
+        "(a and not b) → out, exact on bits, one of which may be a fraction"
     )
-    assert str(Or((a, one - b), "c", 2.0)) == "2·(a or not b) added to c, exact on bits"
+    assert str(Or((a, one - b), "c", 2.0)) == "2·(a or not b) → c, exact on bits"
 
 
 @given(st.integers(1, 9), st.integers(1, 3), st.integers(0, 99))
@@ -308,7 +308,7 @@ def test_a_head_may_carry_through_a_matrix_and_margins_are_kept_by_the_block():
     plain = block(STREAM, [Head(X, U, X @ W, "s")], mask="full")
     assert torch.equal(linear(H, 5), plain(H, 5))
     assert linear.margins == (Margin(2.0),)
-    assert str(head) == "x asks, u answers, x·W added to s"
+    assert str(head) == "query x, key u, value x·W → s"
 
 
 # ---- the same words over Q, by the independent forward pass of the number systems

@@ -197,12 +197,13 @@ def _apart(entry: Theorem, run: Mapping[str, Any]) -> dict[str, Any]:
 
 def topic_page(topic: str, entries: Iterable[Theorem]) -> str:
     """The statements of a topic, with their pages below."""
-    lines = [f"# {topic}", "", "| name | kind | statement |", "|---|---|---|"]
+    lines = [f"# {topic}", "", "| name | kind | | statement |", "|---|---|---|---|"]
     names = []
     for entry in entries:
         names.append(entry.name)
         told = escaped(entry.statement, UP)
-        lines.append(f"| [{entry.name}]({entry.name}.md) | {entry.kind} | {told} |")
+        kinds = f"{entry.kind} | {entry.standing}"
+        lines.append(f"| [{entry.name}]({entry.name}.md) | {kinds} | {told} |")
     return "\n".join([*lines, "", _toctree(names)])
 
 

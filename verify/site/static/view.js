@@ -128,7 +128,7 @@
         const constants = head.b_Q.some((b) => b) || head.b_K.some((b) => b);
         const scores = constants ? bordered(head) : product(head.W_Q, head.W_K, true);
         const sides = constants ? [...registers, one] : registers;
-        add(`${name}: what asks (down) and answers`, scores, sides, sides);
+        add(`${name}: queries (down) and keys`, scores, sides, sides);
         add(`${name}: what is carried (down) and where to`, product(head.W_V, head.W_O), registers, registers);
       });
       if (block.mlp) {
