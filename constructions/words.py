@@ -147,8 +147,7 @@ class Step(Word):
         size = "" if self.times == 1 else f"{number(self.times)}·"
         at, below = number(self.at), number(self.at - self.margin)
         return (
-            f"{size}[{self.reads} ≥ {at}] → {self.into}, "
-            f"exact unless {below} < {self.reads} < {at}"
+            f"{size}[{self.reads} ≥ {at}] → {self.into}, exact unless {below} < {self.reads} < {at}"
         )
 
 

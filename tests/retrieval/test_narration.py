@@ -108,9 +108,7 @@ def test_pointers_say_where_they_point():
 def test_an_mlp_is_told_and_followed():
     tokens = [0, 0, 0, 0, 0, 0]
     story = told(hop(3, 2, 6), tokens, list("aaaaaa"))
-    assert story[-1] == (
-        "layer 3, mlp: fetched − answer → answer; −fetched → fetched answer: a"
-    )
+    assert story[-1] == ("layer 3, mlp: fetched − answer → answer; −fetched → fetched answer: a")
 
 
 def test_long_prompts_are_cut():

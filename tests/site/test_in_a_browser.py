@@ -290,9 +290,7 @@ def test_pictures_show_every_weight_and_register(opened):
                 for each in ("W_Q", "W_K", "W_V", "W_O", "b_Q", "b_K")
             )
             scores = np.vstack([W_Q, b_Q]) @ np.vstack([W_K, b_K]).T
-            assert cells(browser, f"{name}: what asks (down) and answers") == titles(
-                scores, more, more
-            )
+            assert cells(browser, f"{name}: queries (down) and keys") == titles(scores, more, more)
             assert cells(browser, f"{name}: what is carried (down) and where to") == titles(
                 W_V @ W_O, registers, registers
             )
