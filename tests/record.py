@@ -9,6 +9,7 @@ claims again.  What came out is not judged here but in `test_conformance.py`.
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
@@ -76,8 +77,9 @@ def make() -> None:
     data."""
     if recorded():
         return
-    PICTURES.mkdir(parents=True, exist_ok=True)
     KEY.unlink(missing_ok=True)
+    shutil.rmtree(PICTURES, ignore_errors=True)  # a picture that is drawn no more is not found
+    PICTURES.mkdir(parents=True)
     made = key()
     tasks = [
         (name, options, picture_of(name, number))

@@ -9,7 +9,7 @@ Python and from the command line.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -24,7 +24,7 @@ from report_schema import RUN, violations
 from verify.claim import MOST, Claim, Run, installed
 from verify.cli.running import Checked, news, not_run
 from verify.finding import Finding, Verdict
-from verify.ledger.theorems import ledger, option_sets, theorem
+from verify.ledger.theorems import entries_of, ledger, option_sets, theorem
 
 CLAIMS = [*installed()]
 DATA = Path(__file__).parent.parent / "examples" / "data"
@@ -58,6 +58,26 @@ def test_a_claim_comes_out_as_the_ledger_has_it_and_is_drawn(name, tmp_path):
             pytest.skip(found[0].words)
         if draws:
             assert is_drawn(picture), document["parameters"]
+
+
+@pytest.mark.slow
+@each_claim
+def test_the_findings_that_a_statement_lists_are_found(name, tmp_path):
+    """In quick runs, or, where those leave them out, at full sizes."""
+    listed = {id for entry in entries_of(name) for id in entry.findings}
+    runs = (document["findings"] for document, _ in first_runs(name, tmp_path))
+    missing = listed - beginnings(listed, (each["id"] for found in runs for each in found))
+    claim = installed()[name].load()
+    for options in option_sets(name) if missing else ():
+        found = claim.findings(Run(), **claim.defaults | options)
+        missing -= beginnings(listed, (finding.id for finding in found))
+    assert missing == set()
+
+
+def beginnings(of: set[str], ids: Iterable[str]) -> set[str]:
+    """Those with which an id begins."""
+    every = [*ids]
+    return {each for each in of if any(id.startswith(each) for id in every)}
 
 
 @pytest.mark.slow

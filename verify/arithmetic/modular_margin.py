@@ -92,7 +92,7 @@ def proof(run: Run, moduli: list[int]) -> Iterator[Finding]:
         "constant",
         "the means' inequality and Parseval leave 4/((p − 1)p²)·(p/6)^(3/2) = γ*, k ≠ −k",
         chain.from_iterable(map(other_constants, moduli)),
-        evidence="proved",
+        evidence="exact",
         words=f"equal squares for {len(moduli)} odd p",
     )
 
@@ -176,7 +176,7 @@ def of_models(run: Run, models: dict[int, Transformer]) -> Iterator[Finding]:
         "exact",
         "constants: 2p over 4(p − 1) neurons of ‖θ‖² = 3p/2, squared, is γ*²",
         (f"p = {q}: {x}" for q, x in margins.items() if x != largest_margin_squared(q)),
-        evidence="proved",
+        words=f"equal squares for p = {listed(models)}",
     )
 
 

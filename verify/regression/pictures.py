@@ -36,45 +36,40 @@ COLOURS = {"paper": "#b5651d", "direct": "#1f5fa8", "ladder": "#2e8b57"}
 def panels_of(
     width: float, height: float, columns: int = 1, legend: str = "best", rows: int = 1
 ) -> Iterator[tuple[Figure, Any]]:
-    """A figure and its panels, row by row, to draw on; then each gets a grid, and a legend where it
-    has none."""
+    """A figure and its panels, row by row, to draw on; then each gets a grid and a legend."""
     figure = Figure(figsize=(width, height))
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
     yield figure, panels
     for panel in panels:
         panel.grid()
-        if panel.get_legend() is None:
-            panel.legend(loc=legend)
+        panel.legend(loc=legend)
 
 
 def newton_picture(x: np.ndarray, y: np.ndarray, k: int, alpha: float, start: Start) -> Figure:
     """Left: the relative distance to OLS of what each layer has computed on x (n, d), y (n,), read
     from the registers of the stream with unit vectors as queries, so that M is known as a matrix;
-    beside it gradient descent, a step for each layer, and (1 − αλ_min²)^(2^k) (from αI:
-    (1 − αλ_min)^(2^k)), the bound for the k steps of layer k + 1 of `direct`.
+    beside it gradient descent with steps 1/λ_max, one for each layer, and (1 − αλ_min²)^(2^k) (from
+    αI: (1 − αλ_min)^(2^k)), the bound for the k steps of layer k + 1 of `direct`.
     Right: the layers that k steps take.
     """
     n, d = x.shape
     with panels_of(10, 4, columns=2) as (figure, (left, right)):
+        least = 1.0
         for layout in LAYOUTS[start]:
             model = newton(d, k, alpha, layout, start=start, n=n if layout == "paper" else None)
-            left.semilogy(
-                *np.array([*error_by_layer(model, x, y)]).T,
-                "o-",
-                ms=4,
-                label=layout,
-                color=COLOURS[layout],
-            )
+            layers, errors = np.array([*error_by_layer(model, x, y)]).T
+            left.semilogy(layers, errors, "o-", ms=4, label=layout, color=COLOURS[layout])
+            least = min(least, *errors)
         eigenvalues, steps, exact = np.linalg.eigvalsh(x.T @ x), np.arange(k + 1), ols(x, y)
         iterates = islice(gradient_descent_iterates(x, y, 1 / eigenvalues[-1]), len(steps) + 1)
         descent = [np.linalg.norm(w - exact) / np.linalg.norm(exact) for w in iterates]
-        left.semilogy(descent, "s-", ms=3, color="0.5", label="gradient descent, step 1/λ_max")
+        left.semilogy(descent, "s-", ms=3, color="0.5", label="gradient descent")
         rate = 1 - alpha * eigenvalues[0] ** (2 if start == "gram" else 1)
         left.semilogy(steps + 1, rate ** (2.0**steps), "k--", lw=1, label="bound for direct")
         left.xaxis.set_major_locator(MaxNLocator(integer=True))
         title = f"Distance to least squares, d = {d}, n = {n}, k = {k}"
-        left.set(xlabel="layer", ylabel="‖w − w_OLS‖ / ‖w_OLS‖", title=title, ylim=(1e-17, 5))
-        left.legend(loc="lower left")
+        left.set(xlabel="layer", ylabel="‖w − w_OLS‖ / ‖w_OLS‖", title=title)
+        left.set_ylim(max(least / 30, 1e-17), 3)  # the bound goes on below
         right.set(xlabel="Newton steps k", ylabel="layers", title="Layers that k steps take")
         draw_layers(right, max(k, 12), start)
     return figure
