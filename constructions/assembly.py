@@ -29,33 +29,33 @@ Readings = Reading | tuple[Reading, ...]
 
 @dataclass(frozen=True)
 class Head:
-    """One head: Σ_i ⟨asks_t, answers_i⟩ · carries_i · times is added to the registers `into`.
+    """One head: Σ_i ⟨query_t, key_i⟩ · value_i · times is added to the registers `output`.
 
-    Tuples are stacked: ⟨(a, b), (c, d)⟩ = ⟨a, c⟩ + ⟨b, d⟩, and each carried reading goes into the
-    register of the same place.  `mask` is its own, if it is not that of its layer.  `margin` is the
-    smallest gap of its scores over all prompts, where scores are compared and the construction has
-    proved one.
+    Tuples are stacked: ⟨(a, b), (c, d)⟩ = ⟨a, c⟩ + ⟨b, d⟩, and the value of each place is
+    added to the register of the same place.  `mask` replaces that of the layer.  `margin` is a
+    proved lower bound on the smallest gap of the scores over all prompts, where scores are compared
+    and the construction has one.
     """
 
-    asks: Readings
-    answers: Readings
-    carries: Readings
-    into: str | tuple[str, ...]
+    query: Readings
+    key: Readings
+    value: Readings
+    output: str | tuple[str, ...]
     times: Times = 1.0
     margin: Margin | None = None
     mask: Mask | None = None
 
     def __str__(self) -> str:
-        parts = self.asks, self.answers, self.carries, self.into
-        asks, answers, carries, into = map(_words, parts)
+        parts = self.query, self.key, self.value, self.output
+        query, key, value, output = map(_words, parts)
         if isinstance(self.times, Map):
-            carries = f"{carries}·{self.times.name}"
-        elif isinstance(self.carries, Reading) and len(self.carries.terms) == 1:
-            carries = str(self.times * self.carries)
+            value = f"{value}·{self.times.name}"
+        elif isinstance(self.value, Reading) and len(self.value.terms) == 1:
+            value = str(self.times * self.value)
         elif self.times != 1:
-            carries = f"{number(self.times)}·{carries}"
+            value = f"{number(self.times)}·{value}"
         where = f" ({self.mask})" * (self.mask is not None)
-        return f"query {asks}, key {answers}, value {carries} → {into}{where}"
+        return f"query {query}, key {key}, value {value} → {output}{where}"
 
 
 def _each(parts: Any) -> tuple[Any, ...]:
@@ -79,8 +79,8 @@ def signed_pair(head: Head) -> tuple[Head, Head]:
     as the printed proof of [Fu2024, Theorem 5.1] does in its equations (21) and (28).
     """
     assert not isinstance(head.times, Map)
-    asks = tuple(-reading for reading in _each(head.asks))
-    return head, replace(head, asks=asks, times=-head.times)
+    query = tuple(-reading for reading in _each(head.query))
+    return head, replace(head, query=query, times=-head.times)
 
 
 def attention(
@@ -89,9 +89,9 @@ def attention(
     """The tensors of these heads; narrower heads are padded with zeros to the widest."""
     weights, masks = [], []
     for head in heads:
-        (W_Q, b_Q), (W_K, b_K) = _stack(stream, head.asks), _stack(stream, head.answers)
-        W_V, b_V = _stack(stream, head.carries)
-        W_O = np.concatenate([stream.placement(name) for name in _each(head.into)])
+        (W_Q, b_Q), (W_K, b_K) = _stack(stream, head.query), _stack(stream, head.key)
+        W_V, b_V = _stack(stream, head.value)
+        W_O = np.concatenate([stream.placement(name) for name in _each(head.output)])
         W_O = head.times.matrix @ W_O if isinstance(head.times, Map) else head.times * W_O
         if W_Q.shape != W_K.shape or W_V.shape[1] != W_O.shape[0]:
             raise InputError(
@@ -99,7 +99,9 @@ def attention(
                 "registers that it is written to"
             )
         if b_V.any():
-            raise InputError(f"head '{head}': a head cannot carry a constant; give it a register")
+            raise InputError(
+                f"head '{head}': a value has no constant term; give the constant a register"
+            )
         weights.append((W_Q, W_K, W_V, W_O, b_Q, b_K))
         masks.append(head.mask or mask)
     padded = map(_padded, zip(*weights, strict=True))

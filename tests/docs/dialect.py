@@ -1,7 +1,7 @@
-"""Words that are replaced by the field's terms, and where they stand in docs and in Python's strings.
+"""Words that the field has better terms for, and where they stand in docs and in strings.
 
-`python tests/docs/dialect.py PATH …` lists them: docstrings, messages, help and comments, and Markdown
-outside code.  The table is the left column of the style that docs/glossary.md maps to standard terms.
+`python tests/docs/dialect.py PATH …` lists them in docstrings, messages, help and comments, and in
+Markdown outside code.  docs/glossary.md maps the same words to the terms of the field.
 """
 
 import ast
@@ -33,7 +33,8 @@ DIALECT = {
     r"zoos?": "benchmark automata",
     r"latch(?:es)?": "flip-flop",
     r"sure bounds?": "deterministic bound",
-    r"worked steps?|thoughts?(?! experiment)": "chain of thought, CoT tokens",
+    r"worked steps?|(?<!chain of )(?<!chains of )thoughts?(?! experiment)":
+        "chain of thought, CoT tokens",
     r"parallel machines?": "PRAM",
     r"comparisons of counts": "counting logic",
     r"planted faults?|faults? planted": "mutant",
@@ -50,7 +51,7 @@ PATTERNS = {re.compile(rf"\b(?:{word})\b", re.IGNORECASE): term for word, term i
 
 
 def prose(path: Path) -> Iterator[tuple[int, str]]:
-    """Lines of prose of a Markdown, TOML or Python file, with their numbers: strings and comments."""
+    """Lines of prose of a Markdown, TOML or Python file, with their numbers."""
     text = path.read_text()
     if path.suffix == ".md":
         text = re.sub(r"```.*?```", lambda m: "\n" * m[0].count("\n"), text, flags=re.DOTALL)
