@@ -36,11 +36,11 @@ class Exactness:
 
     bits: int
     largest: float
-    grain: float
+    quantum: float
 
     def fits(self, significand: int, largest: Bound, smallest: Bound) -> bool:
         """Whether a format of so many bits, whose normal numbers are between these, is enough."""
-        return self.bits <= significand and self.largest <= largest and self.grain >= smallest
+        return self.bits <= significand and self.largest <= largest and self.quantum >= smallest
 
     def fits_in(self, dtype: torch.dtype) -> bool:
         """`fits`, for a format of torch."""
@@ -53,10 +53,10 @@ def significand(dtype: torch.dtype) -> int:
     return 1 - round(math.log2(torch.finfo(dtype).eps))
 
 
-def stream_grain(model: Stack, hardmax: Hardmax | None = None) -> float:
+def stream_quantum(model: Stack, hardmax: Hardmax | None = None) -> float:
     """The power of two of which all numbers of the hardmax stream are multiples."""
     _, numbers = hardmax_numbers(model) if hardmax is None else hardmax
-    return min(np.min(grain) for _, grain in numbers if np.shape(grain) == (model.d_model,))
+    return min(np.min(quantum) for _, quantum in numbers if np.shape(quantum) == (model.d_model,))
 
 
 def stream_square(model: Stack, hardmax: Hardmax | None = None) -> float:
@@ -74,12 +74,12 @@ def exact_in(model: Stack, hardmax: Hardmax | None = None) -> Exactness:
     counts that are exact, and frequencies 1/T apart stay apart, which takes two bits more than T.
     """
     _, numbers = hardmax_numbers(model) if hardmax is None else hardmax
-    smallest = min(float(np.min(grain)) for _, grain in numbers)
+    smallest = min(float(np.min(quantum)) for _, quantum in numbers)
     if any(margin.ties for block in model.blocks for margin in block.margins):
         numbers = [*numbers, (1.0, 0.25 / model.interface.context)]
-    # Of the largest whole number of grains; a number that is always 0 has infinite grain.
+    # Of the largest whole number of quanta; a number that is always 0 has infinite quantum.
     with np.errstate(over="ignore"):
-        whole = max(float(np.max(sizes / grain)) for sizes, grain in numbers)
+        whole = max(float(np.max(sizes / quantum)) for sizes, quantum in numbers)
     # Every whole number up to 2^p, itself included, has p bits.
     mantissa, exponent = math.frexp(min(whole, sys.float_info.max))
     largest = max(float(np.max(sizes)) for sizes, _ in numbers)
@@ -110,10 +110,10 @@ def check_format(model: Stack, dtype: torch.dtype) -> None:
     if not needs.fits_in(dtype):
         kind, enough = torch.finfo(dtype), needs.fits_in(torch.float32)
         raise InputError(
-            f"{model.name} takes {needs.bits} bits of significand and numbers from {needs.grain:g} "
-            f"to {needs.largest:g}, and {kind.dtype} has {significand(dtype)} bits and numbers "
-            f"from {kind.smallest_normal:.2g} to {kind.max:.3g}: its answers could be wrong; use "
-            f"{'float32' if enough else 'float64'}"
+            f"{model.name} needs {needs.bits} bits of significand and numbers from "
+            f"{needs.quantum:g} to {needs.largest:g}, and {kind.dtype} has {significand(dtype)} "
+            f"bits and numbers from {kind.smallest_normal:.2g} to {kind.max:.3g}: "
+            f"its answers could be wrong; use {'float32' if enough else 'float64'}"
         )
 
 
@@ -141,29 +141,29 @@ def hardmax_numbers(model: Stack) -> Hardmax:
         return bounds
 
     tables = [model.embed.W_E, *([model.pos_embed.W_pos] if model.pos_embed is not None else [])]
-    grain = np.min([grain_of(as_array(table)).min(0) for table in tables], axis=0)
+    quantum = np.min([quantum_of(as_array(table)).min(0) for table in tables], axis=0)
     held = [capped(np.sum([abs(as_array(table)).max(0) for table in tables], axis=0))]
-    numbers: list[Numbers] = [(held[0], grain)]
+    numbers: list[Numbers] = [(held[0], quantum)]
     for block in model.blocks:
-        before, added = (held[-1], grain), np.zeros(model.d_model)
+        before, added = (held[-1], quantum), np.zeros(model.d_model)
         for h, W in enumerate(heads_of(block)):
             Q, K, V = (_product(before, W[f"W_{x}"], W.get(f"b_{x}")) for x in "QKV")
             scores = Q[0] @ K[0], (Q[1] * K[1]).min()
             mixed = _mixed(model, block, h, scores, V)
             out = _product(mixed, W["W_O"])
             numbers += [Q, K, V, scores, mixed, out]
-            added, grain = added + out[0], np.minimum(grain, out[1])
+            added, quantum = added + out[0], np.minimum(quantum, out[1])
         bounds = held[-1] + added
-        numbers.append((bounds, grain))
+        numbers.append((bounds, quantum))
         if (mlp := block.mlp) is not None:
-            hidden = _product((bounds, grain), as_array(mlp.W_in), as_array(mlp.b_in))
+            hidden = _product((bounds, quantum), as_array(mlp.W_in), as_array(mlp.b_in))
             out = _product(hidden, as_array(mlp.W_out), as_array(mlp.b_out))
-            bounds, grain = bounds + out[0], np.minimum(grain, out[1])
-            numbers += [hidden, (bounds, grain)]
+            bounds, quantum = bounds + out[0], np.minimum(quantum, out[1])
+            numbers += [hidden, (bounds, quantum)]
         held.append(capped(bounds))
     b_U = model.unembed.b_U
     last = as_array(model.unembed.W_U), None if b_U is None else as_array(b_U)
-    return held, [*numbers, _product((held[-1], grain), *last)]
+    return held, [*numbers, _product((held[-1], quantum), *last)]
 
 
 def _mixed(model: Stack, block: Block, h: int, scores: Numbers, V: Numbers) -> Numbers:
@@ -177,13 +177,13 @@ def _mixed(model: Stack, block: Block, h: int, scores: Numbers, V: Numbers) -> N
 
 def _product(held: Numbers, W: np.ndarray, b: np.ndarray | None = None) -> Numbers:
     """Bounds on the partial sums of H W + b and the powers of two that divide all of them."""
-    (sizes, grain), bias = held, np.zeros(W.shape[1]) if b is None else b
+    (sizes, quantum), bias = held, np.zeros(W.shape[1]) if b is None else b
     with np.errstate(invalid="ignore"):
-        products = np.where(W == 0, np.inf, grain[:, None] * grain_of(W))
-    return sizes @ abs(W) + abs(bias), np.minimum(products.min(0, initial=np.inf), grain_of(bias))
+        products = np.where(W == 0, np.inf, quantum[:, None] * quantum_of(W))
+    return sizes @ abs(W) + abs(bias), np.minimum(products.min(0, initial=np.inf), quantum_of(bias))
 
 
-def grain_of(values: np.ndarray) -> np.ndarray:
+def quantum_of(values: np.ndarray) -> np.ndarray:
     """The largest power of two that divides each float; infinity divides 0."""
     mantissa, exponent = np.frexp(values)
     whole = (mantissa * 2.0**53).astype(np.int64)

@@ -120,7 +120,7 @@ class Model(nn.Module, ABC):
         """The stream as the read-out sees it: through the last layer norm, if there is one."""
 
     @abstractmethod
-    def read_out(self, H: Tensor) -> Tensor:
+    def unembedding(self, H: Tensor) -> Tensor:
         """Outputs (…, d_out) of the stream as the read-out sees it."""
 
     @property
@@ -136,7 +136,7 @@ class Model(nn.Module, ABC):
         """Outputs (…, answers, d_out) where the prompt's answers are."""
         for H in self.residual_stream(prompt):  # noqa: B007  the last one is read
             pass
-        return self.read_out(self.seen(H[..., prompt.answers, :]))
+        return self.unembedding(self.seen(H[..., prompt.answers, :]))
 
     def forward(self, *inputs: Any) -> Any:
         """The answers; what they are and which inputs are refused is said by the interface.

@@ -38,14 +38,17 @@ WIDER = 1 + 1e-9
 
 @dataclass(frozen=True)
 class SoftmaxError:
-    """Bounds for one sharpness: leaked weights by layer and head, register and logit errors, and
-    the largest errors: of the stream, and of any number in multiples of its grain (`exact_in`)."""
+    """Bounds for one sharpness: leaked weights by layer and head, errors of registers and logits.
+
+    `stream` bounds the error of any register, `in_quanta` that of any number in multiples of its
+    quantum (`exact_in`).
+    """
 
     leaks: tuple[tuple[float, ...], ...]
     registers: Mapping[str, float]
     logits: float
     stream: float
-    in_grains: float
+    in_quanta: float
 
 
 @checked
@@ -117,7 +120,7 @@ def softmax_error(
     widest = math.inf  # with linear heads, whose errors are not followed
     if len(numbers) == len(errors) + 1:
         pairs = zip([*errors, logits], numbers, strict=True)
-        widest = max(float(np.max(each / grain)) for each, (_, grain) in pairs) * WIDER
+        widest = max(float(np.max(each / quantum)) for each, (_, quantum) in pairs) * WIDER
     stream = max(float(each.max()) for each in errors if each.shape == error.shape) * WIDER
     return SoftmaxError(tuple(leaks), registers, float(logits.max()), stream, widest)
 

@@ -119,7 +119,7 @@ class Transformer(Stack):
         """The stream as the read-out sees it: through the last layer norm, if there is one."""
         return normed(H, self.ln_final)
 
-    def read_out(self, H: Tensor) -> Tensor:
+    def unembedding(self, H: Tensor) -> Tensor:
         """H W_U + b_U, (…, d_out)."""
         return self.unembed(H)
 
@@ -219,7 +219,7 @@ class Decoder:
             for block, held in zip(self.model.blocks, self.held, strict=True):
                 H = block(H, 0, held)
             self.count += part.shape[-1]
-        return self.model.read_out(self.model.seen(H[..., -1:, :]))
+        return self.model.unembedding(self.model.seen(H[..., -1:, :]))
 
     def branched(self, count: int) -> Decoder:
         """The same for `count` copies of each prompt, (…, count, T), which go on as they may."""

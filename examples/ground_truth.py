@@ -63,7 +63,7 @@ class Circuit:
         """The logits at the last token, (…, V + 1), if this is the stream before a layer."""
         for block in (model or self.model).blocks[layer:]:
             H = block(H, 0)
-        return self.model.read_out(H[..., -1, :])
+        return self.model.unembedding(H[..., -1, :])
 
     def patched(self, named: Callable[[np.ndarray, Tensor], np.ndarray], kind: str) -> Found:
         """For every node and token what `named` says of the answers, patched by this `kind`."""
@@ -194,7 +194,7 @@ for match in ("latest", "mean"):
         )
     layers = range(circuit.model.n_layers)
     lens = [
-        float(np.mean(circuit.model.read_out(H[:, -1]).argmax(-1).numpy() == circuit.said))
+        float(np.mean(circuit.model.unembedding(H[:, -1]).argmax(-1).numpy() == circuit.said))
         for H in circuit.model.streams(circuit.pool)
     ]
     print("\nAt the last token, after 0, 1, 2 layers")

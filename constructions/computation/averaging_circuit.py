@@ -52,7 +52,7 @@ def averaging_circuit(model: ExactModel) -> ThresholdCircuit:
     Raises `ValueError` for a model whose numbers take too many values, and for too many gates.
     """
     built = _Built(model)
-    logits = model.read_out(built.held(len(model.layers), model.answer_at), ONE)
+    logits = model.unembedding(built.held(len(model.layers), model.answer_at), ONE)
     outputs = []
     for a, logit in enumerate(logits):  # the first of equal ones is the answer
         beats = [

@@ -124,7 +124,7 @@ class _Built:
         """What is left of a row: the coordinates that are read later, or the answer."""
         model = self.model
         if layer == len(model.layers):
-            logits = model.read_out(row, Fraction(1))
+            logits = model.unembedding(row, Fraction(1))
             return (Fraction(model.answers[logits.index(max(logits))]),)
         kept = model.layers[layer].read
         return tuple(value if i in kept else Fraction(0) for i, value in enumerate(row))

@@ -36,7 +36,7 @@ from torch import Tensor
 from constructions.assembly import Head, block, embed, unembed
 from constructions.blocks import Stage
 from constructions.call import construction
-from constructions.exactness import grain_of
+from constructions.exactness import quantum_of
 from constructions.interface import Draw, as_many
 from constructions.stream import Map, Reading, Stream, one
 from constructions.transformer import Transformer
@@ -169,7 +169,7 @@ def _whole(weights: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarra
     joint = np.concatenate([weights, bias[:, None]], axis=1)
     values = joint.astype(np.float64)
     rounded = (values.astype(joint.dtype) != joint).any()  # int64 has 10 bits more
-    exponent = int(np.frexp(grain_of(values).min())[1]) - 1 if values.any() and not rounded else 0
+    exponent = int(np.frexp(quantum_of(values).min())[1]) - 1 if values.any() and not rounded else 0
     with np.errstate(over="ignore"):
         whole = np.ldexp(values, -exponent)
         # Sums of integers are exact below 2^53, and never rounded down to below it.

@@ -73,7 +73,7 @@ def error_bound(
     stream = [embedded.detach().requires_grad_(True)]
     for block in model.blocks:
         stream.append(block(stream[-1], prompt.n_examples))
-    outputs = model.read_out(stream[-1][..., prompt.answers, :])
+    outputs = model.unembedding(stream[-1][..., prompt.answers, :])
     u, gamma = unit_roundoff(dtype), gadgets.gamma(square)
     left = iter(sizes)
     with torch.no_grad():

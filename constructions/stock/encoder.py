@@ -62,7 +62,7 @@ class StockEncoder(StockModel):
         z = self.module(z, mask=mask).reshape(*leading, *z.shape[-2:])
         return self.unembed(z[..., prompt.answers, :])
 
-    def read_out(self, H: Tensor) -> Tensor:
+    def unembedding(self, H: Tensor) -> Tensor:
         return self.unembed(self.doubled.writes(H.flatten(0, -2))).unflatten(0, H.shape[:-1])
 
 

@@ -84,7 +84,7 @@ class StockGPT2(StockModel):
         for z in seen:
             yield self.doubled.back(z.reshape(*leading, *z.shape[-2:]))
 
-    def read_out(self, H: Tensor) -> Tensor:
+    def unembedding(self, H: Tensor) -> Tensor:
         z = self.doubled.writes(H.flatten(0, -2)) + self.doubled.row.to(H.dtype)
         module: Any = self.module
         said = module.lm_head(module.transformer.ln_f(z)).unflatten(0, H.shape[:-1])
@@ -168,7 +168,7 @@ def _gpt2(plan: Plan, doubled: Doubled, positions: int) -> Any:
     values = {
         "transformer.wte.weight": wte,
         "transformer.wpe.weight": doubled.writes(at) + doubled.row,
-        "lm_head.weight": _read_out(plan, doubled, vocabulary),
+        "lm_head.weight": _unembedding(plan, doubled, vocabulary),
     }
     norms = ["transformer.ln_f"]
     for number, block in enumerate(soft.blocks):
@@ -186,7 +186,7 @@ def _gpt2(plan: Plan, doubled: Doubled, positions: int) -> Any:
     return module
 
 
-def _read_out(plan: Plan, doubled: Doubled, vocabulary: int) -> Tensor:
+def _unembedding(plan: Plan, doubled: Doubled, vocabulary: int) -> Tensor:
     """Rows (vocabulary, d) of the head: ours, with biases that read ±K, and for tokens that are no
     answers a logit below all others."""
     unembed = plan.soft.unembed

@@ -2,7 +2,7 @@
 
 Let each tensor that is stored be rounded to nearest in a format with unit roundoff u, and what an
 operation does within be float32 at least, as in torch.  Let y be a number of the hardmax pass: a
-multiple of the grain g, which the format holds (`exactness.exact_in`).  Where the same number of
+multiple of the quantum g, which the format holds (`exactness.exact_in`).  Where the same number of
 the stock model is x, |x − y| ≤ e ≤ g·u/2, before it is rounded,
 
     y ≠ 0:   x is rounded to y, as the numbers next to y are at least |y|·u ≥ 2e away;
@@ -16,7 +16,7 @@ copies: one sum of K and −K is exact, and a running mean, K/j behind j numbers
 most u₃₂·K/j in each of d/2 steps, of which the mean keeps the share j/d, and in a few others; the
 variance by a share u₃₂ for each number that is not 0.  A read register that is not 0 is right if
 all of this and its own error are at most u/2 of it.  The weight of the norms must not be rounded
-(`Doubled`), nor any other.  The grain must be a normal number: units that flush smaller ones to 0
+(`Doubled`), nor any other.  The quantum must be a normal number: units that flush smaller ones to 0
 exist for these formats.
 """
 
@@ -26,7 +26,7 @@ import math
 
 import torch
 
-from constructions.exactness import Hardmax, exact_in, significand, stream_grain
+from constructions.exactness import Hardmax, exact_in, significand, stream_quantum
 from constructions.softmax import softmax_error
 from constructions.stock.gadgets import Gadgets, unit_roundoff
 from constructions.transformer import Transformer
@@ -44,16 +44,16 @@ def is_short(dtype: torch.dtype) -> bool:
 
 def chosen_for(model: Transformer, square: float, dtype: torch.dtype, hardmax: Hardmax) -> Gadgets:
     """The constant of the norms of least error, and the least factor at which GELU is ReLU."""
-    grain = stream_grain(model, hardmax)
-    steep = SATURATES / exact_in(model, hardmax).grain
+    quantum = stream_quantum(model, hardmax)
+    steep = SATURATES / exact_in(model, hardmax).quantum
     most = math.floor(math.log2(torch.finfo(dtype).max))
     tried = (Gadgets(1, 0.5, 1, 2.0**i, steep) for i in range(min(most, 24)))
-    return min(tried, key=lambda numbers: read_error(numbers, square, grain))
+    return min(tried, key=lambda numbers: read_error(numbers, square, quantum))
 
 
-def read_error(numbers: Gadgets, square: float, grain: float) -> float:
+def read_error(numbers: Gadgets, square: float, quantum: float) -> float:
     """What norms change of a register, as a share of it."""
-    return numbers.gamma(square) + MEAN * FLOAT32 * numbers.constant / grain
+    return numbers.gamma(square) + MEAN * FLOAT32 * numbers.constant / quantum
 
 
 def restored_bound(
@@ -72,11 +72,11 @@ def restored_bound(
     terms = max(int((W != 0).sum(-2).max()) for W in maps if W.numel())  # of one sum
     share = (2 * terms + STORED) * FLOAT32
     found = softmax_error(model, sharpness, hardmax, share=share, grows=2 * STORED * u)
-    grain = stream_grain(model, hardmax)
+    quantum = stream_quantum(model, hardmax)
     places = (model.d_model + (model.interface.context or 0) + STORED) * FLOAT32
-    read = read_error(numbers, square, grain) + share + places + found.stream / grain
+    read = read_error(numbers, square, quantum) + share + places + found.stream / quantum
     # The largest weight of a softmax, whose sum has a term for each place, is 1 but for what leaks.
-    near = max(read, found.in_grains, *(max(layer, default=0.0) + places for layer in found.leaks))
+    near = max(read, found.in_quanta, *(max(layer, default=0.0) + places for layer in found.leaks))
     return found.logits if near <= u / 2 else math.inf
 
 
@@ -95,8 +95,8 @@ def unheld(
         return "it averages tokens of equal scores, and averages are rounded"
     if needs.bits > significand(dtype):
         return f"it takes {needs.bits} bits of significand, and there are {significand(dtype)}"
-    if needs.grain < kind.smallest_normal:
-        return f"it takes multiples of {needs.grain:.2g}, below the normal numbers"
+    if needs.quantum < kind.smallest_normal:
+        return f"it takes multiples of {needs.quantum:.2g}, below the normal numbers"
     reached = max(sharpness * math.sqrt(head_dim), 1.0) * needs.largest
     if reached > kind.max:
         return (

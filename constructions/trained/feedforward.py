@@ -48,7 +48,7 @@ class FeedForward(Model):
     def seen(self, H: Tensor) -> Tensor:
         return H
 
-    def read_out(self, H: Tensor) -> Tensor:
+    def unembedding(self, H: Tensor) -> Tensor:
         return self.unembed(H)
 
 

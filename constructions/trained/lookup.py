@@ -194,9 +194,9 @@ class LookupNetwork(Model):
     def seen(self, H: Tensor) -> Tensor:
         return self.data.seen(H)
 
-    def read_out(self, H: Tensor) -> Tensor:
+    def unembedding(self, H: Tensor) -> Tensor:
         """Scores (…, N + T, 1 + d) before they are standardised, and contents before tanh."""
-        return self.data.read_out(H)
+        return self.data.unembedding(H)
 
     def numbers(self, points: Tensor) -> Tensor:
         """Points (…, d) as they are, but images by what is made of them, (…, 1)."""

@@ -66,5 +66,5 @@ class LSTM(Model):
     def seen(self, H: Tensor) -> Tensor:
         return H
 
-    def read_out(self, H: Tensor) -> Tensor:
+    def unembedding(self, H: Tensor) -> Tensor:
         return self.unembed(H)

@@ -86,5 +86,5 @@ class QuadraticNetwork(Model):
     def seen(self, H: Tensor) -> Tensor:
         return H
 
-    def read_out(self, H: Tensor) -> Tensor:
+    def unembedding(self, H: Tensor) -> Tensor:
         return H

@@ -99,7 +99,7 @@ class SketchNetwork(Model):
         slope = steps[n.clamp(max=len(steps) - 1)]
         return values[n] + slope * (hits - hits.detach())
 
-    def read_out(self, H: Tensor) -> Tensor:
+    def unembedding(self, H: Tensor) -> Tensor:
         """f of values (…, 1)."""
         said: Tensor = UNIT * self.answer(H / UNIT)
         return said
@@ -118,7 +118,7 @@ class SketchNetwork(Model):
         [held] = self.residual_stream(prompt)
         queries = prompt.tokens[..., prompt.answers] - items - k
         at = self.reads.argmax(-1)[queries]
-        return self.read_out(held.gather(-2, at[..., None]))
+        return self.unembedding(held.gather(-2, at[..., None]))
 
 
 def counted(stream: Tensor, items: int) -> Tensor:

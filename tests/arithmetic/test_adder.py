@@ -75,7 +75,7 @@ def test_linear_heads_are_sums_in_the_bits_that_a_model_takes():
     that of the read-out; of an average of what is carried, the score would not count."""
     model = adder(25, 5, 2.0)
     needs = exact_in(model)
-    assert needs.grain == 2.0**-42
+    assert needs.quantum == 2.0**-42
     pairs = pairs_up_to(25)
     logits = model.logits(pairs).numpy()
     assert (np.ldexp(logits, 42) == np.round(np.ldexp(logits, 42))).all()

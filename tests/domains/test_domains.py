@@ -79,8 +79,8 @@ def test_the_generic_forward_is_the_torch_forward(name, seed):
         # 3^layers·200 roundings are more than any path has.
         size = max(1.0, np.abs(wanted).max()) * 2.0**10
         assert np.abs(H.numpy() - wanted).max() <= 3**number * 200 * 2.0**-53 * size
-    read_out = outputs(model, written, Q).tolist()
-    predicted = np.array(read_out, dtype=object).astype(float)
+    unembedding = outputs(model, written, Q).tolist()
+    predicted = np.array(unembedding, dtype=object).astype(float)
     slack = 3**number * 200 * 2.0**-53 * size
     assert np.abs(model.logits(x, y, q[0]).numpy() - predicted).max() <= slack
 

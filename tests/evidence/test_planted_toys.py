@@ -89,7 +89,7 @@ def last_step(model):
         layer.attn.W_O *= 1 + TINY
 
 
-def read_out(model):
+def unembedding(model):
     model.unembed.W_U *= 1 + TINY
 
 
@@ -103,7 +103,7 @@ def last_stage(model):
     [
         (lambda model: None, set()),
         (last_step, {"rational", "modular", "symbolic", "registers"}),
-        (read_out, {"rational", "modular", "symbolic"}),
+        (unembedding, {"rational", "modular", "symbolic"}),
         (last_stage, {"registers"}),
     ],
     ids=["right", "last step", "read-out", "stage"],

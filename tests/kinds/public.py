@@ -17,8 +17,8 @@ TOPICS = (
     *("arithmetic", "computation", "graphs", "language", "memory", "regression", "retrieval"),
     *("sensitivity", "structures"),
 )
-ROOMS = [f"{package}.{topic}" for package in ("theory", "constructions") for topic in TOPICS]
-ROOMS += ["constructions.stock", "constructions.trained", "constructions"]
+PACKAGES = [f"{package}.{topic}" for package in ("theory", "constructions") for topic in TOPICS]
+PACKAGES += ["constructions.stock", "constructions.trained", "constructions"]
 TABLES = [import_module(f"of_{topic}") for topic in (*TOPICS, "stock", "trained")]
 """What the examples of the kinds do not give, by topic: any of the following tables."""
 
@@ -28,7 +28,7 @@ def table(name: str) -> dict[str, Any]:
 
 
 WITHOUT: dict[str, str] = table("WITHOUT")
-"""Why a function, "room.function", or a parameter, "room.function:parameter", has no kind."""
+"""Why a function, "package.function", or a parameter, "package.function:parameter", has no kind."""
 EXAMPLES: dict[str, Callable[[], Any]] = table("EXAMPLES")
 """Of each class that parameters are of, by its name, a function that makes one."""
 ARGUMENTS: dict[str, dict[str, Any]] = table("ARGUMENTS")
@@ -39,19 +39,19 @@ FAR = 10**6
 
 
 def public() -> dict[str, Any]:
-    """The functions, and the classes that check what they are made of, by name: room.name.
+    """The functions, and the classes that check what they are made of, by name: package.name.
 
     What two rooms export is named by the first.
     """
     found: dict[str, Any] = {}
-    for room in ROOMS:
-        module = import_module(room)
+    for package in PACKAGES:
+        module = import_module(package)
         for name in module.__all__:
             it = getattr(module, name)
             if it in found.values():
                 continue
             if inspect.isfunction(it) or kinds_of(it) is not None or makes_itself(it):
-                found[f"{room}.{name}"] = it
+                found[f"{package}.{name}"] = it
     described = (*Task.kinds.values(), *SHAPES.values())  # what a configuration is written with
     ours = (it for it in described if it.__module__.startswith("constructions."))
     return found | {f"{it.__module__}.{it.__name__}": it for it in ours}

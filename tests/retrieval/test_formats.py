@@ -9,7 +9,7 @@ from refusals import rejects
 from token_models import MODELS, a_model, attends_to_one, prompts
 
 from constructions import broad_average, hop, induction_heads, skip_gram, sort
-from constructions.exactness import exact_in, hardmax_numbers, stream_grain
+from constructions.exactness import exact_in, hardmax_numbers, stream_quantum
 
 every = pytest.mark.parametrize("name", MODELS)
 
@@ -150,7 +150,7 @@ def test_what_linear_heads_add_is_a_multiple_of_their_scale():
     *_, H = model.streams([0, 1, 1])
     assert H[-1, model.stream["attended"]].tolist() == [0, 0.5]
     assert H[0, model.stream["attended"]].tolist() == [0.25, 0]
-    assert stream_grain(model) == 0.25
+    assert stream_quantum(model) == 0.25
 
 
 def test_relu_heads_are_exact_in_no_format_and_refused():

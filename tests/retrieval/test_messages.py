@@ -25,12 +25,12 @@ few = settings(max_examples=20)
 EXACT = ("hardmax", "linear", "relu")
 
 
-def model_of(blocks, embedded, positions, read_out, *bias):
+def model_of(blocks, embedded, positions, unembedding, *bias):
     """These blocks between tables of tokens and positions."""
     return Transformer(
         Embed(embedded),
         blocks,
-        Unembed(read_out, *bias),
+        Unembed(unembedding, *bias),
         pos_embed=PosEmbed(positions),
         interface=Tokens(len(embedded), len(positions)),
         stream=Stream(state=embedded.shape[1]),
@@ -55,8 +55,8 @@ def layer(seed, normalise="softmax", mask="causal", heads=2, before=False, after
     embedded = weights(V, D)
     blocks = [Block(None, mlp())] if before else []
     blocks += [Block(attn, mlp()), Block(None, mlp())] if after else [Block(attn)]
-    read_out = weights(D, V), weights(V)
-    return model_of(blocks, embedded, weights(T, D), *read_out)
+    unembedding = weights(D, V), weights(V)
+    return model_of(blocks, embedded, weights(T, D), *unembedding)
 
 
 prompts = st.lists(st.integers(0, V - 1), min_size=1, max_size=T)
@@ -235,7 +235,7 @@ def test_rounding_is_monotone_and_keeps_what_it_made(one, other, name):
     a, b = FORMATS[name].round(low), FORMATS[name].round(high)
     assert a <= b
     assert FORMATS[name].round(a) == a
-    assert abs(a - low) <= FORMATS[name].grain(low) / 2
+    assert abs(a - low) <= FORMATS[name].ulp(low) / 2
 
 
 def test_the_formats_store_so_many_bits():

@@ -42,10 +42,10 @@ def test_the_forward_pass_over_q(name, seed):
     prompt = model.prompt(tokens)
     for rational, H in zip(streams(model, prompt, Q), model.streams(tokens), strict=True):
         assert floats(rational) == H.tolist()
-    read_out = outputs(model, prompt, Q)
-    assert model.logits(tokens).tolist() == floats(read_out)
+    unembedding = outputs(model, prompt, Q)
+    assert model.logits(tokens).tolist() == floats(unembedding)
     # The answer is the first of the largest, in exact arithmetic.
-    best = [max(range(len(row)), key=row.__getitem__) for row in read_out.tolist()]
+    best = [max(range(len(row)), key=row.__getitem__) for row in unembedding.tolist()]
     V = model.interface.vocabulary_size
     assert model(tokens).tolist() == [v if v < V else -1 for v in best]
 

@@ -50,7 +50,7 @@ def test_every_model_is_called_the_same_way(name):
     assert len(streams) == model.n_layers + 1
     logits = model.logits(*inputs)
     with torch.no_grad():
-        read = model.read_out(model.seen(last[..., prompt.answers, :]))
+        read = model.unembedding(model.seen(last[..., prompt.answers, :]))
     assert torch.equal(logits, read)
     seen = list(model.representations(*inputs))
     assert [H.shape[:-1] for H in seen] == [logits.shape[:-1]] * len(streams)

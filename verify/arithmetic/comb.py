@@ -24,7 +24,7 @@ from theory.arithmetic.congruence import number_of_candidates
 from theory.arithmetic.golden import Golden, cosine
 from theory.arithmetic.residues import demands, second_differences
 from verify.claim import Run, claim, option
-from verify.domains import Ball, Rational, read_out, streams
+from verify.domains import Ball, Rational, streams, unembedding
 from verify.evidence.enclosure import BITS, all_hold, below
 from verify.evidence.enclosure import same as same_ball
 from verify.finding import Finding, Verdict, labelled, no_counterexample, same
@@ -347,5 +347,5 @@ def separable(model: Transformer, at: int) -> bool:
     z = np.empty((PLACES, PLACES, PLACES), dtype=object)
     for a, b in np.ndindex(PLACES, PLACES):
         *_, H = streams(model, model.prompt(np.array([a, b])), domain)
-        (z[a, b],) = read_out(model, domain.matrix([H.tolist()[at]]), domain).tolist()
+        (z[a, b],) = unembedding(model, domain.matrix([H.tolist()[at]]), domain).tolist()
     return not second_differences(z).any()

@@ -93,7 +93,7 @@ def enumerated(
     found = Enumerated()
     for pairs in rows_of_pairs(model):
         streams = list(model.streams(pairs))
-        logits = model.read_out(streams[-1][:, 2]).numpy()
+        logits = model.unembedding(streams[-1][:, 2]).numpy()
         found.add(pairs, logits, definition(pairs))
         seen(pairs, logits, [H.numpy() for H in streams])
     return found

@@ -2,7 +2,7 @@
 
 from verify.domains.ball import Ball
 from verify.domains.base import Domain, NotPolynomial
-from verify.domains.forward import objects, outputs, read_out, streams, through, written
+from verify.domains.forward import objects, outputs, streams, through, unembedding, written
 from verify.domains.modular import Modular, random_prime
 from verify.domains.rational import Rational
 from verify.domains.sizes import (
@@ -30,8 +30,8 @@ __all__ = [
     "objects",
     "outputs",
     "random_prime",
-    "read_out",
     "streams",
     "through",
+    "unembedding",
     "written",
 ]

@@ -73,10 +73,10 @@ def through(
 def outputs(model: Transformer, prompt: Prompt, domain: Domain) -> Matrix:
     """The read-out where the prompt's answers are, (answers × d_out)."""
     *_, H = streams(model, prompt, domain)
-    return read_out(model, domain.matrix(H.tolist()[prompt.answers]), domain)
+    return unembedding(model, domain.matrix(H.tolist()[prompt.answers]), domain)
 
 
-def read_out(model: Transformer, H: Matrix, domain: Domain) -> Matrix:
+def unembedding(model: Transformer, H: Matrix, domain: Domain) -> Matrix:
     """The read-out of rows of the last stream."""
     H, b_U = _seen(H, model.ln_final, domain), model.unembed.b_U
     if b_U is None:

@@ -30,7 +30,7 @@ class Format(NamedTuple):
         """The smallest normal number above 0."""
         return Fraction(2) ** (2 - 2 ** (self.exponent - 1))
 
-    def grain(self, value: Fraction) -> Fraction:
+    def ulp(self, value: Fraction) -> Fraction:
         """The distance between neighbouring numbers of the format at this value."""
         size = abs(value)
         power = size.numerator.bit_length() - size.denominator.bit_length()
@@ -40,8 +40,8 @@ class Format(NamedTuple):
 
     def round(self, value: Fraction) -> Fraction:
         """The nearest number of the format, the even one in a tie.  Raises ValueError above all."""
-        grain = self.grain(value)
-        rounded = round(value / grain) * grain
+        ulp = self.ulp(value)
+        rounded = round(value / ulp) * ulp
         if abs(rounded) >= Fraction(2) ** (2 ** (self.exponent - 1)):
             raise InputError(
                 f"a partial sum of {float(value):g} is too large for {self.exponent} bits of "

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from constructions.blocks import Block
-from constructions.exactness import grain_of
+from constructions.exactness import quantum_of
 from constructions.transformer import Transformer
 from verify.finding import Finding, Verdict
 
@@ -190,7 +190,7 @@ def exact_product(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, bool]:
     """A B, and whether no partial sum of it is rounded: all are multiples of one power of two, and
     below 2^52 of it."""
     with np.errstate(over="ignore", invalid="ignore"):
-        unit = float(grain_of(A).min(initial=np.inf) * grain_of(B).min(initial=np.inf))
+        unit = float(quantum_of(A).min(initial=np.inf) * quantum_of(B).min(initial=np.inf))
         most = float((abs(A) @ abs(B)).max(initial=0.0))
         # A unit below the normal numbers, 0 among them, would be rounded away.
         normal = unit >= np.finfo(float).smallest_normal

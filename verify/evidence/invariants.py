@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from constructions.transformer import Transformer
-from verify.domains import Rational, read_out, streams
+from verify.domains import Rational, streams, unembedding
 from verify.evidence.registers import registers_in_float64
 
 
@@ -34,7 +34,7 @@ def wrong_over_q(model: Transformer, answers: np.ndarray, *inputs: np.ndarray) -
         held = domain.matrix([row[model.stream[stage.register]] for row in passed[stage.after]])
         times = domain.number(*stage.times.as_integer_ratio())
         sides.append((str(stage), times * held, stage.holds(*inputs)))
-    sides.append(("the answer", read_out(model, domain.matrix(passed[-1]), domain), answers))
+    sides.append(("the answer", unembedding(model, domain.matrix(passed[-1]), domain), answers))
     for what, found, wanted in sides:
         rows, given = found.tolist(), [each.tolist() for each in inputs]
         proved = domain.weights(wanted.reshape(len(rows), -1).astype(np.float64)).tolist()

@@ -40,7 +40,7 @@ def with_rounding_bound(model: Transformer, *inputs: Any) -> tuple[Tensor, Tenso
     prompt = prompt._replace(tokens=prompt.tokens.detach().requires_grad_(True))
     with _SlopeAtZero():
         stream = list(model.residual_stream(prompt))
-    answers = model.read_out(stream[-1][..., prompt.answers, :])[..., 0]
+    answers = model.unembedding(stream[-1][..., prompt.answers, :])[..., 0]
     bounds = torch.zeros_like(answers)
     errors = _layer_errors(model, prompt, stream)
     for position in range(answers.shape[-1]):

@@ -15,8 +15,8 @@ from constructions.transformer import Transformer
 from theory.kinds import InputError
 from verify.ledger.theorems import Theorem
 
-ROOMS = theory.computation, constructions, constructions.computation
-NAMES = {name: getattr(room, name) for room in ROOMS for name in room.__all__} | {"np": np}
+PACKAGES = theory.computation, constructions, constructions.computation
+NAMES = {name: getattr(module, name) for module in PACKAGES for name in module.__all__} | {"np": np}
 
 
 def built(entry: Theorem, **parameters: int) -> Transformer:

@@ -44,7 +44,7 @@ def collision(
 
     def grains(bits: Sequence[int]) -> list[float]:
         assert split.format is not None
-        return [float(split.format.grain(fractions(x)[0])) for h in message(bits) for x in h]
+        return [float(split.format.ulp(fractions(x)[0])) for h in message(bits) for x in h]
 
     hers = zip(split.alice, choices, strict=True)
     parts = [(split.part(a, j), split.part(b, j)) for j, (a, b) in hers]

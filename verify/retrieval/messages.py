@@ -30,7 +30,7 @@ from constructions.attention import Attention
 from constructions.blocks import Block
 from constructions.transformer import Transformer
 from theory.kinds import Choice, Count, InputError, Integers, Within, read
-from verify.domains import Ball, Domain, Rational, outputs, read_out, through
+from verify.domains import Ball, Domain, Rational, outputs, through, unembedding
 from verify.domains.base import Entry, Matrix
 from verify.evidence.formats import FORMATS
 
@@ -147,7 +147,7 @@ class Split:
             mixed = self.domain.matrix([self._normalised(head)])
             H = H + mixed * self.domain.weights(W_O)
         *_, H = through(self._after, H, 0, self.domain)
-        return read_out(self.model, H, self.domain).tolist()[0]
+        return unembedding(self.model, H, self.domain).tolist()[0]
 
     @WORKING
     def forward(self, tokens: Sequence[int]) -> list[Entry]:

@@ -8,7 +8,7 @@ from importlib import import_module
 from itertools import product
 
 from constructions.transformer import Transformer
-from verify.ledger.build import ROOMS, built
+from verify.ledger.build import PACKAGES, built
 from verify.ledger.theorems import Theorem
 from verify.site.exported import runs, sample
 
@@ -54,7 +54,7 @@ def weights(model: Transformer) -> int:
 def code(entry: Theorem, values: Mapping[str, int]) -> str:
     """How a statement's model is imported and built."""
     used = {node.id for node in ast.walk(ast.parse(entry.build)) if isinstance(node, ast.Name)}
-    homes: dict[str, Iterable[str]] = {room.__name__: room.__all__ for room in reversed(ROOMS)}
+    homes: dict[str, Iterable[str]] = {it.__name__: it.__all__ for it in reversed(PACKAGES)}
     if entry.package:
         homes = {entry.package: vars(import_module(entry.package)), **homes}
     lines = ["import numpy as np", ""] if "np" in used else []

@@ -68,7 +68,7 @@ class Counts(Task, kind="counts"):
 
     def loss(self, model: Any, *batch: Tensor) -> Tensor:
         laws, counts, done = batch
-        said = model.read_out(model.held(counts)[..., None])[..., 0]
+        said = model.unembedding(model.held(counts)[..., None])[..., 0]
         log_chances = model.reading().log_softmax(-1)
         chances = log_chances.exp()
         off = (said[:, None, :] - counts[..., None]).abs()

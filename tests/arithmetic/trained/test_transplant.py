@@ -38,7 +38,7 @@ def test_parts_add_up_to_the_logits_of_the_model():
     *_, last = models.by_layer(adder)
     assert last == adder.right.mean.mean == (wanted.argmax(1) == PAIRS.sum(1)).mean()
     H = list(adder.model.streams(PAIRS))
-    after_first = adder.model.read_out(adder.model.seen(H[1][:, 2])).numpy()
+    after_first = adder.model.unembedding(adder.model.seen(H[1][:, 2])).numpy()
     assert models.by_layer(adder)[1] == models.accuracy(after_first, adder.sums)
 
 

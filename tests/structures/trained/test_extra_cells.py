@@ -82,7 +82,7 @@ def test_a_sketch_by_definition():
             cell = int(writes[item])
             value[cell] += adds[hits[cell]]
             hits[cell] += 1
-        answers = model.read_out(value[reads][:, None])[:, 0]
+        answers = model.unembedding(value[reads][:, None])[:, 0]
         assert torch.equal(said, answers.round().long())
     assert torch.equal(untrained(COUNTS).updates(), torch.ones(9))
 
@@ -96,7 +96,7 @@ def test_the_loss_of_a_sketch_is_the_mean_over_reads():
     held, total = model.held(counts), 0.0
     pi = model.reading().softmax(-1)
     for law, count, cells in zip(laws, counts, held, strict=True):
-        said = model.read_out(cells[:, None])[:, 0]
+        said = model.unembedding(cells[:, None])[:, 0]
         off = (said[None] - count[:, None]).abs()
         total += float((law[:, None] * pi * off).sum())
     bonus = 0.03 * (1 - 0.25 / 0.6) * float(-(pi * pi.log()).sum(-1).mean())

@@ -147,7 +147,7 @@ def by_layer(adder: Adder) -> list[float]:
     for module, added in adder.traced.items():
         stream = stream + added
         if not module.startswith("heads"):
-            logits = adder.model.read_out(adder.model.seen(stream)).numpy()
+            logits = adder.model.unembedding(adder.model.seen(stream)).numpy()
             found.append(accuracy(logits, adder.sums))
     return found
 
