@@ -104,7 +104,7 @@ class ExactModel:
     first: tuple[tuple[list[Fraction], ...], ...]
     front: int
     layers: tuple[ExactLayer, ...]
-    read_out: Linear
+    unembedding: Linear
     answers: tuple[int, ...]
 
     @property
@@ -143,8 +143,8 @@ def exact_model(model: Transformer, length: Count) -> ExactModel:
         for which, here in zip(letters, W_pos, strict=True)
     )
     b_U = model.unembed.b_U
-    read_out = Linear.of(_exact(model.unembed.W_U), None if b_U is None else _exact(b_U))
-    layers, read = list[ExactLayer](), frozenset(read_out.read)
+    unembedding = Linear.of(_exact(model.unembed.W_U), None if b_U is None else _exact(b_U))
+    layers, read = list[ExactLayer](), frozenset(unembedding.read)
     for block in reversed(model.blocks):
         heads, mlp = list[ExactHead](), None
         if block.mlp is not None:
@@ -176,7 +176,7 @@ def exact_model(model: Transformer, length: Count) -> ExactModel:
         first,
         len(interface.prefix),
         tuple(layers),
-        read_out,
+        unembedding,
         labels,
     )
 
