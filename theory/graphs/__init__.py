@@ -1,19 +1,19 @@
-"""Graphs: who is connected with whom, and how far.
+"""Graphs: which nodes are connected, and at what distance.
 
-A graph is its adjacency matrix A (…, n, n): symmetric, of 0 and 1, with ones on the diagonal.
-`…_by_definition` does what the formula says and no more.
+A graph is given by its adjacency matrix A (…, n, n): symmetric, with entries 0 and 1 and ones on
+the diagonal.  A function `…_by_definition` evaluates the definition directly.
 
-    adjacency      what a graph is; all graphs on few nodes, relabelled ones
+    adjacency      adjacency matrices; all graphs on few nodes, relabelled graphs
     disentangled   the disentangled transformer by its formula
     families       paths, cycles, 2Chain, 2Clique
     erdos_renyi    random graphs
     distances      distances, components, diameters, pairs within and beyond capacity
     tripling       the polynomials in A that linear attention computes
-    walks          the number of walks, also with jumps, in integers
-    search         a search from a source, and edges as lists
-    two_channels   what of a weight matrix does not depend on the names of nodes
+    walks          exact numbers of walks, with and without jumps
+    search         search from a source node; edge lists
+    two_channels   the part of a weight matrix that is invariant under relabelling of nodes
     limits         lower bounds: pairs beyond distance 3^L
-    squaring       the sharpness at which softmax squares a graph
+    squaring       inverse temperatures for squaring by softmax attention
     pointers       graphs in which every token points to its match
 """
 

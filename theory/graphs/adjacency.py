@@ -1,8 +1,8 @@
-"""Graphs as the matrices that models read: symmetric, of 0 and 1, with ones on the diagonal.
+"""Adjacency matrices: symmetric, with entries 0 and 1 and ones on the diagonal.
 
 Shape glossary: `…` leading dimensions, `n` nodes.  A (…, n, n) with A_ij = 1 iff i = j or ij is an
-edge.  A node is its own neighbour: without these loops A^k has holes, since a walk between two
-nodes of an even cycle cannot have any length, and "A^k_ij > 0" would not say "distance at most k".
+edge.  Every node has a loop, so that (A^k)_ij > 0 iff dist(i, j) ≤ k.  Without loops this fails:
+between two given nodes of an even cycle all walks have lengths of the same parity.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MOST_LABELLED = 8  # nodes: 8! orders
 
 @dataclass(frozen=True)
 class Adjacency(Array):
-    """Adjacency matrices, of any dtype of numbers.  Read as int64."""
+    """Adjacency matrices of any numeric dtype.  Read as int64."""
 
     entries = "symmetric, of 0 and 1, with ones on the diagonal"
 
@@ -44,7 +44,7 @@ class Adjacency(Array):
 
 @dataclass(frozen=True)
 class Pairs(Integers):
-    """Pairs of integers (m, 2), none of them too.  Read as int64."""
+    """Pairs of integers (m, 2), m ≥ 0.  Read as int64."""
 
     shape: str = "m 2"
     within: Within = Within(least=0)  # noqa: RUF009 it is frozen
@@ -70,13 +70,13 @@ Edges: TypeAlias = Annotated[Any, Pairs(within=Within(least=0, below="n"))]
 
 @checked
 def as_adjacency(A: Graphs, n: Count | None = None) -> np.ndarray:
-    """A (…, n, n) as int64, of n nodes if that is given."""
+    """A (…, n, n) as int64; n is checked if it is given."""
     return A
 
 
 def check_adjacency(A: Any, n: int | None = None) -> None:
-    """Raise `ValueError` unless an array or a tensor A is (…, n, n), symmetric, of 0 and 1, with
-    ones on the diagonal."""
+    """Raise `ValueError` unless the array or tensor A (…, n, n) is symmetric, with entries 0 and 1
+    and ones on the diagonal."""
     shape = tuple(A.shape)
     if len(shape) < 2 or shape[-1] != shape[-2] or shape[-1] < 1:
         raise InputError(f"A has shape {shape}: give an adjacency matrix (…, n, n)")
@@ -103,7 +103,7 @@ def check_adjacency(A: Any, n: int | None = None) -> None:
 
 
 def _first(wrong: Any) -> tuple[int, ...] | None:
-    """Where the first of these is, if there is any."""
+    """The index of the first nonzero entry, or None."""
     if not bool(wrong.any()):
         return None
     return tuple(np.argwhere(array_of("A", wrong))[0].tolist())
@@ -111,9 +111,9 @@ def _first(wrong: Any) -> tuple[int, ...] | None:
 
 @checked
 def from_edges(edges: Edges, n: Count) -> np.ndarray:
-    """A (n, n) of edges (m, 2), pairs of nodes in 0 … n − 1.
+    """The adjacency matrix (n, n) of edges (m, 2), pairs of nodes in 0 … n − 1.
 
-    Raises `ValueError` for more nodes than there is memory.
+    Raises `ValueError` if the matrix does not fit in memory.
     """
     machine.fits_in_memory(f"the adjacency of {n} nodes", 8 * n * n, "give fewer nodes")
     A = np.eye(n, dtype=np.int64)
@@ -125,19 +125,19 @@ def from_edges(edges: Edges, n: Count) -> np.ndarray:
 def relabelled(
     A: Graphs, order: Annotated[Any, Integers("n", Within(least=0, below="n"))]
 ) -> np.ndarray:
-    """The same graphs (…, n, n) with node `order[i]` in place i: A[order][:, order].
+    """The relabelled graphs A[order][:, order], (…, n, n): node `order[i]` becomes node i.
 
-    Raises `ValueError` for an order that is no permutation of the nodes.
+    Raises `ValueError` for an order that is not a permutation of the nodes.
     """
     n = len(order)
     if len(np.unique(order)) < n:
-        raise InputError(f"order is no permutation of {n} nodes: give each of 0 … {n - 1} once")
+        raise InputError(f"order is not a permutation of {n} nodes: give each of 0 … {n - 1} once")
     return np.asarray(A[..., order[:, None], order])
 
 
 @checked
 def all_graphs(n: Annotated[Count, Within(most=MOST_LISTED)]) -> np.ndarray:
-    """All graphs on n ≤ 6 labelled nodes, (2^(n(n−1)/2), n, n): of 7 there are millions."""
+    """All graphs on n ≤ 6 labelled nodes, (2^(n(n−1)/2), n, n)."""
     pairs = n * (n - 1) // 2
     bits = (np.arange(2**pairs)[:, None] >> np.arange(pairs)) & 1
     A = np.zeros((2**pairs, n, n), dtype=np.int64)
@@ -149,7 +149,7 @@ def all_graphs(n: Annotated[Count, Within(most=MOST_LISTED)]) -> np.ndarray:
 
 @checked
 def labellings(A: OneGraph) -> np.ndarray:
-    """All graphs (m, n, n) that are A (n, n), n ≤ 8, up to the names of nodes, each once."""
+    """All labelled graphs (m, n, n) isomorphic to A (n, n), n ≤ 8, each once."""
     if len(A) > MOST_LABELLED:
         raise InputError(f"A has {len(A)} nodes: give at most {MOST_LABELLED}")
     orders = np.array([*permutations(range(len(A)))])

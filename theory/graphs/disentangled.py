@@ -2,7 +2,7 @@
 
     h_0 = [I, A],   h_{l+1} = [h_l, S_l h_l],   S_l = relu(h_l W_l h_lᵀ)
 
-as [Ye2026] has it, but for a division by n, which is left to W_l.
+as in [Ye2026], without the division by n, which is absorbed into W_l.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ IntegerWeights: TypeAlias = Annotated[Any, Many(None)]
 def disentangled_features(A: Graphs, weights: IntegerWeights) -> np.ndarray:
     """h_L (…, n, 2^(L+1)·n) of graphs A (…, n, n), as an array of Python integers.
 
-    Raises `ValueError` for weights that are no integers or of another shape.
+    Raises `ValueError` for weights that are not integers or have another shape.
     """
     eye = np.broadcast_to(np.eye(A.shape[-1], dtype=np.int64), A.shape)
     h = np.concatenate([eye, A], axis=-1).astype(object)
@@ -46,11 +46,11 @@ def disentangled_outputs(A: Graphs, weights: IntegerWeights, read_out: Any) -> n
 
 
 def _integers(name: str, given: Any, height: int, width: int | None = None) -> np.ndarray:
-    """A matrix of integers, square where no width is given, as Python integers."""
+    """The given matrix as Python integers; by default the width equals the height."""
     W, shape = array_of(name, given), (height, height if width is None else width)
     whole = W.dtype.kind in "biu" or all(isinstance(each, Integral) for each in W.flat)
     if W.shape != shape or not whole:
         raise InputError(
-            f"{name} has shape {W.shape} and dtype {W.dtype}: give whole numbers {shape}"
+            f"{name} has shape {W.shape} and dtype {W.dtype}: give integers of shape {shape}"
         )
     return W.astype(object)

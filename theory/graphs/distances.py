@@ -1,8 +1,8 @@
-"""Distances between all pairs of nodes, and what follows from them.
+"""Distances between all pairs of nodes, components, diameters and capacity.
 
-The set of pairs at distance at most k is the support of A^k, as every node has a loop.  So boolean
-products with A, one for each distance that occurs, give all distances of many graphs at once; a
-product of 0/1 matrices counts at most n paths, which float32 holds exactly for n below 2^24.
+The pairs at distance at most k are the support of A^k, as every node has a loop.  One boolean
+product with A for each distance that occurs therefore gives all distances, of many graphs at once.
+An entry of a product of 0/1 matrices is at most n, which float32 represents exactly for n < 2^24.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from theory.graphs.adjacency import Graphs, OneGraph
 from theory.kinds import Steps, Within, checked
 
 UNCONNECTED = -1
-MOST_LAYERS = 10_000  # of which 3^L has 4772 digits
+MOST_LAYERS = 10_000  # 3^10000 has 4772 digits
 
 Layers: TypeAlias = Annotated[Steps, Within(most=MOST_LAYERS)]
 """A number of layers, at most 10 000."""
@@ -26,7 +26,7 @@ Layers: TypeAlias = Annotated[Steps, Within(most=MOST_LAYERS)]
 def distances(A: Graphs) -> np.ndarray:
     """dist(i, j) (…, n, n) as int64, −1 for nodes that are not connected.
 
-    At most as many products of n × n matrices as the largest distance.
+    Takes at most 1 + max dist products of n × n matrices.
     """
     edges = A.astype(np.float32)
     reached = np.broadcast_to(np.eye(edges.shape[-1], dtype=bool), edges.shape)
@@ -42,7 +42,7 @@ def distances(A: Graphs) -> np.ndarray:
 
 @checked
 def distances_by_definition(A: OneGraph) -> np.ndarray:
-    """`distances` of one graph (n, n), by a breadth-first search from every node."""
+    """`distances` of one graph (n, n), by breadth-first search from every node."""
     found = np.full(A.shape, UNCONNECTED)
     for source in range(len(A)):
         found[source, source] = 0
@@ -58,7 +58,10 @@ def distances_by_definition(A: OneGraph) -> np.ndarray:
 
 @checked
 def connected(A: Graphs) -> np.ndarray:
-    """R (…, n, n) of 0 and 1: whether a path leads from i to j, by ⌈log₂(n − 1)⌉ squarings of A."""
+    """The transitive closure R (…, n, n): R_ij = 1 iff i and j are connected, else 0.
+
+    Computed by ⌈log₂(n − 1)⌉ squarings of A.
+    """
     reached = A.astype(np.float32)
     for _ in range((reached.shape[-1] - 2).bit_length() if reached.shape[-1] > 2 else 0):
         reached = (reached @ reached > 0).astype(np.float32)
@@ -73,13 +76,13 @@ def components(A: Graphs) -> np.ndarray:
 
 @checked
 def diameter(A: Graphs) -> np.ndarray:
-    """The largest distance of connected nodes (…,): the largest diameter of the components."""
+    """The largest diameter of the components (…,), i.e. the largest distance of connected nodes."""
     return np.asarray(distances(A).max(axis=(-1, -2)))
 
 
 @checked
 def capacity(layers: Layers) -> int:
-    """3^L, the largest distance of two nodes that L layers of tripling connect."""
+    """3^L, the largest distance at which L layers of tripling connect two nodes."""
     return int(3**layers)
 
 
@@ -94,7 +97,7 @@ def least_layers(distance: Steps) -> int:
 
 @checked
 def within(A: Graphs, distance: Steps) -> np.ndarray:
-    """Which pairs (…, n, n) are connected and at most `distance` apart."""
+    """Whether dist(i, j) ≤ `distance`, (…, n, n) as booleans."""
     apart = distances(A)
     return (apart >= 0) & (apart <= distance)
 

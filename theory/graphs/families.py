@@ -1,9 +1,10 @@
-"""Graphs that connectivity is tried on, by name; all with loops, see `adjacency`.
+"""Named families of graphs, all with loops (see `adjacency`).
 
     path(n)        0 – 1 – … – n−1: one component of diameter n − 1
-    cycles(a, b…)  cycles of these many nodes, side by side
-    two_chain(n)   two paths, of ⌊n/2⌋ and ⌈n/2⌉ nodes
-    two_clique(n)  two complete graphs, of ⌊n/2⌋ and ⌈n/2⌉ nodes
+    clique(n)      the complete graph
+    cycles(a, b…)  the disjoint union of cycles of a, b, … nodes
+    two_chain(n)   two disjoint paths, of ⌊n/2⌋ and ⌈n/2⌉ nodes
+    two_clique(n)  two disjoint complete graphs, of ⌊n/2⌋ and ⌈n/2⌉ nodes
 
 The last two are 2Chain and 2Clique of [Ye2026].
 """
@@ -19,7 +20,7 @@ from theory.kinds import Count, CountFrom2, InputError, checked, read, shown
 
 @checked
 def path(n: Count) -> np.ndarray:
-    """The path (n, n) through all nodes in order."""
+    """The path 0 – 1 – … – n−1, (n, n)."""
     _fits(n)
     return from_edges(np.stack([np.arange(n - 1), np.arange(1, n)], axis=1), n)
 
@@ -32,9 +33,9 @@ def clique(n: Count) -> np.ndarray:
 
 
 def cycles(*sizes: int) -> np.ndarray:
-    """Cycles of these many nodes, at least 3 each, side by side.
+    """The disjoint union of cycles of the given numbers of nodes, each at least 3.
 
-    Raises `ValueError` for no cycle, and for one of fewer than 3 nodes.
+    Raises `ValueError` if no size is given or a size is below 3.
     """
     lengths = [read(Count, "a cycle's size", size, least=3) for size in sizes]
     if not lengths:
@@ -50,14 +51,14 @@ def _cycle(m: int) -> np.ndarray:
 
 @checked
 def two_chain(n: CountFrom2) -> np.ndarray:
-    """Two paths of ⌊n/2⌋ and ⌈n/2⌉ nodes, (n, n)."""
+    """Two disjoint paths of ⌊n/2⌋ and ⌈n/2⌉ nodes, (n, n)."""
     _fits(n)
     return side_by_side(path(n // 2), path(n - n // 2))
 
 
 @checked
 def two_clique(n: CountFrom2) -> np.ndarray:
-    """Two cliques of ⌊n/2⌋ and ⌈n/2⌉ nodes, (n, n)."""
+    """Two disjoint cliques of ⌊n/2⌋ and ⌈n/2⌉ nodes, (n, n)."""
     _fits(n)
     return side_by_side(clique(n // 2), clique(n - n // 2))
 

@@ -1,32 +1,33 @@
-"""Bounds on the disentangled transformer beyond distance 3^L.
+"""Limits of the disentangled transformer beyond distance 3^L.
 
-The model is h ← [h, relu(h W hᵀ)h] from h = [I, A], A with ones on its diagonal, and its outputs
-are h O + θ; it predicts "connected" where an output is positive.  Three theorems, each with its own
-hypothesis.
+The model is h ← [h, relu(h W hᵀ)h] from h = [I, A], where A has ones on its diagonal, with outputs
+h O + θ; it predicts "connected" where an output is positive.  Three theorems, each with its own
+hypothesis in brackets.
 
-Weights ≥ 0, θ = 0 [all entries of W_l and O are ≥ 0].  All scores are ≥ 0, so no relu changes
-anything, and every output is a sum of monomials with coefficients ≥ 0 and at most 3^L entries of A
-each: h_0 has degree 1, and a layer multiplies three factors.  If output_ij > 0 on G, a monomial is
-positive, so output_ij > 0 already on the subgraph of its at most 3^L edges.  If the model never
-predicts "connected" for nodes that are not connected, i and j are connected in that subgraph:
-dist(i, j) ≤ 3^L.
+1. Nonnegative weights, θ = 0 [all entries of W_l and O are ≥ 0].  All scores are ≥ 0, so relu is
+the identity on them, and every output is a sum of monomials with coefficients ≥ 0 and at most 3^L
+entries of A each: h_0 has degree 1, and a layer multiplies three factors.  If output_ij > 0 on G,
+one of the monomials is positive, so output_ij > 0 already on the subgraph of its at most 3^L edges.
+If the model never predicts "connected" for nodes that are not connected, then i and j are connected
+in that subgraph: dist(i, j) ≤ 3^L.
 
-Weights ≥ 0 of two channels, any θ [W_l = A_l ⊗ I + B_l ⊗ J ≥ 0 entry by entry, and O alike].  With
-K = J − I this is W_l = (A_l + B_l) ⊗ I + B_l ⊗ K, and W_l ≥ 0 iff A_l + B_l ≥ 0 and B_l ≥ 0; A_l
-itself may be negative.  No relu changes anything, so an output is a sum of words in A and K
+2. Nonnegative weights of two channels, any θ [W_l = A_l ⊗ I + B_l ⊗ J ≥ 0 entry by entry, and
+likewise O].  With K = J − I this is W_l = (A_l + B_l) ⊗ I + B_l ⊗ K, and W_l ≥ 0 iff A_l + B_l ≥ 0
+and B_l ≥ 0; A_l itself may be negative.  Again relu is the identity, so an output is a nonnegative
+combination of products of A and K,
 
     output_ij = θ + Σ_w c_w (A^{k_0} K A^{k_1} K ⋯ K A^{k_r})_ij,   c_w ≥ 0,   k_0 + ⋯ + k_r ≤ 3^L.
 
-At a pair with dist(i, j) > 3^L words without K are 0.  By the lemma of `walks.py`, if all degrees
-of G, loops counted, are at most a = ⌊n/2⌋, a word with r ≥ 1 letters K is at most a^k N_r there,
-and at least a^k N_r at a pair between two cliques of ⌊n/2⌋ and ⌈n/2⌉ nodes.  So no output of a
-far pair of G is larger than any output of a pair between the two cliques: a model that predicts
+At a pair with dist(i, j) > 3^L products without K are 0.  By the lemma of `walks.py`, if all
+degrees of G, loops counted, are at most a = ⌊n/2⌋, a product with r ≥ 1 factors K is at most
+a^k N_r there, and at least a^k N_r at a pair between two cliques of ⌊n/2⌋ and ⌈n/2⌉ nodes.  So no
+output of a far pair of G exceeds an output of a pair between the two cliques: a model that predicts
 "connected" beyond 3^L on such a G predicts it for all pairs between the cliques, and is wrong.  By
 (2) of the lemma, far pairs of C_2m and pairs between two C_m have the same output, m > 3^L.
 
-Two channels of any sign, any θ, cycles: from m = 4·3^(L−1) + 1 on no model is right on all pairs of
-both C_2m and C_m ∪ C_m, as `constructions/graphs/two_cycles.py` proves; for one node fewer in each
-cycle a model is.
+3. Two channels of any sign, any θ, on cycles.  For m ≥ 4·3^(L−1) + 1 no model is right on all pairs
+of both C_2m and C_m ∪ C_m; for m = 4·3^(L−1) some model is.  The proof is in
+`constructions/graphs/two_cycles.py`.
 """
 
 from __future__ import annotations
@@ -45,9 +46,10 @@ from theory.kinds import checked
 def smallest_subgraph(
     A: OneGraph, weights: IntegerWeights, read_out: Any, i: Node, j: Node
 ) -> np.ndarray:
-    """A subgraph of A on which output_ij > 0 still holds and that has no edge to spare.
+    """A subgraph of A on which output_ij is still positive, minimal for weights ≥ 0.
 
-    Edges are removed one by one as long as the output stays positive.
+    Greedy: each edge in turn is removed if the output stays positive without it.  With weights ≥ 0
+    outputs are monotone in A, so no further edge can then be removed.
 
     Raises `ValueError` as `disentangled_outputs`.
     """

@@ -1,21 +1,24 @@
-"""Graphs in which every node points to one: the hops of an induction head follow them.
+"""Pointer graphs of token sequences: the hops of an induction head follow their edges.
 
 Node 0 is BOS and node i = 1 … T the i-th token of a sequence, which points to find(i) of
 [Sanford2024], the position of its match; a token without a match points to BOS, and BOS to itself.
-Tokens a b a b … of two symbols are a path of T edges, 1 – 0 – 2 – … – T: the first two have no
-match, and each of the others points to the one before it.
+Tokens a b a b … of two symbols give a path of T edges, 1 – 0 – 2 – … – T: the first two have no
+match, and each of the others points to its predecessor.
 
-How many layers find all pairs of connected nodes.  D is the largest diameter of a component, h the
-number of hops after which every node is at one that points to itself.
+How many layers find all pairs of connected nodes.  D is the largest diameter of a component; h is
+the least number of hops after which every node has reached a fixed point, a node that points to
+itself.
 
-Tripling and squaring.  After l layers R_ij = 1 iff dist(i, j) ≤ 3^l, or 2^l (`tripling.py`,
-`squaring.py` of `constructions/graphs`): these are all connected pairs iff 3^l ≥ D, or 2^l ≥ D.
+Tripling and squaring.  After l layers of tripling R_ij = 1 iff dist(i, j) ≤ 3^l, after l layers of
+squaring iff dist(i, j) ≤ 2^l (`tripling.py`, `squaring.py` of `constructions/graphs`).  These are
+all connected pairs iff 3^l ≥ D, respectively 2^l ≥ D.
 
-Pointer doubling.  find(i) ≤ i, so each component has one node that points to itself, and every node
-of it gets there.  After 1 + m layers of `constructions/retrieval/hop.py` node i holds
-find^{2^m}(i).  If 2^m ≥ h, that is the same node in all of a component, and another one in another
-component.  If 2^m < h, some node is not there yet, while the one that points to itself is: two
-connected nodes hold different pointers.  So 1 + ⌈log₂h⌉ layers are needed and enough.
+Pointer doubling.  find(i) ≤ i, so each component has exactly one fixed point, and every node of the
+component reaches it.  After 1 + m layers of `constructions/retrieval/hop.py` node i contains
+find^{2^m}(i).  If 2^m ≥ h, all nodes of a component contain its fixed point, and different
+components have different ones.  If 2^m < h, some node contains another pointer than the fixed point
+of its component does: two connected nodes contain different pointers.  So 1 + ⌈log₂h⌉ layers are
+necessary and sufficient.
 
 The bounds for the PRAM program and for the search are proved in `theory/computation/components.py`
 and `constructions/graphs/search.py`.
@@ -34,8 +37,11 @@ from theory.retrieval import hop_positions
 
 
 class Pointers(NamedTuple):
-    """The graph A (n, n), n = T + 1, of tokens (T,): node i points to node to[i], and after `hops`
-    hops every node is at one that points to itself."""
+    """The pointer graph A (n, n), n = T + 1, of tokens (T,).
+
+    Node i points to node to[i]; after `hops` hops, and no fewer, every node has reached a fixed
+    point.
+    """
 
     tokens: np.ndarray
     to: np.ndarray
@@ -49,13 +55,13 @@ class Pointers(NamedTuple):
 
     @property
     def connected(self) -> np.ndarray:
-        """Which pairs of nodes are connected, by breadth-first search."""
+        """Whether nodes are connected, (n, n) as booleans, by breadth-first search."""
         return np.asarray(distances_by_definition(self.A) >= 0)
 
 
 @checked
 def pointers(tokens: OneSequence) -> Pointers:
-    """The graph of a sequence of tokens (T,)."""
+    """The pointer graph of a sequence of tokens (T,)."""
     to = np.append(0, hop_positions(tokens, 1) + 1)
     nodes = np.arange(len(to))
     at, hops = nodes, 0

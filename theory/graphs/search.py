@@ -1,8 +1,8 @@
-"""Search of a graph from a source, one edge after another, and edges as lists.
+"""Graph search from a source node along a list of directed edges; reading edge lists from JSON.
 
 Edges (m, 2) are pairs u → v of nodes in 0 … n − 1, in a fixed order; loops and repeated edges are
-allowed.  The search follows the first edge that leads from a node that it has found to one that it
-has not, as long as there is one: it finds what can be reached, each node once.
+allowed.  The search repeatedly follows the first edge from a visited to an unvisited node, until
+there is none: it visits every node reachable from the source exactly once.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ class EdgeList(NamedTuple):
 
 @checked
 def both_ways(A: OneGraph) -> np.ndarray:
-    """The edges (m, 2) of a graph (n, n), each in both directions, without loops, row by row."""
+    """The edges (m, 2) of a graph (n, n) without its loops, each in both directions, row by row."""
     return np.argwhere(A - np.eye(len(A), dtype=np.int64))
 
 
 @checked
 def search(edges: Edges, n: Count, source: Node) -> list[int]:
-    """The nodes that can be reached from the source, in the order of the search, itself first."""
+    """The nodes reachable from the source in the order of the search, the source first."""
     pairs = edges.tolist()
     found = dict.fromkeys([source])
     while True:
@@ -48,8 +48,12 @@ def search(edges: Edges, n: Count, source: Node) -> list[int]:
 
 
 class SearchSteps(NamedTuple):
-    """After each token of sequences (…, T): the next node, −1 if there is none; the nodes so far as
-    0 and 1 (…, T, n); and e_u − 2e_v of the first edge so far that leads on, or 0, (…, T, n)."""
+    """The state of the search after each token of sequences (…, T).
+
+    `answers` (…, T) is the node to visit next, −1 if there is none; `visited` (…, T, n) is 1 at the
+    visited nodes, else 0; `followed` (…, T, n) is e_u − 2e_v of the first edge u → v so far from a
+    visited to an unvisited node, or 0.
+    """
 
     answers: np.ndarray
     visited: np.ndarray
@@ -58,9 +62,9 @@ class SearchSteps(NamedTuple):
 
 @checked
 def search_steps(tokens: Tokens, n: Count) -> SearchSteps:
-    """The search, token by token: 0 … n − 1 are nodes that are found, n + u·n + v the edge u → v.
+    """The search token by token: tokens 0 … n − 1 are visited nodes, n + u·n + v is the edge u → v.
 
-    Raises `ValueError` for other tokens, and for more nodes than there is memory.
+    Raises `ValueError` for other tokens, or if the arrays do not fit in memory.
     """
     machine.fits_in_memory(f"{tokens.size} tokens of {n} nodes", 16 * tokens.size * n, "give fewer")
     if tokens.max() >= n + n * n:
@@ -84,7 +88,7 @@ def search_steps(tokens: Tokens, n: Count) -> SearchSteps:
 
 @checked
 def reachable(edges: Edges, n: Count, source: Node) -> set[int]:
-    """The nodes that can be reached from the source, breadth-first."""
+    """The set of nodes reachable from the source, by breadth-first search."""
     found, queue = {source}, deque([source])
     while queue:
         node = queue.popleft()
@@ -97,11 +101,10 @@ def reachable(edges: Edges, n: Count, source: Node) -> set[int]:
 
 @checked
 def read_edges(path: Annotated[Any, File("edges")]) -> EdgeList:
-    """A graph from JSON: `{"edges": [[0, 1], [1, 2]], "nodes": 4, "name": "mine"}`, or the edges
-    alone; without `nodes` there are as many as the largest number says.
+    """A graph from JSON: `{"edges": [[0, 1], [1, 2]], "nodes": 4, "name": "mine"}`, or its edges
+    alone; `nodes` defaults to 1 + the largest node of an edge.
 
-    Raises `ValueError` for a file that cannot be read, for what is not JSON, and for what are no
-    edges.
+    Raises `ValueError` for a file that cannot be read, is not JSON, or has no list of edges.
     """
     fields = json_table(path, ("edges", "nodes", "name"))
     given = fields["edges"]
@@ -110,7 +113,7 @@ def read_edges(path: Annotated[Any, File("edges")]) -> EdgeList:
     numbers = [node for pair in given if isinstance(pair, list) for node in pair]
     whole = [node for node in numbers if isinstance(node, int) and not isinstance(node, bool)]
     if len(whole) < len(numbers):
-        raise InputError(f"an edge in {path} has a node that is no whole number: give 0, 1, …")
+        raise InputError(f"an edge in {path} has a node that is not an integer: give 0, 1, …")
     n = read(Count, "nodes", fields.get("nodes", 1 + max(whole, default=0)))
     from_edges(given, n)
     pairs = np.array(given, dtype=np.int64).reshape(-1, 2)

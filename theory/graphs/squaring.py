@@ -1,4 +1,4 @@
-"""The inverse temperature at which softmax squares a graph as average-hard attention does.
+"""Inverse temperatures at which squaring by softmax attention predicts as average-hard attention.
 
 N = 2^⌈log₂n⌉; the proofs are in `constructions/graphs/squaring.py`.
 """
@@ -14,13 +14,16 @@ from theory.kinds import Count, Within, checked
 
 @checked
 def squaring_sharpness(n: Nodes) -> float:
-    """ln(8N(n − 1)), from which the robust form predicts as with hard attention, at every depth."""
+    """ln(8N(n − 1)), sufficient for the robust form to predict as with hard attention, at any
+    depth."""
     return log(8 * 2 ** (n - 1).bit_length() * (n - 1))
 
 
 @checked
 def lean_squaring_sharpness(n: Nodes, layers: Annotated[Count, Within(most=10_000)]) -> float:
-    """ln(2(n − 1)((N + ½)^L − 1)), below which the lean form predicts that a node beside a clique
-    of all others is connected to it."""
-    each = log(2 * 2 ** (n - 1).bit_length() + 1) - log(2)  # ln(N + ½), of any N
+    """ln(2(n − 1)((N + ½)^L − 1)), necessary for the lean form.
+
+    Below it L layers predict wrongly that an isolated node is connected to a clique of all others.
+    """
+    each = log(2 * 2 ** (n - 1).bit_length() + 1) - log(2)  # ln(N + ½), for an N of any size
     return log(2 * (n - 1)) + layers * each + log1p(-exp(-layers * each))

@@ -1,21 +1,21 @@
-"""The polynomials in A that attention without a softmax computes on a graph.
+"""The polynomials in A that attention without softmax computes on a graph.
 
-`tripling` repeats H ← H + HHᵀH from H = A: after L times H = p_L(A),
+`tripling` iterates H ← H + HHᵀH from H = A.  After L steps H = p_L(A),
 
     p_0 = x,   p_{l+1} = p_l + p_l³,
 
-and every odd power up to 3^L is there with a positive coefficient, and no other power.
+in which every odd power up to 3^L has a positive coefficient, and every other power coefficient 0.
 
-The disentangled transformer [Friedman2023, Nichani2024] as [Ye2026] has it starts from h = [I, A]
-and appends, h ← [h, S h] with S = relu(h W hᵀ)/n.  With S = h hᵀ, K = h hᵀ is a polynomial q_l(A),
-and so is the sum s_l(A) of all blocks of h:
+The disentangled transformer [Friedman2023, Nichani2024] in the form of [Ye2026] starts from
+h = [I, A] and appends, h ← [h, S h] with S = relu(h W hᵀ)/n.  With S = h hᵀ, both K = h hᵀ and the
+sum of all blocks of h are polynomials in A, q_l(A) and s_l(A):
 
     q_0 = 1 + x²,   q_{l+1} = q_l + q_l³,        since [h, Kh][h, Kh]ᵀ = K + K·K·K,
     s_0 = 1 + x,    s_{l+1} = s_l·(1 + q_l),
 
-of degrees 2·3^l and 3^l, with positive coefficients at all even powers and at all powers up to
-them.  So the products K = hhᵀ follow the recursion of `tripling`, from I + A² in place of A; and
-as entry ij of A^k counts walks of k steps, loops among them, [s_l(A)]_ij > 0 iff dist(i, j) ≤ 3^l.
+q_l has degree 2·3^l and positive coefficients at all even powers up to it; s_l has degree 3^l and
+positive coefficients at all powers up to it.  So K = hhᵀ follows the recursion of `tripling`, from
+I + A² in place of A; and as (A^k)_ij > 0 iff dist(i, j) ≤ k, [s_l(A)]_ij > 0 iff dist(i, j) ≤ 3^l.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ from theory.kinds import Integer, Steps, Within, checked
 
 Polynomial = list[int]  # coefficients of 1, x, x², …
 Layers: TypeAlias = Annotated[Steps, Within(most=7)]
-"""Layers L ≤ 7: 3^7 = 2187 coefficients, of as many digits."""
+"""A number of layers L ≤ 7; p_7 has degree 3^7 = 2187."""
 
 
 @checked
 def tripling_polynomial(layers: Layers) -> Polynomial:
-    """p_L."""
+    """The coefficients of p_L: p_0 = x, p_{l+1} = p_l + p_l³."""
     return _tripled([0, 1], layers)
 
 
 @checked
 def gram_polynomial(layers: Layers) -> Polynomial:
-    """q_L."""
+    """The coefficients of q_L: q_0 = 1 + x², q_{l+1} = q_l + q_l³."""
     return _tripled([1, 0, 1], layers)
 
 
 @checked
 def disentangled_polynomial(layers: Layers) -> Polynomial:
-    """s_L."""
+    """The coefficients of s_L: s_0 = 1 + x, s_{l+1} = s_l·(1 + q_l)."""
     s, q = [1, 1], [1, 0, 1]
     for _ in range(layers):
         s = _product(s, [1 + q[0], *q[1:]])
@@ -56,7 +56,7 @@ def disentangled_polynomial(layers: Layers) -> Polynomial:
 
 @checked
 def of_graph(polynomial: list[Integer], A: Graphs) -> np.ndarray:
-    """Σ_k c_k A^k (…, n, n), as an array of Python integers, by the coefficients of 1, x, x², …"""
+    """Σ_k c_k A^k (…, n, n) as Python integers, for coefficients c_k of 1, x, x², …"""
     graph = A.astype(object)
     eye = np.eye(graph.shape[-1], dtype=np.int64).astype(object)
     total = np.zeros_like(graph)
@@ -66,7 +66,7 @@ def of_graph(polynomial: list[Integer], A: Graphs) -> np.ndarray:
 
 
 def _tripled(p: Polynomial, times: int) -> Polynomial:
-    """p + p³, so many times."""
+    """p, after `times` steps p ← p + p³."""
     for _ in range(times):
         cube = _product(_product(p, p), p)
         p = [a + b for a, b in zip(cube, p + [0] * (len(cube) - len(p)), strict=True)]

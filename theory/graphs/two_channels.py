@@ -1,21 +1,21 @@
-"""The part of a weight matrix that does not depend on the labels of nodes: the span of I and J.
+"""The part of a weight matrix that is invariant under relabelling of nodes: the span of I and J.
 
-At layer l the stream is made of 2^(l+1) blocks of n columns, one for each node.  A weight matrix W
-that is a grid of n × n blocks treats all nodes alike iff it commutes with every relabelling P: (I ⊗
-P)ᵀ W (I ⊗ P) = W.  Then every block X is a I + b (J − I), as its diagonal entries go into each
-other and all others too [Zaheer2017]; and averaging over all relabellings projects orthogonally
-onto these W,
+At layer l the stream consists of 2^(l+1) blocks of n columns, one column for each node.  A weight
+matrix W, a grid of n × n blocks, is invariant iff it commutes with every relabelling P:
+(I ⊗ P)ᵀ W (I ⊗ P) = W.  Then every block X is a I + b (J − I), as relabellings permute its diagonal
+entries transitively, and also its off-diagonal entries [Zaheer2017].  The average over all
+relabellings is the orthogonal projection onto these W,
 
-    X → a I + b (J − I),   a = tr X/n,   b = (1ᵀX 1 − tr X)/(n(n − 1)),
+    X → a I + b (J − I),   a = tr X/n,   b = (1ᵀX 1 − tr X)/(n(n − 1)).
 
-because relabelling an average changes nothing, so that averaging twice is averaging once, and the
-relabellings are orthogonal and closed under inverses, so that averaging is its own adjoint.  So W
-becomes A ⊗ I + B ⊗ J with A = a − b and B = b block by block: two channels.  I composes
-neighbourhoods; J counts walks: A J A = deg degᵀ depends on degrees alone, which are the same in
-C_2m and C_m ∪ C_m.
+It is idempotent, since an average is invariant under relabelling, and self-adjoint, since the
+relabellings are orthogonal and closed under inverses.  So W is projected to A ⊗ I + B ⊗ J with
+A = a − b and B = b block by block: two channels.  I composes neighbourhoods; J counts walks:
+A J A = deg degᵀ depends only on degrees, which are the same in C_2m and C_m ∪ C_m.
 
 I and J are not orthogonal, ⟨I, J⟩ = n, so n‖A‖² and n²‖B‖² do not add up to ‖W‖².  The orthogonal
-parts are n Σ a² on the diagonals, n(n − 1) Σ b² off them, and the rest, which depends on labels.
+parts have squared norms n Σ a² on the diagonals, n(n − 1) Σ b² off the diagonals, and the rest,
+which depends on the labels.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ MOST_RELABELLED = 7  # nodes: 5040 relabellings
 
 @dataclass(frozen=True)
 class Exactly(Reals):
-    """Finite numbers: integers and fractions are read as Fractions, others as float64."""
+    """Finite numbers: integers and fractions are read as Fractions, all others as float64."""
 
     def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
         floats = super()._entries(name, array)
@@ -57,20 +57,20 @@ class Exactly(Reals):
 
 
 Weights: TypeAlias = Annotated[Any, Exactly("rows·n columns·n")]
-"""A matrix of n × n blocks, exact where its entries are."""
+"""A matrix of n × n blocks, of Fractions or float64."""
 Nodes: TypeAlias = CountFrom2
-"""n ≥ 2 nodes: a graph of one has one channel, as I = J."""
+"""A number of nodes n ≥ 2; for n = 1 there is one channel, as I = J."""
 
 
 class Channels(NamedTuple):
-    """A and B of A ⊗ I + B ⊗ J, an entry for each block."""
+    """The matrices A and B of A ⊗ I + B ⊗ J, one entry for each block."""
 
-    I: np.ndarray  # noqa: E741  the identity's
+    I: np.ndarray  # noqa: E741  A, the factor of the identity
     J: np.ndarray
 
 
 class Split(NamedTuple):
-    """‖W‖² in three orthogonal parts, two of which do not depend on the labels of nodes."""
+    """‖W‖² in three orthogonal parts, the first two invariant under relabelling of nodes."""
 
     diagonal: float | Fraction
     off_diagonal: float | Fraction
@@ -84,18 +84,18 @@ class Split(NamedTuple):
 
 @checked
 def two_channels(W: Weights, n: Nodes) -> Channels:
-    """The projection of W (rows·n, columns·n) onto the span of I and J, block by block.
+    """The orthogonal projection of W (rows·n, columns·n) onto the span of I and J, block by block.
 
-    Exact for integers and fractions, which become `Fraction`s; float64 otherwise.
+    Exact for integers and fractions, which become `Fraction`s; in float64 otherwise.
 
-    Raises `ValueError` for a W that is not made of n × n blocks.
+    Raises `ValueError` for a W that does not consist of n × n blocks.
     """
     diagonal, off_diagonal = _parts(_blocks(W, n))
     return Channels(diagonal - off_diagonal, off_diagonal)
 
 
 def _parts(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """a and b of each block X (rows, columns, n, n)."""
+    """The coefficients a and b of each block X (rows, columns, n, n)."""
     n = X.shape[-1]
     trace = np.einsum("...ii->...", X)
     return trace / n, (X.sum(axis=(-1, -2)) - trace) / (n * (n - 1))
@@ -105,7 +105,7 @@ def _parts(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def two_channels_by_definition(
     W: Weights, n: Annotated[Nodes, Within(most=MOST_RELABELLED)]
 ) -> np.ndarray:
-    """The average of (I ⊗ P)ᵀ W (I ⊗ P) over all n! relabellings P, of the shape of W.
+    """The average of (I ⊗ P)ᵀ W (I ⊗ P) over all n! relabellings P, in the shape of W.
 
     Raises `ValueError` as `two_channels`.
     """
@@ -116,10 +116,10 @@ def two_channels_by_definition(
 
 @checked
 def kronecker(channels: Channels, n: Count) -> np.ndarray:
-    """A ⊗ I + B ⊗ J (rows·n, columns·n).
+    """The matrix A ⊗ I + B ⊗ J (rows·n, columns·n).
 
-    Raises `ValueError` for A and B that are no matrices of one shape or whose entries are no finite
-    real numbers, and for more than there is memory.
+    Raises `ValueError` unless A and B are matrices of one shape with finite real entries, or if the
+    result does not fit in memory.
     """
     A, B = (array_of(name, each) for name, each in zip("AB", channels, strict=True))
     if A.ndim != 2 or A.shape != B.shape:
@@ -133,7 +133,7 @@ def kronecker(channels: Channels, n: Count) -> np.ndarray:
 
 @checked
 def orthogonal_split(W: Weights, n: Nodes) -> Split:
-    """‖W‖² as the sum of its diagonal part n Σ a², its off-diagonal part n(n − 1) Σ b², the rest.
+    """‖W‖² in three parts: diagonal n Σ a², off-diagonal n(n − 1) Σ b², and the rest.
 
     Raises `ValueError` as `two_channels`.
     """

@@ -1,11 +1,13 @@
-"""The number of walks of each length, in Python integers, which never overflow.
+"""Numbers of walks, with and without jumps, as Python integers.
 
-A walk of length k from i to j is i = v_0, …, v_k = j, each a neighbour of the next, so a loop is a
-step too.  There are (A^k)_ij; walks_k(i) = (A^k 1)_i start at i, and walks_k = 1ᵀA^k 1 anywhere.
+A walk of length k from i to j is a sequence i = v_0, …, v_k = j of nodes, each a neighbour of the
+next; a loop is a step too.  There are (A^k)_ij such walks; walks_k(i) = (A^k 1)_i walks of length k
+start at i, and there are walks_k = 1ᵀA^k 1 in total.
 
 A jump leads from a node to any other node: K = J − I.  Walks of k = k_0 + ⋯ + k_r steps with r
 jumps, k_0 steps before the first jump and so on, are counted by A^{k_0} K A^{k_1} K ⋯ K A^{k_r}.
-Let N_r = ((n − 1)^r − (−1)^r)/n, the number of walks of r jumps alone between two different nodes.
+Let N_r = ((n − 1)^r − (−1)^r)/n, the number of walks of r jumps and no step between two given
+different nodes.
 
 Lemma.  Let dist(i, j) > k, or let i and j not be connected.
 (1)  If all degrees, loops counted, are at most a, at most a^k·N_r such walks lead from i to j.
@@ -17,9 +19,9 @@ PJ = JP = J, so K commutes with P, and as K^r = N_r J + (−1)^r I,
 
     P^{k_0} K P^{k_1} ⋯ K P^{k_r} = K^r P^k = N_r J + (−1)^r P^k,
 
-which is N_r at i, j, where P^k is 0.  All entries of K are ≥ 0, so if A ≤ aP, entry by entry, the
-number of walks is at most a^k times that, and if A ≥ aP at least.
-(1)  P = A/a + diag(1 − deg/a) ≥ A/a: what a row of A/a lacks stands on the diagonal.
+whose entry ij is N_r, as (P^k)_ij = 0.  All entries of K are ≥ 0.  So the number of walks is at
+most a^k·N_r if A ≤ aP entry by entry, and at least a^k·N_r if A ≥ aP.
+(1)  P = A/a + diag(1 − deg/a) ≥ A/a: the diagonal completes each row sum of A/a to 1.
 (2)  P = A/a.
 (3)  P = A/(size of the component), block by block, and A ≥ aP.                                    ∎
 """
@@ -34,19 +36,19 @@ from theory.graphs.adjacency import Graphs
 from theory.kinds import Count, InputError, Steps, Within, checked
 
 Length: TypeAlias = Annotated[Steps, Within(most=10_000)]
-"""A length k ≤ 10 000: counts of n nodes have up to k·log₁₀n digits."""
+"""A length k ≤ 10 000; the number of walks has up to (k + 1)·log₁₀n digits."""
 
 
 @checked
 def walks_with_jumps(A: Graphs, lengths: list[Length]) -> np.ndarray:
-    """A^{k_0} (J − I) A^{k_1} ⋯ (J − I) A^{k_r} (…, n, n), as Python integers, for lengths
+    """A^{k_0} (J − I) A^{k_1} ⋯ (J − I) A^{k_r} (…, n, n) as Python integers, for lengths
     k_0, …, k_r.
 
-    Entry ij is the number of walks from i to j of k_0, …, k_r steps with a jump to another node
-    between: r jumps.  Raises `ValueError` for no length.
+    Entry ij is the number of walks from i to j of k_0, then k_1, …, then k_r steps, with one jump
+    to another node between consecutive parts: r jumps.  Raises `ValueError` for an empty list.
     """
     if not lengths:
-        raise InputError("lengths is []: give k_0, …, k_r, one length or more")
+        raise InputError("lengths is []: give at least one length k_0, …, k_r")
     graph, n = A.astype(object), A.shape[-1]
     jump = (1 - np.eye(n, dtype=np.int64)).astype(object)
     counts = np.broadcast_to(np.eye(n, dtype=np.int64), graph.shape).astype(object)
@@ -60,7 +62,8 @@ def walks_with_jumps(A: Graphs, lengths: list[Length]) -> np.ndarray:
 
 @checked
 def jumps(n: Count, r: Length) -> int:
-    """N_r = ((n − 1)^r − (−1)^r)/n, the number of walks of r jumps between two different nodes."""
+    """N_r = ((n − 1)^r − (−1)^r)/n, the number of walks of r jumps between two given different
+    nodes."""
     return ((n - 1) ** r - (-1) ** r) // n
 
 
