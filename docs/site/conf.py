@@ -13,6 +13,7 @@ from constructions import induction_heads
 from verify.site import api
 from verify.site.conf import *  # noqa: F403
 from verify.site.conf import extensions, suppress_warnings
+from verify.site.front import front_page
 from verify.site.pages import keep, newton_page, pages, write
 
 HERE = Path(__file__).parent
@@ -20,7 +21,7 @@ ROOT = HERE.parent.parent
 BUILD = ROOT / "docs" / "_build"
 SOURCE, EXAMPLES = BUILD / "source", BUILD / "examples"
 ELSEWHERE = {"induction_in_lens.py"}  # needs packages that the site does not
-LISTED = "theorems.md"  # the list of statements, which the site has as pages
+AS_PAGES = {"theorems.md", "README.md"}  # statements; contents
 
 os.environ["COLUMNS"] = "100"
 extensions += ["sphinx_gallery.gen_gallery", "verify.site.api"]
@@ -42,7 +43,8 @@ def drawn(block, variables, configuration):
 def told(text):
     """A page of `docs/` as the site has it: examples and the list of statements are pages of its
     own, and other files of the repository are named and not linked to."""
-    text = text.replace(f"]({LISTED})", "](statements/index.md)")
+    text = re.sub(r"\]\(theorems\.md#([\w-]+)\)", r"](statements/\1.md)", text)
+    text = text.replace("](theorems.md)", "](statements/index.md)")
     text = re.sub(r"\]\(\.\./examples/(\w+)\.py\)", r"](gallery/\1.rst)", text)
     return re.sub(r"\[([^][]+)\]\(\.\./([^)]+)\)", r"\1 (`\2`)", text)
 
@@ -113,14 +115,23 @@ runs = BUILD / "runs.json"
 made = {
     page.name: told(page.read_text(encoding="utf-8"))
     for page in (HERE / "index.md", *(ROOT / "docs").glob("*.md"))
-    if page.name != LISTED
+    if page.name not in AS_PAGES
 }
 made |= pages(json.loads(runs.read_text(encoding="utf-8"))["claims"] if runs.exists() else [])
 made |= {f"api/{place}": text for place, text in api.pages(ROOT / "examples" / "package").items()}
 made["newton.md"] = newton_page()
+drawings = {picture.name: picture for picture in (BUILD / "pictures").glob("*-0.png")}
+made["index.md"] = front_page(made["index.md"], drawings)
 write(SOURCE, made)
 for picture in (ROOT / "docs").glob("*.png"):
     shutil.copy2(picture, SOURCE)
+# The pictures on the cards of the front page.
+html_extra_path = [str(BUILD / "extra")]
+shutil.rmtree(BUILD / "extra", ignore_errors=True)
+(BUILD / "extra" / "pictures").mkdir(parents=True)
+for name, picture in drawings.items():
+    if f'"pictures/{name}"' in made["index.md"]:
+        shutil.copy2(picture, BUILD / "extra" / "pictures")
 # What an earlier run has left of pages that are no more.
 places = {*made, *(f"gallery/{name}.rst" for name in [*copied(), "index"])}
 keep(SOURCE, places, ".md", ".rst")

@@ -27,6 +27,7 @@ def test_all_pages_with_examples_are_read():
         "constructions",
         "stock",
         "trained",
+        "tutorial",
     }
 
 

@@ -229,21 +229,26 @@ def reference_page() -> str:
     return "# References\n\n" + "\n\n".join(lines) + "\n"
 
 
-def newton_page() -> str:
-    """Points that can be dragged, and transformers of 0 … 8 Newton steps."""
+def newton_model() -> str:
+    """Points that can be dragged, and the predictions of transformers of 0 … 8 Newton steps."""
     from constructions import newton
 
     models = [exported(newton(2, k, 2.0**-5, start="identity")) for k in range(9)]
     text = json.dumps(models).replace("<", "\\u003c")
+    return f'<div class="ww-newton"><script type="application/json">{text}</script></div>'
+
+
+def newton_page() -> str:
+    """The page of `newton_model`, with what is shown there and the same model in Python."""
     return (
         "# Newton's method in a transformer\n\n"
         "Each point is an example, with the features (1, x) and the label y. Drag it, or move it "
-        "with the arrow keys. The line is what the transformer of k + 1 layers predicts at each x, "
+        "with the arrow keys. The line shows the predictions of the transformer of k + 1 layers, "
         "with the [weights of this statement](statements/newton-direct-identity.md): k steps of "
-        "Iterative Newton, M ← 2M − M·XᵀX·M from M = I/32. With k the prediction x·M·Xᵀy tends to "
-        "that of least squares. The faint lines are those of fewer steps.\n\n"
-        f'<div class="ww-newton"><script type="application/json">{text}</script></div>\n\n'
-        "At home:\n\n```python\nfrom constructions import newton\n\n"
+        "the Newton–Schulz iteration, M ← 2M − M·XᵀX·M from M = I/32. As k grows, the prediction "
+        "x·M·Xᵀy converges to that of least squares. The faint lines belong to fewer steps.\n\n"
+        f"{newton_model()}\n\n"
+        "The same in Python:\n\n```python\nfrom constructions import newton\n\n"
         'model = newton(2, 8, 2.0**-5, start="identity")\n'
         "print(model([[1, -0.5], [1, 0.5]], [-1.0, 1.0], [1, 0.25]))\n```\n"
     )
