@@ -5,10 +5,10 @@ by step; and transformers as circuits."""
 
 from constructions.computation.boolean_circuits import circuit_evaluator
 from constructions.computation.connected_components import connected_components
-from constructions.computation.counting import from_counting
 from constructions.computation.dyck import dyck
-from constructions.computation.first import first_letter
-from constructions.computation.first_bounded import first_letter_bounded
+from constructions.computation.first import first_symbol
+from constructions.computation.first_bounded import first_symbol_bounded
+from constructions.computation.from_formula import from_formula
 from constructions.computation.gridworld import gridworld_walk
 from constructions.computation.majority import majority
 from constructions.computation.parity import parity
@@ -18,7 +18,6 @@ from constructions.computation.prefix_sums import prefix_sums
 from constructions.computation.scratchpad import scratchpad
 from constructions.computation.semiautomaton import semiautomaton
 from constructions.computation.shortcut import shortcut
-from constructions.computation.temporal_logic import from_formula
 from constructions.computation.to_circuit import to_circuit
 from constructions.computation.turing import turing_machine
 
@@ -26,9 +25,8 @@ __all__ = [
     "circuit_evaluator",
     "connected_components",
     "dyck",
-    "first_letter",
-    "first_letter_bounded",
-    "from_counting",
+    "first_symbol",
+    "first_symbol_bounded",
     "from_formula",
     "gridworld_walk",
     "majority",

@@ -1,7 +1,7 @@
 """Formulas of past counting logic as transformers with uniform attention [YangChiang2024].
 
 BOS stands at position 0 and symbols at 1 … T; N is the number of tokens that a token sees, C > N a
-power of two.  `letter` has the symbol one-hot, and each formula that is needed has a `bit`.
+power of two.  `symbol` has the symbol one-hot, and each formula that is needed has a `bit`.
 
 A comparison  low ≤ Z ≤ high  of Z = Σ a_k #φ_k takes a layer.  Its head, whose scores are all 0,
 averages Σ a_k φ_k over all tokens into `sum` = Z/N, and BOS's flag into `inverse` = 1/N; what holds
@@ -32,13 +32,11 @@ import numpy as np
 
 from constructions.assembly import block, rows, unembed
 from constructions.blocks import Block, Embed, Stage
-from constructions.call import construction
 from constructions.stream import Map, Reading, Stream, one
 from constructions.tokens import Tokens, average, inverse, per_token, sizes
 from constructions.transformer import Transformer
 from constructions.words import And as AllOf
 from constructions.words import Move, Step, Word
-from theory import kinds
 from theory.computation.conjunctions import START, Conjunctions, stripped
 from theory.computation.counting import (
     And,
@@ -46,35 +44,17 @@ from theory.computation.counting import (
     Formula,
     Or,
     checked_alphabet,
-    letters,
 )
 from theory.computation.counting import counted as summed
 from theory.computation.counting import holds as by_definition
-from theory.computation.counting_syntax import parse
 from theory.kinds import InputError
 
 Terms = tuple[tuple[int, Formula], ...]
 LARGEST = 2.0**45  # of what a step reads, so that it is rounded by far less than a quarter
 
 
-@construction
-def from_counting(
-    formula: Formula | str, max_length: kinds.Count, *, alphabet: str | None = None
-) -> Transformer:
-    """1 after each of at most max_length = T symbols at which the formula holds, else 0.
-
-    A formula is one of `theory.computation.counting` or its text, `#a = #b & #(#a < #b) = 0`.
-    Symbol 0 of a word is the first of the alphabet, by default the formula's symbols from a to z.
-
-    Layers: `Conjunctions(alphabet).level` of the formula or, of one that is a conjunction or a
-    disjunction, the largest of its parts; one head in those that count.
-
-    Raises ValueError for a text that is no formula, a symbol that the alphabet lacks, and a formula
-    that is too large.
-    """
-    formula = parse(formula) if not isinstance(formula, Formula) else formula
-    if alphabet is None:
-        alphabet = "".join(sorted(letters(formula))) or "a"
+def counting_model(formula: Formula, alphabet: str, max_length: int) -> Transformer:
+    """The transformer of a formula of counting logic; see `from_formula`."""
     _, T = sizes(len(checked_alphabet(alphabet, formula)), max_length)
     return _Compiled(formula, alphabet, T).model()
 
@@ -89,14 +69,14 @@ class _Compiled:
         self.top, self.negated = stripped(formula)
         parts = self.top.parts if isinstance(self.top, And | Or) else ()
         self.parts = [stripped(part) for part in parts or (self.top,)]
-        self.layers = max(self.level(part) for part, _ in self.parts)
+        self.n_layers = max(self.level(part) for part, _ in self.parts)
         self.bits, self.sums = dict[Formula, str](), dict[Terms, str]()
         self.inverse = False
         for part, _ in self.parts:
             self.bit(part)
         names = [*["inverse"] * self.inverse, *self.sums.values(), *self.bits.values()]
-        self.stream = Stream(letter=len(alphabet) + 1, **dict.fromkeys(names, 1))
-        self.stream.fits(max(self.layers, 1))
+        self.stream = Stream(symbol=len(alphabet) + 1, **dict.fromkeys(names, 1))
+        self.stream.fits(max(self.n_layers, 1))
 
     def prepare(self, formula: Formula) -> None:
         """Registers for what the conjunctions of a formula read."""
@@ -112,7 +92,7 @@ class _Compiled:
                         self.bit(counted)
 
     def bit(self, formula: Formula) -> None:
-        """A register that says whether a formula holds, unless the letter does."""
+        """A register that says whether a formula holds, unless the symbol does."""
         formula, _ = stripped(formula)
         if self.level(formula) and formula not in self.bits:
             self.bits[formula] = f"bit{len(self.bits) + 1}"
@@ -141,8 +121,8 @@ class _Compiled:
         bounds = {name: float(sum(abs(a) for a, _ in terms)) for terms, name in self.sums.items()}
         ones = dict.fromkeys([*self.bits.values(), *["inverse"] * self.inverse], 1.0)
         return Transformer(
-            Embed(rows(self.stream, letter=np.eye(V + 1))),
-            [self.layer(number) for number in range(1, self.layers + 1)],
+            Embed(rows(self.stream, symbol=np.eye(V + 1))),
+            [self.layer(number) for number in range(1, self.n_layers + 1)],
             unembed(self.stream, 0.0 * one, 2.0 * sign * held, bias=bias),
             interface=Tokens(V, self.T, prefix=(V,), answers=2, margin=1.0),
             stream=self.stream,
@@ -180,15 +160,15 @@ class _Compiled:
         """Whether a formula without negations in front of it holds at a token."""
         if self.level(formula):
             return self.stream.read(self.bits[formula])
-        return self.among({letter for case in self.split(formula) for letter in case.letters})
+        return self.among({symbol for case in self.split(formula) for symbol in case.symbols})
 
     def cases(self, formula: Formula, into: str) -> list[Word]:
         """[the formula holds], added to a register: some words for each of its conjunctions."""
         found = list[Word]()
         for case in self.split(formula):
             guards, new = list[Reading](), None
-            if len(case.letters) <= len(self.alphabet):
-                guards.append(self.among(case.letters))
+            if len(case.symbols) <= len(self.alphabet):
+                guards.append(self.among(case.symbols))
             for comparison, holds in case.literals:
                 if self.level(comparison) == self.level(formula):
                     new = comparison, holds
@@ -211,7 +191,7 @@ class _Compiled:
         if K * (1 + len(guards)) > LARGEST:
             raise InputError(
                 f"the formula's coefficients reach {reach / self.C:.4g} in words of {self.T} "
-                "letters, too much for float64: take smaller ones, or shorter words"
+                "symbols, too much for float64: take smaller ones, or shorter words"
             )
         found = side * self.C * self.stream.read(self.sums[terms])
         if t:
@@ -220,11 +200,11 @@ class _Compiled:
             found -= K * (one - guard)
         return found
 
-    def among(self, letters: Collection[str]) -> Reading:
-        """Whether the letter is one of these."""
-        name = f"[{', '.join(sorted(letter or 'BOS' for letter in letters))}]"
-        column = np.array([[float(letter in letters)] for letter in self.split.letters])
-        return self.stream.read("letter") @ Map(column, name)
+    def among(self, symbols: Collection[str]) -> Reading:
+        """Whether the symbol is one of these."""
+        name = f"[{', '.join(sorted(symbol or 'BOS' for symbol in symbols))}]"
+        column = np.array([[float(symbol in symbols)] for symbol in self.split.symbols])
+        return self.stream.read("symbol") @ Map(column, name)
 
 
 def _mean(terms: Terms, alphabet: str, words: np.ndarray) -> np.ndarray:
@@ -233,7 +213,7 @@ def _mean(terms: Terms, alphabet: str, words: np.ndarray) -> np.ndarray:
 
 
 def _truth(formula: Formula, alphabet: str, words: np.ndarray) -> np.ndarray:
-    """Whether a formula holds after each letter."""
+    """Whether a formula holds after each symbol."""
     return by_definition(formula, words, alphabet)[..., None]
 
 

@@ -1,10 +1,10 @@
 """The first symbol of a word, from CLS, in one layer of one head without an MLP.
 
-CLS stands at position 0, symbols 0 and 1 at 1 … n ≤ T, as −1 and +1 in `letter`; `late` is j, and
+CLS stands at position 0, symbols 0 and 1 at 1 … n ≤ T, as −1 and +1 in `symbol`; `late` is j, and
 T + 1 at CLS.
 
 Layer 1.  CLS looks at what is earliest: the score −late is largest at position 1, by at least 1,
-and its symbol goes into `letter` of CLS, which is 0.  This is the logit.
+and its symbol goes into `symbol` of CLS, which is 0.  This is the logit.
 
 Softmax at sharpness β leaves weights e^{−βm} at m symbols from the first: the logit is at least
 1 − 2e^{−β} on its side, for all words of all lengths
@@ -26,12 +26,12 @@ from constructions.margins import Margin
 from constructions.stream import Map, Stream, one
 from constructions.tokens import Tokens, sizes
 from constructions.transformer import Transformer
-from theory.computation.first import first_letter as definition
+from theory.computation.first import first_symbol as definition
 from theory.kinds import Count, InputError, Positive
 
 
 @construction
-def first_letter(max_length: Count, *, sharpness: Positive | None = None) -> Transformer:
+def first_symbol(max_length: Count, *, sharpness: Positive | None = None) -> Transformer:
     """The first of at most max_length = T symbols 0 and 1: one answer for the word, (…, 1).
 
     1 layer, 1 head, width 2, no MLP.  The logits are 0 and ±1; at a softmax `sharpness` β the
@@ -44,22 +44,22 @@ def first_letter(max_length: Count, *, sharpness: Positive | None = None) -> Tra
         raise InputError(f"sharpness is {beta:g}: give more than ln 2 = {LEAST:.4f}")
     late = np.arange(T + 1)
     late[0] = T + 1
-    stream = Stream(letter=1, late=1)
-    letter = stream.read("letter")
-    earliest = Head(one, -stream.read("late"), letter, "letter", margin=Margin(1.0))
+    stream = Stream(symbol=1, late=1)
+    symbol = stream.read("symbol")
+    earliest = Head(one, -stream.read("late"), symbol, "symbol", margin=Margin(1.0))
     normalise: Normalise = "hardmax" if sharpness is None else "softmax"
     return Transformer(
-        Embed(rows(stream, letter=np.array([-1.0, 1.0, 0.0]))),
+        Embed(rows(stream, symbol=np.array([-1.0, 1.0, 0.0]))),
         [block(stream, [earliest], normalise=normalise, mask="full", scale=beta)],
-        unembed(stream, letter @ Map(np.array([[0.0, 1.0]]), "(0, 1)")),
+        unembed(stream, symbol @ Map(np.array([[0.0, 1.0]]), "(0, 1)")),
         pos_embed=PosEmbed(rows(stream, late=late)),
         interface=Tokens(2, T, prefix=(CLS,), answers=2, margin=1.0, whole=True),
         stream=stream,
-        stages=(Stage(1, "letter", _signed),) if sharpness is None else (),
+        stages=(Stage(1, "symbol", _signed),) if sharpness is None else (),
         source="proved in constructions/computation/first.py; after [ChiangCholak2022]",
     )
 
 
 def _signed(words: np.ndarray) -> np.ndarray:
-    """The first letter, as −1 or +1."""
+    """The first symbol, as −1 or +1."""
     return 2.0 * definition(words)[..., None] - 1

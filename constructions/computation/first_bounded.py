@@ -38,7 +38,7 @@ SCORE = 10.0
 
 
 @construction
-def first_letter_bounded(max_length: Count, *, layer_norm: bool = False) -> Transformer:
+def first_symbol_bounded(max_length: Count, *, layer_norm: bool = False) -> Transformer:
     """The first of at most max_length = T symbols 0 and 1: one answer for the word, (…, 1).
 
     | layer_norm | layers (the first without a head) | heads | width | MLP ReLUs | logits        |

@@ -1,6 +1,6 @@
 """Whether there are more ones than zeros, after each symbol, in one layer of one head.
 
-Symbols 0 and 1 are −1 and +1 in `letter`, and BOS is −½.  The head has constant scores: a token
+Symbols 0 and 1 are −1 and +1 in `symbol`, and BOS is −½.  The head has constant scores: a token
 that sees N of them, itself among them, gets the mean (z − ½)/N, z the number of ones less that of
 zeros.  It is above 0 if z ≥ 1 and below if z ≤ 0, by at least 1/(2N) either way.  Softmax is exact
 at any sharpness.
@@ -38,16 +38,16 @@ def majority(max_length: Count, *, gate: bool = False) -> Transformer:
     | yes  | 1      | 1     | 3     | 2         | 1         |
     """
     _, T = sizes(2, max_length)
-    stream = Stream(letter=1, mean=1, **({"gate": 1} if gate else {}))
+    stream = Stream(symbol=1, mean=1, **({"gate": 1} if gate else {}))
     mean = stream.read("mean")
     step = Step(4.0 * (T + 1) * mean, at=1.0, into="gate")
     answer, stages = mean, [Stage(1, "mean", _mean)]
     if gate:
         answer, stages = stream.read("gate"), [*stages, Stage(1, "gate", _more_ones)]
     bias = np.array([0.0, -1.0]) if gate else None
-    mix = average(stream.read("letter"), "mean")
+    mix = average(stream.read("symbol"), "mean")
     return Transformer(
-        Embed(rows(stream, letter=np.array([-1.0, 1.0, -0.5]))),
+        Embed(rows(stream, symbol=np.array([-1.0, 1.0, -0.5]))),
         [block(stream, [mix], [step] * gate, normalise="hardmax", mask="causal")],
         unembed(stream, answer @ Map(np.array([[0.0, 2.0]]), "(0, 2)"), bias=bias),
         interface=Tokens(2, T, prefix=(2,), answers=2, margin=1.0 if gate else 1 / (T + 1)),
@@ -58,10 +58,10 @@ def majority(max_length: Count, *, gate: bool = False) -> Transformer:
 
 
 def _mean(words: np.ndarray) -> np.ndarray:
-    """(z − ½)/N after each letter."""
+    """(z − ½)/N after each symbol."""
     return per_token(np.cumsum(2 * words - 1, axis=-1) - 0.5)
 
 
 def _more_ones(words: np.ndarray) -> np.ndarray:
-    """[z ≥ 1] after each letter."""
+    """[z ≥ 1] after each symbol."""
     return definition(words)[..., None]

@@ -60,11 +60,11 @@ CASES = {
     "parity": lambda: (build.parity(12), words(2)),
     "causal parity": lambda: (build.parity(12, causal=True), words(2)),
     "majority": lambda: (build.majority(12, gate=True), words(2)),
-    "first": lambda: (build.first_letter(12), words(2)),
+    "first": lambda: (build.first_symbol(12), words(2)),
     "gridworld": lambda: (build.gridworld_walk(3, 12, start=2), words(2)),
     "aa": lambda: (contains_aa(12), words(2)),
     "marked": lambda: (marked_majority(12), words(2)),
-    "counting": lambda: (build.from_counting(COUNTS, 12), words(2)),
+    "counting": lambda: (build.from_formula(COUNTS, "ab", 12), words(2)),
     "since": lambda: (build.from_formula("(a or b) since c", "abc", 12), words(3)),
     "robust since": lambda: (
         build.from_formula("(a or b) since c", "abc", 12, form="robust"),

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import rejects
 
-from constructions.computation import from_counting
+from constructions.computation import from_formula
 from theory.computation import ABC, DYCK_1, MAJORITY, is_dyck
 from theory.computation.conjunctions import Conjunctions
 from theory.computation.counting import (
@@ -18,14 +18,14 @@ from theory.computation.counting import (
     TRUE,
     And,
     Count,
-    Letter,
     Not,
     Or,
+    Symbol,
     counting_depth,
     counting_words,
     holds,
-    letters,
     random_formula,
+    symbols,
 )
 from theory.computation.counting_syntax import in_language, parse
 from theory.sequences import all_sequences
@@ -33,15 +33,15 @@ from verify.claim import Run
 from verify.computation.counting import counting
 from verify.finding import Verdict
 
-A, B = Letter("a"), Letter("b")
+A, B = Symbol("a"), Symbol("b")
 MORE = "#(#a = 2 & #b > 0) - #b < 1 | b"
 
 
 def by_hand(formula, word, i):
-    """Whether a formula holds at position i of a word of letters: read off its definition."""
+    """Whether a formula holds at position i of a word of symbols: read off its definition."""
     match formula:
-        case Letter(sign):
-            return word[i] == sign
+        case Symbol(symbol):
+            return word[i] == symbol
         case Not(of):
             return not by_hand(of, word, i)
         case And(parts):
@@ -145,8 +145,8 @@ def negated(times):
 @pytest.mark.parametrize(
     ("call", "names"),
     [
-        (lambda: Letter("ab"), "letter ab"),
-        (lambda: Letter(1), "letter 1"),
+        (lambda: Symbol("ab"), "symbol ab"),
+        (lambda: Symbol(1), "symbol 1"),
         (lambda: Not("a"), "Not str"),
         (lambda: And([A]), "And list"),
         (lambda: Or((A, None)), "Or NoneType"),
@@ -162,16 +162,16 @@ def negated(times):
         (lambda: random_formula("ab", -1, 0), "depth"),
         (lambda: random_formula("ab", 1, 0, 0), "size"),
         (lambda: random_formula("", 1, 0), "alphabet"),
-        (lambda: counting_words(0, 2, 0), "length"),
-        (lambda: counting_words(10**15, 2, 0), "1000000000000000"),
-        (lambda: from_counting("#a > ", 5), "character 5"),
-        (lambda: from_counting("#a > #b", 5, alphabet="a"), "alphabet b"),
-        (lambda: from_counting(A, 5, alphabet="aba"), "alphabet"),
-        (lambda: from_counting(A, 5, alphabet="a1"), "alphabet"),
-        (lambda: from_counting(A, 5, alphabet=""), "alphabet"),
-        (lambda: from_counting(f"{2**20}#a > {2**20 - 1}", 2**24), "float64"),
-        (lambda: from_counting(A, 5, alphabet="ab")([0, 2]), "tokens"),
-        (lambda: from_counting(MAJORITY, 5)([0] * 6), "max_length"),
+        (lambda: counting_words(2, 0, 0), "length"),
+        (lambda: counting_words(2, 10**15, 0), "1000000000000000"),
+        (lambda: from_formula("#a > ", "ab", 5), "character 5"),
+        (lambda: from_formula("#a > #b", "a", 5), "alphabet b"),
+        (lambda: from_formula(A, "aba", 5), "alphabet"),
+        (lambda: from_formula(A, "a1", 5), "alphabet"),
+        (lambda: from_formula(A, "", 5), "alphabet"),
+        (lambda: from_formula(f"{2**20}#a > {2**20 - 1}", "a", 2**24), "float64"),
+        (lambda: from_formula(A, "ab", 5)([0, 2]), "tokens"),
+        (lambda: from_formula(MAJORITY, "ab", 5)([0] * 6), "max_length"),
         (lambda: list(counting.findings(Run(), formula="#a")), "character 3"),
         (lambda: list(counting.findings(Run(), formula="a", alphabet="b")), "alphabet a"),
         (lambda: list(counting.findings(Run(), alphabet="!")), "alphabet"),
@@ -197,7 +197,7 @@ def test_conjunctions_are_disjoint_and_say_the_same(drawn):
     split, words = Conjunctions("abc"), all_sequences(4, 3)
     total = np.zeros(words.shape, dtype=int)
     for case in split(formula):
-        here = np.isin(words, ["abc".index(letter) for letter in case.letters if letter])
+        here = np.isin(words, ["abc".index(symbol) for symbol in case.symbols if symbol])
         for comparison, value in case.literals:
             here &= holds(comparison, words, "abc") == value
         total += here
@@ -212,7 +212,7 @@ def test_levels():
         "a | !b": 0,
         "#a > 1": 1,
         "a & #a > 1": 1,
-        "a & #a > 1 | b & #b > 1": 1,  # one letter stands, so one comparison counts
+        "a & #a > 1 | b & #b > 1": 1,  # one symbol stands, so one comparison counts
         "#a > 1 & #b > 1": 2,
         "#a > 1 & (#b > 1 | #b > #a)": 2,
         "#(a & #a > 1) = 0": 2,
@@ -255,8 +255,9 @@ def test_languages_by_python():
 )
 def test_all_short_words(formula, alphabet, size):
     T = {1: 9, 2: 9, 3: 6}[len(alphabet)]
-    model, words = from_counting(formula, T, alphabet=alphabet), all_sequences(T, len(alphabet))
-    wanted = holds(parse(formula) if isinstance(formula, str) else formula, words, alphabet)
+    formula = parse(formula) if isinstance(formula, str) else formula
+    model, words = from_formula(formula, alphabet, T), all_sequences(T, len(alphabet))
+    wanted = holds(formula, words, alphabet)
     assert (model(words).numpy() == wanted).all()
     assert (model.n_layers, model.n_heads, model.d_model) == size
 
@@ -265,11 +266,11 @@ def test_all_short_words(formula, alphabet, size):
 @given(formulas, st.sampled_from([1, 5, 40]), st.integers(0, 10**6))
 def test_random_formulas(drawn, T, seed):
     formula = random_formula(*drawn)
-    alphabet = "abc" if "c" in letters(formula) or seed % 2 else "ab"
-    model = from_counting(formula, T, alphabet=alphabet)
+    alphabet = "abc" if "c" in symbols(formula) or seed % 2 else "ab"
+    model = from_formula(formula, alphabet, T)
     rng = np.random.default_rng(seed)
     words = [rng.integers(len(alphabet), size=(10, T))]
-    words = np.vstack([*words, *counting_words(T, len(alphabet), rng).values()])
+    words = np.vstack([*words, *counting_words(len(alphabet), T, rng).values()])
     assert (model(words).numpy() == holds(formula, words, alphabet)).all()
     logits = model.logits(words).numpy()
     assert (logits % 2 == [0, 1]).all()  # whole numbers, and odd where they differ
@@ -284,29 +285,29 @@ def test_random_formulas(drawn, T, seed):
 def test_many_random_formulas_on_all_short_words(drawn):
     formula = random_formula(*drawn)
     words = all_sequences(6, 3)
-    model = from_counting(formula, 6, alphabet="abc")
+    model = from_formula(formula, "abc", 6)
     assert (model(words).numpy() == holds(formula, words, "abc")).all()
 
 
 def test_softmax_at_any_sharpness():
-    words = np.vstack([*counting_words(60, 3, 0).values()])
-    model = from_counting(ABC, 60)
+    words = np.vstack([*counting_words(3, 60, 0).values()])
+    model = from_formula(ABC, "abc", 60)
     for sharpness in (1e-3, 1.0, 100.0):
         soft = model.sharpened(sharpness)
         assert (soft(words).numpy() == holds(ABC, words, "abc")).all()
 
 
 def test_in_float32():
-    words = np.vstack([*counting_words(60, 3, 0).values()])
-    model = from_counting(ABC, 60).to(torch.float32)
+    words = np.vstack([*counting_words(3, 60, 0).values()])
+    model = from_formula(ABC, "abc", 60).to(torch.float32)
     assert (model(words).numpy() == holds(ABC, words, "abc")).all()
     with rejects("bfloat16"):
-        from_counting("1000#a > 999#b", 60).to(torch.bfloat16)
+        from_formula("1000#a > 999#b", "ab", 60).to(torch.bfloat16)
 
 
 @pytest.mark.parametrize(("T", "V"), [(1, 1), (1, 3), (2, 3), (7, 2), (12, 3)])
 def test_words_on_which_counts_nearly_tie(T, V):
-    families = counting_words(T, V, 0)
+    families = counting_words(V, T, 0)
     for words in families.values():
         assert words.shape[1] == T
         assert ((words >= 0) & (words < V)).all()

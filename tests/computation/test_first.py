@@ -1,4 +1,4 @@
-"""The first letter: by the least position, by bounded ones, and the claim."""
+"""The first symbol: by the least position, by bounded ones, and the claim."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import rejects
 
-from constructions.computation import first_letter, first_letter_bounded
-from theory.computation import first_letter as definition
+from constructions.computation import first_symbol, first_symbol_bounded
+from theory.computation import first_symbol as definition
 from theory.computation.first import bounded_first_logit, least_signed_first
 from theory.sequences import all_sequences
 from verify.computation.first import closed_form, cross_entropies, least_logit, looking_first
@@ -25,8 +25,8 @@ from verify.finding import Verdict
 
 @pytest.mark.parametrize("T", [1, 2, 3, 8])
 @pytest.mark.parametrize("sharpness", [None, 0.7, 8])
-def test_first_letters_of_all_short_words(T, sharpness):
-    model = first_letter(T, sharpness=sharpness)
+def test_first_symbols_of_all_short_words(T, sharpness):
+    model = first_symbol(T, sharpness=sharpness)
     for n in range(1, T + 1):
         words = all_sequences(n, 2)
         assert (model(words).numpy() == definition(words)).all()
@@ -36,7 +36,7 @@ def test_first_letters_of_all_short_words(T, sharpness):
 
 @given(st.floats(0.7, 6), st.lists(st.integers(0, 1), min_size=1, max_size=9), st.integers(0, 4))
 def test_softmax_logits_are_on_their_side(beta, word, more):
-    logit = first_letter(len(word) + more, sharpness=beta).logits(word)[0, 1].item()
+    logit = first_symbol(len(word) + more, sharpness=beta).logits(word)[0, 1].item()
     assert (2 * word[0] - 1) * logit >= least_signed_first(math.exp(-beta)) - 1e-12
 
 
@@ -44,7 +44,7 @@ def test_softmax_logits_are_on_their_side(beta, word, more):
 @pytest.mark.parametrize("layer_norm", [False, True])
 @given(word=st.lists(st.integers(0, 1), min_size=1, max_size=9), more=st.integers(0, 4))
 def test_bounded_positions(layer_norm, word, more):
-    model = first_letter_bounded(len(word) + more, layer_norm=layer_norm)
+    model = first_symbol_bounded(len(word) + more, layer_norm=layer_norm)
     signed = bounded_first_logit(len(word), math.exp(10 / math.sqrt(6)))
     signed = math.sqrt(6) if layer_norm else signed
     assert np.isclose(model.logits(word)[0, 1].item(), (2 * word[0] - 1) * signed, rtol=1e-12)
@@ -56,7 +56,7 @@ def test_bounded_positions(layer_norm, word, more):
 
 def test_one_norm_a_layer_is_as_good_as_a_norm_after_every_part():
     """Torch's own layer norm, without an ε, after heads and after MLPs, as the paper has it."""
-    model, words = first_letter_bounded(4, layer_norm=True), all_sequences(4, 2)
+    model, words = first_symbol_bounded(4, layer_norm=True), all_sequences(4, 2)
     first, second = model.blocks
     attn = copy(second.attn)
     attn.scale = 1 / math.sqrt(12)
@@ -70,9 +70,9 @@ def test_one_norm_a_layer_is_as_good_as_a_norm_after_every_part():
 @pytest.mark.parametrize(
     ("call", "names"),
     [
-        (lambda: first_letter(4, sharpness=0.5), "sharpness"),
-        (lambda: first_letter(4)([2]), "tokens"),
-        (lambda: first_letter_bounded(2)([0, 0, 1]), "max_length 3"),
+        (lambda: first_symbol(4, sharpness=0.5), "sharpness"),
+        (lambda: first_symbol(4)([2]), "tokens"),
+        (lambda: first_symbol_bounded(2)([0, 0, 1]), "max_length 3"),
         (lambda: bounded_first_logit(0, 2.0), "n"),
     ],
 )
@@ -81,25 +81,25 @@ def test_refusals(call, names):
         call()
 
 
-def test_worst_words_are_the_worst_only_where_attention_reads_no_letters():
+def test_worst_words_are_the_worst_only_where_attention_reads_no_symbols():
     def reads(n, side):
-        model = first_letter(n, sharpness=2)
-        getattr(model.blocks[0].attn, side)[0, model.stream["letter"]] = 2.0**-20
+        model = first_symbol(n, sharpness=2)
+        getattr(model.blocks[0].attn, side)[0, model.stream["symbol"]] = 2.0**-20
         return model
 
-    assert least_logit(lambda n: first_letter(n, sharpness=2), 2, 3).verdict is Verdict.HOLDS
-    assert least_logit(lambda n: first_letter(n, sharpness=1.9), 2, 3).verdict is Verdict.FAILS
+    assert least_logit(lambda n: first_symbol(n, sharpness=2), 2, 3).verdict is Verdict.HOLDS
+    assert least_logit(lambda n: first_symbol(n, sharpness=1.9), 2, 3).verdict is Verdict.FAILS
     for side in ("W_Q", "W_K"):
         assert least_logit(lambda n, side=side: reads(n, side), 2, 3).verdict is Verdict.FAILS
 
 
 @pytest.mark.parametrize("length", [1, 2, 3])
-@pytest.mark.parametrize("letter", [0, 1])
-def test_every_length_and_letter_has_to_be_sure(length, letter):
+@pytest.mark.parametrize("symbol", [0, 1])
+def test_every_length_and_symbol_has_to_be_sure(length, symbol):
     def build(n):
-        model = first_letter(n, sharpness=2)
+        model = first_symbol(n, sharpness=2)
         if n == length:
-            model.embed.W_E.data[letter] *= 0.5
+            model.embed.W_E.data[symbol] *= 0.5
         return model
 
     assert least_logit(build, 2, 3).verdict is Verdict.FAILS
@@ -107,7 +107,7 @@ def test_every_length_and_letter_has_to_be_sure(length, letter):
 
 def bounded(layer_norm: bool, less_at: int | None = None) -> OverTokens:
     def build(V, n):
-        model = first_letter_bounded(n, layer_norm=layer_norm)
+        model = first_symbol_bounded(n, layer_norm=layer_norm)
         model.unembed.W_U.data *= 0.999 if n == less_at else 1.0
         return model
 
@@ -150,6 +150,6 @@ def test_what_is_left_of_a_bit_has_two_bounds(monkeypatch, rest, verdict, place)
 
 
 def test_cls_looks_for_the_first_of_all_positions():
-    states = looking_first(first_letter(5))
+    states = looking_first(first_symbol(5))
     assert states.preference.tolist() == [[-np.inf, 0, *[-np.inf] * 4]]
     assert states.position.tolist() == [0, 1, 2, 3, 4, 5]

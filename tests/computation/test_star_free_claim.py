@@ -46,11 +46,11 @@ def verdicts(**options):
 @pytest.mark.parametrize(
     "options",
     [
-        {"formula": "c since once a", "letters": "abc"},
+        {"formula": "c since once a", "alphabet": "abc"},
         {"formula": "a"},
-        {"formula": "true", "letters": "a"},
+        {"formula": "true", "alphabet": "a"},
         {"regex": "a*"},
-        {"regex": "a", "letters": "abc"},
+        {"regex": "a", "alphabet": "abc"},
         {"regex": "(ab)*", "formula": "b and yesterday a and historically "
          "(a and not yesterday a or b and yesterday a)"},
     ],
@@ -74,7 +74,7 @@ def test_a_formula_that_says_something_else_than_the_expression_fails():
         ({"formula": "a", "depth": 2}, "depth formula"),
         ({"regex": "a", "depth": 2}, "depth regex"),
         ({"depth": 21}, "depth"),
-        ({"letters": ""}, "letters"),
+        ({"alphabet": ""}, "alphabet"),
         ({"formula": ""}, "formula"),
         ({"regex": ""}, "expression"),
     ],
@@ -151,9 +151,9 @@ def test_every_table_is_compared_in_all_its_states(form, part, change):
     mlp, at = model.blocks[layer - 1].mlp, model.stream[part]
     if change == "everywhere":
         mlp.b_out.data[at] += 1
-    elif change == "at BOS":  # where no letter is
+    elif change == "at BOS":  # where no symbol is
         W_in, W_out = (torch.zeros(model.d_model).double() for _ in range(2))
-        W_in[model.stream["letter"]], W_out[at] = -1, 1
+        W_in[model.stream["symbol"]], W_out[at] = -1, 1
         mlp.W_in.data = torch.cat([mlp.W_in, W_in[:, None]], dim=1)
         mlp.b_in.data = torch.cat([mlp.b_in, torch.ones(1).double()])
         mlp.W_out.data = torch.cat([mlp.W_out, W_out[None]])
@@ -167,12 +167,12 @@ def test_every_table_is_compared_in_all_its_states(form, part, change):
     assert ("read j" in finding.detail) == (change == "reads")
 
 
-def test_a_table_of_the_letter_alone_is_compared_too():
+def test_a_table_of_the_symbol_alone_is_compared_too():
     of = formula("once (a or c)", "abc")
     by = program(of, "abc")
     for token in range(4):  # the last one is BOS
         model = from_formula(of, "abc", 6, form="robust")
-        (register,) = (s.register for s in model.stages if s.after == 0 and s.register != "letter")
+        (register,) = (s.register for s in model.stages if s.after == 0 and s.register != "symbol")
         model.embed.W_E.data[token, model.stream[register]] += 1
         (finding,) = tables_written(model, by)
         assert (finding.verdict, finding.measured) == (FAILS, 1)
@@ -230,5 +230,5 @@ def test_states_of_heads_are_all_that_can_stand_there():
     assert states.position.tolist() == [0, 1, 1, 2, 2, 3, 3]
     assert np.argmax(states.preference[0]) == 6
     assert states.preference[0].tolist() == [0, 1, 5, 2, 6, 3, 7]
-    held = states.keys["letter"].argmax(1)
+    held = states.keys["symbol"].argmax(1)
     assert held.tolist() == [0, 0, 1, 0, 1, 0, 1]

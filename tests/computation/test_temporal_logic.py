@@ -26,10 +26,10 @@ from theory.computation.temporal_logic import (
     TRUE,
     And,
     Formula,
-    Letter,
     Not,
     Or,
     Since,
+    Symbol,
     holds,
     outermost,
     sinces,
@@ -42,7 +42,7 @@ from theory.computation.truth_tables import truth_table
 from theory.sequences import all_sequences
 
 WORDS = all_sequences(6, 2)
-LANGUAGES = {  # formula, letters, expression
+LANGUAGES = {  # formula, alphabet, expression
     "a": ("ab", ".*a"),
     "true": ("ab", "..*"),
     "false": ("ab", "~.*"),
@@ -65,8 +65,8 @@ LANGUAGES = {  # formula, letters, expression
 
 def naive(of: Formula, word: str, i: int) -> bool:
     """By the letter of the definition."""
-    if isinstance(of, Letter):
-        return word[i] == of.letter
+    if isinstance(of, Symbol):
+        return word[i] == of.symbol
     if isinstance(of, Not):
         return not naive(of.of, word, i)
     if isinstance(of, And):
@@ -85,7 +85,7 @@ seeds = st.integers(0, 10**6)
 
 @given(seeds, st.integers(0, 3))
 def test_truth_by_definition(seed, depth):
-    of = random_formula(depth, "ab", seed)
+    of = random_formula("ab", depth, seed)
     assert temporal_depth(of) <= depth
     rows = WORDS[np.random.default_rng(seed).integers(len(WORDS), size=3)]
     found = holds(of, rows, "ab")
@@ -96,19 +96,19 @@ def test_truth_by_definition(seed, depth):
 
 @settings(max_examples=20)
 @given(seeds, st.integers(0, 3), st.sampled_from(["ab", "abc"]))
-def test_a_formula_is_an_automaton_and_it_is_aperiodic(seed, depth, letters):
-    of = random_formula(depth, letters, seed)
-    language = language_of(of, letters)
-    words = all_sequences(5, len(letters))
-    assert (language.contains(words) == holds(of, words, letters)).all()
+def test_a_formula_is_an_automaton_and_it_is_aperiodic(seed, depth, alphabet):
+    of = random_formula(alphabet, depth, seed)
+    language = language_of(of, alphabet)
+    words = all_sequences(5, len(alphabet))
+    assert (language.contains(words) == holds(of, words, alphabet)).all()
     assert monoid(language.automaton).is_aperiodic
-    again = from_cascade(cascade(language.automaton), language.accepting, letters)
-    assert language_of(again, letters, "again").differs(language) is None
+    again = from_cascade(cascade(language.automaton), language.accepting, alphabet)
+    assert language_of(again, alphabet, "again").differs(language) is None
 
 
 @given(seeds, st.integers(0, 3))
 def test_what_is_written_is_read(seed, depth):
-    of = random_formula(depth, "ab", seed)
+    of = random_formula("ab", depth, seed)
     if len(str(of)) <= 2000:
         assert str(formula(str(of), "ab")) == str(of)
         assert language_of(formula(str(of), "ab"), "ab").differs(language_of(of, "ab")) is None
@@ -116,9 +116,9 @@ def test_what_is_written_is_read(seed, depth):
 
 @pytest.mark.parametrize("text", LANGUAGES)
 def test_formulas_say_what_expressions_say(text):
-    letters, expression = LANGUAGES[text]
-    found = language_of(formula(text, letters), letters)
-    assert found.differs(regular_expression(expression, letters)) is None
+    alphabet, expression = LANGUAGES[text]
+    found = language_of(formula(text, alphabet), alphabet)
+    assert found.differs(regular_expression(expression, alphabet)) is None
 
 
 def test_operators_bind_as_stated():
@@ -139,7 +139,7 @@ def test_operators_bind_as_stated():
 
 
 def test_since_is_strict_in_both():
-    # b then c: at c, "a since b" holds, as there is no letter between; at b itself it does not.
+    # b then c: at c, "a since b" holds, as there is no symbol between; at b itself it does not.
     assert holds(formula("a since b", "abc"), [1, 2, 2], "abc").tolist() == [False, True, False]
 
 
@@ -159,12 +159,12 @@ def test_compact_cascades_are_formulas_too():
 def test_what_counts_is_no_formula():
     with rejects("parity"):
         from_cascade(cascade(cyclic(2)), [0], "ab")
-    with rejects("letters", "2"):
+    with rejects("alphabet", "2"):
         from_cascade(cascade(bounded_dyck(1)), [0], "abc")
 
 
 def test_shared_parts_are_counted_and_not_written_out():
-    of: Formula = Letter("a")
+    of: Formula = Symbol("a")
     for _ in range(100):
         of = And((of, of))
     assert size(of) == 2**101 - 1
@@ -174,7 +174,7 @@ def test_shared_parts_are_counted_and_not_written_out():
 
 
 def test_constants_and_single_parts():
-    assert [str(f) for f in (TRUE, FALSE, And((Letter("a"),)), Or((Letter("b"),)))] == [
+    assert [str(f) for f in (TRUE, FALSE, And((Symbol("a"),)), Or((Symbol("b"),)))] == [
         "true", "false", "a", "b",
     ]  # fmt: skip
     assert holds(TRUE, [0, 1], "ab").tolist() == [True, True]
@@ -182,10 +182,10 @@ def test_constants_and_single_parts():
 
 @settings(max_examples=20)
 @given(st.integers(1, 4), st.integers(0, 4), seeds)
-def test_cubes_exclude_each_other_and_cover_the_table(letters, bits, seed):
-    values = np.array(np.random.default_rng(seed).random((letters, *[2] * bits)) < 0.4)
+def test_cubes_exclude_each_other_and_cover_the_table(n_symbols, bits, seed):
+    values = np.array(np.random.default_rng(seed).random((n_symbols, *[2] * bits)) < 0.4)
     table = truth_table(tuple(range(bits + 1)), values)
-    for state in product(range(letters), *[range(2)] * bits):
+    for state in product(range(n_symbols), *[range(2)] * bits):
         holding = [all(state[v] in among for v, among in cube.items()) for cube in table.cubes()]
         assert sum(holding) == values[state]
         assert table.values[tuple(state[v] for v in table.reads)] == values[state]
@@ -196,7 +196,7 @@ def test_cubes_exclude_each_other_and_cover_the_table(letters, bits, seed):
 
 @given(seeds)
 def test_a_program_is_as_deep_as_its_formula_or_less(seed):
-    of = random_formula(3, "ab", seed)
+    of = random_formula("ab", 3, seed)
     found = program(of, "ab")
     assert found.depth(found.answer) <= temporal_depth(of)
     assert len(found.steps) <= len(sinces(of))
@@ -218,7 +218,7 @@ def test_what_does_not_matter_is_left_out(text, steps):
 
 
 def test_a_table_that_is_too_large_is_refused():
-    parts, part = list[Formula](), Letter("a")
+    parts, part = list[Formula](), Symbol("a")
     for _ in range(16):
         part = yesterday(part)
         parts.append(part)
@@ -227,7 +227,7 @@ def test_a_table_that_is_too_large_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("text", "letters", "names"),
+    ("text", "alphabet", "names"),
     [
         ("a b", "ab", "character 3"),
         ("a and", "ab", "character 6"),
@@ -243,11 +243,11 @@ def test_a_table_that_is_too_large_is_refused():
         ("a" + " or a" * 400, "ab", "2001 2000"),
     ],
 )
-def test_what_is_no_formula_is_refused(text, letters, names):
+def test_what_is_no_formula_is_refused(text, alphabet, names):
     with rejects(*names.split()):
-        formula(text, letters)
+        formula(text, alphabet)
 
 
 def test_words_are_checked():
     with rejects("words"):
-        holds(Letter("a"), [0, 2], "ab")
+        holds(Symbol("a"), [0, 2], "ab")

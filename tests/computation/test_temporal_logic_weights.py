@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pytest
 import torch
@@ -12,7 +10,7 @@ from hypothesis import strategies as st
 from refusals import rejects
 
 from constructions.assembly import mlp
-from constructions.computation import from_formula
+from constructions.computation import from_formula, temporal_logic
 from constructions.stream import Stream, one
 from constructions.words import And
 from theory.computation import formula, random_formula
@@ -40,7 +38,7 @@ def size(model) -> tuple[int, ...]:
 
 @pytest.mark.parametrize("text", SIZES)
 @pytest.mark.parametrize("form", ["lean", "robust"])
-def test_all_words_of_at_most_eight_letters(text, form):
+def test_all_words_of_at_most_eight_symbols(text, form):
     model = from_formula(text, "ab", 8, form=form)
     words = all_sequences(8, 2)
     wanted = holds(formula(text, "ab"), words, "ab")
@@ -51,12 +49,12 @@ def test_all_words_of_at_most_eight_letters(text, form):
 
 @settings(max_examples=20)
 @given(st.integers(0, 10**6), st.integers(0, 3), st.sampled_from(["a", "ab", "abc"]))
-def test_random_formulas(seed, depth, letters):
-    of, V = random_formula(depth, letters, seed), len(letters)
+def test_random_formulas(seed, depth, alphabet):
+    of, V = random_formula(alphabet, depth, seed), len(alphabet)
     words = np.random.default_rng(seed).integers(V, size=(20, 14))
     for form in ("lean", "robust"):
-        model = from_formula(of, letters, 14, form=form)
-        assert (model(words).numpy() == holds(of, words, letters)).all()
+        model = from_formula(of, alphabet, 14, form=form)
+        assert (model(words).numpy() == holds(of, words, alphabet)).all()
         assert model.n_layers <= temporal_depth(of)
         assert model.d_model <= V + 3 * len(sinces(of)) + 2
 
@@ -90,9 +88,9 @@ def test_softmax_leaves_no_trace_at_a_sharpness_that_no_length_changes(text):
         from_formula(text, "ab", 12, form="robust", sharpness=sharpness / 2)
 
 
-def test_what_is_carried_from_many_letters_is_at_most_one():
+def test_what_is_carried_from_many_symbols_is_at_most_one():
     few, many = (
-        from_formula("yesterday true", letters, 9, form="robust") for letters in ("a", "abcdefgh")
+        from_formula("yesterday true", alphabet, 9, form="robust") for alphabet in ("a", "abcdefgh")
     )
     assert few.least_sharpness() == many.least_sharpness()
 
@@ -115,6 +113,7 @@ def test_flat_ands_forgive_a_quarter_in_all():
         (lambda: from_formula("a and", "ab", 5), "character 6"),
         (lambda: from_formula("a", "ab", 5, sharpness=9.0), "sharpness"),
         (lambda: from_formula("once a", "ab", 5, form="robust", sharpness=0.1), "sharpness"),
+        (lambda: from_formula("#a > 1", "ab", 5, form="robust"), "form"),
         (lambda: from_formula("once a", "ab", 5)([0, 2]), "tokens"),
         (lambda: from_formula("once a", "ab", 5)([0] * 6), "max_length"),
     ],
@@ -125,7 +124,7 @@ def test_what_cannot_be_built_is_refused(call, names):
 
 
 def test_tables_that_are_too_large_are_refused(monkeypatch):
-    monkeypatch.setattr(sys.modules[from_formula.__module__], "MOST_CUBES", 2)
+    monkeypatch.setattr(temporal_logic, "MOST_CUBES", 2)
     with rejects("3", "2"):
         from_formula(ALTERNATE, "ab", 5)
 

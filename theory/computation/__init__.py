@@ -56,7 +56,7 @@ from theory.computation.dyck import (
     random_dyck,
     read_brackets,
 )
-from theory.computation.first import first_letter
+from theory.computation.first import first_symbol
 from theory.computation.holonomy import Holonomy, holonomy, image_sets
 from theory.computation.languages import Language
 from theory.computation.list_ranking import list_ranking, ranks
@@ -144,7 +144,7 @@ __all__ = [
     "components",
     "cyclic",
     "cyclic_with_reset",
-    "first_letter",
+    "first_symbol",
     "flip_flop",
     "formula",
     "formula_of",

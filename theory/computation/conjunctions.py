@@ -1,7 +1,7 @@
-"""Boolean combinations of letters and comparisons as sums of disjoint conjunctions.
+"""Boolean combinations of symbols and comparisons as sums of disjoint conjunctions.
 
-At each position one letter stands; given it, a combination is one of comparisons alone, which a
-decision tree splits: each path to "holds" is a conjunction of some letters with comparisons that
+At each position one symbol stands; given it, a combination is one of comparisons alone, which a
+decision tree splits: each path to "holds" is a conjunction of some symbols with comparisons that
 hold or do not, and of all paths one at most is taken.  So where the paths are computed side by
 side, their sum is the combination, without a gate in a gate.
 
@@ -16,18 +16,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from theory.computation.counting import FALSE, TRUE, And, Count, Formula, Letter, Not, Or
+from theory.computation.counting import FALSE, TRUE, And, Count, Formula, Not, Or, Symbol
 from theory.kinds import InputError
 
 MOST = 2_000  # conjunctions of a formula
-START = ""  # stands for the letter before the first one, which is none
+START = ""  # stands for the symbol before the first one, which is none
 
 
 @dataclass(frozen=True)
 class Conjunction:
-    """The letter is one of these, and each of the comparisons holds or does not, as it says."""
+    """The symbol is one of these, and each of the comparisons holds or does not, as it says."""
 
-    letters: frozenset[str]
+    symbols: frozenset[str]
     literals: tuple[tuple[Count, bool], ...]
 
 
@@ -35,7 +35,7 @@ class Conjunctions:
     """The conjunctions and levels of formulas over an alphabet."""
 
     def __init__(self, alphabet: str) -> None:
-        self.letters = (*alphabet, START)
+        self.symbols = (*alphabet, START)
         self._of: dict[Formula, list[Conjunction]] = {}
         self._levels: dict[Formula, int] = {}
 
@@ -46,13 +46,13 @@ class Conjunctions:
         """
         if formula not in self._of:
             by_rest = dict[Formula, set[str]]()
-            for letter in self.letters:
-                rest = simplified(formula, letter, {})
-                by_rest.setdefault(rest, set()).add(letter)
+            for symbol in self.symbols:
+                rest = simplified(formula, symbol, {})
+                by_rest.setdefault(rest, set()).add(symbol)
             found = list[Conjunction]()
-            for rest, letters in by_rest.items():
+            for rest, symbols in by_rest.items():
                 for path in self._paths(rest):
-                    found.append(Conjunction(frozenset(letters), path))
+                    found.append(Conjunction(frozenset(symbols), path))
                     if len(found) > MOST:
                         raise InputError(
                             f"a Boolean combination in the formula has more than {MOST} cases: "
@@ -71,7 +71,7 @@ class Conjunctions:
                     yield ((first, value), *path)
 
     def level(self, formula: Formula) -> int:
-        """After how many layers it is known; 0 if it is about the letter alone."""
+        """After how many layers it is known; 0 if it is about the symbol alone."""
         if formula not in self._levels:
             if isinstance(formula, Count):
                 found = 1 + max((self.level(each) for _, each in formula.terms), default=0)
@@ -84,7 +84,7 @@ class Conjunctions:
         return self._levels[formula]
 
     def at_start(self, formula: Formula) -> bool:
-        """Whether it holds before the first letter, where all counts are 0."""
+        """Whether it holds before the first symbol, where all counts are 0."""
         known = {each: (each.low or 0) <= 0 <= (each.high or 0) for each in comparisons(formula)}
         return simplified(formula, START, known) == TRUE
 
@@ -106,24 +106,24 @@ def comparisons(formula: Formula) -> list[Count]:
             return comparisons(of)
         case And(parts) | Or(parts):
             return list(dict.fromkeys(each for part in parts for each in comparisons(part)))
-        case Letter():
+        case Symbol():
             return []
 
 
-def simplified(formula: Formula, letter: str, known: dict[Count, bool]) -> Formula:
-    """A combination where this letter stands, and some comparisons are known to hold or not."""
+def simplified(formula: Formula, symbol: str, known: dict[Count, bool]) -> Formula:
+    """A combination where this symbol stands, and some comparisons are known to hold or not."""
     match formula:
-        case Letter(sign):
-            return TRUE if sign == letter else FALSE
+        case Symbol(a):
+            return TRUE if a == symbol else FALSE
         case Count():
             return formula if formula not in known else TRUE if known[formula] else FALSE
         case Not(of):
-            inner = simplified(of, letter, known)
+            inner = simplified(of, symbol, known)
             return FALSE if inner == TRUE else TRUE if inner == FALSE else Not(inner)
         case And(parts):
-            return _joined(And, TRUE, FALSE, [simplified(each, letter, known) for each in parts])
+            return _joined(And, TRUE, FALSE, [simplified(each, symbol, known) for each in parts])
         case Or(parts):
-            return _joined(Or, FALSE, TRUE, [simplified(each, letter, known) for each in parts])
+            return _joined(Or, FALSE, TRUE, [simplified(each, symbol, known) for each in parts])
 
 
 def _joined(

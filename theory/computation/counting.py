@@ -22,24 +22,24 @@ from numpy.typing import ArrayLike
 from theory import kinds, machine
 from theory.kinds import InputError
 
-LETTERS = "abcdefghijklmnopqrstuvwxyz"
+SYMBOLS = "abcdefghijklmnopqrstuvwxyz"
 LARGEST = 2**20  # of a coefficient or a bound
 NESTED, LARGE = 100, 10_000  # formulas in each other, and in all
 
 
 @dataclass(frozen=True)
-class Letter:
-    """The letter is this one, of a … z."""
+class Symbol:
+    """The symbol is this one, of a … z."""
 
-    sign: str
+    symbol: str
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.sign, str) and len(self.sign) == 1 and self.sign in LETTERS):
-            raise InputError(f"letter {self.sign!r}: give one from a to z")
+        if not (isinstance(self.symbol, str) and len(self.symbol) == 1 and self.symbol in SYMBOLS):
+            raise InputError(f"symbol {self.symbol!r}: give one from a to z")
         _made_of(self, ())
 
     def __str__(self) -> str:
-        return self.sign
+        return self.symbol
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Count:
         for a, counted in self.terms:
             total += (" - " if a < 0 else " + ") if total else "-" * (a < 0)
             total += f"{abs(a)}" * (abs(a) != 1) + "#"
-            total += str(counted) if isinstance(counted, Letter) else f"({counted})"
+            total += str(counted) if isinstance(counted, Symbol) else f"({counted})"
         total = total or "0"
         if self.low == self.high:
             return f"{total} = {self.low}"
@@ -130,7 +130,7 @@ def _made_of(formula: Formula, parts: object) -> None:
     formula.__dict__.update(nested=deep, size=size)
 
 
-Formula = Letter | Not | And | Or | Count
+Formula = Symbol | Not | And | Or | Count
 TRUE, FALSE = And(()), Or(())
 
 
@@ -142,7 +142,7 @@ def _inside(part: Formula) -> str:
 def subformulas(formula: Formula) -> tuple[Formula, ...]:
     """Those that a formula is directly made of, counted ones among them."""
     match formula:
-        case Letter():
+        case Symbol():
             return ()
         case Not(of):
             return (of,)
@@ -152,11 +152,11 @@ def subformulas(formula: Formula) -> tuple[Formula, ...]:
             return tuple(counted for _, counted in terms)
 
 
-def letters(formula: Formula) -> set[str]:
-    """The letters that occur in a formula."""
-    if isinstance(formula, Letter):
-        return {formula.sign}
-    return set[str]().union(*map(letters, subformulas(formula)))
+def symbols(formula: Formula) -> set[str]:
+    """The symbols that occur in a formula."""
+    if isinstance(formula, Symbol):
+        return {formula.symbol}
+    return set[str]().union(*map(symbols, subformulas(formula)))
 
 
 def counting_depth(formula: Formula) -> int:
@@ -171,8 +171,8 @@ def holds(formula: Formula, words: ArrayLike, alphabet: str) -> np.ndarray:
     """
     tokens = kinds.read(kinds.Tokens, "words", words, below=len(alphabet))
     match formula:
-        case Letter(sign):
-            return tokens == alphabet.find(sign)
+        case Symbol(symbol):
+            return tokens == alphabet.find(symbol)
         case Not(of):
             return ~holds(of, tokens, alphabet)
         case And(parts):
@@ -195,31 +195,31 @@ def counted(formula: Count, words: ArrayLike, alphabet: str) -> np.ndarray:
 
 
 def checked_alphabet(alphabet: str, formula: Formula) -> str:
-    """An alphabet that has the letters of a formula, each once; else `ValueError`."""
-    if not isinstance(alphabet, str) or not alphabet or not set(alphabet) <= set(LETTERS):
-        raise InputError(f"the alphabet is {alphabet!r}: give letters from a to z, such as 'abc'")
+    """An alphabet that has the symbols of a formula, each once; else `ValueError`."""
+    if not isinstance(alphabet, str) or not alphabet or not set(alphabet) <= set(SYMBOLS):
+        raise InputError(f"the alphabet is {alphabet!r}: give symbols from a to z, such as 'abc'")
     if len(set(alphabet)) < len(alphabet):
-        raise InputError(f"the alphabet {alphabet!r} has a letter twice: give each once")
-    if missing := sorted(letters(formula) - set(alphabet)):
-        raise InputError(f"the alphabet {alphabet!r} lacks {missing[0]!r}, a letter of the formula")
+        raise InputError(f"the alphabet {alphabet!r} has a symbol twice: give each once")
+    if missing := sorted(symbols(formula) - set(alphabet)):
+        raise InputError(f"the alphabet {alphabet!r} lacks {missing[0]!r}, a symbol of the formula")
     return alphabet
 
 
 @kinds.checked
 def counting_words(
-    length: kinds.Count, letters: kinds.Count, seed: kinds.Seed
+    vocabulary_size: kinds.Count, length: kinds.Count, seed: kinds.Seed
 ) -> dict[str, np.ndarray]:
     """Families of words (some rows, T) on which counts nearly tie.
 
-    "equal runs"            each letter in turn, equally often, in every order of rotation
-    "runs of all lengths"   each letter in turn, of random lengths, and of nearly equal ones
-    "one letter exchanged"  equal runs, and one letter somewhere
+    "equal runs"            each symbol in turn, equally often, in every order of rotation
+    "runs of all lengths"   each symbol in turn, of random lengths, and of nearly equal ones
+    "one symbol exchanged"  equal runs, and one symbol somewhere
     "shuffled"              equal counts in random order
 
     Raises `ValueError` for more than the memory holds.
     """
-    T, V = length, letters
-    machine.fits_in_memory(f"words of {T} letters", 8 * T * (4 * V + 32), "give shorter ones")
+    T, V = length, vocabulary_size
+    machine.fits_in_memory(f"words of {T} symbols", 8 * T * (4 * V + 32), "give shorter ones")
     generator: np.random.Generator = seed
     turns = np.arange(T) * V // T
     equal = (turns + np.arange(V)[:, None]) % V
@@ -232,7 +232,7 @@ def counting_words(
         "runs of all lengths": np.array(
             [np.searchsorted(ends, np.arange(T), "right") for ends in (*uneven, *np.sort(near))]
         ),
-        "one letter exchanged": exchanged,
+        "one symbol exchanged": exchanged,
         "shuffled": generator.permuted(np.tile(turns % V, (8, 1)), axis=1),
     }
 
@@ -257,7 +257,7 @@ def random_formula(
         return [deep, *generator.integers(deep + 1, size=generator.integers(size)).tolist()]
 
     def part(deep: int) -> Formula:
-        found: Formula = Letter(str(generator.choice([*alphabet])))
+        found: Formula = Symbol(str(generator.choice([*alphabet])))
         if deep:
             terms = tuple((int(generator.choice(FACTORS)), drawn(e)) for e in depths(deep - 1))
             low = int(generator.integers(-1, 3))

@@ -2,12 +2,12 @@
 
     formula      conjunction | conjunction | …
     conjunction  part & part & …
-    part         !part   (formula)   letter   true   false   sum comparison sum
-    sum          terms with + or − between them: whole numbers, and counts #letter or #(formula)
+    part         !part   (formula)   symbol   true   false   sum comparison sum
+    sum          terms with + or − between them: whole numbers, and counts #symbol or #(formula)
                  with a factor before them if wanted, 2#a or 2*#a
     comparison   one of = != < <= > >=
 
-Letters are a … z.  Spaces mean nothing.
+Symbols are a … z.  Spaces mean nothing.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ import numpy as np
 from theory.computation.counting import (
     FALSE,
     LARGEST,
-    LETTERS,
+    SYMBOLS,
     TRUE,
     And,
     Count,
     Formula,
-    Letter,
     Not,
     Or,
+    Symbol,
 )
 from theory.computation.dyck import is_dyck
 from theory.computation.reading import Reader
@@ -86,10 +86,10 @@ def _closed(reader: Reader) -> Formula:
 
 
 def _named(reader: Reader) -> Formula | None:
-    """The letter or the constant that comes next, if one does."""
+    """The symbol or the constant that comes next, if one does."""
     if reader.next in ("true", "false"):
         return TRUE if reader.take() == "true" else FALSE
-    return Letter(reader.take()) if reader.next and reader.next in LETTERS else None
+    return Symbol(reader.take()) if reader.next and reader.next in SYMBOLS else None
 
 
 def _is_number(token: str) -> bool:
@@ -149,7 +149,7 @@ def _term(reader: Reader) -> tuple[int, Formula | None]:
     if reader.next == "(":
         return size, _closed(reader)
     if (found := _named(reader)) is None:
-        reader.fail("a letter or '('")
+        reader.fail("a symbol or '('")
     return size, found
 
 
@@ -163,13 +163,13 @@ ABC = parse("#a = #b & #b = #c & #(a & #b + #c > 0) = 0 & #(b & #c > 0) = 0")
 
 def in_language(name: str, words: np.ndarray) -> np.ndarray:
     """Which prefixes of words (…, T) are in the language of `MAJORITY`, `DYCK_1` or `ABC`, called
-    majority, dyck-1 and abc: without counting, letter by letter."""
+    majority, dyck-1 and abc: without counting, symbol by symbol."""
     if name == "dyck-1":
         return is_dyck(words, 1)
     found = np.zeros(words.shape, dtype=bool)
     for i in range(words.shape[-1]):
         prefix = words[..., : i + 1]
-        if name == "majority":  # the letter in the middle, without a tie
+        if name == "majority":  # the symbol in the middle, without a tie
             found[..., i] = np.sort(prefix)[..., (i + 1) // 2] == 0
         elif i % 3 == 2:
             found[..., i] = (prefix == np.repeat([0, 1, 2], (i + 1) // 3)).all(-1)

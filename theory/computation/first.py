@@ -13,7 +13,7 @@ from theory.kinds import Bits, Count, checked
 
 
 @checked
-def first_letter(words: Bits) -> np.ndarray:
+def first_symbol(words: Bits) -> np.ndarray:
     """x₁ of words (…, n) of 0 and 1, (…, 1)."""
     return np.asarray(words[..., :1])
 

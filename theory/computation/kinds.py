@@ -14,7 +14,7 @@ Fan: TypeAlias = CountFrom2
 
 
 @dataclass(frozen=True)
-class Alphabet(Kind):
+class DistinctSymbols(Kind):
     """Different letters or digits, as one text: letter number a is its a-th character."""
 
     what = "different letters or digits, such as 'ab'"
@@ -27,7 +27,7 @@ class Alphabet(Kind):
         return value
 
 
-Letters: TypeAlias = Annotated[str, Alphabet()]
+Alphabet: TypeAlias = Annotated[str, DistinctSymbols()]
 """Different letters or digits, as one text."""
 
 

@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.computation.kinds import Letters
+from theory.computation.kinds import Alphabet
 from theory.computation.semiautomata import Semiautomaton
 from theory.kinds import InputError, Steps, checked
 
@@ -32,7 +32,7 @@ class Language:
 
     automaton: Semiautomaton
     accepting: frozenset[Steps]
-    letters: Letters
+    letters: Alphabet
 
     def __post_init__(self) -> None:
         if len(self.letters) != self.automaton.n_letters:

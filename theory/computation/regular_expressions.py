@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from theory.computation.kinds import Letters
+from theory.computation.kinds import Alphabet
 from theory.computation.languages import Language, explored
 from theory.computation.reading import Reader
 from theory.kinds import InputError, checked
@@ -31,7 +31,7 @@ MOST_CHARACTERS = 200
 
 
 @checked
-def regular_expression(text: str, letters: Letters | None = None) -> Language:
+def regular_expression(text: str, letters: Alphabet | None = None) -> Language:
     """The language of a regular expression, with its least automaton.
 
     `letters` are those of its words; without it, those that the expression names, in their order.

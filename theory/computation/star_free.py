@@ -20,12 +20,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from theory.computation.cascade import NONE, Cascade, Table, cascade
-from theory.computation.kinds import Letters
+from theory.computation.kinds import Alphabet
 from theory.computation.languages import Language
 from theory.computation.monoids import monoid
 from theory.computation.products import NotSolvable
 from theory.computation.semiautomata import Semiautomaton
-from theory.computation.temporal_logic import TRUE, And, Formula, Letter, Not, Or, Since
+from theory.computation.temporal_logic import TRUE, And, Formula, Not, Or, Since, Symbol
 from theory.kinds import InputError, Steps, checked
 
 
@@ -48,22 +48,22 @@ def formula_of(language: Language) -> Formula:
 
 
 @checked
-def from_cascade(of: Cascade, accepted: Iterable[Steps], letters: Letters) -> Formula:
+def from_cascade(of: Cascade, accepted: Iterable[Steps], alphabet: Alphabet) -> Formula:
     """That the answer of a cascade of latches is one of those accepted.
 
-    Raises ValueError for a cascade that counts, and for another number of letters.
+    Raises ValueError for a cascade that counts, and for another number of symbols.
     """
-    if len(letters) != of.automaton.n_letters:
+    if len(alphabet) != of.automaton.n_letters:
         raise InputError(
-            f"letters are {letters!r}: give one for each of the {of.automaton.n_letters} letters "
-            f"of {of.automaton.name}"
+            f"the alphabet is {alphabet!r}: give one symbol for each of the "
+            f"{of.automaton.n_letters} of {of.automaton.name}"
         )
     if any(stage.kind == "counter" for stage in of.stages):
         raise InputError(
             f"{of.automaton} counts, and no formula of past temporal logic does: give an automaton "
             "whose monoid is aperiodic"
         )
-    variables: list[list[Formula]] = [[*map(Letter, letters)]]
+    variables: list[list[Formula]] = [[*map(Symbol, alphabet)]]
 
     def among(table: Table, *wanted: int) -> Formula:
         """That the entry of a table is one of these."""

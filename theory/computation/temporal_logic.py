@@ -29,7 +29,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from theory.computation.kinds import Letters
+from theory.computation.kinds import Alphabet
 from theory.computation.languages import Language, explored
 from theory.computation.reading import Reader
 from theory.kinds import Seed, Steps, Tokens, Within, checked, read
@@ -39,7 +39,7 @@ Truth = np.ndarray | np.bool_
 
 MOST_CHARACTERS = 2000  # of a text
 MOST_DRAWN = 20  # levels of a random formula
-MOST_SHOWN = 500  # letters and connectives of a formula that is written out
+MOST_SHOWN = 500  # symbols and connectives of a formula that is written out
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,10 +59,10 @@ class Formula:
 
 
 @dataclass(frozen=True, eq=False)
-class Letter(Formula):
-    """The letter is this one."""
+class Symbol(Formula):
+    """The symbol is this one."""
 
-    letter: str
+    symbol: str
     __str__ = Formula.__str__
 
 
@@ -92,7 +92,7 @@ class Or(Formula):
 
 @dataclass(frozen=True, eq=False)
 class Since(Formula):
-    """then held at some letter before, and `throughout` at all letters since."""
+    """then held at some symbol before, and `throughout` at all symbols since."""
 
     throughout: Formula
     then: Formula
@@ -100,7 +100,7 @@ class Since(Formula):
 
     @cached_property
     def stop(self) -> Formula:
-        """then ∨ ¬throughout: the latest letter before where it holds decides."""
+        """then ∨ ¬throughout: the latest symbol before where it holds decides."""
         return Or((self.then, Not(self.throughout)))
 
 
@@ -108,17 +108,17 @@ TRUE, FALSE = And(()), Or(())
 
 
 def yesterday(of: Formula) -> Formula:
-    """It held at the letter before."""
+    """It held at the symbol before."""
     return Since(FALSE, of)
 
 
 def once(of: Formula) -> Formula:
-    """It held at some letter before."""
+    """It held at some symbol before."""
     return Since(TRUE, of)
 
 
 def historically(of: Formula) -> Formula:
-    """It held at all letters before."""
+    """It held at all symbols before."""
     return Not(once(Not(of)))
 
 
@@ -132,53 +132,53 @@ UNARY: dict[str, Callable[[Formula], Formula]] = {
 
 
 @checked
-def formula(text: str, letters: Letters) -> Formula:
-    """The formula that a text says, of words of these letters.
+def formula(text: str, alphabet: Alphabet) -> Formula:
+    """The formula that a text says, of words of these symbols.
 
-    Raises ValueError for letters that are none, and for a text that is no formula, and says at
+    Raises ValueError for symbols that are none, and for a text that is no formula, and says at
     which character.
     """
     reader = Reader("formula", text, r"\w+|\S", MOST_CHARACTERS)
-    found = _or(reader, letters)
+    found = _or(reader, alphabet)
     if reader.next:
         reader.fail("'since', 'and', 'or' or the end")
     return found
 
 
-def _or(reader: Reader, letters: str) -> Formula:
-    parts = [_and(reader, letters)]
+def _or(reader: Reader, alphabet: str) -> Formula:
+    parts = [_and(reader, alphabet)]
     while reader.skip("or", "|", "∨"):
-        parts.append(_and(reader, letters))
+        parts.append(_and(reader, alphabet))
     return parts[0] if len(parts) == 1 else Or(tuple(parts))
 
 
-def _and(reader: Reader, letters: str) -> Formula:
-    parts = [_since(reader, letters)]
+def _and(reader: Reader, alphabet: str) -> Formula:
+    parts = [_since(reader, alphabet)]
     while reader.skip("and", "&", "∧"):
-        parts.append(_since(reader, letters))
+        parts.append(_since(reader, alphabet))
     return parts[0] if len(parts) == 1 else And(tuple(parts))
 
 
-def _since(reader: Reader, letters: str) -> Formula:
+def _since(reader: Reader, alphabet: str) -> Formula:
     with reader.nested():
-        left = _unary(reader, letters)
-        return Since(left, _since(reader, letters)) if reader.skip("since") else left
+        left = _unary(reader, alphabet)
+        return Since(left, _since(reader, alphabet)) if reader.skip("since") else left
 
 
-def _unary(reader: Reader, letters: str) -> Formula:
+def _unary(reader: Reader, alphabet: str) -> Formula:
     with reader.nested():
         if reader.next in UNARY:
-            return UNARY[reader.take()](_unary(reader, letters))
+            return UNARY[reader.take()](_unary(reader, alphabet))
         if reader.skip("("):
-            found = _or(reader, letters)
+            found = _or(reader, alphabet)
             if not reader.skip(")"):
                 reader.fail("')'")
             return found
         if reader.next in ("true", "false"):
             return TRUE if reader.take() == "true" else FALSE
-        if len(reader.next) != 1 or reader.next not in letters:
-            reader.fail(f"a letter of {letters!r}, an operator or '('")
-        return Letter(reader.take())
+        if len(reader.next) != 1 or reader.next not in alphabet:
+            reader.fail(f"a symbol of {alphabet!r}, an operator or '('")
+        return Symbol(reader.take())
 
 
 LOOSE, MIDDLE, TIGHT = 1, 2, 4  # or, and, and what stands before one operand
@@ -191,8 +191,8 @@ def _written(of: Formula, around: int) -> str:
         text = f" {word} ".join(_written(part, level) for part in parts)
         return f"({text})" if around >= level and len(parts) > 1 else text
 
-    if isinstance(of, Letter):
-        return of.letter
+    if isinstance(of, Symbol):
+        return of.symbol
     if isinstance(of, And | Or) and len(of.parts) < 2:
         if of.parts:
             return _written(of.parts[0], around)
@@ -225,11 +225,11 @@ def _is_true(of: Formula) -> bool:
 
 def combined(
     of: Formula,
-    letter: Callable[[str], Truth],
+    symbol: Callable[[str], Truth],
     since: Callable[[Since], Truth],
     known: dict[Formula, Truth] | None = None,
 ) -> Truth:
-    """The truth values of a formula, from those of letters and of each since in it; what is in
+    """The truth values of a formula, from those of symbols and of each since in it; what is in
     `known` is not asked for again."""
     known = {} if known is None else known
 
@@ -239,8 +239,8 @@ def combined(
         return known[of]
 
     def found(of: Formula) -> Truth:
-        if isinstance(of, Letter):
-            return letter(of.letter)
+        if isinstance(of, Symbol):
+            return symbol(of.symbol)
         if isinstance(of, Since):
             return since(of)
         if isinstance(of, Not):
@@ -255,16 +255,16 @@ def combined(
 
 
 @checked
-def holds(of: Formula, words: Tokens, letters: Letters) -> np.ndarray:
+def holds(of: Formula, words: Tokens, alphabet: Alphabet) -> np.ndarray:
     """Where a formula holds, (…, T) for words (…, T): by the definition, over all j before i.
 
     Raises ValueError for words that are not of these symbols.
     """
-    array = read(Tokens, "words", words, below=len(letters))
+    array = read(Tokens, "words", words, below=len(alphabet))
     T, known = array.shape[-1], dict[Formula, Truth]()
 
     def value(of: Formula) -> np.ndarray:
-        found = combined(of, lambda a: array == letters.index(a), since, known)
+        found = combined(of, lambda a: array == alphabet.index(a), since, known)
         return np.broadcast_to(found, array.shape)
 
     def since(of: Since) -> np.ndarray:
@@ -309,7 +309,7 @@ def temporal_depth(of: Formula) -> int:
 
 
 def size(of: Formula) -> int:
-    """Letters and connectives of a formula, written out."""
+    """Symbols and connectives of a formula, written out."""
     sizes = dict[Formula, int]()
 
     def count(of: Formula) -> int:
@@ -344,32 +344,32 @@ def _parts(of: Formula) -> Sequence[Formula]:
 
 
 @checked
-def language(of: Formula, letters: Letters, name: str = "") -> Language:
-    """The words at whose last letter it holds, with their least automaton.
+def language(of: Formula, alphabet: Alphabet, name: str = "") -> Language:
+    """The words at whose last symbol it holds, with their least automaton.
 
     Raises ValueError for an automaton that passes 2000 states.
     """
     nodes = sinces(of)
 
-    def step(state: tuple[bool, ...], letter: str) -> tuple[bool, ...]:
+    def step(state: tuple[bool, ...], symbol: str) -> tuple[bool, ...]:
         before = dict(zip(nodes, state[1:], strict=True))
         known = dict[Formula, Truth]()
 
         def value(of: Formula) -> bool:
             return bool(
-                combined(of, lambda a: np.bool_(a == letter), lambda s: np.bool_(before[s]), known)
+                combined(of, lambda a: np.bool_(a == symbol), lambda s: np.bool_(before[s]), known)
             )
 
         after = (value(s.then) or (value(s.throughout) and before[s]) for s in nodes)
         return value(of), *after
 
     start = (False,) * (len(nodes) + 1)
-    return explored(start, step, lambda state: state[0], letters, name or str(of))
+    return explored(start, step, lambda state: state[0], alphabet, name or str(of))
 
 
 @checked
 def random_formula(
-    depth: Annotated[Steps, Within(most=MOST_DRAWN)], letters: Letters, seed: Seed
+    alphabet: Alphabet, depth: Annotated[Steps, Within(most=MOST_DRAWN)], seed: Seed
 ) -> Formula:
     """A formula of temporal depth at most `depth`, of connectives that are drawn uniformly."""
     rng: np.random.Generator = seed
@@ -377,7 +377,7 @@ def random_formula(
     def drawn(depth: int, size: int) -> Formula:
         kind = rng.integers(6) if size else 0
         if kind == 0:
-            return Letter(letters[rng.integers(len(letters))])
+            return Symbol(alphabet[rng.integers(len(alphabet))])
         if kind == 1:
             return Not(drawn(depth, size - 1))
         if kind in (2, 3):

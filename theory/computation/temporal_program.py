@@ -1,11 +1,11 @@
 """A formula of past temporal logic as a row of `since`, each with two truth tables.
 
-Going back from letter i, the first j at which ψ ∨ ¬φ decides φ since ψ: it holds iff ψ does there
+Going back from symbol i, the first j at which ψ ∨ ¬φ decides φ since ψ: it holds iff ψ does there
 [YCA2024].  So a `since` is known from
 
-    stop = ψ ∨ ¬φ        held = ψ        tables of the letter and of the `since` in φ and ψ
+    stop = ψ ∨ ¬φ        value = ψ        tables of the symbol and of the `since` in φ and ψ
 
-and a formula is a table of the letter and of the `since` in it.  Variables that do not matter are
+and a formula is a table of the symbol and of the `since` in it.  Variables that do not matter are
 left out of tables, and `since` that never hold, equal an earlier one, or do not matter to the
 formula, out of the row: it is at most as deep as the formula, and may be less.
 """
@@ -33,18 +33,18 @@ MOST_ROWS = 2**16  # of a truth table
 
 @dataclass(frozen=True)
 class Step:
-    """Variable v of a program: `node` holds iff `held` does at the latest letter before where
+    """Variable v of a program: `node` holds iff `value` does at the latest symbol before where
     `stop` does. `depth` is how many `since` stand in one another up to it."""
 
     node: Since
     stop: TruthTable
-    held: TruthTable
+    value: TruthTable
     depth: int
 
 
 @dataclass(frozen=True)
 class Program:
-    """Variable 0 is the letter, variable v the `since` of steps[v − 1]; `answer` the formula."""
+    """Variable 0 is the symbol, variable v the `since` of steps[v − 1]; `answer` the formula."""
 
     steps: tuple[Step, ...]
     answer: TruthTable
@@ -59,11 +59,11 @@ class Program:
         found: dict[TruthTable, Formula] = {}
         for step in self.steps:
             found.setdefault(step.stop, step.node.stop)
-            found.setdefault(step.held, step.node.then)
+            found.setdefault(step.value, step.node.then)
         return found
 
 
-def program(of: Formula, letters: str) -> Program:
+def program(of: Formula, alphabet: str) -> Program:
     """The row of `since` of a formula.
 
     Raises ValueError for a table of more than 2^16 rows.
@@ -72,11 +72,11 @@ def program(of: Formula, letters: str) -> Program:
 
     def table(of: Formula) -> TruthTable:
         reads = sorted({v for node in outermost(of) if (v := variable[node]) is not None})
-        shape = (len(letters), *[2] * len(reads))
-        if len(letters) * 2 ** len(reads) > MOST_ROWS:
+        shape = (len(alphabet), *[2] * len(reads))
+        if len(alphabet) * 2 ** len(reads) > MOST_ROWS:
             raise InputError(
                 f"a Boolean part has {len(reads)} different since, and its truth table "
-                f"{len(letters)}·2^{len(reads)} rows, more than {MOST_ROWS}: give a simpler formula"
+                f"{len(alphabet)}·2^{len(reads)} rows, more than {MOST_ROWS}: give a simpler one"
             )
         places = np.indices(shape, sparse=True)
 
@@ -84,18 +84,18 @@ def program(of: Formula, letters: str) -> Program:
             v = variable[node]
             return np.bool_(False) if v is None else places[1 + reads.index(v)] == 1
 
-        values = combined(of, lambda a: places[0] == letters.index(a), since)
+        values = combined(of, lambda a: places[0] == alphabet.index(a), since)
         return truth_table((0, *reads), np.broadcast_to(values, shape))
 
     never = TruthTable((), np.array(False))
     for node in sinces(of):
-        stop, held = table(node.stop), table(node.then)
-        alike = (v for v, s in enumerate(steps, start=1) if (s.stop, s.held) == (stop, held))
-        variable[node] = None if held == never else next(alike, len(steps) + 1)
+        stop, value = table(node.stop), table(node.then)
+        alike = (v for v, s in enumerate(steps, start=1) if (s.stop, s.value) == (stop, value))
+        variable[node] = None if value == never else next(alike, len(steps) + 1)
         if variable[node] == len(steps) + 1:
             so_far = Program(tuple(steps), stop)
-            depth = 1 + max(so_far.depth(stop), so_far.depth(held))
-            steps.append(Step(node, stop, held, depth))
+            depth = 1 + max(so_far.depth(stop), so_far.depth(value))
+            steps.append(Step(node, stop, value, depth))
     return _needed(Program(tuple(steps), table(of)))
 
 
@@ -106,7 +106,7 @@ def _needed(of: Program) -> Program:
         if (v := left.pop()) not in kept:
             kept.add(v)
             step = of.steps[v - 1]
-            left += [u for u in (*step.stop.reads, *step.held.reads) if u]
+            left += [u for u in (*step.stop.reads, *step.value.reads) if u]
     number = {0: 0} | {v: i for i, v in enumerate(sorted(kept), start=1)}
 
     def renumbered(table: TruthTable) -> TruthTable:
@@ -114,24 +114,24 @@ def _needed(of: Program) -> Program:
 
     steps = (of.steps[v - 1] for v in sorted(kept))
     return Program(
-        tuple(Step(s.node, renumbered(s.stop), renumbered(s.held), s.depth) for s in steps),
+        tuple(Step(s.node, renumbered(s.stop), renumbered(s.value), s.depth) for s in steps),
         renumbered(of.answer),
     )
 
 
-def language_of_program(by: Program, letters: str) -> Language:
-    """The automaton that goes along a word and remembers, for each step, what was held where it
+def language_of_program(by: Program, alphabet: str) -> Language:
+    """The automaton that goes along a word and remembers, for each step, what was value where it
     last stopped."""
 
-    def step(state: tuple[bool, ...], letter: str) -> tuple[bool, ...]:
-        values = letters.index(letter), *map(int, state[1:])
+    def step(state: tuple[bool, ...], symbol: str) -> tuple[bool, ...]:
+        values = alphabet.index(symbol), *map(int, state[1:])
 
         def entry(table: TruthTable) -> bool:
             return bool(table.values[tuple(values[v] for v in table.reads)])
 
         pairs = zip(by.steps, state[1:], strict=True)
-        after = [entry(s.held) if entry(s.stop) else before for s, before in pairs]
+        after = [entry(s.value) if entry(s.stop) else before for s, before in pairs]
         return entry(by.answer), *after
 
     start = (False,) * (len(by.steps) + 1)
-    return explored(start, step, lambda state: state[0], letters, "the row of truth tables")
+    return explored(start, step, lambda state: state[0], alphabet, "the row of truth tables")

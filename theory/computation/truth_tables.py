@@ -1,6 +1,6 @@
-"""Truth tables of a letter and of bits, and the cubes that they are made of.
+"""Truth tables of a symbol and of bits, and the cubes that they are made of.
 
-Variable 0 is the letter, with a value for each; variables 1, 2, … are bits.  A cube says of some
+Variable 0 is the symbol, with a value for each; variables 1, 2, … are bits.  A cube says of some
 variables among which values they are; a table is true where one of its cubes holds, and its cubes
 exclude each other.
 """

@@ -7,14 +7,14 @@ from typing import Annotated
 
 import numpy as np
 
-from constructions.computation.counting import from_counting
+from constructions.computation import from_formula
 from constructions.transformer import Transformer
 from theory.computation.counting import (
     Formula,
     counting_depth,
     counting_words,
-    letters,
     random_formula,
+    symbols,
 )
 from theory.computation.counting import checked_alphabet as checked
 from theory.computation.counting import holds as by_definition
@@ -72,22 +72,22 @@ def counting(
     All scores are 0, so that softmax is exact at any inverse temperature; majority takes 1 layer,
     Dyck-1 and aⁿbⁿcⁿ take 2.  A comparison is a step of slope Θ(T).
     """
-    for name, (chosen, signs) in _chosen(run, formula, alphabet, depth).items():
-        statement = says(run, name, chosen, signs)
-        model = statement.at(len(signs), length).model
+    for name, (chosen, over) in _chosen(run, formula, alphabet, depth).items():
+        statement = built(run, name, chosen, over)
+        model = statement.at(len(over), length).model
         found = [layers(model, chosen)]
         if name in NAMED:
             found.append(size(model, f"counting-{name}"))
-            found.append(_language(name, len(signs), run.quick))
+            found.append(_language(name, len(over), run.quick))
         yield from labelled(name, found)
-        yield from labelled(name, _agreement(run, statement, len(signs), model, samples))
+        yield from labelled(name, _agreement(run, statement, len(over), model, samples))
         for number, block in enumerate(model.blocks, start=1):
             if block.attn is not None:
                 yield gap_finding(name, model, averaging(model, number))
         if model.n_layers == 0:  # of the letter alone
             continue
-        short = statement.at(len(signs), min(length, 8)).model
-        rows = np.concatenate([r[:1] for r in words_of(run, name, len(signs), min(length, 8), 1)])
+        short = statement.at(len(over), min(length, 8)).model
+        rows = np.concatenate([r[:1] for r in words_of(run, name, len(over), min(length, 8), 1)])
         yield from labelled(name, [same_as_hardmax("softmax/same", short, rows)])
 
 
@@ -98,20 +98,20 @@ def _chosen(
     one over each of two alphabets."""
     if text is not None:
         formula = parse(text)
-        given = "".join(sorted(letters(formula))) or "a" if alphabet is None else alphabet
+        given = "".join(sorted(symbols(formula))) or "a" if alphabet is None else alphabet
         return {"formula": (formula, checked(given, formula))}
     named, drawn = (NAMED, ("ab", "abc")) if alphabet is None else ({}, (alphabet,))
     rng = np.random.default_rng(run.seed)
     return dict(named) | {
-        f"random-{signs}": (random_formula(signs, depth, rng), signs) for signs in drawn
+        f"random-{over}": (random_formula(over, depth, rng), over) for over in drawn
     }
 
 
-def says(run: Run, name: str, formula: Formula, alphabet: str) -> OverTokens:
+def built(run: Run, name: str, formula: Formula, alphabet: str) -> OverTokens:
     """The construction beside the formula's definition."""
     return OverTokens(
         name,
-        lambda V, n: run.build(from_counting, formula, n, alphabet=alphabet),
+        lambda V, n: run.build(from_formula, formula, alphabet, n),
         lambda words: by_definition(formula, words, alphabet).astype(int),
         symbols=len(alphabet),
         shown=lambda word: "".join(alphabet[a] for a in word),
@@ -193,7 +193,7 @@ def apart(model: Transformer, words: np.ndarray) -> float:
 
 def words_of(run: Run, name: str, V: int, n: int, samples: int) -> list[np.ndarray]:
     """Random words, and those on which counts nearly tie, or brackets nearly close."""
-    families = families_of(run, V, n, samples) | counting_words(n, V, run.rng)
+    families = families_of(run, V, n, samples) | counting_words(V, n, run.rng)
     if name == "dyck-1":
         families |= adversarial_words(n, 1, run.rng)
     return list(families.values())

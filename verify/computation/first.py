@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from constructions.computation import first_letter, first_letter_bounded
-from constructions.computation import first_letter as construction
+from constructions.computation import first_symbol, first_symbol_bounded
+from constructions.computation import first_symbol as construction
 from constructions.transformer import Transformer
 from theory.balls import exactly
 from theory.computation.first import bounded_first_logit, least_signed_first
-from theory.computation.first import first_letter as definition
+from theory.computation.first import first_symbol as definition
 from theory.computation.ones import bits_lost
 from theory.sequences import all_sequences
 from verify.claim import Run, claim
@@ -57,7 +57,7 @@ def first(run: Run, *, length: Length = 40, samples: Samples = 50) -> Iterator[F
     yield from computes(run, statement, 2, length, samples, exhaustive=(2, 10))
     model = statement.at(2, length).model
     yield gap_finding(statement.label, model, looking_first(model))
-    sharp = partial(run.build, first_letter)
+    sharp = partial(run.build, first_symbol)
     for beta in SHARPNESS:
         found = least_logit(partial(sharp, sharpness=beta), beta, 5 if run.quick else LONGEST)
         yield from labelled("softmax", [found])
@@ -73,7 +73,7 @@ def bounded(run: Run, layer_norm: bool) -> Iterator[Finding]:
     their logits are."""
     paper = OverTokens(
         "",
-        lambda V, n: run.build(first_letter_bounded, n, layer_norm=layer_norm),
+        lambda V, n: run.build(first_symbol_bounded, n, layer_norm=layer_norm),
         definition,
         symbols=2,
     )
@@ -104,9 +104,9 @@ def least_logit(build: Callable[[int], Transformer], beta: int, longest: int) ->
         bound, least = least_signed_first((-arb(beta)).exp()), arb("inf")
         for n in range(1, longest + 1):
             model = build(n)
-            attn, letter = model.blocks[0].attn, model.stream["letter"]
+            attn, symbol = model.blocks[0].attn, model.stream["symbol"]
             assert attn is not None
-            blind = blind and not any(bool(W[:, letter].any()) for W in (attn.W_Q, attn.W_K))
+            blind = blind and not any(bool(W[:, symbol].any()) for W in (attn.W_Q, attn.W_K))
             for x in (0, 1):
                 word = np.full(n, 1 - x)
                 word[0] = x

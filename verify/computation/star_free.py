@@ -39,7 +39,7 @@ from verify.evidence.size import units
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, equal, labelled
 
-LETTERS = "ab"
+ALPHABET = "ab"
 ALTERNATE = "b and yesterday a and historically (a and not yesterday a or b and yesterday a)"
 NAMED = {  # formulas and regular expressions that say the same
     "alternating": (ALTERNATE, "(ab)+", "ab"),
@@ -55,7 +55,7 @@ class Case:
 
     label: str
     formula: Formula
-    letters: str
+    alphabet: str
     expression: Language | None = None
 
 
@@ -64,7 +64,7 @@ class Case:
     picture="verify.retrieval.pictures:draw",
     faults_seen=[
         {"length": 5, "samples": 4},
-        {"formula": "c since once a", "length": 4, "letters": "abc"},
+        {"formula": "c since once a", "length": 4, "alphabet": "abc"},
     ],
 )
 def star_free(
@@ -76,7 +76,7 @@ def star_free(
     regex: Annotated[
         str | None, option("a regular expression, such as '(ab)+'", metavar="EXPRESSION")
     ] = None,
-    letters: Annotated[
+    alphabet: Annotated[
         str | None, option("those of words; without it, ab or those of the expression")
     ] = None,
     depth: Annotated[
@@ -101,40 +101,40 @@ def star_free(
     automaton is a cascade of flip-flops (latches) alone: shown for all two-symbol automata of three
     states.
     """
-    cases = chosen(run, formula, regex, letters, depth)
+    cases = chosen(run, formula, regex, alphabet, depth)
     for case in cases:
         yield from _shown(run, case, length, samples)
     if formula is None and regex is None:
         yield aperiodic_iff_latches(2 if run.quick else 3)
     case = cases[0]
-    row = run.rng.integers(len(case.letters), size=min(length, 12))
-    model = recognises(run, case, "lean").at(len(case.letters), len(row)).model
-    run.draw(model, row, [case.letters[a] for a in row])
+    row = run.rng.integers(len(case.alphabet), size=min(length, 12))
+    model = recognises(run, case, "lean").at(len(case.alphabet), len(row)).model
+    run.draw(model, row, [case.alphabet[a] for a in row])
 
 
 def chosen(
-    run: Run, text: str | None, regex: str | None, letters: str | None, depth: int
+    run: Run, text: str | None, regex: str | None, alphabet: str | None, depth: int
 ) -> list[Case]:
     """The language that was asked for; or those that have names, and one of a random formula."""
-    given = LETTERS if letters is None else letters
+    given = ALPHABET if alphabet is None else alphabet
     if text is None and regex is None:
-        drawn = random_formula(depth, given, np.random.default_rng(run.seed))
+        drawn = random_formula(given, depth, np.random.default_rng(run.seed))
         names = [*NAMED][:1] if run.quick else [*NAMED]
         return [*(_case(name, *NAMED[name]) for name in names), Case("random", drawn, given)]
     if regex is None:
         return [_case("formula", text, None, given)]
-    return [_case("regex" if text is None else "formula", text, regex, letters)]
+    return [_case("regex" if text is None else "formula", text, regex, alphabet)]
 
 
-def _case(label: str, text: str | None, regex: str | None, letters: str | None) -> Case:
-    expression = None if regex is None else regular_expression(regex, letters)
+def _case(label: str, text: str | None, regex: str | None, alphabet: str | None) -> Case:
+    expression = None if regex is None else regular_expression(regex, alphabet)
     if expression is not None:
-        letters = expression.letters
-    assert letters is not None
+        alphabet = expression.letters
+    assert alphabet is not None
     if text is not None:
-        return Case(label, formula(text, letters), letters, expression)
+        return Case(label, formula(text, alphabet), alphabet, expression)
     assert expression is not None
-    return Case(label, formula_of(expression), letters, expression)
+    return Case(label, formula_of(expression), alphabet, expression)
 
 
 def recognises(run: Run, case: Case, form: Form) -> OverTokens:
@@ -143,15 +143,15 @@ def recognises(run: Run, case: Case, form: Form) -> OverTokens:
     def answers(words: np.ndarray) -> np.ndarray:
         if case.expression is not None:
             return case.expression.contains(words).astype(np.int64)
-        return by_definition(case.formula, words, case.letters).astype(np.int64)
+        return by_definition(case.formula, words, case.alphabet).astype(np.int64)
 
     levels = Counter(temporal_depth(node) for node in sinces(case.formula))
     return OverTokens(
         f"{case.label}/{form}",
-        lambda V, n: run.build(from_formula, case.formula, case.letters, n, form=form),
+        lambda V, n: run.build(from_formula, case.formula, case.alphabet, n, form=form),
         answers,
-        shown=lambda row: "".join(case.letters[a] for a in row),
-        symbols=len(case.letters),
+        shown=lambda row: "".join(case.alphabet[a] for a in row),
+        symbols=len(case.alphabet),
         theorem="star-free" if form == "lean" else "star-free-robust",
         parameters={"d": len(levels), "h": max(levels.values(), default=0)},
     )
@@ -159,7 +159,7 @@ def recognises(run: Run, case: Case, form: Form) -> OverTokens:
 
 def _shown(run: Run, case: Case, length: int, samples: int) -> Iterator[Finding]:
     """All that is shown of one language."""
-    V, by = len(case.letters), program(case.formula, case.letters)
+    V, by = len(case.alphabet), program(case.formula, case.alphabet)
     yield from labelled(case.label, said_alike(case, by))
     for form in ("lean", "robust"):
         statement = recognises(run, case, form)
@@ -175,7 +175,7 @@ def _shown(run: Run, case: Case, length: int, samples: int) -> Iterator[Finding]
 
 def robust(run: Run, case: Case, by: Program, length: int) -> Iterator[Finding]:
     """Softmax errors leave no trace: in the tables, by length, and in balls."""
-    V, at = len(case.letters), recognises(run, case, "robust").at
+    V, at = len(case.alphabet), recognises(run, case, "robust").at
     yield from bits_restored(at(V, length).model, by)
     k = max(sum(v > 0 for v in table.reads) for table in (*by.tables, by.answer))
     yield sharpness_at_two_lengths(
@@ -192,8 +192,8 @@ def robust(run: Run, case: Case, by: Program, length: int) -> Iterator[Finding]:
 def said_alike(case: Case, by: Program) -> Iterator[Finding]:
     """The row of truth tables, and the expression, say what the formula does: all pairs of states
     that words lead to are walked."""
-    language = language_of(case.formula, case.letters, case.label)
-    tabled = language_of_program(by, case.letters)
+    language = language_of(case.formula, case.alphabet, case.label)
+    tabled = language_of_program(by, case.alphabet)
     yield _same_language("tables/formula", "the row of truth tables", tabled, language)
     if case.expression is not None:
         yield _same_language("expression", "the regular expression", case.expression, language)

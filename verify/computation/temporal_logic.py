@@ -16,7 +16,7 @@ from verify.evidence.gaps import States, at_positions, at_tokens
 from verify.evidence.restoring import after_mlp, traces
 from verify.finding import Finding, Verdict
 
-MOST_STATES = 2**14  # of a letter and the bits of one table
+MOST_STATES = 2**14  # of a symbol and the bits of one table
 
 
 def head_states(model: Transformer, by: Program) -> Iterator[States]:
@@ -25,14 +25,14 @@ def head_states(model: Transformer, by: Program) -> Iterator[States]:
     if not by.steps:
         return
     heads, V = Counter[int](), model.interface.vocabulary_size
-    j, letter = at_positions(model, "j")["j"], at_tokens(model, "letter")["letter"]
+    j, symbol = at_positions(model, "j")["j"], at_tokens(model, "symbol")["symbol"]
     here = np.arange(len(j))
     for step in by.steps:
         head, registers = heads[step.depth], _flag_registers(model, step.depth, heads[step.depth])
         heads[step.depth] += 1
         values, stops = np.zeros((1, 0)), np.zeros(1, dtype=bool)
-        if registers == ["letter"]:
-            values, stops = letter[:V], np.broadcast_to(step.stop.values, V)
+        if registers == ["symbol"]:
+            values, stops = symbol[:V], np.broadcast_to(step.stop.values, V)
         elif registers:
             values, stops = np.array([[0.0], [1.0]]), np.array([False, True])
         at = np.concatenate([[0], np.repeat(here[1:], len(values))])
@@ -52,10 +52,10 @@ def _flag_registers(model: Transformer, layer: int, head: int) -> list[str]:
 
 
 def tables_written(model: Transformer, by: Program) -> Iterator[Finding]:
-    """Each table is written as it is, for every letter and all values of the bits that its units
+    """Each table is written as it is, for every symbol and all values of the bits that its units
     read, and as 0 at BOS, which is a row of zeros: with the gaps, all is as proved at every length.
 
-    A table of the letter alone is in W_E, others in MLPs.
+    A table of the symbol alone is in W_E, others in MLPs.
     """
     wrong, count, exact, stray = 0, 0, True, list[str]()
     for stage, table in _written(model, by):
@@ -76,7 +76,7 @@ def tables_written(model: Transformer, by: Program) -> Iterator[Finding]:
     if count:
         yield Finding(
             "tables/weights",
-            "the truth tables are written, of every letter and all bits, and 0 at BOS",
+            "the truth tables are written, of every symbol and all bits, and 0 at BOS",
             "proved" if exact else "float",
             wrong,
             0,
@@ -93,7 +93,7 @@ def bits_restored(model: Transformer, by: Program) -> Iterator[Finding]:
     V = model.interface.vocabulary_size
     for block in model.blocks:
         for made in block.restores:
-            bits = sorted(int(n.removeprefix("since")) for n in made.within if n != "letter")
+            bits = sorted(int(n.removeprefix("since")) for n in made.within if n != "symbol")
             if V * 2 ** len(bits) > MOST_STATES:
                 large = True
                 continue
@@ -129,13 +129,13 @@ def _written(model: Transformer, by: Program) -> Iterator[tuple[Stage, TruthTabl
 
 
 def _states(model: Transformer, table: TruthTable) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """All values (states, variables) of the letter and of the bits that a table reads, and what
+    """All values (states, variables) of the symbol and of the bits that a table reads, and what
     stands in registers then."""
     V, bits = model.interface.vocabulary_size, [v for v in table.reads if v]
     every = np.indices((V, *[2] * len(bits))).reshape(1 + len(bits), -1)
     variables = np.zeros((every.shape[1], max(bits, default=0) + 1), dtype=np.int64)
     variables[:, [0, *bits]] = every.T
-    states = {"letter": np.eye(V)[variables[:, 0]]}
+    states = {"symbol": np.eye(V)[variables[:, 0]]}
     return variables, states | {f"since{v}": variables[:, [v]].astype(float) for v in bits}
 
 
