@@ -2,12 +2,12 @@
 
 import numpy as np
 
-FITTED = ("fitted_filter", "fitted_ridge", "unfiltered")
+FITTED = ("fitted_filter", "fitted_ridge", "unexplained_fraction")
 OF_WISHART = ("best_step_size", "descent_error", "polynomial_errors", "wishart_moments")
 
 FILTERED = {
     "errors": np.linspace(1, 2, 8),
-    "shares": np.ones((8, 2)),
+    "components": np.ones((8, 2)),
     "z": np.linspace([0.5, 1], [0.7, 1], 8),
 }
 ARGUMENTS = {

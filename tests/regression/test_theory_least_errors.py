@@ -11,9 +11,9 @@ from refusals import rejects
 
 from theory.regression import (
     best_step_size,
-    descent_error,
     gaussian_prompts,
     gradient_descent,
+    gradient_descent_error,
     least_errors,
     polynomial_errors,
 )
@@ -39,7 +39,7 @@ def test_one_term_is_one_step_of_the_best_size(d, more):
     assert encloses(least, d - fmpq(n * d, n + d + 1))
     size = best_step_size(n, d, 1)
     assert size == pytest.approx(1 / (n + d + 1), rel=1e-12)
-    assert float(descent_error(n, d, 1, size)) == pytest.approx(float(least), rel=1e-12)
+    assert float(gradient_descent_error(n, d, 1, size)) == pytest.approx(float(least), rel=1e-12)
 
 
 @pytest.mark.parametrize("largest", [4.0, 15.0])
@@ -56,7 +56,9 @@ def test_one_eigenvalue_up_to_a_bound_by_quadrature(largest):
         assert float(found) == pytest.approx((root**2 * (1 + powers @ left) ** 2).sum(), rel=1e-8)
     for k in (0, 1, 5):
         wanted = (root**2 * (1 - 0.2 * s) ** (2 * k)).sum()
-        assert float(descent_error(n, 1, k, 0.2, largest)) == pytest.approx(wanted, rel=1e-9)
+        assert float(gradient_descent_error(n, 1, k, 0.2, largest)) == pytest.approx(
+            wanted, rel=1e-9
+        )
 
 
 def test_the_error_is_that_of_gradient_descent():
@@ -67,7 +69,7 @@ def test_the_error_is_that_of_gradient_descent():
     w = gradient_descent(p.x, p.y, k, size)
     squares = (np.vecdot(w, p.x_query) - p.y_query) ** 2
     error = squares.std() / np.sqrt(len(squares))
-    assert abs(float(descent_error(n, d, k, size)) - squares.mean()) <= 5 * error
+    assert abs(float(gradient_descent_error(n, d, k, size)) - squares.mean()) <= 5 * error
 
 
 @pytest.mark.parametrize("largest", [None, 30.0])
@@ -78,7 +80,8 @@ def test_no_step_size_is_better_and_more_terms_are(largest):
     for k in (1, 3, 9):
         size = best_step_size(n, d, k, largest)
         own, *others = (
-            float(descent_error(n, d, k, factor * size, largest)) for factor in (1, 0.99, 1.01)
+            float(gradient_descent_error(n, d, k, factor * size, largest))
+            for factor in (1, 0.99, 1.01)
         )
         assert own < min(others)
         assert own >= least[k - 1] * (1 - 1e-12)
@@ -87,8 +90,8 @@ def test_no_step_size_is_better_and_more_terms_are(largest):
 def test_more_terms_than_the_precision_serves_are_rejected(monkeypatch):
     monkeypatch.setattr("theory.regression.wishart.BITS", 100)
     monkeypatch.setattr(least_errors, "BITS", 100)
-    with rejects("terms", "100"):
+    with rejects("n_terms", "100"):
         polynomial_errors(10, 3, 30)
-    for call in (best_step_size, lambda *sizes: descent_error(*sizes, 0.012)):
+    for call in (best_step_size, lambda *sizes: gradient_descent_error(*sizes, 0.012)):
         with rejects("k", "100"):
             call(10, 3, 60)

@@ -279,12 +279,40 @@ def test_iterates_start_at_zero(iterates):
     np.testing.assert_array_equal(next(iterates(p.x, p.y)), np.zeros((6, 3)))
 
 
-def test_divergence_is_computed():
-    p = problems()
-    assert not np.isfinite(r.newton(p.x, p.y, 20, 1.0)).any()
-    assert not np.isfinite(r.hyperpower(p.x, p.y, 20, 3, 1.0, "identity")).any()
-    assert not np.isfinite(r.gradient_descent(p.x, p.y, 3000, 1.0)).any()
-    assert not np.isfinite(r.chebyshev(p.x, p.y, 3000, 0.1, 0.2)).any()
+DIVERGENT = {
+    "alpha": lambda p, k: r.newton(p.x, p.y, k, 1.0),
+    "alpha, order 3": lambda p, k: r.hyperpower(p.x, p.y, k, 3, 1.0, "identity"),
+    "step_size": lambda p, k: r.gradient_descent(p.x, p.y, 10 * k, 1.0),
+    "largest": lambda p, k: r.chebyshev(p.x, p.y, 10 * k, 0.1, 0.2),
+}
+
+
+@pytest.mark.parametrize("name", DIVERGENT)
+def test_divergence_is_computed_until_it_overflows(name):
+    p, solve, names = problems(), DIVERGENT[name], name.split(",")
+    assert np.abs(solve(p, 4)).max() > 1e6
+    with rejects(names[0]):
+        solve(p, 300)
+
+
+EXTREME = {
+    "newton": lambda x, y: r.newton(x, y, 1, 1e300),
+    "hyperpower": lambda x, y: r.hyperpower(x, y, 1, 3, 1e300),
+    "gradient_descent": lambda x, y: r.gradient_descent(x, y, 2, 1e300),
+    "chebyshev": lambda x, y: r.chebyshev(x, y, 60, 1e-300, 2e-300),
+    "online_gradient_descent": lambda x, y: r.online_gradient_descent(x, y, 1e300),
+    "normalised": lambda x, y: r.online_gradient_descent(1e-300 * x, 1e20 * y),
+    "conjugate_gradient": lambda x, y: r.conjugate_gradient(1e-300 * x, 1e20 * y, 3),
+    "ols": lambda x, y: r.ols(1e-300 * x, 1e20 * y),
+    "ridge": lambda x, y: r.ridge(1e200 * x, y, 1.0),
+}
+
+
+@pytest.mark.parametrize("name", EXTREME)
+def test_weights_that_overflow_are_rejected(name):
+    x, y = np.array([[1e5, 2e5], [3e5, 4e5]]), np.array([1.0, -1.0])
+    with rejects("x"):
+        EXTREME[name](x, y)
 
 
 @pytest.mark.parametrize("solve", [lambda *a: r.chebyshev(*a[:2], 1, *a[2:]), r.chebyshev_iterates])

@@ -182,7 +182,7 @@ def test_rank_is_exact(problem):
     for t in range(len(x) + 1):
         rank = fmpz_mat(x[:t].astype(int).tolist()).rank() if t else 0
         assert (spectrum.eigenvalues[t] > 0).sum() == rank
-        assert (spectrum.shares[t, : x.shape[1] - rank] == 0).all()
+        assert (spectrum.components[t, : x.shape[1] - rank] == 0).all()
 
 
 def test_long_runs():
@@ -191,12 +191,12 @@ def test_long_runs():
     s = r.PrefixSpectrum(p.x, p.y, p.x_query)
     long = s.newton([60], 1 / s.largest**2)[0]
     np.testing.assert_allclose(
-        long, s.ols(), rtol=0, atol=64 * EPS * np.abs(s.shares).sum(-1).max()
+        long, s.ols(), rtol=0, atol=64 * EPS * np.abs(s.components).sum(-1).max()
     )
     step_size = 1 / s.largest
     descent = s.gradient_descent([3000], step_size)[0]
     left = (1 - s.smallest * step_size) ** 3000 + 64 * EPS
-    assert (np.abs(descent - s.ols()) <= left * np.abs(s.shares).sum(axis=-1)).all()
+    assert (np.abs(descent - s.ols()) <= left * np.abs(s.components).sum(axis=-1)).all()
 
 
 def test_batched_like_single_and_prefixes_do_not_see_the_future():
@@ -235,7 +235,7 @@ def test_blocks_do_not_show(monkeypatch, block):
     s = r.PrefixSpectrum(p.x, p.y, p.x_query)
     rounding = 8 * 44 * EPS * whole.largest.max()
     np.testing.assert_allclose(s.eigenvalues, whole.eigenvalues, rtol=0, atol=rounding)
-    atol = 44 * rounding * np.abs(whole.shares).max() / whole.smallest[..., 1:].min()
+    atol = 44 * rounding * np.abs(whole.components).max() / whole.smallest[..., 1:].min()
     newton = whole.newton([0, 1, 4], 1 / whole.largest**2)
     np.testing.assert_allclose(s.newton([0, 1, 4], 1 / s.largest**2), newton, rtol=0, atol=atol)
 

@@ -1,7 +1,11 @@
 """In-context linear regression: prompts, solvers, exact spectra and rates.
 
-Notation: examples x (…, n, d), labels y (…, n), S = XᵀX, b = Xᵀy; every solver returns weights w
-(…, d), and the prediction at a query is ⟨w, x_query⟩.
+Notation: examples x (…, n, d), labels y (…, n), S = XᵀX, b = Xᵀy.  Every solver returns weights w
+(…, d); the prediction at a query is ⟨w, x_query⟩.
+
+`newton`, `hyperpower`, `gradient_descent`, `online_gradient_descent` and `chebyshev` are algorithms
+here and transformers in `constructions.regression`: a program that uses both imports the modules,
+`from theory import regression` and `import constructions`, and not their names by `*`.
 """
 
 from theory.regression.chebyshev import chebyshev, chebyshev_iterates
@@ -12,12 +16,12 @@ from theory.regression.filters import (
     filter_residual,
     fitted_filter,
     fitted_ridge,
-    unfiltered,
+    unexplained_fraction,
 )
 from theory.regression.gradient_descent import gradient_descent, gradient_descent_iterates
 from theory.regression.growth import growth_of, matching_steps
 from theory.regression.hyperpower import hyperpower, hyperpower_inverses
-from theory.regression.least_errors import best_step_size, descent_error, polynomial_errors
+from theory.regression.least_errors import best_step_size, gradient_descent_error, polynomial_errors
 from theory.regression.newton import Start, newton, newton_inverses
 from theory.regression.normal_equations import normal_equations
 from theory.regression.ols import ols
@@ -83,7 +87,6 @@ __all__ = [
     "conjugate_gradient_iterates",
     "conjugate_gradient_steps",
     "covariance_prompts",
-    "descent_error",
     "error_cosines",
     "error_distance",
     "error_distances",
@@ -93,6 +96,7 @@ __all__ = [
     "fitted_ridge",
     "gaussian_prompts",
     "gradient_descent",
+    "gradient_descent_error",
     "gradient_descent_fitted",
     "gradient_descent_iterates",
     "gradient_descent_residual",
@@ -124,7 +128,7 @@ __all__ = [
     "ridge",
     "ridge_fitted",
     "ridge_residual",
-    "unfiltered",
+    "unexplained_fraction",
     "weight_cosines",
     "weight_similarity",
     "wishart_moments",

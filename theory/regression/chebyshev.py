@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from theory.kinds import InputError, Inputs, Labels, PerPrompt, checked
-from theory.regression.iterates import Iterations, after
+from theory.regression.iterates import Iterations, after, finite
 from theory.regression.normal_equations import normal_equations
 
 
 def ordered_bounds(smallest: np.ndarray, largest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The bounds as arrays of one shape with smallest ≤ largest; else `ValueError`."""
+    """The bounds, broadcast to one shape.  Raises `ValueError` unless smallest ≤ largest."""
     low, high = np.broadcast_arrays(smallest, largest)
     if (low > high).any():
         raise InputError(
@@ -26,41 +26,43 @@ def ordered_bounds(smallest: np.ndarray, largest: np.ndarray) -> tuple[np.ndarra
 def chebyshev_iterates(
     x: Inputs, y: Labels, smallest: PerPrompt, largest: PerPrompt
 ) -> Iterator[np.ndarray]:
-    """Yield w₀ = 0, w₁, w₂, … (each (…, d)) of the Chebyshev semi-iteration, for ever.
+    """Yield the iterates w₀ = 0, w₁, w₂, … (each (…, d)) of the Chebyshev semi-iteration.
 
     x (…, n, d), y (…, n); a = `smallest`, c = `largest` with 0 < a ≤ c, one number or one per
     prompt, should enclose the non-zero eigenvalues of S. The residual factor after k steps,
     T_k((c + a − 2λ)/(c − a)) / T_k((c + a)/(c − a)), is the least possible in the worst case over
     [a, c] for a polynomial of degree k with value 1 at 0 [Saad2003, Algorithm 12.1].
-    For a = c the iteration is gradient descent with step 1/a. An eigenvalue above a + c makes it
-    diverge, which is computed and raises no error.
+    For a = c the iteration is gradient descent with step size 1/a. It diverges if S has an
+    eigenvalue above a + c; divergence alone raises no error.
 
-    Raises `ValueError` for smallest > largest, and as `normal_equations` does.
+    Raises `ValueError` if smallest > largest, if an iterate overflows, and where `normal_equations`
+    does.
     """
     S, b = normal_equations(x, y)
     low, high = ordered_bounds(smallest, largest)
-    centre, radius = ((high + low) / 2)[..., None], ((high - low) / 2)[..., None]
+    # Halved first, as the sum of two large bounds overflows.
+    centre, radius = (high / 2 + low / 2)[..., None], (high / 2 - low / 2)[..., None]
 
     def recursion() -> Iterator[np.ndarray]:
         w, r = np.zeros_like(b), b
         # ρ_j = T_{j−1}(centre/radius) / T_j(centre/radius); for radius = 0 it is 0.
-        rho = radius / centre
-        step = r / centre
+        with np.errstate(all="ignore"):
+            rho, step = radius / centre, r / centre
         while True:
             yield w
-            with np.errstate(over="ignore", invalid="ignore"):
+            with np.errstate(all="ignore"):
                 w = w + step
                 r = r - np.matvec(S, step)
                 denominator = 2 * centre - radius * rho
                 step = (radius * rho * step + 2 * r) / denominator
             rho = radius / denominator
 
-    return recursion()
+    return finite(recursion(), "give a larger bound `largest`, or rescale x and y")
 
 
 @checked
 def chebyshev(
     x: Inputs, y: Labels, k: Iterations, smallest: PerPrompt, largest: PerPrompt
 ) -> np.ndarray:
-    """w_k (…, d), the weights after `k` ≥ 0 steps of `chebyshev_iterates`."""
+    """The weights w_k (…, d) after `k` ≥ 0 steps of `chebyshev_iterates`, which raises the same."""
     return after(k, chebyshev_iterates(x, y, smallest, largest))

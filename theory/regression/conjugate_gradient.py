@@ -7,22 +7,23 @@ from collections.abc import Iterator
 import numpy as np
 
 from theory.kinds import Inputs, Labels, checked
-from theory.regression.iterates import Iterations, after
+from theory.regression.iterates import Iterations, after, finite
 
 
 @checked
 def conjugate_gradient_iterates(x: Inputs, y: Labels) -> Iterator[np.ndarray]:
-    """Yield w₀ = 0, w₁, w₂, … (each (…, d)): w_k minimises ‖Xw − y‖² over span{b, Sb, …, S^(k−1)b}.
+    """Yield the iterates w₀ = 0, w₁, w₂, … (each (…, d)) of conjugate gradients.
 
-    x (…, n, d), y (…, n). In exact arithmetic w_k is the minimum-norm least-squares solution once k
-    reaches the number of distinct non-zero eigenvalues of S, so at k = rank(S) ≤ min(n, d) at the
-    latest [Hestenes1952]. Runs the form that keeps r = y − Xw and never forms S
-    [Hestenes1952].
+    x (…, n, d), y (…, n). w_k minimises ‖Xw − y‖² over span{b, Sb, …, S^(k−1)b}. In exact
+    arithmetic w_k is the minimum-norm least-squares solution once k reaches the number of distinct
+    non-zero eigenvalues of S, hence for all k ≥ rank(S) [Hestenes1952]. The recursion updates
+    r = y − Xw and never forms S [Hestenes1952].
 
-    A prompt whose gradient Xᵀr is zero to rounding, ‖Xᵀr‖ ≤ (n + d)·eps·‖X‖_F·‖y‖ (the error of
-    computing it), is solved and stands still: a further step would divide noise by noise.
+    The iterates of a prompt are constant once its gradient Xᵀr is zero up to rounding,
+    ‖Xᵀr‖ ≤ (n + d)·eps·‖X‖_F·‖y‖: a further step would be a quotient of rounding errors.
 
-    x and y of any length: they are divided by powers of two, which rounds nothing.
+    x and y may have any norm: they are divided by powers of two first, which is exact. Raises
+    `ValueError` if w_k itself overflows.
     """
     x, x_power = _near_one(x, (-2, -1))
     y, y_power = _near_one(y, (-1,))
@@ -45,7 +46,9 @@ def conjugate_gradient_iterates(x: Inputs, y: Labels) -> Iterator[np.ndarray]:
         direction, size = gradient, square(gradient)
         moving = size > floor
         while True:
-            yield np.ldexp(w, power)
+            with np.errstate(over="ignore"):
+                scaled = np.ldexp(w, power)
+            yield scaled
             image = np.matvec(x, direction)
             step = ratio(size, square(image), moving)
             w = w + step * direction
@@ -55,16 +58,16 @@ def conjugate_gradient_iterates(x: Inputs, y: Labels) -> Iterator[np.ndarray]:
             moving = moving & (size > floor)
             direction = gradient + ratio(size, previous, moving) * direction
 
-    return recursion()
+    return finite(recursion(), "rescale x and y")
 
 
 def _near_one(array: np.ndarray, axes: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Every prompt divided by a power of two so that its largest entry is in [½, 1), and this."""
+    """Each prompt divided by the power of two that takes its largest entry to [½, 1); the power."""
     _, power = np.frexp(np.abs(array).max(axes, keepdims=True))
     return np.ldexp(array, -power), power
 
 
 @checked
 def conjugate_gradient(x: Inputs, y: Labels, k: Iterations) -> np.ndarray:
-    """w_k (…, d), the weights after `k` ≥ 0 steps of `conjugate_gradient_iterates`."""
+    """The weights w_k (…, d) after `k` ≥ 0 steps of `conjugate_gradient_iterates`."""
     return after(k, conjugate_gradient_iterates(x, y))

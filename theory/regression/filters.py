@@ -1,19 +1,21 @@
-"""Residual filters: which algorithm an error looks like, by what it leaves of each eigendirection.
+"""Residual filters: the polynomial method whose errors are nearest to given errors.
 
-Where labels are ⟨w, x⟩ and S is regular, a method that has R(λ) left of each eigendirection errs by
+Let labels be ⟨w, x⟩ and S = Σ_i λ_i v_i v_iᵀ regular.  A method with residual factor R(λ) has the
+error
 
-    e = Σ_i R(λ_i) share_i,        share_i = ⟨v_i, w⟩⟨v_i, x⟩.
+    e = Σ_i R(λ_i) c_i,        c_i = ⟨v_i, w⟩⟨v_i, x⟩, the components of the prediction.
 
 Newton from αS with α = 1/λmax² and from αI with α = 1/λmax, and gradient descent and hyperpower of
-step size 1/λmax, are all of one family: with z = λ/λmax
+step size 1/λmax, belong to one family: with z = λ/λmax
 
     R(z) = (1 − z^p)^m,        p = 2 from αS, p = 1 from αI,
 
-m = 2^k for k Newton steps and m = k for k gradient steps.  So p and m are fitted to errors, by
-least squares; what is left of them says how much is no such filter.  Steps of another size, or of
-one size for all prompts, are no member of it: they come out near p = 1, and from .75 on.  Ridge
-regression leaves μ/(z + μ).  A filter without a form, piecewise linear in log z, says how much is
-no R(z) at all; of a function of S that depends on more than λ/λmax it says nothing.
+m = 2^k for k Newton steps and m = k for k gradient steps.  p and m are fitted to errors by least
+squares; the residual of the fit measures how far the errors are from this family.  Gradient descent
+with another step size, or with one step size for all prompts, is outside the family; its fitted p
+is at least 0.75 and near 1.  The filter of ridge regression is μ/(z + μ).  A free filter, piecewise
+linear in log z, measures which part of the squared error no function R(z) explains; it cannot
+represent functions of S that depend on more than λ/λmax.
 """
 
 from __future__ import annotations
@@ -26,20 +28,21 @@ from theory.kinds import Count, InputError, Positive, Reals, Within, checked
 
 Errors: TypeAlias = Annotated[Any, Reals("N")]
 """Errors of predictions, shape (N,)."""
-Shares: TypeAlias = Annotated[Any, Reals("N d")]
-"""The share of each eigendirection in them, shape (N, d)."""
+Components: TypeAlias = Annotated[Any, Reals("N d")]
+"""The components c_i of the predictions, shape (N, d)."""
 Ratios: TypeAlias = Annotated[Any, Reals("N d", Within(above=0, most=1))]
 """z = λ/λmax of each, in (0, 1], shape (N, d)."""
 Knots: TypeAlias = Annotated[Count, Within(most=1000)]
-"""So many knots are placed in two ways."""
+"""A number of knots, from 1 to 1000."""
 
 POWERS = 2.0 ** np.arange(-2, 2.5, 0.5)
 STEPS = 2.0 ** np.arange(-1, 20, 1.5)
-EVERY = 8  # of the errors count when a first guess is looked for
+TINY = 1e-100  # times the components squared: smaller squared errors leave nothing to fit
+EVERY = 8  # the initial guess is fitted to every eighth error
 
 
 class Filter(NamedTuple):
-    """(1 − z^power)^steps, and the share of the squared error that it leaves."""
+    """The filter (1 − z^power)^steps, and the fraction of the squared error that it leaves."""
 
     power: float
     steps: float
@@ -56,19 +59,19 @@ def filter_residual(
 
 @checked
 def fitted_filter(
-    errors: Errors, shares: Shares, z: Ratios, power: Positive | None = None
+    errors: Errors, components: Components, z: Ratios, power: Positive | None = None
 ) -> Filter:
-    """The filter nearest to errors (N,), from shares and z = λ/λmax (N, d), by least squares.
+    """The filter nearest to errors (N,), from components and z = λ/λmax (N, d), by least squares.
 
-    With `power` only the steps are fitted.  Raises `ValueError` for fewer than 8 errors, and where
-    all of them are 0.
+    If `power` is given, only the steps are fitted.  Raises `ValueError` for fewer than 8 errors,
+    and if all of them are 0.
     """
     from scipy.optimize import least_squares
 
-    total = _total(errors)
+    total = _total(errors, components)
 
     def guessed() -> tuple[float, float]:
-        few = (errors[::EVERY], shares[::EVERY], z[::EVERY])
+        few = (errors[::EVERY], components[::EVERY], z[::EVERY])
         tried = [(p, m) for p in (POWERS if power is None else [power]) for m in STEPS]
         return min(tried, key=lambda at: float((_left(*few, *at) ** 2).sum()))
 
@@ -78,12 +81,12 @@ def fitted_filter(
     def slopes(v: np.ndarray) -> np.ndarray:
         p, m = at(v)
         _, by_power, by_steps = _with_slopes(z, p, m)
-        columns = [-p * (by_power * shares).sum(-1)] if power is None else []
-        return np.stack([*columns, -m * (by_steps * shares).sum(-1)], axis=-1)
+        columns = [-p * (by_power * components).sum(-1)] if power is None else []
+        return np.stack([*columns, -m * (by_steps * components).sum(-1)], axis=-1)
 
     start = np.log(guessed())
     found = least_squares(
-        lambda v: _left(errors, shares, z, *at(v)),
+        lambda v: _left(errors, components, z, *at(v)),
         start if power is None else start[1:],
         slopes,
         bounds=(-7, 25),
@@ -93,41 +96,49 @@ def fitted_filter(
 
 
 @checked
-def fitted_ridge(errors: Errors, shares: Shares, z: Ratios) -> tuple[float, float]:
-    """μ of the filter μ/(z + μ) nearest to errors, and the share of the squared error that it
-    leaves.  Raises `ValueError` as `fitted_filter`."""
+def fitted_ridge(errors: Errors, components: Components, z: Ratios) -> tuple[float, float]:
+    """μ of the ridge filter μ/(z + μ) nearest to errors, and the fraction of error it leaves.
+
+    Raises `ValueError` as `fitted_filter`.
+    """
     from scipy.optimize import minimize_scalar
 
-    total = _total(errors)
+    total = _total(errors, components)
 
     def left(log: float) -> float:
         mu = np.exp(log)
-        return float(((errors - (mu / (z + mu) * shares).sum(-1)) ** 2).sum() / total)
+        return float(((errors - (mu / (z + mu) * components).sum(-1)) ** 2).sum() / total)
 
     found = minimize_scalar(left, bounds=(-25, 7), method="bounded")
     return float(np.exp(found.x)), float(found.fun)
 
 
 @checked
-def unfiltered(errors: Errors, shares: Shares, z: Ratios, knots: Knots = 24) -> float:
-    """The share of the squared error that no function R(z) explains.
+def unexplained_fraction(
+    errors: Errors, components: Components, z: Ratios, n_knots: Knots = 24
+) -> float:
+    """The fraction of the squared error that no function R(z) explains.
 
-    R is piecewise linear in log z, with `knots` at quantiles and as many spread evenly.  Raises
-    `ValueError` as `fitted_filter`.
+    R is piecewise linear in log z, with `n_knots` knots at quantiles and as many equally spaced.
+    Raises `ValueError` as `fitted_filter`.
     """
-    total, place = _total(errors), np.log(z)
-    even, quantiles = np.linspace(place.min(), 0, knots), np.linspace(0, 1, knots)
-    at = np.unique([*even, *np.quantile(place, quantiles)])
-    columns = [(np.interp(place, at, unit) * shares).sum(-1) for unit in np.eye(len(at))]
+    total, place = _total(errors, components), np.log(z)
+    spaced, quantiles = np.linspace(place.min(), 0, n_knots), np.linspace(0, 1, n_knots)
+    at = np.unique([*spaced, *np.quantile(place, quantiles)])
+    columns = [(np.interp(place, at, unit) * components).sum(-1) for unit in np.eye(len(at))]
     A = np.stack(columns, axis=-1)
     coefficients, *_ = np.linalg.lstsq(A, errors, rcond=None)
-    return float(((errors - A @ coefficients) ** 2).sum() / total)
+    with np.errstate(over="ignore", invalid="ignore"):
+        left = float(((errors - A @ coefficients) ** 2).sum() / total)
+    if not np.isfinite(left):
+        raise InputError("the products of errors and components overflow: rescale them")
+    return left
 
 
 def _left(
-    errors: np.ndarray, shares: np.ndarray, z: np.ndarray, power: float, steps: float
+    errors: np.ndarray, components: np.ndarray, z: np.ndarray, power: float, steps: float
 ) -> np.ndarray:
-    return np.asarray(errors - (_residual(z, power, steps) * shares).sum(-1))
+    return np.asarray(errors - (_residual(z, power, steps) * components).sum(-1))
 
 
 def _residual(z: np.ndarray, power: float, steps: float) -> np.ndarray:
@@ -145,18 +156,24 @@ def _with_slopes(
 
 
 def _logarithms(z: np.ndarray, power: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Where z^p < 1, and z^p and log(1 − z^p); elsewhere those of 1/2."""
+    """The mask z^p < 1, and z^p and log(1 − z^p), in which 1/2 replaces z^p outside the mask."""
     raised = z**power
     inside = raised < 1
     raised = np.where(inside, raised, 0.5)
     return inside, raised, np.log1p(-raised)
 
 
-def _total(errors: np.ndarray) -> float:
-    """The sum of squares; ValueError where there is nothing to fit."""
+def _total(errors: np.ndarray, components: np.ndarray) -> float:
+    """The sum of squared errors.  Raises ValueError where no filter can be fitted."""
     if len(errors) < EVERY:
         raise InputError(f"{len(errors)} errors are too few: give at least {EVERY}")
-    total = float((errors**2).sum())
-    if not 0 < total < np.inf:
-        raise InputError(f"errors have the sum of squares {total}: there is nothing to fit")
-    return total
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        total = (errors**2).sum()
+        size = (components**2).sum(-1).max()
+        fits = np.isfinite(total) and np.isfinite(size) and total > size * TINY
+    if not fits:
+        raise InputError(
+            f"the squares of errors sum to {total:g} and those of components are at most {size:g}: "
+            "give errors that are not all 0, and rescale both if their squares overflow"
+        )
+    return float(total)

@@ -7,20 +7,20 @@ from collections.abc import Iterator
 import numpy as np
 
 from theory.kinds import Inputs, Labels, PerPrompt, checked
-from theory.regression.iterates import Iterations, after
+from theory.regression.iterates import Iterations, after, finite
 from theory.regression.normal_equations import normal_equations
 
 
 @checked
 def gradient_descent_iterates(x: Inputs, y: Labels, step_size: PerPrompt) -> Iterator[np.ndarray]:
-    """Yield w₀ = 0, w₁, w₂, … (each (…, d)) of w ← w − η (S w − b), for ever.
+    """Yield the iterates w₀ = 0, w₁, w₂, … (each (…, d)) of w ← w − η (S w − b).
 
     x (…, n, d), y (…, n), η = `step_size` > 0, one number or one per prompt. The iterates converge
-    to the minimum-norm solution if and only if η < 2/λmax(S) (or b = 0); with a larger step they
-    diverge, which is computed and raises no error. See `gradient_descent_residual` for the exact
-    residual. [vonOswald2023, Proposition 1] makes each step one head of linear attention.
+    to the minimum-norm solution if and only if η < 2/λmax(S) (or b = 0); with a larger step size
+    they diverge, which alone raises no error. `gradient_descent_residual` is the exact residual.
+    By [vonOswald2023, Proposition 1] one head of linear attention computes a step.
 
-    Raises `ValueError` as `normal_equations` does.
+    Raises `ValueError` if an iterate overflows, and where `normal_equations` does.
     """
     S, b = normal_equations(x, y)
     step_size = step_size[..., None]
@@ -29,14 +29,13 @@ def gradient_descent_iterates(x: Inputs, y: Labels, step_size: PerPrompt) -> Ite
         w = np.zeros_like(b)
         while True:
             yield w
-            # A divergent run ends in inf and then NaN; those are its values, not a mistake.
             with np.errstate(over="ignore", invalid="ignore"):
                 w = w - step_size * (np.matvec(S, w) - b)
 
-    return recursion()
+    return finite(recursion(), "give a smaller step_size, or rescale x and y")
 
 
 @checked
 def gradient_descent(x: Inputs, y: Labels, k: Iterations, step_size: PerPrompt) -> np.ndarray:
-    """w_k (…, d), the weights after `k` ≥ 0 steps of `gradient_descent_iterates`."""
+    """The weights w_k (…, d) after `k` ≥ 0 steps of `gradient_descent_iterates`."""
     return after(k, gradient_descent_iterates(x, y, step_size))

@@ -1,4 +1,4 @@
-"""Which steps of an algorithm match the layers of a model, and the law by which they grow."""
+"""The steps of an algorithm that match the layers of a model, and how they grow with the layer."""
 
 from __future__ import annotations
 
@@ -10,21 +10,23 @@ import numpy as np
 from theory.kinds import Integers, Reals, Within, checked
 
 LAWS = ("linear", "quadratic", "cubic", "exponential", "logarithmic")
-CHANCE, MOST = 0.05, 100.0  # random sequences that may be as straight; their largest number
+# The fraction of random sequences that may be as straight, and the largest entry of these.
+LEVEL, MOST = 0.05, 100.0
 
 StepNumbers: TypeAlias = Annotated[Any, Integers("k", Within(least=0))]
-"""Numbers of steps, integers ≥ 0, shape (k,)."""
+"""Step counts, integers ≥ 0, shape (k,)."""
 Similarity: TypeAlias = Annotated[Any, Reals("k layers")]
-"""How similar the iterate after each is to each layer, shape (k, layers)."""
-StepsByLayer: TypeAlias = Annotated[Any, Reals("layers", Within(least=0))]
-"""Numbers ≥ 0, of steps that match each layer, shape (layers,)."""
+"""The similarity of the iterate after each step count to each layer, shape (k, layers)."""
+StepsByLayer: TypeAlias = Annotated[Any, Reals("layers", Within(least=0, most=1e100))]
+"""For each layer the step count that matches it, a number from 0 to 10¹⁰⁰, shape (layers,)."""
 
 
 @checked
 def matching_steps(steps: StepNumbers, similarity: Similarity) -> np.ndarray:
-    """The steps that match each layer best, up to the first layer that matches the most.
+    """The step counts that match each layer best, up to the first layer with the largest count.
 
-    A plateau begins there.  If later layers match fewer than the one before it, all layers count.
+    Later layers are left out as a plateau.  If one of them matches fewer steps than the layer
+    before the plateau, all layers are returned.
     """
     best = steps[similarity.argmax(axis=0)]
     top = int(best.argmax())
@@ -34,31 +36,31 @@ def matching_steps(steps: StepNumbers, similarity: Similarity) -> np.ndarray:
 
 @checked
 def growth_of(steps: StepsByLayer) -> str:
-    """How steps by layer grow: "linear", "quadratic", "cubic", "exponential", "logarithmic",
-    "unclear", or "none".
+    """The growth of step counts with the layer, one of `LAWS`, "unclear" or "none".
 
-    The law under which they are straightest against the layer: as they are, their square or cube
-    roots, their logarithms, or as they are against the logarithm of the layer.  Unclear if that is
-    no straighter than the straightest of 19 in 20 random increasing sequences of as many numbers,
-    or if there are fewer than four different ones.  None if they fall from a layer to the next, or
-    are all the same.
+    Growth is "linear", "quadratic", "cubic" or "exponential" if the counts, their square roots,
+    cube roots or logarithms have the largest correlation with the layer, and "logarithmic" if the
+    counts with the logarithm of the layer do.  It is "unclear" if this correlation does not exceed
+    that of 19 in 20 random increasing sequences of the same length, or if there are fewer than four
+    different counts; "none" if a count is below that of the layer before, or if all are equal.
     """
     if (np.diff(steps) < 0).any() or len(np.unique(steps)) == 1:
         return "none"
     if len(np.unique(steps)) < 4:
         return "unclear"
     straight = straightness(steps[None])[0]
-    return LAWS[int(straight.argmax())] if straight.max() > by_chance(len(steps)) else "unclear"
+    clear = straight.max() > random_straightness(len(steps))
+    return LAWS[int(straight.argmax())] if clear else "unclear"
 
 
 def straightness(steps: np.ndarray) -> np.ndarray:
-    """Correlations with the layer, for sequences (count, layers) and each of `LAWS`, (count, 5)."""
+    """Correlations (count, 5) of sequences (count, layers) with the layer, for each of `LAWS`."""
     layer = np.arange(1.0, steps.shape[-1] + 1)
     seen = (
         (steps, layer),
         (np.sqrt(steps), layer),
         (np.cbrt(steps), layer),
-        (np.log(np.maximum(steps, 0.5)), layer),  # no step counts as half a step
+        (np.log(np.maximum(steps, 0.5)), layer),  # log 0 is replaced by log ½
         (steps, np.log(layer)),
     )
 
@@ -71,7 +73,7 @@ def straightness(steps: np.ndarray) -> np.ndarray:
 
 
 @cache
-def by_chance(layers: int) -> float:
-    """The straightness, under the best law, that 19 of 20 sorted uniform draws stay below."""
-    sequences = np.sort(np.random.default_rng(0).uniform(1, MOST, (10_000, layers)), axis=-1)
-    return float(np.quantile(straightness(sequences).max(-1), 1 - CHANCE))
+def random_straightness(n_layers: int) -> float:
+    """The 95 % quantile, over sorted uniform sequences, of their largest straightness."""
+    sequences = np.sort(np.random.default_rng(0).uniform(1, MOST, (10_000, n_layers)), axis=-1)
+    return float(np.quantile(straightness(sequences).max(-1), 1 - LEVEL))

@@ -1,15 +1,16 @@
-"""How small the mean squared error of a polynomial of the prompt can be.
+"""The least mean squared error of predictors x_qᵀ p(S) Xᵀy with a fixed polynomial p.
 
-Prompts are Gaussian: X (n, d), w and x_q have independent standard normal entries, and y = Xw.  A
-predictor x_qᵀ p(S) Xᵀy with S = XᵀX errs by x_qᵀ (p(S) S − I) w, so over w and x_q
+Prompts are Gaussian: X (n, d), w and x_q have independent standard normal entries, and y = Xw.  The
+error of a predictor x_qᵀ p(S) Xᵀy with S = XᵀX is x_qᵀ (p(S) S − I) w, so over w and x_q
 
     E (prediction − ⟨w, x_q⟩)² = E tr q(S)²,        q(λ) = 1 − λ p(λ).
 
-So p of t terms stand for the q of degree t with q(0) = 1, and the least error is, up to the factor
-d, the Christoffel function at 0 of the mean spectral distribution [Szego1939].  k steps of gradient
-descent are q(λ) = (1 − ηλ)^k.  All of it needs the moments E tr S^j only (`wishart.py`), and is
-enclosed in balls as they are.  With `largest`, means are over the prompts whose S has no eigenvalue
-above it: q grows as λ^t, and the mean over all prompts hangs on the rarest.
+Polynomials p of t terms correspond to the q of degree t with q(0) = 1, and the least error is, up
+to the factor d, the Christoffel function at 0 of the mean spectral distribution [Szego1939].  k
+steps of gradient descent have q(λ) = (1 − ηλ)^k.  All errors are functions of the moments E tr S^j
+(`wishart.py`) and are enclosed in balls, as these are.  If `largest` is given, means are over the
+prompts whose S has no eigenvalue above it: q grows as λ^t, and rare prompts with large eigenvalues
+dominate the mean over all.
 """
 
 from __future__ import annotations
@@ -24,47 +25,49 @@ if TYPE_CHECKING:
     from flint import arb
 
 Terms: TypeAlias = Annotated[Size, Within(most=2000)]
-"""An integer from 1 to 2000, of terms or steps."""
+"""An integer from 1 to 2000: a number of terms or steps."""
 FewSteps: TypeAlias = Annotated[Steps, Within(most=2000)]
 """An integer from 0 to 2000."""
 
 
 @checked
-def polynomial_errors(n: Size, d: Size, terms: Terms, largest: Positive | None = None) -> list[arb]:
-    """min over p of t coefficients of E (x_qᵀ p(S) Xᵀy − ⟨w, x_q⟩)², for t = 1, …, `terms`.
+def polynomial_errors(
+    n: Size, d: Size, n_terms: Terms, largest: Positive | None = None
+) -> list[arb]:
+    """The least E (x_qᵀ p(S) Xᵀy − ⟨w, x_q⟩)² over p of t coefficients, for t = 1, …, `n_terms`.
 
-    For d = 1 and all prompts they are 1/binom(t + n/2, t).
+    For d = 1, over all prompts, they are 1/binom(t + n/2, t).
 
-    Raises `ValueError` as `wishart_moments`, and for more terms than its precision serves.
+    Raises `ValueError` as `wishart_moments`, and if `n_terms` is too large for its precision.
     """
     from flint import ctx
 
-    moments = wishart_moments(n, d, 2 * terms + 1, largest)
-    # The quadratic form E tr q(S)² in the coefficients of λ, λ², …, and last of 1, which is given:
-    # what elimination leaves there is the least error.
-    powers = [*range(1, terms + 1), 0]
+    moments = wishart_moments(n, d, 2 * n_terms + 1, largest)
+    # The quadratic form E tr q(S)² in the coefficients of λ, λ², …, and last of the constant, which
+    # is 1: its Schur complement there, by elimination, is the least error.
+    powers = [*range(1, n_terms + 1), 0]
     form = [[moments[i + j] for j in powers] for i in powers]
     found = []
     with ctx.workprec(BITS):
-        for t in range(terms):
+        for t in range(n_terms):
             pivot = form[t]
             for row in form[t + 1 :]:
-                share = row[t] / pivot[t]
-                for column in range(t, terms + 1):
-                    row[column] -= share * pivot[column]
+                factor = row[t] / pivot[t]
+                for column in range(t, n_terms + 1):
+                    row[column] -= factor * pivot[column]
             found.append(form[-1][-1])
     if found[-1].rel_accuracy_bits() < 53:
-        raise _too_many("terms", terms)
+        raise _too_many("n_terms", n_terms)
     return found
 
 
 @checked
-def descent_error(
+def gradient_descent_error(
     n: Size, d: Size, k: FewSteps, step_size: Positive, largest: Positive | None = None
 ) -> arb:
-    """E tr (I − ηS)^{2k}: the mean squared error of k steps of gradient descent of size η from 0.
+    """The mean squared error of k steps of gradient descent of size η from 0, E tr (I − ηS)^{2k}.
 
-    Raises `ValueError` for a k that is more than the precision serves, and as `wishart_moments`.
+    Raises `ValueError` as `wishart_moments`, and if `k` is too large for its precision.
     """
     found = _power(wishart_moments(n, d, 2 * k + 1, largest), 2 * k, step_size)
     if found.rel_accuracy_bits() < 53:
@@ -74,11 +77,11 @@ def descent_error(
 
 @checked
 def best_step_size(n: Size, d: Size, k: Terms, largest: Positive | None = None) -> float:
-    """The η of least `descent_error`, to the precision of a float.
+    """The step size η of least `gradient_descent_error`, to the precision of a float.
 
-    The error is convex in η; where its derivative, −2k E tr S(I − ηS)^{2k−1}, is 0 is found by
-    bisection.  Raises `ValueError` for a k that is more than the precision serves, and as
-    `wishart_moments`.
+    The error is convex in η; the zero of its derivative, −2k E tr S(I − ηS)^{2k−1}, is found by
+    bisection.  Raises `ValueError` as `wishart_moments`, and if `k` is too large for its
+    precision.
     """
     moments = wishart_moments(n, d, 2 * k + 1, largest)[1:]
 
@@ -99,7 +102,9 @@ def best_step_size(n: Size, d: Size, k: Terms, largest: Positive | None = None) 
 
 
 def _too_many(name: str, value: int) -> InputError:
-    return InputError(f"{name} is {value}: {BITS} bits are not enough for so many; give fewer")
+    return InputError(
+        f"{name} is {value}: {BITS} bits of precision are too few for it; give a smaller number"
+    )
 
 
 def _power(moments: list[arb], exponent: int, step_size: float) -> arb:

@@ -20,7 +20,7 @@ Matrix = Any
 
 @runtime_checkable
 class NumberSystem(Protocol):
-    """Where the entries of matrices live."""
+    """The number system of the entries of matrices."""
 
     def number(self, numerator: int, denominator: int = 1) -> Any: ...
     def matrix(self, rows: Sequence[Sequence[Any]]) -> Matrix: ...
@@ -62,9 +62,9 @@ def inverse_of_power(of: NumberSystem, S: Matrix, alpha: float, start: Start, p:
 def on_each_prefix(
     rows: Callable[..., Matrix], of: NumberSystem, X: Matrix, y: Matrix, Q: Matrix, *more: Any
 ) -> Matrix:
-    """For t = 0 … n: `rows` of the first t examples, of input t + 1 (for t = n of Q) and `more`.
+    """`rows` of the first t examples, the input t + 1 (Q for t = n) and `more`, for t = 0, …, n.
 
-    No example is as good as one that is all 0.
+    For t = 0 there is one example, which is 0.
     """
     inputs, labels, found = [*X.tolist(), *Q.tolist()], y.tolist(), []
     none, no_label = [[of.number(0)] * X.ncols()], [[of.number(0)]]

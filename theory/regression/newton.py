@@ -1,4 +1,4 @@
-"""The Newton–Schulz iteration (Iterative Newton): quadratically convergent inverses of S."""
+"""The Newton–Schulz iteration (Iterative Newton), which converges quadratically to an inverse."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from typing import Literal, get_args
 import numpy as np
 
 from theory.kinds import Inputs, Labels, PerPrompt, SquareMatrices, checked
-from theory.regression.iterates import Iterations, after
+from theory.regression.iterates import Iterations, after, finite, finite_product
 from theory.regression.normal_equations import normal_equations
 
 Start = Literal["gram", "identity"]
-"""M₀ = αS or αI."""
+"""The start: "gram" is M₀ = αS, "identity" is M₀ = αI."""
 
 STARTS: tuple[Start, ...] = get_args(Start)
+
+ALPHA_REMEDY = "give fewer steps, a smaller alpha, or smaller x and y"
 
 
 def starting_inverse(S: np.ndarray, alpha: np.ndarray, start: Start) -> np.ndarray:
@@ -22,21 +24,22 @@ def starting_inverse(S: np.ndarray, alpha: np.ndarray, start: Start) -> np.ndarr
 
     S (…, d, d); `alpha` > 0, one number or one per matrix.
     """
-    return alpha[..., None, None] * (
-        S if start == "gram" else np.broadcast_to(np.eye(S.shape[-1]), S.shape)
-    )
+    with np.errstate(over="ignore"):
+        return alpha[..., None, None] * (
+            S if start == "gram" else np.broadcast_to(np.eye(S.shape[-1]), S.shape)
+        )
 
 
 @checked
 def newton_inverses(
     S: SquareMatrices, alpha: PerPrompt, start: Start = "gram"
 ) -> Iterator[np.ndarray]:
-    """Yield M₀, M₁, M₂, … (each (…, d, d)) of M ← 2M − M S M, for ever.
+    """Yield the approximate inverses M₀, M₁, M₂, … (each (…, d, d)) of M ← 2M − M S M.
 
     S (…, d, d) symmetric positive semidefinite. From M₀ = αS the residual is
     I − S M_k = (I − αS²)^(2^k), from M₀ = αI it is (I − αS)^(2^k) [Schulz1933]. On range(S) it
     tends to 0 if and only if 0 < α < 2/λmax², resp. 2/λmax, strictly [BenIsrael1965]; for a larger
-    alpha the recursion diverges, which is computed and raises no error. From αS the limit is S⁺.
+    alpha the recursion diverges, which alone raises no error. From αS the limit is S⁺.
 
     Proof: M_k is a polynomial in S, so it commutes with S and
     I − S(2M − M S M) = (I − S M)²; by induction the residual is the power 2^k of I − S M₀. On an
@@ -45,8 +48,10 @@ def newton_inverses(
     |qᵀM_k b − qᵀw| ≤ ρ^(2^k) ‖q‖ ‖w‖ for b in range(S) and M₀ = αS, ρ the largest |1 − αλ²| over
     the λ > 0. This is at most ε once 2^k ≥ ln(‖q‖‖w‖/ε)/(−ln ρ).
 
-    For singular S the iterates from αI grow like 2^k on the null space of S, and in float64 every
-    iteration run long after convergence loses what it gained there [Soderstrom1974].
+    For singular S the iterates from αI grow like 2^k on the null space of S. In float64 the
+    accuracy is lost again if the iteration is continued long after convergence [Soderstrom1974].
+
+    Raises `ValueError` if an iterate overflows.
     """
     first = starting_inverse(S, alpha, start)
 
@@ -56,7 +61,7 @@ def newton_inverses(
             with np.errstate(over="ignore", invalid="ignore"):
                 M = 2 * M - M @ S @ M
 
-    return recursion(first)
+    return finite(recursion(first), ALPHA_REMEDY)
 
 
 @checked
@@ -67,9 +72,7 @@ def newton(
 
     x (…, n, d), y (…, n); `alpha` > 0, one number or one per prompt [Fu2024, Theorem 5.1].
 
-    Raises `ValueError` as `normal_equations` does.
+    Raises `ValueError` if an iterate overflows, and where `normal_equations` does.
     """
     S, b = normal_equations(x, y)
-    M = after(k, newton_inverses(S, alpha, start))
-    with np.errstate(over="ignore", invalid="ignore"):
-        return np.matvec(M, b)
+    return finite_product(after(k, newton_inverses(S, alpha, start)), b)

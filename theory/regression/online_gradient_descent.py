@@ -1,4 +1,4 @@
-"""Online gradient descent: one pass over the examples, in order, one step for each."""
+"""Online gradient descent: one pass over the examples, with a step on each, in order."""
 
 from __future__ import annotations
 
@@ -7,17 +7,21 @@ from collections.abc import Iterator
 import numpy as np
 
 from theory.kinds import Inputs, Labels, PerPrompt, checked
+from theory.regression.iterates import finite
 
 
 @checked
 def online_gradient_descent_iterates(
     x: Inputs, y: Labels, step_size: PerPrompt | None = None
 ) -> Iterator[np.ndarray]:
-    """Yield w₀ = 0, w₁, …, w_n (each (…, d)) of w_i = w_{i−1} + η_i (y_i − w_{i−1}ᵀx_i) x_i.
+    """Yield the iterates w₀ = 0, …, w_n (each (…, d)) of one pass over the examples.
 
-    x (…, n, d), y (…, n). By default η_i = 1/‖x_i‖², with which w_i fits example i exactly: the
-    projection method of [Kaczmarz1937] (normalised LMS), the online learner of [Fu2024]. A zero row
-    makes no step. With `step_size`, η_i is that number, or that number per prompt.
+    x (…, n, d), y (…, n), and w_i = w_{i−1} + η_i (y_i − w_{i−1}ᵀx_i) x_i. By default
+    η_i = 1/‖x_i‖², so that w_i fits example i exactly, and w_i = w_{i−1} if x_i = 0: the projection
+    method of [Kaczmarz1937] (normalised LMS), the online learner of [Fu2024]. If `step_size` is
+    given, η_i is that number, or that number per prompt.
+
+    Raises `ValueError` if an iterate overflows.
     """
     if step_size is None:
         # η x = (x/s) / (s ‖x/s‖²) with s the largest |entry|: ‖x‖² itself may underflow.
@@ -31,7 +35,8 @@ def online_gradient_descent_iterates(
                 where=scale > 0,
             )
     else:
-        gain = step_size[..., None, None] * x
+        with np.errstate(over="ignore"):
+            gain = step_size[..., None, None] * x
 
     def recursion() -> Iterator[np.ndarray]:
         w = np.zeros_like(x[..., 0, :])
@@ -42,11 +47,11 @@ def online_gradient_descent_iterates(
                 w = w + error[..., None] * gain[..., i, :]
             yield w
 
-    return recursion()
+    return finite(recursion(), "rescale x and y, or give a smaller step_size")
 
 
 @checked
 def online_gradient_descent(x: Inputs, y: Labels, step_size: PerPrompt | None = None) -> np.ndarray:
-    """w_n (…, d), the weights after the pass of `online_gradient_descent_iterates`."""
+    """The weights w_n (…, d) after the pass of `online_gradient_descent_iterates`."""
     *_, w = online_gradient_descent_iterates(x, y, step_size)
     return w

@@ -1,4 +1,4 @@
-"""Newton in multiprecision arithmetic: the doubling of digits, seen over thousands of them."""
+"""The Newton–Schulz iteration in multiprecision arithmetic: a step doubles the correct digits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GUARD_DIGITS = 20
 
 @dataclass(frozen=True)
 class Rationals(Reals):
-    """Finite real numbers, read exactly: floats as the fractions that they are."""
+    """Finite real numbers, read exactly: a float is converted to the fraction that it equals."""
 
     def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
         super()._entries(name, array)
@@ -28,7 +28,7 @@ class Rationals(Reals):
 Examples: TypeAlias = Annotated[Any, Rationals("n d")]
 """The examples of one prompt, fractions or floats, shape (n, d)."""
 Rate: TypeAlias = Annotated[Exact, Within(above=0)] | Positive
-"""A number > 0, read exactly if it is an integer or a fraction."""
+"""A number > 0; an integer or a fraction is read exactly."""
 Digits: TypeAlias = Annotated[Count, Within(most=10**6)]
 """A number of decimal digits."""
 
@@ -40,7 +40,7 @@ def _exact_gram(x: np.ndarray) -> list[list[Fraction]]:
 
 
 def _rounded(value: Fraction) -> mpmath.mpf:
-    """`value` at the present working precision."""
+    """`value` rounded to the current working precision."""
     return mpmath.mpf(value.numerator) / value.denominator
 
 
@@ -52,19 +52,19 @@ def _matrix(rows: list[list[Fraction]]) -> mpmath.matrix:
 def newton_digits(
     x: Examples, alpha: Rate, start: Start = "gram", digits: Digits = 5000
 ) -> list[float]:
-    """The exponents −log₁₀‖I − S M_j‖_F, j = 0, 1, …, of Newton up to the first that is ≥ `digits`.
+    """The exponents −log₁₀‖I − S M_j‖_F, j = 0, 1, …, of Newton, up to the first ≥ `digits`.
 
     x (n, d): rationals or floats, read exactly; S = XᵀX is formed exactly. M₀ = αS ("gram") or αI
     ("identity"). The step is written M + M (I − S M), which is 2M − M S M. As ‖E²‖_F ≤ ‖E‖_F²
     for the residual E, each exponent is at least twice the one before [Schulz1933]; only the last
-    is cut short, by the working precision.
+    is limited by the working precision.
 
     Working precision: at least `digits` + 2 log₁₀κ + 20 decimal digits, κ the condition number of
-    S, because a residual formed from M carries the rounding error of M enlarged by at most
-    ‖S‖‖S⁻¹‖ [Soderstrom1974]. Precision is set inside, and nothing global changes.
+    S, because the residual formed from M contains the rounding error of M, enlarged by a factor of
+    at most ‖S‖‖S⁻¹‖ [Soderstrom1974]. The precision is local to the call.
 
-    Raises `ValueError` where Newton does not converge to the inverse: S singular (a condition
-    number above 10⁵⁰ counts), or alpha ≥ 2/λmax² (αS), resp. 2/λmax (αI).
+    Raises `ValueError` if Newton does not converge to the inverse: if S is singular (or has a
+    condition number above 10⁵⁰), or if alpha ≥ 2/λmax² (αS), resp. 2/λmax (αI).
     """
     gram = _exact_gram(x)
     d = len(gram)
@@ -72,7 +72,7 @@ def newton_digits(
     with mpmath.workdps(60):
         spectrum = mpmath.eigsy(_matrix(gram), eigvals_only=True)
         smallest, largest = min(spectrum), max(spectrum)
-        # A singular S shows as an eigenvalue that is rounding error.
+        # The least eigenvalue of a singular S is a rounding error.
         if smallest <= largest * mpmath.mpf(10) ** -50:
             raise InputError(
                 f"XᵀX is singular (condition number {mpmath.nstr(largest, 3)} over "
@@ -81,8 +81,8 @@ def newton_digits(
         bound = 2 / largest ** (2 if start == "gram" else 1)
         if _rounded(Fraction(alpha)) >= bound:
             raise InputError(
-                f"alpha = {float(alpha):.6g} is not below {mpmath.nstr(bound, 6)}: "
-                "Newton converges only below this"
+                f"alpha is {float(alpha):.6g}: give a number below {mpmath.nstr(bound, 6)}, "
+                "for which Newton converges"
             )
         guard = GUARD_DIGITS + 2 * math.ceil(mpmath.log10(largest / smallest))
 
@@ -95,7 +95,7 @@ def newton_digits(
             residual = identity - S * M
             size = mpmath.mnorm(residual, "f")
             exponents.append(math.inf if size == 0 else float(-mpmath.log10(size)))
-            # Positive exponents double in exact arithmetic; without this a lack of precision hangs.
+            # Exact positive exponents double; with too little precision the loop would not end.
             if len(exponents) > 1 and 0 < exponents[-1] <= min(exponents[-2], digits):
                 raise ArithmeticError(
                     f"the residual stalls at {exponents[-1]:.6g} of {digits} digits: "

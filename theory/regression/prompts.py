@@ -28,7 +28,7 @@ Dimension: TypeAlias = CountFrom2
 
 @dataclass(frozen=True, eq=False)
 class Prompts:
-    """A batch of in-context regression prompts, and the weights they were drawn from."""
+    """A batch of in-context regression prompts, and the weights of their labels."""
 
     x: np.ndarray
     """Examples (…, n, d)."""
@@ -43,14 +43,14 @@ class Prompts:
 
 
 def _labelled(rows: np.ndarray, noise: float, generator: np.random.Generator) -> Prompts:
-    """Draw w and the labels of the rows (…, n + 1, d), the last of which is the query."""
+    """Prompts with the rows (…, n + 1, d), the last of them the query, and random w and labels."""
     w = generator.standard_normal(rows.shape[:-2] + rows.shape[-1:])
     labels = np.matvec(rows, w) + noise * generator.standard_normal(rows.shape[:-1])
     return Prompts(rows[..., :-1, :], labels[..., :-1], rows[..., -1, :], labels[..., -1], w)
 
 
 def _drawable(batch: int, n: int, d: int) -> None:
-    """ValueError if rows (batch, n + 1, d), a factor of them and covariances do not fit."""
+    """Raises ValueError if rows (batch, n + 1, d) and their covariances exceed the memory."""
     fits_in_memory(
         f"{shown(batch)} prompts of {shown(n)} examples of dimension {shown(d)}",
         8 * batch * d * (2 * (n + 1) + 3 * d),
@@ -78,8 +78,8 @@ def ill_conditioned_prompts(
     """`batch` prompts with rows x_i ~ N(0, Σ), Σ = Q diag(100, …, 100, 1, …, 1) Qᵀ.
 
     Half of the d eigenvalues, ⌊d/2⌋, are 100, the others are 1, and the eigenbasis Q is
-    Haar-distributed, drawn afresh for every prompt [Fu2024]. The query is drawn from its prompt's
-    own Σ. The law of w and the noise are those of `gaussian_prompts`.
+    Haar-distributed and independent for each prompt [Fu2024]. The query is drawn from the Σ of its
+    prompt. The distributions of w and of the noise are those of `gaussian_prompts`.
     """
     _drawable(batch, n, d)
     generator = np.random.default_rng(seed)
@@ -102,8 +102,8 @@ def covariance_prompts(
 ) -> Prompts:
     """`batch` prompts with rows x_i ~ N(0, Σ) for a given `covariance` Σ (d, d).
 
-    Σ must be symmetric and positive semidefinite, up to d·eps·‖Σ‖; it may be singular. The law of w
-    and the noise are those of `gaussian_prompts`. Raises `ValueError` otherwise.
+    The distributions of w and of the noise are those of `gaussian_prompts`. Raises `ValueError`
+    unless Σ is symmetric and positive semidefinite, up to d·eps·‖Σ‖; it may be singular.
     """
     d = len(covariance)
     _drawable(batch, n, d)

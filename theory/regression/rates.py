@@ -1,10 +1,10 @@
-"""How many steps suffice: stated rates with their constants.
+"""Numbers of steps that suffice for a relative error, with their constants.
 
 Hypotheses, throughout: κ = `condition` = λmax/λmin ≥ 1, where λmin is the smallest *non-zero*
 eigenvalue of S, and 0 < ε < 1. "Relative error ε" means |R(λ)| ≤ ε for every non-zero eigenvalue,
 R being the residual factor of `theory.regression.residuals`, so that
 ‖w_k − S⁺b‖ ≤ ε ‖S⁺b‖ for every b in range(S), in exact arithmetic. Each count is a theorem, not
-an asymptotic statement: that many steps suffice for every S of condition number κ.
+an asymptotic statement: it suffices for every S of condition number κ.
 
 Proof: with w_k = φ_k(S) b the error w_k − S⁺b is −R_k(S) S⁺b, R_k(λ) = 1 − λφ_k(λ), so each
 statement is one on R_k. Gradient descent with η = 1/λmax has R_k = (1 − ηλ)^k, and a step
@@ -34,7 +34,7 @@ ROUNDING = 1 + 2.0**-48
 
 
 def _decay(gap: float, above: float) -> float:
-    """−ln ρ for ρ = gap/(gap + above), accurate for ρ near 0 and near 1; ∞ for ρ = 0."""
+    """−ln ρ for ρ = gap/(gap + above), accurate for ρ near 0 and near 1; ∞ if ρ = 0."""
     return math.log1p(above / gap) if gap > 0 else math.inf
 
 
@@ -45,7 +45,7 @@ def _linear_steps(target: float, decay: float) -> int:
 
 @checked
 def gradient_descent_steps(condition: Condition, epsilon: OpenUnit) -> int:
-    """Steps of gradient descent with η = 1/λmax: the least k ≥ 1 with (1 − 1/κ)^k ≤ ε.
+    """The steps of gradient descent with η = 1/λmax: the least k ≥ 1 with (1 − 1/κ)^k ≤ ε.
 
     |1 − ηλ| ≤ 1 − 1/κ on [λmin, λmax], so k = ⌈ln(1/ε)/(−ln(1 − 1/κ))⌉ ≤ ⌈κ ln(1/ε)⌉.
     """
@@ -54,17 +54,17 @@ def gradient_descent_steps(condition: Condition, epsilon: OpenUnit) -> int:
 
 @checked
 def optimal_gradient_descent_steps(condition: Condition, epsilon: OpenUnit) -> int:
-    """Steps of gradient descent with η = 2/(λmax + λmin): the least k ≥ 1 with ρ^k ≤ ε.
+    """The steps of gradient descent with η = 2/(λmax + λmin): the least k ≥ 1 with ρ^k ≤ ε.
 
-    ρ = (κ − 1)/(κ + 1) is the least value of max |1 − ηλ| over [λmin, λmax] for any η; about half
-    the steps of η = 1/λmax [Saad2003, Section 4.2.1].
+    ρ = (κ − 1)/(κ + 1) is the least value of max |1 − ηλ| over [λmin, λmax] for any η. They are
+    about half the steps of η = 1/λmax [Saad2003, Section 4.2.1].
     """
     return _linear_steps(-math.log(epsilon), _decay(condition - 1, 2))
 
 
 @checked
 def chebyshev_steps(condition: Condition, epsilon: OpenUnit) -> int:
-    """Steps of the Chebyshev semi-iteration on [λmin, λmax]: the least k with 2ρ^k ≤ ε.
+    """The steps of the Chebyshev semi-iteration on [λmin, λmax]: the least k with 2ρ^k ≤ ε.
 
     ρ = (√κ − 1)/(√κ + 1), and |R| ≤ 1/T_k((κ + 1)/(κ − 1)) = 2/(ρ^k + ρ^−k) ≤ 2ρ^k
     [Saad2003, Section 6.11].
@@ -76,11 +76,11 @@ def chebyshev_steps(condition: Condition, epsilon: OpenUnit) -> int:
 
 @checked
 def conjugate_gradient_steps(condition: Condition, epsilon: OpenUnit) -> int:
-    """Steps of conjugate gradients to relative error ε in the energy norm ‖e‖_S = √(eᵀSe).
+    """The steps of conjugate gradients to relative error ε in the energy norm ‖e‖_S = √(eᵀSe).
 
-    The count of `chebyshev_steps`: in the energy norm CG is at least as good as every polynomial
-    method with as many steps [Saad2003, Section 6.11]. (In the Euclidean norm the error can be
-    larger by a factor √κ at most.) It also ends after rank(S) steps.
+    It is the count of `chebyshev_steps`: in the energy norm the error of CG is at most that of any
+    polynomial method with as many steps [Saad2003, Section 6.11]. (In the Euclidean norm it can be
+    larger by a factor √κ at most.) CG also ends after rank(S) steps.
     """
     return chebyshev_steps(condition, epsilon)
 
@@ -89,16 +89,18 @@ def conjugate_gradient_steps(condition: Condition, epsilon: OpenUnit) -> int:
 def hyperpower_steps(
     condition: Condition, epsilon: OpenUnit, order: Order, start: Start = "gram"
 ) -> int:
-    """Steps of hyperpower of order p: the least k ≥ 0 with ρ^(p^k) ≤ ε.
+    """The steps of hyperpower of order p: the least k ≥ 0 with ρ^(p^k) ≤ ε.
 
     ρ = 1 − 1/κ² from M₀ = αS with α = 1/λmax², ρ = 1 − 1/κ from M₀ = αI with α = 1/λmax; 0 ≤ R ≤
     ρ^(p^k) on [λmin, λmax]. So k = ⌈log_p(ln(1/ε)/(−ln ρ))⌉ [BenIsrael1965].
 
-    Raises `ValueError` for a κ whose square overflows from M₀ = αS.
+    Raises `ValueError` if M₀ = αS and κ² overflows.
     """
     gap = (condition - 1) * (condition + 1) if start == "gram" else condition - 1
     if math.isinf(gap):
-        raise InputError(f"condition is {condition:g}: from αS its square has to be below 1.8e308")
+        raise InputError(
+            f"condition is {condition:g}: give a number below 1e154, or start='identity'"
+        )
     exponent = -math.log(epsilon) / _decay(gap, 1) * ROUNDING
     k, power = 0, 1
     while power < exponent:
@@ -108,16 +110,16 @@ def hyperpower_steps(
 
 @checked
 def newton_steps(condition: Condition, epsilon: OpenUnit, start: Start = "gram") -> int:
-    """Steps of Newton: `hyperpower_steps` of order 2, k = ⌈log₂(ln(1/ε)/(−ln ρ))⌉, at least 0."""
+    """The steps of Newton, k = max(0, ⌈log₂(ln(1/ε)/(−ln ρ))⌉): `hyperpower_steps` of order 2."""
     return hyperpower_steps(condition, epsilon, 2, start)
 
 
 @checked
 def newton_steps_estimate(condition: Condition, epsilon: OpenUnit, start: Start = "gram") -> float:
-    """2 log₂κ + log₂ ln(1/ε) from αS, log₂κ + log₂ ln(1/ε) from αI: a bound in closed form.
+    """An upper bound of `newton_steps` in closed form, before rounding up to an integer ≥ 0.
 
-    Rounded up to an integer ≥ 0 it is a sufficient number of steps, because −ln(1 − t) ≥ t; its
-    form is that of [Fu2024]. Negative where ε is so large that no step is needed.
+    It is 2 log₂κ + log₂ ln(1/ε) from αS and log₂κ + log₂ ln(1/ε) from αI, the form of [Fu2024]; it
+    is a bound because −ln(1 − t) ≥ t. It is negative if ε is so large that 0 steps suffice.
     """
     power = 2 if start == "gram" else 1
     return power * math.log2(condition) + math.log2(-math.log(epsilon))

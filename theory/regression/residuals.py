@@ -1,11 +1,11 @@
-"""Exact residual factors: what an iteration leaves, and what it has fitted, of an eigendirection.
+"""Exact residual factors R(λ) of iterations, and the fitted fractions 1 − R(λ).
 
 Each method here is w = φ(S) b with φ(λ) = (1 − R(λ))/λ: along an eigenvector of S = XᵀX with
 eigenvalue λ > 0 the error of w is R(λ) times the initial error. `<method>_residual` is R;
 `<method>_fitted` is 1 − R, computed without the cancellation that `1 - R` suffers for small λ.
-At λ = 0, R = 1: nothing is learnt there.
+At λ = 0, R = 1: the component of w there stays 0.
 
-All arguments broadcast against each other. Overflow of a divergent R gives ±inf.
+All arguments broadcast against each other. If a divergent R overflows, the result is ±inf.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LARGEST_FLOAT = np.finfo(np.float64).max
 
 
 def _log_power(z: np.ndarray, exponent: np.ndarray) -> np.ndarray:
-    """exponent·ln|1 − z| for z ≥ 0, accurate for small z; the exponent may be huge."""
+    """exponent·ln|1 − z| for z ≥ 0, accurate for small z and any size of the exponent."""
     with np.errstate(divide="ignore", over="ignore"):
         # |1 − z| = |1 − (2 − z)|, and 2 − z is exact where cancellation would matter.
         log = np.log1p(-np.minimum(z, 2 - z))
@@ -49,7 +49,9 @@ def _descent_power(
     eigenvalue: np.ndarray, k: np.ndarray, step_size: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """z, exponent and "is the exponent odd?" of gradient descent: R = (1 − ηλ)^k."""
-    return np.asarray(step_size * eigenvalue), k.astype(np.float64), np.asarray(k % 2 == 1)
+    with np.errstate(over="ignore"):
+        z = np.asarray(step_size * eigenvalue)
+    return z, k.astype(np.float64), np.asarray(k % 2 == 1)
 
 
 def _hyperpower_power(
@@ -66,7 +68,7 @@ def _hyperpower_power(
 def gradient_descent_residual(
     eigenvalue: NonNegativeArray, k: StepsArray, step_size: PositiveArray
 ) -> np.ndarray:
-    """R(λ) = (1 − ηλ)^k, the residual factor of k steps of gradient descent."""
+    """The residual factor R(λ) = (1 − ηλ)^k of k steps of gradient descent."""
     return _power_residual(*_descent_power(eigenvalue, k, step_size))
 
 
@@ -74,7 +76,7 @@ def gradient_descent_residual(
 def gradient_descent_fitted(
     eigenvalue: NonNegativeArray, k: StepsArray, step_size: PositiveArray
 ) -> np.ndarray:
-    """1 − (1 − ηλ)^k, the fraction that k steps of gradient descent have fitted."""
+    """The fraction 1 − (1 − ηλ)^k that k steps of gradient descent have fitted."""
     return _power_fitted(*_descent_power(eigenvalue, k, step_size))
 
 
@@ -82,7 +84,7 @@ def gradient_descent_fitted(
 def newton_residual(
     eigenvalue: NonNegativeArray, k: StepsArray, alpha: PositiveArray, start: Start = "gram"
 ) -> np.ndarray:
-    """R(λ) = (1 − αλ²)^(2^k) from M₀ = αS ("gram"), (1 − αλ)^(2^k) from αI ("identity")."""
+    """The residual factor of Newton: (1 − αλ²)^(2^k) from M₀ = αS, (1 − αλ)^(2^k) from αI."""
     return _power_residual(*_hyperpower_power(eigenvalue, k, 2, alpha, start))
 
 
@@ -90,7 +92,7 @@ def newton_residual(
 def newton_fitted(
     eigenvalue: NonNegativeArray, k: StepsArray, alpha: PositiveArray, start: Start = "gram"
 ) -> np.ndarray:
-    """1 − R(λ), the fraction that k steps of Newton have fitted; R as in `newton_residual`."""
+    """The fraction 1 − R(λ) that k Newton steps have fitted; R is `newton_residual`."""
     return _power_fitted(*_hyperpower_power(eigenvalue, k, 2, alpha, start))
 
 
@@ -102,7 +104,7 @@ def hyperpower_residual(
     alpha: PositiveArray,
     start: Start = "gram",
 ) -> np.ndarray:
-    """R(λ) = (1 − αλ²)^(p^k) from M₀ = αS ("gram"), (1 − αλ)^(p^k) from αI ("identity")."""
+    """The residual factor of hyperpower: (1 − αλ²)^(p^k) from M₀ = αS, (1 − αλ)^(p^k) from αI."""
     return _power_residual(*_hyperpower_power(eigenvalue, k, order, alpha, start))
 
 
@@ -114,7 +116,7 @@ def hyperpower_fitted(
     alpha: PositiveArray,
     start: Start = "gram",
 ) -> np.ndarray:
-    """1 − R(λ), the fraction that k hyperpower steps have fitted; R as in `hyperpower_residual`."""
+    """The fraction 1 − R(λ) that k hyperpower steps have fitted; R is `hyperpower_residual`."""
     return _power_fitted(*_hyperpower_power(eigenvalue, k, order, alpha, start))
 
 
@@ -143,18 +145,23 @@ def _chebyshev(
     below = np.exp(-2 * D) * (1 + np.exp(-2 * (P - 2 * D))) / normaliser
     below_fitted = np.expm1(-2 * D) * np.expm1(-2 * (P - D)) / normaliser
 
-    Q = 2 * k * np.arcsin(np.sqrt(np.clip((eigenvalue - a) / width, 0, 1)))
+    with np.errstate(over="ignore"):
+        within = np.clip((eigenvalue - a) / width, 0, 1)
+        beyond = np.minimum(np.maximum(eigenvalue - c, 0) / width, LARGEST_FLOAT)
+    Q = 2 * k * np.arcsin(np.sqrt(within))
     inside = 2 * np.cos(Q) * np.exp(-P) / normaliser
     inside_fitted = (np.expm1(-P) ** 2 + 4 * np.sin(Q / 2) ** 2 * np.exp(-P)) / normaliser
 
-    E = 2 * k * np.arcsinh(np.sqrt(np.maximum(eigenvalue - c, 0) / width))
+    E = 2 * k * np.arcsinh(np.sqrt(beyond))
     with np.errstate(over="ignore"):
         above = (-1.0) ** k * np.exp(E - P) * (1 + np.exp(-2 * E)) / normaliser
 
     regions = [eigenvalue < a, eigenvalue <= c]
     residual = np.select(regions, [below, inside], above)
     fitted = np.select(regions, [below_fitted, inside_fitted], 1 - above)
-    descent = (np.asarray(eigenvalue / a), k.astype(np.float64), np.asarray(k % 2 == 1))
+    with np.errstate(over="ignore"):
+        z = np.asarray(eigenvalue / a)
+    descent = (z, k.astype(np.float64), np.asarray(k % 2 == 1))
     return (
         np.where(single, _power_residual(*descent), residual),
         np.where(single, _power_fitted(*descent), fitted),
@@ -165,17 +172,19 @@ def _chebyshev(
 def chebyshev_residual(
     eigenvalue: NonNegativeArray, k: StepsArray, smallest: PositiveArray, largest: PositiveArray
 ) -> np.ndarray:
-    """R(λ) = T_k((c + a − 2λ)/(c − a)) / T_k((c + a)/(c − a)), a = smallest, c = largest.
+    """The residual factor of Chebyshev, T_k((c + a − 2λ)/(c − a)) / T_k((c + a)/(c − a)).
+
+    a = `smallest` and c = `largest` are the ends of the interval.
 
     No polynomial of degree k with value 1 at 0 is smaller on [a, c], where its maximum is
-    1/T_k((c + a)/(c − a)) [Saad2003, section 6.11]. Proof: at the k + 1 extrema of T_k on [a, c]
-    R takes that value with alternating signs. If Q were smaller everywhere on [a, c], R − Q would
+    1/T_k((c + a)/(c − a)) [Saad2003, Section 6.11]. Proof: at the k + 1 extrema of T_k on [a, c]
+    R takes that value with alternating signs. If |Q| were smaller everywhere on [a, c], R − Q would
     change its sign between any two neighbouring extrema, which gives k zeros, and it vanishes at
     0 < a, too: k + 1 zeros of a polynomial of degree k, so R = Q, a contradiction. Hence
-    |Q| ≤ ε on [a, c] takes degree k ≥ arcosh(1/ε)/arcosh((c + a)/(c − a)).
+    |Q| ≤ ε on [a, c] requires degree k ≥ arcosh(1/ε)/arcosh((c + a)/(c − a)).
 
     For a = c it is the limit (1 − λ/a)^k. Outside [a, c] T_k is a hyperbolic cosine, and R grows
-    beyond 1 in size for λ > a + c. Also raises `ValueError` for smallest > largest.
+    beyond 1 in size for λ > a + c. Raises `ValueError` if smallest > largest.
     """
     return _chebyshev(eigenvalue, k, smallest, largest)[0]
 
@@ -184,17 +193,17 @@ def chebyshev_residual(
 def chebyshev_fitted(
     eigenvalue: NonNegativeArray, k: StepsArray, smallest: PositiveArray, largest: PositiveArray
 ) -> np.ndarray:
-    """1 − R(λ), what k Chebyshev steps have fitted; R as in `chebyshev_residual`."""
+    """The fraction 1 − R(λ) that k Chebyshev steps have fitted; R is `chebyshev_residual`."""
     return _chebyshev(eigenvalue, k, smallest, largest)[1]
 
 
 @checked
 def ridge_residual(eigenvalue: NonNegativeArray, penalty: PositiveArray) -> np.ndarray:
-    """R(λ) = penalty/(λ + penalty), the residual factor of ridge regression."""
+    """The residual factor R(λ) = penalty/(λ + penalty) of ridge regression."""
     return np.asarray(penalty / (eigenvalue + penalty))
 
 
 @checked
 def ridge_fitted(eigenvalue: NonNegativeArray, penalty: PositiveArray) -> np.ndarray:
-    """1 − R(λ) = λ/(λ + penalty), the fraction that ridge regression has fitted."""
+    """The fraction 1 − R(λ) = λ/(λ + penalty) that ridge regression has fitted."""
     return np.asarray(eigenvalue / (eigenvalue + penalty))

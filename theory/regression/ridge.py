@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from theory.kinds import Inputs, Labels, PerPrompt, checked
+from theory.kinds import InputError, Inputs, Labels, PerPrompt, checked
 
 
 @checked
 def ridge(x: Inputs, y: Labels, penalty: PerPrompt) -> np.ndarray:
-    """w = (S + penalty·I)⁻¹ b (…, d), the minimiser of ‖Xw − y‖² + penalty·‖w‖².
+    """The minimiser w = (S + penalty·I)⁻¹ b (…, d) of ‖Xw − y‖² + penalty·‖w‖².
 
     x (…, n, d), y (…, n); `penalty` > 0, one number or one per prompt. Computed as
     V diag(σ/(σ² + penalty)) Uᵀ y from the singular value decomposition X = U diag(σ) Vᵀ, which
-    stays accurate for penalties far below the rounding error of S.
+    is accurate even if the penalty is far below the rounding error of S.
+
+    Raises `ValueError` if σ² or the weights overflow.
     """
     U, sigma, Vt = np.linalg.svd(x, full_matrices=False)
-    shrunk = np.vecmat(y, U) * sigma / (sigma**2 + penalty[..., None])
-    return np.vecmat(shrunk, Vt)
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = sigma**2 + penalty[..., None]
+        w = np.vecmat(np.vecmat(y, U) * sigma / squares, Vt)
+    if not (np.isfinite(squares).all() and np.isfinite(w).all()):
+        raise InputError("the squared singular values of x or the weights overflow: rescale x, y")
+    return w

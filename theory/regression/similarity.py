@@ -1,6 +1,6 @@
-"""How alike two predictors are: their errors, the weights they induce, what they forget.
+"""The similarity of predictors: of their errors, and of the weights they induce.
 
-A predictor is known by what it predicts.  Shapes: `m` prompts, `n` predictions of each (entry t for
+A predictor is given by its predictions.  Shapes: `m` prompts, `n` predictions of each (entry t for
 example t + 1 from the first t examples), `d` features, `T` queries, `k` and `l` predictors.
 """
 
@@ -45,11 +45,11 @@ class Estimate:
 
 @checked
 def error_similarity(first: First, second: Second, labels: PromptLabels) -> Estimate:
-    """E cos∠(first − labels, second − labels): the similarity of errors [Fu2024].
+    """The similarity of errors E cos∠(first − labels, second − labels) [Fu2024].
 
     first (k, m, n) and second (l, m, n) are predictions of labels (m, n); the cosine is between the
-    n errors on a prompt, and the mean over the m prompts, (k, l).  A predictor without any error on
-    a prompt has no direction there: its cosine counts as 0.
+    n errors on a prompt, and the mean over the m prompts, (k, l).  If a predictor has no error on a
+    prompt, its cosine there counts as 0.
 
     Raises `ValueError` for fewer than 2 prompts.
     """
@@ -58,50 +58,53 @@ def error_similarity(first: First, second: Second, labels: PromptLabels) -> Esti
 
 @checked
 def error_cosines(first: First, second: Second, labels: PromptLabels) -> np.ndarray:
-    """The cosines (k, l, m) of every prompt, whose mean is `error_similarity`; errors as there."""
+    """The cosines (k, l, m) of the errors on each prompt, whose mean is `error_similarity`."""
     _several(first)
     return _cosines(first - labels, second - labels)
 
 
 @checked
 def error_distance(first: First, second: Second, labels: PromptLabels) -> Estimate:
-    """E ‖first − second‖²/n, the mean squared difference of predictions; as `error_similarity`."""
+    """The mean squared difference of predictions, E ‖first − second‖²/n, as `error_similarity`."""
     return Estimate.over_prompts(error_distances(first, second, labels))
 
 
 @checked
 def error_distances(first: First, second: Second, labels: PromptLabels) -> np.ndarray:
-    """The mean squares (k, l, m) of every prompt, whose mean is `error_distance`."""
+    """The mean squared differences (k, l, m) on each prompt, whose mean is `error_distance`."""
     _several(first)
     a, b = first - labels, second - labels
-    squares = (a * a).sum(-1)[:, None] + (b * b).sum(-1)[None] - 2 * _products(a, b)
-    return np.asarray(np.maximum(squares, 0) / a.shape[-1])
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = (a * a).sum(-1)[:, None] + (b * b).sum(-1)[None] - 2 * _products(a, b)
+    return _finite(np.asarray(np.maximum(squares, 0) / a.shape[-1]))
 
 
 @checked
 def induced_weights(queries: Queries, predictions: Predictions) -> tuple[np.ndarray, np.ndarray]:
-    """The linear function that fits a predictor best, and how much of it that explains.
+    """The linear function of the query that is nearest to a predictor, and its R² [Fu2024].
 
-    queries (…, T, d) after the same examples, T > d, predictions (…, T) → w (…, d) of least squares
-    and R² (…): 1 where the predictor is linear in the query [Fu2024].
+    From queries (…, T, d) after the same examples, T > d, and predictions (…, T), returns the
+    least-squares w (…, d) and R² (…), which is 1 if the predictor is linear in the query.
 
-    Raises `ValueError` for T ≤ d.
+    Raises `ValueError` if T ≤ d.
     """
     Q, p = queries, predictions
     T, d = Q.shape[-2:]
     if d >= T:
         raise InputError(f"queries has {T} rows of dimension {d}: give more than {d}")
-    w = (np.linalg.pinv(Q) @ p[..., None])[..., 0]
-    left = ((p - (Q @ w[..., None])[..., 0]) ** 2).sum(-1)
-    total = (p**2).sum(-1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        w = (np.linalg.pinv(Q) @ p[..., None])[..., 0]
+        left = ((p - (Q @ w[..., None])[..., 0]) ** 2).sum(-1)
+        total = (p**2).sum(-1)
+    _finite(np.concatenate([w.ravel(), left.ravel(), total.ravel()]), "queries and predictions")
     return w, np.asarray(1 - np.divide(left, total, out=np.zeros_like(total), where=total > 0))
 
 
 @checked
 def weight_similarity(first: FirstWeights, second: SecondWeights) -> Estimate:
-    """E cos∠(w, w') of induced weights, first (k, m, n, d) and second (l, m, n, d) → (k, l).
+    """The similarity E cos∠(w, w') (k, l) of induced weights, (k, m, n, d) and (l, m, n, d).
 
-    The mean over the n prefixes, then over the m prompts [Fu2024].
+    The mean is over the n prefixes, then over the m prompts [Fu2024].
 
     Raises `ValueError` for fewer than 2 prompts.
     """
@@ -110,13 +113,13 @@ def weight_similarity(first: FirstWeights, second: SecondWeights) -> Estimate:
 
 @checked
 def weight_cosines(first: FirstWeights, second: SecondWeights) -> np.ndarray:
-    """The mean cosines (k, l, m) of every prompt, whose mean is `weight_similarity`."""
+    """The mean cosines (k, l, m) on each prompt, whose mean is `weight_similarity`."""
     _several(first)
     return np.asarray(_cosines(first, second).mean(-1))
 
 
 def _several(first: np.ndarray) -> None:
-    """ValueError for predictions of fewer than 2 prompts, which have no standard error."""
+    """Raises ValueError for fewer than 2 prompts, which have no standard error."""
     if first.shape[1] < 2:
         raise InputError(f"first has shape {first.shape}: give at least 2 prompts")
 
@@ -127,5 +130,16 @@ def _products(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    lengths = np.linalg.norm(a, axis=-1)[:, None] * np.linalg.norm(b, axis=-1)[None]
-    return np.divide(_products(a, b), lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        lengths = np.linalg.norm(a, axis=-1)[:, None] * np.linalg.norm(b, axis=-1)[None]
+        products = _products(a, b)
+    _finite(lengths)
+    _finite(products)
+    return np.divide(products, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+
+
+def _finite(products: np.ndarray, names: str = "first, second and labels") -> np.ndarray:
+    """The same products.  Raises ValueError if one of them overflowed."""
+    if not np.isfinite(products).all():
+        raise InputError(f"products of {names} overflow float64: rescale them")
+    return products

@@ -1,12 +1,12 @@
-"""Every method, every step count, every prefix, from one eigendecomposition per prefix.
+"""Predictions of all methods and step counts on all prefixes, by one `eigh` per prefix.
 
 Gradient descent, Newton, hyperpower, Chebyshev, ridge and OLS are all w = φ(S) b with
 φ(λ) = (1 − R(λ))/λ and R the residual factor of `theory.regression.residuals`. With S = V Λ Vᵀ,
 
-    ⟨w, x_next⟩ = Σ_i (1 − R(λ_i)) · share_i,        share_i = ⟨v_i, x_next⟩⟨v_i, b⟩/λ_i,
+    ⟨w, x_next⟩ = Σ_i (1 − R(λ_i)) · c_i,        c_i = ⟨v_i, x_next⟩⟨v_i, b⟩/λ_i,
 
-so that after one `eigh` a thousand steps cost what one step costs. Conjugate gradients and online
-gradient descent are not of this form.
+so that after one `eigh` the cost does not depend on the number of steps. Conjugate gradients and
+online gradient descent are not of this form.
 
 Shape glossary: `…` leading dimensions, `n` examples, `d` features, prefixes t = 0, …, n.
 """
@@ -31,20 +31,21 @@ class PrefixSpectrum:
     """The spectra of all prefixes of prompts, and the predictions that follow from them.
 
     x (…, n, d), y (…, n), x_query (…, d). For every t = 0, …, n let S_t, b_t belong to the first t
-    examples, and let x_next be x_{t+1}, the query for t = n. Kept are
+    examples, and let x_next be x_{t+1}, the query for t = n. The attributes are
         eigenvalues (…, n + 1, d)  of S_t, ascending, with those of its null space exactly 0;
-        shares      (…, n + 1, d)  of each eigendirection in the OLS prediction at x_next.
-    Each method returns predictions at x_next of shape (steps, …, n + 1). Step sizes and the like
-    are one number or an array that broadcasts to (…, n + 1), for example `1 / spectrum.largest`.
+        components  (…, n + 1, d)  c_i of the OLS prediction at x_next, by eigendirection.
+    Each method returns predictions at x_next of shape (steps, …, n + 1). A step size or another
+    real parameter is one number or broadcasts to (…, n + 1), for example `1 / spectrum.largest`.
 
     The rank of S_t is at most min(t, d); beyond that, an eigenvalue counts as 0 if it is at most
     (t + d)·eps·tr(S_t), which bounds the rounding errors of forming S_t and of its decomposition
-    [Higham2002, Chapter 3]. Singular values of X_t below √((t + d)·eps)·‖X_t‖_F are therefore not
-    seen; `theory.regression.ols` sees them. As b_t is in range(S_t), directions of the null space
+    [Higham2002, Chapter 3]. Singular values of X_t below √((t + d)·eps)·‖X_t‖_F therefore count as
+    0, unlike in `theory.regression.ols`. As b_t is in range(S_t), directions of the null space
     contribute exactly 0.
 
-    Memory is O(n·d) for each prompt. A divergent method overflows to ±inf (NaN where +inf and −inf
-    meet). Raises `ValueError` for examples so large that S or a prediction overflows.
+    Memory is O(n·d) for each prompt. Predictions of a divergent method that overflow are ±inf, or
+    NaN if their terms overflow with both signs. Raises `ValueError` if S or the OLS prediction
+    overflows.
     """
 
     def __init__(self, x: Inputs, y: Labels, x_query: Query) -> None:
@@ -61,24 +62,24 @@ class PrefixSpectrum:
         following[..., -1, :] = x_query
 
         self.eigenvalues = np.zeros((*x.shape[:-2], n + 1, d))
-        self.shares = np.zeros((*leading, n + 1, d))
+        self.components = np.zeros((*leading, n + 1, d))
         with np.errstate(over="ignore", invalid="ignore"):
             self._short_prefixes(x, y, following)
             self._long_prefixes(x, y, following)
-        if not np.isfinite(self.shares).all():
+        if not np.isfinite(self.components).all():
             raise InputError(
                 f"predictions overflow, the largest entries of x, y and x_query are "
                 f"{np.abs(x).max():.3g}, {np.abs(y).max():.3g} and {np.abs(x_query).max():.3g}: "
                 "rescale them"
             )
-        # Several queries may share the prompts, and so the eigenvalues, without a copy.
-        self.eigenvalues = np.broadcast_to(self.eigenvalues, self.shares.shape)
+        # Several queries of one prompt use the same eigenvalues, without a copy.
+        self.eigenvalues = np.broadcast_to(self.eigenvalues, self.components.shape)
 
     def _short_prefixes(self, x: np.ndarray, y: np.ndarray, following: np.ndarray) -> None:
         """Prefixes t < d, from the smaller matrix XXᵀ (t, t), which has the eigenvalues of S ≠ 0.
 
         With XXᵀ = U Λ Uᵀ the eigenvectors of S are XᵀuΛ^(−1/2), so that
-        share = ⟨u, X x_next⟩⟨u, y⟩/λ. The other d − t eigenvalues are exactly 0.
+        c = ⟨u, X x_next⟩⟨u, y⟩/λ. The other d − t eigenvalues are exactly 0.
         """
         n, d = x.shape[-2:]
         few = x[..., : d - 1, :]
@@ -87,7 +88,7 @@ class PrefixSpectrum:
             eigenvalues, U = np.linalg.eigh(kernel[..., :t, :t])
             images = np.matvec(few[..., :t, :], following[..., t, :])
             product = np.vecmat(images, U) * np.vecmat(y[..., :t], U)
-            self._keep(np.array([t]), eigenvalues[..., None, :], product[..., None, :])
+            self._store(np.array([t]), eigenvalues[..., None, :], product[..., None, :])
 
     def _long_prefixes(self, x: np.ndarray, y: np.ndarray, following: np.ndarray) -> None:
         """Prefixes t ≥ d, from S (d, d), in blocks of as many as fit the cache."""
@@ -107,23 +108,23 @@ class PrefixSpectrum:
             S, b = grams[..., -1, :, :], moments[..., -1, :]
             eigenvalues, V = np.linalg.eigh(grams)
             product = np.vecmat(following[..., t, :], V) * np.vecmat(moments, V)
-            self._keep(t, eigenvalues, product)
+            self._store(t, eigenvalues, product)
 
-    def _keep(self, t: np.ndarray, eigenvalues: np.ndarray, product: np.ndarray) -> None:
-        """Keep the eigenvalues (…, len(t), r) and product/λ of the prefixes t; 0 where λ is."""
+    def _store(self, t: np.ndarray, eigenvalues: np.ndarray, product: np.ndarray) -> None:
+        """Store the eigenvalues (…, len(t), r) and product/λ (0 if λ = 0) of the prefixes t."""
         rank, d = eigenvalues.shape[-1], self.eigenvalues.shape[-1]
         trace = np.maximum(eigenvalues, 0).sum(axis=-1)
         rounding = (t + d) * np.finfo(np.float64).eps * trace
         null = eigenvalues <= rounding[..., None]
         block = (..., slice(t[0], t[-1] + 1), slice(d - rank, d))
         self.eigenvalues[block] = np.where(null, 0, eigenvalues)
-        np.divide(product, eigenvalues, out=self.shares[block], where=~null)
+        np.divide(product, eigenvalues, out=self.components[block], where=~null)
 
     @property
     def largest(self) -> np.ndarray:
-        """λmax of every prefix (…, n + 1), or 1 where S_t = 0: there every positive value serves.
+        """λmax of every prefix (…, n + 1), or 1 where S_t = 0.
 
-        So `1 / spectrum.largest**2` is a valid alpha for all prefixes, the empty one included.
+        `1 / spectrum.largest**2` is therefore a valid alpha for all prefixes, even the empty one.
         """
         top = self.eigenvalues[..., -1]
         return np.where(top > 0, top, 1)
@@ -136,11 +137,11 @@ class PrefixSpectrum:
 
     def ols(self) -> np.ndarray:
         """Predictions (…, n + 1) of the minimum-norm least-squares solution."""
-        return self.shares.sum(axis=-1)
+        return self.components.sum(axis=-1)
 
     @checked
     def ridge(self, penalties: PositiveArray) -> np.ndarray:
-        """Predictions (penalties, …, n + 1) of ridge regression, penalties (penalties,) > 0."""
+        """Predictions (penalties, …, n + 1) of ridge regression with each of `penalties` > 0."""
         return self._predict(residuals.ridge_fitted, np.atleast_1d(penalties))
 
     @checked
@@ -167,7 +168,7 @@ class PrefixSpectrum:
     def hyperpower(
         self, steps: Iterable[Steps], order: Order, alpha: PositiveArray, start: Start = "gram"
     ) -> np.ndarray:
-        """Predictions (steps, …, n + 1) after each of `steps` hyperpower steps of that order."""
+        """Predictions (steps, …, n + 1) after each of `steps` of hyperpower of this order."""
 
         def fitted(eigenvalue: np.ndarray, k: np.ndarray, alpha: np.ndarray) -> np.ndarray:
             return residuals.hyperpower_fitted(eigenvalue, k, order, alpha, start)
@@ -187,7 +188,7 @@ class PrefixSpectrum:
         )
 
     def _parameter(self, name: str, value: np.ndarray) -> np.ndarray:
-        """One row (…·(n + 1), 1) for each prefix of each prompt; ValueError if there are others."""
+        """A parameter as rows (…·(n + 1), 1), one per prefix; raises ValueError if not possible."""
         prefixes = self.eigenvalues.shape[:-1]
         try:
             return np.broadcast_to(value, prefixes).reshape(-1, 1)
@@ -200,22 +201,22 @@ class PrefixSpectrum:
     def _predict(
         self, fitted: Callable[..., np.ndarray], steps: np.ndarray, *parameters: np.ndarray
     ) -> np.ndarray:
-        """Σ_i fitted(λ_i, step, parameters)·share_i for every step, in blocks of prefixes."""
+        """Σ_i fitted(λ_i, step, parameters)·c_i for every step, in blocks of prefixes."""
         *prefixes, d = self.eigenvalues.shape
-        eigenvalues, shares = self.eigenvalues.reshape(-1, d), self.shares.reshape(-1, d)
-        predictions = np.empty((len(steps), len(shares)))
+        eigenvalues, components = self.eigenvalues.reshape(-1, d), self.components.reshape(-1, d)
+        predictions = np.empty((len(steps), len(components)))
         size = max(1, BLOCK // (len(steps) * d))
-        for first in range(0, len(shares), size):
+        for first in range(0, len(components), size):
             block = slice(first, first + size)
-            share = shares[block]
+            part = components[block]
             weight = fitted(
                 eigenvalues[block], steps[:, None, None], *(value[block] for value in parameters)
             )
             with np.errstate(over="ignore", invalid="ignore"):
                 if not np.isfinite(weight).all():
-                    # A divergent direction that contributes nothing: 0, not inf·0.
-                    weight = np.where(share == 0, 0, weight)
-                predictions[:, block] = np.vecdot(weight, share)
+                    # A divergent direction with component 0 contributes 0, not inf·0.
+                    weight = np.where(part == 0, 0, weight)
+                predictions[:, block] = np.vecdot(weight, part)
         return predictions.reshape(len(steps), *prefixes)
 
 

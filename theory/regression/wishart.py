@@ -1,4 +1,4 @@
-"""Moments of the spectrum of S = XᵀX, X Gaussian: the real Wishart distribution.
+"""Moments of the spectrum of S = XᵀX for Gaussian X: the real Wishart distribution.
 
 For X of n ≥ d standard normal rows the eigenvalues of S are 2x_i with the joint density
 
@@ -14,7 +14,8 @@ with one more row and column, ±∫ x^i (1 + ε f(x)) w(x) dx, if d is odd.  The
     E Σ_i f(x_i) = tr(A⁻¹ A')/2,
 
 and for f(x) = (2x)^k this is E tr S^k.  Over 0 < x, y < c instead of all x, y > 0 it is the mean
-over the S without eigenvalues above 2c.  For a whole (n − d − 1)/2 the integrals are finite sums.
+over the S without eigenvalues above 2c.  If (n − d − 1)/2 is an integer, the integrals are finite
+sums.
 """
 
 from __future__ import annotations
@@ -29,23 +30,25 @@ from theory.kinds import Count, InputError, Positive, Within, checked
 if TYPE_CHECKING:
     from flint import arb
 
-BITS = 4096  # of precision; moments and what is made of them are enclosed in balls
+BITS = 4096  # the precision; moments and functions of them are enclosed in balls
 
 Size: TypeAlias = Annotated[Count, Within(most=10**4)]
-"""An integer from 1 to 10⁴: beyond, the integrals take too long."""
+"""An integer from 1 to 10⁴; larger ones would take too long."""
 
 
 @checked
-def wishart_moments(n: Size, d: Size, count: Size, largest: Positive | None = None) -> list[arb]:
-    """E tr S^k for k = 0, …, count − 1 and S = XᵀX, X (n, d) standard normal, n > d, in balls.
+def wishart_moments(
+    n: Size, d: Size, n_moments: Size, largest: Positive | None = None
+) -> list[arb]:
+    """E tr S^k, k = 0, …, n_moments − 1, for S = XᵀX with X (n, d) standard normal, in balls.
 
-    With `largest`, the mean over the S whose eigenvalues are all at most that.
+    If `largest` is given, the mean is over the S whose eigenvalues are all at most that.
 
-    Raises `ValueError` for a `largest` so small that the precision does not serve, for n < d, and
-    for n − d even, where the integrals are no finite sums.
+    Raises `ValueError` if n < d or n − d is even, where the integrals are not finite sums, and if
+    `largest` is too small for the precision.
     """
     if n < d or (n - d) % 2 == 0:
-        raise InputError(f"n is {n} and d is {d}: give an n that is larger by an odd number")
+        raise InputError(f"n is {n} and d is {d}: give n − d odd and positive")
     from flint import arb, arb_mat, ctx  # 70 ms
 
     size, powers = d + d % 2, range((n - d - 1) // 2, (n + d - 1) // 2)
@@ -72,17 +75,18 @@ def wishart_moments(n: Size, d: Size, count: Size, largest: Positive | None = No
             inverse = bordered(over.signed, over.single).inv()
         except ZeroDivisionError:
             raise InputError(
-                f"largest is {largest}: {BITS} bits are not enough for it; give a larger number"
+                f"largest is {largest:g}: {BITS} bits of precision are too few for it; "
+                "give a larger number"
             ) from None
         found = []
-        for k in range(count):
+        for k in range(n_moments):
             product = inverse * derivative(k)
             found.append(sum((product[i, i] for i in range(size)), arb(0)) * 2**k / 2)
     return found
 
 
 class _Integrals:
-    """Over 0 < x < c, and over 0 < x, y < c; c None is infinity."""
+    """Integrals over 0 < x < c, and over 0 < x, y < c; c = None is infinity."""
 
     def __init__(self, c: arb | None) -> None:
         self.c = c
@@ -94,9 +98,9 @@ class _Integrals:
         return factorial(i) - self.above(i)
 
     def _signed(self, i: int, j: int) -> arb:
-        """∫∫ sgn(y − x) x^i y^j e^{−x−y} dx dy: twice the part y > x, less all of it.
+        """∫∫ sgn(y − x) x^i y^j e^{−x−y} dx dy: twice the integral over y > x, minus the whole.
 
-        There ∫_x^c y^j e^{−y} dy = Σ_{m ≤ j} (j!/m!) x^m e^{−x} − the part above c.
+        There ∫_x^c y^j e^{−y} dy = Σ_{m ≤ j} (j!/m!) x^m e^{−x} − the integral above c.
         """
         part = sum(factorial(j) // factorial(m) * self.squared(i + m) for m in range(j + 1))
         return 2 * part - self.single(i) * (self.single(j) + 2 * self.above(j))
@@ -106,7 +110,7 @@ class _Integrals:
         return _tail(i, self.c)
 
     def _squared(self, i: int) -> arb:
-        """∫ x^i e^{−2x} dx, by x for 2x."""
+        """∫ x^i e^{−2x} dx, by substituting x for 2x."""
         doubled = None if self.c is None else 2 * self.c
         return (factorial(i) - _tail(i, doubled)) / 2 ** (i + 1)
 

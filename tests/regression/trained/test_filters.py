@@ -12,7 +12,7 @@ from theory.regression import (
     fitted_ridge,
     gaussian_prompts,
     newton_residual,
-    unfiltered,
+    unexplained_fraction,
 )
 from verify.claim import Run
 from verify.evidence.statistics import Mean
@@ -27,7 +27,7 @@ D = 4
 
 @pytest.fixture(scope="module")
 def spectrum():
-    """Errors of predictions on the prefixes t ≥ d, their shares and z."""
+    """Errors of predictions on the prefixes t ≥ d, their components and z."""
     p = gaussian_prompts(300, 2 * D, D, seed=0)
     found = PrefixSpectrum(p.x, p.y, p.x_query)
     labels = np.concatenate([p.y, p.y_query[:, None]], axis=-1)
@@ -37,33 +37,33 @@ def spectrum():
     def errors(said):
         return (labels - said)[:, D:].ravel()
 
-    return found, errors, found.shares[:, D:].reshape(-1, D), z
+    return found, errors, found.components[:, D:].reshape(-1, D), z
 
 
 @pytest.mark.parametrize("k", [1, 5, 9, 14])
 @pytest.mark.parametrize(("start", "power"), [("gram", 2), ("identity", 1)])
 def test_newton_steps_are_found_again(spectrum, start, power, k):
-    found, errors, shares, z = spectrum
+    found, errors, components, z = spectrum
     said = found.newton([k], 1 / found.largest**power, start)[0]
-    fit = fitted_filter(errors(said), shares, z)
+    fit = fitted_filter(errors(said), components, z)
     assert fit.power == pytest.approx(power, abs=1e-6)
     assert np.log2(fit.steps) == pytest.approx(k, abs=1e-6)
     assert fit.unexplained < 1e-12
-    assert unfiltered(errors(said), shares, z) < 2e-3
-    other = fitted_filter(errors(said), shares, z, power=3.0 - power)
+    assert unexplained_fraction(errors(said), components, z) < 2e-3
+    other = fitted_filter(errors(said), components, z, power=3.0 - power)
     assert other.power == 3 - power
     assert other.unexplained > 1e-3
 
 
 def test_gradient_steps_are_found_again_and_chebyshev_is_another_filter(spectrum):
-    found, errors, shares, z = spectrum
-    fit = fitted_filter(errors(found.gradient_descent([48], 1 / found.largest)[0]), shares, z)
+    found, errors, components, z = spectrum
+    fit = fitted_filter(errors(found.gradient_descent([48], 1 / found.largest)[0]), components, z)
     assert (fit.power, fit.steps) == pytest.approx((1, 48))
     chebyshev = errors(found.chebyshev([8], found.largest / 30, found.largest)[0])
-    assert fitted_filter(chebyshev, shares, z).unexplained > 0.05
-    assert unfiltered(chebyshev, shares, z) < 0.01
+    assert fitted_filter(chebyshev, components, z).unexplained > 0.05
+    assert unexplained_fraction(chebyshev, components, z) < 0.01
     noise = np.random.default_rng(0).standard_normal(len(z))
-    assert unfiltered(noise, shares, z) > 0.9
+    assert unexplained_fraction(noise, components, z) > 0.9
 
 
 def test_the_family_is_newton_s():
@@ -75,12 +75,12 @@ def test_the_family_is_newton_s():
 
 
 def test_too_few_errors_and_none_are_rejected(spectrum):
-    _, _, shares, z = spectrum
-    for fit in (fitted_filter, unfiltered):
+    _, _, components, z = spectrum
+    for fit in (fitted_filter, unexplained_fraction):
         with rejects("errors"):
-            fit(np.ones(5), shares[:5], z[:5])
+            fit(np.ones(5), components[:5], z[:5])
         with rejects("errors"):
-            fit(np.zeros(len(z)), shares, z)
+            fit(np.zeros(len(z)), components, z)
 
 
 def said_of(*rules, samples=800):
@@ -120,13 +120,13 @@ def test_a_layer_that_is_no_filter_and_one_that_has_learned_nothing():
 
 
 def test_shares_that_no_filter_explains(spectrum):
-    _, _, shares, z = spectrum
+    _, _, components, z = spectrum
     rng = np.random.default_rng(0)
     rows = (-1, D + 1, D)
-    errors = (shares * (1 - z) ** 4).sum(-1)
+    errors = (components * (1 - z) ** 4).sum(-1)
     mixed = errors + rng.standard_normal(len(errors)) * errors.std()
     both = np.stack([errors, mixed]).reshape(2, *rows[:2])
-    judged = Errors(both, shares.reshape(rows), z.reshape(rows))
+    judged = Errors(both, components.reshape(rows), z.reshape(rows))
     assert judged.no_filter(0) < 1e-3
     assert 0.3 < judged.no_filter(1) < 0.6
 
@@ -191,13 +191,13 @@ def test_doublings_are_judged_without_each_group(monkeypatch):
 
 
 def test_ridge_is_found_again(spectrum):
-    _, _, shares, z = spectrum
-    errors = (0.03 / (z + 0.03) * shares).sum(-1)
-    mu, left = fitted_ridge(errors, shares, z)
+    _, _, components, z = spectrum
+    errors = (0.03 / (z + 0.03) * components).sum(-1)
+    mu, left = fitted_ridge(errors, components, z)
     assert mu == pytest.approx(0.03, rel=1e-4)
     assert left < 1e-8
-    fit = fitted_filter(errors, shares, z)
+    fit = fitted_filter(errors, components, z)
     assert fit.power < 0.8  # not every p below 1 is gradient descent
-    assert fitted_ridge((shares * (1 - z) ** 8).sum(-1), shares, z)[1] > 1e-3
+    assert fitted_ridge((components * (1 - z) ** 8).sum(-1), components, z)[1] > 1e-3
     with rejects("errors"):
-        fitted_ridge(0 * errors, shares, z)
+        fitted_ridge(0 * errors, components, z)

@@ -33,7 +33,7 @@ class Answers:
 @pytest.fixture
 def stated_once(monkeypatch):
     """The exact errors of ladders and polynomials, which are the same for all models."""
-    for name in ("best_step_size", "descent_error", "polynomial_errors"):
+    for name in ("best_step_size", "gradient_descent_error", "polynomial_errors"):
         monkeypatch.setattr(claim, name, cache(getattr(claim, name)))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from theory.regression import Start, error_cosines, growth_of
-from theory.regression.filters import Filter, fitted_filter, fitted_ridge, unfiltered
+from theory.regression.filters import Filter, fitted_filter, fitted_ridge, unexplained_fraction
 from verify.evidence.statistics import BY, ERRORS, Mean, above, below, estimated, sign_of
 from verify.finding import Finding, Verdict, at_most
 from verify.regression.trained.probes import Probed
@@ -31,10 +31,10 @@ RECOVERED = 1e-6  # off in p and log₂ m, for errors in float64
 @dataclass(frozen=True)
 class Errors:
     """Errors of layers (layers + 1, m, t) on the prefixes with at least d examples, and what least
-    squares has in each eigendirection there: shares and z = λ/λmax (m, t, d)."""
+    squares has in each eigendirection there: components and z = λ/λmax (m, t, d)."""
 
     errors: np.ndarray
-    shares: np.ndarray
+    components: np.ndarray
     z: np.ndarray
 
     @staticmethod
@@ -45,7 +45,7 @@ class Errors:
         eigenvalues = spectrum.eigenvalues[:, d:]
         return Errors(
             (probed.algorithms.labels - said)[..., d:],
-            spectrum.shares[:, d:],
+            spectrum.components[:, d:],
             eigenvalues / eigenvalues[..., -1:],
         )
 
@@ -56,8 +56,8 @@ class Errors:
     def _rows(self, layer: int, without: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         kept = np.arange(len(self.z)) % GROUPS != without
         d = self.z.shape[-1]
-        shares, z = (part[kept].reshape(-1, d) for part in (self.shares, self.z))
-        return self.errors[layer, kept].ravel(), shares, z
+        components, z = (part[kept].reshape(-1, d) for part in (self.components, self.z))
+        return self.errors[layer, kept].ravel(), components, z
 
     def ridge(self, layer: int) -> float:
         """What the best ridge filter leaves of a layer's squared error."""
@@ -66,7 +66,7 @@ class Errors:
     def after(self, more: int) -> Errors:
         """Those on prefixes of d + `more` examples alone."""
         at = slice(more, more + 1)
-        return Errors(self.errors[..., at], self.shares[:, at], self.z[:, at])
+        return Errors(self.errors[..., at], self.components[:, at], self.z[:, at])
 
     def no_filter(self, layer: int, without: int | None = None) -> float:
         """The share of a layer's squared error that no R_t(λ/λmax) explains."""
@@ -76,7 +76,9 @@ class Errors:
         for t in range(self.z.shape[1]):
             errors = self.errors[layer, kept, t]
             squares = float((errors**2).sum())
-            left += squares * unfiltered(errors, self.shares[kept, t], self.z[kept, t], knots)
+            left += squares * unexplained_fraction(
+                errors, self.components[kept, t], self.z[kept, t], knots
+            )
             total += squares
         return left / total
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import numpy as np
 
-from theory.regression import Prompts, best_step_size, descent_error, polynomial_errors
+from theory.regression import Prompts, best_step_size, gradient_descent_error, polynomial_errors
 from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import models_of
 from verify.evidence.statistics import BY, LEVEL, NOTHING, agreeing, below, estimated, resampled
@@ -94,7 +94,7 @@ def best_descent(p: Prompts, steps: int) -> tuple[float, float]:
     """The best step size of so many gradient steps on such prompts, and its error."""
     n, d = p.x.shape[-2:]
     size = best_step_size(n, d, steps, LARGEST * n)
-    return size, float(descent_error(n, d, steps, size, LARGEST * n))
+    return size, float(gradient_descent_error(n, d, steps, size, LARGEST * n))
 
 
 def one_step(own: np.ndarray, p: Prompts) -> Finding:

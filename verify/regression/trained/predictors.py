@@ -101,7 +101,7 @@ class Algorithms:
         """
         z = self.spectrum.eigenvalues / self.spectrum.largest[..., None]
         left = filter_residual(z, power, 2**doublings)
-        return np.vecdot(1 - left, self.spectrum.shares)
+        return np.vecdot(1 - left, self.spectrum.components)
 
     def online_gradient_descent(self) -> tuple[np.ndarray, float | None]:
         """One pass, a step for each example, (1, m, n + 1), and its step size.

@@ -10,7 +10,13 @@ from importlib.resources import files
 
 import numpy as np
 
-from theory.regression.growth import LAWS, by_chance, growth_of, matching_steps, straightness
+from theory.regression.growth import (
+    LAWS,
+    growth_of,
+    matching_steps,
+    random_straightness,
+    straightness,
+)
 from verify.evidence.checkpoints import Trained
 from verify.evidence.statistics import BY, ERRORS, sign_of
 from verify.finding import Finding, Verdict, same
@@ -85,7 +91,7 @@ def growth_in_published_tables() -> Iterator[Finding]:
             evidence="trained",
             words=f"{', '.join(map(str, steps))}: {law}; straightness {straight[at]:.4f} "
             f"({wanted}), {straight.max():.4f} ({LAWS[int(straight.argmax())]}), of random "
-            f"increasing ones {by_chance(len(steps)):.4f}",
+            f"increasing ones {random_straightness(len(steps)):.4f}",
             wanted="straightest under this law, and straighter than 19 of 20 random ones",
         )
         if law == "unclear":
