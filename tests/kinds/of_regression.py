@@ -3,7 +3,7 @@
 import numpy as np
 
 FITTED = ("fitted_filter", "fitted_ridge", "unexplained_fraction")
-OF_WISHART = ("best_step_size", "descent_error", "polynomial_errors", "wishart_moments")
+OF_WISHART = ("best_step_size", "gradient_descent_error", "polynomial_errors", "wishart_moments")
 
 FILTERED = {
     "errors": np.linspace(1, 2, 8),

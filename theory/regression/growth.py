@@ -17,8 +17,8 @@ StepNumbers: TypeAlias = Annotated[Any, Integers("k", Within(least=0))]
 """Step counts, integers ≥ 0, shape (k,)."""
 Similarity: TypeAlias = Annotated[Any, Reals("k layers")]
 """The similarity of the iterate after each step count to each layer, shape (k, layers)."""
-StepsByLayer: TypeAlias = Annotated[Any, Reals("layers", Within(least=0, most=1e100))]
-"""For each layer the step count that matches it, a number from 0 to 10¹⁰⁰, shape (layers,)."""
+StepsByLayer: TypeAlias = Annotated[Any, Reals("layers", Within(least=0, most=10**15))]
+"""For each layer the step count that matches it, a number from 0 to 10¹⁵, shape (layers,)."""
 
 
 @checked
