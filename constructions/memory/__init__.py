@@ -1,4 +1,7 @@
-"""Associative memories as transformers, and retrieval at scale; one construction per file."""
+"""Associative memories as transformers, and retrieval at scale; one construction per file.
+
+Models; the algorithms that they run are functions of `theory.memory`.
+"""
 
 from constructions.memory.hopfield import hebbian_attention, hopfield_update
 from constructions.memory.modern_hopfield import hopfield_attention, modern_hopfield_update

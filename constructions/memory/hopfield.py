@@ -5,22 +5,22 @@ The sign.  Let every field be a multiple of g > 0 and s = ±1.  Then
     s' = clip(z, −1, 1),  z = s + 2h/g
 
 is the sign of h where h ≠ 0 (if h ≥ g then z ≥ −1 + 2 = 1, if h ≤ −g then z ≤ 1 − 2 = −1) and s
-where h = 0: the update, which keeps the old value at a zero field.  Since clip(z, −1, 1) =
+where h = 0, as the update requires.  Since clip(z, −1, 1) =
 relu(z + 1) − relu(z − 1) − 1 and s = relu(s + 1) − 1, three ReLUs a neuron add
 
     s' − s = relu(z + 1) − relu(z − 1) − relu(s + 1).
 
 On a token whose state and field are 0 they add relu(1) − relu(−1) − relu(1) = 0.
 
-Exactness.  Float64 weights and biases are integer multiples of one power of two; the largest such
-is g, so that 2h/g is a sum of integers, as are the sums after it.  While none can exceed 2^53,
-nothing is rounded, in whatever order it is added; a model in a shorter format answers only where
-that is so for its own 2^24 (float32), 2^11 (float16) or 2^8 (bfloat16).
+Exactness.  Float64 weights and biases are integer multiples of a power of two; g is the largest
+such power, so that 2h/g and all later sums are sums of integers.  If none can exceed 2^53, nothing
+is rounded, in any order of summation; a model in a shorter dtype raises ValueError unless the same
+holds for its own limit, 2^24 (float32), 2^11 (float16) or 2^8 (bfloat16).
 
-By its weights the field is part of the MLP.  Under Hebb's rule it is also linear attention: the
-queries are the states, the patterns are keys and values, Σ_μ ⟨s, ξ^μ⟩ ξ^μ, and the MLP subtracts
-P·s, which the zero diagonal leaves out.  Patterns are example tokens, whose states are 0: their
-scores are 0 and they do not change.
+In `hopfield_update` the MLP computes the field from the weights.  Under Hebb's rule the field is
+also linear attention: the queries are the states, the keys and values are the patterns, Σ_μ ⟨s,
+ξ^μ⟩ ξ^μ, and the MLP subtracts P·s for the zero diagonal.  Patterns are example tokens, whose
+states are 0: their scores are 0 and they do not change.
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ from theory.kinds import InputError, SignRows, Steps, read
 from theory.memory.hopfield import checked_network, hebb, synchronous_update
 from theory.memory.kinds import Bias, Patterns, Weights
 
-SOURCE = "[Hopfield1982]; proved in constructions/memory/hopfield.py"
+SOURCE = "[Hopfield1982]"
 EXACT = 2.0**53  # float64 adds integers exactly up to here
 
 
 class Signs(Memory):
     """States (…, d) of ±1 → states (…, d) of ±1.
 
-    No sum of integers exceeds `most`.  Raises ValueError for other entries, and in a format
-    that does not hold all integers up to there.
+    No sum of integers exceeds `most`.  Raises ValueError for other entries, and in a dtype
+    that does not represent all integers up to it.
     """
 
     def __init__(self, d: int, most: float, patterns: Tensor | None = None) -> None:
@@ -66,12 +66,12 @@ class Signs(Memory):
         if self.most > (limit := 2 / torch.finfo(like.dtype).eps):
             raise InputError(
                 f"fields have sums of up to {self.most:.6g}, and {like.dtype} adds exactly up to "
-                f"{limit:.6g}: use a longer format, as model.double()"
+                f"{limit:.6g}: use a longer dtype, as model.double()"
             )
         return super().check(like, read(SignRows, "states", states))
 
     def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[Any, ...]:
-        """All states of a small network, and 64 random ones of a large one."""
+        """All states of a small network, or 64 random states of a large one."""
         few = self.d <= 6
         states = [*product((-1, 1), repeat=self.d)] if few else rng.choice((-1, 1), (64, self.d))
         return (np.array(states), *super().drawn(draw, rng)[1:])
@@ -79,14 +79,14 @@ class Signs(Memory):
 
 @construction
 def hopfield_update(weights: Weights, bias: Bias | None = None, steps: Steps = 1) -> Transformer:
-    """`hopfield_update(weights, bias, steps)(states)`: exactly `steps` synchronous updates.
+    """`hopfield_update(weights, bias, steps)(states)`: `steps` synchronous Hopfield updates.
 
-    Each is s ← sgn(W s + b), and s where a field is 0: weights (d, d), symmetric and of zero
-    diagonal, bias (d,) or none, states (…, d) of ±1 → (…, d).  One layer for each, without heads,
-    of 3d ReLUs and width d; layers share their weights.  `steps=0` returns the states.
+    An update is s ← sgn(W s + b), and s where a field is 0: weights (d, d), symmetric and of zero
+    diagonal, bias (d,) or None, states (…, d) of ±1 → (…, d).  One layer per update, without heads,
+    with 3d ReLUs, width d; layers share their weights.  `steps=0` returns the states.
 
-    Raises ValueError for weights that are not symmetric and of zero diagonal, and for weights so
-    fine for their size that float64 would round their sums.
+    Raises ValueError for weights that are not symmetric or have a nonzero diagonal, and for weights
+    whose sums float64 may round.
     """
     network = checked_network(weights, bias)
     W, b, exponent, most = _whole(network.weights, network.bias)
@@ -115,17 +115,17 @@ def hopfield_update(weights: Weights, bias: Bias | None = None, steps: Steps = 1
 
 @construction
 def hebbian_attention(patterns: Patterns, steps: Steps = 1) -> Transformer:
-    """`hebbian_attention(patterns, steps)(states)`: synchronous updates under Hebb's rule.
+    """`hebbian_attention(patterns, steps)(states)`: `steps` synchronous updates under Hebb's rule.
 
-    The same as `hopfield_update(hebb(patterns), steps=steps)`, but the patterns (P, d) of ±1 are
-    tokens of the prompt and not weights.  One layer of one linear attention head for each, width
-    3d, 5d ReLUs.
+    The same function as `hopfield_update(hebb(patterns), steps=steps)`, but the patterns (P, d) of
+    ±1 are tokens of the prompt, not weights.  One layer per update, of one linear attention head
+    and 5d ReLUs, width 3d.
     """
     P, d = patterns.shape
     stream = Stream(pattern=d, state=d, field=d)
     stream.fits(steps, shared=True)
     pattern, state, field = map(stream.read, stream)
-    most = 2.0 * P * (d + 1) + 4  # whole fields, g = 1, of at most P·d
+    most = 2.0 * P * (d + 1) + 4  # integer fields, g = 1, of at most P·d
     update = _sign(stream, (1.0 - 2 * P) * state + 2 * field)
     head = Head(state, pattern, pattern, "field")
     return Transformer(
@@ -142,26 +142,26 @@ def hebbian_attention(patterns: Patterns, steps: Steps = 1) -> Transformer:
 
 
 def _updated(weights: np.ndarray, bias: np.ndarray, steps: int, states: np.ndarray) -> np.ndarray:
-    """The states after so many updates, (…, d)."""
+    """The states after `steps` updates, (…, d)."""
     for _ in range(steps):
         states = synchronous_update(weights, states, bias)
     return states
 
 
 def _updated_by_hebb(patterns: np.ndarray, steps: int, states: np.ndarray) -> np.ndarray:
-    """The states after so many updates with the weights of Hebb's rule, (…, d)."""
+    """The states after `steps` updates under Hebb's rule, (…, d)."""
     return _updated(hebb(patterns), np.zeros(patterns.shape[1]), steps, states)
 
 
 def _sign(stream: Stream, z: Reading) -> list[Word]:
-    """clip(z, −1, 1) in the place of the state s = relu(s + 1) − 1."""
+    """MLP primitives that replace the state s = relu(s + 1) − 1 by clip(z, −1, 1)."""
     state = stream.read("state")
     old = Unit(state + one, "state", -1.0)
     return [Clip(z, -1.0, 1.0, "state"), old, Move(one, "state")]
 
 
 def _whole(weights: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarray, int, float]:
-    """W/g and b/g, integers, the exponent of g = 2^exponent, and what sums are at most.
+    """The integers W/g and b/g, the exponent of g = 2^exponent, and a bound on their sums.
 
     Raises ValueError if a sum of the ReLUs could exceed 2^53: |z ± 1| ≤ 2(Σ|w| + |b|)/g + 2, and
     the sum after it has 2 more.
@@ -176,7 +176,7 @@ def _whole(weights: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarra
         most = 2 * np.abs(whole).sum(axis=1).max() + 4
     if rounded or not most <= EXACT:
         raise InputError(
-            f"weights and biases are whole multiples of 2^{exponent}, up to {most / 2:.3g} of them "
+            f"weights and biases are integer multiples of 2^{exponent}, up to {most / 2:.3g} of it "
             "at one neuron, and float64 adds exactly up to 2^52 = 4.5e+15: round them to fewer "
             "binary places (Hebb's sums without 1/d are integers)"
         )

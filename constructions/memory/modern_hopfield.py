@@ -1,16 +1,16 @@
-"""Modern Hopfield networks: one update is one softmax head whose values are its keys.
+"""Modern Hopfield networks: an update is a softmax head whose values equal its keys.
 
 The query is the `state` ξ, the `pattern` x_j of a stored token is key and value, so that at inverse
 temperature β the head adds
 
     Σ_j softmax_j(β⟨ξ, x_j⟩) x_j = f(ξ)
 
-to `found`, which was 0.  The MLP then adds −state to state, which becomes 0: no difference of the
-two is ever formed, so states much longer than the patterns cost no digits.  Each layer is one
-update and nothing more; the query of the next one is `found`, and its output is added to `state`.
-Patterns are example tokens, to which alone all tokens attend, so that the queries of a batch share
-one prompt and do not attend to each other.  (The patterns' own states start at 0 and are updated
-too, but are not read.)
+to `found`, which was 0.  The MLP then adds −state to `state`, which becomes 0: the difference of
+the two is never computed, so that no digits are lost if a state is much longer than the patterns.
+Each layer is exactly one update; the query of the next layer is `found`, and its output is added
+to `state`.  Patterns are example tokens, and all tokens attend only to these, so that the queries
+of a batch share one prompt and do not attend to each other.  (The states of the pattern tokens
+start at 0 and are updated too, but are not read.)
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from theory.memory.modern_hopfield import squares_fit
 QueryMap: TypeAlias = Annotated[Any, Reals("d_r d_k")]
 KeyMap: TypeAlias = Annotated[Any, Reals("d_y d_k")]
 ValueMap: TypeAlias = Annotated[Any, Reals("d_k d_v")]
-BYTES_PER_SCORE = 3 * 8 + 1  # scores, shifted scores and exponentials in float64; the mask
+BYTES_PER_SCORE = 3 * 8 + 1  # scores, shifted scores and exponentials in float64; mask
 
 
 class Patterns(Memory):
@@ -65,15 +65,15 @@ class Patterns(Memory):
 def modern_hopfield_update(
     patterns: PatternVectors, beta: Positive, steps: Steps = 1
 ) -> Transformer:
-    """`modern_hopfield_update(patterns, beta, steps)(queries)`: exactly `steps` Hopfield updates.
+    """`modern_hopfield_update(patterns, beta, steps)(queries)`: `steps` modern Hopfield updates.
 
-    Each is f(ξ) = Xᵀ softmax(beta·Xξ) [Ramsauer2021, equation 3]: patterns X (N, d), queries
-    (…, d) → (…, d).  One layer of one head for each, width 3d; `steps=0` returns the queries.
+    An update is f(ξ) = Xᵀ softmax(beta·Xξ) [Ramsauer2021, equation 3]: patterns X (N, d), queries
+    (…, d) → (…, d).  One layer of one head per update, width 3d; `steps=0` returns the queries.
     `model.sharpened(None)` is the limit beta → ∞: the pattern of largest inner product with the
-    state, equal ones averaged.
+    state, ties averaged.
 
-    Every token asks, so attention costs (N + queries)·N scores; `constructions.retrieve` computes
-    the same update of many patterns without a prompt.
+    Every token has a query, so attention computes (N + queries)·N scores; `constructions.retrieve`
+    computes the same update for many patterns without a prompt.
 
     Raises ValueError for patterns whose squares overflow, and for scores that do not fit in memory.
     """
@@ -86,8 +86,8 @@ def modern_hopfield_update(
     pattern, state, found = map(stream.read, stream)
     turns = [(state, "state", "found"), (found, "found", "state")] * steps
     updates = [
-        ([Head(asks, pattern, pattern, into)], [Move(-asks, place)])
-        for asks, place, into in turns[:steps]
+        ([Head(query, pattern, pattern, into)], [Move(-query, place)])
+        for query, place, into in turns[:steps]
     ]
     return Transformer(
         embed(stream, pattern={"pattern": 1.0}, state={"state": 1.0}),
@@ -100,11 +100,11 @@ def modern_hopfield_update(
 
 
 class Stored(Interface):
-    """Stored Y (…, N, d_y), N ≥ 1, and states R (…, m, d_r) → what they find (…, m, d_v).
+    """Stored tokens Y (…, N, d_y), N ≥ 1, and states R (…, m, d_r) → outputs (…, m, d_v).
 
     Tokens are (y_j, 0) and then (0, r); leading dimensions broadcast.
 
-    Raises ValueError for shapes that do not fit, for NaN or infinite entries, and where the scores
+    Raises ValueError for incompatible shapes, for NaN or infinite entries, and where the scores
     overflow or do not fit in memory.
     """
 
@@ -156,14 +156,14 @@ class Stored(Interface):
 def hopfield_attention(
     W_Q: QueryMap, W_K: KeyMap, W_V: ValueMap, beta: Positive | None = None
 ) -> Transformer:
-    """`hopfield_attention(W_Q, W_K, W_V)(Y, R)`: attention is one Hopfield update, then W_V.
+    """`hopfield_attention(W_Q, W_K, W_V)(Y, R)`: attention as one Hopfield update, then W_V.
 
     With patterns K = Y W_K and states Q = R W_Q the output is softmax(beta·Q Kᵀ) K W_V: the update
     of every state, multiplied by W_V, as the values Y W_K W_V factor through the keys
-    [Ramsauer2021]. (A head with values of its own is hetero-associative and in general no update of
-    its keys: with keys −1, 0, 1 and values 0, 1, 0 the output is even in the state and not
-    constant, where every update of the keys is odd.) The values of the head are its keys and W_V is
-    its output matrix: the tensors hold the matrices as given.
+    [Ramsauer2021]. (A head with independent values is hetero-associative and in general no update
+    of its keys: with keys −1, 0, 1 and values 0, 1, 0 the output is an even, nonconstant function
+    of the state, whereas every update of the keys is odd.) The values of the head are its keys and
+    W_V is its output matrix: the tensors contain the matrices as given.
 
     W_Q (d_r, d_k), W_K (d_y, d_k), W_V (d_k, d_v); beta is 1/√d_k unless given.
     """
@@ -187,5 +187,5 @@ def _scores_fit(N: int, m: int, prompts: int = 1) -> None:
     machine.fits_in_memory(
         f"the scores of {N} patterns and {m} quer{'y' if m == 1 else 'ies'}",
         BYTES_PER_SCORE * prompts * (N + m) * N,
-        "pass fewer at a time, or use constructions.retrieve, which never holds all scores",
+        "pass fewer at a time, or use constructions.retrieve, which never stores all scores",
     )

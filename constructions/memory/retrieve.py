@@ -2,27 +2,27 @@
 
     f(ξ) = Σ_j p_j x_j,   p = softmax(β⟨x_j, ξ⟩)          [Ramsauer2021]
 
-Two ways to compute it; neither ever holds a score for every pattern and every query.
+Two algorithms; neither stores a score for every pattern and every query.
 
 dense    `scaled_dot_product_attention` with keys and values x_j: two products of all patterns with
          all queries.
-pruned   One such product, of which only the largest score of each group of 32 patterns is kept;
-         then the groups that matter, as they are.  Leaving out all groups whose scores are more
-         than τ/β below the largest one drops the weight δ ≤ N e^{−τ}, and since
-         f = (1 − δ) f_kept + δ f_dropped with both means no longer than M = max‖x_j‖,
+pruned   One such product, of which only the largest score of each group of 32 patterns is stored;
+         then the update from the patterns of the selected groups.  Dropping all groups whose
+         scores are more than τ/β below the largest one drops a weight δ ≤ N e^{−τ}, and since
+         f = (1 − δ) f_selected + δ f_dropped with both means of norm at most M = max‖x_j‖,
 
-             ‖f_kept − f‖ = δ ‖f_kept − f_dropped‖ ≤ 2 M N e^{−τ},
+             ‖f_selected − f‖ = δ ‖f_selected − f_dropped‖ ≤ 2 M N e^{−τ},
 
-         which is at most ε M for τ = ln(2N/ε): the window widens like ln N.  Two scores are
-         compared, each a sum of d rounded products, so it is wider still by 2·d·eps·‖ξ‖ M.
+         which is at most ε M for τ = ln(2N/ε): the window grows like ln N.  The two scores
+         compared are sums of d rounded products, so the window is widened by 2·d·eps·‖ξ‖ M.
 
-Which one is faster depends on how many groups matter: at large β few, at small β all.  So it is
-measured, on two of the queries; and a query for which many groups matter is done densely.
+Which one is faster depends on the number of groups within the window: few at large β, all at small
+β.  It is measured for two of the queries; a query with many groups is computed densely.
 
-Over several updates an error grows by at most the Lipschitz constant of f.  Its Jacobian is
-β Cov_p(x), and the variance of points in a ball of radius M is at most M² in every direction: β M².
-With S updates each is held to ε/S, smaller by that factor for each update that follows: k of them
-widen the window to τ = ln(2NS/ε) + k·ln max(1, β M²).
+Over several updates an error grows by at most the Lipschitz constant of f.  Its Jacobian is β
+Cov_p(x), and the variance of points in a ball of radius M is at most M² in every direction: β M².
+With S updates each may contribute ε/S to the final error; k updates that follow widen its window to
+τ = ln(2NS/ε) + k·ln max(1, β M²).
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from constructions.tensors import as_tensor, require_finite
 from theory.kinds import InputError, Positive, Reals, checked
 from theory.memory.kinds import Updates
 
-GROUP = 32  # patterns of which one score is kept
-BLOCK = 2048  # patterns whose scores are held at once: with 256 queries they stay in cache
+GROUP = 32  # patterns of which one score is stored
+BLOCK = 2048  # patterns whose scores are computed at once: with 256 queries they fit in cache
 CHUNK = 256  # queries at once
-PAIRS = 128  # groups of patterns, each for one query, that are looked at together
-DENSE_SCORES = 2**28  # in case scores have to be held (float64 on some devices)
-# Measured, as times: a product is half of the dense way, a group costs as much as 80 patterns of
-# another product, and choosing between the two pays from 64 queries on.
-PROBES, FEW, KEPT_AT_MOST = 2, 64, 1 / 50
+PAIRS = 128  # pairs of a group of patterns and a query that are processed together
+DENSE_SCORES = 2**28  # at once where attention stores its scores (float64 on some devices)
+# By measured times: one product takes half of the dense update, a group as long as 80 patterns of
+# another product, and pruning pays from 64 queries on.
+PROBES, FEW, SELECTED_AT_MOST = 2, 64, 1 / 50
 
 
 @checked
@@ -58,23 +58,23 @@ def retrieve(
     *,
     tolerance: Positive | None = None,
 ) -> Tensor:
-    """`steps` updates f of queries (…, d) among stored patterns (N, d), exactly that many.
+    """`steps` modern Hopfield updates of queries (…, d), with stored patterns (N, d).
 
-    Pruning, which is used where it is faster, adds at most tolerance · M, M = max‖x_j‖, to a
-    query's Euclidean distance from the exact result; `tolerance` is by default the spacing of the
-    format at 1 (1.2e-7 in float32, 2.2e-16 in float64).  Besides, scores are rounded, by about
-    d·eps·M‖ξ‖, and β multiplies that: an update is off by at most
+    Pruning, which is used where it is faster, adds at most tolerance · M, M = max‖x_j‖, to the
+    Euclidean error of a result; `tolerance` is by default the spacing of the dtype at 1 (1.2e-7 in
+    float32, 2.2e-16 in float64).  Besides, scores are rounded, by about d·eps·M‖ξ‖, and β
+    multiplies this error: the error of an update is at most
 
         M·tolerance + update_rounding(N, d, beta, M, ‖ξ‖, eps)        (`theory.memory`),
 
     where the second part is about 2(d + 11)·eps·β·M²‖ξ‖ + N·eps·M.  In float32 with vectors of
-    length 1 and d = 64 that is 2e-2 at β = 1e3 already, and nothing is said from 1e5 on: take
-    float64 there.  Formats shorter than float32 are not pruned.
+    length 1 and d = 64 this is 2e-2 at β = 1e3 already, and vacuous from β = 1e5 on: use float64
+    there.  In dtypes shorter than float32 nothing is pruned.
 
-    Works in the patterns' format, on their device, and computes no gradients; integers become
-    floats of the default format.  Memory beyond patterns and queries: a score for each 32
-    patterns and 256 queries.  Raises ValueError for shapes that do not fit, no patterns, NaN or
-    infinite entries, and scores beyond the format.
+    Computes in the dtype of the patterns, on their device, without gradients; integers are
+    converted to the default dtype.  Memory beyond patterns and queries: one score for each 32
+    patterns and each of 256 queries.  Raises ValueError for incompatible shapes, no patterns, NaN
+    or infinite entries, and scores that overflow the dtype.
     """
     patterns = as_tensor(patterns, name="patterns")
     if not patterns.is_floating_point():
@@ -99,25 +99,25 @@ def retrieve(
 
 
 def _scores_are_finite(patterns: Tensor, queries: Tensor, beta: float, longest: float) -> None:
-    """Raise ValueError for a NaN, and for scores beyond the format, of which torch's attention
-    makes a 0.  No score is above β·M(‖ξ‖ + M), also in later updates."""
+    """Raise ValueError for a NaN, and for scores that overflow, for which torch's attention
+    returns 0.  No score exceeds β·M(‖ξ‖ + M), also in later updates."""
     farthest = float(queries.norm(dim=-1).max()) if queries.numel() else 0.0
-    # Their sum and not the larger one, which would lose a NaN.
+    # Their sum, not their maximum, which would drop a NaN.
     if max(1.0, beta) * longest * (longest + farthest) <= torch.finfo(patterns.dtype).max:
         return
     require_finite("patterns", patterns)
     require_finite("queries", queries)
-    kind = str(patterns.dtype).removeprefix("torch.")
-    raise InputError(f"scores are too large for {kind}: scale patterns and queries down")
+    dtype = str(patterns.dtype).removeprefix("torch.")
+    raise InputError(f"scores are too large for {dtype}: scale patterns and queries down")
 
 
 def _window(
     N: int, beta: float, longest: float, allowed: float, steps: int, following: int
 ) -> float:
-    """τ/β for an update of `steps`, `following` of them after it, and an error of allowed·M."""
+    """τ/β for an update of `steps`, `following` of them after it, for a total error allowed·M."""
     tau = math.log(2 * N * steps) - math.log(allowed)
     if following:
-        # A sum of logarithms, because (β M²)^following may be beyond any float.
+        # A sum of logarithms, because (β M²)^following may overflow.
         tau += following * 2 * math.log(max(1.0, math.sqrt(beta) * longest))
     return max(0.0, tau) / beta
 
@@ -134,20 +134,20 @@ def _dense(patterns: Tensor, states: Tensor, beta: float) -> Tensor:
 
 
 def _may_prune(states: Tensor) -> bool:
-    """Whether there are queries enough, in a format that is not short."""
+    """Whether there are enough queries, in a dtype of at least 32 bits."""
     eps = torch.finfo(states.dtype).eps
     return len(states) >= FEW and eps <= torch.finfo(torch.float32).eps
 
 
 def _crowded(patterns: Tensor, states: Tensor, window: float, longest: float) -> bool:
-    """Whether many groups matter, judged by two of the queries."""
+    """Whether many groups are within the window, estimated from two of the queries."""
     probes = states[:: len(states) // PROBES]
-    if window >= 2 * longest * float(probes.norm(dim=1).max()):  # no two scores are so far apart
+    if window >= 2 * longest * float(probes.norm(dim=1).max()):  # no two scores differ by more
         return True
     scores = probes @ patterns.T
     largest = max_pool1d(scores[None], GROUP, ceil_mode=True)[0]
-    matter = largest >= largest.amax(1, keepdim=True) - window
-    return float(matter.double().mean()) > KEPT_AT_MOST
+    within = largest >= largest.amax(1, keepdim=True) - window
+    return float(within.double().mean()) > SELECTED_AT_MOST
 
 
 def _largest(patterns: Tensor, states: Tensor) -> Tensor:
@@ -167,16 +167,16 @@ def _largest(patterns: Tensor, states: Tensor) -> Tensor:
 
 
 def _pruned(patterns: Tensor, states: Tensor, beta: float, window: float, longest: float) -> Tensor:
-    """The update from the groups with a score within the window below the largest."""
+    """The update from the groups that have a score within `window` of the largest."""
     largest = _largest(patterns, states)
     peak = largest.amax(0)
     rounding = 2 * states.shape[1] * torch.finfo(states.dtype).eps * longest
-    kept = largest >= peak - window - rounding * states.norm(dim=1)
-    crowded = kept.sum(0) > 2 * KEPT_AT_MOST * len(kept)
-    kept &= ~crowded
+    selected = largest >= peak - window - rounding * states.norm(dim=1)
+    crowded = selected.sum(0) > 2 * SELECTED_AT_MOST * len(selected)
+    selected &= ~crowded
     sums, totals = torch.zeros_like(states), states.new_zeros(len(states))
     within = torch.arange(GROUP, device=patterns.device)
-    for pairs in kept.nonzero().split(PAIRS):
+    for pairs in selected.nonzero().split(PAIRS):
         group, query = pairs.unbind(1)
         rows = (group[:, None] * GROUP + within).flatten()
         candidates = patterns.index_select(0, rows.clamp(max=len(patterns) - 1))

@@ -1,4 +1,4 @@
-"""Attention dynamics on the sphere: one layer, repeated, is a step of a projected Euler scheme.
+"""Attention dynamics on the sphere: each layer is a step of a projected Euler scheme.
 
 A softmax head with W_Q = W_K = I, W_V = h·I and inverse temperature β writes to the stream, whose
 tokens are then divided by their lengths:
@@ -14,7 +14,7 @@ least 1/n and s ≥ A_ii − (1 − A_ii) ≥ 2/n − 1, hence 1 + hs > 0 for h 
 
 so the layer is x + hv up to h²(|s|·‖v‖/(1 + hs) + ‖v‖²/(2(1 + hs)²)).  ∎
 
-All layers are one block with the same weights: the depth is the time that passes.
+All layers share one block of weights: depth is time.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from theory.memory.kinds import unit_lengths
 
 
 class Points(Interface):
-    """Points of the unit sphere (…, n, d), all of which move → (…, n, d).
+    """Points of the unit sphere (…, n, d) → their images (…, n, d).
 
     Raises ValueError for another shape, NaN or infinite entries, and rows that are not of unit
     length.
@@ -66,12 +66,12 @@ def sphere_dynamics(
 ) -> Transformer:
     """`n_layers` steps x ← normalise(x + step_size·Σ_j A_ij x_j) with A = softmax(β⟨x_i, x_j⟩).
 
-    `sphere_dynamics(d, beta, h, L)(X)` follows SA of `theory.memory.sphere` to time h·L, for tokens
-    X (…, n, d) of unit length; the distance to it is O(h).  One head, width d, no mask, and the
-    same 6d² + 2d weights at any depth: the head, its biases, embedding and unembedding.
+    `sphere_dynamics(d, beta, h, L)(X)` approximates SA of `theory.memory.sphere` at time h·L, for
+    tokens X (…, n, d) of unit length, with an error of O(h).  One head, width d, no mask, and the
+    same 6d² + 2d weights at every depth: the head, its biases, embedding and unembedding.
 
-    beta > 0, since scores are multiplied by it; a beta like 1e-12 is the average of all tokens.
-    step_size in (0, 1], so that no token passes through 0.
+    beta > 0; a small beta, such as 1e-12, averages all tokens.  step_size is in (0, 1], so that no
+    token becomes 0.
     """
     stream = Stream(x=d)
     stream.fits(n_layers, shared=True)
@@ -84,5 +84,5 @@ def sphere_dynamics(
         unembed(stream, x),
         interface=Points(d),
         stream=stream,
-        source="[Geshkovski2023]; the error of a step is bounded in its file",
+        source="[Geshkovski2023]",
     )

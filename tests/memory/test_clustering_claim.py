@@ -17,7 +17,7 @@ from verify.memory.clustering import clustering
 from verify.memory.printed import printed
 from verify.memory.sphere_dynamics import euler_findings
 
-claim_module = sys.modules["verify.memory.clustering"]  # the package's claim has its name
+claim_module = sys.modules["verify.memory.clustering"]  # the package's claim has the same name
 
 
 def test_two_tokens_at_the_largest_beta():
@@ -37,7 +37,7 @@ def test_two_tokens_at_the_largest_beta():
         ("escape_time", lambda value: value * (1 + 1e-13), orthogonal_start.slow_phase),
     ],
 )
-def test_the_orthogonal_start_slightly_off_fails(name, change, find, monkeypatch):
+def test_an_orthogonal_start_with_a_small_error_fails(name, change, find, monkeypatch):
     right = getattr(orthogonal_start, name)
     monkeypatch.setattr(orthogonal_start, name, lambda *given: change(right(*given)))
     assert {finding.verdict for finding in find()} == {Verdict.FAILS}
@@ -88,7 +88,7 @@ def test_the_bounds_on_rounding_are_tight_enough(name, monkeypatch):
     assert found["energy/float"].verdict is Verdict.FAILS
 
 
-def test_a_step_that_is_a_little_off_is_seen():
+def test_a_step_with_a_small_error_fails():
     def plant(model):
         for attn in model.attentions:
             attn.W_O *= 1 + 1e-11

@@ -54,7 +54,7 @@ def test_updates_by_attention_of_all_states(d, P, steps, seed):
     assert hebbian_attention(xi, steps)(s).tolist() == wanted
 
 
-def test_registers_hold_what_the_proof_says():
+def test_registers_are_those_of_the_proof():
     rng = np.random.default_rng(0)
     xi, s = random_patterns(3, 4, rng), random_patterns(5, 4, rng)
     model = hebbian_attention(xi, 2)
@@ -85,7 +85,7 @@ def test_shapes():
 
 
 def test_the_largest_weights_that_are_exact_and_the_next():
-    """2·(Σ|w| + |b|) + 4 = 2^53 is taken; one more unit is refused."""
+    """2·(Σ|w| + |b|) + 4 = 2^53 is accepted; one more unit raises ValueError."""
     most = 2**52 - 2
     w = np.array([[0, most - 1], [most - 1, 0]])
     s = np.array(list(product((-1, 1), repeat=2)))
@@ -115,17 +115,17 @@ def test_bad_input(call, name, unchecked):
 
 
 @pytest.mark.parametrize(
-    ("kind", "bits"), [(torch.float32, 24), (torch.float16, 11), (torch.bfloat16, 8)]
+    ("dtype", "bits"), [(torch.float32, 24), (torch.float16, 11), (torch.bfloat16, 8)]
 )
-def test_a_shorter_format_is_exact_or_refused(kind, bits):
+def test_a_shorter_dtype_is_exact_or_raises(dtype, bits):
     xi = random_patterns(3, 30, np.random.default_rng(0))
     for model in (hebbian_attention(xi), hopfield_update(hebb(xi))):
-        found = model.to(kind)(-xi).double()
+        found = model.to(dtype)(-xi).double()
         assert np.array_equal(found, synchronous_update(hebb(xi), -xi))
     fine = np.array([[0, 1, 2 ** (bits - 1)], [1, 0, 0], [2 ** (bits - 1), 0, 0]])
-    with rejects("format"):
-        hopfield_update(fine).to(kind)([1, 1, 1])
+    with rejects("dtype"):
+        hopfield_update(fine).to(dtype)([1, 1, 1])
     if bits < 24:
         many = random_patterns(2 ** (bits - 4), 10, np.random.default_rng(0))
-        with rejects("format"):
-            hebbian_attention(many).to(kind)(many)
+        with rejects("dtype"):
+            hebbian_attention(many).to(dtype)(many)

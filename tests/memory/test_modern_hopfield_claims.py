@@ -13,14 +13,14 @@ from verify.memory import modern_hopfield_bounds, modern_hopfield_energy
 from verify.memory.attention_is_hopfield import attention_is_hopfield
 from verify.memory.modern_hopfield import modern_hopfield
 
-SMALL = {"d": 2, "patterns": 3}
+SMALL = {"d": 2, "n_patterns": 3}
 
 
 @pytest.mark.parametrize(
     ("claim", "options"),
     [
-        (modern_hopfield, {"d": 1, "patterns": 1, "beta": 1e-6, "samples": 2}),
-        (attention_is_hopfield, {"d": 1, "patterns": 1, "beta": 1e-6}),
+        (modern_hopfield, {"d": 1, "n_patterns": 1, "beta": 1e-6, "samples": 2}),
+        (attention_is_hopfield, {"d": 1, "n_patterns": 1, "beta": 1e-6}),
         (attention_is_hopfield, {**SMALL, "beta": 1e6}),
     ],
 )
@@ -37,7 +37,7 @@ def test_claims_hold_at_extreme_options(claim, options):
         (modern_hopfield, 1e6, ["float"]),  # five updates multiply rounding by β each
     ],
 )
-def test_a_bound_that_says_nothing_decides_nothing(claim, beta, undecided):
+def test_a_vacuous_bound_decides_nothing(claim, beta, undecided):
     findings = claim.findings(Run(quick=True), **SMALL, beta=beta)
     found = {f.id: f.verdict for f in findings if f.verdict is not Verdict.HOLDS}
     assert found == dict.fromkeys(undecided, Verdict.UNDECIDED)
@@ -59,8 +59,8 @@ def test_a_bound_that_says_nothing_decides_nothing(claim, beta, undecided):
     ],
     ids=str,
 )
-def test_the_library_is_held_to_the_balls(module, name, factor, monkeypatch):
-    """Its energy, update, Jacobian, separation, radius and bounds: a little off is seen."""
+def test_the_library_is_compared_with_balls(module, name, factor, monkeypatch):
+    """Its energy, update, Jacobian, separation, radius and bounds: small deviations fail."""
     right = getattr(module, name)
     monkeypatch.setattr(module, name, lambda *given: factor * right(*given))
     run = Run(seed=1, quick=True)
@@ -73,7 +73,7 @@ def test_the_library_is_held_to_the_balls(module, name, factor, monkeypatch):
 
 
 def test_two_models_of_the_network_agree():
-    """The enclosure over a whole ball holds the value at each of its points."""
+    """The enclosure over a ball contains the value at each of its points."""
     rng = np.random.default_rng(4)
     X, centre = rng.standard_normal((4, 2)), rng.standard_normal(2)
     with Ball.precision(100):

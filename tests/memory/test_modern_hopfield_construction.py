@@ -39,17 +39,17 @@ def test_each_layer_is_one_update(beta, steps, batch, N, d, seed):
 
 
 @pytest.mark.parametrize("steps", [1, 2, 3])
-@pytest.mark.parametrize("kind", [torch.float64, torch.float32, torch.float16])
-def test_queries_much_longer_than_patterns_cost_no_digits(steps, kind):
-    """The old state goes as a whole, and not as a difference: 0·x_j and 1·x_i are not rounded."""
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16])
+def test_queries_much_longer_than_patterns_cost_no_digits(steps, dtype):
+    """The old state is subtracted from itself, not from the update, so that nothing is rounded."""
     X = np.eye(4)[:3] * [[1.0], [0.75], [0.5]] + 2.0**-10
-    model = modern_hopfield_update(X, 2.0**12, steps).to(kind)
+    model = modern_hopfield_update(X, 2.0**12, steps).to(dtype)
     queries = np.array([[1e4, 0.0, 0.0, 3e4], [0.0, 1e4, -3e4, 0.0]])
-    if kind != torch.float16:
+    if dtype != torch.float16:
         queries *= 1e8
     else:
         queries /= 10
-    assert torch.equal(model(queries), torch.tensor(X[:2], dtype=kind))
+    assert torch.equal(model(queries), torch.tensor(X[:2], dtype=dtype))
 
 
 def test_no_sharpness_overflows():
@@ -150,7 +150,7 @@ def layer():
     return hopfield_attention(np.eye(2), np.eye(2), np.eye(2))
 
 
-def test_more_scores_than_memory_are_refused_before_building(monkeypatch):
+def test_more_scores_than_memory_raise_before_building(monkeypatch):
     model, attention = modern_hopfield_update(patterns, 1.0), layer()
     monkeypatch.setattr(machine, "available_memory", lambda: 700)
     with rejects("5", "1", "constructions.retrieve"):
@@ -161,6 +161,6 @@ def test_more_scores_than_memory_are_refused_before_building(monkeypatch):
         attention(np.zeros((9, 2)), np.zeros((1, 2)))
 
 
-def test_a_million_patterns_are_refused_at_once():
+def test_a_million_patterns_raise_at_once():
     with rejects("2.33e+04", "patterns"):
         modern_hopfield_update(np.zeros((10**6, 1)), 1.0)

@@ -14,7 +14,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from constructions.memory.retrieve import BLOCK, CHUNK, FEW, GROUP, retrieve
 from theory.memory.modern_hopfield import modern_hopfield_step as definition
 from theory.memory.retrieval_bounds import update_rounding
-from verify.memory.modern_hopfield_retrieve import COUNT, DIMENSION, _crowd
+from verify.memory.modern_hopfield_retrieve import DIMENSION, N_PATTERNS, _crowd
 
 retrieve_module = sys.modules["constructions.memory.retrieve"]  # the package has the function
 
@@ -33,8 +33,8 @@ def near(patterns, count, noise=0.05, seed=1):
 
 @pytest.fixture
 def no_dense(monkeypatch):
-    """Whatever is retrieved is pruned."""
-    monkeypatch.setattr(retrieve_module, "KEPT_AT_MOST", 1.0)
+    """Every retrieval is pruned."""
+    monkeypatch.setattr(retrieve_module, "SELECTED_AT_MOST", 1.0)
     monkeypatch.setattr(retrieve_module, "_dense", None)
 
 
@@ -84,9 +84,9 @@ def test_the_window_takes_the_longest_euclidean_norm(monkeypatch):
 
 
 def test_a_score_may_be_rounded_out_of_the_window(monkeypatch):
-    """As far off as a sum of d products can be, the groups just inside are still kept."""
+    """As far off as a sum of d products can be, the groups just inside are still selected."""
     noise = np.random.default_rng(0).standard_normal((FEW + DIMENSION, DIMENSION))
-    gap = right(COUNT, 20.0, 1.0, 1e-2, 1, 0)
+    gap = right(N_PATTERNS, 20.0, 1.0, 1e-2, 1, 0)
     patterns, states = _crowd(gap, noise)
     longest = np.linalg.norm(patterns, axis=1).max()
     off = 1.9 * DIMENSION * 2.0**-52 * longest * np.linalg.norm(states, axis=1).min()
@@ -110,7 +110,7 @@ def test_a_score_may_be_rounded_out_of_the_window(monkeypatch):
     steps=st.integers(1, 5),
 )
 def test_the_window_is_that_of_the_proof(N, beta, M, tolerance, steps):
-    """The weight left out, 2N·e^{−βw}, times the slopes after it, is at most tolerance/steps."""
+    """The weight dropped, 2N·e^{−βw}, times the slopes after it, is at most tolerance/steps."""
     for following in range(steps):
         window = right(N, beta, M, tolerance, steps, following)
         grows = max(0.0, math.log(beta) + 2 * math.log(M)) * following
@@ -128,7 +128,7 @@ def test_the_error_of_several_updates(steps, no_dense):
     assert error.max() <= 1e-4 * 2
 
 
-def test_queries_for_which_many_patterns_matter_are_done_densely():
+def test_queries_with_many_patterns_in_the_window_are_computed_densely():
     patterns = sphere(6400, 16, seed=5)
     states = near(patterns, 2 * FEW)
     states[3], states[70] = 0.0, 1e-3 * states[70]  # all scores are equal; all are close
@@ -139,7 +139,7 @@ def test_queries_for_which_many_patterns_matter_are_done_densely():
 
 @pytest.mark.parametrize("steps", [0, 1, 3])
 @pytest.mark.parametrize("beta", [8.0, 1000.0])
-def test_no_update_more_than_asked(steps, beta, monkeypatch):
+def test_the_number_of_updates(steps, beta, monkeypatch):
     calls = []
     for name in ("_dense", "_pruned"):
         done = getattr(retrieve_module, name)
@@ -188,7 +188,7 @@ def test_beyond_the_range_of_exp_it_is_still_a_pattern_of_largest_score():
     assert torch.equal(found, patterns[:FEW])
 
 
-def test_any_tolerance_above_0_is_taken():
+def test_any_tolerance_above_0_is_accepted():
     """From 2 on every point of the hull will do, and a window is never negative."""
     patterns = sphere(5000, 16, seed=2)
     assert torch.isfinite(retrieve(patterns, near(patterns, FEW), 100.0, 2, tolerance=1e9)).all()
@@ -210,7 +210,7 @@ def test_the_whole_error_is_within_tolerance_and_rounding(beta, dtype, queries):
     assert error.norm(dim=1).max() <= eps * M + bound + reference
 
 
-def test_what_the_docstring_says_of_float32():
+def test_the_error_stated_for_float32():
     eps = torch.finfo(torch.float32).eps
     assert update_rounding(1000, 64, 1e3, 1.0, 1.0, eps) == pytest.approx(2e-2, rel=0.1)
     assert update_rounding(1000, 64, 1e5, 1.0, 1.0, eps) > 2.0
@@ -222,7 +222,7 @@ def test_equal_patterns_share_their_weight():
     assert torch.equal(found, torch.ones(FEW, 2))
 
 
-def test_formats():
+def test_dtypes():
     assert retrieve([[1, 0], [0, 1]], [1, 0], 1.0).dtype == torch.float32
     assert retrieve(np.eye(2), np.ones(2), 1.0).dtype == torch.float64
     half = sphere(4000, 8, seed=9).to(torch.bfloat16)
@@ -248,7 +248,7 @@ def test_bad_input(call, name, unchecked):
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
-def test_one_bad_pattern_among_many_is_refused(bad):
+def test_one_bad_pattern_among_many_raises(bad):
     patterns = sphere(3000, 16, seed=10)
     states = near(patterns, FEW)
     patterns[2000, 3] = bad

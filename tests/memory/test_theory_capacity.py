@@ -130,7 +130,7 @@ def test_clopper_pearson_ends_are_where_the_tails_are(n, level, data):
 @pytest.mark.parametrize("n", [1, 5, 6, 40, 101])
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
 def test_the_median_interval_covers_by_the_binomial_and_no_shorter_one_does(n, level):
-    """Values 0 … n − 1 as ranks: [k−1, n−k] misses the median with chance 2·P(Bin(n, ½) < k)."""
+    """For ranks 0 … n − 1, [k−1, n−k] misses the median with probability 2·P(Bin(n, ½) < k)."""
     low, high = median_interval(np.random.default_rng(n).permutation(n).astype(float), level)
     tail = (1 - level) / 2
     if low == -math.inf:
@@ -154,8 +154,8 @@ def test_the_mean_interval():
 
 def test_a_measured_curve():
     curve = capacity_curve(60, [0.02, 0.1, 1.5], 12, np.random.default_rng(0))
-    assert curve.patterns.tolist() == [1, 6, 90]
-    assert np.array_equal(curve.loads, curve.patterns / 60)
+    assert curve.n_patterns.tolist() == [1, 6, 90]
+    assert np.array_equal(curve.loads, curve.n_patterns / 60)
     for measured in (curve.unstable_bits, curve.stable_patterns, curve.overlap):
         assert measured.value.shape == (3,)
         assert (measured.low <= measured.value).all()

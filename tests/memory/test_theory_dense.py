@@ -1,4 +1,4 @@
-"""Dense associative memories against whole numbers, and the exponential one against balls."""
+"""Dense associative memories against integers, and the exponential memory against balls."""
 
 import decimal
 
@@ -31,7 +31,7 @@ def energy(xi, s, n):
 
 
 @given(degree=degrees, **sizes)
-def test_energies_and_signs_are_those_of_whole_numbers(degree, N, d, seed):
+def test_energies_and_signs_are_those_of_integers(degree, N, d, seed):
     rng = np.random.default_rng(seed)
     xi, s = random_patterns(N, d, rng), random_patterns(3, d, rng)
     assert dense_energy(xi, s, degree).tolist() == [energy(xi, row, degree) for row in s]
@@ -115,8 +115,8 @@ def test_rounding_does_not_decide_a_sum_of_powers_of_e(seed):
 
 
 @pytest.mark.parametrize(("degree", "d"), [(20, 61), (60, 41), ("exp", 61)])
-def test_terms_in_the_log_domain_are_off_by_less_than_is_allowed(degree, d):
-    """What is not decided exactly leans on this bound."""
+def test_errors_in_the_log_domain_are_below_their_bound(degree, d):
+    """Signs not decided exactly rely on this bound."""
 
     def term(u):
         """G(u), of eˣ without its factor."""

@@ -17,7 +17,7 @@ from theory.memory.hopfield import (
     synchronous_run,
     synchronous_update,
 )
-from theory.memory.patterns import exact_format, flipped, mixture, overlap, random_patterns
+from theory.memory.patterns import exact_dtype, flipped, mixture, overlap, random_patterns
 
 sizes = {"d": st.integers(1, 9), "seed": st.integers(0, 999)}
 
@@ -41,13 +41,13 @@ def test_random_patterns_are_signs_and_repeat_with_their_seed(count, d, seed):
 
 
 def test_both_signs_of_every_bit_are_drawn():
-    """All 2^13 equally likely: a bit that is the same 60 times over has a chance of 26·2^−60."""
+    """All 2^13 equally likely: a bit that is the same 60 times over has probability 26·2^−60."""
     drawn = random_patterns(60, 13, np.random.default_rng(0))
     assert (abs(drawn.sum(axis=0)) < 60).all()
 
 
 @given(count=st.integers(1, 4), data=st.data(), **sizes)
-def test_exactly_so_many_bits_are_flipped_in_every_row(count, d, seed, data):
+def test_the_number_of_bits_flipped_in_every_row(count, d, seed, data):
     rng = np.random.default_rng(seed)
     xi, flips = random_patterns(count, d, rng), data.draw(st.integers(0, d))
     before = xi.copy()
@@ -67,9 +67,9 @@ def test_overlap_and_mixture_are_sums(count, d, seed):
     assert (mixture(xi) * xi.sum(axis=0) > 0).all()
 
 
-def test_formats_hold_what_they_have_to():
-    for largest, kind in ((2**24, np.float32), (2**24 + 1, np.float64), (2**53 + 1, np.int64)):
-        assert exact_format(largest) is kind
+def test_dtypes_are_exact_up_to_their_limits():
+    for largest, dtype in ((2**24, np.float32), (2**24 + 1, np.float64), (2**53 + 1, np.int64)):
+        assert exact_dtype(largest) is dtype
     assert np.float32(2**24 - 1) + np.float32(1) == 2**24
 
 
@@ -99,7 +99,7 @@ def test_fields_and_energies_by_their_sums_in_every_format(d, seed, scale):
 
 
 @given(**sizes)
-def test_float_weights_that_are_whole_give_the_same(d, seed):
+def test_integers_in_float_weights_give_the_same(d, seed):
     rng = np.random.default_rng(seed)
     (w, b), s = network(rng, d), random_patterns(4, d, rng)
     order = rng.permutation(d)
@@ -124,7 +124,7 @@ def test_asynchronous_runs_are_those_of_the_definition(d, seed):
         assert found.flips[k] == (visited[1:] != visited[:-1]).sum()
         assert found.sweeps[k] == (len(visited) - 1) // d
         energies = hopfield_energy(w, visited, b)
-        # Every update sets one neuron to the sign of its field, or keeps it.
+        # Every update sets one neuron to the sign of its field, or leaves it unchanged.
         for step in range(len(visited) - 1):
             i, before = order[step % d], visited[step]
             h = field(w, before, b, i)
@@ -167,7 +167,7 @@ def test_runs_through_patterns_and_through_weights_agree(P, d):
         assert np.array_equal(getattr(through, name), getattr(direct, name))
 
 
-def test_too_few_steps_are_told():
+def test_too_few_steps_are_reported():
     w = 1 - np.eye(2, dtype=int)
     found = synchronous_run(w, [[1, -1], [1, 1]], max_steps=0)
     assert found.period.tolist() == [2, 1]  # both are on their cycle already
@@ -191,13 +191,13 @@ def test_an_empty_batch_stays_empty():
     assert hopfield_energy(w, empty).shape == (0,)
 
 
-def test_one_neuron_without_a_field_keeps_its_value():
+def test_a_neuron_with_zero_field_is_unchanged():
     for value in (-1, 1):
         assert synchronous_update([[0]], [value]).tolist() == [value]
         assert asynchronous_update([[0]], [value], [0]).states.tolist() == [value]
 
 
-def test_more_neurons_than_memory_are_refused(monkeypatch):
+def test_more_neurons_than_memory_raise(monkeypatch):
     monkeypatch.setattr("theory.machine.available_memory", lambda: 10**6)
     with rejects("weights", "1000"):
         hebb(np.ones((1, 1000)))

@@ -78,8 +78,8 @@ def test_everything_against_the_definition_in_60_digits(beta, N, d, seed):
     X, xi = drawn(N, d, seed)
     energy, p, f, J = exact(X, xi, beta)
     M, length = np.linalg.norm(X, axis=1).max(), np.linalg.norm(xi)
-    # A score is off by (d + 1)·eps·M‖ξ‖; two of them, times β, and the difference, make each
-    # exponent wrong by eta and each weight by the factor e^eta.
+    # A score has an error of (d + 1)·eps·M‖ξ‖; two of them, times β, and the difference give each
+    # exponent an error of eta and each weight a factor e^eta.
     eta = beta * M * length * (2 * (d + 1) + 5) * EPS
     theta = 2 * math.expm1(eta) + (N + 20) * EPS
     if theta < 0.5:
@@ -90,13 +90,13 @@ def test_everything_against_the_definition_in_60_digits(beta, N, d, seed):
         )
         # An entry is a sum of p_j (x_j − f)_a (x_j − f)_b, and |x_j − f| ≤ 2M.
         assert abs(jacobian(X, xi, beta) - J).max() <= beta * 8 * M**2 * (3 * theta + 20 * d * EPS)
-    # lse is a mean of scores and so off by no more than they are; the rest are sums of squares.
+    # lse is a mean of scores and so its error is at most theirs; the rest are sums of squares.
     slack = (20 * d + N) * EPS * (M + length) ** 2 + (N + 4) * EPS * math.log(N) / beta
     assert abs(modern_hopfield_energy(X, xi, beta) - energy) <= slack
 
 
 @given(beta=betas, batch=st.lists(st.integers(0, 3), max_size=2), steps=st.integers(0, 3), **sizes)
-def test_shapes_and_as_many_updates_as_asked(beta, batch, steps, N, d, seed):
+def test_shapes_and_the_number_of_updates(beta, batch, steps, N, d, seed):
     X, _ = drawn(N, d, seed)
     xi = np.random.default_rng(seed).standard_normal((*batch, d))
     got = modern_hopfield_step(X, xi, beta, steps)
@@ -110,7 +110,7 @@ def test_shapes_and_as_many_updates_as_asked(beta, batch, steps, N, d, seed):
     assert jacobian(X, xi, beta).shape == (*batch, d, d)
 
 
-def test_equal_patterns_attain_both_ends_of_the_energy():
+def test_equal_patterns_attain_both_bounds_of_the_energy():
     assert modern_hopfield_energy([[3.0], [3.0]], [[3.0], [-3.0]], 2.0).tolist() == [0, 18]
 
 
@@ -125,7 +125,7 @@ def test_equal_patterns_share_their_weight():
 
 
 @pytest.mark.parametrize("block", [1, 7, 2**22])
-def test_separation_of_whole_numbers_in_any_block(block, monkeypatch):
+def test_separation_of_integers_in_any_block(block, monkeypatch):
     monkeypatch.setattr(module, "BLOCK", block)
     X = np.random.default_rng(1).integers(-3, 4, (9, 2))
     X[4] = X[7]
@@ -272,7 +272,7 @@ def test_products_that_overflow(function, scale, states, name):
         function(scale * network, np.full(3, states), 1.0)
 
 
-def test_more_scores_than_memory_are_refused(monkeypatch):
+def test_more_scores_than_memory_raise(monkeypatch):
     monkeypatch.setattr(machine, "available_memory", lambda: 1000)
     with rejects("9", "5"):
         modern_hopfield_step(network, np.zeros((9, 3)), 1.0)

@@ -19,7 +19,7 @@ from theory.memory.hemisphere import (
 )
 from theory.memory.orthogonal_start import escape_time, gap_rate, orthogonal_gap, orthogonal_start
 from theory.memory.sphere import (
-    KINDS,
+    SPHERE_FORMS,
     mean_length,
     n_clusters,
     smallest_inner_product,
@@ -31,7 +31,7 @@ from theory.memory.sphere import (
 
 EPS = 2.0**-53
 PAIR = np.eye(2)
-kinds = pytest.mark.parametrize("kind", KINDS)
+forms = pytest.mark.parametrize("form", SPHERE_FORMS)
 drawn = {"n": st.integers(1, 6), "d": st.integers(1, 4), "seed": st.integers(0, 999)}
 
 
@@ -39,7 +39,7 @@ def uniform(seed, *shape):
     return uniform_tokens(np.random.default_rng(seed), *shape)
 
 
-def by_definition(X, beta, kind, B):
+def by_definition(X, beta, form, B):
     """x_i' in 40 decimals."""
     with mpmath.workdps(40):
         rows = [[mpmath.mpf(v) for v in row] for row in X.tolist()]
@@ -50,7 +50,7 @@ def by_definition(X, beta, kind, B):
             weights = [
                 mpmath.exp(beta * sum(a * b for a, b in zip(x, y, strict=True))) for y in answered
             ]
-            factor = sum(weights) if kind == "SA" else len(rows)
+            factor = sum(weights) if form == "SA" else len(rows)
             u = [
                 sum(w * y[k] for w, y in zip(weights, rows, strict=True)) / factor
                 for k in range(len(x))
@@ -61,17 +61,17 @@ def by_definition(X, beta, kind, B):
 
 
 @settings(max_examples=25)
-@given(kind=st.sampled_from(KINDS), beta=st.sampled_from([0.0, 1e-6, 1.0, 4.0]), **drawn)
-def test_the_velocity_is_its_definition(kind, beta, n, d, seed):
+@given(form=st.sampled_from(SPHERE_FORMS), beta=st.sampled_from([0.0, 1e-6, 1.0, 4.0]), **drawn)
+def test_the_velocity_is_its_definition(form, beta, n, d, seed):
     """Scores off by (2d + 4)·eps·‖B‖ each, times β; sums of n and d numbers of at most e^{β‖B‖}."""
     X, B = uniform(seed, n, d), np.random.default_rng(seed).uniform(-1, 1, (d, d)) / d
-    size = math.exp(beta) if kind == "USA" else 1.0
+    size = math.exp(beta) if form == "USA" else 1.0
     bound = 4 * (2 * beta * (2 * d + 4) + 2 * n + 2 * d + 12) * EPS * size
     for QK, matrix in ((None, np.eye(d)), (B, B)):
-        found = sphere_velocity(X, beta, kind, QK)
-        assert abs(found - by_definition(X, beta, kind, matrix)).max() <= bound
-    batch = sphere_velocity(np.stack([X, X[::-1]]), beta, kind)
-    assert abs(batch[1] - sphere_velocity(X, beta, kind)[::-1]).max() <= 2 * bound
+        found = sphere_velocity(X, beta, form, QK)
+        assert abs(found - by_definition(X, beta, form, matrix)).max() <= bound
+    batch = sphere_velocity(np.stack([X, X[::-1]]), beta, form)
+    assert abs(batch[1] - sphere_velocity(X, beta, form)[::-1]).max() <= 2 * bound
 
 
 def test_softmax_weights_of_a_huge_beta():
@@ -92,9 +92,9 @@ def test_the_energy_is_a_mean_over_pairs_and_its_limit_that_of_the_mean(beta, n,
     assert abs(rest - mean_length(X) ** 2 / 2) <= small / 2 + (n * n + 8) * EPS / small
 
 
-@kinds
-def test_the_energy_rises_along_a_flow_and_tokens_stay_on_the_sphere(kind):
-    flow = sphere_flow(uniform(0, 3, 5, 3), 2.0, np.linspace(0, 60, 41), kind)
+@forms
+def test_the_energy_rises_along_a_flow_and_tokens_stay_on_the_sphere(form):
+    flow = sphere_flow(uniform(0, 3, 5, 3), 2.0, np.linspace(0, 60, 41), form)
     assert flow.tokens.shape == (41, 3, 5, 3)
     assert abs(np.linalg.norm(flow.tokens, axis=-1) - 1).max() <= 8 * EPS
     assert 0 < flow.drift < 1e-9
@@ -114,11 +114,11 @@ def test_times_may_repeat_and_time_0_is_the_start():
     assert sphere_flow(np.zeros((0, 4, 3)), 1.0, [0.0, 2.0]).tokens.shape == (2, 0, 4, 3)
 
 
-@kinds
-def test_one_token_equal_tokens_and_an_antipodal_pair_do_not_move(kind):
+@forms
+def test_one_token_equal_tokens_and_an_antipodal_pair_do_not_move(form):
     x = uniform(2, 3)
     for X in ([x], [x, x], [x, -x], [[1.0], [-1.0]]):
-        velocity = sphere_velocity(X, 1.0, kind)
+        velocity = sphere_velocity(X, 1.0, form)
         assert abs(velocity).max() <= 20 * EPS * math.e
     assert smallest_inner_product([x, -x]) == pytest.approx(-1)
     assert mean_length([x, -x]) == 0
@@ -176,40 +176,40 @@ def test_special_sets_in_a_hemisphere_or_not(X, inside):
 
 
 @settings(max_examples=8)
-@given(seed=st.integers(0, 999), kind=st.sampled_from(KINDS))
-def test_tokens_of_a_hemisphere_converge_at_the_proved_rate(seed, kind):
+@given(seed=st.integers(0, 999), form=st.sampled_from(SPHERE_FORMS))
+def test_tokens_of_a_hemisphere_converge_at_the_proved_rate(seed, form):
     X = uniform(seed, 5, 3)
     X *= np.where(X[:, :1] < 0, -1, 1)
     QK = np.random.default_rng(seed).uniform(-0.5, 0.5, (3, 3))
     w, margin = hemisphere_pole(X)
-    rate = hemisphere_rate(X, 1.5, w, kind, QK)
-    sides = 2 if kind == "SA" else 1
+    rate = hemisphere_rate(X, 1.5, w, form, QK)
+    sides = 2 if form == "SA" else 1
     wanted = margin * math.exp(-sides * 1.5 * np.linalg.norm(QK, 2))
     assert rate == pytest.approx(wanted, rel=1e-12)
     times = np.linspace(0, 8, 9)
-    tokens = sphere_flow(X, 1.5, times, kind, QK).tokens
+    tokens = sphere_flow(X, 1.5, times, form, QK).tokens
     spread = cone_diameter(tokens, w)
     assert (spread <= spread[0] * np.exp(-rate * times) + 1e-9 / margin**2).all()
     distances = np.linalg.norm(tokens[:, :, None] - tokens[:, None], axis=-1).max((-1, -2))
     assert (distances <= spread + 1e-15).all()
 
 
-@kinds
+@forms
 @pytest.mark.parametrize(("n", "beta"), [(2, 0.0), (3, 4.0), (6, 1.0)])
-def test_an_orthogonal_start_is_one_equation(n, beta, kind):
+def test_an_orthogonal_start_is_one_equation(n, beta, form):
     basis, _ = np.linalg.qr(np.random.default_rng(n).standard_normal((n, n)))
-    times = np.linspace(0, 1.2 * escape_time(beta, n, 0.999, kind), 15)
-    tokens = sphere_flow(basis, beta, times, kind).tokens
+    times = np.linspace(0, 1.2 * escape_time(beta, n, 0.999, form), 15)
+    tokens = sphere_flow(basis, beta, times, form).tokens
     products = (tokens @ tokens.swapaxes(-1, -2))[:, ~np.eye(n, dtype=bool)]
-    assert abs(products - orthogonal_start(n, beta, times, kind)[:, None]).max() <= 1e-8
+    assert abs(products - orthogonal_start(n, beta, times, form)[:, None]).max() <= 1e-8
 
 
-@kinds
-def test_two_tokens_at_beta_0_are_tanh_and_gaps_keep_their_digits(kind):
+@forms
+def test_two_tokens_at_beta_0_are_tanh_and_gaps_keep_their_digits(form):
     times = np.array([0.0, 0.1, 1, 5, 20, 100])
-    assert abs(orthogonal_start(2, 0.0, times, kind) - np.tanh(times)).max() <= 1e-10
+    assert abs(orthogonal_start(2, 0.0, times, form) - np.tanh(times)).max() <= 1e-10
     # 1 − tanh t = 2/(e^{2t} + 1)
-    assert abs(orthogonal_gap(2, 0.0, times, kind) * (np.exp(2 * times) + 1) / 2 - 1).max() <= 1e-9
+    assert abs(orthogonal_gap(2, 0.0, times, form) * (np.exp(2 * times) + 1) / 2 - 1).max() <= 1e-9
     assert np.array_equal(orthogonal_start(2, 1e6, times[:3]), np.zeros(3))
 
 
@@ -217,8 +217,8 @@ def test_two_tokens_at_beta_0_are_tanh_and_gaps_keep_their_digits(kind):
 def test_the_rate_is_the_equation_and_within_its_bounds(n, beta, gap):
     g = 1 - gap
     growth = math.exp(beta * g) * (1 - g) * ((n - 1) * g + 1)
-    for kind, factor in (("SA", math.exp(beta) + (n - 1) * math.exp(beta * g)), ("USA", n)):
-        rate = float(gap_rate(np.array(gap), n, beta, kind))
+    for form, factor in (("SA", math.exp(beta) + (n - 1) * math.exp(beta * g)), ("USA", n)):
+        rate = float(gap_rate(np.array(gap), n, beta, form))
         # 1 − (1 − gap) is off by eps, which β multiplies.
         error = (4 * beta + 4 * n + 12) * EPS * abs(rate)
         assert abs(rate * (1 - g) - 2 * growth / factor) <= error * (1 - g) + 1e-300
@@ -227,12 +227,12 @@ def test_the_rate_is_the_equation_and_within_its_bounds(n, beta, gap):
     assert -slack <= below <= (2 / n) * (n - 1 + beta * math.exp(beta * gap)) * gap + slack
 
 
-@kinds
+@forms
 @pytest.mark.parametrize(("n", "beta"), [(2, 0.0), (2, 4.0), (5, 1.0)])
-def test_the_time_of_escape_is_when_the_equation_gets_there(n, beta, kind):
+def test_the_time_of_escape_is_when_the_equation_gets_there(n, beta, form):
     for gamma in (0.0, 0.3, 0.99):
-        time = escape_time(beta, n, gamma, kind)
-        assert orthogonal_start(n, beta, [time], kind)[0] == pytest.approx(gamma, abs=1e-9)
+        time = escape_time(beta, n, gamma, form)
+        assert orthogonal_start(n, beta, [time], form)[0] == pytest.approx(gamma, abs=1e-9)
     if (n, beta) == (2, 0.0):
         assert time == pytest.approx(math.atanh(0.99), rel=1e-14)
 

@@ -1,20 +1,20 @@
-"""Associative memories, and attention as particles that move: definitions, theorems, capacities.
+"""Associative memories, and attention as interacting particles: definitions, theorems, capacities.
 
 Patterns and states are rows. `…_by_definition` evaluates the formula and nothing else.
 
-    patterns          patterns of ±1: random, flipped, mixed, compared
+    patterns          patterns of ±1: random patterns, flipped bits, mixtures, overlaps
     hopfield          classical networks: Hebb's rule, energy, asynchronous and synchronous updates
-    small_networks    the same with all their states, and their cycles
+    small_networks    classical networks with all 2^d states, and their synchronous cycles
     dense             dense associative memories of degree n, and the exponential one
-    capacity          how many patterns they hold: the theorems' thresholds
-    capacity_curve    the same, measured, with confidence intervals
+    capacity          capacities: the thresholds of the theorems
+    capacity_curve    measured capacities, with confidence intervals
     modern_hopfield   modern networks: energy, update, separation, Jacobian
-    hopfield_balls    modern networks in balls: energy, slopes, fixed points
-    retrieval_bounds  how well those retrieve and how many they store: the theorems
+    hopfield_balls    modern networks in ball arithmetic: energy, slopes, fixed points
+    retrieval_bounds  retrieval errors and storage capacities of modern networks: the theorems
     sphere            self-attention as a flow of tokens on the sphere
-    sphere_balls      its velocity, an Euler step and the time to meet in balls
-    orthogonal_start  tokens that start orthogonal: one number
-    hemisphere        tokens in a hemisphere: Wendel's probability, and how fast they meet
+    sphere_balls      the flow's velocity, an Euler step and the escape time in ball arithmetic
+    orthogonal_start  tokens that start orthogonal: one scalar equation
+    hemisphere        tokens in a hemisphere: Wendel's probability, and the rate of clustering
     euclidean         self-attention as a flow in R^d
     kinds             kinds of parameters: patterns, networks, tokens, times
 """
@@ -88,8 +88,8 @@ from theory.memory.retrieval_bounds import (
     update_rounding,
 )
 from theory.memory.sphere import (
-    Kind,
     SphereFlow,
+    SphereForm,
     mean_length,
     n_clusters,
     smallest_inner_product,
@@ -103,10 +103,10 @@ __all__ = [
     "CriticalLoad",
     "Cycle",
     "EuclideanFlow",
-    "Kind",
     "Measured",
     "Relaxation",
     "SphereFlow",
+    "SphereForm",
     "StorageBound",
     "asynchronous_update",
     "asynchronous_update_by_definition",

@@ -1,6 +1,6 @@
-"""How many patterns a network of d neurons stores: exact probabilities and stated thresholds.
+"""The capacity of a network of d neurons: exact probabilities, and the theorems' thresholds.
 
-Shape glossary: `P` or `N` patterns, `d` neurons, α = P/d the load.
+Shape glossary: `P` or `N` patterns (`n_patterns`), `d` neurons, α = P/d the load.
 """
 
 from __future__ import annotations
@@ -28,15 +28,16 @@ from theory.memory.kinds import Digits, Size, SizeFrom2
 
 
 @checked
-def unstable_bit_probability(P: Size, d: Size) -> float:
+def unstable_bit_probability(n_patterns: Size, d: Size) -> float:
     """The probability that a bit of a stored pattern flips at its first update, under Hebb's rule.
 
-    For P random patterns and zero diagonal, ξ_i^ν h_i = (d − 1) + C at the pattern ν, where the
-    crosstalk C = Σ_{μ≠ν} Σ_{j≠i} ξ_i^ν ξ_i^μ ξ_j^μ ξ_j^ν. Its n = (P − 1)(d − 1) summands are
-    independent uniform signs: given ξ^ν and the bits ξ_i^μ, each is a different ξ_j^μ times a sign.
-    As a zero field keeps the bit, it flips iff C < −(d − 1), i.e. iff B < (P − 2)(d − 1)/2 for B =
-    (C + n)/2 ~ Bin(n, 1/2).
+    For P = `n_patterns` random patterns and zero diagonal, ξ_i^ν h_i = (d − 1) + C at the pattern
+    ν, where the crosstalk C = Σ_{μ≠ν} Σ_{j≠i} ξ_i^ν ξ_i^μ ξ_j^μ ξ_j^ν. Its n = (P − 1)(d − 1)
+    summands are independent uniform signs: given ξ^ν and the bits ξ_i^μ, each is a different ξ_j^μ
+    times a sign. As a zero field keeps the bit, it flips iff C < −(d − 1), i.e. iff B < (P − 2)(d −
+    1)/2 for B = (C + n)/2 ~ Bin(n, 1/2).
     """
+    P = n_patterns
     most = ((P - 2) * (d - 1) - 1) // 2
     # P(Bin(n, p) ≤ k) = I_{1−p}(n − k, k + 1), the incomplete beta function
     return float(special.betainc((P - 1) * (d - 1) - most, most + 1, 0.5)) if most >= 0 else 0.0
@@ -70,16 +71,18 @@ def mceliece_patterns(d: SizeFrom2, every: bool = False) -> float:
 def dense_patterns(d: SizeFrom2, degree: SizeFrom2, every: bool = False) -> float:
     """d^{n−1}/(2 (2n−3)!! ln d), or with 2n for 2 if `every` pattern has to be a fixed point.
 
-    The number of patterns at which those of a memory of degree n ≥ 2 stop being fixed points, as
-    d → ∞ [KrotovHopfield2016]; n = 2 gives the classical network's.
+    The number of patterns above which the patterns of a memory of degree n ≥ 2 are no longer fixed
+    points, as d → ∞ [KrotovHopfield2016]; n = 2 gives the classical network's.
 
-    Raises `ValueError` where the number exceeds every float.
+    Raises `ValueError` where the number overflows float64.
     """
     n = degree
     odd = math.lgamma(2 * n - 1) - math.lgamma(n) - (n - 1) * math.log(2)  # ln (2n − 3)!!
     log = (n - 1) * math.log(d) - odd - math.log(2 * (n if every else 1) * math.log(d))
     if log > 709:
-        raise InputError(f"d = {d} and degree {n} store e^{log:.0f} patterns: give smaller ones")
+        raise InputError(
+            f"d = {d} and degree {n} store e^{log:.0f} patterns, which overflows: give smaller ones"
+        )
     return math.exp(log)
 
 
@@ -91,7 +94,7 @@ def large_deviation_rate(a: SignedUnit) -> float:
 
 @checked
 def exponential_load(rho: Annotated[Finite, Within(least=0, below=0.5)]) -> float:
-    """½ I(1 − 2ρ), 0 ≤ ρ < ½: what α has to stay below in the exponential memory.
+    """½ I(1 − 2ρ), 0 ≤ ρ < ½: the exponential memory recovers patterns at every α below it.
 
     N = e^{αd} + 1 patterns are then recovered by one update from ρd flipped bits, with probability
     → 1 as d → ∞ [Demircigil2017]; for ρ = 0 that is 2^{d/2} patterns.
@@ -101,9 +104,9 @@ def exponential_load(rho: Annotated[Finite, Within(least=0, below=0.5)]) -> floa
 
 @dataclass(frozen=True)
 class CriticalLoad:
-    """The load α_c up to which states near the patterns exist, and the overlap m_c there.
+    """The load α_c up to which stable states near the patterns exist, and their overlap m_c at α_c.
 
-    `y` is where α(y) is largest; `wrong_bits` = (1 − m_c)/2.
+    `y` maximises α(y); `wrong_bits` = (1 − m_c)/2.
     """
 
     load: mpmath.mpf
@@ -113,7 +116,7 @@ class CriticalLoad:
 
 
 def load_at(y: mpmath.mpf) -> mpmath.mpf:
-    """α(y) = ½ (erf(y)/y − (2/√π) e^{−y²})², y = m/√(2αr) > 0, in mpmath's present precision.
+    """α(y) = ½ (erf(y)/y − (2/√π) e^{−y²})², y = m/√(2αr) > 0, at mpmath's current precision.
 
     The mean-field equations at zero temperature, m = erf(y), C = √(2/(παr)) e^{−y²} and
     r = 1/(1 − C)², with r and C eliminated [AGS1985].
@@ -123,11 +126,11 @@ def load_at(y: mpmath.mpf) -> mpmath.mpf:
 
 @checked
 def critical_load(digits: Annotated[Count, Within(most=10_000)] = 15) -> CriticalLoad:
-    """α_c = max α(y) = 0.1379…, m_c = erf(y*) = 0.9674… and y* = 1.5112…, to so many `digits`.
+    """α_c = max α(y) = 0.1379…, m_c = erf(y*) = 0.9674… and y* = 1.5112…, to `digits` digits.
 
     α'(y) has the sign of D(y) = (2/√π) e^{−y²}(y + 2y³) − erf(y), whose derivative is
-    (8/√π) e^{−y²} y²(1 − y²) and D(0) = 0: D rises up to y = 1 and falls from there on to −1, so y*
-    is its one zero beyond 1 and the only maximum [AGS1985].
+    (8/√π) e^{−y²} y²(1 − y²) and D(0) = 0: D increases up to y = 1 and then decreases to −1, so y*
+    is its only zero beyond 1 and the only maximum [AGS1985].
     """
     with mpmath.workdps(digits + 15):
         y = mpmath.findroot(
@@ -150,13 +153,13 @@ def retrieval_overlap(load: Positive, digits: Digits = 15) -> mpmath.mpf:
 
     There α(y) falls from α_c to 0, and α(y) ≤ 1/(2y²), so that y* ≤ y ≤ 1/√(2α) [AGS1985].
 
-    Raises `ValueError` for loads above α_c, where no state near a pattern is left.
+    Raises `ValueError` for loads above α_c, where no state near a pattern is stable.
     """
     alpha, critical = mpmath.mpf(load), critical_load(digits + 5)
     if load > float(critical.load):
         raise InputError(
-            f"load is {load}, above α_c = {mpmath.nstr(critical.load, 10)}: no retrieval is left; "
-            "give a smaller one"
+            f"load is {load}, above α_c = {mpmath.nstr(critical.load, 10)}: "
+            "no state near a pattern is stable; give a smaller load"
         )
     with mpmath.workdps(digits + 15):
         low, high = critical.y, 1 / mpmath.sqrt(2 * alpha)
@@ -176,9 +179,9 @@ def retrieval_overlap(load: Positive, digits: Digits = 15) -> mpmath.mpf:
 def clopper_pearson(
     successes: Annotated[Steps, Within(most="trials")], trials: Size, level: OpenUnit
 ) -> tuple[float, float]:
-    """An interval that holds a binomial probability with at least `level`, whatever it is.
+    """A confidence interval for a binomial probability, with coverage at least `level`.
 
-    Each end is missed with a probability of at most (1 − level)/2 [Clopper1934].
+    The probability lies beyond either end with probability at most (1 − level)/2 [Clopper1934].
     """
     k, n, tail = successes, trials, (1 - level) / 2
     low = float(special.betaincinv(k, n - k + 1, tail)) if k else 0.0
@@ -187,10 +190,11 @@ def clopper_pearson(
 
 
 def median_interval(values: np.ndarray, level: float) -> tuple[float, float]:
-    """Order statistics (low, high) around the median with at least `level`, for any distribution.
+    """A confidence interval (low, high) for the median, from order statistics.
 
-    values (n,) are independent. The k-th smallest exceeds the median with a probability of at most
-    P(Bin(n, 1/2) < k). For too few values the interval is (−∞, ∞).
+    The values (n,) are independent, of any distribution; the coverage is at least `level`. The k-th
+    smallest exceeds the median with a probability of at most P(Bin(n, 1/2) < k). With too few
+    values the interval is (−∞, ∞).
     """
     n, tail = len(values), (1 - level) / 2
     below = int((special.bdtr(np.arange(n), n, 0.5) < tail).sum())  # the k-th fits for k ≤ below

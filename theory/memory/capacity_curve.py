@@ -1,4 +1,4 @@
-"""A measured capacity curve: what a classical network recalls at each load, with intervals."""
+"""A measured capacity curve: recall of a classical network at each load, with intervals."""
 
 from __future__ import annotations
 
@@ -32,19 +32,20 @@ class Measured:
 
 @dataclass(frozen=True)
 class CapacityCurve:
-    """What was measured at `loads` (n,) = `patterns` (n,)/d, over `runs` independent networks each.
+    """Measurements at `loads` (n,) = `n_patterns` (n,)/d, over `runs` independent networks each.
 
-    unstable_bits    the fraction of a pattern's bits that flip at first; Student's t over
-                     the networks (approximate; exact where no bit, or every bit, was unstable)
+    unstable_bits    the fraction of a pattern's bits that flip at the first update; Student's t
+    over
+                     the networks (approximate; exact if no bit, or every bit, is unstable)
     stable_patterns  the probability that a pattern is a fixed point; Clopper–Pearson, exact
-    overlap          the median overlap m with the pattern after relaxing; order statistics, exact
+    overlap          the median overlap m with the pattern after relaxation; order statistics, exact
     """
 
     d: int
     runs: int
     level: float
     loads: np.ndarray
-    patterns: np.ndarray
+    n_patterns: np.ndarray
     unstable_bits: Measured
     stable_patterns: Measured
     overlap: Measured
@@ -55,20 +56,21 @@ def capacity_curve(
     d: Size,
     loads: Loads,
     runs: Count,
-    rng: Seed,
+    seed: Seed,
     *,
     flips: Annotated[Steps, Within(most="d")] = 0,
     level: OpenUnit = 0.95,
 ) -> CapacityCurve:
     """Measure Hebb networks of d neurons at each load α, with P = max(1, round(αd)) patterns.
 
-    In each of `runs` networks of fresh random patterns one pattern is looked at, so that the
+    In each of `runs` networks of fresh random patterns one pattern is tested, so that the
     observations are independent. For the overlap the network starts there with `flips` bits
-    flipped, which measures the basin, and is updated asynchronously until nothing changes. The
-    intervals hold with probability `level` each.
+    flipped, which probes the basin of attraction, and is updated asynchronously until nothing
+    changes. Each interval has coverage `level`.
 
     Raises `ValueError` for networks and runs that do not fit in memory.
     """
+    rng = np.random.default_rng(seed)
     machine.fits_in_memory(f"{runs} runs", 2 * 8 * len(loads) * runs, "take fewer of them")
     counts = np.maximum(1, np.rint(loads * d)).astype(np.int64)
     unstable, recalled = np.empty((2, len(counts), runs))
@@ -91,24 +93,24 @@ def capacity_curve(
 
 
 def fixed_points(rng: np.random.Generator, N: int, d: int, degree: int, networks: int) -> int:
-    """In how many random networks of N patterns the first is a fixed point.
+    """The number of random networks of N patterns in which the first pattern is a fixed point.
 
-    One pattern of each network, so that they are independent.
+    One pattern of each network is tested, so that the observations are independent.
     """
     drawn = (random_patterns(N, d, rng) for _ in range(networks))
     return sum(bool((dense_preferred(xi, xi[0], degree) * xi[0] >= 0).all()) for xi in drawn)
 
 
-def mean_interval(shares: np.ndarray, level: float) -> tuple[float, float]:
-    """Student's t for the mean of independent shares (n,), each from 0 to 1.
+def mean_interval(fractions: np.ndarray, level: float) -> tuple[float, float]:
+    """Student's t interval for the mean of independent fractions (n,), each from 0 to 1.
 
-    Shares that are all 0 or all 1 get the exact interval of n equal outcomes: P(all 0) is at most
-    (1 − mean)ⁿ. A single share, and equal ones in between, say nothing: (0, 1).
+    Fractions that are all 0 or all 1 get the exact interval of n equal outcomes: P(all 0) is at
+    most (1 − mean)ⁿ. A single fraction, or equal ones strictly between, give (0, 1).
     """
-    n, mean = len(shares), float(shares.mean())
+    n, mean = len(fractions), float(fractions.mean())
     if mean in (0.0, 1.0):
         return clopper_pearson(n * int(mean), n, level)
-    spread = float(shares.std(ddof=1)) if n > 1 else 0.0
+    spread = float(fractions.std(ddof=1)) if n > 1 else 0.0
     if spread == 0:
         return 0.0, 1.0
     reach = -float(special.stdtrit(n - 1, (1 - level) / 2)) * spread / math.sqrt(n)

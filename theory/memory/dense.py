@@ -5,15 +5,15 @@ With patterns ξ^μ and an interaction F, F(x) = xⁿ [KrotovHopfield2016] or e�
     E(s) = −Σ_μ F(⟨ξ^μ, s⟩)      s_i ← sgn D_i,  D_i = Σ_μ [F(ξ_i^μ + u_μ) − F(−ξ_i^μ + u_μ)]
 
 where u_μ = Σ_{j≠i} ξ_j^μ s_j. D_i is the energy with s_i = −1 less that with s_i = +1, so a flip
-lowers E by exactly |D_i|; where D_i = 0 the old value is kept. As there are finitely many states,
+lowers E by exactly |D_i|; where D_i = 0 it stays unchanged. As there are finitely many states,
 asynchronous updates end after finitely many flips. For n = 2, D_i = 4h_i with the field h_i of the
 classical network under Hebb's rule.
 
-F overflows (e^d does in float32 from d = 89 on), the sign of D_i need not: as ξ = ±1,
-D_i = Σ_μ ξ_i^μ G(u_μ) with G(u) = F(u + 1) − F(u − 1), a sum of terms ± e^{l(u_μ)}, l = ln|G|, in
-which the largest is taken out. Where rounding leaves the sign open it is found exactly: by whole
-numbers for xⁿ; for eˣ a sum Σ_k c_k eᵏ with whole c_k is 0 only if all c_k are, since e is
-transcendental, and else its sign is that of a value to enough digits. No answer is a guess.
+F overflows (e^d does in float32 for d ≥ 89), the sign of D_i need not: as ξ = ±1, D_i = Σ_μ ξ_i^μ
+G(u_μ) with G(u) = F(u + 1) − F(u − 1), a sum of terms ± e^{l(u_μ)}, l = ln|G|, from which the
+largest is factored out. Where rounding leaves the sign undecided it is computed exactly: by
+integers for xⁿ; for eˣ a sum Σ_k c_k eᵏ with integers c_k is 0 only if all c_k are, since e is
+transcendental, and otherwise enough digits decide its sign. Every sign returned is exact.
 
 Shape glossary: `…` leading dimensions of states, `N` patterns, `d` neurons.
 """
@@ -54,7 +54,7 @@ def dense_energy(patterns: Patterns, s: States, degree: Power) -> np.ndarray:
 
 @checked
 def exponential_log_energy(patterns: Patterns, s: States) -> np.ndarray:
-    """ln(−E(s)) = ln Σ_μ exp⟨ξ^μ, s⟩ (…) for F = exp, which never overflows; as `dense_energy`."""
+    """ln(−E(s)) = ln Σ_μ exp⟨ξ^μ, s⟩ (…) for F = exp, without overflow; as `dense_energy`."""
     x = inner_products(s, patterns)
     largest = x.max(axis=-1, keepdims=True)
     with np.errstate(under="ignore"):
@@ -63,7 +63,7 @@ def exponential_log_energy(patterns: Patterns, s: States) -> np.ndarray:
 
 @checked
 def dense_preferred(patterns: Patterns, s: States, degree: Degree) -> np.ndarray:
-    """sgn D_i(s) (…, d) for every neuron: the value of lower energy, or 0 for an exact tie.
+    """sgn D_i(s) (…, d) for every neuron: its value of lower energy, or 0 for an exact tie.
 
     Patterns (N, d), states s (…, d); `degree` is n ≥ 2, or "exp".
     """
@@ -76,7 +76,7 @@ def dense_preferred(patterns: Patterns, s: States, degree: Degree) -> np.ndarray
 
 @checked
 def dense_synchronous_update(patterns: Patterns, s: States, degree: Degree) -> np.ndarray:
-    """All neurons at once: sgn D_i(s) (…, d), and s_i at a tie; as `dense_preferred`."""
+    """The synchronous update: sgn D_i(s) (…, d), and s_i at a tie; as `dense_preferred`."""
     wanted = dense_preferred(patterns, s, degree)
     return np.where(wanted == 0, s, wanted)
 
@@ -85,12 +85,12 @@ def dense_synchronous_update(patterns: Patterns, s: States, degree: Degree) -> n
 def dense_update(
     patterns: Patterns, s: States, degree: Degree, order: Order, *, sweeps: Steps = 1000
 ) -> Relaxation:
-    """Update one neuron after the other, until a sweep through all d changes nothing.
+    """Asynchronous updates, one neuron at a time, until a sweep through all d changes nothing.
 
-    `order` is a permutation of 0 … d − 1 for every sweep, or a generator, which draws one for each
-    sweep; all states go through the neurons in the same order. At most `sweeps` are made. Every
-    flip lowers the energy and every sign is exact, so the updates come to an end. A sweep costs
-    O(Nd) a state.
+    `order` is a permutation of 0 … d − 1 for every sweep, or a seed or Generator, which draws one
+    for each sweep; all states use the same order. At most `sweeps` sweeps are made. Every flip
+    lowers the energy and every sign is exact, so the updates terminate. A sweep costs O(Nd) a
+    state.
 
     Raises `ValueError` for an order that is no permutation.
     """
@@ -140,9 +140,9 @@ def dense_preferred_by_definition(patterns: Patterns, s: OneState, degree: Power
 
 @dataclass(frozen=True)
 class _Interaction:
-    """G at u = 1 − d … d − 1, at index u + d − 1: ln|G| and sgn G, and G itself where it is whole.
+    """G at u = 1 − d … d − 1, at index u + d − 1: ln|G| and sgn G, and G itself if integer.
 
-    For eˣ, where G(u) = (e − 1/e) eᵘ, the common factor is left out, and `exact` is None. With
+    For eˣ, where G(u) = (e − 1/e) eᵘ, the common factor is dropped, and `exact` is None. With
     `small`, sums of N values of G are exact in float64. `term_error` bounds the relative error of a
     term e^{l − max l}.
     """
@@ -183,9 +183,9 @@ class _Interaction:
 def sign_of_exponential_sum(counts: Mapping[int, int]) -> int:
     """sgn Σ_k c_k eᵏ, exactly, for integers k: c_k.
 
-    e is transcendental, so the sum is 0 only if every c_k is. Otherwise its sign is that of its
-    value in so many decimals that the rounding, 1/2 in the last place of each term (Python's exp of
-    decimals is correctly rounded), of each product and of each partial sum, cannot turn it.
+    e is transcendental, so the sum is 0 only if every c_k is. Otherwise its sign is read from its
+    value in enough decimals that the rounding, 1/2 in the last place of each term (Python's exp of
+    decimals is correctly rounded), of each product and of each partial sum, cannot change it.
     """
     terms = {k: c for k, c in counts.items() if c}
     if not terms:
@@ -205,7 +205,7 @@ def sign_of_exponential_sum(counts: Mapping[int, int]) -> int:
 def _interaction(degree: Degree, N: int, d: int) -> _Interaction:
     if degree == "exp":
         log = np.arange(1.0 - d, d)
-        # Differences of logarithms are whole; exp is right to a few units in the last place.
+        # Differences of logarithms are integers; exp is accurate to a few units in the last place.
         return _Interaction(log, np.ones_like(log), None, False, 8 * EPS)
     exact = [(u + 1) ** degree - (u - 1) ** degree for u in range(1 - d, d)]
     table = np.array(exact, dtype=object)
@@ -214,5 +214,5 @@ def _interaction(degree: Degree, N: int, d: int) -> _Interaction:
         return _Interaction(whole, whole, table, True, 0.0)
     log = np.array([math.log(abs(value)) if value else -math.inf for value in exact])
     sign = np.array([float((value > 0) - (value < 0)) for value in exact])
-    # |G| ≥ 2 where it is not 0, so 0 < l ≤ max l; each l is right to 4 units in its last place.
+    # |G| ≥ 2 where it is not 0, so 0 < l ≤ max l; each l is accurate to 4 units in its last place.
     return _Interaction(log, sign, table, False, (10 * float(log.max()) + 8) * EPS)

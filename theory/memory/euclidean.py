@@ -4,14 +4,13 @@ Shape glossary: `…` leading dimensions, `n` tokens, `d` features; tokens are r
 
     x_i' = Σ_j A_ij V x_j,    A_ij = softmax_j ⟨Q x_i, K x_j⟩        [GLPR2023]
 
-Tokens grow like e^{tV}, so what is integrated is z_i = e^{−tV} x_i: as V commutes with e^{−tV},
+Tokens grow like e^{tV}, so z_i = e^{−tV} x_i is integrated instead: as V commutes with e^{−tV},
 
     z_i' = Σ_j A_ij V (z_j − z_i).
 
 In one dimension with V > 0 and QK > 0 the tokens keep their order and each x_i ≠ 0 that grows sees
-scores QK·x_i·x_j that are farther and farther apart: A tends to a Boolean matrix, in which all rows
-but at most one pick the largest or the smallest token, the leaders
-[GLPR2023].
+scores QK·x_i·x_j that spread without bound: A tends to a Boolean matrix, in which all rows
+but at most one select the largest or the smallest token, the leaders [GLPR2023].
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from theory.memory.sphere import integrate
 NumberOrMatrix: TypeAlias = Finite | SquareMatrix
 """A multiple of the identity, or a matrix (d, d)."""
 
-LARGEST_GROWTH = 20.0  # e^20 = 5e8 times an error of 1e-12 in z still leaves 3 digits of x
+LARGEST_GROWTH = 20.0  # e^20 = 5e8 times an error of 1e-12 in z leaves 3 digits of x
 
 
 @dataclass(frozen=True)
@@ -47,10 +46,10 @@ def euclidean_flow(
 ) -> EuclideanFlow:
     """Tokens X (…, n, d) at each of the `times` ≥ 0, in increasing order, and their attention.
 
-    `V` and `QK` = QᵀK are (d, d), or numbers that stand for multiples of the identity; scores are
+    `V` and `QK` = QᵀK are (d, d), or numbers, for multiples of the identity; scores are
     ⟨x_i, QK x_j⟩.  Integrated in z by DOP853, with steps of estimated error at most 1e-12: tokens
-    that follow the same leader stay a bounded distance apart while they grow, so their z meet, and
-    what A is made of, x = e^{tV}z, is known to about 1e-12·e^{t‖V‖}.
+    that follow the same leader stay a bounded distance apart while they grow, so their z converge,
+    and x = e^{tV}z, from which A is computed, is accurate to about 1e-12·e^{t‖V‖}.
 
     Raises `ValueError` for times beyond 20/‖V‖, and for scores that overflow.
     """

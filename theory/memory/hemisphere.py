@@ -1,22 +1,22 @@
-"""Tokens in an open hemisphere: how likely that is, how to decide it, and how fast they cluster.
+"""Tokens in an open hemisphere: its probability, a decision procedure, and the rate of clustering.
 
 Shape glossary: `…` leading dimensions, `n` tokens, `d` features; tokens are rows.
 
 Let ⟨w, x_i⟩ ≥ m > 0 for all i at time 0, ‖w‖ = ‖x_i‖ = 1, and x_i' = P_i Σ_j A_ij x_j with any
 weights A_ij > 0 (any Q and K, SA or USA).  Then all tokens converge to one point, exponentially.
 
-Proof.  Look at them from the centre on the plane that touches the sphere at w: with
-s_i = ⟨w, x_i⟩ and y_i = x_i / s_i the part of x_i' along x_i cancels, and
+Proof.  Project them from the centre to the plane tangent to the sphere at w: with
+s_i = ⟨w, x_i⟩ and y_i = x_i / s_i the component of x_i' along x_i cancels, and
 
     y_i' = Σ_j a_ij (y_j − y_i),    a_ij = A_ij s_j / s_i > 0.
 
-So no y_i leaves the convex hull of all, and since ‖y‖ grows with the distance from w, no s_i falls
-below m: a = min a_ij ≥ m·min A_ij.  Let y_i and y_k be farthest apart, D = ‖y_i − y_k‖, and v the
-direction from y_k to y_i; all ⟨v, y_j⟩ lie between theirs, so that
+So no y_i leaves the convex hull of all, and since ‖y‖ increases with the distance from w, every s_i
+remains ≥ m: a = min a_ij ≥ m·min A_ij.  Let y_i and y_k be farthest apart, D = ‖y_i − y_k‖, and v
+the direction from y_k to y_i; all ⟨v, y_j⟩ lie between theirs, so that
 
     D' = −Σ_j [a_ij ⟨v, y_i − y_j⟩ + a_kj ⟨v, y_j − y_k⟩]    lies in [−n·max a_ij·D, −n·a·D],
 
-and D(t) ≤ D(0)·e^{−nat}.  Projecting back to the sphere does not lengthen distances, as ‖y‖ ≥ 1.
+and D(t) ≤ D(0)·e^{−nat}.  Projecting back to the sphere does not increase distances, as ‖y‖ ≥ 1.
 Scores of absolute value at most β‖QᵀK‖ have n·A_ij ≥ e^{−2β‖QᵀK‖} (SA), e^{−β‖QᵀK‖} (USA).  ∎
 """
 
@@ -42,28 +42,29 @@ from theory.kinds import (
     checked,
 )
 from theory.memory.kinds import OneUnitTokens, UnitTokens
-from theory.memory.sphere import Kind
+from theory.memory.sphere import SphereForm
 
-LP_TOLERANCE = 1e-10  # of the linear program; the least that its solver takes
+LP_TOLERANCE = 1e-10  # of the linear program; the least that its solver accepts
 
 
 @checked
 def hemisphere_probability(n: Annotated[Count, Within(most=10_000)], d: Count) -> Fraction:
     """2^{−(n−1)} Σ_{k<d} C(n−1, k), P(n uniform points lie in an open hemisphere).
 
-    Points of the sphere in R^d; it is 1 for n ≤ d.  It holds for any n independent symmetric points
-    of R^d that are almost surely in general position [Wendel1962].
+    The points are on the unit sphere of R^d; the probability is 1 for n ≤ d.  The formula holds for
+    any n independent symmetric points of R^d that are almost surely in general position
+    [Wendel1962].
     """
     return Fraction(sum(comb(n - 1, k) for k in range(min(d, n))), 2 ** (n - 1))
 
 
 def patterns_in_a_hemisphere(x: np.ndarray) -> int:
-    """For how many of the 2^n signs ε are all ε_i x_i in an open hemisphere; integers x (n, d).
+    """The number of signs ε, of 2^n, for which all ε_i x_i lie in an open hemisphere.
 
-    x in general position, n ≥ d.  The cone of such points has a facet through d − 1 of them, with
-    all others strictly on one side; and if there are d − 1 such points, tilting the plane a little
-    puts them on that side too.  So the signs on a facet are free, and those of the others are given
-    by its normal, which is a vector of minors: integers decide.
+    The points x (n, d) are integers in general position, n ≥ d.  The cone of such points has a
+    facet through d − 1 of them, with all others strictly on one side; and conversely a small tilt
+    of such a plane puts the d − 1 points on that side too.  So the signs on a facet are free, and
+    those of the others are given by its normal, a vector of minors, which is computed in integers.
     """
     n, d = x.shape
     found = set()
@@ -85,9 +86,9 @@ def hemisphere_pole(X: Inputs) -> tuple[np.ndarray, np.ndarray]:
     """A direction w (…, d), ‖w‖ = 1, and min_i ⟨w, x_i⟩/‖x_i‖ (…,), of tokens X (…, n, d).
 
     w is the solution of a linear program: maximise m with ⟨w, x_i⟩ ≥ m‖x_i‖ and |w_k| ≤ 1.  The
-    minimum that is returned was computed from w: above rounding it proves that the tokens lie in
-    the open hemisphere about w.  A token 0 lies in none, and the minimum is 0; where w = 0 is the
-    best solution the first unit vector is returned.
+    minimum returned is computed from w: if it exceeds rounding, the tokens lie in the open
+    hemisphere about w.  A token 0 lies in none, and the minimum is 0; where w = 0 is optimal the
+    first unit vector is returned.
     """
     largest = abs(X).max(axis=-1, keepdims=True)
     rows = X / np.where(largest > 0, largest, 1)  # first, as squares of entries may overflow
@@ -103,9 +104,9 @@ def hemisphere_pole(X: Inputs) -> tuple[np.ndarray, np.ndarray]:
 def in_open_hemisphere(X: Inputs) -> np.ndarray:
     """Whether some w has ⟨w, x_i⟩ > 0 for all tokens of X (…, n, d), as booleans (…,).
 
-    Decided by `hemisphere_pole`: True is certain, as its w is one, beyond rounding.  False is
-    returned for tokens whose best w leaves less than about 1e-9, the precision of the linear
-    program.
+    Decided by `hemisphere_pole`: True is certain, as its w satisfies the inequalities beyond
+    rounding.  False is returned if the best w has a minimum below about 1e-9, the precision of the
+    linear program.
     """
     _, margin = hemisphere_pole(X)
     return np.asarray(margin > 2 * (X.shape[-1] + 2) * np.finfo(np.float64).eps)
@@ -116,17 +117,17 @@ def hemisphere_rate(
     X: OneUnitTokens,
     beta: NonNegative,
     w: Vector,
-    kind: Kind = "SA",
+    form: SphereForm = "SA",
     QK: SquareMatrix | None = None,
 ) -> float:
     """λ = m·e^{−2β‖QᵀK‖} (SA), m·e^{−β‖QᵀK‖} (USA), m = min_i ⟨w, x_i⟩: D(t) ≤ D(0)·e^{−λt}.
 
     D is `cone_diameter`; X (n, d) and w (d,) of unit length.  See the module for the proof.
 
-    Raises `ValueError` for a w with m ≤ 0.
+    Raises `ValueError` for w with m ≤ 0.
     """
     norm = 1.0 if QK is None else float(np.linalg.norm(QK, 2))
-    sides = 2 if kind == "SA" else 1
+    sides = 2 if form == "SA" else 1
     return float((X @ _pole(w, X)).min() * np.exp(-sides * beta * norm))
 
 
@@ -164,6 +165,6 @@ def _pole(w: np.ndarray, X: np.ndarray) -> np.ndarray:
     if not least > 0:
         raise InputError(
             f"w has inner product {least:.3g} with a token: give the pole of an open hemisphere "
-            "that holds all of them, as hemisphere_pole finds it"
+            "that contains all of them, as hemisphere_pole returns it"
         )
     return w / np.linalg.norm(w)

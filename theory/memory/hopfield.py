@@ -4,17 +4,17 @@ With symmetric weights W of zero diagonal and a bias b, a state s ∈ {−1, +1}
 
     fields  h_i = Σ_j w_ij s_j + b_i        energy  E(s) = −½ Σ_{i≠j} w_ij s_i s_j − Σ_i b_i s_i
 
-and an update sets s_i to the sign of h_i; where h_i = 0 the old value is kept. One bit at a time,
-every flip lowers E by exactly 2|h_i|; all at once, every state ends in a cycle of length 1 or 2.
-Integer weights give exact results (int64); those of float weights are rounded.
+and an update sets s_i to the sign of h_i; where h_i = 0 it stays unchanged. In asynchronous updates
+every flip lowers E by exactly 2|h_i|; synchronous updates end in a cycle of length 1 or 2. Results
+are exact (int64) for integer weights, and rounded for float weights.
 
 Proof. E contains s_i only in the term −s_i h_i, and h_i does not contain s_i (zero diagonal,
 symmetry), so a flip to the sign of h_i changes this term from |h_i| to −|h_i|; finitely many states
-have finitely many energies, so flips end [Hopfield1982].  All at once: let ε > 0 be less than every
-nonzero |h_i|. The update is s(t + 1) = sgn g(t) with g = h + εs, which is nowhere 0. For L(t) =
-−⟨s(t), (W + εI) s(t−1)⟩ − ⟨b, s(t) + s(t−1)⟩ the symmetry of W gives L(t + 1) − L(t) = −⟨s(t+1) −
+have finitely many energies, so flips end [Hopfield1982].  Synchronously: let ε > 0 be less than
+every nonzero |h_i|. The update is s(t + 1) = sgn g(t) with g = h + εs, which is nowhere 0. For L(t)
+= −⟨s(t), (W + εI) s(t−1)⟩ − ⟨b, s(t) + s(t−1)⟩ the symmetry of W gives L(t + 1) − L(t) = −⟨s(t+1) −
 s(t−1), g(t)⟩ = −2 Σ |g_i(t)| over all i with s_i(t+1) ≠ s_i(t−1), which is negative unless s(t + 1)
-= s(t − 1). L has finitely many values, so this happens [Goles1981].
+= s(t − 1). L has finitely many values, so s(t + 1) = s(t − 1) eventually [Goles1981].
 
 Shape glossary: `…` leading dimensions of states, `P` patterns, `d` neurons.
 """
@@ -31,17 +31,17 @@ import numpy as np
 from theory import machine
 from theory.kinds import InputError, Steps, checked
 from theory.memory.kinds import Bias, OneState, Order, Patterns, Permutation, States, Weights
-from theory.memory.patterns import exact_format, inner_products
+from theory.memory.patterns import exact_dtype, inner_products
 
-LARGEST = 2.0**62  # sums of absolute values up to here leave int64 room for a factor 2
+LARGEST = 2.0**62  # twice a sum of absolute values up to here fits in int64
 
 
 @dataclass(frozen=True)
 class Relaxation:
-    """Where asynchronous updates end: states (…, d), and for each of them how it got there.
+    """The result of asynchronous updates: final states (…, d), and the number of flips and sweeps.
 
     `flips` (…) bits changed in `sweeps` (…) sweeps; where `converged` (…), the last sweep, which is
-    counted, changed nothing.
+    counted, changed no bit.
     """
 
     states: np.ndarray
@@ -52,10 +52,10 @@ class Relaxation:
 
 @dataclass(frozen=True)
 class Cycle:
-    """Where synchronous updates end: `steps` (…) is the least t with s(t + 2) = s(t).
+    """The result of synchronous updates: `steps` (…) is the least t with s(t + 2) = s(t).
 
     `states` (…, d) are those s(t), and `period` (…) is 1 where s(t + 1) = s(t), else 2; it is 0
-    where no cycle was found in the steps allowed, and s(t) is then the last state.
+    where no cycle was found within the steps allowed, and s(t) is then the last state.
     """
 
     states: np.ndarray
@@ -67,30 +67,30 @@ class Cycle:
 class Network:
     """Weights (d, d) and bias (d,), checked: both int64, or both float64.
 
-    `kind` is the format in which fields are computed: for integers one that is exact.
+    `dtype` is that in which fields are computed: for integers one that is exact.
     """
 
     weights: np.ndarray
     bias: np.ndarray
-    kind: type[np.float32] | type[np.float64] | type[np.int64]
+    dtype: type[np.float32] | type[np.float64] | type[np.int64]
 
     def fields(self, s: np.ndarray) -> np.ndarray:
-        """h in `kind`, for states (…, d) in `kind`; W s = s W as W is symmetric."""
-        return s @ self.weights.astype(self.kind, copy=False) + self.bias.astype(self.kind)
+        """h in `dtype`, for states (…, d) in `dtype`; W s = s W as W is symmetric."""
+        return s @ self.weights.astype(self.dtype, copy=False) + self.bias.astype(self.dtype)
 
 
 @checked
 def hebb(patterns: Patterns) -> np.ndarray:
     """Hebb's weights w_ij = Σ_μ ξ_i^μ ξ_j^μ for i ≠ j and w_ii = 0, (d, d) int64.
 
-    The textbook's factor 1/d is left out: it changes no sign of a field, and without it everything
-    is exact. Patterns (P, d) of ±1 [Hopfield1982].
+    The textbook's factor 1/d is omitted: it changes no sign of a field, and without it all values
+    are integers. Patterns (P, d) of ±1 [Hopfield1982].
 
     Raises `ValueError` for weights that do not fit into memory.
     """
     P, d = patterns.shape
     machine.fits_in_memory(f"weights between {d} neurons", 16 * d * d, "take fewer neurons")
-    xi = patterns.astype(exact_format(P))
+    xi = patterns.astype(exact_dtype(P))
     weights = (xi.T @ xi).astype(np.int64)
     np.fill_diagonal(weights, 0)
     return weights
@@ -100,10 +100,10 @@ def hebb(patterns: Patterns) -> np.ndarray:
 def hebb_fields(patterns: Patterns, s: States) -> np.ndarray:
     """The fields (…, d) of `hebb(patterns)` at states s (…, d), int64, without its d × d weights:
 
-    h = Σ_μ ξ^μ ⟨ξ^μ, s⟩ − P s, where P s is what the zero diagonal leaves out.
+    h = Σ_μ ξ^μ ⟨ξ^μ, s⟩ − P s, where −P s accounts for the zero diagonal.
     """
-    P, kind = len(patterns), exact_format(patterns.size)
-    through = inner_products(s, patterns).astype(kind) @ patterns.astype(kind)
+    P, dtype = len(patterns), exact_dtype(patterns.size)
+    through = inner_products(s, patterns).astype(dtype) @ patterns.astype(dtype)
     return through.astype(np.int64) - P * s
 
 
@@ -113,24 +113,24 @@ def hopfield_fields(weights: Weights, s: States, bias: Bias | None = None) -> np
 
     int64 and exact for integer weights and bias, else float64.
 
-    Raises `ValueError` for weights that are not symmetric and of zero diagonal, and for whole
-    numbers too large for int64.
+    Raises `ValueError` for weights that are not symmetric or have a nonzero diagonal, and for
+    integers too large for int64.
     """
     network = checked_network(weights, bias)
-    return network.fields(s.astype(network.kind)).astype(network.weights.dtype)
+    return network.fields(s.astype(network.dtype)).astype(network.weights.dtype)
 
 
 @checked
 def hopfield_energy(weights: Weights, s: States, bias: Bias | None = None) -> np.ndarray:
     """E(s) = −½ Σ_{i≠j} w_ij s_i s_j − Σ_i b_i s_i, (…); shapes and errors as `hopfield_fields`.
 
-    It is −½⟨s, h + b⟩, and whole for integers: every pair i ≠ j is counted twice.  As W is
-    symmetric with zero diagonal, s_i stands in E only in −s_i h_i, and h_i does not depend on s_i:
-    a flip of s_i to the sign of h_i changes that from |h_i| to −|h_i|, so E falls by 2|h_i|.  Of
-    the finitely many states none with a smaller energy is met again, so updates end.
+    It is −½⟨s, h + b⟩, an integer for integer weights: every pair i ≠ j is counted twice.  As W is
+    symmetric with zero diagonal, s_i appears in E only in −s_i h_i, and h_i does not depend on s_i:
+    a flip of s_i to the sign of h_i changes that from |h_i| to −|h_i|, so E falls by 2|h_i|.  As
+    there are finitely many states, updates terminate.
     """
     network = checked_network(weights, bias)
-    h = network.fields(s.astype(network.kind)).astype(network.weights.dtype)
+    h = network.fields(s.astype(network.dtype)).astype(network.weights.dtype)
     doubled = np.vecdot(s.astype(h.dtype), h + network.bias)
     return np.asarray(-(doubled // 2) if h.dtype == np.int64 else -doubled / 2)
 
@@ -144,26 +144,25 @@ def asynchronous_update(
     *,
     sweeps: Steps = 1000,
 ) -> Relaxation:
-    """Update one neuron after the other, until a sweep through all d changes nothing.
+    """Asynchronous updates, one neuron at a time, until a sweep through all d changes nothing.
 
-    `order` is a permutation of 0 … d − 1 for every sweep, or a generator, which draws one for each
-    sweep of each state. Every flip lowers the energy by exactly 2|h_i| [Hopfield1982], so for whole
-    numbers there are at most Σ_{i<j} |w_ij| + Σ_i |b_i| flips in all, and fewer if `sweeps`, the
-    most that are made, are too few (see `Relaxation.converged`).
+    `order` is a permutation of 0 … d − 1 for every sweep, or a seed or Generator, which draws one
+    for each sweep of each state. Every flip lowers the energy by exactly 2|h_i| [Hopfield1982], so
+    for integers there are at most Σ_{i<j} |w_ij| + Σ_i |b_i| flips. At most `sweeps` sweeps are
+    made (see `Relaxation.converged`).
 
-    A flip costs d additions (h ← h − 2 s_i w_i), a neuron that keeps its value next to nothing. The
-    fields of float weights are computed afresh before every sweep, so that rounding cannot build
-    up.
+    A flip costs d additions (h ← h − 2 s_i w_i). The fields of float weights are recomputed before
+    every sweep, so that rounding does not accumulate.
 
     Raises `ValueError` as `hopfield_fields` does, and for an order that is no permutation.
     """
     network = checked_network(weights, bias)
     d = len(network.bias)
     sequence = orders(order, d)
-    rows = s.reshape(-1, d).astype(network.kind)
+    rows = s.reshape(-1, d).astype(network.dtype)
     whole = network.weights.dtype == np.int64
     fields = network.fields(rows)
-    twice = 2 * network.weights.astype(network.kind)
+    twice = 2 * network.weights.astype(network.dtype)
     flips, made = np.zeros((2, len(rows)), dtype=np.int64)
     converged = np.zeros(len(rows), dtype=bool)
     for row in range(len(rows)):
@@ -184,7 +183,7 @@ def asynchronous_update(
 
 
 def _sweep(twice: np.ndarray, h: np.ndarray, s: np.ndarray, order: np.ndarray) -> int:
-    """One sweep in place through fields h and a state s, from flip to flip; the number of flips."""
+    """One sweep, in place, over fields h and a state s; returns the number of flips."""
     flips = start = 0
     while start < len(order):
         ahead = (h * s < 0)[order[start:]]
@@ -203,12 +202,13 @@ def _sweep(twice: np.ndarray, h: np.ndarray, s: np.ndarray, order: np.ndarray) -
 
 
 def orders(order: np.random.Generator | np.ndarray, d: int) -> Iterator[np.ndarray]:
-    """One permutation after the other, for ever."""
+    """An endless iterator of permutations, one for each sweep."""
     if isinstance(order, np.random.Generator):
         return (order.permutation(d) for _ in count())
     if order.shape != (d,) or (np.sort(order) != range(d)).any():
         raise InputError(
-            f"order is {order.tolist()!r:.60}: give a permutation of 0 … {d - 1}, or a generator"
+            f"order is {order.tolist()!r:.60}: "
+            f"give a permutation of 0 … {d - 1}, a seed or a Generator"
         )
     return repeat(order)
 
@@ -217,9 +217,9 @@ def orders(order: np.random.Generator | np.ndarray, d: int) -> Iterator[np.ndarr
 def asynchronous_update_by_definition(
     weights: Weights, s: OneState, order: Permutation, bias: Bias | None = None
 ) -> list[list[int]]:
-    """The states after every update, one neuron at a time, of one state s (d,) and one permutation.
+    """The states after each single-neuron update of a state s (d,), in the order of a permutation.
 
-    Until a sweep changes nothing; each field is the sum of its definition, in rational arithmetic.
+    Ends with a sweep without a flip; each field is the sum of its definition, in rationals.
     """
     network = checked_network(weights, bias)
     d = len(network.bias)
@@ -239,9 +239,9 @@ def asynchronous_update_by_definition(
 
 @checked
 def synchronous_update(weights: Weights, s: States, bias: Bias | None = None) -> np.ndarray:
-    """All neurons at once: sgn h(s) (…, d), and s where a field is 0; as `hopfield_fields`."""
+    """The synchronous update: sgn h(s) (…, d), and s where a field is 0; as `hopfield_fields`."""
     network = checked_network(weights, bias)
-    s = s.astype(network.kind)
+    s = s.astype(network.dtype)
     return _signs(network.fields(s), s).astype(np.int64)
 
 
@@ -249,44 +249,44 @@ def synchronous_update(weights: Weights, s: States, bias: Bias | None = None) ->
 def synchronous_run(
     weights: Weights, s: States, bias: Bias | None = None, *, max_steps: Steps = 1000
 ) -> Cycle:
-    """Synchronous updates until the cycle, whose length is 1 or 2 as W is symmetric.
+    """Synchronous updates until a cycle is reached, of length 1 or 2 as W is symmetric.
 
-    The two-step energy −⟨s(t), W s(t−1)⟩ − ⟨b, s(t) + s(t−1)⟩ never rises [Goles1981]. It may stand
-    still off a cycle, where a field is 0; with W + εI for W it always falls there, as the update is
-    then sgn(h + εs), without zero fields (for integers ε = ½ will do). States that have come
-    to their end take no further part.
+    The two-step energy −⟨s(t), W s(t−1)⟩ − ⟨b, s(t) + s(t−1)⟩ never increases [Goles1981]. Off a
+    cycle it may stay constant where a field is 0; with W + εI for W it decreases strictly, as the
+    update is then sgn(h + εs), without zero fields (ε = ½ suffices for integers). States that have
+    reached their cycle are not updated further.
 
     Raises `ValueError` as `hopfield_fields` does.
     """
     network = checked_network(weights, bias)
-    kept = network.weights.astype(network.kind)  # once, and not at every step
-    fast = Network(kept, network.bias.astype(network.kind), network.kind)
-    return _to_cycle(fast.fields, s, network.kind, max_steps)
+    converted = network.weights.astype(network.dtype)  # once, and not at every step
+    fast = Network(converted, network.bias.astype(network.dtype), network.dtype)
+    return _to_cycle(fast.fields, s, network.dtype, max_steps)
 
 
 @checked
 def hebb_synchronous_run(patterns: Patterns, s: States, *, max_steps: Steps = 1000) -> Cycle:
-    """`synchronous_run(hebb(patterns), s)`, without the weights where that is cheaper.
+    """`synchronous_run(hebb(patterns), s)`, without the d × d weights where that is cheaper.
 
-    A step through the patterns takes 2Pd multiplications a state, through the weights d².
+    A step by the patterns takes 2Pd multiplications a state, by the weights d².
     """
     P, d = patterns.shape
     if d <= 2 * P:
         return synchronous_run(hebb(patterns), s, max_steps=max_steps)
-    kind = exact_format(patterns.size)
-    rows = patterns.astype(kind)
-    return _to_cycle(lambda s: (s @ rows.T) @ rows - kind(P) * s, s, kind, max_steps)
+    dtype = exact_dtype(patterns.size)
+    rows = patterns.astype(dtype)
+    return _to_cycle(lambda s: (s @ rows.T) @ rows - dtype(P) * s, s, dtype, max_steps)
 
 
 def _to_cycle(
     fields: Callable[[np.ndarray], np.ndarray],
     s: np.ndarray,
-    kind: type[np.float32] | type[np.float64] | type[np.int64],
+    dtype: type[np.float32] | type[np.float64] | type[np.int64],
     max_steps: int,
 ) -> Cycle:
     ends = s.reshape(-1, s.shape[-1]).copy()
     period, steps = np.zeros((2, len(ends)), dtype=np.int64)
-    running, now = np.arange(len(ends)), ends.astype(kind)
+    running, now = np.arange(len(ends)), ends.astype(dtype)
     after = _signs(fields(now), now)
     for step in range(max_steps + 1):
         for length in (1, 2):
@@ -323,7 +323,7 @@ def checked_network(weights: np.ndarray, bias: np.ndarray | None = None) -> Netw
         i, j = np.argwhere(w != w.T)[0]
         raise InputError(
             f"weights[{i}, {j}] is {w[i, j]} but weights[{j}, {i}] is {w[j, i]}: the energy "
-            "belongs to symmetric weights; give W + Wᵀ"
+            "requires symmetric weights; give W + Wᵀ"
         )
     if w.diagonal().any():
         i = int(w.diagonal().nonzero()[0][0])
@@ -336,14 +336,16 @@ def checked_network(weights: np.ndarray, bias: np.ndarray | None = None) -> Netw
         sizes = np.abs(w, dtype=np.float64).sum(axis=1) + np.abs(b, dtype=np.float64)
         total = sizes.sum()
     if not total < np.inf:
-        raise InputError(f"weights of size {np.abs(w).max():.3g} overflow when added: scale them")
+        raise InputError(
+            f"weights of size {np.abs(w).max():.3g} overflow when added: scale them down"
+        )
     if w.dtype.kind == "f" or b.dtype.kind == "f":
         return Network(w.astype(np.float64, copy=False), b.astype(np.float64), np.float64)
     if total > LARGEST:
         raise InputError(
             f"the integer weights and biases add up to {total:.3g} in size, and "
-            f"int64 sums are sure up to 2^62 = {LARGEST:.3g}: scale them down, or give floats"
+            f"int64 sums are exact up to 2^62 = {LARGEST:.3g}: scale them down, or give floats"
         )
     return Network(
-        w.astype(np.int64, copy=False), b.astype(np.int64), exact_format(float(sizes.max()))
+        w.astype(np.int64, copy=False), b.astype(np.int64), exact_dtype(float(sizes.max()))
     )

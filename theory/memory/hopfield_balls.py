@@ -1,4 +1,4 @@
-"""The modern Hopfield network in Arb balls, written from its formulas.
+"""The modern Hopfield network in Arb balls, evaluated by its formulas.
 
 Computed at the precision of `flint.ctx`.  Points are lists of balls; patterns and β are exact.
 """
@@ -70,7 +70,7 @@ class ModernNetwork:
         return [series[i] for i in range(3)]
 
     def leak(self, gap: arb) -> arb:
-        """2(N − 1)M·e^{−β·gap}, a bound on ‖f(ξ) − x_i‖ where scores are so far apart."""
+        """2(N − 1)M·e^{−β·gap}, a bound on ‖f(ξ) − x_i‖ for a gap between the scores."""
         return 2 * (self.N - 1) * self.M * (-self.beta * gap).exp()
 
     def gap(self, xi: Vector, i: int) -> arb:
@@ -93,8 +93,8 @@ class ModernNetwork:
         if others:
             away = max((norm(minus(x, m)).abs_upper() for x in others), key=float)
             gap = min((inner(m, minus(m, x)) for x in others), key=float)
-            share = arb(len(others)) / len(inside) * (-self.beta * (gap - r * away)).exp()
-            bound += (away + spread) * share
+            ratio = arb(len(others)) / len(inside) * (-self.beta * (gap - r * away)).exp()
+            bound += (away + spread) * ratio
         return bound
 
     def slope_on(self, centre: Vector, radius: arb) -> arb:
@@ -104,14 +104,14 @@ class ModernNetwork:
     def fixed_point_near(self, z: Vector, radius: arb) -> arb | None:
         """A bound on ‖x* − z‖ for the one fixed point within `radius` of z, or None.
 
-        Banach: if the slope on the ball is q < 1 and ‖f(z) − z‖ ≤ (1 − q)·radius, the ball holds
+        Banach: if the slope on the ball is q < 1 and ‖f(z) − z‖ ≤ (1 − q)·radius, the ball contains
         exactly one fixed point, at most ‖f(z) − z‖/(1 − q) from z.
         """
         q, residual = self.slope_on(z, radius), norm(minus(self.update(z), z))
         return residual.upper() / (1 - q) if q < 1 and residual <= (1 - q) * radius else None
 
     def settled(self, xi: Vector, accuracy: arb, most: int = 10_000) -> Vector:
-        """An exact point near which the iteration from ξ comes to rest: residual ≤ accuracy."""
+        """An exact point of the iteration from ξ at which the residual is at most `accuracy`."""
         for _ in range(most):
             z = [u.mid() for u in xi]
             xi = self.update(z)
@@ -121,7 +121,7 @@ class ModernNetwork:
 
 
 def updated(patterns: np.ndarray, states: np.ndarray, beta: float, steps: int) -> list[Vector]:
-    """Each state (m, d) after so many updates: products of matrices, for many at once."""
+    """The states (m, d) after `steps` updates, by matrix products for all states at once."""
     X, xi = (arb_mat(exactly(points)) for points in (patterns, states))
     for _ in range(steps):
         scores = (xi * X.transpose()).tolist()
@@ -136,7 +136,7 @@ def required_separation(N: int, beta: arb, square: arb) -> arb:
 
 
 def expected_failures(N: int, d: int, beta: float, K: float) -> arb:
-    """The expected number of pairs of N random patterns that are too close."""
+    """The expected number of pairs, of N random patterns, without the required separation."""
     square = arb(K) ** 2 * (d - 1)
     t = 1 - required_separation(N, arb(beta), square) / square
     cap = (1 - t * t).beta_lower(arb(d - 1) / 2, arb(1) / 2, regularized=1) / 2

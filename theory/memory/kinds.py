@@ -1,4 +1,4 @@
-"""Kinds of parameters that the files of memory share: patterns, networks, tokens, times, sizes.
+"""Kinds of parameters shared by the files of memory: patterns, networks, tokens, times, sizes.
 
 Shape glossary: `…` leading dimensions, `N` patterns, `d` neurons or features, `n` tokens.
 """
@@ -29,7 +29,7 @@ from theory.kinds import (
 
 @dataclass(frozen=True)
 class Numbers(Array):
-    """Integers, of which none is rounded to a float, or finite floats.  The dtype is kept."""
+    """Integers, never rounded to floats, or finite floats.  The dtype is preserved."""
 
     entries = "integers or finite floats"
 
@@ -113,7 +113,7 @@ class UnitRows(Reals):
 def unit_lengths(name: str, lengths: np.ndarray, d: int, eps: float) -> None:
     """Raise `ValueError` unless all `lengths` of rows of d entries are 1 up to rounding.
 
-    A row divided by its length in a format of this `eps` has length 1 up to (d + 4)·eps.
+    A row divided by its length in a dtype of this `eps` has length 1 up to (d + 4)·eps.
     """
     bad = abs(lengths - 1) > (d + 4) * eps
     if bad.any():
@@ -131,7 +131,7 @@ Digits: TypeAlias = Annotated[Count, Within(most=1000)]
 """A number of decimal digits."""
 
 Updates: TypeAlias = Annotated[Steps, Within(most=10**6)]
-"""How many updates are made."""
+"""A number of updates, from 0 to 10^6."""
 
 Patterns: TypeAlias = Annotated[Any, Signs("N d")]
 """Patterns of −1 and +1, shape (N, d)."""
@@ -146,7 +146,7 @@ Bias: TypeAlias = Annotated[Any, Numbers("d")]
 Permutation: TypeAlias = Annotated[Any, Integers("d", Within(least=0))]
 """The neurons in the order of their updates, shape (d,)."""
 Order: TypeAlias = Annotated[Any, Either((Random(), Integers("d", Within(least=0))))]
-"""A permutation for every sweep, or a seed or Generator that draws one for each."""
+"""A permutation for all sweeps, or a seed or Generator that draws one for each sweep."""
 
 PatternVectors: TypeAlias = Annotated[Any, Reals("N d")]
 """Patterns of finite numbers, shape (N, d)."""

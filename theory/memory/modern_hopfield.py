@@ -14,7 +14,8 @@ so ‖f(ξ) − x_i‖ ≤ 1/(βNM): f maps this ball into itself.  Its Jacobian
 the patterns under p, of norm at most 4βM²(1 − p_i) ≤ 2/N, and at most 4βM²p_i(1 − p_i) < 1 for N =
 2: on the compact ball f is a contraction.
 
-Shape glossary: `…` leading dimensions, `N` patterns, `d` features; patterns x_j are rows.
+Shape glossary: `…` leading dimensions, `N` patterns (`n_patterns`), `d` features; patterns x_j are
+rows.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ from theory import machine
 from theory.kinds import InputError, Positive, PositiveArray, Vectors, checked
 from theory.memory.kinds import PatternVectors, Size, Updates
 
-BLOCK = 2**22  # inner products that `separation` holds at a time: 32 MiB
+BLOCK = 2**22  # inner products that `separation` computes at a time: 32 MiB
 
 
 def squares_fit(X: np.ndarray) -> None:
     """Raise `ValueError` for patterns (N, d) whose squares overflow."""
-    # 4·d·max² bounds every ‖x_i − x_j‖² and so whatever is computed from the patterns alone.
+    # 4·d·max² bounds every ‖x_i − x_j‖² and so every quantity computed from the patterns alone.
     with np.errstate(over="ignore"):
         largest = np.abs(X).max()
         fits = np.isfinite(4 * X.shape[1] * largest**2)
@@ -83,7 +84,7 @@ def modern_hopfield_step(
     """The states (…, d) after exactly `steps` updates f(ξ) = Xᵀ softmax(beta·Xξ).
 
     f(ξ) = ξ − ∇E(ξ), E the `modern_hopfield_energy` [Ramsauer2021, equation 3]; it lies in the
-    convex hull of the patterns.  With steps = 0 the states are returned as they are.
+    convex hull of the patterns.  With steps = 0 the states are returned unchanged.
 
     Shapes and errors as in `pattern_weights`.
     """
@@ -172,8 +173,8 @@ def separation(patterns: PatternVectors) -> np.ndarray:
 
 
 @checked
-def required_separation(N: Size, beta: PositiveArray, M: PositiveArray) -> np.ndarray:
-    """2/(beta·N) + ln(2(N − 1)N·beta·M²)/beta, the separation that makes a pattern a fixed point's.
+def required_separation(n_patterns: Size, beta: PositiveArray, M: PositiveArray) -> np.ndarray:
+    """2/(beta·N) + ln(2(N − 1)N·beta·M²)/beta: it guarantees a fixed point near x_i.
 
     Where Δ_i is at least this, f maps the ball of `basin_radius` about x_i into itself and is a
     contraction there, with one fixed point [Ramsauer2021].  The balls of
@@ -183,14 +184,14 @@ def required_separation(N: Size, beta: PositiveArray, M: PositiveArray) -> np.nd
 
     `beta` and `M` = max‖x_j‖ broadcast.
     """
-    if N == 1:
+    if n_patterns == 1:
         return np.full(np.broadcast_shapes(beta.shape, M.shape), -np.inf)
     # Logarithms of the factors: their product may overflow.
-    log = np.log(2 * (N - 1)) + np.log(N) + np.log(beta) + 2 * np.log(M)
-    return np.asarray((2 / N + log) / beta)
+    log = np.log(2 * (n_patterns - 1)) + np.log(n_patterns) + np.log(beta) + 2 * np.log(M)
+    return np.asarray((2 / n_patterns + log) / beta)
 
 
 @checked
-def basin_radius(N: Size, beta: PositiveArray, M: PositiveArray) -> np.ndarray:
+def basin_radius(n_patterns: Size, beta: PositiveArray, M: PositiveArray) -> np.ndarray:
     """1/(beta·N·M), the radius of the ball about a separated pattern: see `required_separation`."""
-    return np.asarray(1 / beta / N / M)
+    return np.asarray(1 / beta / n_patterns / M)

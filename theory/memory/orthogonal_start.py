@@ -1,17 +1,17 @@
-"""Tokens that start orthogonal to each other: one number, the common inner product γ(t).
+"""Tokens that start pairwise orthogonal: one scalar equation for their inner product γ(t).
 
     γ' = 2e^{βγ}(1 − γ)((n − 1)γ + 1) / (e^β + (n − 1)e^{βγ})   SA
     γ' = (2/n) e^{βγ}(1 − γ)((n − 1)γ + 1)                      USA,      γ(0) = 0
 
 for n ≥ 2 tokens [Geshkovski2023].  n = 2 and β = 0 gives γ = tanh t.
 
-In SA the rate −(ln(1 − γ))' = 2((n − 1)γ + 1)/(e^{β(1−γ)} + n − 1) tends to 2 from below whatever
-n and β are.  With δ = 1 − γ,
+In SA the rate −(ln(1 − γ))' = 2((n − 1)γ + 1)/(e^{β(1−γ)} + n − 1) tends to 2 from below for
+all n and β.  With δ = 1 − γ,
 
     0 ≤ 2 − rate = 2((n − 1)δ + e^{βδ} − 1)/(e^{βδ} + n − 1) ≤ (2/n)(n − 1 + βe^{βδ})·δ,
 
-as e^{βδ} ≥ 1 and e^x − 1 ≤ x·e^x.  At first it is small instead, 2/(e^β + n − 1): for n = 2 the
-tokens take about e^β/(2β) to meet.  In USA the rate tends to 2e^β.
+as e^{βδ} ≥ 1 and e^x − 1 ≤ x·e^x.  At t = 0 it is small, 2/(e^β + n − 1): for n = 2 the
+tokens take about e^β/(2β) to cluster.  In USA the rate tends to 2e^β.
 
 The computations are in u = −ln(1 − γ), whose equation u' = rate has no cancellation: 1 − γ = e^{−u}
 is accurate relatively, however small.
@@ -26,36 +26,38 @@ import numpy as np
 
 from theory.kinds import Finite, InputError, NonNegative, Within, checked
 from theory.memory.kinds import Digits, SizeFrom2, Times
-from theory.memory.sphere import Kind, integrate
+from theory.memory.sphere import SphereForm, integrate
 
 
 @checked
 def orthogonal_start(
-    n: SizeFrom2, beta: NonNegative, times: Times, kind: Kind = "SA"
+    n: SizeFrom2, beta: NonNegative, times: Times, form: SphereForm = "SA"
 ) -> np.ndarray:
     """γ (m,), the inner product of any two of n ≥ 2 tokens at each of the m `times`.
 
     Raises `ValueError` for USA where e^β overflows.
     """
-    return 1 - orthogonal_gap(n, beta, times, kind)
+    return 1 - orthogonal_gap(n, beta, times, form)
 
 
 @checked
-def orthogonal_gap(n: SizeFrom2, beta: NonNegative, times: Times, kind: Kind = "SA") -> np.ndarray:
-    """1 − γ (m,), to about 10 digits however small it is; arguments as in `orthogonal_start`."""
+def orthogonal_gap(
+    n: SizeFrom2, beta: NonNegative, times: Times, form: SphereForm = "SA"
+) -> np.ndarray:
+    """1 − γ (m,), to about 10 digits, however small; arguments as in `orthogonal_start`."""
 
     def velocity(_: float, u: np.ndarray) -> np.ndarray:
-        return gap_rate(np.exp(-u), n, beta, kind)
+        return gap_rate(np.exp(-u), n, beta, form)
 
-    _overflow_refused(beta, kind)
+    _check_overflow(beta, form)
     u = integrate(velocity, np.zeros(1), times)[:, 0]
     return np.exp(-u)
 
 
-def gap_rate(gap: np.ndarray, n: int, beta: float, kind: Kind = "SA") -> np.ndarray:
+def gap_rate(gap: np.ndarray, n: int, beta: float, form: SphereForm = "SA") -> np.ndarray:
     """−(ln(1 − γ))' at gaps 1 − γ (…): 2(n − (n−1)·gap)/(e^{β·gap} + n − 1) for SA."""
     pull = 2 * (n - (n - 1) * gap)
-    if kind == "USA":
+    if form == "USA":
         return np.asarray(pull * np.exp(beta * (1 - gap)) / n)
     with np.errstate(over="ignore"):  # a rate below 1e-308 is 0
         return np.asarray(pull / (np.exp(beta * gap) + (n - 1)))
@@ -66,21 +68,21 @@ def escape_time(
     beta: NonNegative,
     n: SizeFrom2 = 2,
     gamma: Annotated[Finite, Within(least=0, below=1)] = 0.99,
-    kind: Kind = "SA",
+    form: SphereForm = "SA",
     digits: Digits = 30,
 ) -> float:
-    """The time at which γ is reached, ∫_0^γ dg/g' by quadrature with so many `digits`.
+    """The time at which γ is reached, ∫_0^γ dg/g', by quadrature with `digits` digits.
 
     In SA, for n = 2: ∫_0^γ (e^{β(1−g)} + 1)/(2(1 − g²)) dg, about e^β/(2β) for large β.
 
-    Raises `ValueError` for times that no float64 holds.
+    Raises `ValueError` for times that overflow float64.
     """
     with mpmath.workdps(digits):
         b, end = mpmath.mpf(beta), mpmath.mpf(gamma)
 
         def slowness(g: mpmath.mpf) -> mpmath.mpf:
             pull = 2 * (1 - g) * ((n - 1) * g + 1)
-            if kind == "USA":
+            if form == "USA":
                 return n * mpmath.exp(-b * g) / pull
             return (mpmath.exp(b * (1 - g)) + n - 1) / pull
 
@@ -93,6 +95,6 @@ def escape_time(
     return float(time)
 
 
-def _overflow_refused(beta: float, kind: Kind) -> None:
-    if kind == "USA" and beta > np.log(np.finfo(np.float64).max):
+def _check_overflow(beta: float, form: SphereForm) -> None:
+    if form == "USA" and beta > np.log(np.finfo(np.float64).max):
         raise InputError(f"beta = {beta:g}: the rate e^beta of USA overflows; give at most 709")

@@ -1,6 +1,6 @@
-"""Patterns of ±1: random ones, with bits flipped, mixed, and compared.
+"""Patterns of ±1: random patterns, flipped bits, mixtures and overlaps.
 
-Shape glossary: `…` leading dimensions, `N` patterns, `d` bits (neurons).
+Shape glossary: `…` leading dimensions, `N` patterns (`n_patterns`), `d` bits (neurons).
 """
 
 from __future__ import annotations
@@ -15,30 +15,35 @@ from theory.memory.kinds import Patterns, States
 
 
 @checked
-def random_patterns(count: Count, d: Count, rng: Seed) -> np.ndarray:
-    """`count` ≥ 1 patterns (count, d) of independent uniform signs ±1, int64.
+def random_patterns(n_patterns: Count, d: Count, seed: Seed) -> np.ndarray:
+    """Random patterns (n_patterns, d) of independent uniform signs ±1, int64.
 
     Raises `ValueError` for more patterns than there is memory.
     """
-    machine.fits_in_memory(f"{count} patterns of {d} bits", 9 * count * d, "take fewer of them")
-    octets = rng.integers(0, 256, (count, (d + 7) // 8), dtype=np.uint8)
+    machine.fits_in_memory(
+        f"{n_patterns} patterns of {d} bits", 9 * n_patterns * d, "take fewer of them"
+    )
+    octets = np.random.default_rng(seed).integers(
+        0, 256, (n_patterns, (d + 7) // 8), dtype=np.uint8
+    )
     bits = np.unpackbits(octets, axis=1, count=d)
     return 2 * bits.astype(np.int64) - 1
 
 
 @checked
-def flipped(patterns: States, count: Annotated[Steps, Within(most="d")], rng: Seed) -> np.ndarray:
-    """The patterns (…, d) with exactly `count` distinct bits of every row flipped, at random.
+def flipped(patterns: States, flips: Annotated[Steps, Within(most="d")], seed: Seed) -> np.ndarray:
+    """The patterns (…, d) with exactly `flips` random distinct bits of every row flipped.
 
     For a fraction ρ of the bits give `round(rho * d)`.
     """
     d = patterns.shape[-1]
-    if 0 < count < d:
-        chosen = rng.random(patterns.shape).argpartition(count - 1, axis=-1)[..., :count]
+    if 0 < flips < d:
+        rng = np.random.default_rng(seed)
+        chosen = rng.random(patterns.shape).argpartition(flips - 1, axis=-1)[..., :flips]
         values = -np.take_along_axis(patterns, chosen, axis=-1)
         np.put_along_axis(patterns, chosen, values, axis=-1)
         return patterns
-    return -patterns if count else patterns
+    return -patterns if flips else patterns
 
 
 @checked
@@ -49,7 +54,7 @@ def overlap(s: States, patterns: Patterns) -> np.ndarray:
 
 @checked
 def mixture(patterns: Patterns) -> np.ndarray:
-    """sgn(ξ¹ + … + ξ^N) (d,) of an odd number of patterns (N, d): bit by bit their majority.
+    """sgn(ξ¹ + … + ξ^N) (d,) of an odd number of patterns (N, d): the majority, bit by bit.
 
     For three of them it is the best known spurious state of a Hopfield network.
 
@@ -62,7 +67,7 @@ def mixture(patterns: Patterns) -> np.ndarray:
 
 
 def with_overlaps(signs: list[tuple[int, int]], d: int, rng: np.random.Generator) -> np.ndarray:
-    """A pattern for each (bit, total): its first bit, and what its other d − 1 add up to."""
+    """A pattern for each (bit, total): its first bit, and the sum of its other d − 1 bits."""
     rows = []
     for bit, total in signs:
         rest = np.where(np.arange(d - 1) < (d - 1 + total) // 2, 1, -1)
@@ -72,14 +77,14 @@ def with_overlaps(signs: list[tuple[int, int]], d: int, rng: np.random.Generator
 
 def inner_products(s: np.ndarray, xi: np.ndarray) -> np.ndarray:
     """⟨s, ξ^μ⟩ (…, N) of signs s (…, d) and xi (N, d), int64."""
-    kind = exact_format(xi.shape[1])
-    return (s.astype(kind) @ xi.T.astype(kind)).astype(np.int64)
+    dtype = exact_dtype(xi.shape[1])
+    return (s.astype(dtype) @ xi.T.astype(dtype)).astype(np.int64)
 
 
-def exact_format(largest: float) -> type[np.float32] | type[np.float64] | type[np.int64]:
-    """The fastest format in which sums of integers are exact, whatever their order.
+def exact_dtype(largest: float) -> type[np.float32] | type[np.float64] | type[np.int64]:
+    """The fastest dtype in which sums of integers are exact, in every order.
 
     `largest` bounds the sum of the absolute values, hence every partial sum. numpy multiplies
-    floats by BLAS and integers by a plain loop; floats hold integers up to 2²⁴ or 2⁵³ exactly.
+    floats by BLAS and integers by a plain loop; floats represent integers up to 2²⁴ or 2⁵³ exactly.
     """
     return np.float32 if largest <= 2**24 else np.float64 if largest <= 2**53 else np.int64

@@ -1,7 +1,7 @@
-"""How well modern Hopfield networks retrieve, and how many patterns they store: the bounds.
+"""Bounds on the retrieval error and on the storage capacity of modern Hopfield networks.
 
-Symbols: `N` patterns x_j in R^d, `M` = max‖x_j‖, `delta` = Δ_i the separation of pattern i,
-p the weights of the patterns in an update f(ξ) = Σ_j p_j x_j.
+Symbols: N = `n_patterns` patterns x_j in R^d, `M` = max‖x_j‖, `delta` = Δ_i the separation of
+pattern i, p the weights of the patterns in an update f(ξ) = Σ_j p_j x_j.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ Cluster: TypeAlias = Annotated[Any, Integers("m", Within(least=0, below="N"))]
 
 
 @checked
-def gap_error_bound(N: Size, beta: PositiveArray, M: PositiveArray, gap: Numeric) -> np.ndarray:
+def gap_error_bound(
+    n_patterns: Size, beta: PositiveArray, M: PositiveArray, gap: Numeric
+) -> np.ndarray:
     """2(N − 1)·M·e^{−beta·gap} ≥ ‖x_i − f(ξ)‖, gap = ⟨ξ, x_i⟩ − max_{j≠i}⟨ξ, x_j⟩.
 
     The simplest form of the retrieval error [Ramsauer2021, Lemma A4]:
@@ -40,15 +42,15 @@ def gap_error_bound(N: Size, beta: PositiveArray, M: PositiveArray, gap: Numeric
 
     Arguments broadcast.
     """
-    if N == 1:
+    if n_patterns == 1:
         return np.zeros(np.broadcast_shapes(beta.shape, M.shape, gap.shape))
     with np.errstate(over="ignore", under="ignore"):
-        return np.asarray(2 * (N - 1) * M * np.exp(-beta * gap))
+        return np.asarray(2 * (n_patterns - 1) * M * np.exp(-beta * gap))
 
 
 @checked
 def retrieval_error_bound(
-    N: Size,
+    n_patterns: Size,
     beta: PositiveArray,
     M: PositiveArray,
     delta: Numeric,
@@ -59,28 +61,31 @@ def retrieval_error_bound(
     `distance` is max{‖ξ − x_i‖, ‖x* − x_i‖} in the theorem; ‖ξ − x_i‖ is enough, because
     ⟨ξ, x_i − x_j⟩ ≥ Δ_i − ‖ξ − x_i‖·2M.  Arguments broadcast.
     """
-    return gap_error_bound(N, beta, M, delta - 2 * M * distance)
+    return gap_error_bound(n_patterns, beta, M, delta - 2 * M * distance)
 
 
 @checked
 def update_rounding(
-    N: Size, d: Size, beta: Positive, M: NonNegative, size: NonNegative, eps: Positive
+    n_patterns: Size, d: Size, beta: Positive, M: NonNegative, size: NonNegative, eps: Positive
 ) -> float:
-    """How far an update f(ξ) computed in floats of spacing `eps` at 1 can be off, for ‖ξ‖ ≤ size.
+    """A bound on the rounding error of an update f(ξ) in floats of spacing `eps` at 1, ‖ξ‖ ≤ size.
 
     With u = eps/2 and γ_n = nu/(1 − nu) [Higham2002, section 3.1], a score of d products, in either
-    order of scaling, is off by γ_{d+8}·M‖ξ‖; so the exponents, differences of two of them
-    multiplied by β, by η = βM‖ξ‖(2γ_{d+8} + 5u).  Exponentials within 20 units in the last place,
-    as torch's attention has them, make each weight wrong by the factor 1 + θ, θ = e^η(1 + 40u) − 1,
-    and a normalised one by 2θ/(1 − θ).  Two sums over N patterns and a division add γ_{2N+6}·M, and
-    weights that underflow, at e^{−80} in float32 or later, at most e^{−80}·N·M.  From any weights
-    the result is in the hull up to rounding, so never off by more than 2M(1 + γ_{2N+9}).
+    order of scaling, has an error of at most γ_{d+8}·M‖ξ‖; so the exponents, differences of two of
+    them multiplied by β, have one of at most η = βM‖ξ‖(2γ_{d+8} + 5u).  Exponentials within 20
+    units in the last place, as torch's attention computes them, change each weight by a factor of
+    at most 1 + θ, θ = e^η(1 + 40u) − 1, and a normalised one by 2θ/(1 − θ).  Two sums over N
+    patterns and a division add γ_{2N+6}·M, and weights that underflow, at e^{−80} in float32 or
+    later, at most e^{−80}·N·M.  For any weights the result is in the hull up to rounding, so the
+    error is at most 2M(1 + γ_{2N+9}).
 
     Raises `ValueError` for more patterns than 1/eps.
     """
     u = eps / 2
-    if not (2 * N + 9) * u < 1 or not (d + 8) * u < 1:
-        raise InputError(f"N is {N} and d is {d}: sums of at most {0.5 / u:.3g} terms are bounded")
+    if not (2 * n_patterns + 9) * u < 1 or not (d + 8) * u < 1:
+        raise InputError(
+            f"n_patterns is {n_patterns} and d is {d}: give at most {0.5 / u:.3g} of each"
+        )
 
     def gamma(n: int) -> float:
         return n * u / (1 - n * u)
@@ -88,8 +93,8 @@ def update_rounding(
     eta = beta * M * size * (2 * gamma(d + 8) + 5 * u)
     theta = np.expm1(min(eta, 1.0)) + 40 * u * np.exp(min(eta, 1.0))
     off = 2 * theta / (1 - theta) if theta < 1 else np.inf
-    local = off + gamma(2 * N + 6) * (1 + off) + np.exp(-80.0) * N
-    return float(M * min(local, 2 * (1 + gamma(2 * N + 9))))
+    local = off + gamma(2 * n_patterns + 6) * (1 + off) + np.exp(-80.0) * n_patterns
+    return float(M * min(local, 2 * (1 + gamma(2 * n_patterns + 9))))
 
 
 def longest(rows: np.ndarray) -> float:
@@ -100,11 +105,11 @@ def longest(rows: np.ndarray) -> float:
 def rounding_bound(
     patterns: np.ndarray, beta: float, steps: int, size: float, eps: float = 2.0**-52
 ) -> float:
-    """How far floats of spacing `eps` at 1 can be from `steps` updates of a state, ‖ξ‖ ≤ size.
+    """A bound on the rounding error of `steps` updates in floats of spacing `eps` at 1, ‖ξ‖ ≤ size.
 
-    Each update is off by `update_rounding`, and what comes before it is multiplied by the slope of
-    f, at most βR², R = max‖x_j − x̄‖.  The result is off by at most 2M in any case; but a bound
-    above half of M is useless, is infinite here, and leaves a finding undecided.
+    Each update has an error of at most `update_rounding`, and earlier errors are multiplied by the
+    Lipschitz constant of f, at most βR², R = max‖x_j − x̄‖.  The error is at most 2M in any case; a
+    bound above M/2 is useless: infinity is returned, and a finding is undecided.
     """
     (N, d), M = patterns.shape, longest(patterns)
     slope, error = beta * longest(patterns - patterns.mean(0)) ** 2, 0.0
@@ -117,7 +122,7 @@ def rounding_bound(
 
 @checked
 def contraction_bound(
-    N: Size,
+    n_patterns: Size,
     beta: PositiveArray,
     M: PositiveArray,
     delta: Numeric,
@@ -130,29 +135,29 @@ def contraction_bound(
     most beta·Σ_j p_j(x_j − x_i)(x_j − x_i)ᵀ, of norm ≤ beta(1 − p_i)(2M)².
     Arguments broadcast.
     """
-    error = retrieval_error_bound(N, beta, M, delta, distance)
-    return np.asarray(beta * N * M * error)
+    error = retrieval_error_bound(n_patterns, beta, M, delta, distance)
+    return np.asarray(beta * n_patterns * M * error)
 
 
 @checked
 def cluster_radius(patterns: PatternVectors, cluster: Cluster, beta: Positive) -> float:
     """A radius r such that f has a fixed point within r of the mean m of a cluster of patterns.
 
-    `cluster` holds the indices of its patterns, C; O is the others.  On the ball of radius r about
-    m the update obeys ‖f(ξ) − m‖ ≤ g(r),
+    `cluster` contains the indices C of its patterns; O are the others.  On the ball of radius r
+    about m the update satisfies ‖f(ξ) − m‖ ≤ g(r),
 
         g(r) = beta·ρ²(‖m‖ + r) + D·min(1, |O|/|C|·e^{−beta(γ − r·h)}),
 
-    ρ = max_{k∈C} ‖x_k − m‖, h = max_{j∈O} ‖x_j − m‖, D = h + ρ, γ = min_{j∈O} ⟨m, m − x_j⟩:
-    the cluster alone would send ξ to ∇L(ξ), L(ξ) = ln(Σ_{k∈C} e^{beta⟨x_k − m, ξ⟩})/beta, which
-    is 0 at ξ = 0 and whose slope is at most beta·ρ²; and Σ_{k∈C} e^{beta⟨x_k, ξ⟩} is at least
-    |C|·e^{beta⟨m, ξ⟩}, so the others weigh at most the second term.  The least r with g(r) ≤ r is
-    returned (by iteration from 0; g grows with r), and the fixed point is Brouwer's.
+    ρ = max_{k∈C} ‖x_k − m‖, h = max_{j∈O} ‖x_j − m‖, D = h + ρ, γ = min_{j∈O} ⟨m, m − x_j⟩: the
+    cluster alone would send ξ to ∇L(ξ), L(ξ) = ln(Σ_{k∈C} e^{beta⟨x_k − m, ξ⟩})/beta, which is 0 at
+    ξ = 0 and whose slope is at most beta·ρ²; and Σ_{k∈C} e^{beta⟨x_k, ξ⟩} is at least
+    |C|·e^{beta⟨m, ξ⟩}, so the weight of the others is at most the second term.  The least r with
+    g(r) ≤ r is returned (by iteration from 0; g grows with r), and the fixed point is Brouwer's.
 
-    This is all three regimes: every pattern is in the cluster (global average, small beta), some
-    are (metastable), one is (retrieval, where ρ = 0).  It is infinite where no r is found.
+    This covers all three regimes: all patterns in the cluster (global average, small beta), some
+    (metastable state), or one (retrieval, where ρ = 0).  It is infinite where no r is found.
 
-    Raises `ValueError` for indices that are not different, and for patterns whose squares overflow.
+    Raises `ValueError` for repeated indices, and for patterns whose squares overflow.
     """
     squares_fit(patterns)
     if len({*cluster.tolist()}) < cluster.size:
@@ -161,11 +166,11 @@ def cluster_radius(patterns: PatternVectors, cluster: Cluster, beta: Positive) -
     m = inside.mean(axis=0)
     spread, away = longest(inside - m), longest(outside - m)
     gap = float(((m - outside) @ m).min()) if len(outside) else np.inf
-    slope, share = beta * spread**2, len(outside) / len(inside)
+    slope, ratio = beta * spread**2, len(outside) / len(inside)
     r = 0.0
     for _ in range(1000):
         with np.errstate(over="ignore", under="ignore"):
-            other = min(1.0, share * float(np.exp(-beta * (gap - r * away)))) if share else 0.0
+            other = min(1.0, ratio * float(np.exp(-beta * (gap - r * away)))) if ratio else 0.0
         image = slope * (float(np.linalg.norm(m)) + r) + (away + spread) * other
         if image <= r * (1 + 1e-12):
             return image
@@ -176,7 +181,7 @@ def cluster_radius(patterns: PatternVectors, cluster: Cluster, beta: Positive) -
 
 
 def least_beta(X: np.ndarray, i: int) -> float:
-    """The least β from which on Δ_i is at least the required separation (which then falls)."""
+    """The least β from which on Δ_i is at least the required separation, which then decreases."""
     N, M, delta = len(X), float(np.linalg.norm(X, axis=1).max()), float(separation(X)[i])
     low = np.e / (2 * (N - 1) * N * M**2)
     high = low
@@ -190,16 +195,16 @@ def least_beta(X: np.ndarray, i: int) -> float:
 
 @dataclass(frozen=True)
 class StorageBound:
-    """The constants of [Ramsauer2021, Theorem 3] and the count of patterns that it guarantees.
+    """The constants of [Ramsauer2021, Theorem 3] and the number of patterns that it guarantees.
 
-    `applies` says whether the printed hypothesis c ≥ c_required = (2/√p)^{4/(d−1)} is met.
+    `applies` is whether the printed hypothesis c ≥ c_required = (2/√p)^{4/(d−1)} holds.
     """
 
     a: mpmath.mpf
     b: mpmath.mpf
     c: mpmath.mpf
     c_required: mpmath.mpf
-    count: mpmath.mpf
+    n_patterns: mpmath.mpf
 
     @property
     def applies(self) -> bool:
@@ -218,11 +223,12 @@ def stored_patterns_bound(
         a = 2/(d − 1)·(1 + ln(2·beta·K²·p·(d − 1))),   b = 2K²beta/5,   c = b/W₀(e^{a + ln b}),
 
     W₀ the upper branch of Lambert's function, provided that c ≥ (2/√p)^{4/(d−1)}
-    [Ramsauer2021, Theorem 3].  Computed by mpmath in so many `digits`.  `union_bound_patterns`
-    gives larger counts where beta·M² is large.
+    [Ramsauer2021, Theorem 3].  Computed by mpmath with `digits` digits.  `union_bound_patterns`
+    gives larger numbers where beta·M² is large.
 
-    Beware of small beta: as beta → 0 the hypothesis holds and the count grows as 1/√(2e·beta·M²),
-    but below beta = 1/M² f is a contraction with a single fixed point, which all patterns share.
+    Small beta is vacuous: as beta → 0 the hypothesis holds and the number grows as
+    1/√(2e·beta·M²), but below beta = 1/M² f is a contraction with a single fixed point, shared by
+    all patterns.
     """
     with mpmath.workdps(digits):
         β, κ, q = map(mpmath.mpf, (beta, K, p))
@@ -230,12 +236,12 @@ def stored_patterns_bound(
         b = 2 * κ**2 * β / 5
         c = b / mpmath.lambertw(mpmath.exp(a + mpmath.log(b))).real
         required = (2 / mpmath.sqrt(q)) ** (mpmath.mpf(4) / (d - 1))
-        count = mpmath.sqrt(q) * c ** (mpmath.mpf(d - 1) / 4)
-        return StorageBound(*(+value for value in (a, b, c, required, count)))
+        stored = mpmath.sqrt(q) * c ** (mpmath.mpf(d - 1) / 4)
+        return StorageBound(*(+value for value in (a, b, c, required, stored)))
 
 
 @checked
-def failure_bound(N: Size, d: SizeFrom2, beta: Positive, K: Positive) -> float:
+def failure_bound(n_patterns: Size, d: SizeFrom2, beta: Positive, K: Positive) -> float:
     """A bound on the probability that N random patterns are not all stored.
 
     They are uniform on the sphere of radius M = K√(d − 1).  A pair is too close, Δ < the
@@ -243,24 +249,24 @@ def failure_bound(N: Size, d: SizeFrom2, beta: Positive, K: Positive) -> float:
     probability ½·I_{1−t²}((d − 1)/2, ½) for t ≥ 0.  The bound is the sum over all pairs, at most 1
     (and 1 where 2(N − 1)N·beta·M² ≤ 1, where balls about the patterns overlap).
     """
-    if N == 1:
+    if n_patterns == 1:
         return 0.0
     M = K * float(np.sqrt(d - 1))
-    required = float(required_separation(N, beta, M))
-    if beta * required <= 2 / N:
+    required = float(required_separation(n_patterns, beta, M))
+    if beta * required <= 2 / n_patterns:
         return 1.0
     t = 1 - required / M**2
     cap = float(betainc((d - 1) / 2, 0.5, max(0.0, 1 - t * t))) / 2
-    return min(1.0, N * (N - 1) / 2 * (cap if t >= 0 else 1 - cap))
+    return min(1.0, n_patterns * (n_patterns - 1) / 2 * (cap if t >= 0 else 1 - cap))
 
 
 @checked
 def union_bound_patterns(d: SizeFrom2, beta: Positive, K: Positive, p: OpenUnit) -> int:
-    """The largest N whose `failure_bound` is at most p: so many random patterns are stored.
+    """The largest N whose `failure_bound` is at most p: N random patterns are stored, with
+    probability at least 1 − p.
 
     By the union bound over pairs, in float64 (`scipy.special.betainc`); the claim `modern-hopfield`
-    encloses it.  The bound grows with N, so N is found by doubling and bisection.  It is cut at
-    2⁵⁰.
+    encloses it.  The bound increases with N, so N is found by doubling and bisection, up to 2⁵⁰.
     """
     low, high = 1, 2
     while high < 2**50 and failure_bound(high, d, beta, K) <= p:

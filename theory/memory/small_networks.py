@@ -13,7 +13,7 @@ from theory.memory.hopfield import hopfield_fields
 
 
 def all_states(d: int) -> np.ndarray:
-    """The 2^d states (2^d, d); bit i of the row's number is neuron i, 1 for +1."""
+    """The 2^d states (2^d, d); bit i of the row's index is neuron i, 1 for +1."""
     return 2 * (np.arange(2**d)[:, None] >> np.arange(d) & 1) - 1
 
 
@@ -24,7 +24,7 @@ def number(s: ArrayLike) -> np.ndarray:
 
 @dataclass(frozen=True)
 class SmallNetwork:
-    """Whole weights (d, d), symmetric and of zero diagonal, and biases (d,)."""
+    """Integer weights (d, d), symmetric and of zero diagonal, and biases (d,)."""
 
     weights: np.ndarray
     bias: np.ndarray
@@ -45,16 +45,16 @@ class SmallNetwork:
         s = self.states
         return -np.vecdot(s @ np.tril(self.weights, -1), s) - s @ self.bias
 
-    def turned(self, i: int) -> np.ndarray:
-        """The numbers of all states with neuron i turned over, (2^d,)."""
+    def flipped(self, i: int) -> np.ndarray:
+        """The indices of all states with neuron i flipped, (2^d,)."""
         return np.arange(len(self.states)) ^ (1 << i)
 
     def field(self, here: int, there: int) -> int:
-        """h, at the state number `here`, of the neuron in which `there` is different."""
+        """h, at the state of index `here`, of the neuron in which `there` differs."""
         return int(self.fields[here, (here ^ there).bit_length() - 1])
 
     def at(self, k: int, i: int | None = None) -> str:
-        """The network, its state number k and a neuron, in words."""
+        """A description of the network, its state of index k and a neuron."""
         neuron = "" if i is None else f", neuron {i}"
         return f"{self}, s = {self.states[k].tolist()}{neuron}"
 
@@ -63,7 +63,7 @@ class SmallNetwork:
 
 
 def random_networks(rng: np.random.Generator, most: int, count: int) -> Iterator[SmallNetwork]:
-    """Networks of up to so many neurons; many weights are 0, so that fields vanish."""
+    """Networks of up to `most` neurons; many weights are 0, so that fields vanish."""
     for d in range(1, most + 1):
         for size in range(1, count + 1):
             upper = np.triu(rng.integers(-size, size + 1, (d, d)), 1)
@@ -72,8 +72,8 @@ def random_networks(rng: np.random.Generator, most: int, count: int) -> Iterator
 
 
 def walk(w: np.ndarray, b: np.ndarray | int = 0) -> np.ndarray:
-    """Of synchronous updates from each state, for any weights: when they enter their cycle, its
-    length, and where they enter; (3, 2^d)."""
+    """For synchronous updates from each state, with any weights: the step at which they enter their
+    cycle, its length, and the state at which they enter; (3, 2^d)."""
     s = all_states(len(w))
     h = s @ w.T + b
     after = number(np.where(h == 0, s, h)).tolist()

@@ -5,12 +5,13 @@ Shape glossary: `…` leading dimensions, `n` tokens, `d` features; tokens are r
     SA    x_i' = P_i Σ_j e^{β⟨x_i, x_j⟩} x_j / Z_i         Z_i = Σ_k e^{β⟨x_i, x_k⟩}
     USA   x_i' = P_i Σ_j e^{β⟨x_i, x_j⟩} x_j / n
 
-with P_i y = y − ⟨x_i, y⟩ x_i, what is tangential at x_i [Geshkovski2023].  Both climb the energy
+with P_i y = y − ⟨x_i, y⟩ x_i, the projection to the tangent space at x_i [Geshkovski2023].  Both
+increase the energy
 
     E_β = (1/(2βn²)) Σ_{ij} e^{β⟨x_i, x_j⟩}:   ∂E/∂x_i = (1/n²) Σ_j e^{β⟨x_i, x_j⟩} x_j,   so
     dE/dt = (1/n²) Σ_i Z_i ‖x_i'‖² (SA),   (1/n) Σ_i ‖x_i'‖² (USA),
 
-which is 0 only where nothing moves: ⟨∂E/∂x_i, x_i'⟩ = ⟨P_i ∂E/∂x_i, x_i'⟩, and x_i' is
+which is 0 only at equilibria: ⟨∂E/∂x_i, x_i'⟩ = ⟨P_i ∂E/∂x_i, x_i'⟩, and x_i' is
 P_i ∂E/∂x_i times n²/Z_i, times n.
 """
 
@@ -26,8 +27,8 @@ from scipy.integrate import solve_ivp
 from theory.kinds import InputError, NonNegative, SignedUnit, SquareMatrix, checked
 from theory.memory.kinds import Times, UnitTokens
 
-Kind = Literal["SA", "USA"]
-KINDS: tuple[Kind, ...] = ("SA", "USA")
+SphereForm = Literal["SA", "USA"]
+SPHERE_FORMS: tuple[SphereForm, ...] = ("SA", "USA")
 
 LARGEST_EXPONENT = 709.0  # e^709 is a float64, e^710 is not
 MOST_WORK = 1e6  # rate × time of a flow: an explicit step covers a few units, so minutes at most
@@ -37,10 +38,10 @@ INTEGRATION = 1e-9  # allowed for the error of a whole integration
 
 @dataclass(frozen=True)
 class SphereFlow:
-    """Tokens (times, …, n, d) at these times, and how far the integration left the sphere.
+    """Tokens (times, …, n, d) at these times, and the drift of the integration off the sphere.
 
-    `drift` is the largest |‖x‖ − 1| before the tokens were put back on the sphere: the part of the
-    integration error that can be seen.
+    `drift` is the largest |‖x‖ − 1| before the tokens are normalised: the observable part of the
+    integration error.
     """
 
     times: np.ndarray
@@ -56,7 +57,7 @@ def uniform_tokens(rng: np.random.Generator, *shape: int) -> np.ndarray:
 
 @checked
 def sphere_velocity(
-    X: UnitTokens, beta: NonNegative, kind: Kind = "SA", QK: SquareMatrix | None = None
+    X: UnitTokens, beta: NonNegative, form: SphereForm = "SA", QK: SquareMatrix | None = None
 ) -> np.ndarray:
     """x_i' (…, n, d) of tokens X (…, n, d) of unit length, for beta ≥ 0.
 
@@ -64,14 +65,14 @@ def sphere_velocity(
 
     Raises `ValueError` for USA where e^{β⟨·,·⟩} overflows.
     """
-    return _velocity(X, beta, kind, QK)
+    return _velocity(X, beta, form, QK)
 
 
 @checked
 def sphere_energy(X: UnitTokens, beta: NonNegative) -> np.ndarray:
     """E_β (…,) = (1/(2βn²)) Σ_{ij} e^{β⟨x_i, x_j⟩} of tokens X (…, n, d) of unit length.
 
-    Raises `ValueError` for beta = 0, where E_β is infinite (what stays finite there is
+    Raises `ValueError` for beta = 0, where E_β is infinite (but
     E_β − 1/(2β) → ‖x̄‖²/2, half of `mean_length` squared), and where it overflows.
     """
     if beta == 0:
@@ -86,7 +87,7 @@ def sphere_flow(
     X: UnitTokens,
     beta: NonNegative,
     times: Times,
-    kind: Kind = "SA",
+    form: SphereForm = "SA",
     QK: SquareMatrix | None = None,
 ) -> SphereFlow:
     """The tokens X (…, n, d) at each of the `times` ≥ 0, in increasing order.
@@ -99,7 +100,7 @@ def sphere_flow(
     USA.
     """
     norm = 1.0 if QK is None else float(np.linalg.norm(QK, 2))
-    exponent = beta * norm if kind == "USA" else 0.0
+    exponent = beta * norm if form == "USA" else 0.0
     if np.log(max(times[-1], 1e-300)) + exponent > np.log(MOST_WORK):
         raise InputError(
             f"times reach {times[-1]:g} at rates of up to e^{exponent:g}, which takes too many "
@@ -107,7 +108,7 @@ def sphere_flow(
         )
 
     def velocity(_: float, state: np.ndarray) -> np.ndarray:
-        return _velocity(state.reshape(X.shape), beta, kind, QK).ravel()
+        return _velocity(state.reshape(X.shape), beta, form, QK).ravel()
 
     moved = integrate(velocity, X.ravel(), times).reshape(len(times), *X.shape)
     lengths = np.linalg.norm(moved, axis=-1, keepdims=True)
@@ -145,9 +146,9 @@ def step_rounding(n: int, d: int, beta: float, step_size: float) -> float:
     tokens in R^d, normalise(x + h·softmax(β⟨x, x⟩)x).
 
     Scores have absolute error (d + 4)·eps, and their differences are multiplied by β: together with
-    exp, the sum of n weights and the division, relative errors of 2β(d + 4) + n + 6 eps for each
-    A_ij; n + d + 4 more for the sum of n tokens and the addition.  What is divided by is at least
-    1 − h, and its own error is at most as large, with d + 4 more.
+    exp, the sum of n weights and the division this gives relative errors of 2β(d + 4) + n + 6 eps
+    for each A_ij; n + d + 4 more for the sum of n tokens and the addition.  The norm divided by is
+    at least 1 − h, and its own error is at most as large, with d + 4 more.
     """
     step = 2 * beta * (d + 4) + n + 6 + n + d + 4
     return 2 * 2.0**-53 * (step + d + 4) / (1 - step_size)
@@ -177,9 +178,9 @@ def integrate(
     return solved.y.T[place]
 
 
-def _velocity(X: np.ndarray, beta: float, kind: Kind, B: np.ndarray | None) -> np.ndarray:
+def _velocity(X: np.ndarray, beta: float, form: SphereForm, B: np.ndarray | None) -> np.ndarray:
     exponents = beta * ((X if B is None else X @ B) @ X.swapaxes(-1, -2))
-    if kind == "SA":
+    if form == "SA":
         exponents -= exponents.max(axis=-1, keepdims=True)
         A = np.exp(exponents)
         A /= A.sum(axis=-1, keepdims=True)

@@ -1,4 +1,4 @@
-"""Tokens on the sphere in Arb balls: rational starts, velocity, an Euler step, the time to meet.
+"""Tokens on the sphere in Arb balls: rational points, velocity, an Euler step, the escape time.
 
 Computed at the precision of `flint.ctx`, from the formulas of `sphere` and `orthogonal_start`.
 """
@@ -12,13 +12,14 @@ import numpy as np
 from flint import acb, arb, fmpq
 
 from theory.balls import Vector, inner, mean, softmax
-from theory.memory.sphere import Kind
+from theory.memory.sphere import SphereForm
 
 
 def rational_tokens(rng: np.random.Generator, n: int, d: int) -> list[list[fmpq]]:
     """Points of the unit sphere with rational coordinates, by stereographic projection.
 
-    Of numbers with six digits, so that no two of them are equal or opposite.
+    The numerators and denominators have up to six digits, so that no two points are equal or
+    opposite.
     """
     tokens = []
     for _ in range(n):
@@ -35,12 +36,12 @@ def tangential(x: Vector, u: Vector) -> list[Any]:
     return [v - along * q for v, q in zip(u, x, strict=True)]
 
 
-def velocity(X: Sequence[Vector], beta: arb, kind: Kind) -> tuple[list[list[arb]], list[arb]]:
+def velocity(X: Sequence[Vector], beta: arb, form: SphereForm) -> tuple[list[list[arb]], list[arb]]:
     """x_i' = P_i Σ_j e^{β⟨x_i, x_j⟩} x_j / Z_i, and Z_i, which is n in USA."""
     V, Z = [], []
     for x in X:
         weights = [(beta * inner(x, y)).exp() for y in X]
-        Z.append(sum(weights, arb(0)) if kind == "SA" else arb(len(X)))
+        Z.append(sum(weights, arb(0)) if form == "SA" else arb(len(X)))
         V.append(tangential(x, [u / Z[-1] for u in mean(weights, X)]))
     return V, Z
 
@@ -68,8 +69,8 @@ def escape_time_ball(beta: float, gamma: Any) -> Any:
 
 
 def escape_ratio_bounds(beta: arb, gamma: arb) -> tuple[arb, arb]:
-    """1 − e^{−βγ} and 1 + 8/(3β²) + β(e^{−β/2} + e^{−β})·artanh γ, between which lies the time to
-    γ ≥ ½ over e^β/(2β).
+    """1 − e^{−βγ} and 1 + 8/(3β²) + β(e^{−β/2} + e^{−β})·artanh γ, bounds of the time to γ ≥ ½
+    over e^β/(2β).
 
     t = ½∫ e^{β(1−g)}/(1 − g²) + ½ artanh γ.  1/(1 − g²) ≥ 1 gives the lower end.  For the upper,
     1/(1 − g²) = 1 + g²/(1 − g²), whose second part is at most 4g²/3 up to g = ½, with

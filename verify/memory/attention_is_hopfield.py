@@ -1,8 +1,8 @@
 """The claim `attention-is-hopfield`: an attention head is one update of a modern Hopfield network.
 
-Softmax takes no exact values, so equality is shown in two parts: the numbers that are normalised,
-and those that are then averaged, are the same polynomials in the inputs; and balls around what
-comes out overlap.
+Softmax has no exact values, so equality is checked in two parts: the scores that are normalised,
+and the values that are averaged, are the same polynomials in the inputs; and enclosures of the
+outputs overlap.
 """
 
 from __future__ import annotations
@@ -46,30 +46,30 @@ Pair = tuple[Matrix, Matrix]
 
 @claim(
     source="[Ramsauer2021]; the identities and the counterexample: this module",
-    faults_seen=[{"d": 2, "patterns": 3}, {"d": 1, "patterns": 2}],
+    faults_seen=[{"d": 2, "n_patterns": 3}, {"d": 1, "n_patterns": 2}],
 )
 def attention_is_hopfield(
     run: Run,
     *,
     d: Annotated[int, option("dimension of the keys", min=1)] = 3,
-    patterns: Annotated[int, option("stored tokens", min=1)] = 6,
-    beta: Annotated[float, option("sharpness β")] = 0.75,
+    n_patterns: Annotated[int, option("number of stored tokens", min=1)] = 6,
+    beta: Annotated[float, option("inverse temperature β")] = 0.75,
 ) -> Iterator[Finding]:
     """Attention with values V = Y W_K W_V is one modern Hopfield update of the queries, then W_V.
 
     Its scores are β⟨ξ, k_j⟩ and it averages the keys k_j, as polynomial identities.  A head with
-    free values is hetero-associative: in general its output is no affine function of updates of its
-    keys (keys −1, 0, 1 with values 0, 1, 0), but it is if the keys are linearly independent.
-    Linear attention is the field under Hebb's rule.
+    arbitrary values is hetero-associative: in general its output is no affine function of updates
+    of its keys (keys −1, 0, 1 with values 0, 1, 0), but it is if the keys are linearly independent.
+    Linear attention computes the field under Hebb's rule.
     """
-    X, queries = run.rng.standard_normal((patterns, d)), run.rng.standard_normal((4, d))
+    X, queries = run.rng.standard_normal((n_patterns, d)), run.rng.standard_normal((4, d))
     weights = [run.rng.integers(-3, 4, shape) for shape in ((d + 1, d), (d + 2, d), (d, 2))]
-    # Whole numbers over 8: projections are exact in float64 too.
-    Y, R = (run.rng.integers(-9, 10, (m, d + k)) / 8 for m, k in ((patterns, 2), (5, 1)))
+    # Integer multiples of 1/8: projections are exact in float64 too.
+    Y, R = (run.rng.integers(-9, 10, (m, d + k)) / 8 for m, k in ((n_patterns, 2), (5, 1)))
     memory = run.build(modern_hopfield_update, X, beta)
     layer = run.build(hopfield_attention, *weights, beta)
     yield size(layer, "attention-is-hopfield", r=d + 1, y=d + 2, k=d, v=2)
-    yield from _identities(memory, layer, weights, patterns, d, beta)
+    yield from _identities(memory, layer, weights, n_patterns, d, beta)
     yield _keys_are_values(layer)
     yield equals_definition(memory, X, queries, beta, 1)
     yield _layer_in_balls(layer, weights, Y, R[:3], beta)
@@ -79,11 +79,11 @@ def attention_is_hopfield(
     yield updates_against_torch(run, X, queries[:1])
     yield _free_values()
     yield _independent_keys(run)
-    yield _linear_attention(memory, patterns, d)
+    yield _linear_attention(memory, n_patterns, d)
 
 
 def _symbols(*shapes: tuple[int, int]) -> tuple[Symbolic, list[Matrix]]:
-    """Matrices of variables, of these shapes."""
+    """A number system of polynomials, and matrices of its variables, of these shapes."""
     names = [f"x{k}_{i}_{j}" for k, (n, m) in enumerate(shapes) for i in range(n) for j in range(m)]
     domain = Symbolic(names)
     left = iter(domain.variables)
@@ -97,41 +97,40 @@ def _identities(
     domain, (X, xi) = _symbols((N, d), (1, d))
     scale = domain.number(*beta.as_integer_ratio())
     sizes = f"{N} patterns, d = {d}, {(N + 1) * d} variables"
-    name = f"modern_hopfield_update: softmax is given β⟨ξ, x_j⟩, and averages x_j ({sizes})"
+    name = f"modern_hopfield_update: the scores are β⟨ξ, x_j⟩ and the values x_j ({sizes})"
     wanted = [[scale * inner(xi[0], x) for x in X]], X
-    yield _given_to_softmax("update/softmax", name, memory, domain, (xi, X), wanted)
+    yield _scores_and_values("update/softmax", name, memory, domain, (xi, X), wanted)
     W_Q, W_K, W_V = weights
     domain, (Y, R) = _symbols((N, len(W_K)), (1, len(W_Q)))
     keys, states = domain.matrix(Y) * domain.weights(W_K), domain.matrix(R) * domain.weights(W_Q)
     scores = domain.number(*beta.as_integer_ratio()) * states * keys.transpose()
     averaged = f"y_j W_K W_V ({N} tokens, d_k = {W_K.shape[1]})"
-    name = f"hopfield_attention: softmax is given β⟨r W_Q, y_j W_K⟩, and averages {averaged}"
+    name = f"hopfield_attention: the scores are β⟨r W_Q, y_j W_K⟩ and the values {averaged}"
     wanted = scores.tolist(), (keys * domain.weights(W_V)).tolist()
-    yield _given_to_softmax("layer/softmax", name, layer, domain, (Y, R), wanted)
+    yield _scores_and_values("layer/softmax", name, layer, domain, (Y, R), wanted)
 
 
-def _given_to_softmax(
+def _scores_and_values(
     id: str, name: str, model: Transformer, domain: Symbolic, given: Pair, wanted: Pair
 ) -> Finding:
-    """The first layer normalises the wanted scores, and averages the wanted values in `found` and 0
-    elsewhere."""
+    """The first layer has the wanted scores and, in `found`, the wanted values; others are 0."""
     prompt = written(model, domain, *given)
     attn, H = model.blocks[0].attn, next(streams(model, prompt, domain)).tolist()
     assert attn is not None
-    asking, answering = domain.matrix(H[prompt.answers]), domain.matrix(H[: prompt.n_examples])
+    queries, context = domain.matrix(H[prompt.answers]), domain.matrix(H[: prompt.n_examples])
 
     def read(rows: Any, W: Tensor, b: Tensor) -> Any:
         bias = np.tile(b[0].numpy(), (rows.nrows(), 1))
         return rows * domain.weights(W[0].numpy()) + domain.weights(bias)
 
-    Q, K = read(asking, attn.W_Q, attn.b_Q), read(answering, attn.W_K, attn.b_K)
+    Q, K = read(queries, attn.W_Q, attn.b_Q), read(context, attn.W_K, attn.b_K)
     normalised = (domain.number(*attn.scale.as_integer_ratio()) * Q * K.transpose()).tolist()
     W_V, W_O = (domain.weights(W[0].numpy()) for W in (attn.W_V, attn.W_O))
-    averaged, place = (answering * W_V * W_O).tolist(), model.stream["found"]
+    averaged, place = (context * W_V * W_O).tolist(), model.stream["found"]
     elsewhere = [entry for row in averaged for entry in row[: place.start] + row[place.stop :]]
     right = (normalised, [row[place] for row in averaged]) == wanted
     right = right and all(entry == 0 for entry in elsewhere)
-    return equal(id, name, None if right else "scores or averages differ", evidence="identity")
+    return equal(id, name, None if right else "scores or values differ", evidence="identity")
 
 
 def _keys_are_values(model: Transformer) -> Finding:
@@ -144,7 +143,7 @@ def _keys_are_values(model: Transformer) -> Finding:
 def _layer_in_balls(
     model: Transformer, weights: list[np.ndarray], Y: np.ndarray, R: np.ndarray, beta: float
 ) -> Finding:
-    """The layer's output, and f(r W_Q) of the keys times W_V, both in balls."""
+    """The layer's output against f(r W_Q) of the keys times W_V, both in balls."""
     W_Q, W_K, W_V = weights
     with Ball.precision(BITS):
         network, columns = ModernNetwork(Y @ W_K, beta), exactly(W_V.T)
@@ -157,7 +156,7 @@ def _layer_in_balls(
 
 @construction
 def two_heads(patterns: PatternVectors, beta: Positive, other: Positive) -> Transformer:
-    """A layer of two heads, each with its own β: it multiplies that head's query."""
+    """A layer of two heads with different β, which multiply the queries."""
     d = patterns.shape[1]
     stream = Stream(pattern=d, state=d, first=d, second=d)
     pattern, state, first, second = map(stream.read, stream)
@@ -176,31 +175,31 @@ def two_heads(patterns: PatternVectors, beta: Positive, other: Positive) -> Tran
 
 
 def _two_heads(run: Run, X: np.ndarray, query: np.ndarray) -> Iterator[Finding]:
-    """Each head is the update at its own β, and not the one at the other's."""
-    # A pattern more: the update of one pattern does not depend on β.
+    """Each head is the update at its own β, which differs from that at the other β."""
+    # One more pattern: with a single one the update does not depend on β.
     X = np.concatenate([X, run.rng.standard_normal((1, X.shape[1]))])
     model = run.build(two_heads, X, *BETAS)
     with Ball.precision(BITS):
         updates = [ModernNetwork(X, beta).update(exactly(query[0])) for beta in BETAS]
         (side_by_side,) = outputs(model, model.prompt(query), Ball()).tolist()
         distance = interval(norm(minus(*updates)))
-    name = f"two heads with β = {BETAS[0]:g} and {BETAS[1]:g}: each is the update at its own"
+    name = f"two heads with β = {BETAS[0]:g} and {BETAS[1]:g}: each is the update at its β"
     yield coincide("two-heads/own", name, side_by_side, updates[0] + updates[1])
-    name = "and these two updates can be told apart: their distance"
+    name = "the distance of these two updates is above the width of the enclosures"
     yield at_least("two-heads/other", name, "enclosure", distance, 2.0 ** (WIDTH + 1))
 
 
 def _free_values() -> Finding:
     """Keys −1, 0, 1 with values 0, 1, 0.
 
-    At e^{βξ} = t the weights are (1/t, 1, t)/(1/t + 1 + t).  The update of the keys is odd in ξ for
-    any β and any number of updates, so an affine map of it whose values are even in ξ is constant;
-    the head's output is even, and 1/3 at t = 1 but 2/7 at t = 2.
+    At e^{βξ} = t the weights are (1/t, 1, t)/(1/t + 1 + t).  For all β and all numbers of updates,
+    the update of the keys is an odd function of ξ, so an affine map of it that is even is constant;
+    the head's output is even, but 1/3 at t = 1 and 2/7 at t = 2.
     """
 
     def head(t: fmpq) -> tuple[fmpq, fmpq]:
         total = 1 / t + 1 + t
-        return (t - 1 / t) / total, 1 / total  # the mean of the keys, and of the values
+        return (t - 1 / t) / total, 1 / total  # the means of the keys and of the values
 
     table = [head(fmpq(1, 2)), head(fmpq(1)), head(fmpq(2))]
     # mean of values = a·(mean of keys) + c, in unknown a and c.
@@ -208,19 +207,21 @@ def _free_values() -> Finding:
     (low, one), (_, other), (high, two) = table
     found = {"ranks": ranks, "odd": low == -high, "even": one == two, "constant": one == other}
     bound = {"ranks": (2, 3), "odd": True, "even": True, "constant": False}
-    name = "a free W_V is not an update of the keys: keys −1, 0, 1 and values 0, 1, 0"
-    words = f"no affine map of an update: ranks {ranks[0]} < {ranks[1]}, outputs {other} and {two}"
+    name = "arbitrary values are no update of the keys: keys −1, 0, 1 and values 0, 1, 0"
+    words = (
+        f"no affine function of an update: ranks {ranks[0]} < {ranks[1]}, outputs {other} and {two}"
+    )
     wanted = "the update is odd, the outputs are even and not constant"
     return same("free-values", name, found, bound, words=words, wanted=wanted)
 
 
 def _independent_keys(run: Run) -> Finding:
-    """K of independent rows: every V factors through the keys."""
+    """If K has independent rows, every V factors through the keys."""
     K = fmpq_mat(3, 5)
     while K.rank() < 3:
         K = fmpq_mat(run.rng.integers(-3, 4, (3, 5)).tolist())
     V = fmpq_mat(run.rng.integers(-3, 4, (3, 2)).tolist())
-    name = "a free W_V is one where keys are linearly independent (3 keys, d_k = 5)"
+    name = "arbitrary values factor through linearly independent keys (3 keys, d_k = 5)"
     words = "V = K W_V has a solution W_V"
     wrong = None if K * _factor(K, V) == V else f"K = {K}, V = {V}"
     return equal("independent-keys", name, wrong, words=words)
@@ -232,7 +233,7 @@ def _factor(K: fmpq_mat, V: fmpq_mat) -> fmpq_mat:
 
 
 def _linear_attention(model: Transformer, N: int, d: int) -> Finding:
-    """The same tensors without softmax: Σ_j ⟨ξ, x_j⟩ x_j, the field of the Hebb rule (times d)."""
+    """The same tensors without softmax compute Σ_j ⟨ξ, x_j⟩ x_j, d times the Hebb field."""
     linear = deepcopy(model)
     attn = linear.blocks[0].attn
     assert attn is not None
@@ -242,5 +243,7 @@ def _linear_attention(model: Transformer, N: int, d: int) -> Finding:
     hebb = patterns.transpose() * patterns
     got = outputs(linear, written(linear, domain, xi, X), domain).tolist()
     wrong = None if got == (domain.matrix(xi) * hebb).tolist() else "they differ"
-    name = f"without softmax it is the Hebb field Wξ, W = Σ_j x_j x_jᵀ ({N} patterns, d = {d})"
+    name = (
+        f"without softmax the output is the Hebb field Wξ, W = Σ_j x_j x_jᵀ ({N} patterns, d = {d})"
+    )
     return equal("linear", name, wrong, evidence="identity", words="Σ_j ⟨ξ, x_j⟩ x_j")

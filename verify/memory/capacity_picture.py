@@ -1,4 +1,4 @@
-"""Pictures of what Hopfield networks and dense memories store, and of energy along retrieval."""
+"""Pictures: capacities of Hopfield networks and dense memories, and energy along retrieval."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ NETWORKS = 60  # at each point
 def draw_hopfield(d: int, rng: np.random.Generator) -> Figure:
     """Measured capacity of Hebb networks of d neurons, and energies of retrieval.
 
-    Left: the share of stable patterns and the median overlap after relaxing, against the load,
+    Left: the fraction of stable patterns and the median overlap after relaxation, against the load,
     with 95 % intervals. Right: the energy after every update from a pattern with a quarter of its
-    bits flipped, in units of the pattern's own.
+    bits flipped, in units of the energy of the pattern.
     """
     figure, left, right = _panels()
     curve = capacity_curve(d, np.linspace(0.02, 0.2, 10), NETWORKS, rng)
     for measured, colour, label in (
         (curve.stable_patterns, "C0", "patterns that are fixed points"),
-        (curve.overlap, "C1", "overlap after relaxing, median"),
+        (curve.overlap, "C1", "overlap after relaxation, median"),
     ):
         _bars(left, curve.loads, (measured.value, measured.low, measured.high), colour, label)
     critical = float(critical_load().load)
     loads = critical - np.geomspace(1e-9, critical - 1e-3, 40)
     stated = [float(retrieval_overlap(load)) for load in loads]
-    left.plot(loads, stated, "k:", lw=1.2, label="overlap of the mean field, d → ∞")
-    left.set(xlabel="load α = P/d", ylabel="share of patterns, overlap", xlim=(0, 0.21))
+    left.plot(loads, stated, "k:", lw=1.2, label="mean-field overlap, d → ∞")
+    left.set(xlabel="load α = P/d", ylabel="fraction of patterns; overlap", xlim=(0, 0.21))
     every, one = mceliece_patterns(d, every=True) / d, mceliece_patterns(d) / d
     places = {"d/(4 ln d)": every, "d/(2 ln d)": one, "α_c": critical}
     _thresholds(left, places)
-    title = f"Hebb networks of {d} neurons, {curve.runs} a load, 95 % intervals"
+    title = f"Hebb networks of {d} neurons, {curve.runs} per load, 95 % intervals"
     left.set_title(title)
     box: dict[str, Any] = {"framealpha": 1, "edgecolor": "white", "fontsize": 8}
     left.legend(loc="center left", bbox_to_anchor=(0, 0.4), **box)
@@ -63,8 +63,8 @@ def draw_dense(
 ) -> Figure:
     """Measured capacity of dense memories of these degrees and neurons, and energies of retrieval.
 
-    Left: the share of patterns that are fixed points, against their number in units of the stated
-    d^{n−1}/(2 (2n−3)!! ln d), with exact 95 % intervals, one pattern in each network. Right
+    Left: the fraction of patterns that are fixed points, against their number divided by
+    d^{n−1}/(2 (2n−3)!! ln d), with exact 95 % intervals, from one pattern of each network. Right:
     as in `draw_hopfield`, at a fifth of that number.
     """
     figure, left, right = _panels()
@@ -74,16 +74,16 @@ def draw_dense(
         for factor in factors:
             fixed = fixed_points(rng, max(1, round(factor * stated)), d, degree, NETWORKS)
             rows.append((fixed / NETWORKS, *clopper_pearson(fixed, NETWORKS, 0.95)))
-        # Side by side, so that their intervals can be told apart.
+        # Shifted, so that their intervals do not overlap.
         x, bars = factors + 0.02 * (k - 1), tuple(np.array(rows).T)
         _bars(left, x, bars, f"C{k}", f"n = {degree}, d = {d}")
         xi = random_patterns(max(1, round(0.2 * stated)), d, rng)
         _retrieval(right, xi, degree, f"n = {degree}, {len(xi)} patterns", f"C{k}", rng)
     unit = "(d^(n−1) / (2 (2n−3)!! ln d))"
-    share = "share of patterns that are fixed points"
-    left.set(xlabel=f"patterns / {unit}", ylabel=share, xlim=(0, 2.5))
+    fraction = "fraction of patterns that are fixed points"
+    left.set(xlabel=f"patterns / {unit}", ylabel=fraction, xlim=(0, 2.5))
     _thresholds(left, {**{f"all, n = {n}: 1/{n}": 1 / n for n in (4, 3, 2)}, "almost all": 1.0})
-    title = f"Dense memories, F(x) = xⁿ, {NETWORKS} networks a point, 95 % intervals"
+    title = f"Dense memories, F(x) = xⁿ, {NETWORKS} networks per point, 95 % intervals"
     left.set_title(title)
     left.legend(loc="upper right")
     _energy_axes(right, "dense memories")
@@ -101,7 +101,7 @@ def _bars(
     panel: Axes, x: np.ndarray, values: tuple[np.ndarray, ...], colour: str, label: str
 ) -> None:
     value, low, high = values
-    # A median of few networks may have no interval: matplotlib draws none for NaN.
+    # The interval of a median of few networks may be infinite: matplotlib draws none for NaN.
     reach = np.stack([value - low, high - value])
     reach[~np.isfinite(reach)] = np.nan
     style: dict[str, Any] = {"fmt": "o-", "ms": 3.5, "lw": 1, "capsize": 2}
@@ -109,7 +109,7 @@ def _bars(
 
 
 def _thresholds(panel: Axes, places: Mapping[str, float]) -> None:
-    """Vertical lines inside the panel, each with its name beside it, upright as they are close."""
+    """Vertical lines inside the panel, each with its name beside it, rotated as they are close."""
     style: dict[str, Any] = {"rotation": 90, "fontsize": 8, "color": "0.3", "va": "bottom"}
     beside: dict[str, Any] = {"xytext": (2, 0), "textcoords": "offset points"}
     for name, x in places.items():
@@ -126,9 +126,9 @@ def _retrieval(
     colour: str,
     rng: np.random.Generator,
 ) -> None:
-    """The energy after every update of two sweeps, from a quarter of a pattern's bits flipped.
+    """The energy after every update of two sweeps, from a pattern with d/4 bits flipped.
 
-    Of a dense memory, or for no degree of the classical network.
+    The network is a dense memory of this degree, or, for None, the classical network.
     """
     d, W = xi.shape[1], hebb(xi)
     s = flipped(xi[0], d // 4, rng)
@@ -140,9 +140,11 @@ def _retrieval(
         visited.append(s)
     states = np.stack([*visited, xi[0]])
     energies = hopfield_energy(W, states) if degree is None else dense_energy(xi, states, degree)
-    *heights, own = energies.astype(float)
+    *heights, stored = energies.astype(float)
     label = f"{label}: overlap {s @ xi[0] / d:.2f} at the end"
-    panel.plot(np.arange(len(heights)) / d, heights / abs(own), color=colour, lw=1.4, label=label)
+    panel.plot(
+        np.arange(len(heights)) / d, heights / abs(stored), color=colour, lw=1.4, label=label
+    )
 
 
 def _energy_axes(panel: Axes, what: str) -> None:

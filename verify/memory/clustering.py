@@ -1,4 +1,4 @@
-"""The claim `clustering`: attention as interacting particles, and what they end as."""
+"""The claim `clustering`: attention as interacting particles, and where they converge."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from theory.kinds import InputError
 from theory.memory.euclidean import euclidean_flow
 from theory.memory.sphere import (
     INTEGRATION,
-    KINDS,
-    Kind,
+    SPHERE_FORMS,
+    SphereForm,
     smallest_inner_product,
     sphere_energy,
     sphere_flow,
@@ -32,8 +32,8 @@ from verify.memory.hemisphere import hemisphere_findings
 from verify.memory.orthogonal_start import orthogonal_findings
 from verify.memory.sphere_dynamics import euler_findings
 
-BETAS = 0.01, 5.0  # below, E_β is all 1/(2β) and rounding; above, times grow like e^β
-BOOLEAN = 1e-9  # what is taken for 0 in a row of the attention matrix on R¹
+BETAS = 0.01, 5.0  # below, E_β is 1/(2β) up to rounding; above, times grow like e^β
+BOOLEAN = 1e-9  # below it, an entry of the attention matrix on R¹ counts as 0
 Points = list[list[arb]]
 
 
@@ -45,24 +45,24 @@ Points = list[list[arb]]
 def clustering(
     run: Run,
     *,
-    n: Annotated[int, option("tokens", min=2)] = 6,
+    n: Annotated[int, option("number of tokens", min=2)] = 6,
     d: Annotated[int, option("dimension of the tokens", min=2)] = 3,
     beta: Annotated[float, option("inverse temperature β of the attention")] = 1.0,
-    samples: Annotated[int, option("sets of uniform points", min=1)] = 200,
+    samples: Annotated[int, option("number of sets of uniform points", min=1)] = 200,
 ) -> Iterator[Finding]:
     """Tokens on the sphere under attention converge to one point from every open hemisphere.
 
-    x_i' = P_i Σ_j e^{β⟨x_i, x_j⟩} x_j / Z_i (SA), 1/n in place of 1/Z_i (USA).  The energy
-    (1/(2βn²)) Σ e^{β⟨x_i, x_j⟩} increases along both.  From an open hemisphere convergence is
-    exponential; an antipodal pair is stationary.  From an orthogonal start one equation describes
-    all inner products: in SA two tokens need a time (1 + o(1))·e^β/(2β), β → ∞, to reach a fixed
-    inner product, and 1 − ⟨x_i, x_j⟩ decays at a rate that tends to 2 for all n and β.  One layer
-    of a transformer whose residual stream has unit norm is an Euler step.
+    The flows are x_i' = P_i Σ_j e^{β⟨x_i, x_j⟩} x_j / Z_i (SA), and with 1/n for 1/Z_i (USA).  The
+    energy (1/(2βn²)) Σ e^{β⟨x_i, x_j⟩} increases along both.  From an open hemisphere convergence
+    is exponential; an antipodal pair is stationary.  From an orthogonal start one equation
+    describes all inner products: in SA two tokens need a time (1 + o(1))·e^β/(2β), β → ∞, to reach
+    a fixed inner product, and 1 − ⟨x_i, x_j⟩ decays at a rate that tends to 2 for all n and β.  One
+    layer of a transformer whose residual stream has unit norm is an Euler step.
     """
     if not BETAS[0] <= beta <= BETAS[1]:
         raise InputError(f"beta is {beta:g}: give a number from {BETAS[0]:g} to {BETAS[1]:g}")
-    for kind in KINDS:
-        yield from labelled(kind, _energy_identity(run, n, d, beta, kind))
+    for form in SPHERE_FORMS:
+        yield from labelled(form, _energy_identity(run, n, d, beta, form))
     yield _energy_rises(run, n, d, beta)
     yield from _antipodal(run, d)
     samples = 40 if run.quick else samples
@@ -73,26 +73,27 @@ def clustering(
     run.draw(run.rng)
 
 
-def _energy_identity(run: Run, n: int, d: int, beta: float, kind: Kind) -> Iterator[Finding]:
-    """Of rational tokens: dE/dt by the power series of E(x + s·x'), beside its formula in x'."""
+def _energy_identity(run: Run, n: int, d: int, beta: float, form: SphereForm) -> Iterator[Finding]:
+    """dE/dt of rational tokens, by the power series of E(x + s·x'), against its formula in x'."""
     tokens = rational_tokens(run.rng, n, d)
     with Ball.precision(200):
         X = [[arb(q) for q in row] for row in tokens]
-        V, Z = velocity(X, arb(beta), kind)
+        V, Z = velocity(X, arb(beta), form)
         energy, rise = _energy_along(X, V, arb(beta))
         stated = inner(Z, [inner(v, v) for v in V]) / n**2
         verdicts = [same(rise, stated), Verdict.of(rise > 0)]
         x = np.array(tokens, dtype=float)
-        in_floats = [*sphere_velocity(x, beta, kind).tolist(), [float(sphere_energy(x, beta))]]
+        in_floats = [*sphere_velocity(x, beta, form).tolist(), [float(sphere_energy(x, beta))]]
         off = apart([*V, [energy]], in_floats)
-    formula = f"{'(1/n²)·Σ Z_i' if kind == 'SA' else '(1/n)·Σ '}‖x_i'‖²"
+    formula = f"{'(1/n²)·Σ Z_i' if form == 'SA' else '(1/n)·Σ '}‖x_i'‖²"
     name = f"dE/dt is {formula} > 0, {n} rational tokens in R^{d}"
-    words = f"{float(rise):.6f}, as from the series of E"
+    words = f"{float(rise):.6f}, equal to the coefficient of the series of E"
     yield all_hold("energy/rate", name, verdicts, words=words)
-    # A score has an error of (d + 4)·eps, times β in the exponent, relative; sums add n and d.
+    # Scores have errors of (d + 4)·eps, exponentials relative errors β times that; sums add n and
+    # d.
     relative = 4 * (2 * beta * (d + 4) + 2 * n + d + 12) * UNIT_ROUNDOFF * np.exp(beta)
     bound = float(relative * max(1.0, float(energy)))
-    yield at_most("energy/float", "velocity and energy in float64, off by", "float", off, bound)
+    yield at_most("energy/float", "error of velocity and energy in float64", "float", off, bound)
 
 
 def _energy_along(X: Points, V: Points, b: arb) -> tuple[arb, arb]:
@@ -107,11 +108,11 @@ def _energy_along(X: Points, V: Points, b: arb) -> tuple[arb, arb]:
 
 
 def _energy_rises(run: Run, n: int, d: int, beta: float) -> Finding:
-    """E at 101 times; its gradient is at most e^β/n per token, so that the error of E is known."""
+    """E at 101 times along flows; its gradient, at most e^β/n per token, bounds its error."""
     starts, times = 2 if run.quick else 8, np.linspace(0, 20, 101)
     steps, gains = [], []
-    for kind in KINDS:
-        tokens = sphere_flow(uniform_tokens(run.rng, starts, n, d), beta, times, kind).tokens
+    for form in SPHERE_FORMS:
+        tokens = sphere_flow(uniform_tokens(run.rng, starts, n, d), beta, times, form).tokens
         energies = sphere_energy(tokens, beta)
         steps.append(np.diff(energies, axis=0).min())
         gains.append((energies[-1] - energies[0]).min())
@@ -123,18 +124,19 @@ def _energy_rises(run: Run, n: int, d: int, beta: float) -> Finding:
         at_least(key, key, "float", value, bound[key]).verdict for key, value in measured.items()
     )
     words = f"smallest of 100 steps {least:.1e}, smallest gain {gain:.3f}"
-    wanted = f"never falls, up to {slack:.1e}"
-    name = f"energy along {starts} random flows of each kind"
+    wanted = f"no step below −{slack:.1e}, gains at least {slack:.1e}"
+    name = f"energy along {starts} random flows of each form"
     return Finding("energy/rises", name, "float", measured, bound, verdict, words, wanted)
 
 
 def _antipodal(run: Run, d: int) -> Iterator[Finding]:
-    """x and −x: any weights a, b give P_x(a·x + b·(−x)) = 0, so "one cluster from every start" is
-    wrong; but it is an exception, and a start 1e-6 off it is none."""
+    """An antipodal pair is stationary: P_x(a·x + b·(−x)) = 0 for all weights a, b.
+
+    So "one cluster from every start" is false; from a start at distance 1e-6 the tokens cluster."""
     x, y = rational_tokens(run.rng, 2, d)
     weights = run.rng.integers(1, 1000, (5, 2)).tolist()
     moved = [tangential(x, [(a - b) * q for q in x]) for a, b in weights]
-    wrong = (f"it moves by {v}" for v in moved if any(v))
+    wrong = (f"x moves by {v}" for v in moved if any(v))
     name = "an antipodal pair is stationary: not every start ends in one cluster"
     words = f"velocity 0 over Q at {len(weights)} pairs of weights"
     yield no_counterexample("antipodal/stationary", name, wrong, words=words)
@@ -142,16 +144,16 @@ def _antipodal(run: Run, d: int) -> Iterator[Finding]:
     near[1] = -near[0] + 1e-6 * near[1]
     near[1] /= np.linalg.norm(near[1])
     met = float(smallest_inner_product(sphere_flow(near, 1.0, [100.0]).tokens[0]))
-    name = "a pair 1e-6 off it ends in one cluster: inner product at t = 100, β = 1"
+    name = "from a start 1e-6 away, the inner product at t = 100, β = 1"
     yield at_least("antipodal/near", name, "float", met, 0.99)
 
 
 def _leaders(run: Run, n: int) -> Finding:
-    """In R¹ with V, QK > 0, at time 14/V, when tokens have grown by 10^6.
+    """The attention matrix in R¹ with V, QK > 0, at time 14/V, when tokens have grown by 10^6.
 
-    The order of tokens does not change, so the leaders are known at the start, and the distance of
-    two tokens does not shrink: a row whose token is x picks the largest up to
-    (n − 1)·e^{−QK·x·g}, g ≥ 1/n being the distance of the two largest at the start.
+    The order of tokens does not change, so the leaders are those at the start, and the distance of
+    two tokens does not decrease: the row of a token x has weight 1 at the largest token up to
+    (n − 1)·e^{−QK·x·g}, with g ≥ 1/n the initial distance of the two largest.
     """
     starts, rows, off = 3 if run.quick else 10, [], []
     for _ in range(starts):
@@ -163,6 +165,6 @@ def _leaders(run: Run, n: int) -> Finding:
         rows.append((int(undecided.sum()), f"x = {x.tolist()}, V = {V}, QK = {QK}: {A.tolist()}"))
         off.append(distance[~undecided].max(initial=0.0) if np.isfinite(A).all() else np.nan)
     most, where = max(rows) if np.isfinite(off).all() else (np.nan, "the attention is NaN")
-    name = f"R¹, V and QK above 0: the attention matrix of {n} tokens at t = 14/V, {starts} starts"
-    words = f"1 at the least or the largest token, up to {np.max(off):.0e}, in all rows but {most}"
+    name = f"R¹, V, QK > 0: rows of A without a leader, {n} tokens at t = 14/V, {starts} starts"
+    words = f"{most}; all others are 1 at the least or the largest token, up to {np.max(off):.0e}"
     return at_most("leaders", name, "float", most, 1, words=words, detail=where)

@@ -1,4 +1,4 @@
-"""The claim `dense-memory`: energies of degree n and the exponential one, and what they store."""
+"""The claim `dense-memory`: energies of degree n and exponential, and their capacities."""
 
 from __future__ import annotations
 
@@ -39,22 +39,24 @@ SIZES = ((2, 200), (3, 60), (4, 40))  # degrees and neurons at which thresholds 
 def dense_memory(
     run: Run,
     *,
-    samples: Annotated[int, option("networks measured at each size", min=1)] = 60,
+    samples: Annotated[int, option("number of networks measured at each size", min=1)] = 60,
 ) -> Iterator[Finding]:
     """A dense memory never raises its energy; degree n stores d^{n−1}/(2 (2n−3)!! ln d) patterns.
 
-    E = −Σ_μ F(⟨ξ^μ, s⟩), F = xⁿ or eˣ, one neuron at a time, a tie keeping the old value. Energies
-    are integers, compared exactly; degree 2 is the classical network under Hebb's rule. In the log
-    domain nothing overflows, and a sign that rounding leaves open is computed exactly. The
-    thresholds hold as d → ∞, for random patterns and with probability → 1, and are observed on
+    E = −Σ_μ F(⟨ξ^μ, s⟩), F = xⁿ or eˣ, updated one neuron at a time; a tie leaves it unchanged.
+    Energies are integers, compared exactly; degree 2 is the classical network under Hebb's rule. In
+    the log domain nothing overflows, and a sign that rounding leaves undecided is computed exactly.
+    The thresholds hold as d → ∞, for random patterns and with probability → 1, and are observed on
     either side at small d; the exponential memory recovers a given one of e^{αd} + 1 patterns from
     ρd wrong bits for α < ½ I(1 − 2ρ).
     """
-    name = "the value of lower energy: all states of small memories, ties too, degrees up to 41"
+    name = (
+        "updates choose the value of lower energy: all states of small memories, degrees up to 41"
+    )
     yield no_counterexample("rule", name, _wrong_values(run))
-    name = "degree 2 is the classical network: updates and runs from all states"
+    name = "degree 2 equals the classical network: updates and runs from all states"
     yield no_counterexample("degree-two", name, _unlike_classical(run))
-    name = "E falls in every sweep with a flip, in whole numbers, and all ends are stable"
+    name = "E, an integer, falls in every sweep with a flip, and all final states are stable"
     yield no_counterexample("energy", name, _rising_sweeps(run))
     yield _near_ties(run)
     yield _exponential_signs(run)
@@ -83,7 +85,7 @@ def _wrong_values(run: Run) -> Iterator[str]:
         if wanted[0].tolist() != dense_preferred_by_definition(xi, s[0], degree):
             yield f"by definition: {_described(xi, s[0], degree)}"
         for i in range(d):
-            rise = energies[np.arange(len(s)) ^ (1 << i)] - energies  # of turning neuron i
+            rise = energies[np.arange(len(s)) ^ (1 << i)] - energies  # of flipping neuron i
             for k in np.flatnonzero(wanted[:, i] != s[:, i] * np.sign(rise).astype(int)):
                 yield f"{_described(xi, s[k], degree)}, neuron {i}"
 
@@ -93,29 +95,29 @@ def _unlike_classical(run: Run) -> Iterator[str]:
         xi, s = random_patterns(N, d, run.rng), all_states(d)
         order, weights = run.rng.permutation(d), hebb(xi)
         dense, classical = dense_update(xi, s, 2, order), asynchronous_update(weights, s, order)
-        both_at_once = dense_synchronous_update(xi, s, 2), synchronous_update(weights, s)
-        pairs = (both_at_once, (dense.states, classical.states), (dense.flips, classical.flips))
+        synchronous = dense_synchronous_update(xi, s, 2), synchronous_update(weights, s)
+        pairs = (synchronous, (dense.states, classical.states), (dense.flips, classical.flips))
         if not all(np.array_equal(ours, theirs) for ours, theirs in pairs):
             yield f"patterns {xi.tolist()}, order {order.tolist()}"
 
 
 def _rising_sweeps(run: Run) -> Iterator[str]:
-    """Sweep after sweep of random memories, until they rest."""
+    """Single sweeps of random memories, until no bit changes."""
     for degree, N, d in ((2, 9, 40), (3, 60, 30), (4, 200, 20), (30, 20, 40)):
         xi, now = random_patterns(N, d, run.rng), random_patterns(4, d, run.rng)
-        rested = False
-        while not rested:
+        converged = False
+        while not converged:
             after = dense_update(xi, now, degree, run.rng, sweeps=1)
             drop = dense_energy(xi, now, degree) - dense_energy(xi, after.states, degree)
             if ((drop > 0) != (after.flips > 0)).any() or (drop < 0).any():
                 yield f"{_described(xi, now, degree)}: E falls by {drop.tolist()}"
-            now, rested = after.states, bool(after.converged.all())
+            now, converged = after.states, bool(after.converged.all())
         if ((dense_preferred(xi, now, degree) * now) < 0).any():
-            yield f"the end is not stable: {_described(xi, now, degree)}"
+            yield f"the final state is not stable: {_described(xi, now, degree)}"
 
 
 def _near_ties(run: Run) -> Finding:
-    """Terms that cancel except for one too small for float64: the sign is still the exact one."""
+    """Terms that cancel except for one too small for float64: the sign returned is still exact."""
     wrong, in_floats, d = [], [], 41
     s = np.ones(d, dtype=np.int64)
     for degree, small, bit in product((20, 21, 60), range(-8, 9, 2), (-1, 1)):
@@ -127,14 +129,14 @@ def _near_ties(run: Run) -> Finding:
         if (found, dense_preferred_by_definition(xi, s, degree)[0]) != (exact, exact):
             wrong.append(f"{_described(xi, s, degree)}: {found} instead of {exact}")
         in_floats.append(np.sign(sum(float(term) / 31.0**degree for term in terms)) == exact)
-    name = "the sign of whole numbers in near ties at degrees 20, 21 and 60"
-    lost = f"{in_floats.count(False)} of which float64 sums get wrong"
+    name = "the sign of integer sums in near ties at degrees 20, 21 and 60"
+    lost = f"in {in_floats.count(False)} of which the sign of a float64 sum is wrong"
     words = f"exact in {len(in_floats)} cases, {lost}"
     return no_counterexample("signs/near-ties", name, wrong, words=words)
 
 
 def _exponential_signs(run: Run) -> Finding:
-    """F = exp against sums of powers of e in balls, near ties and ties among them."""
+    """F = exp against sums of powers of e in balls, including ties and near ties."""
     wrong, exact, d = [], [], 61
     s = np.ones(d, dtype=np.int64)
     for case in range(30 if run.quick else 100):
@@ -156,7 +158,7 @@ def _exponential_signs(run: Run) -> Finding:
 
 def _sign_by_balls(signs: list[tuple[int, int]]) -> int | None:
     """The sign of Σ bit·eᵘ, which is 0 only if all terms cancel, as e is transcendental; None if
-    400 bits do not tell."""
+    400 bits do not decide."""
     if all(sum(b for b, v in signs if v == u) == 0 for _, u in signs):
         return 0
     with Ball.precision(400):
@@ -167,7 +169,7 @@ def _sign_by_balls(signs: list[tuple[int, int]]) -> int | None:
 def _thresholds(run: Run, degree: int, d: int, networks: int) -> Iterator[Finding]:
     """How often a pattern is a fixed point at half and at twice the stated number of patterns."""
     stated, odd = dense_patterns(d, degree), math.prod(range(1, 2 * degree - 2, 2))
-    for factor, id, share, what in ((0.5, "half", 0.8, "are"), (2.0, "twice", 0.2, "are no")):
+    for factor, id, fraction, what in ((0.5, "half", 0.8, "are"), (2.0, "twice", 0.2, "are no")):
         N, formula = round(factor * stated), f"d^{degree - 1}/({2 * odd} ln d)"
         fixed = fixed_points(run.rng, N, d, degree, networks)
         yield mostly(
@@ -175,13 +177,13 @@ def _thresholds(run: Run, degree: int, d: int, networks: int) -> Iterator[Findin
             f"degree {degree}, d = {d}: {factor:g} times {formula}, {N} patterns",
             fixed if factor < 1 else networks - fixed,
             networks,
-            share,
+            fraction,
             words=f"{what} fixed points",
         )
 
 
 def _recovery(run: Run, d: int, networks: int) -> Finding:
-    """One update of every neuron, as the theorem has it, from ρd flips."""
+    """One synchronous update, as in the theorem, from ρd flips."""
     rho = 0.1
     alpha, flips, recovered = 0.75 * exponential_load(rho), round(rho * d), 0
     N = round(math.exp(alpha * d)) + 1
@@ -191,19 +193,19 @@ def _recovery(run: Run, d: int, networks: int) -> Finding:
         recovered += int((dense_synchronous_update(xi, start, "exp") == xi[0]).all())
     name = f"F = exp, d = {d}: {N} = e^(αd) + 1 patterns, {flips} bits flipped, α = ⅜ I(1 − 2ρ)"
     words = "recovered by one update"
-    wanted = "more than half (observed); chance → 1 as d → ∞ for α < ½ I(1 − 2ρ)"
+    wanted = "more than half (observed); probability → 1 as d → ∞ for α < ½ I(1 − 2ρ)"
     return mostly("recovery", name, recovered, networks, 0.5, words=words, wanted=wanted)
 
 
 def _no_overflow(run: Run, d: int) -> Finding:
-    """e^d against its logarithm, to the last place of float64."""
+    """ln(−E) = d at a pattern where e^d overflows, to the last place of float64."""
     with np.errstate(over="ignore"):
         first = next(k for k in range(200) if np.isinf(np.exp(np.float32(k))))
         overflows = np.isinf(np.exp(np.float64(d)))
     xi = random_patterns(4, d, run.rng)
     end = dense_update(xi, flipped(xi[0], d // 4, run.rng), "exp", run.rng, sweeps=1).states
     log_energy = float(exponential_log_energy(xi, xi[0]))
-    # Other patterns add less than e^{d/2} each, far below half a unit of d's last place.
+    # Other patterns add less than e^{d/2} each, far below half an ulp of d.
     holds = first == 89 and overflows and (end == xi[0]).all() and log_energy == d
     verdict = Verdict.of(bool(holds))
     name = f"no overflow: a quarter of {d} bits flipped, F = exp"

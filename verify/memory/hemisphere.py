@@ -1,4 +1,4 @@
-"""Findings on hemispheres: how often tokens start in one, and how fast they cluster from there."""
+"""Findings on open hemispheres: the probability of a start in one, and the rate from there."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from theory.memory.hemisphere import (
 )
 from theory.memory.sphere import (
     INTEGRATION,
-    KINDS,
+    SPHERE_FORMS,
     smallest_inner_product,
     sphere_flow,
     uniform_tokens,
@@ -30,7 +30,7 @@ from verify.memory.probabilities import FALSE_ALARM, covers, mostly
 
 
 def hemisphere_findings(run: Run, n: int, d: int, beta: float, samples: int) -> Iterator[Finding]:
-    """Wendel's formula, by counting and by sampling; the proved rate and the late one."""
+    """Wendel's formula, by counting and by sampling; the proved rate and the late rate."""
     yield wendel_counted(run.quick)
     yield wendel_sampled(run, n, d, samples)
     yield _exponential(run, n, d, beta)
@@ -39,8 +39,8 @@ def hemisphere_findings(run: Run, n: int, d: int, beta: float, samples: int) -> 
 
 
 def wendel_counted(quick: bool) -> Finding:
-    """The lines of points in general position do not matter, so any will do; all signs are as
-    likely.  Points (1, t, t², …) are in general position (Vandermonde)."""
+    """Wendel's formula by counting signs, which are equally likely.  The count is the same for all
+    points in general position, such as (1, t, t², …) (Vandermonde)."""
     most_n, most_d = (5, 3) if quick else (7, 4)
     sizes = [(n, d) for d in range(1, most_d + 1) for n in range(d, most_n + 1)]
     counted = [(n, 2, Fraction(n, 2 ** (n - 1))) for n in range(1, 60)]  # on the circle
@@ -48,16 +48,16 @@ def wendel_counted(quick: bool) -> Finding:
         x = np.array([[t**k for k in range(d)] for t in range(-2, n - 2)])
         counted.append((n, d, Fraction(patterns_in_a_hemisphere(x), 2**n)))
     wrong = (
-        f"n = {n}, d = {d}: {share}, {hemisphere_probability(n, d)}"
-        for n, d, share in counted
-        if share != hemisphere_probability(n, d)
+        f"n = {n}, d = {d}: {fraction}, {hemisphere_probability(n, d)}"
+        for n, d, fraction in counted
+        if fraction != hemisphere_probability(n, d)
     )
-    name = f"Wendel's probability, all signs of {len(sizes)} sets; n/2^(n−1) on the circle"
+    name = f"Wendel's probability: all signs of {len(sizes)} sets, and n/2^(n−1) on the circle"
     return no_counterexample("wendel/counted", name, wrong)
 
 
 def wendel_sampled(run: Run, n: int, d: int, samples: int) -> Finding:
-    """Uniform points, each set decided by a linear program."""
+    """Wendel's formula for uniform points, each set decided by a linear program."""
     count = int(in_open_hemisphere(uniform_tokens(run.rng, samples, n, d)).sum())
     low, high = clopper_pearson(count, samples, 1 - FALSE_ALARM)
     wanted = hemisphere_probability(n, d)
@@ -73,29 +73,29 @@ def _in_hemisphere(run: Run, n: int, d: int) -> np.ndarray:
 
 
 def _exponential(run: Run, n: int, d: int, beta: float) -> Finding:
-    """D(t) ≤ D(0)·e^{−λt} for random Q and K; theory/memory/hemisphere.py proves it."""
-    shares, rates = [], []
-    for kind in KINDS:
+    """D(t) ≤ D(0)·e^{−λt} for random Q and K, the bound proved in theory/memory/hemisphere.py."""
+    fractions, rates = [], []
+    for form in SPHERE_FORMS:
         Q, K = run.rng.standard_normal((2, d, d)) / np.sqrt(d)
         QK = Q.T @ K / np.linalg.norm(Q.T @ K, 2)
         X = _in_hemisphere(run, n, d)
         w, _ = hemisphere_pole(X)
-        rate = hemisphere_rate(X, beta, w, kind, QK)
+        rate = hemisphere_rate(X, beta, w, form, QK)
         times = np.linspace(0, 10, 21)
-        flow = sphere_flow(X, beta, times, kind, QK)
+        flow = sphere_flow(X, beta, times, form, QK)
         size = cone_diameter(flow.tokens, w)
         bound = size[0] * np.exp(-rate * times)
-        shares.append((size / (bound + INTEGRATION))[1:])
+        fractions.append((size / (bound + INTEGRATION))[1:])
         rates.append(rate)
-    share = float(np.max(shares))
+    fraction = float(np.max(fractions))
     name = f"spread D(t) ≤ D(0)·e^(−λt), random Q and K, β = {beta:g}"
     decay = f"λ = {rates[0]:.2g} in SA, {rates[1]:.2g} in USA"
-    words = f"at most {share:.1%} of it at 20 times, {decay}"
-    return at_most("exponential", name, "float", share, 1 + INTEGRATION, words=words)
+    words = f"D/bound ≤ {fraction:.1%} at 20 times, {decay}"
+    return at_most("exponential", name, "float", fraction, 1 + INTEGRATION, words=words)
 
 
 def _late_rate(run: Run, n: int, d: int, beta: float) -> Finding:
-    """Between two times, −(ln D)' is in [m·e^{−βδ}, e^{βδ}/m], so 1 − min⟨x_i, x_j⟩ falls like
+    """Between two times, −(ln D)' is in [m·e^{−βδ}, e^{βδ}/m], so 1 − min⟨x_i, x_j⟩ decays like
     e^{−2t}.
 
     With δ = 1 − min⟨x_i, x_j⟩ ≤ 1 and m = min⟨w, x_i⟩ at the earlier time, all n·A_ij lie in
@@ -120,14 +120,15 @@ def _late_rate(run: Run, n: int, d: int, beta: float) -> Finding:
         outside += [low - slack - rate, rate - high - slack]
     worst = float(np.max(outside))
     name = f"late rate between twice m·e^(−βδ) and e^(βδ)/m, {n} tokens in R^{d}, β = {beta:g}"
-    words = f"outside by {worst:.1e} at most; 2·{rate:.7f} at t = {times[-1]:g}"
+    words = f"distance from this interval ≤ {worst:.1e}; 2·{rate:.7f} at t = {times[-1]:g}"
     return at_most("late-rate", name, "float", worst, 0.0, words=words)
 
 
 def _one_cluster(run: Run, n: int) -> Finding:
-    """Sampled starts on S² that come into an open hemisphere, from where one cluster follows.
+    """Sampled starts on S² that reach an open hemisphere, from where they converge to one point.
 
-    A hemisphere seen in float64, at t = 20 of a numerical flow; what follows from it is proved.
+    The hemisphere is observed in float64, at t = 20 of a numerical flow; convergence from it is
+    proved.
     """
     betas, starts = (0.0, 1.0, 3.0), 5 if run.quick else 20
     count, total = 0, starts * len(betas)

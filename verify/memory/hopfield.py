@@ -28,18 +28,18 @@ from verify.memory.probabilities import mostly
 def hopfield(
     run: Run,
     *,
-    d: Annotated[int, option("neurons of the networks that are measured", min=1)] = 1000,
-    samples: Annotated[int, option("networks measured at each load", min=1)] = 200,
+    d: Annotated[int, option("number of neurons of the measured networks", min=1)] = 1000,
+    samples: Annotated[int, option("number of networks measured at each load", min=1)] = 200,
 ) -> Iterator[Finding]:
     """Flips lower the energy by 2|h|, synchronous cycles have length 1 or 2, and α_c = 0.13790556….
 
-    For symmetric weights with zero diagonal, a zero field keeping the old value. Energies and
+    Weights are symmetric with zero diagonal; at a zero field a neuron is unchanged. Energies and
     cycles are checked over all states of small integer networks and in long runs of large ones; one
-    layer per step makes the same updates, by its MLP or by linear attention to the patterns. For
+    layer per step computes the same updates, by its MLP or by linear attention to the patterns. For
     random ±1 patterns under Hebb's rule, as d → ∞ with c < 1 fixed: a given pattern is a fixed
     point with probability → 1 if P ≤ c·d/(2 ln d), and all are if P ≤ c·d/(4 ln d). The
-    replica-symmetric mean-field equations of [AGS1985], which are no proof, have states near a
-    pattern up to α_c.
+    replica-symmetric mean-field equations of [AGS1985], which prove nothing about the network, have
+    solutions near a pattern up to α_c.
     """
     small = list(random_networks(run.rng, 4 if run.quick else 5, 2 if run.quick else 6))
     yield from dynamics.energies(run, small)
@@ -53,7 +53,7 @@ def hopfield(
 
 
 def _transformers(run: Run, networks: list[SmallNetwork]) -> Iterator[Finding]:
-    """One layer a step, by weights and by attention: over Q on all states, in float64 on many."""
+    """One layer per step, by weights and by attention: over Q for all states, and in float64."""
     tried = networks[:: 3 if run.quick else 2]
     name = "by weights, over Q: two updates s ← sgn(W s + b) of all states of small networks"
     words = f"equal from {sum(len(net.states) for net in tried)} states"
@@ -70,7 +70,7 @@ def _transformers(run: Run, networks: list[SmallNetwork]) -> Iterator[Finding]:
     by_attention = run.build(hebbian_attention, xi, 2)
     wrong = (m.name for m in (by_weights, by_attention) if (m(s).numpy() != wanted).any())
     name = f"both in float64, {P} patterns of {d} neurons"
-    words = f"equal from {len(s)} states: every sum is a whole number below 2^53"
+    words = f"equal from {len(s)} states: every sum is an integer below 2^53"
     yield no_counterexample("float", name, wrong, words=words)
     yield from labelled("weights", [size(by_weights, "hopfield-update", d=d, steps=2)])
     yield from labelled("attention", [size(by_attention, "hebbian-attention", d=d, steps=2)])
@@ -78,7 +78,7 @@ def _transformers(run: Run, networks: list[SmallNetwork]) -> Iterator[Finding]:
 
 def _by_weights(run: Run, networks: list[SmallNetwork]) -> Iterator[str]:
     for net in networks:
-        scale = 2.0 ** float(run.rng.integers(-30, 10))  # weights need not be whole
+        scale = 2.0 ** float(run.rng.integers(-30, 10))  # weights need not be integers
         model = run.build(hopfield_update, net.weights * scale, net.bias * scale, 2)
         yield from wrong_over_q(model, _twice(net.weights, net.states, net.bias), net.states)
 
@@ -94,7 +94,7 @@ def _twice(w: np.ndarray, s: np.ndarray, b: np.ndarray | None = None) -> np.ndar
 
 
 def _mixtures(run: Run, d: int) -> Finding:
-    """sgn(ξ¹ + ξ² + ξ³) in networks of 3 patterns: P/d is as low as it gets."""
+    """sgn(ξ¹ + ξ² + ξ³) in networks of 3 patterns, the least number with such mixtures."""
     drawn = (random_patterns(3, d, run.rng) for _ in range(20))
     fixed = sum(bool((hebb_fields(xi, mixture(xi)) * mixture(xi) >= 0).all()) for xi in drawn)
     name = f"spurious: the majority of 3 patterns, {d} neurons, is a fixed point"

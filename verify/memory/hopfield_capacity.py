@@ -1,4 +1,4 @@
-"""Findings on how many patterns a Hopfield network stores: exact tails, thresholds, α_c."""
+"""Findings on the capacity of Hopfield networks: exact tails, thresholds, α_c."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from verify.finding import Finding, Verdict, at_least, at_most
 from verify.memory.probabilities import FALSE_ALARM, covers, mostly
 
 LOADS = (0.1, 0.2, 0.4)
-LARGE = 500  # neurons from which on what thresholds say of d → ∞ is looked for
+LARGE = 500  # neurons from which on the thresholds for d → ∞ are compared with measurements
 DIGITS = 40
 
 
 def capacity_findings(run: Run, d: int, samples: int) -> Iterator[Finding]:
-    """Unstable bits, McEliece's thresholds, the critical load and retrieval on either side."""
+    """Unstable bits, McEliece's thresholds, the critical load, and retrieval below and above it."""
     yield every_set_of_patterns(run.quick)
     for load in LOADS[1:2] if run.quick else LOADS:
         yield unstable_bits(run, load, d, samples)
@@ -46,9 +46,9 @@ def capacity_findings(run: Run, d: int, samples: int) -> Iterator[Finding]:
 
 
 def every_set_of_patterns(quick: bool) -> Finding:
-    """The exact tail, by counting all 2^{Pd} sets of patterns in which bit 0 of ξ⁰ is unstable.
+    """The exact tail, by counting the sets of patterns in which bit 0 of ξ⁰ is unstable.
 
-    By symmetry of the signs ξ⁰ is set to all ones; the chance is then a count over 2^{(P−1)d}.
+    By symmetry of the signs ξ⁰ is set to all ones; the probability is then a count over 2^{(P−1)d}.
     """
     sizes, off = [(2, 4), (3, 3), (3, 5), (4, 4), (5, 3), (7, 2)], []
     for P, d in sizes[: 3 if quick else 6]:
@@ -59,35 +59,36 @@ def every_set_of_patterns(quick: bool) -> Finding:
         error = abs(float(counted) - stated) / float(counted) if counted else stated
         off.append((error, f"P = {P}, d = {d}: {counted} = {float(counted)} but stated {stated}"))
     worst, where = off[int(np.argmax([error for error, _ in off]))]
-    name = "P(Bin((P − 1)(d − 1), ½) < (P − 2)(d − 1)/2) of all sets of patterns, P·d ≤ 16, off by"
+    name = "relative error of P(Bin((P − 1)(d − 1), ½) < (P − 2)(d − 1)/2), all sets with P·d ≤ 16"
     return at_most("unstable-bits/all", name, "float", worst, 1e-9, detail=where)
 
 
 def unstable_bits(run: Run, load: float, d: int, samples: int) -> Finding:
-    """The mean share of unstable bits, of one pattern in each of many independent networks.
+    """The mean fraction of unstable bits, of one pattern in each of many independent networks.
 
-    The bits of one pattern are not independent, those of different networks are: so the interval is
-    Student's for the mean of the networks' shares.
+    The bits of one pattern are dependent, those of different networks are not: the interval is
+    Student's for the mean of the networks' fractions.
     """
     P = max(1, round(load * d))
-    shares = np.empty(samples)
+    fractions = np.empty(samples)
     for k in run.progress(range(samples), f"unstable bits at α = {load:g}"):
         xi = random_patterns(P, d, run.rng)
-        shares[k] = (hebb_fields(xi, xi[0]) * xi[0] < 0).mean()
-    # Shares of few unstable bits are skewed; a tenth of the level leaves room for it.
-    low, high = mean_interval(shares, 1 - FALSE_ALARM / 10)
-    mean, exact = shares.mean(), unstable_bit_probability(P, d)
+        fractions[k] = (hebb_fields(xi, xi[0]) * xi[0] < 0).mean()
+    # Small fractions are skewed; a tenth of the error probability allows for it.
+    low, high = mean_interval(fractions, 1 - FALSE_ALARM / 10)
+    mean, exact = fractions.mean(), unstable_bit_probability(P, d)
     name = f"unstable bits at α = {load:g}, {samples} networks of {d} neurons"
-    words = f"{mean:.5f}, sure to {max(high - mean, mean - low):.1g}"
-    wanted = f"{exact:.5f}, and Φ(−1/√α) = {unstable_bit_limit(load):.5f} for d → ∞"
+    words = f"{mean:.5f} ± {max(high - mean, mean - low):.1g}"
+    wanted = f"{exact:.5f}; for d → ∞, Φ(−1/√α) = {unstable_bit_limit(load):.5f}"
     return covers(f"unstable-bits/{load:g}", name, (low, high), exact, words=words, wanted=wanted)
 
 
 def _thresholds(run: Run, d: int, samples: int) -> Iterator[Finding]:
-    """What the exact tail proves below the thresholds, and what is seen above them.
+    """Below the thresholds the exact tail's bound; above them, observations.
 
-    P(a pattern is no fixed point) ≤ d·p and P(not all are) ≤ P·d·p, p the chance of an unstable
-    bit; so the numbers of networks are at most binomial with these chances.
+    P(a pattern is no fixed point) ≤ d·p and P(not all are) ≤ P·d·p, p the probability of an
+    unstable bit; so the numbers of networks are stochastically at most binomial with these
+    probabilities.
     """
     for every in (True, False):
         P = max(1, int(mceliece_patterns(max(d, 2), every)))
@@ -98,8 +99,8 @@ def _thresholds(run: Run, d: int, samples: int) -> Iterator[Finding]:
         count, id = _unstable_networks(run, P, d, trials, looked), "every" if every else "one"
         fixed = "all are fixed points" if every else "a given one is a fixed point"
         name = f"d/({4 if every else 2} ln d) = {P} patterns: {fixed}, d = {d}"
-        words = f"not so in {count} of {trials} networks"
-        wanted = f"at most {most}: the chance is at most {bound:.2g}, by the exact tail"
+        words = f"false in {count} of {trials} networks"
+        wanted = f"at most {most}: the probability is at most {bound:.2g}, by the exact tail"
         yield at_most(
             f"threshold/{id}/below", name, "statistical", count, most, words=words, wanted=wanted
         )
@@ -113,18 +114,18 @@ def _thresholds(run: Run, d: int, samples: int) -> Iterator[Finding]:
                 trials,
                 0.5,
                 words="networks",
-                wanted="more than half (observed: no bound is known here)",
+                wanted="more than half (observed; no bound is known)",
             )
 
 
 def _unstable_networks(run: Run, P: int, d: int, networks: int, looked: int) -> int:
-    """Networks of P patterns in which the first so many patterns are not all fixed points."""
+    """The number of networks of P patterns in which the first `looked` are not all fixed points."""
     drawn = (random_patterns(P, d, run.rng) for _ in range(networks))
     return sum(bool((hebb_fields(xi, xi[:looked]) * xi[:looked] < 0).any()) for xi in drawn)
 
 
 def critical_load_enclosed() -> Finding:
-    """α'(y) changes sign within 10^{−DIGITS} of y*, where it can do so only once; see `theory`."""
+    """α'(y) changes sign within 10^{−DIGITS} of y*, and only once (`critical_load`)."""
     solved = critical_load(DIGITS + 5)
     with Ball.precision(4 * DIGITS + 64):
         y, reach, two = arb(solved.y), arb(fmpq(1, 10**DIGITS)), 2 / arb.pi().sqrt()
@@ -147,40 +148,42 @@ def critical_load_enclosed() -> Finding:
         float(solved.load),
         Verdict.of(bool(holds)),
         words,
-        "the one maximum of α(y): α' changes sign in the ball",
+        "the only maximum of α(y): α' changes sign in the ball",
         told=True,
     )
 
 
 def _critical_load_by_the_mean_field() -> Finding:
-    """The three equations for (m, C, r), and α at which their Jacobian is singular."""
+    """The three equations for (m, C, r), and the α at which their Jacobian is singular."""
     with mpmath.workdps(DIGITS + 10):
         pi, erf, exp, sqrt = mpmath.pi, mpmath.erf, mpmath.exp, mpmath.sqrt
 
         def system(m: Any, C: Any, r: Any, alpha: Any) -> list[Any]:
             u = m / sqrt(2 * alpha * r)
-            bell, share = 2 / sqrt(pi) * exp(-u * u), sqrt(2 / (pi * alpha * r)) * exp(-u * u)
+            bell, fraction = 2 / sqrt(pi) * exp(-u * u), sqrt(2 / (pi * alpha * r)) * exp(-u * u)
             jacobian = [
                 [bell * u / m - 1, 0, -bell * u / (2 * r)],
-                [-2 * u * u / m * share, -1, share * (u * u - mpmath.mpf(1) / 2) / r],
+                [-2 * u * u / m * fraction, -1, fraction * (u * u - mpmath.mpf(1) / 2) / r],
                 [0, 2 / (1 - C) ** 3, -1],
             ]
             singular = mpmath.det(mpmath.matrix(jacobian))
-            return [erf(u) - m, share - C, (1 - C) ** -2 - r, singular]
+            return [erf(u) - m, fraction - C, (1 - C) ** -2 - r, singular]
 
         m, _, _, alpha = mpmath.findroot(system, (0.97, 0.18, 1.5, 0.138))
         solved = critical_load(DIGITS)
         distance = float(max(abs(alpha - solved.load), abs(m - solved.overlap)))
-    what = "critical load from the mean-field equations in m, C, r, where they turn singular"
+    what = "distance from the load and overlap at which the mean-field equations are singular"
     id, bound = "critical-load/mean-field", 10.0 ** (5 - DIGITS)
-    return at_most(id, f"{what}, off by", "float", distance, bound)
+    return at_most(id, what, "float", distance, bound)
 
 
 def _retrieval(run: Run, d: int) -> Iterator[Finding]:
-    """Below α_c a network stays at its pattern, above it does not: seen with d neurons."""
+    """Below α_c a network stays near its pattern, above it does not: observed with d neurons."""
     for load, side, check, bound in ((0.12, "<", at_least, 0.95), (0.18, ">", at_most, 0.5)):
         xi = random_patterns(round(load * d), d, run.rng)
         ends = hebb_synchronous_run(xi, xi[:7], max_steps=200).states
         median = float(np.median(np.diagonal(overlap(ends, xi[:7]))))
-        name = f"overlap at the end, from a pattern, median of 7, α = {load:g} {side} α_c, d = {d}"
+        name = (
+            f"final overlap of runs from a pattern, median of 7, α = {load:g} {side} α_c, d = {d}"
+        )
         yield check(f"retrieval/{load:g}", name, "statistical", median, bound)

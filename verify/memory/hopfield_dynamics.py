@@ -1,7 +1,7 @@
-"""What `hopfield` says of updates: energies, zero fields, cycles and mirror images.
+"""Findings of `hopfield` on updates: energies, zero fields, cycles and mirror images.
 
-Weights, fields and energies are whole numbers, so every comparison is exact.  What is called
-`_wrong…` yields counterexamples, in words.
+Weights, fields and energies are integers, so every comparison is exact.  The functions `_wrong…`
+yield descriptions of counterexamples.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ Networks = Sequence[SmallNetwork]
 
 
 def energies(run: Run, networks: Networks) -> Iterator[Finding]:
-    """A flip to the sign of the field takes 2|h| off the energy, and so runs of them end."""
+    """A flip to the sign of the field lowers the energy by 2|h|, and so asynchronous runs end."""
     name = f"a flip to the sign of the field, all states of {len(networks)} small networks"
     words = f"the energy falls by 2|h| in {sum(net.states.size for net in networks)} flips"
     yield no_counterexample("energy/flip", name, _wrong_flips(networks), words=words)
     name = "asynchronous runs, update by update"
-    words = "E falls by 2|h| at every flip, of which there are at most Σ_{i<j}|w_ij| + Σ|b_i|"
+    words = "E falls by 2|h| at every flip; there are at most Σ_{i<j}|w_ij| + Σ|b_i| flips"
     yield no_counterexample("energy/asynchronous", name, _wrong_runs(run, networks), words=words)
     d = 60 if run.quick else 200
     name = f"long asynchronous runs of {d} neurons"
-    words = "E falls by at least 2 a flip; all ends are stable"
+    words = "E falls by at least 2 per flip; all final states are stable"
     yield no_counterexample("energy/long", name, _wrong_long_runs(run, d), words=words)
 
 
@@ -49,12 +49,12 @@ def _wrong_flips(networks: Networks) -> Iterator[str]:
         if (hopfield_energy(net.weights, s, net.bias) != E).any():
             yield f"energies: {net}"
         for i in range(len(net.bias)):
-            differ = E - E[net.turned(i)] != -2 * s[:, i] * net.fields[:, i]
+            differ = E - E[net.flipped(i)] != -2 * s[:, i] * net.fields[:, i]
             yield from (net.at(k, i) for k in np.flatnonzero(differ).tolist())
 
 
 def _wrong_runs(run: Run, networks: Networks) -> Iterator[str]:
-    """Beside the runs by definition: what E falls by at each flip, their number and their end."""
+    """Runs by definition: the drop of E at each flip, the number of flips and the final state."""
     for net in networks:
         w, b = net.weights, net.bias
         order = run.rng.permutation(len(b))
@@ -85,23 +85,23 @@ def _wrong_long_runs(run: Run, d: int) -> Iterator[str]:
 
 
 def zero_fields(networks: Networks) -> Iterator[Finding]:
-    """Two other rules for a zero field: sgn 0 = +1 (a flip may lower nothing), and turning over."""
+    """Two other rules at a zero field: sgn 0 = +1 (a flip may not lower E), and always flipping."""
     ones = [SmallNetwork(1 - np.eye(d, dtype=int), np.zeros(d, dtype=int)) for d in (2, 3)]
     tried = (*ones, *networks)
     zeros = [(net, k, i) for net in tried for k, i in np.argwhere(net.fields == 0).tolist()]
     still = next((net.at(k, i) for net, k, i in zeros if net.states[k, i] < 0), "")
-    name = "if sgn 0 were +1, a flip could lower nothing, and the proof by energy alone breaks"
-    wrong = () if still else ("no zero field was found",)
+    name = "with sgn 0 = +1 a flip need not lower the energy: the proof by energy alone fails"
+    wrong = () if still else ("no zero field occurs",)
     yield no_counterexample("zero-field/plus-one", name, wrong, words=f"drop 0 at {still}")
     yield no_counterexample(
         "zero-field/rule",
-        "yet sgn 0 = +1 is the rule of 2W with bias 2b + 1, whose fields are never 0: runs end too",
+        "sgn 0 = +1 is the rule of 2W with bias 2b + 1, whose fields are never 0: runs still end",
         _unlike_plus_one(tried),
         words=f"the same update at all states of {len(tried)} networks",
     )
-    name = "if a zero field turned its neuron over, runs would go on for ever"
-    words = f"field and energy are as before, at {len(zeros)} zero fields"
-    yield no_counterexample("zero-field/turning", name, _wrong_turns(zeros), words=words)
+    name = "with a flip at every zero field, runs need not end"
+    words = f"field and energy are unchanged by such a flip, at {len(zeros)} zero fields"
+    yield no_counterexample("zero-field/turning", name, _wrong_zero_flips(zeros), words=words)
 
 
 def _unlike_plus_one(networks: Networks) -> Iterator[str]:
@@ -112,10 +112,10 @@ def _unlike_plus_one(networks: Networks) -> Iterator[str]:
             yield str(net)
 
 
-def _wrong_turns(zeros: Sequence[tuple[SmallNetwork, int, int]]) -> Iterator[str]:
+def _wrong_zero_flips(zeros: Sequence[tuple[SmallNetwork, int, int]]) -> Iterator[str]:
     for net, k, i in zeros:
-        turned = net.turned(i)[k]
-        if net.energies[k] != net.energies[turned] or net.fields[turned, i] != 0:
+        flipped = net.flipped(i)[k]
+        if net.energies[k] != net.energies[flipped] or net.fields[flipped, i] != 0:
             yield net.at(k, i)
 
 
@@ -123,18 +123,18 @@ def cycles(networks: Networks) -> Iterator[Finding]:
     """Synchronous runs from every state, followed in the table of all updates."""
     lengths = np.concatenate([walk(net.weights, net.bias)[1] for net in networks])
     name = f"synchronous cycles have length 1 or 2: all states of {len(networks)} small networks"
-    words = f"found as by definition; {(lengths == 2).sum()} of {len(lengths)} are of length 2"
+    words = f"as by definition; {(lengths == 2).sum()} of {len(lengths)} have length 2"
     yield no_counterexample("cycles/symmetric", name, _wrong_cycles(networks), words=words)
     falls = [(net, *_falls(net)) for net in networks]
     rising = (str(net) for net, f, strict, m in falls if (f < 0).any() or (strict[m] <= 0).any())
-    name = "the two-step energy never rises, and that of 2W + I falls off cycles"
-    words = f"that of W stands still there {sum((f[m] == 0).sum() for _, f, _, m in falls)} times"
+    name = "the two-step energy never increases, and that of 2W + I decreases off cycles"
+    words = f"that of W is constant there {sum((f[m] == 0).sum() for _, f, _, m in falls)} times"
     yield no_counterexample("cycles/energy", name, rising, words=words)
     pairs = [np.array([[0, p], [q, 0]]) for p, q in product((-1, 0, 1), repeat=2)]
     rings = [np.roll(np.diag(signs), 1, axis=0) for signs in product((-1, 1), repeat=3)]
     longest = [max((walk(w)[1].max(), w.tolist()) for w in tried) for tried in (pairs, rings)]
     shortest, _ = min(longest)
-    name = "without symmetry cycles are longer, of 2 neurons and of rings of 3"
+    name = "least longest cycle without symmetry, of 2 neurons and of rings of 3"
     words = ", ".join(f"length {length} at W = {w}" for length, w in longest)
     yield at_least("cycles/asymmetric", name, "exact", shortest, 3, words=words)
 
@@ -149,8 +149,8 @@ def _wrong_cycles(networks: Networks) -> Iterator[str]:
 
 
 def _falls(net: SmallNetwork) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """By how much −⟨s', Ws⟩ − ⟨b, s + s'⟩ falls in a step; twice that for W + ½I, whose update
-    2h + s has no zero field; and from which states runs are not on their cycle."""
+    """The decrease of −⟨s', Ws⟩ − ⟨b, s + s'⟩ in a step; twice that for W + ½I, whose field
+    2h + s is never 0; and whether the state is off its cycle."""
     s = net.states
     later = synchronous_update(net.weights, s, net.bias)
     last = synchronous_update(net.weights, later, net.bias)
@@ -168,13 +168,13 @@ def mirror_images(run: Run) -> Finding:
         SmallNetwork(hebb(random_patterns(P, d, run.rng)), np.zeros(d, dtype=int))
         for P, d in ((1, 3), (2, 4), (3, 5), (4, 6))
     ]
-    kept = [(net.fields * net.states >= 0).all(axis=1) for net in networks]
+    fixed_points = [(net.fields * net.states >= 0).all(axis=1) for net in networks]
     positive = [(np.where(net.fields < 0, -1, 1) == net.states).all(axis=1) for net in networks]
-    # The number of −s is that of s with all bits turned.
+    # The index of −s is that of s with all bits flipped.
     lost = any((fixed & ~fixed[::-1]).any() for fixed in positive)
-    cases = zip(networks, kept, strict=True)
+    cases = zip(networks, fixed_points, strict=True)
     wrong = (str(net) for net, fixed in cases if (fixed != fixed[::-1]).any())
-    name = f"−s is fixed whenever s is, all states of {len(networks)} Hebb networks"
-    words = f"{sum(fixed.sum() for fixed in kept)} fixed points"
+    name = f"−s is a fixed point whenever s is, all states of {len(networks)} Hebb networks"
+    words = f"{sum(fixed.sum() for fixed in fixed_points)} fixed points"
     words += "; with sgn 0 = +1 some have no mirror image" * lost
     return no_counterexample("mirror-images", name, wrong, words=words)

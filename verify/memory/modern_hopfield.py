@@ -19,9 +19,9 @@ from verify.memory.modern_hopfield_energy import energy
 from verify.memory.modern_hopfield_retrieve import in_float32, pruning
 from verify.memory.modern_hopfield_storage import storage
 from verify.memory.updates import (
-    as_many_as_asked,
     equals_definition,
     in_floats,
+    numbers_of_updates,
     slow_network,
 )
 
@@ -31,35 +31,35 @@ STEPS = (0, 1, 2, 5)
 @claim(
     source="[Ramsauer2021, Theorems 1–5, Lemma A4]; descent and regimes: this claim's modules",
     picture="verify.memory.modern_hopfield_picture:draw",
-    faults_seen=[{"d": 2, "patterns": 3, "samples": 2}, {"d": 1, "patterns": 1, "samples": 2}],
+    faults_seen=[{"d": 2, "n_patterns": 3, "samples": 2}, {"d": 1, "n_patterns": 1, "samples": 2}],
 )
 def modern_hopfield(
     run: Run,
     *,
     d: Annotated[int, option("dimension of the patterns", min=1)] = 4,
-    patterns: Annotated[int, option("stored patterns", min=1)] = 8,
-    beta: Annotated[float, option("sharpness β")] = 4.0,
-    samples: Annotated[int, option("queries of the transformer", min=1)] = 8,
+    n_patterns: Annotated[int, option("number of stored patterns", min=1)] = 8,
+    beta: Annotated[float, option("inverse temperature β")] = 4.0,
+    samples: Annotated[int, option("number of queries of the transformer", min=1)] = 8,
 ) -> Iterator[Finding]:
     """f(ξ) = Xᵀsoftmax(βXξ) lowers the energy by at least ½‖f(ξ) − ξ‖² and retrieves within bounds.
 
     The exact drop is ½‖Δξ‖² + KL(p ‖ p′)/β.  A transformer layer of one softmax head whose values
     are its keys is one update.  Both sides of Theorems 4 and 5 and of Lemma A4 are enclosed; the
     factor 2N of Theorem 4 can be 4.  Under the separation condition f has exactly one fixed point
-    in the ball about each pattern, but at small β it is the same one for all patterns, where
-    Theorem 3 still counts them as stored.  In the two examples printed with it Theorem 3 guarantees
-    7.4 and 11 patterns, a union bound 341 and 13504.
+    in the ball about each pattern, but at small β it is the same for all patterns, although
+    Theorem 3 counts them as stored.  In its two printed examples Theorem 3 guarantees 7.4 and 11
+    patterns, a union bound 341 and 13504.
     """
-    X, queries = run.rng.standard_normal((patterns, d)), run.rng.standard_normal((samples, d))
+    X, queries = run.rng.standard_normal((n_patterns, d)), run.rng.standard_normal((samples, d))
     models = {s: run.build(modern_hopfield_update, X, beta, s) for s in STEPS}
     for steps, model in models.items():
         stated = size(model, "modern-hopfield", d=d, steps=steps)
         found = [stated, equals_definition(model, X, queries, beta, steps)]
         yield from labelled(f"steps={steps}", found)
     yield _rounding(models, X, queries, beta)
-    yield _updates_asked_for(run, d, patterns)
-    yield _limit(run, d, patterns)
-    yield from labelled("energy", energy(run, patterns, d))
+    yield _number_of_updates(run, d, n_patterns)
+    yield _limit(run, d, n_patterns)
+    yield from labelled("energy", energy(run, n_patterns, d))
     yield from separation_and_retrieval(run)
     yield small_beta()
     yield from labelled("storage", storage(run))
@@ -78,23 +78,23 @@ def _rounding(
         errors.append(np.linalg.norm(model(queries).numpy() - wanted, axis=1))
         bounds.append(bound)
     worst = float(np.max(bounds))
-    share = float(np.max(np.divide(errors, bounds))) if np.isfinite(worst) else np.nan
+    fraction = float(np.max(np.divide(errors, bounds))) if np.isfinite(worst) else np.nan
     name = f"the transformer in float64 ({', '.join(map(str, models))} updates)"
-    words = f"at most {share:.1%} of the bound, which is at most {worst:.1e}"
-    return at_most("float", name, "float", share, 1.0, words=words)
+    words = f"error ≤ {fraction:.1%} of its bound; all bounds ≤ {worst:.1e}"
+    return at_most("float", name, "float", fraction, 1.0, words=words)
 
 
-def _updates_asked_for(run: Run, d: int, N: int) -> Finding:
-    """With `steps` = s the state is that after s updates, and neither after s − 1 nor s + 1."""
+def _number_of_updates(run: Run, d: int, N: int) -> Finding:
+    """With `steps` = s the output is the state after s updates, and after no other number."""
     X, beta = slow_network(run.rng.standard_normal((N, d)))
     query = 3 * run.rng.standard_normal((1, d))
     results, bounds = zip(*(in_floats(X, query, beta, steps) for steps in range(5)), strict=True)
-    name = "the number of updates is the one asked for, neither one less nor one more"
-    return as_many_as_asked(run, "steps", name, (X, beta), results, bounds[:4])
+    name = "steps=s computes exactly s updates"
+    return numbers_of_updates(run, "steps", name, (X, beta), results, bounds[:4])
 
 
 def _limit(run: Run, d: int, N: int) -> Finding:
-    """Over Q, on whole numbers with many ties: the mean of the patterns of largest ⟨ξ, x_j⟩."""
+    """Over Q, for integers with many ties: the mean of the patterns of largest ⟨ξ, x_j⟩."""
     integers = run.rng.integers
     drawn = [(integers(-2, 3, (N, d)), integers(-2, 3, (5, d))) for _ in range(5)]
     scores = np.stack([queries @ X.T for X, queries in drawn])
@@ -110,5 +110,5 @@ def _limit(run: Run, d: int, N: int) -> Finding:
                     yield f"patterns {X.tolist()}, query {query}: {got}"
 
     name, ties = "β → ∞ over Q (25 queries)", int((best.sum(-1) > 1).sum())
-    words = f"the mean of the patterns with the largest inner product, {ties} times of several"
+    words = f"the mean of the patterns of largest inner product; {ties} queries have ties"
     return no_counterexample("limit", name, wrong(), words=words)

@@ -1,4 +1,4 @@
-"""Findings of `modern-hopfield` about retrieval and storage: [Ramsauer2021, Theorems 3–5]."""
+"""Findings of `modern-hopfield` on retrieval and storage: [Ramsauer2021, Theorems 3–5]."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from verify.evidence.enclosure import BITS, all_hold, below
 from verify.evidence.rounding import UNIT_ROUNDOFF
 from verify.finding import Finding, Verdict, at_most
 
-Compared = tuple[arb, Any, float]  # what is stated, what float64 makes of it, how far it may be off
+Compared = tuple[arb, Any, float]  # enclosed value, value in float64, bound on their distance
 
 
 BOUNDS = {
@@ -38,7 +38,7 @@ BOUNDS = {
 
 
 def separation_and_retrieval(run: Run) -> Iterator[Finding]:
-    """Separated patterns at the least β that the condition allows, and at larger ones."""
+    """Separated patterns at the least β that satisfies the condition, and at larger β."""
     mapped, seen, library = [], [(0.0, 0.0, 0.0)], []
     sides: dict[str, list[tuple[arb, arb]]] = {id: [] for id in BOUNDS}
     sizes = (2, 3, 5) if run.quick else (2, 2, 3, 3, 5, 5, 8, 8)
@@ -58,7 +58,8 @@ def separation_and_retrieval(run: Run) -> Iterator[Finding]:
                     below(reach, radius),
                     Verdict.HOLDS if slope < 1 else Verdict.UNDECIDED,
                 ]
-                # The ball is mapped into itself, so its one fixed point is where it settles.
+                # The ball is mapped into itself, so the iteration converges to its only fixed
+                # point.
                 z = network.settled(x, arb(2) ** -200)
                 error = network.fixed_point_near(z, arb(2) ** -60)
                 if error is None:
@@ -74,19 +75,21 @@ def separation_and_retrieval(run: Run) -> Iterator[Finding]:
                     library += _library_bounds(X, i, network, xi, z)
     image, steepest, widest = map(max, zip(*seen, strict=True))
     name = "Δ_i ≥ 2/(βN) + ln(2(N−1)NβM²)/β: one fixed point in the ball of radius 1/(βNM)"
-    enclosed = f"slope at most {steepest:.3g} < 1; fixed points enclosed within {widest:.3g}"
-    words = f"its image reaches {image:.3g} of the radius, {enclosed}"
+    enclosed = f"‖Jacobian‖ ≤ {steepest:.3g} < 1; fixed points enclosed within {widest:.3g}"
+    words = f"radius of its image ≤ {image:.3g} of its own, {enclosed}"
     yield all_hold("separation", f"{name}, {len(sizes) * 3} networks", mapped, words=words)
-    share = float(np.max([float(abs(a - float(b)).upper()) / allowed for a, b, allowed in library]))
-    name = "theory.memory's Δ_i, required Δ, radius and bounds in float64: error over its bound"
-    words = f"at most {share:.1%} of it, {len(library)} values"
-    yield at_most("bound/library", name, "float", share, 1.0, words=words)
+    fraction = float(
+        np.max([float(abs(a - float(b)).upper()) / allowed for a, b, allowed in library])
+    )
+    name = "error over its bound, of theory.memory's Δ_i, required Δ, radius and bounds in float64"
+    words = f"at most {fraction:.1%}, {len(library)} values"
+    yield at_most("bound/library", name, "float", fraction, 1.0, words=words)
     for id, name in BOUNDS.items():
-        shares = [float((a / b).upper()) if b > 0 else np.inf for a, b in sides[id]]
-        share, name = max(shares, default=np.nan), f"{name} ({len(shares)} states)"
+        fractions = [float((a / b).upper()) if b > 0 else np.inf for a, b in sides[id]]
+        fraction, name = max(fractions, default=np.nan), f"{name} ({len(fractions)} states)"
         verdict = Verdict.together(below(a, b) for a, b in sides[id])
-        words = f"at most {share:.1%} of the bound"
-        yield Finding(f"bound/{id}", name, "enclosure", share, 1.0, verdict, words)
+        words = f"left side ≤ {fraction:.1%} of the bound"
+        yield Finding(f"bound/{id}", name, "enclosure", fraction, 1.0, verdict, words)
 
 
 def _sides(
@@ -110,8 +113,9 @@ def _sides(
 
 
 def _library_sizes(X: np.ndarray, i: int, network: ModernNetwork) -> list[Compared]:
-    """Δ_i, a difference of two inner products; the separation required, with terms of that size;
-    and the radius: as stated, in float64, and how far they may be apart."""
+    """Δ_i, required separation and radius: enclosed, in float64, and a bound on the distance.
+
+    Δ_i is a difference of two inner products; the separation a sum of terms of size `terms`."""
     (N, d), M, beta = X.shape, float(network.M), float(network.beta)
     stated = required_in_balls(N, network.beta, network.M**2)
     terms = 2 / N + sum(abs(np.log(u)) for u in (2 * (N - 1), N, beta, M * M))
@@ -130,7 +134,7 @@ def _library_sizes(X: np.ndarray, i: int, network: ModernNetwork) -> list[Compar
 def _library_bounds(
     X: np.ndarray, i: int, network: ModernNetwork, xi: Vector, z: Vector
 ) -> list[Compared]:
-    """The three bounds: an exponent is made of numbers of this size, each rounded a few times."""
+    """The three bounds; exponents are sums of terms of size `size`, each rounded a few times."""
     N, M, beta, x = network.N, network.M, network.beta, network.patterns[i]
     delta = network.gap(network.patterns[i], i)
     near, far = norm(minus(xi, x)), norm(minus(z, x)).max(norm(minus(xi, x)))
@@ -156,7 +160,7 @@ def _library_bounds(
 
 
 def small_beta() -> Finding:
-    """Patterns 1 and −1 at β = 1/16: the condition holds, and both balls hold the same point, 0."""
+    """Patterns 1 and −1 at β = 1/16: the condition holds, and both balls contain the point 0."""
     with Ball.precision(BITS):
         network = ModernNetwork(np.array([[1.0], [-1.0]]), 0.0625)
         radius, required = 1 / (2 * network.beta), required_in_balls(2, network.beta, arb(1))
@@ -167,10 +171,12 @@ def small_beta() -> Finding:
             Verdict.of(network.slope_on(network.patterns[0], radius) < 1),
             Verdict.of(bool(radius > 2 and zero.contains(0))),
         ]
-    name = "the condition alone does not separate: patterns 1, −1 at β = 1/16"
-    balls = f"the balls of radius {float(radius):g} hold both patterns and share the fixed point 0"
+    name = "the condition alone does not separate fixed points: patterns 1, −1 at β = 1/16"
+    balls = (
+        f"the balls of radius {float(radius):g} contain both patterns and share the fixed point 0"
+    )
     words = f"Δ = 2 ≥ {float(required):.2f}, but {balls}"
-    wanted = "disjoint only if also 2(N−1)NβM² > 1"
+    wanted = "disjoint balls only if also 2(N−1)NβM² > 1"
     return all_hold("separation/small-beta", name, verdicts, words=words, wanted=wanted)
 
 
@@ -183,7 +189,7 @@ def two_clusters(rng: np.random.Generator, d: int = 3) -> np.ndarray:
 
 
 def regimes(run: Run) -> Iterator[Finding]:
-    """The three regimes of two clusters."""
+    """The three regimes, for patterns in two clusters."""
     X = two_clusters(run.rng)
     best = int(separations(X).argmax())
     yield _regime("global average", X, [0, 1, 2, 3, 4, 5], 0.01)
@@ -194,8 +200,8 @@ def regimes(run: Run) -> Iterator[Finding]:
 def _regime(name: str, X: np.ndarray, cluster: list[int], beta: float) -> Finding:
     """The fixed point of a cluster, and the derived bound on its distance from the mean.
 
-    The lemma of `theory.memory.retrieval_bounds.cluster_radius` is run again in balls, and the
-    fixed point is enclosed apart from it.
+    The bound of `theory.memory.retrieval_bounds.cluster_radius` is recomputed in balls, and the
+    fixed point is enclosed independently.
     """
     with Ball.precision(BITS):
         network = ModernNetwork(X, beta)
@@ -204,8 +210,8 @@ def _regime(name: str, X: np.ndarray, cluster: list[int], beta: float) -> Findin
         z = network.settled(m, arb(2) ** -150)
         error = network.fixed_point_near(z, arb(2) ** -40)
         distance = norm(minus(z, m)) + (error if error is not None else arb("nan"))
-        held = below(network.cluster_map(cluster, m, radius), radius), below(distance, radius)
+        verdicts = below(network.cluster_map(cluster, m, radius), radius), below(distance, radius)
     words = f"{float(distance):.3g} ≤ {float(radius):.3g}, the derived radius"
     id = f"regime/{name.replace(' ', '-')}"
     name = f"{name}, β = {beta:.3g}: distance of the fixed point from the cluster's mean"
-    return all_hold(id, name, held, words=words)
+    return all_hold(id, name, verdicts, words=words)

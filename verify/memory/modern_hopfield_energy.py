@@ -1,4 +1,4 @@
-"""Findings of `modern-hopfield` about the energy: its range, gradient, descent and fixed points."""
+"""Findings of `modern-hopfield` on the energy: its range, gradient, descent and fixed points."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Instances = list[tuple[ModernNetwork, list[Vector]]]
 
 
 def energy(run: Run, N: int, d: int) -> Iterator[Finding]:
-    """The energy of networks of all kinds: its range, its gradient, its descent and its rest."""
+    """The energy: its range, its gradient, its descent, and convergence."""
     betas = (0.1, 1.0, 8.0, 1e6) if not run.quick else (1.0, 1e6)
     with Ball.precision(BITS):
         networks = [
@@ -38,14 +38,15 @@ def energy(run: Run, N: int, d: int) -> Iterator[Finding]:
 
 
 def library(networks: Instances) -> Finding:
-    """The energy, the update and the Jacobian of `theory.memory` in float64, beside the balls.
+    """The energy, the update and the Jacobian of `theory.memory` in float64, against balls.
 
-    With ρ = `update_rounding`/M, weights are off by the factor 1 + ρ and the update by Mρ, so that
-    √p_j(x_j − f), at most 2√p_j·M long, is off by 3√p_j·Mρ, and an entry of the Jacobian by
-    βM²(16ρ + 9ρ²), its own sum included.  The energy about x_k has squares of up to (M + ‖ξ‖)²,
-    with d + 6 roundings, and a logarithm of a mean of at least 1/N, over β.
+    With ρ = `update_rounding`/M, weights have a relative error of at most ρ and the update an error
+    of at most Mρ, so that √p_j(x_j − f), of norm at most 2√p_j·M, has one of at most 3√p_j·Mρ, and
+    an entry of the Jacobian one of at most βM²(16ρ + 9ρ²), including its own sum.  The energy about
+    x_k has squares of up to (M + ‖ξ‖)², with d + 6 roundings, and a logarithm of a mean of at least
+    1/N, over β.
     """
-    shares = []
+    fractions = []
     with Ball.precision(BITS):
         for network, states in networks:
             X, beta = floats(network.patterns), float(network.beta)
@@ -62,15 +63,15 @@ def library(networks: Instances) -> Finding:
                     (mean(p, network.patterns), update.tolist(), M * rho),
                     (network.jacobian(p), J.tolist(), beta * M**2 * (16 * rho + 9 * rho**2)),
                 ):
-                    shares.append(apart(exact, found) / bound)
-    share = float(np.max(shares))
-    name = "theory.memory's energy, update and Jacobian in float64: error over its bound"
-    words = f"at most {share:.1%} of it, {len(shares)} values"
-    return at_most("library", name, "float", share, 1.0, words=words)
+                    fractions.append(apart(exact, found) / bound)
+    fraction = float(np.max(fractions))
+    name = "error over its bound, of theory.memory's energy, update and Jacobian in float64"
+    words = f"at most {fraction:.1%}, {len(fractions)} values"
+    return at_most("library", name, "float", fraction, 1.0, words=words)
 
 
 def _range(run: Run, networks: Instances) -> Finding:
-    """½(‖ξ‖ − M)² ≤ E everywhere, E ≤ 2M² where ‖ξ‖ ≤ M; both ends are attained."""
+    """½(‖ξ‖ − M)² ≤ E everywhere, E ≤ 2M² where ‖ξ‖ ≤ M; both bounds are attained."""
     verdicts = []
     with Ball.precision(BITS):
         for network, states in networks:
@@ -87,7 +88,7 @@ def _range(run: Run, networks: Instances) -> Finding:
         equal = ModernNetwork(np.ones((3, 1)), 2.0)
         verdicts += [same(equal.energy([arb(sign)]), arb(1 - sign)) for sign in (1, -1)]
     name = "0 ≤ E ≤ 2M² for ‖ξ‖ ≤ M, E ≥ ½(‖ξ‖ − M)²"
-    words = "so it is, and equal patterns attain both ends"
+    words = "holds; equal patterns attain both bounds"
     return all_hold("range", name, verdicts, words=words)
 
 
@@ -104,16 +105,16 @@ def _gradient(networks: Instances) -> Finding:
                 curve = inner(v, v) - inner(v, mean(v, J))
                 verdicts += [same(first, inner(step, v)), same(2 * second, curve)]
     name = "f = ξ − ∇E and J = I − ∇²E = βXᵀ(diag p − ppᵀ)X"
-    words = f"equal to the power series of E within 2^{WIDTH}"
+    words = f"equal to the coefficients of power series of E within 2^{WIDTH}"
     return all_hold("gradient", name, verdicts, words=words)
 
 
 def _descent(run: Run, networks: Instances) -> Iterator[Finding]:
-    """E(ξ) − E(ξ′) − ½‖ξ′ − ξ‖² = KL(p ‖ p′)/β, ξ′ = f(ξ), and KL is ≥ 0.
+    """E(ξ) − E(ξ′) − ½‖ξ′ − ξ‖² = KL(p ‖ p′)/β, ξ′ = f(ξ), and KL ≥ 0.
 
     With L = lse, convex with ∇L = f: E = ½‖ξ‖² − L, so the left side is
-    L(ξ′) − L(ξ) − ⟨∇L(ξ), ξ′ − ξ⟩, the Bregman divergence of L; and ln p_j = β⟨x_j, ξ⟩ − βL(ξ)
-    makes it Σ_j p_j(ln p_j − ln p′_j)/β.
+    L(ξ′) − L(ξ) − ⟨∇L(ξ), ξ′ − ξ⟩, the Bregman divergence of L; and by
+    ln p_j = β⟨x_j, ξ⟩ − βL(ξ) it is Σ_j p_j(ln p_j − ln p′_j)/β.
     """
     equal, slacks, ratios = [], [], []
     with Ball.precision(BITS):
@@ -140,13 +141,13 @@ def _descent(run: Run, networks: Instances) -> Iterator[Finding]:
     least = min(ratios, default=np.inf)
     verdict = Verdict.FAILS if rising else Verdict.together(equal)
     name = f"E(t) − E(t+1) ≥ ½‖Δξ‖² ({len(slacks)} steps)"
-    others = f"{len(slacks) - strict} equal in {BITS} bits, where Gibbs' inequality KL ≥ 0 decides"
-    words = f"at least {least:.3f}·‖Δξ‖²; {strict} strict, {others}"
+    others = f"{len(slacks) - strict} equal to {BITS} bits, where KL ≥ 0 (Gibbs) decides"
+    words = f"drop ≥ {least:.3f}·‖Δξ‖²; {strict} strict, {others}"
     yield Finding("descent", name, "enclosure", least, 0.5, verdict, words, "½‖Δξ‖²")
 
 
 def _convergence(run: Run, networks: Instances) -> Finding:
-    """Residuals tend to 0, and where they are small there is a fixed point.
+    """Residuals tend to 0, and near a small residual there is a fixed point.
 
     ½Σ‖Δξ‖² ≤ E(0) bounds the least of T residuals by √(2E(0)/T); E is analytic and
     ∇E = −Δξ, so the iterates converge (Łojasiewicz), not only along subsequences.
@@ -167,20 +168,22 @@ def _convergence(run: Run, networks: Instances) -> Finding:
                 enclosed.append((float(error), t))
     widest, most = map(max, zip(*enclosed, strict=True)) if enclosed else (np.inf, 0)
     slow, found = len(verdicts) - len(enclosed), Verdict.HOLDS if enclosed else Verdict.UNDECIDED
-    name = "Theorems 1–2: iterates come to rest at a fixed point, least of t residuals ≤ √(2E(0)/t)"
-    after = f"by Banach's bound after at most {most} updates, {slow} slower or at no contraction"
+    name = "Theorems 1–2: iterates converge to a fixed point, least of t residuals ≤ √(2E(0)/t)"
+    after = (
+        f"by Banach's theorem after at most {most} updates; {slow} slower or without contraction"
+    )
     words = f"{len(enclosed)} fixed points enclosed within {widest:.3g} {after}"
     return all_hold("rest", name, [*verdicts, found], words=words)
 
 
 def instances(rng: np.random.Generator, N: int, d: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Patterns (N, d) and states (3, d): random, in two clusters, and with two nearly tied."""
+    """Patterns (N, d) and states (3, d): random, in two clusters, near ties, opposite pairs."""
     normal = rng.standard_normal
     centres = 1.5 * normal((2, d))
     clustered = centres[np.arange(N) % 2] + 0.2 * normal((N, d))
     tied = normal((N, d))
     tied[-1] = tied[0] + 2.0**-20 * normal(d)
-    # On the bisector of two far patterns the state decides late between them.
+    # Near the bisector of two distant patterns a state approaches one of them late.
     opposed = normal((N, d))
     opposed[-1] = -opposed[0]
     return {

@@ -1,8 +1,8 @@
-"""Findings of `modern-hopfield` about `constructions.retrieve`: what pruning and rounding cost.
+"""Findings of `modern-hopfield` on `constructions.retrieve`: the errors of pruning and rounding.
 
-An adversary does not know the window of scores that pruning keeps: it finds the window by trying,
-and puts all patterns but one just outside, on the other side of the origin, where the weight that
-is left out counts most.
+The adversary is not given the window of scores that pruning selects: it finds the window by
+bisection, and puts all patterns but one just outside it, on the other side of the origin, where the
+dropped weight has the largest effect.
 """
 
 from __future__ import annotations
@@ -24,52 +24,55 @@ from verify.domains import Ball
 from verify.evidence.enclosure import BITS, interval
 from verify.finding import Finding, at_most, within
 
-COUNT, QUERIES, DIMENSION = 2048, 64, 8  # of what is pruned
-FAR = 64.0  # the states' length: scores differ by 1, and patterns only by 1/FAR
-NEAREST = 0.95  # of what the bound allows, at the least, is attained
-NOTHING = 1e-14  # below the weight of what is kept, above rounding
+N_PATTERNS, N_QUERIES, DIMENSION = 2048, 64, 8  # of the pruned instances
+FAR = 64.0  # the norm of the states: scores differ by 1, patterns only by 1/FAR
+NEAREST = 0.95  # of the bound must be attained
+NOTHING = 1e-14  # below the weight of a selected pattern, above rounding
 
 
 def pruning(run: Run) -> Iterator[Finding]:
-    """The adversary's errors, of one update and of two."""
+    """The adversary's errors, for one update and for two."""
     for tolerance in (1e-2, 1e-5) if run.quick else (1e-2, 1e-5, 1e-8):
         found, width = _adversary(run, tolerance, 20.0, 1)
-        name = f"retrieve: error of pruning at tolerance {tolerance:g}, {COUNT} patterns placed"
+        name = (
+            f"retrieve: error of pruning at tolerance {tolerance:g}, {N_PATTERNS} patterns placed"
+        )
         yield within(
             f"pruning/{tolerance:g}",
-            f"{name} just outside its own window, {width:.4g}",
+            f"{name} just outside its window, {width:.4g}",
             "enclosure",
             found,
             (NEAREST, 1.0),
             words=f"{found[1]:.1%} of the bound",
             wanted=f"tolerance · max‖x‖, and above {NEAREST:.0%} of it",
         )
-    # The second update halves its weights between the one pattern and the others: slope β.
-    found, width = _adversary(run, 1e-4, math.log(COUNT - 1) / 2, 2)
+    # In the second update the weight is divided equally between the one pattern and the others: the
+    # Jacobian has norm β.
+    found, width = _adversary(run, 1e-4, math.log(N_PATTERNS - 1) / 2, 2)
     yield within(
         "pruning/two-updates",
-        f"retrieve: the same of two updates, where the second one's slope is βM² ({width:.4g})",
+        f"retrieve: the same for two updates, the Jacobian of the second of norm βM² ({width:.4g})",
         "enclosure",
         found,
         (NEAREST / 2, 0.5),
         words=f"{found[1]:.1%} of the bound",
-        wanted=f"half, as the second leaves out nothing, and above {NEAREST / 2:.1%}",
+        wanted=f"at most half, as the second drops nothing, and above {NEAREST / 2:.1%}",
     )
 
 
 def _adversary(
     run: Run, tolerance: float, beta: float, steps: int
 ) -> tuple[tuple[float, float], float]:
-    """The error over tolerance · max‖x_j‖, enclosed, and the window at which it is made."""
-    noise = run.rng.standard_normal((QUERIES + DIMENSION, DIMENSION))
-    low, high = 0.0, 8 * math.log(COUNT / tolerance) / beta
+    """The error over tolerance · max‖x_j‖, enclosed, and the window at which it is attained."""
+    noise = run.rng.standard_normal((N_QUERIES + DIMENSION, DIMENSION))
+    low, high = 0.0, 8 * math.log(N_PATTERNS / tolerance) / beta
     while high - low > 1e-9 * high:
         gap = (low + high) / 2
-        low, high = (low, gap) if _left_out(gap, noise, tolerance, beta, steps) else (gap, high)
+        low, high = (low, gap) if _is_pruned(gap, noise, tolerance, beta, steps) else (gap, high)
     patterns, states = _crowd(high, noise)
     found = _retrieved(patterns, states, tolerance, beta, steps)
     with Ball.precision(BITS):
-        # The states differ where all patterns are 0: they have one update.
+        # The states differ only in coordinates where all patterns are 0: they have the same update.
         (exact,) = updated(patterns, states[:1], beta, steps)
         size, error = max(map(norm, exactly(patterns)), key=float), arb(0)
         for row in exactly(found):
@@ -80,20 +83,21 @@ def _adversary(
 def _crowd(gap: float, noise: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Patterns (N, d) and states (m, d): scores 1 of the first pattern, and 1 − gap of the others.
 
-    But those of its own group, which are kept with it, are far below, one of half the length.  The
-    states differ where all patterns are 0; and all is turned, so that entries say nothing.
+    The other patterns of its group, which are selected with it, have much lower scores, one of half
+    the length.  The states differ only in coordinates where all patterns are 0; and everything is
+    rotated, so that single entries reveal nothing.
     """
-    patterns, states = np.zeros((COUNT, DIMENSION)), noise[:QUERIES].copy()
+    patterns, states = np.zeros((N_PATTERNS, DIMENSION)), noise[:N_QUERIES].copy()
     patterns[:, 0], patterns[:, 1] = (1 - gap) / FAR, -1.0
     patterns[:GROUP, :2] = -0.5, -0.8
     patterns[:2, :2] = (1 / FAR, 1.0), (-0.5, 0.0)
     states[:, 0], states[:, 1] = FAR, 0.0
-    turn, _ = np.linalg.qr(noise[QUERIES:])
-    return patterns @ turn, states @ turn
+    rotation, _ = np.linalg.qr(noise[N_QUERIES:])
+    return patterns @ rotation, states @ rotation
 
 
-def _left_out(gap: float, noise: np.ndarray, tolerance: float, beta: float, steps: int) -> bool:
-    """Whether the first update gives the first pattern, as if there were no others."""
+def _is_pruned(gap: float, noise: np.ndarray, tolerance: float, beta: float, steps: int) -> bool:
+    """Whether the first update returns the first pattern, so that all others were dropped."""
     patterns, states = _crowd(gap, noise)
     found = _retrieved(patterns, states, tolerance, beta, steps)
     alone = np.broadcast_to(patterns[0], states.shape)
@@ -108,12 +112,12 @@ def _retrieved(
 
 
 def in_float32(run: Run) -> Finding:
-    """Pruned and dense, where rounding of the scores, multiplied by β, is most of the error."""
+    """Pruned and dense, where β times the rounding of the scores dominates the error."""
     worst, limit, eps = 0.0, 0.0, float(torch.finfo(torch.float32).eps)
     for beta in (1.0, 3000.0):
-        X = run.rng.standard_normal((COUNT, DIMENSION))
+        X = run.rng.standard_normal((N_PATTERNS, DIMENSION))
         X = (X / np.linalg.norm(X, axis=1, keepdims=True)).astype(np.float32)
-        states = (X[:QUERIES] + X[1 : QUERIES + 1]) / 2  # as near to one pattern as to another
+        states = (X[:N_QUERIES] + X[1 : N_QUERIES + 1]) / 2  # at equal distance from two patterns
         found = exactly(retrieve(X, states, beta).numpy()[:8].astype(float))
         with Ball.precision(BITS):
             exact = updated(X.astype(float), states[:8].astype(float), beta, 1)
@@ -121,6 +125,6 @@ def in_float32(run: Run) -> Finding:
         size, M = longest(states.astype(float)), longest(X.astype(float))
         bound = rounding_bound(X.astype(float), beta, 1, size, eps) + eps * M
         worst, limit = float(np.max([worst, *np.divide(off, bound)])), max(limit, bound)
-    name = "retrieve in float32, β up to 3000: error over tolerance · max‖x‖ and rounding"
-    words = f"at most {worst:.1%} of the bound, which is at most {limit:.1e}"
+    name = "retrieve in float32, β up to 3000: error over its bound, tolerance · max‖x‖ + rounding"
+    words = f"at most {worst:.1%}; all bounds ≤ {limit:.1e}"
     return at_most("retrieve/float32", name, "float", worst, 1.0, words=words)

@@ -1,4 +1,4 @@
-"""Findings of `modern-hopfield` about storage: Theorem 3, and what the same sphere really holds."""
+"""Findings of `modern-hopfield` on storage: Theorem 3, and the capacity of the same sphere."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from verify.memory.probabilities import FALSE_ALARM
 
 # (d, β, K, p), the printed constant c, and the printed count.
 EXAMPLES = (((20, 1.0, 3.0, 1e-3), "3.15461"), ((75, 1.0, 1.0, 1e-3), "1.37188"))
-MANY = 10_000  # patterns said to be separated with the constants of the first example
-SETS = 150  # of 1000 patterns, in which pairs too close are looked for
+MANY = 10_000  # patterns of the first example that the reference calls separated
+SETS = 150  # sets of 1000 patterns, searched for pairs too close
 
 
 def storage(run: Run) -> Iterator[Finding]:
-    """Theorem 3: its constants, what they guarantee, and what the same sphere really holds."""
+    """Theorem 3: its constants, its guarantees, and the capacity of the same sphere."""
     for example, printed in EXAMPLES:
         yield _example(*example, printed)
     yield _shared_fixed_point()
@@ -35,15 +35,15 @@ def storage(run: Run) -> Iterator[Finding]:
 
 
 def _example(d: int, beta: float, K: float, p: float, printed: str) -> Finding:
-    """Five digits of c are compared with what is printed, 28 with the theory package."""
+    """Five digits of c are compared with the printed value, 28 with the theory package."""
     bound, union = stored_patterns_bound(d, beta, K, p), union_bound_patterns(d, beta, K, p)
     with Ball.precision(BITS):
         c, count = storage_constants(d, beta, K, p)
-        pairs = ((c, bound.c), (count, bound.count))
+        pairs = ((c, bound.c), (count, bound.n_patterns))
         equal = all(abs(u / arb(v) - 1) < 1e-28 for u, v in pairs)
         verdicts = [
             Verdict.of(f"{float(c):.5f}" == printed and bound.applies and equal),
-            below(expected_failures(int(mpmath.ceil(bound.count)), d, beta, K), arb(p)),
+            below(expected_failures(int(mpmath.ceil(bound.n_patterns)), d, beta, K), arb(p)),
             below(expected_failures(union, d, beta, K), arb(p)),
             below(arb(p), expected_failures(union + 1, d, beta, K)),
         ]
@@ -54,11 +54,11 @@ def _example(d: int, beta: float, K: float, p: float, printed: str) -> Finding:
 
 
 def _shared_fixed_point() -> Finding:
-    """Theorem 3 as printed, at β = 1/100: it promises patterns that cannot be stored.
+    """Theorem 3 as printed, at β = 1/100: it guarantees patterns that cannot be stored.
 
     The update's Jacobian, β times a covariance of patterns, is at most βM² < 1, so f is a
-    contraction of R^d with one fixed point, and disjoint balls cannot each have one of their own.
-    For β → 0 the promise grows, as 1/√(2e·βM²).
+    contraction of R^d with one fixed point, and disjoint balls cannot each contain one.
+    For β → 0 the guarantee grows, as 1/√(2e·βM²).
     """
     d, beta, K, p = 3, 0.01, 0.5, 1e-3
     with Ball.precision(BITS):
@@ -66,18 +66,19 @@ def _shared_fixed_point() -> Finding:
         applies = stored_patterns_bound(d, beta, K, p).applies
         shown, found = Verdict.of(bool(applies and slope < 1 and count > 2)), interval(count)
     name = f"Theorem 3 needs a lower bound on β: β = {beta:g}, K = {K:g}, d = {d}, p = {p:g}"
-    why = f"the slope of f is at most βM² = {float(slope):.3g}: all patterns share one fixed point"
-    words = f"its hypothesis holds and promises {float(count):.1f} patterns, but {why}"
-    wanted = "at most 1 pattern with a fixed point of its own"
+    why = f"‖Jacobian‖ ≤ βM² = {float(slope):.3g}: all patterns share one fixed point"
+    words = f"its hypothesis holds and it guarantees {float(count):.1f} patterns, but {why}"
+    wanted = "at most 1 pattern with its own fixed point"
     return Finding("theorem-3/small-beta", name, "enclosure", found, 1, shown, words, wanted)
 
 
 def _many(run: Run) -> Finding:
-    """Sets of 1000 patterns at the separation that 10 000 need: how many hold a pair too close.
+    """The number of sets of 1000 patterns with a pair closer than the separation for 10 000.
 
-    With q the chance of a pair and C = C(1000, 2), pairs being independent two by two on a sphere
-    (of three points too), Bonferroni puts the chance of a set between Cq − (Cq)²/2 and Cq.  Of all
-    10 000, V pairs are too close, of mean μ and variance below μ: P(V = 0) ≤ 1/μ (Chebyshev).
+    Let q be the probability for a pair and C = C(1000, 2).  Pairs on a sphere are pairwise
+    independent (also two pairs of three points), so by Bonferroni the probability for a set is
+    between Cq − (Cq)²/2 and Cq.  Of all 10 000, V pairs are too close, with mean μ and variance
+    below μ: P(V = 0) ≤ 1/μ (Chebyshev).
     """
     d, beta, K, _ = EXAMPLES[0][0]
     with Ball.precision(BITS):
@@ -91,14 +92,14 @@ def _many(run: Run) -> Finding:
     low = int((bdtr(counts, sets, expected - expected**2 / 2) > FALSE_ALARM / 2).argmax())
     high = int((bdtrc(counts, sets, expected) <= FALSE_ALARM / 2).argmax())
     name = f"do {MANY} random patterns meet the condition (β = 1, K = 3, d = 20)?"
-    of_all = f"{MANY} hold {mean:.1f} on average, and none with probability at most {1 / mean:.1%}"
-    words = f"{hit} of {sets} sets of {size} hold a pair too close; {of_all}"
+    of_all = f"{MANY} contain {mean:.1f} on average, and none with probability ≤ {1 / mean:.1%}"
+    words = f"{hit} of {sets} sets of {size} contain a pair too close; {of_all}"
     wanted = f"{low} … {high} of the sets, except with probability {FALSE_ALARM:g}"
     return within("too-close", name, "statistical", hit, (low, high), words=words, wanted=wanted)
 
 
 def _separated_patterns(run: Run) -> Finding:
-    """So many patterns that the union bound allows a false alarm as rarely as all others."""
+    """As many patterns as the union bound allows at the probability of a false alarm."""
     d, beta, K, _ = EXAMPLES[1][0]
     N = union_bound_patterns(d, beta, K, FALSE_ALARM)
     required = float(required_separation(N, beta, K * np.sqrt(d - 1)))

@@ -1,4 +1,4 @@
-"""Findings on tokens that start orthogonal: one equation, its late rate and its slow phase."""
+"""Findings on tokens that start orthogonal: the scalar equation, its late rate, its slow phase."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from flint import arb, fmpq
 
 from theory.memory.orthogonal_start import escape_time, orthogonal_gap, orthogonal_start
-from theory.memory.sphere import INTEGRATION, KINDS, sphere_flow
+from theory.memory.sphere import INTEGRATION, SPHERE_FORMS, sphere_flow
 from theory.memory.sphere_balls import escape_ratio_bounds, escape_time_ball
 from verify.claim import Run
 from verify.domains import Ball
 from verify.evidence.enclosure import all_hold, below, interval
 from verify.finding import Finding, Verdict, at_most
 
-AGREEMENT = 1e-8  # what is claimed of the n tokens and the equation for their inner product
+AGREEMENT = 1e-8  # of the n tokens with the equation for their inner product
 PRINTED_TIMES = {4.0: (9.67, 0.005), 9.0: (465.5, 0.05)}  # and half a unit of their last digit
 
 
@@ -33,63 +33,64 @@ def all_tokens(run: Run) -> Finding:
     """All inner products of n tokens against γ(t), in SA and USA."""
     sizes = ((2, 4.0), (5, 1.0), (8, 2.0), (3, 0.0))[: 1 if run.quick else 4]
     errors, cases = [], []
-    for (n, beta), kind in product(sizes, KINDS):
-        # In USA all goes faster by e^β/n and more.
-        end = 1.2 * escape_time(beta, n, 0.999, kind, digits=15)
+    for (n, beta), form in product(sizes, SPHERE_FORMS):
+        # USA is faster by a factor e^β/n or more.
+        end = 1.2 * escape_time(beta, n, 0.999, form, digits=15)
         times = np.linspace(0, end, 25)
         basis, _ = np.linalg.qr(run.rng.standard_normal((n, n)))
-        tokens = sphere_flow(basis, beta, times, kind).tokens
+        tokens = sphere_flow(basis, beta, times, form).tokens
         products = (tokens @ tokens.swapaxes(-1, -2))[:, ~np.eye(n, dtype=bool)]
-        errors.append(abs(products - orthogonal_start(n, beta, times, kind)[:, None]).max())
-        cases.append(f"n = {n}, β = {beta:g}, {kind}")
+        errors.append(abs(products - orthogonal_start(n, beta, times, form)[:, None]).max())
+        cases.append(f"n = {n}, β = {beta:g}, {form}")
     worst, where = float(np.max(errors)), cases[int(np.argmax(errors))]
-    name = f"all inner products of n tokens are γ(t), {2 * len(sizes)} cases"
-    words = f"apart by at most {worst:.1e} ({where})"
+    name = f"distance of the inner products of n tokens from γ(t), {2 * len(sizes)} cases"
+    words = f"at most {worst:.1e} ({where})"
     return at_most("equation", name, "float", worst, AGREEMENT, words=words)
 
 
 def tanh() -> Finding:
     """Two tokens at β = 0."""
     times = np.linspace(0, 10, 101)
-    computed = np.array([orthogonal_start(2, 0.0, times, kind) for kind in KINDS])
+    computed = np.array([orthogonal_start(2, 0.0, times, form) for form in SPHERE_FORMS])
     error = float(abs(computed - np.tanh(times)).max())
-    return at_most("tanh", "n = 2, β = 0: γ is tanh t, off by", "float", error, 1e-10)
+    return at_most("tanh", "n = 2, β = 0: distance of γ(t) from tanh t", "float", error, 1e-10)
 
 
 def late_rate(quick: bool) -> Finding:
-    """Between two times the mean of −(ln(1 − γ))' is at most 2 and at least 2 − Cδ.
+    """The mean over an interval of times of −(ln(1 − γ))' is at most 2 and at least 2 − Cδ.
 
-    C = (2/n)(n − 1 + βe^{βδ}), δ = 1 − γ at the earlier one: see theory/memory/orthogonal_start.py.
+    C = (2/n)(n − 1 + βe^{βδ}), δ = 1 − γ at its start: see theory/memory/orthogonal_start.py.
     """
     cases = [(2, 4.0), (16, 1.0)] if quick else list(product((2, 5, 16), (0.0, 1.0, 4.0)))
-    least, last, shares = [], [], []
+    least, last, fractions = [], [], []
     for n, beta in cases:
         times = escape_time(beta, n, digits=15) + np.linspace(0, 8, 17)
         gap = orthogonal_gap(n, beta, times)
         rate = -np.diff(np.log(gap)) / np.diff(times)
         slack = 2 * INTEGRATION / np.diff(times)
         below = (2 / n) * (n - 1 + beta * np.exp(beta * gap[:-1])) * gap[:-1]
-        shares += [(2 - rate) / (below + slack), (rate - 2) / slack]
+        fractions += [(2 - rate) / (below + slack), (rate - 2) / slack]
         guaranteed = orthogonal_start(n, beta, [1 / n])[0] / (2 * n * np.exp(2 * beta))
         least.append((rate / guaranteed).min())
         last.append(rate[-1])
     name = "late rate −(ln(1 − γ))' of SA, 0 ≤ 2 − rate ≤ (2/n)(n − 1 + β·e^(βδ))·δ, δ = 1 − γ"
-    share, above = (
-        float(np.max(shares)),
+    fraction, above = (
+        float(np.max(fractions)),
         f"{np.min(least):.0f} times the guaranteed γ(1/n)/(2n·e^(2β))",
     )
-    bounded = f"2 − rate at most {share:.0%} of its bound; at least {above}"
+    bounded = f"2 − rate ≤ {fraction:.0%} of its bound; rate at least {above}"
     words = f"at least {np.min(last):.9f} at the end, {bounded}"
-    return at_most("late-rate", name, "float", share, 1.0, words=words)
+    return at_most("late-rate", name, "float", fraction, 1.0, words=words)
 
 
 def slow_phase() -> Iterator[Finding]:
-    """The enclosed time to γ = .99 for two tokens, the figures in the reference, and the code's."""
+    """The time to γ = .99 for two tokens: enclosed, as printed, and by the library."""
     for beta, (printed, half_digit) in PRINTED_TIMES.items():
         computed = escape_time(beta)
         with Ball.precision(128):
             time = escape_time_ball(beta, arb(fmpq(99, 100)))
-            # The code's .99 is a float64; 1/g' = 1/(1 − g²)… < 60 there, and 30 digits are carried.
+            # The library's .99 is a float64; there 1/g' = 1/(1 − g²)… < 60; it computes with 30
+            # digits.
             near = below(abs(time - computed), 2.0**-52 * (60 + time))
             as_printed = below(abs(time - printed), arb(half_digit))
         verdict = Verdict.together([near, as_printed])
@@ -99,7 +100,7 @@ def slow_phase() -> Iterator[Finding]:
 
 
 def _asymptotic_time() -> Finding:
-    """t·2β/e^β is within its bounds, so it tends to 1."""
+    """t·2β/e^β satisfies its bounds, so it tends to 1."""
     betas, verdicts, ratios = (4.0, 9.0, 16.0, 30.0, 100.0, 1000.0), [], []
     for beta in betas:
         with Ball.precision(256):

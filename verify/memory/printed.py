@@ -1,4 +1,4 @@
-"""Mistakes in print about attention dynamics, each demonstrated, and the corrected statement."""
+"""Errata on attention dynamics: a counterexample to each, and the corrected statement."""
 
 from __future__ import annotations
 
@@ -48,41 +48,44 @@ def decay_at_the_start() -> Finding:
             bound(2, arb(fmpq(468, 10_000)), zero) < 1,
             bound(2, zero, early) < gap(early),
         ]
-        kept = [
+        satisfied = [
             bound(2, arb(fmpq(469, 10_000)), zero) > 1,
             bound(3, zero, zero) > 1,
             bound(2, zero, later) > gap(later),
         ]
-        wrong, at_start = Verdict.of(all(map(bool, violated + kept))), bound(2, zero, zero)
+        wrong, at_start = Verdict.of(all(map(bool, violated + satisfied))), bound(2, zero, zero)
     name = "1 − γ(t) ≤ ½·exp((n²e^β/2 − nt)/(n + e^(β/2))), all t"
-    words = f"at t = 0, n = 2, β = 0 it reads 1 ≤ {float(at_start):.6f}; violated to t = 0.0717"
-    wanted = "shown to be wrong there"
+    words = f"at t = 0, n = 2, β = 0 it reads 1 ≤ {float(at_start):.6f}; violated until t = 0.0717"
+    wanted = "violated at these t"
     found = interval(at_start)
     return Finding("clustering-decay", name, "enclosure", found, 1.0, wrong, words, wanted)
 
 
 def decay_later() -> Finding:
-    """It holds from t = n·e^β/2 on: until γ = ½, γ' ≥ 1/(e^β + n − 1), as (1 − γ) ≥ ½,
+    """The bound holds from t = n·e^β/2 on: until γ = ½, γ' ≥ 1/(e^β + n − 1), as (1 − γ) ≥ ½,
     (n − 1)γ + 1 ≥ 1 and e^β/e^{βγ} ≤ e^β; that takes at most (e^β + n − 1)/2 ≤ n·e^β/2; from then
     on the rate is at least its value at γ = ½, (n + 1)/(e^{β/2} + n − 1), which is at least
     n/(n + e^{β/2}).
     """
-    shares = []
+    fractions = []
     for n, beta in ((2, 0.0), (2, 2.0), (5, 1.0), (16, 0.5)):
         times = n * np.exp(beta) / 2 + np.linspace(0, 10, 21)
         bound = (n * n * np.exp(beta) / 2 - n * times) / (n + np.exp(beta / 2))
-        shares.append(orthogonal_gap(n, beta, times) / (0.5 * np.exp(bound)))
-    share = float(np.max(shares))
+        fractions.append(orthogonal_gap(n, beta, times) / (0.5 * np.exp(bound)))
+    fraction = float(np.max(fractions))
     name = "the same bound from t = n·e^β/2 on, 4 pairs of n and β"
-    words = f"1 − γ is at most {share:.0%} of it"
-    return at_most("clustering-decay/corrected", name, "float", share, 1 + INTEGRATION, words=words)
+    words = f"1 − γ ≤ {fraction:.0%} of the bound"
+    return at_most(
+        "clustering-decay/corrected", name, "float", fraction, 1 + INTEGRATION, words=words
+    )
 
 
 def pairs_from_a_point() -> Finding:
-    """From 1 − ⟨x_i, x⟩ ≤ ε for all i follows 1 − ⟨x_i, x_j⟩ ≤ 4ε, not ε as one proof has it.
+    """From 1 − ⟨x_i, x⟩ ≤ ε for all i follows 1 − ⟨x_i, x_j⟩ ≤ 4ε, and not ε as in the proof.
 
-    ‖x_i − x_j‖ ≤ 2√(2ε) gives 4.  Two tokens on either side of x at the rational angle with cosine
-    c = (1 − q²)/(1 + q²) have ε = 1 − c and 1 − ⟨x_i, x_j⟩ = 2(1 − c²) = 2(1 + c)·ε: up to 4.
+    ‖x_i − x_j‖ ≤ 2√(2ε) gives 4.  Two tokens on opposite sides of x, at the rational angle with
+    cosine c = (1 − q²)/(1 + q²) have ε = 1 − c and 1 − ⟨x_i, x_j⟩ = 2(1 − c²) = 2(1 + c)·ε: up to
+    4.
     """
     ratios = []
     for q in (fmpq(1, k) for k in (1, 2, 3, 10, 1000)):
@@ -90,6 +93,6 @@ def pairs_from_a_point() -> Finding:
         ratios.append((1 - (c * c - s * s)) / (1 - c))
     found, name = [float(r) for r in ratios], "1 − ⟨x_i, x_j⟩ ≤ ε for tokens with 1 − ⟨x_i, x⟩ ≤ ε"
     verdict = Verdict.of(all(1 < r <= 4 for r in ratios) and ratios[-1] > fmpq(3999, 1000))
-    words = f"it is {', '.join(f'{r:.6g}' for r in found)} times ε at 5 rational pairs"
-    wanted = "above 1, as printed, and at most 4"
+    words = f"it is {', '.join(f'{r:.6g}' for r in found)} times ε for 5 rational pairs"
+    wanted = "above the printed 1, and at most 4"
     return Finding("clustering-pairs", name, "exact", found, [1, 4], verdict, words, wanted)

@@ -1,26 +1,27 @@
-"""Findings on chances: what was counted in independent trials, beside what is stated."""
+"""Findings on probabilities: counts of independent trials against stated probabilities."""
 
 from __future__ import annotations
 
 from theory.memory.capacity import clopper_pearson
 from verify.finding import Finding, Verdict, within
 
-FALSE_ALARM = 1e-7  # the chance that such a finding fails, whatever the seed, where it is true
+FALSE_ALARM = 1e-7  # a bound on the probability that such a finding fails although it is true
 
 
 def mostly(
-    id: str, name: str, count: int, trials: int, share: float, *, words: str, wanted: str = ""
+    id: str, name: str, count: int, trials: int, fraction: float, *, words: str, wanted: str = ""
 ) -> Finding:
-    """More than this share of the trials succeeded: it fails only if the chance is surely below.
+    """More than a fraction of the trials succeeded; fails if the probability is below it, by test.
 
-    By Clopper–Pearson, so that what was merely observed fails at no seed where it is true.
+    The test is Clopper–Pearson's at level FALSE_ALARM, so that an observation that is true fails at
+    no seed; it may be undecided.
     """
     _, high = clopper_pearson(count, trials, 1 - 2 * FALSE_ALARM)
-    few = Verdict.FAILS if high < share else Verdict.UNDECIDED
-    verdict = Verdict.HOLDS if count > share * trials else few
+    few = Verdict.FAILS if high < fraction else Verdict.UNDECIDED
+    verdict = Verdict.HOLDS if count > fraction * trials else few
     words = f"{count} of {trials} {words}"
-    wanted = wanted or f"more than {share:g} of them (observed)"
-    return Finding(id, name, "statistical", count, share * trials, verdict, words, wanted)
+    wanted = wanted or f"more than {fraction:g} of them (observed)"
+    return Finding(id, name, "statistical", count, fraction * trials, verdict, words, wanted)
 
 
 def covers(
@@ -32,7 +33,7 @@ def covers(
     words: str = "",
     wanted: str = "",
 ) -> Finding:
-    """A confidence interval that is missed with a chance of FALSE_ALARM holds the stated number."""
+    """A confidence interval of error probability FALSE_ALARM contains the stated number."""
     low, high = interval
     detail = f"the interval is {low:.6f} … {high:.6f}"
     verdict = within(id, name, "statistical", stated, interval).verdict

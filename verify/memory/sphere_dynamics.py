@@ -21,7 +21,7 @@ from verify.evidence.enclosure import apart, coincide
 from verify.evidence.size import size
 from verify.finding import Finding, at_most, same, within
 
-STEP = 0.25  # of the layers that are compared with their definition
+STEP = 0.25  # the step size of the layers compared with their definition
 WIDTH = -150  # 200 bits leave balls narrower than 2^WIDTH
 
 
@@ -32,7 +32,7 @@ def euler_findings(run: Run, X: np.ndarray, beta: float) -> Iterator[Finding]:
     models = [build(STEP, L) for L in (1, 2, 50)]
     yield size(models[-1], "clustering", d=d, L=50)
     weights = [model.n_parameters for model in models]
-    name = "weights of 1, 2 and 50 layers, which are one: 6d² + 2d"
+    name = "parameters of 1, 2 and 50 layers, which share them: 6d² + 2d"
     yield same("weights", name, weights, [6 * d * d + 2 * d] * 3)
     yield _layers(build(STEP, 8), X, beta)
     yield _enclosed(models[0], X, beta)
@@ -41,7 +41,7 @@ def euler_findings(run: Run, X: np.ndarray, beta: float) -> Iterator[Finding]:
 
 
 def _layers(model: Transformer, X: np.ndarray, beta: float) -> Finding:
-    """Every layer against its formula in balls, from the stream that it was given."""
+    """Every layer against its formula in balls, from the residual stream before it."""
     states = [H.numpy() for H in model.streams(X)]
     with Ball.precision(200):
         errors = [
@@ -50,7 +50,7 @@ def _layers(model: Transformer, X: np.ndarray, beta: float) -> Finding:
         ]
     n, d = X.shape
     layer, bound = int(np.argmax(errors)), step_rounding(n, d, beta, STEP)
-    name = "each of 8 layers is normalise(x + h·softmax(β⟨x, x⟩)x), off by"
+    name = "distance of each of 8 layers from normalise(x + h·softmax(β⟨x, x⟩)x)"
     detail = f"layer {layer + 1} from {states[layer].tolist()}"
     return at_most("layers/float", name, "float", errors[layer], bound, detail=detail)
 
@@ -64,21 +64,21 @@ def _enclosed(model: Transformer, X: np.ndarray, beta: float) -> Finding:
 
 
 def _pair_stays(model: Transformer, d: int) -> Finding:
-    """x and −x: both pulled along themselves, so no layer moves them."""
-    # (3/5, 4/5, 0, …): of length 1 exactly, where the rows of X are so to rounding only.
+    """x and −x are unchanged, as their updates are multiples of themselves."""
+    # (3/5, 4/5, 0, …) has length exactly 1; the rows of X have it up to rounding.
     x = [fmpq(3, 5), fmpq(4, 5), *[fmpq(0)] * (d - 2)]
     with Ball.precision(200):
         pair = [[arb(entry) for entry in x], [arb(-entry) for entry in x]]
         moved = outputs(model, written(model, Ball(), pair), Ball()).tolist()
-        name = "5 layers leave an antipodal pair where it is"
+        name = "5 layers leave an antipodal pair unchanged"
         return coincide("pair", name, moved, pair, width=WIDTH)
 
 
 def _order(models: list[Transformer], X: np.ndarray, beta: float) -> Finding:
-    """The distance to the flow at time 1 for h, h/2, h/4: the power of h nearest to it is 1.
+    """The distance to the flow at time 1 for h, h/2, h/4 has order 1.
 
-    A one-step method has an error c·h^p + O(h^{p+1}); ratios 2^p of whole p are told apart at their
-    geometric means, 1 from 2 at 2^{3/2}.
+    A one-step method has an error c·h^p + O(h^{p+1}); the ratios 2^p of integers p are separated by
+    their geometric means, orders 1 and 2 by 2^{3/2}.
     """
     exact, bound = sphere_flow(X, beta, [1.0]).tokens[0], (2**0.5, 2**1.5)
     errors = [float(abs(model(X).numpy() - exact).max()) for model in models]
@@ -86,5 +86,5 @@ def _order(models: list[Transformer], X: np.ndarray, beta: float) -> Finding:
     name = "distance to the flow at time 1 of 16, 32, 64 layers"
     distances = ", ".join(f"{error:.1e}" for error in errors)
     words = f"{distances}: ratios {', '.join(f'{ratio:.2f}' for ratio in ratios)}"
-    wanted = "ratio 2, nearer than 1 and 4: the first power of the step"
+    wanted = "nearer to 2 than to 1 and 4: order 1"
     return within("order", name, "float", ratios, bound, words=words, wanted=wanted)

@@ -1,6 +1,6 @@
-"""Models of modern Hopfield networks beside their definition in balls and torch's attention.
+"""Models of modern Hopfield networks against their definition in balls and torch's attention.
 
-Float64 is compared within `rounding_bound`.
+Float64 values are compared within `rounding_bound`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from verify.finding import Finding, at_most, same
 def in_floats(
     patterns: np.ndarray, states: np.ndarray, beta: float, steps: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The same, rounded to float64 (m, d), and how far a computation in float64 can be off (m,)."""
+    """The states after `steps` updates, rounded (m, d), and bounds on float64's error (m,)."""
     with Ball.precision(BITS):
         exact = updated(patterns, states, beta, steps)
     rounded = np.array([[float(u) for u in xi] for xi in exact])
@@ -34,7 +34,7 @@ def in_floats(
 def equals_definition(
     model: Transformer, X: np.ndarray, queries: np.ndarray, beta: float, steps: int
 ) -> Finding:
-    """The transformer in balls and the definition in balls have a real number in common."""
+    """Enclosures of the transformer's outputs and of the definition overlap."""
     with Ball.precision(BITS):
         got = outputs(model, model.prompt(queries), Ball()).tolist()
         wanted = updated(X, queries, beta, steps)
@@ -45,12 +45,12 @@ def equals_definition(
 
 
 def slow_network(X: np.ndarray) -> tuple[np.ndarray, float]:
-    """The patterns, one more opposite to the longest, and β = 1/M²: iterates stay well apart."""
+    """The patterns, one opposite to the longest, and β = 1/M²: successive iterates differ."""
     X = np.concatenate([X, -2 * X[[(X * X).sum(1).argmax()]]])
     return X, float(1 / (X * X).sum(1).max())
 
 
-def as_many_as_asked(
+def numbers_of_updates(
     run: Run,
     id: str,
     name: str,
@@ -80,8 +80,7 @@ def torch_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray, beta: float) ->
 def update_against_torch(
     model: Transformer, X: np.ndarray, queries: np.ndarray, beta: float
 ) -> Finding:
-    """An update is attention of the queries to keys and values X; either side is off by its
-    rounding."""
+    """An update is attention of the queries to keys and values X, up to the rounding of both."""
     off = longest(model(queries).numpy() - torch_attention(queries, X, X, beta))
     name = "distance of modern_hopfield_update from torch's scaled_dot_product_attention(scale=β)"
     bound = 2 * rounding_bound(X, beta, 1, longest(queries))
@@ -91,7 +90,7 @@ def update_against_torch(
 def layer_against_torch(
     model: Transformer, weights: list[np.ndarray], Y: np.ndarray, R: np.ndarray, beta: float
 ) -> Finding:
-    """The keys, queries and values are exact; W_V takes d_k products on either side of softmax."""
+    """Keys, queries and values are exact; W_V adds d_k rounded products on either side."""
     W_Q, W_K, W_V = weights
     Q, K = R @ W_Q, Y @ W_K
     off = longest(model(Y, R).numpy() - torch_attention(Q, K, K @ W_V, beta))
@@ -107,7 +106,7 @@ def updates_against_torch(run: Run, X: np.ndarray, query: np.ndarray) -> Finding
     applied = [query]
     for _ in range(3):
         applied.append(torch_attention(applied[-1], X, X, beta))
-    # Both are off by at most the bound of the longer.
+    # The errors of both are at most the bound for more updates.
     bounds = [2 * rounding_bound(X, beta, steps + 1, longest(query)) for steps in range(3)]
-    name = "steps = 0, 1, 2 is torch's attention applied so many times, not once more"
-    return as_many_as_asked(run, "torch/steps", name, (X, beta), applied, bounds)
+    name = "steps = 0, 1, 2 is torch's attention applied exactly as many times"
+    return numbers_of_updates(run, "torch/steps", name, (X, beta), applied, bounds)

@@ -1,4 +1,4 @@
-"""What kinds of parameters cannot express: symmetric weights, orders, and what overflows."""
+"""Bad input that kinds of parameters do not express: symmetric weights, orders, overflow."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ PAIR, SWAP, NETWORK = np.eye(2), [[0, 1], [1, 0]], np.ones((5, 3))
         (lambda: M.mixture([[1, 1], [1, 1]]), "patterns"),
         # modern networks
         (lambda: M.cluster_radius(NETWORK, [0, 0], 1.0), "cluster"),
-        (lambda: M.update_rounding(10**7, 5, 1.0, 1.0, 1.0, 2**-23), "N"),
+        (lambda: M.update_rounding(10**7, 5, 1.0, 1.0, 1.0, 2**-23), "n_patterns"),
         (lambda: M.separation(1e200 * NETWORK), "patterns"),
         (lambda: M.cluster_radius(1e200 * NETWORK, [0], 1.0), "patterns"),
         (lambda: M.modern_hopfield_energy([[1e-3]], [1e160], 1.0), "energy states"),
