@@ -50,7 +50,7 @@ def closure(A: Tensor) -> Tensor:
 
 def drawn(count: int, n: int, p: float) -> tuple[Tensor, Tensor]:
     """Graphs ER(n, p) (count, n, n) on the device, and who is connected in them."""
-    A = random_graphs(count, n, p, GENERATOR)
+    A = random_graphs(count, n, p, seed=GENERATOR)
     R = connected(A)
     R[-1, -1, -1].item()  # wait for the device
     return A, R

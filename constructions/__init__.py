@@ -15,7 +15,7 @@ model = shortcut(S4, max_length=1000)   # six layers, whatever the length
 model(words)                # letters (…, T) → the state after each, (…, T)
 
 from constructions import tripling
-model = tripling(n=28, layers=3)
+model = tripling(n_nodes=28, n_layers=3)
 model(A)                    # adjacency (…, 28, 28) → where the distance is at most 27
 
 from constructions import adder
@@ -60,3 +60,7 @@ __all__ += arithmetic.__all__ + computation.__all__ + graphs.__all__ + language.
 __all__ += memory.__all__
 __all__ += regression.__all__ + retrieval.__all__ + sensitivity.__all__
 __all__ += structures.__all__
+
+# Names too general for the top level are imported from their topic.
+del search
+__all__ = [name for name in __all__ if name != "search"]

@@ -3,7 +3,7 @@
 Prints how many pairs of a random graph each layer of tripling and squaring leaves unseen, a model
 that counts instead of connecting, and what five constructions take; and draws all of it:
 
-    python examples/graph_connectivity.py [--nodes N] [--seed S] [--plot PICTURE]
+    python examples/graph_connectivity.py [--n-nodes N] [--seed S] [--plot PICTURE]
 """
 
 import argparse
@@ -13,10 +13,11 @@ import numpy as np
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
-from constructions import disentangled, search, squaring, tripling
+from constructions import disentangled, squaring, tripling
+from constructions.graphs import search
 from theory.graphs import (
-    both_ways,
     components,
+    directed_edges,
     distances,
     erdos_renyi,
     path,
@@ -32,17 +33,17 @@ COLOURS = ListedColormap(["white", "#1f5fa8", "#e08214"])
 COLUMNS = "tripling", "squaring", "pointers", "machine", "search"
 
 options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-options.add_argument("--nodes", type=int, default=24, help="of the random graph, 6 to 60")
+options.add_argument("--n-nodes", type=int, default=24, help="of the random graph, 6 to 60")
 options.add_argument("--seed", type=int, default=0)
 options.add_argument("--plot", type=Path, default=Path("graph_connectivity.png"))
 given = options.parse_args()
-if not 6 <= given.nodes <= 60 or given.seed < 0:
+if not 6 <= given.n_nodes <= 60 or given.seed < 0:
     options.error("give 6 to 60 nodes and a seed that is at least 0")
 try:
     picture_file(given.plot)
 except InputError as error:
     options.error(str(error))
-n = given.nodes
+n = given.n_nodes
 
 # The random graph of the largest diameter among many, its nodes in the order of their components.
 drawn = erdos_renyi(300, n, 1.1 / n, given.seed)
@@ -67,8 +68,8 @@ for name, build in (("tripling", tripling), ("squaring", squaring)):
 k = 8
 blocks = np.tile(np.eye(k), (4, 1))
 blocks[3 * k :] += 0.5 * np.ones((k, k))
-far_ends = float(disentangled(k, 1, read_out=blocks).logits(path(k))[0, 5])
-counting = disentangled(k, 1, read_out=blocks, bias=-far_ends / 2)
+far_ends = float(disentangled(k, 1, unembedding=blocks).logits(path(k))[0, 5])
+counting = disentangled(k, 1, unembedding=blocks, bias=-far_ends / 2)
 chain, cliques = counting(path(k)).numpy(), counting(two_clique(k)).numpy()
 across = cliques[: k // 2, k // 2 :]
 print(f"\nOne layer reaches 3.  A read-out that also counts connects the path of {k} nodes:")
@@ -82,7 +83,7 @@ found = {name: on_graph(graph) for name, graph in graphs.items()}
 for name, counts in found.items():
     print(f"{graphs[name].diameter:4}{''.join(f'{counts[name]:10}' for name in COLUMNS)}")
 
-source, edges = int(far.max(1).argmax()), both_ways(A)
+source, edges = int(far.max(1).argmax()), directed_edges(A)
 model = search(n, len(edges))
 said = model.interface.found(model.generate(model.interface.prompt(edges, source), n))
 print(f"\nThe search from node {source}, a token for each node: {' '.join(map(str, said))} ⊥")

@@ -1,6 +1,20 @@
 """A small model of every public construction, and inputs that it takes."""
 
+from typing import Any
+
+import constructions
 from theory import computation, graphs
+
+TOPICS = (
+    *("arithmetic", "computation", "graphs", "language", "memory", "regression", "retrieval"),
+    *("sensitivity", "structures"),
+)
+PUBLIC: dict[str, Any] = {
+    name: getattr(topic, name)
+    for topic in (getattr(constructions, topic) for topic in TOPICS)
+    for name in topic.__all__
+}
+"""What the topics of `constructions` export, of which some is not at the top level."""
 
 MODELS = {
     # builder: its arguments and the inputs

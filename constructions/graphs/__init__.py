@@ -1,4 +1,8 @@
-"""Graphs in transformers: who is connected with whom; one construction per file."""
+"""Transformers on graphs: connected pairs of nodes, and graph search; one construction per file.
+
+`search` is imported from here (`from constructions.graphs import search`); it is not a name of the
+top level of `constructions`.  It is a model; `theory.graphs.search` is the algorithm.
+"""
 
 from constructions.graphs.disentangled import disentangled
 from constructions.graphs.search import search

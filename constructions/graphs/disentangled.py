@@ -1,23 +1,23 @@
-"""The disentangled transformer on a graph: every layer appends its output to the stream.
+"""The disentangled transformer on graphs: every layer appends its output to the residual stream.
 
     h_0 = [I, A],   h_{l+1} = [h_l, S_l h_l],   S_l = relu(h_l W_l h_lᵀ)/n,   outputs h_L O + bias
 
-with tokens as rows: token i begins as (e_i, row i of A), and A has ones on its diagonal.  It is the
-model that [Ye2026] takes from [Friedman2023] and [Nichani2024].  A layer is one head with relu
-scores, whose queries are h_l W_l, whose keys and values are h_l, and which writes into new columns:
+with tokens as rows: token i is embedded as (e_i, row i of A), and A has ones on its diagonal.  It
+is the model of [Ye2026], after [Friedman2023] and [Nichani2024].  A layer is one head with relu
+scores; its queries are h_l W_l, its keys and values h_l, and its output is written to new columns:
 after L layers the stream has 2^(L+1) blocks of n columns.
 
-By default W_l = n·I, which cancels the division by n, and O is the sum of all blocks.  Then S =
-hhᵀ, since no number is negative, the output is the polynomial s_L(A) of `theory.graphs.tripling`,
-of degree 3^L with all coefficients positive, and
+By default W_l = n·I, which cancels the division by n, and O sums all blocks.  All entries are then
+nonnegative, so S = hhᵀ, the output is the polynomial s_L(A) of `theory.graphs.tripling`, of degree
+3^L with all coefficients positive, and
 
     output_ij > 0   iff   dist(i, j) ≤ 3^L,   and output_ij = 0 otherwise.
 
 `tripling` has an output of the same support at width n: there the stream follows K ← K + K³ from
 K = A, and here the products K_ij = ⟨h_i, h_j⟩ follow the same recursion from K = I + A².
 
-Weights that do not depend on the labels of nodes are A ⊗ I + B ⊗ J (`theory.graphs.kronecker`): I
-composes neighbourhoods, J counts.
+Weights that are invariant under relabelling of nodes have the form A ⊗ I + B ⊗ J
+(`theory.graphs.kronecker`): I composes neighbourhoods, J counts.
 """
 
 from __future__ import annotations
@@ -37,47 +37,50 @@ from theory import machine
 from theory.graphs.disentangled import disentangled_features
 from theory.kinds import Count, Finite, InputError, Many, Matrix, Reals, Steps, shown
 
-BEYOND = 200  # layers: 2^200 columns are more than any memory holds
+BEYOND = 200  # layers: 2^200 columns fit in no memory
 
 
 @construction
 def disentangled(
-    n: Count,
-    layers: Steps,
+    n_nodes: Count,
+    n_layers: Steps,
     weights: Annotated[Any, Many(Reals("m m"))] | None = None,
-    read_out: Matrix | None = None,
+    unembedding: Matrix | None = None,
     *,
     bias: Finite = 0.0,
 ) -> Transformer:
-    """Layers h ← [h, relu(h W_l hᵀ)h/n] from h = [I, A] on graphs of n nodes, read out by O.
+    """The disentangled transformer of n nodes and L = `n_layers` layers, with outputs h_L O + bias.
 
-    `weights` are W_l (2^(l+1)·n, 2^(l+1)·n) for l = 0, …, layers − 1, by default n·I; `read_out` is
-    O (2^(layers+1)·n, n), by default the identity of every block.  Answers (…, n, n) are 1 where an
-    output of h O + bias is above 0; `logits` are the outputs.
+    h_0 = [I, A], h_{l+1} = [h_l, relu(h_l W_l h_lᵀ)h_l/n].  `weights` is the list of W_l
+    (2^(l+1)·n, 2^(l+1)·n), l = 0, …, L − 1, by default n·I; `unembedding` is O (2^(L+1)·n, n), by
+    default the identity in every block.  Predictions (…, n, n) are 1 where h_L O + bias > 0, else
+    0; `logits` are the outputs.
 
-    One head, width 2^(layers+1)·n.
+    One head, width 2^(L+1)·n.
 
-    Raises ValueError for weights of another number or of other shapes, and for more than there is
-    memory; the model, for an input that is not an adjacency matrix of n nodes and for outputs that
-    overflow.
+    Raises ValueError for a wrong number or shape of weights, or if they do not fit in memory; the
+    model raises ValueError for an input that is not an adjacency matrix of n nodes, and for outputs
+    that overflow.
     """
-    width = n * 2 ** (min(layers, BEYOND) + 1)
+    width = n_nodes * 2 ** (min(n_layers, BEYOND) + 1)
     machine.fits_in_memory(
-        f"the weights of {shown(layers)} layers that double {shown(2 * n)} columns",
+        f"the weights of {shown(n_layers)} layers that double {shown(2 * n_nodes)} columns",
         16 * width * width,
         "build a smaller model",
     )
-    columns = [n * 2 ** (layer + 1) for layer in range(layers)]  # that are written before a layer
-    W = [n * np.eye(size) for size in columns] if weights is None else weights
-    if len(W) != layers:
-        raise InputError(f"weights are not {layers} matrices: give one for each layer, or None")
+    # The number of columns that are written before each layer.
+    columns = [n_nodes * 2 ** (layer + 1) for layer in range(n_layers)]
+    W = [n_nodes * np.eye(size) for size in columns] if weights is None else weights
+    if len(W) != n_layers:
+        raise InputError(f"weights has length {len(W)}: give {n_layers}, one for each layer")
     for i, (matrix, size) in enumerate(zip(W, columns, strict=True)):
         _has_shape(f"weights[{i}]", matrix, size, size)
-    out = np.tile(np.eye(n), (width // n, 1)) if read_out is None else read_out
-    _has_shape("read_out", out, width, n)
+    out = np.tile(np.eye(n_nodes), (width // n_nodes, 1)) if unembedding is None else unembedding
+    _has_shape("unembedding", out, width, n_nodes)
 
-    stream = Stream(node=n, A=n, **{f"layer_{i}": size for i, size in enumerate(columns, 1)})
-    stream.fits(layers)
+    appended = {f"layer_{i}": size for i, size in enumerate(columns, 1)}
+    stream = Stream(node=n_nodes, A=n_nodes, **appended)
+    stream.fits(n_layers)
     names = list(stream)
     blocks = []
     for i, matrix in enumerate(W):
@@ -91,18 +94,18 @@ def disentangled(
         unembed(
             stream,
             _mapped(stream, names, out, "O"),
-            bias=None if bias == 0 else np.full(n, bias),
+            bias=None if bias == 0 else np.full(n_nodes, bias),
         ),
-        pos_embed=PosEmbed(rows(stream, node=np.eye(n))),
-        interface=Graph(n),
+        pos_embed=PosEmbed(rows(stream, node=np.eye(n_nodes))),
+        interface=Graph(n_nodes),
         stream=stream,
-        stages=_appended(n, layers) if weights is None else (),
+        stages=_appended(n_nodes, n_layers) if weights is None else (),
         source="[Ye2026], after [Friedman2023] and [Nichani2024]",
     )
 
 
 def _mapped(stream: Stream, names: list[str], matrix: np.ndarray, label: str) -> Reading:
-    """The registers of these names, side by side, times a matrix."""
+    """The linear read [registers of these names] · matrix."""
     at, parts = 0, []
     for name in names:
         width = stream.widths[name]
@@ -117,13 +120,13 @@ def _has_shape(name: str, matrix: np.ndarray, height: int, width: int) -> None:
 
 
 def _appended(n: int, layers: int) -> tuple[Stage, ...]:
-    """What h_0 is, and what each layer appends."""
+    """The layer invariants: h_0, and the block that each layer appends."""
     stages = Stage(0, "node", partial(_part, 0, 0)), Stage(0, "A", partial(_part, 0, n))
     after = range(1, layers + 1)
     return *stages, *(Stage(i, f"layer_{i}", partial(_part, i, 2**i * n)) for i in after)
 
 
 def _part(layers: int, start: int, A: np.ndarray) -> np.ndarray:
-    """Columns of h by definition from `start` on, as many as are before them; at 0 they are n."""
+    """Columns start … 2·start − 1 of h by definition, or 0 … n − 1 for start = 0."""
     h = disentangled_features(A, [None] * layers)
     return h[..., start : start + (start or A.shape[-1])]

@@ -1,4 +1,4 @@
-"""How a graph is written as a prompt, and how outputs are read."""
+"""The interface of models on graphs: adjacency matrices in, connected pairs out."""
 
 from __future__ import annotations
 
@@ -15,36 +15,37 @@ from theory.kinds import Count, Finite, InputError, Positive, checked
 
 
 class Graph(Interface):
-    """Adjacency A (…, n, n) → whether nodes are connected, (…, n, n) of 0 and 1 as int64.
+    """Adjacency A (…, n, n) → 1 for pairs predicted connected, else 0, (…, n, n) as int64.
 
-    Token i is row i of A; its output is a number for each node, and predicts "connected" where that
-    is above `threshold`.  `model.logits(A)` are the numbers.  `margin` is the least distance of two
-    outputs on different sides of the threshold, with the threshold in their middle.
+    Token i is row i of A.  It has one output for each node j, `model.logits(A)[…, i, j]`; i and j
+    are predicted connected iff that is above `threshold`.  `margin` is the least distance between
+    outputs on different sides of the threshold, which is in the middle of them.
 
-    The model raises ValueError for an input that is not an adjacency matrix of n nodes
+    The model raises ValueError for an input that is not an adjacency matrix of n = `n_nodes` nodes
     (`theory.graphs.as_adjacency`), and for outputs that overflow.
     """
 
     @checked
     def __init__(
-        self, n: Count, *, threshold: Finite = 0.0, margin: Positive | None = None
+        self, n_nodes: Count, *, threshold: Finite = 0.0, margin: Positive | None = None
     ) -> None:
         super().__init__()
-        self.n, self.threshold, self.margin = n, threshold, margin
-        self.context = n
+        self.n_nodes, self.threshold, self.margin = n_nodes, threshold, margin
+        self.context = n_nodes
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
         (A,) = finite_tensors(like, inputs, "A")
-        check_adjacency(A, self.n)
+        check_adjacency(A, self.n_nodes)
         return (A,)
 
     def write(self, xp: Any, *inputs: Any) -> Prompt:
         (A,) = inputs
-        return Prompt(A, self.n)
+        return Prompt(A, self.n_nodes)
 
     def all_inputs(self, most: int, causal: bool) -> Iterator[tuple[np.ndarray]] | None:
-        listed = self.n <= MOST_LISTED and 2 ** (self.n * (self.n - 1) // 2) <= most
-        return iter([(all_graphs(self.n),)]) if listed else None
+        n = self.n_nodes
+        listed = n <= MOST_LISTED and 2 ** (n * (n - 1) // 2) <= most
+        return iter([(all_graphs(n),)]) if listed else None
 
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
         if not bool(torch.isfinite(outputs).all()):

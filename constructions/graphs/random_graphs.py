@@ -1,58 +1,78 @@
-"""Random graphs by the hundred, and who is connected in them: exactly, and on any device.
+"""Batches of Erdős–Rényi graphs and their connected pairs, as tensors on any device.
 
-Drawing.  The pairs of all graphs are one long row of coins.  From one edge to the next it is a
-geometric number of coins: P(at least m without an edge) = (1 − p)^m, which is the law of
-⌊ln(1 − u)/ln(1 − p)⌋ for u uniform on [0, 1).  So a random number is drawn for each edge, and none
-for the pairs between.
+Drawing.  The pairs of all graphs form one sequence of independent coin flips, in which the number
+of pairs between consecutive edges is geometric: P(at least m pairs without an edge) = (1 − p)^m.
+This is the distribution of ⌊ln(1 − u)/ln(1 − p)⌋ for u uniform on [0, 1).  So one random number is
+drawn for each edge, and none for the pairs in between.
 
-Connecting.  Warshall's algorithm: for one node k after the other, R_ij becomes 1 where R_ik and
-R_kj are 1.  After step k, R_ij says whether a path leads from i to j with none but nodes 0 … k in
-between: such a path that visits k is one from i to k and one from k to j, with nodes 0 … k − 1 in
-between.  A number of 64 bits holds R_ij of 64 graphs, so that a step takes an "and" and an "or" of
-n²/64 numbers a graph.
+Connected pairs.  Warshall's algorithm: for k = 0, …, n − 1, R_ij becomes 1 where R_ik and R_kj are
+1.  After step k, R_ij = 1 iff a path leads from i to j with intermediate nodes among 0 … k: a path
+through k is one from i to k followed by one from k to j, with intermediate nodes among 0 … k − 1.
+An integer of 64 bits contains R_ij of 64 graphs, so that a step takes an "and" and an "or" of n²/64
+integers per graph.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeAlias
 
+import numpy as np
 import torch
 from torch import Generator, Tensor
 from torch.nn.functional import pad
 
 from theory import machine
 from theory.graphs.adjacency import check_adjacency
-from theory.kinds import Count, Instance, OpenUnit, checked
+from theory.kinds import Count, Instance, Kind, OpenUnit, checked
 
-BITS, BYTES = 8, 8  # of a byte, and of a number
+BITS, BYTES = 8, 8  # bits of a byte, bytes of an integer
+
+
+@dataclass(frozen=True)
+class TorchRandom(Kind):
+    """A seed, or a torch.Generator.  Read as a torch.Generator, of a seed on the CPU."""
+
+    what = "a seed, an integer at least 0, or a torch.Generator"
+    example = 0
+    wrong = (None, object(), True, -1, 1.5, "a", [], {}, np.random.default_rng(0))
+
+    def read(self, name: str, value: Any) -> Generator:
+        if isinstance(value, Generator):
+            return value
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
+            raise self.refusal(name, value)
+        return Generator().manual_seed(int(value))
+
+
+TorchSeed: TypeAlias = Annotated[Any, TorchRandom()]
+"""A seed ≥ 0, or a torch.Generator; the function gets a torch.Generator."""
 
 
 @checked
-def random_graphs(
-    count: Count,
-    n: Count,
-    p: OpenUnit,
-    generator: Annotated[Generator, Instance(Generator, "torch.Generator().manual_seed(0)")],
-) -> Tensor:
-    """`count` graphs ER(n, p) with loops at all nodes, A (count, n, n) of True and False, on the
-    generator's device.
+def random_graphs(n_graphs: Count, n_nodes: Count, p: OpenUnit, seed: TorchSeed) -> Tensor:
+    """Independent graphs ER(n, p), n = `n_nodes`, with loops at all nodes: A (n_graphs, n, n) of
+    booleans.
 
-    Raises ValueError for more graphs than there is memory.
+    `seed` is an integer ≥ 0 or a `torch.Generator`, on whose device the graphs are drawn.
+
+    Raises ValueError if the graphs do not fit in memory.
     """
-    needed = math.ceil((1 + 60 * p) * count * n**2)  # half as many edges, each in 15 numbers
-    machine.fits_in_memory(f"{count} graphs of {n} nodes", needed, "give fewer")
+    n, generator = n_nodes, seed
+    needed = math.ceil((1 + 60 * p) * n_graphs * n**2)  # half as many edges, 15 numbers for each
+    machine.fits_in_memory(f"{n_graphs} graphs of {n} nodes", needed, "give fewer")
     device, pairs = generator.device, n * (n - 1) // 2
-    places = _edges(count * pairs, p, generator)
+    places = _edges(n_graphs * pairs, p, generator)
     graph = places.div(max(pairs, 1), rounding_mode="floor")
     i, j = torch.triu_indices(n, n, 1, device=device)[:, places - graph * pairs]
-    A = torch.eye(n, dtype=torch.bool, device=device).repeat(count, 1, 1)
+    A = torch.eye(n, dtype=torch.bool, device=device).repeat(n_graphs, 1, 1)
     A[graph, i, j] = A[graph, j, i] = True
     return A
 
 
 def _edges(total: int, p: float, generator: Generator) -> Tensor:
-    """Which of so many pairs are edges, in order."""
+    """The indices of edges among `total` pairs, in increasing order."""
     device = generator.device
     last, found = -1, [torch.empty(0, dtype=torch.int64, device=device)]
     while (left := total - 1 - last) > 0:
@@ -67,9 +87,10 @@ def _edges(total: int, p: float, generator: Generator) -> Tensor:
 
 @checked
 def connected(A: Annotated[Tensor, Instance(Tensor, "a tensor, torch.as_tensor(A)")]) -> Tensor:
-    """R (…, n, n) of True and False: whether a path leads from i to j, in graphs A with loops.
+    """The transitive closure R (…, n, n) of graphs A (…, n, n) with loops, as booleans.
 
-    Raises ValueError for what is no tensor of adjacency matrices (`theory.graphs.as_adjacency`).
+    R_ij is True iff i and j are connected.  Raises ValueError unless A is a tensor of adjacency
+    matrices (`theory.graphs.as_adjacency`).
     """
     check_adjacency(A)
     graphs = A.reshape(-1, *A.shape[-2:]).bool()

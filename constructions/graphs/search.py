@@ -1,28 +1,28 @@
-"""Search of a graph by chain of thought: two layers, and a token for each node that is found.
+"""Graph search by chain of thought: two layers, one CoT token for each node that is reached.
 
-BOS stands at position 0.  The prompt are edges u → v, a token each, then the source; what is
-decoded are the other nodes that can be reached from it, one by one, and then ⊥.  The embedding of
+BOS is at position 0.  The prompt is a list of edges u → v, one token each, then the source.  The
+model decodes the other nodes reachable from the source, one by one, and then ⊥.  The embedding of
 an edge is e_u − 2e_v in `edge`, that of a node x is e_x in `visited`, and position j is j in `j`.
 
-Layer 1.  One head averages `visited` over the N ≤ T + 1 tokens up to each one and adds
-C = 2^⌈log₂(T + 1)⌉ times that: a node that is among them has z ≥ C/N ≥ 1, any other 0.  The MLP
-makes z − relu(z − 1) = min(1, z) of it.  Nothing is compared, so softmax is exact here; averages
-are rounded, and z − 1 and z − (z − 1) are not: `visited` is 0 or 1.
+Layer 1.  One head averages `visited` over the N ≤ T + 1 tokens up to each position and adds C times
+the average, C = 2^⌈log₂(T + 1)⌉: a node among these tokens has z ≥ C/N ≥ 1, any other node 0.  The
+MLP computes z − relu(z − 1) = min(1, z).  Scores are constant, so softmax is exact here.  In
+floating point averages are rounded, but z − 1 and z − (z − 1) are exact: `visited` is 0 or 1.
 
 Layer 2.  One head attends to the edge to follow, with M = T + 1:
 
     score M·(visited_u − 2·visited_v) − j        M − j ≥ 1 where u is visited and v is not;
                                                  0 at BOS; at most −1 at other edges and at nodes
 
-Scores are integers, so the gap is 1: the largest is that of the first edge of the prompt that leads
-from a visited node to another, or of BOS if there is none.
-All scores are different, as 0 ≤ j < M: they are graded.  The head adds e_u − 2e_v to
-`visited`, in which u is 1 and v is 0.
+Scores are integers, so the gap is 1.  The largest score is that of the first edge of the prompt
+from a visited to an unvisited node, or of BOS if there is none.  All scores are different, as
+0 ≤ j < M: they are graded.  The head adds e_u − 2e_v to `visited`, in which u is 1 and v is 0.
 
-The unembedding is −visited, and 1 for ⊥: 2 at v and at most 0 elsewhere, or at most 0 at all nodes.
+Unembedding.  The logit of a node is −visited, that of ⊥ is 1.  If an edge u → v is followed, the
+logit of v is 2 and those of other nodes are at most 0; else those of all nodes are at most 0.
 
 So |component| tokens at depth 2 replace ⌈log₃D⌉ layers of `tripling` or ⌈log₂D⌉ of `squaring`
-without a chain of thought.  No error is passed on, as a decoded token is exact: the inverse
+without a chain of thought.  Decoded tokens are exact, so errors do not accumulate: the inverse
 temperature that softmax needs depends on neither n nor T.
 """
 
@@ -51,87 +51,85 @@ from theory.kinds import Count, InputError, Positive, Steps, array_of, checked, 
 
 
 class Edges(Tokens):
-    """Nodes are the tokens 0 … n − 1, and the edge u → v is n + u·n + v.
+    """The interface of graph search: tokens 0 … n − 1 are nodes, n + u·n + v is the edge u → v.
 
-    Raises ValueError as `Tokens`, and `generate` for a prompt without a node to begin with.
+    Raises ValueError as `Tokens`; `generate` also for a prompt without a source.
     """
 
-    def __init__(self, nodes: int, max_length: int) -> None:
-        V = nodes * (nodes + 1)
-        super().__init__(V, max_length, prefix=(V,), answers=nodes, margin=1.0, bottom=True)
-        self.nodes = nodes
+    def __init__(self, n_nodes: int, max_length: int) -> None:
+        V = n_nodes * (n_nodes + 1)
+        super().__init__(V, max_length, prefix=(V,), answers=n_nodes, margin=1.0, bottom=True)
+        self.n_nodes = n_nodes
 
     @checked
     def prompt(self, edges: Annotated[Any, Pairs()], source: Steps) -> list[int]:
-        """The tokens of edges (m, 2), in their order, and of the source.
+        """The tokens of edges (m, 2), in their order, followed by the source.
 
-        Raises ValueError for numbers that are no nodes, and for more edges than the model was built
-        for.
+        Raises ValueError for a node ≥ n, and for more edges than the model was built for.
         """
-        n, most = self.nodes, self.max_length - self.nodes
+        n, most = self.n_nodes, self.max_length - self.n_nodes
         for name, node in (("edges", int(edges.max(initial=0))), ("source", source)):
             if node >= n:
                 raise InputError(f"{name} has node {node}: give nodes from 0 to {n - 1}")
         if len(edges) > most:
             raise InputError(
                 f"the graph has {len(edges)} edges and the model was built for at most {most}: "
-                f"build it again with edges={len(edges)}"
+                f"build it with n_edges={len(edges)}"
             )
         return [*(n + edges @ [n, 1]).tolist(), source]
 
     def found(self, tokens: ArrayLike) -> list[int]:
-        """The nodes that decoded tokens (T,) are, up to the first ⊥.
+        """The decoded tokens (T,) before the first ⊥, as nodes.
 
-        Raises ValueError for what is no one sequence of nodes and ⊥ = −1.
+        Raises ValueError unless they are one sequence of nodes and ⊥ = −1.
         """
         given = array_of("tokens", tokens)
         given = given.astype(np.int64) if given.shape == (0,) else given
         if given.ndim != 1 or given.dtype.kind not in "iu":
             shown = f"shape {given.shape} and dtype {given.dtype}"
             raise InputError(f"tokens have {shown}: give one sequence (T,) of integers")
-        if given.size and not -1 <= given.min() <= given.max() < self.nodes:
-            raise InputError(f"tokens are not all from −1 to {self.nodes - 1}: give decoded ones")
+        if given.size and not -1 <= given.min() <= given.max() < self.n_nodes:
+            raise InputError(f"tokens are not all from −1 to {self.n_nodes - 1}: give decoded ones")
         listed = given.tolist()
         return listed[: listed.index(-1)] if -1 in listed else listed
 
     def generate(self, model: Model, tokens: ArrayLike, steps: int) -> Tensor:
-        """`model.generate(tokens, steps)`."""
+        """The next `steps` tokens, decoded greedily, as `model.generate(tokens, steps)`."""
         given = self._tokens(model.like, (tokens,))
-        if not bool((given < self.nodes).any(-1).all()):
+        if not bool((given < self.n_nodes).any(-1).all()):
             raise InputError(
-                "the prompt has edges and no source: put a node behind them, "
-                f"from 0 to {self.nodes - 1}"
+                f"the prompt has no source: append a node from 0 to {self.n_nodes - 1}"
             )
         if given.shape[-1] + read(Steps, "steps", steps) - 1 > self.max_length:
             raise InputError(
-                f"{given.shape[-1]} tokens and {steps} steps are more than {self.max_length}: "
-                f"{self.nodes} steps decode all that can be reached; for a longer prompt build the "
-                "model again with more edges"
+                f"{given.shape[-1]} tokens and {steps} steps are more than {self.max_length}: give "
+                f"at most {self.n_nodes} steps, or build the model with a larger n_edges"
             )
         return super().generate(model, given, steps)
 
 
 @construction
 def search(
-    nodes: Count, edges: Steps | None = None, *, sharpness: Positive | None = None
+    n_nodes: Count, n_edges: Steps | None = None, *, sharpness: Positive | None = None
 ) -> Transformer:
-    """The nodes that can be reached from a source, decoded one by one, then ⊥:
+    """The nodes reachable from a source, decoded one by one, then ⊥:
 
         model.interface.found(model.generate(model.interface.prompt(edges, source), n))
 
-    2 layers of 1 head, width 2n + 1, n hidden neurons in the first layer; n² + n tokens, and at
-    most T = edges + n of them in a row.  By default edges = n(n − 1): all there are, without loops.
-    At every token the prediction is the end of the first edge so far that leads from a node so far
-    to another; edges are directed, so that those of an undirected graph are given both ways.
+    2 layers of 1 head, width 2n + 1, n = `n_nodes` hidden neurons in the first layer; a vocabulary
+    of n² + n tokens, sequences of at most T = `n_edges` + n tokens.  `n_edges` is by default
+    n(n − 1), the number of directed edges without loops.  After every token the model predicts v
+    for the first edge u → v so far with u among the nodes so far and v not among them; edges are
+    directed, so that each edge of an undirected graph is given in both directions.
 
-    Raises ValueError for a sharpness that is too small, and for more than there is memory.
+    Raises ValueError for a sharpness that is too small, or if the weights do not fit in memory.
     """
-    n, m = nodes, nodes * (nodes - 1) if edges is None else edges
+    n, m = n_nodes, n_nodes * (n_nodes - 1) if n_edges is None else n_edges
     T, width = m + n, 2 * n + 1
     machine.fits_in_memory(
         f"the weights of {shown(n)} nodes and {shown(m)} edges",
         48 * width * (n * n + T + 1),
-        "take fewer",
+        "give fewer",
     )
     rows_fit(T + n * n)
     stream = Stream(visited=n, edge=n, j=1)
@@ -161,23 +159,24 @@ def search(
             Stage(2, "visited", partial(_followed, n)),
         ),
         at_most={"visited": 2.0},
-        source="proved in constructions/graphs/search.py",
+        source="[MS2024] for chains of thought of linear length",
     ).sharpened(sharpness)
 
 
 def _visited(n: int, tokens: np.ndarray) -> np.ndarray:
-    """The nodes so far."""
+    """The layer invariant of `visited` after layer 1: the nodes so far."""
     return search_steps(tokens, n).visited
 
 
 def _followed(n: int, tokens: np.ndarray) -> np.ndarray:
-    """The nodes so far, and e_u − 2e_v of the edge that leads on."""
+    """The layer invariant of `visited` after layer 2: the nodes so far, plus e_u − 2e_v of the edge
+    that is followed."""
     steps = search_steps(tokens, n)
     return steps.visited + steps.followed
 
 
 def _embedding(n: int) -> dict[str, np.ndarray]:
-    """Nodes, edges and BOS: e_x in `visited`, e_u − 2e_v in `edge`."""
+    """The embeddings of nodes, e_x in `visited`, of edges, e_u − 2e_v in `edge`, and of BOS, 0."""
     u, v = np.divmod(np.arange(n * n), n)
     eye = np.eye(n)
     edge = np.vstack([np.zeros((n, n)), eye[u] - 2 * eye[v], np.zeros((1, n))])

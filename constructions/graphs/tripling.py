@@ -1,7 +1,7 @@
-"""Connectivity by tripling distances: H ← H + HHᵀH, one linear head of width n a layer.
+"""Connectivity by tripling distances: H ← H + HHᵀH, one linear head of width n in each layer.
 
 Token i is row i of the adjacency matrix A (n, n), with ones on its diagonal.  Query, key and value
-of the head are the whole row, W_Q = W_K = W_V = W_O = I, and scores are not divided: token i adds
+of the head are the whole row, W_Q = W_K = W_V = W_O = I, and scores are not scaled: token i adds
 
     Σ_j ⟨h_i, h_j⟩ h_j = row i of HHᵀH.
 
@@ -9,19 +9,20 @@ Theorem.  After L layers H_ij > 0 iff dist(i, j) ≤ 3^L, and H_ij = 0 otherwise
 iff dist(i, j) ≤ 2·3^L.
 Proof.  H is a polynomial p_L in A: p_0 = x, p_{l+1} = p_l + p_l³, as A is symmetric.  Its
 coefficients are integers ≥ 0, its degree is 3^L, and the coefficient of x^(3^L) is 1.  Entry ij of
-A^k counts walks of k steps from i to j, where a node's loop is a step, so it is positive iff
-dist(i, j) ≤ k: no power reaches farther than the highest.  HHᵀ = p_L(A)² has degree 2·3^L.      ∎
+A^k counts walks of k steps from i to j, where a loop is a step, so it is positive iff
+dist(i, j) ≤ k.  Hence H_ij > 0 iff dist(i, j) is at most the degree.  HHᵀ = p_L(A)² has degree
+2·3^L.                                                                                           ∎
 
-Why three: a layer multiplies a query, a key and a value.  Products of four matrices would take more
-than one layer.
+The factor is 3 because a layer multiplies a query, a key and a value.
 
-No number is negative, and rounding is monotone: a number ≥ 1 is not rounded to 0, and 0 is exact.
-So the support is right in every float format in which nothing overflows.  The counts themselves
-grow fast, on n nodes at most to c_L, c_0 = 1, c_{l+1} = c_l + n²c_l³, on the complete graph.
+Floating point.  All entries are ≥ 0, and rounding is monotone: an entry ≥ 1 is not rounded to 0,
+and 0 is exact.  So the support is right in every dtype in which nothing overflows.  The entries
+themselves grow fast: at most to c_L, where c_0 = 1, c_{l+1} = c_l + n²c_l³, attained on the
+complete graph.
 
-Clipped, the MLP subtracts relu(H − 1), with n hidden neurons, and H ← min(1, H + HHᵀH) is the 0/1
-matrix of {dist ≤ 3^l} after l layers: all numbers are integers, at most n² + 1 at any depth.
-⌈log₃D⌉ layers find all connected pairs, where D ≥ 1 is the largest distance of connected nodes.
+Clipped form.  An MLP of n hidden neurons subtracts relu(H − 1), so that H ← min(1, H + HHᵀH) is the
+0/1 matrix of {dist ≤ 3^l} after l layers: all entries are integers, at most n² + 1 at any depth.
+⌈log₃D⌉ layers output all connected pairs, where D ≥ 1 is the largest distance of connected nodes.
 """
 
 from __future__ import annotations
@@ -38,47 +39,49 @@ from constructions.stream import Stream, one
 from constructions.transformer import Transformer
 from constructions.words import Unit
 from theory.graphs.distances import within
-from theory.graphs.tripling import of_graph, tripling_polynomial
+from theory.graphs.tripling import polynomial_of_graph, tripling_polynomial
 from theory.kinds import Count, Steps
 
 
 @construction
-def tripling(n: Count, layers: Steps, *, clipped: bool = False) -> Transformer:
-    """Whether nodes are at most 3^layers apart, in any graph of n nodes.
+def tripling(n_nodes: Count, n_layers: Steps, *, clipped: bool = False) -> Transformer:
+    """The pairs of nodes at distance at most 3^L in any graph of n nodes, L = `n_layers`.
 
     `tripling(n, L)(A)` is 1 where dist(i, j) ≤ 3^L and 0 elsewhere, for adjacency matrices A
-    (…, n, n) with loops; so it is right on every graph whose components have diameter at most 3^L.
-    `logits` are p_L(A) of `theory.graphs.tripling`, or with `clipped` the same 0 and 1.
+    (…, n, n) with loops.  So it outputs all connected pairs of every graph whose components have
+    diameter at most 3^L.  `logits` are p_L(A) of `theory.graphs.tripling`, or with `clipped` the
+    same 0 and 1.
 
-    One linear head, width n; with `clipped` an MLP of n hidden neurons too, and numbers stay small.
+    One linear head, width n; with `clipped` also an MLP of n hidden neurons, and entries at most
+    n² + 1.
 
-    Raises ValueError for more layers or nodes than there is memory; the model, for an
-    input that is not an adjacency matrix of n nodes and for counts that overflow.
+    Raises ValueError if the weights do not fit in memory; the model raises ValueError for an input
+    that is not an adjacency matrix of n nodes, and for counts that overflow.
     """
-    stream = Stream(reached=n)
-    stream.fits(layers, shared=True)
+    stream = Stream(reached=n_nodes)
+    stream.fits(n_layers, shared=True)
     reached = stream.read("reached")
     head = Head(reached, reached, reached, "reached")
     cut = [Unit(reached - one, "reached", -1.0)] if clipped else []
     layer = block(stream, [head], cut, mask="full")
-    interface = Graph(n, threshold=0.5, margin=1.0) if clipped else Graph(n)
+    interface = Graph(n_nodes, threshold=0.5, margin=1.0) if clipped else Graph(n_nodes)
     return Transformer(
         embed(stream, A={"reached": 1.0}),
-        [layer] * layers,
+        [layer] * n_layers,
         unembed(stream, reached),
         interface=interface,
         stream=stream,
         stages=tuple(
-            Stage(after, "reached", partial(within, distance=3 ** min(after, n.bit_length())))
+            Stage(after, "reached", partial(within, distance=3 ** min(after, n_nodes.bit_length())))
             if clipped
             else Stage(after, "reached", partial(_polynomial, after))
-            for after in range(layers + 1)
+            for after in range(n_layers + 1)
         ),
         at_most={"reached": 1.0} if clipped else None,
-        source="proved in constructions/graphs/tripling.py; with appending [Ye2026]",
+        source="[Ye2026] for the distance 3^L",
     )
 
 
 def _polynomial(layers: int, A: np.ndarray) -> np.ndarray:
-    """p_l(A)."""
-    return of_graph(tripling_polynomial(layers), A)
+    """p_l(A) of `theory.graphs.tripling`, l = `layers`."""
+    return polynomial_of_graph(tripling_polynomial(layers), A)

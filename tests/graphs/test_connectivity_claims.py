@@ -14,8 +14,8 @@ from theory.graphs import (
     connected,
     cycles,
     kronecker,
+    minimal_subgraph,
     path,
-    smallest_subgraph,
 )
 from verify.claim import Run, installed
 from verify.finding import Verdict, equal
@@ -42,9 +42,9 @@ STATEMENTS = TRIPLED, *_ = statements_of(Run())
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        ("connectivity", {"nodes": 2, "layers": 1, "samples": 1}),
-        ("graph-search", {"nodes": 2, "samples": 1}),
-        ("squaring", {"nodes": 2, "samples": 1}),
+        ("connectivity", {"n_nodes": 2, "n_layers": 1, "samples": 1}),
+        ("graph-search", {"n_nodes": 2, "samples": 1}),
+        ("squaring", {"n_nodes": 2, "samples": 1}),
     ],
 )
 def test_claims_hold_at_the_least_sizes(name, options):
@@ -54,7 +54,7 @@ def test_claims_hold_at_the_least_sizes(name, options):
 
 def test_subgraphs_are_smallest():
     W, out = [np.eye(12, dtype=int)], np.tile(np.eye(6, dtype=int), (4, 1))
-    least = smallest_subgraph(path(6), W, out, 0, 3)
+    least = minimal_subgraph(path(6), W, out, 0, 3)
     assert connected(least)[0].tolist() == [1, 1, 1, 1, 0, 0]
 
 

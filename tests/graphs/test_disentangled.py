@@ -15,8 +15,8 @@ from theory.graphs import (
     disentangled_outputs,
     disentangled_polynomial,
     erdos_renyi,
-    of_graph,
     path,
+    polynomial_of_graph,
 )
 
 
@@ -26,7 +26,9 @@ def test_it_says_what_tripling_says(n, p, seed, layers):
     A = erdos_renyi(2, n, p, seed)
     model = disentangled(n, layers)
     assert (model(A) == tripling(n, layers)(A)).all()
-    assert (model.logits(A).numpy() == of_graph(disentangled_polynomial(layers), A)).all()
+    assert (
+        model.logits(A).numpy() == polynomial_of_graph(disentangled_polynomial(layers), A)
+    ).all()
 
 
 def test_products_are_tripled():
@@ -64,7 +66,7 @@ def test_sizes():
     [
         (lambda: disentangled(2, 1, []), "weights 1"),
         (lambda: disentangled(2, 1, [np.eye(2)]), "weights[0]"),
-        (lambda: disentangled(2, 1, None, np.eye(2)), "read_out"),
+        (lambda: disentangled(2, 1, None, np.eye(2)), "unembedding"),
         (lambda: disentangled(2, 30), "30 layers"),
         (lambda: disentangled(9, 6)(np.ones((9, 9))), "float64"),
     ],

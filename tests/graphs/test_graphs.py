@@ -30,8 +30,8 @@ from theory.graphs import (
     jumps,
     labellings,
     least_layers,
-    of_graph,
     path,
+    polynomial_of_graph,
     relabelled,
     side_by_side,
     tripling_polynomial,
@@ -161,11 +161,13 @@ def test_polynomials_by_hand():
     assert gram_polynomial(1) == [2, 0, 4, 0, 3, 0, 1]
     assert disentangled_polynomial(1) == [2, 2, 1, 1]
     A = path(4).astype(object)
-    assert (of_graph([1, 0, 2, 5], path(4)) == np.eye(4) + 2 * A @ A + 5 * A @ A @ A).all()
+    assert (
+        polynomial_of_graph([1, 0, 2, 5], path(4)) == np.eye(4) + 2 * A @ A + 5 * A @ A @ A
+    ).all()
     h = disentangled_features(path(5), [np.eye(10, dtype=int), np.eye(20, dtype=int)])
     sums = h.reshape(5, 8, 5).sum(1)
-    assert (sums == of_graph(disentangled_polynomial(2), path(5))).all()
-    assert (h @ h.T == of_graph(gram_polynomial(2), path(5))).all()
+    assert (sums == polynomial_of_graph(disentangled_polynomial(2), path(5))).all()
+    assert (h @ h.T == polynomial_of_graph(gram_polynomial(2), path(5))).all()
 
 
 def test_tensors_are_graphs_too():
@@ -180,7 +182,7 @@ EYE = np.eye(3, dtype=int)
 @pytest.mark.parametrize(
     ("call", "names"),
     [
-        (lambda: as_adjacency(EYE, 4), "A n"),
+        (lambda: as_adjacency(EYE, 4), "A n_nodes"),
         (lambda: relabelled(EYE, [0, 1, 1]), "order"),
         (lambda: labellings(path(9)), "A 9 8"),
         (lambda: cycles(), "cycle"),

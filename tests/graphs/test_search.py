@@ -11,8 +11,8 @@ from refusals import rejects
 from constructions.graphs import search
 from theory.graphs import (
     all_graphs,
-    both_ways,
     connected,
+    directed_edges,
     from_edges,
     path,
     reachable,
@@ -34,7 +34,7 @@ EDGES = st.integers(1, 8).flatmap(
 
 
 def decoded(model, edges, source):
-    said = model.generate(model.interface.prompt(edges, source), model.interface.nodes)
+    said = model.generate(model.interface.prompt(edges, source), model.interface.n_nodes)
     return [source, *model.interface.found(said)]
 
 
@@ -42,8 +42,8 @@ def test_every_graph_of_three_nodes_from_every_source():
     model = search(3)
     for A in all_graphs(3):
         for source in range(3):
-            found = decoded(model, both_ways(A), source)
-            assert found == by_edges(both_ways(A), 3, source)
+            found = decoded(model, directed_edges(A), source)
+            assert found == by_edges(directed_edges(A), 3, source)
             assert sorted(found) == np.flatnonzero(connected(A)[source]).tolist()
 
 
@@ -60,7 +60,7 @@ def test_directed_graphs_with_loops_and_repeated_edges(drawn):
 
 def test_as_many_steps_as_there_are_nodes_then_bottom():
     model = search(6)
-    prompt = model.interface.prompt(both_ways(path(6)), 2)
+    prompt = model.interface.prompt(directed_edges(path(6)), 2)
     assert model.generate(prompt, 6).tolist() == [1, 0, 3, 4, 5, -1]
     assert model.generate(prompt, 3).tolist() == [1, 0, 3]
     assert (model.n_layers, model.n_heads, model.d_model) == (2, 1, 13)
@@ -98,7 +98,7 @@ def test_found_are_the_nodes_up_to_bottom():
 def test_softmax_at_a_sharpness_that_no_size_changes():
     assert search(12).least_sharpness() == search(3, 2).least_sharpness() < 4
     rng = np.random.default_rng(0)
-    edges = rng.permutation(both_ways(path(12)))
+    edges = rng.permutation(directed_edges(path(12)))
     assert decoded(search(12, 30, sharpness=4.0), edges, 5) == by_edges(edges, 12, 5)
 
 
@@ -110,7 +110,7 @@ def test_edges_from_a_file(tmp_path):
     file.write_text(json.dumps({"edges": [[1, 1]], "nodes": 6, "name": "loop"}))
     assert read_edges(file)[:2] == ("loop", 6)
     file.write_text("[]")
-    assert read_edges(file).nodes == 1
+    assert read_edges(file).n_nodes == 1
 
 
 @pytest.mark.parametrize(
@@ -169,9 +169,9 @@ def test_what_it_does_not_take_is_refused(call, names):
 
 def test_the_claim_on_a_graph_of_ones_own(tmp_path):
     claim, file = installed()["graph-search"].load(), tmp_path / "mine.json"
-    file.write_text(json.dumps(both_ways(from_edges([[0, 1], [1, 2]], 4)).tolist()))
+    file.write_text(json.dumps(directed_edges(from_edges([[0, 1], [1, 2]], 4)).tolist()))
     options = {**claim.defaults, "samples": 2, "edges": file}
     found = list(claim.findings(Run(quick=True), **options))
     assert {finding.verdict for finding in found} == {Verdict.HOLDS}
-    with rejects("nodes", "edges"):
-        list(claim.findings(Run(quick=True), **{**options, "nodes": 4}))
+    with rejects("n_nodes", "edges"):
+        list(claim.findings(Run(quick=True), **{**options, "n_nodes": 4}))

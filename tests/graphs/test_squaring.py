@@ -150,17 +150,19 @@ def test_the_claim_holds_on_a_graph_of_ones_own_too(tmp_path):
 @pytest.mark.parametrize(
     ("wrong", "names"),
     [
-        ({"nodes": 1}, "nodes 1 256"),
-        ({"nodes": 10**6}, "nodes 1000000 256"),
-        ({"layers": 0}, "layers 0"),
-        ({"layers": 10**9}, "layers 10000"),
+        ({"n_nodes": 1}, "nodes 1 256"),
+        ({"n_nodes": 10**6}, "nodes 1000000 256"),
+        ({"n_layers": 0}, "n_layers 0"),
+        ({"n_layers": 10**9}, "layers 10000"),
     ],
 )
 def test_sizes_that_the_claim_does_not_run(wrong, names):
     claim = installed()["squaring"].load()
     with rejects(*names.split()):
         next(
-            claim.findings(Run(quick=True), **{**claim.defaults, "nodes": 5, "samples": 2, **wrong})
+            claim.findings(
+                Run(quick=True), **{**claim.defaults, "n_nodes": 5, "samples": 2, **wrong}
+            )
         )
 
 

@@ -19,8 +19,8 @@ from theory.graphs import (
     connected,
     cycles,
     erdos_renyi,
-    of_graph,
     path,
+    polynomial_of_graph,
     tripling_polynomial,
     two_chain,
     two_clique,
@@ -40,7 +40,7 @@ def test_it_sees_exactly_three_to_the_layers(clipped, n, p, seed, layers):
 @pytest.mark.parametrize("layers", [0, 1, 2])
 def test_outputs_are_the_polynomial(layers):
     A = all_graphs(4)
-    wanted = of_graph(tripling_polynomial(layers), A)
+    wanted = polynomial_of_graph(tripling_polynomial(layers), A)
     assert (tripling(4, layers).logits(A).numpy().astype(object) == wanted).all()
     clipped = tripling(4, layers, clipped=True).logits(A).numpy()
     assert (clipped == within(A, 3**layers)).all()

@@ -3,9 +3,8 @@
 import pytest
 import torch
 from refusals import rejects
-from small_models import MODELS
+from small_models import MODELS, PUBLIC
 
-import constructions
 from constructions.stock import to_encoder
 
 REFUSED = {
@@ -24,7 +23,7 @@ LARGE = {"fact_lookup"}  # an encoder of width 3072
 @pytest.mark.parametrize("name", sorted({*MODELS} - LARGE))
 def test_a_construction_is_translated_or_refused(name):
     arguments, inputs = MODELS[name]
-    model = getattr(constructions, name)(*arguments)
+    model = PUBLIC[name](*arguments)
     if name in REFUSED:
         with rejects(REFUSED[name]):
             to_encoder(model, *inputs)

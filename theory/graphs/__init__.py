@@ -32,12 +32,12 @@ from theory.graphs.distances import (
 )
 from theory.graphs.erdos_renyi import erdos_renyi
 from theory.graphs.families import clique, cycles, path, side_by_side, two_chain, two_clique
-from theory.graphs.limits import smallest_subgraph
+from theory.graphs.limits import minimal_subgraph
 from theory.graphs.pointers import Pointers, pointers
 from theory.graphs.search import (
     EdgeList,
     SearchSteps,
-    both_ways,
+    directed_edges,
     reachable,
     read_edges,
     search,
@@ -47,7 +47,7 @@ from theory.graphs.squaring import lean_squaring_sharpness, squaring_sharpness
 from theory.graphs.tripling import (
     disentangled_polynomial,
     gram_polynomial,
-    of_graph,
+    polynomial_of_graph,
     tripling_polynomial,
 )
 from theory.graphs.two_channels import (
@@ -69,13 +69,13 @@ __all__ = [
     "all_graphs",
     "as_adjacency",
     "beyond",
-    "both_ways",
     "capacity",
     "clique",
     "components",
     "connected",
     "cycles",
     "diameter",
+    "directed_edges",
     "disentangled_features",
     "disentangled_outputs",
     "disentangled_polynomial",
@@ -89,17 +89,17 @@ __all__ = [
     "labellings",
     "lean_squaring_sharpness",
     "least_layers",
-    "of_graph",
+    "minimal_subgraph",
     "orthogonal_split",
     "path",
     "pointers",
+    "polynomial_of_graph",
     "reachable",
     "read_edges",
     "relabelled",
     "search",
     "search_steps",
     "side_by_side",
-    "smallest_subgraph",
     "squaring_sharpness",
     "tripling_polynomial",
     "two_chain",

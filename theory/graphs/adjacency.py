@@ -24,7 +24,7 @@ MOST_LABELLED = 8  # nodes: 8! orders
 class Adjacency(Array):
     """Adjacency matrices of any numeric dtype.  Read as int64."""
 
-    entries = "symmetric, of 0 and 1, with ones on the diagonal"
+    entries = "symmetric matrices of 0 and 1 with ones on the diagonal"
 
     @property
     def wrong(self) -> tuple[Any, ...]:
@@ -62,25 +62,28 @@ class Pairs(Integers):
 
 Graphs: TypeAlias = Annotated[Any, Adjacency("... n n")]
 """Graphs on n nodes, shape (…, n, n)."""
+NodeGraphs: TypeAlias = Annotated[Any, Adjacency("... n_nodes n_nodes")]
+"""Graphs on the call's `n_nodes` nodes, shape (…, n_nodes, n_nodes)."""
 OneGraph: TypeAlias = Annotated[Any, Adjacency("n n")]
 """One graph on n nodes, shape (n, n)."""
-Edges: TypeAlias = Annotated[Any, Pairs(within=Within(least=0, below="n"))]
-"""Pairs u → v of the nodes 0 … n − 1, shape (m, 2), m ≥ 0."""
+Edges: TypeAlias = Annotated[Any, Pairs(within=Within(least=0, below="n_nodes"))]
+"""Pairs u → v of the nodes 0 … n_nodes − 1, shape (m, 2), m ≥ 0."""
 
 
 @checked
-def as_adjacency(A: Graphs, n: Count | None = None) -> np.ndarray:
-    """A (…, n, n) as int64; n is checked if it is given."""
+def as_adjacency(A: NodeGraphs, n_nodes: Count | None = None) -> np.ndarray:
+    """A (…, n, n) as int64; n = `n_nodes` is checked if it is given."""
     return A
 
 
-def check_adjacency(A: Any, n: int | None = None) -> None:
+def check_adjacency(A: Any, n_nodes: int | None = None) -> None:
     """Raise `ValueError` unless the array or tensor A (…, n, n) is symmetric, with entries 0 and 1
     and ones on the diagonal."""
     shape = tuple(A.shape)
     if len(shape) < 2 or shape[-1] != shape[-2] or shape[-1] < 1:
         raise InputError(f"A has shape {shape}: give an adjacency matrix (…, n, n)")
-    if n is not None and shape[-1] != n:
+    n = shape[-1] if n_nodes is None else n_nodes
+    if shape[-1] != n:
         raise InputError(
             f"A has {shape[-1]} nodes and {n} are expected: give A of shape (…, {n}, {n})"
         )
@@ -110,13 +113,14 @@ def _first(wrong: Any) -> tuple[int, ...] | None:
 
 
 @checked
-def from_edges(edges: Edges, n: Count) -> np.ndarray:
+def from_edges(edges: Edges, n_nodes: Count) -> np.ndarray:
     """The adjacency matrix (n, n) of edges (m, 2), pairs of nodes in 0 … n − 1.
 
     Raises `ValueError` if the matrix does not fit in memory.
     """
-    machine.fits_in_memory(f"the adjacency of {n} nodes", 8 * n * n, "give fewer nodes")
-    A = np.eye(n, dtype=np.int64)
+    needed = 8 * n_nodes**2
+    machine.fits_in_memory(f"the adjacency of {n_nodes} nodes", needed, "give fewer nodes")
+    A = np.eye(n_nodes, dtype=np.int64)
     A[edges[:, 0], edges[:, 1]] = A[edges[:, 1], edges[:, 0]] = 1
     return A
 
@@ -136,14 +140,14 @@ def relabelled(
 
 
 @checked
-def all_graphs(n: Annotated[Count, Within(most=MOST_LISTED)]) -> np.ndarray:
+def all_graphs(n_nodes: Annotated[Count, Within(most=MOST_LISTED)]) -> np.ndarray:
     """All graphs on n ≤ 6 labelled nodes, (2^(n(n−1)/2), n, n)."""
-    pairs = n * (n - 1) // 2
+    pairs = n_nodes * (n_nodes - 1) // 2
     bits = (np.arange(2**pairs)[:, None] >> np.arange(pairs)) & 1
-    A = np.zeros((2**pairs, n, n), dtype=np.int64)
-    i, j = np.triu_indices(n, 1)
+    A = np.zeros((2**pairs, n_nodes, n_nodes), dtype=np.int64)
+    i, j = np.triu_indices(n_nodes, 1)
     A[:, i, j] = A[:, j, i] = bits
-    A[:, range(n), range(n)] = 1
+    A[:, range(n_nodes), range(n_nodes)] = 1
     return A
 
 

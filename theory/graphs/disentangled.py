@@ -36,13 +36,13 @@ def disentangled_features(A: Graphs, weights: IntegerWeights) -> np.ndarray:
 
 
 @checked
-def disentangled_outputs(A: Graphs, weights: IntegerWeights, read_out: Any) -> np.ndarray:
-    """h_L O (…, n, n), as Python integers, of integers O = `read_out` (2^(L+1)·n, n).
+def disentangled_outputs(A: Graphs, weights: IntegerWeights, unembedding: Any) -> np.ndarray:
+    """h_L O (…, n, n), as Python integers, of integers O = `unembedding` (2^(L+1)·n, n).
 
     Raises `ValueError` as `disentangled_features`, for O too.
     """
     h = disentangled_features(A, weights)
-    return np.asarray(h @ _integers("read_out", read_out, h.shape[-1], A.shape[-1]))
+    return np.asarray(h @ _integers("unembedding", unembedding, h.shape[-1], A.shape[-1]))
 
 
 def _integers(name: str, given: Any, height: int, width: int | None = None) -> np.ndarray:

@@ -81,9 +81,9 @@ def diameter(A: Graphs) -> np.ndarray:
 
 
 @checked
-def capacity(layers: Layers) -> int:
+def capacity(n_layers: Layers) -> int:
     """3^L, the largest distance at which L layers of tripling connect two nodes."""
-    return int(3**layers)
+    return int(3**n_layers)
 
 
 @checked
@@ -103,9 +103,9 @@ def within(A: Graphs, distance: Steps) -> np.ndarray:
 
 
 @checked
-def beyond(A: Graphs, layers: Layers) -> np.ndarray:
+def beyond(A: Graphs, n_layers: Layers) -> np.ndarray:
     """Which pairs (…, n, n) are connected and farther apart than 3^layers: beyond capacity.
 
     Pairs that are not connected are not counted.
     """
-    return distances(A) > capacity(layers)
+    return distances(A) > capacity(n_layers)

@@ -3,6 +3,8 @@ probability p."""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from theory import machine
@@ -10,11 +12,14 @@ from theory.kinds import Count, Probability, Seed, checked
 
 
 @checked
-def erdos_renyi(count: Count, n: Count, p: Probability, seed: Seed) -> np.ndarray:
-    """`count` independent graphs ER(n, p), (count, n, n), with loops at all nodes.
+def erdos_renyi(n_graphs: Count, n_nodes: Count, p: Probability, seed: Seed) -> np.ndarray:
+    """Independent graphs ER(n, p), n = `n_nodes`, (n_graphs, n, n), with loops at all nodes.
 
     Raises `ValueError` if the graphs do not fit in memory.
     """
-    machine.fits_in_memory(f"{count} graphs of {n} nodes", 24 * count * n * n, "give fewer")
-    upper = np.triu(np.random.default_rng(seed).random((count, n, n)) < p, 1)
-    return (upper | upper.swapaxes(-1, -2) | np.eye(n, dtype=bool)).astype(np.int64)
+    shape = n_graphs, n_nodes, n_nodes
+    machine.fits_in_memory(
+        f"{n_graphs} graphs of {n_nodes} nodes", 24 * math.prod(shape), "give fewer"
+    )
+    upper = np.triu(np.random.default_rng(seed).random(shape) < p, 1)
+    return (upper | upper.swapaxes(-1, -2) | np.eye(n_nodes, dtype=bool)).astype(np.int64)

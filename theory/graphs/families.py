@@ -19,17 +19,17 @@ from theory.kinds import Count, CountFrom2, InputError, checked, read, shown
 
 
 @checked
-def path(n: Count) -> np.ndarray:
+def path(n_nodes: Count) -> np.ndarray:
     """The path 0 – 1 – … – n−1, (n, n)."""
-    _fits(n)
-    return from_edges(np.stack([np.arange(n - 1), np.arange(1, n)], axis=1), n)
+    _fits(n_nodes)
+    return from_edges(np.stack([np.arange(n_nodes - 1), np.arange(1, n_nodes)], axis=1), n_nodes)
 
 
 @checked
-def clique(n: Count) -> np.ndarray:
+def clique(n_nodes: Count) -> np.ndarray:
     """The complete graph (n, n): all ones."""
-    _fits(n)
-    return np.ones((n, n), dtype=np.int64)
+    _fits(n_nodes)
+    return np.ones((n_nodes, n_nodes), dtype=np.int64)
 
 
 def cycles(*sizes: int) -> np.ndarray:
@@ -50,17 +50,17 @@ def _cycle(m: int) -> np.ndarray:
 
 
 @checked
-def two_chain(n: CountFrom2) -> np.ndarray:
+def two_chain(n_nodes: CountFrom2) -> np.ndarray:
     """Two disjoint paths of ⌊n/2⌋ and ⌈n/2⌉ nodes, (n, n)."""
-    _fits(n)
-    return side_by_side(path(n // 2), path(n - n // 2))
+    _fits(n_nodes)
+    return side_by_side(path(n_nodes // 2), path(n_nodes - n_nodes // 2))
 
 
 @checked
-def two_clique(n: CountFrom2) -> np.ndarray:
+def two_clique(n_nodes: CountFrom2) -> np.ndarray:
     """Two disjoint cliques of ⌊n/2⌋ and ⌈n/2⌉ nodes, (n, n)."""
-    _fits(n)
-    return side_by_side(clique(n // 2), clique(n - n // 2))
+    _fits(n_nodes)
+    return side_by_side(clique(n_nodes // 2), clique(n_nodes - n_nodes // 2))
 
 
 def side_by_side(*graphs: np.ndarray) -> np.ndarray:

@@ -32,19 +32,21 @@ of both C_2m and C_m ∪ C_m; for m = 4·3^(L−1) some model is.  The proof is 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
 from theory.graphs.adjacency import OneGraph
 from theory.graphs.disentangled import IntegerWeights, disentangled_outputs
-from theory.graphs.search import Node
-from theory.kinds import checked
+from theory.kinds import Steps, Within, checked
+
+Node: TypeAlias = Annotated[Steps, Within(below="n")]
+"""One of the nodes 0 … n − 1 of a graph (n, n)."""
 
 
 @checked
-def smallest_subgraph(
-    A: OneGraph, weights: IntegerWeights, read_out: Any, i: Node, j: Node
+def minimal_subgraph(
+    A: OneGraph, weights: IntegerWeights, unembedding: Any, i: Node, j: Node
 ) -> np.ndarray:
     """A subgraph of A on which output_ij is still positive, minimal for weights ≥ 0.
 
@@ -56,6 +58,6 @@ def smallest_subgraph(
     for u, v in np.argwhere(np.triu(A, 1)):
         fewer = A.copy()
         fewer[u, v] = fewer[v, u] = 0
-        if disentangled_outputs(fewer, weights, read_out)[i, j] > 0:
+        if disentangled_outputs(fewer, weights, unembedding)[i, j] > 0:
             A = fewer
     return A

@@ -17,26 +17,26 @@ from theory.graphs.adjacency import Edges, OneGraph, from_edges
 from theory.json_table import json_table
 from theory.kinds import Count, File, InputError, Steps, Tokens, Within, checked, read
 
-Node: TypeAlias = Annotated[Steps, Within(below="n")]
-"""One of the nodes 0 … n − 1."""
+Node: TypeAlias = Annotated[Steps, Within(below="n_nodes")]
+"""One of the nodes 0 … n_nodes − 1."""
 
 
 class EdgeList(NamedTuple):
-    """A graph of `nodes` nodes by its edges (m, 2)."""
+    """A graph of `n_nodes` nodes by its edges (m, 2)."""
 
     name: str
-    nodes: int
+    n_nodes: int
     edges: np.ndarray
 
 
 @checked
-def both_ways(A: OneGraph) -> np.ndarray:
+def directed_edges(A: OneGraph) -> np.ndarray:
     """The edges (m, 2) of a graph (n, n) without its loops, each in both directions, row by row."""
     return np.argwhere(A - np.eye(len(A), dtype=np.int64))
 
 
 @checked
-def search(edges: Edges, n: Count, source: Node) -> list[int]:
+def search(edges: Edges, n_nodes: Count, source: Node) -> list[int]:
     """The nodes reachable from the source in the order of the search, the source first."""
     pairs = edges.tolist()
     found = dict.fromkeys([source])
@@ -61,12 +61,13 @@ class SearchSteps(NamedTuple):
 
 
 @checked
-def search_steps(tokens: Tokens, n: Count) -> SearchSteps:
+def search_steps(tokens: Tokens, n_nodes: Count) -> SearchSteps:
     """The search token by token: tokens 0 … n − 1 are visited nodes, n + u·n + v is the edge u → v.
 
     Raises `ValueError` for other tokens, or if the arrays do not fit in memory.
     """
-    machine.fits_in_memory(f"{tokens.size} tokens of {n} nodes", 16 * tokens.size * n, "give fewer")
+    n, size = n_nodes, tokens.size
+    machine.fits_in_memory(f"{size} tokens of {n} nodes", 16 * size * n, "give fewer")
     if tokens.max() >= n + n * n:
         raise InputError(f"tokens contain {tokens.max()}: give tokens below n + n² = {n + n * n}")
     answers = np.full(tokens.shape, -1)
@@ -87,7 +88,7 @@ def search_steps(tokens: Tokens, n: Count) -> SearchSteps:
 
 
 @checked
-def reachable(edges: Edges, n: Count, source: Node) -> set[int]:
+def reachable(edges: Edges, n_nodes: Count, source: Node) -> set[int]:
     """The set of nodes reachable from the source, by breadth-first search."""
     found, queue = {source}, deque([source])
     while queue:

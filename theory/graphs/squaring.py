@@ -13,17 +13,19 @@ from theory.kinds import Count, Within, checked
 
 
 @checked
-def squaring_sharpness(n: Nodes) -> float:
+def squaring_sharpness(n_nodes: Nodes) -> float:
     """ln(8N(n − 1)), sufficient for the robust form to predict as with hard attention, at any
     depth."""
-    return log(8 * 2 ** (n - 1).bit_length() * (n - 1))
+    return log(8 * 2 ** (n_nodes - 1).bit_length() * (n_nodes - 1))
 
 
 @checked
-def lean_squaring_sharpness(n: Nodes, layers: Annotated[Count, Within(most=10_000)]) -> float:
+def lean_squaring_sharpness(
+    n_nodes: Nodes, n_layers: Annotated[Count, Within(most=10_000)]
+) -> float:
     """ln(2(n − 1)((N + ½)^L − 1)), necessary for the lean form.
 
     Below it L layers predict wrongly that an isolated node is connected to a clique of all others.
     """
-    each = log(2 * 2 ** (n - 1).bit_length() + 1) - log(2)  # ln(N + ½), for an N of any size
-    return log(2 * (n - 1)) + layers * each + log1p(-exp(-layers * each))
+    each = log(2 * 2 ** (n_nodes - 1).bit_length() + 1) - log(2)  # ln(N + ½), for an N of any size
+    return log(2 * (n_nodes - 1)) + n_layers * each + log1p(-exp(-n_layers * each))

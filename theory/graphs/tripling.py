@@ -33,29 +33,29 @@ Layers: TypeAlias = Annotated[Steps, Within(most=7)]
 
 
 @checked
-def tripling_polynomial(layers: Layers) -> Polynomial:
+def tripling_polynomial(n_layers: Layers) -> Polynomial:
     """The coefficients of p_L: p_0 = x, p_{l+1} = p_l + p_l³."""
-    return _tripled([0, 1], layers)
+    return _tripled([0, 1], n_layers)
 
 
 @checked
-def gram_polynomial(layers: Layers) -> Polynomial:
+def gram_polynomial(n_layers: Layers) -> Polynomial:
     """The coefficients of q_L: q_0 = 1 + x², q_{l+1} = q_l + q_l³."""
-    return _tripled([1, 0, 1], layers)
+    return _tripled([1, 0, 1], n_layers)
 
 
 @checked
-def disentangled_polynomial(layers: Layers) -> Polynomial:
+def disentangled_polynomial(n_layers: Layers) -> Polynomial:
     """The coefficients of s_L: s_0 = 1 + x, s_{l+1} = s_l·(1 + q_l)."""
     s, q = [1, 1], [1, 0, 1]
-    for _ in range(layers):
+    for _ in range(n_layers):
         s = _product(s, [1 + q[0], *q[1:]])
         q = _tripled(q, 1)
     return s
 
 
 @checked
-def of_graph(polynomial: list[Integer], A: Graphs) -> np.ndarray:
+def polynomial_of_graph(polynomial: list[Integer], A: Graphs) -> np.ndarray:
     """Σ_k c_k A^k (…, n, n) as Python integers, for coefficients c_k of 1, x, x², …"""
     graph = A.astype(object)
     eye = np.eye(graph.shape[-1], dtype=np.int64).astype(object)

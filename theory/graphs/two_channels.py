@@ -83,14 +83,14 @@ class Split(NamedTuple):
 
 
 @checked
-def two_channels(W: Weights, n: Nodes) -> Channels:
+def two_channels(W: Weights, n_nodes: Nodes) -> Channels:
     """The orthogonal projection of W (rows·n, columns·n) onto the span of I and J, block by block.
 
     Exact for integers and fractions, which become `Fraction`s; in float64 otherwise.
 
     Raises `ValueError` for a W that does not consist of n × n blocks.
     """
-    diagonal, off_diagonal = _parts(_blocks(W, n))
+    diagonal, off_diagonal = _parts(_blocks(W, n_nodes))
     return Channels(diagonal - off_diagonal, off_diagonal)
 
 
@@ -103,19 +103,19 @@ def _parts(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @checked
 def two_channels_by_definition(
-    W: Weights, n: Annotated[Nodes, Within(most=MOST_RELABELLED)]
+    W: Weights, n_nodes: Annotated[Nodes, Within(most=MOST_RELABELLED)]
 ) -> np.ndarray:
     """The average of (I ⊗ P)ᵀ W (I ⊗ P) over all n! relabellings P, in the shape of W.
 
     Raises `ValueError` as `two_channels`.
     """
-    X = _blocks(W, n)
-    total = sum(X[..., np.array(p)[:, None], np.array(p)] for p in permutations(range(n)))
-    return _whole(np.asarray(total) / factorial(n))
+    X = _blocks(W, n_nodes)
+    total = sum(X[..., np.array(p)[:, None], np.array(p)] for p in permutations(range(n_nodes)))
+    return _whole(np.asarray(total) / factorial(n_nodes))
 
 
 @checked
-def kronecker(channels: Channels, n: Count) -> np.ndarray:
+def kronecker(channels: Channels, n_nodes: Count) -> np.ndarray:
     """The matrix A ⊗ I + B ⊗ J (rows·n, columns·n).
 
     Raises `ValueError` unless A and B are matrices of one shape with finite real entries, or if the
@@ -126,21 +126,23 @@ def kronecker(channels: Channels, n: Count) -> np.ndarray:
         raise InputError(f"A and B have shapes {A.shape} and {B.shape}: give two (rows, columns)")
     for name, each in (("A", A), ("B", B)):
         read(Matrix, name, each)
-    machine.fits_in_memory(f"weights of {shown(n)} nodes", 32 * n * n * A.size, "give fewer")
-    eye, ones = np.eye(n, dtype=np.int64), np.ones((n, n), dtype=np.int64)
+    machine.fits_in_memory(
+        f"weights of {shown(n_nodes)} nodes", 32 * n_nodes * n_nodes * A.size, "give fewer"
+    )
+    eye, ones = np.eye(n_nodes, dtype=np.int64), np.ones((n_nodes, n_nodes), dtype=np.int64)
     return np.kron(A, eye) + np.kron(B, ones)
 
 
 @checked
-def orthogonal_split(W: Weights, n: Nodes) -> Split:
+def orthogonal_split(W: Weights, n_nodes: Nodes) -> Split:
     """‖W‖² in three parts: diagonal n Σ a², off-diagonal n(n − 1) Σ b², and the rest.
 
     Raises `ValueError` as `two_channels`.
     """
-    X = _blocks(W, n)
+    X = _blocks(W, n_nodes)
     a, b = _parts(X)
-    diagonal, off_diagonal = n * (a * a).sum(), n * (n - 1) * (b * b).sum()
-    eye = np.eye(n, dtype=np.int64)
+    diagonal, off_diagonal = n_nodes * (a * a).sum(), n_nodes * (n_nodes - 1) * (b * b).sum()
+    eye = np.eye(n_nodes, dtype=np.int64)
     left = X - a[..., None, None] * eye - b[..., None, None] * (1 - eye)
     return Split(diagonal, off_diagonal, (left * left).sum())
 

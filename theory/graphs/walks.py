@@ -61,10 +61,10 @@ def walks_with_jumps(A: Graphs, lengths: list[Length]) -> np.ndarray:
 
 
 @checked
-def jumps(n: Count, r: Length) -> int:
+def jumps(n_nodes: Count, r: Length) -> int:
     """N_r = ((n − 1)^r − (−1)^r)/n, the number of walks of r jumps between two given different
     nodes."""
-    return ((n - 1) ** r - (-1) ** r) // n
+    return ((n_nodes - 1) ** r - (-1) ** r) // n_nodes
 
 
 @checked

@@ -18,8 +18,8 @@ from theory.graphs import (
     erdos_renyi,
     gram_polynomial,
     least_layers,
-    of_graph,
     path,
+    polynomial_of_graph,
     side_by_side,
     tripling_polynomial,
     two_chain,
@@ -61,13 +61,13 @@ FEW = 6  # graphs that are run over Q where float64 would round: two random ones
 @claim(
     source="[Ye2026]; proved in constructions/graphs/tripling.py and disentangled.py",
     picture="verify.graphs.connectivity_picture:draw",
-    faults_seen=[{"nodes": 5, "layers": 1, "samples": 2}],
+    faults_seen=[{"n_nodes": 5, "n_layers": 1, "samples": 2}],
 )
 def connectivity(
     run: Run,
     *,
-    nodes: Annotated[int, option("nodes of a random graph", min=2, max=MOST_NODES)] = 12,
-    layers: Annotated[int, option("layers of the models", min=1, max=MOST_LAYERS)] = 2,
+    n_nodes: Annotated[int, option("nodes of a random graph", min=2, max=MOST_NODES)] = 12,
+    n_layers: Annotated[int, option("layers of the models", min=1, max=MOST_LAYERS)] = 2,
     samples: Annotated[int, option("random graphs", min=1)] = 40,
 ) -> Iterator[Finding]:
     """L layers of one linear head of width n have positive outputs exactly where dist ≤ 3^L.
@@ -78,15 +78,15 @@ def connectivity(
     width 2^(L+1)·n, are also positive exactly where dist(i, j) ≤ 3^L.  With entries clipped to 0
     and 1 by an MLP, ⌈log₃D⌉ layers give all connected pairs if components have diameter ≤ D.
     """
-    graphs = drawn(run, nodes, samples)
+    graphs = drawn(run, n_nodes, samples)
     tripled, clipped, disentangling = statements = statements_of(run)
     for statement in statements:
-        yield from labelled(statement.label, about(run, statement, graphs, layers))
-    yield sums(clipped.at(nodes, layers), graphs)
-    yield identity(run, tripled.at(nodes, layers))
+        yield from labelled(statement.label, about(run, statement, graphs, n_layers))
+    yield sums(clipped.at(n_nodes, n_layers), graphs)
+    yield identity(run, tripled.at(n_nodes, n_layers))
     yield powers()
-    yield beside(tripled.at(nodes, layers), disentangling.at(nodes, layers), graphs)
-    yield products(tripled, layers, graphs)
+    yield beside(tripled.at(n_nodes, n_layers), disentangling.at(n_nodes, n_layers), graphs)
+    yield products(tripled, n_layers, graphs)
     yield least(run, clipped)
     yield short_formats(tripled)
     run.draw(tripled.build)
@@ -99,7 +99,7 @@ def statements_of(run: Run) -> tuple[OverGraphs, OverGraphs, OverGraphs]:
             "tripling",
             "graph-reach",
             lambda n, L: run.build(tripling, n, L),
-            lambda A, L: of_graph(tripling_polynomial(L), A),
+            lambda A, L: polynomial_of_graph(tripling_polynomial(L), A),
         ),
         OverGraphs(
             "clipped",
@@ -111,7 +111,7 @@ def statements_of(run: Run) -> tuple[OverGraphs, OverGraphs, OverGraphs]:
             "disentangled",
             "disentangled-reach",
             lambda n, L: run.build(disentangled, n, L),
-            lambda A, L: of_graph(disentangled_polynomial(L), A),
+            lambda A, L: polynomial_of_graph(disentangled_polynomial(L), A),
         ),
     )
 

@@ -10,7 +10,7 @@ import numpy as np
 from constructions.computation import connected_components
 from constructions.graphs import search, squaring, tripling
 from constructions.retrieval import hop
-from theory.graphs import Pointers, both_ways, least_layers, pointers, reachable
+from theory.graphs import Pointers, directed_edges, least_layers, pointers, reachable
 from theory.kinds import InputError
 from verify.claim import Run, claim, option
 from verify.finding import Evidence, Finding, each_at_most, same
@@ -101,7 +101,7 @@ def doubled(graph: Pointers, L: int) -> bool:
 def searched(graph: Pointers) -> int:
     """How many tokens the search of the last node's component takes, ⊥ among them; −1 if what it
     says is not that component."""
-    edges, n = both_ways(graph.A), len(graph.A)
+    edges, n = directed_edges(graph.A), len(graph.A)
     model = search(n, len(edges))
     said = model.generate(model.interface.prompt(edges, n - 1), n).tolist()
     found = [n - 1, *model.interface.found(said)]
@@ -131,7 +131,7 @@ def pointers_take(graph: Pointers) -> int:
 
 def search_takes(graph: Pointers) -> int:
     """As many tokens as the component has nodes: the source is given, and ⊥ comes at the end."""
-    return len(reachable(both_ways(graph.A), len(graph.A), len(graph.A) - 1))
+    return len(reachable(directed_edges(graph.A), len(graph.A), len(graph.A) - 1))
 
 
 def _findings(graphs: dict[str, Pointers], found: dict[str, Counts]) -> Iterator[Finding]:

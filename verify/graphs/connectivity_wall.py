@@ -21,10 +21,10 @@ from theory.graphs import (
     erdos_renyi,
     jumps,
     kronecker,
+    minimal_subgraph,
     path,
     relabelled,
     side_by_side,
-    smallest_subgraph,
     two_channels,
     two_clique,
     walks_with_jumps,
@@ -61,12 +61,12 @@ LEAST_DRAWN = 4  # weights, of which some must have a positive output at a far p
     source="proved in theory/graphs/limits.py and constructions/graphs/two_cycles.py; the model is "
     "that of [Ye2026]",
     picture="verify.graphs.connectivity_wall_picture:draw",
-    faults_seen=[{"nodes": 11, "samples": 1}],
+    faults_seen=[{"n_nodes": 11, "samples": 1}],
 )
 def connectivity_wall(
     run: Run,
     *,
-    nodes: Annotated[int, option("nodes of a random graph", min=11, max=MOST_NODES)] = 12,
+    n_nodes: Annotated[int, option("nodes of a random graph", min=11, max=MOST_NODES)] = 12,
     samples: Annotated[int, option("random weights of each kind", min=1, max=10_000)] = 6,
 ) -> Iterator[Finding]:
     """Bounds on what L layers of a disentangled transformer connect beyond distance 3^L.
@@ -78,11 +78,11 @@ def connectivity_wall(
     of ⌊n/2⌋ and ⌈n/2⌉ nodes.  (3) Signed weights: a model of L layers is right on all pairs of C_2m
     and of C_m ∪ C_m for m = 4·3^(L−1), and no model with weights A ⊗ I + B ⊗ J is for any larger m.
     """
-    yield by_definition(run, nodes)
+    yield by_definition(run, n_nodes)
     yield subgraphs(run, samples)
     yield sound(run, samples)
-    yield terms(run, nodes)
-    yield from cliques(run, nodes, samples)
+    yield terms(run, n_nodes)
+    yield from cliques(run, n_nodes, samples)
     yield regular(run, samples)
     yield from told_apart(run)
     yield row_sums(run)
@@ -163,7 +163,7 @@ def subgraphs(run: Run, samples: int) -> Finding:
             for pairs in (says & far(A, layers), says & ~far(A, layers)):
                 cases += [((W, out), int(i), int(j)) for i, j in np.argwhere(pairs)[:2]]
         for weights, i, j in cases:
-            least = smallest_subgraph(A, *weights, i, j)
+            least = minimal_subgraph(A, *weights, i, j)
             edges, key = (int(least.sum()) - n) // 2, f"L = {layers}"
             most[key] = max(most.get(key, 0), edges)
             count += int(far(A, layers)[i, j])

@@ -13,7 +13,7 @@ from theory.graphs import path as path_graph
 def draw(counts: Transformer, signed: Transformer) -> Figure:
     """A point for each pair of nodes of four graphs, by its distance and its output, of one-layer
     models for graphs of as many nodes, whose weights are not negative, and signed."""
-    N = signed.interface.n
+    N = signed.interface.n_nodes
     graphs = {
         "path": path_graph(N),
         "2Clique": two_clique(N),

@@ -11,7 +11,7 @@ from constructions.graphs import search as construction
 from constructions.transformer import Transformer
 from theory.graphs import (
     all_graphs,
-    both_ways,
+    directed_edges,
     erdos_renyi,
     path,
     reachable,
@@ -37,12 +37,12 @@ Started = tuple[np.ndarray, int]  # the edges (m, 2) of a graph, and a source
 
 @claim(
     source="proved in constructions/graphs/search.py",
-    faults_seen=[{"nodes": 4, "samples": 2}],
+    faults_seen=[{"n_nodes": 4, "samples": 2}],
 )
 def graph_search(
     run: Run,
     *,
-    nodes: Nodes = None,
+    n_nodes: Nodes = None,
     samples: Annotated[int, option("random graphs", min=1)] = 20,
     edges: Edges = None,
 ) -> Iterator[Finding]:
@@ -52,7 +52,7 @@ def graph_search(
     nodes that can be reached from it, each once, and then ⊥, at width 2n + 1.  The inverse
     temperature that softmax needs depends on neither the number of nodes nor that of edges.
     """
-    n, own = chosen(nodes, edges, 10)
+    n, own = chosen(n_nodes, edges, 10)
     graphs = (
         [] if own is None else [(own.edges, s) for s in run.rng.permutation(n)[:samples].tolist()]
     )
@@ -87,7 +87,7 @@ def _weights(model: Transformer) -> Iterator[Finding]:
     follow = {("visited", "edge"): T + 1.0, ("1", "j"): -1.0}
     picked = head_is("head/2", model, range(2, 3), follow, {("edge", "visited"): 1.0})
     held = np.kron(
-        np.array([0.0, 1.0, 1.5, C / 2, C, C + 1])[:, None], np.eye(model.interface.nodes)
+        np.array([0.0, 1.0, 1.5, C / 2, C, C + 1])[:, None], np.eye(model.interface.n_nodes)
     )
     states = {"visited": held}, {"visited": np.minimum(held, 1.0)}
     clipped = makes("mlp", "the MLP makes 0 or 1 of what is visited", model, {1: states})
@@ -97,7 +97,7 @@ def _weights(model: Transformer) -> Iterator[Finding]:
 def following(model: Transformer) -> States:
     """Every set of visited nodes as a query, and every edge at every place as a key."""
     interface = model.interface
-    n, T = interface.nodes, interface.max_length
+    n, T = interface.n_nodes, interface.max_length
     visited = np.arange(2**n)[:, None] >> np.arange(n) & 1
     u, v = np.divmod(np.arange(n * n), n)
     codes = np.vstack([np.zeros(n), np.eye(n)[u] - 2 * np.eye(n)[v]])  # BOS and nodes have none
@@ -116,9 +116,9 @@ def small_graphs(run: Run) -> Finding:
     """All graphs of few nodes from every source, edges both ways, and all directed ones of 3."""
     cases = []
     for n in range(1, 4 if run.quick else 5):
-        listed = [both_ways(A) for A in all_graphs(n)]
+        listed = [directed_edges(A) for A in all_graphs(n)]
         if n == 3:
-            pairs = both_ways(np.ones((n, n), dtype=np.int64))
+            pairs = directed_edges(np.ones((n, n), dtype=np.int64))
             listed += [pairs[run.rng.permutation(6)[:k]] for k in range(7)]
             listed += [pairs[np.flatnonzero(bits)] for bits in np.ndindex(*[2] * 6)]
         model = follows(run, n).at(n, n * n).model
@@ -130,7 +130,7 @@ def small_graphs(run: Run) -> Finding:
 def decoding(model: Transformer, graphs: list[Started]) -> tuple[np.ndarray, np.ndarray]:
     """Prompts, as long as the longest (loops at the source in front of what is shorter), and the
     tokens that are to be decoded from them."""
-    n, most = model.interface.nodes, max(len(edges) for edges, _ in graphs)
+    n, most = model.interface.n_nodes, max(len(edges) for edges, _ in graphs)
     prompts, wanted = [], []
     for edges, source in graphs:
         loops = np.full((most - len(edges), 2), source)
@@ -143,13 +143,13 @@ def decoding(model: Transformer, graphs: list[Started]) -> tuple[np.ndarray, np.
 def random_graphs(run: Run, n: int, samples: int) -> list[Started]:
     """Random graphs, a path and two of them, edges both ways in random order, random sources."""
     listed = [*erdos_renyi(samples, n, min(1.0, 1.5 / n), run.rng), path(n), two_chain(n)]
-    return [(run.rng.permutation(both_ways(A)), int(run.rng.integers(n))) for A in listed]
+    return [(run.rng.permutation(directed_edges(A)), int(run.rng.integers(n))) for A in listed]
 
 
 def whole_component(model: Transformer, graphs: list[Started]) -> Finding:
     """The set of what is decoded is that of a breadth-first search, and its last step is ⊥."""
     interface = model.interface
-    components = [reachable(edges, interface.nodes, source) for edges, source in graphs]
+    components = [reachable(edges, interface.n_nodes, source) for edges, source in graphs]
 
     def search() -> Iterator[str]:
         for (edges, source), wanted in zip(graphs, components, strict=True):

@@ -20,15 +20,15 @@ Edges = Annotated[
 MOST_NODES = 256  # of which all pairs are run through every layer
 
 
-def chosen(nodes: int | None, edges: Path | None, default: int) -> tuple[int, EdgeList | None]:
+def chosen(n_nodes: int | None, edges: Path | None, default: int) -> tuple[int, EdgeList | None]:
     """How many nodes, and the graph that was given, if one was.
 
     Raises InputError for both options at once, and for too many nodes or too few.
     """
-    if edges is not None and nodes is not None:
-        raise InputError(f"nodes {nodes} and edges {edges}: give one of them")
+    if edges is not None and n_nodes is not None:
+        raise InputError(f"n_nodes is {n_nodes} and edges is {edges}: give only one of them")
     own = None if edges is None else read_edges(edges)
-    n = own.nodes if own is not None else default if nodes is None else nodes
+    n = own.n_nodes if own is not None else default if n_nodes is None else n_nodes
     if not 2 <= n <= MOST_NODES:
         raise InputError(f"a graph of {n} nodes: give one of 2 to {MOST_NODES}")
     return n, own
@@ -36,4 +36,4 @@ def chosen(nodes: int | None, edges: Path | None, default: int) -> tuple[int, Ed
 
 def adjacency(own: EdgeList) -> np.ndarray:
     """Its adjacency (n, n), each edge both ways."""
-    return from_edges(own.edges, own.nodes)
+    return from_edges(own.edges, own.n_nodes)

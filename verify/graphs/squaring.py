@@ -44,13 +44,15 @@ ENCLOSED_NODES = 8
 
 @claim(
     source="proved in constructions/graphs/squaring.py",
-    faults_seen=[{"nodes": 4, "samples": 2}],
+    faults_seen=[{"n_nodes": 4, "samples": 2}],
 )
 def squaring(
     run: Run,
     *,
-    nodes: Nodes = None,
-    layers: Annotated[int | None, option("layers; by default, as many as all graphs take")] = None,
+    n_nodes: Nodes = None,
+    n_layers: Annotated[
+        int | None, option("layers; by default, as many as all graphs take")
+    ] = None,
     samples: Annotated[int, option("random graphs", min=1)] = 20,
     edges: Edges = None,
 ) -> Iterator[Finding]:
@@ -63,8 +65,8 @@ def squaring(
     that does not depend on L; without them it is wrong on some graph below
     ln(2(n − 1)((N + ½)^L − 1)), which grows with L.
     """
-    n, own = chosen(nodes, edges, 16)
-    L = max(1, (n - 2).bit_length()) if layers is None else read(Count, "layers", layers)
+    n, own = chosen(n_nodes, edges, 16)
+    L = max(1, (n - 2).bit_length()) if n_layers is None else read(Count, "n_layers", n_layers)
     graphs = families(run, n, samples)
     if own is not None:
         graphs[f"own, {own.name}" if own.name in graphs else own.name] = adjacency(own)[None]
@@ -103,7 +105,7 @@ def apart(n: int) -> np.ndarray:
 def _found(
     run: Run, model: Transformer, graphs: dict[str, np.ndarray], form: str
 ) -> Iterator[Finding]:
-    n, L = model.interface.n, model.n_layers
+    n, L = model.interface.n_nodes, model.n_layers
     N = 2 ** (n - 1).bit_length()
     name = "squaring" if form == "lean" else "squaring-robust"
     yield size(model, name, n=n, L=L)
@@ -190,7 +192,7 @@ def over_q(model: Transformer, A: np.ndarray) -> Finding:
 
     return no_counterexample(
         "rational",
-        f"over Q ({model.interface.n} nodes)",
+        f"over Q ({model.interface.n_nodes} nodes)",
         search(),
         words=f"all numbers of the last stream are those of float64 on {len(A)} graphs",
     )
@@ -235,8 +237,8 @@ def enclosed(model: Transformer, beta: float, A: np.ndarray) -> Finding:
     real = max(enclosed_error(model, beta, graph) for graph in A)
     return at_most(
         "restored",
-        f"softmax logits at β = {beta:.3g} are those of hard attention ({model.interface.n} nodes, "
-        f"{len(A)} graphs, {model.n_layers} layers)",
+        f"softmax logits at β = {beta:.3g} equal those of hard attention "
+        f"({model.interface.n_nodes} nodes, {len(A)} graphs, {model.n_layers} layers)",
         "enclosure",
         real,
         ENCLOSED,
@@ -248,7 +250,7 @@ def enclosed(model: Transformer, beta: float, A: np.ndarray) -> Finding:
 def needed(model: Transformer) -> Finding:
     """Below a limit the node apart is predicted to be connected: the lean form's entries for the
     others after L layers, or `found` of the robust form after one, are above ½."""
-    n, L = model.interface.n, model.n_layers
+    n, L = model.interface.n_nodes, model.n_layers
     limit = lean_squaring_sharpness(n, L)
     beta, soft = limit - 2**-4, deepcopy(model)
     for attn in soft.attentions:  # `sharpened` refuses what is not sure

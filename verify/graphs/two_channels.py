@@ -33,10 +33,10 @@ MOST_NODES = 5  # of which there are n! orders
 
 @claim(
     source="proved in theory/graphs/two_channels.py; for two blocks by two, as told, in [Ye2026]",
-    faults_seen=[{"nodes": 3}],
+    faults_seen=[{"n_nodes": 3}],
 )
 def two_channels(
-    run: Run, *, nodes: Annotated[int, option("nodes", min=3, max=MOST_NODES)] = 4
+    run: Run, *, n_nodes: Annotated[int, option("nodes", min=3, max=MOST_NODES)] = 4
 ) -> Iterator[Finding]:
     """The mean of W over all relabellings of nodes is A ⊗ I + B ⊗ J, an orthogonal projection.
 
@@ -45,7 +45,7 @@ def two_channels(
     the rest.  Outputs of models with such weights are relabelled with the nodes.  For an adjacency
     matrix A, A J A = deg degᵀ: the channel J depends on degrees alone.
     """
-    n = nodes
+    n = n_nodes
     drawn = {grid: random_weights(run, n, *grid) for grid in GRIDS}
     yield projection(drawn, n)
     yield split(drawn, n)

@@ -13,10 +13,14 @@ import constructions.computation
 import theory.computation
 from constructions.transformer import Transformer
 from theory.kinds import InputError
-from verify.ledger.theorems import Theorem
+from verify.ledger.theorems import TOPICS, Theorem
 
+# Some constructions are exported by their topic only.
+MODULES = [vars(constructions)[topic] for topic in TOPICS if topic in vars(constructions)]
+CONSTRUCTIONS = {name: getattr(module, name) for module in MODULES for name in module.__all__}
 PACKAGES = theory.computation, constructions, constructions.computation
-NAMES = {name: getattr(module, name) for module in PACKAGES for name in module.__all__} | {"np": np}
+NAMES = CONSTRUCTIONS | {name: getattr(each, name) for each in PACKAGES for name in each.__all__}
+NAMES |= {"np": np}
 
 
 def built(entry: Theorem, **parameters: int) -> Transformer:

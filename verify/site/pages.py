@@ -14,11 +14,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import constructions
 from theory.kinds import InputError
 from verify.claim import installed
 from verify.finding import Verdict, shown
-from verify.ledger.build import NAMES
+from verify.ledger.build import CONSTRUCTIONS, NAMES
 from verify.ledger.theorems import Theorem, entries_of, ledger
 from verify.site.exported import exported, runs
 from verify.site.prose import documented, escaped, mathematics, references
@@ -106,9 +105,7 @@ def _model(entry: Theorem, model: Any, values: Mapping[str, int]) -> Iterator[st
 def _imports(entry: Theorem) -> str:
     """What a model is built of, as links to where it is described, where there is such a page."""
     names = {node.id for node in ast.walk(ast.parse(entry.build)) if isinstance(node, ast.Name)}
-    homes = {
-        name: NAMES[name].__module__.split(".")[:2] for name in names & {*constructions.__all__}
-    }
+    homes = {name: NAMES[name].__module__.split(".")[:2] for name in names & {*CONSTRUCTIONS}}
     return ", ".join(f"{{py:obj}}`{'.'.join([*homes[name], name])}`" for name in sorted(homes))
 
 

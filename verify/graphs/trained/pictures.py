@@ -22,7 +22,7 @@ def draw(channels: Seeds, free: Seeds) -> Figure:
     _shares(panels[1, 0], free, "free weights, one layer")
     for row, graphs in zip(panels[:, 1:], free, strict=True):
         model = free[graphs][0].model
-        n, W = model.interface.n, grids_of(model)[0]
+        n, W = model.interface.n_nodes, grids_of(model)[0]
         largest, middles = float(np.abs(W).max()), [n / 2 - 0.5, 3 * n / 2 - 0.5]
         both = (W, "learned W"), (kronecker(two_channels(W, n), n), "its two channels")
         for panel, (matrix, what) in zip(row, both, strict=True):

@@ -194,7 +194,7 @@ def grids_of(model: Transformer) -> list[np.ndarray]:
 
 def parts_of(model: Transformer) -> Parts:
     """What stands in which channel."""
-    n, grids = model.interface.n, grids_of(model)
+    n, grids = model.interface.n_nodes, grids_of(model)
     pairs = [two_channels(W, n) for W in grids]
     # ‖A ⊗ I‖² and ‖B ⊗ J‖² of each.
     sizes = np.array([[n * (A * A).sum(), n * n * (B * B).sum()] for A, B in pairs])
