@@ -28,7 +28,7 @@ from timing import in_turn, once, ratio, seconds
 
 from constructions import scratchpad, semiautomaton, shortcut, turing_machine
 from constructions.transformer import Transformer
-from theory.computation import MACHINES, Semiautomaton, named
+from theory.computation import MACHINES, Semiautomaton, benchmark_automaton
 
 BATCH = 16
 TOKENS = 1000  # decoded
@@ -47,7 +47,7 @@ def looped(automaton: Semiautomaton, words: list[list[int]]) -> list[list[int]]:
 
 
 def line(build: Callable[[], Transformer], automaton: Semiautomaton, T: int, kind: str) -> str:
-    model, words = build(), np.random.default_rng(0).integers(automaton.n_letters, size=(BATCH, T))
+    model, words = build(), np.random.default_rng(0).integers(automaton.n_symbols, size=(BATCH, T))
     units = sum(len(block.mlp.b_in) for block in model.blocks if block.mlp is not None)
     letters = words.tolist()
     with torch.no_grad():
@@ -102,7 +102,7 @@ def main() -> None:
         f"{'run/loop':>8}"
     )
     for name in ("parity", "flip-flop", "gridworld-3", "S3", "all-maps-3", "S4", "A5"):
-        automaton = named(name)
+        automaton = benchmark_automaton(name)
         for T in (64, 1024):
             print(line(partial(semiautomaton, automaton, T), automaton, T, "composed maps"))
             if name != "A5":
@@ -111,8 +111,8 @@ def main() -> None:
         print(built(states, 64, "composed maps", semiautomaton))
         print(built(states, 64, "shortcut", shortcut), flush=True)
     print(f"{TOKENS} tokens decoded, one sequence, milliseconds:")
-    writes = scratchpad(named("A5"), TOKENS)
-    word = np.random.default_rng(0).integers(named("A5").n_letters, size=TOKENS)
+    writes = scratchpad("A5", TOKENS)
+    word = np.random.default_rng(0).integers(benchmark_automaton("A5").n_symbols, size=TOKENS)
     print(decoded(writes, writes.interface.prompt(word)), flush=True)
     machine = turing_machine(MACHINES["wolfram-2-3"], TOKENS + 2)
     print(decoded(machine, np.array(machine.interface.prompt())))

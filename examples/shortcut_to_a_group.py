@@ -14,7 +14,7 @@ LENGTHS = 16, 256, 1024
 
 
 def wrong(model, automaton: Semiautomaton, length: int) -> int:
-    words = np.random.default_rng(0).integers(automaton.n_letters, size=(10, length))
+    words = np.random.default_rng(0).integers(automaton.n_symbols, size=(10, length))
     return int((model(words).numpy() != automaton.run(words)).sum())
 
 

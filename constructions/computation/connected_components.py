@@ -1,14 +1,14 @@
-"""Connected components: every vertex gets the least number of its component, one layer a step.
+"""Connected components: every node gets the least number of its component, one layer a step.
 
-BOS stands at position 0, vertices at 1 … n, edges after them.  The program is that of
+BOS stands at position 0, nodes at 1 … n, edges after them.  The program is that of
 `theory/computation/components.py`, whose labels p are right after n − 1 messages at the latest;
 `pram.py` makes a layer of its step, with three heads:
 
-    p of u + p, into a       edges, whose p is 0, look up p(u); vertices, whose u is 0, p(p)
+    p of u + p, into a       edges, whose p is 0, look up p(u); nodes, whose u is 0, p(p)
     p of v + p, into b       the same for p(v)
     lo to hi, into m         the least of what edges looked up in the layer before, as messages
 
-lo = min(a, b), hi = max(a, b), and at vertices p = min(a, m).  Squares of p, a, b, lo, hi and m are
+lo = min(a, b), hi = max(a, b), and at nodes p = min(a, m).  Squares of p, a, b, lo, hi and m are
 carried along, since hi is a place.
 
 No edge with two labels is left exactly where labels are right: a graph whose labels have not
@@ -35,10 +35,12 @@ from theory.kinds import Count, InputError, Steps, Within
 
 
 @construction
-def connected_components(vertices: Count, edges: Steps, layers: Steps | None = None) -> Transformer:
-    """`connected_components(n, m)(pairs)`: the least vertex of each vertex's component, (…, n).
+def connected_components(
+    n_nodes: Count, n_edges: Steps, n_layers: Steps | None = None
+) -> Transformer:
+    """`connected_components(n, m)(pairs)`: the least node of each node's component, (…, n).
 
-    Pairs (…, m', 2) are the edges of graphs on vertices 1 … n, m' ≤ m, in any order and direction;
+    Pairs (…, m', 2) are the edges of graphs on nodes 1 … n, m' ≤ m, in any order and direction;
     loops and repeated edges are allowed.  3 heads, width 18, 18 ReLUs in each layer.  By default
     there are 2(n − 1) layers, which are enough for every graph; fewer share their weights and
     answer where labels have settled.
@@ -46,54 +48,54 @@ def connected_components(vertices: Count, edges: Steps, layers: Steps | None = N
     The model raises ValueError for what are no such pairs, and for a graph whose labels need more
     layers.
     """
-    program = components(vertices, edges, layers)
-    graph = Graph(vertices, edges, program.repeat)
-    return _Compiled(program).model(graph, partial(_of_graph, vertices))
+    program = components(n_nodes, n_edges, n_layers)
+    graph = Graph(n_nodes, n_edges, program.repeat)
+    return _Compiled(program).model(graph, partial(_of_graph, n_nodes))
 
 
 def _of_graph(
-    vertices: int, program: Program, name: str, power: int, after: int, edges: np.ndarray
+    n_nodes: int, program: Program, name: str, power: int, after: int, edges: np.ndarray
 ) -> np.ndarray:
     """What a register of the program holds for a graph (…, m, 2)."""
-    return held_after(program, name, power, after, *as_inputs(edges, vertices))
+    return held_after(program, name, power, after, *as_inputs(edges, n_nodes))
 
 
 class Graph(Processors):
-    """Edges (…, m', 2) of vertices 1 … n → labels (…, n), int64.
+    """Edges (…, m', 2) of nodes 1 … n → labels (…, n), int64.
 
-    Raises ValueError for more than m edges, for what is no vertex, and where two labels are left on
+    Raises ValueError for more than m edges, for what is no node, and where two labels are left on
     an edge.
     """
 
-    def __init__(self, vertices: int, edges: int, layers: int) -> None:
-        super().__init__(components(vertices, edges, layers))
-        self.vertices, self.edges, self.layers = vertices, edges, layers
+    def __init__(self, n_nodes: int, n_edges: int, n_layers: int) -> None:
+        super().__init__(components(n_nodes, n_edges, n_layers))
+        self.n_nodes, self.n_edges, self.n_layers = n_nodes, n_edges, n_layers
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Any, ...]:
         (edges,) = as_many(inputs, "edges")
-        within = Within(least=1, most=self.vertices)
+        within = Within(least=1, most=self.n_nodes)
         pairs = EdgeArray("... m 2", within, empty=True).read("edges", edges)
-        if pairs.shape[-2] > self.edges:
+        if pairs.shape[-2] > self.n_edges:
             raise InputError(
                 f"the graph has {pairs.shape[-2]} edges and the model was built for at most "
-                f"{self.edges}: build it again with edges={pairs.shape[-2]}"
+                f"{self.n_edges}: build it again with n_edges={pairs.shape[-2]}"
             )
-        return super().check(like, *as_inputs(pairs, self.vertices))
+        return super().check(like, *as_inputs(pairs, self.n_nodes))
 
     def choices(self) -> tuple[np.ndarray, range]:
         """All edges (n², 2), and how many there may be."""
-        pairs = 1 + np.indices((self.vertices,) * 2).reshape(2, -1).T
-        return pairs, range(self.edges + 1)
+        pairs = 1 + np.indices((self.n_nodes,) * 2).reshape(2, -1).T
+        return pairs, range(self.n_edges + 1)
 
     def called(self, rows: np.ndarray) -> tuple[np.ndarray, ...]:
         return (rows,)
 
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
-        labels = super().read(outputs)[..., : self.vertices]
-        u, v = (each[..., self.vertices :].to(torch.int64) - 1 for each in inputs)
+        labels = super().read(outputs)[..., : self.n_nodes]
+        u, v = (each[..., self.n_nodes :].to(torch.int64) - 1 for each in inputs)
         if bool((labels.gather(-1, u) != labels.gather(-1, v)).any()):
             raise InputError(
-                f"labels have not settled after {self.layers} layers: build the model with more, "
-                f"of which {enough_steps(self.vertices)} are always enough"
+                f"labels have not settled after {self.n_layers} layers: build the model with more, "
+                f"of which {enough_steps(self.n_nodes)} are always enough"
             )
         return labels

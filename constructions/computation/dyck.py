@@ -182,12 +182,12 @@ def _stages(k: int, depth: int | None, prefix: int) -> tuple[Stage, ...]:
 
 
 def _share(k: int, prefix: int, words: np.ndarray) -> np.ndarray:
-    """b/N after each letter, N tokens with those in front."""
+    """b/N after each symbol, N tokens with those in front."""
     return per_token(balances(words, k), prefix)
 
 
 def _balance(k: int, power: int, words: np.ndarray) -> np.ndarray:
-    """b, or b², after each letter; 0 where b < 0."""
+    """b, or b², after each symbol; 0 where b < 0."""
     return np.maximum(balances(words, k), 0)[..., None] ** power
 
 
@@ -197,7 +197,7 @@ def _off(k: int, words: np.ndarray) -> np.ndarray:
 
 
 def _errors(k: int, layer: int, depth: int | None, words: np.ndarray) -> np.ndarray:
-    """How many errors the layers up to this one have found at each letter: b < 0, b > D, and a
+    """How many errors the layers up to this one have found at each symbol: b < 0, b > D, and a
     bracket that closes one of another type."""
     b = balances(words, k)[..., None]
     found = (b < 0).astype(int)
@@ -214,7 +214,7 @@ def _rejected(k: int, depth: int | None, words: np.ndarray) -> np.ndarray:
 
 
 def _bounds(k: int, T: int) -> dict[str, float]:
-    """What no register exceeds; of errors there are two at most at a letter, and their mean."""
+    """What no register exceeds; of errors there are two at most at a symbol, and their mean."""
     largest = {"balance": T, "balance_square": T**2, "type": k - 1}
     small = dict.fromkeys(("share", "inverse", "rejected"), 1.0)
     return {"error": 4.0, **small, **{name: float(bound) for name, bound in largest.items()}}

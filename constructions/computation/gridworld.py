@@ -43,7 +43,7 @@ from constructions.tokens import Tokens, average, counted, rows_fit, sizes, writ
 from constructions.transformer import Transformer
 from constructions.words import Step, Unit
 from theory import machine
-from theory.computation.zoo import gridworld
+from theory.computation.benchmark_automata import gridworld
 from theory.kinds import Count, Positive, Steps, Within
 
 
@@ -120,5 +120,5 @@ def _displacement(S: int, start: int, words: np.ndarray) -> np.ndarray:
 
 
 def _state(S: int, start: int, words: np.ndarray) -> np.ndarray:
-    """The state after each letter."""
+    """The state after each symbol."""
     return replace(gridworld(S), start=start).run(words)[..., None]

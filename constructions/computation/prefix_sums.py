@@ -40,17 +40,17 @@ class Numbers(Interface):
     Raises ValueError for more than N, for none, and for NaN or infinite entries.
     """
 
-    def __init__(self, length: int) -> None:
+    def __init__(self, max_length: int) -> None:
         super().__init__()
-        self.length, self.context = length, length + 1
+        self.max_length, self.context = max_length, max_length + 1
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
         (x,) = finite_tensors(like, inputs, "x")
         Reals("... d").fit("x", x.shape)
-        if x.shape[-1] > self.length:
+        if x.shape[-1] > self.max_length:
             raise InputError(
-                f"x has {x.shape[-1]} numbers but the model was built for length = {self.length}: "
-                f"build it again with length={x.shape[-1]}"
+                f"x has {x.shape[-1]} numbers and the model was built for at most "
+                f"{self.max_length}: build it again with max_length={x.shape[-1]}"
             )
         if (scores := 16 * x.numel() * (x.shape[-1] + 1)) > LARGE:
             what = f"the scores of {x.numel() / x.shape[-1]:.4g} rows of {x.shape[-1]} numbers"
@@ -63,21 +63,21 @@ class Numbers(Interface):
         return Prompt(xp.concat([column[..., :1, :] * 0, column], axis=-2), 0, slice(1, None))
 
     def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[np.ndarray]:
-        return (draw(1, self.length)[0],)
+        return (draw(1, self.max_length)[0],)
 
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
         return outputs[..., 0]
 
 
 @construction
-def prefix_sums(length: Count, s: Fan = 2) -> Transformer:
+def prefix_sums(max_length: Count, s: Fan = 2) -> Transformer:
     """`prefix_sums(N, s)(x)`: x₁ + … + x_i for every i, of at most N numbers (…, N').
 
     ⌈log_s N⌉ layers, s − 1 heads, width 3.  Sums of integers are exact below 2^53.
 
     Raises ValueError for s above max(N, 2), whose last heads would have nothing to add.
     """
-    N = length
+    N = max_length
     rows_fit(N)
     if s > max(N, 2):
         raise InputError(f"s is {s}: give a number from 2 to {max(N, 2)}, of {N} numbers to add")

@@ -8,7 +8,7 @@ One head looks up place a = t − T, by positions j and their squares:
 
     score 2a·j − j² = a² − (a − j)²        largest at j = a, by at least 1; for a < 0 at j = 0
 
-and adds the symbol that stands there to `letter`, which is 0 at a state.  The MLP has a ReLU for
+and adds the symbol that stands there to `symbol`, which is 0 at a state.  The MLP has a ReLU for
 each state q and symbol x, relu([q] + [x] − 1), which is 1 where both are there and 0 elsewhere, and
 moves [q] to [q · x] in `state`.  At a symbol a ≤ 0: BOS has none, so that no ReLU is on.
 
@@ -33,45 +33,46 @@ from constructions.stream import Map, Stream, one
 from constructions.tokens import Tokens, placed, sizes
 from constructions.transformer import Transformer
 from constructions.words import Table
+from theory.computation.benchmark_automata import Automaton
 from theory.computation.semiautomata import Semiautomaton, written_next
 from theory.kinds import Count, InputError, Integers, Positive, Within
 
 
 class Scratchpad(Tokens):
-    """Letters 0 … |Σ| − 1, then states, which are the tokens |Σ| … |Σ| + |Q| − 1."""
+    """Symbols 0 … |Σ| − 1, then states, which are the tokens |Σ| … |Σ| + |Q| − 1."""
 
     def __init__(self, automaton: Semiautomaton, length: int) -> None:
-        letters, V = automaton.n_letters, automaton.n_letters + automaton.n_states
-        slots = [range(letters)] * length + [range(letters, V)] * length
+        symbols, V = automaton.n_symbols, automaton.n_symbols + automaton.n_states
+        slots = [range(symbols)] * length + [range(symbols, V)] * length
         super().__init__(V, 2 * length, prefix=(V,), slots=slots, margin=1.0, bottom=True)
-        self.automaton, self.letters = automaton, length
+        self.automaton, self.word_length = automaton, length
 
     def prompt(self, words: ArrayLike) -> np.ndarray:
-        """The prompt (…, T + 1) of words (…, T): their letters, and the start.
+        """The prompt (…, T + 1) of words (…, T): their symbols, and the start.
 
-        Raises ValueError for letters that the automaton has not, and for another length than T.
+        Raises ValueError for symbols that the automaton has not, and for another length than T.
         """
-        letters = Within(least=0, below=self.automaton.n_letters)
-        array = Integers(f"... {self.letters}", letters).read("words", words)
-        start = np.full((*array.shape[:-1], 1), self.automaton.n_letters + self.automaton.start)
+        symbols = Within(least=0, below=self.automaton.n_symbols)
+        array = Integers(f"... {self.word_length}", symbols).read("words", words)
+        start = np.full((*array.shape[:-1], 1), self.automaton.n_symbols + self.automaton.start)
         return np.concatenate([array, start], axis=-1)
 
     def states(self, tokens: ArrayLike) -> np.ndarray:
         """The states that decoded tokens are.  Raises ValueError for a token that is none."""
-        letters = self.automaton.n_letters
-        numbers = Within(least=0, below=letters + self.automaton.n_states)
+        symbols = self.automaton.n_symbols
+        numbers = Within(least=0, below=symbols + self.automaton.n_states)
         array = Integers("... T", numbers).read("tokens", tokens)
-        if (array < letters).any():
+        if (array < symbols).any():
             raise InputError(
-                f"token {array[array < letters].flat[0]} is a letter and no state: give what "
-                f"generate(…) decodes, from {letters} to {letters + self.automaton.n_states - 1}"
+                f"token {array[array < symbols].flat[0]} is a symbol and no state: give what "
+                f"generate(…) decodes, from {symbols} to {symbols + self.automaton.n_states - 1}"
             )
-        return array - letters
+        return array - symbols
 
 
 @construction
 def scratchpad(
-    automaton: Semiautomaton, length: Count, sharpness: Positive | None = None
+    automaton: Automaton, length: Count, sharpness: Positive | None = None
 ) -> Transformer:
     """The states after 1, …, T symbols of words of T = length symbols, decoded one by one:
 
@@ -81,33 +82,33 @@ def scratchpad(
 
     Raises ValueError for a sharpness that is too small.
     """
-    letters, n = automaton.n_letters, automaton.n_states
-    V, T = sizes(letters + n, length)
-    stream = Stream(letter=letters, state=n, j=1, square=1)
-    stream.fits(1, units=letters * n)
-    letter, state, j, square = map(stream.read, stream)
+    symbols, n = automaton.n_symbols, automaton.n_states
+    V, T = sizes(symbols + n, length)
+    stream = Stream(symbol=symbols, state=n, j=1, square=1)
+    stream.fits(1, units=symbols * n)
+    symbol, state, j, square = map(stream.read, stream)
     here = np.arange(2 * T + 1)
-    head = placed(j - float(T) * one, (j, square), letter, "letter")
-    pairs = [(q, x) for q in range(n) for x in range(letters)]
+    head = placed(j - float(T) * one, (j, square), symbol, "symbol")
+    pairs = [(q, x) for q in range(n) for x in range(symbols)]
     at, by = np.array(pairs).T
     to = np.array([automaton.transitions[x][q] for q, x in pairs])
     moved = np.eye(n)[to] - np.eye(n)[at]
-    table = Table((state, letter), np.hstack([np.eye(n)[at], np.eye(letters)[by]]), moved, "state")
-    said = Map(np.pad(2.0 * np.eye(n), ((0, 0), (letters, 1))), "2·tokens")
+    table = Table((state, symbol), np.hstack([np.eye(n)[at], np.eye(symbols)[by]]), moved, "state")
+    said = Map(np.pad(2.0 * np.eye(n), ((0, 0), (symbols, 1))), "2·tokens")
     return Transformer(
-        Embed(rows(stream, letter=np.eye(V + 1, letters), state=np.eye(V + 1, n, -letters))),
+        Embed(rows(stream, symbol=np.eye(V + 1, symbols), state=np.eye(V + 1, n, -symbols))),
         [block(stream, [head], [table], normalise="hardmax", mask="causal")],
         unembed(stream, state @ said, bias=np.eye(V + 1)[V]),
         pos_embed=PosEmbed(rows(stream, j=here, square=here**2)),
         interface=Scratchpad(automaton, T),
         stream=stream,
         stages=(Stage(1, "state", partial(_next, automaton)),),
-        at_most={"letter": 2.0, "state": 1.0},
+        at_most={"symbol": 2.0, "state": 1.0},
         source="[Li2024]; sizes proved in constructions/computation/scratchpad.py",
     ).sharpened(sharpness)
 
 
 def _next(automaton: Semiautomaton, tokens: np.ndarray) -> np.ndarray:
-    """The next state at each state, one-hot, and 0 at letters."""
+    """The next state at each state, one-hot, and 0 at symbols."""
     codes = np.vstack([np.eye(automaton.n_states), np.zeros(automaton.n_states)])
-    return codes[np.maximum(written_next(automaton, tokens) - automaton.n_letters, -1)]
+    return codes[np.maximum(written_next(automaton, tokens) - automaton.n_symbols, -1)]

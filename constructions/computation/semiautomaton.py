@@ -47,6 +47,7 @@ from constructions.stream import Map, Stream, one
 from constructions.tokens import Tokens, placed, sizes
 from constructions.transformer import Transformer
 from constructions.words import Unit, Word
+from theory.computation.benchmark_automata import Automaton
 from theory.computation.prefix_sums import tree_depth
 from theory.computation.semiautomata import Semiautomaton, windows
 from theory.kinds import Count, CountFrom2, InputError, Positive
@@ -56,7 +57,7 @@ Form = Literal["lean", "robust"]
 
 @construction
 def semiautomaton(
-    automaton: Semiautomaton,
+    automaton: Automaton,
     max_length: Count,
     *,
     form: Form = "lean",
@@ -82,9 +83,9 @@ def semiautomaton(
         raise InputError(f"radix is {radix}, and the robust form composes pairs: give radix=2")
     if sharpness is not None and form == "lean":
         raise InputError("sharpness is for form='robust': softmax errors pass through lean units")
-    V, T = sizes(automaton.n_letters, max_length)
+    V, T = sizes(automaton.n_symbols, max_length)
     if radix > max(2, T):
-        raise InputError(f"radix is more than the {T} letters of a word: give at most {max(2, T)}")
+        raise InputError(f"radix is more than the {T} symbols of a word: give at most {max(2, T)}")
     n, others = automaton.n_states, range(1, radix)
     squared = radix > 2
     held = ("map", "square") if squared else ("map",)
@@ -134,7 +135,7 @@ def semiautomaton(
 
 
 def _composed(automaton: Semiautomaton, window: int, power: int, words: np.ndarray) -> np.ndarray:
-    """The map of the last letters, so many, or its square."""
+    """The map of the last symbols, so many, or its square."""
     return windows(automaton, words, window) ** power
 
 

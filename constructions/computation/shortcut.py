@@ -2,7 +2,7 @@
 
 `theory.computation.cascade` makes of an automaton with solvable holonomy groups a row of stages,
 each of which has a value *before* each symbol; here every stage is a head.  BOS stands at position
-0, symbols at 1 … T; a symbol and the value of a stage are held one-hot, in `letter` and `is1`,
+0, symbols at 1 … T; a symbol and the value of a stage are held one-hot, in `symbol` and `is1`,
 `is2`, …; what a stage is given at a token stands in `in1`, `in2`, …
 
 Latch: one head with a strict mask, which sees the tokens before.
@@ -49,17 +49,18 @@ from constructions.stream import Map, Reading, Stream, one
 from constructions.tokens import Tokens, average, counted, latest, sizes
 from constructions.transformer import Transformer
 from constructions.words import Table as TableWord
+from theory.computation.benchmark_automata import Automaton
 from theory.computation.cascade import NONE, Cascade, Stage, Table, cascade
 from theory.computation.semiautomata import Semiautomaton
 from theory.kinds import Count, InputError, Positive
 
-LAYERS = {"counter": 2, "latch": 1, "table": 1}
+LAYERS = {"counter": 2, "flip-flop": 1, "table": 1}
 MOST_UNITS = 10**5
 
 
 @construction
 def shortcut(
-    automaton: Semiautomaton,
+    automaton: Automaton,
     max_length: Count,
     *,
     compact: bool = False,
@@ -79,7 +80,7 @@ def shortcut(
     """
     if sharpness is not None and form == "lean":
         raise InputError("sharpness is for form='robust': softmax errors pass through lean units")
-    _, T = sizes(automaton.n_letters, max_length)
+    _, T = sizes(automaton.n_symbols, max_length)
     stages = cascade(automaton, compact=compact)
     units = sum(len(stage.table.rows) for stage in stages.stages) + len(stages.answer.rows)
     if units > MOST_UNITS:
@@ -91,7 +92,7 @@ def shortcut(
 
 
 def depths(of: Cascade) -> list[int]:
-    """After how many layers each variable is there: the letter, then the stages."""
+    """After how many layers each variable is there: the symbol, then the stages."""
     found = [0]
     for stage in of.stages:
         found.append(reached(stage.table, found) + LAYERS[stage.kind])
@@ -109,17 +110,17 @@ class _Built:
     def __init__(self, of: Cascade, length: int, robust: bool) -> None:
         self.of, self.T, self.robust, self.depths = of, length, robust, depths(of)
         self.stages = dict(enumerate(of.stages, start=1))
-        self.letters, self.states = of.automaton.n_letters, of.automaton.n_states
+        self.symbols, self.states = of.automaton.n_symbols, of.automaton.n_states
         counters = [stage for stage in of.stages if stage.kind == "counter"]
         self.moduli = sorted({stage.size for stage in counters})
         self.layers = reached(of.answer, self.depths)
-        latches = any(stage.kind == "latch" for stage in of.stages)
-        widths = {"letter": self.letters, "bos": 1} | ({"j": 1} if counters or latches else {})
+        latches = any(stage.kind == "flip-flop" for stage in of.stages)
+        widths = {"symbol": self.symbols, "bos": 1} | ({"j": 1} if counters or latches else {})
         if counters:
             widths |= {"square": 1, "inverse": 1, **{f"mod{m}": m for m in self.moduli}}
         for i, stage in self.stages.items():
             if stage.kind != "table":
-                widths[f"in{i}"] = stage.size if stage.kind == "latch" else 1
+                widths[f"in{i}"] = stage.size if stage.kind == "flip-flop" else 1
             if stage.kind == "counter":
                 widths[f"share{i}"] = 1
             widths[f"is{i}"] = stage.size
@@ -135,7 +136,7 @@ class _Built:
             [self.layer(number) for number in range(1, self.layers + 1)],
             unembed(stream, stream.read("state")),
             pos_embed=self.positions(),
-            interface=Tokens(self.letters, self.T, prefix=(self.letters,), answers=n, margin=1.0),
+            interface=Tokens(self.symbols, self.T, prefix=(self.symbols,), answers=n, margin=1.0),
             stream=stream,
             stages=(*held, Line(self.layers, "state", partial(_state, self.of.automaton))),
             at_most={
@@ -145,16 +146,16 @@ class _Built:
         )
 
     def embedding(self) -> Tensor:
-        """Letters and BOS, with what stages are given by the letter alone, or by BOS."""
-        V = self.letters
-        registers = {"letter": np.eye(V + 1, V), "bos": np.eye(V + 1)[:, V]}
+        """Symbols and BOS, with what stages are given by the symbol alone, or by BOS."""
+        V = self.symbols
+        registers = {"symbol": np.eye(V + 1, V), "bos": np.eye(V + 1)[:, V]}
         for i, stage in self.stages.items():
             if stage.kind == "table":
                 continue
             given = np.zeros((V + 1, self.stream.widths[f"in{i}"]))
             if reached(stage.table, self.depths) == 0:
                 given[:V] = [self.entry(stage, stage.table((a,))) for a in range(V)]
-            if stage.kind == "latch":
+            if stage.kind == "flip-flop":
                 given[V, stage.first] = 1.0
             registers[f"in{i}"] = given
         if self.layers == 0:
@@ -225,7 +226,7 @@ class _Built:
     def latches(self, number: int) -> Iterator[Head]:
         """The latest that was given before each token."""
         read = self.stream.read
-        for i in self.given_at("latch", number - 1):
+        for i in self.given_at("flip-flop", number - 1):
             given = read(f"in{i}")
             flag = given @ Map(np.ones((self.stages[i].size, 1)), "flag")
             yield latest(flag, read("j"), given, f"is{i}", self.T)
@@ -233,7 +234,7 @@ class _Built:
     def table(
         self, table: Table, entries: dict[tuple[int, ...], np.ndarray], into: str
     ) -> TableWord:
-        """A table as a word; BOS, which is no letter, has no entry."""
+        """A table as a word; BOS, which is no symbol, has no entry."""
         kept = {key: entry for key, entry in entries.items() if entry.any()}
         variables = [self.variable(v) for v in table.reads]
         keys = [
@@ -247,19 +248,19 @@ class _Built:
         return TableWord(reads, columns, np.array(list(kept.values())), into, self.robust)
 
     def variable(self, v: int) -> Reading:
-        """The letter, or what a stage is."""
-        return self.stream.read(f"is{v}" if v else "letter")
+        """The symbol, or what a stage is."""
+        return self.stream.read(f"is{v}" if v else "symbol")
 
 
 def _value(of: Cascade, number: int, words: np.ndarray) -> np.ndarray:
-    """What a stage of the cascade is before each letter, one-hot."""
+    """What a stage of the cascade is before each symbol, one-hot."""
     rows = words.reshape(-1, words.shape[-1]).tolist()
     values = np.array([[each[number - 1] for each in of.values(row)] for row in rows])
     return np.eye(of.stages[number - 1].size)[values.reshape(words.shape)]
 
 
 def _state(automaton: Semiautomaton, words: np.ndarray) -> np.ndarray:
-    """The state after each letter, one-hot."""
+    """The state after each symbol, one-hot."""
     return np.eye(automaton.n_states)[automaton.run(words)]
 
 

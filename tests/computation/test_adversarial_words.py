@@ -48,16 +48,16 @@ def test_a_reset_first_last_and_never(T):
 def test_identities_only(T):
     automaton = Semiautomaton(((1, 2, 0), (0, 1, 2)), start=2)
     words = np.ones((T + 1, T), dtype=int)
-    for k in range(T + 1):  # k letters count, the first ones
+    for k in range(T + 1):  # k symbols count, the first ones
         words[k, :k] = 0
     for model in models(automaton, T):
         assert (model(words).numpy() == automaton.run(words)).all(), model.name
 
 
 @pytest.mark.parametrize("automaton", [TWO_CLASSES, ONE_WAY], ids=str)
-def test_group_letters_between_resets_of_two_classes(automaton):
+def test_group_symbols_between_resets_of_two_classes(automaton):
     short = np.array([*product(range(3), repeat=5)])
-    # Runs of the group's letter, of every length up to 4, between resets to one pair and the other.
+    # Runs of the group's symbol, of every length up to 4, between resets to one pair and the other.
     gaps = np.array([*product(range(5), repeat=3)])
     long = np.zeros((len(gaps), 16), dtype=int)
     for row, (a, b, c) in zip(long, gaps, strict=True):

@@ -14,18 +14,18 @@ from refusals import rejects
 from constructions.computation import semiautomaton, shortcut
 from theory.computation import (
     A5,
+    BENCHMARK_AUTOMATA,
     S3,
-    ZOO,
     NotSolvable,
     Semiautomaton,
+    benchmark_automaton,
     cyclic,
     flip_flop,
-    named,
     random_semiautomaton,
 )
 from theory.sequences import all_sequences
 
-SOLVABLE = [name for name in ZOO if name not in ("A5", "all-maps-4")]
+SOLVABLE = [name for name in BENCHMARK_AUTOMATA if name not in ("A5", "all-maps-4")]
 SIZES = {  # layers, heads, width, units in all
     "parity": (2, 1, 14, 4), "mod-3": (2, 1, 17, 6), "mod-6": (2, 1, 26, 12),
     "flip-flop": (1, 1, 11, 6), "mod-3-with-reset": (3, 1, 23, 21),
@@ -44,13 +44,13 @@ def size(model) -> tuple[int, ...]:
     return model.n_layers, model.n_heads, model.d_model, units(model)
 
 
-@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize("name", BENCHMARK_AUTOMATA)
 @pytest.mark.parametrize("settings", [{}, {"form": "robust"}], ids=["lean", "robust"])
 def test_composed_maps_on_all_short_words(name, settings):
-    automaton = named(name)
-    length = {2: 6, 3: 5}[automaton.n_letters]
+    automaton = benchmark_automaton(name)
+    length = {2: 6, 3: 5}[automaton.n_symbols]
     model, words = semiautomaton(automaton, length, **settings), None
-    words = all_sequences(length, automaton.n_letters)
+    words = all_sequences(length, automaton.n_symbols)
     assert (model(words).numpy() == automaton.run(words)).all()
     n, L = automaton.n_states, model.n_layers
     per_layer = 2 * n * n if settings else n * n + n
@@ -82,13 +82,13 @@ def test_layers_double_the_length(T):
     "settings", [{}, {"form": "robust"}, {"compact": True}], ids=["lean", "robust", "compact"]
 )
 def test_shortcuts_on_all_short_and_some_long_words(name, settings):
-    automaton = named(name)
+    automaton = benchmark_automaton(name)
     model = shortcut(automaton, 60, **settings)
     for T in (1, 2, 5):
-        words = all_sequences(T, automaton.n_letters)
+        words = all_sequences(T, automaton.n_symbols)
         assert (model(words).numpy() == automaton.run(words)).all()
-    words = np.random.default_rng(2).integers(automaton.n_letters, size=(12, 60))
-    words[:3] = [[0] * 60, [automaton.n_letters - 1] * 60, [0, 1] * 30]
+    words = np.random.default_rng(2).integers(automaton.n_symbols, size=(12, 60))
+    words[:3] = [[0] * 60, [automaton.n_symbols - 1] * 60, [0, 1] * 30]
     assert (model(words).numpy() == automaton.run(words)).all()
     layers, heads, width, lean = SIZES[name]
     if settings.get("form") == "robust":
@@ -98,12 +98,15 @@ def test_shortcuts_on_all_short_and_some_long_words(name, settings):
 
 
 def test_all_maps_on_three_states_compactly():
-    assert size(shortcut(named("all-maps-3"), 10, compact=True)) == (9, 2, 46, 115)
+    assert size(shortcut("all-maps-3", 10, compact=True)) == (9, 2, 46, 115)
 
 
 @pytest.mark.parametrize("name", ["S3", "dyck-2", "all-maps-2"])
 def test_nothing_but_positions_grows_with_the_length(name):
-    small, large = shortcut(named(name), 10), shortcut(named(name), 1000)
+    small, large = (
+        shortcut(name, 10),
+        shortcut(name, 1000),
+    )
     assert size(small) == size(large)
     assert torch.equal(small.embed.W_E, large.embed.W_E)
     for a, b in zip(small.blocks, large.blocks, strict=True):
@@ -114,9 +117,9 @@ def test_nothing_but_positions_grows_with_the_length(name):
 
 @settings(max_examples=20)
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 3))
-def test_random_automata(seed, n, letters):
-    automaton = random_semiautomaton(n, letters, seed)
-    words = np.random.default_rng(seed).integers(letters, size=(20, 13))
+def test_random_automata(seed, n, symbols):
+    automaton = random_semiautomaton(n, symbols, seed)
+    words = np.random.default_rng(seed).integers(symbols, size=(20, 13))
     for model in (
         semiautomaton(automaton, 13),
         semiautomaton(automaton, 13, form="robust"),
@@ -132,7 +135,7 @@ def test_random_automata(seed, n, letters):
         lambda T: semiautomaton(S3, T, form="robust"),
         lambda T: semiautomaton(A5, T, form="robust"),
         lambda T: shortcut(S3, T, form="robust"),
-        lambda T: shortcut(named("dyck-4"), T, form="robust"),
+        lambda T: shortcut("dyck-4", T, form="robust"),
         lambda T: shortcut(flip_flop(), T, form="robust"),
     ],
 )
@@ -141,8 +144,8 @@ def test_softmax_leaves_no_trace_at_a_sharpness_that_no_length_changes(build):
     sharpness = short.least_sharpness()
     assert long.least_sharpness() == sharpness < 8
     assert long.softmax_error(sharpness).logits == 0
-    letters = long.interface.vocabulary_size
-    words = np.random.default_rng(5).integers(letters, size=(4, 150))
+    symbols = long.interface.vocabulary_size
+    words = np.random.default_rng(5).integers(symbols, size=(4, 150))
     soft = long.sharpened(sharpness)
     # Leaks are of a few per cent; what is left is rounding of positions' squares.
     assert max(max(layer) for layer in long.softmax_error(sharpness).leaks) > 1e-3
@@ -166,7 +169,7 @@ def test_an_automaton_of_one_state_needs_nothing():
     assert shortcut(automaton, 5).n_layers == 0
 
 
-def test_letters_alone_need_no_layer():
+def test_symbols_alone_need_no_layer():
     automaton = Semiautomaton(((1, 1, 1), (0, 0, 0)))
     model = shortcut(automaton, 5)
     assert (model.n_layers, model([0, 1, 1, 0]).tolist()) == (0, [1, 0, 0, 1])
@@ -178,7 +181,7 @@ def test_letters_alone_need_no_layer():
         (lambda: semiautomaton(S3, 4, radix=5), "radix 4"),
         (lambda: semiautomaton(S3, 4, radix=10**400), "radix 4"),
         (lambda: semiautomaton(S3, 5, radix=3, form="robust"), "radix"),
-        (lambda: semiautomaton(named("Q8"), 9, radix=9), "radix"),
+        (lambda: semiautomaton("Q8", 9, radix=9), "radix"),
         (lambda: semiautomaton(cyclic(20_000), 9), "GiB"),
         (lambda: semiautomaton(cyclic(20_000), 9, form="robust"), "GiB"),
         (lambda: shortcut(S3, 5, form="robust", sharpness=0.1), "sharpness"),
@@ -199,4 +202,4 @@ def test_a5_has_no_shortcut():
 def test_tables_that_are_too_large_are_refused(monkeypatch):
     monkeypatch.setattr(sys.modules[shortcut.__module__], "MOST_UNITS", 50)
     with rejects("50", "compact"):
-        shortcut(named("S4"), 10)
+        shortcut("S4", 10)

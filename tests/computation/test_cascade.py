@@ -1,4 +1,4 @@
-"""The holonomy decomposition, and cascades of counters and latches."""
+"""The holonomy decomposition, and cascades of counters and flip-flops."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from refusals import check_line, rejects
 
 from theory.computation import (
     A5,
+    BENCHMARK_AUTOMATA,
     S4,
-    ZOO,
     NotSolvable,
     Semiautomaton,
     all_maps,
@@ -22,7 +22,6 @@ from theory.computation import (
     cyclic,
     holonomy,
     image_sets,
-    named,
     random_semiautomaton,
 )
 from theory.computation.cascade import Cascade
@@ -31,13 +30,13 @@ from theory.computation.permutations import derived_series
 from theory.computation.semiautomata import identity
 from theory.kinds import InputError
 
-SOLVABLE = [name for name in ZOO if name not in ("A5", "all-maps-4")]
+SOLVABLE = [name for name in BENCHMARK_AUTOMATA if name not in ("A5", "all-maps-4")]
 STAGES = {
-    "parity": "C", "mod-3": "C", "mod-6": "C", "flip-flop": "L", "mod-3-with-reset": "CL",
+    "parity": "C", "mod-3": "C", "mod-6": "C", "flip-flop": "F", "mod-3-with-reset": "CF",
     "S3": "CCC", "D4": "CC", "A4": "CCC", "Q8": "CCC", "S4": "CCCCC",
-    "dyck-2": "LLL", "dyck-4": "LLLLL",
-    "gridworld-3": "LL", "gridworld-4": "LLL", "gridworld-6": "LLLLL",
-    "all-maps-2": "CL", "all-maps-3": "CCCLCL",
+    "dyck-2": "FFF", "dyck-4": "FFFFF",
+    "gridworld-3": "FF", "gridworld-4": "FFF", "gridworld-6": "FFFFF",
+    "all-maps-2": "CF", "all-maps-3": "CCCFCF",
 }  # fmt: skip
 
 
@@ -47,10 +46,10 @@ def kinds(of: Cascade) -> str:
 
 @pytest.mark.parametrize("name", SOLVABLE)
 def test_cascades_say_the_state_for_words_of_every_length(name):
-    found = cascade(named(name))
+    found = cascade(name)
     assert found.disagreements() == 0
     assert kinds(found) == STAGES[name]
-    compact = cascade(named(name), compact=True)
+    compact = cascade(name, compact=True)
     assert compact.disagreements() == 0
     assert kinds(compact).replace("T", "") == STAGES[name]
 
@@ -72,7 +71,7 @@ def test_a_set_may_have_more_tiles_than_states():
 
 @pytest.mark.parametrize("every", [6, pytest.param(1, marks=pytest.mark.slow)])
 def test_every_pair_of_maps_of_three_states(every):
-    # All 378 pairs of letters, up to their order, or each sixth of them.
+    # All 378 pairs of symbols, up to their order, or each sixth of them.
     maps = list(product(range(3), repeat=3))
     pairs = list(combinations_with_replacement(maps, 2))
     assert len(pairs) == 378
@@ -80,11 +79,11 @@ def test_every_pair_of_maps_of_three_states(every):
 
 
 @given(st.integers(0, 10**6), st.integers(2, 4), st.integers(1, 2), st.booleans())
-def test_random_automata(seed, n, letters, compact):
-    automaton = random_semiautomaton(n, letters, seed)
+def test_random_automata(seed, n, symbols, compact):
+    automaton = random_semiautomaton(n, symbols, seed)
     found = cascade(automaton, compact=compact)
     assert found.disagreements() == 0
-    words = np.random.default_rng(seed).integers(letters, size=(5, 20))
+    words = np.random.default_rng(seed).integers(symbols, size=(5, 20))
     assert (found.run(words) == automaton.run(words)).all()
 
 
@@ -111,7 +110,7 @@ def test_the_start_is_where_words_begin():
     assert found.run([[0, 1]]).tolist() == automaton.run([[0, 1]]).tolist()
 
 
-def test_values_are_those_before_each_letter():
+def test_values_are_those_before_each_symbol():
     found = cascade(cyclic(3))
     assert found.values([1, 1, 0, 1]) == [(0,), (1,), (2,), (2,)]
 
@@ -160,8 +159,8 @@ def test_what_would_explode_is_refused(monkeypatch):
 
 
 @given(st.integers(0, 10**6), st.integers(2, 5), st.integers(1, 3))
-def test_the_decomposition_is_what_it_says(seed, n, letters):
-    automaton = random_semiautomaton(n, letters, seed)
+def test_the_decomposition_is_what_it_says(seed, n, symbols):
+    automaton = random_semiautomaton(n, symbols, seed)
     found = holonomy(automaton)
     sets = image_sets(automaton)
     assert set(found.of) == {P for P in sets if len(P) > 1}
@@ -173,9 +172,9 @@ def test_the_decomposition_is_what_it_says(seed, n, letters):
             assert moved(first, of.there[P]) == P
             around = tuple(of.back[P][of.there[P][q]] for q in range(n))
             assert all(around[q] == identity(n)[q] for q in first)
-        for letter in automaton.transitions:
+        for symbol in automaton.transitions:
             for P in of.sets:
-                image = moved(P, letter)
+                image = moved(P, symbol)
                 assert image in sets
                 # What is below or alike has no greater height.
                 assert found.height(image) <= of.height

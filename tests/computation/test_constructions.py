@@ -10,7 +10,13 @@ from leaks import leaks
 from constructions import computation as build
 from constructions import load, save
 from constructions.computation.circuit_examples import contains_aa, marked_majority
-from theory.computation import MACHINES, S3, adder, list_ranking, named, random_circuit
+from theory.computation import (
+    MACHINES,
+    S3,
+    adder,
+    list_ranking,
+    random_circuit,
+)
 from theory.computation.boolean_circuits import NAND
 from theory.computation.random_program import random_inputs, random_program
 
@@ -48,8 +54,11 @@ CASES = {
     "maps": lambda: (build.semiautomaton(S3, 12), words(2)),
     "maps of a larger radix": lambda: (build.semiautomaton(S3, 12, radix=3), words(2)),
     "shortcut": lambda: (build.shortcut(S3, 12), words(2)),
-    "compact": lambda: (build.shortcut(named("all-maps-2"), 12, compact=True), words(2)),
-    "stacks": lambda: (build.shortcut(named("dyck-4"), 12, form="robust"), words(2)),
+    "compact": lambda: (
+        build.shortcut("all-maps-2", 12, compact=True),
+        words(2),
+    ),
+    "stacks": lambda: (build.shortcut("dyck-4", 12, form="robust"), words(2)),
     "scratchpad": lambda: (
         build.scratchpad(S3, 5),
         np.hstack([drawn(0, 2, 5, 5), drawn(2, 5, 5, 3)]),

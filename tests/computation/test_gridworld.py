@@ -42,10 +42,10 @@ def test_long_contact_with_walls(S, moves):
 
 @given(st.integers(1, 5), st.lists(st.integers(0, 1), min_size=1, max_size=40))
 def test_the_lemma(S, word):
-    """Levels between the walls were visited later than those S + 1 away, letter by letter."""
+    """Levels between the walls were visited later than those S + 1 away, symbol by symbol."""
     last, z, q = {-level: level for level in range(S + 1)}, -S, 0
-    for t, letter in enumerate(word, start=S + 1):
-        z, q = z + 2 * letter - 1, min(max(q + 2 * letter - 1, 0), S)
+    for t, symbol in enumerate(word, start=S + 1):
+        z, q = z + 2 * symbol - 1, min(max(q + 2 * symbol - 1, 0), S)
         last[z] = t
         for b in range(1, S + 1):
             assert (last.get(z - b, 0) > last.get(z - b + S + 1, 0)) == (q >= b)

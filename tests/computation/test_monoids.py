@@ -9,15 +9,15 @@ from refusals import rejects
 
 from theory.computation import (
     A5,
+    BENCHMARK_AUTOMATA,
     S3,
-    ZOO,
     NotSolvable,
     Semiautomaton,
     all_maps,
+    benchmark_automaton,
     cascade,
     cyclic,
     monoid,
-    named,
     random_semiautomaton,
     regular_expression,
 )
@@ -30,27 +30,27 @@ ORDERS = {
 }  # fmt: skip
 
 
-def latches_only(automaton: Semiautomaton) -> bool:
-    return all(stage.kind == "latch" for stage in cascade(automaton).stages)
+def flip_flops_only(automaton: Semiautomaton) -> bool:
+    return all(stage.kind == "flip-flop" for stage in cascade(automaton).stages)
 
 
 @pytest.mark.parametrize("name", ORDERS)
 def test_orders(name):
-    assert len(monoid(named(name)).words) == ORDERS[name]
+    assert len(monoid(name).words) == ORDERS[name]
 
 
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 3))
-def test_a_monoid_is_what_it_says(seed, n, letters):
-    automaton = random_semiautomaton(n, letters, seed)
+def test_a_monoid_is_what_it_says(seed, n, symbols):
+    automaton = random_semiautomaton(n, symbols, seed)
     found = monoid(automaton)
     for x, word in found.words.items():
         moved = automaton.map_of(word)
         assert [moved[q] for q in found.states] == [found.states[r] for r in x]
-    # Closed under letters, and by the definition of aperiodic: x^n = x^{n+1}.
+    # Closed under symbols, and by the definition of aperiodic: x^n = x^{n+1}.
     assert {then(x, y) for x in found.words for y in found.words} <= set(found.words)
     by_definition = all(power(x, n) == power(x, n + 1) for x in found.words)
     assert found.is_aperiodic == by_definition
-    assert found.is_aperiodic == latches_only(automaton)
+    assert found.is_aperiodic == flip_flops_only(automaton)
 
 
 @given(st.integers(0, 10**6), st.integers(2, 4))
@@ -68,9 +68,9 @@ def test_groups_are_groups_and_trivial_iff_aperiodic(seed, n):
     assert sum(map(len, groups.values())) == sum(power(x, period(x) + 1) == x for x in found.words)
 
 
-@pytest.mark.parametrize("name", [name for name in ZOO if name != "all-maps-4"])
+@pytest.mark.parametrize("name", [name for name in BENCHMARK_AUTOMATA if name != "all-maps-4"])
 def test_a_cascade_exists_iff_all_groups_are_solvable(name):
-    automaton = named(name)
+    automaton = benchmark_automaton(name)
     try:
         cascade(automaton)
         exists = True
@@ -78,7 +78,7 @@ def test_a_cascade_exists_iff_all_groups_are_solvable(name):
         exists = False
     assert monoid(automaton).is_solvable == exists
     if exists:
-        assert monoid(automaton).is_aperiodic == latches_only(automaton)
+        assert monoid(automaton).is_aperiodic == flip_flops_only(automaton)
 
 
 def test_all_maps_on_five_states_are_not_solvable():
@@ -96,11 +96,11 @@ def test_a_word_that_leads_states_around(text, word, states):
     circle = monoid(language.automaton).circle()
     assert (circle is None) == (word is None)
     if circle is not None:
-        letters, around = circle
-        assert (language.spelled([*letters]), len(around)) == (word, states)
+        symbols, around = circle
+        assert (language.spelled([*symbols]), len(around)) == (word, states)
         q = around[0]
         for following in (*around[1:], around[0]):
-            (q,) = (language.automaton.map_of(letters)[q],)
+            (q,) = (language.automaton.map_of(symbols)[q],)
             assert q == following
 
 

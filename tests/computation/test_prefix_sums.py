@@ -58,8 +58,8 @@ def test_real_numbers_and_tensors():
         (lambda: prefix_sums(3)(1.0), "x"),
         (lambda: prefix_sums(3)([1], [2]), "2 x"),
         (lambda: prefix_sums(3)([1e308, 1e308]), "float64"),
-        (lambda: tree_depth(4, 1), "fan"),
-        (lambda: tree_depth(0, 2), "leaves"),
+        (lambda: tree_depth(4, 1), "fan_in"),
+        (lambda: tree_depth(0, 2), "n_leaves"),
     ],
 )
 def test_what_cannot_be_added_is_refused(call, names):

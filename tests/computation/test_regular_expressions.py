@@ -19,7 +19,7 @@ SHORT = ["".join(word) for n in range(1, 6) for word in product("ab", repeat=n)]
 
 
 def members(of: Language) -> list[bool]:
-    found = (of.contains(all_sequences(n, 2))[:, -1].tolist() for n in range(1, 6))
+    found = (of.contains_prefixes(all_sequences(n, 2))[:, -1].tolist() for n in range(1, 6))
     return [each for words in found for each in words]
 
 
@@ -74,10 +74,10 @@ def test_automata_are_the_least(text, states):
     assert regular_expression(text, "ab").automaton.n_states == states
 
 
-def test_letters_are_those_that_are_named():
-    assert regular_expression("ba|c").letters == "abc"
-    assert regular_expression("b.", "xyb").letters == "xyb"
-    assert regular_expression("a0").letters == "0a"
+def test_symbols_are_those_that_are_named():
+    assert regular_expression("ba|c").alphabet == "abc"
+    assert regular_expression("b.", "xyb").alphabet == "xyb"
+    assert regular_expression("a0").alphabet == "0a"
 
 
 def test_a_shortest_word_tells_languages_apart():
@@ -87,9 +87,21 @@ def test_a_shortest_word_tells_languages_apart():
         one.differs(regular_expression("a"))
 
 
+def test_one_word_has_one_truth_value():
+    language = regular_expression("(ab)*")
+    assert [language.contains(word) for word in ("", "ab", "aba", "abab", [0, 1], [1])] == [
+        *(True, True, False, True, True, False)
+    ]
+    assert language.contains("ab") is True
+    with rejects("word", "c"):
+        language.contains("abc")
+    with rejects("word", "2"):
+        language.contains([0, 2])
+
+
 def test_a_language_of_ones_own():
     even = Language(cyclic(2), frozenset([0]), "ab")
-    assert even.contains([[1, 0, 1], [0, 1, 0]]).tolist() == [[0, 0, 1], [1, 0, 0]]
+    assert even.contains_prefixes([[1, 0, 1], [0, 1, 0]]).tolist() == [[0, 0, 1], [1, 0, 0]]
     assert even.differs(regular_expression("a*(ba*ba*)*")) is None
     doubled = Semiautomaton(((0, 1, 2, 3), (1, 2, 3, 0)))
     assert Language(doubled, frozenset([0, 2]), "ab").minimal().automaton == Semiautomaton(
@@ -98,7 +110,7 @@ def test_a_language_of_ones_own():
 
 
 @pytest.mark.parametrize(
-    ("text", "letters", "names"),
+    ("text", "symbols", "names"),
     [
         ("(a", "ab", "character 3"),
         ("a)", "ab", "character 2"),
@@ -110,15 +122,15 @@ def test_a_language_of_ones_own():
         ("a\n(", "ab", "character 4"),
         ("", "ab", "expression"),
         ("  ", "ab", "expression"),
-        ("..", None, "letters"),
+        ("..", None, "alphabet"),
         ("a" * 201, "ab", "201 200"),
         ("(" * 60 + "a" + ")" * 60, "ab", "character 51"),
         ("~" * 60 + "a", "ab", "character 51"),
     ],
 )
-def test_what_is_no_expression_is_refused(text, letters, names):
+def test_what_is_no_expression_is_refused(text, symbols, names):
     with rejects(*names.split()):
-        regular_expression(text, letters)
+        regular_expression(text, symbols)
 
 
 def test_an_automaton_that_explodes_is_refused(monkeypatch):
@@ -135,7 +147,7 @@ def test_long_expressions_do_not_overflow():
 @pytest.mark.parametrize(
     ("make", "names"),
     [
-        (lambda: Language(cyclic(2), frozenset([0]), "a"), "letters"),
+        (lambda: Language(cyclic(2), frozenset([0]), "a"), "symbols"),
         (lambda: Language(cyclic(2), frozenset([2]), "ab"), "accepting 2"),
     ],
 )

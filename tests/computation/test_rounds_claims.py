@@ -41,7 +41,7 @@ from verify.finding import Verdict
     [
         (prefix_sums, {"length": 2}),
         (rounds, {"length": 2, "programs": 1}),
-        (components, {"vertices": 2, "samples": 1}),
+        (components, {"n_nodes": 2, "samples": 1}),
     ],
 )
 def test_they_hold_at_the_least_sizes(claim, options):
@@ -61,7 +61,7 @@ def test_all_graphs_and_lists_are_all():
 
 
 @pytest.mark.parametrize("n", [2, 3, 8, 11])
-def test_the_families_are_graphs_of_n_vertices(n):
+def test_the_families_are_graphs_of_n_nodes(n):
     for name, edges in families(n, 3, 0).items():
         assert edges.shape[1] <= n, name
         assert edges.shape[2] == 2
@@ -70,7 +70,7 @@ def test_the_families_are_graphs_of_n_vertices(n):
 
 @pytest.fixture
 def machine():
-    """A vertex pair with an edge, at a size where all contents can be listed."""
+    """A node pair with an edge, at a size where all contents can be listed."""
     from constructions.computation import connected_components as construction
     from theory.computation import components
 
@@ -110,7 +110,7 @@ def test_every_step_of_every_row_is_compared(machine, monkeypatch, after, row, r
         assert registers_follow("name", cases).verdict is Verdict.FAILS
 
 
-@pytest.mark.parametrize("register", ["bos", "index", "index²", "vertex", "p", "p²", "m", "hi²"])
+@pytest.mark.parametrize("register", ["bos", "index", "index²", "node", "p", "p²", "m", "hi²"])
 @pytest.mark.parametrize("token", [0, 3])
 def test_all_of_the_stream_is_compared(machine, register, token):
     model, program = machine
@@ -168,8 +168,8 @@ def with_a_unit(model, reads, b, into):
         *(({name: 1.0}, -2.0, "p") for name in ("p", "a", "m")),  # at 3, the most
         *(({"p": 1.0}, -2.0, into) for into in ("p²", "lo²", "hi²", "a", "b", "m", "u", "bos")),
         *(({name: -1.0}, 1.0, "p") for name in ("b", "m")),  # at 0
-        ({"vertex": 1.0}, 0.0, "lo"),
-        ({"vertex": -1.0, "bos": -1.0}, 1.0, "lo"),
+        ({"node": 1.0}, 0.0, "lo"),
+        ({"node": -1.0, "bos": -1.0}, 1.0, "lo"),
         ({"bos": 1.0}, 0.0, "p"),
         ({"u": 1.0}, 0.0, "p"),
     ],

@@ -1,4 +1,4 @@
-"""Automata with a state written after each letter."""
+"""Automata with a state written after each symbol."""
 
 import numpy as np
 import pytest
@@ -9,12 +9,12 @@ from refusals import rejects
 from constructions.computation import scratchpad
 from theory.computation import (
     A5,
+    BENCHMARK_AUTOMATA,
     S3,
-    ZOO,
     NotSolvable,
     Semiautomaton,
+    benchmark_automaton,
     cyclic,
-    named,
     random_semiautomaton,
 )
 from theory.sequences import all_sequences
@@ -26,25 +26,25 @@ def states(model, words):
     return interface.states(said.numpy())
 
 
-@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize("name", BENCHMARK_AUTOMATA)
 def test_every_short_word(name):
-    A = named(name)
+    A = benchmark_automaton(name)
     for T in (1, 2, 5):
-        model, words = scratchpad(A, T), all_sequences(T, A.n_letters)
+        model, words = scratchpad(A, T), all_sequences(T, A.n_symbols)
         assert (states(model, words) == A.run(words)).all()
-    n, letters = A.n_states, A.n_letters
-    assert (model.n_layers, model.n_heads, model.d_model) == (1, 1, n + letters + 2)
-    assert len(model.blocks[0].mlp.b_in) == n * letters
+    n, symbols = A.n_states, A.n_symbols
+    assert (model.n_layers, model.n_heads, model.d_model) == (1, 1, n + symbols + 2)
+    assert len(model.blocks[0].mlp.b_in) == n * symbols
 
 
 @settings(max_examples=20)
 @given(
-    n=st.integers(1, 7), letters=st.integers(1, 4), T=st.integers(1, 40), seed=st.integers(0, 10**6)
+    n=st.integers(1, 7), symbols=st.integers(1, 4), T=st.integers(1, 40), seed=st.integers(0, 10**6)
 )
-def test_random_automata_from_any_start(n, letters, T, seed):
-    drawn = random_semiautomaton(n, letters, seed)
+def test_random_automata_from_any_start(n, symbols, T, seed):
+    drawn = random_semiautomaton(n, symbols, seed)
     A = Semiautomaton(drawn.transitions, "mine", seed % n)
-    words = np.random.default_rng(seed).integers(letters, size=(2, 3, T))
+    words = np.random.default_rng(seed).integers(symbols, size=(2, 3, T))
     assert (states(scratchpad(A, T), words) == A.run(words)).all()
 
 
@@ -58,7 +58,7 @@ def test_a5_on_long_words_where_no_shortcut_is():
 
 
 def test_any_state_that_stands_there_goes_on():
-    """One state, right or wrong, and the letter: no more is read; letters have no answer."""
+    """One state, right or wrong, and the symbol: no more is read; symbols have no answer."""
     model = scratchpad(S3, 3)
     for q in range(3):
         for wrong in range(3):

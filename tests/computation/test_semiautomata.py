@@ -11,20 +11,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import rejects
 
+from constructions.computation import semiautomaton
 from theory.computation import (
     A4,
     A5,
+    BENCHMARK_AUTOMATA,
     D4,
     Q8,
     S3,
     S4,
-    ZOO,
     Semiautomaton,
     all_maps,
+    benchmark_automaton,
     bounded_dyck,
+    cascade,
     cyclic,
     gridworld,
-    named,
+    holonomy,
+    monoid,
     random_semiautomaton,
     read_automaton,
 )
@@ -41,16 +45,16 @@ from theory.computation.semiautomata import identity, then
 
 def by_hand(automaton: Semiautomaton, word: list[int]) -> list[int]:
     state, states = automaton.start, []
-    for letter in word:
-        state = automaton.transitions[letter][state]
+    for symbol in word:
+        state = automaton.transitions[symbol][state]
         states.append(state)
     return states
 
 
-@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize("name", BENCHMARK_AUTOMATA)
 def test_a_run_goes_from_state_to_state(name):
-    automaton = named(name)
-    words = np.random.default_rng(1).integers(automaton.n_letters, size=(3, 12))
+    automaton = benchmark_automaton(name)
+    words = np.random.default_rng(1).integers(automaton.n_symbols, size=(3, 12))
     assert automaton.run(words).tolist() == [by_hand(automaton, row) for row in words.tolist()]
     last = [automaton.map_of(row)[automaton.start] for row in words.tolist()]
     assert automaton.run(words)[:, -1].tolist() == last
@@ -75,11 +79,11 @@ def test_q8_is_the_quaternion_group():
 
 def test_all_maps_are_generated():
     for n in (2, 3, 4):
-        letters = all_maps(n).transitions
+        symbols = all_maps(n).transitions
         found, left = {identity(n)}, [identity(n)]
         while left:
             p = left.pop()
-            new = {then(p, a) for a in letters} - found
+            new = {then(p, a) for a in symbols} - found
             found, left = found | new, [*left, *new]
         assert found == set(product(range(n), repeat=n))
 
@@ -197,3 +201,13 @@ def test_what_is_no_automaton_in_a_file_is_refused(tmp_path, text, names):
 def test_a_file_that_is_not_there_is_refused(tmp_path):
     with rejects("none.json"):
         read_automaton(tmp_path / "none.json")
+
+
+def test_an_automaton_is_given_by_its_name_or_as_such():
+    for function in (cascade, monoid, holonomy):
+        assert function("S3").automaton == S3 == function(S3).automaton
+    model = semiautomaton("S3", 4)
+    assert model.name == semiautomaton(S3, 4).name == "semiautomaton(automaton=S3, max_length=4)"
+    for wrong in ("S33", [[0, 1]]):
+        with rejects("automaton", "parity"):
+            cascade(wrong)

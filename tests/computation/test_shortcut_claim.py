@@ -9,7 +9,12 @@ import pytest
 from refusals import rejects
 
 from constructions import shortcut as construction
-from theory.computation import NotSolvable, Semiautomaton, cascade, named, random_semiautomaton
+from theory.computation import (
+    NotSolvable,
+    Semiautomaton,
+    cascade,
+    random_semiautomaton,
+)
 from verify.claim import Run
 from verify.computation.shortcut import given_after, head_states, perfect_core, refused, shortcut
 from verify.evidence.gaps import gap_finding
@@ -49,7 +54,7 @@ def test_a_group_that_is_not_solvable_is_told(tmp_path):
     path.write_text(json.dumps([[1, 2, 0, 3, 4, 0], [1, 2, 3, 4, 0, 1]]), encoding="utf-8")
     assert verdicts(file=path) == {"six/refused": HOLDS}
     with pytest.raises(NotSolvable) as reason:
-        cascade(named("A5"))
+        cascade("A5")
     finding = refused(reason.value)
     assert (finding.measured, finding.bound) == (60, 60)
     assert "order 60 with a perfect core of order 60" in finding.words
@@ -58,8 +63,8 @@ def test_a_group_that_is_not_solvable_is_told(tmp_path):
 
 @pytest.mark.parametrize("name", ["mod-3-with-reset", "S4", "all-maps-3"])
 def test_every_head_is_listed_once(name):
-    of = cascade(named(name))
-    model = construction(named(name), 6)
+    of = cascade(name)
+    model = construction(name, 6)
     listed = list(head_states(model, of))
     places = [(states.layer, states.head) for states in listed]
     heads = [(n, h) for n, b in enumerate(model.blocks, 1) if b.attn for h in range(b.attn.n_heads)]

@@ -11,18 +11,18 @@ from refusals import rejects
 
 from constructions.computation import from_formula
 from theory.computation import (
-    ZOO,
+    BENCHMARK_AUTOMATA,
     Semiautomaton,
+    benchmark_automaton,
     formula,
     formula_of,
     language_of,
-    named,
     regular_expression,
 )
-from theory.computation.star_free import has_latches_only
+from theory.computation.star_free import has_flip_flops_only
 from theory.computation.temporal_program import language_of_program, program
 from verify.claim import Run
-from verify.computation.aperiodic import aperiodic_iff_latches
+from verify.computation.aperiodic import aperiodic_iff_flip_flops
 from verify.computation.automata import automata
 from verify.computation.options import chosen
 from verify.computation.star_free import star_free
@@ -95,39 +95,41 @@ def test_all_small_automata_are_compared_and_each_counts(monkeypatch):
     """With quick answers in place of both sides, which differ on one automaton."""
     seen = list[Semiautomaton]()
     compared = "verify.computation.aperiodic"
-    monkeypatch.setattr(f"{compared}.has_latches_only", lambda A: A.n_states > 2)
+    monkeypatch.setattr(f"{compared}.has_flip_flops_only", lambda A: A.n_states > 2)
     monkeypatch.setattr(
         f"{compared}.is_aperiodic", lambda A: bool(seen.append(A)) or A.n_states > 2
     )
-    found = aperiodic_iff_latches(2)
-    assert "10 automata of two letters and 2 states, 18 of the zoo" in found.name
+    found = aperiodic_iff_flip_flops(2)
+    assert "10 automata of two symbols and 2 states, 18 benchmark automata" in found.name
     assert (found.verdict, found.measured) == (HOLDS, 0)
     pairs, zoo = seen[:10], seen[10:]
     assert {frozenset(A.transitions) for A in pairs} == {
         frozenset(both) for both in product(product(range(2), repeat=2), repeat=2)
     }
-    assert {*zoo} == {named(name) for name in ZOO if name != "all-maps-4"}
+    assert {*zoo} == {
+        benchmark_automaton(name) for name in BENCHMARK_AUTOMATA if name != "all-maps-4"
+    }
     for wrong in (0, 9, 10, 27):
         monkeypatch.setattr(
             f"{compared}.is_aperiodic", lambda A, odd=seen[wrong]: (odd == A) != (A.n_states > 2)
         )
-        found = aperiodic_iff_latches(2)
+        found = aperiodic_iff_flip_flops(2)
         assert (found.verdict, found.measured) == (FAILS, 1)
 
 
 def test_where_all_or_none_are_aperiodic_nothing_is_compared(monkeypatch):
     for always in (True, False):
-        for name in ("is_aperiodic", "has_latches_only"):
+        for name in ("is_aperiodic", "has_flip_flops_only"):
             monkeypatch.setattr(f"verify.computation.aperiodic.{name}", lambda _, v=always: v)
-        assert aperiodic_iff_latches(2).verdict is Verdict.UNDECIDED
+        assert aperiodic_iff_flip_flops(2).verdict is Verdict.UNDECIDED
 
 
 @pytest.mark.parametrize(
-    ("name", "latches"),
+    ("name", "flip_flops"),
     [("flip-flop", True), ("mod-3-with-reset", False), ("parity", False), ("A5", False)],
 )
-def test_what_counts_has_not_latches_only(name, latches):
-    assert has_latches_only(named(name)) == latches
+def test_what_counts_has_not_flip_flops_only(name, flip_flops):
+    assert has_flip_flops_only(benchmark_automaton(name)) == flip_flops
 
 
 def test_formulas_of_expressions():

@@ -19,8 +19,8 @@ from constructions.attention import Attention
 from constructions.computation import semiautomaton
 from constructions.transformer import Transformer
 from theory.computation import Semiautomaton
+from theory.computation.benchmark_automata import cyclic, flip_flop
 from theory.computation.cascade import cascade
-from theory.computation.zoo import cyclic, flip_flop
 from verify import checker
 from verify.evidence.certificates import (
     Recursion,

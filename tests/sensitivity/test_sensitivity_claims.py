@@ -147,7 +147,7 @@ def test_weights_are_of_their_law_and_of_networks_of_other_kinds():
     assert not biases.any()
 
 
-def test_random_transformers_see_their_first_letter():
+def test_random_transformers_see_their_first_symbol():
     from verify.sensitivity.random_networks import outputs
 
     said = outputs("transformer", 2, "normal", 3, 0)

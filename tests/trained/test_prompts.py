@@ -13,7 +13,7 @@ from constructions.trained.tasks.bigrams import Bigrams
 from constructions.trained.tasks.hop import Hop
 from constructions.trained.tasks.regression import Regression
 from constructions.trained.tasks.task import Corpus, TokenTask
-from theory.computation import ZOO, named
+from theory.computation import BENCHMARK_AUTOMATA, benchmark_automaton
 from theory.regression import gaussian_prompts, ill_conditioned_prompts
 from theory.retrieval import hop
 
@@ -93,16 +93,16 @@ def test_bigrams_follow_their_chain():
     assert np.abs(shares.var(0) - 1 / 12).max() < 0.03
 
 
-@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize("name", BENCHMARK_AUTOMATA)
 def test_states_are_those_of_the_automaton(name):
     """After the word's letters and nowhere else, wherever it begins: at all places, up to T."""
-    machine, T = named(name), 6
+    machine, T = benchmark_automaton(name), 6
     tokens, wanted = (each.numpy() for each in Automata(name, T).sequences(300, generator()))
     assert tokens.shape == wanted.shape == (300, 2 * T)
-    begins = (tokens == machine.n_letters).sum(1)
+    begins = (tokens == machine.n_symbols).sum(1)
     assert sorted({*begins}) == [*range(T + 1)]
     for letters, states, first in zip(tokens, wanted, begins, strict=True):
-        assert (letters[:first] == machine.n_letters).all()
+        assert (letters[:first] == machine.n_symbols).all()
         assert (states[first : first + T] == machine.run(letters[first : first + T])).all()
         assert (states[:first] == -1).all()
         assert (states[first + T :] == -1).all()
@@ -118,16 +118,16 @@ def test_letters_have_their_chances(name, stay):
     machine = task.machine
     letters, states = (each.numpy() for each in task.random_words(20_000, generator(1)))
     assert (states == machine.run(letters)).all()
-    law = np.full((machine.n_states, machine.n_letters), 1 / machine.n_letters)
+    law = np.full((machine.n_states, machine.n_symbols), 1 / machine.n_symbols)
     if stay is not None:
-        law[:] = [stay, *[(1 - stay) / (machine.n_letters - 1)] * (machine.n_letters - 1)]
+        law[:] = [stay, *[(1 - stay) / (machine.n_symbols - 1)] * (machine.n_symbols - 1)]
     if name == "dyck-2":  # depths 0, 1, 2, and 3 for an error; letters open and close
         law[0], law[2] = (1 - SLIP, SLIP), (SLIP, 1 - SLIP)
     np.testing.assert_allclose(task.law, law, rtol=1e-12)
     before = np.pad(states[:, :-1], ((0, 0), (1, 0)), constant_values=machine.start)
     for q in machine.reachable():
         here = letters[before == q]
-        shares = np.bincount(here, minlength=machine.n_letters) / len(here)
+        shares = np.bincount(here, minlength=machine.n_symbols) / len(here)
         assert (abs(shares - law[q]) <= 5 * np.sqrt(law[q] * (1 - law[q]) / len(here))).all()
 
 

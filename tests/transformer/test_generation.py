@@ -23,13 +23,12 @@ from constructions.tokens import Tokens
 from constructions.trained import preset, untrained
 from constructions.transformer import Decoder
 from theory import machine
-from theory.computation import named
 from theory.retrieval import Lexicon
 
 SMALL = Lexicon(("Ann", "Ben"), ("boss", "profession"), ("cook",))
 TABLE = [[0.5, 2.0, 2.0], [1.0, -1.0, 0.0], [3.0, 3.0, 3.0]]
 LENGTH = 20
-LEAN = "automaton", "radix", "shortcut", "latches"  # units that let softmax errors through
+LEAN = "automaton", "radix", "shortcut", "flip_flops"  # units that let softmax errors through
 MODELS = {
     "latest": induction_heads(3, LENGTH),
     "first, self": induction_heads(3, LENGTH, "first", "self"),
@@ -42,11 +41,11 @@ MODELS = {
     "unigram": in_context_ngram(3, 1, LENGTH, 0),
     "trigram": in_context_ngram(3, 3, LENGTH, 2),
     "facts": fact_lookup(SMALL, LENGTH),
-    "automaton": semiautomaton(named("parity"), LENGTH),
-    "robust": semiautomaton(named("S3"), LENGTH, form="robust"),
-    "radix": semiautomaton(named("S3"), LENGTH, radix=3),
-    "shortcut": shortcut(named("S3"), LENGTH),
-    "latches": shortcut(named("dyck-2"), LENGTH),
+    "automaton": semiautomaton("parity", LENGTH),
+    "robust": semiautomaton("S3", LENGTH, form="robust"),
+    "radix": semiautomaton("S3", LENGTH, radix=3),
+    "shortcut": shortcut("S3", LENGTH),
+    "flip_flops": shortcut("dyck-2", LENGTH),
 }
 
 
@@ -96,7 +95,7 @@ def test_softmax_is_the_same_to_rounding(name, seed):
 
 
 @pytest.mark.parametrize(
-    "name", [n for n in MODELS if n not in ("robust", "radix", "shortcut", "latches")]
+    "name", [n for n in MODELS if n not in ("robust", "radix", "shortcut", "flip_flops")]
 )
 def test_generation_is_that_of_the_whole_sequence(name, monkeypatch):
     model, rng = MODELS[name], np.random.default_rng(1)
@@ -170,7 +169,7 @@ def test_what_has_ended_is_not_run_on(monkeypatch):
 
 def test_answers_that_are_no_tokens_are_refused():
     with rejects("3 answers", "2 tokens"):
-        semiautomaton(named("S3"), 9).generate([0, 1], 2)
+        semiautomaton("S3", 9).generate([0, 1], 2)
 
 
 def test_tokens_in_places_that_are_not_theirs_are_refused():

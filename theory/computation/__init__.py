@@ -44,6 +44,22 @@ Parallel machines, whose registers are integer arrays (…, N), processors numbe
 """
 
 from theory.computation.attention_rounds import attention_in_rounds, rounds_of_a_layer
+from theory.computation.benchmark_automata import (
+    A4,
+    A5,
+    BENCHMARK_AUTOMATA,
+    D4,
+    Q8,
+    S3,
+    S4,
+    all_maps,
+    benchmark_automaton,
+    bounded_dyck,
+    cyclic,
+    cyclic_with_reset,
+    flip_flop,
+    gridworld,
+)
 from theory.computation.boolean_circuits import Circuit, Gate, adder, all_circuits, random_circuit
 from theory.computation.cascade import Cascade, cascade
 from theory.computation.components import components, least_labels, shuffled_path
@@ -86,27 +102,12 @@ from theory.computation.turing import (
     random_machine,
     read_machine,
 )
-from theory.computation.zoo import (
-    A4,
-    A5,
-    D4,
-    Q8,
-    S3,
-    S4,
-    ZOO,
-    all_maps,
-    bounded_dyck,
-    cyclic,
-    cyclic_with_reset,
-    flip_flop,
-    gridworld,
-    named,
-)
 
 __all__ = [
     "A4",
     "A5",
     "ABC",
+    "BENCHMARK_AUTOMATA",
     "D4",
     "DYCK_1",
     "MACHINES",
@@ -114,7 +115,6 @@ __all__ = [
     "Q8",
     "S3",
     "S4",
-    "ZOO",
     "Cascade",
     "Circuit",
     "Formula",
@@ -138,6 +138,7 @@ __all__ = [
     "all_maps",
     "attention_in_rounds",
     "balances",
+    "benchmark_automaton",
     "bounded_dyck",
     "brackets",
     "cascade",
@@ -161,7 +162,6 @@ __all__ = [
     "majority",
     "message_round",
     "monoid",
-    "named",
     "parity",
     "product",
     "random_circuit",

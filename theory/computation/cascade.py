@@ -40,6 +40,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from theory.computation.benchmark_automata import Automaton
 from theory.computation.holonomy import Holonomy, States, holonomy, moved
 from theory.computation.permutations import inverse
 from theory.computation.products import Product
@@ -49,12 +50,12 @@ from theory.kinds import InputError, Tokens, checked, read
 MOST_STATES = 2**16  # of the automaton of all stages: seconds
 NONE = -1  # the input of a latch that keeps what it has
 
-Kind = Literal["counter", "latch", "table"]
+Kind = Literal["counter", "flip-flop", "table"]
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of some variables: 0 is the letter, 1, 2, … are the stages.
+    """A table of some variables: 0 is the symbol, 1, 2, … are the stages.
 
     `rows` has for the values of the variables `reads`, in this order, what is wanted.
     """
@@ -73,7 +74,7 @@ class Table:
 @dataclass(frozen=True)
 class Stage:
     """A counter mod `size`, or a latch or a table of `size` values; `first` is the value before
-    the first letter, `height` that of the sets it is about."""
+    the first symbol, `height` that of the sets it is about."""
 
     kind: Kind
     size: int
@@ -82,7 +83,7 @@ class Stage:
     height: int
 
     def after(self, value: int, variables: Sequence[int]) -> int:
-        """Its value after a letter, from that before and from all variables before."""
+        """Its value after a symbol, from that before and from all variables before."""
         given = self.table(variables)
         if self.kind == "counter":
             return (value + given) % self.size
@@ -91,20 +92,20 @@ class Stage:
 
 @dataclass(frozen=True)
 class Cascade:
-    """Stages, and the table of the state after a letter."""
+    """Stages, and the table of the state after a symbol."""
 
     automaton: Semiautomaton
     stages: tuple[Stage, ...]
     answer: Table
 
     def first(self) -> tuple[int, ...]:
-        """The values of the stages before the first letter."""
+        """The values of the stages before the first symbol."""
         return tuple(stage.first for stage in self.stages)
 
-    def after(self, values: tuple[int, ...], letter: int) -> tuple[int, ...]:
-        """The values of the stages after a letter, from those before it."""
-        variables = (letter, *values)
-        found = [letter]
+    def after(self, values: tuple[int, ...], symbol: int) -> tuple[int, ...]:
+        """The values of the stages after a symbol, from those before it."""
+        variables = (symbol, *values)
+        found = [symbol]
         for stage, value in zip(self.stages, values, strict=True):
             # A table stage is about the values of other stages at the same time.
             now = found if stage.kind == "table" else variables
@@ -112,23 +113,23 @@ class Cascade:
         return tuple(found[1:])
 
     def run(self, words: ArrayLike) -> np.ndarray:
-        """The states (…, T) after each letter of words (…, T), as the answers' table says."""
-        letters = read(Tokens, "words", words, below=self.automaton.n_letters)
-        rows = [self._one(row) for row in letters.reshape(-1, letters.shape[-1]).tolist()]
-        return np.array(rows).reshape(letters.shape)
+        """The states (…, T) after each symbol of words (…, T), as the answers' table says."""
+        symbols = read(Tokens, "words", words, below=self.automaton.n_symbols)
+        rows = [self._one(row) for row in symbols.reshape(-1, symbols.shape[-1]).tolist()]
+        return np.array(rows).reshape(symbols.shape)
 
     def _one(self, word: list[int]) -> list[int]:
         values, states = self.first(), []
-        for letter in word:
-            states.append(self.answer((letter, *values)))
-            values = self.after(values, letter)
+        for symbol in word:
+            states.append(self.answer((symbol, *values)))
+            values = self.after(values, symbol)
         return states
 
     def values(self, word: Sequence[int]) -> list[tuple[int, ...]]:
-        """The values of the stages before each letter."""
+        """The values of the stages before each symbol."""
         found = [self.first()]
-        for letter in word[:-1]:
-            found.append(self.after(found[-1], letter))
+        for symbol in word[:-1]:
+            found.append(self.after(found[-1], symbol))
         return found
 
     def walk(self) -> Iterator[tuple[int, tuple[int, ...]]]:
@@ -145,7 +146,7 @@ class Cascade:
                     left.append(after)
 
     def disagreements(self) -> int:
-        """After how many of these pairs and a letter the cascade says another state than the
+        """After how many of these pairs and a symbol the cascade says another state than the
         automaton, or none. If it is 0, they say the same for words of every length."""
         wrong = 0
         for q, values in self.walk():
@@ -155,7 +156,7 @@ class Cascade:
 
 
 @checked
-def cascade(automaton: Semiautomaton, *, compact: bool = False) -> Cascade:
+def cascade(automaton: Automaton, *, compact: bool = False) -> Cascade:
     """Counters and latches that say in which state the automaton is; see the module's formulas.
 
     With `compact`, a table after each height with a group but the last holds the place of the tile,
@@ -182,7 +183,7 @@ class _Height:
         self.tiles = max(len(c.tiles) for c in classes)
         self.kinds: list[tuple[Kind, int]] = [
             *(("counter", m) for product in self.products for m in product.sizes),
-            ("latch", self.tiles),
+            ("flip-flop", self.tiles),
         ]
         self.place, self.inputs = cache(self._place), cache(self._inputs)
 
@@ -207,15 +208,15 @@ class _Height:
         of = self.decomposition.of[P]
         return self.element(of.number, values, len(of.tiles))[values[-1]]
 
-    def _inputs(self, P: States, values: tuple[int, ...], letter: Map, to: States) -> list[int]:
-        """What the stages are given at a letter: P is the set in the chain before and `to` the one
+    def _inputs(self, P: States, values: tuple[int, ...], symbol: Map, to: States) -> list[int]:
+        """What the stages are given at a symbol: P is the set in the chain before and `to` the one
         after."""
         given = [0] * (len(values) - 1) + [NONE]
         if self.decomposition.height(to) != self.h:
             return given
-        of, image = self.decomposition.of[to], moved(P, letter)
+        of, image = self.decomposition.of[to], moved(P, symbol)
         if image == to and self.decomposition.height(P) == self.h:
-            x, counters = of.permutation(P, letter, to), list[int]()
+            x, counters = of.permutation(P, symbol, to), list[int]()
             for product, counts in self.counts(values):
                 mine = product.number == of.number
                 counters += product.inputs(counts, x) if mine else [0] * len(counts)
@@ -228,8 +229,8 @@ class _Height:
 @dataclass(frozen=True)
 class _Walk:
     """All states of all stages that words lead to: `values` (rows, stages) and `places` (rows,
-    heights); for each row and each letter, `given` (rows, letters, stages) has what the stages are
-    given and `states` (rows, letters) the state of the automaton after it. The start is row 0."""
+    heights); for each row and each symbol, `given` (rows, symbols, stages) has what the stages are
+    given and `states` (rows, symbols) the state of the automaton after it. The start is row 0."""
 
     values: np.ndarray
     places: np.ndarray
@@ -271,10 +272,10 @@ def _walk(automaton: Semiautomaton, decomposition: Holonomy, heights: list[_Heig
     for values in order:
         chained = list(chain(values))
         places.append([place for _, place in chained[:-1]])
-        for letter in automaton.transitions:
+        for symbol in automaton.transitions:
             to, inputs, following = decomposition.states, list[int](), list[int]()
             for height, span, (P, _) in zip(heights, spans, chained, strict=False):
-                put = height.inputs(P, values[span], letter, to)
+                put = height.inputs(P, values[span], symbol, to)
                 now = after(values, put, span)
                 inputs, following = inputs + put, following + now
                 if decomposition.height(to) == height.h:
@@ -289,12 +290,12 @@ def _walk(automaton: Semiautomaton, decomposition: Holonomy, heights: list[_Heig
                     )
                 found[tuple(following)] = len(order)
                 order.append(tuple(following))
-    rows, letters = len(order), automaton.n_letters
+    rows, symbols = len(order), automaton.n_symbols
     return _Walk(
         np.array(order, dtype=np.int64).reshape(rows, len(stages)),
         np.array(places, dtype=np.int64).reshape(rows, len(heights)),
-        np.array(given, dtype=np.int64).reshape(rows, letters, len(stages)),
-        np.array(states, dtype=np.int64).reshape(rows, letters),
+        np.array(given, dtype=np.int64).reshape(rows, symbols, len(stages)),
+        np.array(states, dtype=np.int64).reshape(rows, symbols),
     )
 
 
@@ -302,12 +303,12 @@ def _reduced(
     automaton: Semiautomaton, heights: list[_Height], walk: _Walk, compact: bool
 ) -> Cascade:
     """The stages that ever change, each with a table of the variables that matter to it."""
-    rows, letters = walk.states.shape
-    stages, columns, raw = list[Stage](), [np.tile(np.arange(letters), rows)], list[int]()
+    rows, symbols = walk.states.shape
+    stages, columns, raw = list[Stage](), [np.tile(np.arange(symbols), rows)], list[int]()
 
     def tabled(wanted: np.ndarray, candidates: list[int]) -> Table:
         """The table of the first candidates that decide what is wanted: others are dropped, the
-        last first, those that a place sums up before places, the letter at the end."""
+        last first, those that a place sums up before places, the symbol at the end."""
         ordered = sorted(candidates, key=raw.__contains__)
         reads = sorted(ordered[i] for i in _needed_of([columns[v] for v in ordered], wanted))
         keys = np.stack([columns[u] for u in reads], axis=1) if reads else np.zeros((1, 0), int)
@@ -317,7 +318,7 @@ def _reduced(
 
     def add(kind: Kind, size: int, column: np.ndarray, table: Table, height: int) -> None:
         stages.append(Stage(kind, size, int(column[0]), table, height))
-        columns.append(np.repeat(column, letters))
+        columns.append(np.repeat(column, symbols))
 
     at = 0
     for number, height in enumerate(heights):
@@ -332,7 +333,7 @@ def _reduced(
         place = walk.places[:, number]
         last = number == len(heights) - 1
         if compact and not last and any(stages[v - 1].kind == "counter" for v in mine):
-            table = tabled(np.repeat(place, letters), list(range(1, len(columns))))
+            table = tabled(np.repeat(place, symbols), list(range(1, len(columns))))
             add("table", height.tiles, place, table, height.h)
             raw += mine
     answer = tabled(walk.states.ravel(), list(range(len(columns))))

@@ -1,14 +1,14 @@
 """Connected components of a graph by least labels: union, hooking and jumping.
 
-Vertices are numbered 1, …, n. Each has a label p(v), at first its own number, and is to get the
+Nodes are numbered 1, …, n. Each has a label p(v), at first its own number, and is to get the
 least number of its component. In a step
 
-    jump   every vertex looks up p(p(v))
-    hook   every edge uv looks up p(u) and p(v), and sends the smaller to the vertex of the larger
+    jump   every node looks up p(p(v))
+    hook   every edge uv looks up p(u) and p(v), and sends the smaller to the node of the larger
     p(v) ← the least of p(p(v)) and of what was sent to v
 
-Labels are numbers of vertices of the same component and never grow, so p(v) ≤ v. Let m be the least
-vertex of a component and S the vertices with label m. If S is not all of it, some edge has u in S
+Labels are numbers of nodes of the same component and never grow, so p(v) ≤ v. Let m be the least
+node of a component and S the nodes with label m. If S is not all of it, some edge has u in S
 and v not in S; with x = p(v) ≠ m, the message m goes to x. Once it has come, either x is new in S;
 or x was in S before, and v, which looked up p(x), is. So S grows with every message, and after
 n − 1 of them all labels are right. Conversely labels are right as soon as no edge has two of them.
@@ -31,7 +31,7 @@ from theory.computation.pram import Program, Read, Set, Step, Write, processors_
 from theory.kinds import Count, InputError, Seed, Steps, Within, checked
 
 LOOK_UP = Read("p", ("u", "p"), "a"), Read("p", ("v", "p"), "b")
-"""Edges look up p(u) and p(v), as their p is 0; vertices p(p(v)) twice, as their u and v are 0."""
+"""Edges look up p(u) and p(v), as their p is 0; nodes p(p(v)) twice, as their u and v are 0."""
 
 SORTED = Set("lo", "min", ("a", "b")), Set("hi", "max", ("a", "b"))
 SEND = Write("lo", "hi", "m")
@@ -39,22 +39,22 @@ SEND = Write("lo", "hi", "m")
 
 @checked
 def components(
-    vertices: Count, edges: Steps, steps: Steps | None = None, *, overlapped: bool = True
+    n_nodes: Count, n_edges: Steps, steps: Steps | None = None, *, overlapped: bool = True
 ) -> Program:
-    """The program for n vertices and at most so many edges: processors 1, …, n are the vertices,
-    the others the edges, whose inputs u and v are the vertices at their ends (0 at vertices).
+    """The program for n nodes and at most so many edges: processors 1, …, n are the nodes,
+    the others the edges, whose inputs u and v are the nodes at their ends (0 at nodes).
 
     By default it takes as many steps as are certain to be enough: 2(n − 1). Raises `ValueError` for
     an odd number of steps in turn.
     """
-    n, m = vertices, edges
+    n, m = n_nodes, n_edges
     processors_fit(n + m)
     steps = enough_steps(n) if steps is None else steps
     if overlapped:
-        least = Set("p", "min", ("a", "m"), at="vertex")
+        least = Set("p", "min", ("a", "m"), at="node")
         body: tuple[Step, ...] = (Step(LOOK_UP, (SEND,), (*SORTED, least)),)
     else:
-        least = Set("p", "min", ("lo", "m"), at="vertex")
+        least = Set("p", "min", ("lo", "m"), at="node")
         body = Step(LOOK_UP, (), SORTED), Step((), (SEND,), (least,))
         if steps % 2:
             raise InputError(f"steps is {steps}: looking up and sending in turn take two each")
@@ -66,29 +66,29 @@ def components(
         steps=body,
         repeat=steps // len(body),
         initial={"p": tuple(range(1, n + 1))},
-        kinds={"vertex": frozenset(range(1, n + 1))},
+        kinds={"node": frozenset(range(1, n + 1))},
     )
 
 
-def enough_steps(vertices: int) -> int:
+def enough_steps(n_nodes: int) -> int:
     """2(n − 1): a message takes two steps, and n − 1 of them settle all labels."""
-    return 2 * (vertices - 1)
+    return 2 * (n_nodes - 1)
 
 
-def as_inputs(edges: np.ndarray, vertices: int) -> tuple[np.ndarray, np.ndarray]:
+def as_inputs(edges: np.ndarray, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
     """The registers u and v (…, n + m) of edges (…, m, 2)."""
-    at_vertices = np.zeros((*edges.shape[:-2], vertices, 2), dtype=np.int64)
-    both = np.concatenate([at_vertices, edges], axis=-2)
+    at_nodes = np.zeros((*edges.shape[:-2], n_nodes, 2), dtype=np.int64)
+    both = np.concatenate([at_nodes, edges], axis=-2)
     return both[..., 0], both[..., 1]
 
 
 @checked
-def least_labels(edges: Annotated[Edges, Within(most="vertices")], vertices: Count) -> np.ndarray:
-    """The least vertex of each vertex's component (n,), by a search of the graph.
+def least_labels(edges: Annotated[Edges, Within(most="n_nodes")], n_nodes: Count) -> np.ndarray:
+    """The least node of each node's component (n,), by a search of the graph.
 
     Edges (m, 2), or (…, m, 2) for labels (…, n).
     """
-    n = vertices
+    n = n_nodes
     processors_fit(n)
     labels = np.empty((*edges.shape[:-2], n), dtype=np.int64)
     for at in np.ndindex(edges.shape[:-2]):
@@ -101,15 +101,15 @@ def least_labels(edges: Annotated[Edges, Within(most="vertices")], vertices: Cou
 
 @checked
 def settled_after(
-    edges: Annotated[Edges, Within(most="vertices")], vertices: Count, *, overlapped: bool = True
+    edges: Annotated[Edges, Within(most="n_nodes")], n_nodes: Count, *, overlapped: bool = True
 ) -> int:
     """After how many steps the labels of a graph (m, 2) are right, by running the program."""
-    program = components(vertices, len(edges), overlapped=overlapped)
-    right = least_labels(edges, vertices)
+    program = components(n_nodes, len(edges), overlapped=overlapped)
+    right = least_labels(edges, n_nodes)
     return next(
         after
-        for after, held in enumerate(program.run(*as_inputs(edges, vertices)))
-        if np.array_equal(held["p"][:vertices], right)
+        for after, held in enumerate(program.run(*as_inputs(edges, n_nodes)))
+        if np.array_equal(held["p"][:n_nodes], right)
     )
 
 
@@ -124,8 +124,8 @@ def slowest(edges: np.ndarray, n: int) -> int:
 
 
 @checked
-def shuffled_path(vertices: Count, seed: Seed) -> np.ndarray:
-    """The edges (n − 1, 2) of a path through all vertices in random order."""
-    machine.fits_in_memory("a path of so many vertices", 40 * vertices, "give fewer")
-    order = 1 + seed.permutation(vertices)
+def shuffled_path(n_nodes: Count, seed: Seed) -> np.ndarray:
+    """The edges (n − 1, 2) of a path through all nodes in random order."""
+    machine.fits_in_memory("a path of so many nodes", 40 * n_nodes, "give fewer")
+    order = 1 + seed.permutation(n_nodes)
     return np.stack([order[:-1], order[1:]], axis=1)

@@ -21,7 +21,7 @@ ROWS = 8
 """Rows of an adversarial family."""
 
 Types: TypeAlias = Annotated[Count, Within(most=2**61)]
-"""How many types of brackets there are; letters are int64."""
+"""How many types of brackets there are; symbols are int64."""
 
 
 @checked
@@ -32,18 +32,18 @@ def is_dyck(words: Tokens, k: Types, depth: Count | None = None) -> np.ndarray:
     one, or deeper than `depth`, stays none.  Raises `ValueError` for symbols that are not brackets
     of k types.
     """
-    letters = read(Tokens, "words", words, below=2 * k)
-    most = letters.shape[-1] if depth is None else depth
-    judged = [_judged(word, k, most) for word in letters.reshape(-1, letters.shape[-1]).tolist()]
-    return np.array(judged, dtype=bool).reshape(letters.shape)
+    symbols = read(Tokens, "words", words, below=2 * k)
+    most = symbols.shape[-1] if depth is None else depth
+    judged = [_judged(word, k, most) for word in symbols.reshape(-1, symbols.shape[-1]).tolist()]
+    return np.array(judged, dtype=bool).reshape(symbols.shape)
 
 
 def _judged(word: list[int], k: int, most: int) -> list[bool]:
     stack, found = list[int](), list[bool]()
-    for letter in word:
-        if letter < k and len(stack) < most:
-            stack.append(letter)
-        elif letter < k or not stack or stack.pop() != letter - k:
+    for symbol in word:
+        if symbol < k and len(stack) < most:
+            stack.append(symbol)
+        elif symbol < k or not stack or stack.pop() != symbol - k:
             break
         found.append(not stack)
     return found + [False] * (len(word) - len(found))
@@ -51,16 +51,16 @@ def _judged(word: list[int], k: int, most: int) -> list[bool]:
 
 @checked
 def balances(words: Tokens, k: Types) -> np.ndarray:
-    """How many brackets more are opened than closed up to each letter (…, T), of any type.
+    """How many brackets more are opened than closed up to each symbol (…, T), of any type.
 
     Raises `ValueError` as `is_dyck` does.
     """
-    letters = read(Tokens, "words", words, below=2 * k)
-    return np.where(letters < k, 1, -1).cumsum(-1)
+    symbols = read(Tokens, "words", words, below=2 * k)
+    return np.where(symbols < k, 1, -1).cumsum(-1)
 
 
 def match_types(words: np.ndarray, b: np.ndarray, k: int) -> np.ndarray:
-    """At each letter the type of the latest bracket so far that opened and led to a balance one
+    """At each symbol the type of the latest bracket so far that opened and led to a balance one
     above that now, by going back; 0 if there is none."""
     found = np.zeros_like(words)
     for at in np.ndindex(words.shape):
@@ -75,15 +75,15 @@ def match_types(words: np.ndarray, b: np.ndarray, k: int) -> np.ndarray:
 @checked
 def brackets(word: OneSequence, k: Types) -> str:
     """One word as text: `([)]`, and `(0 (1 0) 1)` if k > 4. Raises `ValueError` as `is_dyck`."""
-    letters = read(OneSequence, "word", word, below=2 * k).tolist()
+    symbols = read(OneSequence, "word", word, below=2 * k).tolist()
     if k > len(PAIRS):
-        return " ".join(f"({a}" if a < k else f"{a - k})" for a in letters)
-    return "".join(PAIRS[a % k][a // k] for a in letters)
+        return " ".join(f"({a}" if a < k else f"{a - k})" for a in symbols)
+    return "".join(PAIRS[a % k][a // k] for a in symbols)
 
 
 @checked
 def read_brackets(text: str, k: Annotated[Count, Within(most=len(PAIRS))]) -> list[int]:
-    """The letters of a text of the first k of () [] {} <>.
+    """The symbols of a text of the first k of () [] {} <>.
 
     Raises `ValueError` for another sign.
     """
@@ -96,14 +96,14 @@ def read_brackets(text: str, k: Annotated[Count, Within(most=len(PAIRS))]) -> li
 
 @checked
 def random_dyck(batch: Count, length: Count, k: Types, seed: Seed) -> np.ndarray:
-    """Uniform Dyck words (batch, T) of k types; for odd T their first T of T + 1 letters.
+    """Uniform Dyck words (batch, T) of k types; for odd T their first T of T + 1 symbols.
 
-    With r letters to come and h brackets open, (r − h)(h + 2) of 2r(h + 1) words go on by opening
+    With r symbols to come and h brackets open, (r − h)(h + 2) of 2r(h + 1) words go on by opening
     one.  Raises `ValueError` for more than the memory holds.
     """
     generator: np.random.Generator = seed
     T, even = length, length + length % 2
-    machine.fits_in_memory(f"{batch} words of {T} letters", 8 * batch * even, "give fewer")
+    machine.fits_in_memory(f"{batch} words of {T} symbols", 8 * batch * even, "give fewer")
     words = np.empty((batch, even), dtype=np.int64)
     for row in words:
         stack = list[int]()
@@ -126,7 +126,7 @@ def adversarial_words(
     "words"                random Dyck words
     "deep"                 all brackets open, then all close: depth T/2
     "alternating"          each bracket closes at once
-    "one kind of letter"   the same bracket all along: the balance is never right
+    "one kind of symbol"   the same bracket all along: the balance is never right
     "one bracket flipped"  a Dyck word, one bracket of which opens for closes or closes for opens
     "below 0 and back"     a Dyck word with a pair of brackets back to front somewhere in it
     "one wrong type"       a Dyck word, one bracket of which has another type (k ≥ 2)
@@ -134,7 +134,7 @@ def adversarial_words(
     "as deep as allowed"   down to `depth` and back, again and again; and then one bracket deeper
                            (if `depth` is given)
 
-    For odd T the first T letters of longer ones.
+    For odd T the first T symbols of longer ones.
     """
     generator: np.random.Generator = seed
     T, even = length, length + length % 2
@@ -147,7 +147,7 @@ def adversarial_words(
         "words": words,
         "deep": np.hstack([types, k + types[:, ::-1]]),
         "alternating": np.stack([types, k + types], axis=-1).reshape(ROWS, -1),
-        "one kind of letter": np.repeat(np.arange(min(2 * k, ROWS))[:, None], even, axis=1),
+        "one kind of symbol": np.repeat(np.arange(min(2 * k, ROWS))[:, None], even, axis=1),
         "one bracket flipped": flipped,
         "below 0 and back": _with_inside(even, k, generator, lambda a, b: [k + a, a]),
     }
@@ -166,8 +166,8 @@ def adversarial_words(
 def _with_inside(
     even: int, k: int, generator: np.random.Generator, made: Callable[[int, int], list[int]]
 ) -> np.ndarray:
-    """A Dyck word with some letters in front of one of its brackets: ROWS words of `even` letters,
-    the letters made of two types that differ (if there are two)."""
+    """A Dyck word with some symbols in front of one of its brackets: ROWS words of `even` symbols,
+    the symbols made of two types that differ (if there are two)."""
     rows = []
     for _ in range(ROWS):
         a = int(generator.integers(k))

@@ -11,10 +11,10 @@ from theory.computation.components import shuffled_path
 from theory.kinds import Count, CountFrom2, Seed, checked
 
 
-def all_graphs(n: int) -> Iterator[np.ndarray]:
-    """All sets of edges on n vertices, by their number: (graphs, edges, 2).  Every second edge runs
-    from the larger vertex, and every graph is there once more, with each edge also reversed."""
-    pairs = np.array([*combinations_with_replacement(range(1, n + 1), 2)])
+def all_graphs(n_nodes: int) -> Iterator[np.ndarray]:
+    """All sets of edges on n nodes, by their number: (graphs, edges, 2).  Every second edge runs
+    from the larger node, and every graph is there once more, with each edge also reversed."""
+    pairs = np.array([*combinations_with_replacement(range(1, n_nodes + 1), 2)])
     pairs[1::2] = pairs[1::2, ::-1]
     chosen = np.arange(2 ** len(pairs))[:, None] >> np.arange(len(pairs)) & 1
     for m in range(len(pairs) + 1):
@@ -25,10 +25,10 @@ def all_graphs(n: int) -> Iterator[np.ndarray]:
 
 
 @checked
-def families(n: CountFrom2, samples: Count, seed: Seed) -> dict[str, np.ndarray]:
-    """Shuffled paths, random graphs and what may be hard, of n vertices and at most n edges:
+def families(n_nodes: CountFrom2, samples: Count, seed: Seed) -> dict[str, np.ndarray]:
+    """Shuffled paths, random graphs and what may be hard, of n nodes and at most n edges:
     (graphs, edges, 2)."""
-    generator: np.random.Generator = seed
+    n, generator = n_nodes, seed
     at = np.arange(1, n + 1)
     ends = np.where(at % 2, (at + 1) // 2, n + 1 - at // 2)  # 1, n, 2, n − 1, …
     half = max(n // 2, 1)

@@ -8,7 +8,7 @@ image sets.
 
 What is known of a state is a chain Q = P ⊃ P′ ⊃ … ⊃ {q}, each a tile of the one before; at height h
 stands the place of that tile among the tiles of the set of height h in the chain, as they are in
-the representative of its class. A letter s leads a chain to a chain, height by height from above.
+the representative of its class. A symbol s leads a chain to a chain, height by height from above.
 With P the set in the chain before, and P′ that after, of which P·s ⊆ P′:
 
     height(P′) < h                    nothing
@@ -24,6 +24,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from theory.computation.benchmark_automata import Automaton
 from theory.computation.permutations import generated
 from theory.computation.semiautomata import Map, Semiautomaton, identity, then
 from theory.kinds import InputError, checked
@@ -58,9 +59,9 @@ class Class:
         seen = moved(part, self.back[P])
         return next(i for i, tile in enumerate(self.tiles) if seen <= tile)
 
-    def permutation(self, P: States, letter: Map, to: States) -> Map:
-        """What a letter with P·letter = `to`, both of this class, does to the places of tiles."""
-        around = then(then(self.there[P], letter), self.back[to])
+    def permutation(self, P: States, symbol: Map, to: States) -> Map:
+        """What a symbol with P·symbol = `to`, both of this class, does to the places of tiles."""
+        around = then(then(self.there[P], symbol), self.back[to])
         return tuple(self.tiles.index(moved(tile, around)) for tile in self.tiles)
 
 
@@ -93,7 +94,7 @@ def moved(states: States, by: Map) -> States:
 
 
 @checked
-def image_sets(automaton: Semiautomaton) -> list[States]:
+def image_sets(automaton: Automaton) -> list[States]:
     """Q·w for all words w, Q being the states that can be reached, in the order of breadth-first
     search; then the sets of one state."""
     everything = frozenset(automaton.reachable())
@@ -101,7 +102,7 @@ def image_sets(automaton: Semiautomaton) -> list[States]:
 
 
 @checked
-def holonomy(automaton: Semiautomaton) -> Holonomy:
+def holonomy(automaton: Automaton) -> Holonomy:
     """The decomposition; see the module's formulas.
 
     Raises `ValueError` for automata of more states, image sets or permutations than are listed in
@@ -156,9 +157,9 @@ def _orbit(automaton: Semiautomaton, P: States) -> dict[States, Map]:
     while left:
         _few(automaton, len(found), MOST_SETS, "image sets")
         R = left.popleft()
-        for letter in automaton.transitions:
-            if (image := moved(R, letter)) not in found:
-                found[image] = then(found[R], letter)
+        for symbol in automaton.transitions:
+            if (image := moved(R, symbol)) not in found:
+                found[image] = then(found[R], symbol)
                 left.append(image)
     return found
 
@@ -185,6 +186,6 @@ def _tiles(R: States, sets: list[States]) -> tuple[States, ...]:
 
 def _permutations(automaton: Semiautomaton, of: Class) -> Iterator[Map]:
     for P in of.sets:
-        for letter in automaton.transitions:
-            if (image := moved(P, letter)) in of.there:
-                yield of.permutation(P, letter, image)
+        for symbol in automaton.transitions:
+            if (image := moved(P, symbol)) in of.there:
+                yield of.permutation(P, symbol, image)

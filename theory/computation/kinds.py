@@ -15,7 +15,7 @@ Fan: TypeAlias = CountFrom2
 
 @dataclass(frozen=True)
 class DistinctSymbols(Kind):
-    """Different letters or digits, as one text: letter number a is its a-th character."""
+    """Different letters or digits, as one text: symbol a is character number a of it."""
 
     what = "different letters or digits, such as 'ab'"
     example = "ab"
@@ -55,7 +55,7 @@ class Triple(Kind):
 
 @dataclass(frozen=True)
 class EdgeArray(Integers):
-    """The edges of graphs, (…, m, 2): vertices, numbered from 1; [] has none."""
+    """The edges of graphs, (…, m, 2): nodes, numbered from 1; [] has none."""
 
     @property
     def wrong(self) -> tuple[Any, ...]:
@@ -69,4 +69,4 @@ class EdgeArray(Integers):
 
 
 Edges: TypeAlias = Annotated[Any, EdgeArray("... m 2", Within(least=1), empty=True)]
-"""The edges of graphs, vertices numbered from 1, shape (…, m, 2)."""
+"""The edges of graphs, nodes numbered from 1, shape (…, m, 2)."""

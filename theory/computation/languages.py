@@ -1,12 +1,12 @@
 """Regular languages: an automaton with accepting states, the least one, and where two differ.
 
-A word of letters leads from the start to a state; it is in the language iff that state accepts.
+A word of symbols leads from the start to a state; it is in the language iff that state accepts.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from theory.computation.kinds import Alphabet
 from theory.computation.semiautomata import Semiautomaton
-from theory.kinds import InputError, Steps, checked
+from theory.kinds import InputError, OneSequence, Steps, checked, read
 
 MOST_STATES = 2000  # of an automaton that is made from a text
 
@@ -25,29 +25,54 @@ S = TypeVar("S", bound=Hashable)
 @checked
 @dataclass(frozen=True)
 class Language:
-    """The words that lead `automaton` to a state in `accepting`; letter a is written letters[a].
+    """The words that lead `automaton` to a state in `accepting`; symbol a is written alphabet[a].
 
-    Raises ValueError for as many letters as the automaton has not, and for states that it has not.
+    Raises ValueError for as many symbols as the automaton has not, and for states that it has not.
     """
 
     automaton: Semiautomaton
     accepting: frozenset[Steps]
-    letters: Alphabet
+    alphabet: Alphabet
 
     def __post_init__(self) -> None:
-        if len(self.letters) != self.automaton.n_letters:
-            raise InputError(f"letters of {self.automaton} are {self.letters!r}: give one for each")
+        if len(self.alphabet) != self.automaton.n_symbols:
+            raise InputError(
+                f"alphabet is {self.alphabet!r}: give the {self.automaton.n_symbols} symbols of "
+                f"{self.automaton.name}"
+            )
         if stray := [q for q in self.accepting if q >= self.automaton.n_states]:
             raise InputError(f"accepting contains {stray[0]}, no state of {self.automaton}")
 
-    def contains(self, words: ArrayLike) -> np.ndarray:
-        """Whether the word up to each letter is in the language, (…, T) for words (…, T)."""
+    def contains(self, word: str | Sequence[int]) -> bool:
+        """Whether a word is in the language, given as text over `alphabet` or as its symbols.
+
+        Raises ValueError for symbols that are not in the alphabet.
+        """
+        if isinstance(word, str):
+            if stray := [symbol for symbol in word if symbol not in self.alphabet]:
+                raise InputError(
+                    f"word contains {stray[0]!r}: give a word over the alphabet {self.alphabet!r}"
+                )
+            word = [self.alphabet.index(symbol) for symbol in word]
+        if not len(word):
+            return self.automaton.start in self.accepting
+        return bool(
+            self.contains_prefixes(read(OneSequence, "word", word, below=self.automaton.n_symbols))[
+                -1
+            ]
+        )
+
+    def contains_prefixes(self, words: ArrayLike) -> np.ndarray:
+        """Whether the prefix that ends at each position is in the language: (…, T) → (…, T).
+
+        Raises ValueError for symbols that are not in the alphabet, and for empty words.
+        """
         accepts = np.isin(np.arange(self.automaton.n_states), [*self.accepting])
         return accepts[self.automaton.run(words)]
 
     def spelled(self, word: list[int]) -> str:
         """A word as it is written."""
-        return "".join(self.letters[a] for a in word)
+        return "".join(self.alphabet[a] for a in word)
 
     def minimal(self) -> Language:
         """The automaton of fewest states, numbered in the order of breadth-first search, so that
@@ -66,28 +91,28 @@ class Language:
         table = tuple(tuple(refined[row[firsts[b]]] for b in range(len(firsts))) for row in rows)
         automaton = Semiautomaton(table, self.automaton.name)
         accepting = frozenset(refined[q] for q in states if q in self.accepting)
-        return Language(automaton, accepting, self.letters)
+        return Language(automaton, accepting, self.alphabet)
 
     def differs(self, other: Language) -> str | None:
-        """A shortest word of at least one letter that is in one of the two and not in the other;
+        """A shortest word of at least one symbol that is in one of the two and not in the other;
         None if there is none, of any length: all pairs of states that a word leads to are walked.
 
-        Raises ValueError for languages over different letters.
+        Raises ValueError for languages over different symbols.
         """
-        if self.letters != other.letters:
+        if self.alphabet != other.alphabet:
             raise InputError(
-                f"languages over {self.letters!r} and {other.letters!r}: give them the same letters"
+                f"languages over {self.alphabet!r} and {other.alphabet!r}: give one alphabet"
             )
         start = self.automaton.start, other.automaton.start
         words, left = {start: ""}, deque([start])
         while left:
             p, q = pair = left.popleft()
-            for a, letter in enumerate(self.letters):
+            for a, symbol in enumerate(self.alphabet):
                 after = self.automaton.transitions[a][p], other.automaton.transitions[a][q]
                 if (after[0] in self.accepting) != (after[1] in other.accepting):
-                    return words[pair] + letter
+                    return words[pair] + symbol
                 if after not in words:
-                    words[after] = words[pair] + letter
+                    words[after] = words[pair] + symbol
                     left.append(after)
         return None
 
@@ -96,7 +121,7 @@ def explored(
     start: S,
     step: Callable[[S, str], S],
     accepts: Callable[[S], bool],
-    letters: str,
+    alphabet: str,
     name: str,
 ) -> Language:
     """The least automaton of the language whose states are those that `step` leads to.
@@ -106,8 +131,8 @@ def explored(
     number, left, rows = {start: 0}, deque([start]), list[list[int]]()
     while left:
         state, row = left.popleft(), list[int]()
-        for letter in letters:
-            after = step(state, letter)
+        for symbol in alphabet:
+            after = step(state, symbol)
             if after not in number:
                 number[after] = len(number)
                 left.append(after)
@@ -117,7 +142,7 @@ def explored(
             raise InputError(
                 f"the automaton of {name} has more than {MOST_STATES} states: give a simpler one"
             )
-    table = tuple(tuple(row[a] for row in rows) for a in range(len(letters)))
+    table = tuple(tuple(row[a] for row in rows) for a in range(len(alphabet)))
     accepting = frozenset(i for state, i in number.items() if accepts(state))
-    found = Language(Semiautomaton(table), accepting, letters).minimal()
+    found = Language(Semiautomaton(table), accepting, alphabet).minimal()
     return replace(found, automaton=replace(found.automaton, name=name))

@@ -15,13 +15,13 @@ from typing import Annotated
 import numpy as np
 
 from theory.computation.pram import Program, Read, Set, Step, processors_fit
-from theory.kinds import Count, InputError, OneSequence, Within, checked
+from theory.kinds import Count, InputError, OneSequence, Seed, Within, checked
 
 
 @checked
-def list_ranking(length: Count) -> Program:
-    """The program for at most `length` = N elements, with input `next`: ⌈log₂N⌉ steps."""
-    N = length
+def list_ranking(max_length: Count) -> Program:
+    """The program for at most N = max_length elements, with input `next`: ⌈log₂N⌉ steps."""
+    N = max_length
     processors_fit(N)
     jump = Step(
         reads=(Read("rank", ("next",), "a"), Read("next", ("next",), "b")),
@@ -67,9 +67,9 @@ def all_lists(n: int) -> np.ndarray:
     return rows[(place == 0).all(axis=1)]
 
 
-def random_list(n: int, rng: np.random.Generator) -> np.ndarray:
+def random_list(n: Count, seed: Seed) -> np.ndarray:
     """Successors (n,) of one list of all n elements, in random order."""
-    order = 1 + rng.permutation(n)
+    order = 1 + seed.permutation(n)
     successors = np.zeros(n, dtype=np.int64)
     successors[order[:-1] - 1] = order[1:]
     return successors

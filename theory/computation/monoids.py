@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from theory.computation.benchmark_automata import Automaton
 from theory.computation.permutations import derived_series
 from theory.computation.semiautomata import Map, Semiautomaton, identity, then
 from theory.kinds import Count, InputError, checked
@@ -71,19 +72,19 @@ class Monoid:
 
 
 @checked
-def monoid(automaton: Semiautomaton, most: Count = MOST_ELEMENTS) -> Monoid:
+def monoid(automaton: Automaton, most: Count = MOST_ELEMENTS) -> Monoid:
     """The transformation monoid, by breadth-first search over words.
 
     Raises ValueError for more than `most` elements.
     """
     states = tuple(automaton.reachable())
     number = {q: i for i, q in enumerate(states)}
-    letters = [tuple(number[row[q]] for q in states) for row in automaton.transitions]
+    symbols = [tuple(number[row[q]] for q in states) for row in automaton.transitions]
     words: dict[Map, tuple[int, ...]] = {identity(len(states)): ()}
     left = list(words)
     for x in left:
-        for a, letter in enumerate(letters):
-            if (y := then(x, letter)) not in words:
+        for a, symbol in enumerate(symbols):
+            if (y := then(x, symbol)) not in words:
                 words[y] = (*words[x], a)
                 left.append(y)
         if len(words) > most:

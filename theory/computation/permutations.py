@@ -19,11 +19,11 @@ def inverse(p: Map) -> Map:
     return tuple(back)
 
 
-def generated(generators: Iterable[Map], points: int, most: int | None = None) -> frozenset[Map]:
-    """All products of the generators: the group of permutations of `points` that they generate; or
-    more than `most` of them, if it has more."""
+def generated(generators: Iterable[Map], n_points: int, most: int | None = None) -> frozenset[Map]:
+    """The group of permutations of n_points points that `generators` generate; if it has more than
+    `most` elements, more than `most` of them."""
     generators = tuple(generators)
-    found = [identity(points)]
+    found = [identity(n_points)]
     seen = set(found)
     for p in found:
         for g in generators:

@@ -20,9 +20,9 @@ def window_sums(x: Vectors, width: Count) -> np.ndarray:
 
 
 @checked
-def tree_depth(leaves: Count, fan: Fan) -> int:
+def tree_depth(n_leaves: Count, fan_in: Fan) -> int:
     """⌈log_s N⌉, the depth of a tree of N leaves whose nodes have at most s children."""
     depth = 0
-    while fan**depth < leaves:
+    while fan_in**depth < n_leaves:
         depth += 1
     return depth

@@ -1,14 +1,14 @@
 """Regular expressions, and their least automata by derivatives.
 
-    a, b, 0, …    this letter                     r|s    r or s
-    .             any letter                      r&s    r and s
+    a, b, 0, …    this symbol                     r|s    r or s
+    .             any symbol                      r&s    r and s
     rs            r, then s                       ~r     not r: all other words
     r*  r+  r?    any number, at least one,       ()     the empty word
                   none or one
 
 From the tightest: *, +, ?; ~; one after the other; &; |.  So ~ab is (~a)b.
 
-The derivative of r by a letter a is the expression of the words w with aw in r:
+The derivative of r by a symbol a is the expression of the words w with aw in r:
 
     (rs)ₐ = rₐ s | sₐ if r has the empty word            (r*)ₐ = rₐ r*
     (r|s)ₐ = rₐ | sₐ,   (r&s)ₐ = rₐ & sₐ,   (~r)ₐ = ~(rₐ)
@@ -31,23 +31,23 @@ MOST_CHARACTERS = 200
 
 
 @checked
-def regular_expression(text: str, letters: Alphabet | None = None) -> Language:
+def regular_expression(text: str, alphabet: Alphabet | None = None) -> Language:
     """The language of a regular expression, with its least automaton.
 
-    `letters` are those of its words; without it, those that the expression names, in their order.
-    Raises ValueError for a text that is no expression, and says at which character; for a letter
-    that is not among `letters`; and for an automaton of more than 2000 states.
+    `alphabet` are those of its words; without it, those that the expression names, in their order.
+    Raises ValueError for a text that is no expression, and says at which character; for a symbol
+    that is not among `alphabet`; and for an automaton of more than 2000 states.
     """
     reader = Reader("regular expression", text, r"\S", MOST_CHARACTERS)
     named = "".join(sorted({token for token, _ in reader.tokens if token.isalnum()}))
-    if letters is None and not named:
-        raise InputError(f"letters are none in {text!r}: give some, such as 'ab'")
-    letters = named if letters is None else letters
+    if alphabet is None and not named:
+        raise InputError(f"alphabet is empty in {text!r}: give some, such as 'ab'")
+    alphabet = named if alphabet is None else alphabet
     of = _Expressions()
-    expression = _either(reader, letters, of)
+    expression = _either(reader, alphabet, of)
     if reader.next:
         reader.fail("an operator or the end")
-    return explored(expression, of.derivative, of.has_empty, letters, text.strip())
+    return explored(expression, of.derivative, of.has_empty, alphabet, text.strip())
 
 
 class _Expressions:
@@ -119,56 +119,56 @@ class _Expressions:
             return all(map(self.has_empty, parts))
         return not self.has_empty(parts) if kind == "not" else kind == "star"
 
-    def derivative(self, of: int, letter: str) -> int:
-        """The words that are left after a letter."""
-        if (of, letter) not in self.derivatives:
-            self.derivatives[of, letter] = self._derived(*self.nodes[of], of, letter)
-        return self.derivatives[of, letter]
+    def derivative(self, of: int, symbol: str) -> int:
+        """The words that are left after a symbol."""
+        if (of, symbol) not in self.derivatives:
+            self.derivatives[of, symbol] = self._derived(*self.nodes[of], of, symbol)
+        return self.derivatives[of, symbol]
 
-    def _derived(self, kind: str, parts: Any, of: int, letter: str) -> int:
-        if kind == "letter":
-            return self.empty if letter in parts else self.nothing
+    def _derived(self, kind: str, parts: Any, of: int, symbol: str) -> int:
+        if kind == "symbol":
+            return self.empty if symbol in parts else self.nothing
         if kind in ("or", "and"):
-            found = [self.derivative(part, letter) for part in parts]
+            found = [self.derivative(part, symbol) for part in parts]
             return self.either(found) if kind == "or" else self.both(found)
         if kind == "not":
-            return self.complement(self.derivative(parts, letter))
+            return self.complement(self.derivative(parts, symbol))
         if kind == "star":
-            return self.sequence([self.derivative(parts, letter), of])
+            return self.sequence([self.derivative(parts, symbol), of])
         found = list[int]()
         for i, part in enumerate(parts):
-            found.append(self.sequence([self.derivative(part, letter), *parts[i + 1 :]]))
+            found.append(self.sequence([self.derivative(part, symbol), *parts[i + 1 :]]))
             if not self.has_empty(part):
                 break
         return self.either(found)
 
 
-def _either(reader: Reader, letters: str, of: _Expressions) -> int:
-    found = [_both(reader, letters, of)]
+def _either(reader: Reader, alphabet: str, of: _Expressions) -> int:
+    found = [_both(reader, alphabet, of)]
     while reader.skip("|"):
-        found.append(_both(reader, letters, of))
+        found.append(_both(reader, alphabet, of))
     return of.either(found)
 
 
-def _both(reader: Reader, letters: str, of: _Expressions) -> int:
-    found = [_sequence(reader, letters, of)]
+def _both(reader: Reader, alphabet: str, of: _Expressions) -> int:
+    found = [_sequence(reader, alphabet, of)]
     while reader.skip("&"):
-        found.append(_sequence(reader, letters, of))
+        found.append(_sequence(reader, alphabet, of))
     return of.both(found)
 
 
-def _sequence(reader: Reader, letters: str, of: _Expressions) -> int:
-    found = [_repeated(reader, letters, of)]
+def _sequence(reader: Reader, alphabet: str, of: _Expressions) -> int:
+    found = [_repeated(reader, alphabet, of)]
     while reader.next and reader.next not in "|&)":
-        found.append(_repeated(reader, letters, of))
+        found.append(_repeated(reader, alphabet, of))
     return of.sequence(found)
 
 
-def _repeated(reader: Reader, letters: str, of: _Expressions) -> int:
+def _repeated(reader: Reader, alphabet: str, of: _Expressions) -> int:
     with reader.nested():
         if reader.skip("~"):
-            return of.complement(_repeated(reader, letters, of))
-        found = _atom(reader, letters, of)
+            return of.complement(_repeated(reader, alphabet, of))
+        found = _atom(reader, alphabet, of)
         while reader.next and reader.next in "*+?":
             mark = reader.take()
             if mark == "?":
@@ -179,16 +179,16 @@ def _repeated(reader: Reader, letters: str, of: _Expressions) -> int:
     return found
 
 
-def _atom(reader: Reader, letters: str, of: _Expressions) -> int:
+def _atom(reader: Reader, alphabet: str, of: _Expressions) -> int:
     if reader.skip("."):
-        return of.made("letter", letters)
+        return of.made("symbol", alphabet)
     if reader.skip("("):
         if reader.skip(")"):
             return of.empty
-        found = _either(reader, letters, of)
+        found = _either(reader, alphabet, of)
         if not reader.skip(")"):
             reader.fail("')'")
         return found
-    if not reader.next or reader.next not in letters:
-        reader.fail(f"a letter of {letters!r}, '.', '~' or '('")
-    return of.made("letter", reader.take())
+    if not reader.next or reader.next not in alphabet:
+        reader.fail(f"a symbol of {alphabet!r}, '.', '~' or '('")
+    return of.made("symbol", reader.take())

@@ -3,7 +3,7 @@
     q · a = transitions[a][q],        q · (a₁ … a_T) = (… (q · a₁) · a₂ …) · a_T
 
 A semiautomaton has no accepting states: the question is which state a word leads to, after each of
-its symbols. Shape glossary: words (…, T) of symbols 0, …, n_letters − 1; states 0, …, n_states − 1.
+its symbols. Shape glossary: words (…, T) of symbols 0, …, n_symbols − 1; states 0, …, n_states − 1.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def then(first: Map, second: Map) -> Map:
 @checked
 @dataclass(frozen=True)
 class Semiautomaton:
-    """transitions[a][q] is the state to which letter a leads from state q.
+    """transitions[a][q] is the state to which symbol a leads from state q.
 
-    `start` is the state before the first letter. Raises `ValueError` for a table without letters or
+    `start` is the state before the first symbol. Raises `ValueError` for a table without symbols or
     states, for rows of different lengths, and for states that have no number in them.
     """
 
@@ -49,12 +49,12 @@ class Semiautomaton:
     def __post_init__(self) -> None:
         rows = self.transitions
         if not rows or not rows[0]:
-            raise InputError(f"transitions of {self.name} have no states: give each letter some")
+            raise InputError(f"transitions of {self.name} have no states: give each symbol some")
         for a, row in enumerate(rows):
             if len(row) != len(rows[0]):
                 raise InputError(
                     f"transitions[{a}] of {self.name} has {len(row)} states and transitions[0] has "
-                    f"{len(rows[0])}: give each letter a state for every state"
+                    f"{len(rows[0])}: give each symbol a state for every state"
                 )
             if max(row) >= len(row):
                 raise InputError(
@@ -72,15 +72,15 @@ class Semiautomaton:
         return len(self.transitions[0])
 
     @property
-    def n_letters(self) -> int:
-        """The number of letters."""
+    def n_symbols(self) -> int:
+        """The number of symbols."""
         return len(self.transitions)
 
     def map_of(self, word: Iterable[int]) -> Map:
-        """The map of a word, the composition of those of its letters; the empty word's is id."""
+        """The map of a word, the composition of those of its symbols; the empty word's is id."""
         found = identity(self.n_states)
-        for letter in word:
-            found = then(found, self.transitions[letter])
+        for symbol in word:
+            found = then(found, self.transitions[symbol])
         return found
 
     def run(self, words: ArrayLike) -> np.ndarray:
@@ -88,11 +88,11 @@ class Semiautomaton:
 
         Raises `ValueError` for symbols that the automaton has not, and for an empty word.
         """
-        letters = read(Tokens, "words", words, below=self.n_letters)
+        symbols = read(Tokens, "words", words, below=self.n_symbols)
         table = np.array(self.transitions)
-        state, states = np.full(letters.shape[:-1], self.start), np.empty_like(letters)
-        for i in range(letters.shape[-1]):
-            state = table[letters[..., i], state]
+        state, states = np.full(symbols.shape[:-1], self.start), np.empty_like(symbols)
+        for i in range(symbols.shape[-1]):
+            state = table[symbols[..., i], state]
             states[..., i] = state
         return states
 
@@ -106,20 +106,20 @@ class Semiautomaton:
         return found
 
     def __str__(self) -> str:
-        return f"{self.name} ({self.n_states} states, {self.n_letters} letters)"
+        return f"{self.name} ({self.n_states} states, {self.n_symbols} symbols)"
 
 
 def product(*automata: Semiautomaton) -> Semiautomaton:
     """Automata side by side on one word: state (q₁, q₂, …) is number (q₁ n₂ + q₂) n₃ + ….
 
-    Raises `ValueError` unless all have the same number of letters.
+    Raises `ValueError` unless all have the same number of symbols.
     """
-    letters = {
-        automaton.n_letters
+    symbols = {
+        automaton.n_symbols
         for automaton in Many(Instance(Semiautomaton)).read("automata", automata)
     }
-    if len(letters) != 1:
-        raise InputError(f"automata have {sorted(letters)} letters: give some of one alphabet")
+    if len(symbols) != 1:
+        raise InputError(f"automata have {sorted(symbols)} symbols: give some of one alphabet")
     sizes = [automaton.n_states for automaton in automata]
     states = np.unravel_index(np.arange(int(np.prod(sizes))), sizes)
     rows = tuple(
@@ -129,45 +129,45 @@ def product(*automata: Semiautomaton) -> Semiautomaton:
                 sizes,
             ).tolist()
         )
-        for a in range(letters.pop())
+        for a in range(symbols.pop())
     )
     start = int(np.ravel_multi_index([A.start for A in automata], sizes))
     return Semiautomaton(rows, " × ".join(A.name for A in automata), start)
 
 
 def windows(A: Semiautomaton, words: np.ndarray, window: int) -> np.ndarray:
-    """The maps of the last `window` letters up to each one, (…, T, n), letter by letter."""
+    """The maps of the last `window` symbols up to each one, (…, T, n), symbol by symbol."""
     found = np.empty((*words.shape, A.n_states))
     for row in np.ndindex(words.shape[:-1]):
         for i in range(words.shape[-1]):
-            letters = words[(*row, slice(max(0, i + 1 - window), i + 1))].tolist()
-            found[(*row, i)] = A.map_of(letters)
+            symbols = words[(*row, slice(max(0, i + 1 - window), i + 1))].tolist()
+            found[(*row, i)] = A.map_of(symbols)
     return found
 
 
 def written_next(A: Semiautomaton, tokens: np.ndarray) -> np.ndarray:
-    """What comes after each token of letters a and behind them states q, written as |Σ| + q
-    (…, T): the next state, of the letter in its turn, and −1 at letters."""
-    letters, table = A.n_letters, np.array(A.transitions)
-    length = int((tokens < letters).sum(-1).max())
-    states = tokens[..., length:] - letters
-    following = table[tokens[..., : states.shape[-1]], states] + letters
+    """What comes after each token of symbols a and behind them states q, written as |Σ| + q
+    (…, T): the next state, of the symbol in its turn, and −1 at symbols."""
+    symbols, table = A.n_symbols, np.array(A.transitions)
+    length = int((tokens < symbols).sum(-1).max())
+    states = tokens[..., length:] - symbols
+    following = table[tokens[..., : states.shape[-1]], states] + symbols
     return np.concatenate([np.full_like(tokens[..., :length], -1), following], axis=-1)
 
 
-def table_fits(n_states: int, n_letters: int) -> None:
-    """Raise `ValueError` unless the memory holds the table of so many states and letters."""
-    states, letters = min(n_states, 10**150), min(n_letters, 10**150)
-    what = f"maps of {states:.4g} states for {letters:.4g} letters"
-    machine.fits_in_memory(what, 200 * states * letters, "take fewer")
+def table_fits(n_states: int, n_symbols: int) -> None:
+    """Raise `ValueError` unless the memory holds the table of so many states and symbols."""
+    states, symbols = min(n_states, 10**150), min(n_symbols, 10**150)
+    what = f"maps of {states:.4g} states for {symbols:.4g} symbols"
+    machine.fits_in_memory(what, 200 * states * symbols, "take fewer")
 
 
 @checked
-def random_semiautomaton(n_states: Count, n_letters: Count, seed: Seed) -> Semiautomaton:
-    """Independent uniform maps for the letters."""
-    table_fits(n_states, n_letters)
-    rows = seed.integers(n_states, size=(n_letters, n_states)).tolist()
-    return Semiautomaton(tuple(map(tuple, rows)), f"random({n_states}, {n_letters})")
+def random_semiautomaton(n_states: Count, n_symbols: Count, seed: Seed) -> Semiautomaton:
+    """Independent uniform maps for the symbols."""
+    table_fits(n_states, n_symbols)
+    rows = seed.integers(n_states, size=(n_symbols, n_states)).tolist()
+    return Semiautomaton(tuple(map(tuple, rows)), f"random({n_states}, {n_symbols})")
 
 
 AutomatonFile: TypeAlias = Annotated[Any, File("an automaton")]

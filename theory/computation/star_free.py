@@ -44,7 +44,7 @@ def formula_of(language: Language) -> Formula:
             f"{least.automaton.name} is not star-free: in its least automaton the word "
             f"{least.spelled([*word])} leads states {around}; take automata --regex"
         )
-    return from_cascade(cascade(least.automaton), least.accepting, least.letters)
+    return from_cascade(cascade(least.automaton), least.accepting, least.alphabet)
 
 
 @checked
@@ -53,10 +53,10 @@ def from_cascade(of: Cascade, accepted: Iterable[Steps], alphabet: Alphabet) -> 
 
     Raises ValueError for a cascade that counts, and for another number of symbols.
     """
-    if len(alphabet) != of.automaton.n_letters:
+    if len(alphabet) != of.automaton.n_symbols:
         raise InputError(
             f"the alphabet is {alphabet!r}: give one symbol for each of the "
-            f"{of.automaton.n_letters} of {of.automaton.name}"
+            f"{of.automaton.n_symbols} of {of.automaton.name}"
         )
     if any(stage.kind == "counter" for stage in of.stages):
         raise InputError(
@@ -89,7 +89,7 @@ def from_cascade(of: Cascade, accepted: Iterable[Steps], alphabet: Alphabet) -> 
     return among(of.answer, *accepted)
 
 
-def has_latches_only(A: Semiautomaton) -> bool:
+def has_flip_flops_only(A: Semiautomaton) -> bool:
     """Whether there is a cascade, and it does not count."""
     try:
         return all(stage.kind != "counter" for stage in cascade(A).stages)

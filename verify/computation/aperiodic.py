@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from itertools import combinations_with_replacement, product
 
-from theory.computation import ZOO, Semiautomaton, monoid, named
-from theory.computation.star_free import has_latches_only
+from theory.computation import BENCHMARK_AUTOMATA, Semiautomaton, benchmark_automaton, monoid
+from theory.computation.star_free import has_flip_flops_only
 from verify.finding import Finding, Verdict
 
 SLOW = "all-maps-4"  # whose cascade takes a quarter of a minute
 
 
-def aperiodic_iff_latches(states: int) -> Finding:
-    """For all pairs of letters, up to their order, that are maps of so many states, and the zoo."""
+def aperiodic_iff_flip_flops(states: int) -> Finding:
+    """Compares the two for all automata of two symbols on so many states, up to the symbols' order,
+    and for the benchmark automata."""
     maps = list(product(range(states), repeat=states))
     pairs = [Semiautomaton(pair) for pair in combinations_with_replacement(maps, 2)]
-    automata = [*pairs, *(named(name) for name in ZOO if name != SLOW)]
-    decided = [(is_aperiodic(A), has_latches_only(A)) for A in automata]
+    automata = [*pairs, *(benchmark_automaton(name) for name in BENCHMARK_AUTOMATA if name != SLOW)]
+    decided = [(is_aperiodic(A), has_flip_flops_only(A)) for A in automata]
     wrong = [A for A, (one, other) in zip(automata, decided, strict=True) if one != other]
     aperiodic = sum(one for one, _ in decided)
     return Finding(
         "aperiodic",
-        "the monoid is aperiodic iff the cascade has latches only "
-        f"({len(pairs)} automata of two letters and {states} states, {len(automata) - len(pairs)} "
-        "of the zoo)",
+        "the monoid is aperiodic iff the cascade has flip-flops only "
+        f"({len(pairs)} automata of two symbols and {states} states, {len(automata) - len(pairs)} "
+        "benchmark automata)",
         "exact",
         len(wrong),
         0,

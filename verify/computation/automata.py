@@ -30,7 +30,7 @@ from verify.evidence.statement import OverTokens
 from verify.finding import Finding, Verdict, labelled
 
 NAMES = "S3", "A5"
-QUICK = 40  # letters of a quick run
+QUICK = 40  # symbols of a quick run
 MOST_PAIRS = 100_000  # of a map and a state, to be certain of all maps
 
 
@@ -60,8 +60,8 @@ def automata(
     for A in chosen(run, automaton, file, NAMES, states, regex):
         for form in ("lean", "robust"):
             statement = simulates(run, A, form, length)
-            yield from computes(run, statement, A.n_letters, length, samples)
-            model = statement.at(A.n_letters, length).model
+            yield from computes(run, statement, A.n_symbols, length, samples)
+            model = statement.at(A.n_symbols, length).model
             yield from labelled(statement.label, [_units(model, A.n_states, form)])
             for layer in range(1, model.n_layers + 1):
                 yield gap_finding(statement.label, model, head_states(model, layer))
@@ -74,7 +74,7 @@ def automata(
 
 def _states_said(statement: OverTokens, A: Semiautomaton) -> dict[str, Any]:
     says = {"automaton": [list(row) for row in A.transitions], "start": A.start}
-    return on_all_sequences(statement, A.n_letters, says, f"the states of {A.name}")
+    return on_all_sequences(statement, A.n_symbols, says, f"the states of {A.name}")
 
 
 def simulates(run: Run, A: Semiautomaton, form: Form, length: int) -> OverTokens:
@@ -83,7 +83,7 @@ def simulates(run: Run, A: Semiautomaton, form: Form, length: int) -> OverTokens
         f"{A.name}/{form}",
         lambda V, n: run.build(semiautomaton, A, n, form=form),
         A.run,
-        symbols=A.n_letters,
+        symbols=A.n_symbols,
         theorem=f"automata-{form}",
         parameters={"n": A.n_states, "T": length},
     )
@@ -121,7 +121,7 @@ def composes(model: Transformer, n: int) -> Finding:
     """Each layer's MLP composes all pairs of maps of n states: it is right for every automaton.
 
     A unit that reads coordinate q of `fetched` writes to coordinates q alone, so the image of q
-    depends on the map and on that coordinate: the constant maps of letters before stand for all.
+    depends on the map and on that coordinate: the constant maps of symbols before stand for all.
     """
     name = f"the MLP of each layer composes all pairs of maps of {n} states"
     fetched, into = model.stream["fetched"], (model.stream["fetched"], model.stream["map"])
@@ -151,5 +151,5 @@ def robust(run: Run, A: Semiautomaton, length: int) -> Iterator[Finding]:
         "ln(32(n − 1) + 2)",
     )
     short = run.build(semiautomaton, A, min(length, 12), form="robust")
-    rows = random_sequences(2, min(length, 12), A.n_letters, run.rng)
+    rows = random_sequences(2, min(length, 12), A.n_symbols, run.rng)
     yield same_as_hardmax("softmax/same", short, rows)

@@ -30,28 +30,28 @@ from verify.finding import Finding, each_at_most, labelled, no_counterexample
 
 LABEL = "components"
 UNITS = 18
-QUICK = 20  # vertices of a quick run
+QUICK = 20  # nodes of a quick run
 
 
 @claim(
     source="proved in theory/computation/components.py and constructions/computation/pram.py",
     picture="verify.computation.components_picture:draw",
-    faults_seen=[{"vertices": 3, "samples": 2}],
+    faults_seen=[{"n_nodes": 3, "samples": 2}],
 )
 def components(
     run: Run,
     *,
-    vertices: Annotated[int, option("vertices of a graph", min=2)] = 40,
+    n_nodes: Annotated[int, option("nodes of a graph", min=2)] = 40,
     samples: Annotated[int, option("random graphs, and as many paths", min=1, max=MOST_DRAWN)] = 5,
 ) -> Iterator[Finding]:
     """For all n ≥ 2 and m, 2(n − 1) layers of 3 heads, width 18 and 18 ReLUs compute the least
-    vertex of the component of each vertex, for every graph of n vertices and at most m edges in any
+    node of the component of each node, for every graph of n nodes and at most m edges in any
     order.
 
     Shuffled paths settle after far fewer layers, about 2·log₂n as far as was run, for which nothing
     is proved here.
     """
-    n = min(vertices, QUICK) if run.quick else vertices
+    n = min(n_nodes, QUICK) if run.quick else n_nodes
     model = built(run, n, n)
     found = [size(model, "connected-components", n=n, m=n), units([(model, UNITS)])]
     yield from labelled(LABEL, [*found, small_graphs(run), *large_graphs(run, model, n, samples)])
@@ -65,20 +65,20 @@ def components(
         run.draw(built(run, n, n - 1, settled_after(path, n)), path)
 
 
-def built(run: Run, n: int, m: int, layers: int | None = None) -> Transformer:
+def built(run: Run, n: int, m: int, n_layers: int | None = None) -> Transformer:
     """The model, with the planted fault if any."""
-    return run.build(construction, n, m, layers)
+    return run.build(construction, n, m, n_layers)
 
 
 def small_graphs(run: Run) -> Finding:
-    """All graphs of few vertices, loops among them, each edge once or twice, either way."""
+    """All graphs of few nodes, loops among them, each edge once or twice, either way."""
     most = 3 if run.quick else 4
     cases = [(n, edges) for n in range(1, most + 1) for edges in all_graphs(n)]
     models = [built(run, n, edges.shape[1]) for n, edges in cases]
     found = (wrong_labels(model, edges) for model, (_, edges) in zip(models, cases, strict=True))
     return no_counterexample(
         "all-small",
-        f"every graph of at most {most} vertices, with loops and repeated edges",
+        f"every graph of at most {most} nodes, with loops and repeated edges",
         chain.from_iterable(found),
         evidence=whole_evidence(models[-1]),
         words=f"all labels equal on {sum(len(edges) for _, edges in cases)} graphs",
@@ -92,17 +92,17 @@ def wrong_labels(model: Transformer, edges: np.ndarray) -> Iterator[str]:
     except InputError as error:
         yield f"{model.name}: {error}"
         return
-    differs = (labels != least_labels(edges, model.interface.vertices)).any(axis=1)
+    differs = (labels != least_labels(edges, model.interface.n_nodes)).any(axis=1)
     for at in np.flatnonzero(differs):
         yield f"{model.name}, edges {edges[at].tolist()}: {labels[at].tolist()}"
 
 
 def large_graphs(run: Run, model: Transformer, n: int, samples: int) -> Iterator[Finding]:
-    """Graphs of n vertices: answers by search, registers by the program."""
+    """Graphs of n nodes: answers by search, registers by the program."""
     named = families(n, samples, run.rng)
     yield no_counterexample(
         "large",
-        f"graphs of {n} vertices: {', '.join(named)}",
+        f"graphs of {n} nodes: {', '.join(named)}",
         (
             f"{name}: {wrong}"
             for name, edges in named.items()
@@ -117,7 +117,7 @@ def large_graphs(run: Run, model: Transformer, n: int, samples: int) -> Iterator
 
 
 def rational(run: Run, model: Transformer) -> Finding:
-    """Random graphs of 4 vertices over Q."""
+    """Random graphs of 4 nodes over Q."""
     edges = run.rng.integers(1, 5, (3, 4, 2))
     return over_q(model, program_for(4, 4), as_inputs(edges, 4))
 
@@ -128,7 +128,7 @@ def enough(run: Run) -> Finding:
     for n in range(1, 4 if run.quick else 5):
         settled = (slowest(edges, n) for edges in all_graphs(n))
         most[f"n = {n}"], limits[f"n = {n}"] = max(settled), enough_steps(n)
-    return _against_limit("enough", "steps of the slowest graph of n vertices", most, limits)
+    return _against_limit("enough", "steps of the slowest graph of n nodes", most, limits)
 
 
 def steps(run: Run) -> Finding:

@@ -1,4 +1,4 @@
-"""The picture of connected components: the label of every vertex of a path, layer by layer."""
+"""The picture of connected components: the label of every node of a path, layer by layer."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from matplotlib.figure import Figure
 from constructions.transformer import Transformer
 from theory.kinds import InputError
 
-MOST = 200  # vertices that can be told apart
+MOST = 200  # nodes that can be told apart
 WRITTEN = 40  # of which so many have their labels written
 
 
 def draw(model: Transformer, edges: np.ndarray) -> Figure:
-    """A row for each layer, a column for each vertex in the order of a shuffled path
+    """A row for each layer, a column for each node in the order of a shuffled path
     (n − 1, 2), and its label as colour, and as a number where there is room.
 
-    Raises ValueError for more than 200 vertices.
+    Raises ValueError for more than 200 nodes.
     """
     order = np.append(edges[:, 0], edges[-1:, 1])
     if len(order) > MOST:
-        raise InputError(f"a path of {len(order)} vertices is too long to draw: at most {MOST}")
+        raise InputError(f"a path of {len(order)} nodes is too long to draw: at most {MOST}")
     register = model.stream["p"]
     labels = np.array([H[order, register][:, 0].numpy() for H in model.streams(edges)])
     layers, n = labels.shape
@@ -37,7 +37,7 @@ def draw(model: Transformer, edges: np.ndarray) -> Figure:
     panel.set_yticks(range(layers), ["embedding", *map(str, range(1, layers))], fontsize=7)
     panel.set_xticks([])
     panel.set_ylabel("after layer")
-    panel.set_xlabel(f"the {n} vertices along a path in shuffled order")
+    panel.set_xlabel(f"the {n} nodes along a path in shuffled order")
     panel.set_title(f"{model.name}: labels", fontsize=9)
     figure.colorbar(shown, label="label")
     return figure

@@ -13,7 +13,7 @@ from constructions.computation.circuit_examples import marked_majority
 from theory.computation import cyclic
 from theory.retrieval import induction
 from verify.claim import Run, claim
-from verify.computation.options import Letters, LongWords
+from verify.computation.options import LongWords, ShortLength
 from verify.computation.to_circuit import (
     QUICK,
     Circuits,
@@ -39,7 +39,7 @@ FURTHER = [16, 32]
     faults_seen=[{"length": 5, "samples": 8}],
 )
 def constant_depth_circuits(
-    run: Run, *, length: Letters = 10, samples: LongWords = 200
+    run: Run, *, length: ShortLength = 10, samples: LongWords = 200
 ) -> Iterator[Finding]:
     """Every transformer of L layers of average-hard attention over Q is, at every length n, a
     circuit of threshold gates of depth at most 6L + 2; parity of n ≥ 2 bits in two layers becomes

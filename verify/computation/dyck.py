@@ -32,7 +32,7 @@ from verify.evidence.statement import OverTokens
 from verify.finding import Finding, labelled
 
 CASES = (1, None), (2, None), (3, None), (1, 3), (2, 3)  # types and depth
-QUICK = 30  # letters of a quick run
+QUICK = 30  # symbols of a quick run
 LEAST = 2.0**-20  # the least sharpness that is tried
 
 
@@ -69,10 +69,10 @@ def dyck(
     for k, most in several if types is depth is None else (asked,):
         statement = judges(run, k, most)
         model = statement.at(2 * k, length).model
-        # All words of as many letters as keep their number below 50 000.
-        letters = {1: 12, 2: 7, 3: 6}.get(k, 3)
+        # All words of as many symbols as keep their number below 50 000.
+        symbols = {1: 12, 2: 7, 3: 6}.get(k, 3)
         told = bits(model, length, "T")
-        yield from computes(run, statement, 2 * k, length, samples, told, (1, letters))
+        yield from computes(run, statement, 2 * k, length, samples, told, (1, symbols))
         yield from labelled(f"{statement.label}/words", _words(run, statement, k, most, model))
         for states in head_states(model):
             yield gap_finding(statement.label, model, states)
@@ -105,15 +105,15 @@ def _words(
     families = adversarial_words(n, k, run.rng, depth)
     yield answers_equal(
         "long",
-        f"Dyck words, and words that nearly are, of {n} letters",
+        f"Dyck words, and words that nearly are, of {n} symbols",
         statement,
         [(model, rows) for rows in families.values()],
         f" of {len(families)} families",
     )
     rows = np.concatenate([rows[:1] for rows in families.values()])
-    yield equal_over_q(statement, model, rows, f"({n} letters)")
+    yield equal_over_q(statement, model, rows, f"({n} symbols)")
     rows = np.concatenate([rows[:4] for rows in families.values()])
-    yield registers_hold(statement, model, rows, f"({n} letters)")
+    yield registers_hold(statement, model, rows, f"({n} symbols)")
 
 
 def head_states(model: Transformer) -> Iterator[States]:

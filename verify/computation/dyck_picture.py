@@ -14,7 +14,7 @@ DEPTH, ERROR, WORD = "#1f5fa8", "#b5651d", "#2e8b57"
 
 
 def draw(model: Transformer, word: np.ndarray, k: int) -> Figure:
-    """Above, how many brackets are open after each letter, where errors are found, and which
+    """Above, how many brackets are open after each symbol, where errors are found, and which
     prefixes are words; below, for types that differ, the attention of the head that matches."""
     T, taken = len(word), list(snapshots(model, word))
     after = model.prompt(word).answers
@@ -32,7 +32,7 @@ def draw(model: Transformer, word: np.ndarray, k: int) -> Figure:
     wrong, right = here[error > 0], here[model(word).numpy() > 0]
     top.plot(wrong, depth[wrong], "x", color=ERROR, ms=8, mew=2, label="error")
     top.plot(right, depth[right], "o", color=WORD, ms=6, label="the prefix is a word")
-    top.set_title("brackets open after each letter", fontsize=9, loc="left")
+    top.set_title("brackets open after each symbol", fontsize=9, loc="left")
     top.legend(ncols=2, loc="lower right", bbox_to_anchor=(1, 1))
     top.yaxis.get_major_locator().set_params(integer=True)
     top.set_xlim(-1.5 if typed else -0.5, T - 0.5)
@@ -41,7 +41,7 @@ def draw(model: Transformer, word: np.ndarray, k: int) -> Figure:
         pattern, below = taken[2].patterns[0], panels[1]
         closing = np.where((word < k)[:, None], np.nan, pattern[after])
         below.set_facecolor("#dedede")
-        box = -1.5, T - 0.5, T - 0.5, -0.5  # BOS at −1, letters below those above
+        box = -1.5, T - 0.5, T - 0.5, -0.5  # BOS at −1, symbols below those above
         below.imshow(closing, cmap=WEIGHTS, vmin=0, vmax=1, aspect="auto", extent=box)
         below.set_title("which bracket each closing one looks at", fontsize=9, loc="left")
         below.set_xticks(np.arange(-1, T), ["BOS", *labels], fontsize=8)

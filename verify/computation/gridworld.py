@@ -22,7 +22,7 @@ from verify.evidence.statement import OverTokens
 from verify.finding import Finding, Verdict, labelled
 
 QUARTER = Fraction(1, 4)
-LISTED = 24  # letters of the model whose heads are asked all that they can be
+LISTED = 24  # symbols of the model whose heads are asked all that they can be
 
 
 @claim(
@@ -34,7 +34,7 @@ def gridworld(
     run: Run,
     *,
     steps: Annotated[int, option("states 0 … S, with walls at both ends", min=1)] = 3,
-    start: Annotated[int, option("the state before the first letter", min=0)] = 0,
+    start: Annotated[int, option("the state before the first symbol", min=0)] = 0,
     length: Length = 40,
     samples: Samples = 30,
 ) -> Iterator[Finding]:

@@ -17,7 +17,7 @@ from theory.kinds import InputError
 from theory.retrieval import induction, previous_token
 from verify.claim import Run, claim
 from verify.computation.one_layer import free_bits
-from verify.computation.options import Letters, LongWords
+from verify.computation.options import LongWords, ShortLength
 from verify.computation.to_circuit import (
     QUICK,
     Circuits,
@@ -47,7 +47,7 @@ DRAWN = 6  # models of one layer for each number of heads
     faults_seen=[{"length": 5, "samples": 8}],
 )
 def hard_attention_cannot(
-    run: Run, *, length: Letters = 10, samples: LongWords = 200
+    run: Run, *, length: ShortLength = 10, samples: LongWords = 200
 ) -> Iterator[Finding]:
     """For every fixed number L of layers and H of heads a layer, transformers with unique-hard
     attention do not compute parity of n bits for all n.

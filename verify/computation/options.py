@@ -10,12 +10,13 @@ import numpy as np
 
 from theory.computation import (
     Semiautomaton,
-    named,
+    benchmark_automaton,
     random_semiautomaton,
     read_automaton,
     regular_expression,
 )
-from theory.kinds import InputError
+from theory.computation.benchmark_automata import Automaton as AutomatonOrName
+from theory.kinds import InputError, read
 from verify.claim import Run, option
 
 MOST_DRAWN = 10_000  # of anything: beyond, a claim takes hours
@@ -24,7 +25,7 @@ Automaton = Annotated[
     str | None, option("one of the zoo, such as S3, instead of several", metavar="NAME")
 ]
 File = Annotated[
-    Path | None, option("an automaton of your own, as JSON: a row of states for each letter")
+    Path | None, option("an automaton of your own, as JSON: a row of states for each symbol")
 ]
 Regex = Annotated[
     str | None,
@@ -32,9 +33,9 @@ Regex = Annotated[
 ]
 States = Annotated[int, option("states of a random automaton, drawn by the seed", min=1)]
 Compact = Annotated[bool, option("fewer units and more layers")]
-Length = Annotated[int, option("letters in a word", min=2)]
+Length = Annotated[int, option("symbols in a word", min=2)]
 Samples = Annotated[int, option("random words", min=1, max=MOST_DRAWN)]
-Letters = Annotated[int, option("letters up to which all words are run", min=4)]
+ShortLength = Annotated[int, option("length up to which all words are run", min=4)]
 LongWords = Annotated[int, option("random words of each longer length", min=1, max=MOST_DRAWN)]
 
 
@@ -56,6 +57,6 @@ def chosen(
     if regex is not None:
         return [regular_expression(regex).automaton]
     if automaton is not None:
-        return [named(automaton)]
+        return [read(AutomatonOrName, "automaton", automaton)]
     drawn = random_semiautomaton(states, 2, np.random.default_rng(run.seed))
-    return [*map(named, names[:1] if run.quick else names), drawn]
+    return [*map(benchmark_automaton, names[:1] if run.quick else names), drawn]

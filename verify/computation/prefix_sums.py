@@ -47,7 +47,7 @@ def prefix_sums(
 
 def identity(model: Transformer) -> Finding:
     """Every answer is the sum of all numbers up to it, as a polynomial in them."""
-    N = model.interface.length
+    N = model.interface.max_length
     domain = Symbolic([f"x{i}" for i in range(1, N + 1)])
     x = np.empty(N, dtype=object)
     x[:] = domain.variables

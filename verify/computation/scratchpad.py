@@ -1,4 +1,4 @@
-"""The claim `scratchpad`: any semiautomaton in one layer, a state written after each letter."""
+"""The claim `scratchpad`: any semiautomaton in one layer, a state written after each symbol."""
 
 from __future__ import annotations
 
@@ -57,34 +57,34 @@ def scratchpad(
 def _found(
     run: Run, A: Semiautomaton, statement: OverTokens, model: Transformer, samples: int
 ) -> Iterator[Finding]:
-    length = model.interface.letters
-    yield size(model, "scratchpad", f", {units(model)[0]} units", n=A.n_states, m=A.n_letters)
-    longest = max(T for T in range(1, length + 1) if A.n_letters**T <= _most(run))
+    length = model.interface.word_length
+    yield size(model, "scratchpad", f", {units(model)[0]} units", n=A.n_states, m=A.n_symbols)
+    longest = max(T for T in range(1, length + 1) if A.n_symbols**T <= _most(run))
     short = [statement.at(0, T).model for T in range(1, longest + 1)]
     yield decoded(
         "all-words",
-        f"every word of at most {longest} letters, each state decoded",
-        [runs(m, A, all_sequences(m.interface.letters, A.n_letters)) for m in short],
+        f"every word of at most {longest} symbols, each state decoded",
+        [runs(m, A, all_sequences(m.interface.word_length, A.n_symbols)) for m in short],
     )
-    words = np.concatenate([*families_of(run, A.n_letters, length, samples).values()])
+    words = np.concatenate([*families_of(run, A.n_symbols, length, samples).values()])
     yield decoded(
-        "long", f"random and adversarial words of {length} letters", [runs(model, A, words)]
+        "long", f"random and adversarial words of {length} symbols", [runs(model, A, words)]
     )
-    q, x = np.divmod(np.arange(A.n_states * A.n_letters), A.n_letters)
+    q, x = np.divmod(np.arange(A.n_states * A.n_symbols), A.n_symbols)
     eye, to = np.eye(A.n_states), np.array(A.transitions)[x, q]
-    before = {"state": eye[q], "letter": np.eye(A.n_letters)[x]}
+    before = {"state": eye[q], "symbol": np.eye(A.n_symbols)[x]}
     yield makes(
         "table",
-        "the MLP leads every state to the next one, for every letter",
+        "the MLP leads every state to the next one, for every symbol",
         model,
         {1: (before, {"state": eye[to]})},
     )
     rows = histories(run, model, A, words[:8])
     yield margin_kept(statement, [(model, rows)])
-    yield equal_over_q(statement, model, rows[:4], f"({length} letters, any states)")
-    yield registers_hold(statement, model, rows, f"({length} letters, any states)")
+    yield equal_over_q(statement, model, rows[:4], f"({length} symbols, any states)")
+    yield registers_hold(statement, model, rows, f"({length} symbols, any states)")
     few = statement.at(0, min(length, 4)).model
-    row = histories(run, few, A, words[:2, : few.interface.letters])
+    row = histories(run, few, A, words[:2, : few.interface.word_length])
     yield from softened(model, *runs(model, A, words[:8])[1:], few, row)
     c = touched(A)
     yield sharpness_at_two_lengths(
@@ -97,7 +97,7 @@ def _found(
 
 
 def writes(run: Run, A: Semiautomaton) -> OverTokens:
-    """The construction beside the automaton: of letters nothing is said, of state i the next."""
+    """The construction beside the automaton: of symbols nothing is said, of state i the next."""
     return OverTokens(
         A.name, lambda _, T: run.build(construction, A, T), lambda tokens: written_next(A, tokens)
     )
@@ -107,19 +107,19 @@ def runs(
     model: Transformer, A: Semiautomaton, words: np.ndarray
 ) -> tuple[Transformer, np.ndarray, np.ndarray]:
     """The prompts of words, and the states that are to be written."""
-    return model, model.interface.prompt(words), A.run(words) + A.n_letters
+    return model, model.interface.prompt(words), A.run(words) + A.n_symbols
 
 
 def histories(run: Run, model: Transformer, A: Semiautomaton, words: np.ndarray) -> np.ndarray:
     """Words and behind them any states, whatever the automaton would have done."""
-    states = run.rng.integers(A.n_states, size=words.shape) + A.n_letters
+    states = run.rng.integers(A.n_states, size=words.shape) + A.n_symbols
     return np.concatenate([words, states], axis=-1)
 
 
 def head_states(model: Transformer) -> HeadStates:
     """Position t looks up t − T, or 0 if that is before the word."""
     asking = at_positions(model, "j")
-    wanted = np.maximum(np.arange(len(asking["j"])) - model.interface.letters, 0)
+    wanted = np.maximum(np.arange(len(asking["j"])) - model.interface.word_length, 0)
     return looking_up(model, 1, asking, wanted, line=("j", "square"))
 
 

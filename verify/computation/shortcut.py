@@ -44,7 +44,7 @@ from verify.evidence.statement import OverTokens
 from verify.finding import Finding, labelled, same
 
 NAMES = "mod-3-with-reset", "S3", "gridworld-4", "dyck-4", "S4", "all-maps-3", "A5"
-LETTERS = 32  # of the word that is drawn
+SYMBOLS = 32  # of the word that is drawn
 
 
 @claim(
@@ -88,10 +88,10 @@ def shortcut(
         run.certify(lambda: for_every_length(cascaded))  # noqa: B023  at once
         for form in ("lean", "robust"):
             statement = simulates(run, cascaded, form, compact)
-            model = statement.at(A.n_letters, length).model
+            model = statement.at(A.n_symbols, length).model
             yield from labelled(statement.label, [free_of_length(statement, model)])
             yield from labelled(statement.label, stated_size(A, model))
-            yield from agreement(run, statement, A.n_letters, length, samples)
+            yield from agreement(run, statement, A.n_symbols, length, samples)
             for states_of_head in head_states(model, cascaded):
                 yield gap_finding(statement.label, model, states_of_head)
             yield from labelled(statement.label, [tabled(model, cascaded)])
@@ -101,7 +101,7 @@ def shortcut(
     if automaton is None and file is None and regex is None:
         yield smallest()
     if shown is not None:
-        run.draw(*shown, run.rng.integers(shown[1].automaton.n_letters, size=min(length, LETTERS)))
+        run.draw(*shown, run.rng.integers(shown[1].automaton.n_symbols, size=min(length, SYMBOLS)))
     elif run.plot:
         raise InputError(f"{A.name} has no cascade to draw: leave --plot out")
 
@@ -128,7 +128,7 @@ def simulates(run: Run, of: Cascade, form: Form, compact: bool) -> OverTokens:
         f"{A.name}/{form}",
         lambda V, n: run.build(shortcut, A, n, form=form, compact=compact),
         A.run,
-        symbols=A.n_letters,
+        symbols=A.n_symbols,
     )
 
 
@@ -137,7 +137,7 @@ def free_of_length(statement: OverTokens, model: Transformer) -> Finding:
     V, T = model.interface.vocabulary_size, model.interface.max_length
     short, long = sizes({f"T = {n}": statement.at(V, n).model for n in (T, 8 * T)}).values()
     said = ", ".join(f"{what} {count}" for what, count in short.items())
-    return same("depth", f"size at {8 * T} letters", long, short, words=said, wanted=f"as at {T}")
+    return same("depth", f"size at {8 * T} symbols", long, short, words=said, wanted=f"as at {T}")
 
 
 def stated_size(A: Semiautomaton, model: Transformer) -> Iterator[Finding]:
@@ -172,7 +172,7 @@ def head_states(model: Transformer, of: Cascade) -> Iterator[HeadStates]:
         kinds = {i: stage.kind for i, stage in enumerate(of.stages, start=1)}
         averages = [i for i in kinds if kinds[i] == "counter" and given[i] == layer - 1]
         counters = [i for i in kinds if kinds[i] == "counter" and given[i] == layer - 2]
-        latches = [i for i in kinds if kinds[i] == "latch" and given[i] == layer - 1]
+        latches = [i for i in kinds if kinds[i] == "flip-flop" and given[i] == layer - 1]
         heads = [averaging(model, layer)] if averages else []
         line = "j", "square"
         for i in counters:
@@ -186,7 +186,7 @@ def given_after(model: Transformer, of: Cascade) -> dict[int, int]:
     """After how many layers the input of each stage is there, by the model's proof: the stage
     itself is there two layers later if it is a counter, and one if it is a latch."""
     there = [stage.after for stage in model.stages if stage.register != "state"]
-    takes = {"counter": 2, "latch": 1, "table": 0}
+    takes = {"counter": 2, "flip-flop": 1, "table": 0}
     pairs = zip(of.stages, there, strict=True)
     return {i: after - takes[stage.kind] for i, (stage, after) in enumerate(pairs, start=1)}
 
@@ -207,14 +207,14 @@ def tabled(model: Transformer, of: Cascade) -> Finding:
     """The MLPs give every stage its input and say the state, in all states of the cascade, and so
     for words of every length."""
     rows = list({values for _, values in of.walk()})
-    rows = [(a, *values) for values in rows for a in range(of.automaton.n_letters)]
+    rows = [(a, *values) for values in rows for a in range(of.automaton.n_symbols)]
     given, layers = given_after(model, of), dict[int, Any]()
     there = {line.register: line.after for line in model.stages}
-    letters = np.eye(of.automaton.n_letters)[[row[0] for row in rows]]
+    symbols = np.eye(of.automaton.n_symbols)[[row[0] for row in rows]]
     for layer, block in enumerate(model.blocks, start=1):
         if block.mlp is None:
             continue
-        before, wanted = {"letter": letters, "bos": np.zeros((len(rows), 1))}, dict[str, Any]()
+        before, wanted = {"symbol": symbols, "bos": np.zeros((len(rows), 1))}, dict[str, Any]()
         for i, stage in enumerate(of.stages, start=1):
             one_hot = np.eye(stage.size + 1, stage.size)  # NONE, the last row, is 0
             values, inputs = one_hot[[row[i] for row in rows]], [stage.table(row) for row in rows]
@@ -224,7 +224,7 @@ def tabled(model: Transformer, of: Cascade) -> Finding:
                 before[f"is{i}"] = values
             if stage.kind == "counter" and given[i] == layer:
                 wanted[f"in{i}"] = np.array(inputs)
-            if stage.kind == "latch" and given[i] == layer:
+            if stage.kind == "flip-flop" and given[i] == layer:
                 wanted[f"in{i}"] = one_hot[inputs]
         if layer == model.n_layers:
             wanted["state"] = np.eye(of.automaton.n_states)[[of.answer(row) for row in rows]]
@@ -236,14 +236,14 @@ def softmax(run: Run, statement: OverTokens, A: Semiautomaton, length: int) -> I
     """The sharpness for softmax has a bound free of the length, and nothing of its leak is left."""
 
     def build(T: int) -> Transformer:
-        return statement.at(A.n_letters, T).model
+        return statement.at(A.n_symbols, T).model
 
     # A value may be off by twice what leaks, and by 1/(4k) where a table reads k registers.
     restores = [made.within for block in build(1).blocks for made in block.restores]
     bound = leak_bound(min(min(within.values()) for within in restores) / 2)
     wanted = f"ln(32·{max(map(len, restores))} + 2)"
     yield sharpness_at_two_lengths("softmax/sharpness", build, length, bound, wanted)
-    rows = random_sequences(2, min(length, 12), A.n_letters, run.rng)
+    rows = random_sequences(2, min(length, 12), A.n_symbols, run.rng)
     yield same_as_hardmax("softmax/same", build(min(length, 12)), rows)
 
 

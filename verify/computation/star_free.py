@@ -25,7 +25,7 @@ from theory.computation.temporal_logic import sinces, temporal_depth
 from theory.computation.temporal_program import Program, language_of_program, program
 from theory.sequences import random_sequences
 from verify.claim import Run, claim, option
-from verify.computation.aperiodic import aperiodic_iff_latches
+from verify.computation.aperiodic import aperiodic_iff_flip_flops
 from verify.computation.options import Length, Samples
 from verify.computation.temporal_logic import (
     bits_restored,
@@ -105,7 +105,7 @@ def star_free(
     for case in cases:
         yield from _shown(run, case, length, samples)
     if formula is None and regex is None:
-        yield aperiodic_iff_latches(2 if run.quick else 3)
+        yield aperiodic_iff_flip_flops(2 if run.quick else 3)
     case = cases[0]
     row = run.rng.integers(len(case.alphabet), size=min(length, 12))
     model = recognises(run, case, "lean").at(len(case.alphabet), len(row)).model
@@ -129,7 +129,7 @@ def chosen(
 def _case(label: str, text: str | None, regex: str | None, alphabet: str | None) -> Case:
     expression = None if regex is None else regular_expression(regex, alphabet)
     if expression is not None:
-        alphabet = expression.letters
+        alphabet = expression.alphabet
     assert alphabet is not None
     if text is not None:
         return Case(label, formula(text, alphabet), alphabet, expression)
@@ -142,7 +142,7 @@ def recognises(run: Run, case: Case, form: Form) -> OverTokens:
 
     def answers(words: np.ndarray) -> np.ndarray:
         if case.expression is not None:
-            return case.expression.contains(words).astype(np.int64)
+            return case.expression.contains_prefixes(words).astype(np.int64)
         return by_definition(case.formula, words, case.alphabet).astype(np.int64)
 
     levels = Counter(temporal_depth(node) for node in sinces(case.formula))

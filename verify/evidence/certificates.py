@@ -31,6 +31,8 @@ from verify.evidence.statement import Case, OverTokens
 POINTS = 2  # modulo primes of 61 bits: the chance to miss a difference is below 2^−60
 MOST_WORDS = 512  # sequences that the checker runs in some seconds
 
+KINDS = {"flip-flop": "latch"}  # the file format's word, which does not change
+
 Statement = dict[str, Any]
 
 
@@ -113,7 +115,12 @@ def for_every_length(of: Cascade) -> Statement:
         return {"reads": list(given.reads), "rows": rows}
 
     stages = [
-        {"kind": stage.kind, "size": stage.size, "first": stage.first, **table(stage.table)}
+        {
+            "kind": KINDS.get(stage.kind, stage.kind),
+            "size": stage.size,
+            "first": stage.first,
+            **table(stage.table),
+        }
         for stage in of.stages
     ]
     return {

@@ -17,11 +17,11 @@ from constructions.trained.form import Form
 from constructions.trained.models import Shape
 from constructions.trained.tasks.task import CHUNK, Batch, Labelling
 from constructions.trained.transformers import TransformerShape
+from theory.computation.benchmark_automata import benchmark_automaton
 from theory.computation.semiautomata import Semiautomaton, identity
-from theory.computation.zoo import named
 from theory.kinds import Count, InputError, NonNegative, Within, checked
 
-SLIP = 1 / 16  # the chance of a letter to a state that no letter leaves, where there is another
+SLIP = 1 / 16  # the chance of a symbol to a state that no symbol leaves, where there is another
 
 
 @checked
@@ -44,23 +44,23 @@ class Automata(Labelling, kind="automata"):
     stay: Annotated[NonNegative, Within(below=1)] | None = None
 
     def __post_init__(self) -> None:
-        machine = named(self.automaton)
+        machine = benchmark_automaton(self.automaton)
         if self.stay is None:
             return
         if not _stays(machine).any():
-            raise InputError(f"no letter of {machine} leaves all states as they are: omit stay")
+            raise InputError(f"no symbol of {machine} leaves all states as they are: omit stay")
 
     @property
     def machine(self) -> Semiautomaton:
         """The automaton."""
-        return named(self.automaton)
+        return benchmark_automaton(self.automaton)
 
     @property
     def law(self) -> np.ndarray:
-        """The chances of the letters in each state, (states, letters)."""
+        """The chances of the symbols in each state, (states, symbols)."""
         machine = self.machine
         table, stays = np.array(machine.transitions).T, _stays(machine)
-        weights = np.full(machine.n_letters, 1 / machine.n_letters)
+        weights = np.full(machine.n_symbols, 1 / machine.n_symbols)
         if self.stay is not None:
             weights = np.where(stays, self.stay / stays.sum(), (1 - self.stay) / (~stays).sum())
         kept = (table == np.arange(machine.n_states)[:, None]).all(1)
@@ -72,34 +72,34 @@ class Automata(Labelling, kind="automata"):
         return law
 
     def form(self, shape: Shape) -> Form:
-        V, n, context = self.machine.n_letters, self.machine.n_states, 2 * self.length
+        V, n, context = self.machine.n_symbols, self.machine.n_states, 2 * self.length
         return Form(Tokens(V + 1, context, answers=n), V + 1, n, positions=context)
 
     def words(self, name: str, size: str, layers: str) -> list[str]:
         return [layers, self.automaton, *[f"stay{self.stay}"] * (self.stay is not None)]
 
     def random_words(self, count: int, generator: Generator) -> Batch:
-        """Words of 2T letters and the states after each, both (count, 2T), on its device."""
+        """Words of 2T symbols and the states after each, both (count, 2T), on its device."""
         machine, device = self.machine, generator.device
-        # The last chance is left out: whatever rounding does, a letter is below V.
+        # The last chance is left out: whatever rounding does, a symbol is below V.
         bounds = torch.tensor(self.law.cumsum(1)[:, :-1], device=device)
         table = torch.tensor(machine.transitions, device=device)
         drawn = torch.rand((2 * self.length, count, 1), generator=generator, device=device)
         state = torch.full((count,), machine.start, device=device)
-        letters, states = [], []
+        symbols, states = [], []
         for uniform in drawn:
-            letters.append((bounds[state] < uniform).sum(-1))
-            states.append(state := table[letters[-1], state])
-        return torch.stack(letters, dim=-1), torch.stack(states, dim=-1)
+            symbols.append((bounds[state] < uniform).sum(-1))
+            states.append(state := table[symbols[-1], state])
+        return torch.stack(symbols, dim=-1), torch.stack(states, dim=-1)
 
     def sequences(self, count: int, generator: Generator) -> Batch:
         T, device = self.length, generator.device
-        letters, states = self.random_words(count, generator)
+        symbols, states = self.random_words(count, generator)
         begins = torch.randint(T + 1, (count, 1), generator=generator, device=device)
         place = torch.arange(2 * T, device=device) - begins  # in the word, negative before it
-        tokens, wanted = (each.gather(-1, place.clamp(min=0)) for each in (letters, states))
+        tokens, wanted = (each.gather(-1, place.clamp(min=0)) for each in (symbols, states))
         inside = (place >= 0) & (place < T)
-        return tokens.where(place >= 0, self.machine.n_letters), wanted.where(inside, -1)
+        return tokens.where(place >= 0, self.machine.n_symbols), wanted.where(inside, -1)
 
     def best(self, tokens: Tensor, wanted: Tensor) -> str:
         return f"best possible: 100.00% right, 0 nats; always the same state: {_commonest(wanted)}"
@@ -107,18 +107,18 @@ class Automata(Labelling, kind="automata"):
     def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
         """As other tasks over tokens; then the second half of words twice as long."""
         yield from super().evaluate(model, prompts, seed)
-        T, (letters, states) = (
+        T, (symbols, states) = (
             self.length,
             self.random_words(prompts, Generator().manual_seed(seed)),
         )
-        said = torch.cat([model(chunk) for chunk in letters.split(CHUNK)])
+        said = torch.cat([model(chunk) for chunk in symbols.split(CHUNK)])
         right, later = (said == states)[:, T:].double().mean(), states[:, T:]
-        yield f"letters {T + 1} to {2 * T} of a word: {float(right):.2%} right"
+        yield f"symbols {T + 1} to {2 * T} of a word: {float(right):.2%} right"
         yield f"best possible: 100.00% right; always the same state: {_commonest(later)}"
 
 
 def _stays(machine: Semiautomaton) -> np.ndarray:
-    """Which letters leave every state where it is, (letters,)."""
+    """Which symbols leave every state where it is, (symbols,)."""
     return np.array([row == identity(machine.n_states) for row in machine.transitions])
 
 

@@ -10,12 +10,12 @@ from refusals import rejects
 from constructions import semiautomaton, shortcut
 from constructions.trained import Attends, LooksAt, load, preset, untrained
 from constructions.trained.tasks.automata import Automata
-from theory.computation import named
+from theory.computation import benchmark_automaton
 from verify.claim import Run
 from verify.computation.trained import attention, mechanisms
 from verify.computation.trained.attention import Words
 from verify.computation.trained.automata_trained import automata_trained, findings_of, right
-from verify.computation.trained.last_letters import LETTERS, by_last_letters
+from verify.computation.trained.last_symbols import SYMBOLS, by_last_symbols
 from verify.computation.trained.mechanisms import Subject
 from verify.computation.trained.planted import built
 from verify.computation.trained.probes import explained, told_apart
@@ -32,8 +32,8 @@ class FromStart(Automata, kind="automata-from-place-0"):
     """The same words at place 0, as built models read them: no token before a word is known."""
 
     def sequences(self, count, generator):
-        letters, states = self.random_words(count, generator)
-        return letters, states.where(torch.arange(2 * self.length) < self.length, -1)
+        symbols, states = self.random_words(count, generator)
+        return symbols, states.where(torch.arange(2 * self.length) < self.length, -1)
 
 
 def subject(model, automaton, task=None, count=40):
@@ -63,7 +63,7 @@ BUILT = {
 
 @pytest.mark.parametrize(("automaton", "build"), BUILT)
 def test_built_models_have_what_was_built(automaton, build):
-    found = verdicts(build(named(automaton), 2 * T), automaton)
+    found = verdicts(build(benchmark_automaton(automaton), 2 * T), automaton)
     lost = {id for id, verdict in found.items() if verdict is not HOLDS}
     assert lost == BUILT[automaton, build]
     assert {id.split("/")[0] for id in found} > {"right", "learnt"}
@@ -92,7 +92,7 @@ def test_untrained_models_have_nothing(automaton):
 
 def test_a_built_model_that_is_none(monkeypatch):
     """What is measured has to be all there in the built model."""
-    model = shortcut(named("flip-flop"), 2 * T)
+    model = shortcut("flip-flop", 2 * T)
     dull = untrained(preset("automata", automaton="flip-flop")).requires_grad_(False)
     monkeypatch.setattr(
         "verify.computation.trained.mechanisms.shortcut", lambda machine, length: dull
@@ -103,9 +103,9 @@ def test_a_built_model_that_is_none(monkeypatch):
 
 
 def test_a_table_that_knows_all_makes_it_undecided(monkeypatch):
-    module = "verify.computation.trained.automata_trained.by_last_letters"
+    module = "verify.computation.trained.automata_trained.by_last_symbols"
     monkeypatch.setattr(module, lambda others, words, outside: words.states)
-    of = subject(shortcut(named("parity"), 2 * T), "parity")
+    of = subject(shortcut("parity", 2 * T), "parity")
     for where, words in (("within", of.within), ("beyond", of.long.after(T))):
         share, more = right(of, where, words, of.choosing)
         assert share.verdict is UNDECIDED
@@ -130,9 +130,9 @@ def test_words():
 
 
 @pytest.mark.parametrize(("automaton", "writes"), [("flip-flop", {1, 2}), ("dyck-2", {0, 1})])
-def test_the_latest_letter_that_gives_something(automaton, writes):
+def test_the_latest_symbol_that_gives_something(automaton, writes):
     words = words_of(Automata(automaton, T))
-    gave = attention.gave_before(named(automaton), words)
+    gave = attention.gave_before(benchmark_automaton(automaton), words)
     places, rng = attention.latest(gave), np.random.default_rng(0)
     drawn = [attention.some(gave, rng) for _ in range(30)]
     for row, (tokens, inside) in enumerate(zip(words.tokens, words.inside, strict=True)):
@@ -145,13 +145,13 @@ def test_the_latest_letter_that_gives_something(automaton, writes):
     assert np.mean([len(set(column)) for column in spread.T]) > 4.9
 
 
-def test_maps_of_the_last_letters():
-    machine, words = named("A5"), words_of(Automata("A5", T))
-    for letters in (1, 4, T):
-        found = attention.maps(machine, words, letters)
+def test_maps_of_the_last_symbols():
+    machine, words = benchmark_automaton("A5"), words_of(Automata("A5", T))
+    for symbols in (1, 4, T):
+        found = attention.maps(machine, words, symbols)
         for tokens, last, images in zip(words.tokens, words.last, found, strict=True):
-            assert tuple(images) == machine.map_of(tokens[last + 1 - letters : last + 1].tolist())
-    # The last letter alone does not say where the last two send every state.
+            assert tuple(images) == machine.map_of(tokens[last + 1 - symbols : last + 1].tolist())
+    # The last symbol alone does not say where the last two send every state.
     images, said = attention.maps(machine, words, 2), words.tokens[np.arange(40), words.last]
     counts = [np.unique(images[said == a], axis=0, return_counts=True)[1] for a in (0, 1)]
     known = mechanisms.by_shorter(machine, words, words, 2)
@@ -168,8 +168,8 @@ def test_even_attention():
         for i in range(first, 2 * T):
             assert flat[row, i, first : i + 1].tolist() == [1 / (i + 1 - first)] * (i + 1 - first)
             assert flat[row, i].sum() == pytest.approx(1)
-    # Of a built model BOS is seen, and the letter itself is not.
-    flat = attention.even(shortcut(named("parity"), 2 * T), 1, words_of(FromStart("parity", T)), 2)
+    # Of a built model BOS is seen, and the symbol itself is not.
+    flat = attention.even(shortcut("parity", 2 * T), 1, words_of(FromStart("parity", T)), 2)
     assert flat.shape[1:] == (41, 41)
     assert flat[0, 3].tolist() == [1 / 3] * 3 + [0] * 38
 
@@ -194,20 +194,20 @@ def test_given_patterns():
 # ---------------------------------------------------------------- tables and read-outs
 
 
-def test_a_table_of_the_last_letters():
+def test_a_table_of_the_last_symbols():
     """Right where the state is a function of them, and only as good as chance where it is not."""
     task = Automata("flip-flop", T)
     words, others = words_of(task), words_of(task, 4000)
-    said = by_last_letters(others, words, 3)
+    said = by_last_symbols(others, words, 3)
     known = np.zeros_like(words.inside)
-    for i in range(LETTERS, 2 * T):
-        known[:, i] = (words.tokens[:, i - LETTERS + 1 : i + 1] > 0).any(1) & words.inside[:, i]
+    for i in range(SYMBOLS, 2 * T):
+        known[:, i] = (words.tokens[:, i - SYMBOLS + 1 : i + 1] > 0).any(1) & words.inside[:, i]
     assert (said == words.states)[known].mean() > 0.97
     task = FromStart("parity", T)
     words, others = words_of(task, 200), words_of(task, 4000)
-    right = by_last_letters(others, words, 2) == words.states
-    assert right[:, : LETTERS - 1].all()  # it sees where the word begins
-    assert abs(right[:, LETTERS:T].mean() - 0.5) < 0.05
+    right = by_last_symbols(others, words, 2) == words.states
+    assert right[:, : SYMBOLS - 1].all()  # it sees where the word begins
+    assert abs(right[:, SYMBOLS:T].mean() - 0.5) < 0.05
 
 
 def test_read_outs():

@@ -4,6 +4,6 @@ automata_trained    the claim, and its picture beside it
 mechanisms          latches, counters and doubled windows, looked for in a model
 attention           words, patterns of attention, and models whose attention is replaced
 probes              linear probes
-last_letters        a table of the last letters, as a null model
+last_symbols        a table of the last symbols, as a null model
 planted             built models in the place of trained ones, for the self-test
 """

@@ -1,7 +1,7 @@
 """What heads of trained and built models of automata look at, and what they say of other places.
 
 Shape glossary: m words in rows of N tokens; a word may begin later in its row, after tokens V that
-are no letters.  Patterns are between the tokens of a row, without those that a built model writes
+are no symbols.  Patterns are between the tokens of a row, without those that a built model writes
 in front.
 """
 
@@ -23,14 +23,14 @@ CHUNK = 250  # words that are run at once
 
 
 class Words(NamedTuple):
-    """Letters (m, N), V before a word, and the states after them, −1 outside of it."""
+    """Symbols (m, N), V before a word, and the states after them, −1 outside of it."""
 
     tokens: np.ndarray
     states: np.ndarray
 
     @property
     def inside(self) -> np.ndarray:
-        """Which tokens are letters of the word, (m, N)."""
+        """Which tokens are symbols of the word, (m, N)."""
         return self.states >= 0
 
     @property
@@ -42,13 +42,13 @@ class Words(NamedTuple):
         """So many of them."""
         return Words(*(each[:count] for each in self))
 
-    def after(self, letter: int) -> Words:
-        """Where the first letters of rows, so many, are not asked about."""
-        later = np.arange(self.states.shape[1]) >= letter
+    def after(self, symbol: int) -> Words:
+        """Where the first symbols of rows, so many, are not asked about."""
+        later = np.arange(self.states.shape[1]) >= symbol
         return Words(self.tokens, np.where(later, self.states, -1))
 
     def permuted(self, rng: np.random.Generator) -> np.ndarray:
-        """The tokens with the letters of each word in a random order, (m, N)."""
+        """The tokens with the symbols of each word in a random order, (m, N)."""
         places = np.arange(self.tokens.shape[1])
         keys = np.where(places > self.last[:, None], 2.0, np.where(self.inside, 0, -1.0))
         order = np.argsort(keys + self.inside * rng.random(keys.shape), axis=1, kind="stable")
@@ -87,9 +87,9 @@ def attended(pattern: np.ndarray, places: np.ndarray) -> np.ndarray:
     return np.asarray(shares * (places >= 0)[:, None])
 
 
-def maps(machine: Semiautomaton, words: Words, letters: int) -> np.ndarray:
-    """Where the last letters of each word, so many, send every state, (m, states)."""
-    at = words.last[:, None] + np.arange(1 - letters, 1)
+def maps(machine: Semiautomaton, words: Words, symbols: int) -> np.ndarray:
+    """Where the last symbols of each word, so many, send every state, (m, states)."""
+    at = words.last[:, None] + np.arange(1 - symbols, 1)
     table, images = np.array(machine.transitions), np.arange(machine.n_states)[None]
     for read in np.take_along_axis(words.tokens, at, axis=1).T:
         images = table[read[:, None], images]
@@ -97,14 +97,14 @@ def maps(machine: Semiautomaton, words: Words, letters: int) -> np.ndarray:
 
 
 def giving(machine: Semiautomaton) -> np.ndarray:
-    """Which letters give something to the first stage of the automaton's cascade, (letters,)."""
+    """Which symbols give something to the first stage of the automaton's cascade, (symbols,)."""
     table = cascade(machine).stages[0].table
-    return np.array([table((a,)) != NONE for a in range(machine.n_letters)])
+    return np.array([table((a,)) != NONE for a in range(machine.n_symbols)])
 
 
 def gave_before(machine: Semiautomaton, words: Words) -> np.ndarray:
-    """Which earlier letters of the word (columns) gave something, for the letters that do not,
-    or, where every letter does, for all: (m, N, N)."""
+    """Which earlier symbols of the word (columns) gave something, for the symbols that do not,
+    or, where every symbol does, for all: (m, N, N)."""
     gives = np.append(giving(machine), False)  # the token before a word gives nothing
     gave = gives[words.tokens] & words.inside
     asks = words.inside & (~gave | gives[:-1].all())

@@ -10,7 +10,7 @@ import numpy as np
 from constructions.trained import configuration_of, shipped, untrained
 from verify.claim import Run, claim, option
 from verify.computation.trained.attention import Words, answers
-from verify.computation.trained.last_letters import LETTERS, by_last_letters
+from verify.computation.trained.last_symbols import SYMBOLS, by_last_symbols
 from verify.computation.trained.mechanisms import (
     COUNTERS,
     DOUBLING,
@@ -29,7 +29,7 @@ from verify.finding import Finding, Verdict, labelled
 
 KIND, PREFIX = "a softmax transformer trained on automata", "automata-"
 RIGHT = 0.99  # of the answers
-TABLE = 5000  # other words, from which the table of last letters is learned
+TABLE = 5000  # other words, from which the table of last symbols is learned
 QUICK = 40, 150, 40  # words of a quick run, those to fit and those to choose on
 
 
@@ -49,21 +49,21 @@ def automata_trained(
     words of the trained length.  Asked besides: also on twice that length, and by the latches,
     counters and windows that double of the models built here?
 
-    Four layers of four heads, trained on words of T = 20 letters at random places among 2T; every
+    Four layers of four heads, trained on words of T = 20 symbols at random places among 2T; every
     seed is judged by itself, and the built models are measured in the same way, and have to have
     all of it.  The thresholds, the null models and what each finding cannot tell: docs/trained.md.
 
-    right     the letters of words of T letters at random places (`within`), and letters T + 1 … 2T
+    right     the symbols of words of T symbols at random places (`within`), and symbols T + 1 … 2T
               of words from place 0 (`beyond`), are answered right.
-    learnt    more of them than by a table of the last 8 letters, or by one state throughout.
-    latch     a head, chosen on other words, looks at the latest letter that gives something to the
+    learnt    more of them than by a table of the last 8 symbols, or by one state throughout.
+    latch     a head, chosen on other words, looks at the latest symbol that gives something to the
               first latch of the built model (`looks`); if all heads of its layer look at a random
               earlier write of another state, the answer is that one's (`elsewhere`).
-    counter   if all heads of layer 1 attend evenly to the letters up to here, as the built counter,
+    counter   if all heads of layer 1 attend evenly to the symbols up to here, as the built counter,
               the answers are right (`even`); in parity the number of 1s is read off the stream
               before the last layer (`count`).
-    doubling  after layer l = 1 … 4 it is read off the stream, at letter T, where the last 2^l
-              letters send every state.
+    doubling  after layer l = 1 … 4 it is read off the stream, at symbol T, where the last 2^l
+              symbols send every state.
     """
     names = [name for name in shipped() if name.startswith(PREFIX)]
     names, subjects = names if checkpoint is None else seeds_of(checkpoint), dict[str, Subject]()
@@ -103,25 +103,25 @@ def right(subject: Subject, where: str, words: Words, others: Words) -> Iterator
     """The share of right answers, and by how much it is above that of the table."""
     inside, T = words.inside, subject.T
     correct = (subject.said if where == "within" else subject.said_long) == words.states
-    table = by_last_letters(others, words, subject.outside) == words.states
+    table = by_last_symbols(others, words, subject.outside) == words.states
     share, known = share_of(correct, inside), share_of(table, inside).mean
     few = words.first(FEW)
     before = share_of(answers(subject.null, few.tokens) == few.states, few.inside).mean
     always = np.bincount(words.states[inside]).max() / inside.sum()
     at_last = correct[np.arange(len(correct)), words.last].mean()
     whole = (correct | ~inside).all(1).mean()
-    letters = f"letters 1 to {T}" if where == "within" else f"letters {T + 1} to {2 * T}"
-    told = f"{share:.2%}; at the last letter {at_last:.1%}, at all of them {whole:.1%}"
-    if where == "beyond" and (subject.by_letter < RIGHT).any():
-        first = int((subject.by_letter < RIGHT).argmax()) + 1
-        told += f"; from place 0 below {RIGHT:.0%} first at letter {first}"
+    symbols = f"symbols 1 to {T}" if where == "within" else f"symbols {T + 1} to {2 * T}"
+    told = f"{share:.2%}; at the last symbol {at_last:.1%}, at all of them {whole:.1%}"
+    if where == "beyond" and (subject.by_symbol < RIGHT).any():
+        first = int((subject.by_symbol < RIGHT).argmax()) + 1
+        told += f"; from place 0 below {RIGHT:.0%} first at symbol {first}"
     finding = above(
         f"right/{where}",
-        f"right at {letters} of {len(correct)} fresh words",
+        f"right at {symbols} of {len(correct)} fresh words",
         share,
         RIGHT,
         words=told,
-        wanted=f"at least {RIGHT:.0%}, {BY}; a table of {LETTERS} letters {known:.1%}, always the "
+        wanted=f"at least {RIGHT:.0%}, {BY}; a table of {SYMBOLS} symbols {known:.1%}, always the "
         f"same state {always:.1%}, before training {before:.1%}",
     )
     if known >= RIGHT:
@@ -132,7 +132,7 @@ def right(subject: Subject, where: str, words: Words, others: Words) -> Iterator
     more = ratio((correct & inside).sum(1) - (simple & inside).sum(1).astype(float), inside.sum(1))
     yield above(
         f"learnt/{where}",
-        f"more right at {letters} than a table of the last {LETTERS}, or always one state",
+        f"more right at {symbols} than a table of the last {SYMBOLS}, or always one state",
         more,
         words=f"{more:.2%} more",
         wanted=f"above 0, {BY}",

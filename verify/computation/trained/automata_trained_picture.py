@@ -1,4 +1,4 @@
-"""The picture of models trained on automata: right answers by letter, and attention beside the
+"""The picture of models trained on automata: right answers by symbol, and attention beside the
 built one."""
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from verify.computation.trained.mechanisms import LATCHES, Subject
 
 
 def draw(subjects: Mapping[str, Subject]) -> Figure:
-    """A column for each automaton: right answers at letters 1 … 2T, a line a model;
+    """A column for each automaton: right answers at symbols 1 … 2T, a line a model;
     attention of the first model on one word; and that of the built model on the same."""
     groups = dict[str, dict[str, Subject]]()
     for label, subject in subjects.items():
@@ -26,12 +26,12 @@ def draw(subjects: Mapping[str, Subject]) -> Figure:
     panels = figure.subplots(3, len(groups), squeeze=False)
     for column, (automaton, group) in zip(panels.T, groups.items(), strict=True):
         for label, subject in group.items():
-            letters, seed = np.arange(2 * subject.T) + 1, label.rsplit("-", 1)[-1]
-            column[0].plot(letters, subject.by_letter, lw=1, label=seed)
+            symbols, seed = np.arange(2 * subject.T) + 1, label.rsplit("-", 1)[-1]
+            column[0].plot(symbols, subject.by_symbol, lw=1, label=seed)
         first = next(iter(group.values()))
         column[0].axvline(first.T, color="grey", lw=0.8, ls=":")
         column[0].set_title(f"{automaton}: right answers")
-        column[0].set(xlabel="letter (dotted: trained up to here)", ylim=(0, 1.03))
+        column[0].set(xlabel="symbol (dotted: trained up to here)", ylim=(0, 1.03))
         column[0].grid()
         column[0].legend()
         for panel, (title, attention) in zip(column[1:], _looks(first), strict=True):
@@ -40,7 +40,7 @@ def draw(subjects: Mapping[str, Subject]) -> Figure:
 
 
 def _looks(subject: Subject) -> list[tuple[str, np.ndarray]]:
-    """Titles and attention (T, T) on one word: of the head that looks most at the latest letter
+    """Titles and attention (T, T) on one word: of the head that looks most at the latest symbol
     that gives something to the first latch, or where no latch is first, of layer 1 on average."""
     word, found = subject.start.first(1), list[tuple[str, np.ndarray]]()
     try:
@@ -58,9 +58,9 @@ def _looks(subject: Subject) -> list[tuple[str, np.ndarray]]:
     return found
 
 
-def _show(panel: Axes, title: str, attention: np.ndarray, letters: np.ndarray) -> None:
+def _show(panel: Axes, title: str, attention: np.ndarray, symbols: np.ndarray) -> None:
     panel.imshow(attention, cmap="Blues", vmin=0, vmax=attention.max())
     panel.set_title(f"{title}: who looks at whom")
-    panel.set_xticks(range(len(letters)), letters.tolist(), fontsize=6)
-    panel.set_yticks(range(len(letters)), letters.tolist(), fontsize=6)
-    panel.set(xlabel="letter looked at", ylabel="asks")
+    panel.set_xticks(range(len(symbols)), symbols.tolist(), fontsize=6)
+    panel.set_yticks(range(len(symbols)), symbols.tolist(), fontsize=6)
+    panel.set(xlabel="symbol looked at", ylabel="asks")

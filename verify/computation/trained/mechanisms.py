@@ -54,9 +54,9 @@ DOUBLING = ("S3", "A5")
 class Subject:
     """A trained model, the same before training (`null`), and words for them and for built ones.
 
-    `within` are words of T letters at random places, `measured` the first of them, `long` words of
-    2T letters from place 0; read-outs are fitted on `fitted`, heads chosen on `choosing`.  A built
-    model knows no token before a word: words for it are of T letters, from place 0.
+    `within` are words of T symbols at random places, `measured` the first of them, `long` words of
+    2T symbols from place 0; read-outs are fitted on `fitted`, heads chosen on `choosing`.  A built
+    model knows no token before a word: words for it are of T symbols, from place 0.
     """
 
     model: Transformer
@@ -69,7 +69,7 @@ class Subject:
 
     def __post_init__(self) -> None:
         self.machine: Semiautomaton = self.task.machine
-        self.T, self.outside = self.task.length, self.machine.n_letters
+        self.T, self.outside = self.task.length, self.machine.n_symbols
         self.generator = torch.Generator().manual_seed(int(self.rng.integers(2**31)))
         self.within = self.at_random(self.count)
         self.measured = self.within.first(MEASURED)
@@ -92,26 +92,26 @@ class Subject:
 
     @cached_property
     def head(self) -> tuple[int, int]:
-        """Layer and head that look most at the latest letter that gives something."""
+        """Layer and head that look most at the latest symbol that gives something."""
         layer, head, _ = chosen_head(self.model, self.machine, self.choosing)
         return layer, head
 
     @property
-    def by_letter(self) -> np.ndarray:
-        """The shares of right answers at letters 1 … 2T of words from place 0, (2T,)."""
+    def by_symbol(self) -> np.ndarray:
+        """The shares of right answers at symbols 1 … 2T of words from place 0, (2T,)."""
         return np.asarray((self.said_long == self.long.states).mean(0))
 
     def at_random(self, count: int) -> Words:
-        """Fresh words of T letters."""
+        """Fresh words of T symbols."""
         return Words(*(each.numpy() for each in self.task.sequences(count, self.generator)))
 
     def from_start(self, count: int) -> Words:
-        """Fresh words of 2T letters."""
+        """Fresh words of 2T symbols."""
         return Words(*(each.numpy() for each in self.task.random_words(count, self.generator)))
 
 
 def latch(subject: Subject) -> Finding:
-    """A head looks at the latest letter that gives something to the first latch."""
+    """A head looks at the latest symbol that gives something to the first latch."""
     machine, words, (layer, head) = subject.machine, subject.measured, subject.head
     places = latest(gave_before(machine, words))
     shown = [*patterns(subject.model, words.tokens)][layer - 1]
@@ -121,7 +121,7 @@ def latch(subject: Subject) -> Finding:
     *_, built = chosen_head(shortcut(machine, subject.T), machine, subject.start)
     return beside_built(
         "latch/looks",
-        "a head looks at the latest letter that gives something",
+        "a head looks at the latest symbol that gives something",
         share,
         ATTENDED,
         built,
@@ -161,7 +161,7 @@ def latch_elsewhere(subject: Subject) -> Finding:
 
 
 def chosen_head(model: Transformer, machine: Semiautomaton, words: Words) -> tuple[int, int, float]:
-    """Layer and head, both from 1, with most attention on the latest letter that gave something,
+    """Layer and head, both from 1, with most attention on the latest symbol that gave something,
     and how much."""
     places = latest(gave_before(machine, words))
     shares = {
@@ -205,7 +205,7 @@ def counter(subject: Subject) -> Finding:
 
 
 def count(subject: Subject) -> Finding:
-    """The number of 1s is read off the stream before the last layer, at letter T."""
+    """The number of 1s is read off the stream before the last layer, at symbol T."""
 
     def held(model: Transformer, fit: Words, words: Words) -> Mean:
         before, X = (streams_at(model, each.tokens, each.last)[-2] for each in (fit, words))
@@ -226,31 +226,31 @@ def count(subject: Subject) -> Finding:
     within, long = stays(words, subject.said), stays(subject.long, subject.said_long)
     return beside_built(
         "counter/count",
-        f"the stream before the last layer holds the number of 1s, at letter {subject.T}",
+        f"the stream before the last layer holds the number of 1s, at symbol {subject.T}",
         share,
         HELD,
         held(shortcut(subject.machine, subject.T), subject.start_fitted, subject.start).mean,
         f"R² {share:.3f}; of parity alone {parity.mean:.2f}, before training {null.mean:.3f}; with "
-        f"the letters permuted stay {within:.0%} of the answers, of words of {2 * subject.T} "
-        f"letters {long:.0%}",
+        f"the symbols permuted stay {within:.0%} of the answers, of words of {2 * subject.T} "
+        f"symbols {long:.0%}",
         f"R² at least {HELD}",
         null=null.mean,
     )
 
 
 def doubling(subject: Subject) -> Iterator[Finding]:
-    """Where the last 2^l letters send every state is read off layer l, at letter T."""
+    """Where the last 2^l symbols send every state is read off layer l, at symbol T."""
     machine, start = subject.machine, subject.machine.start
 
     def reader(
         model: Transformer, fit: Words, words: Words
     ) -> Callable[[int, int, list[int]], Mean]:
         before, X = (streams_at(model, each.tokens, each.last) for each in (fit, words))
-        return lambda layer, letters, states: told_apart(
+        return lambda layer, symbols, states: told_apart(
             before[layer],
-            maps(machine, fit, letters)[:, states],
+            maps(machine, fit, symbols)[:, states],
             X[layer],
-            maps(machine, words, letters)[:, states],
+            maps(machine, words, symbols)[:, states],
         )
 
     trained = reader(subject.model, subject.fitted, subject.measured)
@@ -258,37 +258,37 @@ def doubling(subject: Subject) -> Iterator[Finding]:
     built = reader(semiautomaton(machine, subject.T), subject.start_fitted, subject.start)
     every = [*range(machine.n_states)]
     for layer in range(1, min(LAST, subject.model.n_layers) + 1):
-        letters = 2**layer
-        if letters >= subject.T:
+        symbols = 2**layer
+        if symbols >= subject.T:
             return
-        share = trained(layer, letters, every)
-        known = by_shorter(machine, subject.fitted, subject.measured, letters)
+        share = trained(layer, symbols, every)
+        known = by_shorter(machine, subject.fitted, subject.measured, symbols)
         yield beside_built(
             f"doubling/layer-{layer}",
-            f"layer {layer} holds where the last {letters} letters send every state",
+            f"layer {layer} holds where the last {symbols} symbols send every state",
             share,
             HELD,
-            built(layer, letters, every).mean,
-            f"{share:.2%}; before training {null(layer, letters, every).mean:.0%}, by a table of "
-            f"the last {letters // 2} letters {known:.0%}; where they send the start "
-            f"{trained(layer, letters, [start]).mean:.0%}, where all letters send it, the answer, "
+            built(layer, symbols, every).mean,
+            f"{share:.2%}; before training {null(layer, symbols, every).mean:.0%}, by a table of "
+            f"the last {symbols // 2} symbols {known:.0%}; where they send the start "
+            f"{trained(layer, symbols, [start]).mean:.0%}, where all symbols send it, the answer, "
             f"{trained(layer, subject.T, [start]).mean:.0%}",
             null=known,
         )
 
 
-def by_shorter(machine: Semiautomaton, others: Words, words: Words, letters: int) -> float:
-    """In how many words a table of the last letters/2 letters, learned from other words, says where
-    the last `letters` send every state."""
-    half = letters // 2
+def by_shorter(machine: Semiautomaton, others: Words, words: Words, symbols: int) -> float:
+    """In how many words a table of the last symbols/2 symbols, learned from other words, says where
+    the last `symbols` send every state."""
+    half = symbols // 2
 
     def keys(of: Words) -> np.ndarray:
         at = of.last[:, None] + np.arange(1 - half, 1)
         read = np.take_along_axis(of.tokens, at, axis=1)
         return np.asarray(read @ (int(others.tokens.max()) + 1) ** np.arange(half))
 
-    known, asked, wanted = keys(others), keys(words), maps(machine, words, letters)
-    found, seen = np.unique(maps(machine, others, letters), axis=0, return_inverse=True)
+    known, asked, wanted = keys(others), keys(words), maps(machine, words, symbols)
+    found, seen = np.unique(maps(machine, others, symbols), axis=0, return_inverse=True)
     table = np.zeros((max(known.max(), asked.max()) + 1, len(found)), dtype=np.int64)
     np.add.at(table, (known, seen.reshape(-1)), 1)
     return float((found[table.argmax(1)[asked]] == wanted).all(1).mean())

@@ -10,7 +10,7 @@ from verify.evidence.checkpoints import Trained
 
 def built(models: list[Trained]) -> list[Trained]:
     """`shortcut`, or where there is none `semiautomaton`, for words as long as models are asked
-    about: the token before a word is one more letter, which leaves every state as it is."""
+    about: the token before a word is one more symbol, which leaves every state as it is."""
 
     def model(machine: Semiautomaton, length: int) -> object:
         more = Semiautomaton((*machine.transitions, identity(machine.n_states)), machine.name)

@@ -1,4 +1,4 @@
-"""A small zoo of semiautomata, by name: groups, latches, stacks of bounded height, all maps.
+"""Benchmark semiautomata, by name: groups, flip-flops, stacks of bounded height, all maps.
 
 cyclic(m)            symbols 0: stay, 1: add 1 mod m; `parity` is m = 2
 flip_flop(n)         symbols 0: stay, 1 … n: go to state 0 … n − 1
@@ -13,15 +13,16 @@ all_maps(n)          generators of all nⁿ maps of n states
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, TypeAlias
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeAlias
 
 from theory.computation.semiautomata import Map, Semiautomaton, identity, table_fits
-from theory.kinds import Choice, Count, CountFrom2, checked
+from theory.kinds import Choice, Count, CountFrom2, Kind, checked
 
 
 @checked
 def cyclic(m: Count) -> Semiautomaton:
-    """Letters 0: stay, 1: add 1 mod m."""
+    """Symbols 0: stay, 1: add 1 mod m."""
     table_fits(m, 2)
     turn = tuple((q + 1) % m for q in range(m))
     return Semiautomaton((identity(m), turn), "parity" if m == 2 else f"mod {m}")
@@ -29,7 +30,7 @@ def cyclic(m: Count) -> Semiautomaton:
 
 @checked
 def flip_flop(n: Count = 2) -> Semiautomaton:
-    """Letter 0 stays, letter 1 + q goes to q."""
+    """Symbol 0 stays, symbol 1 + q goes to q."""
     table_fits(n, n + 1)
     name = "flip-flop" if n == 2 else f"flip-flop of {n}"
     return Semiautomaton((identity(n), *((q,) * n for q in range(n))), name)
@@ -37,7 +38,7 @@ def flip_flop(n: Count = 2) -> Semiautomaton:
 
 @checked
 def cyclic_with_reset(m: Count) -> Semiautomaton:
-    """Letter 0 adds 1 mod m, letter 1 goes to 0."""
+    """Symbol 0 adds 1 mod m, symbol 1 goes to 0."""
     return Semiautomaton((cyclic(m).transitions[1], (0,) * m), f"mod {m} with reset")
 
 
@@ -60,7 +61,7 @@ Q8 = _quaternions()
 
 @checked
 def bounded_dyck(depth: Count) -> Semiautomaton:
-    """The depth of a word of brackets, letters 0: open and 1: close; state depth + 1 once it is
+    """The depth of a word of brackets, symbols 0: open and 1: close; state depth + 1 once it is
     negative or more than `depth`."""
     D = depth
     table_fits(D + 2, 2)
@@ -85,11 +86,11 @@ def all_maps(n: CountFrom2) -> Semiautomaton:
     table_fits(n, 3)
     swap = (1, 0, *range(2, n))
     merge = (1, 1, *range(2, n))
-    letters = (swap, merge) if n == 2 else (swap, cyclic(n).transitions[1], merge)
-    return Semiautomaton(letters, f"all maps on {n}")
+    symbols = (swap, merge) if n == 2 else (swap, cyclic(n).transitions[1], merge)
+    return Semiautomaton(symbols, f"all maps on {n}")
 
 
-ZOO: dict[str, Callable[[], Semiautomaton]] = {
+BENCHMARK_AUTOMATA: dict[str, Callable[[], Semiautomaton]] = {
     "parity": lambda: cyclic(2),
     "mod-3": lambda: cyclic(3),
     "mod-6": lambda: cyclic(6),
@@ -110,14 +111,35 @@ ZOO: dict[str, Callable[[], Semiautomaton]] = {
     "all-maps-3": lambda: all_maps(3),
     "all-maps-4": lambda: all_maps(4),
 }
-"""The automata of the claims, by the names that their options take."""
+"""Functions that return the benchmark automata, by the names that `automaton` parameters and the
+command line's `--automaton` take."""
 
 
-InZoo: TypeAlias = Annotated[str, Choice(tuple(ZOO))]
-"""A name in the zoo."""
+BenchmarkName: TypeAlias = Annotated[str, Choice(tuple(BENCHMARK_AUTOMATA))]
+"""The name of a benchmark automaton."""
+
+
+@dataclass(frozen=True)
+class AutomatonOrName(Kind):
+    """A semiautomaton, also given by the name of a benchmark automaton."""
+
+    what = f"a Semiautomaton, or a name: {', '.join(BENCHMARK_AUTOMATA)}"
+    example = S3
+    wrong = (None, object(), 1, 1.5, b"S3", "", "S33", "s3", ["S3"], [], (), {}, [[1, 0]])
+
+    def read(self, name: str, value: Any) -> Semiautomaton:
+        if isinstance(value, Semiautomaton):
+            return value
+        if not isinstance(value, str) or value not in BENCHMARK_AUTOMATA:
+            raise self.refusal(name, value)
+        return BENCHMARK_AUTOMATA[value]()
+
+
+Automaton: TypeAlias = Annotated[Any, AutomatonOrName()]
+"""A semiautomaton, or the name of a benchmark automaton; the function gets the semiautomaton."""
 
 
 @checked
-def named(automaton: InZoo) -> Semiautomaton:
-    """The automaton of this name in the zoo."""
-    return ZOO[automaton]()
+def benchmark_automaton(automaton: BenchmarkName) -> Semiautomaton:
+    """The benchmark automaton of this name."""
+    return BENCHMARK_AUTOMATA[automaton]()

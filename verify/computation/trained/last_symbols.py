@@ -1,0 +1,31 @@
+"""The best that can be said of a state from the last symbols alone, learned from other words."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from verify.computation.trained.attention import Words
+
+SYMBOLS = 8
+
+
+def by_last_symbols(others: Words, words: Words, outside: int) -> np.ndarray:
+    """The state most frequent in other words after the same last symbols, (m, N), and where these
+    are in none of them, the most frequent one.
+
+    The token `outside` of words is a symbol here, and stands before each row, too.
+    """
+    asked, known = (_last(each.tokens, outside) for each in (words, others))
+    inside, states = others.inside, int(others.states.max()) + 1
+    counts = np.zeros(((outside + 1) ** SYMBOLS, states), dtype=np.int64)
+    np.add.at(counts, (known[inside], others.states[inside]), 1)
+    table = np.where(counts.any(1), counts.argmax(1), counts.sum(0).argmax())
+    return np.asarray(table[asked])
+
+
+def _last(tokens: np.ndarray, outside: int) -> np.ndarray:
+    """The last symbols up to each token, as one number."""
+    N = tokens.shape[1]
+    padded = np.pad(tokens, ((0, 0), (SYMBOLS - 1, 0)), constant_values=outside)
+    powers = [padded[:, i : i + N] * (outside + 1) ** i for i in range(SYMBOLS)]
+    return np.asarray(np.sum(powers, axis=0))
