@@ -36,7 +36,7 @@ def mean(weights: Vector, rows: Sequence[Vector]) -> list[Any]:
 def norm(v: Iterable[arb]) -> arb:
     """‖v‖ for a vector of balls, or the Frobenius norm of a matrix's entries."""
     square = sum((u * u for u in v), arb(0))
-    # Where the ball holds 0, so does the enclosure of its root.
+    # If the ball contains 0, so does the enclosure of its root.
     return square.sqrt() if square > 0 else square.abs_upper().sqrt() * UNIT
 
 

@@ -8,18 +8,18 @@ from typing import Any
 
 from theory.kinds import InputError, shown
 
-MOST_BYTES, MOST_LETTERS = 10**7, 60  # of a file, and of the name in it
+MOST_BYTES, MOST_CHARACTERS = 10**7, 60  # of a file, and of the name in it
 
 
 def json_table(path: Path, known: tuple[str, ...]) -> dict[str, Any]:
-    """The fields of a JSON file, of which the first of those `known` has to be there; a value that
-    is no object is that field alone.
+    """The fields of a JSON file; the first of the `known` fields is required.
 
-    Raises `ValueError` for a file that cannot be read, for what is not JSON, and for other fields.
+    A file whose value is not an object gives that first field alone.  Raises ValueError for a file
+    that cannot be read or is not JSON, and for unknown fields.
     """
     try:
         if path.exists() and not path.is_file():
-            raise InputError(f"{path} is no file: give one with {known[0]}")
+            raise InputError(f"{path} is not a file: give one with {known[0]}")
         if path.stat().st_size > MOST_BYTES:
             raise InputError(f"{path} has more than {MOST_BYTES} bytes: give a smaller table")
         given: Any = json.loads(path.read_text(encoding="utf-8"))
@@ -38,8 +38,9 @@ def json_table(path: Path, known: tuple[str, ...]) -> dict[str, Any]:
             f"{' and '.join(map(repr, known[1:]))} if wanted"
         )
     name = fields.get("name", "")
-    if not isinstance(name, str) or not f"{name} ".isprintable() or len(name) > MOST_LETTERS:
+    if not isinstance(name, str) or not f"{name} ".isprintable() or len(name) > MOST_CHARACTERS:
         raise InputError(
-            f"the name in {path} is {shown(name)}: give at most {MOST_LETTERS} printable letters"
+            f"the name in {path} is {shown(name)}: give at most {MOST_CHARACTERS} printable "
+            "characters"
         )
     return fields

@@ -1,4 +1,4 @@
-"""What this machine has: refusing what would not fit in its memory."""
+"""The memory of this machine, and an error for what would not fit in it."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -7,13 +7,13 @@ from theory.kinds import InputError
 
 
 def available_memory() -> int | None:
-    """Bytes of memory that can still be used, or None where the system does not say."""
+    """Bytes of memory that can still be used, or None where the system does not report it."""
     found = []
     with suppress(OSError, ValueError):
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         known = dict(line.split(":", 1) for line in lines)
         found.append(1024 * int(known["MemAvailable"].split()[0]))
-    with suppress(OSError, ValueError):  # what a container may use; "max" is no number
+    with suppress(OSError, ValueError):  # the limit of a container, which may be the word "max"
         group = Path("/sys/fs/cgroup")
         limit, used = ((group / f"memory.{word}").read_text() for word in ("max", "current"))
         found.append(int(limit) - int(used))
@@ -21,8 +21,10 @@ def available_memory() -> int | None:
 
 
 def fits_in_memory(what: str, needed: int, instead: str) -> None:
-    """Raise `ValueError` if `needed` bytes are more than there are; it says how many, and `instead`
-    what to do."""
+    """Raise ValueError if `what` needs more than the available memory.
+
+    The message gives both sizes and the remedy, `instead`.
+    """
     available, needed = available_memory(), min(needed, 10**300)
     if available is not None and needed > available:
         raise InputError(

@@ -1,7 +1,7 @@
-"""Token sequences: random, Markov, adversarial, and all of them.
+"""Token sequences: random, Markov, adversarial, and all of one length.
 
-Shape glossary: `T` = length, `V` the size of the vocabulary. All are int64 arrays (batch, T) with
-entries from 0 to V − 1.
+Shape glossary: `T` = length, `V` = vocabulary size.  All functions return int64 arrays (batch, T)
+with entries from 0 to V − 1.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from theory.kinds import Count, InputError, Positive, Seed, Within, checked
 from theory.machine import fits_in_memory
 
 ROWS = 8
-"""Rows of an adversarial family, where their number is a free choice."""
+"""The number of rows of an adversarial family whose number of rows is a free choice."""
 
 LARGEST = 2**27
-"""Numbers in the largest table that is made here: 1 GiB of int64 or float64."""
+"""The number of entries of the largest table made here: 1 GiB of int64 or float64."""
 
 Vocabulary: TypeAlias = Annotated[Count, Within(most=2**63 - 1)]
-"""The number of symbols, each of which int64 holds."""
+"""The number of symbols; each of them fits in int64."""
 
 
 @checked
@@ -42,11 +42,11 @@ def markov_sequences(
     alpha: Positive,
     seed: Seed,
 ) -> np.ndarray:
-    """`batch` sequences (batch, T), each of its own Markov chain, drawn afresh [Edelman2024].
+    """`batch` sequences (batch, T), each from a fresh random Markov chain [Edelman2024].
 
-    `order` is that of `theory.retrieval.ngram`: each token depends on the order − 1 before it,
-    through a row of probabilities drawn from Dirichlet(alpha, …, alpha) for every context and every
-    sequence. The first order − 1 tokens are uniform.
+    `order` is that of `theory.retrieval.ngram`: each token depends on the order − 1 tokens before
+    it, through a row of probabilities drawn from Dirichlet(alpha, …, alpha) for every context and
+    every sequence.  The first order − 1 tokens are uniform.
 
     Raises `ValueError` for tables of more than 2²⁷ numbers (they have batch·V^order).
     """
@@ -76,7 +76,7 @@ def markov_sequences(
 
 @checked
 def all_sequences(length: Count, vocabulary_size: Count) -> np.ndarray:
-    """Every sequence, in lexicographic order (V^T, T).
+    """Every sequence of this length, in lexicographic order, (V^T, T).
 
     Raises `ValueError` for more than 2²⁷ numbers.
     """
@@ -92,7 +92,7 @@ def all_sequences(length: Count, vocabulary_size: Count) -> np.ndarray:
 
 
 def _no_repeats(length: int, V: int, generator: np.random.Generator) -> np.ndarray:
-    """Tokens that all differ (length ≤ V): no position has an answer."""
+    """Pairwise different tokens (length ≤ V): no position has an answer."""
     return generator.permuted(np.tile(np.arange(V), (ROWS, 1)), axis=-1)[:, :length]
 
 
@@ -106,7 +106,7 @@ def _two_symbols(length: int, V: int, generator: np.random.Generator) -> np.ndar
 def _match_at_the_first_position_only(
     length: int, V: int, generator: np.random.Generator
 ) -> np.ndarray:
-    """The last token stands at position 0 as well, and nowhere between (length ≥ 2)."""
+    """The last token also stands at position 0, and nowhere between (length ≥ 2)."""
     query = generator.integers(V, size=(ROWS, 1))
     tokens = (query + generator.integers(1, V, size=(ROWS, length))) % V
     tokens[:, [0, -1]] = query
@@ -130,9 +130,9 @@ def _latest_match_just_before_the_end(
 
 
 def _codes_one_bit_apart(length: int, V: int, generator: np.random.Generator) -> np.ndarray:
-    """The last token among symbols whose binary codes differ from its own in one bit.
+    """The last token after symbols whose binary codes differ from its own in one bit.
 
-    It stands once before (rows 0, 2, …) or never (rows 1, 3, …): near ties all along.
+    It occurs once before (rows 0, 2, …) or never (rows 1, 3, …): near ties at all positions.
     """
     tokens = np.empty((ROWS, length), dtype=np.int64)
     for i, row in enumerate(tokens):

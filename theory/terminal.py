@@ -1,4 +1,4 @@
-"""What a command of this project owes the terminal: pipes that end, full disks, ASCII alone."""
+"""Commands in a terminal: closed pipes, full disks, and terminals that show ASCII only."""
 
 import codecs
 import os
@@ -20,9 +20,8 @@ FULL = 4  # the exit code where the standard output cannot be written
 def run(main: Callable[[], int]) -> int:
     """A command's exit code, for `sys.exit`.
 
-    Where the reader of its output has gone (`… | head`), it ends without a word, as other commands
-    do; letters that the terminal does not know are spelled; an output that cannot be written is one
-    line.
+    If the reader of its output is gone (`… | head`), the command ends silently.  Characters outside
+    the terminal's encoding are spelled.  An output that cannot be written is reported in one line.
     """
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
@@ -49,13 +48,13 @@ def spelled(error: UnicodeError) -> tuple[str, int]:
     return "".join(map(_spelled, error.object[error.start : error.end])), error.end
 
 
-def _spelled(letter: str) -> str:
-    name, plain = unicodedata.name(letter, ""), unicodedata.normalize("NFKD", letter)
+def _spelled(character: str) -> str:
+    name, plain = unicodedata.name(character, ""), unicodedata.normalize("NFKD", character)
     ascii_part = plain.encode("ascii", "ignore").decode()
     if name.startswith("GREEK") and "LETTER" in name:
-        word = name.split("LETTER ")[1].split()[0].replace("LAMDA", "LAMBDA")
+        word = name.partition("LETTER")[2].split()[0].replace("LAMDA", "LAMBDA")
         return word.capitalize() if "CAPITAL" in name else word.lower()
-    return SPELLED.get(letter) or ascii_part or "?"
+    return SPELLED.get(character) or ascii_part or "?"
 
 
 codecs.register_error("spelled", spelled)

@@ -43,7 +43,7 @@ class Comb(Many):
     def read(self, name: str, value: Any) -> tuple[int, ...]:
         found = super().read(name, value)
         if not found:
-            raise self.refusal(name, value)
+            raise self.error(name, value)
         return tuple(sorted({*found}, reverse=True))
 
 

@@ -27,7 +27,7 @@ class Congruent(Whole):
     def read(self, name: str, value: Any) -> int:
         number = super().read(name, value)
         if number % self.modulus != self.remainder:
-            raise self.refusal(name, value)
+            raise self.error(name, value)
         return number
 
 

@@ -23,7 +23,7 @@ class DistinctSymbols(Kind):
 
     def read(self, name: str, value: Any) -> str:
         if not isinstance(value, str) or not value.isalnum() or len({*value}) < len(value):
-            raise self.refusal(name, value)
+            raise self.error(name, value)
         return value
 
 
@@ -49,7 +49,7 @@ class Triple(Kind):
 
     def read(self, name: str, value: Any) -> Any:
         if not isinstance(value, tuple | list) or len(value) != 3:
-            raise self.refusal(name, value)
+            raise self.error(name, value)
         return self.of(*(Whole().read(f"{name}[{i}]", entry) for i, entry in enumerate(value)))
 
 

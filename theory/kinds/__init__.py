@@ -24,9 +24,10 @@ defines what they require.
 algorithm that needs it, or here if two topics do; `tests/kinds/test_public_functions.py` tries its
 wrong values on every function that declares it.
 
-*By hand*: `read(Count, "jobs", jobs)` reads what is no parameter, an option of a command line say;
-`read(Tokens, "words", words, below=3)` within limits that no annotation can name;
-`Reals(f"... {d}").fit("states", states.shape)` checks the shape of a tensor, which stays one.
+*By hand*: `read(Count, "jobs", jobs)` reads a value that is not a parameter, such as an option of a
+command line; `read(Tokens, "words", words, below=3)` adds limits that no annotation can name;
+`Reals(f"... {d}").fit("states", states.shape)` checks the shape of a tensor and does not convert
+it.
 
 A message is one line, `<name> is <value>: give <what>`.
 """
@@ -66,7 +67,7 @@ OpenUnit: TypeAlias = Annotated[float, RealNumber(Within(above=0, below=1))]
 StepSize: TypeAlias = Annotated[float, RealNumber(Within(least=2.0**-1022))]
 """A number > 0 that is a normal number of float64, so that products keep their digits."""
 
-# Of these the function gets another type than may be given, so that they are Any to mypy.
+# The function gets another type than the caller may give, so that these are Any to mypy.
 Exact: TypeAlias = Annotated[Any, RationalNumber()]
 """An integer or a Fraction; the function gets a Fraction."""
 ExactProbability: TypeAlias = Annotated[Any, RationalNumber(Within(least=0, most=1))]
@@ -76,7 +77,7 @@ Seed: TypeAlias = Annotated[Any, Random()]
 FilePath: TypeAlias = Annotated[Any, File()]
 """Where a file is; the function gets a `pathlib.Path`."""
 
-# The function gets arrays of numpy's, float64 or int64.
+# The function gets numpy arrays, float64 or int64.
 Tokens: TypeAlias = Annotated[Any, Integers("... T", Within(least=0))]
 """Integers ≥ 0, at least one in each sequence, shape (…, T)."""
 OneSequence: TypeAlias = Annotated[Any, Integers("T", Within(least=0))]

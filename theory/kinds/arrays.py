@@ -28,28 +28,28 @@ from theory.kinds.kind import ANY, Kind, Within
 LEADING = ("...", "+...", "#...")
 ALL = "leading"
 Sizes = dict[str, tuple[str, Any]]
-"""Of each dimension, the parameter that gave its size, and the size."""
+"""For each dimension, the parameter that gave its size, and the size."""
 
 
 def has(name: str) -> str:
-    """has, or have of a plural: tokens have."""
+    """ "has", or "have" after a plural: tokens have."""
     return "have" if name.endswith("s") or " and " in name else "has"
 
 
 def contain(name: str) -> str:
-    """contains, or contain of a plural: tokens contain."""
+    """ "contains", or "contain" after a plural: tokens contain."""
     return "contain" if name.endswith("s") else "contains"
 
 
 def array_of(name: str, value: Any) -> np.ndarray:
-    """`np.asarray(value)`, of tensors too; ValueError for what is not an array of numbers.
+    """`np.asarray(value)`, also of tensors; raises ValueError if that is not an array.
 
-    A tensor on another device, or one that gradients flow to, is copied without them.
+    A tensor is detached and brought to the CPU first.
     """
     try:
         if callable(getattr(value, "detach", None)):
             value = value.detach().cpu()
-            if str(value.dtype) == "torch.bfloat16":  # a format that numpy lacks
+            if str(value.dtype) == "torch.bfloat16":  # a dtype that numpy lacks
                 value = value.float()
         return np.asarray(value)
     except (ValueError, TypeError, RuntimeError, NotImplementedError) as error:
@@ -64,7 +64,7 @@ def array_of(name: str, value: Any) -> np.ndarray:
 
 
 def real(name: str, value: Any) -> np.ndarray:
-    """`value` as a float64 array; ValueError for complex entries and for what is no number."""
+    """`value` as a float64 array; raises ValueError for entries that are not real numbers."""
     array = array_of(name, value)
     numbers = array.dtype.kind in "biuf"
     if array.dtype.kind == "O":  # fractions, and integers of more than 64 bits
@@ -78,7 +78,7 @@ def real(name: str, value: Any) -> np.ndarray:
 
 
 def _kind(array: np.ndarray) -> str:
-    """What someone who gave it would call it, or the first entry that is no number."""
+    """The type of the entries, for a message: "text", a dtype, or the class of a wrong entry."""
     if array.dtype.kind in "US":
         return "text"
     if array.dtype.kind != "O":
@@ -125,7 +125,7 @@ class Array(Kind):
         return self.sample({})
 
     def sample(self, sizes: Mapping[str, int]) -> np.ndarray:
-        """An array of this kind with the sizes that are given, and 2 for the others."""
+        """An array of this kind with the given sizes, and 2 for the others."""
         shape = tuple(int(d) if d.isdigit() else sizes.get(d, 2) for d in self.dims)
         usual = self._usual(shape)
         entries = [self.within.near(each) for each in usual.ravel().tolist()]
@@ -168,7 +168,7 @@ class Array(Kind):
         return array
 
     def fit(self, name: str, shape: Sequence[int], sizes: Sizes | None = None) -> None:
-        """Check a shape against this one, and against the sizes of other arrays, which it joins."""
+        """Check a shape against this one and the `sizes` of other arrays; add its own to them."""
         shape, sizes = tuple(shape), {} if sizes is None else sizes
         dims, last = self.dims, len(shape) - len(self.dims)
         fits = last >= 0 if self.leading else last == 0
@@ -208,7 +208,7 @@ class Array(Kind):
         raise NotImplementedError
 
     def _usual(self, shape: tuple[int, ...]) -> np.ndarray:
-        """An array of this shape, whose entries are as good as any within the limits."""
+        """An array of this shape with arbitrary entries of this kind."""
         raise NotImplementedError
 
 

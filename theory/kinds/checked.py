@@ -27,15 +27,15 @@ MANY: dict[Any, type] = {
 ORDER = (None, *LEADING)
 CLASSES: dict[Any, Kind] = {bool: Truth(), str: Instance(str, "text", "a")}
 NO_KIND = {Any, int, float, complex, object, np.ndarray, np.random.Generator, NoneType}
-"""Classes that say too little of what is right: there are kinds for what is meant by them."""
+"""Classes too wide to be checked against: a kind is declared for what is meant by them."""
 
 
 def checked(function: F) -> F:
-    """A function, or a class when it is made, that reads its arguments by their declared kinds.
+    """Decorate a function, or a class, to read its arguments by their declared kinds.
 
-    The function gets the values as read; defaults are not read again.  Parameters without a kind,
-    *args and **kwargs go through, and arguments too few or unknown are Python's TypeError.  Over
-    `@dataclass` this reads the fields.  `InputError` is raised before the function is entered.
+    The function gets the values as read; defaults are not read.  Parameters without a kind, *args
+    and **kwargs are passed on unchecked.  Missing or unknown arguments raise Python's TypeError.
+    Over `@dataclass` the fields are read.  InputError is raised before the function is entered.
     """
     if isinstance(function, type):
         made = function.__init__  # type: ignore[misc]
@@ -94,7 +94,7 @@ class Signature:
         self.by_name = tuple((name, kind) for name, kind in kinds.items() if kind is not None)
         bare = {name: kind.kind if isinstance(kind, Maybe) else kind for name, kind in self.by_name}
         arrays = [(name, kind) for name, kind in bare.items() if isinstance(kind, Array)]
-        # Those whose leading dimensions are the same, before those that broadcast with them.
+        # Arrays with equal leading dimensions come before those that broadcast with them.
         self.arrays = sorted(arrays, key=lambda each: ORDER.index(each[1].leading))
         self.whole = tuple(name for name, kind in bare.items() if isinstance(kind, Whole))
         self.limited = tuple(
@@ -138,8 +138,10 @@ def _hold_limits(name: str, value: Any, kind: Array | Whole, sizes: Sizes) -> No
 def parameter_kinds(
     function: Callable[..., Any], names: Mapping[str, Any]
 ) -> dict[str, Kind | None]:
-    """Of each parameter but self and *args its kind, or None for no kind; `names` are those that
-    annotations mean."""
+    """The kind of each parameter but self, *args and **kwargs; None for a parameter without one.
+
+    Annotations are evaluated in the namespace `names`.
+    """
     kinds: dict[str, Kind | None] = {}
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
@@ -154,8 +156,10 @@ def parameter_kinds(
 
 
 def read(hint: Any, name: str, value: Any, **limits: float) -> Any:
-    """A value that is no parameter, such as an option of a command line, as `checked` reads one;
-    `limits` are those of `Within`."""
+    """Read a value that is not a parameter, such as a command-line option, as `checked` does.
+
+    `limits` are those of `Within`.
+    """
     return _limited(hint, **limits).read(name, value)
 
 

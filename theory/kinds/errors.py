@@ -1,4 +1,4 @@
-"""The error of a wrong input, and how a message shows what was given."""
+"""The error raised for a wrong input, and how its message shows the value."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any
 
 
 class InputError(ValueError):
-    """The caller's input is wrong: one line that says what was wrong and what to do."""
+    """A wrong input of the caller; the message is one line with the value and the remedy."""
 
 
 def shown(value: Any) -> str:
-    """What was given, on one line and not at length."""
+    """The value on one line, shortened to 60 characters."""
     try:
         text = " ".join(repr(value).split())
     except ValueError:  # an integer of more digits than Python prints

@@ -1,4 +1,4 @@
-"""What a kind of parameter is: how its values are read, one right value, and wrong ones."""
+"""The base class of kinds of parameters: how values are read, a right value, and wrong ones."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Within:
         )
 
     def narrowed(self, other: Within) -> Within:
-        """These limits, with those of `other` in their place where it has some."""
+        """These limits, replaced by those of `other` where it has some."""
         given = {each.name: getattr(other, each.name) for each in fields(other)}
         return replace(self, **{name: limit for name, limit in given.items() if limit is not None})
 
     def with_sizes(self, sizes: dict[str, tuple[str, int]]) -> Within:
-        """The limits that name a size, as numbers; those whose size is not known are left out."""
+        """These limits with named sizes as numbers; limits of unknown sizes are left out."""
 
         def number(limit: float | str | None) -> float | None:
             return sizes.get(limit, ("", None))[1] if isinstance(limit, str) else limit
@@ -46,7 +46,7 @@ class Within:
 
     @property
     def named(self) -> str | None:
-        """The parameter or dimension that a limit names, if one does."""
+        """The parameter or dimension that a limit names, or None."""
         return next((each for each in (self.most, self.below) if isinstance(each, str)), None)
 
     def __str__(self) -> str:
@@ -75,12 +75,12 @@ ANY = Within()
 
 
 class Kind:
-    """A kind of parameter.  A new one is a frozen dataclass with the following four.
+    """A kind of parameter.  A subclass is a frozen dataclass that defines the following four.
 
-    what     what to give, as it follows the word "give" in a message
+    what     the values of this kind, as the word "give" in a message is continued
     example  one right value
-    wrong    values that `read` refuses, beside those that every kind refuses
-    read     the value as the function gets it; raises InputError, by `refusal`
+    wrong    values for which `read` raises InputError
+    read     converts the value to what the function gets; raises InputError, by `error`
     """
 
     @property
@@ -98,7 +98,7 @@ class Kind:
     def read(self, name: str, value: Any) -> Any:
         raise NotImplementedError
 
-    def refusal(self, name: str, value: Any, remedy: str = "") -> InputError:
+    def error(self, name: str, value: Any, remedy: str = "") -> InputError:
         """`<name> is <value>: give <what>`."""
         return InputError(f"{name} is {shown(value)}: give {self.what}{remedy}")
 

@@ -18,7 +18,7 @@ NOT_FINITE = (math.nan, math.inf, -math.inf, np.float64("nan"))
 
 @dataclass(frozen=True)
 class _Number(Kind):
-    """What kinds of one number have in common."""
+    """The base class of kinds of one number."""
 
     within: Within = ANY
 
@@ -28,7 +28,7 @@ class _Number(Kind):
 
 @dataclass(frozen=True)
 class Whole(_Number):
-    """An integer: int or one of numpy's; bool and 1.0 are none.  Read as int."""
+    """An integer, int or numpy's; not bool and not 1.0.  Read as int."""
 
     @property
     def what(self) -> str:
@@ -47,16 +47,16 @@ class Whole(_Number):
     def read(self, name: str, value: Any) -> int:
         if type(value) is not int:
             if isinstance(value, bool) or not isinstance(value, int | np.integer):
-                raise self.refusal(name, value)
+                raise self.error(name, value)
             value = int(value)
         if not self.within.contains(value):
-            raise self.refusal(name, value)
+            raise self.error(name, value)
         return value
 
 
 @dataclass(frozen=True)
 class RealNumber(_Number):
-    """One finite real number, an array of shape () too; bool is none.  Read as float."""
+    """One finite real number, or an array of shape (); not bool.  Read as float."""
 
     @property
     def what(self) -> str:
@@ -75,10 +75,10 @@ class RealNumber(_Number):
         if type(value) is not float:
             array = array_of(name, value)
             if array.ndim or array.dtype.kind == "b":
-                raise self.refusal(name, value)
+                raise self.error(name, value)
             value = float(real(name, array))
         if not (math.isfinite(value) and self.within.contains(value)):
-            raise self.refusal(name, value)
+            raise self.error(name, value)
         return value
 
 
@@ -101,16 +101,16 @@ class RationalNumber(_Number):
 
     def read(self, name: str, value: Any) -> Fraction:
         if isinstance(value, bool) or not isinstance(value, int | np.integer | Fraction):
-            raise self.refusal(name, value)
+            raise self.error(name, value)
         number = Fraction(value if isinstance(value, Fraction) else int(value))
         if not self.within.contains(number):
-            raise self.refusal(name, value)
+            raise self.error(name, value)
         return number
 
 
 @dataclass(frozen=True)
 class Random(Kind):
-    """A seed, or a Generator, which is drawn from further.  Read as a Generator."""
+    """A seed, or a Generator, whose state is advanced.  Read as a Generator."""
 
     what = "a seed, an integer at least 0, or a Generator"
     example = 0
@@ -120,5 +120,5 @@ class Random(Kind):
         if isinstance(value, np.random.Generator):
             return value
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
-            raise self.refusal(name, value)
+            raise self.error(name, value)
         return np.random.default_rng(int(value))

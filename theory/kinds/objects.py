@@ -1,4 +1,4 @@
-"""Kinds of what is no number: choices, texts, objects of a class, functions, files, lists."""
+"""Kinds of other values than numbers: choices, texts, objects, functions, files, lists."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ class Choice(Kind):
 
     def read(self, name: str, value: Any) -> Any:
         if not isinstance(value, str | int | np.integer) or isinstance(value, bool):
-            raise self.refusal(name, value)
+            raise self.error(name, value)
         if value not in self.allowed:
-            raise self.refusal(name, value)
+            raise self.error(name, value)
         return self.allowed[self.allowed.index(value)]
 
 
 @dataclass(frozen=True)
 class Truth(Kind):
-    """True or False, also as numpy has them: `bool`."""
+    """True or False, Python's or numpy's: `bool`."""
 
     what = "True or False"
     example = True
@@ -49,22 +49,22 @@ class Truth(Kind):
 
     def read(self, name: str, value: Any) -> bool:
         if not isinstance(value, bool | np.bool_):
-            raise self.refusal(name, value)
+            raise self.error(name, value)
         return bool(value)
 
 
 @dataclass(frozen=True)
 class Instance(Kind):
-    """An object of a class, which an annotation names, or of one of several.
+    """An object of a class, or of one of several classes.
 
-    `Annotated[LogLinear, Instance(LogLinear, "what log_linear makes")]` says how to get one; the
-    class alone is enough where its name says it.
+    `Annotated[LogLinear, Instance(LogLinear, "a model of log_linear")]` describes how to get one
+    where the name of the class does not.
     """
 
     of: type | tuple[type, ...]
     how: str = ""
     some: Any = None
-    """One of them, or a function that makes one; `example` where there is none is None."""
+    """An example, or a function that makes one; None if there is none."""
 
     @property
     def what(self) -> str:
@@ -82,18 +82,18 @@ class Instance(Kind):
 
     def read(self, name: str, value: Any) -> Any:
         if not isinstance(value, self.of):
-            raise self.refusal(name, value)
+            raise self.error(name, value)
         return value
 
 
 def article(word: str) -> str:
-    """a or an, by the first letter."""
+    """The article before a word: "a", or "an" before a vowel."""
     return "an" if word[:1].lower() in "aeiou" else "a"
 
 
 @dataclass(frozen=True)
 class Function(Kind):
-    """What can be called: `Callable[…]`."""
+    """A callable: `Callable[…]`."""
 
     what = "a function"
     example = staticmethod(lambda *given: given[0] if given else None)
@@ -101,32 +101,32 @@ class Function(Kind):
 
     def read(self, name: str, value: Any) -> Callable[..., Any]:
         if not callable(value):
-            raise self.refusal(name, value)
+            raise self.error(name, value)
         return value
 
 
 @dataclass(frozen=True)
 class File(Kind):
-    """Where a file is, as text or Path.  Read as Path; whether it is there is not looked up."""
+    """The path of a file, as text or Path.  Read as Path; whether it exists is not checked."""
 
-    holds: str = "what is read"
+    holds: str = ""
 
     @property
     def what(self) -> str:
-        return f"where a file with {self.holds} is"
+        return f"the path of a file{f' with {self.holds}' * bool(self.holds)}"
 
     example = Path("example.json")
     wrong = (None, object(), 1, b"a", [], ["a"])
 
     def read(self, name: str, value: Any) -> Path:
         if not isinstance(value, str | Path):
-            raise self.refusal(name, value)
+            raise self.error(name, value)
         return Path(value)
 
 
 @dataclass(frozen=True)
 class Many(Kind):
-    """Several of one kind, or of any where `each` is None: `tuple[Count, ...]`, `Iterable[Count]`.
+    """Several values of one kind (any if `each` is None): `tuple[Count, ...]`, `Iterable[Count]`.
 
     Read as `into`: list, tuple, set or frozenset.
     """
@@ -147,23 +147,23 @@ class Many(Kind):
     def wrong(self) -> tuple[Any, ...]:
         if self.each is None:
             return (None, object(), 1, 1.5, "ab", np.array(1))
-        right = [self.each.example] * 9  # so that a wrong entry is far from the first, too
+        right = [self.each.example] * 9  # so that the wrong entry is also tried far from the first
         inside = ([*before, each] for each in self.each.wrong for before in ([], right))
         return (None, object(), 1, 1.5, "ab", np.array(1), *inside)
 
     def read(self, name: str, value: Any) -> Any:
         if isinstance(value, str | bytes):
-            raise self.refusal(name, value)
+            raise self.error(name, value)
         try:
             entries = list(value)
-        except (TypeError, RuntimeError):  # tensors have reasons of their own
-            raise self.refusal(name, value) from None
+        except (TypeError, RuntimeError):  # RuntimeError: tensors
+            raise self.error(name, value) from None
         if self.each is not None:
             entries = [self.each.read(f"{name}[{i}]", entry) for i, entry in enumerate(entries)]
         try:
             return self.into(entries)
-        except TypeError:  # what no set holds
-            raise self.refusal(name, value) from None
+        except TypeError:  # entries that are not hashable, into a set
+            raise self.error(name, value) from None
 
     def narrowed(self, within: Within) -> Kind:
         if self.each is None:
@@ -227,4 +227,4 @@ class Either(Kind):
                 return kind.read(name, value)
             except InputError:
                 continue
-        raise self.refusal(name, value)
+        raise self.error(name, value)
