@@ -1,11 +1,12 @@
 """The weight language: heads and MLPs written in terms of named registers.
 
-A head says which reading asks, which answers, which is carried and where it is added.  An MLP is a
-list of words (`words.py`), each of which is added to a register.
+A head is written as query, key, value and output.  Query, key and value are linear reads of
+registers; the output names the registers that the result is added to.  An MLP is a list of
+primitives (`primitives.py`), each of which adds a function of registers to a register.
 
-The tensors, the printed lines and what they say of exactness come from the words alone.  All index
-arithmetic of the constructions is in `stream.py` and here.  Nothing is rounded: every number that a
-construction names appears in the tensors as it is.
+The tensors, the printed lines and their statements of exactness are derived from this description
+alone.  All index arithmetic of the constructions is in `stream.py` and here.  Nothing is rounded:
+every number of a construction appears unchanged in the tensors.
 """
 
 from __future__ import annotations
@@ -20,26 +21,25 @@ import torch
 from constructions.attention import Attention, Mask, Normalise
 from constructions.blocks import MLP, Block, Embed, Unembed, UnitNorm
 from constructions.margins import Margin, Restores
-from constructions.stream import Map, Reading, Stream, number, one
-from constructions.words import Times, Word
+from constructions.primitives import Primitive, Times
+from constructions.stream import LinearRead, Map, Stream, number, one
 from theory.kinds import InputError
 
-Readings = Reading | tuple[Reading, ...]
+LinearReads = LinearRead | tuple[LinearRead, ...]
 
 
 @dataclass(frozen=True)
 class Head:
     """One head: Σ_i ⟨query_t, key_i⟩ · value_i · times is added to the registers `output`.
 
-    Tuples are stacked: ⟨(a, b), (c, d)⟩ = ⟨a, c⟩ + ⟨b, d⟩, and the value of each place is
-    added to the register of the same place.  `mask` replaces that of the layer.  `margin` is a
-    proved lower bound on the smallest gap of the scores over all prompts, where scores are compared
-    and the construction has one.
+    Tuples are concatenated: ⟨(a, b), (c, d)⟩ = ⟨a, c⟩ + ⟨b, d⟩, and the i-th value is added to the
+    i-th register.  `mask` replaces the mask of the layer.  `margin` is a proved lower bound on the
+    score gap over all prompts, for heads that compare scores.
     """
 
-    query: Readings
-    key: Readings
-    value: Readings
+    query: LinearReads
+    key: LinearReads
+    value: LinearReads
     output: str | tuple[str, ...]
     times: Times = 1.0
     margin: Margin | None = None
@@ -47,10 +47,10 @@ class Head:
 
     def __str__(self) -> str:
         parts = self.query, self.key, self.value, self.output
-        query, key, value, output = map(_words, parts)
+        query, key, value, output = map(_joined, parts)
         if isinstance(self.times, Map):
             value = f"{value}·{self.times.name}"
-        elif isinstance(self.value, Reading) and len(self.value.terms) == 1:
+        elif isinstance(self.value, LinearRead) and len(self.value.terms) == 1:
             value = str(self.times * self.value)
         elif self.times != 1:
             value = f"{number(self.times)}·{value}"
@@ -62,14 +62,14 @@ def _each(parts: Any) -> tuple[Any, ...]:
     return parts if isinstance(parts, tuple) else (parts,)
 
 
-def _words(parts: Readings | str | tuple[str, ...]) -> str:
+def _joined(parts: LinearReads | str | tuple[str, ...]) -> str:
     words = [str(part) for part in _each(parts)]
     return words[0] if len(words) == 1 else f"({', '.join(words)})"
 
 
-def moved(reading: Readings, into: str | tuple[str, ...]) -> Head:
-    """A linear head that adds a reading of the token's own registers to another of them."""
-    return Head(one, one, reading, into, mask="own")
+def moved(reading: LinearReads, into: str | tuple[str, ...]) -> Head:
+    """A linear head that adds a linear read of the token's own registers to another of them."""
+    return Head(one, one, reading, into, mask="diagonal")
 
 
 def signed_pair(head: Head) -> tuple[Head, Head]:
@@ -108,33 +108,35 @@ def attention(
     return Attention(*padded, normalise=normalise, mask=masks, scale=scale)
 
 
-def mlp(stream: Stream, words: Iterable[Word]) -> MLP:
-    """The tensors of these words, side by side."""
+def mlp(stream: Stream, primitives: Iterable[Primitive]) -> MLP:
+    """The tensors of these primitives, side by side."""
     W_in, b_in = [np.zeros((stream.d_model, 0))], [np.zeros(0)]
     W_out, b_out = [np.zeros((0, stream.d_model))], np.zeros(stream.d_model)
-    for word in words:
-        for unit in word.units:
-            weights, bias = stream.matrix(unit.reads)
-            place = np.concatenate([stream.placement(name) for name in _each(unit.into)])
-            by = unit.times.matrix if isinstance(unit.times, Map) else unit.times
+    for primitive in primitives:
+        for neuron in primitive.neurons:
+            weights, bias = stream.matrix(neuron.reads)
+            place = np.concatenate([stream.placement(name) for name in _each(neuron.into)])
+            by = neuron.times.matrix if isinstance(neuron.times, Map) else neuron.times
             width = len(by) if isinstance(by, np.ndarray) else len(place)
             if weights.shape[1] == 1 < width:
-                raise InputError(f"'{word}': a reading of width 1 cannot fill {width} coordinates")
+                raise InputError(
+                    f"'{primitive}': a read of width 1 cannot fill {width} coordinates"
+                )
             if weights.shape[1] != width or np.shape(by)[1:] not in ((), (len(place),)):
                 raise InputError(
-                    f"'{word}': what is read has width {weights.shape[1]} and goes into {width} "
-                    "coordinates: they must be as many"
+                    f"'{primitive}': a read of width {weights.shape[1]} is written to {width} "
+                    "coordinates: give as many"
                 )
             W_in.append(weights)
             b_in.append(bias)
             W_out.append(by @ place if isinstance(by, np.ndarray) else by * place)
-        place = np.concatenate([stream.placement(name) for name in _each(word.into)])
-        if np.size(word.constant) not in (1, len(place)):
+        place = np.concatenate([stream.placement(name) for name in _each(primitive.into)])
+        if np.size(primitive.constant) not in (1, len(place)):
             raise InputError(
-                f"'{word}': a constant of {np.size(word.constant)} coordinates goes into "
-                f"{len(place)}: they must be as many"
+                f"'{primitive}': a constant of {np.size(primitive.constant)} coordinates is "
+                f"written to {len(place)}: give as many"
             )
-        b_out += word.constant * np.ones(len(place)) @ place
+        b_out += primitive.constant * np.ones(len(place)) @ place
     tensors = np.concatenate(W_in, axis=1), np.concatenate(b_in), np.concatenate(W_out), b_out
     return MLP(*map(torch.as_tensor, tensors))
 
@@ -142,24 +144,24 @@ def mlp(stream: Stream, words: Iterable[Word]) -> MLP:
 def block(
     stream: Stream,
     heads: Iterable[Head] = (),
-    words: Iterable[Word] = (),
+    primitives: Iterable[Primitive] = (),
     *,
     normalise: Normalise = "linear",
-    mask: Mask = "examples",
+    mask: Mask = "context-only",
     scale: float = 1.0,
     unit_norm: bool = False,
     restores: Iterable[Restores] = (),
 ) -> Block:
-    """One layer from its heads and the words of its MLP; absent parts leave no weights behind.
+    """One layer from its heads and the primitives of its MLP; absent parts have no weights.
 
-    `restores` says what its MLP makes exact again, by the construction's proof.
+    `restores` are the registers that its MLP makes exact again, by the construction's proof.
     """
-    heads, words = tuple(heads), tuple(words)
+    heads, primitives = tuple(heads), tuple(primitives)
     kind = "" if normalise == "linear" else f"{normalise} "
-    lines = [f"{kind}head: {head}" for head in heads] + [f"mlp: {word}" for word in words]
+    lines = [f"{kind}head: {head}" for head in heads] + [f"mlp: {each}" for each in primitives]
     return Block(
         attention(stream, heads, normalise, mask, scale) if heads else None,
-        mlp(stream, words) if words else None,
+        mlp(stream, primitives) if primitives else None,
         (*lines, *["unit norm"] * unit_norm),
         UnitNorm() if unit_norm else None,
         margins=tuple(head.margin for head in heads if head.margin is not None),
@@ -168,7 +170,7 @@ def block(
 
 
 def embed(stream: Stream, **columns: Mapping[str, float]) -> Embed:
-    """W_E from the token's columns, in order: the registers each is written into, and the factors.
+    """W_E from the token's columns, in order: each column's registers and their factors.
 
     `embed(stream, x={"x": 1, "u": 0.5}, y={"y": 1})`: the first d columns go into x and, halved,
     into u; the next one goes into y.
@@ -181,7 +183,7 @@ def embed(stream: Stream, **columns: Mapping[str, float]) -> Embed:
 
 
 def rows(stream: Stream, **registers: np.ndarray) -> torch.Tensor:
-    """Rows of an embedding, by register: `rows(stream, code=codes, rank=np.arange(n))`.
+    """The rows of an embedding, by register: `rows(stream, code=codes, rank=np.arange(n))`.
 
     Each array is (rows, width), or (rows,) for a register of width 1; all other registers are 0.
     """
@@ -193,21 +195,21 @@ def rows(stream: Stream, **registers: np.ndarray) -> torch.Tensor:
     )
 
 
-def unembed(stream: Stream, *readings: Reading, bias: np.ndarray | None = None) -> Unembed:
-    """W_U that reads these, side by side, and b_U if there is a bias (d_out,)."""
+def unembed(stream: Stream, *readings: LinearRead, bias: np.ndarray | None = None) -> Unembed:
+    """The unembedding whose outputs are these linear reads plus the bias (d_out,)."""
     columns, offset = _stack(stream, readings)
     if offset.any():
-        raise InputError(f"'{_words(readings)}' has a constant: give it as the bias")
+        raise InputError(f"'{_joined(readings)}' has a constant term: give it as the bias")
     return Unembed(torch.as_tensor(columns), None if bias is None else torch.as_tensor(bias))
 
 
-def _stack(stream: Stream, readings: Readings) -> tuple[np.ndarray, np.ndarray]:
+def _stack(stream: Stream, readings: LinearReads) -> tuple[np.ndarray, np.ndarray]:
     weights, biases = zip(*map(stream.matrix, _each(readings)), strict=True)
     return np.concatenate(weights, axis=1), np.concatenate(biases)
 
 
 def _padded(arrays: Sequence[np.ndarray]) -> torch.Tensor:
-    """The arrays on top of each other, with zeros behind those that are narrower."""
+    """The arrays stacked, narrower ones padded with zeros."""
     shapes = np.array([array.shape for array in arrays])
     padding = shapes.max(axis=0) - shapes
     padded = [np.pad(a, [(0, more) for more in by]) for a, by in zip(arrays, padding, strict=True)]

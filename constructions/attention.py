@@ -1,7 +1,7 @@
 """Attention heads that read the residual stream in parallel, each with a mask of its own.
 
 Shapes
-    T tokens, D = d_model, heads, d_head (what scores compare), d_value (what is carried)
+    T tokens, D = d_model, heads, d_head (width of queries and keys), d_value (width of values)
     H (…, T, D) is the residual stream; tokens are rows.
 
     Σ_h A_h(H) H W_V W_O            A_h = normalise(scale · (H W_Q + b_Q)(H W_K + b_K)ᵀ)
@@ -11,18 +11,18 @@ Shapes
     relu      relu(scores) divided by the number of attended tokens
     softmax   as usual
     hardmax   uniform over the attended tokens of largest score
-and scores that softmax or hardmax compares are multiplied by the head's sharpness (`scale`).
-A head's mask says which tokens a token attends to:
-    full      all
-    causal    itself and those before it
-    strict    those before it; the first, which has none, attends to itself
-    examples  the examples of the prompt and nothing else, so that queries neither see each other
-              nor change what the examples compute.  It is the attention of [Fu2024, Definition B.1]
-              (N tokens, the sum runs over the n examples) and of [Ahn2023].
-    own       itself alone: a linear head is then cubic in the token's own registers, and with
-              constant scores it is a linear map of them.  Under causal attention it is the
-              difference of a causal head and one of the same weights that sees the tokens before
-              (and the first token, that has none, not itself).
+Under softmax and hardmax `scale` is the sharpness, the inverse temperature β of the scores.
+`mask` is the set of tokens that a token attends to:
+    full             all
+    causal           itself and those before it
+    strictly causal  those before it; the first token, which has none, attends to itself
+    context-only     the examples of the prompt alone, so that queries neither see each other nor
+                     change the states of the examples: the attention of [Fu2024, Definition B.1]
+                     (N tokens, the sum runs over the n examples) and of [Ahn2023]
+    diagonal         itself alone: a linear head is then cubic in the token's own registers, and
+                     with constant scores it is a linear map of them.  Under causal attention it is
+                     the difference of a causal head and a strictly causal one of the same weights
+                     (whose first token attends to nothing)
 
 Linear attention needs no T × T matrix.  Without a triangular mask it is one D × D map of the
 stream,
@@ -32,8 +32,8 @@ stream,
 so T enters only through HᵀH and the last product; the causal form is O(T) too, block after block
 with a running sum of Kᵀ V.
 
-Where no token sees a later one, a sequence can grow: keys and values of the tokens so far are held,
-and `following` tokens ask them.
+Where no token sees a later one, a sequence can grow: keys and values of the tokens so far are
+cached, and the queries of the `following` tokens are compared with them.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from constructions.tensors import weight
 from theory.kinds import InputError, Positive, checked
 
 Normalise = Literal["linear", "relu", "softmax", "hardmax"]
-Mask = Literal["full", "causal", "strict", "examples", "own"]
+Mask = Literal["full", "causal", "strictly causal", "context-only", "diagonal"]
 
 CAUSAL_BLOCK = 256  # tokens per block of the causal linear sum: small enough to stay in cache
 
@@ -59,8 +59,8 @@ class Attention(nn.Module):
     """Heads that read the stream in parallel; see the module's formulas.
 
     W_Q, W_K (heads, D, d_head), W_V (heads, D, d_value), W_O (heads, d_value, D), b_Q, b_K
-    (heads, d_head); `mask` is one for all heads, or one for each.  Raises ValueError for as many
-    masks as there are no heads.
+    (heads, d_head); `mask` is one mask for all heads, or a sequence with one for each.  Raises
+    ValueError for another number of masks than heads.
     """
 
     @checked
@@ -91,7 +91,7 @@ class Attention(nn.Module):
         return self.W_Q.shape[0]
 
     def parts(self) -> list[Heads]:
-        """The heads of each mask, in the order of the first of them."""
+        """The heads grouped by mask, in the order of first occurrence."""
         tensors = (self.W_Q, self.W_K, self.W_V, self.W_O, self.b_Q, self.b_K)
         found = []
         for mask in dict.fromkeys(self.masks):
@@ -114,35 +114,35 @@ class Attention(nn.Module):
 
     @property
     def is_causal(self) -> bool:
-        """Whether no token sees a later one, nor how many there are."""
-        return set(self.masks) <= {"causal", "strict", "own"}
+        """Whether no token's state depends on later tokens or on their number."""
+        return set(self.masks) <= {"causal", "strictly causal", "diagonal"}
 
-    def held(self, leading: Sequence[int], context: int) -> list[Held]:
-        """Room for the keys and values of so many tokens, for the heads of each mask."""
-        return [Held(part, leading, context) for part in self.parts()]
+    def new_cache(self, leading: Sequence[int], context: int) -> list[Cache]:
+        """An empty cache of keys and values for `context` tokens, for the heads of each mask."""
+        return [Cache(part, leading, context) for part in self.parts()]
 
-    def following(self, H: Tensor, held: list[Held]) -> Tensor:
-        """What the heads add to tokens (…, t, D) that follow those held; they are then held too.
+    def following(self, H: Tensor, cache: list[Cache]) -> Tensor:
+        """The heads' output at tokens (…, t, D) that follow the cached ones, which they join.
 
-        The same sums as without, in another order: equal where no partial sum is rounded.
+        These are the sums of `forward` in another order: equal where no partial sum is rounded.
         """
-        added = [part.following(H, each) for part, each in zip(self.parts(), held, strict=True)]
+        added = [part.following(H, each) for part, each in zip(self.parts(), cache, strict=True)]
         return sum(added[1:], start=added[0])
 
     def forward(self, H: Tensor, n_examples: int) -> Tensor:
-        """What the heads add to the stream, (…, T, D)."""
+        """The heads' output, which is added to the stream, (…, T, D)."""
         one_map, added = self._added(H, n_examples)
         return sum(added[1:], start=added[0]) if one_map is None else sum(added, start=H @ one_map)
 
     def after(self, H: Tensor, n_examples: int) -> Tensor:
-        """The stream with what the heads add to it, (…, T, D): a fresh tensor."""
+        """The stream plus the heads' output, (…, T, D), as a new tensor."""
         one_map, added = self._added(H, n_examples)
         if one_map is None:
             return sum(added[1:], start=added[0]).add_(H)
         return sum(added, start=moved_by(H, one_map))
 
     def _added(self, H: Tensor, n_examples: int) -> tuple[Tensor | None, list[Tensor]]:
-        """A map of the stream (…, D, D), of the heads that are one, and what else is added."""
+        """The heads that are linear maps of the stream, as one (…, D, D), and the other outputs."""
         maps, added = [], []
         for part in self.parts():
             if part.is_a_map(H, n_examples):
@@ -169,7 +169,7 @@ class Heads(NamedTuple):
 
     def attended(self, H: Tensor, n_examples: int) -> Tensor:
         """The tokens that may be attended to."""
-        return H[..., :n_examples, :] if self.mask == "examples" else H
+        return H[..., :n_examples, :] if self.mask == "context-only" else H
 
     def pattern(self, H: Tensor, n_examples: int) -> Tensor:
         """The attention pattern A (…, heads, T, attended tokens)."""
@@ -177,48 +177,48 @@ class Heads(NamedTuple):
         return weights / total
 
     def hidden(self, scores: Tensor) -> Tensor:
-        """Which attended tokens (columns) each token (row) must not see."""
+        """Whether each attended token (column) is masked for each token (row)."""
         hidden = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device)
-        before = scores.shape[-1] - scores.shape[-2]  # tokens held, which precede the first row
+        before = scores.shape[-1] - scores.shape[-2]  # cached tokens, which precede the first row
         if self.mask == "causal":
             return hidden.triu_(before + 1)
-        if self.mask == "strict":
+        if self.mask == "strictly causal":
             hidden.triu_(before)
             hidden[: before == 0, 0] = False
             return hidden
-        return hidden.fill_diagonal_(False) if self.mask == "own" else hidden.logical_not_()
+        return hidden.fill_diagonal_(False) if self.mask == "diagonal" else hidden.logical_not_()
 
     def added(self, H: Tensor, n_examples: int) -> Tensor:
-        """What the heads add to the stream, (…, T, D)."""
+        """The heads' output, which is added to the stream, (…, T, D)."""
         Q, K = self.queries_keys(H, n_examples)
         V = per_head(self.attended(H, n_examples), self.W_V)
         if self.normalise == "linear" and self.mask == "causal":
             mixed = _causal_linear(Q, K, V) * self.scale
-        elif self.normalise == "linear" and self.mask == "own":
+        elif self.normalise == "linear" and self.mask == "diagonal":
             mixed = torch.linalg.vecdot(Q, K).unsqueeze(-1) * V * self.scale
         else:
             weights, total = self._weights(Q, K)
             mixed = weights @ V / total
         return self._placed(mixed)
 
-    def following(self, H: Tensor, held: Held) -> Tensor:
-        """What the heads add to tokens (…, t, D) that follow those held; they are then held too."""
-        if self.mask == "own":
+    def following(self, H: Tensor, cache: Cache) -> Tensor:
+        """The heads' output at tokens (…, t, D) that follow the cached ones, which they join."""
+        if self.mask == "diagonal":
             return self.added(H, 0)
         Q, K = self.queries_keys(H, 0)
-        K, V = held.extended(K, per_head(H, self.W_V))
+        K, V = cache.extended(K, per_head(H, self.W_V))
         weights, total = self._weights(Q, K)
         return self._placed(weights @ V / total)
 
     def _placed(self, mixed: Tensor) -> Tensor:
-        """What each head has mixed, (…, heads, T, d_value), through W_O."""
+        """The averages of values (…, heads, T, d_value), mapped by W_O."""
         return mixed.transpose(-2, -3).flatten(-2) @ self.W_O.flatten(0, 1)
 
     def is_a_map(self, H: Tensor, n_examples: int) -> bool:
-        """Whether they are one map of the stream, for fewer multiplications than by scores."""
-        if self.normalise != "linear" or self.mask not in ("full", "examples", "own"):
+        """Whether they are one linear map of the stream that costs less than their scores."""
+        if self.normalise != "linear" or self.mask not in ("full", "context-only", "diagonal"):
             return False
-        if self.mask == "own":
+        if self.mask == "diagonal":
             return all_zero(self.W_Q) and all_zero(self.W_K)  # their scores are constant
         asking, answering, D = H.shape[-2], self.attended(H, n_examples).shape[-2], H.shape[-1]
         heads, d_head, d_value = self.W_Q.shape[0], self.W_Q.shape[-1], self.W_V.shape[-1]
@@ -230,7 +230,7 @@ class Heads(NamedTuple):
     def as_a_map(self, H: Tensor, n_examples: int) -> tuple[Tensor, Tensor | None]:
         """The map (…, D, D) of the stream that they are, and what it adds to all tokens (…, 1, D)
         alike, if there is any."""
-        if self.mask == "own":
+        if self.mask == "diagonal":
             scores = torch.linalg.vecdot(self.b_Q, self.b_K) * self.scale
             return torch.einsum("h,hdv,hve->de", scores, self.W_V, self.W_O), None
         attended, grams = self.attended(H, n_examples), dict[tuple[int, ...], Tensor]()
@@ -252,16 +252,16 @@ class Heads(NamedTuple):
         return one_map, offset.unsqueeze(-2)
 
     def queries_keys(self, H: Tensor, n_examples: int) -> tuple[Tensor, Tensor]:
-        """What asks and what answers, (…, heads, T, d_head) and (…, heads, attended, d_head)."""
+        """Queries (…, heads, T, d_head) and keys (…, heads, attended, d_head)."""
         Q = per_head(H, self.W_Q) + self.b_Q.unsqueeze(-2)
         K = per_head(self.attended(H, n_examples), self.W_K) + self.b_K.unsqueeze(-2)
         return Q, K
 
     def _weights(self, Q: Tensor, K: Tensor) -> tuple[Tensor, Tensor | float]:
-        """The pattern before normalisation, and what it has to be divided by, row by row.
+        """The pattern before normalisation, and the divisor of each row.
 
-        Dividing what the values sum to costs less than dividing the pattern, and the hardmax
-        average of whole numbers is then rounded only once.
+        Dividing the sums of values costs less than dividing the pattern, and the hardmax average
+        of integers is then rounded only once.
         """
         scores = Q @ K.transpose(-1, -2)
         hidden = self.hidden(scores)
@@ -274,33 +274,35 @@ class Heads(NamedTuple):
         # Neither the hardmax nor the shift by the largest score has a gradient.
         largest = scores.detach().amax(-1, keepdim=True)
         if self.normalise == "softmax":
-            # Differences first: those of whole numbers are exact, also in short formats.
+            # Differences first: those of integers are exact, also in short dtypes.
             weights = ((scores - largest) * self.scale).exp()
         else:
             weights = scores.detach().eq_(largest)
         return weights, weights.sum(-1, keepdim=True)
 
 
-class Held:
-    """Keys (…, heads, tokens, d_head) and values of the tokens so far, of the heads of one mask,
-    in tensors that have room for `context` tokens."""
+class Cache:
+    """The cached keys (…, heads, tokens, d_head) and values of the heads of one mask.
+
+    The tensors are allocated for `context` tokens.
+    """
 
     def __init__(self, heads: Heads, leading: Sequence[int], context: int) -> None:
-        context = 0 if heads.mask == "own" else context  # what only sees itself holds nothing
+        context = 0 if heads.mask == "diagonal" else context  # a diagonal head caches nothing
         self.keys, self.values = (
             W.new_empty(*leading, len(W), context, W.shape[-1]) for W in (heads.W_K, heads.W_V)
         )
         self.count = 0
 
     def extended(self, K: Tensor, V: Tensor) -> tuple[Tensor, Tensor]:
-        """All keys and values, with these of the next tokens behind those held."""
+        """Append the keys and values of the next tokens; returns all of them."""
         start, self.count = self.count, self.count + K.shape[-2]
         self.keys[..., start : self.count, :] = K
         self.values[..., start : self.count, :] = V
         return self.keys[..., : self.count, :], self.values[..., : self.count, :]
 
-    def branched(self, count: int) -> Held:
-        """The same for `count` copies of each sequence, (…, count, heads, tokens, d_head)."""
+    def branched(self, count: int) -> Cache:
+        """The cache for `count` copies of each sequence, (…, count, heads, tokens, d_head)."""
         other = copy(self)
         other.keys, other.values = (
             M.unsqueeze(-4).repeat_interleave(count, -4) for M in (self.keys, self.values)

@@ -1,6 +1,6 @@
-"""What a transformer is made of: embeddings, blocks of heads and an MLP, and the unembedding.
+"""The parts of a transformer: embeddings, blocks of heads and an MLP, and the unembedding.
 
-`Stack` is what the analysis of weights (`exactness.py`, `softmax.py`) reads of a model.
+`Stack` is the part of a model that the analysis of weights reads (`exactness.py`, `softmax.py`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import layer_norm
 
-from constructions.attention import Attention, Held
+from constructions.attention import Attention, Cache
 from constructions.interface import Model
 from constructions.margins import Margin, Restores
 from constructions.stream import Stream
@@ -29,14 +29,14 @@ class MLP(nn.Module):
         self.W_out, self.b_out = weight(W_out), weight(b_out)
 
     def forward(self, H: Tensor) -> Tensor:
-        """What the MLP adds to the stream, (…, T, D)."""
-        # As one matrix: a compiler then finds the sign of what passes relu in what is kept anyway.
+        """The MLP's output, which is added to the stream, (…, T, D)."""
+        # As one matrix: a compiler then needs no further tensor for the gradient of relu.
         rows = H.flatten(0, -2)
         return ((rows @ self.W_in + self.b_in).relu() @ self.W_out + self.b_out).view(H.shape)
 
 
 class UnitNorm(nn.Module):
-    """H / ‖H‖ for each token, (…, T, D); a token of length 0 has no direction and becomes NaN."""
+    """H / ‖H‖ for each token, (…, T, D); a token of norm 0 becomes NaN."""
 
     def forward(self, H: Tensor) -> Tensor:
         return H / torch.linalg.vector_norm(H, dim=-1, keepdim=True)
@@ -57,12 +57,11 @@ class LayerNorm(nn.Module):
 
 
 class Block(nn.Module):
-    """A layer: heads, then an MLP, then the normalisation of what they have been added to.
+    """A layer: heads, then an MLP, then a normalisation of the stream; each may be absent.
 
-    Each of the three may be absent.  `lines` says in words what it does, and `margins` the smallest
-    score gap of each head and `restores` what the MLP makes exact again, if the construction has
-    proved them.  The layer norms `ln1` and `ln2`
-    are what trained heads and MLPs see the stream through.
+    `lines` describe the layer in words.  If the construction has proved them, `margins` are the
+    smallest score gaps of the heads, and `restores` the registers that the MLP makes exact again.
+    The layer norms `ln1` and `ln2` are applied to the inputs of trained heads and MLPs.
     """
 
     def __init__(
@@ -83,12 +82,12 @@ class Block(nn.Module):
         self.restores = restores
         self.ln1, self.ln2 = ln1, ln2
 
-    def forward(self, H: Tensor, n_examples: int, held: list[Held] | None = None) -> Tensor:
-        """The stream after the layer; of tokens that follow others, if those are `held`."""
-        # What a part adds is a fresh tensor, so the stream is added to it in place: in long prompts
-        # the memory traffic of one more tensor is a good part of a layer's cost.
-        if self.attn is not None and held is not None:
-            H = self.attn.following(normed(H, self.ln1), held).add_(H)
+    def forward(self, H: Tensor, n_examples: int, cache: list[Cache] | None = None) -> Tensor:
+        """The stream after the layer; given a `cache`, that of the tokens that follow it."""
+        # The output of a part is a new tensor, so the stream is added to it in place: in long
+        # prompts the memory traffic of one more tensor is a good part of a layer's cost.
+        if self.attn is not None and cache is not None:
+            H = self.attn.following(normed(H, self.ln1), cache).add_(H)
         elif self.attn is not None and self.ln1 is None:
             H = self.attn.after(H, n_examples)
         elif self.attn is not None:
@@ -104,7 +103,7 @@ def normed(H: Tensor, norm: LayerNorm | None) -> Tensor:
 
 
 def _sizes(attn: Attention | None, mlp: MLP | None) -> tuple[str, ...]:
-    """What can be said of weights that were not written in words."""
+    """A description of weights that were not written as heads and primitives."""
     lines = []
     if attn is not None:
         heads, width = plural(attn.n_heads, "head"), attn.W_Q.shape[-1]
@@ -120,8 +119,10 @@ def plural(count: int, what: str) -> str:
 
 
 class Embed(nn.Module):
-    """Tokens to the stream (…, T, D): rows of W_E (d_in, D) for whole numbers (…, T), which name
-    them, and tokens @ W_E for vectors (…, T, d_in)."""
+    """The embedding of tokens, (…, T, D), by W_E (d_in, D).
+
+    Integers (…, T) are indices of rows of W_E; vectors (…, T, d_in) are multiplied by W_E.
+    """
 
     def __init__(self, W_E: Tensor) -> None:
         super().__init__()
@@ -132,7 +133,7 @@ class Embed(nn.Module):
 
 
 class PosEmbed(nn.Module):
-    """T rows of W_pos (positions, D) from `first` on, which are added to the embedded tokens."""
+    """The embedding of T positions from `first` on, rows of W_pos (positions, D)."""
 
     def __init__(self, W_pos: Tensor) -> None:
         super().__init__()
@@ -143,7 +144,7 @@ class PosEmbed(nn.Module):
 
 
 class Unembed(nn.Module):
-    """The stream (…, T, D) to outputs (…, T, d_out): W_U (D, d_out), and b_U (d_out,) if given."""
+    """The outputs H W_U + b_U, (…, T, d_out); W_U (D, d_out), and b_U (d_out,) or None."""
 
     def __init__(self, W_U: Tensor, b_U: Tensor | None = None) -> None:
         super().__init__()
@@ -157,12 +158,11 @@ class Unembed(nn.Module):
 
 @dataclass(frozen=True)
 class Stage:
-    """A layer invariant, a line of a construction's proof: after `after` layers, times·register is
-    what `holds` returns.
+    """A layer invariant of a construction's proof: after `after` layers, times·register = `holds`.
 
-    `holds` is a function of the model's inputs, written with the functions of `theory`: of tokens
-    (…, T) it returns (…, T, width), the prefix left out; of a number system, X, y and queries a row
-    for each answer.
+    `holds` is a function of the model's inputs, written with the functions of `theory`.  For tokens
+    (…, T) it returns (…, T, width), without the prefix; for a number system, X, y and queries it
+    returns a row for each answer.
     """
 
     after: int
@@ -175,9 +175,9 @@ class Stage:
 
 
 class Stack(Model):
-    """Embedding, blocks and unembedding of a model, and what its construction has proved of them.
+    """Embedding, blocks and unembedding of a model, with what its construction has proved.
 
-    `stream` are its named registers; `stages` say what stands where, and `at_most` bounds
+    `stream` are its named registers, `stages` its layer invariants, and `at_most` bounds on
     registers.
     """
 

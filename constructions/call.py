@@ -19,10 +19,10 @@ SHORT = 24  # characters of a list that is written out
 
 @dataclass(frozen=True)
 class Call:
-    """A call of a construction; its text is Python, with what is no number or word abbreviated.
+    """A call of a construction; as text it is Python, with arrays and objects abbreviated.
 
     builder    the construction, as it is imported
-    arguments  those that are not its defaults, by name
+    arguments  the arguments that differ from the defaults, by name
     """
 
     builder: Callable[..., Any]
@@ -33,16 +33,16 @@ class Call:
         return f"{self.builder.__name__}({', '.join(given)})"
 
     def value(self, name: str) -> Any:
-        """What an argument is, given or by default."""
+        """The value of an argument, given or by default."""
         default = inspect.signature(self.builder).parameters[name].default
         return self.arguments.get(name, default)
 
 
 def construction(function: F) -> F:
-    """A `checked` function that returns a model which carries the call that built it.
+    """Decorate a `checked` function that returns a model: the model's `call` is then this call.
 
-    The model's `name` is the text of the call.  Of constructions that call each other the outermost
-    one is recorded.
+    The model's `name` is the text of the call.  If constructions call each other, the outermost
+    call is recorded.
     """
     signature = inspect.signature(function)
     defaults = {name: each.default for name, each in signature.parameters.items()}
@@ -61,7 +61,7 @@ def construction(function: F) -> F:
 
 
 def _copied(value: Any) -> Any:
-    """An array or a tensor of its own, which the caller cannot change."""
+    """A copy of an array or a tensor, which the caller cannot change."""
     if isinstance(value, np.ndarray):
         return value.copy()
     return value.detach().clone() if isinstance(value, Tensor) else value
@@ -72,7 +72,7 @@ def _equal(value: Any, default: Any) -> bool:
 
 
 def _written(value: Any) -> str:
-    """A number, a word, a formula or a short list as Python writes it; else a name or a class."""
+    """A number, a text, a formula or a short list as Python writes it; else a name or a class."""
     if isinstance(value, np.ndarray) and value.ndim == 1:
         value = value.tolist()
     if isinstance(value, Tensor | np.ndarray):
@@ -86,5 +86,5 @@ def _written(value: Any) -> str:
         return text if len(text) <= SHORT else f"<{type(value).__name__} of {len(value)}>"
     if name := getattr(value, "name", None) or getattr(value, "__name__", None):
         return str(name)
-    written = type(value).__str__ is not object.__str__  # a formula, say
+    written = type(value).__str__ is not object.__str__  # such as a formula
     return repr(str(value)) if written else type(value).__name__

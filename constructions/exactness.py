@@ -171,7 +171,7 @@ def _mixed(model: Stack, block: Block, h: int, scores: Numbers, V: Numbers) -> N
     attn = block.attn
     if attn is None or attn.normalise != "linear":
         return V
-    tokens = 1 if attn.masks[h] == "own" else model.interface.context or math.inf
+    tokens = 1 if attn.masks[h] == "diagonal" else model.interface.context or math.inf
     return tokens * attn.scale * scores[0] * V[0], attn.scale * scores[1] * V[1]
 
 

@@ -1,9 +1,9 @@
 """The residual stream, divided into named registers.
 
-A construction never writes an index.  It names registers (`x`, `u`, `estimate`), forms linear
-combinations of them (`2 * u - x`, `u @ Map(W, "W")`), and lets `assembly.py` turn these into weight
-matrices.  The names stay on the model: they print, they label plots, and they tell which rows of a
-trained model to compare with.
+A construction never writes an index.  It names registers (`x`, `u`, `estimate`) and forms linear
+combinations of them (`2 * u - x`, `u @ Map(W, "W")`), which `assembly.py` turns into weight
+matrices.  The model keeps the names: it prints them, plots are labelled by them, and rows of
+trained weights are compared by them.
 
     >>> stream = Stream(x=3, u=3, y=1)
     >>> stream.d_model
@@ -26,11 +26,11 @@ from theory.kinds import InputError
 
 LAYER, LISTED = 2**15, 2**9  # bytes of a layer beside its weights, and of its place in a list
 MOST_LISTED = 10_000  # layers of a model
-CONSTANT = "1"  # the name under which a reading refers to the number one (a bias, not a register)
+CONSTANT = "1"  # the name of the number one in a linear read (a bias, not a register)
 
 
 def number(value: float) -> str:
-    """A weight as a theorem would print it: powers of two as powers, whole numbers as such."""
+    """A weight as text: powers of two as powers, integers without a decimal point."""
     sign = "−" if value < 0 else ""
     mantissa, exponent = np.frexp(abs(value))
     if mantissa == 0.5 and not 0 <= exponent - 1 <= 3:
@@ -41,7 +41,7 @@ def number(value: float) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Map:
-    """A matrix (width in, width out) with the name under which it prints: `u @ Map(W, "W")`."""
+    """A matrix (width in, width out) with a name that is printed: `u @ Map(W, "W")`."""
 
     matrix: np.ndarray
     name: str
@@ -73,16 +73,16 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Reading:
-    """A linear combination of registers, of one width, e.g. `2·u − x`; `one` is the constant 1.
+class LinearRead:
+    """A linear read: a linear combination of registers, such as `2·u − x`; `one` is the constant 1.
 
-    A constant is added to every coordinate of what it is added to.
+    A constant is added to every coordinate.
     """
 
     terms: tuple[Term, ...]
     width: int
 
-    def __add__(self, other: Reading) -> Reading:
+    def __add__(self, other: LinearRead) -> LinearRead:
         wider, narrow = (self, other) if self.width >= other.width else (other, self)
         scalar = narrow.width == 1 and all(term.is_constant for term in narrow.terms)
         if self.width != other.width and not scalar:
@@ -95,29 +95,29 @@ class Reading:
             key = term.register, term.map
             sums[key] = sums.get(key, 0.0) + term.factor
         terms = (Term(name, value, by) for (name, by), value in sums.items() if value != 0)
-        return Reading(tuple(terms), wider.width)
+        return LinearRead(tuple(terms), wider.width)
 
-    def __rmul__(self, factor: float) -> Reading:
+    def __rmul__(self, factor: float) -> LinearRead:
         scaled = (replace(term, factor=factor * term.factor) for term in self.terms)
-        return Reading(tuple(term for term in scaled if term.factor != 0), self.width)
+        return LinearRead(tuple(term for term in scaled if term.factor != 0), self.width)
 
-    def __matmul__(self, by: Map) -> Reading:
+    def __matmul__(self, by: Map) -> LinearRead:
         if len(by.matrix) != self.width or any(term.map is not None for term in self.terms):
             raise InputError(
                 f"cannot map '{self}' (width {self.width}) by {by.name} {by.matrix.shape}: give a "
                 "matrix with a row for each coordinate, and map a reading once"
             )
-        return Reading(tuple(replace(term, map=by) for term in self.terms), by.matrix.shape[1])
+        return LinearRead(tuple(replace(term, map=by) for term in self.terms), by.matrix.shape[1])
 
-    def __neg__(self) -> Reading:
+    def __neg__(self) -> LinearRead:
         return -1.0 * self
 
-    def __sub__(self, other: Reading) -> Reading:
+    def __sub__(self, other: LinearRead) -> LinearRead:
         return self + (-other)
 
     @property
     def constant(self) -> np.ndarray:
-        """What is added to each coordinate, (width,)."""
+        """The constant term, (width,)."""
         parts = (
             term.factor * (np.ones(self.width) if term.map is None else term.map.matrix[0])
             for term in self.terms
@@ -126,8 +126,8 @@ class Reading:
         return sum(parts, start=np.zeros(self.width))
 
     @property
-    def without_constant(self) -> Reading:
-        """The registers of it."""
+    def without_constant(self) -> LinearRead:
+        """The linear read without its constant term."""
         terms = tuple(term for term in self.terms if term.register != CONSTANT)
         return replace(self, terms=terms)
 
@@ -139,7 +139,7 @@ class Reading:
         return text or "0"
 
 
-one = Reading((Term(CONSTANT, 1.0),), 1)
+one = LinearRead((Term(CONSTANT, 1.0),), 1)
 
 
 class Stream:
@@ -163,12 +163,12 @@ class Stream:
         self.d_model: int = stops[-1]
         self.fits(1)
 
-    def fits(self, layers: int, heads: int = 1, *, units: int = 0, shared: bool = False) -> None:
+    def fits(self, layers: int, heads: int = 1, *, neurons: int = 0, shared: bool = False) -> None:
         """Raise ValueError unless the memory holds so many layers of so many full heads, each of
         which reads the widest register, and of MLPs with so many units, and for more layers than
         are built in minutes; `shared` layers are one, listed so many times."""
         layers = min(layers, 10**300)  # which a float can show
-        each = 4 * heads * max(self.widths.values()) + 2 * units
+        each = 4 * heads * max(self.widths.values()) + 2 * neurons
         listed = min(layers, MOST_LISTED) if shared else layers
         count, width = min(layers, 10**300), min(self.d_model, 10**300)  # which a float can show
         machine.fits_in_memory(
@@ -188,13 +188,13 @@ class Stream:
     def __iter__(self) -> Iterator[str]:
         return iter(self.widths)
 
-    def read(self, name: str) -> Reading:
-        """The reading that is just this register."""
+    def read(self, name: str) -> LinearRead:
+        """The linear read of this register."""
         self[name]
-        return Reading((Term(name, 1.0),), self.widths[name])
+        return LinearRead((Term(name, 1.0),), self.widths[name])
 
-    def matrix(self, reading: Reading) -> tuple[np.ndarray, np.ndarray]:
-        """Weights (D, width) and bias (width,) with `H @ weights + bias` = the reading of H."""
+    def matrix(self, reading: LinearRead) -> tuple[np.ndarray, np.ndarray]:
+        """Weights (D, width) and bias (width,) of a linear read: `H @ weights + bias`."""
         weights = np.zeros((self.d_model, reading.width))
         for term in reading.without_constant.terms:
             span = self[term.register]
@@ -208,7 +208,7 @@ class Stream:
         return weights, reading.constant
 
     def placement(self, name: str) -> np.ndarray:
-        """Weights (width, D) that write a vector into this register and nowhere else."""
+        """Weights (width, D) that write a vector to this register and to no other."""
         weights, _ = self.matrix(self.read(name))
         return weights.T
 

@@ -205,8 +205,8 @@ class Decoder:
             "give fewer or shorter ones",
         )
         self.model, self.count = model, 0
-        self.held = [
-            [] if block.attn is None else block.attn.held(leading, context)
+        self.cache = [
+            [] if block.attn is None else block.attn.new_cache(leading, context)
             for block in model.blocks
         ]
 
@@ -216,13 +216,13 @@ class Decoder:
             H = self.model.embed(part)
             if self.model.pos_embed is not None:
                 H = H + self.model.pos_embed(part.shape[-1], self.count)
-            for block, held in zip(self.model.blocks, self.held, strict=True):
-                H = block(H, 0, held)
+            for block, cache in zip(self.model.blocks, self.cache, strict=True):
+                H = block(H, 0, cache)
             self.count += part.shape[-1]
         return self.model.unembedding(self.model.seen(H[..., -1:, :]))
 
     def branched(self, count: int) -> Decoder:
         """The same for `count` copies of each prompt, (…, count, T), which go on as they may."""
         other = copy(self)
-        other.held = [[part.branched(count) for part in parts] for parts in self.held]
+        other.cache = [[part.branched(count) for part in parts] for parts in self.cache]
         return other

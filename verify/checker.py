@@ -20,9 +20,10 @@ FIELDS = """kind name letters length prefix hops examples model; kind size first
 kind name letters length prefix automaton start examples model; rule mask Q K V O b_Q b_K;
 kind name d n steps order start alpha prompt points examples model; in b_in out b_out; reads rows;
 kind name automaton start stages answer; embed positions blocks unembed b_unembed; heads mlp"""
-WORDS = r"""(?x)name=.*|rows=-1|rule="(?:linear|hardmax)"|mask="(?:full|causal|strict|examples|own)"
-|(?!rule|mask|kind)\w*=([0-9]{1,5}|"-?[0-9]+(?:/[0-9]+)?")|start="(?:gram|identity)"
-|prompt="[xyq][0-9_]+"|kind="(?:polynomial|sequences|cascade|counter|latch|table)" """
+WORDS = r"""(?x)name=.*|rows=-1|(?!rule|mask|kind)\w*=([0-9]{1,5}|"-?[0-9]+(?:/[0-9]+)?")
+|rule="(?:linear|hardmax)"|mask="(?:full|(?:strictly\ )?causal|context-only|diagonal)"
+|prompt="[xyq][0-9_]+"|start="(?:gram|identity)"
+|kind="(?:polynomial|sequences|cascade|counter|latch|table)" """
 
 
 def require(holds: bool, words: str) -> None:
@@ -85,8 +86,8 @@ def run(R: Numbers, model: Any, H: Any, examples: int, gaps: list[set[Any]]) -> 
             Q, K = R.affine(H, head["Q"], head["b_Q"]), R.affine(H, head["K"], head["b_K"])
             V, mixed = R.mul(H, head["V"]), list[Any]()
             for t, q in enumerate(Q):
-                ends = {"causal": t + 1, "strict": max(t, 1), "full": len(H), "examples": examples}
-                which = [t] if head["mask"] == "own" else range(ends[head["mask"]])
+                ends = {"full": len(H), "context-only": examples, "strictly causal": max(t, 1)}
+                which = range(t * (head["mask"] == "diagonal"), ends.get(head["mask"], t + 1))
                 shares = [R.dot(q, K[j]) for j in which]
                 if {"linear": False, "hardmax": True}[head["rule"]]:
                     best = [s == max(shares) for s in shares]

@@ -63,7 +63,7 @@ def program(first: str, hops: int) -> list[Look]:
     if first == "before" and hops == 1:
         return [("causal", "at", "place", {"before": "letter"}), match]
     require(first == "behind", f"no program of {hops} hops begins {first}")
-    looks: list[Look] = [("strict", "letter", "letter", {"at": "after"})]
+    looks: list[Look] = [("strictly causal", "letter", "letter", {"at": "after"})]
     while hops:
         bit, hops = hops % 2, hops // 2
         takes = ["answer"] * bit + ["at"] * (hops > 0)

@@ -40,10 +40,10 @@ from constructions.arithmetic.sums import Sums
 from constructions.assembly import Head, block, rows, unembed
 from constructions.blocks import Embed, PosEmbed, Stage
 from constructions.call import construction
-from constructions.stream import Map, Reading, Stream
+from constructions.primitives import Move
+from constructions.stream import LinearRead, Map, Stream
 from constructions.tokens import rows_fit
 from constructions.transformer import Transformer
-from constructions.words import Move
 from theory.arithmetic.adder import (
     FLOAT64_BITS,
     candidates,
@@ -116,8 +116,8 @@ def adder(
     return Transformer(
         Embed(pad(embedded, (0, 0, 0, 1))),  # "=" is 0
         [
-            block(stream, sum(adding, start=()), mask="strict"),
-            block(stream, [carry], [Move(stream.read("raw"), "low")], mask="strict"),
+            block(stream, sum(adding, start=()), mask="strictly causal"),
+            block(stream, [carry], [Move(stream.read("raw"), "low")], mask="strictly causal"),
         ],
         unembed(stream, sum(read, start=bump)),
         pos_embed=PosEmbed(rows(stream, second=np.eye(3)[1], equals=np.eye(3)[2])),
@@ -144,7 +144,7 @@ def _heads(stream: Stream, angle: str, into: str) -> tuple[Head, ...]:
     own, here = stream.read(angle), stream.read("here")
     if own.width == 1:
         return (Head(own, own, here, into),)
-    conjugate: Reading = own @ CONJUGATE
+    conjugate: LinearRead = own @ CONJUGATE
     return (
         Head(own, conjugate, here, into, times=COSINE),
         Head(own @ SWAPPED, own, here, into, times=SINE),

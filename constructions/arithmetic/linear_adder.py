@@ -38,7 +38,7 @@ def linear_adder(largest: Count) -> Transformer:
     number = stream.read("number")
     return Transformer(
         Embed(rows(stream, number=np.append(np.arange(L + 1.0), 0.0))),
-        [block(stream, [average(number, "number")], normalise="hardmax", mask="strict")],
+        [block(stream, [average(number, "number")], normalise="hardmax", mask="strictly causal")],
         unembed(stream, number @ Map(4 * answers[None], "4c"), bias=-(answers**2)),
         interface=Sums(L + 1, len(answers), 1.0),
         stream=stream,

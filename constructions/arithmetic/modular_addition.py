@@ -64,11 +64,11 @@ def of_neurons(neurons: Neurons, *, margin: float | None, source: str) -> Transf
     squares = []
     for u, v, w in zip(*neurons, strict=True):
         z = stream.read("a") @ Map(u[:, None], "u") + stream.read("b") @ Map(v[:, None], "v")
-        squares.append(Head(z, z, equals, "number", times=Map(w[None], "w"), mask="own"))
+        squares.append(Head(z, z, equals, "number", times=Map(w[None], "w"), mask="diagonal"))
     at = np.eye(3)
     return Transformer(
         Embed(rows(stream, number=np.eye(p + 1)[:, :p])),
-        [block(stream, gather, mask="strict"), block(stream, squares)],
+        [block(stream, gather, mask="strictly causal"), block(stream, squares)],
         unembed(stream, number),
         pos_embed=PosEmbed(rows(stream, first=at[0], second=at[1], equals=at[2])),
         interface=Sums(p, p, margin),

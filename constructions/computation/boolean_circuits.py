@@ -47,10 +47,10 @@ from numpy.typing import ArrayLike
 from constructions.assembly import Head, block, rows, unembed
 from constructions.blocks import Embed, PosEmbed, Stage
 from constructions.call import construction
-from constructions.stream import Map, Reading, Stream, one
+from constructions.primitives import And, Move, Primitive
+from constructions.stream import LinearRead, Map, Stream, one
 from constructions.tokens import Tokens, placed, sizes
 from constructions.transformer import Transformer
-from constructions.words import And, Move, Word
 from theory.computation.boolean_circuits import NAND, TABLES, Circuit
 from theory.computation.circuit_prompts import read_gates
 from theory.kinds import Count, InputError, Integers, Positive, Within
@@ -136,7 +136,7 @@ def circuit_evaluator(
     value, address, j, square = map(stream.read, ("value", "address", "j", "square"))
     wires, here = np.arange(n + G - 1), np.arange(T + 1)
 
-    def fetched(c: int, carries: Reading, into: str) -> Head:
+    def fetched(c: int, carries: LinearRead, into: str) -> Head:
         place = float(parts) * j - float((parts - 1) * n + parts**2 * G - c) * one
         return placed(place, (j, square), carries, into)
 
@@ -192,7 +192,7 @@ def _signed(nand: bool, tokens: np.ndarray) -> np.ndarray:
     return 2 * read_gates(tokens, nand)["value"] - 1
 
 
-def _tabled(stream: Stream) -> list[Word]:
+def _tabled(stream: Stream) -> list[Primitive]:
     """2f(x, y) − 1 of the table f, a gate for each of its bits."""
     x, y, table = map(stream.read, ("x", "y", "table"))
     cases = [
@@ -207,7 +207,7 @@ def _tabled(stream: Stream) -> list[Word]:
     return [*cases, Move(-one, "result")]
 
 
-def _nand(stream: Stream) -> list[Word]:
+def _nand(stream: Stream) -> list[Primitive]:
     """1 − 2 relu(x + y − 1)."""
     return [And((stream.read("x"), stream.read("y")), "result", -2.0), Move(one, "result")]
 
@@ -217,5 +217,5 @@ def _bits() -> np.ndarray:
     return (np.arange(TABLES)[:, None] >> np.arange(4) & 1).astype(np.float64)
 
 
-def _is(bit: Reading, value: int) -> Reading:
+def _is(bit: LinearRead, value: int) -> LinearRead:
     return bit if value else one - bit

@@ -21,10 +21,10 @@ from constructions.assembly import Head, block, rows, unembed
 from constructions.blocks import Block, Embed, PosEmbed, Stage, Unembed
 from constructions.call import construction
 from constructions.margins import Margin
-from constructions.stream import Map, Reading, Stream, one
+from constructions.primitives import And
+from constructions.stream import LinearRead, Map, Stream, one
 from constructions.tokens import Tokens, latest, placed, sizes
 from constructions.transformer import Transformer
-from constructions.words import And
 from theory.kinds import Count
 
 SOURCE = "proved in constructions/computation/circuit_examples.py"
@@ -88,7 +88,7 @@ def _mean_side(words: np.ndarray) -> np.ndarray:
     return (np.cumsum(sides, axis=-1) / count)[..., None]
 
 
-def _bit(stream: Stream, answer: Reading, delta: float = 1.0) -> Unembed:
+def _bit(stream: Stream, answer: LinearRead, delta: float = 1.0) -> Unembed:
     """Whether the register is above δ/2: logits δ and 2·answer."""
     return unembed(stream, answer @ Map(np.array([[0.0, 2.0]]), "bit"), bias=np.array([delta, 0.0]))
 

@@ -32,11 +32,11 @@ import numpy as np
 
 from constructions.assembly import block, rows, unembed
 from constructions.blocks import Block, Embed, Stage
-from constructions.stream import Map, Reading, Stream, one
+from constructions.primitives import And as AllOf
+from constructions.primitives import Move, Primitive, Step
+from constructions.stream import LinearRead, Map, Stream, one
 from constructions.tokens import Tokens, average, inverse, per_token, sizes
 from constructions.transformer import Transformer
-from constructions.words import And as AllOf
-from constructions.words import Move, Step, Word
 from theory.computation.conjunctions import START, Conjunctions, stripped
 from theory.computation.counting import (
     And,
@@ -137,7 +137,7 @@ class _Compiled:
 
     def layer(self, number: int) -> Block:
         """Sums of what is known before this layer, and the bits that it makes known."""
-        words = list[Word]()
+        words = list[Primitive]()
         for formula, name in self.bits.items():
             if self.level(formula) == number:
                 words += self.cases(formula, name)
@@ -147,7 +147,7 @@ class _Compiled:
         heads = [average(tuple(sums.values()), tuple(sums))] if sums else []
         return block(self.stream, heads, words, normalise="hardmax", mask="causal")
 
-    def sum(self, terms: Terms) -> Reading:
+    def sum(self, terms: Terms) -> LinearRead:
         """Σ a·φ at a token, 0 at BOS."""
         found = 0.0 * self.among({START})
         for a, counted in terms:
@@ -156,17 +156,17 @@ class _Compiled:
             found += a * (self.among({*self.alphabet}) - here if no else here)
         return found
 
-    def here(self, formula: Formula) -> Reading:
+    def here(self, formula: Formula) -> LinearRead:
         """Whether a formula without negations in front of it holds at a token."""
         if self.level(formula):
             return self.stream.read(self.bits[formula])
         return self.among({symbol for case in self.split(formula) for symbol in case.symbols})
 
-    def cases(self, formula: Formula, into: str) -> list[Word]:
+    def cases(self, formula: Formula, into: str) -> list[Primitive]:
         """[the formula holds], added to a register: some words for each of its conjunctions."""
-        found = list[Word]()
+        found = list[Primitive]()
         for case in self.split(formula):
-            guards, new = list[Reading](), None
+            guards, new = list[LinearRead](), None
             if len(case.symbols) <= len(self.alphabet):
                 guards.append(self.among(case.symbols))
             for comparison, holds in case.literals:
@@ -184,7 +184,7 @@ class _Compiled:
                 found.append(Step(reads, 0.75, into, margin=0.5, times=factor))
         return found
 
-    def reading(self, terms: Terms, side: float, t: int, guards: list[Reading]) -> Reading:
+    def reading(self, terms: Terms, side: float, t: int, guards: list[LinearRead]) -> LinearRead:
         """±C(Z − t)/N, less K for each guard that is 0."""
         reach = self.C * (sum(abs(a) for a, _ in terms) + abs(t))
         K = 2.0 ** int(reach + 1).bit_length()
@@ -200,7 +200,7 @@ class _Compiled:
             found -= K * (one - guard)
         return found
 
-    def among(self, symbols: Collection[str]) -> Reading:
+    def among(self, symbols: Collection[str]) -> LinearRead:
         """Whether the symbol is one of these."""
         name = f"[{', '.join(sorted(symbol or 'BOS' for symbol in symbols))}]"
         column = np.array([[float(symbol in symbols)] for symbol in self.split.symbols])

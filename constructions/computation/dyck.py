@@ -42,10 +42,10 @@ from constructions.assembly import block, rows, unembed
 from constructions.blocks import Block, Embed, PosEmbed, Stage
 from constructions.call import construction
 from constructions.margins import Margin, Restores, sharpening
-from constructions.stream import Map, Reading, Stream, one
+from constructions.primitives import Step
+from constructions.stream import LinearRead, Map, Stream, one
 from constructions.tokens import Tokens, average, counted, inverse, per_token, sizes, written
 from constructions.transformer import Transformer
-from constructions.words import Step
 from theory.computation.dyck import balances, is_dyck, match_types
 from theory.kinds import Count, Positive
 
@@ -156,7 +156,7 @@ def _verdict(stream: Stream, C: float) -> Block:
     return block(stream, [head], words, normalise="hardmax", mask="causal", restores=restores)
 
 
-def _at_least(number: int, reads: Reading, into: str) -> Step:
+def _at_least(number: int, reads: LinearRead, into: str) -> Step:
     """[reads ≥ number] for whole numbers, or what is within a quarter of them."""
     return Step(reads, number - 0.25, into, margin=0.5)
 

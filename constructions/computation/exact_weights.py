@@ -71,9 +71,11 @@ class ExactHead:
 
     def seen(self, token: int, n_tokens: int) -> range:
         """The tokens that a token may attend to."""
-        if self.mask == "own":
+        if self.mask == "diagonal":
             return range(token, token + 1)
-        return range({"causal": token + 1, "strict": max(token, 1)}.get(self.mask, n_tokens))
+        return range(
+            {"causal": token + 1, "strictly causal": max(token, 1)}.get(self.mask, n_tokens)
+        )
 
 
 @dataclass(frozen=True)
@@ -192,7 +194,7 @@ def _translatable(model: Transformer) -> None:
     for attn in model.attentions:
         if attn.normalise != "hardmax":
             part = f"{attn.normalise} attention"
-        if "examples" in attn.masks:
+        if "context-only" in attn.masks:
             part = "a mask of examples"
     if model.interface.frequencies:
         part = "frequencies for answers"

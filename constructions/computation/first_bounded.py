@@ -28,9 +28,9 @@ from constructions.blocks import Embed, PosEmbed
 from constructions.call import construction
 from constructions.computation.parity import CLS
 from constructions.computation.two_sided import Sides
+from constructions.primitives import ReLU
 from constructions.tokens import Tokens, sizes
 from constructions.transformer import Transformer
-from constructions.words import Unit
 from theory.kinds import Count
 
 REGISTERS = ("zero", "one", "cls", "start", "hit", "answer")
@@ -53,9 +53,9 @@ def first_symbol_bounded(max_length: Count, *, layer_norm: bool = False) -> Tran
     sides = Sides(REGISTERS, layer_norm)
     stream, read, both = sides.stream, sides.read, sides.both
     start = read("start")
-    hit = Unit(start - read("zero") - read("cls"), "hit", both())
+    hit = ReLU(start - read("zero") - read("cls"), "hit", both())
     found = Head(SCORE * read("cls"), start, read("hit") - 0.5 * start, "answer", both())
-    first = block(stream, words=[hit], unit_norm=layer_norm)
+    first = block(stream, primitives=[hit], unit_norm=layer_norm)
     second = block(
         stream,
         [found],

@@ -38,10 +38,10 @@ import numpy as np
 from constructions.assembly import block, rows, unembed
 from constructions.blocks import Embed, PosEmbed, Stage
 from constructions.call import construction
+from constructions.primitives import ReLU, Step
 from constructions.stream import Map, Stream, one
 from constructions.tokens import Tokens, average, counted, rows_fit, sizes, written
 from constructions.transformer import Transformer
-from constructions.words import Step, Unit
 from theory import machine
 from theory.computation.benchmark_automata import gridworld
 from theory.kinds import Count, Positive, Steps, Within
@@ -94,7 +94,7 @@ def gridworld_walk(
         [
             block(stream, heads, words, normalise="hardmax", mask="causal")
             for heads, words in (
-                (averages, [Unit(read("share"), "plus")]),
+                (averages, [ReLU(read("share"), "plus")]),
                 (levels, []),
                 (visits, counts),
             )

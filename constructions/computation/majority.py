@@ -20,10 +20,10 @@ import numpy as np
 from constructions.assembly import block, rows, unembed
 from constructions.blocks import Embed, Stage
 from constructions.call import construction
+from constructions.primitives import Step
 from constructions.stream import Map, Stream
 from constructions.tokens import Tokens, average, per_token, sizes
 from constructions.transformer import Transformer
-from constructions.words import Step
 from theory.computation.majority import majority as definition
 from theory.kinds import Count
 

@@ -42,10 +42,10 @@ from constructions.blocks import Embed, PosEmbed
 from constructions.call import construction
 from constructions.computation.parity import CLS
 from constructions.computation.two_sided import Sides
+from constructions.primitives import ReLU
 from constructions.stream import one
 from constructions.tokens import Tokens, sizes
 from constructions.transformer import Transformer
-from constructions.words import Unit
 from theory.kinds import Count
 
 REGISTERS = (
@@ -72,9 +72,9 @@ def parity_bounded(length: Count, *, layer_norm: bool = False) -> Transformer:
     constant = 0.0 * one
     shares = Head(constant, constant, (read("one"), read("cls")), ("ones", "inverse"), both(2))
     hat = [
-        Unit(d - inverse, "here", both()),
-        Unit(d, "here", both(times=-2.0)),
-        Unit(d + inverse, "here", both()),
+        ReLU(d - inverse, "here", both()),
+        ReLU(d, "here", both(times=-2.0)),
+        ReLU(d + inverse, "here", both()),
     ]
     against = Head(read("cls"), cosine, read("here"), "answer", both(times=-1.0))
     in_favour = Head(read("cls"), -cosine, read("here"), "answer", both())

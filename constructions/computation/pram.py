@@ -54,10 +54,10 @@ from constructions.blocks import Block, PosEmbed, Stage
 from constructions.call import construction
 from constructions.exactness import exact_in
 from constructions.interface import Interface, Prompt, all_below, as_many
-from constructions.stream import Map, Reading, Stream, one
+from constructions.primitives import ReLU
+from constructions.stream import LinearRead, Map, Stream, one
 from constructions.tokens import placed, rows_fit, written
 from constructions.transformer import Transformer
-from constructions.words import Unit
 from theory import machine
 from theory.computation.pram import INDEX, Operand, Program, Read, Set, Step
 from theory.kinds import InputError
@@ -67,7 +67,7 @@ CHOOSE = ("copy", "min", "max", "where")
 FLOAT64_BITS = 53
 
 Held = Callable[..., np.ndarray]
-Units = dict[tuple[tuple[str, float], ...], tuple[Reading, dict[str, float]]]
+Units = dict[tuple[tuple[str, float], ...], tuple[LinearRead, dict[str, float]]]
 
 
 @construction
@@ -233,7 +233,7 @@ class _Compiled:
         """What each relu reads, and where it goes with which factor; alike ones are one."""
         found: Units = {}
 
-        def add(reading: Reading, into: str, times: float) -> None:
+        def add(reading: LinearRead, into: str, times: float) -> None:
             key = tuple(sorted((term.register, term.factor) for term in reading.terms))
             _, goes = found.setdefault(key, (reading, {}))
             goes[into] = goes.get(into, 0.0) + times
@@ -248,18 +248,18 @@ class _Compiled:
                 add(self.value(part), part, -1.0)
         return found
 
-    def unit(self, reading: Reading, goes: dict[str, float]) -> Unit | None:
+    def unit(self, reading: LinearRead, goes: dict[str, float]) -> ReLU | None:
         """relu(reading) to where it goes; None if that is nowhere, or it is always 0."""
         goes = {into: times for into, times in goes.items() if times}
         if not goes or self.largest(reading) <= 0:
             return None
         if len(goes) == 1:
             ((into, times),) = goes.items()
-            return Unit(reading, into, times)
+            return ReLU(reading, into, times)
         signs = ", ".join(f"{times:+g}" for times in goes.values()).replace("-", "−")
-        return Unit(reading, tuple(goes), Map(np.array([[*goes.values()]]), f"({signs})"))
+        return ReLU(reading, tuple(goes), Map(np.array([[*goes.values()]]), f"({signs})"))
 
-    def new(self, each: Set, power: int) -> list[tuple[Reading, float]]:
+    def new(self, each: Set, power: int) -> list[tuple[LinearRead, float]]:
         """The relus of an operation, and their signs, of numbers or of their squares."""
         if each.op == "where":
             flag, x, *rest = each.operands
@@ -279,7 +279,7 @@ class _Compiled:
         }
         return relus[each.op]
 
-    def gate(self, step: Step, each: Set) -> Reading:
+    def gate(self, step: Step, each: Set) -> LinearRead:
         """1 where nothing is to be set: at other kinds, and at BOS where that could make it other
         than 0."""
         if each.at is not None:
@@ -288,15 +288,15 @@ class _Compiled:
         makes = any(x in loud if isinstance(x, str) else x > 0 for x in each.operands)
         return self.value("bos") if makes else 0.0 * one
 
-    def value(self, name: str) -> Reading:
+    def value(self, name: str) -> LinearRead:
         """A register of the stream."""
         return self.stream.read(name)
 
-    def square(self, name: str) -> Reading:
+    def square(self, name: str) -> LinearRead:
         """The square of a register; of a kind, which is 0 or 1, it is itself."""
         return self.value(name if name in self.program.kinds else f"{name}²")
 
-    def part(self, x: Operand, power: int) -> Reading:
+    def part(self, x: Operand, power: int) -> LinearRead:
         """An operand, or its square."""
         if not isinstance(x, str):
             return float(x**power) * one
@@ -318,7 +318,7 @@ class _Compiled:
             return 1.0
         return float((self.program.processors if name == INDEX else self.most) ** power)
 
-    def largest(self, reading: Reading) -> float:
+    def largest(self, reading: LinearRead) -> float:
         """What a reading is at most."""
         return float(reading.constant.sum()) + sum(
             max(term.factor, 0.0) * self.bound(term.register)

@@ -29,10 +29,10 @@ from numpy.typing import ArrayLike
 from constructions.assembly import block, rows, unembed
 from constructions.blocks import Embed, PosEmbed, Stage
 from constructions.call import construction
+from constructions.primitives import Table
 from constructions.stream import Map, Stream, one
 from constructions.tokens import Tokens, placed, sizes
 from constructions.transformer import Transformer
-from constructions.words import Table
 from theory.computation.benchmark_automata import Automaton
 from theory.computation.semiautomata import Semiautomaton, written_next
 from theory.kinds import Count, InputError, Integers, Positive, Within

@@ -43,10 +43,10 @@ from constructions.assembly import block, rows, unembed
 from constructions.blocks import Embed, PosEmbed, Stage
 from constructions.call import construction
 from constructions.margins import Restores
+from constructions.primitives import Primitive, ReLU
 from constructions.stream import Map, Stream, one
 from constructions.tokens import Tokens, placed, sizes
 from constructions.transformer import Transformer
-from constructions.words import Unit, Word
 from theory.computation.benchmark_automata import Automaton
 from theory.computation.prefix_sums import tree_depth
 from theory.computation.semiautomata import Semiautomaton, windows
@@ -96,8 +96,8 @@ def semiautomaton(
     if squared:
         _units_fit(n, radix)
     units = 2 * n**radix + 2 * radix * n if squared else n * n + (n if form == "lean" else n * n)
-    stream.fits(layers, heads=radix - 1, units=units)
-    words: list[Word] = (
+    stream.fits(layers, heads=radix - 1, neurons=units)
+    words: list[Primitive] = (
         _compositions(stream, n, radix, fetched)
         if squared
         else [_Composed(stream, n, form == "robust")]
@@ -140,7 +140,7 @@ def _composed(automaton: Semiautomaton, window: int, power: int, words: np.ndarr
 
 
 @dataclass(frozen=True)
-class _Composed(Word):
+class _Composed(Primitive):
     """q ↦ f(g(q)) for f = `map` in its place, and `fetched`, which held g, cleared."""
 
     stream: Stream
@@ -149,28 +149,28 @@ class _Composed(Word):
     into: tuple[str, ...] = ("map", "fetched")
 
     @property
-    def units(self) -> tuple[Unit, ...]:
+    def neurons(self) -> tuple[ReLU, ...]:
         n, g, f = self.n, self.stream.read("fetched"), self.stream.read("map")
         K = (4.0 if self.robust else 2.0) * (n - 1)
 
         def value(t: int) -> Map:
             return Map(np.eye(n)[:, [t]] @ np.ones((1, n)), f"[{t}]")
 
-        found = list[Unit]()
+        found = list[ReLU]()
         for t in range(1, n):
             beside = K * g + K * (0.5 - t) * one
             now, before = f @ value(t), f @ value(t - 1)
             if self.robust:
-                found += [Unit(beside + now, "map"), Unit(beside + before, "map", -1.0)]
+                found += [ReLU(beside + now, "map"), ReLU(beside + before, "map", -1.0)]
             else:
                 e = 1.0 if t % 2 else -1.0
-                found.append(Unit(beside + e * (now - before), "map", e))
+                found.append(ReLU(beside + e * (now - before), "map", e))
         # relu(f) = f: the old map goes and f(0) comes; relu(g) = g: (K/2)g and g itself go.
         eye = np.eye(n)
         first = Map(value(0).matrix - eye, "(f(0) − f)")
         grown = 0.0 if self.robust else K / 2
         away = Map(np.hstack([-grown * eye, -eye]), "away")
-        return (*found, Unit(f, "map", first), Unit(g, ("map", "fetched"), away))
+        return (*found, ReLU(f, "map", first), ReLU(g, ("map", "fetched"), away))
 
     def __str__(self) -> str:
         off = ", also if fetched is off by a quarter" if self.robust else ""
@@ -179,10 +179,10 @@ class _Composed(Word):
 
 def _compositions(
     stream: Stream, n: int, radix: int, fetched: dict[int, tuple[str, ...]]
-) -> list[Word]:
+) -> list[Primitive]:
     """The maps of `radix` windows composed, one unit for each path through them, for the map and
     for its square; what was fetched, and the old map, are cleared."""
-    words = list[Word]()
+    words = list[Primitive]()
     paths = list(product(range(n), repeat=radix - 1))
     for name, largest in (("map", n - 1), ("square", (n - 1) ** 2)):
         K = float(max(largest, 1))
@@ -198,10 +198,10 @@ def _compositions(
                 reading += value @ Map(2 * K * picked * wanted, "2K s g")
                 reading += one @ Map(-K * (wanted**2)[None], "−K s²")
             column = np.ones((len(paths), 1)) @ np.eye(n)[[q]]
-            words.append(Unit(reading, name, Map(column, f"[{q}]")))
+            words.append(ReLU(reading, name, Map(column, f"[{q}]")))
     cleared = {name: stream.read(name) for each in fetched.values() for name in each}
     cleared |= {name: stream.read(name) for name in ("map", "square")}
-    words += [Unit(reading, name, -1.0) for name, reading in cleared.items()]
+    words += [ReLU(reading, name, -1.0) for name, reading in cleared.items()]
     return words
 
 

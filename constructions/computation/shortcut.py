@@ -45,10 +45,10 @@ from constructions.blocks import Stage as Line
 from constructions.call import construction
 from constructions.computation.semiautomaton import Form
 from constructions.margins import Restores, share_of_a_quarter
-from constructions.stream import Map, Reading, Stream, one
+from constructions.primitives import Table as TableWord
+from constructions.stream import LinearRead, Map, Stream, one
 from constructions.tokens import Tokens, average, counted, latest, sizes
 from constructions.transformer import Transformer
-from constructions.words import Table as TableWord
 from theory.computation.benchmark_automata import Automaton
 from theory.computation.cascade import NONE, Cascade, Stage, Table, cascade
 from theory.computation.semiautomata import Semiautomaton
@@ -193,7 +193,12 @@ class _Built:
             restores = [Restores(word.registers, _forgiven(word)) for word in words]
         heads = [*self.averages(number), *self.lookups(number), *self.latches(number)]
         return block(
-            self.stream, heads, words, normalise="hardmax", mask="strict", restores=restores
+            self.stream,
+            heads,
+            words,
+            normalise="hardmax",
+            mask="strictly causal",
+            restores=restores,
         )
 
     def given_at(self, kind: str, depth: int) -> list[int]:
@@ -247,7 +252,7 @@ class _Built:
             columns = np.hstack([columns, np.ones((len(columns), 1))])
         return TableWord(reads, columns, np.array(list(kept.values())), into, self.robust)
 
-    def variable(self, v: int) -> Reading:
+    def variable(self, v: int) -> LinearRead:
         """The symbol, or what a stage is."""
         return self.stream.read(f"is{v}" if v else "symbol")
 

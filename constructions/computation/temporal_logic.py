@@ -40,10 +40,10 @@ import numpy as np
 from constructions.assembly import block, rows, unembed
 from constructions.blocks import Block, Embed, PosEmbed, Stage
 from constructions.margins import Restores, share_of_a_quarter
-from constructions.stream import Map, Reading, Stream, one
+from constructions.primitives import And
+from constructions.stream import LinearRead, Map, Stream, one
 from constructions.tokens import Tokens, latest, sizes
 from constructions.transformer import Transformer
-from constructions.words import And
 from theory.computation.temporal_logic import Formula, holds
 from theory.computation.temporal_program import program
 from theory.computation.truth_tables import TruthTable
@@ -109,7 +109,7 @@ class _Built:
         """For which symbols a table that reads nothing else is true."""
         return np.flatnonzero(np.broadcast_to(table.values, self.V)).tolist()
 
-    def read(self, table: TruthTable) -> Reading:
+    def read(self, table: TruthTable) -> LinearRead:
         """What a table says, at every symbol; 0 at BOS."""
         if table in self.parts:
             return self.stream.read(self.parts[table])
@@ -117,7 +117,7 @@ class _Built:
             return self.stream.read(f"since{table.reads[0]}")
         return self.symbol_in(self.symbols_of(table))
 
-    def symbol_in(self, symbols: list[int]) -> Reading:
+    def symbol_in(self, symbols: list[int]) -> LinearRead:
         """Whether the symbol is one of these: 0 at BOS, also of all."""
         column = np.isin(np.arange(self.V), symbols)[:, None].astype(np.float64)
         name = "[any]" if len(symbols) == self.V else str(symbols)
@@ -164,10 +164,15 @@ class _Built:
         words = [word for table in tables for word in self.words(table)]
         restores = [self.restores(table) for table in tables] if self.robust else []
         return block(
-            self.stream, heads, words, normalise="hardmax", mask="strict", restores=restores
+            self.stream,
+            heads,
+            words,
+            normalise="hardmax",
+            mask="strictly causal",
+            restores=restores,
         )
 
-    def flag(self, stop: TruthTable) -> Reading:
+    def flag(self, stop: TruthTable) -> LinearRead:
         """Whether a token stops the search; one that always does needs no flag."""
         always = not stop.reads and bool(stop.values)
         return 0 * one if always else self.read(stop)
@@ -180,7 +185,7 @@ class _Built:
                 literals.append(self.symbol_in([*range(self.V)]))
             yield And(tuple(literals), self.parts[table], flat=self.robust)
 
-    def literal(self, v: int, values: frozenset[int]) -> Reading:
+    def literal(self, v: int, values: frozenset[int]) -> LinearRead:
         """Whether variable v has one of these values."""
         if v == 0:
             return self.symbol_in(sorted(values))

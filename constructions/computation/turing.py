@@ -45,10 +45,10 @@ from numpy.typing import ArrayLike
 from constructions.assembly import block, rows, unembed
 from constructions.blocks import Block, Embed, PosEmbed, Stage, Unembed
 from constructions.call import construction
+from constructions.primitives import ReLU, Table
 from constructions.stream import Map, Stream
 from constructions.tokens import Tokens, average, counted, per_token, rows_fit, written
 from constructions.transformer import Transformer
-from constructions.words import Table, Unit
 from theory.computation.histories import after_each_step
 from theory.computation.turing import LEFT, RIGHT, Step, TuringMachine
 from theory.kinds import Count, InputError, Positive, array_of
@@ -217,10 +217,10 @@ def _averages(stream: Stream) -> Block:
     """Shares of the moves before a token, and of those up to it, and their positive parts."""
     move, bos = stream.read("move"), stream.read("bos")
     heads = [
-        average((move, bos), ("before", "before_inverse"), mask="strict"),
+        average((move, bos), ("before", "before_inverse"), mask="strictly causal"),
         average((move, bos), ("after", "after_inverse"), mask="causal"),
     ]
-    parts = [Unit(stream.read(name), f"{name}_up") for name in ("before", "after")]
+    parts = [ReLU(stream.read(name), f"{name}_up") for name in ("before", "after")]
     return block(stream, heads, parts, normalise="hardmax", mask="causal")
 
 

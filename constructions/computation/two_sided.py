@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from constructions.stream import Map, Reading, Stream
-from constructions.words import Times, Unit
+from constructions.primitives import ReLU, Times
+from constructions.stream import LinearRead, Map, Stream
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Sides:
         width: int = self.signs.shape[1]
         return Stream(**dict.fromkeys(self.names, width))
 
-    def read(self, name: str) -> Reading:
+    def read(self, name: str) -> LinearRead:
         """v."""
         whole = self.stream.read(name)
         return whole @ Map(np.eye(2)[:, :1], "first") if self.layer_norm else whole
@@ -55,11 +55,11 @@ class Sides:
         """One-hot rows."""
         return dict(zip(names, map(self.held, np.eye(len(names))), strict=True))
 
-    def erased(self, kept: str) -> Iterable[Unit]:
+    def erased(self, kept: str) -> Iterable[ReLU]:
         """Where there are norms, units that take away all registers but one: relu(v), relu(−v)."""
         away = Map(np.array([[-1.0, 1.0], [1.0, -1.0]]), "away")
         gone = [name for name in self.names if name != kept] if self.layer_norm else []
-        return [Unit(self.stream.read(name), name, away) for name in gone]
+        return [ReLU(self.stream.read(name), name, away) for name in gone]
 
     def scale(self, head: int) -> float:
         """1/√head for heads of this width, and √width of both tokens of length 1 after a norm."""

@@ -31,7 +31,7 @@ from constructions.assembly import Head, block, embed, rows, unembed
 from constructions.blocks import PosEmbed, Stage
 from constructions.call import construction
 from constructions.graphs.graph import Graph
-from constructions.stream import Map, Reading, Stream
+from constructions.stream import LinearRead, Map, Stream
 from constructions.transformer import Transformer
 from theory import machine
 from theory.graphs.disentangled import disentangled_features
@@ -104,7 +104,7 @@ def disentangled(
     )
 
 
-def _mapped(stream: Stream, names: list[str], matrix: np.ndarray, label: str) -> Reading:
+def _mapped(stream: Stream, names: list[str], matrix: np.ndarray, label: str) -> LinearRead:
     """The linear read [registers of these names] · matrix."""
     at, parts = 0, []
     for name in names:

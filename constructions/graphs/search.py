@@ -40,10 +40,10 @@ from constructions.blocks import Embed, PosEmbed, Stage
 from constructions.call import construction
 from constructions.interface import Model
 from constructions.margins import Margin
+from constructions.primitives import ReLU
 from constructions.stream import Map, Stream, one
 from constructions.tokens import Tokens, average, rows_fit
 from constructions.transformer import Transformer
-from constructions.words import Unit
 from theory import machine
 from theory.graphs.adjacency import Pairs
 from theory.graphs.search import search_steps
@@ -144,7 +144,7 @@ def search(
             block(
                 stream,
                 [average(C * visited, "visited")],
-                [Unit(visited - one, "visited", -1.0)],
+                [ReLU(visited - one, "visited", -1.0)],
                 normalise="hardmax",
                 mask="causal",
             ),

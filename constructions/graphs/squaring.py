@@ -53,9 +53,9 @@ from constructions.blocks import PosEmbed, Stage
 from constructions.call import construction
 from constructions.graphs.graph import Graph
 from constructions.margins import Margin, Restores
+from constructions.primitives import ReLU
 from constructions.stream import Stream, one
 from constructions.transformer import Transformer
-from constructions.words import Unit
 from theory.graphs.distances import within
 from theory.kinds import Count, Positive, Steps
 
@@ -91,14 +91,14 @@ def squaring(
     into = "found" if robust else "reached"
     margin = Margin(1.0, graded=False, ties=True)
     head = Head(reached, node, N * reached, into, margin=margin)
-    words: Sequence[Unit] = [Unit(reached - one, "reached", -1.0)]
+    words: Sequence[ReLU] = [ReLU(reached - one, "reached", -1.0)]
     restores = [Restores(("reached", "found"), {"reached": 0.0, "found": 0.25})] * robust
     if robust:
         found = stream.read("found")
         words = [
-            Unit(2.0 * found - 0.5 * one - reached, "reached"),
-            Unit(2.0 * found - 1.5 * one, "reached", -1.0),
-            Unit(found, "found", -1.0),
+            ReLU(2.0 * found - 0.5 * one - reached, "reached"),
+            ReLU(2.0 * found - 1.5 * one, "reached", -1.0),
+            ReLU(found, "found", -1.0),
         ]
     layer = block(stream, [head], words, normalise="hardmax", mask="full", restores=restores)
     return Transformer(

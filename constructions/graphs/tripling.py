@@ -35,9 +35,9 @@ from constructions.assembly import Head, block, embed, unembed
 from constructions.blocks import Stage
 from constructions.call import construction
 from constructions.graphs.graph import Graph
+from constructions.primitives import ReLU
 from constructions.stream import Stream, one
 from constructions.transformer import Transformer
-from constructions.words import Unit
 from theory.graphs.distances import within
 from theory.graphs.tripling import polynomial_of_graph, tripling_polynomial
 from theory.kinds import Count, Steps
@@ -62,7 +62,7 @@ def tripling(n_nodes: Count, n_layers: Steps, *, clipped: bool = False) -> Trans
     stream.fits(n_layers, shared=True)
     reached = stream.read("reached")
     head = Head(reached, reached, reached, "reached")
-    cut = [Unit(reached - one, "reached", -1.0)] if clipped else []
+    cut = [ReLU(reached - one, "reached", -1.0)] if clipped else []
     layer = block(stream, [head], cut, mask="full")
     interface = Graph(n_nodes, threshold=0.5, margin=1.0) if clipped else Graph(n_nodes)
     return Transformer(

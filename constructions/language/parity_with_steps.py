@@ -34,10 +34,10 @@ from constructions.assembly import Head, block, rows, unembed
 from constructions.blocks import Embed, PosEmbed, Stage
 from constructions.call import construction
 from constructions.margins import Margin, Restores
+from constructions.primitives import Move, Step
 from constructions.stream import Map, Stream, one
 from constructions.tokens import Tokens
 from constructions.transformer import Transformer
-from constructions.words import Move, Step
 from theory import machine
 from theory.kinds import Count, InputError, Positions, Positive
 from theory.language.parity_tree import (

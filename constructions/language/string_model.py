@@ -32,10 +32,10 @@ import numpy as np
 from constructions.assembly import block, rows, unembed
 from constructions.blocks import Embed, PosEmbed, Stage
 from constructions.call import construction
+from constructions.primitives import Table
 from constructions.stream import Stream
 from constructions.tokens import Tokens, binary_codes, placed, rows_fit
 from constructions.transformer import Transformer
-from constructions.words import Table
 from theory import machine
 from theory.kinds import Count, Exact, InputError, Integers, Within
 from theory.language.documents import next_letter

@@ -38,10 +38,10 @@ from constructions.blocks import Stage
 from constructions.call import construction
 from constructions.exactness import quantum_of
 from constructions.interface import Draw, as_many
-from constructions.stream import Map, Reading, Stream, one
+from constructions.primitives import Clip, Move, Primitive, ReLU
+from constructions.stream import LinearRead, Map, Stream, one
 from constructions.transformer import Transformer
 from constructions.vectors import Memory
-from constructions.words import Clip, Move, Unit, Word
 from theory.kinds import InputError, SignRows, Steps, read
 from theory.memory.hopfield import checked_network, hebb, synchronous_update
 from theory.memory.kinds import Bias, Patterns, Weights
@@ -98,7 +98,7 @@ def hopfield_update(weights: Weights, bias: Bias | None = None, steps: Steps = 1
     z = state + 2 * state @ Map(W.T, named)
     if b.any():
         z = z + 2 * one @ Map(b[None], named.replace("W", "b"))
-    layer = block(stream, words=_sign(stream, z))
+    layer = block(stream, primitives=_sign(stream, z))
     return Transformer(
         embed(stream, state={"state": 1.0}),
         [layer] * steps,
@@ -153,10 +153,10 @@ def _updated_by_hebb(patterns: np.ndarray, steps: int, states: np.ndarray) -> np
     return _updated(hebb(patterns), np.zeros(patterns.shape[1]), steps, states)
 
 
-def _sign(stream: Stream, z: Reading) -> list[Word]:
+def _sign(stream: Stream, z: LinearRead) -> list[Primitive]:
     """MLP primitives that replace the state s = relu(s + 1) − 1 by clip(z, −1, 1)."""
     state = stream.read("state")
-    old = Unit(state + one, "state", -1.0)
+    old = ReLU(state + one, "state", -1.0)
     return [Clip(z, -1.0, 1.0, "state"), old, Move(one, "state")]
 
 

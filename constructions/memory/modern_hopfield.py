@@ -25,10 +25,10 @@ from torch import Tensor
 from constructions.assembly import Head, block, embed, unembed
 from constructions.call import construction
 from constructions.interface import ROWS, Draw, Interface, Prompt, finite_tensors
+from constructions.primitives import Move
 from constructions.stream import Map, Stream
 from constructions.transformer import Transformer
 from constructions.vectors import Memory
-from constructions.words import Move
 from theory import machine
 from theory.kinds import InputError, Positive, Reals, Steps
 from theory.memory.kinds import PatternVectors

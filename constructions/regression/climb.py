@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import ceil
 from typing import Any, Protocol, runtime_checkable
 
-from constructions.assembly import Head, Readings, block, embed, moved, unembed
+from constructions.assembly import Head, LinearReads, block, embed, moved, unembed
 from constructions.blocks import Block, Stage
 from constructions.examples import Examples
 from constructions.regression.stages import (
@@ -25,7 +25,7 @@ from constructions.regression.stages import (
     Residual,
     Residuals,
 )
-from constructions.stream import Reading, Stream
+from constructions.stream import LinearRead, Stream
 from constructions.transformer import Transformer
 
 SLOTS = ("low", "high")
@@ -80,8 +80,8 @@ class Climb:
     """Layers that are being written, one after the other.
 
     Slots hold powers or combinations of the residuals `of`.  Heads with the same query and key
-    are one, and one head of the mask "own" moves registers of a token to other registers of it.
-    Readings of registers that are still 0 are left out.
+    are one, and one head with a diagonal mask moves registers of a token to other registers of it.
+    Reads of registers that are still 0 are left out.
     """
 
     def __init__(self, stream: Stream, of: Residuals) -> None:
@@ -91,11 +91,11 @@ class Climb:
         self._begin()
 
     def _begin(self) -> None:
-        self._scores: dict[tuple[Readings, Readings], list[tuple[Reading, str]]] = {}
-        self._own: dict[str, Reading] = {}
+        self._scores: dict[tuple[LinearReads, LinearReads], list[tuple[LinearRead, str]]] = {}
+        self._own: dict[str, LinearRead] = {}
         self._made: list[tuple[str, Made, str]] = []
 
-    def read(self, name: str) -> Reading:
+    def read(self, name: str) -> LinearRead:
         """A register, or 0 as long as nothing has been added to it."""
         return (0.0 if name in self._empty else 1.0) * self.stream.read(name)
 
@@ -105,12 +105,14 @@ class Climb:
             self._made.append((f"{rung.slot}_{part}", rung, part))
             yield part
 
-    def becomes(self, into: str, *readings: Reading) -> None:
+    def becomes(self, into: str, *readings: LinearRead) -> None:
         """A register becomes the sum of these readings of its own token and of the scores."""
         before = self._own.get(into, -self.read(into))
         self._own[into] = sum(readings, start=before)
 
-    def score(self, asks: Readings, answers: Readings, carried: Reading, into: str) -> None:
+    def score(
+        self, asks: LinearReads, answers: LinearReads, carried: LinearRead, into: str
+    ) -> None:
         """Σ_i ⟨query, key_i⟩ value_i is added to a register."""
         if all(any(each.terms for each in _each(part)) for part in (asks, answers, carried)):
             self._scores.setdefault((asks, answers), []).append((carried, into))
@@ -165,5 +167,5 @@ class Climb:
         )
 
 
-def _each(readings: Readings) -> tuple[Reading, ...]:
+def _each(readings: LinearReads) -> tuple[LinearRead, ...]:
     return readings if isinstance(readings, tuple) else (readings,)

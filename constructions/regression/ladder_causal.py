@@ -1,7 +1,7 @@
 """The ladder for every prefix of the examples at once, in k·log₃2 + 2 causal layers from αI.
 
 As in `newton_causal.py`, token t keeps matrices of its own prefix, row by row, and heads with the
-mask "own" multiply them.  Here they are, for one exponent p or two neighbouring ones,
+mask "diagonal" multiply them.  Here they are, for one exponent p or two neighbouring ones,
 
     E^p,   E = I − αS,   and   G_p,   S·G_p = I − E^p,
 
@@ -31,12 +31,12 @@ import numpy as np
 from constructions.assembly import Head, block, embed, moved, unembed
 from constructions.blocks import Stage
 from constructions.examples import Examples, shifted
+from constructions.primitives import Move
 from constructions.regression.climb import SLOTS
 from constructions.regression.newton_causal import sums
 from constructions.regression.stages import Image, Inverse, Powers, Prediction, Residual
 from constructions.stream import Map, Stream, one
 from constructions.transformer import Transformer
-from constructions.words import Move
 from theory.regression.newton import Start
 
 
@@ -67,7 +67,7 @@ def ladder_causal(d: int, k: int, alpha: float, start: Start) -> Transformer:
     if gram:
         S = {i: stream.read(f"S{i}") for i in rows}
         square = [Head(S[i], unit[e], -alpha * S[e], f"{at[1]}_E{i}") for i in rows for e in rows]
-        blocks.append(block(stream, square, mask="own"))
+        blocks.append(block(stream, square, mask="diagonal"))
     stages = [Stage(1, f"S{i}", Image(0, of, i, prefixes=True)) for i in rows if gram]
     stages += _held(len(blocks), plan[0], d, of)
     for below, above in pairwise(plan):
@@ -86,10 +86,10 @@ def ladder_causal(d: int, k: int, alpha: float, start: Start) -> Transformer:
         changes = {into: reading for into, reading in changes.items() if reading.terms}
         if changes:
             heads.append(moved(tuple(changes.values()), tuple(changes)))
-        blocks.append(block(stream, heads, mask="own"))
+        blocks.append(block(stream, heads, mask="diagonal"))
         stages += _held(len(blocks), above, d, of, "G" if above is plan[-1] else "EG")
     read = [Head(stream.read(f"low_G{i}"), b, x @ coordinate[i], "estimate") for i in rows]
-    blocks.append(block(stream, read, mask="own"))
+    blocks.append(block(stream, read, mask="diagonal"))
     return Transformer(
         embed(stream, x={"x": 1.0}, key={"key": 1.0}, y={"y": 1.0}),
         blocks,

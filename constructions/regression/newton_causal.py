@@ -33,10 +33,10 @@ import numpy as np
 from constructions.assembly import Head, block, embed, unembed
 from constructions.blocks import Stage
 from constructions.examples import Examples, shifted
+from constructions.primitives import Move
 from constructions.regression.stages import Image, Inverse, Powers, Prediction
 from constructions.stream import Map, Stream, one
 from constructions.transformer import Transformer
-from constructions.words import Move
 from theory.regression.newton import Start
 
 
@@ -61,7 +61,7 @@ def newton_causal(d: int, k: int, alpha: float, start: Start = "gram") -> Transf
         block(
             stream,
             [Head(V[a], S[e], -ldexp(1.0, j - 1) * V[e], f"V{a}") for a in rows for e in rows],
-            mask="own",
+            mask="diagonal",
         )
         for j in range(k)
     ]
@@ -69,7 +69,7 @@ def newton_causal(d: int, k: int, alpha: float, start: Start = "gram") -> Transf
     of = Powers(alpha, start)
     return Transformer(
         embed(stream, x={"x": 1.0}, key={"key": 1.0}, y={"y": 1.0}),
-        [first, *steps, block(stream, read, mask="own")],
+        [first, *steps, block(stream, read, mask="diagonal")],
         unembed(stream, stream.read("estimate")),
         interface=Examples(d, shifted),
         stream=stream,

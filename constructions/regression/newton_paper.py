@@ -30,10 +30,10 @@ from __future__ import annotations
 from constructions.assembly import Head, block, embed, signed_pair, unembed
 from constructions.blocks import Block, Stage
 from constructions.examples import Examples
+from constructions.primitives import Move
 from constructions.regression.stages import Inverse, Powers, Prediction
-from constructions.stream import Reading, Stream, one
+from constructions.stream import LinearRead, Stream, one
 from constructions.transformer import Transformer
-from constructions.words import Move
 
 
 def newton_paper(d: int, k: int, alpha: float, n: int) -> Transformer:
@@ -48,22 +48,27 @@ def newton_paper(d: int, k: int, alpha: float, n: int) -> Transformer:
     clear = Move(-carry, "carry")
 
     def heads(
-        asks: Reading, answers: Reading, carries: Reading, into: str, times: float, *words: Move
+        asks: LinearRead,
+        answers: LinearRead,
+        carries: LinearRead,
+        into: str,
+        times: float,
+        *words: Move,
     ) -> Block:
         pair = signed_pair(Head(asks, answers, carries, into, times))
         return block(stream, pair, words, normalise="relu")
 
     start = [
-        block(stream, words=[Move(x, "carry"), Move(one, "one")]),
+        block(stream, primitives=[Move(x, "carry"), Move(one, "one")]),
         heads(x, x, alpha * carry, "m", n),
-        block(stream, words=[clear]),
+        block(stream, primitives=[clear]),
     ]
     steps = [heads(x, m, m, "m", -0.5 * n, Move(m, "m")) for _ in range(k)]
     readout = [
-        block(stream, words=[Move(m, "carry")]),
+        block(stream, primitives=[Move(m, "carry")]),
         heads(one, y, carry, "product", n),
         heads(one, unit, product, "w", 1.0, clear),
-        block(stream, words=[Move(w, "carry")]),
+        block(stream, primitives=[Move(w, "carry")]),
         heads(x, carry, unit, "estimate", 1.0),
     ]
     of = Powers(alpha, "gram")

@@ -18,9 +18,9 @@ from __future__ import annotations
 from constructions.assembly import Head, block, embed, unembed
 from constructions.call import construction
 from constructions.examples import Examples, fitted
+from constructions.primitives import Move
 from constructions.stream import Stream
 from constructions.transformer import Transformer
-from constructions.words import Move
 from theory.kinds import Count
 
 

@@ -52,7 +52,7 @@ def composition(size: Count, sharpness: Positive | None = None) -> Transformer:
     ]
     return Transformer(
         Embed(rows(stream, first=points[:s], second=points[s:])),
-        [block(stream, [head], normalise="hardmax", mask="examples") for head in lookups],
+        [block(stream, [head], normalise="hardmax", mask="context-only") for head in lookups],
         decode(stream, 2 * answer, points[:s], bias=-(points[:s] ** 2).sum(1)),
         # Behind the tables stands the query, which is never looked up.
         pos_embed=positions(stream, np.pad(points, ((0, 1), (0, 0)))),

@@ -49,7 +49,7 @@ from constructions.call import construction
 from constructions.interface import Prompt
 from constructions.margins import Margin, sharpening
 from constructions.retrieval.fact_registers import register
-from constructions.stream import Reading, Stream, one
+from constructions.stream import LinearRead, Stream, one
 from constructions.tokens import Tokens, binary_codes, decode, sizes
 from constructions.transformer import Transformer
 from theory.kinds import Count, InputError, Positive
@@ -142,7 +142,7 @@ def _reading(stream: Stream, n: int, c: float) -> list[Block]:
     """Layers 1 and 2: words take what came last before them."""
     read, K = stream.read, 2 * (n + 1)
 
-    def latest(what: Reading, carries: str, into: str, only: Reading | None = None) -> Head:
+    def latest(what: LinearRead, carries: str, into: str, only: LinearRead | None = None) -> Head:
         asks = [c * one]
         answers = [K * what + (n + 1) * read("bos") + read("rank")]
         if only is not None:
@@ -160,7 +160,7 @@ def _reading(stream: Stream, n: int, c: float) -> list[Block]:
             latest(read("bears"), "inner", "outer", read("question")),
         ],
     ]
-    return [block(stream, heads, normalise="hardmax", mask="strict") for heads in layers]
+    return [block(stream, heads, normalise="hardmax", mask="strictly causal") for heads in layers]
 
 
 def _looking_up(stream: Stream, n: int, c: float) -> Iterator[Block]:

@@ -55,10 +55,10 @@ from constructions.assembly import Head, block, rows
 from constructions.blocks import Block, Embed, Stage
 from constructions.call import construction
 from constructions.margins import Margin, sharpening
+from constructions.primitives import Move
 from constructions.stream import Stream, one
 from constructions.tokens import Tokens, binary_codes, decode, lattice, look_up, positions, sizes
 from constructions.transformer import Transformer
-from constructions.words import Move
 from theory.kinds import Count, Positive, Within
 from theory.retrieval import hop as definition
 from theory.retrieval import hop_positions
@@ -95,7 +95,7 @@ def hop(
     return Transformer(
         Embed(rows(stream, code=np.vstack([codes, np.zeros(r)]))),
         [
-            block(stream, [find], normalise="hardmax", mask="strict"),
+            block(stream, [find], normalise="hardmax", mask="strictly causal"),
             *(_jump(stream, k, m, c) for m in range(k.bit_length() - 1)),
             _jump(stream, k, k.bit_length() - 1, 1.0),
         ],

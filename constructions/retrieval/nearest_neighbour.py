@@ -38,7 +38,7 @@ def nearest_neighbour(d: Count, sharpness: Positive | None = None) -> Transforme
     head = Head((2 * x, -one), (x, square), y, "estimate")
     return Transformer(
         embed(stream, x={"x": 1.0}, square={"square": 1.0}, y={"y": 1.0}),
-        [block(stream, [head], normalise="hardmax", mask="examples")],
+        [block(stream, [head], normalise="hardmax", mask="context-only")],
         unembed(stream, estimate),
         interface=Examples(d, measured),
         stream=stream,

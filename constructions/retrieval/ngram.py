@@ -37,11 +37,11 @@ from constructions.assembly import Head, block, rows, unembed
 from constructions.blocks import Block, Embed, Stage
 from constructions.call import construction
 from constructions.margins import Margin, sharpening
+from constructions.primitives import And
 from constructions.retrieval.previous_token import code_before
 from constructions.stream import Map, Stream, one
 from constructions.tokens import Tokens, binary_codes, lattice, look_up, positions, rows_fit, sizes
 from constructions.transformer import Transformer
-from constructions.words import And
 from theory.kinds import Count, Positive, Steps
 from theory.retrieval import ngram
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from constructions.blocks import Stage
 from constructions.call import construction
+from constructions.primitives import ReLU
 from constructions.sensitivity.letters import one_layer, reading, sized
 from constructions.stream import Stream, one
 from constructions.transformer import Transformer
-from constructions.words import Unit
 from theory.kinds import Count, Positions
 from theory.sensitivity.functions import conjunction as definition
 
@@ -36,7 +36,7 @@ def conjunction(d: Count, positions: Positions) -> Transformer:
         d,
         (0.0, 1.0),
         reading(stream, positions, [letter] * len(positions), "count"),
-        [Unit(count - (len(positions) - 1) * one, "all")],
+        [ReLU(count - (len(positions) - 1) * one, "all")],
         2.0 * stream.read("all") - one,
         (Stage(1, "count", partial(_count, positions)), Stage(1, "all", partial(_all, positions))),
         "proved in constructions/sensitivity/conjunction.py",

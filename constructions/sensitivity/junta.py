@@ -14,10 +14,10 @@ import numpy as np
 
 from constructions.blocks import Stage
 from constructions.call import construction
+from constructions.primitives import Table
 from constructions.sensitivity.letters import one_layer, reading, sized
 from constructions.stream import Map, Stream
 from constructions.transformer import Transformer
-from constructions.words import Table
 from theory import machine
 from theory.kinds import Count, Positions
 from theory.sensitivity.functions import Entries, junta_table

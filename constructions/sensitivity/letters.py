@@ -17,10 +17,10 @@ import numpy as np
 
 from constructions.assembly import Head, block, rows, unembed
 from constructions.blocks import Embed, PosEmbed, Stage
-from constructions.stream import Map, Reading, Stream, one
+from constructions.primitives import Primitive
+from constructions.stream import LinearRead, Map, Stream, one
 from constructions.tokens import Tokens, placed, sizes
 from constructions.transformer import Transformer
-from constructions.words import Word
 from theory.sensitivity import distinct_positions
 
 CLS = 2
@@ -33,7 +33,7 @@ def sized(d: int, positions: np.ndarray) -> tuple[int, ...]:
 
 
 def reading(
-    stream: Stream, positions: Sequence[int], carries: Iterable[Reading], into: str
+    stream: Stream, positions: Sequence[int], carries: Iterable[LinearRead], into: str
 ) -> list[Head]:
     """A head for each position, whose value is a linear read of its bit, into one register."""
     line = stream.read("j"), stream.read("norm")
@@ -46,8 +46,8 @@ def one_layer(
     d: int,
     letters: tuple[float, float],
     heads: Sequence[Head],
-    words: Sequence[Word],
-    answer: Reading,
+    words: Sequence[Primitive],
+    answer: LinearRead,
     stages: tuple[Stage, ...],
     source: str,
 ) -> Transformer:

@@ -20,10 +20,10 @@ import numpy as np
 
 from constructions.blocks import Stage
 from constructions.call import construction
+from constructions.primitives import ReLU
 from constructions.sensitivity.letters import one_layer, reading, sized
 from constructions.stream import Stream, one
 from constructions.transformer import Transformer
-from constructions.words import Unit
 from theory.kinds import Count, Positions
 from theory.sensitivity.functions import subset_parity as definition
 
@@ -41,7 +41,7 @@ def subset_parity(d: Count, positions: Positions) -> Transformer:
     stream.fits(1, heads=len(positions))
     letter, odd = stream.read("letter"), stream.read("odd")
     heads = reading(stream, positions, [letter] * len(positions), "odd")
-    folds = [Unit(odd - i * one, "odd", 2.0 * (-1) ** i) for i in range(1, len(positions))]
+    folds = [ReLU(odd - i * one, "odd", 2.0 * (-1) ** i) for i in range(1, len(positions))]
     return one_layer(
         stream,
         d,

@@ -1,16 +1,16 @@
 """Our models in TransformerLens: the same weights, in its own transformer, for its hooks.
 
 TransformerLens builds a transformer of its own without layer norms (`boot_native`): causal softmax
-heads, ReLU MLPs, learned positions. Of our models those over tokens fit it, entry by entry:
+heads, ReLU MLPs, learned positions.  Our models over tokens fit it, entry by entry:
 
     heads       W_Q β √d_head, as it divides scores by √d_head; a power of 4 keeps the root exact
-    masks       tokens that a causal mask shows and the head's own does not ("strict", "own") get a
-                score so low that their weight is exactly 0 (`softened.py`); the registers that this
-                takes stand behind the model's
-    the rest    zeros, where layers have fewer heads or units than the largest
+    masks       tokens that a causal mask admits and the head's own mask does not (strictly causal,
+                diagonal) get a score so low that their weight is exactly 0 (`softened.py`); the
+                registers for this stand behind the model's
+    the rest    zeros, where layers have fewer heads or hidden neurons than the largest
 
-The logits are those of our model, up to the order of sums; what that is off from hardmax attention
-by, `model.softmax_error(β)` bounds.
+The logits are those of our model, up to the order of sums; `model.softmax_error(β)` bounds their
+distance from those of hardmax attention.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ def _reads_no_later_token(model: Transformer) -> None:
                     "sees all tokens (mask full), and a causal model only those before",
                     "give a causal construction, or use to_encoder",
                 )
-            if part.mask == "own":
+            if part.mask == "diagonal":
                 reads = part.W_Q, part.W_K, part.W_V
                 if any(_reads(W, stale) for W in reads):
                     written |= _writes(part.W_O)
@@ -74,7 +74,7 @@ def _reads_no_later_token(model: Transformer) -> None:
                     "give a causal construction (causal=True, newton_with_pauses), or use "
                     "to_encoder",
                 )
-            if part.mask == "examples" or _reads(part.W_Q, stale):
+            if part.mask == "context-only" or _reads(part.W_Q, stale):
                 written |= _writes(part.W_O)
         if block.mlp is not None:
             units = (array(block.mlp.W_in)[written] != 0).any(0)

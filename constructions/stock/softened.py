@@ -4,16 +4,16 @@
                       registers stay 0
     diagonal head of constant scores               a linear map of the stream: the layer's MLP
     hard heads        softmax at the model's inverse temperature
-    masks             the sink, the tokens that must not be attended to ("examples") and, for
-                      "strict" and "own", each token's place stand in registers, and keys that are
-                      masked get the score −L, whose weight is 0 in every format
+    masks             registers contain the sink, the tokens that must not be attended to (context
+                      only) and each token's position (strictly causal, diagonal); masked keys get
+                      the score −L, whose weight is 0 in every dtype
     ReLU attention and norms of the stream raise ValueError
 
-Under a causal mask a head of the mask "examples" is right at the tokens behind the examples, as
-long as nobody reads what such a head wrote into an example.
+Under a causal mask a context-only head is right at the tokens behind the examples, as long as
+nothing reads what such a head wrote into an example.
 
-An MLP that also moves registers has to see them as they were before the layer's heads: these then
-write into a register of their own, and the MLP puts that in its place.
+An MLP that also moves registers has to read them as they were before the layer's heads: these then
+write into registers of their own, and the MLP moves those to their place.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from constructions.transformer import Transformer
 from theory.kinds import InputError
 
 FAR = 2.0**12  # e^{−FAR} is 0 in every format
-BEFORE = ("causal", "strict")  # masks under which no token sees a later one
+BEFORE = ("causal", "strictly causal")  # masks under which no token sees a later one
 
 Columns = list[tuple[np.ndarray, np.ndarray]]  # queries and keys, both over the stream
 
@@ -66,8 +66,8 @@ class _Softening:
         attentions = model.attentions
         masks = {mask for attn in attentions for mask in attn.masks}
         self.sink = any(map(_has_linear_heads, attentions))
-        self.strict, self.own = "strict" in masks, any(map(_has_own_scores, attentions))
-        self.hides, self.places = "examples" in masks, places
+        self.strict, self.own = "strictly causal" in masks, any(map(_has_own_scores, attentions))
+        self.hides, self.places = "context-only" in masks, places
         more = {"is_sink": 1, "is_hidden": 1}
         if self.strict or self.own:
             more["own_place"] = places
@@ -172,7 +172,7 @@ class _Softening:
     ) -> Iterator[list[np.ndarray]]:
         """The softmax heads of one of ours: W_Q, W_K, W_V, W_O, b_Q, b_K of each."""
         linear = part.normalise == "linear"
-        if linear and part.mask == "own" and _constant_scores(part, h):
+        if linear and part.mask == "diagonal" and _constant_scores(part, h):
             return
         W_Q, W_K, W_V = (self.grown(W[h]) for W in (part.W_Q, part.W_K, part.W_V))
         b_Q, b_K, W_O = array(part.b_Q[h]), array(part.b_K[h]), array(part.W_O[h]) @ into
@@ -210,16 +210,18 @@ class _Softening:
         sink, hidden = self.at("is_sink"), self.at("is_hidden")
         nothing = 0 * sink
         answers = self.gadgets.sink * sink if linear else -far * sink
-        if mask == "examples":
+        if mask == "context-only":
             answers = answers - far * hidden
         found = [((nothing, answers), np.ones(1))]
         if self.sink:  # which sees itself alone
             found.append(((sink, 2 * far * sink), np.zeros(1)))
-        if mask in ("strict", "own"):
-            # Under "strict" the first token, which has none before it, sees itself.
-            first = int(self.sink) + 1 if mask == "strict" else 0
+        if mask in ("strictly causal", "diagonal"):
+            # Under "strictly causal" the first token, which has none before it, sees itself.
+            first = int(self.sink) + 1 if mask == "strictly causal" else 0
             here = self.at("own_place", slice(first, None))
-            answering = here if mask == "strict" else self.at("other_places", slice(first, None))
+            answering = (
+                here if mask == "strictly causal" else self.at("other_places", slice(first, None))
+            )
             found.append(((here, -far * answering), np.zeros(here.shape[1])))
         return found
 
@@ -300,7 +302,7 @@ def _constant_scores(part: Heads, h: int) -> bool:
 def _has_linear_heads(attn: Attention) -> bool:
     """Whether a head needs the sink."""
     return attn.normalise == "linear" and any(
-        part.mask != "own" or not _constant_scores(part, h)
+        part.mask != "diagonal" or not _constant_scores(part, h)
         for part in attn.parts()
         for h in range(len(part.W_Q))
     )
@@ -309,16 +311,16 @@ def _has_linear_heads(attn: Attention) -> bool:
 def _has_own_scores(attn: Attention) -> bool:
     """Whether a token compares itself with itself."""
     return any(
-        part.mask == "own" and not (part.normalise == "linear" and _constant_scores(part, h))
+        part.mask == "diagonal" and not (part.normalise == "linear" and _constant_scores(part, h))
         for part in attn.parts()
         for h in range(len(part.W_Q))
     )
 
 
 def _own_map(part: Heads) -> np.ndarray:
-    """The linear map (D, D) that heads of the mask "own" and constant scores are."""
+    """The linear map (D, D) that heads of the mask "diagonal" and constant scores are."""
     total = np.zeros((part.W_V.shape[1],) * 2)
-    if part.normalise != "linear" or part.mask != "own":
+    if part.normalise != "linear" or part.mask != "diagonal":
         return total
     for h in range(len(part.W_Q)):
         if _constant_scores(part, h):
@@ -336,7 +338,11 @@ def _overlap(block: Block) -> np.ndarray:
     for part in block.attn.parts():
         moved += _own_map(part)
         for h in range(len(part.W_Q)):
-            if part.normalise != "linear" or part.mask != "own" or not _constant_scores(part, h):
+            if (
+                part.normalise != "linear"
+                or part.mask != "diagonal"
+                or not _constant_scores(part, h)
+            ):
                 written |= (array(part.W_O[h]) != 0).any(0)
     return np.flatnonzero(written & moved.any(1))
 

@@ -23,11 +23,11 @@ import numpy as np
 from constructions.assembly import block, embed, unembed
 from constructions.blocks import Block, Stage
 from constructions.call import construction
+from constructions.primitives import Move, ReLU, Step
 from constructions.stream import Stream, one
 from constructions.structures.cells import Cells, Largest, LookupLayers, exact_range
 from constructions.structures.rank import at_rank, rank_heads
 from constructions.transformer import Transformer
-from constructions.words import Move, Step, Unit
 from theory import structures
 from theory.structures.lookup import looked_at
 
@@ -71,6 +71,6 @@ def _lookup(stream: Stream, N: int, half: float) -> Block:
     words = (
         Step(q - v, 0.0, "m", times=2 * half),
         Move(-half * one, "m"),
-        Unit(v, "v", -1.0),
+        ReLU(v, "v", -1.0),
     )
     return block(stream, at_rank(stream, N, "m", "rank", "v"), words, normalise="relu")

@@ -33,11 +33,11 @@ from constructions.assembly import Head, block, embed, unembed
 from constructions.blocks import Stage
 from constructions.call import construction
 from constructions.margins import Margin
+from constructions.primitives import ReLU
 from constructions.stream import Stream
 from constructions.structures.cells import Largest, Table, exact_range
 from constructions.structures.rank import at_rank, rank_heads
 from constructions.transformer import Transformer
-from constructions.words import Unit
 from theory.kinds import Count, InputError, Within
 from theory.structures.bucket_table import table_lookup
 
@@ -71,7 +71,7 @@ def bucket_table(N: CellCount, T: CellCount, *, largest: Largest = 2**10) -> Tra
         stream.read, ("x", "unit", "cell", "t", "extra", "square", "q", "query", "m")
     )
     B = float(bound)
-    squares = Head(x + t, x + t, unit + extra, "square", mask="own")
+    squares = Head(x + t, x + t, unit + extra, "square", mask="diagonal")
     names = Head(
         (4.0 * D * D * t + (2.0 * D * D - 1) * extra, -2.0 * D * T * extra, B * extra),
         (x, square, unit),
@@ -101,7 +101,7 @@ def bucket_table(N: CellCount, T: CellCount, *, largest: Largest = 2**10) -> Tra
             block(
                 stream,
                 [names],
-                [Unit(m - (N + 1.0) * extra, "m", -1.0)],
+                [ReLU(m - (N + 1.0) * extra, "m", -1.0)],
                 normalise="hardmax",
             ),
             block(stream, [found], normalise="hardmax"),

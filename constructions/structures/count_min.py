@@ -29,10 +29,10 @@ import numpy as np
 from constructions.assembly import Head, block, rows, unembed
 from constructions.blocks import Block, Embed, Stage
 from constructions.call import construction
+from constructions.primitives import ReLU
 from constructions.stream import Map, Stream
 from constructions.structures.cells import Sketch
 from constructions.transformer import Transformer
-from constructions.words import Unit
 from theory import structures
 from theory.kinds import Count, Integers, Within
 from theory.structures.points import Size
@@ -99,5 +99,5 @@ def _lookup(stream: Stream, r: int, w: int, k: int) -> Block:
     return block(
         stream,
         [Head(asks, stream.read("cell"), stream.read("count"), "v")],
-        [Unit(estimate - v, "estimate", -1.0), Unit(v, "v", -1.0)],
+        [ReLU(estimate - v, "estimate", -1.0), ReLU(v, "v", -1.0)],
     )

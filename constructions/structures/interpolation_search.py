@@ -44,11 +44,11 @@ from constructions.assembly import Head, block, embed, unembed
 from constructions.blocks import Block, Stage
 from constructions.call import construction
 from constructions.margins import Margin
+from constructions.primitives import ReLU, Step
 from constructions.stream import Map, Stream, one
 from constructions.structures.cells import Cells, Largest, exact_range
 from constructions.structures.rank import rank_heads
 from constructions.transformer import Transformer
-from constructions.words import Step, Unit
 from theory import structures
 from theory.structures.lookup import LookupCount, looked_at
 from theory.structures.points import Size
@@ -75,7 +75,7 @@ def interpolation_search(N: Size, lookups: LookupCount, *, largest: Largest = 2*
     stream = Stream(**dict.fromkeys(REGISTERS, 1))
     stream.fits(3 * M, heads=3)
     cell, unit = stream.read("cell"), stream.read("unit")
-    squares = Head(cell, cell, unit, "square", mask="own")
+    squares = Head(cell, cell, unit, "square", mask="diagonal")
     layers = [
         block(stream, rank_heads(stream, N, "cell"), normalise="relu"),
         block(stream, [squares]),
@@ -116,7 +116,7 @@ def _lookup(stream: Stream) -> Block:
         ("v", "m"),
         margin=Margin(0.5),
     )
-    words = Step(q - v, 0.0, "bit"), Unit(target, "target", -1.0)
+    words = Step(q - v, 0.0, "bit"), ReLU(target, "target", -1.0)
     return block(stream, [head], words, normalise="hardmax")
 
 
@@ -126,10 +126,10 @@ def _bracket(stream: Stream, N: int, largest: int) -> Block:
         B = 2.0 ** (bound + 1).bit_length()
         here, below, above = map(stream.read, (at, lower, upper))
         words += [
-            Unit(here - below - B * one + B * bit, lower),
-            Unit(above - here - B * bit, upper, -1.0),
+            ReLU(here - below - B * one + B * bit, lower),
+            ReLU(above - here - B * bit, upper, -1.0),
         ]
-    words += [Unit(stream.read(name), name, -1.0) for name in ("m", "v", "bit")]
+    words += [ReLU(stream.read(name), name, -1.0) for name in ("m", "v", "bit")]
     return block(stream, (), words)
 
 
@@ -139,14 +139,14 @@ def _target(stream: Stream) -> Block:
     )
     W = high - low
     heads = (
-        Head(lo + one, W, unit, "target", mask="own"),
-        Head((q - low, -one), (hi - lo, W), unit, "v", mask="own"),
-        Head((q - low, lo - hi + one), (hi - lo, W), unit, "m", mask="own"),
+        Head(lo + one, W, unit, "target", mask="diagonal"),
+        Head((q - low, -one), (hi - lo, W), unit, "v", mask="diagonal"),
+        Head((q - low, lo - hi + one), (hi - lo, W), unit, "m", mask="diagonal"),
     )
     words = (
-        Unit(v, ("target", "v"), Map(np.array([[1.0, -1.0]]), "(1, −1)")),
-        Unit(-v, "v"),
-        Unit(m, ("target", "m"), Map(np.array([[-1.0, -1.0]]), "(−1, −1)")),
-        Unit(-m, "m"),
+        ReLU(v, ("target", "v"), Map(np.array([[1.0, -1.0]]), "(1, −1)")),
+        ReLU(-v, "v"),
+        ReLU(m, ("target", "m"), Map(np.array([[-1.0, -1.0]]), "(−1, −1)")),
+        ReLU(-m, "m"),
     )
     return block(stream, heads, words)

@@ -21,13 +21,13 @@ import numpy as np
 from constructions.assembly import block, embed, unembed
 from constructions.blocks import Block, Stage
 from constructions.call import construction
+from constructions.primitives import Move, ReLU, Step
 from constructions.stream import Stream, one
 from constructions.structures.cells import Largest, LookupLayers, exact_range
 from constructions.structures.clouds import LaidOut
 from constructions.structures.kd_layout import axis_of
 from constructions.structures.rank import at_rank
 from constructions.transformer import Transformer
-from constructions.words import Move, Step, Unit
 from theory.structures.kd_tree import kd_search
 from theory.structures.points import Size
 
@@ -77,6 +77,6 @@ def _lookup(stream: Stream, N: int, half: float, axis: int) -> Block:
     words = (
         Step(q - v, 0.0, "m", times=2 * half),
         Move(-half * one, "m"),
-        Unit(stream.read("v"), "v", -1.0),
+        ReLU(stream.read("v"), "v", -1.0),
     )
     return block(stream, at_rank(stream, N, "m", "cell", "v"), words, normalise="relu")

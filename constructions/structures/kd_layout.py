@@ -27,11 +27,11 @@ import numpy as np
 from constructions.assembly import Head, block, embed, rows, unembed
 from constructions.blocks import Block, PosEmbed, Stage
 from constructions.call import construction
-from constructions.stream import Map, Reading, Stream, number, one
+from constructions.primitives import ReLU
+from constructions.stream import LinearRead, Map, Stream, number, one
 from constructions.structures.cells import Largest, exact_range
 from constructions.structures.clouds import Cloud
 from constructions.transformer import Transformer
-from constructions.words import Unit
 from theory import machine
 from theory.kinds import Count, InputError
 from theory.structures.kd_tree import kd_order
@@ -86,7 +86,7 @@ def levels(name: str, N: int) -> int:
     return L
 
 
-def axis_of(stream: Stream, name: str, axis: int) -> Reading:
+def axis_of(stream: Stream, name: str, axis: int) -> LinearRead:
     """One coordinate of a register."""
     column = np.eye(stream.widths[name])[:, [axis]]
     return stream.read(name) @ Map(column, f"axis {axis}")
@@ -122,9 +122,9 @@ def _level(stream: Stream, level: int, L: int, d: int, largest: int) -> Block:
         -1.0: (-1.0, 1.0, -1.0),
     }
     words = [
-        Unit(u + shift * one, into, Map(np.array([add[at]]), ", ".join(map(number, add[at]))))
+        ReLU(u + shift * one, into, Map(np.array([add[at]]), ", ".join(map(number, add[at]))))
         for shift, add in adds.items()
         if any(add[at])
     ]
-    words.append(Unit(rank, "rank", -1.0))
+    words.append(ReLU(rank, "rank", -1.0))
     return block(stream, heads, words, normalise="relu", mask="full")

@@ -17,16 +17,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from constructions.assembly import Head, Readings
+from constructions.assembly import Head, LinearReads
 from constructions.attention import Mask
 from constructions.margins import Margin
-from constructions.stream import Reading, one
+from constructions.stream import LinearRead, one
 
 Into = str | tuple[str, ...]
-Pair = tuple[Reading, Reading]
+Pair = tuple[LinearRead, LinearRead]
 
 
-def average(carries: Readings, into: Into, mask: Mask | None = None) -> Head:
+def average(carries: LinearReads, into: Into, mask: Mask | None = None) -> Head:
     """The mean of what is carried over all tokens that are seen: all scores are 0, so that softmax
     at any sharpness is exact.  Of a flag it is k/N, of BOS's flag 1/N."""
     constant = 0 * one
@@ -35,10 +35,10 @@ def average(carries: Readings, into: Into, mask: Mask | None = None) -> Head:
 
 
 def counted(
-    share: Reading,
-    inverse: Reading,
+    share: LinearRead,
+    inverse: LinearRead,
     line: Pair,
-    carries: Readings,
+    carries: LinearReads,
     into: Into,
     T: int,
     mask: Mask | None = None,
@@ -56,7 +56,7 @@ def counted(
 
 
 def placed(
-    place: Reading, line: Pair, carries: Readings, into: Into, mask: Mask | None = None
+    place: LinearRead, line: Pair, carries: LinearReads, into: Into, mask: Mask | None = None
 ) -> Head:
     """From position a = place, a whole number: 2a·j − j² = a² − (a − j)² is largest there, by 1.
 
@@ -66,7 +66,12 @@ def placed(
 
 
 def latest(
-    flag: Reading, j: Reading, carries: Readings, into: Into, T: int, mask: Mask | None = None
+    flag: LinearRead,
+    j: LinearRead,
+    carries: LinearReads,
+    into: Into,
+    T: int,
+    mask: Mask | None = None,
 ) -> Head:
     """From the latest token whose flag is 1, of the flags 0 and 1: (T + 2)·flag + j, gap 1.
 
@@ -79,9 +84,9 @@ def latest(
 def written(
     asked: Pair,
     at: Pair,
-    order: Reading,
-    bos: Reading,
-    carries: Readings,
+    order: LinearRead,
+    bos: LinearRead,
+    carries: LinearReads,
     into: Into,
     most: int,
     mask: Mask | None = None,

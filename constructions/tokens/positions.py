@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from constructions.assembly import Head, Readings, rows
+from constructions.assembly import Head, LinearReads, rows
 from constructions.blocks import PosEmbed
 from constructions.margins import Margin
-from constructions.stream import Reading, Stream, one
+from constructions.stream import LinearRead, Stream, one
 from theory import machine
 from theory.kinds import Count, checked
 
@@ -68,7 +68,11 @@ def positions(stream: Stream, points: np.ndarray, **registers: np.ndarray) -> Po
 
 
 def look_up(
-    stream: Stream, point: Reading, carries: Readings, into: str | tuple[str, ...], c: float = 1.0
+    stream: Stream,
+    point: LinearRead,
+    carries: LinearReads,
+    into: str | tuple[str, ...],
+    c: float = 1.0,
 ) -> Head:
     """The head that carries from the position whose point is read; c multiplies its scores."""
     asks, answers = (2 * c * point, -c * one), (stream.read("place"), stream.read("norm"))

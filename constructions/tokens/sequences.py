@@ -12,7 +12,7 @@ from torch import Tensor
 from constructions.assembly import unembed
 from constructions.blocks import Unembed
 from constructions.interface import Interface, Model, Prompt, all_below, as_many
-from constructions.stream import Map, Reading, Stream
+from constructions.stream import LinearRead, Map, Stream
 from theory import machine
 from theory.kinds import InputError, Integers, Steps, Within, read
 
@@ -184,7 +184,7 @@ def _in_place(tokens: np.ndarray, slots: Sequence[range]) -> None:
 
 def decode(
     stream: Stream,
-    reading: Reading,
+    reading: LinearRead,
     codes: np.ndarray,
     bottom: float | None = None,
     bias: np.ndarray | None = None,

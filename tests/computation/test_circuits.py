@@ -32,7 +32,7 @@ from theory.kinds import InputError
 from theory.sequences import all_sequences
 from verify.domains import Rational, outputs
 
-MASKS = "full", "causal", "strict", "own"
+MASKS = "full", "causal", "strictly causal", "diagonal"
 
 
 def random_model(seed: int, V: int, masks: tuple[str, ...], layers: int, ranked: bool):
@@ -88,7 +88,9 @@ def exact_answers(model: Transformer, words: np.ndarray) -> list[int]:
 @given(
     st.integers(0, 2**32 - 1),
     st.sampled_from([(2, 3), (2, 2), (3, 1), (1, 2)]),
-    st.sampled_from([*((mask,) for mask in MASKS), ("causal", "strict"), ("own", "full")]),
+    st.sampled_from(
+        [*((mask,) for mask in MASKS), ("causal", "strictly causal"), ("diagonal", "full")]
+    ),
     st.integers(1, 2),
 )
 @settings(max_examples=6, deadline=None)
@@ -108,7 +110,9 @@ def test_any_averaging_transformer_is_a_threshold_circuit(seed, size, masks, lay
 @given(
     st.integers(0, 2**32 - 1),
     st.sampled_from([(2, 3), (2, 2), (3, 2), (1, 2)]),
-    st.sampled_from([*((mask,) for mask in MASKS), ("causal", "strict"), ("own", "full")]),
+    st.sampled_from(
+        [*((mask,) for mask in MASKS), ("causal", "strictly causal"), ("diagonal", "full")]
+    ),
     st.integers(1, 2),
 )
 @settings(max_examples=15, deadline=None)

@@ -11,8 +11,8 @@ from refusals import rejects
 
 from constructions.assembly import mlp
 from constructions.computation import from_formula, temporal_logic
+from constructions.primitives import And
 from constructions.stream import Stream, one
-from constructions.words import And
 from theory.computation import formula, random_formula
 from theory.computation.temporal_logic import Formula, Or, Since, holds, sinces, temporal_depth
 from theory.sequences import all_sequences

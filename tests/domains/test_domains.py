@@ -235,7 +235,8 @@ def positioned(normalise, mask, scale=1.0):
 
 
 masked = pytest.mark.parametrize(
-    "mask", ["full", "causal", "strict", "examples", "own", ("own", "examples")]
+    "mask",
+    ["full", "causal", "strictly causal", "context-only", "diagonal", ("diagonal", "context-only")],
 )
 
 
@@ -286,7 +287,7 @@ def test_a_softmax_of_known_scores():
     x = stream.read("x")
     model = plain(
         embed(stream, x={"x": 1.0}),
-        [block(stream, [Head(one, x, x, "out")], normalise="softmax", mask="strict")],
+        [block(stream, [Head(one, x, x, "out")], normalise="softmax", mask="strictly causal")],
         unembed(stream, stream.read("out")),
         stream,
     )

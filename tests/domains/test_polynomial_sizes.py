@@ -13,8 +13,8 @@ from prompts import entered, filled, symbols
 
 from constructions import newton
 from constructions.assembly import Head, block, embed, signed_pair, unembed
+from constructions.primitives import Move
 from constructions.stream import Stream
-from constructions.words import Move
 from verify.domains import (
     Ball,
     Degrees,

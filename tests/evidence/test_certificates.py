@@ -292,7 +292,7 @@ def test_primes_and_points_are_drawn_from_the_whole_statement() -> None:
 
 
 @pytest.mark.parametrize("rule", ["linear", "hardmax"])
-@pytest.mark.parametrize("mask", ["full", "causal", "strict", "examples", "own"])
+@pytest.mark.parametrize("mask", ["full", "causal", "strictly causal", "context-only", "diagonal"])
 def test_heads_attend_as_ours_do(mask: Any, rule: Any) -> None:
     generator = torch.Generator().manual_seed(0)
     shapes = (1, 2, 2), (1, 2, 2), (1, 2, 1), (1, 1, 2), (1, 2), (1, 2)

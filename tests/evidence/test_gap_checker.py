@@ -142,7 +142,9 @@ FALSE = {
     "no program": lambda: induction_said(2, 4) | {"first": "beside"},
     "induction of two hops": lambda: induction_said(2, 4) | {"hops": 2},
     "a look at itself": lambda: without(hops_said(1, 2, 4), (0, "heads", 0, "mask"), "causal"),
-    "a look at nothing": lambda: without(induction_said(2, 4), (1, "heads", 0, "mask"), "strict"),
+    "a look at nothing": lambda: without(
+        induction_said(2, 4), (1, "heads", 0, "mask"), "strictly causal"
+    ),
     "softmax": lambda: without(hops_said(1, 2, 4), (0, "heads", 0, "rule"), "softmax"),
     "no heads": lambda: without(hops_said(1, 2, 4), (0, "heads"), []),
     "a layer less": lambda: (said := hops_said(4, 2, 4), said["model"]["blocks"].pop())[0],

@@ -16,8 +16,8 @@ from constructions.assembly import Head, block
 from constructions.attention import Attention
 from constructions.blocks import MLP, Block, Embed, Unembed
 from constructions.interface import Prompt
+from constructions.primitives import Move
 from constructions.stream import Stream
-from constructions.words import Move
 from verify.domains import Rational, outputs
 from verify.evidence.rounding import _attention_size, _local_error, with_rounding_bound
 from verify.evidence.statement import Inputs, predict
@@ -104,7 +104,7 @@ def test_the_bound_sees_what_cancels_under_a_relu():
     assert (np.abs(errors(model, x, y, query)[0]) < 1e-30).all()
     copied, stream = model.stream.read("x"), model.stream
     for layer, move in ((0, Move(copied, "m")), (3, Move(-copied, "m"))):
-        model.blocks.insert(layer, block(stream, words=[move]))
+        model.blocks.insert(layer, block(stream, primitives=[move]))
     gaps, bounds = errors(model, x, y, query)
     assert 1e-30 < gaps[0] <= bounds[0]
 
@@ -182,7 +182,8 @@ def test_causal_relu_heads_are_divided_by_the_tokens_seen():
 
 
 @pytest.mark.parametrize(
-    "mask", ["full", "causal", "strict", "examples", "own", ("own", "examples")]
+    "mask",
+    ["full", "causal", "strictly causal", "context-only", "diagonal", ("diagonal", "context-only")],
 )
 @pytest.mark.parametrize("normalise", ["linear", "relu", "hardmax"])
 @given(seed=st.integers(0, 99))
@@ -203,7 +204,7 @@ def test_the_size_of_a_layer_is_above_what_it_adds(normalise, mask, seed):
 
 
 @pytest.mark.parametrize("normalise", ["linear", "relu"])
-@pytest.mark.parametrize("mask", ["causal", "strict", "examples", "own"])
+@pytest.mark.parametrize("mask", ["causal", "strictly causal", "context-only", "diagonal"])
 def test_the_bound_holds_under_every_mask_and_scale(normalise, mask):
     """A layer of its own over Q: with scale 2^10 and few seen tokens its rounding is large too."""
     rng = np.random.default_rng(0)

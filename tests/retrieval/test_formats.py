@@ -78,7 +78,7 @@ def test_the_bits_suffice_for_every_partial_sum_and_are_not_many_more(name, V, n
     tokens, numbers = prompts(model)[::4], []
     for block, H in zip(model.blocks, model.streams(tokens), strict=False):
         attn, examples = block.attn, H[:, : model.interface.n_examples or None]
-        attended = H if attn.masks[0] != "examples" else examples
+        attended = H if attn.masks[0] != "context-only" else examples
         for h in range(attn.n_heads):
             Q = partial_sums(H, attn.W_Q[h])
             K, V_ = partial_sums(attended, attn.W_K[h]), partial_sums(attended, attn.W_V[h])

@@ -16,10 +16,10 @@ from constructions import Transformer, fact_lookup, induction_heads, skip_gram
 from constructions.assembly import mlp, rows, unembed
 from constructions.blocks import Block, Embed
 from constructions.margins import Margin, Restores, sharpening
+from constructions.primitives import Step
 from constructions.softmax import score_sizes, softmax_error
 from constructions.stream import Stream
 from constructions.tokens import Tokens
-from constructions.words import Step
 from theory.retrieval import all_sequences
 
 every = pytest.mark.parametrize("name", MODELS)

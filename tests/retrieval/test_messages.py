@@ -82,7 +82,7 @@ def overlap(one, other):
     prompts,
     positions,
     st.sampled_from(EXACT),
-    st.sampled_from(["full", "causal", "strict"]),
+    st.sampled_from(["full", "causal", "strictly causal"]),
     st.booleans(),
 )
 def test_message_and_completion_are_the_model_over_the_rationals(
@@ -98,7 +98,9 @@ def test_message_and_completion_are_the_model_over_the_rationals(
 
 
 @few
-@given(seeds, prompts, positions, st.sampled_from(["full", "causal", "strict"]), st.booleans())
+@given(
+    seeds, prompts, positions, st.sampled_from(["full", "causal", "strictly causal"]), st.booleans()
+)
 def test_message_and_completion_are_the_softmax_model_in_narrow_balls(
     seed, tokens, alice, mask, after
 ):
@@ -323,7 +325,7 @@ def test_binary_numbers_do_not_collide_until_they_are_rounded():
     ("call", "name"),
     [
         (lambda: Split(induction_heads(4, 9), 9, (1,), 2), "2 layers"),
-        (lambda: Split(layer(0, mask="examples"), 4, (1,), 2), "mask"),
+        (lambda: Split(layer(0, mask="context-only"), 4, (1,), 2), "mask"),
         (lambda: Split(layer(0), 4, (3,), 2), "positions"),
         (lambda: Split(layer(0), 4, (1, 1), 2), "positions"),
         (lambda: Split(layer(0), T + 1, (1,), 2), "8 tokens"),

@@ -63,7 +63,7 @@ def test_scales_masks_norms_and_answers_are_those_of_the_model():
     assert exported(model)["tokens"]["whole"]
     turing = exported(smallest("turing"))
     masks = [[head["mask"] for head in block["heads"]] for block in turing["blocks"]]
-    assert ["strict", "causal"] in masks
+    assert ["strictly causal", "causal"] in masks
     assert not any(block["unit"] for block in turing["blocks"])
     assert turing["tokens"]["bottom"]
     assert not turing["tokens"]["whole"]

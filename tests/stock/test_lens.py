@@ -32,7 +32,7 @@ MODELS = {
     "mean": lambda: induction_heads(5, 12, match="mean").sharpened(20.0),
     "units": lambda: semiautomaton(S3, 12, form="robust").sharpened(20.0),
     "several heads": lambda: gridworld_walk(5, 12).sharpened(200.0),
-    "strict": lambda: hop(3, 5, 12).sharpened(20.0),
+    "strictly causal": lambda: hop(3, 5, 12).sharpened(20.0),
 }
 
 
@@ -48,15 +48,15 @@ def test_logits_are_those_of_our_model(lens, name):
 
 
 def test_masks_of_our_own_are_registers_behind_ours(lens):
-    """Under "strict" a token does not look at itself: its weight is exactly 0 there too."""
-    model = MODELS["strict"]()
+    """Under a strictly causal mask a token does not attend to itself: its weight is exactly 0."""
+    model = MODELS["strictly causal"]()
     tokens = random_sequences(20, 12, 5, seed=1)
     bridge = to_lens(model)
     _, cache = bridge.run_with_cache(model.prompt(tokens).tokens)
     for number, (block, H) in enumerate(zip(model.blocks, model.streams(tokens), strict=False)):
         found = cache[f"blocks.{number}.hook_resid_pre"]
         assert torch.allclose(found[..., : model.d_model], H, rtol=0, atol=1e-13)
-        if set(block.attn.masks) == {"strict"}:
+        if set(block.attn.masks) == {"strictly causal"}:
             here = cache[f"blocks.{number}.attn.hook_pattern"].diagonal(dim1=-2, dim2=-1)
             assert not here[..., 1:].any()
     hardmax = model.sharpened(None)

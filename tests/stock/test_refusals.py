@@ -7,13 +7,15 @@ from constructions import gradient_descent, induction_heads
 from constructions.assembly import Head, block, embed, moved, unembed
 from constructions.blocks import LayerNorm
 from constructions.examples import Examples
+from constructions.primitives import Move
 from constructions.stock.refusals import check_translatable
 from constructions.stream import Stream, one
 from constructions.transformer import Transformer
-from constructions.words import Move
 
 STREAM = Stream(x=1, y=1, seen=1, copy=1, answer=1)
-LATER = Head(one, one, STREAM.read("y"), "seen", mask="examples")  # wrong in examples, if causal
+LATER = Head(
+    one, one, STREAM.read("y"), "seen", mask="context-only"
+)  # wrong in examples, if causal
 
 
 def of(*layers):
@@ -31,7 +33,7 @@ def of(*layers):
 
 def reads(register):
     """A layer whose keys are what a register holds in examples."""
-    head = Head(one, STREAM.read(register), STREAM.read("y"), "answer", mask="examples")
+    head = Head(one, STREAM.read(register), STREAM.read("y"), "answer", mask="context-only")
     return block(STREAM, [head])
 
 

@@ -177,7 +177,7 @@ def test_tokens_that_compare_themselves_with_themselves_count_as_long():
     model = previous_token(3, 60)
     model.pos_embed.W_pos.zero_()
     (attn,) = model.attentions
-    attn.masks, tokens = ("own",), RNG.integers(0, 3, (2, 60))
+    attn.masks, tokens = ("diagonal",), RNG.integers(0, 3, (2, 60))
     stock = to_encoder(model)
     assert torch.equal(stock.logits(tokens).argmax(-1), model.logits(tokens).argmax(-1))
     assert 60 < largest_at_norms(stock, tokens) <= stock.plan.square < 80

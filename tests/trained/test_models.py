@@ -90,7 +90,7 @@ def test_every_preset_is_a_model_with_an_interface():
             if model == "transformer":
                 assert (built.pos_embed is None) == (built.ln_final is None) == (size == "linear")
                 assert {block.attn.masks[0] for block in built.blocks} == {
-                    "examples" if size == "linear" else "causal"
+                    "context-only" if size == "linear" else "causal"
                 }
 
 

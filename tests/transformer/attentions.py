@@ -13,7 +13,15 @@ EPS = 2.0**-53
 
 NORMALISE, MASKS = (
     ("linear", "relu", "softmax", "hardmax"),
-    ("full", "causal", "strict", "examples", "own", ("own", "examples"), ("causal", "strict")),
+    (
+        "full",
+        "causal",
+        "strictly causal",
+        "context-only",
+        "diagonal",
+        ("diagonal", "context-only"),
+        ("causal", "strictly causal"),
+    ),
 )
 
 
@@ -37,9 +45,9 @@ def by_definition(attn, H, n_examples):
         first, last = {
             "full": (0, T),
             "causal": (0, t + 1),
-            "strict": (0, max(t, 1)),
-            "examples": (0, n_examples),
-            "own": (t, t + 1),
+            "strictly causal": (0, max(t, 1)),
+            "context-only": (0, n_examples),
+            "diagonal": (t, t + 1),
         }[attn.masks[h]]
         query = [
             (sum(H[t, i] * attn.W_Q[h, i, c] for i in range(D)) + attn.b_Q[h, c]).item()

@@ -10,9 +10,9 @@ from refusals import rejects
 from constructions.assembly import Head, attention, block, embed, mlp, rows, signed_pair, unembed
 from constructions.blocks import Embed
 from constructions.interface import Prompt
+from constructions.primitives import And, Clip, Move, Or, ReLU, Step, Table
 from constructions.stream import Map, Stream, one
 from constructions.tokens import binary_codes
-from constructions.words import And, Clip, Move, Or, Step, Table, Unit
 from verify.domains import Rational, objects, outputs, streams
 
 STREAM = Stream(x=2, u=2, y=1, s=1)
@@ -94,7 +94,7 @@ def test_rows_of_unknown_registers_or_other_widths_are_refused():
 
 def test_weights_are_the_numbers_that_were_named():
     alpha, n = 0.1, 7.0
-    attn = attention(STREAM, [Head(X, X, alpha * X, "u", n)], "relu", "examples")
+    attn = attention(STREAM, [Head(X, X, alpha * X, "u", n)], "relu", "context-only")
     assert set(attn.W_V.unique().tolist()) == {0.0, alpha}
     assert set(attn.W_O.unique().tolist()) == {0.0, n}
 
@@ -121,8 +121,8 @@ def test_absent_parts_leave_no_weights():
     assert block(STREAM).attn is None
     assert block(STREAM).mlp is None
     assert not list(block(STREAM).parameters())
-    assert block(STREAM, words=[Move(X, "u")]).attn is None
-    assert block(STREAM, words=[Move(one, "s")]).mlp.W_in.shape == (6, 0)
+    assert block(STREAM, primitives=[Move(X, "u")]).attn is None
+    assert block(STREAM, primitives=[Move(one, "s")]).mlp.W_in.shape == (6, 0)
     assert torch.equal(block(STREAM)(H, 5), H)
 
 
@@ -150,7 +150,7 @@ def test_unknown_registers_are_refused():
     with rejects("v"):
         block(STREAM, [Head(X, X, X, "v")])
     with rejects("v"):
-        block(STREAM, words=[Move(one, "v")])
+        block(STREAM, primitives=[Move(one, "v")])
     with rejects("v"):
         embed(STREAM, a={"v": 1.0})
 
@@ -177,9 +177,9 @@ small = st.integers(-4, 4).map(float)
 def test_units_are_relus_times_a_number_or_a_matrix(a, times):
     reading = X - a * U + a * one
     relu = (x - a * u + a).relu()
-    assert torch.equal(added([Unit(reading, "u", times)], H), only("u", times * relu))
+    assert torch.equal(added([ReLU(reading, "u", times)], H), only("u", times * relu))
     W = integers(2, 1, seed=3)
-    mapped = Unit(reading, "s", Map(W.numpy(), "W"))
+    mapped = ReLU(reading, "s", Map(W.numpy(), "W"))
     assert torch.equal(added([mapped], H), only("s", relu @ W))
     assert str(mapped).endswith("·W → s")
 
@@ -275,9 +275,9 @@ def test_an_empty_clip_is_refused():
     "word",
     [
         Move(X, "s"),
-        Unit(Y, "x"),
+        ReLU(Y, "x"),
         Clip(X, 0.0, 1.0, "y"),
-        Unit(X, "s", Map(np.ones((3, 1)), "W")),
+        ReLU(X, "s", Map(np.ones((3, 1)), "W")),
         Move(one @ Map(np.ones((1, 3)), "v"), "x"),
     ],
     ids=str,
@@ -295,7 +295,7 @@ def test_a_constant_vector_is_a_bias_and_takes_no_units():
 
 
 def test_many_words_are_side_by_side():
-    words = [Move(X, "u"), Clip(Y, 0.0, 1.0, "s"), Unit(U, "x", -1.0), Step(S, 0.0, "y")]
+    words = [Move(X, "u"), Clip(Y, 0.0, 1.0, "s"), ReLU(U, "x", -1.0), Step(S, 0.0, "y")]
     assert torch.equal(added(words, H), sum(added([word], H) for word in words))
 
 
@@ -317,7 +317,7 @@ EVERY = Stream(u=2, a=1, b=1, code=2, out=2, bit=1)
 POINTS = {
     # word: (its values by definition at (u, a, b, code), where it says that it is exact)
     "move": (Move(EVERY.read("u") - 0.5 * one, "out"), lambda u, a, b, c: [x - half for x in u]),
-    "unit": (Unit(EVERY.read("u"), "out", -3.0), lambda u, a, b, c: [-3 * max(x, 0) for x in u]),
+    "unit": (ReLU(EVERY.read("u"), "out", -3.0), lambda u, a, b, c: [-3 * max(x, 0) for x in u]),
     "clip": (Clip(EVERY.read("u"), -1.0, 0.5, "out"), lambda u, a, b, c: [clip(x) for x in u]),
     "step": (Step(EVERY.read("u"), 1.0, "out", 0.25), lambda u, a, b, c: [x >= 1 for x in u]),
     "and": (And((EVERY.read("a"), one - EVERY.read("b")), "bit"), lambda u, a, b, c: [a * (1 - b)]),
@@ -354,7 +354,7 @@ def test_words_are_their_definitions_over_q(name, u, a, b, code):
     word, definition = POINTS[name]
     identity = Embed(torch.eye(EVERY.d_model, dtype=torch.float64))
     model = plain(
-        identity, [block(EVERY, words=[word])], unembed(EVERY, EVERY.read(word.into)), EVERY
+        identity, [block(EVERY, primitives=[word])], unembed(EVERY, EVERY.read(word.into)), EVERY
     )
     token = [*u, a, b, fmpq(code == 0), fmpq(code == 1), *[fmpq(0)] * 3]
     rational = Rational()

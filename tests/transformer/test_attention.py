@@ -30,13 +30,13 @@ def test_the_pattern_times_the_values_is_the_layer(normalise, mask):
     rng = np.random.default_rng(5)
     attn, H = an_attention(rng, normalise, mask), integers(rng, 7, 4)
     A = attn.pattern(H, 5)
-    attended = H[:5] if mask == "examples" else H
-    if mask == "own":
+    attended = H[:5] if mask == "context-only" else H
+    if mask == "diagonal":
         assert torch.equal(A.tril(-1), torch.zeros_like(A))
     assert A.shape == (2, 7, len(attended))
-    if mask in ("causal", "strict", "own", ("causal", "strict")):
+    if mask in ("causal", "strictly causal", "diagonal", ("causal", "strictly causal")):
         assert torch.equal(A.triu(1), torch.zeros_like(A))
-    if mask == "strict":
+    if mask == "strictly causal":
         assert torch.equal(A.diagonal(dim1=-2, dim2=-1)[:, 1:], torch.zeros(2, 6).double())
     mixed = torch.einsum("hts,sd,hdv,hvo->to", A, attended, attn.W_V, attn.W_O)
     assert (attn(H, 5) - mixed).abs().max() <= tolerance(attn, H)
@@ -72,12 +72,12 @@ def test_the_causal_sum_in_blocks_is_exact_at_every_token(T):
         assert torch.equal(added[:, t], row)
 
 
-@pytest.mark.parametrize("mask", ["full", "examples"])
+@pytest.mark.parametrize("mask", ["full", "context-only"])
 @pytest.mark.parametrize(("T", "n_examples", "one_map"), [(3, 2, False), (40, 30, True)])
 def test_both_orders_of_the_linear_products_agree(T, n_examples, one_map, mask):
     rng = np.random.default_rng(T)
     attn, H = an_attention(rng, "linear", mask, scale=2.0), integers(rng, 5, T, 4)
-    attended = H[:, :n_examples] if mask == "examples" else H
+    attended = H[:, :n_examples] if mask == "context-only" else H
     (heads,) = attn.parts()
     assert heads.is_a_map(H, n_examples) is one_map
     values = torch.einsum("...sd,hdv->...hsv", attended, attn.W_V)
@@ -93,8 +93,11 @@ def test_both_orders_of_the_linear_products_agree(T, n_examples, one_map, mask):
 def test_linear_maps_of_the_own_token_beside_sums_over_examples(T):
     """Constant scores of two heads, others of a third, and a sum: by the pattern, exactly."""
     rng = np.random.default_rng(T)
-    whole = an_attention(rng, "linear", "own", heads=4, scale=2.0)
-    for masks in (("own", "own", "examples", "own"), ("examples", "own", "causal", "own")):
+    whole = an_attention(rng, "linear", "diagonal", heads=4, scale=2.0)
+    for masks in (
+        ("diagonal", "diagonal", "context-only", "diagonal"),
+        ("context-only", "diagonal", "causal", "diagonal"),
+    ):
         for constant in ([0, 1], [0, 1, 3]):
             W_Q, W_K = whole.W_Q.clone(), whole.W_K.clone()
             W_Q[constant], W_K[constant] = 0.0, 0.0
@@ -109,7 +112,7 @@ def test_linear_maps_of_the_own_token_beside_sums_over_examples(T):
 def test_as_many_masks_as_heads():
     weights = [torch.zeros(2, 3, 1)] * 3 + [torch.zeros(2, 1, 3)] + [torch.zeros(2, 1)] * 2
     with rejects("3 masks", "2 heads"):
-        Attention(*weights, normalise="linear", mask=("own", "full", "own"))
+        Attention(*weights, normalise="linear", mask=("diagonal", "full", "diagonal"))
 
 
 @given(st.sampled_from(NORMALISE), st.sampled_from(MASKS), st.lists(st.integers(1, 3), max_size=2))
@@ -125,7 +128,7 @@ def test_leading_dimensions_are_separate_prompts(normalise, mask, leading):
 def test_under_a_strict_mask_the_first_token_sees_itself_and_the_second_only_the_first():
     rng = np.random.default_rng(0)
     for normalise in NORMALISE:
-        attn, H = an_attention(rng, normalise, "strict"), integers(rng, 5, 4)
+        attn, H = an_attention(rng, normalise, "strictly causal"), integers(rng, 5, 4)
         other = H.clone()
         other[2:] = integers(rng, 3, 4)
         assert torch.equal(attn(H, 5)[:2], attn(other, 5)[:2])
@@ -144,7 +147,7 @@ def test_unknown_normalisations_and_masks_are_refused(given, named, unchecked):
 @pytest.mark.parametrize("answers", [False, True])
 def test_heads_of_a_tokens_own_are_a_map_only_if_their_scores_are_constant(asks, answers):
     rng = np.random.default_rng(0)
-    given = an_attention(rng, "linear", "own")
+    given = an_attention(rng, "linear", "diagonal")
     attn = copy.deepcopy(given)
     for used, W in ((asks, attn.W_Q), (answers, attn.W_K)):
         W.mul_(float(used))

@@ -115,10 +115,10 @@ def random_attention(masks, normalise):
 
 @pytest.mark.parametrize("normalise", ["linear", "relu", "softmax", "hardmax"])
 def test_every_normalisation_and_every_mask_that_looks_back(normalise):
-    attn = random_attention(("strict", "causal", "own", "strict"), normalise)
+    attn = random_attention(("strictly causal", "causal", "diagonal", "strictly causal"), normalise)
     assert attn.is_causal
     H = torch.randn(2, 9, 6, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
-    held = attn.held((2,), 9)
+    held = attn.new_cache((2,), 9)
     parts = [attn.following(piece, held) for piece in H.split([3, 1, 5], dim=1)]
     assert torch.allclose(torch.cat(parts, dim=1), attn(H, 9), rtol=1e-12, atol=1e-12)
 
@@ -130,9 +130,11 @@ def test_models_that_are_trained():
     torch.testing.assert_close(read[-1], model.logits(tokens)[-1], rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("mask", ["full", "examples"])
+@pytest.mark.parametrize("mask", ["full", "context-only"])
 def test_who_sees_later_tokens_has_no_decoder(mask):
-    assert not random_attention(("causal", mask, "own", "strict"), "softmax").is_causal
+    assert not random_attention(
+        ("causal", mask, "diagonal", "strictly causal"), "softmax"
+    ).is_causal
 
 
 def test_models_of_a_prompt_of_fixed_length_have_none():

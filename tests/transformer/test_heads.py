@@ -25,7 +25,9 @@ def run(heads, mask, **registers):
     return {name: out[:, STREAM[name]].numpy().ravel() for name in STREAM}
 
 
-@given(st.lists(st.booleans(), min_size=1, max_size=30), st.sampled_from(["causal", "strict"]))
+@given(
+    st.lists(st.booleans(), min_size=1, max_size=30), st.sampled_from(["causal", "strictly causal"])
+)
 def test_shares_become_counts(flags, mask):
     marked = np.array([False, *flags])
     j, T = np.arange(len(marked)), len(flags)

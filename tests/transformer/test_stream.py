@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import rejects
 
-from constructions.stream import CONSTANT, Map, Reading, Stream, Term, number, one
+from constructions.stream import CONSTANT, LinearRead, Map, Stream, Term, number, one
 
 STREAM = Stream(x=3, u=3, y=1)
 
@@ -130,7 +130,7 @@ def test_unknown_registers_are_refused():
         with rejects("v", "x, u, y"):
             call("v")
     with rejects("v"):
-        STREAM.matrix(Reading((Term("v", 1.0),), 1))
+        STREAM.matrix(LinearRead((Term("v", 1.0),), 1))
 
 
 def test_streams_without_room_are_refused():

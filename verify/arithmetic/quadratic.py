@@ -31,7 +31,7 @@ def unlike_neurons(model: Transformer) -> Iterator[str]:
         "heads read other registers": not attn.W_Q[:, reads].any(),
         "heads carry other registers": not attn.W_V[:, carries].any(),
         "heads write into other registers": not attn.W_O[:, :, writes].any(),
-        "heads of another mask": (attn.normalise, set(attn.masks)) == ("linear", {"own"}),
+        "heads of another mask": (attn.normalise, set(attn.masks)) == ("linear", {"diagonal"}),
         "there is an MLP": all(block.mlp is None for block in model.blocks),
         "the read-out is another": model.unembed.b_U is None
         and np.array_equal(model.unembed.W_U.numpy(), read_out),

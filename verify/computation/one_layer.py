@@ -9,10 +9,10 @@ import numpy as np
 from constructions.assembly import Head, block, rows, unembed
 from constructions.blocks import Embed, PosEmbed
 from constructions.computation.to_circuit import to_circuit
+from constructions.primitives import ReLU
 from constructions.stream import Map, Stream, one
 from constructions.tokens import Tokens
 from constructions.transformer import Transformer
-from constructions.words import Unit
 from theory.computation import largest_constant_subcube
 from theory.sequences import all_sequences
 
@@ -33,7 +33,7 @@ def parity_of_retrieved(positions: np.ndarray, bits: np.ndarray) -> Transformer:
     ]
     # [z odd] = relu(z) − 2relu(z − 1) + 2relu(z − 2) − … for z = 0, 1, …, H + 1.
     words = [
-        Unit(x + total - float(t) * one, "odd", 1.0 if t == 0 else 2.0 * (-1) ** t)
+        ReLU(x + total - float(t) * one, "odd", 1.0 if t == 0 else 2.0 * (-1) ** t)
         for t in range(H + 1)
     ]
     lowest = -2.0 * T - 2.0 * float(abs(bits).sum()) - 2.0

@@ -97,22 +97,22 @@ def _embedded(model: Transformer, tokens: Any, domain: Domain) -> Matrix:
 def _attention(attn: Attention, H: Matrix, n_examples: int, domain: Domain) -> Matrix:
     W = {name: _array(getattr(attn, name)) for name in ("W_Q", "W_K", "W_V", "W_O", "b_Q", "b_K")}
     scale = domain.number(*float(attn.scale).as_integer_ratio())
-    examples = _first_rows(H, n_examples, domain) if "examples" in attn.masks else H
+    examples = _first_rows(H, n_examples, domain) if "context-only" in attn.masks else H
     heads, normalise = list(range(attn.n_heads)), str(attn.normalise)
     if normalise == "relu" and not domain.ordered:
         heads, normalise = _linear_heads(W), "mean"
     total = None
     for h in heads:
         mask = attn.masks[h]
-        attended = examples if mask == "examples" else H
+        attended = examples if mask == "context-only" else H
         Q = _affine(H, W["W_Q"][h], W["b_Q"][h], domain)
         K = _affine(attended, W["W_K"][h], W["b_K"][h], domain)
         V = attended * domain.weights(W["W_V"][h])
         if normalise != "hardmax":
             Q = scale * Q
-        if mask == "own":
+        if mask == "diagonal":
             mixed = _of_its_own(Q, K, V, normalise, domain)
-        elif normalise in ("linear", "mean") and mask in ("full", "examples"):
+        elif normalise in ("linear", "mean") and mask in ("full", "context-only"):
             mixed = Q * (K.transpose() * V)
             if normalise == "mean":
                 mixed = domain.number(1, K.nrows()) * mixed
@@ -158,7 +158,7 @@ def _pattern(scores: Matrix, normalise: str, mask: str, domain: Domain) -> Matri
 
 def _count_seen(t: int, attended: int, mask: str) -> int:
     """How many tokens token t attends to; they are the first ones."""
-    return {"causal": t + 1, "strict": max(t, 1)}.get(mask, attended)
+    return {"causal": t + 1, "strictly causal": max(t, 1)}.get(mask, attended)
 
 
 def _softmax(scores: list[Entry], domain: Domain) -> list[Entry]:

@@ -140,9 +140,9 @@ def _size_of(heads: Heads, H: Tensor, n_examples: int) -> Tensor:
         return torch.einsum("...htv,hvd->...td", pattern @ V, heads.W_O.abs())
     Q = per_head(H.abs(), heads.W_Q.abs()) + heads.b_Q.abs().unsqueeze(-2)
     K = per_head(attended, heads.W_K.abs()) + heads.b_K.abs().unsqueeze(-2)
-    if heads.normalise == "linear" and heads.mask in ("full", "examples"):
+    if heads.normalise == "linear" and heads.mask in ("full", "context-only"):
         mixed = Q @ (K.transpose(-1, -2) @ V)
-    elif heads.mask == "own":
+    elif heads.mask == "diagonal":
         mixed = torch.linalg.vecdot(Q, K).unsqueeze(-1) * V
     else:
         scores = Q @ K.transpose(-1, -2)

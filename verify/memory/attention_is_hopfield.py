@@ -166,7 +166,7 @@ def two_heads(patterns: PatternVectors, beta: Positive, other: Positive) -> Tran
     ]
     return Transformer(
         embed(stream, pattern={"pattern": 1.0}, state={"state": 1.0}),
-        [block(stream, heads, normalise="softmax", mask="examples")],
+        [block(stream, heads, normalise="softmax", mask="context-only")],
         unembed(stream, first, second),
         interface=Memory(d, torch.as_tensor(patterns)),
         stream=stream,

@@ -54,9 +54,9 @@ class Split:
     judged is the one whose partial sums over Alice's tokens are kept in it, with everything else
     exact.  Positions count from 0, without the model's own prefix, which is Bob's.
 
-    Raises ValueError for a model without exactly one layer of attention, for the mask "examples",
-    for positions that are not between 0 and n_tokens − 2, for more tokens than the model has
-    positions for, and for an unknown precision.
+    Raises ValueError for a model without exactly one layer of attention, for the mask
+    "context-only", for positions that are not between 0 and n_tokens − 2, for more tokens than the
+    model has positions for, and for an unknown precision.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Split:
                 f"alice holds the positions {self.alice}: give different ones from 0 to "
                 f"{n_tokens - 2}, since the last token asks"
             )
-        seen = range(max(total - (self.attn.masks[0] == "strict"), 1))
+        seen = range(max(total - (self.attn.masks[0] == "strictly causal"), 1))
         self._bob = [j for j in seen if j - len(self.prefix) not in {*self.alice}]
         self._n_seen = len(seen)
         # Numbers of a head before its sums of values; the last of them is what divides those.
@@ -261,7 +261,7 @@ def _parts(model: Transformer) -> tuple[list[Block], Attention, list[Block]]:
             "a message only if there is one; give a model with one"
         )
     blocks, ((i, attn),) = list(model.blocks), layers
-    if set(attn.masks) not in ({"full"}, {"causal"}, {"strict"}):
+    if set(attn.masks) not in ({"full"}, {"causal"}, {"strictly causal"}):
         raise InputError(
             f"{model.name} has the mask '{attn.masks[0]}', so the last token is not among those "
             "that are seen: give a model with the mask full, causal or strict"

@@ -86,7 +86,7 @@ def _head(
     block, pattern = snapshot.block, snapshot.patterns[h]
     panel.set_facecolor("#dedede")  # where a masked array is not drawn
     rows, columns = np.indices(pattern.shape)
-    hidden = {"causal": columns > rows, "strict": columns >= np.maximum(rows, 1)}
+    hidden = {"causal": columns > rows, "strictly causal": columns >= np.maximum(rows, 1)}
     mask = hidden.get(block.attn.masks[0] if block.attn else "", False)
     panel.imshow(np.ma.array(pattern, mask=mask), cmap=WEIGHTS, vmin=0, vmax=1)
     T, attended = pattern.shape

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from constructions.blocks import Block
-from constructions.stream import Reading, Term
+from constructions.stream import LinearRead, Term
 from constructions.transformer import Transformer
 
 
@@ -66,7 +66,7 @@ def added_parts(model: Transformer, block: Block, h: int) -> list[Part]:
             for term, by in zip(terms, maps.values(), strict=True)
         )
         positive_first = sorted(terms, key=lambda term: term.factor < 0)
-        reading = Reading(tuple(positive_first), stream.widths[into])
+        reading = LinearRead(tuple(positive_first), stream.widths[into])
         words = str(reading) if plain else ", ".join(maps)
         copies = plain and [term.factor for term in terms] == [1.0]
         parts.append(Part(into, tuple(maps), words, copies))

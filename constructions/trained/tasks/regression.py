@@ -67,7 +67,7 @@ class Regression(Task, kind="regression"):
         n = self.points - 1
         if _queries(shape) > 1:
             interface = Examples(self.d, packed, n=n, scale=self.scale)
-            return Form(interface, self.d + 1, 1, mask="examples", scale=1 / n)
+            return Form(interface, self.d + 1, 1, mask="context-only", scale=1 / n)
         interface = Examples(self.d, alternating, n=n, at_most=True, scale=self.scale)
         return Form(interface, self.d, 1, positions=2 * n + 1)
 

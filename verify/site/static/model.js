@@ -29,10 +29,10 @@
   // Whether token `row` may see token `column`.
   const SEES = {
     full: () => true,
-    examples: (row, column, examples) => column < examples,
+    "context-only": (row, column, examples) => column < examples,
     causal: (row, column) => column <= row,
-    strict: (row, column) => column < row || (row === 0 && column === 0),
-    own: (row, column) => column === row,
+    "strictly causal": (row, column) => column < row || (row === 0 && column === 0),
+    diagonal: (row, column) => column === row,
   };
 
   // What each of the tokens that are seen weighs, from their scores.

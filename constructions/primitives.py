@@ -1,15 +1,16 @@
-"""The words of an MLP: what is added to a register, as units relu(reading)·times and a constant.
+"""MLP primitives: functions of registers that an MLP adds to a register.
 
-    Move    reading                                         always exact
-    Unit    times·relu(reading)                             always exact
-    Clip    clip(reading, low, high)                        always exact
-    Step    times·[reading ≥ at]                            exact outside (at − margin, at)
+    Move    u                                               always exact
+    ReLU    times·relu(u)                                   always exact
+    Clip    clip(u, low, high)                              always exact
+    Step    times·[u ≥ at]                                  exact outside (at − margin, at)
     And, Or times·(a and b and not c)                       exact on bits
-    Table   the entry of the key that registers hold        exact for the keys
+    Table   the entry of the key that the registers contain exact for the keys
 
-Flat tables and gates also forgive: what they compare may be off by a quarter, and nothing of that
-comes through.  Each says in print what it adds and where it is exact; `assembly.py` makes
-tensors of them.
+where u, a, b, c are linear reads.  Each primitive is a sum of hidden neurons relu(u)·times and a
+constant; `assembly.py` makes tensors of them.  Flat tables and gates are also exact if what they
+compare is off by at most a quarter.  As text, each primitive states what it adds and where it is
+exact.
 """
 
 from __future__ import annotations
@@ -19,25 +20,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from constructions.stream import Map, Reading, number, one
+from constructions.stream import LinearRead, Map, number, one
 from theory.kinds import InputError
 
 Times = float | Map
 Into = str | tuple[str, ...]
 
 
-class Word(ABC):
-    """What is added to the register `into`, or to several side by side: the sum of `units`, and
-    `constant`, a number for each coordinate or one for all.
+class Primitive(ABC):
+    """A function that an MLP adds to the register `into`, or to several side by side.
 
-    As text it says what is added, and where it is exact if that is not everywhere.
+    It is the sum of its hidden `neurons` and of `constant`, one number for each coordinate or one
+    for all.  As text it states the function, and where it is exact if that is not everywhere.
     """
 
     into: Into
 
     @property
     @abstractmethod
-    def units(self) -> tuple[Unit, ...]: ...
+    def neurons(self) -> tuple[ReLU, ...]: ...
 
     @property
     def constant(self) -> float | np.ndarray:
@@ -45,7 +46,7 @@ class Word(ABC):
 
     @property
     def registers(self) -> tuple[str, ...]:
-        """The registers that something is added to."""
+        """The registers that it is added to."""
         return (self.into,) if isinstance(self.into, str) else self.into
 
     @property
@@ -54,15 +55,15 @@ class Word(ABC):
 
 
 @dataclass(frozen=True)
-class Unit(Word):
-    """times·relu(reading), coordinate by coordinate, or relu(reading) times a matrix."""
+class ReLU(Primitive):
+    """times·relu(u) of a linear read u, coordinate by coordinate, or relu(u) times a matrix."""
 
-    reads: Reading
+    reads: LinearRead
     into: Into
     times: Times = 1.0
 
     @property
-    def units(self) -> tuple[Unit, ...]:
+    def neurons(self) -> tuple[ReLU, ...]:
         return (self,)
 
     def __str__(self) -> str:
@@ -73,11 +74,13 @@ class Unit(Word):
 
 
 @dataclass(frozen=True)
-class Move(Word):
-    """The reading itself.  Each coordinate takes two units, relu(u) − relu(−u) = u; a constant in
-    the reading takes none."""
+class Move(Primitive):
+    """A linear read u itself.
 
-    reads: Reading
+    Each coordinate needs two neurons, relu(u) − relu(−u) = u; a constant term needs none.
+    """
+
+    reads: LinearRead
     into: str
 
     @property
@@ -85,19 +88,19 @@ class Move(Word):
         return self.reads.constant
 
     @property
-    def units(self) -> tuple[Unit, ...]:
+    def neurons(self) -> tuple[ReLU, ...]:
         moved = self.reads.without_constant
-        return (Unit(moved, self.into), Unit(-moved, self.into, -1.0)) if moved.terms else ()
+        return (ReLU(moved, self.into), ReLU(-moved, self.into, -1.0)) if moved.terms else ()
 
     def __str__(self) -> str:
         return f"{self.reads} → {self.into}"
 
 
 @dataclass(frozen=True)
-class Clip(Word):
-    """clip(reading, low, high) = low + relu(reading − low) − relu(reading − high)."""
+class Clip(Primitive):
+    """clip(u, low, high) = low + relu(u − low) − relu(u − high) of a linear read u."""
 
-    reads: Reading
+    reads: LinearRead
     low: float
     high: float
     into: str
@@ -111,24 +114,24 @@ class Clip(Word):
         return self.low
 
     @property
-    def units(self) -> tuple[Unit, ...]:
+    def neurons(self) -> tuple[ReLU, ...]:
         below, above = self.reads - self.low * one, self.reads - self.high * one
-        return Unit(below, self.into), Unit(above, self.into, -1.0)
+        return ReLU(below, self.into), ReLU(above, self.into, -1.0)
 
     def __str__(self) -> str:
         return f"clip({self.reads}, {number(self.low)}, {number(self.high)}) → {self.into}"
 
 
 @dataclass(frozen=True)
-class Step(Word):
-    """times·[reading ≥ at] for readings that are not between at − margin and at:
+class Step(Primitive):
+    """times·[u ≥ at] for linear reads u that are not between at − margin and at:
 
-        (relu(reading − at + margin) − relu(reading − at))/margin.
+        times·(relu(u − at + margin) − relu(u − at))/margin.
 
     The margin is a power of two, so that nothing is rounded.
     """
 
-    reads: Reading
+    reads: LinearRead
     at: float
     into: str
     margin: float = 1.0
@@ -139,9 +142,9 @@ class Step(Word):
             raise InputError(f"the margin of a step is {self.margin:g}: give a power of two")
 
     @property
-    def units(self) -> tuple[Unit, ...]:
+    def neurons(self) -> tuple[ReLU, ...]:
         slope, above = self.times / self.margin, self.reads - self.at * one
-        return Unit(above + self.margin * one, self.into, slope), Unit(above, self.into, -slope)
+        return ReLU(above + self.margin * one, self.into, slope), ReLU(above, self.into, -slope)
 
     def __str__(self) -> str:
         size = "" if self.times == 1 else f"{number(self.times)}·"
@@ -152,17 +155,17 @@ class Step(Word):
 
 
 @dataclass(frozen=True)
-class _Gate(Word):
-    literals: tuple[Reading, ...]
+class _Gate(Primitive):
+    literals: tuple[LinearRead, ...]
     into: str
     times: Times = 1.0
 
     @property
-    def total(self) -> Reading:
+    def total(self) -> LinearRead:
         return sum(self.literals[1:], start=self.literals[0])
 
     def __str__(self) -> str:
-        def word(literal: Reading) -> str:
+        def word(literal: LinearRead) -> str:
             negated = one - literal
             one_term = len(negated.terms) == 1 and literal.constant.any()
             return f"not {negated}" if one_term else str(literal)
@@ -177,25 +180,25 @@ class _Gate(Word):
 
 @dataclass(frozen=True)
 class And(_Gate):
-    """times·(all of the literals), each a reading that is 0 or 1: relu(Σ literals − (count − 1)).
+    """times·(conjunction of literals), linear reads in {0, 1}: relu(Σ literals − (count − 1)).
 
-    `one − a` is the literal "not a".  One of them may be any number in [0, 1]: it is then what
-    passes if the others are 1.
+    `one − a` is the literal "not a".  One literal may be any number in [0, 1]: it is the value of
+    the conjunction if the others are 1.
 
-    A `flat` one takes relu(2z − ½) − relu(2z − 3/2) for relu(z): its literals may be off by a
-    quarter in all; two units, and times is a number.
+    A `flat` one has relu(2z − ½) − relu(2z − 3/2) in place of relu(z): it is exact if the errors of
+    its literals sum to at most a quarter.  It has two neurons, and `times` must be a number.
     """
 
     flat: bool = False
 
     @property
-    def units(self) -> tuple[Unit, ...]:
+    def neurons(self) -> tuple[ReLU, ...]:
         total = self.total - (len(self.literals) - 1) * one
         if not self.flat:
-            return (Unit(total, self.into, self.times),)
+            return (ReLU(total, self.into, self.times),)
         assert not isinstance(self.times, Map)
         low, high = 2.0 * total - 0.5 * one, 2.0 * total - 1.5 * one
-        return Unit(low, self.into, self.times), Unit(high, self.into, -self.times)
+        return ReLU(low, self.into, self.times), ReLU(high, self.into, -self.times)
 
     def __str__(self) -> str:
         more = (
@@ -206,7 +209,7 @@ class And(_Gate):
 
 @dataclass(frozen=True)
 class Or(_Gate):
-    """times·(any of the literals), each a reading that is 0 or 1: 1 − relu(1 − Σ literals)."""
+    """times·(disjunction of literals), linear reads in {0, 1}: 1 − relu(1 − Σ literals)."""
 
     times: float = 1.0
 
@@ -215,24 +218,23 @@ class Or(_Gate):
         return self.times
 
     @property
-    def units(self) -> tuple[Unit, ...]:
-        return (Unit(one - self.total, self.into, -self.times),)
+    def neurons(self) -> tuple[ReLU, ...]:
+        return (ReLU(one - self.total, self.into, -self.times),)
 
 
 @dataclass(frozen=True)
-class Table(Word):
-    """entries[v] where the readings are keys[v]: the sum of relu(z)·entry, z = ⟨reading, key⟩ −
-    ‖key‖² + 1.
+class Table(Primitive):
+    """entries[v] where the linear reads u equal keys[v]: Σ relu(⟨u, key_v⟩ − ‖key_v‖² + 1)·entry_v.
 
-    keys (V, width of the readings side by side) are whole numbers with ⟨key, other⟩ < ‖key‖² for
-    all others, as those of one length are; so z is 1 for the key that is held and at most 0 for the
-    others.  entries (V, width of `into`).  A reading that is 0 has no entry: nothing is added.
+    keys (V, width of the reads side by side) are integers with ⟨key, other⟩ < ‖key‖² for any two,
+    as for different keys of one norm; so the argument z of relu is 1 for the key that u equals and
+    at most 0 for all others.  entries (V, width of `into`).  If u = 0, nothing is added.
 
-    A `flat` table takes relu(2z − ½) − relu(2z − 3/2) for relu(z): 1 from z = ¾ on and 0 up to ¼,
-    so that z may be off by a quarter and the entry is still exact; two units for each key.
+    A `flat` table has relu(2z − ½) − relu(2z − 3/2) in place of relu(z): 1 for z ≥ ¾ and 0 for
+    z ≤ ¼, so that the entry is exact if z is off by at most a quarter; two neurons for each key.
     """
 
-    reads: Reading | tuple[Reading, ...]
+    reads: LinearRead | tuple[LinearRead, ...]
     keys: np.ndarray
     entries: np.ndarray
     into: Into
@@ -246,24 +248,24 @@ class Table(Word):
             raise InputError(f"keys of width {self.keys.shape[1]} for readings of width {width}")
         lengths = (self.keys**2).sum(1)
         if not (self.keys == np.round(self.keys)).all() or lengths.min() < 1:
-            raise InputError("the keys of a table are whole numbers, not all 0: scale them")
-        # Different keys of one length are told apart (Cauchy–Schwarz); others are compared.
+            raise InputError("the keys of a table must be integers, not all 0: scale them")
+        # Different keys of one norm satisfy the condition (Cauchy–Schwarz); others are compared.
         alike = (lengths == lengths[0]).all()
         if alike and len(np.unique(self.keys, axis=0)) == len(self.keys):
             return
         products = self.keys @ self.keys.T
         if (products > lengths[:, None] - 1 + np.eye(len(self.keys))).any():
             raise InputError(
-                "the keys of a table must be told apart: ⟨key, other⟩ < ‖key‖² for any two, "
-                "as for different codes of one length"
+                "the keys of a table must satisfy ⟨key, other⟩ < ‖key‖² for any two: give, for "
+                "example, different codes of one norm"
             )
 
     @property
-    def _reads(self) -> tuple[Reading, ...]:
+    def _reads(self) -> tuple[LinearRead, ...]:
         return self.reads if isinstance(self.reads, tuple) else (self.reads,)
 
     @property
-    def units(self) -> tuple[Unit, ...]:
+    def neurons(self) -> tuple[ReLU, ...]:
         scale, below = (2.0, 0.5) if self.flat else (1.0, 0.0)
         shift = scale * (1.0 - (self.keys**2).sum(1)[None]) - below
         found, at = one @ Map(shift, "offset"), 0
@@ -271,10 +273,10 @@ class Table(Word):
             keys = self.keys[:, at : at + reading.width].T.astype(np.float64)
             found, at = found + reading @ Map(scale * keys, "keys"), at + reading.width
         entries = Map(self.entries.astype(np.float64), "entries")
-        held = Unit(found, self.into, entries)
+        held = ReLU(found, self.into, entries)
         if not self.flat:
             return (held,)
-        return held, Unit(found - one, self.into, Map(-entries.matrix, "−entries"))
+        return held, ReLU(found - one, self.into, Map(-entries.matrix, "−entries"))
 
     def __str__(self) -> str:
         reads = ", ".join(map(str, self._reads))
