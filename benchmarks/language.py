@@ -36,7 +36,7 @@ def figures() -> list[float]:
     """g(H) and the sure bound of the three models of a world."""
     drawn = world(FACTS, OTHERS, DOCUMENTS, "zipf", seed=0)
     models = [drawn.model(name) for name in MODELS]
-    return [x for m in models for x in (m.hallucination, m.sure_bound(1 / drawn.unseen))]
+    return [x for m in models for x in (m.hallucination, m.deterministic_bound(1 / drawn.unseen))]
 
 
 def looped_figures() -> list[float]:
@@ -94,7 +94,7 @@ def parities() -> None:
     loop = once(lambda: looped_step(tree, bits[:FEW])) * SAMPLES / FEW
     print(f"a loop over words     {loop:8.3f} s ({FEW} words, times {SAMPLES // FEW})")
 
-    model = parity_with_steps(D, K, tree.letters)
+    model = parity_with_steps(D, K, tree.positions)
     words = (1 - bits[:WORDS]) // 2
     with torch.no_grad():
         held = lambda: model.generate(words, K - 1)  # noqa: E731

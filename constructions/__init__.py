@@ -28,6 +28,9 @@ retrieve(patterns, queries, beta=8.0)                   # the same for millions 
 
 save(model, "hopfield.safetensors")     # weights, and a sidecar that says what they are
 load("hopfield.safetensors")
+
+Names that are too general for the top level are imported from their topic:
+`from constructions.language import sample`, `from constructions.sensitivity import predictions`.
 """
 
 from constructions import (
@@ -62,5 +65,5 @@ __all__ += regression.__all__ + retrieval.__all__ + sensitivity.__all__
 __all__ += structures.__all__
 
 # Names too general for the top level are imported from their topic.
-del search
-__all__ = [name for name in __all__ if name != "search"]
+del predictions, sample, search
+__all__ = [name for name in __all__ if name not in ("predictions", "sample", "search")]

@@ -10,8 +10,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from constructions import fact_model, sample
-from theory.language import chances_of_seen, fact_strings, printed_bound, prompted, world
+from constructions.language import fact_model, sample
+from theory.language import fact_strings, printed_bound, probabilities_of_seen, prompted, world
 from theory.language.worlds import MODELS
 from verify.cli.output import picture_argument, saving
 from verify.evidence.picture import save
@@ -33,7 +33,7 @@ for name in MODELS:
     printed = printed_bound(
         drawn.seen_once, model.miscalibration, FACTS, OTHERS, DOCUMENTS, delta=0.01
     )
-    sure, over = model.sure_bound(tau), model.over_confidence(tau)
+    sure, over = model.deterministic_bound(tau), model.over_confidence(tau)
     print(f"{name:14}{model.hallucination:14.5f}{sure:12.5f}{printed:10.5f}{over:17.5f}")
 print("Where a bound is not above 0 it says nothing. Who knows a corpus by heart pays in δ⁺.\n")
 
@@ -44,10 +44,10 @@ p = [Fraction(1, len(facts))] * len(facts)
 print(f"Transformers of {len(facts)} facts among {BASE**4} strings, {SEEN} documents, sampled:")
 known = {tuple(fact) for fact in facts.tolist()}
 for name in MODELS:
-    model = fact_model(facts, p, counts, BASE, name)
+    model = fact_model(BASE, facts, p, counts, name)
     said = sample(model, np.full((SAMPLES, 1), BASE), 4, seed=1).tolist()
     wrong = np.mean([tuple(string) not in known for string in said])
-    seen, rest = int((counts > 0).sum()), 1 - sum(chances_of_seen(p, counts.tolist(), name))
+    seen, rest = int((counts > 0).sum()), 1 - sum(probabilities_of_seen(p, counts.tolist(), name))
     exact = rest * (BASE**4 - len(facts)) / (BASE**4 - seen)
     print(f"{name:14}{wrong:8.1%} of {SAMPLES} are no fact, {float(exact):.1%} of its distribution")
 

@@ -11,7 +11,7 @@ import torch
 
 from constructions import parity_with_steps
 from constructions.trained import configuration_of, load, shipped
-from theory.language import letters_by_elimination, one_step, parity_tree, with_steps
+from theory.language import bits_by_elimination, one_step, parity_tree, with_steps
 from verify.cli.output import picture_argument, saving
 from verify.evidence.picture import save
 from verify.language.one_gradient_step_picture import draw
@@ -52,7 +52,7 @@ for kind, what in (("steps", "with the steps"), ("answer", "the answer alone")):
     print(f"{what:17}" + "".join(f"{share:8.1%}" for share in shares))
 
 bits = rng.integers(2, size=(D + 10, D))
-found = letters_by_elimination(bits, bits[:, letters].sum(axis=1) % 2)
+found = bits_by_elimination(bits, bits[:, letters].sum(axis=1) % 2)
 print(f"\nWithout steps, elimination finds the letters from {D + 10} answers:", end=" ")
 print("all of them" if found == sorted(letters) else found)
 

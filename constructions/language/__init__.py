@@ -1,4 +1,7 @@
-"""Language: models of given distributions on strings, and parities by chain of thought."""
+"""Language: models of given distributions on strings, and parities by chain of thought.
+
+`sample` is imported from here; the top level of `constructions` does not have it.
+"""
 
 from constructions.language.fact_model import fact_model
 from constructions.language.linear_tokens import parity_by_linear_tokens

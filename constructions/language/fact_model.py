@@ -1,8 +1,8 @@
 """Models of a world of facts and its documents: calibrated, Good–Turing, memoriser.
 
-The strings that occur among the documents are given with their probabilities, and the rest is
-uniform on all others (`string_model`): no document shows which of them are facts.  A sample of such
-a model is a falsehood with the probability
+The strings of the documents have given probabilities, and the remaining mass is uniform on all
+other strings (`string_model`), since no document shows which of them are facts.  A sample of such a
+model is no fact with probability
 
     calibrated     p(U)·|H|/|U|          good-turing  MF·|H|/|U|          memoriser  0
 """
@@ -18,26 +18,26 @@ from constructions.language.string_model import VocabularySize, string_model
 from constructions.transformer import Transformer
 from theory.kinds import Integers, Within
 from theory.language.distributions import Distribution
-from theory.language.documents import chances_of_seen
+from theory.language.documents import probabilities_of_seen
 from theory.language.worlds import ModelName
 
 
 @construction
 def fact_model(
+    vocabulary_size: VocabularySize,
     facts: Annotated[Any, Integers("F L", Within(least=0, below="vocabulary_size"))],
     p: Distribution,
     counts: Annotated[Any, Integers("F", Within(least=0))],
-    vocabulary_size: VocabularySize,
     name: ModelName,
 ) -> Transformer:
-    """The model called "calibrated", "good-turing" or "memoriser" of the strings `facts` (|F|, L),
-    which have the exact probabilities p (|F|,) and were seen `counts` (|F|,) times.
+    """A model of facts and documents; `name` is "calibrated", "good-turing" or "memoriser".
 
-    As every `string_model` it takes BOS and up to L − 1 symbols; `logits` are those of the next
-    symbol, `generate` goes on with the most probable ones and `constructions.sample` draws them.
+    The strings `facts` (|F|, L) have the exact probabilities p (|F|,) and occur in `counts` (|F|,)
+    documents.  As every `string_model` it takes BOS and up to L − 1 symbols; `logits` are those of
+    the next symbol, `generate` decodes greedily, and `constructions.language.sample` samples.
 
-    Raises ValueError for counts that are all 0, other than one probability for each fact, and as
+    Raises ValueError if all counts are 0, unless there is one probability for each fact, and as
     `string_model`.
     """
-    chances = chances_of_seen(p, counts.tolist(), name)
-    return string_model(facts[np.flatnonzero(counts)], chances, vocabulary_size)
+    probabilities = probabilities_of_seen(p, counts.tolist(), name)
+    return string_model(vocabulary_size, facts[np.flatnonzero(counts)], probabilities)

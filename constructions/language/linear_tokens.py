@@ -1,14 +1,14 @@
 """The parity of k among d bits in ⌊log₂ k⌋ + 1 tokens, by one linear head and no MLP.
 
-The tokens generated behind the bits are the binary digits of the number c of ones among the k
-bits, highest first (`theory.language.linear_tokens`).  The embedding of positions holds in
-`weight` 1 at the k bits and −2^i at digit i, so that one linear head computes the rest of c,
+The tokens generated after the bits are the binary digits of the number c of ones among the k
+bits, highest first (`theory.language.linear_tokens`).  In the position embedding, `weight` is 1 at
+the k bits and −2^i at digit i, so that one linear head computes the remainder of c,
 
     left = Σ_t weight_t · bit_t = Σ_S x − Σ_{i > j} 2^i z_i,
 
-and in `least` the number 2^j − ½ where digit j is predicted.  The logits of 0 and 1 are ∓2(left −
-least), an odd number, and that of ⊥ is 0; at bits before the last, which are `silent`, it is
-2k + 1, above all others.  The whole is a linear form of the tokens, one for each position.
+and `least` is 2^j − ½ where digit j is predicted.  The logits of 0 and 1 are ∓2(left − least), an
+odd number, and that of ⊥ is 0; at the bits before the last, where `silent` is 1, the logit of ⊥ is
+2k + 1, above all others.  So every logit is a linear form of the tokens.
 """
 
 from __future__ import annotations
@@ -30,21 +30,20 @@ from theory.language.linear_tokens import count_of, left_of_count
 
 @construction
 def parity_by_linear_tokens(
-    d: Annotated[Count, Within(most=10**15)], letters: Positions
+    d: Annotated[Count, Within(most=10**15)], positions: Positions
 ) -> Transformer:
-    """The digits of the number of ones among the k bits, the last of them its parity:
+    """The binary digits of the number of ones at k positions, the last of them the parity.
 
         model.generate(words, ⌊log₂ k⌋ + 1)        (…, d) → (…, ⌊log₂ k⌋ + 1)
 
-    1 layer, 1 linear head, width 5, no units.
-
-    Raises ValueError for positions that are not different, and for more than the memory holds.
+    1 layer, 1 linear head, width 5, no MLP.  Raises ValueError unless the positions are distinct,
+    and for sizes that do not fit in memory.
     """
     sizes(2, d)
-    chosen = count_of(d, letters)
+    chosen = count_of(d, positions)
     k = int(chosen.sum())
-    if k > 2**40:  # beyond, no float holds the digits beside the half
-        raise InputError(f"{k} letters: give fewer")
+    if k > 2**40:  # float64 represents 2^j − ½ only up to such a size
+        raise InputError(f"positions has {k} entries: give at most 2^40")
     digits = np.arange(k.bit_length())[::-1]
     n = d + len(digits) - 1
     stream = Stream(bit=1, weight=1, least=1, silent=1, left=1)
@@ -61,12 +60,12 @@ def parity_by_linear_tokens(
         ),
         interface=Tokens(2, n, margin=1.0, bottom=True),
         stream=stream,
-        stages=(Stage(1, "left", partial(_left, letters, d)),),
+        stages=(Stage(1, "left", partial(_left, positions, d)),),
         at_most={"left": float(k)},
-        source="proved in constructions/language/linear_tokens.py",
+        source="[Malach2024] for chains of linear predictors; these weights: weightwright",
     )
 
 
-def _left(letters: np.ndarray, d: int, tokens: np.ndarray) -> np.ndarray:
-    """What the digits so far leave of the count, as a register of one number."""
-    return left_of_count(tokens, letters, d)[..., None]
+def _left(positions: np.ndarray, d: int, tokens: np.ndarray) -> np.ndarray:
+    """The remainder of the count after the digits so far, as a register of one number."""
+    return left_of_count(tokens, positions, d)[..., None]

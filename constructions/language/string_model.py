@@ -1,21 +1,21 @@
-"""Any distribution on strings of L symbols that is uniform on all but a few: a table of prefixes.
+"""Any distribution on strings of L symbols that is uniform outside a list, by a table of prefixes.
 
-A sequence is BOS and the symbols so far, at positions 0, 1, …, L − 1; the output at each is the
-next symbol, by its logits ln g(symbol | symbols so far).
+A sequence is BOS and the symbols so far, at positions 0, 1, …, L − 1; the logits at each position
+are ln g(next symbol | symbols so far).
 
-Layer 1: L − 1 heads; head k attends to position k (`tokens.placed`), or to BOS where that is still
-to come, and writes the code of that symbol, or of BOS, to `letter_k`.  So the
-registers side by side are a code of the prefix: those of different prefixes differ, and are ±1.
-The MLP is a table: the hidden neuron of a prefix of one of the given strings is 1 if that prefix
-was read and 0 else, and its output weights are the logits.  After other prefixes all strings are
-equally likely, and so are all symbols: no neuron is active, and all logits are 0.
+Layer 1 has L − 1 heads.  Head k attends to position k (`tokens.placed`), or to BOS if the sequence
+is shorter, and writes the code of the token there to `symbol_k`.  The registers together are an
+injective code ±1 of the prefix.  The MLP is a table: the hidden neuron of a prefix of a given
+string is 1 on that prefix and 0 otherwise, and its output weights are the logits.  After any other
+prefix all strings are equally likely, and so are all symbols: no neuron is active, and all logits
+are 0.
 
-With m strings given, of probabilities that sum to 1 − ρ, the prefix x has the probability
+If m strings are given, of probabilities that sum to 1 − ρ, a prefix x has the probability
 
     g(x) = Σ (given strings that begin with x) + ρ·(other strings that begin with x)/(V^L − m)
 
-and the symbol v after it g(xv)/g(x).  A softmax has no 0: an impossible symbol has the logit
-−64, and at most e^−64 = 1.6e−28 of the probability.
+and the symbol v after it g(xv)/g(x).  No probability of a softmax is 0: an impossible symbol has
+the logit −64, and so at most the probability e^−64 = 1.6e−28.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ from constructions.tokens import Tokens, binary_codes, placed, rows_fit
 from constructions.transformer import Transformer
 from theory import machine
 from theory.kinds import Count, Exact, InputError, Integers, Within
-from theory.language.documents import next_letter
+from theory.language.documents import next_symbol
 
-NEVER = -64.0  # the logit of a letter that cannot follow
-MOST = 500  # letters of a string, a head each
+NEVER = -64.0  # the logit of an impossible symbol
+MOST = 500  # symbols of a string, at most: each has a head
 
 
 VocabularySize: TypeAlias = Annotated[Count, Within(most=10**15)]
@@ -50,95 +50,97 @@ VocabularySize: TypeAlias = Annotated[Count, Within(most=10**15)]
 
 @construction
 def string_model(
-    strings: Annotated[Any, Integers("m L", Within(least=0, below="vocabulary_size"))],
-    chances: Sequence[Exact],
     vocabulary_size: VocabularySize,
+    strings: Annotated[Any, Integers("m L", Within(least=0, below="vocabulary_size"))],
+    probabilities: Sequence[Exact],
 ) -> Transformer:
-    """A model of strings of L ≥ 2 symbols: the given `strings` (m, L) have the given exact
-    `chances` (m,), and all others share what these leave of 1 evenly.
+    """A model of strings of L ≥ 2 symbols with given probabilities on a list of strings.
 
-    It takes sequences (…, T) of BOS, which is the token `vocabulary_size`, and T − 1 < L symbols;
-    `logits` are those of the next symbol, and `generate` goes on with the most probable ones.
-    One layer, L − 1 heads, width L(r + 1) + V + 1, r = ⌈log₂(V + 1)⌉, and a unit for each prefix.
+    The `strings` (m, L) have the exact `probabilities` (m,), and the remaining mass is uniform on
+    all others.  The model takes sequences (…, T) of BOS, the token `vocabulary_size`, and T − 1 < L
+    symbols; `logits` are those of the next symbol, and `generate` decodes greedily.  One layer,
+    L − 1 heads, width L(r + 1) + V + 1, r = ⌈log₂(V + 1)⌉, and a hidden neuron for each prefix.
 
-    Raises ValueError for strings of one symbol or of more than 500, a string that is given twice,
-    probabilities that are negative or above 1 in all, or below 1 in all when all V^L strings are
-    given, and for what no memory holds.
+    Raises ValueError for strings of one symbol or of more than 500, for repeated strings, for
+    probabilities that are negative or sum to more than 1, or to less if all V^L strings are given,
+    and for sizes that do not fit in memory.
     """
     V, given = vocabulary_size, strings
     rows_fit(V)
     m, L = given.shape
     if not 2 <= L <= MOST:
-        raise InputError(
-            f"strings have shape {given.shape}: give (m, L) letters, L from 2 to {MOST}"
-        )
-    rest = _checked(given, chances, V)
+        raise InputError(f"strings have shape {given.shape}: give (m, L), L from 2 to {MOST}")
+    rest = _checked(given, probabilities, V)
     codes, here = binary_codes(V + 1), np.arange(L)
     r = codes.shape[1]
     places = range(1, L)
     machine.fits_in_memory(
-        f"the table of {m:.4g} strings of {L} letters",
+        f"the table of {m:.4g} strings of {L} symbols",
         8 * m * L * (L * (r + 1) + 2 * V),
         "give fewer strings",
     )
-    ask = {f"ask_{k}": 1 for k in places}
-    letter = {f"letter_{k}": r for k in places}
-    stream = Stream(code=r, j=1, norm=1, **ask, **letter, logit=V)
+    query = {f"query_{k}": 1 for k in places}
+    symbol = {f"symbol_{k}": r for k in places}
+    stream = Stream(code=r, j=1, norm=1, **query, **symbol, logit=V)
     stream.fits(1, heads=L)
     read = stream.read
     heads = [
         placed(read(a), (read("j"), read("norm")), read("code"), into)
-        for a, into in zip(ask, letter, strict=True)
+        for a, into in zip(query, symbol, strict=True)
     ]
-    prefixes, logits = _table(given, chances, rest, V)
+    prefixes, logits = _table(given, probabilities, rest, V)
     keys = codes[prefixes].reshape(len(prefixes), -1)
-    table = Table(tuple(map(read, letter)), keys, logits, "logit")
-    asked = {f"ask_{k}": np.where(here >= k, k, 0) for k in places}
+    table = Table(tuple(map(read, symbol)), keys, logits, "logit")
+    queries = {f"query_{k}": np.where(here >= k, k, 0) for k in places}
     return Transformer(
         Embed(rows(stream, code=codes)),
         [block(stream, heads, [table], normalise="hardmax", mask="causal")],
         unembed(stream, read("logit")),
-        pos_embed=PosEmbed(rows(stream, j=here, norm=here**2, **asked)),
+        pos_embed=PosEmbed(rows(stream, j=here, norm=here**2, **queries)),
         interface=Tokens(V + 1, L, slots=[range(V, V + 1), *[range(V)] * (L - 1)], answers=V),
         stream=stream,
         stages=(
-            *(Stage(1, f"letter_{k}", partial(_letter, codes, k)) for k in places),
-            Stage(1, "logit", partial(_logits, given, list(chances), V)),
+            *(Stage(1, f"symbol_{k}", partial(_symbol, codes, k)) for k in places),
+            Stage(1, "logit", partial(_logits, given, list(probabilities), V)),
         ),
-        source="proved in constructions/language/string_model.py",
+        source="weightwright",
     )
 
 
-def _checked(given: np.ndarray, chances: Sequence[Exact], V: int) -> Fraction:
-    """What the given strings leave to the others."""
+def _checked(given: np.ndarray, probabilities: Sequence[Exact], V: int) -> Fraction:
+    """The mass that remains for the other strings; raises ValueError for bad probabilities."""
     m, L = given.shape
-    if len(chances) != m:
-        raise InputError(f"{m} strings and {len(chances)} chances: give as many")
-    if len(np.unique(given, axis=0)) < m:
-        raise InputError(f"{m} strings are not all different: give each once")
-    rest = 1 - Fraction(sum(chances))
-    if min(chances) < 0 or rest < 0:
+    if len(probabilities) != m:
         raise InputError(
-            f"chances are at least {min(chances)} and sum to {1 - rest}: give numbers from 0 that "
-            "sum to at most 1"
+            f"there are {m} strings and {len(probabilities)} probabilities: give as many"
+        )
+    if len(np.unique(given, axis=0)) < m:
+        raise InputError(f"the {m} strings are not distinct: give each once")
+    rest = 1 - Fraction(sum(probabilities))
+    if min(probabilities) < 0 or rest < 0:
+        raise InputError(
+            f"probabilities have minimum {min(probabilities)} and sum {1 - rest}: give numbers ≥ 0 "
+            "that sum to at most 1"
         )
     if rest and m == V**L:
-        raise InputError(f"all {m} strings have {1 - rest} in all: give chances that sum to 1")
+        raise InputError(
+            f"probabilities of all {m} strings sum to {1 - rest}: give probabilities that sum to 1"
+        )
     return rest
 
 
 def _table(
-    given: np.ndarray, chances: Sequence[Exact], rest: Fraction, V: int
+    given: np.ndarray, probabilities: Sequence[Exact], rest: Fraction, V: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Prefixes (P, L − 1), filled up with BOS, and the logits after them (P, V)."""
+    """Prefixes (P, L − 1), padded with BOS, and the logits after them (P, V)."""
     m, L = given.shape
     listed, count = (
         defaultdict[tuple[int, ...], Fraction](Fraction),
         defaultdict[tuple[int, ...], int](int),
     )
-    for string, chance in zip(given.tolist(), chances, strict=True):
+    for string, probability in zip(given.tolist(), probabilities, strict=True):
         for t in range(L + 1):
-            listed[tuple(string[:t])] += chance
+            listed[tuple(string[:t])] += probability
             count[tuple(string[:t])] += 1
 
     def mass(prefix: tuple[int, ...]) -> Fraction:
@@ -149,27 +151,29 @@ def _table(
     for prefix in sorted(count):
         if len(prefix) == L or not (whole := mass(prefix)):
             continue
-        shares = [mass((*prefix, v)) / whole for v in range(V)]
-        logits.append([log(share) if share else NEVER for share in shares])
+        following = [mass((*prefix, v)) / whole for v in range(V)]
+        logits.append([log(p) if p else NEVER for p in following])
         prefixes.append([*prefix, *[V] * (L - 1 - len(prefix))])
     return np.array(prefixes), np.array(logits)
 
 
-def _letter(codes: np.ndarray, k: int, tokens: np.ndarray) -> np.ndarray:
-    """The code of token k from place k on, and of BOS before."""
+def _symbol(codes: np.ndarray, k: int, tokens: np.ndarray) -> np.ndarray:
+    """The code of token k at positions from k on, and of BOS before."""
     BOS, T = len(codes) - 1, tokens.shape[-1]
     return codes[np.where(np.arange(T) >= k, tokens[..., [min(k, T - 1)]], BOS)]
 
 
-def _logits(given: np.ndarray, chances: list[Exact], V: int, tokens: np.ndarray) -> np.ndarray:
-    """ln of the next symbol's probability, by definition; 0 where all symbols are as likely."""
+def _logits(
+    given: np.ndarray, probabilities: list[Exact], V: int, tokens: np.ndarray
+) -> np.ndarray:
+    """The log-probabilities of the next symbol, by definition; 0 if all are equally likely."""
 
     def after(prefix: list[int]) -> list[float]:
-        shares = next_letter(given, chances, V, prefix)
-        if shares is None:
+        following = next_symbol(given, probabilities, V, prefix)
+        if following is None:
             return [0.0] * V
-        return [log(share) if share else NEVER for share in shares]
+        return [log(p) if p else NEVER for p in following]
 
-    letters = tokens.reshape(-1, tokens.shape[-1])[:, 1:].tolist()
-    found = [[after(row[:t]) for t in range(len(row) + 1)] for row in letters]
+    symbols = tokens.reshape(-1, tokens.shape[-1])[:, 1:].tolist()
+    found = [[after(row[:t]) for t in range(len(row) + 1)] for row in symbols]
     return np.array(found).reshape(*tokens.shape, V)

@@ -1,6 +1,6 @@
 """Whether the bits at k given positions are all 1, in one layer with one hidden neuron.
 
-A head for each position adds its bit (0 or 1) to `count` (`letters.py`).  The neuron
+A head for each position adds its bit (0 or 1) to `count` (`selected_bits.py`).  The neuron
 relu(count − (k − 1)) is 1 if count = k, and 0 if it is less.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 from constructions.blocks import Stage
 from constructions.call import construction
 from constructions.primitives import ReLU
-from constructions.sensitivity.letters import one_layer, reading, sized
+from constructions.sensitivity.selected_bits import one_layer, reading, sized
 from constructions.stream import Stream, one
 from constructions.transformer import Transformer
 from theory.kinds import Count, Positions

@@ -1,9 +1,9 @@
 """Any function of the bits at k given positions, in one layer with a hidden neuron for each word.
 
 A head for each position writes its bit, −1 or +1, to a coordinate of `read` of its own
-(`letters.py`).  The MLP is a table: the neuron relu(⟨read, u⟩ − k + 1) of the word u ∈ {±1}^k is 1
-if u was read, and 0 else, as ⟨read, u⟩ ≤ k − 2 then.  Entries are +1 and −1, and the entry of the
-word is the logit.
+(`selected_bits.py`).  The MLP is a table: the neuron relu(⟨read, u⟩ − k + 1) of the word u ∈ {±1}^k
+is 1 if u was read, and 0 else, as ⟨read, u⟩ ≤ k − 2 then.  Entries are +1 and −1, and the entry of
+the word is the logit.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from constructions.blocks import Stage
 from constructions.call import construction
 from constructions.primitives import Table
-from constructions.sensitivity.letters import one_layer, reading, sized
+from constructions.sensitivity.selected_bits import one_layer, reading, sized
 from constructions.stream import Map, Stream
 from constructions.transformer import Transformer
 from theory import machine

@@ -1,6 +1,6 @@
 """The parity of the bits at k given positions, in one layer: the character χ_S as a model.
 
-A head for each position adds its bit (0 or 1) to `odd` (`letters.py`), which is then their
+A head for each position adds its bit (0 or 1) to `odd` (`selected_bits.py`), which is then their
 number c ≤ k, and the MLP folds it:
 
     c − 2relu(c − 1) + 2relu(c − 2) − … ± 2relu(c − (k − 1))
@@ -21,7 +21,7 @@ import numpy as np
 from constructions.blocks import Stage
 from constructions.call import construction
 from constructions.primitives import ReLU
-from constructions.sensitivity.letters import one_layer, reading, sized
+from constructions.sensitivity.selected_bits import one_layer, reading, sized
 from constructions.stream import Stream, one
 from constructions.transformer import Transformer
 from theory.kinds import Count, Positions

@@ -9,8 +9,8 @@ from refusals import rejects
 from theory.language import (
     Log,
     conditional_entropy,
+    distributions_on_grid,
     even_process,
-    laws_on_grid,
     log,
     seen_and_once,
     window_cost,
@@ -117,8 +117,8 @@ def test_the_figures_of_the_even_process_are_those_of_the_ledger():
 
 
 def test_corpora_and_grids_are_all_there():
-    assert len({*laws_on_grid(4, 3)}) == 15
-    assert {sum(each) for each in laws_on_grid(4, 3)} == {1}
+    assert len({*distributions_on_grid(4, 3)}) == 15
+    assert {sum(each) for each in distributions_on_grid(4, 3)} == {1}
     of = seen_and_once(3, 2)
     assert sum(of.values()) == 1
     assert float(of[1, 0]) == pytest.approx(1 / 3)

@@ -29,11 +29,11 @@ def rng():
         (lambda: L.mean_difference([F(1, 3), F(2, 3)], 10**9), "documents"),
         (lambda: L.mean_square([F(1, 3), F(2, 3)], 10**9), "documents"),
         # sources and decisions
-        (lambda: EVEN.chance([0, 2]), "word 2"),
+        (lambda: EVEN.probability([0, 2]), "word 2"),
         # methods, whose kinds tests/kinds does not try
-        (lambda: EVEN.chance([-1]), "word"),
+        (lambda: EVEN.probability([-1]), "word"),
         (lambda: WORLD.model("calibrated").over_confidence(NAN), "tau"),
-        (lambda: WORLD.model("calibrated").sure_bound(-1), "tau"),
+        (lambda: WORLD.model("calibrated").deterministic_bound(-1), "tau"),
         (lambda: WORLD.model("liar"), "name"),
         (lambda: VALID.misclassified(NAN), "t"),
         (lambda: VALID.over_confidence(0.5), "t"),
@@ -49,22 +49,22 @@ def rng():
         # trees of parities
         (lambda: L.gradient(TREE, 4, np.ones((0, 4))), "bits"),
         (lambda: L.one_step(TREE, np.ones((0, 4))), "bits"),
-        (lambda: L.room_for_noise(L.parity_tree(10**5, [0, 1])), "d"),
-        (lambda: L.enough_samples(TREE, 0.1, F(3)), "room"),
+        (lambda: L.noise_tolerance(L.parity_tree(10**5, [0, 1])), "d"),
+        (lambda: L.enough_samples(TREE, 0.1, F(3)), "tolerance"),
         # gates
-        (lambda: L.random_circuit(2, 10**8, 0), "gates"),
+        (lambda: L.random_circuit(2, 10**8, 0), "n_gates"),
         (lambda: L.enough_examples(2, 1, 1e-320, 0.1), "epsilon"),
         # restrictions
         (lambda: L.random_tree(10**5, 10**5, 0), "d"),
         (lambda: L.restrictions(10**7, 0.5, 10**9, 0), "restrictions"),
         (lambda: L.restricted((9, 0, 1), [0, 1]), "tree"),
         (lambda: L.restricted((0, 1), [0, 1]), "tree"),
-        (lambda: L.says("x", [0]), "leaf"),
+        (lambda: L.tree_value("x", [0]), "leaf"),
         (lambda: L.tree_by_restriction(3, [([-1, -1], (0, 0, 1))]), "restriction"),
         (lambda: L.enough_restrictions(5, 2, 10**6, 0.3, 0.1), "depth"),
         (lambda: L.restricted_terms([frozenset({(9, 1)})], [0, 1]), "terms"),
         # models
-        (lambda: string_model([[0, 1] * 500], [1], 2), "strings"),
+        (lambda: string_model(2, [[0, 1] * 500], [1]), "strings"),
     ],
 )
 def test_what_is_refused(call, parameter, unchecked):

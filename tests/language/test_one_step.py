@@ -14,10 +14,10 @@ from theory.language import (
     gradient,
     gradient_by_counting,
     link,
+    noise_tolerance,
     one_step,
     parity_tree,
     relations,
-    room_for_noise,
     with_steps,
 )
 from theory.language.parity_tree import leaves
@@ -46,8 +46,8 @@ def cube(d):
 def test_the_last_step_is_the_parity_of_the_letters(d, k):
     tree, bits = shuffled(d, k), cube(d)
     x = with_steps(tree, bits)
-    assert (x[:, -1] == bits[:, list(tree.letters)].prod(axis=1)).all()
-    assert leaves(tree)[-1] == sum(1 << j for j in tree.letters)
+    assert (x[:, -1] == bits[:, list(tree.positions)].prod(axis=1)).all()
+    assert leaves(tree)[-1] == sum(1 << j for j in tree.positions)
     assert (tree.scores.sum(axis=1) == 2).all()
 
 
@@ -112,21 +112,21 @@ def test_rounding_the_step_of_the_whole_cube_gives_the_tree(d, k):
     tree = shuffled(d, k)
     W = one_step(tree, cube(d))
     assert (np.round(W) == tree.scores).all()
-    room = room_for_noise(tree)
+    room = noise_tolerance(tree)
     assert math.isclose(0.5 - abs(W - tree.scores).max(), room, abs_tol=1e-12)
     assert room > 0
 
 
 def test_the_room_at_large_sizes_is_exact_and_close_to_a_half():
     tree = parity_tree(64, range(32))
-    room = room_for_noise(tree)
+    room = noise_tolerance(tree)
     assert isinstance(room, Fraction)
     assert 0.46 < room < 0.47
     assert 40_000 < enough_samples(tree, 0.05, room) < 50_000
 
 
 def test_too_small_trees_have_no_room():
-    assert room_for_noise(shuffled(4, 4)) < 0
+    assert noise_tolerance(shuffled(4, 4)) < 0
     with rejects("d", "k"):
         enough_samples(shuffled(4, 4), 0.1)
 
@@ -134,7 +134,7 @@ def test_too_small_trees_have_no_room():
 def test_steps_of_permuted_labels_give_no_tree():
     tree, rng = shuffled(12, 8), np.random.default_rng(0)
     bits = cube(12)
-    other = parity_tree(12, tree.letters[::-1])
+    other = parity_tree(12, tree.positions[::-1])
     assert not (np.round(one_step(other, bits)) == tree.scores).all()
     few = one_step(tree, bits[rng.integers(len(bits), size=20)])
     assert not (np.round(few) == tree.scores).all()
@@ -143,9 +143,9 @@ def test_steps_of_permuted_labels_give_no_tree():
 @pytest.mark.parametrize(
     ("call", "parameter"),
     [
-        (lambda: parity_tree(8, [0, 1, 2]), "letters"),
-        (lambda: parity_tree(8, [0]), "letters"),
-        (lambda: parity_tree(4, [1, 1]), "letters"),
+        (lambda: parity_tree(8, [0, 1, 2]), "positions"),
+        (lambda: parity_tree(8, [0]), "positions"),
+        (lambda: parity_tree(4, [1, 1]), "positions"),
         (lambda: with_steps(shuffled(4, 2), [[1, 1, 1]]), "bits"),
         (lambda: gradient(shuffled(4, 2), 3, cube(4)), "node"),
         (lambda: gradient_by_counting(shuffled(4, 2), 5), "node"),

@@ -8,7 +8,7 @@ import torch
 from refusals import rejects
 
 from constructions import parity_by_linear_tokens, parity_with_steps
-from constructions.language.parity_with_steps import asked, sharpness_for_steps
+from constructions.language.parity_with_steps import attended, sharpness_for_steps
 from theory.language import linear_tokens, parity_tree, with_steps
 from theory.sequences import all_sequences
 
@@ -34,7 +34,7 @@ def test_the_scores_are_the_tree():
     model, tree = parity_with_steps(6, 4, letters), parity_tree(6, letters)
     attn, W_pos = model.blocks[0].attn, model.pos_embed.W_pos
     scores = (W_pos @ attn.W_Q[0] @ attn.W_K[0].T @ W_pos.T).numpy()
-    assert (scores == asked(tree)).all()
+    assert (scores == attended(tree)).all()
     assert (scores[5:] == tree.scores).all()
 
 
@@ -60,9 +60,9 @@ def test_linear_tokens_of_every_word(letters):
     ("call", "parameter"),
     [
         (lambda: parity_with_steps(4, 3), "k"),
-        (lambda: parity_with_steps(4, 2, [0, 0]), "letters"),
+        (lambda: parity_with_steps(4, 2, [0, 0]), "positions"),
         (lambda: parity_with_steps(4, 2, sharpness=1.0), "sharpness"),
-        (lambda: parity_with_steps(10**8, 2), "letters"),
+        (lambda: parity_with_steps(10**8, 2), "d"),
         (lambda: parity_by_linear_tokens(10**12, [0]), "weights"),
         (lambda: parity_with_steps(4, 4)(np.zeros((1, 7), dtype=int)), "sequence"),
     ],

@@ -33,8 +33,8 @@ def test_the_even_process_by_its_beliefs_and_by_all_words():
     for window in (0, 1, 3):
         of_last = window_entropy_by_definition(EVEN, 6, window)
         assert window_cost(EVEN, 6, window) == of_last - conditional_entropy(EVEN, 6)
-    assert EVEN.chance([0, 1, 0]) == 0
-    assert EVEN.chance([0, 1, 1, 0]) == F(2, 3) * F(1, 8)
+    assert EVEN.probability([0, 1, 0]) == 0
+    assert EVEN.probability([0, 1, 1, 0]) == F(2, 3) * F(1, 8)
 
 
 def test_rates_fall_to_that_of_the_states():

@@ -13,10 +13,10 @@ from constructions import (
     log_probabilities,
     newton,
     previous_token,
-    sample,
 )
 from constructions import string_model as build
-from theory.language.documents import next_letter
+from constructions.language import sample
+from theory.language.documents import next_symbol
 from theory.sequences import all_sequences
 
 STRINGS, CHANCES = [[0, 1, 1], [0, 1, 2], [2, 2, 0]], [F(1, 2), F(1, 8), F(1, 8)]
@@ -30,7 +30,7 @@ def chances(model, length, V):
 
 
 def test_given_strings_have_their_chances_and_others_share_the_rest():
-    strings, found = chances(build(STRINGS, CHANCES, 3), 3, 3)
+    strings, found = chances(build(3, STRINGS, CHANCES), 3, 3)
     wanted = [
         CHANCES[STRINGS.index(string)] if string in STRINGS else F(1, 4) / 24
         for string in strings.tolist()
@@ -46,24 +46,24 @@ def test_the_next_letter_is_that_of_all_strings():
         below = [[c for s, c in g.items() if s[: t + 1] == (*prefix, v)] for v in range(3)]
         wanted = [sum(each) / sum(map(sum, below)) for each in below]
         known = any(string[:t] == [*prefix] for string in STRINGS)
-        found = next_letter(np.array(STRINGS), CHANCES, 3, prefix)
+        found = next_symbol(np.array(STRINGS), CHANCES, 3, prefix)
         assert found == (wanted if known else None)
 
 
 def test_what_cannot_be_said_is_hardly_said():
-    strings, found = chances(build(STRINGS, [F(3, 4), 0, F(1, 4)], 3), 3, 3)
+    strings, found = chances(build(3, STRINGS, [F(3, 4), 0, F(1, 4)]), 3, 3)
     outside = [string not in (STRINGS[0], STRINGS[2]) for string in strings.tolist()]
     assert found[outside].sum() < 3 * 2 * np.exp(-64)
 
 
 def test_the_answer_is_the_most_probable_letter():
-    model = build(STRINGS, CHANCES, 3)
+    model = build(3, STRINGS, CHANCES)
     assert model.generate([3], 3).tolist() == [0, 1, 1]
     assert model([[3, 2, 2]])[0, 1] == 2
 
 
 def test_samples_are_of_the_distribution_and_of_their_seed():
-    model = build(STRINGS, CHANCES, 3)
+    model = build(3, STRINGS, CHANCES)
     drawn = sample(model, np.full((4000, 1), 3), 3, seed=0)
     share = np.mean([row == STRINGS[0] for row in drawn.tolist()])
     assert abs(share - 0.5) < 5 * np.sqrt(0.25 / 4000)
@@ -83,18 +83,18 @@ FACTS, P, COUNTS = [[0, 1], [1, 1], [2, 0]], [F(1, 2), F(1, 3), F(1, 6)], [3, 1,
     ],
 )
 def test_models_of_facts_say_what_their_names_say(name, known, rest):
-    strings, found = chances(fact_model(FACTS, P, COUNTS, 3, name), 2, 3)
+    strings, found = chances(fact_model(3, FACTS, P, COUNTS, name), 2, 3)
     wanted = [
         known[FACTS.index(string)] if string in FACTS[:2] else rest / 7
         for string in strings.tolist()
     ]
     assert found == pytest.approx([float(each) for each in wanted], rel=1e-13, abs=1e-27)
-    drawn = sample(fact_model(FACTS, P, COUNTS, 3, name), np.full((4000, 1), 3), 2, seed=0)
+    drawn = sample(fact_model(3, FACTS, P, COUNTS, name), np.full((4000, 1), 3), 2, seed=0)
     share = np.mean([row not in FACTS for row in drawn.tolist()])
     assert abs(share - float(rest * F(6, 7))) < 5 * np.sqrt(0.25 / 4000)
 
 
-MODEL = build(STRINGS, CHANCES, 3)
+MODEL = build(3, STRINGS, CHANCES)
 
 
 def facts_changed(**change):
@@ -105,12 +105,12 @@ def facts_changed(**change):
 @pytest.mark.parametrize(
     ("call", "parameter"),
     [
-        (lambda: build([[0], [1]], CHANCES[:2], 3), "strings"),
-        (lambda: build(STRINGS, CHANCES[:2], 3), "chances"),
-        (lambda: build([[0, 1], [0, 1]], [F(1, 2)] * 2, 3), "strings"),
-        (lambda: build([[0, 1], [0, 2]], [F(3, 4)] * 2, 3), "chances"),
-        (lambda: build([[0, 1], [0, 2]], [F(3, 4), F(-1, 4)], 3), "chances"),
-        (lambda: build([[0, 0], [0, 1], [1, 0], [1, 1]], [F(1, 8)] * 4, 2), "chances"),
+        (lambda: build(3, [[0], [1]], CHANCES[:2]), "strings"),
+        (lambda: build(3, STRINGS, CHANCES[:2]), "probabilities"),
+        (lambda: build(3, [[0, 1], [0, 1]], [F(1, 2)] * 2), "strings"),
+        (lambda: build(3, [[0, 1], [0, 2]], [F(3, 4)] * 2), "probabilities"),
+        (lambda: build(3, [[0, 1], [0, 2]], [F(3, 4), F(-1, 4)]), "probabilities"),
+        (lambda: build(2, [[0, 0], [0, 1], [1, 0], [1, 1]], [F(1, 8)] * 4), "probabilities"),
         (lambda: facts_changed(counts=[0, 0, 0]), "counts"),
         (lambda: facts_changed(p=[F(1, 2), F(1, 2)]), "facts"),
         # sequences begin with BOS, which is never predicted

@@ -10,14 +10,14 @@ from refusals import rejects
 from theory.language import (
     FUNCTIONS,
     GateLearner,
+    bits_by_elimination,
     circuit,
+    coefficients_by_solving,
     enough_examples,
     enough_for_terms,
     enough_restrictions,
     hypotheses,
     least_step_signal,
-    letters_by_elimination,
-    letters_by_solving,
     linear_tokens,
     mean_signal_bound,
     parity_tree,
@@ -26,11 +26,11 @@ from theory.language import (
     restricted,
     restricted_terms,
     restrictions,
-    says,
     signals,
     terms_by_restriction,
     tokens_by_regression,
     tree_by_restriction,
+    tree_value,
     with_steps,
 )
 from theory.sequences import all_sequences
@@ -54,11 +54,11 @@ def test_letters_are_read_from_linear_equations_and_over_gf2():
     words = rng().integers(2, size=(90, 64))
     letters = sorted(rng().permutation(64)[:32].tolist())
     tokens = linear_tokens(words, letters)
-    solved = letters_by_solving(words[:75], tokens[:75])
+    solved = coefficients_by_solving(words[:75], tokens[:75])
     assert solved == [Fraction(int(i in letters)) for i in range(64)]
-    assert letters_by_elimination(words[:80], tokens[:80, -1]) == letters
-    assert letters_by_solving(words[:60], tokens[:60]) is None
-    assert letters_by_elimination(words[:60], tokens[:60, -1]) is None
+    assert bits_by_elimination(words[:80], tokens[:80, -1]) == letters
+    assert coefficients_by_solving(words[:60], tokens[:60]) is None
+    assert bits_by_elimination(words[:60], tokens[:60, -1]) is None
 
 
 def test_regressions_decode_from_their_own_tokens():
@@ -72,23 +72,23 @@ def test_regressions_decode_from_their_own_tokens():
 
 
 def test_one_example_too_few_leaves_letters_open():
-    assert letters_by_elimination([[1, 0]], [1]) is None
-    assert letters_by_elimination([[1, 0], [1, 1]], [1, 0]) == [0, 1]
+    assert bits_by_elimination([[1, 0]], [1]) is None
+    assert bits_by_elimination([[1, 0], [1, 1]], [1, 0]) == [0, 1]
     # z_1 is x_1 on two words, and z_0 = x_0 + x_1 − 2z_1 is x_0 − x_1 as well.
     words = [[1, 1], [1, 0]]
-    assert letters_by_solving(words, linear_tokens(words, [0, 1])) is None
+    assert coefficients_by_solving(words, linear_tokens(words, [0, 1])) is None
     words += [[0, 1]]
-    assert letters_by_solving(words, linear_tokens(words, [0, 1])) == [1, 1]
+    assert coefficients_by_solving(words, linear_tokens(words, [0, 1])) == [1, 1]
 
 
 def test_examples_of_no_parity_are_refused():
     words = rng().integers(2, size=(40, 6))
     tokens = linear_tokens(words, [0, 1, 2])
     tokens[5, -1] ^= 1
-    with rejects("letters"):
-        letters_by_elimination(words, tokens[:, -1])
+    with rejects("parities"):
+        bits_by_elimination(words, tokens[:, -1])
     with rejects("tokens"):
-        letters_by_solving(words, tokens)
+        coefficients_by_solving(words, tokens)
 
 
 def test_gates_by_a_dictionary_of_all_hypotheses():
@@ -140,7 +140,7 @@ def test_a_restricted_tree_answers_as_the_tree_does():
         left = restricted(tree, row)
         for word in all_sequences(6, 2):
             whole = np.where(row < 0, word, row)
-            assert says(left, word) == says(tree, whole)
+            assert tree_value(left, word) == tree_value(tree, whole)
 
 
 def row(*bits):
@@ -198,14 +198,14 @@ def test_sizes_for_restrictions_are_the_least_of_their_union_bounds():
 
 
 BAD = [
-    (lambda: linear_tokens([[0, 1]], [0, 0]), "letters"),
+    (lambda: linear_tokens([[0, 1]], [0, 0]), "positions"),
     (lambda: circuit(2, [(0, 2, 8)]), "gate 0"),
     (lambda: circuit(2, [(0, 1, 3)]), "gate 0 3"),
     (lambda: circuit(2, [(0, 1)]), "gate"),
     (lambda: circuit(2, [(0, 1, 8)]).wires([[0, 1, 1]]), "inputs"),
     (lambda: GateLearner(2, np.zeros((1, 500), dtype=int)), "wires"),
     (lambda: GateLearner(2, [[0, 1, 0]])([[0]]), "inputs"),
-    (lambda: random_tree(2, 5, rng()), "leaves"),
+    (lambda: random_tree(2, 5, rng()), "n_leaves"),
     (lambda: enough_for_terms(400, 2, 0.3, 0.1), "mu"),
     (lambda: signals(np.ones((3, 2))), "gradients"),
 ]

@@ -11,9 +11,7 @@ from refusals import rejects
 
 from theory.language import (
     bound_given_corpus,
-    chances_of_seen,
     deviation_bound,
-    even_mean_square,
     expected_bound,
     expected_prompted_bound,
     fact_strings,
@@ -28,9 +26,11 @@ from theory.language import (
     printed_bound,
     printed_prompted_bound,
     printed_slack,
+    probabilities_of_seen,
     prompted,
     prompted_bound_given_data,
     seen_once,
+    uniform_mean_square,
     world,
 )
 
@@ -46,7 +46,9 @@ def test_good_turing_is_worst_for_as_many_equal_facts_as_documents():
     assert seen_once([1, 0, 2, 1], 4) == F(1, 2)
     n = 10**4
     assert float(n * most_mean_square(n)) == pytest.approx(1 + np.exp(-1), rel=1e-3)
-    assert even_mean_square(6, 5) == pytest.approx(float(mean_square([F(1, 6)] * 6, 5)), rel=1e-12)
+    assert uniform_mean_square(6, 5) == pytest.approx(
+        float(mean_square([F(1, 6)] * 6, 5)), rel=1e-12
+    )
     assert deviation_bound(100, 0.04) == pytest.approx(0.01 + 2.42 * sqrt(log(100) / 100))
 
 
@@ -55,7 +57,7 @@ def test_the_sure_inequality_is_sure(p, g, tau, unseen):
     p, g = law(p), law(g)
     facts = [y for y, each in enumerate(p) if each]
     found = levels(p, g, facts, unseen)
-    assert found.hallucination >= found.sure_bound(F(tau, 8))
+    assert found.hallucination >= found.deterministic_bound(F(tau, 8))
     assert found.over_confidence(F(tau, 8)) == over_confidence(p, g, F(tau, 8))[1]
     assert found.miscalibration == miscalibration(p, g)
 
@@ -81,8 +83,8 @@ def test_means_over_corpora_are_not_those_of_one():
 
 def test_what_good_and_turing_leave_is_what_came_once():
     p, counts = [F(1, 5)] * 5, [2, 1, 1, 0, 0]
-    assert chances_of_seen(p, counts, "good-turing") == [F(1, 4), F(1, 8), F(1, 8)]
-    assert chances_of_seen(p, [2, 1, 0, 0, 0], "good-turing") == [F(4, 9), F(2, 9)]
+    assert probabilities_of_seen(p, counts, "good-turing") == [F(1, 4), F(1, 8), F(1, 8)]
+    assert probabilities_of_seen(p, [2, 1, 0, 0, 0], "good-turing") == [F(4, 9), F(2, 9)]
 
 
 def test_by_hand():
@@ -90,8 +92,8 @@ def test_by_hand():
     assert found.hallucination == F(1, 2)
     assert found.unseen_mass == F(1, 2)
     # A = ∅ at ¼; all strings below it, where g(A) = p(A)
-    assert found.sure_bound(F(1, 4)) == F(1, 2) - F(1, 4) * 2
-    assert found.sure_bound(F(1, 8)) == F(1, 2) - F(2, 8) + F(4, 8) - F(1, 2)
+    assert found.deterministic_bound(F(1, 4)) == F(1, 2) - F(1, 4) * 2
+    assert found.deterministic_bound(F(1, 8)) == F(1, 2) - F(2, 8) + F(4, 8) - F(1, 2)
 
 
 def test_a_world_of_a_million_facts():
@@ -107,7 +109,7 @@ def test_a_world_of_a_million_facts():
         assert model.mass.sum() == pytest.approx(1)
         assert model.hallucination == pytest.approx(hallucination, abs=2e-5)
         assert model.over_confidence(tau) == pytest.approx(over, abs=1e-9)
-        assert model.hallucination >= model.sure_bound(tau)
+        assert model.hallucination >= model.deterministic_bound(tau)
     mis = found.model("calibrated").miscalibration
     printed = printed_bound(found.seen_once, mis, found.facts, found.others, 10**5, 0.01)
     assert printed == pytest.approx(found.seen_once - 0.003 - sqrt(6 * log(600) / 1e5), abs=1e-9)
@@ -123,7 +125,9 @@ def test_a_small_world_in_floats_and_in_fractions():
     exact = levels(p, g, range(5), unseen)
     assert float(exact.hallucination) == pytest.approx(model.hallucination)
     tau = F(1, found.unseen)
-    assert float(exact.sure_bound(tau)) == pytest.approx(model.sure_bound(float(tau)))
+    assert float(exact.deterministic_bound(tau)) == pytest.approx(
+        model.deterministic_bound(float(tau))
+    )
 
 
 def test_prompts():
@@ -135,7 +139,7 @@ def test_prompts():
     assert model.p.sum() == pytest.approx(1)
     assert model.mass.sum() == pytest.approx(1)
     assert model.valid == pytest.approx(2)
-    assert model.hallucination >= model.sure_bound(1 / 5)
+    assert model.hallucination >= model.deterministic_bound(1 / 5)
     assert found.squares == pytest.approx(found.never * 1000 * (0.5 / 1000) ** 2)
     surely = prompted(1000, 5, 700, 1.0, 0)
     assert surely.errors()[0] == surely.errors()[1] == surely.never * 4 / 5

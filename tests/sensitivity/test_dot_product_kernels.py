@@ -18,7 +18,7 @@ def test_the_lemma(coefficients, d):
     mu = s.eigenvalues(coefficients, d)
     assert min(mu) >= 0
     differences = [a - b for a, b in zip(mu, mu[2:], strict=False)]
-    assert differences == s.eigenvalues(s.on_two_letters_less(coefficients, d), d - 2)
+    assert differences == s.eigenvalues(s.on_two_fewer_bits(coefficients, d), d - 2)
     assert min(differences) >= 0
 
 

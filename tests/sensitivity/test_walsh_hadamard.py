@@ -35,7 +35,7 @@ def test_the_chain_of_inequalities(values):
     assert s.variance(values) <= total <= deg <= s.max_sensitivity(values) ** 2
     assert s.influences(values) == s.influences_by_spectrum(values)
     assert s.mean_influence(values) * len(s.influences(values)) == total
-    assert total == Fraction(int(s.sensitive_letters(values).sum()), values.size)
+    assert total == Fraction(int(s.sensitive_bits(values).sum()), values.size)
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])

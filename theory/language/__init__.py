@@ -1,17 +1,17 @@
-"""Language: losses of next-word models, why calibrated ones hallucinate, and generalisation.
+"""Language: losses of next-token models, bounds on hallucination, and sample complexity.
 
-logs, log_linear, rescaling     entropies as exact numbers, families, calibration
-sources, worlds, documents      what is predicted, with its probabilities
-string_laws                     a model's probabilities of all strings beside the source's
-good_turing, hallucination      unseen facts, and bounds on hallucination
-is_it_valid                     generating against telling what is valid
-decisions                       sampling against the most probable answer
+logs, log_linear, rescaling     exact entropies, log-linear families, calibration
+sources, worlds, documents      distributions of strings and facts, with exact probabilities
+string_distributions            a model's probabilities of all strings beside the source's
+good_turing, hallucination      the mass of unseen facts, and bounds on hallucination
+is_it_valid                     generation reduced to classifying valid responses
+decisions                       sampling compared with the argmax
 head_cover, certificates, sparse_and
-                                how many examples are enough for a head
-parity_tree, one_gradient_step  a parity by chain of thought, and the gradient of its steps
-linear_tokens                   the parity in ⌊log₂ k⌋ + 1 thresholds of linear forms
-gates, restriction_access       learners that are never wrong
-direct_gradients                how little of a gradient depends on a parity without steps
+                                how many examples determine an attention head
+parity_tree, one_gradient_step  a parity by chain of thought, and the gradient at its nodes
+linear_tokens                   a parity in ⌊log₂ k⌋ + 1 thresholds of linear forms
+gates, restriction_access       learners whose outputs are always right
+direct_gradients                the part of a gradient that depends on a parity without CoT
 """
 
 from theory.language.certificates import error_between, largest_scores, vote_bound
@@ -24,13 +24,13 @@ from theory.language.decisions import (
     most_sampling_error,
 )
 from theory.language.direct_gradients import (
+    bits_by_elimination,
     least_step_signal,
-    letters_by_elimination,
     mean_signal_bound,
     signals,
 )
-from theory.language.distributions import laws_on_grid
-from theory.language.documents import chances_of_seen, fact_strings
+from theory.language.distributions import distributions_on_grid
+from theory.language.documents import fact_strings, probabilities_of_seen
 from theory.language.gates import (
     FUNCTIONS,
     Circuit,
@@ -42,7 +42,6 @@ from theory.language.gates import (
 )
 from theory.language.good_turing import (
     deviation_bound,
-    even_mean_square,
     mean_difference,
     mean_square,
     moments_by_definition,
@@ -50,6 +49,7 @@ from theory.language.good_turing import (
     most_mean_square,
     seen_and_once,
     seen_once,
+    uniform_mean_square,
 )
 from theory.language.hallucination import (
     Levels,
@@ -72,7 +72,7 @@ from theory.language.head_cover import (
 )
 from theory.language.is_it_valid import IsItValid, is_it_valid
 from theory.language.linear_tokens import (
-    letters_by_solving,
+    coefficients_by_solving,
     linear_tokens,
     tokens_by_regression,
 )
@@ -84,9 +84,9 @@ from theory.language.one_gradient_step import (
     gradient_by_counting,
     gradient_in_closed_form,
     link,
+    noise_tolerance,
     one_step,
     relations,
-    room_for_noise,
 )
 from theory.language.parity_tree import ParityTree, parity_tree, tree_sizes, with_steps
 from theory.language.rescaling import (
@@ -109,9 +109,9 @@ from theory.language.restriction_access import (
     restricted,
     restricted_terms,
     restrictions,
-    says,
     terms_by_restriction,
     tree_by_restriction,
+    tree_value,
 )
 from theory.language.sources import (
     Source,
@@ -137,7 +137,7 @@ from theory.language.sparse_and import (
     logistic,
     random_conjunction,
 )
-from theory.language.string_laws import StringLaws
+from theory.language.string_distributions import StringDistributions
 from theory.language.worlds import Prompted, World, prompted, world
 
 __all__ = [
@@ -152,7 +152,7 @@ __all__ = [
     "ParityTree",
     "Prompted",
     "Source",
-    "StringLaws",
+    "StringDistributions",
     "Term",
     "Tree",
     "World",
@@ -163,17 +163,19 @@ __all__ = [
     "best_scale",
     "binary_entropy",
     "binary_kl",
+    "bits_by_elimination",
     "bound_given_corpus",
     "calibration_gain",
-    "chances_of_seen",
     "circuit",
     "closest_common_scale",
+    "coefficients_by_solving",
     "common_scale_loss",
     "conditional_entropy",
     "cover_radius",
     "cross_entropy",
     "deviation_bound",
     "distance_of_greedy",
+    "distributions_on_grid",
     "elimination",
     "enough_examples",
     "enough_for_terms",
@@ -183,7 +185,6 @@ __all__ = [
     "entropy_rate",
     "error_between",
     "errors",
-    "even_mean_square",
     "even_process",
     "excess_error",
     "expected_bound",
@@ -201,11 +202,8 @@ __all__ = [
     "kl",
     "l1_logistic",
     "largest_scores",
-    "laws_on_grid",
     "least_samples",
     "least_step_signal",
-    "letters_by_elimination",
-    "letters_by_solving",
     "level_sets",
     "levels",
     "linear_tokens",
@@ -226,6 +224,7 @@ __all__ = [
     "most_probable_text",
     "most_sampling_error",
     "nearest_in_cover",
+    "noise_tolerance",
     "occam",
     "one_step",
     "over_confidence",
@@ -233,6 +232,7 @@ __all__ = [
     "printed_bound",
     "printed_prompted_bound",
     "printed_slack",
+    "probabilities_of_seen",
     "projection",
     "prompted",
     "prompted_bound_given_data",
@@ -245,8 +245,6 @@ __all__ = [
     "restricted",
     "restricted_terms",
     "restrictions",
-    "room_for_noise",
-    "says",
     "seen_and_once",
     "seen_once",
     "separating_direction",
@@ -256,6 +254,8 @@ __all__ = [
     "tokens_by_regression",
     "tree_by_restriction",
     "tree_sizes",
+    "tree_value",
+    "uniform_mean_square",
     "vote_bound",
     "window_cost",
     "window_entropy_by_definition",

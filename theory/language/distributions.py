@@ -15,12 +15,12 @@ from theory.kinds import Count, Exact, InputError, Kind, Within, checked, read
 PositiveExact: TypeAlias = Annotated[Exact, Within(above=0)]
 """An integer or a Fraction > 0."""
 Counted: TypeAlias = Annotated[Count, Within(most=10**15)]
-"""An integer from 1 to 10^15, with which float64 counts exactly."""
+"""An integer from 1 to 10^15, which float64 represents exactly."""
 
 
 @dataclass(frozen=True)
-class Law(Kind):
-    """A distribution on 0, 1, …: exact probabilities.  Read as a tuple of fractions."""
+class ExactDistribution(Kind):
+    """Exact probabilities of the outcomes 0, 1, ….  Read as a tuple of fractions."""
 
     what = "integers or fractions that are at least 0 and sum to 1"
     example = (Fraction(1, 4), Fraction(3, 4))
@@ -33,39 +33,39 @@ class Law(Kind):
         return distribution(name, value)
 
 
-Distribution: TypeAlias = Annotated[Any, Law()]
-"""A distribution on 0, 1, …: exact probabilities, which the function gets as fractions."""
+Distribution: TypeAlias = Annotated[Any, ExactDistribution()]
+"""Exact probabilities of the outcomes 0, 1, …; the function gets fractions."""
 
 
 def fractions(name: str, values: Any) -> tuple[Fraction, ...]:
-    """Integers and fractions as fractions; `ValueError` for other numbers, which are not exact."""
+    """Integers and fractions as fractions; raises `ValueError` for other numbers."""
     found: tuple[Fraction, ...] = read(tuple[Exact, ...], name, values)
     return found
 
 
 def distribution(name: str, values: Any) -> tuple[Fraction, ...]:
-    """Probabilities that are exact, at least 0 and sum to 1; else `ValueError`."""
+    """The values as fractions; raises `ValueError` unless they are exact, ≥ 0 and sum to 1."""
     p = fractions(name, values)
     if not p:
         raise InputError(f"{name} is empty: give at least one probability")
     if min(p) < 0:
         raise InputError(f"{name} contains {min(p)}: probabilities are at least 0")
     if (total := sum(p)) != 1:
-        raise InputError(f"{name} sums to {total}: divide by that")
+        raise InputError(f"{name} sums to {total}: divide by the sum")
     return p
 
 
-def check_alike(**laws: Sequence[Fraction]) -> None:
-    """Raise ValueError unless two distributions have as many outcomes."""
-    (first, p), (second, q) = laws.items()
+def check_alike(**distributions: Sequence[Fraction]) -> None:
+    """Raise `ValueError` unless two distributions have equally many outcomes."""
+    (first, p), (second, q) = distributions.items()
     if len(p) != len(q):
         raise InputError(
-            f"{first} has {len(p)} outcomes and {second} {len(q)}: give them on one set"
+            f"{first} has {len(p)} outcomes and {second} {len(q)}: give them on the same set"
         )
 
 
 def outcomes(name: str, chosen: Iterable[int], count: int) -> frozenset[int]:
-    """A set of outcomes 0, …, count − 1; ValueError for larger ones."""
+    """A set of outcomes 0, …, count − 1; raises `ValueError` for larger ones."""
     found = frozenset(chosen)
     if found and max(found) >= count:
         raise InputError(f"{name} contains {max(found)}: give numbers from 0 to {count - 1}")
@@ -78,10 +78,10 @@ def mass(p: Sequence[Fraction], event: Iterable[int]) -> Fraction:
 
 
 @checked
-def laws_on_grid(
+def distributions_on_grid(
     parts: Annotated[Count, Within(most=1000)], outcomes: Annotated[Count, Within(most=1000)]
 ) -> Iterator[tuple[Fraction, ...]]:
-    """All distributions on `outcomes` outcomes in multiples of 1/parts, one after the other."""
+    """All distributions on `outcomes` outcomes whose probabilities are multiples of 1/parts."""
     for cuts in combinations(range(parts + outcomes - 1), outcomes - 1):
         ends = (-1, *cuts, parts + outcomes - 1)
         yield tuple(Fraction(b - a - 1, parts) for a, b in pairwise(ends))

@@ -1,16 +1,16 @@
-"""Learning a circuit gate by gate, without ever being wrong [RivestSloan1988].
+"""A circuit learned gate by gate, by a learner whose outputs are all right [RivestSloan1988].
 
-A circuit has inputs and gates g = 1, …, G, each a function of two earlier wires.  Examples show the
-values of all wires, a chain of thought.  Of each gate the learner keeps every hypothesis (two
-earlier wires and one of the functions allowed) that agrees with all examples, its version space.
-On a new input it goes from gate to gate: a wire is decided if all hypotheses that are kept have the
-same value there, whatever the undecided wires are.  As the truth is always kept, **what is decided
-is right**, whatever the examples are.
+A circuit has inputs and gates g = 1, …, G, each a function of two earlier wires.  An example is
+the values of all wires, a chain of thought.  The version space of a gate is the set of hypotheses
+(two earlier wires and one of the allowed functions) that agree with all examples.  On a new input
+the learner goes from gate to gate: a wire is decided if all hypotheses in its version space have
+the same value, for all values of the undecided wires.  The version space always contains the true
+gate, so **every decided value is right**, whatever the examples are.
 
-After N ≥ (G|H|/ε) ln(G|H|/δ) random examples, |H| hypotheses a gate, with probability ≥ 1 − δ none
-is kept that differs from the truth on more than ε/(G|H|) of the inputs; all that is kept then
-agrees with the truth on all but a fraction ε of them, where every gate is decided
-(`enough_examples`).
+After N ≥ (G|H|/ε) ln(G|H|/δ) random examples, |H| hypotheses per gate, with probability ≥ 1 − δ no
+version space contains a hypothesis that differs from the true gate on more than the fraction
+ε/(G|H|) of the inputs; then on all but a fraction ε of the inputs all remaining hypotheses agree
+and every gate is decided (`enough_examples`).
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ GateCount: TypeAlias = Annotated[Count, Within(most=10**9)]
 
 @dataclass(frozen=True)
 class Circuit:
-    """Gates (wire, wire, function) over so many inputs, in order; wire i is input i, then gates."""
+    """Gates (wire, wire, function) in order; wires are the inputs, followed by the gates."""
 
-    inputs: int
+    n_inputs: int
     gates: tuple[tuple[int, int, int], ...]
 
     def wires(self, inputs: ArrayLike) -> np.ndarray:
-        """All wires (N, inputs + G), of inputs (N, inputs) of 0 and 1.
+        """The values of all wires (N, n_inputs + G) on inputs (N, n_inputs) of 0 and 1.
 
-        Raises `ValueError` for others.
+        Raises `ValueError` for other inputs.
         """
-        array = Integers(f"N {self.inputs}", Within(least=0, most=1)).read("inputs", inputs)
+        array = Integers(f"N {self.n_inputs}", Within(least=0, most=1)).read("inputs", inputs)
         wires = list(array.T)
         for a, b, function in self.gates:
             wires.append(function >> (2 * wires[a] + wires[b]) & 1)
@@ -56,72 +56,73 @@ class Circuit:
 
 
 @checked
-def circuit(inputs: Count, gates: Sequence[Sequence[Steps]]) -> Circuit:
-    """A circuit of these gates.
+def circuit(n_inputs: Count, gates: Sequence[Sequence[Steps]]) -> Circuit:
+    """The circuit of the gates (wire, wire, function).
 
-    Raises `ValueError` for a gate that is not two earlier wires, the first before the second, and
-    one of `FUNCTIONS`.
+    Raises `ValueError` unless each gate has two earlier wires, the first before the second, and one
+    of `FUNCTIONS`.
     """
     made = []
     for number, gate in enumerate(gates):
         if len(gate) != 3:
             raise InputError(f"gate {number} is {gate}: give two wires and a function")
         a, b, function = gate
-        if not a < b < inputs + number:
+        if not a < b < n_inputs + number:
             raise InputError(
-                f"gate {number} reads wires {a} and {b}: give two of 0 … {inputs + number - 1}, "
+                f"gate {number} reads wires {a} and {b}: give two of 0 … {n_inputs + number - 1}, "
                 "the smaller one first"
             )
         if function not in FUNCTIONS:
             raise InputError(f"gate {number} is function {function}: give one of {FUNCTIONS}")
         made.append((a, b, function))
-    return Circuit(inputs, tuple(made))
+    return Circuit(n_inputs, tuple(made))
 
 
 @checked
-def random_circuit(inputs: InputCount, gates: GateCount, rng: Seed) -> Circuit:
-    """Gates of two wires and a function, drawn uniformly.
+def random_circuit(n_inputs: InputCount, n_gates: GateCount, seed: Seed) -> Circuit:
+    """A circuit whose gates are drawn uniformly: two earlier wires and a function.
 
     Raises `ValueError` for more than 10^5 wires.
     """
-    if inputs + gates > MOST_PAIRS:
+    if n_inputs + n_gates > MOST_PAIRS:
         raise InputError(
-            f"inputs is {inputs} and gates is {gates}: give at most {MOST_PAIRS} wires"
+            f"n_inputs is {n_inputs} and n_gates is {n_gates}: give at most {MOST_PAIRS} wires"
         )
-    made = []
-    for number in range(gates):
-        a, b = sorted(rng.choice(inputs + number, 2, replace=False).tolist())
+    rng, made = np.random.default_rng(seed), []
+    for number in range(n_gates):
+        a, b = sorted(rng.choice(n_inputs + number, 2, replace=False).tolist())
         made.append((a, b, int(rng.choice(FUNCTIONS))))
-    return circuit(inputs, made)
+    return circuit(n_inputs, made)
 
 
 @checked
 class GateLearner:
-    """Keeps, of each gate, the hypotheses that agree with examples (N, inputs + G).
+    """The version space of each gate after examples (N, n_inputs + G) of all wires.
 
     Raises `ValueError` for more pairs of wires than 10^5.
     """
 
     def __init__(
         self,
-        inputs: Annotated[InputCount, Within(most="w")],
+        n_inputs: Annotated[InputCount, Within(most="w")],
         wires: Annotated[Any, Integers("N w", Within(least=0, most=1), empty=True)],
     ) -> None:
-        self.inputs, count = inputs, wires.shape[1]
+        self.n_inputs, count = n_inputs, wires.shape[1]
         if math.comb(count, 2) > MOST_PAIRS:
             raise InputError(f"{count} wires have more than {MOST_PAIRS} pairs: give fewer")
-        self.kept = [_kept(wires, gate) for gate in range(inputs, count)]
+        self.version_spaces = [_version_space(wires, gate) for gate in range(n_inputs, count)]
 
     def __call__(self, inputs: ArrayLike) -> np.ndarray:
-        """All wires (N, inputs + G), −1 where they are not decided.
+        """The values of all wires (N, n_inputs + G), −1 where they are not decided.
 
-        Raises `ValueError` for inputs (N, inputs) that are not 0 and 1.
+        Raises `ValueError` unless the inputs (N, n_inputs) are 0 and 1.
         """
-        array = Integers(f"N {self.inputs}", Within(least=0, most=1)).read("inputs", inputs)
+        array = Integers(f"N {self.n_inputs}", Within(least=0, most=1)).read("inputs", inputs)
         wires = list(array.T)
-        for first, second, functions in self.kept:
+        for first, second, functions in self.version_spaces:
             values = np.stack(wires)
-            # Which of (0, 0), (0, 1), (1, 0), (1, 1) the two wires may be, as four bits.
+            # Which of the values (0, 0), (0, 1), (1, 0), (1, 1) the two wires may have, as four
+            # bits.
             may = MAY_BE[values[first], values[second]]
             one = (functions[:, None] & may).any(axis=0)
             zero = (~functions[:, None] & may).any(axis=0)
@@ -140,8 +141,8 @@ MAY_BE = np.array(
 )
 
 
-def _kept(wires: np.ndarray, gate: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of a gate, the wires and the function of each hypothesis that agrees with all examples."""
+def _version_space(wires: np.ndarray, gate: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The wires and the function of each hypothesis that agrees with all examples."""
     first, second = np.array(list(combinations(range(gate), 2))).T
     seen = np.zeros((2, len(first)), dtype=np.int64)  # patterns after which the gate was 0, 1
     for row in np.unique(wires[:, : gate + 1], axis=0):
@@ -153,20 +154,22 @@ def _kept(wires: np.ndarray, gate: int) -> tuple[np.ndarray, np.ndarray, np.ndar
 
 
 @checked
-def hypotheses(inputs: InputCount, gates: GateCount) -> int:
-    """|H| of the last gate, which has the most: ten functions of any two earlier wires."""
-    return len(FUNCTIONS) * math.comb(inputs + gates - 1, 2)
+def hypotheses(n_inputs: InputCount, n_gates: GateCount) -> int:
+    """|H| of the last gate, the largest: ten functions of any two earlier wires."""
+    return len(FUNCTIONS) * math.comb(n_inputs + n_gates - 1, 2)
 
 
 @checked
 def enough_examples(
-    inputs: InputCount, gates: GateCount, epsilon: OpenUnit, delta: OpenUnit
+    n_inputs: InputCount, n_gates: GateCount, epsilon: OpenUnit, delta: OpenUnit
 ) -> int:
-    """N ≥ (G|H|/ε) ln(G|H|/δ), after which at most a fraction ε of inputs is left open.
+    """N ≥ (G|H|/ε) ln(G|H|/δ) examples, after which a gate is undecided on at most ε of the inputs.
 
     Raises `ValueError` for more than 10^300 examples.
     """
-    total = gates * hypotheses(inputs, gates)
+    total = n_gates * hypotheses(n_inputs, n_gates)
     if not total / epsilon < 1e300:
-        raise InputError(f"epsilon is {epsilon:g}: no computer counts as many examples; give more")
+        raise InputError(
+            f"epsilon is {epsilon:g}, which needs over 10^300 examples: give a larger one"
+        )
     return math.ceil(total / epsilon * math.log(total / delta))

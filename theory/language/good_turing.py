@@ -1,4 +1,4 @@
-"""The fraction of documents whose outcome occurs once, and the mass of the unseen, exactly.
+"""The Good–Turing estimate of the unseen mass: its exact mean error and mean square error.
 
 n documents are drawn independently from p; MF = (outcomes seen once)/n, M = p(unseen).
 
@@ -6,10 +6,10 @@ n documents are drawn independently from p; MF = (outcomes seen once)/n, M = p(u
     E(MF − M)² = Σ_i [p_i(1 − p_i)^{n−1}/n + p_i²(1 − p_i)^n]
                  + Σ_{i≠j} p_i p_j (1 − p_i − p_j)^{n−2} ((p_i + p_j)² − 1/n)
 
-The first as an outcome is seen once with the probability n·p(1 − p)^{n−1}, and not with (1 − p)^n.
-For the second the pairs, s = p_i + p_j: both seen once, p_i p_j (1 − s)^{n−2}(n − 1)/n; one once
-and the other not, twice p_i p_j (1 − s)^{n−1}; neither, p_i p_j (1 − s)^n; whose sum with signs is
-p_i p_j (1 − s)^{n−2} (1 − 1/n − 2(1 − s) + (1 − s)²).
+The first holds since an outcome is seen once with probability n·p(1 − p)^{n−1}, and never with
+probability (1 − p)^n.  For the second, a pair with s = p_i + p_j contributes p_i p_j times
+(1 − s)^{n−2}(n − 1)/n if both are seen once, −2(1 − s)^{n−1} if one is seen once and the other
+never, and (1 − s)^n if neither is seen; the sum is (1 − s)^{n−2} (1 − 1/n − 2(1 − s) + (1 − s)²).
 
 As p(1 − p)^n ≤ (n/(n + 1))^n/(n + 1) and s²(1 − s)^{n−2} ≤ (4/n²)(1 − 2/n)^{n−2},
 
@@ -29,58 +29,58 @@ from typing import Annotated, TypeAlias
 from theory.kinds import Count, InputError, OpenUnit, Steps, Within, checked
 from theory.language.distributions import Counted, Distribution
 
-MOST = 10**6  # corpora that are gone through
+MOST = 10**6  # corpora enumerated, at most
 FewDocuments: TypeAlias = Annotated[Count, Within(most=50_000)]
-"""An integer from 1 to 50 000: documents of a bound that is a fraction of n·log₂ n bits."""
-MOST_BITS = 10**6, 10**8  # of one power of a chance, and of all that are summed
+"""An integer from 1 to 50 000: documents of a bound whose fraction has n·log₂ n bits."""
+MOST_BITS = 10**6, 10**8  # of one power of a probability, and of all terms of a sum
 
 
 @checked
 def seen_once(counts: Sequence[Steps], documents: Count) -> Fraction:
-    """MF, from how often each outcome was seen.
+    """MF, the fraction of documents whose outcome occurs once, from the counts of all outcomes.
 
-    Raises `ValueError` for more counts than documents.
+    Raises `ValueError` if the counts exceed the documents.
     """
     if sum(counts) > documents:
         raise InputError(
-            f"counts sum to {sum(counts)} and there are {documents} documents: give all of them"
+            f"counts sum to {sum(counts)} and documents is {documents}: count all documents"
         )
     return Fraction(counts.count(1), documents)
 
 
 @checked
 def mean_difference(p: Distribution, documents: Counted) -> Fraction:
-    """E MF − E M ≥ 0; `ValueError` for fractions of too many digits, as below."""
-    n, law = documents, p
-    _sized(law, n, len(law))
-    return sum((a**2 * (1 - a) ** (n - 1) for a in law), start=Fraction(0))
+    """E MF − E M ≥ 0; raises `ValueError` for fractions of too many digits."""
+    n = documents
+    _sized(p, n, len(p))
+    return sum((a**2 * (1 - a) ** (n - 1) for a in p), start=Fraction(0))
 
 
 @checked
 def most_mean_difference(documents: FewDocuments) -> Fraction:
-    """(1/n)(1 − 1/n)^{n−1}."""
+    """(1/n)(1 − 1/n)^{n−1}, the maximum of E MF − E M over all distributions."""
     n = documents
     return Fraction(1, n) * (1 - Fraction(1, n)) ** (n - 1)
 
 
 @checked
 def mean_square(p: Distribution, documents: Annotated[Counted, Within(least=2)]) -> Fraction:
-    """E(MF − M)², for n ≥ 2 documents."""
-    n, law = documents, p
-    _sized(law, n, len(law) ** 2)
-    alone = (a * (1 - a) ** (n - 1) / n + a**2 * (1 - a) ** n for a in law)
+    """E(MF − M)² for n ≥ 2 documents; raises `ValueError` as `mean_difference`."""
+    n = documents
+    _sized(p, n, len(p) ** 2)
+    alone = (a * (1 - a) ** (n - 1) / n + a**2 * (1 - a) ** n for a in p)
     pairs = (
         a * b * (1 - a - b) ** (n - 2) * ((a + b) ** 2 - Fraction(1, n))
-        for i, a in enumerate(law)
-        for j, b in enumerate(law)
+        for i, a in enumerate(p)
+        for j, b in enumerate(p)
         if i != j
     )
     return sum(alone, start=Fraction(0)) + sum(pairs, start=Fraction(0))
 
 
 @checked
-def even_mean_square(facts: Counted, documents: Annotated[Counted, Within(least=2)]) -> float:
-    """The same of so many equal facts, in float64."""
+def uniform_mean_square(facts: Counted, documents: Annotated[Counted, Within(least=2)]) -> float:
+    """E(MF − M)² for the uniform distribution on `facts` facts, in float64."""
     F, n = facts, documents
     alone = (1 - 1 / F) ** (n - 1) / n + (1 - 1 / F) ** n / F
     return float(alone + (1 - 1 / F) * (1 - 2 / F) ** (n - 2) * (4 / F**2 - 1 / n))
@@ -88,7 +88,7 @@ def even_mean_square(facts: Counted, documents: Annotated[Counted, Within(least=
 
 @checked
 def most_mean_square(documents: Annotated[FewDocuments, Within(least=2)]) -> Fraction:
-    """The bound above, for n ≥ 2 documents and every p."""
+    """The upper bound on E(MF − M)² for every p and n ≥ 2 documents."""
     n = documents
     alone = Fraction(1, n) + Fraction(n, n + 1) ** n / (n + 1)
     return alone + Fraction(4, n**2) * (1 - Fraction(2, n)) ** (n - 2)
@@ -96,20 +96,20 @@ def most_mean_square(documents: Annotated[FewDocuments, Within(least=2)]) -> Fra
 
 @checked
 def moments_by_definition(p: Distribution, documents: Count) -> tuple[Fraction, Fraction]:
-    """E(MF − M) and E(MF − M)², from all corpora one by one.
+    """E(MF − M) and E(MF − M)², summed over all corpora.
 
-    Raises `ValueError` for more than a million of them.
+    Raises `ValueError` for more than a million corpora.
     """
-    n, law = documents, p
-    if n > 20 or len(law) ** n > MOST:
-        raise InputError(f"there are {len(law)}^{n} corpora: give at most {MOST} in all")
+    n = documents
+    if n > 20 or len(p) ** n > MOST:
+        raise InputError(f"there are {len(p)}^{n} corpora: give at most {MOST}")
     first = second = Fraction(0)
-    for corpus in product(range(len(law)), repeat=n):
+    for corpus in product(range(len(p)), repeat=n):
         counts = Counter(corpus)
-        unseen = 1 - sum(law[each] for each in counts)
+        unseen = 1 - sum(p[each] for each in counts)
         apart = seen_once([*counts.values()], n) - unseen
-        chance = prod((law[each] for each in corpus), start=Fraction(1))
-        first, second = first + chance * apart, second + chance * apart**2
+        weight = prod((p[each] for each in corpus), start=Fraction(1))
+        first, second = first + weight * apart, second + weight * apart**2
     return first, second
 
 
@@ -117,28 +117,28 @@ def moments_by_definition(p: Distribution, documents: Count) -> tuple[Fraction, 
 def seen_and_once(
     facts: Counted, documents: Annotated[Count, Within(most=50)]
 ) -> dict[tuple[int, int], Fraction]:
-    """The probabilities of (facts seen, facts seen once) where all facts are as likely."""
+    """The joint distribution of (facts seen, facts seen once), for equally likely facts."""
     found = {(0, 0): Fraction(1)}
     for _ in range(documents):
         after = defaultdict[tuple[int, int], Fraction](Fraction)
-        for (seen, once), chance in found.items():
-            after[seen + 1, once + 1] += chance * Fraction(facts - seen, facts)
-            after[seen, once - 1] += chance * Fraction(once, facts)
-            after[seen, once] += chance * Fraction(seen - once, facts)
-        found = {key: chance for key, chance in after.items() if chance}
+        for (seen, once), weight in found.items():
+            after[seen + 1, once + 1] += weight * Fraction(facts - seen, facts)
+            after[seen, once - 1] += weight * Fraction(once, facts)
+            after[seen, once] += weight * Fraction(seen - once, facts)
+        found = {key: weight for key, weight in after.items() if weight}
     return found
 
 
 @checked
 def deviation_bound(documents: Counted, gamma: OpenUnit) -> float:
-    """1/n + 2.42·√(ln(4/γ)/n): |MF − M| is at most that with probability ≥ 1 − γ [KNVZ2025]."""
+    """1/n + 2.42·√(ln(4/γ)/n), which bounds |MF − M| with probability ≥ 1 − γ [KNVZ2025]."""
     return 1 / documents + 2.42 * sqrt(ln(4 / gamma) / documents)
 
 
-def _sized(law: tuple[Fraction, ...], n: int, terms: int) -> None:
-    """Raise `ValueError` for powers of more digits than are summed in a while."""
-    bits = n * max(each.denominator for each in law).bit_length()
+def _sized(p: tuple[Fraction, ...], n: int, terms: int) -> None:
+    """Raise `ValueError` if the n-th powers have too many digits to be summed."""
+    bits = n * max(each.denominator for each in p).bit_length()
     if bits > MOST_BITS[0] or bits * terms > MOST_BITS[1]:
         raise InputError(
-            f"{terms} fractions of {bits:.3g} bits are summed: give fewer documents or outcomes"
+            f"the sum has {terms} fractions of {bits:.3g} bits: give fewer documents or outcomes"
         )

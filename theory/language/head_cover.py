@@ -1,16 +1,17 @@
-"""Finitely many attention heads come close to all of bounded norm, whatever the length.
+"""A finite cover of the attention heads of bounded norm, whatever the length of the prompt.
 
     f(X) = ⟨v, Σ_t softmax(⟨q, x_t⟩)_t x_t⟩,   ‖q‖₁ ≤ A, ‖v‖₁ ≤ V, ‖x_t‖₂ ≤ B, any number of tokens
 
-**Softmax.**  ‖softmax(s) − softmax(s')‖₁ ≤ ‖s − s'‖_∞: along the line from s to s' the speed of the
-weights α is Σ α_t |Δ_t − Σ α Δ|, the mean deviation of Δ, which is at most its standard deviation,
-and this at most half of its range, ≤ ‖Δ‖_∞.  The constant 1 is sharp: of two tokens with scores ±h
-the weights move by tanh h from equal ones, and tanh(h)/h → 1; other tokens may have low scores.
+**Softmax.**  ‖softmax(s) − softmax(s')‖₁ ≤ ‖s − s'‖_∞: along the line from s to s' the weights α
+move, in ℓ₁, at the speed Σ α_t |Δ_t − Σ α Δ|, the mean deviation of Δ.  It is at most the standard
+deviation, which is at most half of the range, ≤ ‖Δ‖_∞.  The constant 1 is sharp: for two tokens,
+scores ±h move the weights by tanh h from equal ones, and tanh(h)/h → 1; other tokens may have low
+scores.
 
-**A vector of the cover** for q is (A/k) Σ_{i ≤ k} a_i with each a_i one of ±e_1, …, ±e_d, 0.  Drawn
-at random with mean q/A, it is off by at most (A² − ‖q‖²)/k in mean square (Maurey), and choosing
-one a_i after the other, each the best for ‖a_1 + … + a_i − i·q/A‖, does as well without randomness
-(`nearest_in_cover`).
+**A vector of the cover** for q is (A/k) Σ_{i ≤ k} a_i with each a_i one of ±e_1, …, ±e_d, 0.  If
+the a_i are drawn with mean q/A, its mean square distance from q is at most (A² − ‖q‖²)/k (Maurey);
+the greedy choice of the a_i, each minimising ‖a_1 + … + a_i − i·q/A‖, satisfies the same bound
+without randomness (`nearest_in_cover`).
 
 **The head** then moves by at most VB·(BA/√k₁) as q moves, and by B·V/√k₂ as v does, on *all* X
 (`cover_radius`); there are (2d + 1)^{k₁ + k₂} of them (`log_cover_size`).  So if y f(X) > γ on m
@@ -18,8 +19,8 @@ independent samples, with probability ≥ 1 − δ
 
     P(y f(X) ≤ 0) ≤ ((k₁ + k₂) ln(2d + 1) + ln(1/δ))/m,   k₁ = ⌈16V²B⁴A²/γ²⌉, k₂ = ⌈16V²B²/γ²⌉:
 
-one of the cover is within γ/2 of f, so it is above γ/2 on the samples and not where f is wrong
-(`margin_certificate`).  ln T enters through d alone, where positions are unit vectors.
+some head of the cover is within γ/2 of f, so its margin exceeds γ/2 on the samples, but not where
+f is wrong (`margin_certificate`).  ln T enters through d alone, where positions are unit vectors.
 """
 
 from __future__ import annotations
@@ -35,8 +36,7 @@ from scipy.special import softmax
 from theory.kinds import Count, Exact, InputError, NonNegative, OpenUnit, Positive, Reals, checked
 from theory.language.distributions import Counted, PositiveExact
 
-MOST_ATOMS = 10**6  # of a vector of the cover, times its dimension
-
+MOST_ATOMS = 10**6  # summands of a vector of the cover times its dimension, at most
 
 Vector: TypeAlias = Annotated[Any, Reals("d")]
 """Finite numbers, shape (d,)."""
@@ -44,25 +44,27 @@ Vector: TypeAlias = Annotated[Any, Reals("d")]
 
 @checked
 def head(q: Vector, v: Vector, X: Annotated[Any, Reals("... T d")]) -> np.ndarray:
-    """f(X), of q and v (d,) and tokens X (…, T, d), (…,)."""
+    """The head f(X), (…,), for q and v (d,) and tokens X (…, T, d)."""
     return np.asarray((softmax(X @ q, axis=-1) * (X @ v)).sum(axis=-1))
 
 
 @checked
 def nearest_in_cover(q: Sequence[Exact], A: PositiveExact, k: Count) -> list[Fraction]:
-    """A vector (A/k) Σ a_i of the cover with ‖· − q‖₂² ≤ (A² − ‖q‖₂²)/k, exactly.
+    """A vector (A/k) Σ a_i of the cover whose squared distance from q is at most (A² − ‖q‖₂²)/k.
 
-    The i-th a_i minimises ‖a_1 + … + a_i − i·p‖, p = q/A: were it drawn, the mean of its square
-    would grow by 1 − ‖p‖² at most (a_i = 0 has the rest of the mass).  Raises `ValueError` for
-    ‖q‖₁ > A, an empty q, and more than 10^6 numbers.
+    The i-th a_i minimises ‖a_1 + … + a_i − i·p‖, p = q/A; for a random a_i of mean p the mean of
+    its square would grow by at most 1 − ‖p‖² (a_i = 0 has the rest of the mass).  Exact.  Raises
+    `ValueError` for ‖q‖₁ > A, an empty q, and more than 10^6 numbers.
     """
     d = len(q)
     if not 0 < d * k <= MOST_ATOMS:
-        raise InputError(f"q has {d} entries and k is {k}: give 1 to {MOST_ATOMS} numbers in all")
+        raise InputError(
+            f"q has {d} entries and k is {k}: give entries times k from 1 to {MOST_ATOMS}"
+        )
     if (norm := sum(map(abs, q))) > A:
         raise InputError(f"‖q‖₁ = {float(norm):g} and A = {float(A):g}: give ‖q‖₁ ≤ A")
-    # In whole numbers over one denominator D: of ‖total − i·p ± e_j‖² that with the largest
-    # |total − i·p| is least, and less than without ±e_j if this is above ½.
+    # Integers over one common denominator D.  ‖total − i·p ± e_j‖² is least for the j of the
+    # largest |total − i·p|, and smaller than without ±e_j if this entry is above ½.
     p = [each / A for each in q]
     D = math.lcm(*(each.denominator for each in p))
     steps = [int(each * D) for each in p]
@@ -79,13 +81,13 @@ def nearest_in_cover(q: Sequence[Exact], A: PositiveExact, k: Count) -> list[Fra
 
 @checked
 def cover_radius(A: Positive, V: Positive, B: Positive, k_q: Counted, k_v: Counted) -> float:
-    """VB²A/√k₁ + VB/√k₂."""
+    """VB²A/√k₁ + VB/√k₂, the distance of a head from the cover, at most, on every X."""
     return V * B**2 * A / math.sqrt(k_q) + V * B / math.sqrt(k_v)
 
 
 @checked
 def log_cover_size(d: Counted, k_q: Counted, k_v: Counted) -> float:
-    """(k₁ + k₂) ln(2d + 1)."""
+    """(k₁ + k₂) ln(2d + 1), the logarithm of the number of heads in the cover."""
     return _log_size(d, k_q + k_v)
 
 
@@ -95,8 +97,11 @@ def _log_size(d: int, atoms: int) -> float:
 
 @checked
 def occam(log_size: NonNegative, samples: Counted, delta: OpenUnit) -> float:
-    """(ln N + ln(1/δ))/m: with probability ≥ 1 − δ none of N rules that errs more often than this
-    is right on m independent samples, as N(1 − ε)^m ≤ δ.  Above 1 it is vacuous."""
+    """(ln N + ln(1/δ))/m, the Occam bound on the error of a rule that is right on m samples.
+
+    With probability ≥ 1 − δ none of N rules of a larger error ε is right on m independent samples,
+    since N(1 − ε)^m ≤ δ.  Above 1 it is vacuous.
+    """
     return (log_size + math.log(1 / delta)) / samples
 
 
@@ -110,10 +115,12 @@ def margin_certificate(
     samples: Counted,
     delta: OpenUnit,
 ) -> float:
-    """The bound on P(wrong) of a head of these norms with y f > margin on all samples; above 1 it
-    is vacuous.  Raises `ValueError` for norms that are too large beside the margin."""
+    """The bound on P(y f ≤ 0) for a head of these norms with y f > margin on all samples.
+
+    Above 1 it is vacuous.  Raises `ValueError` if norms exceed the margin by more than 10^100.
+    """
     ratios = V / margin * B * B * A, V / margin * B
     if not max(ratios) < 1e100:
-        raise InputError(f"norms over the margin are {max(ratios):g}: rescale, or say nothing")
+        raise InputError(f"norms over the margin are {max(ratios):g}: give less than 1e100")
     k_q, k_v = (math.ceil(16 * each**2) for each in ratios)
     return occam(_log_size(d, k_q + k_v), samples, delta)

@@ -1,24 +1,25 @@
-"""Generating is at least as hard as classifying what is valid, exactly [KNVZ2025].
+"""Bounds on the error of generation by the error of classifying valid responses [KNVZ2025].
 
-Prompts c of weights μ_c, responses that are valid (V_c) or wrong (E_c, at least one), p(·|c) on
-valid ones, a model g(·|c) with err = g(E).  *Is it valid?* is a classification of p's responses
-and of uniform wrong ones, half of the time each; g predicts valid where g(r|c) > t:
+Prompts c have weights μ_c; responses to c are valid (V_c) or wrong (E_c, at least one); p(·|c) is a
+distribution on V_c, and g(·|c) a model with err = g(E).  *Is it valid?* is the task of classifying
+a response that is drawn from p or uniformly from E_c, with probability ½ each; the classifier of g
+predicts "valid" if g(r|c) > t.  Its error is
 
     err_iiv(t) = ½ p(g ≤ t) + ½ Σ μ_c |E_c ∩ {g > t}|/|E_c|.
 
 **Theorem 1.**  At t = 1/min|E_c|, with A = {g > t} and δ⁺ = (g(A) − p(A))⁺ (there |g(A) − p(A)|),
 
-    err ≥ 2 err_iiv(t) − max|V_c|/min|E_c| − δ⁺:
+    err ≥ 2 err_iiv(t) − max|V_c|/min|E_c| − δ⁺.
 
-g(E∩A) ≥ t Σ μ_c |E_c∩A| ≥ Σ μ_c |E_c∩A|/|E_c|, and g(E∖A) ≥ g(Aᶜ) − t max|V_c|, and
-g(Aᶜ) ≥ p(Aᶜ) − δ⁺: add them up.
+This is the sum of g(E∩A) ≥ t Σ μ_c |E_c∩A| ≥ Σ μ_c |E_c∩A|/|E_c|,
+g(E∖A) ≥ g(Aᶜ) − t max|V_c| and g(Aᶜ) ≥ p(Aᶜ) − δ⁺.
 
-**Theorem 3.**  With one valid response of C, err ≥ 2(1 − 1/C) min_t err_iiv(t), whatever the
-calibration.  Here by a uniform threshold: ∫₀¹ [g ≤ t] dt = 1 − g and ∫₀¹ [g > t] dt = g, so
+**Theorem 3.**  If one of C responses is valid, err ≥ 2(1 − 1/C) min_t err_iiv(t), whatever the
+calibration.  Our proof averages over thresholds: ∫₀¹ [g ≤ t] dt = 1 − g and ∫₀¹ [g > t] dt = g, so
 
     ∫₀¹ 2 err_iiv(t) dt = err + err/(C − 1) = err·C/(C − 1),
 
-and the least err_iiv is no more than the mean.
+and the least err_iiv(t) is at most the mean.
 """
 
 from __future__ import annotations
@@ -34,8 +35,7 @@ from theory.language.distributions import Distribution, check_alike, outcomes
 
 @dataclass(frozen=True)
 class IsItValid:
-    """Prompts with their weights; of each the distribution p and the model g of its responses,
-    and which of them are valid."""
+    """Prompts with weights μ, and for each prompt p, g and the set of valid responses."""
 
     weights: tuple[Fraction, ...]
     p: tuple[tuple[Fraction, ...], ...]
@@ -44,36 +44,36 @@ class IsItValid:
 
     @property
     def errors(self) -> Fraction:
-        """err = g(E)."""
+        """err = g(E), the probability of a wrong response under the model."""
         return sum(
             (mu * x for mu, _, x, true, _ in self._responses() if not true), start=Fraction(0)
         )
 
     @property
     def wrong(self) -> int:
-        """min |E_c|."""
+        """min |E_c|, the least number of wrong responses to a prompt."""
         return min(len(g) - len(true) for g, true in zip(self.g, self.valid, strict=True))
 
     @property
     def thresholds(self) -> list[Fraction]:
-        """Where err_iiv may change, from 0 to 1: all values of g."""
+        """The thresholds from 0 to 1 at which err_iiv may change: 0, 1 and all values of g."""
         return sorted({Fraction(0), Fraction(1), *(x for row in self.g for x in row)})
 
     @checked
     def misclassified(self, t: Exact) -> Fraction:
-        """err_iiv(t)."""
+        """err_iiv(t), the error of the classifier g(r|c) > t."""
         total = Fraction(0)
-        for mu, law, chance, true, wrong in self._responses():
-            if true and chance <= t:
-                total += mu * law
-            if not true and chance > t:
+        for mu, p, g, true, wrong in self._responses():
+            if true and g <= t:
+                total += mu * p
+            if not true and g > t:
                 total += mu / wrong
         return total / 2
 
     @checked
     def over_confidence(self, t: Exact) -> Fraction:
-        """δ⁺ at t."""
-        above = (mu * (x - law) for mu, law, x, _, _ in self._responses() if x > t)
+        """δ⁺ = (g(A) − p(A))⁺ with A = {g > t}."""
+        above = (mu * (g - p) for mu, p, g, _, _ in self._responses() if g > t)
         return max(sum(above, start=Fraction(0)), Fraction(0))
 
     @property
@@ -85,32 +85,34 @@ class IsItValid:
 
     @property
     def least_misclassified(self) -> Fraction:
-        """min_t err_iiv(t): of all thresholds, below 0 too, where all is called valid."""
+        """min_t err_iiv(t) over all t, including t < 0, where every response is predicted valid."""
         return min(map(self.misclassified, [Fraction(-1), *self.thresholds]))
 
     @property
     def mean_misclassified(self) -> Fraction:
-        """∫₀¹ err_iiv(t) dt."""
+        """∫₀¹ err_iiv(t) dt, the mean over uniform thresholds."""
         pieces = ((b - a) * self.misclassified(a) for a, b in pairwise(self.thresholds))
         return sum(pieces, start=Fraction(0))
 
     @property
     def choice_bound(self) -> Fraction:
-        """2(1 − 1/C) min_t err_iiv(t), at most err [Theorem 3].
+        """2(1 − 1/C) min_t err_iiv(t), a lower bound on err [Theorem 3].
 
-        Raises `ValueError` unless each prompt has one valid response of the same number C.
+        Raises `ValueError` unless every prompt has C responses, one of them valid.
         """
         sizes = {(len(g), len(true)) for g, true in zip(self.g, self.valid, strict=True)}
         if len(sizes) > 1 or next(iter(sizes))[1] != 1:
-            raise InputError("give prompts with one valid response each, of as many in all")
+            raise InputError(
+                "numbers of responses differ: give prompts of C responses, one of them valid"
+            )
         C = len(self.g[0])
         return 2 * (1 - Fraction(1, C)) * self.least_misclassified
 
     def _responses(self) -> Iterable[tuple[Fraction, Fraction, Fraction, bool, int]]:
-        """μ_c, p(r|c), g(r|c), whether r is valid, and |E_c|, of every response r to every c."""
+        """μ_c, p(r|c), g(r|c), whether r is valid, and |E_c|, for every response r to every c."""
         for mu, p, g, true in zip(self.weights, self.p, self.g, self.valid, strict=True):
-            for r, (law, chance) in enumerate(zip(p, g, strict=True)):
-                yield mu, law, chance, r in true, len(p) - len(true)
+            for r, (p_r, g_r) in enumerate(zip(p, g, strict=True)):
+                yield mu, p_r, g_r, r in true, len(p) - len(true)
 
 
 @checked
@@ -120,23 +122,23 @@ def is_it_valid(
     g: Sequence[Distribution],
     valid: Sequence[Collection[Steps]],
 ) -> IsItValid:
-    """Exact numbers; `valid` has the numbers of the valid responses to each prompt.
+    """An exact instance; `valid` has the indices of the valid responses to each prompt.
 
-    Raises `ValueError` for other numbers of prompts or responses, unless p lives on valid
-    responses, and for a prompt without a wrong one.
+    Raises `ValueError` unless all arguments have as many prompts and responses, if p gives mass to
+    a wrong response, and for a prompt without a wrong response.
     """
     if not len(weights) == len(p) == len(g) == len(valid):
         raise InputError(
-            f"{len(weights)} weights, {len(p)} laws p, {len(g)} models g and {len(valid)} sets of "
-            "valid responses: give one of each for every prompt"
+            f"there are {len(weights)} weights, {len(p)} distributions p, {len(g)} models g and "
+            f"{len(valid)} sets of valid responses: give one of each for every prompt"
         )
     sets = []
-    for law, model, each in zip(p, g, valid, strict=True):
-        check_alike(p=law, g=model)
-        right = outcomes("valid", each, len(law))
-        if any(x and r not in right for r, x in enumerate(law)):
-            raise InputError("p gives mass to a wrong response: documents are true here")
-        if len(right) == len(law):
-            raise InputError("all responses to a prompt are valid: give each a wrong one")
+    for true, model, each in zip(p, g, valid, strict=True):
+        check_alike(p=true, g=model)
+        right = outcomes("valid", each, len(true))
+        if any(x and r not in right for r, x in enumerate(true)):
+            raise InputError("p gives mass to a wrong response: give p(valid) = 1")
+        if len(right) == len(true):
+            raise InputError("all responses to a prompt are valid: give each prompt a wrong one")
         sets.append(right)
     return IsItValid(weights, tuple(p), tuple(g), tuple(sets))

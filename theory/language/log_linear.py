@@ -1,15 +1,16 @@
 """Log-linear families on a finite set: p_θ ∝ q₀ e^{θ·f}, and maximum likelihood in them.
 
-    −E_p ln p_θ = H(p) + KL(p‖p_θ)                        what is minimised is a divergence
+    −E_p ln p_θ = H(p) + KL(p‖p_θ)                        the loss is a divergence plus H(p)
     ∇ = E_θ f − E_p f,   Hessian = Cov_θ f                of θ ↦ −E_p ln p_θ, which is convex
     KL(p‖p_θ) = KL(p‖p*) + KL(p*‖p_θ)                     if p* is in the family and E_p* f = E_p f
 
-The last as ln(p*/p_θ) is affine in f, so that p and p* agree on its mean; so p* is the only member
-that fits p best, and among all p of these moments it has the least KL(·‖q₀) [Csiszar1975].  It
-exists iff E_p f lies in the relative interior of the convex hull of f on the support of q₀: else a
-direction w has w·f ≥ w·E_p f there, not always with equality, and θ = −t·w gains for ever.
+The last holds since ln(p*/p_θ) is affine in f, so that its means under p and p* agree.  So p* is
+the unique member that minimises KL(p‖·), and it has the least KL(·‖q₀) among all p of these moments
+[Csiszar1975].  It exists iff E_p f lies in the relative interior of the convex hull of f on the
+support of q₀; otherwise a direction w has w·f ≥ w·E_p f there, not always with equality, and the
+loss keeps decreasing along θ = −t·w, t → ∞.
 
-Features are integers and e^θ rational, so that everything but the maximiser is exact.
+Features are integers and e^θ is rational, so that everything but the maximiser is exact.
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ from theory.language.distributions import Distribution, PositiveExact
 from theory.language.logs import Log, log
 
 STEPS = 200
-SLACK = 1e-9  # of a linear program of small integers
-FITS = 1e-10  # the moments of a maximiser, relative to the features
+SLACK = 1e-9  # tolerance of the optimum of a linear program of small integers
+FITS = 1e-10  # tolerance of the moments of the maximiser, relative to the features
 
 
 @dataclass(frozen=True)
 class LogLinear:
-    """The family on outcomes 0, …, m − 1 of the base q₀ (m,) and integer features (m, k)."""
+    """The log-linear family with base q₀ (m,) and integer features f (m, k) on m outcomes."""
 
     base: tuple[Fraction, ...]
     features: tuple[tuple[int, ...], ...]
@@ -45,7 +46,7 @@ class LogLinear:
 
     @checked
     def weights(self, x: Sequence[PositiveExact]) -> list[Fraction]:
-        """q₀ e^{θ·f} at each outcome, not normalised, x = e^θ (k,) rational and > 0."""
+        """The unnormalised weights q₀ e^{θ·f} of the outcomes, for rational x = e^θ > 0 (k,)."""
         if len(x) != self.k:
             raise InputError(f"x has {len(x)} entries: give {self.k} fractions e^θ")
         return [
@@ -54,25 +55,25 @@ class LogLinear:
         ]
 
     def at(self, x: Sequence[PositiveExact]) -> tuple[Fraction, ...]:
-        """p_θ (m,) at e^θ = x."""
+        """The member p_θ (m,) with e^θ = x."""
         weights = self.weights(x)
         return tuple(each / sum(weights) for each in weights)
 
     def log_partition(self, x: Sequence[PositiveExact]) -> Log:
-        """ln Σ q₀ e^{θ·f}."""
+        """The log-partition function ln Σ q₀ e^{θ·f}, exact."""
         return log(sum(self.weights(x), start=Fraction(0)))
 
     @checked
     def mean(self, p: Distribution) -> tuple[Fraction, ...]:
-        """E_p f (k,)."""
+        """The moments E_p f (k,)."""
         if len(p) != len(self.base):
-            raise InputError(f"p has {len(p)} outcomes: the family has {len(self.base)}")
+            raise InputError(f"p has {len(p)} outcomes: give {len(self.base)}, as the family has")
         columns = zip(*self.features, strict=True)
         return tuple(sum(a * f for a, f in zip(p, column, strict=True)) for column in columns)
 
     @checked
     def covariance(self, p: Distribution) -> list[list[Fraction]]:
-        """Cov_p f (k, k), by its definition E (f − E f)(f − E f)ᵀ."""
+        """The covariance Cov_p f = E (f − E f)(f − E f)ᵀ (k, k)."""
         centre = self.mean(p)
         apart = [[f - c for f, c in zip(row, centre, strict=True)] for row in self.features]
         return [
@@ -87,14 +88,14 @@ class LogLinear:
         ]
 
     def gradient(self, x: Sequence[PositiveExact], p: Distribution) -> tuple[Fraction, ...]:
-        """∇_θ (−E_p ln p_θ) = E_θ f − E_p f (k,)."""
+        """The gradient ∇_θ (−E_p ln p_θ) = E_θ f − E_p f (k,)."""
         here, there = self.mean(self.at(x)), self.mean(p)
         return tuple(a - b for a, b in zip(here, there, strict=True))
 
 
 @checked
 def log_linear(base: Distribution, features: Annotated[Any, Integers("m k")]) -> LogLinear:
-    """The family of a base distribution q₀ (m,) and integer features (m, k).
+    """The log-linear family of a base distribution q₀ (m,) and integer features (m, k).
 
     Raises `ValueError` unless there is a row of features for each outcome.
     """
@@ -107,10 +108,11 @@ def log_linear(base: Distribution, features: Annotated[Any, Integers("m k")]) ->
 
 @checked
 def separating_direction(family: LogLinear, p: Distribution) -> tuple[int, ...] | None:
-    """Integers w (k,) with w·f ≥ w·E_p f on the support of q₀, and not always with equality: then
-    no member fits p.  None if a linear program finds none; what it finds is checked exactly.
+    """A direction w (k,) with w·f ≥ w·E_p f on supp q₀, not always with equality: separable data.
 
-    Raises `ValueError` for a distribution on other outcomes.
+    If there is one, no member of the family has the moments of p.  The entries are integers, and
+    the inequalities are checked exactly; None if a linear program finds no direction.  Raises
+    `ValueError` for a distribution on other outcomes.
     """
     from scipy.optimize import linprog
 
@@ -129,18 +131,20 @@ def separating_direction(family: LogLinear, p: Distribution) -> tuple[int, ...] 
 
 @checked
 def projection(family: LogLinear, p: Distribution) -> tuple[np.ndarray, np.ndarray]:
-    """θ (k,) and p_θ (m,) with E_θ f = E_p f to 1e-10 of the features, by Newton's method.
+    """θ (k,) and p_θ (m,) with E_θ f = E_p f, up to 1e-10 times the features, by Newton's method.
 
-    Raises `ValueError` if there is no such member, with the direction that shows it, and if p lives
-    where q₀ is 0.
+    Raises `ValueError` if no member has these moments, with the separating direction, and if p > 0
+    where q₀ = 0.
     """
     moments = np.array([float(each) for each in family.mean(p)])
     if any(a > 0 == q for a, q in zip(p, family.base, strict=True)):
-        raise InputError("p lives where the base is 0: no member of the family has its support")
+        raise InputError(
+            "p is positive where the base is 0: give p with support in that of the base"
+        )
     if (w := separating_direction(family, p)) is not None:
         raise InputError(
-            f"no member of the family has these moments: {_shown(w)} is never below its mean "
-            "(separable data), so that θ would grow for ever; stop early, or add a penalty"
+            f"p has the moments of no member, as {_shown(w)} is never below its mean (separable "
+            "data) and θ would diverge: stop early, or add a penalty"
         )
     F, base = np.array(family.features, dtype=np.float64), np.array(family.base, dtype=np.float64)
     scale = 1 + abs(F).max()
@@ -168,8 +172,8 @@ def projection(family: LogLinear, p: Distribution) -> tuple[np.ndarray, np.ndarr
                 break
         theta = theta - size * step
     raise InputError(
-        f"the member of these moments was not found in {STEPS} steps: they may lie too near to the "
-        "border of what the features can have"
+        f"p has moments that {STEPS} steps did not reach, perhaps near the boundary of the hull "
+        "of the features: give others"
     )
 
 

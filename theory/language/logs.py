@@ -2,10 +2,10 @@
 
     Σ_p c_p ln p,   p prime, c_p rational
 
-Logarithms of different primes are independent over Q, as integers factor in one way: so two such
-numbers are equal iff their coefficients are, and one that has a coefficient is not 0.  Its sign
-then comes from balls, at more and more bits until 0 is not in one.  Every entropy and divergence
-of rational probabilities is such a number.
+Logarithms of different primes are linearly independent over Q, by unique factorisation: two such
+numbers are equal iff their coefficients are, and a number with a nonzero coefficient is not 0.  Its
+sign is found by enclosing balls of increasing precision, until one does not contain 0.  Every
+entropy and divergence of rational probabilities is such a number.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from theory.language.distributions import Distribution, PositiveExact, check_ali
 if TYPE_CHECKING:
     from flint import arb
 
-LARGEST = 2**64  # beyond, factoring may take long
+LARGEST = 2**64  # factoring larger integers may take long
 BITS = 64
 
 
 @total_ordering
 class Log:
-    """Σ_p c_p ln p, from the coefficients {p: c_p}: immutable, exact, ordered.
+    """The exact number Σ_p c_p ln p with coefficients {p: c_p}: immutable and totally ordered.
 
-    Sums and differences with others and with 0, and products with rationals; `float` and `ball`
-    enclose its value.  Raises `ValueError` for coefficients of what is no prime of at most 64 bits,
-    as two such numbers may be equal without it being seen, and for those that are not exact.
+    Supports sums and differences with other `Log` and with 0, and products with rationals; `float`
+    approximates its value and `ball` encloses it.  Raises `ValueError` unless the keys are primes
+    of at most 64 bits, without which equality could not be decided, and the coefficients exact.
     """
 
     def __init__(self, coefficients: Mapping[int, Exact] | None = None) -> None:
@@ -40,14 +40,14 @@ class Log:
         for prime in given:
             if type(prime) is not int or not _is_prime(prime):
                 raise InputError(
-                    f"ln {prime!r} is not that of a prime: use `log` for other numbers"
+                    f"coefficients has the key {prime!r}, no prime: use `log` for other numbers"
                 )
         values = fractions("coefficients", given.values())
         pairs = sorted(zip(given, values, strict=True))
         self.coefficients = {prime: c for prime, c in pairs if c}
 
     def __add__(self, other: object) -> Log:
-        if isinstance(other, int) and other == 0:  # `sum` begins with it
+        if isinstance(other, int) and other == 0:  # `sum` starts from 0
             return self
         if not isinstance(other, Log):
             return NotImplemented
@@ -84,7 +84,7 @@ class Log:
 
     @property
     def sign(self) -> int:
-        """−1, 0 or 1."""
+        """The sign of the number: −1, 0 or 1."""
         if not self.coefficients:
             return 0
         bits = BITS
@@ -93,7 +93,7 @@ class Log:
         return 1 if found > 0 else -1
 
     def ball(self, bits: int = BITS) -> arb:
-        """An enclosure of its value at so many bits."""
+        """An Arb ball that contains the value, computed with this many bits."""
         from flint import arb, ctx, fmpq
 
         with ctx.workprec(bits):
@@ -116,8 +116,11 @@ class Log:
 
 @checked
 def at_most_rational(value: Log, bound: Exact) -> bool:
-    """value ≤ bound, decided by balls, which some precision does: e to a multiple of the value is
-    rational, so that the value is not (Lindemann), unless it is 0."""
+    """Whether value ≤ bound, decided by balls of increasing precision.
+
+    Some precision decides: a multiple of the value is the logarithm of a rational number, so the
+    value is irrational (Lindemann) unless it is 0.
+    """
     from flint import arb, ctx, fmpq
 
     if value == 0:
@@ -133,14 +136,14 @@ def at_most_rational(value: Log, bound: Exact) -> bool:
 
 @checked
 def log(value: PositiveExact) -> Log:
-    """ln of a rational number > 0.
+    """The logarithm of a rational number > 0, exactly.
 
     Raises `ValueError` for a numerator or denominator above 2^64.
     """
     if (large := max(value.numerator, value.denominator)) > LARGEST:
         raise InputError(
-            f"value has {large.bit_length()} bits, which would have to be factored: give smaller "
-            "numerators and denominators, of at most 64"
+            f"value has {large.bit_length()} bits, too many to factor: give numerators and "
+            "denominators of at most 64 bits"
         )
     return Log(_factors(value.numerator)) - Log(_factors(value.denominator))
 
@@ -161,27 +164,31 @@ def _factors(value: int) -> dict[int, Fraction]:
 
 @checked
 def entropy(p: Distribution) -> Log:
-    """H(p) = −Σ p ln p, with 0 ln 0 = 0."""
+    """The entropy H(p) = −Σ p ln p, with 0 ln 0 = 0."""
     return -sum((each * log(each) for each in p if each), start=Log())
 
 
 @checked
 def cross_entropy(p: Distribution, q: Distribution) -> Log:
-    """−Σ p ln q; `ValueError` where p > 0 = q, as it is infinite then."""
+    """The cross-entropy −Σ p ln q; raises `ValueError` if it is infinite (p > 0 = q)."""
     check_alike(p=p, q=q)
     if any(a > 0 == b for a, b in zip(p, q, strict=True)):
-        raise InputError("q is 0 where p is not: their divergence is infinite")
+        raise InputError(
+            "q is 0 where p is not, and their divergence is infinite: give q > 0 there"
+        )
     return -sum((a * log(b) for a, b in zip(p, q, strict=True) if a), start=Log())
 
 
 @checked
 def kl(p: Distribution, q: Distribution) -> Log:
-    """KL(p‖q) = Σ p ln(p/q) ≥ 0; `ValueError` where it is infinite."""
+    """The divergence KL(p‖q) = Σ p ln(p/q) ≥ 0; raises `ValueError` if it is infinite."""
     return cross_entropy(p, q) - entropy(p)
 
 
 @checked
 def binary_kl(a: ExactProbability, b: ExactProbability) -> Log:
-    """kl(a‖b) = a ln(a/b) + (1 − a) ln((1 − a)/(1 − b)), of two coins; `ValueError` where it is
-    infinite."""
+    """kl(a‖b) = a ln(a/b) + (1 − a) ln((1 − a)/(1 − b)), the divergence of two coins.
+
+    Raises `ValueError` if it is infinite.
+    """
     return kl((a, 1 - a), (b, 1 - b))

@@ -1,8 +1,8 @@
-"""The parity of k = 2^v among d bits, step by step: a binary tree of parities of two.
+"""The parity of k = 2^v among d bits as a binary tree of products of two.
 
 Bits are x_0, …, x_{d−1} ∈ {−1, +1}.  Node m = d, …, d + k − 2 multiplies its two children: first
-the k bits in pairs, then these nodes in pairs, and so on; the last node is the parity.  Written
-one after the other behind the bits, every node sees its children: the tokens j < m [KimSuzuki2025].
+the k bits in pairs, then these nodes in pairs, and so on; the last node is the parity.  If the
+nodes follow the bits as tokens, the children of node m are among the tokens j < m [KimSuzuki2025].
 """
 
 from __future__ import annotations
@@ -18,21 +18,20 @@ PowerOfTwo: TypeAlias = Annotated[Count, Within(least=2, most="d")]
 
 
 class ParityTree(NamedTuple):
-    """d bits, the positions of k of them as leaves, the children of each node (k − 1, 2)."""
+    """A tree over k of d bits: positions of the leaves, and children (k − 1, 2) of the nodes."""
 
     d: int
-    letters: tuple[int, ...]
+    positions: tuple[int, ...]
     children: np.ndarray
 
     @property
     def k(self) -> int:
-        """How many bits the parity is of."""
-        return len(self.letters)
+        """The number of bits in the parity."""
+        return len(self.positions)
 
     @property
     def scores(self) -> np.ndarray:
-        """1 where token j is a child of node d + i, else 0: (k − 1, d + k − 2) int64, since the
-        last node is nobody's child."""
+        """[token j is a child of node d + i], (k − 1, d + k − 2) int64; the last is no child."""
         found = np.zeros((self.k - 1, self.d + self.k - 2), dtype=np.int64)
         np.put_along_axis(found, self.children, 1, axis=1)
         return found
@@ -40,23 +39,23 @@ class ParityTree(NamedTuple):
 
 @checked
 def tree_sizes(d: Count, k: PowerOfTwo) -> tuple[int, int]:
-    """d and k.  Raises `ValueError` unless k is a power of two."""
+    """The sizes d and k; raises `ValueError` unless k is a power of two."""
     if k & (k - 1):
         raise InputError(f"k is {k} and d is {d}: give a power of two from 2 to d")
     return d, k
 
 
 @checked
-def parity_tree(d: Annotated[Count, Within(most=10**8)], letters: Positions) -> ParityTree:
-    """The tree over the bits at these positions, in this order.
+def parity_tree(d: Annotated[Count, Within(most=10**8)], positions: Positions) -> ParityTree:
+    """The tree whose leaves are the bits at these positions, in this order.
 
-    Raises `ValueError` unless they are 2, 4, 8, … different ones.
+    Raises `ValueError` unless their number is a power of two from 2 on and they are distinct.
     """
-    order, k = letters.tolist(), len(letters)
+    order, k = positions.tolist(), len(positions)
     if k < 2 or k & (k - 1):
-        raise InputError(f"there are {k} letters: give a power of two of them, at least 2")
+        raise InputError(f"there are {k} positions: give 2, 4, 8, … of them")
     if len(set(order)) < k:
-        raise InputError(f"letters are {order}: give different ones")
+        raise InputError(f"positions are {order}: give each of them once")
     level, children, following = order, list[tuple[int, int]](), d
     while len(level) > 1:
         pairs = list(zip(level[::2], level[1::2], strict=True))
@@ -68,9 +67,9 @@ def parity_tree(d: Annotated[Count, Within(most=10**8)], letters: Positions) -> 
 
 @checked
 def with_steps(tree: ParityTree, bits: SignRows) -> np.ndarray:
-    """Bits (…, d) of −1 and +1 with all nodes behind them, (…, d + k − 1).
+    """Bits (…, d) of −1 and +1, followed by the values of all nodes: (…, d + k − 1).
 
-    Raises `ValueError` for another number of bits.
+    Raises `ValueError` unless there are d bits.
     """
     if bits.shape[-1] != tree.d:
         raise InputError(f"bits have shape {bits.shape}: give (…, {tree.d})")
@@ -82,15 +81,17 @@ def with_steps(tree: ParityTree, bits: SignRows) -> np.ndarray:
 
 
 def means_of_children(tree: ParityTree, bits: np.ndarray) -> np.ndarray:
-    """Of tokens ±1, d bits and nodes whatever they are (…, T): at each place the mean of the two
-    children of the node that comes next, at bits but the last one the bit itself."""
+    """The mean of the two children of the next node at each position, from tokens ±1 (…, T).
+
+    The tokens are d bits and arbitrary values of nodes; at all bits but the last it is the bit.
+    """
     nodes = tree.children[: max(bits.shape[-1] - tree.d + 1, 0)]
     means = bits[..., nodes].sum(axis=-1) / 2
     return np.concatenate([bits[..., : tree.d - 1], means], axis=-1)
 
 
 def leaves(tree: ParityTree) -> list[int]:
-    """For each token the set of bits whose product it is, as a number with these bits."""
+    """For each token the set of bits whose product it is, as a bit mask."""
     found = [1 << j for j in range(tree.d)]
     for a, b in tree.children:
         found.append(found[a] ^ found[b])

@@ -1,19 +1,21 @@
-"""What a model loses by giving a set of outcomes too large or too small a probability.
+"""The loss of a model that gives a set of outcomes too much or too little probability.
 
     g_s ∝ s·g on A, g elsewhere        d/ds CE(p, g_s) at s = 1 is g(A) − p(A)
     CE(p, g) − min_s CE(p, g_s) = kl(p(A)‖g(A)) ≥ 2δ²,   δ = |g(A) − p(A)|
 
-as the g_s are a log-linear family with the feature 1_A, whose member of the moment p(A) rescales A
-to it; the inequality is Pinsker's.  All sets of a partition at once gain KL of the two on its sets,
-≥ 2·Mis², Mis the total variation there: for the level sets of g, what its calibration lacks.
+since the g_s are a log-linear family with the feature 1_A, whose best member has the moment p(A);
+the inequality is Pinsker's.  Rescaling all sets of a partition at once gains the KL divergence of p
+and g on these sets, which is at least 2·Mis², Mis their total variation distance there; for the
+level sets of g, Mis is the miscalibration of g.
 
-One s for all prompts c, of weights μ, gains ≥ 2δ² too, δ = |Σ μ (g(A|c) − p(A|c))|: the loss is
-convex in t = ln s, with slope δ at 0 and curvature Σ μ·g(1 − g) ≤ ¼, so that a step of ∓4δ gains
-4δ² − 16δ²/8.
+One s for all prompts c of weights μ also gains at least 2δ², δ = |Σ μ (g(A|c) − p(A|c))|: the loss
+is convex in t = ln s, with slope ±δ at 0 and curvature Σ μ·g(1 − g) ≤ ¼, so that a step of ∓4δ
+gains at least 4δ² − 16δ²/8.
 
-So whoever is within ε nats of its best rescaling has δ ≤ √(ε/2), if p is the population.
+So a model that is within ε nats of its best rescaling on the population has δ ≤ √(ε/2).
 
-All raise `ValueError` for distributions on different sets, and for sets A of what are no outcomes.
+All functions raise `ValueError` for distributions on different sets, and for sets A that contain
+other numbers than outcomes.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ from theory.language.logs import Log, binary_kl, kl
 
 @checked
 def rescaled(g: Distribution, A: Iterable[Steps], s: PositiveExact) -> tuple[Fraction, ...]:
-    """g_s, s > 0, of a distribution g, a set A of its outcomes 0, 1, …, and an exact number s."""
+    """g_s ∝ s·g on A and g elsewhere, for a set A of outcomes and an exact s > 0."""
     chosen = outcomes("A", A, len(g))
     weights = [each * (s if y in chosen else 1) for y, each in enumerate(g)]
     return tuple(each / sum(weights) for each in weights)
@@ -45,21 +47,21 @@ def rescaled(g: Distribution, A: Iterable[Steps], s: PositiveExact) -> tuple[Fra
 
 @checked
 def best_scale(p: Distribution, g: Distribution, A: Iterable[Steps]) -> Fraction:
-    """The s of least CE(p, g_s): p(A)(1 − g(A))/((1 − p(A))g(A)).
+    """The s = p(A)(1 − g(A))/((1 − p(A))g(A)) that minimises CE(p, g_s).
 
-    Raises `ValueError` unless 0 < p(A), g(A) < 1, where there is none.
+    Raises `ValueError` unless 0 < p(A) < 1 and 0 < g(A) < 1, as no s is best otherwise.
     """
     check_alike(p=p, g=g)
     chosen = outcomes("A", A, len(g))
     a, b = mass(p, chosen), mass(g, chosen)
     if not (0 < a < 1 and 0 < b < 1):
-        raise InputError(f"p(A) is {a} and g(A) {b}: give a set that both have in part")
+        raise InputError(f"p(A) is {a} and g(A) is {b}: give a set with both between 0 and 1")
     return a * (1 - b) / ((1 - a) * b)
 
 
 @checked
 def rescaling_gain(p: Distribution, g: Distribution, A: Iterable[Steps]) -> Log:
-    """kl(p(A)‖g(A)), the gain of the best s; `ValueError` as `best_scale` where it is infinite."""
+    """kl(p(A)‖g(A)), the gain of the best s; raises `ValueError` if it is infinite."""
     check_alike(p=p, g=g)
     chosen = outcomes("A", A, len(g))
     return binary_kl(mass(p, chosen), mass(g, chosen))
@@ -69,7 +71,7 @@ def rescaling_gain(p: Distribution, g: Distribution, A: Iterable[Steps]) -> Log:
 def over_confidence(
     p: Distribution, g: Distribution, threshold: Exact
 ) -> tuple[frozenset[int], Fraction]:
-    """A = {g > τ} and δ⁺ = (g(A) − p(A))⁺."""
+    """The set A = {g > τ} and its over-confidence δ⁺ = (g(A) − p(A))⁺."""
     check_alike(p=p, g=g)
     above = frozenset(y for y, each in enumerate(g) if each > threshold)
     return above, max(Fraction(0), mass(g, above) - mass(p, above))
@@ -77,7 +79,7 @@ def over_confidence(
 
 @checked
 def level_sets(g: Distribution) -> list[list[int]]:
-    """The sets on which g is constant, by falling value."""
+    """The sets on which g is constant, by decreasing value."""
     return [[y for y, each in enumerate(g) if each == v] for v in sorted(set(g), reverse=True)]
 
 
@@ -91,7 +93,7 @@ def miscalibration(p: Distribution, g: Distribution) -> Fraction:
 
 @checked
 def calibration_gain(p: Distribution, g: Distribution) -> Log:
-    """KL of p and g on the level sets of g: what rescaling each of them at best gains."""
+    """KL(p‖g) on the level sets of g, the gain of rescaling each of them optimally."""
     check_alike(p=p, g=g)
     sets = level_sets(g)
     return kl([mass(p, B) for B in sets], [mass(g, B) for B in sets])
@@ -104,10 +106,10 @@ def common_scale_loss(
     g: Sequence[Annotated[Exact, Within(above=0, below=1)]],
     s: PositiveExact,
 ) -> Log:
-    """Σ_c μ_c (kl(p_c‖g_{s,c}) − kl(p_c‖g_c)): what one s for all prompts adds to the loss.
+    """Σ_c μ_c (kl(p_c‖g_{s,c}) − kl(p_c‖g_c)), the change of the loss by one s for all prompts.
 
-    p, g: the probabilities p(A|c), g(A|c) of each prompt; only they matter, as g_s is g within A
-    and outside of it.  Raises `ValueError` for other than one of each for every prompt.
+    p and g are the probabilities p(A|c) and g(A|c) of each prompt, on which alone it depends, as
+    g_s ∝ g within A and outside A.  Raises `ValueError` unless there is one of each per prompt.
     """
     if not len(weights) == len(p) == len(g):
         raise InputError(
@@ -120,21 +122,21 @@ def common_scale_loss(
 
 @checked
 def closest_common_scale(delta: Annotated[Exact, Within(least=-1, most=1)]) -> Fraction:
-    """A rational s near e^{−4δ}, where the proof's step goes, δ = Σ μ (g(A|c) − p(A|c))."""
+    """A rational s near e^{−4δ}, the step of the proof, δ = Σ μ (g(A|c) − p(A|c))."""
     from math import exp
 
     return Fraction(exp(-4 * delta)).limit_denominator(1000)
 
 
-def uniform_share(g: np.ndarray, outcomes: int) -> float:
-    """The weight s of the uniform distribution on so many outcomes under which samples, to which
-    the model gives g, have the largest likelihood: the maximiser of Σ ln((1 − s)g + s/|Y|).
+def uniform_fraction(g: np.ndarray, outcomes: int) -> float:
+    """The maximum-likelihood weight s of a uniform component: argmax_s Σ ln((1 − s)g + s/|Y|).
 
-    The sum is concave in s: the root of its slope, by bisection.
+    g are the model's probabilities of the samples and |Y| = `outcomes`.  The sum is concave in s;
+    the root of its derivative is found by bisection.
     """
-    even, low, high = 1 / outcomes, 0.0, 1.0
+    uniform, low, high = 1 / outcomes, 0.0, 1.0
     for _ in range(50):
-        share = (low + high) / 2
-        slope = ((even - g) / ((1 - share) * g + share * even)).mean()
-        low, high = (share, high) if slope > 0 else (low, share)
-    return share
+        s = (low + high) / 2
+        slope = ((uniform - g) / ((1 - s) * g + s * uniform)).mean()
+        low, high = (s, high) if slope > 0 else (low, s)
+    return s

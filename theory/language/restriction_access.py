@@ -1,22 +1,22 @@
 """Learning decision trees and DNF formulas from random restrictions [Dvir2012].
 
 A restriction leaves each of d variables free with probability μ, independently, and sets the others
-to random bits; the learner sees what is left of the formula, and the restriction.
+to random bits.  A sample is a restriction together with the restricted formula.
 
-**Trees** read no variable twice on a path.  What is left is the tree with the tests of set
-variables contracted; equal children stay apart.  The root is the one variable that is the root
-whenever it is free: any other is not, in a sample that leaves both free (probability μ²).  A leaf
-is recognised in the same way: no variable is possible.  A sample passes to both children of a free
-root, and to one of a set one: to each with probability (1 + μ)/2.  What is returned is **never
-wrong**: where more than one variable is possible the output is None.  A node at depth ℓ is found
-with probability 1 − δ/2s by n((1 + μ)/2)^ℓ μ² ≥ ln(2sd/δ) samples, s leaves
-(`enough_restrictions`).
+**Trees** test no variable twice on a path.  In the restricted tree the tests of set variables are
+contracted; equal children are not merged.  The root variable is the only one that is at the root of
+every sample in which it is free: any other variable is ruled out by a sample that leaves both free
+(probability μ²).  A leaf is recognised by all variables being ruled out.  A sample passes to both
+children of a free root and to one child of a set root, so to each child with probability
+(1 + μ)/2.  **Every output is right**: where more than one variable is possible the output is None.
+A node at depth ℓ of a tree of s leaves is found with probability 1 − δ/2s from n samples with
+n((1 + μ)/2)^ℓ μ² ≥ ln(2sd/δ) (`enough_restrictions`).
 
-**DNF** of terms of at most w literals, none inside another.  What is left of a term that is not
-falsified are its free literals.  A term is seen whole with probability at least μ^w; so after
-n ≥ μ^{−w} ln(s/δ) samples the largest of the observed terms are the formula with probability
-≥ 1 − δ (`terms_by_restriction`): every observed term is part of one.  Before, what is returned
-may be wrong, and it cannot tell.
+**DNF** of s terms of at most w literals, none of which contains another.  A term that is not
+falsified is restricted to its free literals, and is seen whole with probability at least μ^w.  So
+after n ≥ μ^{−w} ln(s/δ) samples the maximal observed terms are the formula with probability ≥ 1 − δ
+(`terms_by_restriction`), since every observed term is contained in one of the formula.  From fewer
+samples the output may be wrong, without a sign of it.
 """
 
 from __future__ import annotations
@@ -43,31 +43,33 @@ from theory.kinds import (
 from theory.language.distributions import Counted
 
 Tree: TypeAlias = int | tuple[Any, ...] | None
-"""A leaf 0 or 1; (variable, its subtree at 0, at 1); or None where it is not known."""
+"""A leaf 0 or 1; (variable, subtree at 0, subtree at 1); or None where it is unknown."""
 
 Term = frozenset[tuple[int, int]]
-"""Literals (variable, value): all of the variables have these values."""
+"""The conjunction of literals (variable, value)."""
 
 FREE = -1
 MOST_SAMPLES = 10**12
-MOST_GROWN = 10**6  # leaves times variables of a random tree
+MOST_GROWN = 10**6  # leaves times variables of a random tree, at most
 Restriction: TypeAlias = Annotated[Any, Integers("d", Within(least=FREE, most=1))]
-"""Of each variable 0, 1, or −1 where it is free, shape (d,)."""
+"""The value of each variable, 0 or 1, or −1 where it is free, shape (d,)."""
 Word: TypeAlias = Annotated[Any, Integers("d", Within(least=0, most=1))]
 """0 and 1, shape (d,)."""
 
 
 @checked
-def random_tree(d: Count, n_leaves: CountFrom2, rng: Seed) -> Tree:
-    """Leaves are shared out at random below variables that are not above; sibling leaves differ.
+def random_tree(d: Count, n_leaves: CountFrom2, seed: Seed) -> Tree:
+    """A random decision tree in which no variable repeats on a path and sibling leaves differ.
 
     Raises `ValueError` unless n_leaves ≤ d + 1 and d·n_leaves ≤ 10^6.
     """
     if n_leaves > d + 1 or d * n_leaves > MOST_GROWN:
         raise InputError(
-            f"n_leaves is {n_leaves} and d is {d}: give at most d + 1 leaves, and d times n_leaves "
-            f"of at most {MOST_GROWN}"
+            f"n_leaves is {n_leaves} and d is {d}: give n_leaves ≤ d + 1, and d times n_leaves "
+            f"≤ {MOST_GROWN}"
         )
+
+    rng = np.random.default_rng(seed)
 
     def grown(leaves: int, left: list[int]) -> Tree:
         variable = int(rng.choice(left))
@@ -83,23 +85,24 @@ def random_tree(d: Count, n_leaves: CountFrom2, rng: Seed) -> Tree:
 
 @checked
 def restrictions(
-    d: Counted, mu: OpenUnit, count: Annotated[Steps, Within(most=10**15)], rng: Seed
+    d: Counted, mu: OpenUnit, count: Annotated[Steps, Within(most=10**15)], seed: Seed
 ) -> np.ndarray:
-    """Random restrictions (count, d): −1 where a variable is free, else its bit.
+    """Random restrictions (count, d): −1 where a variable is free, otherwise its bit.
 
-    Raises `ValueError` for more than the memory holds.
+    Raises `ValueError` if they do not fit in memory.
     """
     machine.fits_in_memory(
         f"{count:.3g} restrictions of {d:.3g} variables", 25 * d * count, "give fewer"
     )
+    rng = np.random.default_rng(seed)
     return np.where(rng.random((count, d)) < mu, FREE, rng.integers(2, size=(count, d)))
 
 
 @checked
 def restricted(tree: Tree, restriction: Restriction) -> Tree:
-    """What is left of the tree under a restriction (d,): tests of set variables are contracted.
+    """The tree under a restriction (d,), with the tests of set variables contracted.
 
-    Raises `ValueError` for what is no tree over its variables.
+    Raises `ValueError` unless it is a tree over these variables.
     """
     given = restriction.tolist()
 
@@ -117,7 +120,7 @@ def restricted(tree: Tree, restriction: Restriction) -> Tree:
 def _test(tree: tuple[Any, ...], values: list[int]) -> tuple[Any, ...]:
     if len(tree) != 3 or read(Steps, "a variable", tree[0]) >= len(values):
         raise InputError(
-            f"a tree tests {tree[0] if tree else 'nothing'}: give (variable, at 0, at 1), and "
+            f"a tree tests {tree[0] if tree else 'nothing'}: give (variable, at 0, at 1) with "
             f"variables from 0 to {len(values) - 1}"
         )
     return tree
@@ -125,7 +128,7 @@ def _test(tree: tuple[Any, ...], values: list[int]) -> tuple[Any, ...]:
 
 def _leaf(tree: Tree) -> int | None:
     if tree not in (0, 1, None):
-        raise InputError(f"a leaf is {tree!r}: give 0, 1, or None where it is not known")
+        raise InputError(f"a leaf is {tree!r}: give 0, 1, or None if it is unknown")
     return tree
 
 
@@ -133,10 +136,10 @@ def _leaf(tree: Tree) -> int | None:
 def tree_by_restriction(
     d: Annotated[Count, Within(most=MOST_GROWN)], samples: Iterable[tuple[np.ndarray, Tree]]
 ) -> Tree:
-    """The tree that is consistent with these restrictions (d,) and restricted trees, with None in
-    place of every subtree that they do not determine.
+    """The tree that restrictions (d,) and restricted trees determine; unknown subtrees are None.
 
-    Raises `ValueError` for what are no such pairs, and samples that no tree of this kind has.
+    Raises `ValueError` for other samples than such pairs, and for samples of no tree that tests no
+    variable twice on a path.
     """
     kind = Integers(str(d), Within(least=FREE, most=1))
     found = list[tuple[np.ndarray, Tree]]()
@@ -148,7 +151,7 @@ def tree_by_restriction(
 
 
 def _learned(variables: set[int], samples: list[tuple[np.ndarray, Tree]]) -> Tree:
-    # Every variable that was free and not the root is not the root.
+    # A variable that is free in a sample, but not at its root, is ruled out.
     possible = set(variables)
     for restriction, left in samples:
         root = left[0] if isinstance(left, tuple) else FREE
@@ -157,11 +160,9 @@ def _learned(variables: set[int], samples: list[tuple[np.ndarray, Tree]]) -> Tre
     if not possible:
         values = {left for _, left in samples}
         if whole or len(values) != 1:
-            raise InputError(
-                "no variable is the root whenever it is free: give samples of one tree"
-            )
+            raise InputError("samples have no common root variable: give samples of one tree")
         return values.pop()
-    # Of samples that are leaves, the last variable that was never free may be the root, or none.
+    # If all samples are leaves, a last variable that was never free may be the root or not.
     if len(possible) > 1 or not whole:
         return None
     (root,) = possible
@@ -179,10 +180,10 @@ def _learned(variables: set[int], samples: list[tuple[np.ndarray, Tree]]) -> Tre
 
 
 @checked
-def says(tree: Tree, word: Word) -> int | None:
-    """The answer of a tree that may be unknown in parts, to a word (d,) of 0 and 1; None there.
+def tree_value(tree: Tree, word: Word) -> int | None:
+    """The value of a decision tree at a word (d,) of 0 and 1; None in an unknown subtree.
 
-    Raises `ValueError` for what is no tree over its variables.
+    Raises `ValueError` unless it is a tree over these variables.
     """
     bits = word.tolist()
     while isinstance(tree, tuple):
@@ -198,18 +199,18 @@ def enough_restrictions(
     mu: OpenUnit,
     delta: OpenUnit,
 ) -> int:
-    """n with n((1 + μ)/2)^depth μ² ≥ ln(2sd/δ): a tree of s leaves and this depth is learned whole
-    with probability ≥ 1 − δ.
+    """The least n with n((1 + μ)/2)^depth μ² ≥ ln(2sd/δ), enough for a tree of s leaves.
 
-    A wrong variable survives at a node only if no sample that reaches it leaves it and the root
-    free; fewer than 2s nodes have fewer than d wrong variables each.  Raises `ValueError` for more
+    It is learned completely with probability ≥ 1 − δ.  A wrong variable remains possible at a node
+    only if no sample that reaches the node leaves both it and the root free; fewer than 2s nodes
+    have fewer than d wrong variables each.  Raises `ValueError` for more
     than 10^12 samples.
     """
     reached = ((1 + mu) / 2) ** depth * mu**2
     wanted = math.log(2 * n_leaves * d / delta)
     if wanted > MOST_SAMPLES * reached:
         raise InputError(
-            f"trees of depth {depth} take more than {MOST_SAMPLES:g} samples at mu = {mu:g}: "
+            f"depth is {depth} and mu is {mu:g}, which need over {MOST_SAMPLES:g} samples: "
             "give a smaller depth or a larger mu"
         )
     return math.ceil(wanted / reached)
@@ -217,13 +218,13 @@ def enough_restrictions(
 
 @checked
 def restricted_terms(terms: Iterable[Term], restriction: Restriction) -> set[Term]:
-    """What is left of a DNF: terms that are not falsified, without the literals that are set.
+    """A DNF under a restriction (d,): the free literals of each term that is not falsified.
 
-    Raises `ValueError` for what are no terms of its variables.
+    Raises `ValueError` unless the terms are over these variables.
     """
     given, formula = restriction.tolist(), _terms(terms)
     if any(v >= len(given) for term in formula for v, _ in term):
-        raise InputError(f"terms have variables above {len(given) - 1}: restrict all of them")
+        raise InputError(f"terms have variables above {len(given) - 1}: give a longer restriction")
     return {
         frozenset((v, b) for v, b in term if given[v] == FREE)
         for term in formula
@@ -232,7 +233,7 @@ def restricted_terms(terms: Iterable[Term], restriction: Restriction) -> set[Ter
 
 
 def _terms(terms: Iterable[Term]) -> list[Term]:
-    """Sets of pairs (variable, 0 or 1)."""
+    """The terms as a list; raises `ValueError` unless literals are pairs (variable, 0 or 1)."""
     found = list(terms)
     for term in found:
         for literal in term:
@@ -244,22 +245,23 @@ def _terms(terms: Iterable[Term]) -> list[Term]:
 
 @checked
 def terms_by_restriction(samples: Iterable[set[Term]]) -> set[Term]:
-    """The observed terms that are inside no other; `ValueError` for what are no sets of terms."""
+    """The maximal observed terms; raises `ValueError` unless samples are sets of terms."""
     observed = set[Term]().union(*map(_terms, samples))
     return {term for term in observed if not any(term < other for other in observed)}
 
 
 @checked
 def enough_for_terms(width: Counted, n_terms: Counted, mu: OpenUnit, delta: OpenUnit) -> int:
-    """n ≥ μ^{−w} ln(s/δ): each of s terms of at most w literals is seen whole with probability
-    ≥ 1 − δ, as (1 − μ^w)^n ≤ δ/s.
+    """The least n ≥ μ^{−w} ln(s/δ), enough for a DNF of s terms of at most w literals.
+
+    With probability ≥ 1 − δ every term is seen whole, as (1 − μ^w)^n ≤ δ/s.
 
     Raises `ValueError` for more than 10^12 samples.
     """
     wanted = math.log(n_terms / delta)
     if width * math.log(mu) + math.log(MOST_SAMPLES) < math.log(wanted):
         raise InputError(
-            f"terms of width {width} take more than {MOST_SAMPLES:g} samples at mu = {mu:g}: "
-            "give shorter terms or a larger mu"
+            f"width is {width} and mu is {mu:g}, which need over {MOST_SAMPLES:g} samples: "
+            "give a smaller width or a larger mu"
         )
     return math.ceil(mu**-width * wanted)

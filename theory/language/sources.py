@@ -1,14 +1,14 @@
-"""Sources whose next symbol is predicted exactly: hidden Markov sources over the rationals.
+"""Hidden Markov sources over the rationals, with exact conditional entropies.
 
-    CE_t = H(X_t|X_<t) + KL_t          the loss of any predictor at t; the first part is the source
-    a window of N loses H(X_t|last N) − H(X_t|all) = h_{N+1} − h_t      of a stationary source
+    CE_t = H(X_t|X_<t) + KL_t                          the loss of any predictor at t
+    H(X_t|last N) − H(X_t|all) = h_{N+1} − h_t         the cost of a window of N, if stationary
 
-with h_t = H(X_t|X_<t), which decreases to the entropy rate if the source is stationary, as
+with h_t = H(X_t|X_<t), which decreases to the entropy rate if the source is stationary, since
 H(X_t|X_<t) ≤ H(X_t|X_2 … X_{t−1}) = h_{t−1}.  X_t depends on the past only through the belief, the
-distribution of the state given the past: h_t is the mean of the entropy of the next symbol over
-beliefs, and words that lead to the same belief are taken together.  The even process has the rate
-⅔ ln 2: state A, of probability ⅔, emits one of two symbols with ½ each, and state B a certain one
-(`entropy_rate`).
+distribution of the state given the past: h_t is the mean entropy of the next symbol over beliefs,
+and words that lead to the same belief are merged.  The even process has the rate ⅔ ln 2: state A,
+of probability ⅔, emits one of two symbols with probability ½ each, and state B emits one symbol
+with certainty (`entropy_rate`).
 """
 
 from __future__ import annotations
@@ -23,136 +23,148 @@ from theory.kinds import Count, Exact, InputError, Steps, Within, checked
 from theory.language.distributions import Distribution, distribution
 from theory.language.logs import Log, entropy
 
-MOST = 10**5  # words that all are enumerated
-BELIEFS = 10**4  # laws of the state that words lead to
+MOST = 10**5  # words enumerated, at most
+BELIEFS = 10**4  # different beliefs, at most
 Time: TypeAlias = Annotated[Count, Within(most=200)]
-"""An integer from 1 to 200: the place of a symbol."""
+"""An integer from 1 to 200: the time of a symbol."""
 Window: TypeAlias = Annotated[Steps, Within(below="t")]
-"""An integer from 0, below t."""
+"""An integer from 0 to t − 1."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """From state i, the symbol v and the next state j have the probability steps[v][i][j];
-    `start` is the distribution of the first state."""
+    """A hidden Markov source: steps[v][i][j] = P(symbol v, next state j | state i).
+
+    `start` is the distribution of the first state.
+    """
 
     start: tuple[Fraction, ...]
     steps: tuple[tuple[tuple[Fraction, ...], ...], ...]
 
-    def moved(self, law: Sequence[Fraction], symbol: int) -> tuple[Fraction, ...]:
-        """law · T_v: the probability of the symbol, with each state after it."""
-        T, states = self.steps[symbol], range(len(law))
-        return tuple(sum((law[i] * T[i][j] for i in states), start=Fraction(0)) for j in states)
+    def moved(self, state: Sequence[Fraction], symbol: int) -> tuple[Fraction, ...]:
+        """π T_v: the joint probabilities of the symbol v and each next state, from a belief π."""
+        T, states = self.steps[symbol], range(len(state))
+        return tuple(sum((state[i] * T[i][j] for i in states), start=Fraction(0)) for j in states)
 
     @property
     def is_stationary(self) -> bool:
-        """Whether the distribution of the state stays that of the first one."""
+        """Whether the distribution of the first state is stationary."""
         after = [self.moved(self.start, v) for v in range(len(self.steps))]
         return tuple(map(sum, zip(*after, strict=True))) == self.start
 
     @checked
-    def chance(self, word: Iterable[Steps]) -> Fraction:
-        """P(X_1 … X_t = word); `ValueError` for what are no symbols of the source."""
-        law, known = self.start, len(self.steps)
+    def probability(self, word: Iterable[Steps]) -> Fraction:
+        """P(X_1 … X_t = word); raises `ValueError` for other symbols than the source's."""
+        state, known = self.start, len(self.steps)
         for symbol in word:
             if symbol >= known:
                 raise InputError(f"word contains {symbol}: give symbols from 0 to {known - 1}")
-            law = self.moved(law, symbol)
-        return sum(law, start=Fraction(0))
+            state = self.moved(state, symbol)
+        return sum(state, start=Fraction(0))
 
 
 @checked
 def source(start: Distribution, steps: Sequence[Sequence[Sequence[Exact]]]) -> Source:
-    """A source from the distribution of its first state (S,) and probabilities (symbols, S, S).
+    """The source with the first state's distribution (S,) and probabilities (symbols, S, S).
 
-    Raises `ValueError` unless what follows each state is a distribution.
+    Raises `ValueError` unless the probabilities out of each state are a distribution.
     """
     S = len(start)
     if not steps or any(len(T) != S or any(len(row) != S for row in T) for T in steps):
-        raise InputError(f"steps need a {S} by {S} table of chances for each symbol")
+        raise InputError(
+            f"steps do not fit the {S} states of start: give a {S} by {S} table for each symbol"
+        )
     for state in range(S):
-        distribution(f"what follows state {state}", [c for T in steps for c in T[state]])
+        distribution(
+            f"the probabilities out of state {state}", [c for T in steps for c in T[state]]
+        )
     return Source(start, tuple(tuple(tuple(map(Fraction, row)) for row in T) for T in steps))
 
 
 @checked
 def even_process() -> Source:
-    """From A: 0 and stay, or 1 and go to B, ½ each; from B: 1, and back to A.  Runs of 1s between
-    0s have even length: no finite window determines the state.  Stationary: ⅔ and ⅓."""
+    """The even process: runs of 1s between 0s have even length.
+
+    State A emits 0 and stays, or emits 1 and moves to B, with probability ½ each; B emits 1 and
+    moves to A.  No finite window determines the state.  The stationary distribution is (⅔, ⅓).
+    """
     half = Fraction(1, 2)
     zero, one = ((half, 0), (0, 0)), ((0, half), (1, 0))
     return source((Fraction(2, 3), Fraction(1, 3)), (zero, one))
 
 
 @checked
-def conditional_entropy(of: Source, t: Time) -> Log:
-    """h_t = H(X_t|X_1 … X_{t−1}), t ≥ 1, by the beliefs that words of t − 1 symbols lead to.
+def conditional_entropy(source: Source, t: Time) -> Log:
+    """h_t = H(X_t|X_1 … X_{t−1}), t ≥ 1, from the beliefs after words of t − 1 symbols.
 
     Raises `ValueError` for more than 10^4 beliefs.
     """
-    laws = {of.start: Fraction(1)}  # belief → how likely
+    beliefs = {source.start: Fraction(1)}  # belief → probability
     for _ in range(t - 1):
         after = defaultdict[tuple[Fraction, ...], Fraction](Fraction)
-        for law, weight in laws.items():
-            for symbol in range(len(of.steps)):
-                moved = of.moved(law, symbol)
-                if chance := sum(moved):
-                    after[tuple(each / chance for each in moved)] += weight * chance
-        laws = after
-        if len(laws) > BELIEFS:
-            raise InputError(
-                f"words of {t - 1} symbols lead to more than {BELIEFS} beliefs: give a smaller t"
-            )
-    symbols = range(len(of.steps))
-    said = ([sum(of.moved(law, v)) for v in symbols] for law in laws)
+        for belief, weight in beliefs.items():
+            for symbol in range(len(source.steps)):
+                moved = source.moved(belief, symbol)
+                if total := sum(moved):
+                    after[tuple(each / total for each in moved)] += weight * total
+        beliefs = after
+        if len(beliefs) > BELIEFS:
+            raise InputError(f"t is {t}, with more than {BELIEFS} beliefs: give a smaller t")
+    symbols = range(len(source.steps))
+    following = ([sum(source.moved(belief, v)) for v in symbols] for belief in beliefs)
     return sum(
-        (weight * entropy(next_) for weight, next_ in zip(laws.values(), said, strict=True)),
+        (weight * entropy(p) for weight, p in zip(beliefs.values(), following, strict=True)),
         start=Log(),
     )
 
 
 @checked
-def window_cost(of: Source, t: Time, window: Window) -> Log:
-    """H(X_t|last `window`) − H(X_t|all t − 1 before): what forgetting the rest costs at t.
+def window_cost(source: Source, t: Time, window: Window) -> Log:
+    """H(X_t|last `window` symbols) − H(X_t|X_<t), the cost of a finite window at t.
 
     Raises `ValueError` for a source that is not stationary.
     """
-    if not of.is_stationary:
-        raise InputError("the source is not stationary: begin in its stationary law")
-    return conditional_entropy(of, window + 1) - conditional_entropy(of, t)
+    _check_stationary(source)
+    return conditional_entropy(source, window + 1) - conditional_entropy(source, t)
 
 
 @checked
-def window_entropy_by_definition(of: Source, t: Count, window: Window) -> Log:
-    """H(X_t|X_{t−window} … X_{t−1}), from the probabilities of all words of t symbols.
+def window_entropy_by_definition(source: Source, t: Count, window: Window) -> Log:
+    """H(X_t|X_{t−window} … X_{t−1}), summed over all words of t symbols.
 
     Raises `ValueError` for more than 10^5 words.
     """
     from itertools import product
 
-    V = len(of.steps)
+    V = len(source.steps)
     if t > 20 or V**t > MOST:
-        raise InputError(f"t is {t}, of {V}^{t} words, all gone through: give at most {MOST}")
+        raise InputError(f"t is {t}, and there are {V}^{t} words: give at most {MOST}")
     seen = defaultdict[tuple[int, ...], Fraction](Fraction)
     for word in product(range(V), repeat=t):
-        seen[word[t - 1 - window :]] += of.chance(word)
+        seen[word[t - 1 - window :]] += source.probability(word)
     contexts = defaultdict[tuple[int, ...], Fraction](Fraction)
-    for word, chance in seen.items():
-        contexts[word[:-1]] += chance
+    for word, weight in seen.items():
+        contexts[word[:-1]] += weight
     return entropy(seen.values()) - entropy(contexts.values())
 
 
 @checked
-def entropy_rate(of: Source) -> Log:
-    """lim h_t of a stationary source whose symbols tell the next state: Σ_i π_i H(symbol|state i).
+def entropy_rate(source: Source) -> Log:
+    """The entropy rate lim h_t = Σ_i π_i H(symbol|state i) of a unifilar stationary source.
 
-    With the first state, the past tells the present one; and that state is worth at most ln S nats
-    in all.  Raises `ValueError` for a source in which a state and a symbol leave the next state
-    open, and for one that is not stationary.
+    In a unifilar source the state and the symbol determine the next state.  So the first state and
+    the past determine the present state, and the first state has at most ln S nats.  Raises
+    `ValueError` for a source that is not unifilar or not stationary.
     """
-    if any(sum(map(bool, row)) > 1 for T in of.steps for row in T):
-        raise InputError("a state and a symbol leave the next state open: there is no such formula")
-    if not of.is_stationary:
-        raise InputError("the source is not stationary: begin in its stationary law")
-    each = ([sum(T[i]) for T in of.steps] for i in range(len(of.start)))
-    return sum((pi * entropy(p) for pi, p in zip(of.start, each, strict=True)), start=Log())
+    if any(sum(map(bool, row)) > 1 for T in source.steps for row in T):
+        raise InputError(
+            "source is not unifilar: give one whose states and symbols determine the next state"
+        )
+    _check_stationary(source)
+    each = ([sum(T[i]) for T in source.steps] for i in range(len(source.start)))
+    return sum((pi * entropy(p) for pi, p in zip(source.start, each, strict=True)), start=Log())
+
+
+def _check_stationary(source: Source) -> None:
+    if not source.is_stationary:
+        raise InputError("source is not stationary: give its stationary distribution as start")

@@ -1,21 +1,21 @@
-"""Learning a conjunction of k among T bits: whose samples grow like ln T.
+"""Learning a conjunction of k among T bits: learners whose sample complexity grows like ln T.
 
-Words are T independent uniform bits; the label is 1 if the bits at k positions are all 1 (a
-fraction 2^{−k}).  Four learners, of words (m, T) and labels (m,) of 0 and 1 (`ValueError` for
-others), each of which returns scores of words, positive for label 1:
+Words are T independent uniform bits; the label is 1 if the bits at k positions are all 1
+(probability 2^{−k}).  Each of four learners takes words (m, T) and labels (m,) of 0 and 1, raises
+`ValueError` for others, and returns a scoring function, positive for label 1:
 
-    elimination   the AND of all bits that are 1 in every positive example.  A false one is left
-                  with probability (1 − 2^{−k−1})^m: (T − k)(1 − 2^{−k−1})^m of them in the mean
-    logistic      a linear form, the class-balanced logistic loss, no penalty
-    l1_logistic   with a penalty λ Σ|w|
+    elimination   the AND of all bits that are 1 in every positive example.  A false bit
+                  remains with probability (1 − 2^{−k−1})^m, so (T − k)(1 − 2^{−k−1})^m on average
+    logistic      a linear form that minimises the class-balanced logistic loss, unpenalised
+    l1_logistic   the same with the penalty λ Σ|w|
     attention     a·Σ_t softmax(s)_t x_t + b with free scores s, one for each position
 
-A linear form is enough, as a conjunction is a half-space; but training that does not change when
-words are rotated cannot know that the axes matter, and a penalty or softmax does.
+A linear form suffices, as a conjunction is a half-space; but training that is invariant under
+rotations of the words cannot exploit sparsity in the coordinates, whereas a penalty or softmax can.
 
-Any learner: m labels have at most m·h(2^{−k}) nats of information on which of the C(T, k)
-conjunctions it is, so a learner that finds it with probability p has p ln C(T, k) ≤ m h(2^{−k}) +
-h(p) (Fano; `least_samples`).
+For any learner, m labels contain at most m·h(2^{−k}) nats of information on which of the C(T, k)
+conjunctions it is, so success probability p requires p ln C(T, k) ≤ m h(2^{−k}) + h(p) (Fano;
+`least_samples`).
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ BitLabels: TypeAlias = Annotated[Any, Integers("n", Within(least=0, most=1))]
 Chosen: TypeAlias = Annotated[Count, Within(most="T")]
 """An integer from 1 to T."""
 
-MOST_CHOSEN = 10**4  # of a set that is counted exactly
+MOST_CHOSEN = 10**4  # k or T − k, at most, if C(T, k) is computed exactly
 
 STEPS, RATE, RATE_OUT = 700, 0.05, 0.2  # of Adam, for scores and for a and b
-SCALE, BIAS = 20.0, -16.0  # a and b to begin with: 20·z − 16 > 0 from z = 0.8 on
+SCALE, BIAS = 20.0, -16.0  # initial a and b: 20·z − 16 > 0 for z > 0.8
 BETAS, EPSILON = (0.9, 0.999), 1e-8
 
 
@@ -66,8 +66,10 @@ class Conjunction(NamedTuple):
     positions: tuple[int, ...]
 
     def labels(self, words: np.ndarray) -> np.ndarray:
-        """(…,) of words (…, T) of 0 and 1, or of their first bits if the positions are among them;
-        `ValueError` for others."""
+        """The labels (…,) of words (…, T) of 0 and 1; raises `ValueError` for others.
+
+        Words may be shorter if they contain all positions.
+        """
         array = read(Bits, "words", words)
         if array.shape[-1] <= max(self.positions):
             raise InputError(f"words have shape {array.shape}: give (…, {self.T})")
@@ -76,17 +78,18 @@ class Conjunction(NamedTuple):
 
 @checked
 def random_conjunction(
-    T: Annotated[Count, Within(most=10**8)], k: Chosen, rng: Seed
+    T: Annotated[Count, Within(most=10**8)], k: Chosen, seed: Seed
 ) -> Conjunction:
-    """k of T positions."""
+    """A conjunction of k of T positions, drawn uniformly."""
+    rng = np.random.default_rng(seed)
     return Conjunction(T, tuple(sorted(rng.permutation(T)[:k].tolist())))
 
 
 @checked
 def balanced_accuracy(scores: Annotated[Any, Reals("n")], labels: BitLabels) -> float:
-    """The mean of the fractions of labels 1 and 0 that have scores on their side, each (n,).
+    """The mean of the accuracies on labels 1 and labels 0; scores and labels have shape (n,).
 
-    Raises `ValueError` where one of the labels does not occur.
+    Raises `ValueError` unless both labels occur.
     """
     if labels.min() == labels.max():
         raise InputError(f"all labels are {labels.max()}: give words of both kinds")
@@ -94,27 +97,27 @@ def balanced_accuracy(scores: Annotated[Any, Reals("n")], labels: BitLabels) -> 
     return float((right[labels == 1].mean() + right[labels == 0].mean()) / 2)
 
 
-def _asked(words: np.ndarray, T: int) -> np.ndarray:
-    """Words (m, T) of 0 and 1 that are to be scored."""
+def _to_score(words: np.ndarray, T: int) -> np.ndarray:
+    """Words (m, T) of 0 and 1; raises `ValueError` for others."""
     return Integers(f"m {T}", Within(least=0, most=1)).read("words", words)
 
 
 @checked
 def elimination(words: BitWords, labels: BitLabels) -> Scores:
-    """The AND of the bits that are 1 in all positive examples; of none, all words are positive."""
-    kept = words[labels == 1].min(axis=0, initial=1) == 1
-    return lambda asked: _asked(asked, len(kept))[:, kept].min(axis=1, initial=1) - 0.5
+    """The AND of the bits that are 1 in all positive examples; of all bits if there are none."""
+    common = words[labels == 1].min(axis=0, initial=1) == 1
+    return lambda words: _to_score(words, len(common))[:, common].min(axis=1, initial=1) - 0.5
 
 
 @checked
 def false_bits(T: Counted, k: Chosen, samples: Annotated[Steps, Within(most=10**15)]) -> float:
-    """(T − k)(1 − 2^{−k−1})^m, the mean number that elimination leaves."""
+    """(T − k)(1 − 2^{−k−1})^m, the mean number of false bits that elimination leaves."""
     return (T - k) * (1 - 2.0 ** -(k + 1)) ** samples
 
 
 @checked
 def logistic(words: BitWords, labels: BitLabels) -> Scores:
-    """The class-balanced logistic loss without a penalty, by L-BFGS from 0."""
+    """Unpenalised class-balanced logistic regression, by L-BFGS from 0."""
     x = 2.0 * words - 1
     found = minimize(_loss, np.zeros(x.shape[1] + 1), (x, labels), "L-BFGS-B", jac=True).x
     return _linear(found)
@@ -122,7 +125,7 @@ def logistic(words: BitWords, labels: BitLabels) -> Scores:
 
 @checked
 def l1_logistic(words: BitWords, labels: BitLabels, penalty: NonNegative) -> Scores:
-    """The same with λ Σ|w|, w = w⁺ − w⁻ in two parts that are ≥ 0."""
+    """Class-balanced logistic regression with the penalty λ Σ|w|, w = w⁺ − w⁻ with w± ≥ 0."""
     x = 2.0 * words - 1
     T = x.shape[1]
 
@@ -137,34 +140,34 @@ def l1_logistic(words: BitWords, labels: BitLabels, penalty: NonNegative) -> Sco
 
 
 def _joined(parts: np.ndarray, T: int) -> np.ndarray:
-    """w⁺ − w⁻ and b."""
+    """The linear form (w⁺ − w⁻, b)."""
     return np.append(parts[:T] - parts[T:-1], parts[-1])
 
 
 def _loss(form: np.ndarray, x: np.ndarray, labels: np.ndarray) -> tuple[float, np.ndarray]:
-    """The class-balanced logistic loss of w and b on x (m, T), and its gradient (T + 1,)."""
-    sign, share = 2.0 * labels - 1, _balanced(labels)
+    """The class-balanced logistic loss of (w, b) on x (m, T), and its gradient (T + 1,)."""
+    sign, weight = 2.0 * labels - 1, _balanced(labels)
     z = sign * (x @ form[:-1] + form[-1])
-    pull = -share * sign * expit(-z)
-    return float(-(share * log_expit(z)).sum()), np.append(x.T @ pull, pull.sum())
+    pull = -weight * sign * expit(-z)
+    return float(-(weight * log_expit(z)).sum()), np.append(x.T @ pull, pull.sum())
 
 
 def _linear(form: np.ndarray) -> Scores:
-    """Scores by w and b, of words of −1 and 1."""
-    return lambda asked: (2.0 * _asked(asked, len(form) - 1) - 1) @ form[:-1] + form[-1]
+    """The scores ⟨w, x⟩ + b of words x as −1 and 1."""
+    return lambda words: (2.0 * _to_score(words, len(form) - 1) - 1) @ form[:-1] + form[-1]
 
 
 @checked
 def attention(words: BitWords, labels: BitLabels) -> Scores:
-    """One head with free scores of positions, by Adam on the class-balanced logistic loss."""
+    """A head with free scores of positions, fitted to the class-balanced loss by Adam."""
     s, a, b = attention_parameters(words, labels)
-    return lambda asked: a * (_asked(asked, len(s)) @ softmax(s)) + b
+    return lambda words: a * (_to_score(words, len(s)) @ softmax(s)) + b
 
 
 @checked
 def attention_parameters(words: BitWords, labels: BitLabels) -> tuple[np.ndarray, float, float]:
     """The scores s (T,), a and b of `attention`."""
-    x, y, share = words.astype(np.float64), labels.astype(np.float64), _balanced(labels)
+    x, y, weight = words.astype(np.float64), labels.astype(np.float64), _balanced(labels)
     T = x.shape[1]
     theta = np.concatenate([np.zeros(T), [SCALE, BIAS]])
     rates = np.concatenate([np.full(T, RATE), [RATE_OUT, RATE_OUT]])
@@ -172,7 +175,7 @@ def attention_parameters(words: BitWords, labels: BitLabels) -> tuple[np.ndarray
     for step in range(1, STEPS + 1):
         alpha = softmax(theta[:T])
         z = x @ alpha
-        pull = share * (expit(theta[T] * z + theta[T + 1]) - y)
+        pull = weight * (expit(theta[T] * z + theta[T + 1]) - y)
         slope = theta[T] * alpha * ((pull @ x) - pull @ z)
         gradient = np.concatenate([slope, [pull @ z, pull.sum()]])
         mean = BETAS[0] * mean + (1 - BETAS[0]) * gradient
@@ -183,7 +186,7 @@ def attention_parameters(words: BitWords, labels: BitLabels) -> tuple[np.ndarray
 
 
 def _balanced(labels: np.ndarray) -> np.ndarray:
-    """Weights with which both classes have ½ of the loss; 1/m where there is one class."""
+    """Sample weights that give each class ½ of the loss; 1/m if there is one class."""
     ones = labels.sum()
     if not 0 < ones < len(labels):
         return np.full(len(labels), 1 / len(labels))
@@ -192,15 +195,15 @@ def _balanced(labels: np.ndarray) -> np.ndarray:
 
 @checked
 def binary_entropy(p: Probability) -> float:
-    """h(p) = −p ln p − (1 − p) ln(1 − p), 0 at 0 and 1."""
+    """The binary entropy h(p) = −p ln p − (1 − p) ln(1 − p) in nats, 0 at 0 and 1."""
     return -sum(x * math.log(x) for x in (p, 1 - p) if x)
 
 
 @checked
 def log_choices(T: Counted, k: Chosen) -> float:
-    """ln C(T, k).  Raises `ValueError` unless k or T − k is at most 10^4."""
+    """ln C(T, k); raises `ValueError` unless k or T − k is at most 10^4."""
     if min(k, T - k) > MOST_CHOSEN:
-        raise InputError(f"k is {k} and T is {T}: give k or T − k of at most {MOST_CHOSEN}")
+        raise InputError(f"k is {k} and T is {T}: give k or T − k ≤ {MOST_CHOSEN}")
     return math.log(math.comb(T, k))
 
 
@@ -208,17 +211,20 @@ def log_choices(T: Counted, k: Chosen) -> float:
 def least_samples(
     T: Counted, k: Annotated[Count, Within(most=1000)], probability: Probability = 1.0
 ) -> int:
-    """m ≥ (p ln C(T, k) − h(p))/h(2^{−k}), below which no learner finds a random conjunction with
-    probability p.  Raises `ValueError` for k above T."""
+    """The least m ≥ (p ln C(T, k) − h(p))/h(2^{−k}), Fano's bound on the samples of any learner.
+
+    From fewer samples no learner finds a random conjunction with probability p.  Raises
+    `ValueError` for k > T.
+    """
     p = probability
-    shared = p * log_choices(T, k) - binary_entropy(p)
-    return max(0, math.ceil(shared / binary_entropy(2.0**-k)))
+    information = p * log_choices(T, k) - binary_entropy(p)
+    return max(0, math.ceil(information / binary_entropy(2.0**-k)))
 
 
 @checked
 def greatest_probability(
     T: Counted, k: Annotated[Count, Within(most=1000)], samples: Steps
 ) -> float:
-    """The largest p, to a thousandth, for which `least_samples` does not exceed this."""
+    """The largest success probability, to a thousandth, that Fano's bound allows from m samples."""
     grid = np.arange(0, 1001) / 1000
     return float(max(p for p in grid if least_samples(T, k, float(p)) <= samples))

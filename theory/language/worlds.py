@@ -1,11 +1,11 @@
-"""Worlds of facts, and three models of them; the strings that are no facts are a number only.
+"""Worlds of facts and documents, and three models of them.
 
-    calibrated     p on what was seen, p(U)/|U| on each string that was not
-    Good–Turing    (1 − MF)·count/n on what was seen, MF/|U| on each string that was not
-    memoriser      count/n on what was seen, 0 elsewhere
+    calibrated     p on seen facts, p(U)/|U| on each unseen string
+    Good–Turing    (1 − MF)·count/n on seen facts, MF/|U| on each unseen string
+    memoriser      count/n on seen facts, 0 elsewhere
 
-Which strings are facts is random, and uniformly so (regular): no model that is made from documents
-can tell a fact that was not seen from a string that is none.
+The set of facts is uniformly random (regular), so that no model made from documents distinguishes
+an unseen fact from a string that is no fact.  Of the latter only the number is represented.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from theory.kinds import Count, InputError, Positive, Probability, Seed, Within,
 from theory.language.distributions import Counted
 from theory.language.hallucination import Levels
 
-LawName: TypeAlias = Literal["zipf", "uniform"]
+DistributionName: TypeAlias = Literal["zipf", "uniform"]
 ModelName: TypeAlias = Literal["calibrated", "good-turing", "memoriser"]
 MODELS: tuple[ModelName, ...] = get_args(ModelName)
 Many: TypeAlias = Annotated[Count, Within(most=10**8)]
-"""An integer from 1 to 10^8: facts, documents or prompts that memory and patience hold."""
+"""An integer from 1 to 10^8: facts, documents or prompts held in memory."""
 
 
 @dataclass(frozen=True)
 class World:
-    """Facts of probabilities p (|F|,), `counts` (|F|,) of them in n documents, and |H| others."""
+    """Facts of probabilities p (|F|,), counts (|F|,) in n documents, and |H| other strings."""
 
     p: np.ndarray
     counts: np.ndarray
@@ -36,44 +36,44 @@ class World:
 
     @property
     def documents(self) -> int:
-        """n."""
+        """n, the number of documents."""
         return int(self.counts.sum())
 
     @property
     def facts(self) -> int:
-        """|F|."""
+        """|F|, the number of facts."""
         return len(self.p)
 
     @property
     def unseen(self) -> int:
-        """|U|: the strings that were not seen."""
+        """|U|, the number of unseen strings."""
         return self.others + int((self.counts == 0).sum())
 
     @property
     def seen_once(self) -> float:
-        """MF."""
+        """MF, the fraction of documents whose fact occurs once."""
         return float((self.counts == 1).sum() / self.documents)
 
     @property
     def mean_seen_once(self) -> float:
-        """E MF = Σ p(1 − p)^{n−1}, over corpora of as many documents."""
+        """E MF = Σ p(1 − p)^{n−1}, over corpora of n documents."""
         return float((self.p * (1 - self.p) ** (self.documents - 1)).sum())
 
     @property
     def unseen_mass(self) -> float:
-        """p(U)."""
+        """p(U), the mass of unseen facts."""
         return float(self.p[self.counts == 0].sum())
 
     @checked
     def model(self, name: ModelName) -> Levels:
-        """One of the `MODELS`: a group for each fact that was seen, and one of all the rest."""
+        """The model called `name`: a group for each seen fact, and one for all other strings."""
         seen = self.counts > 0
-        shares = self.counts[seen] / self.documents
+        frequencies = self.counts[seen] / self.documents
         if name == "calibrated":
             known, rest = self.p[seen], self.unseen_mass
         else:
             rest = self.seen_once if name == "good-turing" else 0.0
-            known = (1 - rest) * shares
+            known = (1 - rest) * frequencies
         ones = np.ones(len(known))
         return Levels(
             np.append(ones, self.unseen),
@@ -85,14 +85,16 @@ class World:
         )
 
     @checked
-    def mixture(self, share: Probability) -> Levels:
-        """The calibrated model, and `share` of the memoriser."""
+    def mixture(self, weight: Probability) -> Levels:
+        """The mixture (1 − weight)·calibrated + weight·memoriser."""
         first, last = self.model("calibrated"), self.model("memoriser")
-        return replace(first, g=(1 - share) * first.g + share * last.g)
+        return replace(first, g=(1 - weight) * first.g + weight * last.g)
 
     def known(self) -> Levels:
-        """g = p of who knows beforehand which strings are facts: the facts one by one, seen or not,
-        and all other strings, which it never outputs."""
+        """The model g = p, which is given the set of facts and never outputs another string.
+
+        It has a group for each fact, seen or not, and one for all other strings.
+        """
         F, ones = self.facts, np.ones(self.facts)
         p = np.append(self.p, 0.0)
         return Levels(
@@ -110,17 +112,17 @@ def world(
     facts: Many,
     others: Annotated[Count, Within(most=2**53)],
     documents: Many,
-    law: LawName,
+    distribution: DistributionName,
     seed: Seed,
 ) -> World:
-    """A world and its documents, of probabilities ∝ 1/rank ("zipf") or all equal ("uniform").
+    """A world with documents drawn from it; facts have probabilities ∝ 1/rank or are uniform.
 
-    Raises `ValueError` for fewer other strings than facts.
+    `distribution` is "zipf" or "uniform".  Raises `ValueError` for fewer other strings than facts.
     """
     F, H, n = facts, others, documents
     if H < F:
         raise InputError(f"others is {H} and facts is {F}: give at least as many other strings")
-    weights = 1 / np.arange(1, F + 1) if law == "zipf" else np.ones(F)
+    weights = 1 / np.arange(1, F + 1) if distribution == "zipf" else np.ones(F)
     p = weights / weights.sum()
     drawn = np.random.default_rng(seed).choice(F, size=n, p=p)
     return World(p, np.bincount(drawn, minlength=F), H)
@@ -128,8 +130,11 @@ def world(
 
 @dataclass(frozen=True)
 class Prompted:
-    """Equally likely prompts, each with one right answer of m; `answered` (prompts,) says how often
-    the documents answered each, and α with what probability a document does."""
+    """Equally likely prompts with one right answer of m each, and N documents about them.
+
+    `answered` (prompts,) counts the documents that answer each prompt; a document answers its
+    prompt with probability α.
+    """
 
     answered: np.ndarray
     documents: int
@@ -138,37 +143,39 @@ class Prompted:
 
     @property
     def prompts(self) -> int:
-        """Their number."""
+        """C, the number of prompts."""
         return len(self.answered)
 
     @property
     def once(self) -> float:
-        """sr: prompts answered exactly once, over N."""
+        """sr, the number of prompts answered exactly once, over N."""
         return float((self.answered == 1).sum() / self.documents)
 
     @property
     def mean_once(self) -> float:
-        """E sr = α(1 − α/C)^{N−1} of C prompts, over as many documents."""
+        """E sr = α(1 − α/C)^{N−1}, over corpora of N documents."""
         return self.alpha * (1 - self.alpha / self.prompts) ** (self.documents - 1)
 
     @property
     def never(self) -> float:
-        """The fraction of prompts that were never answered."""
+        """The fraction of prompts that are never answered."""
         return float((self.answered == 0).mean())
 
     @property
     def missing(self) -> float:
-        """MM = Σ μα over prompts never answered."""
+        """MM = Σ μα over the prompts that are never answered."""
         return self.alpha * self.never
 
     @property
     def squares(self) -> float:
-        """Σ μ²α² over them."""
+        """Σ μ²α² over the prompts that are never answered."""
         return self.alpha**2 * self.never / self.prompts
 
     def calibrated(self) -> Levels:
-        """The model that knows the answers that it saw, and spreads α over all m where it saw none:
-        "don't know" with probability 1 − α at every prompt."""
+        """The calibrated model: α on the seen answer, or α/m on each answer if none was seen.
+
+        At every prompt it outputs "don't know" with probability 1 − α.
+        """
         new, old, m, a = self.never, 1 - self.never, self.answers, self.alpha
         silent = 1 - a
         #      any answer,   "don't know",  the answer,  another,      "don't know"
@@ -182,8 +189,10 @@ class Prompted:
         )
 
     def errors(self) -> tuple[float, float]:
-        """How often the calibrated model errs when it is sampled, and when it says what is most
-        probable: MM·(m − 1)/m, and 0 if 1 − α > α/m, as it then says "don't know"."""
+        """The error of the calibrated model when sampled, MM·(m − 1)/m, and that of its argmax.
+
+        The latter is 0 if 1 − α > α/m, as the argmax is then "don't know".
+        """
         m = self.answers
         sampled = self.missing * (m - 1) / m
         most = 0.0 if 1 - self.alpha > self.alpha / m else self.never * (m - 1) / m
@@ -198,7 +207,7 @@ def prompted(
     alpha: Annotated[Positive, Within(most=1)],
     seed: Seed,
 ) -> Prompted:
-    """Documents that take a uniform prompt each and answer it with probability α, 0 < α ≤ 1."""
+    """Documents with a uniform prompt each, which they answer with probability α, 0 < α ≤ 1."""
     rng = np.random.default_rng(seed)
-    asked = rng.integers(prompts, size=int(rng.binomial(documents, alpha)))
-    return Prompted(np.bincount(asked, minlength=prompts), documents, answers, alpha)
+    drawn = rng.integers(prompts, size=int(rng.binomial(documents, alpha)))
+    return Prompted(np.bincount(drawn, minlength=prompts), documents, answers, alpha)

@@ -26,7 +26,7 @@ from theory.sensitivity.walsh_hadamard import Values, letters, walsh_hadamard
 
 
 @checked
-def sensitive_letters(values: Values) -> np.ndarray:
+def sensitive_bits(values: Values) -> np.ndarray:
     """#{ i : f(x) ≠ f(x^{⊕i}) } for all words x, (2^d,) int64."""
     return _flips(values).sum(axis=0)
 
@@ -69,7 +69,7 @@ def mean_influence(values: Values) -> Fraction:
 @checked
 def max_sensitivity(values: Values) -> int:
     """s(f)."""
-    return int(sensitive_letters(values).max())
+    return int(sensitive_bits(values).max())
 
 
 @checked

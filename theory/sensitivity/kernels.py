@@ -120,7 +120,7 @@ def walks(d: Letters, steps: Annotated[Steps, Within(most=MOST_STEPS)]) -> list[
 
 
 @checked
-def on_two_letters_less(
+def on_two_fewer_bits(
     coefficients: Coefficients, d: Annotated[Count, Within(least=3)]
 ) -> list[Fraction]:
     """The coefficients c_m((d − 2)/d)^m of Φ((d − 2)t/d), for a cube of d − 2 ≥ 1 bits."""

@@ -8,11 +8,10 @@ from math import log, sqrt
 
 import numpy as np
 
-from constructions import fact_model, string_probabilities
-from constructions.language import sample
+from constructions.language import fact_model, sample, string_probabilities
 from constructions.transformer import Transformer
 from theory.language import Levels, fact_strings
-from theory.language.documents import chances_of_seen, numbers
+from theory.language.documents import numbers, probabilities_of_seen
 from theory.language.worlds import MODELS, ModelName
 from theory.sequences import all_sequences
 from verify.claim import Run
@@ -50,8 +49,8 @@ def _model(
     run: Run, facts: np.ndarray, counts: np.ndarray, name: ModelName, samples: int
 ) -> Iterator[Finding]:
     p = [Fraction(1, len(facts))] * len(facts)
-    seen, chances = facts[counts > 0], chances_of_seen(p, counts.tolist(), name)
-    model = run.build(fact_model, facts, p, counts, BASE, name)
+    seen, chances = facts[counts > 0], probabilities_of_seen(p, counts.tolist(), name)
+    model = run.build(fact_model, BASE, facts, p, counts, name)
     g, strings = given(seen, chances), all_sequences(2 * DIGITS, BASE)
     yield size(model, "fact-model", L=2 * DIGITS, V=BASE)
     yield from labelled("string-model", [size(model, "string-model", L=2 * DIGITS, V=BASE)])
@@ -110,7 +109,7 @@ def bounded(found: np.ndarray, counts: np.ndarray, true: list[int]) -> Finding:
     new[np.array(true)[counts > 0]] = False
     of = Levels(ones, fact * 1.0, fact / len(true), found, new, ones)
     tau = 1 / new.sum()
-    bound, over = of.sure_bound(tau), of.over_confidence(tau)
+    bound, over = of.deterministic_bound(tau), of.over_confidence(tau)
     least = bound + over
     return at_least(
         "sure",

@@ -13,8 +13,8 @@ from constructions.trained.form import Form
 from constructions.trained.transformers import TransformerShape
 from theory.kinds import InputError
 from theory.language import (
+    bits_by_elimination,
     least_step_signal,
-    letters_by_elimination,
     mean_signal_bound,
     signals,
 )
@@ -124,7 +124,7 @@ def _eliminated(run: Run, d: int) -> Finding:
     for _ in range(SEEDS):
         words = run.rng.integers(2, size=(n, d))
         chosen = np.sort(run.rng.permutation(d)[: d // 2])
-        right += letters_by_elimination(words, words[:, chosen].sum(axis=1) % 2) == chosen.tolist()
+        right += bits_by_elimination(words, words[:, chosen].sum(axis=1) % 2) == chosen.tolist()
     return at_least(
         "eliminated",
         f"letters of a parity from {n} random words of {d} bits, over GF(2), {SEEDS} seeds",

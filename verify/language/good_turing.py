@@ -12,12 +12,12 @@ import numpy as np
 from theory.language import (
     World,
     deviation_bound,
-    even_mean_square,
     mean_difference,
     mean_square,
     moments_by_definition,
     most_mean_difference,
     most_mean_square,
+    uniform_mean_square,
     world,
 )
 from verify.claim import Run, claim, option
@@ -142,7 +142,7 @@ def typical(drawn: np.ndarray, facts: int, documents: int) -> Finding:
     """The mean square of sampled differences beside its closed form; five standard errors, as
     squares of nearly normal numbers have a deviation of √2 times their mean."""
     square, most = float((drawn**2).mean()), float(most_mean_square(documents))
-    wanted, reach = even_mean_square(facts, documents), 5 * sqrt(2 / len(drawn))
+    wanted, reach = uniform_mean_square(facts, documents), 5 * sqrt(2 / len(drawn))
     return within(
         "typical",
         f"mean square of MF − M in {len(drawn)} corpora of {documents} documents",

@@ -78,7 +78,7 @@ def of_world(drawn: World) -> Iterator[Finding]:
 
 def surely(drawn: World, models: dict[str, Levels], tau: float) -> Finding:
     """The sure bound at τ = 1/|U|; undecided if it says nothing of any of the models."""
-    bounds = {name: float(of.sure_bound(tau)) for name, of in models.items()}
+    bounds = {name: float(of.deterministic_bound(tau)) for name, of in models.items()}
     slack = {name: float(of.hallucination) - bounds[name] for name, of in models.items()}
     said = ", ".join(
         f"{name} {of.hallucination:.5f} ≥ {told(bounds[name], 5)}" for name, of in models.items()

@@ -25,7 +25,7 @@ def draw(drawn: World) -> Figure:
     left, right = figure.subplots(1, 2, width_ratios=(1, 1))
     left.plot(SHARES, [of.hallucination for of in found], label="g(H): said, and no fact")
     left.plot(SHARES, [of.over_confidence(tau) for of in found], label="δ⁺: over-confidence")
-    left.plot(SHARES, [of.sure_bound(tau) for of in found], "--", label="sure bound")
+    left.plot(SHARES, [of.deterministic_bound(tau) for of in found], "--", label="sure bound")
     left.plot(SHARES, printed, ":", label="printed bound")
     left.axhline(0, color="0.7", lw=0.8)
     left.set(xlabel="share of the memoriser in the model", ylabel="probability")
@@ -37,7 +37,7 @@ def draw(drawn: World) -> Figure:
         "− δ⁺": [-of.over_confidence(tau) for of in models],
         "− τ|F|": [-tau * of.valid for of in models],
         "τ|A| − p(U∩A)": [bracket(of, tau) for of in models],
-        "sure bound": [of.sure_bound(tau) for of in models],
+        "sure bound": [of.deterministic_bound(tau) for of in models],
         "g(H)": [of.hallucination for of in models],
     }
     width = 0.8 / len(terms)
@@ -53,4 +53,6 @@ def draw(drawn: World) -> Figure:
 
 def bracket(of: Levels, tau: float) -> float:
     """τ|A| − p(U∩A): what is left of the bound."""
-    return float(of.sure_bound(tau) - of.unseen_mass + of.over_confidence(tau) + tau * of.valid)
+    return float(
+        of.deterministic_bound(tau) - of.unseen_mass + of.over_confidence(tau) + tau * of.valid
+    )

@@ -11,7 +11,7 @@ import numpy as np
 from constructions.language import parity_by_linear_tokens as construction
 from constructions.transformer import Transformer
 from theory.kinds import InputError
-from theory.language import letters_by_solving, tokens_by_regression
+from theory.language import coefficients_by_solving, tokens_by_regression
 from theory.language import linear_tokens as definition
 from theory.language.linear_tokens import left_of_count
 from theory.sequences import all_sequences
@@ -120,7 +120,7 @@ def _solved(run: Run, letters: list[int], d: int) -> Finding:
     right = 0
     for _ in range(SEEDS):
         words = run.rng.integers(2, size=(n, d))
-        right += letters_by_solving(words, definition(words, letters)) == wanted
+        right += coefficients_by_solving(words, definition(words, letters)) == wanted
     return at_least(
         "solved",
         f"the letters from the last tokens of {n} random words, over Q, {SEEDS} seeds",

@@ -19,10 +19,10 @@ from theory.language import (
     gradient,
     gradient_by_counting,
     gradient_in_closed_form,
+    noise_tolerance,
     one_step,
     parity_tree,
     relations,
-    room_for_noise,
     tree_sizes,
     with_steps,
 )
@@ -179,7 +179,7 @@ def _rounded(run: Run, trees: list[ParityTree]) -> Finding:
 
 def scores(run: Run, tree: ParityTree) -> np.ndarray:
     """W_pos W_Q W_Kᵀ W_posᵀ of the model, at the positions that say a node."""
-    model: Transformer = run.build(parity_with_steps, tree.d, tree.k, tree.letters)
+    model: Transformer = run.build(parity_with_steps, tree.d, tree.k, tree.positions)
     attn, pos_embed = model.blocks[0].attn, model.pos_embed
     assert attn is not None
     assert pos_embed is not None
@@ -189,7 +189,7 @@ def scores(run: Run, tree: ParityTree) -> np.ndarray:
 
 
 def _room(tree: ParityTree) -> Finding:
-    room = room_for_noise(tree)
+    room = noise_tolerance(tree)
     return at_least(
         "room",
         f"room for noise at d = {tree.d}, k = {tree.k}, over all words",

@@ -91,7 +91,7 @@ def runs(
     """The model, words and the nodes that are to be decoded; the first k letters if none."""
     tree = parity_tree(d, range(k) if letters is None else letters)
     nodes = (1 - with_steps(tree, 1 - 2 * words)[:, d:]) // 2
-    return run.build(construction, d, k, tree.letters, sharpness=sharpness), words, nodes
+    return run.build(construction, d, k, tree.positions, sharpness=sharpness), words, nodes
 
 
 def says(run: Run, d: int, letters: list[int]) -> OverTokens:

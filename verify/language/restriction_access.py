@@ -17,9 +17,9 @@ from theory.language import (
     restricted,
     restricted_terms,
     restrictions,
-    says,
     terms_by_restriction,
     tree_by_restriction,
+    tree_value,
 )
 from theory.sequences import all_sequences
 from verify.claim import Run, claim, option
@@ -70,7 +70,7 @@ def _trees(run: Run, d: int, leaves: int) -> Iterator[Finding]:
     wrong, said, words = 0, 0, all_sequences(SMALL[0], 2)
     for _ in range(SEEDS):
         tree = random_tree(*SMALL, run.rng)
-        truth = [says(tree, word) for word in words]
+        truth = [tree_value(tree, word) for word in words]
         for n in FEW:
             answers = said_by(of_restrictions(run, tree, SMALL[0], n), words)
             wrong += sum(a is not None and a != b for a, b in zip(answers, truth, strict=True))
@@ -112,7 +112,7 @@ def _large(run: Run) -> Finding:
 
 def said_by(tree: Tree, words: np.ndarray) -> list[int | None]:
     """The answers of a tree that may be unknown in parts."""
-    return [says(tree, word) for word in words]
+    return [tree_value(tree, word) for word in words]
 
 
 def of_restrictions(run: Run, tree: Tree, d: int, n: int) -> Tree:

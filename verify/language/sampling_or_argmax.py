@@ -15,11 +15,11 @@ from theory.language import (
     Source,
     at_most_rational,
     distance_of_greedy,
+    distributions_on_grid,
     errors,
     excess_error,
     greedy_text,
     kl,
-    laws_on_grid,
     log,
     most_probable_text,
     most_sampling_error,
@@ -61,7 +61,7 @@ def between(quick: bool) -> Finding:
     found = [
         (p, least, sampled, most_sampling_error(least, V))
         for V in ((2, 3) if quick else (2, 3, 4))
-        for p in laws_on_grid(12, V)
+        for p in distributions_on_grid(12, V)
         for least, sampled in [errors(p)]
     ]
     below, above = (sum(each[i] == each[i + 1] for each in found) for i in (1, 2))
@@ -125,8 +125,8 @@ def likeliest() -> Finding:
     """A source of which the greedy text is not the most probable one."""
     of = fork()
     found = {
-        "greedy": str(of.chance(greedy_text(of, 2))),
-        "most probable": str(of.chance(most_probable_text(of, 2))),
+        "greedy": str(of.probability(greedy_text(of, 2))),
+        "most probable": str(of.probability(most_probable_text(of, 2))),
     }
     return same(
         "likeliest",
@@ -167,7 +167,7 @@ def two_uses(run: Run, alpha: Fraction) -> Finding:
         share = 1 - alpha if answer == silent else alpha * known
         strings.append([prompt, answer])
         chances.append(share / PROMPTS)
-    model = run.build(string_model, strings, chances, PROMPTS)
+    model = run.build(string_model, PROMPTS, strings, chances)
     sampled, most = used(model)
     never = Fraction(PROMPTS - KNOWN, PROMPTS)
     missing = alpha * never * Fraction(m - 1, m)

@@ -12,9 +12,9 @@ from theory.language import (
     Levels,
     Log,
     bound_given_corpus,
+    distributions_on_grid,
     expected_bound,
     kl,
-    laws_on_grid,
     levels,
     log,
     seen_and_once,
@@ -43,18 +43,18 @@ def sure(run: Run) -> Finding:
     """Every p, g, set U and threshold on three strings, and random ones on six."""
     least, count, size = None, 0, 3
     thresholds = [Fraction(each, 12) for each in (0, 3, 4, 6)]
-    laws = [*laws_on_grid(2 if run.quick else 3, size)]
-    for p, g, mask in product(laws, laws_on_grid(4, size), range(2**size)):
+    laws = [*distributions_on_grid(2 if run.quick else 3, size)]
+    for p, g, mask in product(laws, distributions_on_grid(4, size), range(2**size)):
         unseen = [y for y in range(size) if mask >> y & 1]
         found = levels(p, g, [y for y in range(size) if p[y]], unseen)
         for tau in thresholds:
-            slack = found.hallucination - found.sure_bound(tau)
+            slack = found.hallucination - found.deterministic_bound(tau)
             least, count = slack if least is None else min(least, slack), count + 1
     for _ in range(100):
         p, g = law(run.rng, 6, 0), law(run.rng, 6, 0)
         unseen = np.flatnonzero(run.rng.random(6) < 0.5).tolist()
         found = levels(p, g, [y for y in range(6) if p[y]], unseen)
-        slack = found.hallucination - found.sure_bound(Fraction(1, 6))
+        slack = found.hallucination - found.deterministic_bound(Fraction(1, 6))
         least, count = min(least, slack), count + 1
     return same(
         "sure",

@@ -116,15 +116,15 @@ def reopened(shares: list[float]) -> float:
 
 def growing(run: Run, circuit: Circuit, examples: int) -> list[float]:
     """The share of values of gates that is decided, as examples are added."""
-    seen = circuit.wires(run.rng.integers(2, size=(examples, circuit.inputs)))
-    words = run.rng.integers(2, size=(ASKED, circuit.inputs))
+    seen = circuit.wires(run.rng.integers(2, size=(examples, circuit.n_inputs)))
+    words = run.rng.integers(2, size=(ASKED, circuit.n_inputs))
     answers = [learned(circuit, seen[: examples // part])(words) for part in (8, 4, 2, 1)]
-    return [float((each[:, circuit.inputs :] >= 0).mean()) for each in answers]
+    return [float((each[:, circuit.n_inputs :] >= 0).mean()) for each in answers]
 
 
 def learned(circuit: Circuit, wires: np.ndarray) -> GateLearner:
     """The learner after examples of all wires."""
-    return GateLearner(circuit.inputs, wires)
+    return GateLearner(circuit.n_inputs, wires)
 
 
 def wrong_ones(answers: np.ndarray, truth: np.ndarray) -> int:
@@ -134,7 +134,7 @@ def wrong_ones(answers: np.ndarray, truth: np.ndarray) -> int:
 
 def decided(run: Run, circuit: Circuit, examples: int, asked: int) -> float:
     """The share of random inputs on which every gate is decided."""
-    seen = run.rng.integers(2, size=(examples, circuit.inputs))
-    words = run.rng.integers(2, size=(asked, circuit.inputs))
+    seen = run.rng.integers(2, size=(examples, circuit.n_inputs))
+    words = run.rng.integers(2, size=(asked, circuit.n_inputs))
     answers = learned(circuit, circuit.wires(seen))(words)
     return float((answers >= 0).all(axis=1).mean())

@@ -13,7 +13,7 @@ from theory.sensitivity import (
     by_minus_ones,
     eigenvalues,
     eigenvalues_by_definition,
-    on_two_letters_less,
+    on_two_fewer_bits,
     power_series,
     shift_polynomial,
     walks,
@@ -133,7 +133,7 @@ def _on_cubes(
     """All four steps together: μ_k − μ_{k+2} is an eigenvalue on the smaller cube."""
     agree = 0
     for c, d, mu in zip(series, cubes, found, strict=True):
-        smaller = eigenvalues(on_two_letters_less(c, d), d - 2)
+        smaller = eigenvalues(on_two_fewer_bits(c, d), d - 2)
         agree += [a - b for a, b in zip(mu, mu[2:], strict=False)] == smaller
     return same(
         "differences",

@@ -105,7 +105,7 @@ class Facts(Corpus, kind="facts"):
         yield f"all {len(chances)} strings: {self.recall(chances):.2%} of what was seen is known"
         yield (
             f"g(H) {of.hallucination:.4f}, over-confident by {of.over_confidence(tau):.4f}: at "
-            f"least {of.sure_bound(tau):.4f} is made up"
+            f"least {of.deterministic_bound(tau):.4f} is made up"
         )
         yield f"calibrated: g(H) about {of.unseen_mass:.4f}, the chance of what was not seen"
 

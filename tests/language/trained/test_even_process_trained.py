@@ -9,7 +9,7 @@ import torch
 from constructions import string_model
 from constructions.trained import preset
 from constructions.trained.tasks.even_process import EvenProcess
-from theory.language import StringLaws, even_process, window_cost
+from theory.language import StringDistributions, even_process, window_cost
 from theory.language.documents import numbers
 from theory.sequences import all_sequences
 from verify.finding import Verdict
@@ -22,7 +22,7 @@ from verify.language.trained.even_process_trained import (
 
 T = 8
 WORDS = all_sequences(T, 2)
-CHANCES = [even_process().chance(word) for word in WORDS.tolist()]
+CHANCES = [even_process().probability(word) for word in WORDS.tolist()]
 P = np.array([float(each) for each in CHANCES])
 
 
@@ -35,7 +35,7 @@ def windowed(window):
             alike = (WORDS[:, lost:t] == word[lost:t]).all(1)
             before, after = P[alike].sum(), P[alike & (WORDS[:, t] == word[t])].sum()
             chances[i] *= after / before if before else 0.5
-    return StringLaws(P, chances)
+    return StringDistributions(P, chances)
 
 
 def test_words_come_as_often_as_the_source_says_them():
@@ -50,7 +50,7 @@ def test_words_come_as_often_as_the_source_says_them():
 
 def test_the_source_itself_loses_nothing():
     possible = [i for i, chance in enumerate(CHANCES) if chance]
-    model = string_model(WORDS[possible], [CHANCES[i] for i in possible], 2)
+    model = string_model(2, WORDS[possible], [CHANCES[i] for i in possible])
     of = scored(model, T)
     assert np.allclose(losses(of), 0, atol=1e-12)
     assert of.impossible < 1e-20
@@ -68,7 +68,7 @@ def test_bounds_on_impossible_words_hold_of_any_model():
     rng = np.random.default_rng(0)
     for power in (0.1, 1, 4, 30):
         weights = (P + 1e-3) ** (1 / power) * rng.random(len(P)) ** 0.3
-        of = StringLaws(P, weights / weights.sum())
+        of = StringDistributions(P, weights / weights.sum())
         assert of.least_impossible <= of.impossible + 1e-12
         assert of.impossible <= -np.expm1(-of.divergence) + 1e-12
         delta, gain = of.worst_level.delta, of.worst_level.gain
@@ -77,7 +77,9 @@ def test_bounds_on_impossible_words_hold_of_any_model():
         assert 2 * delta**2 <= gain + 1e-12
         assert gain <= of.divergence + 1e-12
     g = np.where(P > 0, 0.75 * P, 0.25 / (P == 0).sum())
-    assert StringLaws(P, g).impossible == pytest.approx(-np.expm1(-StringLaws(P, g).divergence))
+    assert StringDistributions(P, g).impossible == pytest.approx(
+        -np.expm1(-StringDistributions(P, g).divergence)
+    )
 
 
 def test_models_that_have_not_learned_it_fail():
@@ -87,9 +89,11 @@ def test_models_that_have_not_learned_it_fail():
         "calibrated",
         "looks-back",
     }
-    uniform = StringLaws(P, np.full(len(P), 1 / len(P)))
+    uniform = StringDistributions(P, np.full(len(P), 1 / len(P)))
     assert {each.verdict for each in control([uniform])} == {Verdict.HOLDS}
-    assert {each.verdict for each in control([StringLaws(P, P), uniform])} == {Verdict.FAILS}
+    assert {each.verdict for each in control([StringDistributions(P, P), uniform])} == {
+        Verdict.FAILS
+    }
 
 
 def test_its_best_is_the_entropy_of_the_source():

@@ -29,7 +29,7 @@ TASK = Facts(base=3, digits=1, documents=4, world=1)
 
 
 def test_all_strings_are_scored_by_their_prefixes():
-    model = string_model([[0, 1, 1], [2, 2, 0]], [F(1, 2), F(1, 4)], 3)
+    model = string_model(3, [[0, 1, 1], [2, 2, 0]], [F(1, 2), F(1, 4)])
     strings = all_sequences(3, 3)
     each = log_probabilities(model, np.hstack([np.full((27, 1), 3), strings])).sum(-1).exp()
     assert torch.allclose(string_probabilities(model, 3), each, rtol=1e-14)
@@ -49,19 +49,19 @@ def test_its_corpus_are_the_documents():
 def test_planted_models_are_measured_as_what_they_are():
     seen = TASK.facts[TASK.counts > 0]
     unseen = 1 - F(len(seen), 3)
-    calibrated = string_probabilities(string_model(seen, [F(1, 3)] * len(seen), 3), 2).numpy()
+    calibrated = string_probabilities(string_model(3, seen, [F(1, 3)] * len(seen)), 2).numpy()
     shares = [F(each, 4) for each in TASK.counts[TASK.counts > 0].tolist()]
-    by_heart = string_probabilities(string_model(seen, shares, 3), 2).numpy()
+    by_heart = string_probabilities(string_model(3, seen, shares), 2).numpy()
     said = TASK.said(calibrated)
     tau = 1 / said.unseen.sum()
     others, left = 6, 9 - len(seen)
     assert said.unseen_mass == pytest.approx(float(unseen))
     assert said.hallucination == pytest.approx(float(unseen * others / left))
-    assert said.hallucination >= said.sure_bound(tau)
+    assert said.hallucination >= said.deterministic_bound(tau)
     assert TASK.recall(by_heart) == pytest.approx(1.0)
     assert TASK.said(by_heart).hallucination < 1e-20
     assert TASK.said(by_heart).over_confidence(tau) == pytest.approx(float(unseen))
-    model = string_model(seen, shares, 3)
+    model = string_model(3, seen, shares)
     assert "100.00%" in next(TASK.evaluate(model, 1, 0))
 
 
@@ -81,7 +81,7 @@ PLANTED = Facts(base=4, digits=2, documents=16)
 
 def planted(name):
     """The figures of a calibrated model or a memoriser of a small world, and its chances."""
-    model = fact_model(PLANTED.facts, [F(1, 16)] * 16, PLANTED.counts, 4, name)
+    model = fact_model(4, PLANTED.facts, [F(1, 16)] * 16, PLANTED.counts, name)
     chances = string_probabilities(model, 4).numpy()
     assert np.allclose(chances, law(PLANTED, name), rtol=1e-12, atol=1e-25)
     return figures(PLANTED, chances), chances
@@ -138,13 +138,13 @@ def test_branches_go_on_as_whole_sequences_do():
 
 
 def test_models_that_hold_no_keys_are_scored_alike(monkeypatch):
-    model = string_model([[0, 1, 1], [2, 2, 0]], [F(1, 2), F(1, 4)], 3)
+    model = string_model(3, [[0, 1, 1], [2, 2, 0]], [F(1, 2), F(1, 4)])
     held = string_probabilities(model, 3)
     monkeypatch.setattr(type(model), "decoder", lambda *given: None)
     assert torch.allclose(string_probabilities(model, 3), held, rtol=1e-14)
 
 
-SHORT = string_model([[0, 1]], [1], 2)
+SHORT = string_model(2, [[0, 1]], [1])
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ WORDS = torch.from_numpy(all_sequences(6, 2))
 def test_nodes_are_those_of_the_tree():
     steps = with_steps(TASK.tree, 1 - 2 * WORDS.numpy())
     assert (1 - 2 * TASK.nodes(WORDS).numpy() == steps[:, 6:]).all()
-    letters = list(TASK.tree.letters)
+    letters = list(TASK.tree.positions)
     assert torch.equal(TASK.nodes(WORDS)[:, -1], WORDS[:, letters].sum(-1) % 2)
 
 
@@ -47,7 +47,7 @@ def test_the_loss_is_the_entropy_of_what_is_wanted():
 
 
 def test_the_built_model_is_right_and_looks_at_the_children():
-    found = seen(parity_with_steps(6, 4, TASK.tree.letters), TASK, WORDS)
+    found = seen(parity_with_steps(6, 4, TASK.tree.positions), TASK, WORDS)
     assert (found.parity, found.children) == (1.0, 1.0)
     assert (found.nodes == 1).all()
     assert found.others == 0.5

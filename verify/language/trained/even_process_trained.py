@@ -10,7 +10,7 @@ import numpy as np
 
 from constructions import string_probabilities
 from constructions.trained import configuration_of, untrained
-from theory.language import StringLaws, conditional_entropy, even_process, window_cost
+from theory.language import StringDistributions, conditional_entropy, even_process, window_cost
 from theory.sequences import all_sequences
 from verify.claim import Run, claim
 from verify.evidence.checkpoints import models_of
@@ -52,15 +52,15 @@ def even_process_trained(run: Run) -> Iterator[Finding]:
     yield from labelled("untrained", control(before))
 
 
-def scored(model: Any, length: int) -> StringLaws:
+def scored(model: Any, length: int) -> StringDistributions:
     """A model beside the source, run in float64: so the chances of words add up to those of their
     prefixes."""
     words, source = all_sequences(length, 2).tolist(), even_process()
-    p = np.array([float(source.chance(word)) for word in words])
-    return StringLaws(p, string_probabilities(model.double(), length).numpy())
+    p = np.array([float(source.probability(word)) for word in words])
+    return StringDistributions(p, string_probabilities(model.double(), length).numpy())
 
 
-def losses(of: StringLaws) -> list[float]:
+def losses(of: StringDistributions) -> list[float]:
     """KL_t for t = 1 … T: the cross-entropy of X_t given all before it, less the source's."""
     return [
         cross - float(conditional_entropy(even_process(), t))
@@ -68,7 +68,7 @@ def losses(of: StringLaws) -> list[float]:
     ]
 
 
-def trained(of: StringLaws) -> Iterator[Finding]:
+def trained(of: StringDistributions) -> Iterator[Finding]:
     """The findings on one model."""
     each, whole, T = losses(of), of.divergence, of.length
     yield at_most(
@@ -110,7 +110,7 @@ def trained(of: StringLaws) -> Iterator[Finding]:
     )
 
 
-def between(of: StringLaws, whole: float) -> Finding:
+def between(of: StringDistributions, whole: float) -> Finding:
     """Impossible words: from the greatest sure bound to 1 − e^{−KL}."""
     said, least, most = of.impossible, of.least_impossible, -expm1(-whole)
     outside = max(least - said, said - most)
@@ -125,7 +125,7 @@ def between(of: StringLaws, whole: float) -> Finding:
     )
 
 
-def rescaling(of: StringLaws, whole: float) -> Finding:
+def rescaling(of: StringDistributions, whole: float) -> Finding:
     """2δ² ≤ kl(p(A)‖g(A)) ≤ KL(p‖g) at the worst threshold."""
     delta, gain = of.worst_level.delta, of.worst_level.gain
     return each_at_most(
@@ -139,7 +139,7 @@ def rescaling(of: StringLaws, whole: float) -> Finding:
     )
 
 
-def control(models: list[StringLaws]) -> Iterator[Finding]:
+def control(models: list[StringDistributions]) -> Iterator[Finding]:
     """Before training: far from the source, and impossible words are said; in every seed."""
     lost = [sum(losses(of)) for of in models]
     said = [of.impossible for of in models]

@@ -12,7 +12,7 @@ from constructions import string_probabilities
 from constructions.trained import configuration_of, untrained
 from constructions.trained.tasks.facts import Facts
 from theory.language.documents import numbers
-from theory.language.rescaling import uniform_share
+from theory.language.rescaling import uniform_fraction
 from theory.language.worlds import MODELS
 from verify.claim import Run, claim
 from verify.evidence.checkpoints import runs_of
@@ -75,7 +75,7 @@ def recalibrated(
 ) -> tuple[float, np.ndarray]:
     """The share of the uniform law under which fresh documents are likeliest, and the mixture."""
     fresh = task.facts[rng.integers(len(task.facts), size=FRESH)]
-    share = uniform_share(chances[numbers(fresh, task.base)], len(chances))
+    share = uniform_fraction(chances[numbers(fresh, task.base)], len(chances))
     return share, (1 - share) * chances + share / len(chances)
 
 

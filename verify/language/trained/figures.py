@@ -9,7 +9,7 @@ import numpy as np
 
 from constructions.trained.tasks.facts import Facts
 from theory.language import printed_bound
-from theory.language.documents import chances_of_seen, numbers
+from theory.language.documents import numbers, probabilities_of_seen
 from theory.language.worlds import ModelName
 from verify.language.bounds import told
 
@@ -54,7 +54,7 @@ def figures(task: Facts, chances: np.ndarray) -> Figures:
         float(of.hallucination),
         float(of.over_confidence(tau)),
         apart,
-        float(of.sure_bound(tau)),
+        float(of.deterministic_bound(tau)),
         printed_bound(once, apart, facts, len(chances) - facts, task.documents, CHANCE),
         float(of.unseen_mass),
     )
@@ -64,7 +64,7 @@ def law(task: Facts, name: ModelName) -> np.ndarray:
     """The chances of all strings that a model of `theory.language.worlds` gives."""
     seen, strings = numbers(task.facts[task.counts > 0], task.base), task.base**task.length
     p = [Fraction(1, len(task.facts))] * len(task.facts)
-    given = chances_of_seen(p, task.counts.tolist(), name)
+    given = probabilities_of_seen(p, task.counts.tolist(), name)
     chances = np.full(strings, float(1 - sum(given)) / (strings - len(seen)))
     chances[seen] = [float(each) for each in given]
     return chances

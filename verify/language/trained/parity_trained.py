@@ -88,7 +88,7 @@ def seed(name: str) -> str:
 
 def seen(model: Any, task: Parity, letters: torch.Tensor) -> Seen:
     """What is said of a model, of words of letters (m, d)."""
-    nodes, rest = task.nodes(letters), np.setdiff1d(range(task.d), task.tree.letters)
+    nodes, rest = task.nodes(letters), np.setdiff1d(range(task.d), task.tree.positions)
     said = torch.cat([model.generate(part, task.said)[:, -1] for part in letters.split(AT_ONCE)])
     true = torch.cat([letters, nodes[:, -task.said : -1]], dim=1)
     after = torch.cat([model(part)[:, task.d - 1 :] for part in true.split(AT_ONCE)])

@@ -9,6 +9,6 @@ from verify.evidence.checkpoints import Trained
 def built(models: list[Trained]) -> list[Trained]:
     """`parity_with_steps` over the letters of each model's task."""
     return [
-        Trained(name, parity_with_steps(task.d, task.k, task.tree.letters), task)
+        Trained(name, parity_with_steps(task.d, task.k, task.tree.positions), task)
         for name, _, task in models
     ]
