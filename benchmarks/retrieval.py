@@ -54,7 +54,7 @@ def main() -> None:
         models: dict[str, Callable[[], Transformer]] = {
             "induction_heads": partial(induction_heads, V, n),
             **{f"hop k = {k}": partial(hop, k, V, n) for k in (1, 4, 16)},
-            "bigram": partial(in_context_ngram, V, 2, n),
+            "bigram": partial(in_context_ngram, V, n, 2),
         }
         for name, build in models.items():
             print(line(build, name, n, V), flush=True)

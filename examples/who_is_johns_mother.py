@@ -19,7 +19,7 @@ MORE = {
     "One relation": "The mother of John is Helen. Helen is a doctor. Who is John's mother?",
 }
 
-model = fact_lookup()
+model = fact_lookup(max_length=64)
 tokens = model.interface.lexicon.tokens(TEXT)
 print(TEXT, "\n")
 print(f"{model.n_layers} layers of at most {model.n_heads} heads, width {model.d_model}.")

@@ -1,4 +1,8 @@
-"""Retrieval: attention patterns, induction heads, composition and k-hop, with weights by hand."""
+"""Retrieval: attention patterns, induction heads, composition and k-hop, with weights by hand.
+
+`composition`, `hop`, `nearest_neighbour`, `previous_token` and `skip_gram` are models here and
+algorithms in `theory.retrieval`; a second star import would replace the first one's names.
+"""
 
 from constructions.retrieval.broad_average import broad_average
 from constructions.retrieval.composition import composition

@@ -1,6 +1,6 @@
-"""Broad aggregation: W_Q = W_K = 0, so every token attends equally to itself and all before it.
+"""Broad averaging: with W_Q = W_K = 0 every token attends uniformly to itself and all before it.
 
-All scores are 0, and softmax as well as average-hard attention of equal scores is uniform: the mean
+All scores are 0, and both softmax and average-hard attention of equal scores are uniform: the mean
 of one-hot values is the vector of relative frequencies.
 """
 
@@ -23,9 +23,9 @@ from theory.retrieval import token_frequencies
 
 @construction
 def broad_average(
-    vocabulary_size: Count, max_length: Count = 1024, sharpness: Positive | None = None
+    vocabulary_size: Count, max_length: Count, *, sharpness: Positive | None = None
 ) -> Transformer:
-    """Logits are the frequencies of the tokens so far, exactly; the answer is the most frequent.
+    """Outputs the relative frequencies of the tokens so far; the answer is the most frequent one.
 
     One layer, one head, width 2V; softmax and average-hard attention agree at every sharpness,
     because all scores are 0.
@@ -41,7 +41,7 @@ def broad_average(
         interface=Tokens(V, n, frequencies=True),
         stream=stream,
         stages=(Stage(1, "average", partial(_frequencies, V)),),
-        source="[Elhage2021]; every score is 0",
+        source="[Elhage2021]",
     ).sharpened(sharpness)
 
 

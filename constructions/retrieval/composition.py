@@ -1,18 +1,17 @@
-"""Function composition g∘f of two tables in the prompt, as two lookups in a row [Peng2024].
+"""Function composition g∘f of two tables in the prompt by two successive lookups [Peng2024].
 
 The prompt is f(0) … f(s − 1), g(0) … g(s − 1), x: entry v of f stands at position v, entry v of g
 at position s + v.  All positions have lattice points P_j, and the value v has two of them in
 its embedding: `first` = P_v, where f(v) stands, and `second` = P_{s+v}, where g(v) stands.
 
-Layer 1: the query of token v is its `first` (`tokens/positions.py`); at that position stands f(v),
-whose `second` = P_{s+f(v)} is the value, written to `found`.
-Layer 2: the query is `found`, and the value at position s + f(v), where g(f(v)) stands, is its
-`first`, written to `answer`.  Logits are 2⟨answer, P_v⟩ − |P_v|², largest at v = g(f(x)) by at
-least 1.
+Layer 1: the query of token v is its `first` (`tokens/positions.py`); the token at that position is
+f(v), whose `second` = P_{s+f(v)} is the value, written to `found`.
+Layer 2: the query is `found`; the token at position s + f(v) is g(f(v)), and its value, `first`, is
+written to `answer`.  Logits are 2⟨answer, P_v⟩ − |P_v|², largest at v = g(f(x)) by at least 1.
 
-Two layers, one head each, and width 11 for every size: O(1), with O(log s) bits.  Scores are Θ(s),
-times Θ(log s) in layer 1, and logits are Θ(s): under softmax the inverse temperature grows like
-ln s.
+There are two layers of one head each, of width 11 for every s, with O(log s) bits.  Scores are
+Θ(s), times Θ(log s) in layer 1, and logits are Θ(s): under softmax the inverse temperature grows
+like ln s.
 """
 
 from __future__ import annotations
@@ -33,15 +32,15 @@ from theory.retrieval import composition as definition
 
 
 @construction
-def composition(size: Count, sharpness: Positive | None = None) -> Transformer:
-    """g(f(x)) from tokens f(0) … f(s − 1), g(0) … g(s − 1), x, all in 0 … s − 1.
+def composition(n_points: Count, *, sharpness: Positive | None = None) -> Transformer:
+    """Outputs g(f(x)) from the tokens f(0) … f(s − 1), g(0) … g(s − 1), x, all in 0 … s − 1.
 
-    `composition(s)(tokens)` (…, 2s + 1) answers g(f(v)) at every position that holds v, so the last
-    entry is the composition at x.
+    s = n_points.  `composition(s)(tokens)` (…, 2s + 1) is g(f(v)) at every position whose token is
+    v, so the last entry is the composition at x.
 
-    Raises ValueError for a sharpness at which answers could be wrong.
+    Raises ValueError if the sharpness is too small for s.
     """
-    s = size
+    s = n_points
     rows_fit(3 * s)
     points = lattice(2 * s)
     stream = Stream(place=2, norm=1, first=2, second=2, found=2, answer=2)
@@ -54,7 +53,7 @@ def composition(size: Count, sharpness: Positive | None = None) -> Transformer:
         Embed(rows(stream, first=points[:s], second=points[s:])),
         [block(stream, [head], normalise="hardmax", mask="context-only") for head in lookups],
         decode(stream, 2 * answer, points[:s], bias=-(points[:s] ** 2).sum(1)),
-        # Behind the tables stands the query, which is never looked up.
+        # The query follows the tables; no head attends to it.
         pos_embed=positions(stream, np.pad(points, ((0, 1), (0, 0)))),
         interface=Tokens(s, 2 * s + 1, length=2 * s + 1, n_examples=2 * s, margin=1.0),
         stream=stream,
@@ -62,18 +61,18 @@ def composition(size: Count, sharpness: Positive | None = None) -> Transformer:
             Stage(1, "found", partial(_found, points)),
             Stage(2, "answer", partial(_answered, points)),
         ),
-        source="[Peng2024]; proved in constructions/retrieval/composition.py",
+        source="[Peng2024]",
     ).sharpened(sharpness)
 
 
 def _found(points: np.ndarray, tokens: np.ndarray) -> np.ndarray:
-    """The point where g of f of each token stands."""
+    """The point of the position of g(f(v)) for each token v."""
     s = len(points) // 2
     return points[s + np.take_along_axis(tokens[..., :s], tokens, axis=-1)]
 
 
 def _answered(points: np.ndarray, tokens: np.ndarray) -> np.ndarray:
-    """The point of g of f of each token."""
+    """The point of g(f(v)) for each token v."""
     shape = *tokens.shape, len(points) // 2
     f, g = (np.broadcast_to(each, shape) for each in np.split(tokens[..., None, :-1], 2, axis=-1))
     return points[definition(f, g, tokens)]

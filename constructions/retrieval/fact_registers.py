@@ -1,6 +1,6 @@
-"""What stands in the registers of `fact_lookup`: the layers of `facts.py` line by line, on numbers.
+"""The layer invariants of `fact_lookup`: the layers of `facts.py`, line by line, on numbers.
 
-Words and relations are numbers, −1 for none.  The last relation leads from every entity to itself.
+Words and relations are numbers, −1 for none.  The last relation maps every entity to itself.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from theory.retrieval.facts import PROFESSION, Lexicon
 
 
 def register(lexicon: Lexicon, name: str, tokens: np.ndarray) -> np.ndarray:
-    """The code that stands in a register, for any sequence of words (…, T): (…, T, width)."""
+    """The code in a register, for any sequence of words (…, T): (…, T, width)."""
     number = numbers(lexicon, tokens)[name]
     relations = name in ("inner", "outer")
     codes = binary_codes(len(lexicon.relations) + 1 if relations else len(lexicon.words))
@@ -20,8 +20,8 @@ def register(lexicon: Lexicon, name: str, tokens: np.ndarray) -> np.ndarray:
 
 
 def numbers(lexicon: Lexicon, tokens: np.ndarray) -> dict[str, np.ndarray]:
-    """The word, or relation, that stands in each register after the layer that writes it."""
-    relation, itself = borne(lexicon)[tokens], len(lexicon.relations)
+    """The word, or relation, in each register after the layer that writes it."""
+    relation, itself = relation_of(lexicon)[tokens], len(lexicon.relations)
     name, end, question = (
         among(lexicon, tokens, *words) for words in (lexicon.names, (".",), ("?",))
     )
@@ -35,8 +35,8 @@ def numbers(lexicon: Lexicon, tokens: np.ndarray) -> dict[str, np.ndarray]:
 
     def lookup(who: np.ndarray, what: np.ndarray) -> np.ndarray:
         fits = (who[..., None] == owner[..., None, :]) & (what[..., None] == inner[..., None, :])
-        asked = question & (who >= 0) & (what >= 0)
-        return _last(object, np.tril(fits & asked[..., None]))
+        valid = question & (who >= 0) & (what >= 0)
+        return _last(object, np.tril(fits & valid[..., None]))
 
     found = lookup(subject, inner)
     return {
@@ -50,8 +50,8 @@ def numbers(lexicon: Lexicon, tokens: np.ndarray) -> dict[str, np.ndarray]:
     }
 
 
-def borne(lexicon: Lexicon) -> np.ndarray:
-    """The number of the relation that each word of the lexicon bears, −1 for none."""
+def relation_of(lexicon: Lexicon) -> np.ndarray:
+    """The number of the relation that each word of the lexicon denotes, −1 for none."""
     number = {word: i for i, word in enumerate(lexicon.relations)}
     number |= dict.fromkeys(("a", "an"), number.get(PROFESSION, -1))
     number |= dict.fromkeys(("what", "who"), len(lexicon.relations))
@@ -64,12 +64,12 @@ def among(lexicon: Lexicon, tokens: np.ndarray, *words: str) -> np.ndarray:
 
 
 def _latest(values: np.ndarray, where: np.ndarray) -> np.ndarray:
-    """values (…, T) at the latest earlier token at which `where` is true, −1 if there is none."""
+    """values (…, T) at the latest earlier token where `where` is true, −1 if there is none."""
     earlier = np.tri(where.shape[-1], k=-1, dtype=bool)
     return _last(values, where[..., None, :] & earlier)
 
 
 def _last(values: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """values (…, T) at the last token chosen (…, T, T) by each, −1 where it chooses none."""
+    """values (…, T) at the last token that each token chooses, −1 for none; chosen (…, T, T)."""
     place = np.where(chosen, np.arange(values.shape[-1]), -1).max(-1)
     return np.where(place < 0, -1, np.take_along_axis(values, place.clip(0), axis=-1))

@@ -1,36 +1,37 @@
-"""Questions about facts in English, answered word by word: two keyed lookups in a row.
+"""Questions about facts in English, answered by two successive keyed lookups.
 
     Jane is a teacher. Helen is a doctor. The mother of John is Helen.
     What is the profession of John's mother?
 
-Words are tokens; the grammar is that of `theory.retrieval.facts`.  Names and objects are entities;
-words that denote a relation are the relations, "a" and "an" (the relation profession), and "what"
-and "who" (the relation *itself*, which leads from every entity to itself).
+Words are tokens; the grammar is that of `theory.retrieval.facts`.  Names and objects are entities.
+The words that denote a relation are the relations, "a" and "an" (the relation profession), and
+"what" and "who" (the relation *itself*, which maps every entity to itself).
 
-A word has a code b(w) ∈ {±1}^r, a relation a code in {±1}^q.  The latest token of a kind is found
-by its rank, the position: its score K + rank with K = 2(n + 1) exceeds that of BOS, which is n + 1,
-and BOS exceeds all others, whose scores are at most n.  Tokens that a head does not concern attend
-to BOS, whose value is 0: their query contains 1 − flag = 1, for which the key of BOS exceeds all
-others.
+A word has a code b(w) ∈ {±1}^r, a relation a code in {±1}^q.  The rank of a token is its position,
+and a head finds the latest token of a class by it: its score K + rank with K = 2(n + 1) exceeds
+that of BOS, which is n + 1, and BOS exceeds all others, whose scores are at most n.  Tokens to
+which a head does not apply attend to BOS, whose value is 0: their query contains 1 − flag = 1, for
+which the key of BOS exceeds all others.
 
-Layer 1 (strictly causal mask), the latest earlier …
-    name              → `subject`, everywhere
-    relation word     → `inner`, not for entities, which hold *itself* there
-    word              → `object`, for "." only; an entity holds its own word there
+Layer 1 (strictly causal mask).  Each token receives the latest earlier …
+    name              in `subject`
+    relation word     in `inner`, except entities, whose `inner` is *itself*
+    word              in `object`, for "." only; the `object` of an entity is its own word
 Layer 2 (strictly causal mask)
-    "."  takes `subject` of the latest "is" into `owner`; so "." holds a fact: the `inner` of
-         `owner` is `object`, e.g. (John, mother, Helen).  An entity e holds (e, itself, e).
-    "?"  takes `inner` of the latest relation word into `outer`: in "the profession of John's
-         mother" the word mother has seen profession; in "the profession of Jane" the word
-         profession has seen What, so that the second lookup leads from the first answer to itself.
+    "."  receives `subject` of the latest "is" in `owner`; then "." contains a fact: the `inner` of
+         `owner` is `object`, e.g. (John, mother, Helen).  An entity e contains (e, itself, e).
+    "?"  receives `inner` of the latest relation word in `outer`: in "the profession of John's
+         mother", `inner` at the word mother is profession; in "the profession of Jane", `inner` at
+         the word profession is *itself* (from What), so the second lookup maps the first answer to
+         itself.
 Layer 3 (causal mask)  "?" attends to the latest fact with owner = `subject`, relation = `inner`,
     whose object is written to `found`:  John, mother → Helen.
 Layer 4 (causal mask)  "?" attends to owner = `found`, relation = `outer`:  Helen, profession →
     doctor → `answer`.
 
 The score of a lookup is M(⟨·, owner⟩ + ⟨·, inner⟩) + rank with M = n + 1, and BOS has M(r + q):
-a fact that fits has M(r + q) + rank ≥ M(r + q) + 1, any other at most M(r + q − 2) + n if both of
-its codes are there, M·max(r, q) + n if one is 0, and M = n + 1 makes both less than M(r + q).
+a matching fact has M(r + q) + rank ≥ M(r + q) + 1, any other at most M(r + q − 2) + n if both of
+its codes are nonzero, M·max(r, q) + n if one is 0, and M = n + 1 makes both less than M(r + q).
 """
 
 from __future__ import annotations
@@ -55,16 +56,16 @@ from constructions.transformer import Transformer
 from theory.kinds import Count, InputError, Positive
 from theory.retrieval.facts import DEFAULT, PROFESSION, Lexicon
 
-NAMES_A_PROFESSION, NAMES_ITSELF = ("a", "an"), ("what", "who")
+DENOTE_PROFESSION, DENOTE_ITSELF = ("a", "an"), ("what", "who")
 
 
 class English(Tokens):
     """A text that ends with a question → the word that answers it, or None if a fact is missing.
 
-    Tokens of the lexicon are taken as well, and answered by tokens, at every "?".
+    The input can also be tokens of the lexicon; the output is then tokens, with answers at "?".
 
     Raises ValueError for a word outside the lexicon, a text that does not end with "?", and one
-    that is too long.  The grammar is not checked: `theory.retrieval.facts.read` does that.
+    that is too long.  The grammar is not checked here; `theory.retrieval.facts.read` checks it.
     """
 
     def __init__(self, lexicon: Lexicon, max_length: int, margin: float) -> None:
@@ -94,21 +95,21 @@ class English(Tokens):
 
 @construction
 def fact_lookup(
-    lexicon: Lexicon = DEFAULT, max_length: Count = 256, sharpness: Positive | None = None
+    max_length: Count, lexicon: Lexicon = DEFAULT, *, sharpness: Positive | None = None
 ) -> Transformer:
-    """A transformer that reads facts in English and answers a question about one or two of them.
+    """Outputs the answer to a question in English about one or two facts of the prompt.
 
-    `fact_lookup()("The mother of John is Helen. Helen is a doctor. What is the profession of "
-    "John's mother?")` is "doctor"; where two facts disagree, the later one holds.  Called on tokens
-    of the lexicon (…, T) it answers at every "?" and is −1 elsewhere.
+    `fact_lookup(64)("The mother of John is Helen. Helen is a doctor. What is the profession of "
+    "John's mother?")` is "doctor"; if two facts disagree, the later one holds.  Called on tokens of
+    the lexicon (…, T), the output is the answer at every "?" and −1 elsewhere.
 
     Four layers of at most three heads, width 6r + 3q + 8 with r = ⌈log₂(words)⌉ and
     q = ⌈log₂(relations + 1)⌉.
 
-    The lexicon must have the relation "profession" if "a" and "an" are to mean it; "." and "?" and
-    "'s" count as words of max_length.  With a `sharpness` β the heads are softmax heads.
+    "a" and "an" denote the relation "profession" if the lexicon has it; ".", "?" and "'s" count as
+    words of max_length.  With a `sharpness` β the heads are softmax heads.
 
-    Raises ValueError for a sharpness too small for max_length.
+    Raises ValueError if the sharpness is too small for max_length.
     """
     words = lexicon.words
     _, n = sizes(len(words), max_length)
@@ -120,7 +121,7 @@ def fact_lookup(
         subject=r, inner=q, object=r, owner=r, outer=q, found=r, answer=r,
     )  # fmt: skip
     c = sharpening(8 * (n + 1) * (r + q))
-    held = {1: ("subject", "inner", "object"), 2: ("owner", "outer"), 3: ("found",), 4: ("answer",)}
+    at = {1: ("subject", "inner", "object"), 2: ("owner", "outer"), 3: ("found",), 4: ("answer",)}
     return Transformer(
         Embed(_embedding(stream, lexicon, codes, relations)),
         [*_reading(stream, n, c), *_looking_up(stream, n, c)],
@@ -130,24 +131,24 @@ def fact_lookup(
         stream=stream,
         stages=tuple(
             Stage(after, name, partial(register, lexicon, name))
-            for after, names in held.items()
+            for after, names in at.items()
             for name in names
         ),
         at_most={"rank": n, "inner": 1.0, "object": 1.0, "owner": 1.0},
-        source="[Peng2024] for the task; proved in constructions/retrieval/facts.py",
+        source="[Peng2024] (the task)",
     ).sharpened(sharpness)
 
 
 def _reading(stream: Stream, n: int, c: float) -> list[Block]:
-    """Layers 1 and 2: words take what came last before them."""
+    """Layers 1 and 2: every word receives the latest earlier words of certain classes."""
     read, K = stream.read, 2 * (n + 1)
 
-    def latest(what: LinearRead, carries: str, into: str, only: LinearRead | None = None) -> Head:
-        asks = [c * one]
-        answers = [K * what + (n + 1) * read("bos") + read("rank")]
+    def latest(flag: LinearRead, value: str, into: str, only: LinearRead | None = None) -> Head:
+        query = [c * one]
+        key = [K * flag + (n + 1) * read("bos") + read("rank")]
         if only is not None:
-            asks, answers = [*asks, c * (one - only)], [*answers, 2 * K * read("bos")]
-        return Head(tuple(asks), tuple(answers), read(carries), into, margin=Margin(c))
+            query, key = [*query, c * (one - only)], [*key, 2 * K * read("bos")]
+        return Head(tuple(query), tuple(key), read(value), into, margin=Margin(c))
 
     layers = [
         [
@@ -164,15 +165,15 @@ def _reading(stream: Stream, n: int, c: float) -> list[Block]:
 
 
 def _looking_up(stream: Stream, n: int, c: float) -> Iterator[Block]:
-    """Layers 3 and 4: "?" takes the object of the latest fact that fits."""
+    """Layers 3 and 4: "?" receives the object of the latest matching fact."""
     read, M, both = stream.read, n + 1, stream.widths["word"] + stream.widths["relation"]
     front = M * both * read("bos")
-    answers = (read("owner"), read("inner"), read("rank") + front, 2 * front)
+    key = (read("owner"), read("inner"), read("rank") + front, 2 * front)
     lookups = ("subject", "inner", "found", c), ("found", "outer", "answer", 1.0)
     for subject, relation, into, times in lookups:
-        asks = (M * read(subject), M * read(relation), one, one - read("question"))
-        sharper = tuple(times * part for part in asks)
-        head = Head(sharper, answers, read("object"), into, margin=Margin(times))
+        query = (M * read(subject), M * read(relation), one, one - read("question"))
+        scaled = tuple(times * part for part in query)
+        head = Head(scaled, key, read("object"), into, margin=Margin(times))
         yield block(stream, [head], normalise="hardmax", mask="causal")
 
 
@@ -186,19 +187,19 @@ def _embedding(
         return np.array([word in chosen for word in words], dtype=np.float64)
 
     itself = relations[-1]
-    borne = dict(zip(lexicon.relations, relations, strict=False))
-    borne |= dict.fromkeys(NAMES_ITSELF, itself)
-    if PROFESSION in borne:
-        borne |= dict.fromkeys(NAMES_A_PROFESSION, borne[PROFESSION])
+    denoted = dict(zip(lexicon.relations, relations, strict=False))
+    denoted |= dict.fromkeys(DENOTE_ITSELF, itself)
+    if PROFESSION in denoted:
+        denoted |= dict.fromkeys(DENOTE_PROFESSION, denoted[PROFESSION])
     entity = flag(*lexicon.names, *lexicon.objects)
     word = np.vstack([codes, np.zeros(codes.shape[1])])
     return rows(
         stream,
         word=word,
-        relation=np.array([borne.get(word, 0 * itself) for word in words]),
+        relation=np.array([denoted.get(word, 0 * itself) for word in words]),
         bos=flag("BOS"),
         name=flag(*lexicon.names),
-        bears=flag(*borne),
+        bears=flag(*denoted),
         **{"is": flag("is")},
         end=flag("."),
         question=flag("?"),

@@ -2,28 +2,28 @@
 
     hop_k(x)_i = x_{find^k(i)},     find(i) = max{ j ≤ i : x_{j−1} = x_i },     ⊥ if there is none.
 
-One unique-hard attention head a layer.  Tokens stand at positions 1 … n behind a BOS at position 0,
-which stands for ⊥; positions have lattice points P_j, with the origin for BOS, and tokens have
+Each layer has one unique-hard attention head.  Tokens have positions 1 … n, after a BOS at position
+0, which represents ⊥; positions have lattice points P_j, with the origin for BOS, and tokens have
 codes b(x).
 
 Layer 1, whose mask is strictly causal (a token attends to those before it, not to itself): query
-b(x_i), key b(x_p), and the latest match wins, by scores M⟨b(x_i), b(x_p)⟩ + p as in `induction.py`.
-That p is find(i) − 1, so its value is the point of the position after itself:
+b(x_i), key b(x_p), and the latest match has the largest score, by M⟨b(x_i), b(x_p)⟩ + p as in
+`induction.py`.  That p is find(i) − 1, so its value is the point of the position after itself:
 `pointer` = P_{find(i)}, or P_0 from BOS if there is no match.
 
 Layer 2 + m, m = 0, 1, …, ⌊log₂k⌋: token i looks up the position j of its `pointer`, find^{2^m}(i)
-(`tokens/positions.py`), and takes from there
+(`tokens/positions.py`), and receives from there
 
     pointer_j − P_j   added to `pointer`, which was P_j: it becomes pointer_j, of find^{2^{m+1}}(i)
     answer_j          to replace `answer`, if bit m of k is set
 
-where `answer` is the code of hop_{k mod 2^m}, to begin with the token's own.  With
-hop_{2^m + low}(i) = hop_low(find^{2^m}(i)) it becomes that of hop_{k mod 2^{m+1}}.  The answer is
-written once for the lowest set bit; at every further one it goes to `fetched` first, and a linear
-MLP moves it.  BOS points to itself and its answer is 0, so ⊥ stays ⊥.
+where `answer` is the code of hop_{k mod 2^m}, initially the token's own.  With
+hop_{2^m + low}(i) = hop_low(find^{2^m}(i)) it becomes that of hop_{k mod 2^{m+1}}.  For the lowest
+set bit the answer is written once; for every further one it is written to `fetched` first, and a
+linear MLP moves it.  BOS points to itself and its answer is 0, so ⊥ stays ⊥.
 
-So that softmax at a fixed sharpness follows the pointers at every n, the weights grow: scores are
-up to max(r, 2)(n + 2), Θ(n), times c = Θ(log n + log k) in all layers but the last.
+For softmax at a fixed sharpness to follow the pointers at every n, the weights grow: scores are up
+to max(r, 2)(n + 2), Θ(n), times c = Θ(log n + log k) in all layers but the last.
 
 Why a strictly causal mask.  Under the causal mask that includes the token itself, every token is
 its own latest match, so the pointer takes one layer more (previous token, then match) and the
@@ -34,7 +34,8 @@ that is not a power of two is open here.
 lower-triangular Γ has Γ_ij = 0 for i ≥ j), with one head, constant width and O(log n) bits, where
 queries, keys, values and the output may be any functions of token and position; these weights are
 linear.  Its proof (Appendix D.1, arXiv version 1) takes a layer for the previous token and one for
-find, and then layer ℓ + 1 looks up find^{2^{ℓ−2}}(i) and reads there, if bit ℓ − 1 of k is set,
+find, and then layer ℓ + 1 looks up find^{2^{ℓ−2}}(i) and takes from there, if bit ℓ − 1 of k is
+set,
 
     find^{k:ℓ−2}(find^{2^{ℓ−2}}(i)),   which is to be find^{k:ℓ−1}(i),   k:ℓ = k mod 2^{ℓ+1}.
 
@@ -71,17 +72,18 @@ def hop(
     k: Annotated[Count, Within(below=LARGEST)],
     vocabulary_size: Count,
     max_length: Count,
+    *,
     sharpness: Positive | None = None,
 ) -> Transformer:
-    """The token that k hops lead to, at every position; −1 (⊥) where a hop finds no match.
+    """Outputs the token that k hops lead to, at every position; −1 (⊥) if a hop finds no match.
 
     ⌊log₂k⌋ + 2 layers, one head each, width 2r + 8 with r = ⌈log₂V⌉ (3r + 8 if k is not a power of
-    two), whatever k and the length.  The first layer's mask is strictly causal, the others causal.
+    two), for all k and lengths.  The first layer's mask is strictly causal, the others are causal.
 
     k = 1 is the induction head of the latest match; tokens are 0 … V − 1, and sequences have at
     most n = max_length of them.  With a `sharpness` β the heads are softmax heads.
 
-    Raises ValueError for a sharpness too small for n.
+    Raises ValueError if the sharpness is too small for n.
     """
     V, n = sizes(vocabulary_size, max_length)
     codes, points, here = binary_codes(V), lattice(n + 1), np.arange(n + 1)
@@ -110,7 +112,7 @@ def hop(
         stream=stream,
         stages=_stages(k, codes, points),
         at_most={"pointer": reach, **dict.fromkeys(["answer", *fetched], 1.0)},
-        source="[Sanford2024]; proved in constructions/retrieval/hop.py",
+        source="[Sanford2024, Theorem 4.2]",
     ).sharpened(sharpness)
 
 
@@ -127,17 +129,17 @@ def _stages(k: int, codes: np.ndarray, points: np.ndarray) -> tuple[Stage, ...]:
 
 
 def _found(points: np.ndarray, hops: int, tokens: np.ndarray) -> np.ndarray:
-    """The point of the position to which the hops lead; ⊥ is at BOS."""
+    """The point of the position that the hops lead to; for ⊥ that of BOS."""
     return points[hop_positions(tokens, hops) + 1]
 
 
 def _hopped(codes: np.ndarray, hops: int, tokens: np.ndarray) -> np.ndarray:
-    """The code of the token to which the hops lead."""
+    """The code of the token that the hops lead to."""
     return codes[definition(tokens, hops)]
 
 
 def _jump(stream: Stream, k: int, m: int, c: float) -> Block:
-    """Layer 2 + m: from the pointed-to position, its pointer and, if bit m is set, its answer."""
+    """Layer 2 + m: the pointer at the position pointed to and, if bit m is set, its answer."""
     code, place, pointer, answer = map(stream.read, ("code", "place", "pointer", "answer"))
     taken, moves = {}, list[Move]()
     if m < k.bit_length() - 1:

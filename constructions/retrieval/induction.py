@@ -1,11 +1,10 @@
-"""The two-layer induction head [Olsson2022]: what came after this token the last time.
+"""The two-layer induction head [Olsson2022]: the token after the latest copy of the current one.
 
-Two layers of one unique-hard attention head each, without MLP.  Tokens stand at positions 1 … n
-behind a BOS at position 0, and have codes b(x) ∈ {±1}^r with ⟨b(x), b(x)⟩ = r and ⟨b(x), b(x')⟩ ≤ r
-− 2.
+Two layers of one unique-hard attention head each, without MLP.  Tokens have positions 1 … n, after
+a BOS at position 0, and codes b(x) ∈ {±1}^r with ⟨b(x), b(x)⟩ = r and ⟨b(x), b(x')⟩ ≤ r − 2.
 
 Layer 1, previous token.  Token i looks up the position before it (`tokens/positions.py`) and writes
-b(x_{i−1}) into `previous`.  BOS has the code 0, so position 1 writes 0.
+b(x_{i−1}) to `previous`.  BOS has the code 0, so position 1 writes 0.
 
 Layer 2, match.  The query of token i is its code, the key of position j is `previous`:
 
@@ -16,15 +15,15 @@ where rank_j = j (latest match) or n + 1 − j (first match), and BOS has the sc
     no match       ≤ M(r − 2) + n ≤ M·r − 1:   at least 1 below BOS
     position 1     rank₁ ≤ n ≤ M·r − 1, since its `previous` is 0:   the same
 All scores are integers, and within matches, and within tokens whose codes differ in equally many
-bits, they are distinct, so at most 4m positions lie m below the right one.  The value, the code of
-x_j, or 0 at BOS, is written to `answer`.  Logits are ⟨answer, b(v)⟩, and r/2 for ⊥.
+bits, they are distinct, so at most 4m positions have a score m below the largest.  The value, the
+code of x_j, or 0 at BOS, is written to `answer`.  Logits are ⟨answer, b(v)⟩, and r/2 for ⊥.
 
-So softmax at a fixed inverse temperature attends to the right position at every n, because the
-scores grow: to M·r + rank₀ ≤ max(r, 2)(n + 2) in layer 2, and in layer 1 to c times the squares of
-a lattice, Θ(n), with c = `sharpening(M·r)` = Θ(log n).
+Softmax at a fixed inverse temperature attends to the right position at every n, because the scores
+grow: to M·r + rank₀ ≤ max(r, 2)(n + 2) in layer 2, and in layer 1 to c times the squares of a
+lattice, Θ(n), with c = `sharpening(M·r)` = Θ(log n).
 
-Copying itself when there is no match costs nothing: read 2·answer + code instead, whose signs are
-those of `answer` unless it is 0.
+To output the current token if there is no match, the unembedding reads 2·answer + code instead,
+whose signs are those of `answer` unless it is 0.
 """
 
 from __future__ import annotations
@@ -52,14 +51,15 @@ def induction_heads(
     max_length: Count,
     match: Match = "latest",
     no_match: NoMatch = "bottom",
+    *,
     sharpness: Positive | None = None,
 ) -> Transformer:
-    """The token after the earlier occurrence of the current one, at every position.
+    """Outputs the token after an earlier occurrence of the current one, at every position.
 
     `induction_heads(V, n)(tokens)` is x_j with j = max{ j ≤ i : x_{j−1} = x_i }, the *latest* match
-    (match "first": min), or −1 for ⊥ if there is none (no_match "self": x_i).  Match "mean"
-    averages over all matches, a *statistical* induction head [Edelman2024]: logits are the
-    frequencies of the next token, the answer is the most frequent one.
+    (match "first": min), or −1 for ⊥ if there is none (no_match "self": x_i).  With match "mean"
+    it is a *statistical* induction head [Edelman2024], which averages over all matches: logits are
+    the frequencies of the next token, the answer is the most frequent one.
 
     Two layers of one head; width 3r + 6 with r = ⌈log₂V⌉ for "latest" and "first", 2r + 2V + 8 for
     "mean", whose output is a distribution over V tokens.
@@ -67,12 +67,12 @@ def induction_heads(
     Tokens are 0 … V − 1, and sequences have at most n = max_length of them.  With a
     `sharpness` β the heads are softmax heads.
 
-    Raises ValueError for a sharpness too small for n.
+    Raises ValueError if the sharpness is too small for n.
     """
     V, n = sizes(vocabulary_size, max_length)
     if match == "mean":
         # The bigram without smoothing averages over all matches.
-        mean = ngram_model(V, 2, n, 0, copies_itself=no_match == "self")
+        mean = ngram_model(V, n, 2, 0, copies_itself=no_match == "self")
         return mean.sharpened(sharpness)
 
     codes, points, here = binary_codes(V), lattice(n + 1), np.arange(n + 1)
@@ -88,13 +88,13 @@ def induction_heads(
     ranks = np.where(here == 0, M * r, here if match == "latest" else n + 1 - here)
     bottom = no_match == "bottom"
     if bottom:
-        said, margin = decode(stream, answer, codes, bottom=r / 2), min(r / 2, 2.0)
+        logits, margin = decode(stream, answer, codes, bottom=r / 2), min(r / 2, 2.0)
     else:
-        said, margin = decode(stream, 2 * answer + code, codes), 2.0
+        logits, margin = decode(stream, 2 * answer + code, codes), 2.0
     return Transformer(
         Embed(rows(stream, code=with_none)),
         [block(stream, [head], normalise="hardmax", mask="causal") for head in heads],
-        said,
+        logits,
         pos_embed=positions(stream, points, before=points[(here - 1).clip(0)], rank=ranks),
         interface=Tokens(V, n, prefix=(V,), margin=margin, bottom=bottom),
         stream=stream,
@@ -102,10 +102,10 @@ def induction_heads(
             Stage(1, "previous", partial(code_before, codes, 1)),
             Stage(2, "answer", partial(_answered, with_none, match)),
         ),
-        source="[Olsson2022]; proved in constructions/retrieval/induction.py",
+        source="[Olsson2022]",
     ).sharpened(sharpness)
 
 
 def _answered(codes: np.ndarray, match: Match, tokens: np.ndarray) -> np.ndarray:
-    """The code of the token after the match; ⊥, the last of the codes, has none."""
+    """The code of the token after the match; for ⊥ the last code, 0."""
     return codes[induction(tokens, match)]

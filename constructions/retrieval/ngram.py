@@ -1,10 +1,10 @@
-"""In-context n-grams: the frequencies of what followed this context before, smoothed or not.
+"""In-context n-grams: frequencies of the tokens that followed the context, smoothed or not.
 
-The order counts the predicted token: order 1 is the unigram, order 2 the bigram, whose head is a
+The order includes the predicted token: order 1 is the unigram, order 2 the bigram, whose head is a
 *statistical* induction head [Edelman2024].  The context of token i is x_{i−order+2} … x_i.
 
 Layer 1 (for order ≥ 2): order − 1 heads; head s looks up the position s places before
-(`tokens/positions.py`) and writes its code into `previous_s` (from before the start: 0).
+(`tokens/positions.py`) and writes its code to `previous_s` (0 before the start).
 
 Layer 2: one average-hard head; the query of token i is the codes of its context, the key of
 position j those of the context before it, with scores 2·Σ_s ⟨b(x_{i−s}), b(x_{j−1−s})⟩, and the
@@ -12,12 +12,12 @@ value is the token x_j, one-hot:
 
     match     2r(order − 1)
     other     at most 2r(order − 1) − 4 if a token differs, and at most 2r(order − 2) if one is
-              missing, because the context would begin before the sequence
+              missing because the context would begin before the sequence
 
 Under softmax the inverse temperature grows like ln n, and the scores of layer 1 are Θ(n).
 
 Average-hard attention divides the weight equally among the matches, so its output is the vector of
-their frequencies.  The tokens in front of the sequence decide the rest.
+their frequencies.  The tokens in front of the sequence determine the smoothing.
   pseudo_counts = α ≥ 1   α virtual observations of each symbol, which match every context: their
                           score is 2r(order − 1), at least min(4, 2r) above all others.  The average
                           is (count + α)/(total + αV): add-α smoothing, the Bayes predictor for
@@ -49,34 +49,35 @@ from theory.retrieval import ngram
 @construction
 def in_context_ngram(
     vocabulary_size: Count,
+    max_length: Count,
     order: Count,
-    max_length: Count = 1024,
     pseudo_counts: Steps = 1,
+    *,
     sharpness: Positive | None = None,
 ) -> Transformer:
-    """Conditional frequencies of the next token given the last order − 1 tokens, at every position.
+    """Outputs the frequencies of the next token given the last order − 1 tokens, at every position.
 
-    `in_context_ngram(V, order, n).logits(tokens)` (…, T, V) is (count + α)/(total + αV) with α =
-    pseudo_counts, counted over the sequence so far; the answer is the most frequent token, the
-    smallest one if several are.  With α = 0 there is one column more, which is 1 where the context
-    has not occurred, and the answer there is −1.
+    `in_context_ngram(V, n, order).logits(tokens)` (…, T, V) is (count + α)/(total + αV) with
+    α = pseudo_counts, counted over the sequence so far; the answer is the most frequent token, the
+    smallest one in a tie.  With α = 0 there is one more column, which is 1 where the context has
+    not occurred, and the answer there is −1.
 
-    Two layers with order − 1 heads and one; width order·r + 2V + 2·order + 4 with r = ⌈log₂V⌉ (1 if
-    V = 1).  Order 1 takes the second layer alone, of width 2V + 3.
+    Two layers, of order − 1 heads and of one; width order·r + 2V + 2·order + 4 with r = ⌈log₂V⌉ (1
+    if V = 1).  Order 1 is the second layer alone, of width 2V + 3.
 
-    Raises ValueError for a sharpness too small for n.
+    Raises ValueError if the sharpness is too small for n.
     """
     V, n = sizes(vocabulary_size, max_length)
     alpha = pseudo_counts
-    rows_fit(n + alpha * V + order * order)  # heads as many as registers, `order` of them
-    return ngram_model(V, order, n, alpha).sharpened(sharpness)
+    rows_fit(n + alpha * V + order * order)  # `order` registers, and about as many heads
+    return ngram_model(V, n, order, alpha).sharpened(sharpness)
 
 
-def ngram_model(V: int, order: int, n: int, alpha: int, copies_itself: bool = False) -> Transformer:
-    """The weights, from checked numbers.
+def ngram_model(V: int, n: int, order: int, alpha: int, copies_itself: bool = False) -> Transformer:
+    """The model for checked arguments.
 
-    Where a token `copies_itself`, the weight that BOS gets is given to the current token x_i, by V
-    ReLUs relu(⊥ + [v = x_i] − 1), each of which is that weight if v = x_i and 0 otherwise.
+    If `copies_itself`, the attention weight of BOS counts for the current token x_i, by V ReLUs
+    relu(⊥ + [v = x_i] − 1), each of which is that weight if v = x_i and 0 otherwise.
     """
     codes, in_front = binary_codes(V), alpha * V or 1
     r, last = codes.shape[1], min(order, 2)
@@ -109,12 +110,12 @@ def ngram_model(V: int, order: int, n: int, alpha: int, copies_itself: bool = Fa
             Stage(last, "none", partial(_is_new, V, order, alpha)),
         ),
         at_most={"counts": 1.0},
-        source="[Edelman2024]; proved in constructions/retrieval/ngram.py",
+        source="[Edelman2024]",
     )
 
 
 def _embedding(stream: Stream, codes: np.ndarray, alpha: int, match: int) -> Embed:
-    """The rows of the tokens, and of what stands in front: α of each symbol, or BOS."""
+    """The rows of the tokens, and of those in front of them: α of each symbol, or BOS."""
     symbols = np.eye(len(codes))
     own = {"symbol": symbols} | ({"code": codes} if "code" in stream else {})
     observed = {"symbol": np.tile(symbols, (alpha, 1)), "sink": np.full(alpha * len(codes), match)}
@@ -125,7 +126,7 @@ def _embedding(stream: Stream, codes: np.ndarray, alpha: int, match: int) -> Emb
 def _counts(
     stream: Stream, context: list[str], before: list[str], gap: Margin, copies_itself: bool
 ) -> Block:
-    """Layer 2: the token's context asks, the contexts before tokens answer."""
+    """Layer 2: the query is the token's context, the key of a token is the context before it."""
     none, symbol = stream.read("none"), stream.read("symbol")
     head = Head(
         (*(2 * stream.read(name) for name in context), one),
@@ -140,11 +141,11 @@ def _counts(
 
 
 def _frequencies(V: int, order: int, alpha: int, itself: bool, tokens: np.ndarray) -> np.ndarray:
-    """The frequencies of what followed the context; of a new one the token itself, if it copies."""
+    """The frequencies after the context; for a new context those of x_i alone, if `itself`."""
     found = ngram(tokens, V, order, float(alpha))
     return found + _is_new(V, order, alpha, tokens) * np.eye(V)[tokens] if itself else found
 
 
 def _is_new(V: int, order: int, alpha: int, tokens: np.ndarray) -> np.ndarray:
-    """1 where nothing has followed the context, and nothing is virtually observed."""
+    """1 where the context is new and there are no virtual observations, 0 elsewhere."""
     return ngram(tokens, V, order, float(alpha)).sum(-1, keepdims=True) == 0

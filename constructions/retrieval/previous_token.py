@@ -3,8 +3,8 @@
 The query of token i is the lattice point P_{i−1} of the position before it, the key of position j
 is (P_j, |P_j|²), and the score 2⟨P_{i−1}, P_j⟩ − |P_j|² is largest at j = i − 1, by at least 1
 (`tokens/positions.py`); the value is the code of the token there.  The first token attends to BOS,
-whose code is 0, and its output is ⊥.  The inverse temperature that softmax needs does not depend on
-n, but the scores are Θ(n).
+whose code is 0, and its output is ⊥.  The inverse temperature that softmax requires does not depend
+on n, but the scores are Θ(n).
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ from theory.kinds import Count, Positive
 
 @construction
 def previous_token(
-    vocabulary_size: Count, max_length: Count, sharpness: Positive | None = None
+    vocabulary_size: Count, max_length: Count, *, sharpness: Positive | None = None
 ) -> Transformer:
-    """The token before the current one, at every position; −1 (⊥) at the first.
+    """Outputs the token before the current one, at every position; −1 (⊥) at the first.
 
-    One layer, one head, width 2r + 5 with r = ⌈log₂V⌉.  Raises ValueError for a sharpness at which
-    answers could be wrong.
+    One layer, one head, width 2r + 5 with r = ⌈log₂V⌉.
+
+    Raises ValueError if the sharpness is too small.
     """
     V, n = sizes(vocabulary_size, max_length)
     codes, points, here = binary_codes(V), lattice(n + 1), np.arange(n + 1)
@@ -44,12 +45,12 @@ def previous_token(
         interface=Tokens(V, n, prefix=(V,), margin=min(r / 2, 2.0), bottom=True),
         stream=stream,
         stages=(Stage(1, "answer", partial(code_before, codes, 1)),),
-        source="[Elhage2021]; proved in constructions/retrieval/previous_token.py",
+        source="[Elhage2021]",
     ).sharpened(sharpness)
 
 
 def code_before(codes: np.ndarray, steps: int, tokens: np.ndarray) -> np.ndarray:
-    """The code of the token so many positions before each, (…, T, r); 0 where there is none."""
+    """The code of the token `steps` positions before each, (…, T, r); 0 if there is none."""
     found = np.zeros((*tokens.shape, codes.shape[1]))
     found[..., steps:, :] = codes[tokens[..., : max(tokens.shape[-1] - steps, 0)]]
     return found

@@ -1,9 +1,9 @@
-r"""The skip-gram head [Elhage2021]: a table scores which earlier tokens each token attends to.
+r"""The skip-gram head [Elhage2021]: a table of attention scores for pairs of tokens.
 
-`\right` attends to `\left`, however far before it: the query of token v is row v of a V × V table,
-the key of token w is one-hot, and so is its value; their score is the entry table[v, w].
-Average-hard attention is uniform over the positions of largest score, so that the mean of the
-values there is the vector of relative frequencies.
+The query of token v is row v of a V × V table, the key and the value of token w are one-hot, so the
+score is the entry table[v, w].  Example: `\right` attends to `\left` at any distance before it.
+Average-hard attention is uniform over the positions of largest score, so the mean of the values
+there is the vector of relative frequencies.
 """
 
 from __future__ import annotations
@@ -26,16 +26,15 @@ from theory.retrieval.attention_patterns import ScoreTable
 
 @construction
 def skip_gram(
-    table: ScoreTable, max_length: Count = 1024, sharpness: Positive | None = None
+    table: ScoreTable, max_length: Count, *, sharpness: Positive | None = None
 ) -> Transformer:
-    """The tokens, among the current one v and those before it, with the largest entry table[v, ·].
+    """Outputs the frequencies of the tokens so far with the largest score table[current token, ·].
 
-    `table` (V, V) holds finite scores.  Logits are the frequencies of the tokens that are attended
-    to (all of equal, largest score), the answer is the most frequent of them.
+    `table` (V, V) has finite entries.  The answer is the most frequent of these tokens.
 
-    One layer, one head, width 3V: a table of rank V needs V dimensions to compare in.
+    One layer, one head, width 3V: for a table of rank V queries and keys have V dimensions.
 
-    Raises ValueError for a sharpness too small.
+    Raises ValueError if the sharpness is too small.
     """
     V, n = sizes(len(table), max_length)
     stream = Stream(symbol=V, wanted=V, attended=V)
@@ -55,11 +54,11 @@ def skip_gram(
 
 def _smallest_gap(table: np.ndarray) -> float:
     """The smallest difference between distinct scores of one row."""
-    with np.errstate(over="ignore"):  # a gap above the largest float64 is as good as infinite
+    with np.errstate(over="ignore"):  # a gap above the largest float64 counts as infinite
         gaps = np.diff(np.sort(table, axis=1), axis=1)
     return float(gaps[gaps > 0].min(initial=np.inf))
 
 
 def _frequencies(table: np.ndarray, tokens: np.ndarray) -> np.ndarray:
-    """Of the symbols among the tokens that are attended to."""
+    """The frequencies of the symbols among the tokens attended to."""
     return definition(tokens, table)

@@ -238,7 +238,7 @@ def infinite(model: Transformer) -> Transformer:
         (lambda: normed(contains_aa(3), norm=UnitNorm()), 2, "threshold", "norm"),
         (lambda: normed(contains_aa(3), ln1=LayerNorm(6)), 2, "and-or", "norm"),
         (lambda: frequencies(contains_aa(3)), 2, "threshold", "frequencies"),
-        (lambda: skip_gram(np.eye(2)), 2, "threshold", "skip_gram"),
+        (lambda: skip_gram(np.eye(2), 1024), 2, "threshold", "skip_gram"),
         (lambda: infinite(contains_aa(3)), 2, "threshold", "weights"),
         (lambda: counted_parity(3), 3, "and-or", "score"),
     ],

@@ -40,7 +40,7 @@ HUGE = 10**12
         (lambda: hop(10**400, 2, 3), "k"),
         (lambda: induction_heads(5, 10**10), "1e+10 tokens and positions need 4.77e+03 GiB"),
         (lambda: induction_heads(2, HUGE, match="mean"), "GiB"),
-        (lambda: in_context_ngram(2, 10**6, 3, 0), "GiB"),
+        (lambda: in_context_ngram(2, 3, 10**6, 0), "GiB"),
     ],
 )
 def test_what_no_memory_holds_is_refused_at_once(call, needs, monkeypatch):

@@ -120,7 +120,7 @@ def facts_changed(**change):
         (lambda: log_probabilities(MODEL, [3]), "tokens"),
         (lambda: sample(MODEL, [3], 4, seed=0), "max_length"),
         # models without logits of the next token
-        (lambda: sample(in_context_ngram(3, 2, 8), [0], 2, seed=0), "logits"),
+        (lambda: sample(in_context_ngram(3, 8, 2), [0], 2, seed=0), "logits"),
         (lambda: log_probabilities(previous_token(3, 4), [0, 1]), "logits"),
         (lambda: sample(newton(2, 1, 0.5), [0], 2, seed=0), "logits"),
     ],

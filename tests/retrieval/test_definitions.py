@@ -65,7 +65,7 @@ def ngrams(order, alpha):
         return shares if alpha else with_bottom(shares)
 
     def build(V, n):
-        return in_context_ngram(V, order, n, alpha)
+        return in_context_ngram(V, n, order, alpha)
 
     return of_frequencies(build, batched, by_definition)
 

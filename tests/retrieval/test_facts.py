@@ -22,7 +22,7 @@ TALK = (
     "What is the profession of John's mother?"
 )
 LONGEST = 90
-MODEL = fact_lookup(max_length=LONGEST)
+MODEL = fact_lookup(LONGEST)
 SOFT = MODEL.sharpened(MODEL.least_sharpness() * 1.001)
 WORDS = {word: token for token, word in enumerate(DEFAULT.words)}
 # Few of each, so that chains, updates and missing facts are common.
@@ -66,9 +66,9 @@ def text_of(seed, most=10):
 
 
 def test_the_question_of_the_talk():
-    assert fact_lookup()(TALK) == "doctor"
-    model = fact_lookup()
-    assert fact_lookup(sharpness=model.least_sharpness() * 1.001)(TALK) == "doctor"
+    assert fact_lookup(256)(TALK) == "doctor"
+    model = fact_lookup(256)
+    assert fact_lookup(256, sharpness=model.least_sharpness() * 1.001)(TALK) == "doctor"
 
 
 def test_random_texts():
@@ -225,7 +225,7 @@ def test_a_text_of_a_thousand_words(dtype):
     ids=lambda lexicon: f"{len(lexicon.words)} words",
 )
 def test_other_lexicons(lexicon):
-    model = fact_lookup(lexicon, 65)
+    model = fact_lookup(65, lexicon)
     soft = model.sharpened(model.least_sharpness() * 1.001)
     names, found = lexicon.names[-2:], []
     for seed in range(25):
@@ -247,7 +247,7 @@ def test_size(words, r, q):
     lexicon = Lexicon(
         *(tuple(f"{k}{i}" for i in range(m)) for k, m in zip("NRO", words, strict=True))
     )
-    model = fact_lookup(lexicon)
+    model = fact_lookup(256, lexicon)
     assert model.n_layers == 4
     assert model.n_heads == 3
     assert model.d_model == 6 * r + 3 * q + 8

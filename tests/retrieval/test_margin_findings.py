@@ -101,7 +101,7 @@ def test_a_margin_that_claims_too_much_fails(layer):
 
 
 def test_ties_that_are_not_declared_fail():
-    model = skip_gram(np.array([[1.0, 1.0], [0.0, 1.0]]))
+    model = skip_gram(np.array([[1.0, 1.0], [0.0, 1.0]]), 1024)
     states_ = listed(model, model.embed.W_E[:, model.stream["wanted"]].numpy())
     assert gap_finding("", model, states_).verdict is Verdict.HOLDS
     declared(model, replace(model.blocks[0].margins[0], ties=False))
@@ -120,7 +120,7 @@ def test_shares_of_tied_tokens_are_as_even_as_the_bound_says(errors, sharpness, 
 
 def test_the_error_bound_counts_uneven_shares():
     """A head that averages over the matches, whose scores the softmax of layer 1 blurs."""
-    model = in_context_ngram(3, 2, 8, pseudo_counts=0)
+    model = in_context_ngram(3, 8, 2, pseudo_counts=0)
     shared = softmax_error(declared(model, Margin(0.5), None), 16.0)
     declared(model, None, replace(model.blocks[1].margins[0], ties=False))
     assert softmax_error(model, 16.0).logits < shared.logits < 1
@@ -167,7 +167,7 @@ def test_composition_must_declare_the_margin_of_its_logits():
             return model
 
         run = Run(quick=True, fault=declaring)
-        found = by_id(claim.findings(run, size=3, samples=4, texts=4))
+        found = by_id(claim.findings(run, n_points=3, samples=4, texts=4))
         assert found["tables/margin"].verdict is verdict
         assert found["facts/margin"].verdict is Verdict.HOLDS
 
@@ -204,7 +204,7 @@ def test_the_leak_of_one_layer_is_counted_in_the_next(side):
 
 
 def test_scores_that_float64_rounds_decide_nothing():
-    model = skip_gram(np.array([[1.0, 2.0], [0.1, 2.0**60]]))
+    model = skip_gram(np.array([[1.0, 2.0], [0.1, 2.0**60]]), 1024)
     table = model.embed.W_E[:, model.stream["wanted"]].numpy()
     found = gap_finding("", model, listed(model, table))
     assert (found.evidence, found.verdict) == ("float", Verdict.UNDECIDED)
@@ -224,7 +224,7 @@ def test_products_called_exact_are(a, b, power):
 def test_keys_that_should_tie_and_do_not_fail():
     """Two keys are as right as each other, and the better of them is found."""
     table = np.array([[2.0, 1.0, 0.0]] * 3)
-    model = declared(skip_gram(table), Margin(1.0, graded=False, ties=True))
+    model = declared(skip_gram(table, 1024), Margin(1.0, graded=False, ties=True))
     for right, verdict in (([0], Verdict.HOLDS), ([0, 1], Verdict.FAILS)):
         preference = np.full((3, 3), -np.inf)
         preference[:, right] = 0
@@ -237,7 +237,7 @@ def test_keys_that_should_tie_and_do_not_fail():
         (induction_heads(3, 8), "exact"),
         (induction_heads(3, 8).sharpened(16.0), "float"),
         (broad_average(3, 8), "float"),
-        (skip_gram(2.0**-60 + np.eye(2)), "float"),
+        (skip_gram(2.0**-60 + np.eye(2), 1024), "float"),
     ],
     ids=["hardmax", "softmax", "averages", "too many bits"],
 )
@@ -268,7 +268,7 @@ def test_at_most_four_tokens_may_be_one_gap_below(below, verdict):
     V = 1 + below
     table = np.ones((V, V))
     table[:, 0] = 2
-    model = declared(skip_gram(table), Margin(1.0))
+    model = declared(skip_gram(table, 1024), Margin(1.0))
     states_ = listed(model, np.where(table == 2, 0, -np.inf))
     assert gap_finding("", model, states_).verdict is verdict
     declared(model, Margin(1.0, graded=False))

@@ -92,7 +92,7 @@ def test_margins_of_grammatical_texts():
         "of Ben?"
     )
     tokens = LEXICON.tokens(text)
-    smallest = assert_margins_hold(fact_lookup(LEXICON, len(tokens)), np.array([tokens]))
+    smallest = assert_margins_hold(fact_lookup(len(tokens), LEXICON), np.array([tokens]))
     assert min(smallest) == 1
 
 

@@ -36,7 +36,7 @@ def sentence(text, build=induction_heads, **options):
 
 @pytest.fixture(scope="module")
 def lookup():
-    return fact_lookup()
+    return fact_lookup(256)
 
 
 def fact_story(lookup, text):
@@ -61,7 +61,7 @@ def test_the_talks_prompt(lookup):
 
 def test_a_missing_fact_is_the_news(lookup):
     *_, third, last = fact_story(lookup, "Jane is a teacher. Who is Jane's mother?")
-    assert third == "layer 3: object → found:  nothing, every token looks at BOS"
+    assert third == "layer 3: object → found:  nothing, every token attends to BOS"
     assert last.endswith("?(11) ← BOS: nothing answer: none (⊥)")
 
 
@@ -85,13 +85,13 @@ def test_averages_are_listed_with_their_weights():
 
 def test_virtual_observations_have_names():
     tokens, words = word_tokens("a b a")
-    assert labels(in_context_ngram(2, 2, 3), tokens, words)[:2] == ["prior:a", "prior:b"]
-    last = told(in_context_ngram(2, 2, 3, pseudo_counts=2), tokens, words)[-1]
+    assert labels(in_context_ngram(2, 3, 2), tokens, words)[:2] == ["prior:a", "prior:b"]
+    last = told(in_context_ngram(2, 3, 2, pseudo_counts=2), tokens, words)[-1]
     assert "a(3) ← 2/5 prior:a + 2/5 prior:b + 1/5 b(2)" in last
 
 
 def test_symbols_that_do_not_occur_are_numbers():
-    assert labels(in_context_ngram(3, 2, 3), [2, 0], ["c", "a"]) == [
+    assert labels(in_context_ngram(3, 3, 2), [2, 0], ["c", "a"]) == [
         *("prior:a", "prior:1", "prior:c"),
         *("c", "a"),
     ]

@@ -69,7 +69,7 @@ def smoothing_bound(n, size):
 def test_softmax_is_the_kernel_smoother(beta, m, n, d, seed):
     rng = np.random.default_rng(seed)
     x, y, q = whole(rng, 2, n, d), whole(rng, 2, n, size=9), whole(rng, m, 2, d)
-    found = nearest_neighbour(d, beta)(x, y, q).numpy()
+    found = nearest_neighbour(d, sharpness=beta)(x, y, q).numpy()
     bound = smoothing_bound(n, 9)
     assert bound < 1e-12 * 9 * n
     assert (abs(found - theory.kernel_smoother(x, y, q, beta)) <= bound).all()
@@ -81,7 +81,7 @@ def test_balls_enclose_the_kernel_smoother():
     x, y, queries = prompt(np.random.default_rng(0), 4, 2, 2)
     with Ball.precision(200):
         balls = predict(
-            nearest_neighbour(2, 1.5), Ball(), *(Ball_array(a) for a in (x, y, queries))
+            nearest_neighbour(2, sharpness=1.5), Ball(), *(Ball_array(a) for a in (x, y, queries))
         )
     floats = [np.array(a.tolist(), dtype=object).astype(float) for a in (x, y)]
     for q, ball in zip(queries, balls, strict=True):

@@ -13,7 +13,7 @@ from theory.retrieval import dirichlet_predictor_by_definition, markov_sequences
 @pytest.mark.parametrize("order", [1, 2, 3])
 def test_it_is_the_bayes_predictor(order, alpha):
     for row in markov_sequences(3, 14, 3, order, 1.0, seed=order):
-        predicted = in_context_ngram(3, order, 14, alpha).logits(row)
+        predicted = in_context_ngram(3, 14, order, alpha).logits(row)
         posterior = dirichlet_predictor_by_definition(row, 3, order, alpha)
         assert predicted.tolist() == [[float(p) for p in here] for here in posterior]
         assert {sum(here) for here in posterior} == {Fraction(1)}
@@ -21,18 +21,18 @@ def test_it_is_the_bayes_predictor(order, alpha):
 
 def test_without_smoothing_the_bigram_is_the_mean_induction_head():
     tokens = random_sequences(20, 30, 5, seed=0)
-    bigram, induction = in_context_ngram(5, 2, 30, 0), induction_heads(5, 30, "mean")
+    bigram, induction = in_context_ngram(5, 30, 2, 0), induction_heads(5, 30, "mean")
     assert torch.equal(bigram.logits(tokens), induction.logits(tokens))
 
 
 def test_an_order_beyond_the_length_predicts_nothing():
     tokens = random_sequences(3, 4, 3, seed=0)
-    assert (in_context_ngram(3, 9, 4, 0)(tokens) == -1).all()
-    prior = in_context_ngram(3, 9, 4, 2).logits(tokens)
+    assert (in_context_ngram(3, 4, 9, 0)(tokens) == -1).all()
+    prior = in_context_ngram(3, 4, 9, 2).logits(tokens)
     assert torch.equal(prior, torch.full_like(prior, 1 / 3))
 
 
 def test_many_pseudo_counts_flatten_the_frequencies():
     tokens = [0, 0, 0, 1]
-    shares = in_context_ngram(2, 1, 4, 200).logits(tokens)[-1]
+    shares = in_context_ngram(2, 4, 1, 200).logits(tokens)[-1]
     assert shares.tolist() == [203 / 404, 201 / 404]

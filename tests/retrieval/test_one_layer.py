@@ -49,37 +49,36 @@ def pairs_of(found):
 
 def test_index_is_induction():
     game = index_game(9)
-    assert (game.alice, game.known) == ((1, 3, 5, 7), 4)
-    for held in product((0, 1), repeat=4):
+    assert (game.alice, game.bits) == ((1, 3, 5, 7), 4)
+    for row in product((0, 1), repeat=4):
         for place in range(4):
-            prompt = game.ask(held, place)
+            prompt = game.prompt(row, place)
             assert len(prompt) == 9
-            assert [prompt[j] for j in game.alice] == list(held)
-            assert game.required(prompt) == induction_by_definition(prompt)[-1] == held[place]
-    assert game.written(game.ask([0, 1, 1, 0], 1)) == "b0a1b1b0a"
-    assert game.asked(game.ask([0, 1, 1, 0], 1)) == "bit 1 of 0x6"
+            assert [prompt[j] for j in game.alice] == list(row)
+            assert game.required(prompt) == induction_by_definition(prompt)[-1] == row[place]
+    assert game.text(game.prompt([0, 1, 1, 0], 1)) == "b0a1b1b0a"
+    assert game.question(game.prompt([0, 1, 1, 0], 1)) == "bit 1 of 0x6"
 
 
 def test_composition_prompts():
-    game = composition_game(np.random.default_rng(0), 5)
+    game = composition_game(5, seed=0)
     (u, v), *_ = game.choices
     assert u != v
     for f in ([4, 3, 2, 1, 0], [2, 2, 0, 1, 4]):
         for x in range(5):
-            prompt = game.ask(f, x)
+            prompt = game.prompt(f, x)
             assert prompt == [*f, 0, 1, 2, 3, 4, x, 5]
             assert game.required(prompt) == composition_by_definition(f, range(5), x) == f[x]
 
 
 @pytest.mark.parametrize("bits", [1, 48, 96])
-def test_the_size_from_which_a_bound_says_something(bits):
-    n = int(index_game(5).enough(bits).removeprefix("n = "))
+def test_the_least_size_at_which_a_bound_is_not_vacuous(bits):
+    n = int(index_game(5).least_size(bits).removeprefix("n = "))
     assert n % 2 == 1
-    assert index_game(n).known > bits >= index_game(n - 2).known
-    rng = np.random.default_rng(0)
-    s = int(composition_game(rng, 4).enough(bits).removeprefix("s = "))
-    smaller = 0 if s == 2 else composition_game(rng, s - 1).known
-    assert composition_game(rng, s).known > bits >= smaller
+    assert index_game(n).bits > bits >= index_game(n - 2).bits
+    s = int(composition_game(4, seed=0).least_size(bits).removeprefix("s = "))
+    smaller = 0 if s == 2 else composition_game(s - 1, seed=0).bits
+    assert composition_game(s, seed=0).bits > bits >= smaller
 
 
 @pytest.mark.parametrize(
@@ -90,24 +89,25 @@ def test_the_size_from_which_a_bound_says_something(bits):
 def test_no_one_layer_construction_answers_all_prompts(model):
     """And the two prompts that are exhibited are among those that show it."""
     game = index_game(9)
-    asked = [(held, t) for held in product((0, 1), repeat=4) for t in range(4)]
-    every = [game.ask(*question) for question in asked]
+    every = [game.prompt(row, t) for row in product((0, 1), repeat=4) for t in range(4)]
     answers = model(every)[:, -1].tolist()
     wrong = {tuple(p) for p, a in zip(every, answers, strict=True) if a != game.required(p)}
     assert wrong
     split = Split(model, 9, game.alice, every[0][-1])
-    one, two = collision(
-        split, game.choices, lambda held: game.ask(held, 0), np.random.default_rng(0), ()
-    )
+    one, two = collision(split, game.choices, lambda row: game.prompt(row, 0), 0, ())
     place = next(t for t in range(4) if one[t] != two[t])
-    assert {tuple(game.ask(held, place)) for held in (one, two)} & wrong
+    assert {tuple(game.prompt(row, place)) for row in (one, two)} & wrong
 
 
 # The claim
 
 
 @pytest.mark.parametrize(
-    "options", [{"n": 5, "heads": 2}, pytest.param({"n": 35, "heads": 3}, marks=pytest.mark.slow)]
+    "options",
+    [
+        {"n_tokens": 5, "n_heads": 2},
+        pytest.param({"n_tokens": 35, "n_heads": 3}, marks=pytest.mark.slow),
+    ],
 )
 def test_it_holds_at_other_sizes(options):
     assert one_layer.verdict(Run(quick=True, seed=3), **options) is Verdict.HOLDS
@@ -155,8 +155,8 @@ def test_where_the_bound_says_nothing_nothing_holds_for_it(found):
     words = found["induction/random/reduction"].words
     assert all(number in words for number in ("32 bits", "96 ≥ 64", "n = 195"))
     run, s = Run(), 4
-    model = random_layer(run.rng, s + 1, 2 * s + 2, 1, mlp=True)
-    game = composition_game(run.rng, s)
+    model = random_layer(s + 1, 2 * s + 2, 1, True, run.rng)
+    game = composition_game(s, run.rng)
     (reduction,) = judged(run, game, "random", model, ["float16"], [])
     assert all(number in reduction.words for number in ("16 bits", "48 ≥ 8", "s = 13"))
 
@@ -186,7 +186,7 @@ def test_a_model_that_does_not_err_is_not_shown_to(monkeypatch):
 
 
 def test_layers_that_see_the_stream_through_a_norm_are_refused():
-    model = random_layer(np.random.default_rng(0), 4, 9, 1, mlp=True)
+    model = random_layer(4, 9, 1, mlp=True, seed=0)
     model.blocks[0].ln1 = LayerNorm(model.d_model)
     with rejects("layer norm"):
         Split(model, 9, (1, 3), 2)
@@ -209,7 +209,7 @@ def test_without_a_pair_nothing_is_shown(monkeypatch):
     monkeypatch.setattr(module, "collision", lambda *_: None)
     run, game = Run(quick=True), index_game(129)
     for model, precision in (
-        (random_layer(run.rng, 4, 129, 1, mlp=False), "bfloat16"),
+        (random_layer(4, 129, 1, False, run.rng), "bfloat16"),
         (broad_average(4, 129), None),
     ):
         *_, errs = judged(run, game, "model", model, [precision], [])
@@ -221,5 +221,5 @@ def test_without_a_pair_nothing_is_shown(monkeypatch):
 
 
 def test_an_even_length():
-    with rejects("n", "128"):
-        findings(one_layer, n=128)
+    with rejects("n_tokens", "128"):
+        findings(one_layer, n_tokens=128)

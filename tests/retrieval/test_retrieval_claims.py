@@ -26,11 +26,11 @@ from verify.selftest.tensor_mutations import TensorFault
 )
 def test_claims_hold_at_the_smallest_sizes(claim, sizes):
     n, vocabulary = sizes
-    assert not_holding(claim, n=n, vocabulary=vocabulary, samples=4) == {}
+    assert not_holding(claim, max_length=n, vocabulary_size=vocabulary, samples=4) == {}
 
 
 def test_tables_of_one_entry():
-    assert not_holding(composition, size=1, samples=2, texts=2) == {}
+    assert not_holding(composition, n_points=1, samples=2, texts=2) == {}
 
 
 def failures(claim, kind, **options):
@@ -42,7 +42,7 @@ def failures(claim, kind, **options):
 
 
 def test_a_failing_claim_shows_the_sequence_the_answers_and_the_register():
-    found = failures(induction, "wrong sign", match="latest", n=9, vocabulary=3)
+    found = failures(induction, "wrong sign", match="latest", max_length=9, vocabulary_size=3)
     detail = next(iter(found.values())).detail
     assert all(word in detail for word in ("answer", "by definition", "layer 2"))
 

@@ -31,11 +31,11 @@ MODELS = {
     "skip-gram": lambda V, n, **beta: skip_gram(
         np.kron(np.eye(-(-V // 3)), TABLE)[:V, :V], n, **beta
     ),
-    "unigram": lambda V, n, **beta: in_context_ngram(V, 1, n, 0, **beta),
-    "bigram": lambda V, n, **beta: in_context_ngram(V, 2, n, 1, **beta),
-    "trigram": lambda V, n, **beta: in_context_ngram(V, 3, n, 0, **beta),
+    "unigram": lambda V, n, **beta: in_context_ngram(V, n, 1, 0, **beta),
+    "bigram": lambda V, n, **beta: in_context_ngram(V, n, 2, 1, **beta),
+    "trigram": lambda V, n, **beta: in_context_ngram(V, n, 3, 0, **beta),
     "composition": lambda V, n, **beta: composition((n - 1) // 2, **beta),
-    "facts": lambda V, n, **beta: fact_lookup(LEXICON, n, **beta),
+    "facts": lambda V, n, **beta: fact_lookup(n, LEXICON, **beta),
 }
 
 

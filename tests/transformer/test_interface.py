@@ -24,7 +24,7 @@ CALLS = {
     "nearest": (built.nearest_neighbour(3), (X, Y, Q)),
     "induction": (built.induction_heads(4, 9), ([1, 2, 1],)),
     "composition": (built.composition(2), ([1, 0, 0, 1, 1],)),
-    "facts": (built.fact_lookup(), (TEXT,)),
+    "facts": (built.fact_lookup(256), (TEXT,)),
     "modern": (built.modern_hopfield_update(PATTERNS * 1.0, 2.0), (STATES * 0.5,)),
     "classical": (built.hopfield_update(np.ones((3, 3)) - np.eye(3)), (STATES,)),
     "hebbian": (built.hebbian_attention(PATTERNS), (STATES,)),

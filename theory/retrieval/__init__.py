@@ -1,20 +1,25 @@
 """Retrieval in context: the tasks of induction heads, k-hop and composition, and their theorems.
 
-Tokens are integer arrays (…, T) with entries ≥ 0, positions count from 0, and an answer −1 is ⊥:
-there is none. Every task comes twice: batched, and `…_by_definition` for one sequence, which does
-what the formula says and no more.
+Tokens are integer arrays (…, T) with entries ≥ 0, positions count from 0, and the answer −1 stands
+for ⊥ (no answer). Every task has two implementations: a batched one, and `…_by_definition`, which
+evaluates the formula for one sequence.
 
-    induction          find, and the token after an earlier occurrence of the current one
+    induction          the token after an earlier occurrence of the current one
     hop                the same, k times
-    ngram              what followed the current context so far; the Bayes predictor
+    ngram              counts of what has followed the current context; the Bayes predictor
     nearest_neighbour  nearest neighbours, and the kernel smoother that tends to them
     composition        g(f(x)) for tables in the prompt
     attention_patterns single heads: previous token, average so far, skip-gram
     facts              facts and questions in English
-    sequences          sequences to try all this on: random, Markov, adversarial, all
-    depth              layers and sizes that the theorems state
-    communication      induction and composition as games of two players
+    depth              numbers of layers and sizes that the theorems state
+    communication      induction and composition as communication games of two players
     collisions         choices with equal messages
+
+Test sequences (random, Markov, adversarial, all) are those of `theory.sequences`.
+
+`composition`, `hop`, `nearest_neighbour`, `previous_token` and `skip_gram` are algorithms here and
+models in `constructions.retrieval`. Use one of the two modules by its name
+(`from theory import retrieval`), since a second star import replaces the first one's names.
 """
 
 from theory.retrieval.attention_patterns import (

@@ -1,4 +1,4 @@
-"""What single heads compute: the previous token, the average so far, a skip-gram.
+"""The functions of single heads: the previous token, the average so far, a skip-gram.
 
 Shape glossary: `…` leading dimensions, `T` positions, `V` the size of the vocabulary.
 """
@@ -46,7 +46,7 @@ def previous_token_by_definition(tokens: OneSequence) -> list[int]:
 
 
 def _counts(tokens: np.ndarray, vocabulary_size: int) -> np.ndarray:
-    """How often each symbol stands at or before each position (…, T, V)."""
+    """The number of occurrences of each symbol at or before each position (…, T, V)."""
     cells = tokens.size * vocabulary_size
     fits_in_memory("the counts of all symbols", 24 * cells, "give fewer symbols or tokens")
     return np.cumsum(tokens[..., None] == np.arange(vocabulary_size), axis=-2, dtype=np.int64)
@@ -56,8 +56,8 @@ def _counts(tokens: np.ndarray, vocabulary_size: int) -> np.ndarray:
 def token_frequencies(tokens: VocabularyTokens, vocabulary_size: Count) -> np.ndarray:
     """#{ j ≤ i : tokens[j] = v } / (i + 1), (…, T, V): the average so far of the one-hot tokens.
 
-    What a head with W_Q = W_K = 0 computes. tokens (…, T), integers from 0 to V − 1. Every entry is
-    the float64 nearest to the fraction. Raises `ValueError` for counts beyond the memory.
+    A head with W_Q = W_K = 0 computes this. tokens (…, T), integers from 0 to V − 1. Every entry is
+    the float64 nearest to the fraction. Raises `ValueError` if the counts do not fit into memory.
     """
     return _counts(tokens, vocabulary_size) / np.arange(1, tokens.shape[-1] + 1)[:, None]
 
@@ -76,12 +76,12 @@ def token_frequencies_by_definition(
 
 @checked
 def skip_gram(tokens: Annotated[Tokens, Within(below="V")], table: ScoreTable) -> np.ndarray:
-    r"""The tokens that a head attends to, with the score table[query token, key token], (…, T, V).
+    r"""Frequencies of the tokens attended to with scores table[query token, key token], (…, T, V).
 
-    At position i average-hard attention is uniform over { j ≤ i : table[tokens[i], tokens[j]] is
-    the largest of all j ≤ i }; the result is the relative frequency of each symbol v there. With a
-    large table["\right", "\left"] and zeros elsewhere, "\right" looks back for "\left", over any
-    distance [Elhage2021]. Softmax attention tends to this as its scores are scaled up.
+    At position i average-hard attention is uniform over the positions j ≤ i at which
+    table[tokens[i], tokens[j]] is maximal; the result is the relative frequency of each symbol v
+    there. With a large table["\right", "\left"] and zeros elsewhere, "\right" attends to "\left" at
+    any distance [Elhage2021]. Softmax attention tends to this as its scores are scaled up.
 
     tokens (…, T), integers from 0 to V − 1; table (V, V), finite.
     """

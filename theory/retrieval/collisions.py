@@ -1,7 +1,7 @@
-"""Two choices of one symbol at each place whose messages are equal, or close.
+"""Searches for two strings whose messages are equal or close.
 
-At each of B places one of two symbols is chosen, by a bit.  With more choices than messages two of
-them have the same one; these are searches for such a pair.
+A bit chooses one of two symbols at each of B positions.  If there are more choices than messages,
+two choices have the same message by the pigeonhole principle; the functions search for such a pair.
 """
 
 from __future__ import annotations
@@ -13,51 +13,54 @@ from typing import Any, TypeVar
 import numpy as np
 from flint import fmpz_mat
 
-KEPT = 256  # messages from which the search by merging goes on
-WINDOW, FILLS = 64, 8  # places in one lattice, and ways to fill the others with a short vector
+from theory.kinds import Seed, read
+
+BEAM = 256  # messages from which the search by merging continues
+WINDOW, FILLS = 64, 8  # positions in one lattice, and random choices at the others per short vector
 
 M = TypeVar("M", bound=Hashable)
 Pair = tuple[Sequence[int], Sequence[int]]
-"""Two choices, a bit for each place."""
+"""Two choices, one bit per position."""
 
 
 def by_merging(
     parts: Sequence[tuple[M, M]], merge: Callable[[M, M], M], start: M
 ) -> Iterator[Pair]:
-    """Pairs of choices whose messages are equal, put together place by place until two agree.
+    """Pairs of choices with equal messages, found by extending prefixes position by position.
 
-    `parts` (B, 2) are the messages of one symbol, `start` that of none.
+    `parts` (B, 2) are the messages of single symbols, `start` is the message of no symbols.
     """
-    held: dict[M, list[int]] = {start: []}
+    reached: dict[M, list[int]] = {start: []}
     for i, pair in enumerate(parts):
-        before, held = held, {}
-        for message, chosen in islice(before.items(), KEPT):
+        before, reached = reached, {}
+        for message, chosen in islice(before.items(), BEAM):
             for bit, part in enumerate(pair):
                 merged = merge(message, part)
-                if merged in held:
+                if merged in reached:
                     rest = [0] * (len(parts) - i - 1)
-                    yield [*held[merged], *rest], [*chosen, bit, *rest]
-                held[merged] = [*chosen, bit]
+                    yield [*reached[merged], *rest], [*chosen, bit, *rest]
+                reached[merged] = [*chosen, bit]
 
 
 def by_lattice(
     steps: np.ndarray,
-    grains: Callable[[Sequence[int]], Sequence[float]],
-    rng: np.random.Generator,
+    quanta: Callable[[Sequence[int]], Sequence[float]],
+    seed: Seed,
     tries: Iterable[Any],
 ) -> Iterator[Pair]:
-    """Pairs of choices whose sums Σ_t b_t·steps_t are close, so that the rounded ones may be equal.
+    """Pairs of choices whose sums Σ_t b_t·steps_t are so close that their roundings may be equal.
 
-    Their difference is a vector of entries −1, 0, 1, short in the lattice of `steps` (B, m), and
-    LLL finds it; each of the `tries` takes other places.  `grains` maps a choice to what rounding
-    resolves of each of its m sums.
+    The difference of two such choices is a vector x ∈ {−1, 0, 1}^B that is short in the lattice
+    spanned by `steps` (B, m); LLL finds it.  Each of the `tries` draws other positions.  `quanta`
+    returns, for a choice, the spacing of the rounded numbers at each of its m sums.
     """
+    rng: np.random.Generator = read(Seed, "seed", seed)
     B = len(steps)
     for _ in tries:
         window = rng.permutation(B)[:WINDOW]
-        resolved = grains(rng.integers(2, size=B).tolist())
-        # In quarters of what rounding resolves: vectors as short as the entries of x are below it.
-        scaled = np.clip(np.rint(4 * steps[window] / resolved), -(2.0**62), 2.0**62)
+        spacing = quanta(rng.integers(2, size=B).tolist())
+        # In quarters of the spacing, so that sums as small as the entries of x round away.
+        scaled = np.clip(np.rint(4 * steps[window] / spacing), -(2.0**62), 2.0**62)
         basis = np.hstack([scaled.astype(np.int64), np.eye(len(window), dtype=np.int64)])
         for row in fmpz_mat(basis.tolist()).lll().tolist():
             x = np.array(row[-len(window) :], dtype=object)

@@ -1,8 +1,8 @@
 """Two tasks as communication games: Alice holds a part of the prompt, Bob the question.
 
-What Alice's tokens contribute to the last one, in a layer of attention, is a message of few bits
-([SanfordHsu2024], [Peng2024]).  If it is shorter than what she holds, two prompts share a message,
-and Bob gets one answer where he needs two.
+In one layer of attention, the contribution of Alice's tokens to the last token is a message of few
+bits ([SanfordHsu2024], [Peng2024]).  If it has fewer bits than her input, two of her inputs have
+the same message, and Bob outputs one answer where two different ones are right.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from itertools import count
 from math import log2
 from typing import NamedTuple
 
-import numpy as np
-
+from theory.kinds import Count, CountFrom2, Seed, checked
 from theory.retrieval.composition import composition_by_definition
 from theory.retrieval.depth import CompositionBound, composition_bound, one_layer_bound
 from theory.retrieval.induction import induction
@@ -25,73 +24,77 @@ Prompt = list[int]
 
 
 class Game(NamedTuple):
-    """What Alice holds and which questions Bob has.
+    """The inputs of Alice and Bob, and the answer that Bob must output.
 
-    name      the task
-    known     bits that Alice holds
-    alice     her positions
-    choices   two symbols for each of them
-    ask       (her symbols, Bob's place) → the prompt
-    required  prompt → the answer
-    enough    bits → the least size of the game at which so many are too few, as "n = 35"
-    asked     prompt → Bob's question and Alice's answer to it
-    written   prompt → its tokens as text
-    forced    (heads, d_value, bits of a number) → the error that a short message forces, where that
-              is known
+    name        the task
+    bits        the number of bits of Alice's input
+    alice       Alice's positions
+    choices     the two symbols that can stand at each of them
+    prompt      (her symbols, Bob's position) → the prompt
+    required    prompt → the answer
+    least_size  bits → the least size of the game at which Alice's input has more bits, as "n = 35"
+    question    prompt → Bob's question with its answer, as text
+    text        prompt → its tokens as text
+    forced      (n_heads, d_value, bits of a number) → the error that a short message forces, if
+                known
     """
 
     name: str
-    known: float
+    bits: float
     alice: tuple[int, ...]
     choices: list[tuple[int, int]]
-    ask: Callable[[Sequence[int], int], Prompt]
+    prompt: Callable[[Sequence[int], int], Prompt]
     required: Callable[[Prompt], int]
-    enough: Callable[[int], str]
-    asked: Callable[[Prompt], str]
-    written: Callable[[Prompt], str]
+    least_size: Callable[[int], str]
+    question: Callable[[Prompt], str]
+    text: Callable[[Prompt], str]
     forced: Callable[[int, int, int], CompositionBound] | None = None
 
 
-def index_game(n: int) -> Game:
-    """INDEX as a prompt of n tokens [SanfordHsu2024]: Bob's places are 0, 2, …, Alice's 1, 3, …."""
-    B = (n - 1) // 2
+@checked
+def index_game(n_tokens: Count) -> Game:
+    """INDEX as a prompt of n tokens [SanfordHsu2024]: odd positions are Alice's, even Bob's."""
+    n, B = n_tokens, (n_tokens - 1) // 2
 
-    def ask(held: Sequence[int], place: int) -> Prompt:
-        bits = ((MARKER if t == place else FILLER, bit) for t, bit in enumerate(held))
-        return [token for pair in bits for token in pair] + [MARKER]
+    def prompt(symbols: Sequence[int], position: int) -> Prompt:
+        pairs = ((MARKER if t == position else FILLER, bit) for t, bit in enumerate(symbols))
+        return [token for pair in pairs for token in pair] + [MARKER]
 
-    def asked(tokens: Prompt) -> str:
+    def question(tokens: Prompt) -> str:
         bits = "".join(map(str, tokens[1::2]))
         return f"bit {tokens[:-1:2].index(MARKER)} of 0x{int(bits, 2):0{-(-B // 4)}x}"
 
     return Game(
         name="induction",
-        known=one_layer_bound(n),
+        bits=one_layer_bound(n),
         alice=tuple(range(1, n - 1, 2)),
         choices=[(0, 1)] * B,
-        ask=ask,
+        prompt=prompt,
         required=lambda tokens: int(induction(tokens)[-1]),
-        enough=lambda bits: f"n = {2 * bits + 3}",
-        asked=asked,
-        written=lambda tokens: "".join("01ab"[token] for token in tokens),
+        least_size=lambda bits: f"n = {2 * bits + 3}",
+        question=question,
+        text=lambda tokens: "".join("01ab"[token] for token in tokens),
     )
 
 
-def composition_game(rng: np.random.Generator, s: int) -> Game:
-    """f(0) … f(s − 1), g(0) … g(s − 1), x, '?' [Peng2024]; f is Alice's, and g the identity.
+@checked
+def composition_game(n_points: CountFrom2, seed: Seed) -> Game:
+    """f(0) … f(s − 1), g(0) … g(s − 1), x, '?' [Peng2024]; Alice holds f, and g is the identity.
 
-    The tables that are tried take two values, drawn once; the theorem is about all tables.
+    s = n_points.  The tables f tried here take two values, drawn once; the theorem is about all
+    tables.
     """
+    s, rng = n_points, seed
     u, v = rng.choice(s, size=2, replace=False).tolist()
     return Game(
         name="composition",
-        known=s * log2(s),
+        bits=s * log2(s),
         alice=tuple(range(s)),
         choices=[(u, v)] * s,
-        ask=lambda f, x: [*f, *range(s), x, s],
+        prompt=lambda f, x: [*f, *range(s), x, s],
         required=lambda row: composition_by_definition(row[:s], row[s : 2 * s], row[2 * s]),
-        enough=lambda bits: f"s = {next(size for size in count(2) if size * log2(size) > bits)}",
-        asked=lambda tokens: f"f({tokens[2 * s]}) = {tokens[tokens[2 * s]]}",
-        written=lambda tokens: " ".join(map(str, tokens)),
+        least_size=lambda bits: f"s = {next(n for n in count(2) if n * log2(n) > bits)}",
+        question=lambda tokens: f"f({tokens[2 * s]}) = {tokens[tokens[2 * s]]}",
+        text=lambda tokens: " ".join(map(str, tokens)),
         forced=partial(composition_bound, s),
     )

@@ -8,19 +8,19 @@ import numpy as np
 
 from theory.kinds import Integers, Steps, Within, checked
 
-BELOW_SIZE = Within(least=0, below="size")
-Function: TypeAlias = Annotated[Any, Integers("... size", BELOW_SIZE)]
-"""The table of a function on 0, …, size − 1, or one per prompt, shape (…, size)."""
-Argument: TypeAlias = Annotated[Any, Integers("...", BELOW_SIZE, empty=True)]
-"""An element of 0, …, size − 1, or one per prompt, shape (…)."""
+POINTS = Within(least=0, below="n_points")
+Function: TypeAlias = Annotated[Any, Integers("... n_points", POINTS)]
+"""The table of a function on 0, …, n_points − 1, or one per prompt, shape (…, n_points)."""
+Argument: TypeAlias = Annotated[Any, Integers("...", POINTS, empty=True)]
+"""An element of 0, …, n_points − 1, or one per prompt, shape (…)."""
 
 
 @checked
 def composition(f: Function, g: Function, x: Argument) -> np.ndarray:
-    """g[f[x]] (…), for tables f, g (…, size) of functions on 0, …, size − 1 and arguments x (…).
+    """g[f[x]] (…), for tables f, g (…, n_points) and arguments x (…) [Peng2024].
 
-    "The profession of John's mother": f lists the mothers, g the professions, x is John. The task
-    of [Peng2024].
+    Entries and arguments are 0, …, n_points − 1. Example, "the profession of John's mother": f maps
+    each person to their mother, g to their profession, and x is John.
     """
     y = np.take_along_axis(f, x[..., None], axis=-1)
     return np.take_along_axis(g, y, axis=-1)[..., 0]
@@ -28,18 +28,18 @@ def composition(f: Function, g: Function, x: Argument) -> np.ndarray:
 
 @checked
 def composition_by_definition(
-    f: Annotated[Any, Integers("size", BELOW_SIZE)],
-    g: Annotated[Any, Integers("size", BELOW_SIZE)],
-    x: Annotated[Steps, Within(below="size")],
+    f: Annotated[Any, Integers("n_points", POINTS)],
+    g: Annotated[Any, Integers("n_points", POINTS)],
+    x: Annotated[Steps, Within(below="n_points")],
 ) -> int:
-    """`composition` for one prompt, f and g (size,), by its formula."""
+    """`composition` for one prompt, f and g (n_points,), by its formula."""
     return int(g[f[x]])
 
 
 @checked
 def composition_prompt(f: Function, g: Function, x: Argument) -> np.ndarray:
-    """The prompt f[0], …, f[size−1], g[0], …, g[size−1], x as tokens (…, 2·size + 1).
+    """The prompt f[0], …, f[s−1], g[0], …, g[s−1], x as tokens (…, 2s + 1), s = n_points.
 
-    f and g differ by their positions alone.
+    The entries of f and g differ by their positions alone.
     """
     return np.concatenate([f, g, x[..., None]], axis=-1)

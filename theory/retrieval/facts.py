@@ -13,9 +13,9 @@ The grammar, in which NAME, RELATION and OBJECT are single words of a `Lexicon`:
                What|Who is the RELATION of NAME's RELATION?
                What|Who is the RELATION of the RELATION of NAME?
 
-Any number of statements, then one question, which ends the text. Where two statements speak of the
-same relation of the same name, the later one holds. Nothing checks that "a" and "an" fit, that a
-mother is a name, or that "Who" asks for one.
+Any number of statements, then one question, which ends the text. Of two statements about the same
+relation of the same name the later one holds. The grammar does not check that "a" or "an" is right,
+that a mother is a name, or that the answer to "Who" is one.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ FORMS = (
     "(OBJECT may stand for the last NAME)"
 )
 QUESTIONS = (
-    "ask 'What is the RELATION of NAME?', 'What is NAME's RELATION?', "
+    "give 'What is the RELATION of NAME?', 'What is NAME's RELATION?', "
     "'What is the RELATION of NAME's RELATION?' or 'What is the RELATION of the RELATION of NAME?'"
 )
 
@@ -72,10 +72,10 @@ class Fact(NamedTuple):
 
 @checked
 def follow(facts: Sequence[Fact], subject: str, relations: Sequence[str]) -> str | None:
-    """Where the `relations`, one after another, lead from `subject`: o_0 = subject,
-    o_{t+1} = the object of the latest fact (o_t, relations[t], ·). None where a fact is missing.
+    """The entity that the `relations`, one after another, lead to from `subject`, or None.
 
-    This is the definition of the task: two keyed look-ups in a row for two relations.
+    o_0 = subject, o_{t+1} = the object of the latest fact (o_t, relations[t], ·); None if a fact is
+    missing. This is the definition of the task: for two relations, two keyed look-ups in a row.
     """
     entity = subject
     for relation in relations:
@@ -88,14 +88,14 @@ def follow(facts: Sequence[Fact], subject: str, relations: Sequence[str]) -> str
 
 @checked
 def words(text: str) -> list[str]:
-    """The words of `text`: letters and digits (a hyphen may join them), "'s", "." and "?".
+    """The words of `text`: alphanumeric (a hyphen may join two), "'s", "." and "?".
 
     The possessive 's (with ' or ’) is a word of its own, "'s". The words "The", "What", "A", "An",
     "Who" are written in lower case wherever they stand, and no other word is changed. Raises
     `ValueError` for any other character.
     """
     result = []
-    # Letters and digits are \w without the underscore.
+    # Alphanumeric characters are \w without the underscore.
     for match in re.finditer(r"['’]s(?!\w)|[^\W_]+(?:-[^\W_]+)*|[.?]|\S", text):
         word = match.group()
         if len(word) == 1 and not word.isalnum() and word not in ".?":
@@ -110,7 +110,7 @@ def words(text: str) -> list[str]:
 
 
 def _sentence(parts: Sequence[str]) -> str:
-    """Words as one writes them: "the" as "The" at the beginning, no space before "'s", ".", "?"."""
+    """The text of one sentence: "the" as "The" at its beginning, no space before "'s", ".", "?"."""
     start = {word.lower(): word for word in CAPITALISED}.get(parts[0], parts[0])
     return re.sub(r" ('s|[.?])", r"\1", " ".join([start, *parts[1:]]))
 
@@ -118,9 +118,9 @@ def _sentence(parts: Sequence[str]) -> str:
 @checked
 @dataclass(frozen=True)
 class Lexicon:
-    """The words that a text may use, each of which is one token.
+    """The words that a text may contain; each is one token.
 
-    Raises `ValueError` for a word that occurs twice and for one that `words` would not leave whole.
+    Raises `ValueError` for a word that occurs twice and for one that `words` splits or changes.
     """
 
     names: tuple[str, ...] = NAMES
@@ -133,7 +133,7 @@ class Lexicon:
             if words(word) != [word]:
                 raise InputError(
                     f"the lexicon has {word!r}, which a text splits into {words(word)}: "
-                    f"give single words of letters and digits, and none of {', '.join(CAPITALISED)}"
+                    f"give single alphanumeric words, and none of {', '.join(CAPITALISED)}"
                 )
             if word in seen:
                 raise InputError(f"the lexicon has {word!r} twice: give every word once")
@@ -148,8 +148,8 @@ class Lexicon:
     def tokens(self, text: str) -> list[int]:
         """The token of each word of `text`.
 
-        Raises `ValueError` for a character that `words` refuses, and for a word not in the lexicon,
-        with the most similar ones that are.
+        Raises `ValueError` for a character outside `words`, and for a word not in the lexicon; the
+        message contains the most similar words of the lexicon.
         """
         number = {word: token for token, word in enumerate(self.words)}
         result = []
@@ -167,13 +167,14 @@ class Lexicon:
 
     @checked
     def text(self, tokens: OneSequence) -> str:
-        """The text of `tokens` (T,), from which `lexicon.tokens` gets them back.
+        """The text of `tokens` (T,), the inverse of `lexicon.tokens`.
 
         Raises `ValueError` for tokens not in the lexicon.
         """
         if (largest := tokens.max()) >= len(self.words):
             raise InputError(
-                f"tokens contain {largest} and the lexicon has {len(self.words)} words"
+                f"tokens contain {largest} and the lexicon has {len(self.words)} words: give "
+                f"tokens up to {len(self.words) - 1}"
             )
         sentences: list[list[str]] = [[]]
         for token in tokens.tolist():
@@ -206,7 +207,7 @@ def _statement(parts: Sequence[str], lexicon: Lexicon) -> Fact:
         return Fact(parts[3], parts[1], parts[5])
     if kinds in ("N 's R is N .", "N 's R is O ."):
         return Fact(parts[0], parts[2], parts[4])
-    raise InputError(f"no statement of the grammar: {_sentence(parts)!r}; {FORMS}")
+    raise InputError(f"{_sentence(parts)!r} is no statement of the grammar: {FORMS}")
 
 
 def _question(parts: Sequence[str], lexicon: Lexicon) -> tuple[str, tuple[str, ...]]:
@@ -220,12 +221,12 @@ def _question(parts: Sequence[str], lexicon: Lexicon) -> tuple[str, tuple[str, .
         return parts[5], (parts[7], parts[3])
     if kinds == "is the R of the R of N ?":
         return parts[8], (parts[6], parts[3])
-    raise InputError(f"no question of the grammar: {_sentence(parts)!r}; {QUESTIONS}")
+    raise InputError(f"{_sentence(parts)!r} is no question of the grammar: {QUESTIONS}")
 
 
 @checked
 def read(text: str, lexicon: Lexicon = DEFAULT) -> tuple[list[Fact], str, tuple[str, ...]]:
-    """The facts of a text in their order, the subject of its question and the relations asked for.
+    """The facts of a text in their order, and the subject and the relations of its question.
 
     The relations are innermost first, as `follow` takes them: for "What is the profession of
     John's mother?" they are ("mother", "profession"), and the subject is "John".

@@ -10,20 +10,20 @@ from theory.kinds import Count, OneSequence, Tokens, Within, checked
 from theory.retrieval.induction import find, find_by_definition
 
 Hops: TypeAlias = Annotated[Count, Within(most=100_000)]
-"""Hops that a definition takes one by one."""
+"""A number of hops that are taken one by one."""
 
 
 def _then(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """i ↦ second(first(i)) for maps of 0, …, T to themselves (…, T + 1), the last place being ⊥."""
+    """i ↦ second(first(i)) for maps of {0, …, T} to itself (…, T + 1), where T stands for ⊥."""
     return np.take_along_axis(second, first, axis=-1)
 
 
 @checked
 def hop_positions(tokens: Tokens, k: Count) -> np.ndarray:
-    """findᵏ(i) = find(find(… find(i))), k ≥ 1 times (…, T); −1 (⊥) once any of them is −1.
+    """findᵏ(i) = find(find(… find(i))), k ≥ 1 times (…, T); −1 (⊥) if one of them is −1.
 
-    tokens (…, T), integers ≥ 0 [Sanford2024]. By repeated squaring of the map `find`, in
-    O(T log T + T log k) per sequence.
+    tokens (…, T), integers ≥ 0 [Sanford2024]. Computed by repeated squaring of the map `find`, in
+    time O(T log T + T log k) per sequence.
     """
     once = find(tokens)
     length = once.shape[-1]

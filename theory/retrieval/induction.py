@@ -1,7 +1,7 @@
-"""The induction head's task: what came after the current token when it last stood here.
+"""The task of induction heads: the token after the latest earlier occurrence of the current one.
 
 Positions count from 0, and a match is the position *after* the earlier occurrence, so that the
-current position itself can be one (when the token repeats the one before it).
+current position itself is a match if its token repeats the one before it.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from theory.retrieval.ngram import ngram_counts
 from theory.retrieval.ranks import ranks
 
 Match: TypeAlias = Literal["latest", "first", "mean"]
-"""Which of the matches answers: the latest, the first, or the majority of all of them."""
+"""The match that determines the answer: the latest, the first, or the majority of all matches."""
 
 NoMatch: TypeAlias = Literal["bottom", "self"]
-"""The answer when there is none: ⊥, written −1, or the current token."""
+"""The answer if there is no match: ⊥, written −1, or the current token."""
 
 
 def _neighbours(tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -39,10 +39,10 @@ def _neighbours(tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @checked
 def find(tokens: Tokens) -> np.ndarray:
-    """find(i) = max{ 1 ≤ j ≤ i : tokens[j−1] = tokens[i] } (…, T), and −1 where there is none.
+    """find(i) = max{ 1 ≤ j ≤ i : tokens[j−1] = tokens[i] } (…, T), and −1 if there is no such j.
 
     tokens (…, T), integers ≥ 0. This is find¹ of [Sanford2024], counted from 0, with −1 for ⊥.
-    Takes O(T log T) per sequence.
+    Takes time O(T log T) per sequence.
     """
     latest, _ = _neighbours(tokens)
     return np.where(latest < 0, -1, latest + 1)
@@ -66,8 +66,8 @@ def induction(tokens: Tokens, match: Match = "latest", no_match: NoMatch = "bott
     is, if J(i) is not empty,
         "latest"  tokens[max J(i)],  as in [Sanford2024];
         "first"   tokens[min J(i)];
-        "mean"    the most frequent of tokens[j], j ∈ J(i), the smallest of them in a tie: the
-                  likeliest token for a statistical induction head [Edelman2024].
+        "mean"    the most frequent of tokens[j], j ∈ J(i), the smallest of them in a tie: the mode
+                  of the distribution of a statistical induction head [Edelman2024].
     If J(i) is empty it is −1 ("bottom") or tokens[i] ("self"). "mean" takes O(T²) memory per
     sequence, the others O(T).
     """
@@ -80,7 +80,7 @@ def induction(tokens: Tokens, match: Match = "latest", no_match: NoMatch = "bott
         likeliest = ngram_counts(rank, tokens.shape[-1], 2).argmax(axis=-1)
         answer = np.take_along_axis(symbols, likeliest, axis=-1)
     else:
-        # Without a match the position 0 is read, and what was read is not used.
+        # Without a match the token at position 0 is taken, and not used.
         position = (latest if match == "latest" else first) + 1
         answer = np.take_along_axis(tokens, position, axis=-1)
     return np.where(latest < 0, -1 if no_match == "bottom" else tokens, answer)

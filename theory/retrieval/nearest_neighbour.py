@@ -26,9 +26,9 @@ from theory.kinds import (
 )
 
 Input: TypeAlias = Annotated[Any, Reals("n d")]
-"""The x of one prompt, shape (n, d)."""
+"""The inputs x of one prompt, shape (n, d)."""
 Label: TypeAlias = Annotated[Any, Reals("n")]
-"""The y of one prompt, shape (n,)."""
+"""The labels y of one prompt, shape (n,)."""
 
 
 def _labels_and_distances(
@@ -54,10 +54,10 @@ def _labels_and_distances(
 def nearest_neighbour(x: Inputs, y: Labels, x_query: Query) -> np.ndarray:
     """The mean label of the examples nearest to the query in Euclidean distance (…,).
 
-    x (…, n, d), y (…, n), x_query (…, d), whose leading dimensions broadcast with those of x. With
-    one nearest example it is that example's label; ties are averaged. Examples tie when their
-    squared distances are equal in float64: for entries that are integers below 2²⁵/√d, or dyadic
-    fractions alike, exactly when they are equal.
+    x (…, n, d), y (…, n), x_query (…, d), whose leading dimensions broadcast with those of x. The
+    labels of equally near examples are averaged. Examples are equally near if their squared
+    distances are equal in float64; for entries that are integers below 2²⁵/√d, or such integers
+    times one power of two, that is exact.
 
     Raises `ValueError` for a squared distance that overflows.
     """
@@ -77,7 +77,7 @@ def _one_prompt(x: np.ndarray, y: np.ndarray, query: np.ndarray) -> list[tuple[F
 
 @checked
 def nearest_neighbour_by_definition(x: Input, y: Label, x_query: Vector) -> Fraction:
-    """`nearest_neighbour` of one prompt, in rational arithmetic: ties are exact ones."""
+    """`nearest_neighbour` of one prompt, in rational arithmetic; ties are exact."""
     pairs = _one_prompt(x, y, x_query)
     least = min(squared for squared, _ in pairs)
     labels = [label for squared, label in pairs if squared == least]
@@ -88,9 +88,9 @@ def nearest_neighbour_by_definition(x: Input, y: Label, x_query: Vector) -> Frac
 def kernel_smoother(x: Inputs, y: Labels, x_query: Query, beta: PerPrompt) -> np.ndarray:
     """Σ_j exp(−beta‖x_query − x_j‖²) y_j / Σ_j exp(−beta‖x_query − x_j‖²), (…,).
 
-    This is what one softmax head computes whose scores are beta(2⟨x_query, x_j⟩ − ‖x_j‖²) and whose
-    values are labels. It tends to `nearest_neighbour` as beta grows: with g the gap between the
-    smallest squared distance and the next one that differs, they differ by at most
+    One softmax head with scores beta(2⟨x_query, x_j⟩ − ‖x_j‖²) and the labels as values computes
+    this. It tends to `nearest_neighbour` as beta grows: with g the gap between the smallest squared
+    distance and the next larger one, the two differ by at most
     (n − 1)·exp(−beta·g)·(max y − min y).
 
     Shapes as in `nearest_neighbour`; `beta` > 0, one number or one per prompt. The smallest squared
@@ -113,7 +113,7 @@ def kernel_smoother_by_definition(
     beta: Positive,
     digits: Annotated[Count, Within(most=1000)] = 50,
 ) -> float:
-    """`kernel_smoother` of one prompt, by its formula, in decimals of so many `digits`.
+    """`kernel_smoother` of one prompt, by its formula, in decimal arithmetic of `digits` digits.
 
     Decimal exponents reach 10^18, so that a weight exp(−beta·‖x_query − x_j‖²) is 0 only for
     exponents beyond that.

@@ -1,7 +1,7 @@
-"""n-grams in context: what followed the last order − 1 tokens so far, and the Bayes predictor.
+"""n-grams in context: counts of what has followed the last order − 1 tokens; the Bayes predictor.
 
 Shape glossary: `…` leading dimensions, `T` positions, `V` the size of the vocabulary. `order` is
-the n of "n-gram": 1 looks at no context, 2 (bigrams) at the current token.
+the n of "n-gram": with order 1 there is no context, with 2 (bigrams) it is the current token.
 """
 
 from __future__ import annotations
@@ -28,14 +28,15 @@ from theory.retrieval.ranks import Few, ranks
 
 @checked
 def ngram_counts(tokens: VocabularyTokens, vocabulary_size: Count, order: Count) -> np.ndarray:
-    """How often each symbol has followed the current context, (…, T, V), int64.
+    """The number of times that each symbol has followed the current context, (…, T, V), int64.
 
     At position i, for symbol v: the number of order − 1 ≤ j ≤ i with tokens[j] = v and
     tokens[j−order+1], …, tokens[j−1] equal to tokens[i−order+2], …, tokens[i]. Zero for
     i < order − 2, where the context is not complete. For order 1 these are the counts of
-    tokens[0], …, tokens[i]. What a statistical induction head averages [Edelman2024].
+    tokens[0], …, tokens[i]. A statistical induction head outputs these counts, normalised
+    [Edelman2024].
 
-    tokens (…, T), integers from 0 to V − 1. O(T·V) memory per sequence; raises `ValueError` where
+    tokens (…, T), integers from 0 to V − 1. O(T·V) memory per sequence; raises `ValueError` if
     there is less.
     """
     cells = (tokens.size + 1) * vocabulary_size
@@ -87,9 +88,9 @@ def ngram(
     The counts are those of `ngram_counts`, total is their sum over the V symbols, alpha ≥ 0. For
     alpha > 0 this is the Bayes predictor when the rows of transition probabilities are drawn from
     Dirichlet(alpha, …, alpha) [Edelman2024, Nichani2024]. With alpha = 0 a row without counts
-    (total = 0) is all zeros, which is no distribution: nothing is predicted there.
+    (total = 0) is all zeros, which is not a distribution and stands for no prediction.
 
-    Raises `ValueError` as `ngram_counts` does, and where alpha·V is beyond float64.
+    Raises `ValueError` as `ngram_counts` does, and if alpha·V is beyond float64.
     """
     counts = ngram_counts(tokens, vocabulary_size, order)
     prior = alpha * vocabulary_size
@@ -123,7 +124,7 @@ def _rising(x: Fraction, m: int) -> Fraction:
 def _marginal_likelihood(
     row: list[int], vocabulary_size: int, order: int, alpha: Fraction
 ) -> Fraction:
-    """P(row[order−1:] given row[:order−1]), the transition rows being integrated out.
+    """P(row[order−1:] | row[:order−1]), with the transition rows integrated out.
 
     ∫ Π_v p_v^{c_v} dDirichlet(alpha, …, alpha)(p) = Π_v alpha^{(c_v)} / (V·alpha)^{(Σc)} for the
     counts c of one context, with x^{(m)} the rising factorial; contexts have independent rows.
@@ -150,8 +151,8 @@ def dirichlet_predictor_by_definition(
 
     At position i, for symbol v: P(tokens[0..i], v)/P(tokens[0..i]), a ratio of two marginal
     likelihoods, each in rational arithmetic. Every context of order − 1 tokens has its own row.
-    Where the context is not complete (i < order − 2) it is the prior mean 1/V. That this equals
-    `ngram_by_definition` with the same alpha is a theorem, and not used here.
+    If the context is not complete (i < order − 2) it is the prior mean 1/V. Equality with
+    `ngram_by_definition` at the same alpha is a theorem, which is not used here.
     """
     row = tokens.tolist()
     predictions = []

@@ -1,4 +1,4 @@
-"""Tokens renumbered: the rank of each among the distinct entries of its own sequence."""
+"""The rank of each token among the distinct entries of its own sequence."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from theory.kinds import Count, Within
 
 Few: TypeAlias = Annotated[Count, Within(most=10_000)]
-"""Symbols of a vocabulary over which a definition sums one by one."""
+"""The size of a vocabulary whose symbols are enumerated one by one."""
 
 
 def ranks(values: np.ndarray) -> np.ndarray:
-    """For integer values (…, T): how many distinct smaller entries the sequence has (…, T), int64.
+    """For integer values (…, T): the number of distinct smaller entries of the sequence, int64.
 
-    Equal entries keep equal numbers and the order stays, but the numbers are now below T, however
-    large the vocabulary.
+    Equal entries have equal ranks, ranks are in the order of the entries, and they are below T
+    however large the vocabulary is.
     """
     order = np.argsort(values, axis=-1, kind="stable")
     ascending = np.take_along_axis(values, order, axis=-1)

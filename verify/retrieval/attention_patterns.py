@@ -27,40 +27,44 @@ NAMES = get_args(Patterns)[1:]
 @claim(
     source="[Elhage2021]; proved in constructions/retrieval/",
     picture="verify.retrieval.pictures:draw_random",
-    faults_seen=[{"pattern": pattern, "n": 8, "vocabulary": 3, "samples": 8} for pattern in NAMES],
+    faults_seen=[
+        {"pattern": pattern, "max_length": 8, "vocabulary_size": 3, "samples": 8}
+        for pattern in NAMES
+    ],
 )
 def attention_patterns(
     run: Run,
     *,
-    pattern: Annotated[Patterns, option("which of the three")] = "all",
-    n: Length = 128,
-    vocabulary: Symbols = 8,
+    pattern: Annotated[Patterns, option("which of the three heads")] = "all",
+    vocabulary_size: Symbols = 8,
+    max_length: Length = 128,
     samples: Samples = 100,
     error: LogitError = 1e-3,
 ) -> Iterator[Finding]:
     """One head attends to the token before, to the tokens that a table prefers, or to all equally.
 
     For all V and n.  Previous token: the score 2⟨P_{i−1}, P_j⟩ − |P_j|² of lattice points is
-    largest at j = i − 1, by at least 1.  Skip-gram: average-hard attention to the positions j ≤ i
-    of largest S[x_i, x_j], for any table S ∈ R^{V×V}.  Broad average: with W_Q = W_K = 0 the output
-    is the vector of relative frequencies of x_1, …, x_i.
+    largest at j = i − 1, by at least 1.  Skip-gram: average-hard attention is uniform over the
+    positions j ≤ i of largest S[x_i, x_j], for any table S ∈ R^{V×V}.  Broad average: with
+    W_Q = W_K = 0 the output is the vector of relative frequencies of x_1, …, x_i.
     """
+    V, n = vocabulary_size, max_length
     names = NAMES if pattern == "all" else (pattern,)
     for name in names:
         statement = stated(run, name)
-        model = statement.at(vocabulary, n).model
+        model = statement.at(V, n).model
         softmax_options(statement, model, error, None)
-        yield from computes(run, statement, vocabulary, n, samples)
-        yield gap_finding(name, model, _states(name, model, vocabulary, n))
+        yield from computes(run, statement, V, n, samples)
+        yield gap_finding(name, model, _states(name, model, V, n))
         if name != "broad-average":
-            yield from softmax(run, statement, vocabulary, n, error, None)
+            yield from softmax(run, statement, V, n, error, None)
         if name == "previous-token" and not run.quick:
-            yield from formats(run, statement, vocabulary)
-    run.draw(run, stated(run, names[0]), min(vocabulary, 5), min(n, 12))
+            yield from formats(run, statement, V)
+    run.draw(run, stated(run, names[0]), min(V, 5), min(n, 12))
 
 
 def stated(run: Run, name: str) -> OverTokens:
-    """One of the three; that of skip-grams has a table with ties, as brackets of one kind do.
+    """One of the three heads; the table of the skip-gram has ties, as for brackets of one type.
 
     The answer is the most frequent token; symbols that do not occur change no frequency.
     """
@@ -84,7 +88,7 @@ def stated(run: Run, name: str) -> OverTokens:
 def table_of(V: int) -> np.ndarray:
     """Scores table[v, w] = 2 if w is the partner v − 1 of an odd v, 1 if w = v, else 0.
 
-    Symbols come in pairs, an opening and a closing one; a closing one attends to its openings.
+    Symbols are pairs of an opening and a closing bracket; a closing one attends to its openings.
     """
     table = np.eye(V)
     table[range(1, V, 2), range(0, V - 1, 2)] = 2.0
@@ -94,10 +98,10 @@ def table_of(V: int) -> np.ndarray:
 def _states(name: str, model: Transformer, V: int, n: int) -> States:
     """All queries and keys of the head."""
     if name == "previous-token":
-        asking = at_positions(model, "before", at=slice(1, None))
-        return looking_up(model, 1, asking, np.arange(n))
+        queries = at_positions(model, "before", at=slice(1, None))
+        return looking_up(model, 1, queries, np.arange(n))
     here = np.arange(V)
     if name == "skip-gram":
-        asking, answering = at_tokens(model, "wanted"), at_tokens(model, "symbol")
-        return States(1, asking, answering, table_of(V), here)
+        queries, keys = at_tokens(model, "wanted"), at_tokens(model, "symbol")
+        return States(1, queries, keys, table_of(V), here)
     return States(1, {}, {}, np.zeros((V, V)), here)

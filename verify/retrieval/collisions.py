@@ -1,4 +1,4 @@
-"""Two strings of Alice's with the same message: what a layer that sends too little must have."""
+"""Two inputs of Alice with the same message, which exist if the message has too few bits."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from theory.kinds import InputError
+from theory.kinds import InputError, Seed
 from theory.retrieval.collisions import by_lattice, by_merging
 from verify.evidence.formats import FORMATS
 from verify.retrieval.messages import Message, Split, fractions
@@ -19,38 +19,38 @@ def collision(
     split: Split,
     choices: Sequence[tuple[int, int]],
     fill: Callable[[Sequence[int]], list[int]],
-    rng: np.random.Generator,
+    seed: Seed,
     tries: Iterable[Any],
 ) -> Pair | None:
     """Two choices of Alice's symbols with the same message, or None if none is found.
 
-    She has two different symbols to choose from at each of her places; `fill` makes a prompt of her
-    choice.  Messages of hardmax, and unrounded ones, are merged place by place; rounded sums are
-    linear in the choices, and a lattice gives those that are close.
+    `choices` are the two symbols that can stand at each of her positions; `fill` returns the prompt
+    with the chosen symbols.  Messages of hardmax, and unrounded ones, are merged position by
+    position; rounded sums are linear in the choices, and close ones are found by lattice reduction.
 
-    Raises ValueError for softmax without a precision: balls do not tell equal sums from close ones.
+    Raises ValueError for softmax without a precision, since balls cannot be compared for equality.
     """
     if split.format is None and split.attn.normalise == "softmax":
         raise InputError(
-            "sums of exponentials are known as balls, which never count as equal: give the split a "
-            f"precision, one of {', '.join(FORMATS)}"
+            "the precision is None, and sums of exponentials are balls, which never count as "
+            f"equal: give the split a precision, one of {', '.join(FORMATS)}"
         )
 
-    def held(bits: Sequence[int]) -> list[int]:
+    def symbols(bits: Sequence[int]) -> list[int]:
         return [pair[bit] for pair, bit in zip(choices, bits, strict=True)]
 
     def message(bits: Sequence[int]) -> Message:
-        return split.message(fill(held(bits)))
+        return split.message(fill(symbols(bits)))
 
-    def grains(bits: Sequence[int]) -> list[float]:
+    def quanta(bits: Sequence[int]) -> list[float]:
         assert split.format is not None
         return [float(split.format.ulp(fractions(x)[0])) for h in message(bits) for x in h]
 
-    hers = zip(split.alice, choices, strict=True)
-    parts = [(split.part(a, j), split.part(b, j)) for j, (a, b) in hers]
+    at_positions = zip(split.alice, choices, strict=True)
+    parts = [(split.part(a, j), split.part(b, j)) for j, (a, b) in at_positions]
     if split.format is None or split.attn.normalise == "hardmax":
         pairs = by_merging(parts, split.merge, split.nothing)
     else:
         numbers = np.array([[[float(x) for h in m for x in h] for m in pair] for pair in parts])
-        pairs = by_lattice(numbers[:, 1] - numbers[:, 0], grains, rng, tries)
-    return next(((held(a), held(b)) for a, b in pairs if message(a) == message(b)), None)
+        pairs = by_lattice(numbers[:, 1] - numbers[:, 0], quanta, seed, tries)
+    return next(((symbols(a), symbols(b)) for a, b in pairs if message(a) == message(b)), None)

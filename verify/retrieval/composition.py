@@ -1,4 +1,4 @@
-"""The claim `composition`: two lookups in a row, of tables and of facts in English."""
+"""The claim `composition`: two successive lookups, in tables and in facts in English."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from verify.evidence.size import bits, size
 from verify.evidence.softmax import softmax, softmax_options
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, labelled
-from verify.retrieval.facts import fact_findings, gaps, on_words, talk
+from verify.retrieval.facts import example, fact_findings, gaps, on_words
 from verify.retrieval.options import DRAWN, LogitError, Sharpness
 
 
 @claim(
     source="[Peng2024] for the task; proved in constructions/retrieval/",
     picture="verify.retrieval.pictures:draw",
-    faults_seen=[{"size": 4, "samples": 8, "texts": 8}, {"size": 2, "samples": 8, "texts": 8}],
+    faults_seen=[{"n_points": s, "samples": 8, "texts": 8} for s in (4, 2)],
 )
 def composition(
     run: Run,
     *,
-    size: Annotated[int, option("entries of each table", min=1, only=DRAWN)] = 64,
+    n_points: Annotated[int, option("points of f and g", min=1, only=DRAWN)] = 64,
     samples: Annotated[int, option("random pairs of tables", min=1, only=DRAWN)] = 200,
     texts: Annotated[int, option("random texts of facts", min=1, only=DRAWN)] = 200,
     error: LogitError = 1e-3,
     sharpness: Sharpness = None,
-    prompt: Annotated[str | None, option("facts and a question of your own, in English")] = None,
+    prompt: Annotated[str | None, option("facts and a question in English")] = None,
 ) -> Iterator[Finding]:
     """Two layers of one unique-hard head output g(f(x)), for all f and g on s points and all x.
 
@@ -48,19 +48,19 @@ def composition(
         yield on_words(run, prompt)
         return
     statement = tables(run)
-    model = statement.at(size, 0).model
+    model = statement.at(n_points, 0).model
     softmax_options(statement, model, error, sharpness)
-    yield from labelled(statement.label, _tables(run, statement, size, samples))
-    for states in head_states(model, size):
+    yield from labelled(statement.label, _tables(run, statement, n_points, samples))
+    for states in head_states(model, n_points):
         yield gap_finding(statement.label, model, states)
-    yield from softmax(run, statement, size, 1, error, sharpness, rows=_random_rows)
+    yield from softmax(run, statement, n_points, 1, error, sharpness, rows=_random_rows)
     yield from labelled("facts", fact_findings(run, texts))
     yield from gaps(run)
-    run.draw(*talk(run))
+    run.draw(*example(run))
 
 
 def tables(run: Run) -> OverTokens:
-    """g∘f at every token of the prompt; V is the size s, and all prompts have 2s + 1 tokens."""
+    """g∘f at every token of the prompt; V is the number s of points, prompts have 2s + 1 tokens."""
 
     def answers(tokens: np.ndarray) -> np.ndarray:
         f, g = np.split(tokens[..., :-1], 2, axis=-1)
@@ -75,7 +75,7 @@ def _random_rows(run: Run, s: int, samples: int) -> np.ndarray:
 
 
 def _tables(run: Run, statement: OverTokens, s: int, samples: int) -> Iterator[Finding]:
-    """All tables of at most three entries, random and extreme ones, over Q, and the registers."""
+    """All tables of at most three entries, random and extreme ones, over Q; layer invariants."""
     model, here = statement.at(s, 0).model, np.arange(s)
     yield size(model, "composition", bits(model, s, "s"), s=s)
     most = 2 if run.quick else 3
@@ -98,7 +98,7 @@ def _tables(run: Run, statement: OverTokens, s: int, samples: int) -> Iterator[F
 
 
 def head_states(model: Transformer, s: int) -> Iterator[States]:
-    """All queries and keys: a value asks where f of it, or g of what was found, stands."""
+    """All queries and keys: the query of v is the position of f(v), then that of g(f(v))."""
     here, entries = np.arange(s), slice(model.interface.n_examples)
     yield looking_up(model, 1, at_tokens(model, "first"), here, at=entries)
     found = {"found": at_tokens(model, "second")["second"]}

@@ -1,4 +1,4 @@
-"""Facts in English, read by the transformer and by an ordinary parser: part of `composition`."""
+"""Facts in English, the transformer against a parser: part of the claim `composition`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from constructions import fact_lookup
-from constructions.retrieval.fact_registers import among, borne
+from constructions.retrieval.fact_registers import among, relation_of
 from constructions.tokens import binary_codes
 from constructions.transformer import Transformer
 from theory.retrieval.facts import DEFAULT, answer, read
@@ -22,22 +22,22 @@ from verify.evidence.statement import OverTokens
 from verify.finding import Finding, no_counterexample, same
 from verify.retrieval.narration import narrate
 
-TALK = (
+EXAMPLE = (
     "Jane is a teacher. Helen is a doctor. The mother of John is Helen. "
     "What is the profession of John's mother?"
 )
 NUMBER = {word: token for token, word in enumerate(DEFAULT.words)}
-ITSELF = len(DEFAULT.relations)  # the number of the relation from each entity to itself
-WORDS, RELATIONS = (  # their codes, and 0 for none at −1
+ITSELF = len(DEFAULT.relations)  # the number of the identity relation
+WORDS, RELATIONS = (  # their codes, and 0 at index −1 for none
     np.pad(binary_codes(count), ((0, 1), (0, 0))) for count in (len(NUMBER), ITSELF + 1)
 )
 
 
 def fact_findings(run: Run, texts: int) -> Iterator[Finding]:
-    """The talk's question, and random texts, read by the transformer and by an ordinary parser."""
+    """The example and random texts: answers of the transformer against those of a parser."""
     statement = facts(run)
     reader = statement.at(len(DEFAULT.words), 256).model
-    yield _answers_as(reader, "talk", TALK)
+    yield _answers_as(reader, "talk", EXAMPLE)
     rows = _padded(random_texts(run, 8 if run.quick else texts))
     unknown = int((statement.answers(rows).max(1) < 0).sum())
     yield answers_equal(
@@ -47,38 +47,36 @@ def fact_findings(run: Run, texts: int) -> Iterator[Finding]:
         [(reader, rows)],
         f", {unknown} of them without an answer",
     )
-    yield margin_kept(statement, [(reader, _padded([TALK])), (reader, rows[:20])])
+    yield margin_kept(statement, [(reader, _padded([EXAMPLE])), (reader, rows[:20])])
     drawn = list(random_texts(run, 20))
     yield no_counterexample(
         "sentences",
-        "every '.' holds the fact of its sentence",
+        "the registers at every '.' contain the fact of its sentence",
         (wrong for text in drawn for wrong in _wrong_facts(reader, text)),
         evidence=exact_evidence(reader),
         words=f"owner, inner and object after layer 2, in {len(drawn)} random texts",
     )
     yield registers_hold(statement, reader, _padded(drawn), f"({len(drawn)} random texts)")
-    told = f", up to {reader.interface.max_length} tokens; softmax answers right from β = "
-    told += f"{reader.least_sharpness():.3g}"
-    yield size(reader, "facts", told, words=len(DEFAULT.words), relations=ITSELF)
+    limits = f", up to {reader.interface.max_length} tokens; softmax answers are right from β = "
+    limits += f"{reader.least_sharpness():.3g}"
+    yield size(reader, "facts", limits, words=len(DEFAULT.words), relations=ITSELF)
 
 
 def facts(run: Run) -> OverTokens:
     """Texts of the default lexicon, which end with their first question."""
-    return OverTokens(
-        "facts", lambda _, n: run.build(fact_lookup, max_length=n), _answers, shown=DEFAULT.text
-    )
+    return OverTokens("facts", lambda _, n: run.build(fact_lookup, n), _answers, shown=DEFAULT.text)
 
 
 def _answers_as(reader: Transformer, id: str, text: str) -> Finding:
-    """The reader's answer is the parser's."""
-    wanted, got = answer(text), reader(text)  # the parser refuses what is not of the grammar
+    """The transformer's answer against the parser's."""
+    wanted, got = answer(text), reader(text)  # the parser raises ValueError outside the grammar
     numbers = (-1 if word is None else NUMBER[word] for word in (got, wanted))
-    said, right = (word or "unknown" for word in (got, wanted))
-    return same(id, text.rpartition(". ")[2], *numbers, words=said, wanted=right)
+    shown, right = (word or "unknown" for word in (got, wanted))
+    return same(id, text.rpartition(". ")[2], *numbers, words=shown, wanted=right)
 
 
 def random_texts(run: Run, count: int) -> Iterator[str]:
-    """Facts about few names, so that chains, updates and gaps are common, and a question."""
+    """Facts and a question about few names, so that chains, updates and gaps are common."""
     names, relations = DEFAULT.names[:4], (*DEFAULT.relations[:2], "profession")
     objects = DEFAULT.objects[:3]
     for _ in range(count):
@@ -103,12 +101,12 @@ def random_texts(run: Run, count: int) -> Iterator[str]:
 
 
 def _padded(texts: Iterable[str]) -> np.ndarray:
-    """The tokens of the texts; what follows a "?" does not change its answer."""
+    """The tokens of the texts, padded; the padding follows the "?" and does not affect it."""
     return np.array([*zip_longest(*map(DEFAULT.tokens, texts), fillvalue=0)]).T
 
 
 def _answers(tokens: np.ndarray) -> np.ndarray:
-    """By the parser, at the first "?"; −1 elsewhere."""
+    """The answers of the parser at the first "?"; −1 elsewhere."""
     answers = np.full(tokens.shape, -1)
     for place in np.ndindex(tokens.shape[:-1]):
         for end in np.flatnonzero(tokens[place] == NUMBER["?"])[:1]:
@@ -118,7 +116,7 @@ def _answers(tokens: np.ndarray) -> np.ndarray:
 
 
 def _wrong_facts(reader: Transformer, text: str) -> Iterator[str]:
-    """Each "." that after layer 2 does not hold subject, relation and object of its sentence."""
+    """Each "." whose registers after layer 2 are not subject, relation, object of its sentence."""
     tokens = np.array(DEFAULT.tokens(text))
     (H,) = islice(reader.streams(tokens), 2, 3)
     ends = H[1:].numpy()[tokens == NUMBER["."]]
@@ -127,7 +125,7 @@ def _wrong_facts(reader: Transformer, text: str) -> Iterator[str]:
         wanted = WORDS[NUMBER[fact.subject]], relation, WORDS[NUMBER[fact.object]]
         for name, code in zip(("owner", "inner", "object"), wanted, strict=True):
             if not np.array_equal(end[reader.stream[name]], code):
-                yield f"{text}: the '.' of {fact} holds {name} = {end[reader.stream[name]]}"
+                yield f"{text}: the '.' of {fact} has {name} = {end[reader.stream[name]]}"
 
 
 def gaps(run: Run) -> Iterator[Finding]:
@@ -141,62 +139,69 @@ def gaps(run: Run) -> Iterator[Finding]:
 
 
 def head_states(model: Transformer) -> Iterator[States]:
-    """All queries and keys of the heads that take the latest, and of those that look facts up."""
+    """All queries and keys: heads that attend to the latest word of a class, then the lookups."""
     every = np.arange(len(DEFAULT.words))
-    word, bears = np.ones(len(every), dtype=bool), borne(DEFAULT) >= 0
+    word, bears = np.ones(len(every), dtype=bool), relation_of(DEFAULT) >= 0
     is_here, name, end, question = (
         among(DEFAULT, every, *words) for words in (("is",), DEFAULT.names, (".",), ("?",))
     )
     entity = name | among(DEFAULT, every, *DEFAULT.objects)
-    yield _taking(model, 1, 0, ("name", name), ("bos", word))
-    yield _taking(model, 1, 1, ("bears", bears), ("entity", ~entity))
-    yield _taking(model, 1, 2, ("bos", word), ("end", end))
-    yield _taking(model, 2, 0, ("is", is_here), ("end", end))
-    yield _taking(model, 2, 1, ("bears", bears), ("question", question))
-    # Owners are names, or nobody; an entity is its own.  What is found can be any word.
+    yield _latest(model, 1, 0, ("name", name), ("bos", word))
+    yield _latest(model, 1, 1, ("bears", bears), ("entity", ~entity))
+    yield _latest(model, 1, 2, ("bos", word), ("end", end))
+    yield _latest(model, 2, 0, ("is", is_here), ("end", end))
+    yield _latest(model, 2, 1, ("bears", bears), ("question", question))
+    # An owner is a name or missing; that of an entity is itself.  The word found is any word.
     names, relations = [-1, *every[name]], range(-1, ITSELF + 1)
     others = ((thing, ITSELF) for thing in every[entity & ~name])
-    known = np.array([*product(names, relations), *others])
-    asked = np.array([*product(names, relations, (False, True))])
-    yield _looking_up(model, 3, ("subject", "inner"), asked, known)
-    asked = np.array([(-1, -1, False), *product((-1, *every), relations, (True,))])
-    yield _looking_up(model, 4, ("found", "outer"), asked, known)
+    facts = np.array([*product(names, relations), *others])
+    pairs = np.array([*product(names, relations, (False, True))])
+    yield _lookup(model, 3, ("subject", "inner"), pairs, facts)
+    pairs = np.array([(-1, -1, False), *product((-1, *every), relations, (True,))])
+    yield _lookup(model, 4, ("found", "outer"), pairs, facts)
 
 
-def _taking(
-    model: Transformer, layer: int, head: int, what: tuple[str, Any], who: tuple[str, Any]
+def _latest(
+    model: Transformer, layer: int, head: int, key: tuple[str, Any], query: tuple[str, Any]
 ) -> States:
-    """Tokens `who` take the latest token `what`, all others BOS: each a register that tells which
-    words these are, and whether every word is one.  Words with the same of both are one state."""
+    """The states of a head by which certain tokens attend to the latest token of a class.
 
-    def told(register: str, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        held = at_tokens(model, register, tokens=slice(len(chosen)))[register]
-        _, first = np.unique(np.column_stack([held, chosen]), axis=0, return_index=True)
-        return first, chosen[first]
+    `key` and `query` are a register and a mask of the words: the class, and the words to which the
+    head applies; all other words attend to BOS.  Words with equal register and mask are one state.
+    """
 
-    (keys, taken), (queries, asking), n = told(*what), told(*who), model.interface.max_length
+    def distinct(register: str, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        values = at_tokens(model, register, tokens=slice(len(mask)))[register]
+        _, first = np.unique(np.column_stack([values, mask]), axis=0, return_index=True)
+        return first, mask[first]
+
+    n = model.interface.max_length
+    (keys, in_class), (queries, applies) = distinct(*key), distinct(*query)
     word = np.array([len(DEFAULT.words), *np.tile(keys, n)])
     place = np.array([0, *np.repeat(np.arange(1, n + 1), len(keys))])
-    right = asking[:, None] & np.array([False, *np.tile(taken, n)])
+    right = applies[:, None] & np.array([False, *np.tile(in_class, n)])
     return States(
         layer,
-        at_tokens(model, who[0], tokens=queries),
-        {**at_tokens(model, what[0], "bos", tokens=word), **at_positions(model, "rank", at=place)},
+        at_tokens(model, query[0], tokens=queries),
+        {**at_tokens(model, key[0], "bos", tokens=word), **at_positions(model, "rank", at=place)},
         np.where(right | (place == 0), place, -np.inf),
         place,
         head,
     )
 
 
-def _looking_up(
-    model: Transformer, layer: int, registers: tuple[str, str], asked: np.ndarray, known: np.ndarray
+def _lookup(
+    model: Transformer, layer: int, registers: tuple[str, str], pairs: np.ndarray, facts: np.ndarray
 ) -> States:
-    """Queries (who, relation, whether it is "?") take the latest key (owner, relation) that is the
-    same, BOS where there is none; −1 is nobody and no relation."""
+    """The states of a lookup: a query attends to the latest equal key, or to BOS.
+
+    Queries are `pairs` (who, relation, whether the token is "?"), keys are `facts` (owner,
+    relation); −1 stands for no entity and for no relation.
+    """
     n = model.interface.max_length
-    place = np.array([0, *np.repeat(np.arange(1, n + 1), len(known))])
-    owner, inner = np.vstack([[-1, -1], np.tile(known, (n, 1))]).T
-    who, relation, question = asked.T
+    place = np.array([0, *np.repeat(np.arange(1, n + 1), len(facts))])
+    owner, inner = np.vstack([[-1, -1], np.tile(facts, (n, 1))]).T
+    who, relation, question = pairs.T
     fits = (who[:, None] == owner) & (relation[:, None] == inner)
     fits &= ((who >= 0) & (relation >= 0) & (question == 1))[:, None]
     word = np.where(question == 1, NUMBER["?"], NUMBER["is"])
@@ -215,7 +220,7 @@ def _looking_up(
 
 
 def on_words(run: Run, prompt: str) -> Finding:
-    """A text of one's own: what each layer moved, and the answer beside the parser's."""
+    """The answer to a given text against the parser's, with the moves of each layer."""
     reader = facts(run).at(0, 256).model
     finding = _answers_as(reader, "words", prompt)
     finding.detail = "\n".join(narrate(reader, DEFAULT.tokens(prompt), words_of(prompt)))
@@ -223,6 +228,6 @@ def on_words(run: Run, prompt: str) -> Finding:
     return finding
 
 
-def talk(run: Run) -> tuple[Transformer, list[int], list[str]]:
-    """How the talk's question is read: a model, the tokens and the words."""
-    return facts(run).at(0, 256).model, DEFAULT.tokens(TALK), words_of(TALK)
+def example(run: Run) -> tuple[Transformer, list[int], list[str]]:
+    """The model, tokens and words of the example, for the picture."""
+    return facts(run).at(0, 256).model, DEFAULT.tokens(EXAMPLE), words_of(EXAMPLE)

@@ -29,21 +29,21 @@ from verify.finding import Finding, same
 from verify.retrieval.matching import matching
 from verify.retrieval.options import Length, LogitError, Samples, Sharpness, Symbols
 
-CERTIFIED = 3  # hops, which in words of nine letters still lead to other places than more of them
+CERTIFIED = 3  # hops; in sequences of nine tokens more hops lead to few further positions
 
 
 @claim(
     source="[Sanford2024]; proved in constructions/retrieval/hop.py",
     picture="verify.retrieval.hop_picture:draw",
     certifies=True,
-    faults_seen=[{"k": k, "n": 8, "vocabulary": 3, "samples": 8} for k in (1, 2, 3)],
+    faults_seen=[{"k": k, "vocabulary_size": 3, "max_length": 8, "samples": 8} for k in (1, 2, 3)],
 )
 def hop(
     run: Run,
     *,
-    k: Annotated[int, option("hops", min=1)] = 16,
-    n: Length = 128,
-    vocabulary: Symbols = 8,
+    k: Annotated[int, option("number of hops", min=1)] = 16,
+    vocabulary_size: Symbols = 8,
+    max_length: Length = 128,
     samples: Samples = 100,
     error: LogitError = 1e-3,
     sharpness: Sharpness = None,
@@ -56,33 +56,34 @@ def hop(
 
     [Sanford2024, Theorem 4.2] states this depth with the causal mask that includes the token
     itself, and arbitrary token-wise functions.  Its printed proof shows it for powers of two only
-    (constructions/retrieval/hop.py); doubling pairs of pointers takes ⌈log₂k⌉ + 2 layers there, and
-    whether ⌊log₂k⌋ + 2 suffice for other k is open here.
+    (constructions/retrieval/hop.py); doubling pairs of pointers takes ⌈log₂k⌉ + 2 layers with that
+    mask, and whether ⌊log₂k⌋ + 2 suffice for other k is open.
     """
+    V, n = vocabulary_size, max_length
     statement = hops(run, k)
-    model = statement.at(vocabulary, n).model
+    model = statement.at(V, n).model
     softmax_options(statement, model, error, sharpness)
-    yield _layers(run, vocabulary)
+    yield _layers(run, V)
     for fewer in sorted({1, 2, 3, 5} - {k}) if not run.quick else ():
-        yield from agreement(run, hops(run, fewer), vocabulary, n, samples)
-    yield from computes(run, statement, vocabulary, n, samples, bits(model, n, "n"))
+        yield from agreement(run, hops(run, fewer), V, n, samples)
+    yield from computes(run, statement, V, n, samples, bits(model, n, "n"))
     for states in head_states(model):
         yield gap_finding(statement.label, model, states)
-    yield from softmax(run, statement, vocabulary, n, error, sharpness)
+    yield from softmax(run, statement, V, n, error, sharpness)
     if not run.quick:
-        yield from formats(run, statement, vocabulary)
+        yield from formats(run, statement, V)
     for hops_stated in sorted({k, min(k, CERTIFIED)}):
         run.certify(partial(certified, run, hops_stated))
-    run.certify(lambda: by_gaps(statement, vocabulary, k, "behind"))
-    rows = random_sequences(500, min(n, 30), min(vocabulary, 4), run.rng)
-    # The more places the hops from the last token lead to, the better the picture.
+    run.certify(lambda: by_gaps(statement, V, k, "behind"))
+    rows = random_sequences(500, min(n, 30), min(V, 4), run.rng)
+    # The picture shows the sequence whose hops from the last token visit the most positions.
     led = np.array([hop_positions(rows, hops)[:, -1] for hops in range(1, min(k, 30) + 1)])
     row = rows[np.argmax([len(set(places)) for places in led.T.tolist()])]
-    run.draw(statement.at(vocabulary, len(row)).model, row, [str(v) for v in row])
+    run.draw(statement.at(V, len(row)).model, row, [str(v) for v in row])
 
 
 def hops(run: Run, k: int) -> OverTokens:
-    """k hops."""
+    """The statement on k hops."""
     return OverTokens(
         f"k={k}",
         lambda V, n: run.build(construction, k, V, n),
@@ -93,19 +94,20 @@ def hops(run: Run, k: int) -> OverTokens:
 
 
 def certified(run: Run, k: int) -> dict[str, Any]:
-    """What a certificate states of k hops, with how many answers are not ⊥.
+    """A certificate for k hops, whose name contains the number of answers that are not ⊥.
 
-    Over two letters, whose words may be longest: in short words over many letters nearly all hops
-    end at ⊥, and long chains of them only in a letter that stands beside itself.
+    The vocabulary has two symbols, for which all sequences of the largest length can be listed: in
+    short sequences over many symbols nearly all hops end at ⊥, and long chains of hops occur only
+    at a repeated symbol.
     """
-    said = on_all_sequences(hops(run, k), 2, {"hops": k}, f"{k} hops")
-    answers = definition(all_sequences(said["length"], said["letters"]), k)
-    said["name"] += f": {(answers >= 0).sum()} of {answers.size} answers are not ⊥"
-    return said
+    certificate = on_all_sequences(hops(run, k), 2, {"hops": k}, f"{k} hops")
+    answers = definition(all_sequences(certificate["length"], certificate["letters"]), k)
+    certificate["name"] += f": {(answers >= 0).sum()} of {answers.size} answers are not ⊥"
+    return certificate
 
 
 def _layers(run: Run, V: int) -> Finding:
-    """⌊log₂k⌋ + 2 at every k, where doubling pairs takes ⌈log₂k⌉ + 2."""
+    """The layers of the model against ⌊log₂k⌋ + 2 at every k; doubling pairs takes ⌈log₂k⌉ + 2."""
     layers = {k: construction(k, V, 8).n_layers for k in range(1, (8 if run.quick else 64) + 1)}
     right = sum(count == hop_layers(k) for k, count in layers.items())
     saved = sum(count < doubling_layers(k) for k, count in layers.items())
@@ -114,13 +116,13 @@ def _layers(run: Run, V: int) -> Finding:
         f"layers for k = 1 … {len(layers)} hops, first mask strictly causal",
         right,
         len(layers),
-        words=f"⌊log₂k⌋ + 2 at {right} of them, one less than doubling pairs at {saved}",
+        words=f"⌊log₂k⌋ + 2 at {right} values of k, one less than doubling pairs at {saved}",
         wanted="⌊log₂k⌋ + 2",
     )
 
 
 def head_states(model: Transformer) -> Iterator[States]:
-    """The queries and keys of the head that finds, and of those that follow pointers."""
+    """The queries and keys of the head that computes find, and of those that follow pointers."""
     yield matching(model, 1, "code", start=1, latest=True)
     pointer = at_positions(model, "place")["place"]
     for layer in range(2, model.n_layers + 1):

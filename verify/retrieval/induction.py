@@ -25,6 +25,7 @@ from verify.retrieval.options import Length, LogitError, Samples, Sharpness, Sym
 from verify.retrieval.words import word_tokens
 
 Matches = Literal["all", Match]
+SMALL = {"vocabulary_size": 3, "max_length": 8, "samples": 8}
 
 
 @claim(
@@ -32,7 +33,7 @@ Matches = Literal["all", Match]
     picture="verify.retrieval.pictures:draw_random",
     certifies=True,
     faults_seen=[
-        {"match": match, "no_match": no_match, "n": 8, "vocabulary": 3, "samples": 8}
+        {"match": match, "no_match": no_match} | SMALL
         for match in get_args(Match)
         for no_match in get_args(NoMatch)
     ],
@@ -40,47 +41,48 @@ Matches = Literal["all", Match]
 def induction(
     run: Run,
     *,
-    n: Length = 128,
-    vocabulary: Symbols = 8,
-    match: Annotated[Matches, option("which earlier occurrence answers")] = "all",
+    vocabulary_size: Symbols = 8,
+    max_length: Length = 128,
+    match: Annotated[Matches, option("the earlier occurrence that counts")] = "all",
     no_match: Annotated[
-        NoMatch, option("the answer where there is none: ⊥ or the token")
+        NoMatch, option("output without an earlier occurrence: ⊥ or the token")
     ] = "bottom",
     samples: Samples = 100,
     error: LogitError = 1e-3,
     sharpness: Sharpness = None,
-    prompt: Annotated[str | None, option("words of your own, run through the two layers")] = None,
+    prompt: Annotated[str | None, option("a text, whose words are the tokens")] = None,
 ) -> Iterator[Finding]:
     """Two causal layers of one attention head each are an induction head, for all V and n.
 
     At every position i they output x_j with j = max{ j ≤ i : x_{j−1} = x_i } (latest match) or min
     (first match), by unique-hard attention at width O(log V); or the relative frequencies of x_j
-    over all such j (mean), by average-hard attention at width O(V).  Where there is no such j they
+    over all such j (mean), by average-hard attention at width O(V).  If there is no such j they
     output ⊥, or x_i.
     """
+    V, n = vocabulary_size, max_length
     if prompt is not None:
         yield _on_words(run, prompt, "latest" if match == "all" else match, no_match)
         return
     for chosen in get_args(Match) if match == "all" else (match,):
         statement = induction_heads(run, chosen, no_match)
-        model = statement.at(vocabulary, n).model
+        model = statement.at(V, n).model
         softmax_options(statement, model, error, sharpness)
-        yield from computes(run, statement, vocabulary, n, samples, bits(model, n, "n"))
+        yield from computes(run, statement, V, n, samples, bits(model, n, "n"))
         if chosen != "mean":
             for states in head_states(model, chosen):
                 yield gap_finding(chosen, model, states)
-        yield from softmax(run, statement, vocabulary, n, error, sharpness)
+        yield from softmax(run, statement, V, n, error, sharpness)
         if not run.quick and (match != "all" or chosen == "latest"):
-            yield from formats(run, statement, vocabulary)
+            yield from formats(run, statement, V)
     if no_match == "bottom" and match in ("all", "latest"):
         latest = induction_heads(run, "latest", no_match)
-        run.certify(lambda: on_all_sequences(latest, vocabulary, {"hops": 1}, "induction"))
-        run.certify(lambda: by_gaps(latest, vocabulary, 1, "before"))
-    run.draw(run, induction_heads(run, "latest", no_match), min(vocabulary, 5), min(n, 14))
+        run.certify(lambda: on_all_sequences(latest, V, {"hops": 1}, "induction"))
+        run.certify(lambda: by_gaps(latest, V, 1, "before"))
+    run.draw(run, induction_heads(run, "latest", no_match), min(V, 5), min(n, 14))
 
 
 def induction_heads(run: Run, match: Match, no_match: NoMatch) -> OverTokens:
-    """Induction heads with this convention."""
+    """The statement on induction heads with these conventions."""
     return OverTokens(
         match,
         lambda V, n: run.build(construction, V, n, match, no_match),
@@ -90,14 +92,14 @@ def induction_heads(run: Run, match: Match, no_match: NoMatch) -> OverTokens:
 
 
 def head_states(model: Transformer, match: str) -> Iterator[States]:
-    """All queries and keys of the two heads; behind BOS, the first token has none before it."""
-    asking = at_positions(model, "before", at=slice(1, None))
-    yield looking_up(model, 1, asking, np.arange(model.interface.max_length))
+    """All queries and keys of the two heads; the token before the first one is BOS."""
+    queries = at_positions(model, "before", at=slice(1, None))
+    yield looking_up(model, 1, queries, np.arange(model.interface.max_length))
     yield matching(model, 2, "previous", start=2, latest=match == "latest")
 
 
 def _on_words(run: Run, prompt: str, match: Match, no_match: NoMatch) -> Finding:
-    """A prompt in words: what each layer moved, and the answer beside the definition's."""
+    """The answer to a prompt in words against the definition's, with the moves of each layer."""
     tokens, words = word_tokens(prompt)
     row, word = np.array(tokens), dict(zip(tokens, words, strict=True))
     statement = induction_heads(run, match, no_match)

@@ -1,4 +1,4 @@
-"""The head by which a token finds the latest, or the first, position that holds its own code."""
+"""The head by which a token attends to the latest, or the first, position with its own code."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ from verify.evidence.gaps import States, at_positions, at_tokens
 
 
 def matching(model: Transformer, layer: int, register: str, start: int, latest: bool) -> States:
-    """The states of a head by which a token finds the latest (or first) position whose `register`
-    holds its own code: positions from `start` on can hold any code, those before it hold none, and
-    position 0 is found where there is no match."""
+    """The states of a head that matches codes: the key is `register`, the query the token's code.
+
+    A token attends to the latest (or first) position whose `register` is its own code, and to
+    position 0 without a match.  At positions from `start` on the register can be any code, at
+    earlier ones it is 0.
+    """
     V, n = model.interface.vocabulary_size, model.interface.max_length
-    # The codes of the weights; BOS, number V, has none.
+    # The codes of the weights; that of BOS, number V, is 0.
     codes, later = at_tokens(model, "code")["code"], np.arange(start, n + 1)
-    held = np.array([*[V] * start, *np.repeat(np.arange(V), len(later))])
+    token = np.array([*[V] * start, *np.repeat(np.arange(V), len(later))])
     place = np.array([*range(start), *np.tile(later, V)])
     none = np.where(place == 0, 0.0, -np.inf)
     recency = place if latest else n + 1 - place
-    preference = np.where(held == np.arange(V)[:, None], recency, none)
-    keys = {register: codes[held], **at_positions(model, "rank", at=place)}
+    preference = np.where(token == np.arange(V)[:, None], recency, none)
+    keys = {register: codes[token], **at_positions(model, "rank", at=place)}
     return States(layer, {"code": codes[:V]}, keys, preference, place)

@@ -1,20 +1,19 @@
-"""One layer of attention as a message: all that the last token can learn from some of the others.
+"""One layer of attention as a message from some tokens to the last one.
 
-Split a prompt between Alice, who holds some tokens, and Bob, who holds the rest: the last token,
-where the answer is read, and the model's prefix.  In a model with one layer of attention the query,
-and each token's score s_j and value v_j (m numbers), are functions of that token's symbol and
-position alone.  So the last token depends on Alice's tokens only through these numbers of each
-head:
+A prompt is split between Alice, who holds some tokens, and Bob, who holds the others: among them
+the last token, whose output is the answer, and the model's prefix.  In a model with one layer of
+attention the query, and each token's score s_j and value v_j (m numbers), are functions of that
+token's symbol and position alone.  So the last token depends on Alice's tokens only through these
+numbers of each head:
 
     softmax        Σ e^{s_j − r}, Σ e^{s_j − r} v_j                                   m + 1
     linear, relu   Σ s_j v_j,  Σ relu(s_j) v_j                                         m
-    hardmax        the largest s_j, how many have it, and the sum of their v_j         m + 2
+    hardmax        the largest s_j, its multiplicity, and the sum of the v_j there     m + 2
 
 with sums over Alice's tokens, and r the largest score that any symbol could have at her positions,
-so that r does not depend on what she holds.  Bob adds his own sums, divides, and computes all the
-rest (MLPs and the unembedding act on each token alone).  This is the reduction of [SanfordHsu2024]
-and [Peng2024], carried out on the weights: scores and values are exact over Q, exponentials are
-balls.
+so that r does not depend on her tokens.  Bob adds his own sums, divides, and computes the rest
+(MLPs and the unembedding act on each token alone).  This is the reduction of [SanfordHsu2024] and
+[Peng2024], carried out on the weights: scores and values are exact over Q, exponentials are balls.
 """
 
 from __future__ import annotations
@@ -35,28 +34,28 @@ from verify.domains.base import Entry, Matrix
 from verify.evidence.formats import FORMATS
 
 EXACT = Rational()
-PRECISION = 192  # bits of the balls, far more than the longest format keeps
-WORKING = Ball.precision(PRECISION)  # rational numbers do not mind
-Part = tuple[Entry, ...]  # what one head says; () from hardmax if nobody holds a token
+PRECISION = 192  # bits of the balls, far more than the longest format has
+WORKING = Ball.precision(PRECISION)  # of no effect on rational numbers
+Part = tuple[Entry, ...]  # the numbers of one head; () for hardmax without tokens
 Message = tuple[Part, ...]
-"""What Alice's tokens tell the last one, head by head; messages can be compared unless they hold
-unrounded exponentials, which are known as balls."""
+"""The numbers of all heads.  Messages can be compared for equality unless they contain unrounded
+exponentials, which are balls."""
 
 
 class Split:
-    """A one-layer model, with the positions of its prompt divided between Alice and Bob.
+    """A one-layer model with the positions of its prompt divided between Alice and Bob.
 
         split = Split(model, len(tokens), alice, tokens[-1])
         split.complete(split.message(tokens), tokens)       # the logits at the last position
 
-    `message` reads only Alice's tokens and `complete` only Bob's.  With a `precision`, one of
-    `FORMATS`, each number of the message is rounded once to that format, and the model that is
-    judged is the one whose partial sums over Alice's tokens are kept in it, with everything else
+    `message` depends only on Alice's tokens, `complete` on the message and Bob's tokens.  With a
+    `precision`, one of `FORMATS`, each number of the message is rounded once to that format: the
+    model under consideration has its partial sums over Alice's tokens in this format, and all else
     exact.  Positions count from 0, without the model's own prefix, which is Bob's.
 
     Raises ValueError for a model without exactly one layer of attention, for the mask
     "context-only", for positions that are not between 0 and n_tokens − 2, for more tokens than the
-    model has positions for, and for an unknown precision.
+    model has positions, and for an unknown precision.
     """
 
     def __init__(
@@ -84,32 +83,32 @@ class Split:
         if len({*self.alice}) < len(self.alice) or not {*self.alice} <= {*range(n_tokens - 1)}:
             raise InputError(
                 f"alice holds the positions {self.alice}: give different ones from 0 to "
-                f"{n_tokens - 2}, since the last token asks"
+                f"{n_tokens - 2}, since the last token is Bob's"
             )
         seen = range(max(total - (self.attn.masks[0] == "strictly causal"), 1))
         self._bob = [j for j in seen if j - len(self.prefix) not in {*self.alice}]
         self._n_seen = len(seen)
-        # Numbers of a head before its sums of values; the last of them is what divides those.
+        # Numbers of a head before its sums of values, the last of which is their denominator.
         self._n_weights = {"softmax": 1, "hardmax": 2}.get(str(self.attn.normalise), 0)
         self.domain: Domain = Ball() if self.attn.normalise == "softmax" else Rational()
-        self._asking = self._embedded([(self.query, total - 1)])
+        self._last = self._embedded([(self.query, total - 1)])
         self._heads = [self._head(h) for h in range(self.attn.n_heads)]
-        self._known: dict[tuple[int, int], Message] = {}
+        self._lifted: dict[tuple[int, int], Message] = {}
         self._references = [fmpq(0)] * self.attn.n_heads
         if self.attn.normalise == "softmax" and self.alice:
             places = [j + len(self.prefix) for j in self.alice]
             pairs = [(v, j) for j in places for v in range(self.vocabulary_size)]
             of_heads = zip(*self._scores_values(pairs), strict=True)
-            self._references = [max(score for score, _ in said) for said in of_heads]
+            self._references = [max(score for score, _ in head) for head in of_heads]
 
     @property
     def n_numbers(self) -> int:
-        """How many numbers a message has: h(m + 1) with softmax attention."""
+        """The number of numbers of a message: h(m + 1) with softmax attention."""
         return self.attn.n_heads * (self.attn.W_V.shape[-1] + self._n_weights)
 
     @property
     def bits(self) -> int | None:
-        """Bits of a message, h(m + 1)p' with softmax attention; None if it is not rounded."""
+        """The bits of a message, h(m + 1)p' with softmax attention; None if it is not rounded."""
         return None if self.format is None else self.n_numbers * self.format.bits
 
     @property
@@ -120,17 +119,17 @@ class Split:
 
     @WORKING
     def part(self, token: int, position: int) -> Message:
-        """What a single one of Alice's tokens says, not rounded."""
-        return self._lifted([(token, position + len(self.prefix))])[0]
+        """The message of a single one of Alice's tokens, not rounded."""
+        return self._singles([(token, position + len(self.prefix))])[0]
 
     @WORKING
     def merge(self, one: Message, other: Message) -> Message:
-        """The message of two sets of tokens from the message of each, not rounded."""
+        """The message of the union of two sets of tokens from their messages, not rounded."""
         return tuple(map(self._joined, one, other))
 
     @WORKING
     def message(self, tokens: Sequence[int]) -> Message:
-        """All that the last token learns from Alice's tokens; the others are not read."""
+        """The message of Alice's tokens; the other tokens do not enter."""
         self._checked(tokens)
         heads = self._summed([(tokens[j], j + len(self.prefix)) for j in self.alice])
         return tuple(tuple(map(self._rounded, head)) for head in heads)
@@ -141,8 +140,8 @@ class Split:
         self._checked(tokens)
         full = [*self.prefix, *tokens]
         heads = self.merge(message, self._summed([(full[j], j) for j in self._bob]))
-        # Times 1 of the domain, which makes balls of rational numbers.
-        H = self.domain.matrix([[self.domain.number(1) * x for x in self._asking.tolist()[0]]])
+        # Multiplied by the domain's 1, which converts rational numbers to balls.
+        H = self.domain.matrix([[self.domain.number(1) * x for x in self._last.tolist()[0]]])
         for W_O, head in zip(self.attn.W_O.numpy(force=True), heads, strict=True):
             mixed = self.domain.matrix([self._normalised(head)])
             H = H + mixed * self.domain.weights(W_O)
@@ -151,7 +150,7 @@ class Split:
 
     @WORKING
     def forward(self, tokens: Sequence[int]) -> list[Entry]:
-        """The same logits by the model's forward pass, which knows nothing of Alice and Bob."""
+        """The same logits, computed by the model's forward pass without the split."""
         self._checked(tokens)
         return outputs(self.model, self.model.prompt(tokens), self.domain).tolist()[-1]
 
@@ -187,7 +186,7 @@ class Split:
             for name in ("W_Q", "b_Q", "W_K", "b_K", "W_V")
         )
         scale = EXACT.number(*float(self.attn.scale).as_integer_ratio())
-        query = scale * (self._asking * W_Q + b_Q).transpose()
+        query = scale * (self._last * W_Q + b_Q).transpose()
         return W_K * query, (b_K * query).tolist()[0][0], W_V
 
     def _scores_values(self, pairs: Sequence[tuple[int, int]]) -> list[list[tuple[fmpq, Part]]]:
@@ -198,16 +197,16 @@ class Split:
             by_head.append([(score + offset, tuple(value)) for (score,), value in rows])
         return [list(row) for row in zip(*by_head, strict=True)]
 
-    def _lifted(self, pairs: Sequence[tuple[int, int]]) -> list[Message]:
-        """The message of each single token; computed once for each of them."""
-        new = [pair for pair in dict.fromkeys(pairs) if pair not in self._known]
+    def _singles(self, pairs: Sequence[tuple[int, int]]) -> list[Message]:
+        """The message of each single token; cached."""
+        new = [pair for pair in dict.fromkeys(pairs) if pair not in self._lifted]
         for pair, row in zip(new, self._scores_values(new) if new else [], strict=True):
             of_heads = zip(row, self._references, strict=True)
-            self._known[pair] = tuple(self._said(*head, r) for head, r in of_heads)
-        return [self._known[pair] for pair in pairs]
+            self._lifted[pair] = tuple(self._single(*head, r) for head, r in of_heads)
+        return [self._lifted[pair] for pair in pairs]
 
-    def _said(self, score: fmpq, values: Part, reference: fmpq) -> Part:
-        """What a token with this score and value says to one head."""
+    def _single(self, score: fmpq, values: Part, reference: fmpq) -> Part:
+        """The numbers of one head for a single token with this score and value."""
         if self.attn.normalise == "hardmax":
             return (score, fmpq(1), *values)
         if self.attn.normalise == "softmax":
@@ -217,7 +216,7 @@ class Split:
         return tuple(weight * value for value in values)
 
     def _summed(self, pairs: Sequence[tuple[int, int]]) -> Message:
-        return reduce(self.merge, self._lifted(pairs), self.nothing)
+        return reduce(self.merge, self._singles(pairs), self.nothing)
 
     def _joined(self, one: Part, other: Part) -> Part:
         if self.attn.normalise == "hardmax":
@@ -237,8 +236,8 @@ class Split:
         ends = {self.format.round(end) for end in fractions(value)}
         if len(ends) > 1:
             raise InputError(
-                f"{PRECISION} bits do not tell which of two neighbours a partial sum is rounded "
-                "to: choose a shorter precision"
+                f"the precision is {self.format.bits} bits: {PRECISION} bits do not decide which "
+                "of two neighbours a partial sum is rounded to; choose a shorter precision"
             )
         (rounded,) = ends
         return fmpq(rounded.numerator, rounded.denominator)
@@ -253,23 +252,23 @@ def fractions(value: Entry) -> tuple[Fraction, ...]:
 
 
 def _parts(model: Transformer) -> tuple[list[Block], Attention, list[Block]]:
-    """The only attention layer, and what acts on each token alone before and after it."""
+    """The blocks before the only attention layer, that layer, and the blocks after it."""
     layers = [(i, block.attn) for i, block in enumerate(model.blocks) if block.attn is not None]
     if len(layers) != 1:
         raise InputError(
-            f"{model.name} has {len(layers)} layers of attention: what one token tells another is "
-            "a message only if there is one; give a model with one"
+            f"{model.name} has {len(layers)} layers of attention: the message is defined for one; "
+            "give a model with one"
         )
     blocks, ((i, attn),) = list(model.blocks), layers
     if set(attn.masks) not in ({"full"}, {"causal"}, {"strictly causal"}):
         raise InputError(
-            f"{model.name} has the mask '{attn.masks[0]}', so the last token is not among those "
-            "that are seen: give a model with the mask full, causal or strict"
+            f"{model.name} has the mask '{attn.masks[0]}': give a model with the mask full, causal "
+            "or strictly causal"
         )
     if any(block.ln1 is not None for block in blocks):
         raise InputError(
-            f"{model.name} has heads that see the stream through a layer norm, which has no exact "
-            "value: give a model without"
+            f"{model.name} has a layer norm before its heads, whose value is not rational: give a "
+            "model without it"
         )
     after = Block(None, blocks[i].mlp, norm=blocks[i].norm, ln2=blocks[i].ln2)
     return blocks[:i], attn, [after, *blocks[i + 1 :]]

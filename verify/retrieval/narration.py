@@ -1,12 +1,12 @@
-"""What a sequence model did with one prompt, in words.
+"""The computation of a sequence model on one prompt, in words.
 
     layer 1: code → previous:  cat(2) ← the(1), sat(3) ← cat(2), …
     layer 2: code → answer:  the(5) ← cat(2)
     answer: cat
 
 A token is shown with its position, from 1; "BOS" is the token in front of the sequence, and
-"prior:cat" a virtual observation.  `a ← b` says that a looked at b, and `= c` what it holds since,
-where that is not b itself: the token that the code was taken from, or the one pointed to.
+"prior:cat" a virtual observation.  `a ← b` means that a attends to b.  A suffix `= c` names the
+token whose code the register of a then contains, or to which it points, if that is not b.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from constructions.transformer import Transformer
 from verify.retrieval.snapshots import Part, Snapshot, added_parts, places, snapshots
 from verify.retrieval.words import answer_word, labels
 
-LINE, GROUPS, SOURCES = 96, 12, 5  # characters; moves of a head, and tokens of an average, shown
-NOTHING = -1  # the origin of a register that holds no single token's code
+LINE, GROUPS, SOURCES = 96, 12, 5  # characters; moves shown per head; tokens shown per average
+NOTHING = -1  # the origin of a register that is not the code of a single token
 
 
 def narrate(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> list[str]:
-    """Which token took what from where in each layer, for one sequence, and the answer at its end.
+    """For each layer, the tokens attended to and the values moved, then the answer at the end.
 
-    `words` label the tokens.  Moves of zeros (from a BOS, say) are left out, except that of the
-    last token in the last layer.  A softmax model's weights below one per cent are left out.
+    `words` label the tokens.  Moves of zeros (for example from BOS) are omitted, except that of the
+    last token in the last layer.  A softmax model's weights below one per cent are omitted.
 
     Raises ValueError unless `tokens` is one sequence with as many words.
     """
@@ -37,7 +37,7 @@ def narrate(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> list
     story = _Story(model, names, next(model.streams(tokens)).numpy())
     lines = []
     for number, snapshot in enumerate(snapshots(model, tokens), start=1):
-        # Heads of one layer read what the stream held before any of them wrote.
+        # All heads of a layer read the stream before the layer.
         story.before = dict(story.origin)
         heads = len(snapshot.patterns)
         for h in range(heads):
@@ -52,12 +52,12 @@ def narrate(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> list
 
 
 class _Story:
-    """Follows, layer by layer, which token's embedding every register holds."""
+    """Tracks, layer by layer, the token whose embedding each register contains."""
 
     def __init__(self, model: Transformer, names: list[str], H: np.ndarray) -> None:
         self.model, self.stream, self.front = model, model.stream, len(model.interface.prefix)
-        said = (f"{name}({i})" for i, name in enumerate(names[self.front :], start=1))
-        self.names = [*names[: self.front], *said]
+        numbered = (f"{name}({i})" for i, name in enumerate(names[self.front :], start=1))
+        self.names = [*names[: self.front], *numbered]
         here = np.arange(len(names))
         self.origin = {
             name: np.where(H[:, model.stream[name]].any(1), here, NOTHING) for name in model.stream
@@ -66,17 +66,17 @@ class _Story:
         self.places, self.pointers = places(model, len(names))
 
     def head(self, title: str, snapshot: Snapshot, h: int, final: bool) -> list[str]:
-        """The lines of one head, and the origins after it."""
+        """The lines of one head; updates the origins."""
         parts = added_parts(self.model, snapshot.block, h)
         attn, pattern = snapshot.block.attn, snapshot.patterns[h]
         assert attn is not None
-        carried = snapshot.before[: pattern.shape[1]] @ (attn.W_V[h] @ attn.W_O[h]).numpy()
+        values = snapshot.before[: pattern.shape[1]] @ (attn.W_V[h] @ attn.W_O[h]).numpy()
         hard = attn.normalise == "hardmax"
         seen = pattern > (0 if hard else 0.01)
-        moved = abs(pattern @ carried).max(1) > (1e-9 if hard else 0.05)
+        moved = abs(pattern @ values).max(1) > (1e-9 if hard else 0.05)
         self._follow(parts, pattern, snapshot)
         moves = [
-            (i, self._sources(pattern[i], seen[i]), self._held(parts, seen[i], snapshot, i))
+            (i, self._sources(pattern[i], seen[i]), self._contents(parts, seen[i], snapshot, i))
             for i in range(self.front, len(pattern))
             if moved[i]
         ]
@@ -88,19 +88,19 @@ class _Story:
             shown.append(f"{self.names[-1]} ← {self._sources(pattern[-1], seen[-1])}: nothing")
         elif not shown:
             blind = not seen[self.front :, self.front :].any()
-            shown.append("nothing, every token looks at BOS" if blind else "nothing")
+            shown.append("nothing, every token attends to BOS" if blind else "nothing")
         what = ", ".join(f"{part.words} → {part.into}" for part in parts)
         return _wrapped(f"{title}: {what}:  ", shown)
 
     def _runs(self, moves: list[tuple[int, str, str]]) -> str:
-        """The tokens of equal moves; of more than two neighbours, is(2) … Helen(5)."""
+        """The tokens of equal moves; more than two neighbours as is(2) … Helen(5)."""
         tokens = enumerate(move[0] for move in moves)
         runs = itertools.groupby(tokens, lambda t: t[1] - t[0])
-        said = ([self.names[i] for _, i in run] for _, run in runs)
-        return ", ".join(f"{s[0]} … {s[-1]}" if len(s) > 2 else ", ".join(s) for s in said)
+        named = ([self.names[i] for _, i in run] for _, run in runs)
+        return ", ".join(f"{s[0]} … {s[-1]}" if len(s) > 2 else ", ".join(s) for s in named)
 
     def _sources(self, weights: np.ndarray, seen: np.ndarray) -> str:
-        """The tokens looked at, with their weights if they are several."""
+        """The tokens attended to, with their weights if there are several."""
         chosen = np.flatnonzero(seen)
         if len(chosen) == 1:
             return self.names[chosen[0]]
@@ -108,36 +108,36 @@ class _Story:
         for j in chosen:
             totals[self.names[j]] = totals.get(self.names[j], 0.0) + float(weights[j])
         least = float(weights[chosen].min())
-        even = np.allclose(weights[chosen], least, rtol=1e-6)
+        uniform = np.allclose(weights[chosen], least, rtol=1e-6)
         many = len(totals) - SOURCES if len(totals) > SOURCES + 1 else 0
-        kept = list(totals.items())[: SOURCES if many else None]
-        if even and max(totals.values()) < 1.5 * least:
-            text = f"1/{len(chosen)} each of " + ", ".join(name for name, _ in kept)
-        elif even:
-            text = " + ".join(f"{round(w / least)}/{len(chosen)} {name}" for name, w in kept)
+        shown = list(totals.items())[: SOURCES if many else None]
+        if uniform and max(totals.values()) < 1.5 * least:
+            text = f"1/{len(chosen)} each of " + ", ".join(name for name, _ in shown)
+        elif uniform:
+            text = " + ".join(f"{round(w / least)}/{len(chosen)} {name}" for name, w in shown)
         else:
-            text = " + ".join(f"{w:.2f} {name}" for name, w in kept)
+            text = " + ".join(f"{w:.2f} {name}" for name, w in shown)
         return text + (f" and {many} more" if many else "")
 
-    def _held(self, parts: list[Part], seen: np.ndarray, snapshot: Snapshot, i: int) -> str:
-        """What the registers hold after the move, where it is not the token looked at."""
-        sources, said = np.flatnonzero(seen), []
+    def _contents(self, parts: list[Part], seen: np.ndarray, snapshot: Snapshot, i: int) -> str:
+        """The registers written, with the token of each that is not the token attended to."""
+        sources, contents = np.flatnonzero(seen), []
         if len(sources) != 1:
             return ""
         for part in parts:
             token = int(self.origin[part.into][i])
             if part.into in self.pointers:
                 distances = abs(self.places - snapshot.between[i, self.stream[part.into]]).max(1)
-                # Softmax moves points a little.
+                # Under softmax the point is that of a position up to a small error.
                 token = int(distances.argmin()) if distances.min() < 0.25 else NOTHING
             if token not in (NOTHING, sources[0]):
-                said.append(f"{part.into} = {self.names[token]}")
+                contents.append(f"{part.into} = {self.names[token]}")
         if len(parts) == 1:
-            return "".join(text.removeprefix(parts[0].into) for text in said)
-        return " with " * bool(said) + " and ".join(said)
+            return "".join(text.removeprefix(parts[0].into) for text in contents)
+        return " with " * bool(contents) + " and ".join(contents)
 
     def _follow(self, parts: list[Part], pattern: np.ndarray, snapshot: Snapshot) -> None:
-        """The origins after a head's moves."""
+        """Updates the origins after a head."""
         winner, single = pattern.argmax(1), pattern.max(1) > 0.99
         for part in parts:
             span, origin = self.stream[part.into], self.origin[part.into]
@@ -147,19 +147,20 @@ class _Story:
             self.origin[part.into] = np.where(written, np.where(known, source, NOTHING), origin)
 
     def follow_mlp(self, snapshot: Snapshot) -> None:
-        """The origins after an MLP: a register that it overwrote has another's value, or none's."""
+        """Updates the origins after an MLP: an overwritten register has the value of another one,
+        or of none."""
         old = dict(self.origin)
         for into in self.stream:
             was, is_now = (H[:, self.stream[into]] for H in (snapshot.between, snapshot.after))
             self.origin[into] = old[into].copy()
             for i in np.flatnonzero(abs(was - is_now).max(1) > 1e-9):
-                held = {name: snapshot.between[i, self.stream[name]] for name in self.stream}
-                same = [old[name][i] for name in held if np.array_equal(held[name], is_now[i])]
+                values = {name: snapshot.between[i, self.stream[name]] for name in self.stream}
+                same = [old[name][i] for name in values if np.array_equal(values[name], is_now[i])]
                 self.origin[into][i] = same[0] if same and is_now[i].any() else NOTHING
 
 
 def _wrapped(head: str, moves: list[str]) -> list[str]:
-    """`head` and the moves on lines of at most LINE characters, where a move fits on one."""
+    """`head` and the moves in lines of at most LINE characters, if each move fits."""
     separator = "; " if any(" of " in move or " + " in move for move in moves) else ", "
     lines = [head]
     for i, move in enumerate(moves):

@@ -1,4 +1,4 @@
-"""The claim `nearest-neighbour`: one head is the nearest neighbour; softmax smooths it."""
+"""The claim `nearest-neighbour`: one head outputs the nearest label; under softmax, a smoother."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from verify.domains import Ball, Rational, outputs
 from verify.evidence.size import size
 from verify.finding import Finding, at_most, no_counterexample
 
-GRID = 3  # coordinates of the exact instances are whole numbers of at most this size
+GRID = 3  # largest absolute value of the integer coordinates of the exact instances
 EPS = np.finfo(float).eps
 
 
@@ -31,25 +31,25 @@ def nearest_neighbour(
     *,
     d: Annotated[int, option("dimension of the inputs", min=1)] = 5,
     n: Annotated[int, option("examples in a prompt", min=1)] = 20,
-    samples: Annotated[int, option("prompts", min=1)] = 100,
-    sharpness: Annotated[float, option("softmax sharpness β of the smoothing")] = 4.0,
+    samples: Annotated[int, option("random prompts", min=1)] = 100,
+    sharpness: Annotated[float, option("inverse temperature β of the smoother")] = 4.0,
 ) -> Iterator[Finding]:
     """One average-hard head outputs the mean label of the examples nearest to the query.
 
     The score 2⟨x_q, x_j⟩ − ‖x_j‖² is ‖x_q‖² − ‖x_q − x_j‖².  With softmax at inverse temperature β
-    the same head is the Gaussian kernel (Nadaraya–Watson) estimate, which differs from that by at
-    most (n − 1)·e^{−βγ}·(max y − min y), γ > 0 being the gap between the smallest squared distance
-    and the next larger one.
+    the same head outputs the Gaussian kernel (Nadaraya–Watson) estimate.  The two outputs differ by
+    at most (n − 1)·e^{−βγ}·(max y − min y), where γ > 0 is the gap between the smallest squared
+    distance and the next larger one.
     """
     model = run.build(construction, d)
     soft = model.sharpened(sharpness)
     yield size(model, "nearest-neighbour", d=d)
-    yield _whole_numbers(run, model, n, samples)
+    yield _integers(run, model, n, samples)
     yield no_counterexample(
         "rational",
         f"over Q (5 prompts of {n} examples)",
         other_than_nearest(model, zip(*_grid(run, 5, n, d), strict=True)),
-        words="equal on all of them",
+        words="equal on all 5",
         wanted="the mean label of the nearest",
     )
     yield _smoother(run, soft, n, samples, sharpness)
@@ -57,7 +57,7 @@ def nearest_neighbour(
 
 
 def _grid(run: Run, samples: int, n: int, d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Prompts of whole numbers, among them many ties; float64 computes their scores exactly."""
+    """Prompts of integers with many ties, whose scores float64 computes exactly."""
     x = run.rng.integers(-GRID, GRID + 1, (samples, n, d)).astype(np.float64)
     y = run.rng.integers(-8, 9, (samples, n)).astype(np.float64)
     query = run.rng.integers(-GRID, GRID + 1, (samples, d)).astype(np.float64)
@@ -68,8 +68,8 @@ def _shown(x: np.ndarray, y: np.ndarray, query: np.ndarray) -> str:
     return f"x = {x.tolist()}, y = {y.tolist()}, query = {query.tolist()}"
 
 
-def _whole_numbers(run: Run, model: Transformer, n: int, samples: int) -> Finding:
-    """Sums of labels are whole; one division rounds on each side."""
+def _integers(run: Run, model: Transformer, n: int, samples: int) -> Finding:
+    """The model against the definition; sums of labels are integers, and each side rounds once."""
     x, y, query = _grid(run, samples, n, model.interface.d)
     wanted, got = definition(x, y, query), model(x, y, query).numpy()
     error, worst = float(abs(got - wanted).max()), int(abs(got - wanted).argmax())
@@ -77,7 +77,7 @@ def _whole_numbers(run: Run, model: Transformer, n: int, samples: int) -> Findin
     ties = int(((squares == squares.min(-1, keepdims=True)).sum(-1) > 1).sum())
     return at_most(
         "whole-numbers",
-        f"{samples} prompts of {n} whole-number examples",
+        f"float64 against the definition, {samples} prompts of {n} integer examples",
         "float",
         error,
         2 * EPS * 8,
@@ -89,7 +89,7 @@ def _whole_numbers(run: Run, model: Transformer, n: int, samples: int) -> Findin
 def other_than_nearest(
     model: Transformer, prompts: Iterable[tuple[np.ndarray, ...]]
 ) -> Iterator[str]:
-    """Prompts at which the transformer over Q is not the definition over Q, by distances."""
+    """Prompts at which the transformer over Q differs from the definition over Q."""
     for prompt in prompts:
         got = outputs(model, model.prompt(*prompt), Rational()).tolist()[0][0]
         if Fraction(int(got.p), int(got.q)) != nearest_neighbour_by_definition(*prompt):
@@ -97,10 +97,11 @@ def other_than_nearest(
 
 
 def _smoother(run: Run, soft: Transformer, n: int, samples: int, sharpness: float) -> Finding:
-    """Softmax at β is Σ exp(−β‖q − x_j‖²) y_j / Σ exp(−β‖q − x_j‖²).
+    """The model with softmax at β against Σ exp(−β‖q − x_j‖²) y_j / Σ exp(−β‖q − x_j‖²).
 
-    A score of d + 1 products is off by at most (d + 4)·eps·(2|q||x| + |x|²) in either computation,
-    which β multiplies in the exponent; the two sums of n terms add 2(n + 4)·eps.
+    In either computation the rounding error of a score of d + 1 products is at most
+    (d + 4)·eps·(2|q||x| + |x|²), which β multiplies in the exponent; the two sums of n terms add
+    2(n + 4)·eps.
     """
     d = soft.interface.d
     x = run.rng.standard_normal((samples, n, d))
@@ -110,20 +111,20 @@ def _smoother(run: Run, soft: Transformer, n: int, samples: int, sharpness: floa
     relative = 4 * sharpness * (d + 4) * EPS * sizes + 2 * (n + 4) * EPS
     bound = 2 * relative * abs(y).max(-1)
     errors = abs(soft(x, y, query).numpy() - kernel_smoother(x, y, query, sharpness))
-    share = float((errors / bound).max())
+    ratio = float((errors / bound).max())
     return at_most(
         "smoother",
         f"softmax at β = {sharpness:g} is the kernel smoother ({samples} prompts)",
         "float",
-        share,
+        ratio,
         1.0,
-        words=f"error {errors.max():.1e}, at most {share:.1%} of its bound",
-        wanted=f"{bound.max():.1e}",
+        words=f"error ≤ {errors.max():.1e}; error/bound ≤ {ratio:.1%}",
+        wanted=f"bound ≤ {bound.max():.1e}",
     )
 
 
 def _enclosed(run: Run, soft: Transformer, n: int, sharpness: float) -> Finding:
-    """The real distance from softmax to the nearest label, under (n − 1)·e^{−βγ}·(max − min)."""
+    """The enclosed distance from softmax to the nearest label against its bound."""
     worst, shown, domain = 0.0, "", Ball()
     for x, y, query in zip(*_grid(run, 5, n, soft.interface.d), strict=True):
         gaps = np.diff(np.unique(((x - query) ** 2).sum(-1))).tolist()
@@ -138,10 +139,10 @@ def _enclosed(run: Run, soft: Transformer, n: int, sharpness: float) -> Finding:
             worst, shown = ratio, f"{float(distance):.2e}"
     return at_most(
         "enclosed",
-        f"softmax at β = {sharpness:g} and the nearest label (5 prompts of {n} examples)",
+        f"|softmax at β = {sharpness:g} − nearest label| (5 prompts of {n} examples)",
         "enclosure",
         worst,
         1.0,
-        words=f"{shown}, {worst:.0%} of its bound",
+        words=f"distance ≤ {shown} in the prompt of largest distance/bound, {worst:.0%}",
         wanted="(n − 1)·e^(−βγ)·(max y − min y)",
     )

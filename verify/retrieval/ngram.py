@@ -1,4 +1,4 @@
-"""The claim `ngram`: two layers are an in-context n-gram, and its Bayes predictor."""
+"""The claim `ngram`: two layers output in-context n-gram frequencies, the Bayes predictor."""
 
 from __future__ import annotations
 
@@ -27,17 +27,16 @@ from verify.evidence.statement import OverTokens
 from verify.finding import Finding, labelled, no_counterexample
 from verify.retrieval.options import Length, Samples, Symbols
 
-SMALL = 3  # symbols, where fractions are compared
-MOST_CONTEXTS = 1000  # listed for the score gap; more would take minutes
+SMALL = 3  # symbols of the comparisons over Q
+FEW = {"vocabulary_size": 3, "max_length": 8, "samples": 8}
+MOST_CONTEXTS = 1000  # largest number of contexts listed for the score gap (a few minutes)
 
 
 @claim(
     source="[Edelman2024]; proved in constructions/retrieval/ngram.py",
     picture="verify.retrieval.pictures:draw_random",
     faults_seen=[
-        {"order": order, "pseudo_counts": alpha, "n": 8, "vocabulary": 3, "samples": 8}
-        for order in (1, 2, 3)
-        for alpha in (0, 1)
+        {"order": order, "pseudo_counts": alpha} | FEW for order in (1, 2, 3) for alpha in (0, 1)
     ],
 )
 def ngram(
@@ -45,10 +44,10 @@ def ngram(
     *,
     order: Annotated[int, option("tokens of the n-gram, the predicted one included", min=1)] = 2,
     pseudo_counts: Annotated[int, option("α: virtual observations of each symbol", min=0)] = 1,
-    n: Length = 128,
-    vocabulary: Symbols = 8,
+    vocabulary_size: Symbols = 8,
+    max_length: Length = 128,
     samples: Samples = 100,
-    error: Annotated[float, option("wanted error of the frequencies under softmax")] = 1e-3,
+    error: Annotated[float, option("largest error of the frequencies under softmax")] = 1e-3,
 ) -> Iterator[Finding]:
     """Two causal layers, of order − 1 heads and of one, output add-α smoothed in-context n-grams.
 
@@ -57,13 +56,14 @@ def ngram(
     this is the Bayes predictive distribution if the transition rows are independent Dirichlet(α, …,
     α); for α = 0 the output where c = 0 is ⊥.  Order 1 takes one layer.
     """
+    V, n = vocabulary_size, max_length
     statement = stated(run, order, pseudo_counts)
-    model = statement.at(vocabulary, n).model
+    model = statement.at(V, n).model
     softmax_options(statement, model, error, None)
-    told = f", order {order}, α = {pseudo_counts}"
-    sizes = {"V": vocabulary} | ({"order": order} if order > 1 else {})
-    yield size(model, "ngram" if order > 1 else "unigram", told, **sizes)
-    yield from agreement(run, statement, vocabulary, n, samples, exhaustive=(3, 5))
+    given = f", order {order}, α = {pseudo_counts}"
+    sizes = {"V": V} | ({"order": order} if order > 1 else {})
+    yield size(model, "ngram" if order > 1 else "unigram", given, **sizes)
+    yield from agreement(run, statement, V, n, samples, exhaustive=(3, 5))
     probabilities = no_counterexample(
         "probabilities",
         f"probabilities over Q (12 tokens, {SMALL} symbols)",
@@ -77,54 +77,54 @@ def ngram(
             "bayes",
             f"the Bayes predictor for {alphas} rows is add-{pseudo_counts} smoothing",
             other_than_bayes(run, order, pseudo_counts),
-            words="ratio of marginal likelihoods, equal on 4 sequences of 10 tokens",
+            words="equal to the ratio of marginal likelihoods on 4 sequences of 10 tokens",
         )
-    if (vocabulary + 1) ** (order - 1) <= MOST_CONTEXTS:
+    if (V + 1) ** (order - 1) <= MOST_CONTEXTS:
         for states in head_states(model, order, pseudo_counts):
             yield gap_finding(statement.label, model, states)
-    yield from softmax(run, statement, vocabulary, n, error, None)
-    run.draw(run, stated(run, order, 0), min(vocabulary, 3), min(n, 12))
+    yield from softmax(run, statement, V, n, error, None)
+    run.draw(run, stated(run, order, 0), min(V, 3), min(n, 12))
 
 
 def stated(run: Run, order: int, alpha: int) -> OverTokens:
     """The n-gram of this order; the answer is the most frequent symbol."""
 
     def answers(tokens: np.ndarray) -> np.ndarray:
-        # Symbols that the counts do not know have frequency 0, as all of a new context have.
+        # Larger symbols do not occur and have count 0; in a new context all counts are 0.
         counts = ngram_counts(tokens, int(tokens.max()) + 1, order)
         return np.where(counts.any(-1) | (alpha > 0), counts.argmax(-1), -1)
 
-    return OverTokens("n-gram", lambda V, n: run.build(construction, V, order, n, alpha), answers)
+    return OverTokens("n-gram", lambda V, n: run.build(construction, V, n, order, alpha), answers)
 
 
 def head_states(model: Transformer, order: int, alpha: int) -> Iterator[States]:
-    """The queries and keys of the heads that look back, and of the head that counts."""
+    """The queries and keys of the heads of layer 1, and of the head that counts."""
     V, prefix = model.interface.vocabulary_size, len(model.interface.prefix)
     here = np.arange(prefix, model.interface.context)
-    # What stands in front, number V, has no code.
+    # The code of the tokens in front, number V, is 0.
     codes = at_tokens(model, "code", tokens=slice(V + 1))["code"] if order > 1 else np.empty(0)
     for s in range(1, order):
-        asking = at_positions(model, f"before_{s}", at=here)
-        yield looking_up(model, 1, asking, (here - s).clip(0), head=s - 1)
-    # A context is a list of order − 1 tokens, the last of which may be missing (number V); behind
-    # all of them comes what stands in front of the sequence.
+        queries = at_positions(model, f"before_{s}", at=here)
+        yield looking_up(model, 1, queries, (here - s).clip(0), head=s - 1)
+    # A context is a list of order − 1 tokens, the last of which may be missing (number V); the last
+    # row is the key of the tokens in front of the sequence.
     listed = [*product(range(V + 1), repeat=order - 1), (V,) * (order - 1)]
-    found = np.array(listed, dtype=np.int64)
-    found = found[((found[:, :-1] < V) | (found[:, 1:] == V)).all(1)]
-    asked = found[:-1][(found[:-1, :1] < V).all(1)]  # the current token is always there
-    same = (asked[:, None] == found).all(-1) & (found < V).all(-1)
+    contexts = np.array(listed, dtype=np.int64)
+    contexts = contexts[((contexts[:, :-1] < V) | (contexts[:, 1:] == V)).all(1)]
+    current = contexts[:-1][(contexts[:-1, :1] < V).all(1)]  # the current token is never missing
+    same = (current[:, None] == contexts).all(-1) & (contexts < V).all(-1)
     preference = np.where(same, 1.0, -np.inf)
     preference[:, -1] = 1.0 if alpha else 0.0
-    sink = np.zeros(len(found))
+    sink = np.zeros(len(contexts))
     sink[-1] = float(at_tokens(model, "sink")["sink"][V, 0])
     names = ["code", *(f"previous_{s}" for s in range(1, order))]
-    queries = {name: codes[asked[:, s]] for s, name in enumerate(names[:-1])}
-    keys = {name: codes[found[:, s]] for s, name in enumerate(names[1:])} | {"sink": sink}
-    yield States(model.n_layers, queries, keys, preference, np.arange(len(found)))
+    queries = {name: codes[current[:, s]] for s, name in enumerate(names[:-1])}
+    keys = {name: codes[contexts[:, s]] for s, name in enumerate(names[1:])} | {"sink": sink}
+    yield States(model.n_layers, queries, keys, preference, np.arange(len(contexts)))
 
 
 def other_probabilities(run: Run, statement: OverTokens, order: int, alpha: int) -> Iterator[str]:
-    """Tokens at which a predicted probability is not the fraction (count + α)/(total + αV)."""
+    """Positions at which a predicted probability over Q is not (count + α)/(total + αV)."""
     model = statement.at(SMALL, 12).model
     for row in random_sequences(8, 12, SMALL, run.rng):
         logits = outputs(model, model.prompt(row), Rational()).tolist()
@@ -135,8 +135,7 @@ def other_probabilities(run: Run, statement: OverTokens, order: int, alpha: int)
 
 
 def other_than_bayes(run: Run, order: int, alpha: int) -> Iterator[str]:
-    """Tokens at which (count + α)/(total + αV) is not the ratio of marginal likelihoods under
-    Dirichlet(α, …, α)."""
+    """Positions at which (count + α)/(total + αV) is not the ratio of marginal likelihoods."""
     for row in random_sequences(4, 10, SMALL, run.rng):
         predicted = dirichlet_predictor_by_definition(row.tolist(), SMALL, order, alpha)
         smoothed = ngram_by_definition(row, SMALL, order, alpha)

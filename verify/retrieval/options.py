@@ -1,4 +1,4 @@
-"""Options that several claims about sequences have."""
+"""Options common to several claims about sequences."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Annotated
 from verify.claim import option
 
 DRAWN: dict[str, tuple[None]] = {"prompt": (None,)}
-"""Where inputs are drawn: a prompt of one's own has its sizes."""
+"""Options for drawn inputs, without effect on a given prompt, which determines its sizes."""
 
-Length = Annotated[int, option("tokens in a sequence", min=1, only=DRAWN)]
-Symbols = Annotated[int, option("symbols", min=1, only=DRAWN)]
+Length = Annotated[int, option("largest number n of tokens", min=1, only=DRAWN)]
+Symbols = Annotated[int, option("number V of symbols", min=1, only=DRAWN)]
 Samples = Annotated[int, option("random sequences", min=1, only=DRAWN)]
-LogitError = Annotated[float, option("wanted error of the logits under softmax", only=DRAWN)]
+LogitError = Annotated[float, option("largest error of the logits under softmax", only=DRAWN)]
 Sharpness = Annotated[
-    float | None, option("softmax sharpness β to enclose the error at", only=DRAWN)
+    float | None, option("inverse temperature β at which the error is enclosed", only=DRAWN)
 ]

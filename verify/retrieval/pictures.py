@@ -1,4 +1,4 @@
-"""The picture of a model over tokens: the attention of each head, and the stream by layer."""
+"""The picture of a model over tokens: attention of each head, stream after each layer."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from verify.evidence.statement import OverTokens
 from verify.retrieval.snapshots import Snapshot, snapshots
 from verify.retrieval.words import labels
 
-MOST = 41  # tokens that can be read in a picture, BOS included
-LETTERS = 14  # of a label
+MOST = 41  # largest number of tokens in a picture, BOS included
+LABEL = 14  # characters of a label
 WEIGHTS = LinearSegmentedColormap.from_list("weights", ["#ffffff", "#1f5fa8"])
 VALUES = LinearSegmentedColormap.from_list("values", ["#b5651d", "#ffffff", "#2e8b57"])
 TITLE, WORD, REGISTER = 8.0, 7.0, 6.5  # points
 
 
 def draw_random(run: Run, statement: OverTokens, V: int, n: int) -> Figure:
-    """As `draw`, of the model of V symbols on a random sequence of n tokens."""
+    """`draw` for the model of V symbols on a random sequence of n tokens."""
     row = run.rng.integers(0, V, n)
     return draw(statement.at(V, n).model, row, [str(v) for v in row])
 
@@ -36,9 +36,9 @@ def draw_random(run: Run, statement: OverTokens, V: int, n: int) -> Figure:
 def draw(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> Figure:
     """A row of panels for the embedding and for each layer.
 
-    On the left the attention of each head: rows ask, columns are looked at.  On the right the
-    stream (tokens × coordinates) after the layer, each register divided by its largest entry in
-    any layer.
+    On the left the attention of each head: rows are queries, columns are keys.  On the right the
+    stream (tokens × coordinates) after the layer, each register divided by its largest entry over
+    all layers.
 
     Raises ValueError for a prompt of more than 40 tokens, and as `labels` does.
     """
@@ -69,22 +69,22 @@ def draw(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> Figure:
 
 
 def readable(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> list[str]:
-    """The labels of the prompt's tokens, shortened, if they are few enough for a picture."""
+    """The labels of the prompt's tokens, shortened; ValueError for too many tokens."""
     names, front = labels(model, tokens, words), len(model.interface.prefix)
     if len(names) > MOST:
         raise InputError(
             f"the prompt has {len(words)} tokens and {front} in front of them, too many for a "
             f"picture: give at most {max(0, min(MOST - 1, MOST - front))}"
         )
-    return [name if len(name) <= LETTERS else f"{name[: LETTERS - 1]}…" for name in names]
+    return [name if len(name) <= LABEL else f"{name[: LABEL - 1]}…" for name in names]
 
 
 def _head(
     panel: Axes, snapshot: Snapshot, h: int, names: list[str], title: str, line_length: int
 ) -> None:
-    """The attention of one head, under what the block says that it does."""
+    """The attention of one head, below its description in the block."""
     block, pattern = snapshot.block, snapshot.patterns[h]
-    panel.set_facecolor("#dedede")  # where a masked array is not drawn
+    panel.set_facecolor("#dedede")  # masked entries are transparent
     rows, columns = np.indices(pattern.shape)
     hidden = {"causal": columns > rows, "strictly causal": columns >= np.maximum(rows, 1)}
     mask = hidden.get(block.attn.masks[0] if block.attn else "", False)
@@ -129,8 +129,8 @@ def _legend(figure: Figure, panel: Axes, model: Transformer, values: AxesImage) 
     lines = [
         *textwrap.wrap(model.name, 44),
         "",
-        "Maps: the row's token asks, the column's is",
-        "looked at; grey is hidden by the mask.",
+        "Attention maps: rows are queries, columns are",
+        "keys; grey entries are masked.",
         "Streams: each register is divided by its",
         "largest entry.",
     ]

@@ -1,6 +1,6 @@
-"""What each layer of a model over tokens does to one sequence.
+"""The stream of a model over tokens before, within and after each layer, for one sequence.
 
-Shape glossary: T tokens of the prompt, those in front of the sequence included; D the width.
+Shape glossary: T tokens of the prompt, including those in front of the sequence; D the width.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Snapshot:
 
 
 def snapshots(model: Transformer, tokens: ArrayLike) -> Iterator[Snapshot]:
-    """What each layer does to sequences (…, T)."""
+    """The snapshot of each layer, for sequences (…, T)."""
     n_examples = model.interface.n_examples
     streams = itertools.pairwise(model.streams(tokens))
     for block, (H, after) in zip(model.blocks, streams, strict=True):
@@ -43,7 +43,7 @@ def snapshots(model: Transformer, tokens: ArrayLike) -> Iterator[Snapshot]:
 
 @dataclass(frozen=True)
 class Part:
-    """What one head adds to the register `into`: the registers it carries, and in words."""
+    """The values that one head writes to the register `into`: their registers, and in words."""
 
     into: str
     registers: tuple[str, ...]
@@ -52,7 +52,7 @@ class Part:
 
 
 def added_parts(model: Transformer, block: Block, h: int) -> list[Part]:
-    """What head h of a layer adds, from W_V W_O (D, D), whose blocks are registers."""
+    """The parts that head h of a layer writes, from the register blocks of W_V W_O (D, D)."""
     assert block.attn is not None
     stream, parts = model.stream, []
     W = (block.attn.W_V[h] @ block.attn.W_O[h]).numpy()
@@ -74,7 +74,7 @@ def added_parts(model: Transformer, block: Block, h: int) -> list[Part]:
 
 
 def places(model: Transformer, T: int) -> tuple[np.ndarray, set[str]]:
-    """The points of the prompt's positions (T, width), and the registers that hold such points."""
+    """The points of the prompt's positions (T, width), and the registers with such points."""
     if model.pos_embed is None or "place" not in model.stream:
         return np.zeros((T, 1)), set()
     stream, W_pos = model.stream, model.pos_embed.W_pos.numpy()

@@ -19,20 +19,20 @@ ENDS = (".", "?", "!")
 def word_tokens(text: str) -> tuple[list[int], list[str]]:
     """The tokens of a prompt whose vocabulary is its own words, and the words, one per token.
 
-    Words are runs of letters, digits and "_" in any script, which "'", "’" and "-" may join; "’" is
-    written as "'".  Any other visible character is a word of its own, and so is the possessive
-    "'s".  Tokens count the distinct words by first appearance.  Upper and lower case differ, except
-    that the first word of a sentence is written as it is elsewhere: "The cat saw the" has the word
-    "the" twice.
+    Words are runs of word characters (regex \\w) in any script, which "'", "’" and "-" may join;
+    "’" is written as "'".  Any other visible character is a word of its own, and so is the
+    possessive "'s".  Tokens number the distinct words by first appearance.  Upper and lower case
+    differ, except that the first word of a sentence is written as it is elsewhere: "The cat saw
+    the" has the word "the" twice.
 
     Raises ValueError for a text without words.
     """
     text = unicodedata.normalize("NFC", text).replace("’", "'")
-    # Accents and vowel signs, which are no \w, belong to the letter before them.
+    # Accents and vowel signs, which are not \w, belong to the character before them.
     marks = "".join(sorted({c for c in text if unicodedata.category(c)[0] == "M"}))
     mark = f"[{re.escape(marks)}]" if marks else "(?!)"
-    letter = rf"(?:\w{mark}*)"
-    word = rf"'s(?!\w)|{letter}+(?:(?!'s(?!\w))['-]{letter}+)*|\S{mark}*"
+    char = rf"(?:\w{mark}*)"
+    word = rf"'s(?!\w)|{char}+(?:(?!'s(?!\w))['-]{char}+)*|\S{mark}*"
     words = [w for w in re.findall(word, text) if any(unicodedata.category(c)[0] != "C" for c in w)]
     if not words:
         raise InputError("the prompt is empty: give at least one word")
@@ -67,12 +67,12 @@ def answer_word(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> 
 
 
 def _known(tokens: list[int], words: Sequence[str]) -> dict[int, str]:
-    """The word of each token that occurs, as it is written the first time."""
+    """The word of each token, as it is written at its first occurrence."""
     return dict(zip(reversed(tokens), reversed(words), strict=True))
 
 
 def _observed(model: Transformer, token: int) -> int | None:
-    """The symbol that a token in front of the sequence stands for, if it stands for one."""
+    """The symbol that a token in front of the sequence represents, or None."""
     W_E, V = model.embed.W_E.numpy(), model.interface.vocabulary_size
     for name in model.stream:
         register = W_E[:, model.stream[name]]

@@ -270,9 +270,18 @@ def pages(every: Runs, names: Sequence[str] = (), *, own: bool = False) -> dict[
 
 
 def _parameters(entry: Theorem, run: Mapping[str, Any]) -> dict[str, int]:
-    """Of a run's parameters those that its model has."""
+    """The parameters of the statement's model among those of a run.
+
+    An option has the name of the statement's parameter, or of the argument that this is in `build`.
+    """
     given = run["parameters"]
-    return {name: given[name] for name in entry.over if type(given.get(name)) is int}
+    options = {
+        node.value.id: node.arg
+        for node in ast.walk(ast.parse(entry.build))
+        if isinstance(node, ast.keyword) and isinstance(node.value, ast.Name)
+    }
+    values = {name: given.get(options.get(name, name)) for name in entry.over}
+    return {name: value for name, value in values.items() if type(value) is int}
 
 
 def write(folder: Path, made: Mapping[str, str]) -> None:
