@@ -5,12 +5,9 @@ from dataclasses import replace
 import pytest
 import torch
 
-from constructions import (
-    hop,
-    induction_heads,
-    search,
-)
+from constructions import hop, induction_heads
 from constructions.blocks import MLP, UnitNorm
+from constructions.graphs import search
 from theory.retrieval import all_sequences
 from theory.retrieval import hop as hop_answers
 from verify.evidence.gaps import gap_finding
