@@ -1,4 +1,8 @@
-"""In-context linear regression: transformers whose weights were written by hand."""
+"""In-context linear regression: transformers whose weights were written by hand.
+
+Each name is a function that returns a model.  The algorithms of the same names, which return
+weights, are in `theory.regression`.
+"""
 
 from constructions.regression.chebyshev import chebyshev
 from constructions.regression.gradient_descent import gradient_descent

@@ -1,36 +1,36 @@
-"""Chebyshev's method, k steps in ⌈log₃(2k + 1)⌉ layers, and no fewer can do it.
+"""Chebyshev's method: k steps in ⌈log₃(2k + 1)⌉ layers, the least number possible.
 
 On eigenvalues in [a, b] the best residual polynomial of degree k with R(0) = 1 is
 
     R_k(λ) = T_k(l(λ)) / τ_k,   l(λ) = σ − 2λ/(b − a),   σ = (b + a)/(b − a),   τ_k = T_k(σ).
 
-A layer a step is the obvious construction.  But T_k obeys product formulas that triple the degree,
-which a trilinear head can follow.  From T_{q−1} and T_q, all of degree up to 3q + 1:
+One layer per step is the obvious construction.  But T_k satisfies product formulas that triple the
+degree, and a trilinear head computes them.  From T_{q−1} and T_q, those of degree up to 3q + 1 are
 
     T_{3q}   = 4 T_q³ − 3 T_q
     T_{3q−1} = 4 T_q² T_{q−1} − 2l T_q − T_{q−1}        T_{3q−2} = 4 T_{q−1}² T_q − 2l T_{q−1} − T_q
     T_{3q+1} = 8l T_q³ − 4 T_q² T_{q−1} − 4l T_q + T_{q−1}
 
 The first three are 4T_a T_b T_c = T_{a+b+c} + T_{a+b−c} + T_{a−b+c} + T_{b+c−a} and the three-term
-recurrence; the last is 2l T_{3q} − T_{3q−1}.  `ladder.py` makes such combinations of residuals,
-whose G has S G = I − R: there a layer makes R_a²R_c, S R and S R³, and l = σ·R₁ with
-R₁ = I − αS, α = 2/(a + b).  Divided by τ the factors sum to 1, since R(0) = 1.
+recurrence; the last is 2l T_{3q} − T_{3q−1}.  `ladder.py` combines residuals R in this way, with G
+such that S G = I − R: a layer computes R_a²R_c, S R and S R³, and l = σ·R₁ with R₁ = I − αS,
+α = 2/(a + b).  Divided by τ the factors sum to 1, since R(0) = 1.
 
 **Layers.**  From exponent 0, L layers reach every pair n − 1, n with n ≤ M_L = (3^L − 1)/2: with
 q = ⌊(n + 1)/3⌋ both are among 3q − 2, …, 3q + 1, and q ≤ M_{L−1} as 3q − 1 ≤ n ≤ 3M_{L−1} + 1; the
-pair 0, 1 comes from exponent 0.  The prediction has degree 2k + 1, so no fewer do.
+pair 0, 1 comes from exponent 0.  The prediction has degree 2k + 1, so no fewer layers suffice.
 
-**The best there is.**  With M_L the largest degree that L layers can give a residual, and T_k/τ_k
+**Optimality.**  With M_L the largest degree that L layers can give a residual, and T_k/τ_k
 the polynomial of degree k with value 1 at 0 that is smallest on [a, b], the worst residual
 1/T_{M_L}(σ) that L layers reach here is the smallest among all predictions x_qᵀp(S)Xᵀy of a fixed
 polynomial p that L such layers can compute.
 
-With σ = cosh θ, τ_q = cosh qθ = ½e^{qθ}(1 + e^{−2qθ}), so that quotients of τ's are found without
-overflow.  They are rounded to multiples of 2^−47, so that factors sum to exactly 1 and every sum
-of weights is exact: the transformer computes the rounded formulas exactly, and they are Chebyshev's
-up to these roundings.  A residual that is smaller than 2^−47 of the one that it is made of is not
-the best any more: rounding leaves |R| ≤ 1/τ_k + 15^L·2^−44 after L layers, as the slopes of each
-formula along the T that it combines add up to at most 15 on [a, b].
+**Rounding.**  With σ = cosh θ, τ_q = cosh qθ = ½e^{qθ}(1 + e^{−2qθ}), so that quotients of τ's are
+computed without overflow.  They are rounded to multiples of 2^−47, so that factors sum to exactly 1
+and every sum of weights is exact: the transformer computes the rounded formulas exactly, and they
+are Chebyshev's up to these roundings.  A residual smaller than 2^−47 of those it is computed from
+is no longer the best: rounding gives |R| ≤ 1/τ_k + 15^L·2^−44 after L layers, since the partial
+derivatives of each formula with respect to the T in it sum to at most 15 on [a, b].
 """
 
 from __future__ import annotations
@@ -41,29 +41,30 @@ from math import exp, frexp, log, log1p, sqrt
 from typing import Annotated, Any, TypeAlias
 
 from constructions.call import construction
-from constructions.regression.climb import SLOTS, room_for
 from constructions.regression.ladder import Plan, Rung, ladder, powers
+from constructions.regression.ladder_layers import SLOTS, check_memory
 from constructions.transformer import Transformer
 from theory.kinds import Count, InputError, Positive, Within
 from theory.regression.matrices import NumberSystem, identity
 
 Steps: TypeAlias = Annotated[Count, Within(most=10**100)]
-"""An integer from 1 to 10¹⁰⁰, for which 210 layers are enough."""
+"""An integer from 1 to 10¹⁰⁰, for which 210 layers suffice."""
 
-MINUTE = 2.0**-960  # and above 1 over that, 2/(a + b) has no room for its bits
+# Between MINUTE and 1/MINUTE, 2/(a + b) is a float64 with all its bits.
+MINUTE = 2.0**-960
 
 
 @dataclass(frozen=True)
 class Combinations:
-    """The residuals on the way of a plan, by degree."""
+    """The residuals that a plan computes, by degree."""
 
     plan: tuple[tuple[Rung, ...], ...]
 
     def inverse(self, of: NumberSystem, S: Any, power: int) -> Any:
-        """G of this degree, with S·G = I − R.
+        """The G of this degree, with S·G = I − R.
 
-        If R = Σ f·R_a²R_c + Σ f·R_b − Σ f·S R_b − Σ f·S R_b³, where the factors of products and of
-        kept ones sum to 1, then
+        If R = Σ f·R_a²R_c + Σ f·R_b − Σ f·S R_b − Σ f·S R_b³, where the factors of the first two
+        sums add up to 1, then
         G = Σ f·(G_a + R_a G_a + R_a²G_c) + Σ f·G_b + Σ f·R_b + Σ f·R_b³.
         """
         zero, unit = of.number(0) * S, identity(of, S.nrows())
@@ -78,7 +79,7 @@ class Combinations:
                 G = zero
                 for (a, c), f in rung.products.items():
                     G = G + number(f) * (slots[a] + R[a] * slots[a] + R[a] * R[a] * slots[c])
-                for slot, f in rung.kept.items():
+                for slot, f in rung.unchanged.items():
                     G = G + number(f) * slots[slot]
                 for slot, f in rung.once.items():
                     G = G + number(f) * R[slot]
@@ -93,38 +94,39 @@ class Combinations:
 
 @construction
 def chebyshev(d: Count, k: Steps, smallest: Positive, largest: Positive) -> Transformer:
-    """A transformer that computes k steps of Chebyshev's method.
+    """A transformer that computes k steps of Chebyshev's method on [smallest, largest].
 
     The prediction is x_qᵀ Q_k(S) Xᵀ y, S = XᵀX, where I − S·Q_k = T_k(l(S))/τ_k is the best
     residual polynomial on [smallest, largest] (formulas in `chebyshev.py`); x (…, n, d), y (…, n),
     x_query (…, d).  ⌈log₃(2k + 1)⌉ layers, at most 9 linear heads, width at most 5d + 3, any
     number of examples.
 
-    If every non-zero eigenvalue of S lies in [smallest, largest], the residual is at most
-    2((√κ − 1)/(√κ + 1))^k on each, κ = largest/smallest, and what rounding the factors leaves (see
-    `chebyshev.py`): accuracy ε takes ⌈log₃(√κ ln(2/ε) + 1)⌉
-    layers, where Newton's 2^k ≈ κ ln(1/ε) takes ⌈log₃(2κ ln(1/ε) + 1)⌉.
+    If every non-zero eigenvalue of S lies in [smallest, largest], the residual on each is at most
+    2((√κ − 1)/(√κ + 1))^k, κ = largest/smallest, plus the effect of rounding the factors (see
+    `chebyshev.py`): accuracy ε takes ⌈log₃(√κ ln(2/ε) + 1)⌉ layers, where Newton's 2^k ≈ κ ln(1/ε)
+    takes ⌈log₃(2κ ln(1/ε) + 1)⌉.
 
-    Raises ValueError for smallest > largest, and for bounds so small or large that
-    2/(smallest + largest) leaves the range of float64.
+    Raises ValueError if smallest > largest, and if 2/(smallest + largest) or its inverse is outside
+    the range of float64.
 
-    Source: [Saad2003] for the method; the layers are proved in `chebyshev.py`.
+    Source: [Saad2003, Algorithm 12.1] for the method; the proof of the layers is in `chebyshev.py`.
     """
     if smallest > largest:
-        raise InputError(f"smallest is {smallest:g} and largest is {largest:g}: swap them")
+        raise InputError(
+            f"smallest is {smallest:g} and largest is {largest:g}: give smallest ≤ largest"
+        )
     if not MINUTE < smallest + largest < 1 / MINUTE:
         raise InputError(
-            f"the interval is [{smallest:g}, {largest:g}]: 2/(a + b) or a + b is no float64 with "
-            "all its bits; rescale the inputs"
+            f"smallest is {smallest:g} and largest is {largest:g}: their sum or its inverse leaves "
+            "the range of float64; rescale the inputs"
         )
-    room_for(d, log(k + 1, 3))
+    check_memory(d, log(k + 1, 3))
     plan = chebyshev_plan(k, smallest, largest)
-    source = "[Saad2003]; the layers are proved in constructions/regression/chebyshev.py"
-    return ladder(d, plan, Combinations(tuple(plan)), source)
+    return ladder(d, plan, Combinations(tuple(plan)), "[Saad2003, Algorithm 12.1]")
 
 
 def chebyshev_plan(k: int, smallest: float, largest: float) -> Plan:
-    """The combinations of residuals that lead from degree 0 to degree k."""
+    """The combinations of residuals, layer by layer, that lead from degree 0 to degree k."""
     if smallest == largest:  # σ is infinite, and T_k(l)/τ_k tends to (1 − λ/b)^k
         return powers(k, 1 / largest)
     wanted: list[tuple[int, ...]] = [(k,)]
@@ -142,12 +144,12 @@ def chebyshev_plan(k: int, smallest: float, largest: float) -> Plan:
 
 
 def _rung(at: dict[int, str], n: int, slot: str, smallest: float, largest: float) -> Rung:
-    """T_n/τ_n from the degrees below, which stand `at` these slots."""
+    """The rung of T_n/τ_n, from the degrees in the slots `at` of the layer before."""
     alpha, q = 2 / (smallest + largest), max(at)
     if n in at:
-        return Rung(slot, n, kept={at[n]: 1.0})
+        return Rung(slot, n, unchanged={at[n]: 1.0})
     if q == 0:  # T₀, and T₁/σ = 1 − αλ
-        return Rung(slot, n, kept={"low": 1.0}, once={"low": alpha})
+        return Rung(slot, n, unchanged={"low": 1.0}, once={"low": alpha})
     # e^θ − 1 without cancellation, for κ near 1 and for large κ.
     growth = 2 * sqrt(smallest) * (sqrt(smallest) + sqrt(largest)) / (largest - smallest)
     angle = log1p(growth)
@@ -156,14 +158,14 @@ def _rung(at: dict[int, str], n: int, slot: str, smallest: float, largest: float
         return exp(-min(degree, 2**1000) * angle)
 
     def times(factor: float, *degrees: int) -> float:
-        """factor·Π 2τ over 2τ_n, to a multiple of 2^−47."""
+        """factor·Π 2τ over 2τ_n, rounded to a multiple of 2^−47."""
         product = factor * decay(n - sum(degrees)) / (1 + decay(2 * n))
         for degree in degrees:
             product *= 1 + decay(2 * degree)
         return round(product * 2**47) / 2**47
 
     def of_alpha(factor: float) -> float:
-        """factor·α, to 48 bits of α: sums of two such are exact."""
+        """factor·α, rounded to 48 bits of α: sums of two such numbers are exact."""
         unit = 2.0 ** (frexp(alpha)[1] - 48)
         return round(factor * alpha / unit) * unit
 

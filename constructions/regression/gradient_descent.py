@@ -1,17 +1,17 @@
-"""Gradient descent, one linear head a step.
+"""Gradient descent: one linear head per step, or ⌈log₃(2k + 1)⌉ layers for k steps.
 
 The algorithm: w ← w − η(S w − b) from w = 0, with S = XᵀX and b = Xᵀy.
 
-Full attention, k layers, width d + 1 [vonOswald2023, Proposition 1].  Keep the residual
-e_t = y_t − ⟨w, x_t⟩ on examples and −⟨w, x_q⟩ on queries; both start right (y and 0, at w = 0), and
-a step changes w by η Σ_i e_i x_i, hence every e_t by −η Σ_i e_i ⟨x_i, x_t⟩: one head.  The
-prediction is −e at the query.
+Full attention, k layers, width d + 1 [vonOswald2023, Proposition 1].  The register e contains the
+residual y_t − ⟨w, x_t⟩ on examples and −⟨w, x_q⟩ on queries; at w = 0 these are the embedded y and
+0.  A step changes w by η Σ_i e_i x_i, hence every e_t by −η Σ_i e_i ⟨x_i, x_t⟩, which is one head.
+The prediction is −e at the query.
 
 Causal attention, k layers, width 2d + 2: the predictions for all prefixes at once, exactly.  The
-residuals above would mix prefixes (token j's residual belongs to the weights fitted to its own
-past), so token t rereads the raw pairs before it: with S_t, b_t of its own prefix it keeps
+residuals above would mix prefixes (the residual of token j belongs to the weights fitted to the
+examples before j), so token t reads the pairs before it again: with S_t, b_t of these, it stores
 u = (I − ηS_t)^i x_t and adds η⟨b_t, u⟩ to its prediction, since w_k = Σ_{i<k} η(I − ηS_t)^i b_t.
-Both are one head: query u, key `key`, value (−η·key, η·y) → (u, prediction).
+One head computes both: query u, key `key`, value (−η·key, η·y) → (u, prediction).
 
 "ladder": the same k steps in ⌈log₃(2k + 1)⌉ layers, because the residual is the power (I − ηS)^k.
 """
@@ -25,8 +25,8 @@ from constructions.assembly import Head, block, embed, unembed
 from constructions.blocks import Stage
 from constructions.call import construction
 from constructions.examples import Examples, shifted
-from constructions.regression.climb import room_for
 from constructions.regression.ladder import ladder, powers
+from constructions.regression.ladder_layers import check_memory
 from constructions.regression.stages import Powers, Prediction
 from constructions.stream import Stream
 from constructions.transformer import Transformer
@@ -55,18 +55,19 @@ def gradient_descent(
 
     It converges to the minimum-norm solution iff 0 < step_size < 2/λmax(XᵀX).
 
-    Raises ValueError for k = 0 with "ladder", and for causal with "ladder" (causal layers only add
-    1 to the degree in a prefix's own S, see the claim `state-size`).
+    Raises ValueError for the layout "ladder" if k = 0 or causal=True: a causal layer adds only 1 to
+    the degree in the S of a prefix (see the claim `state-size`).
 
-    Source: [vonOswald2023, Proposition 1] for "direct"; the others are proved in this package.
+    Source: [vonOswald2023, Proposition 1] for "direct"; the proofs of the others are in
+    `gradient_descent.py` and `ladder.py`.
     """
     of = Powers(step_size, "identity")
     if layout == "ladder":
         if causal:
-            raise InputError("the ladder needs full attention: with causal=True, use 'direct'")
+            raise InputError("layout is 'ladder' and causal is True: give layout 'direct'")
         if k == 0:
-            raise InputError("the ladder starts at one step: take k ≥ 1, or layout 'direct'")
-        room_for(d, log(k, 3))
+            raise InputError("k is 0: give k ≥ 1, or layout 'direct'")
+        check_memory(d, log(k, 3))
         return ladder(d, powers(k, step_size), of)
     if causal:
         return _causal(d, k, step_size)
@@ -99,5 +100,5 @@ def _causal(d: int, k: int, step_size: float) -> Transformer:
         stages=tuple(
             Stage(j, "estimate", Prediction(j, of, prefixes=True)) for j in range(1, k + 1)
         ),
-        source="proved in constructions/regression/gradient_descent.py",
+        source="[vonOswald2023, Proposition 1] for full attention",
     )

@@ -1,8 +1,8 @@
-"""Hyperpower iterations of order p, k steps in as few layers as their degree allows.
+"""Hyperpower iterations of order p: k steps in the least number of layers.
 
 One step of order p raises the residual to the power p, I − S M_{j+1} = (I − S M_j)^p; Newton is
-p = 2.  Doing it step by step costs ⌈log₃p⌉ layers a step and more.  The ladder does not stop at
-steps: it climbs to the power p^k directly.
+p = 2.  Computed step by step, each step takes at least ⌈log₃p⌉ layers.  The ladder computes the
+power p^k without the powers in between.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 from math import log
 
 from constructions.call import construction
-from constructions.regression.climb import room_for
 from constructions.regression.ladder_gram import power_ladder
+from constructions.regression.ladder_layers import check_memory
 from constructions.transformer import Transformer
 from theory.kinds import Count, Steps, StepSize
 from theory.regression.hyperpower import Order
@@ -26,11 +26,11 @@ def hyperpower(
 
     The prediction is x_qᵀ M_k Xᵀ y with M_{j+1} = M_j Σ_{i<order} (I − S M_j)^i, S = XᵀX, and
     M₀ = alpha·S (start "gram") or alpha·I ("identity"); x (…, n, d), y (…, n), x_query (…, d).
-    ⌈log₃(4·order^k + 1)⌉ layers from "gram", ⌈log₃(2·order^k + 1)⌉ from "identity": as many as the
-    degree of the prediction needs.  It converges under the same condition as Newton's method.
+    ⌈log₃(4·order^k + 1)⌉ layers from "gram", ⌈log₃(2·order^k + 1)⌉ from "identity", the least
+    number for the degree of the prediction.  It converges under the condition of Newton's method.
 
-    Source: [BenIsrael1965] for the iteration; the layers are proved in `ladder.py` and
+    Source: [BenIsrael1965] for the iteration; the proofs of the layers are in `ladder.py` and
     `ladder_gram.py`.
     """
-    room_for(d, min(k, 10**15) * log(order, 3))  # before order^k is computed
+    check_memory(d, min(k, 10**15) * log(order, 3))  # before order^k is computed
     return power_ladder(d, order**k, alpha, start)

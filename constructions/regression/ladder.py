@@ -1,4 +1,4 @@
-"""The ladder: a residual raised to the power N in the fewest layers that its degree allows.
+"""The ladder: the power N of a residual in the least number of layers for its degree.
 
 Write S = XᵀX, b = Xᵀy, E = I − αS (M₀ = αI; for αS see `ladder_gram.py`), and G_p for the
 polynomial in S with S·G_p = I − E^p.  Then G_N b is
@@ -7,19 +7,19 @@ polynomial in S with S·G_p = I − E^p.  Then G_N b is
     k hyperpower steps, order p  N = p^k
     k gradient steps, size α     N = k
 
-**Layers ⌈log₃(2N + 1)⌉, and no fewer can do it.**
+**⌈log₃(2N + 1)⌉ layers suffice, and no fewer do.**
 
-At least that many.  The prediction x_qᵀG_N b has degree 2N + 1 in the prompt.  A head of linear or
+Necessity.  The prediction x_qᵀG_N b has degree 2N + 1 in the prompt.  A head of linear or
 ReLU attention multiplies three linear reads of the stream and an MLP of ReLUs is piecewise linear,
 so L layers on tokens that are affine in the prompt give piecewise polynomials of degree at most
 3^L, and on an open set where it is one polynomial 3^L ≥ 2N + 1.
 
-That many are enough.  Every token keeps, for one exponent p or two neighbouring ones,
+Sufficiency.  Every token stores, for one exponent p or two neighbouring ones,
 
     u_p = G_p x,   e_p = E^p x,   s_p = y − xᵀG_p b,
 
-of degrees 2p + 1.  Exponent 0 is there from the start: u = 0, e = x, s = y.  A linear head
-multiplies three quantities, so that from exponents a, c a layer reaches n = 2a + c:
+of degrees 2p + 1.  Exponent 0 is written by the embedding: u = 0, e = x, s = y.  A linear head
+multiplies three quantities, so that from exponents a, c a layer computes n = 2a + c:
 
     e_n = e_c − Σ_i u_{a,i} ⟨e_{a,i} + x_i, e_c⟩
     u_n = 2u_a + u_c − Σ_i u_{a,i} (⟨x_i, u_a + u_c⟩ + ⟨e_{a,i}, u_c⟩)
@@ -29,20 +29,20 @@ since Σ_i u_{a,i} x_iᵀ = G_a S = I − E^a and Σ_i u_{a,i} e_{a,i}ᵀ = (I �
 
     G_n = G_a + E^a G_a + E^{2a} G_c,   Σ_i (s_{a,i} + y_i) u_{a,i} = G_a(I + E^a)b = G_{2a} b.
 
-One score more reaches 3a + 1, as Σ_i e_{a,i} ⟨e_{a,i}, e_a⟩ = S E^{3a} x:
+One more head computes 3a + 1, as Σ_i e_{a,i} ⟨e_{a,i}, e_a⟩ = S E^{3a} x:
 
     e_{3a+1} = e_{3a} − α Σ_i e_{a,i} ⟨e_{a,i}, e_a⟩
     u_{3a+1} = u_{3a} + α e_{3a}
     s_{3a+1} = s_{3a} − α Σ_i s_{a,i} ⟨e_{a,i}, e_a⟩
 
-Let M_L = (3^L − 1)/2, so that M_{L+1} = 3M_L + 1.  By induction L layers hold every n ≤ M_L, and
-every pair n, n + 1 ≤ M_L: with q = ⌊n/3⌋, exponents 3q and 3q + 1 come from q alone, and
+Let M_L = (3^L − 1)/2, so that M_{L+1} = 3M_L + 1.  By induction L layers compute every n ≤ M_L,
+and every pair n, n + 1 ≤ M_L: with q = ⌊n/3⌋, exponents 3q and 3q + 1 come from q alone, and
 3q + 1 = 2q + (q + 1), 3q + 2 = 2(q + 1) + q, 3q + 3 from the pair q, q + 1; that q ≤ M_{L−1} in the
 first case and q + 1 ≤ M_{L−1} in the second follows from 3q + 2 ≤ 3M_{L−1} + 1.  And 2N + 1 ≤ 3^L
-means N ≤ M_L.  The prediction is −s_N at the query, so there is no layer that reads out.
+means N ≤ M_L.  The prediction is −s_N at the query, so no further layer is needed.
 
-Stable: what rounding adds to e_c is multiplied by E^{2a} and to u_a by powers of E and sums of
-them, where the form with z = S G x in place of e tripled the error of the query in each layer.
+Stability: a rounding error of e_c is multiplied by E^{2a} and one of u_a by powers of E and sums of
+them.  With z = S G x in place of e, each layer would triple the error of the query.
 """
 
 from __future__ import annotations
@@ -51,24 +51,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from constructions.regression.climb import SLOTS, Climb, slots_stream
+from constructions.regression.ladder_layers import SLOTS, LadderLayers, ladder_stream
 from constructions.regression.stages import Residuals
 from constructions.transformer import Transformer
 
 
 @dataclass(frozen=True)
 class Rung:
-    """A slot and the combination of residuals R that a layer puts there.
+    """A slot and the combination of residuals R that a layer writes there.
 
-    Σ factor·R_a²R_c over `products` {(a, c): factor}, Σ factor·R over `kept`, −Σ factor·S·R over
-    `once` and −Σ factor·S·R³ over `cubed`, where R are those of the slots before the layer.  The
-    factors of products and kept ones sum to 1, so that the result is 1 at S = 0, as every R is.
+    Σ factor·R_a²R_c over `products` {(a, c): factor}, Σ factor·R over `unchanged`, −Σ factor·S·R
+    over `once` and −Σ factor·S·R³ over `cubed`, where R are those of the slots before the layer.
+    The factors of `products` and `unchanged` sum to 1, so that the result is 1 at S = 0, as is R.
     """
 
     slot: str
     exponent: int
     products: Mapping[tuple[str, str], float] = field(default_factory=dict)
-    kept: Mapping[str, float] = field(default_factory=dict)
+    unchanged: Mapping[str, float] = field(default_factory=dict)
     once: Mapping[str, float] = field(default_factory=dict)
     cubed: Mapping[str, float] = field(default_factory=dict)
     parts: tuple[str, ...] = ("u", "e", "s")
@@ -82,47 +82,47 @@ def ladder(
     d: int,
     plan: Plan,
     of: Residuals,
-    source: str = "proved in constructions/regression/ladder.py",
+    source: str = "weightwright",
 ) -> Transformer:
-    """A transformer whose prediction is x_qᵀ G Xᵀ y, where I − S·G is what the plan ends with, one
-    of the residuals `of`.
+    """A transformer that predicts x_qᵀ G Xᵀ y, where I − S·G is the last residual of the plan.
 
-    A layer for each of the plan's; width 5d + 3, or 3d + 2 where one slot is enough; any number of
-    examples.  The last layer makes only s, which alone is read.
+    The plan is for the residuals `of` and has as many layers as the transformer.  The width is
+    5d + 3, or 3d + 2 if one slot suffices, and the number of examples is arbitrary.  The last layer
+    computes only s, the part that the unembedding reads.
     """
-    stream = slots_stream(d, plan)
-    climb = Climb(stream, of)
+    stream = ladder_stream(d, plan)
+    layers = LadderLayers(stream, of)
     for rungs in plan:
         for rung in rungs:
-            for part in climb.parts(rung, last=rungs is plan[-1]):
-                _add(climb, rung, part)
-        climb.next_layer()
-    return climb.model(d, source)
+            for part in layers.parts(rung, last=rungs is plan[-1]):
+                _add(layers, rung, part)
+        layers.next_layer()
+    return layers.model(d, source)
 
 
-def _add(climb: Climb, rung: Rung, part: str) -> None:
-    """What the rung's part is: a reading of the layer's own token, and scores."""
-    into, x, y = f"{rung.slot}_{part}", climb.read("x"), climb.read("y")
-    climb.becomes(into, *(f * climb.read(f"{slot}_{part}") for slot, f in rung.kept.items()))
+def _add(layers: LadderLayers, rung: Rung, part: str) -> None:
+    """Adds to the layer what computes one part of the rung."""
+    into, x, y = f"{rung.slot}_{part}", layers.read("x"), layers.read("y")
+    layers.assign(into, *(f * layers.read(f"{slot}_{part}") for slot, f in rung.unchanged.items()))
     for (a, c), f in rung.products.items():
-        climb.product(into, part, a, c, f)
+        layers.product(into, part, a, c, f)
     for slot, f in rung.once.items():
-        e = climb.read(f"{slot}_e")
+        e = layers.read(f"{slot}_e")
         if part == "u":
-            climb.becomes(into, f * e)
+            layers.assign(into, f * e)
         else:
-            climb.score(e, x, -f * (x if part == "e" else y), into)
+            layers.add_head(e, x, -f * (x if part == "e" else y), into)
     for slot, f in rung.cubed.items():
-        u, e, s = (climb.read(f"{slot}_{each}") for each in "ues")
+        u, e, s = (layers.read(f"{slot}_{each}") for each in "ues")
         if part == "u":
-            climb.becomes(into, f * e)
-            climb.score(e, e + x, -f * u, into)
+            layers.assign(into, f * e)
+            layers.add_head(e, e + x, -f * u, into)
         else:
-            climb.score(e, e, -f * (e if part == "e" else s), into)
+            layers.add_head(e, e, -f * (e if part == "e" else s), into)
 
 
 def powers(power: int, alpha: float) -> Plan:
-    """From exponent 0 to `power`, by the induction above."""
+    """The plan from exponent 0 to `power`, by the induction above."""
     wanted: list[tuple[int, ...]] = [(power,)]
     while wanted[0] != (0,):
         q = wanted[0][0] // 3
@@ -135,10 +135,10 @@ def powers(power: int, alpha: float) -> Plan:
 
 
 def _power(below: tuple[int, ...], n: int, slot: str, alpha: float) -> Rung:
-    """E^n from the exponents `below`: one in "low", or two in "low" and "high"."""
+    """The rung of E^n, from the exponents `below`: one in "low", or two in "low" and "high"."""
     more = n - 3 * below[0]
     if below == (0,):
-        return Rung(slot, n, kept={"low": 1.0}, once={"low": alpha} if n else {})
+        return Rung(slot, n, unchanged={"low": 1.0}, once={"low": alpha} if n else {})
     if len(below) == 1:
         return Rung(slot, n, {("low", "low"): 1.0}, cubed={"low": alpha} if more else {})
     return Rung(slot, n, {(("low", "high"), ("high", "low"), ("high", "high"))[more - 1]: 1.0})

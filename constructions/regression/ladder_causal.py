@@ -1,25 +1,25 @@
-"""The ladder for every prefix of the examples at once, in k·log₃2 + 2 causal layers from αI.
+"""The ladder for every prefix of the examples at once, in ⌈k log₃2⌉ + 2 causal layers from αI.
 
-As in `newton_causal.py`, token t keeps matrices of its own prefix, row by row, and heads with the
+As in `newton_causal.py`, token t stores matrices of its own prefix, row by row, and heads with the
 mask "diagonal" multiply them.  Here they are, for one exponent p or two neighbouring ones,
 
     E^p,   E = I − αS,   and   G_p,   S·G_p = I − E^p,
 
-so that G_N with N = 2^k is k Newton steps.  From exponents a and c a layer reaches n = a + 2c:
+so that G_N with N = 2^k is k Newton steps.  From exponents a and c a layer computes n = a + 2c:
 
     (E^n)_i = Σ_e ⟨(E^a)_i, (E^c)_e⟩ (E^c)_e
     (G_n)_i = (G_a)_i + Σ_e ⟨(E^a)_i, (E^c)_e + 1_e⟩ (G_c)_e
 
 with 1_e the unit vectors, since the matrices are symmetric and G_n = G_a + E^a(I + E^c)G_c.
 
-**⌈k·log₃2⌉ layers in between.**  Exponents 0 and 1 are there after the first layer: E = I − αS is a
-sum over the tokens before.  By induction L more layers reach every n ≤ 3^L, and every pair n, n + 1
+**⌈k log₃2⌉ layers in between.**  The first layer computes exponents 0 and 1: E = I − αS is a sum
+over the tokens before.  By induction L more layers compute every n ≤ 3^L, and every pair n, n + 1
 of such: with q = ⌊n/3⌋, n = 3q comes from q alone, and all of 3q, …, 3q + 3 from the pair q, q + 1,
 where q + 1 ≤ 3^{L−1} since 3q + 1 ≤ 3^L.
 
-From αS, E = I − αS² takes one layer more: S first, then its square.
+From αS, E = I − αS² takes one more layer: S first, then its square.
 
-Degrees triple here as under full attention, but in the entries of matrices: d² numbers a token.
+Degrees triple in a layer as under full attention, but with d² numbers per token.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from constructions.assembly import Head, block, embed, moved, unembed
 from constructions.blocks import Stage
 from constructions.examples import Examples, shifted
 from constructions.primitives import Move
-from constructions.regression.climb import SLOTS
+from constructions.regression.ladder_layers import SLOTS
 from constructions.regression.newton_causal import sums
 from constructions.regression.stages import Image, Inverse, Powers, Prediction, Residual
 from constructions.stream import Map, Stream, one
@@ -41,10 +41,10 @@ from theory.regression.newton import Start
 
 
 def ladder_causal(d: int, k: int, alpha: float, start: Start) -> Transformer:
-    """⌈k log₃2⌉ + 2 layers from αI, one more from αS; at most 4d² + 1 linear heads; width at most
-    4d² + 3d + 2, from αS 5d² + 3d + 2.
+    """A causal transformer of ⌈k log₃2⌉ + 2 layers from αI, or one more from αS.
 
-    Read at every token: entry t is the prediction from the first t examples.
+    It has at most 4d² + 1 linear heads in a layer and a width of at most 4d² + 3d + 2, or
+    5d² + 3d + 2 from αS.  Entry t of its output is the prediction from the first t examples.
     """
     plan = exponents(2**k)
     slots = SLOTS[: max(map(len, plan))]
@@ -58,7 +58,7 @@ def ladder_causal(d: int, k: int, alpha: float, start: Start) -> Transformer:
     unit = {i: one @ Map(np.eye(d)[[i - 1]], f"e{i}") for i in rows}
     at = dict(zip(plan[0], SLOTS, strict=False))
 
-    # The sums over the tokens before: S, and with it E and G of exponent 1.
+    # Sums over the tokens before: S, and from it E and G of exponent 1.
     linear = {"S": 1.0, f"{at[1]}_G": alpha} if gram else {f"{at[1]}_E": -alpha}
     ones = [Move(unit[i], f"{slot}_E{i}") for slot in at.values() for i in rows]
     if not gram:
@@ -69,7 +69,7 @@ def ladder_causal(d: int, k: int, alpha: float, start: Start) -> Transformer:
         square = [Head(S[i], unit[e], -alpha * S[e], f"{at[1]}_E{i}") for i in rows for e in rows]
         blocks.append(block(stream, square, mask="diagonal"))
     stages = [Stage(1, f"S{i}", Image(0, of, i, prefixes=True)) for i in rows if gram]
-    stages += _held(len(blocks), plan[0], d, of)
+    stages += _stages_of(len(blocks), plan[0], d, of)
     for below, above in pairwise(plan):
         at, heads, changes = dict(zip(below, SLOTS, strict=False)), list[Head](), {}
         for slot, n in zip(SLOTS, above, strict=False):
@@ -87,7 +87,7 @@ def ladder_causal(d: int, k: int, alpha: float, start: Start) -> Transformer:
         if changes:
             heads.append(moved(tuple(changes.values()), tuple(changes)))
         blocks.append(block(stream, heads, mask="diagonal"))
-        stages += _held(len(blocks), above, d, of, "G" if above is plan[-1] else "EG")
+        stages += _stages_of(len(blocks), above, d, of, "G" if above is plan[-1] else "EG")
     read = [Head(stream.read(f"low_G{i}"), b, x @ coordinate[i], "estimate") for i in rows]
     blocks.append(block(stream, read, mask="diagonal"))
     return Transformer(
@@ -97,12 +97,12 @@ def ladder_causal(d: int, k: int, alpha: float, start: Start) -> Transformer:
         interface=Examples(d, shifted),
         stream=stream,
         stages=(*stages, Stage(len(blocks), "estimate", Prediction(2**k, of, prefixes=True))),
-        source="proved in constructions/regression/ladder_causal.py",
+        source="weightwright; the iteration is that of [Schulz1933]",
     )
 
 
 def exponents(power: int) -> list[tuple[int, ...]]:
-    """The exponents that are held, one or two neighbours, from those of 0 and 1 to the power."""
+    """The exponents of each layer, one or two neighbours, from 0 and 1 to the power."""
     wanted: list[tuple[int, ...]] = [(power,)]
     while wanted[0][-1] > 1:
         q = wanted[0][0] // 3
@@ -110,16 +110,16 @@ def exponents(power: int) -> list[tuple[int, ...]]:
     return wanted
 
 
-def summands(n: int, held: tuple[int, ...]) -> tuple[int, int]:
-    """a and c among the exponents held, with n = a + 2c."""
-    more = n - 3 * held[0]
-    return held[more % 2], held[more // 2]
+def summands(n: int, below: tuple[int, ...]) -> tuple[int, int]:
+    """Exponents a and c of the layer below with n = a + 2c."""
+    more = n - 3 * below[0]
+    return below[more % 2], below[more // 2]
 
 
-def _held(
+def _stages_of(
     after: int, exponents: tuple[int, ...], d: int, of: Powers, matrices: str = "EG"
 ) -> list[Stage]:
-    """What stands in the slots: rows of E^p and G_p."""
+    """The layer invariants of the slots: rows of E^p and G_p."""
     return [
         Stage(after, f"{slot}_{M}{i}", what(p, of, i, prefixes=True))
         for slot, p in zip(SLOTS, exponents, strict=False)

@@ -1,7 +1,7 @@
-"""The Newton–Schulz iteration (Iterative Newton in [Fu2024]): one name for its constructions.
+"""The Newton–Schulz iteration (Iterative Newton in [Fu2024]) by transformers of five layouts.
 
-`newton(d, k, alpha)` returns a transformer whose prediction is x_qᵀ M_k Xᵀ y.  The weights, each
-with its proof, are in `newton_direct.py`, `newton_paper.py`, `ladder.py` and `ladder_gram.py`, of
+`newton(d, k, alpha)` returns a transformer whose prediction is x_qᵀ M_k Xᵀ y.  The weights and
+their proofs are in `newton_direct.py`, `newton_paper.py`, `ladder.py` and `ladder_gram.py`, and for
 causal layers in `newton_causal.py` and `ladder_causal.py`.
 """
 
@@ -11,9 +11,9 @@ from math import log
 from typing import Literal
 
 from constructions.call import construction
-from constructions.regression.climb import room_for
 from constructions.regression.ladder_causal import ladder_causal
 from constructions.regression.ladder_gram import power_ladder
+from constructions.regression.ladder_layers import check_memory
 from constructions.regression.newton_causal import newton_causal
 from constructions.regression.newton_direct import newton_direct, newton_interleaved
 from constructions.regression.newton_paper import newton_paper
@@ -46,7 +46,7 @@ def newton(
     | ladder | ⌈log₃(2^(k+2) + 1)⌉, ⌈log₃(2^(k+1) + 1)⌉ | ≤ 7      | ≤ 7d + 5, 5d + 3 |
     | paper  | k + 8 (gram only), ReLU scores over n    | 2        | 5d + 3           |
 
-    and causal, for every prefix of the examples at once, each token keeping d × d matrices:
+    and causal, for every prefix of the examples at once, with d × d matrices in each token:
 
     | layout | layers from αS, αI           | heads     | width                          |
     |--------|------------------------------|-----------|--------------------------------|
@@ -56,55 +56,59 @@ def newton(
     No transformer of linear or ReLU attention and ReLU MLPs on tokens affine in the prompt has
     fewer layers than the first ladder.
 
-    Shorter dtypes than float64, measured at κ(S) = 30, d = 5, n = 10: in float32 "ladder" stays
-    within 6e−6 of the recursion up to k = 100 (six prompts), as it multiplies errors by powers of
-    the residual; "direct" within 2e−5 up to k = 40, since u is the query, and an error δ of M x
-    becomes (2I − M S)δ, which tends to δ; "paper", where x is the query, makes 2δ of it and passes
-    0.1 % after k = 15. In float16 "ladder" stays within 3 % up to k = 100, where "direct" and
-    "paper" have overflowed.
+    Errors in other dtypes than float64, measured at κ(S) = 30, d = 5, n = 10 on six prompts: in
+    float32 the error of "ladder" is at most 6e−6 up to k = 100, as errors are multiplied by powers
+    of the residual; that of "direct" is at most 2e−5 up to k = 40, since u is the query, and an
+    error δ of M x becomes (2I − M S)δ, which tends to δ; in "paper", where x is the query, it
+    becomes 2δ, and exceeds 0.1 % after k = 15. In float16 the error of "ladder" is at most 3 % up
+    to k = 100, where "direct" and "paper" overflow.
 
     Computing the recursion needs no hypothesis.  It converges to the pseudo-inverse on range(S)
     iff 0 < alpha < 2/λmax(S)² (gram), resp. alpha < 2/λmax(S) (identity), strictly.
 
     Args:
-        d, k, alpha: ≥ 1; ≥ 0 (≤ 1000 for "direct", whose weights hold 2^k); > 0, and a weight.
-        interleaved: prompts x₁, y₁, …, x_n, y_n, x_q with a token for each, as in [Garg2022];
-            positions t² are exact in float64, and in float32 up to about a thousand examples;
-            one layer of unique-hard attention more copies x_i to the token of y_i ("direct" only).
-        causal: every prefix at once: returns (…, n + 1), entry t from the first t examples; each
-            token keeps S and M of its own prefix, and computes with its own registers alone.
-        n: number of examples, for "paper" only, whose weights contain it: its models serve prompts
-            of exactly n examples, all others any number.
+        d: the dimension of the inputs, ≥ 1.
+        k: the number of steps, ≥ 0; ≤ 1000 for "direct", whose weights contain 2^k.
+        alpha: α > 0, a weight of the model.
+        layout: one of the tables.
+        start: "gram" for M₀ = αS, "identity" for M₀ = αI.
+        interleaved: the prompt is x₁, y₁, …, x_n, y_n, x_q with a token for each, as in [Garg2022];
+            a further layer of unique-hard attention copies x_i to the token of y_i ("direct" only).
+            Positions t² are exact in float64, and in float32 up to about a thousand examples.
+        causal: the model returns (…, n + 1), entry t from the first t examples; each token stores
+            S and M of its own prefix.
+        n: the number of examples, for "paper" only: its weights contain n, and its models accept
+            prompts of exactly n examples; all others accept any number.
 
-    Raises ValueError for what a layout cannot do, and for layers that do not fit into the memory.
+    Raises ValueError if a layout does not have an option, and if the layers exceed the memory.
 
-    Source: [Fu2024, Theorem 5.1] for "paper"; "direct" and "ladder" need fewer layers and are
-    proved here.  The recursion is due to [Schulz1933] and [BenIsrael1965].
+    Source: [Fu2024, Theorem 5.1] for "paper"; "direct" and "ladder" have fewer layers, with the
+    proofs in their files.  The recursion is due to [Schulz1933] and [BenIsrael1965].
     """
     if n is not None and layout != "paper":
-        raise InputError(f"n is {n}, but layout '{layout}' works for every n: leave it out")
+        raise InputError(f"n is {n} and layout is '{layout}', which accepts every n: leave n out")
     if causal and (layout == "paper" or interleaved):
         raise InputError(
-            "causal layers are built for layouts 'direct' and 'ladder' and packed prompts: leave "
-            f"{'interleaved' if interleaved else 'layout ' + repr(layout)} out"
+            f"causal is True, layout is '{layout}' and interleaved is {interleaved}: give layout "
+            "'direct' or 'ladder', and interleaved=False"
         )
     if interleaved and layout != "direct":
-        raise InputError(f"interleaved prompts need layout 'direct', not '{layout}'")
+        raise InputError(f"interleaved is True and layout is '{layout}': give layout 'direct'")
     if layout == "paper":
         if start != "gram":
-            raise InputError("layout 'paper' starts from αS: leave start at 'gram'")
+            raise InputError(f"layout is 'paper' and start is '{start}': give start 'gram'")
         if n is None:
-            raise InputError("layout 'paper' has the number of examples in its weights: pass n=…")
+            raise InputError("layout is 'paper' and n is None: give n, the number of examples")
         return newton_paper(d, k, alpha, n)
     if layout == "ladder":
-        room_for(d, min(k, 10**15) * log(2, 3))  # before 2^k is computed
+        check_memory(d, min(k, 10**15) * log(2, 3))  # before 2^k is computed
         if causal:
             return ladder_causal(d, k, alpha, start)
         return power_ladder(d, 2**k, alpha, start)
     if k > 1000:
         raise InputError(
-            f"k is {k}, but layout 'direct' holds 2^k as a float64: "
-            "take k ≤ 1000, or layout='ladder'"
+            f"k is {k}, and layout 'direct' has 2^k among its weights: "
+            "give k ≤ 1000, or layout 'ladder'"
         )
     if causal:
         return newton_causal(d, k, alpha, start)

@@ -1,13 +1,13 @@
 """The Newton–Schulz iteration for every prefix of the examples at once, in k + 2 causal layers.
 
-Under a causal mask token t must not use what tokens before it have computed with their own, shorter
-prefixes: that is why the construction for full attention, evaluated causally, diverges (the remark
-in [Fu2024, appendix B]).  But a token may compute with its own registers, and a head with a
-diagonal mask (`own`: a token attends to itself alone) multiplies three of them:
+Under a causal mask, earlier tokens compute with shorter prefixes, so token t must not use their
+results; therefore the construction for full attention diverges if it is evaluated causally (see
+[Fu2024, Remark B.6]).  But a token can compute with its own registers: a head with a diagonal mask
+(`own`: each token attends to itself only) multiplies three of them:
 
     ⟨query_t, key_t⟩ · value_t.
 
-So token t keeps the whole matrices of its own prefix, S and M row by row (S_a and V_a, a = 1 … d):
+So token t stores the matrices S and M of its own prefix, row by row (S_a and V_a, a = 1 … d):
 
     layer 1        S_a = Σ_{i<t} x_{i,a} x_i,  V_a = α S_a,  b = Σ_{i<t} y_i x_i     causal heads
                    (from αI: V_a = α e_a, a constant)
@@ -15,12 +15,12 @@ So token t keeps the whole matrices of its own prefix, S and M row by row (S_a a
     prediction     2^k Σ_a x_{t,a} ⟨V_a, b⟩                                          d own heads
 
 with V = 2^{−j} M_j as in `newton_direct.py`: (V S V)_a = Σ_e ⟨V_a, S_e⟩ V_e, since S and V are
-symmetric.  Where attention has no such mask, an own head is the difference of a causal head and one
-of the same weights that sees only the tokens before.
+symmetric.  Without a diagonal mask, an `own` head is the difference of a causal head and a strictly
+causal head of the same weights.
 
-d² numbers a token, so log κ layers (`ladder_causal.py` takes log₃2 of them); with O(d) numbers a
-token causal layers are first order, and Chebyshev's √κ is what is known.  That no causal
-transformer with O(d) numbers a token does better is a conjecture, not shown here.
+With d² numbers per token, O(log κ) layers suffice (`ladder_causal.py` has log₃2 as many).  With
+O(d) numbers per token causal layers are first-order methods, and the best known construction,
+Chebyshev's, has O(√κ) layers.  That this is optimal is a conjecture, not shown here.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ from theory.regression.newton import Start
 
 
 def newton_causal(d: int, k: int, alpha: float, start: Start = "gram") -> Transformer:
-    """k + 2 layers from αS or αI; at most max(d², d + 1) linear heads; width 2d² + 3d + 2.
+    """A causal transformer of k + 2 layers, from αS or αI.
 
-    Read at every token: entry t is the prediction from the first t examples, as in
-    `constructions.examples.shifted`.
+    It has at most max(d², d + 1) linear heads in a layer and width 2d² + 3d + 2.  Entry t of its
+    output is the prediction from the first t examples, as in `constructions.examples.shifted`.
     """
     rows = range(1, d + 1)
     widths = {"x": d, "key": d, "y": 1, "b": d, "estimate": 1}
@@ -82,14 +82,14 @@ def newton_causal(d: int, k: int, alpha: float, start: Start = "gram") -> Transf
             ),
             Stage(k + 2, "estimate", Prediction(2**k, of, prefixes=True)),
         ),
-        source="proved in constructions/regression/newton_causal.py",
+        source="weightwright; the iteration is that of [Schulz1933]",
     )
 
 
 def sums(stream: Stream, factors: Mapping[str, float]) -> list[Head]:
-    """Σ_{i<t} x_{i,a} x_i times its factor into row a of each matrix, and Σ_{i<t} y_i x_i into b.
+    """Heads that add factor·Σ_{i<t} x_{i,a} x_i to row a of each matrix, and Σ_{i<t} y_i x_i to b.
 
-    For a causal mask, over examples of which a query has the key 0.
+    They are for a causal mask; the key of a query is 0.
     """
     key = stream.read("key")
     heads = [

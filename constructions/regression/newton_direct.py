@@ -1,16 +1,16 @@
-"""The Newton–Schulz iteration: k steps in k + 2 layers of one linear head each, without any MLP.
+"""The Newton–Schulz iteration: k steps in k + 2 layers of one linear head each, without MLPs.
 
 The algorithm, with S = XᵀX:  M₀ = αS (start "gram") or M₀ = αI (start "identity"),
 M_{j+1} = 2M_j − M_j S M_j, prediction x_qᵀ M_k Xᵀ y.
 
-The proof.  Keep u = 2^{−j} M_j x in every token.  Then
+The proof.  Every token stores u = 2^{−j} M_j x.  Then
 
     2^{−(j+1)} M_{j+1} x = u − 2^{j−1} (2^{−j} M_j) S (2^{−j} M_j) x = u − 2^{j−1} Σ_i u_i ⟨x_i, u⟩,
 
 because Σ_i u_i x_iᵀ = 2^{−j} M_j S.  The right-hand side is one linear head on the residual stream:
-query u, key x, value −2^{j−1}·u → u.  Halving at every step makes the factor 2 of Newton's
-recursion come for free; 2^k returns in the last head Σ_i y_i ⟨x_i, u_q⟩ · 2^k.  From
-"gram" one head more puts u = αSx in place; from "identity" the embedding writes u = αx.
+query u, key x, value −2^{j−1}·u → u.  Because u is halved at every step, the factor 2 of Newton's
+recursion needs no MLP; the last head multiplies by 2^k: Σ_i y_i ⟨x_i, u_q⟩ · 2^k.  From "gram" a
+further head writes u = αSx; from "identity" the embedding writes u = αx.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ from theory.regression.newton import Start
 
 
 def newton_direct(d: int, k: int, alpha: float, start: Start) -> Transformer:
-    """k + 2 layers from αS, k + 1 from αI; one linear head a layer; width 2d + 2.
+    """A transformer of k + 2 layers from αS, k + 1 from αI, with one linear head each.
 
-    One token per example (x, y) and per query (x, 0); no token attends to a query.
+    The width is 2d + 2.  There is one token per example (x, y) and per query (x, 0), and no token
+    attends to a query.
     """
     stream = Stream(x=d, u=d, y=1, estimate=1)
     x = stream.read("x")
@@ -41,27 +42,27 @@ def newton_direct(d: int, k: int, alpha: float, start: Start) -> Transformer:
 def newton_interleaved(d: int, k: int, alpha: float, start: Start) -> Transformer:
     """`newton_direct` for prompts x₁, y₁, …, x_n, y_n, x_q: one layer more, width 3d + 5.
 
-    The first layer is a unique-hard head that copies x_i from the token before into the token of
-    y_i, where it is the key.  Token t = 0, …, 2n carries s_t = (−1)^t and scores position j with
+    The first layer is a unique-hard head that copies x_i from the token before to the register
+    `key` of the token of y_i.  Token t = 0, …, 2n contains s_t = (−1)^t, and its score of j is
 
         2(t − 1)j − j² − 2 s_t s_j  =  (t − 1)² − 2 + [−(t − 1 − j)² + 4·(s_t ≠ s_j)],
 
-    and the bracket is 4 at j = t − 1, at most 0 at every other j; for t = 0, which has no token
-    before it, it is 0 at j = 1 and −1 at j = 0.  So the maximum is unique, label tokens read the
-    input before them, and input tokens (the query among them) read a label token, whose x is 0:
-    their key stays 0, so only label tokens contribute in the layers that follow.
+    where the bracket is 4 at j = t − 1 and at most 0 at every other j; for t = 0, which has no
+    token before it, it is 0 at j = 1 and −1 at j = 0.  So the maximum is unique.  Label tokens read
+    the input before them.  Input tokens and the query read a label token, whose x is 0, so that
+    their key stays 0 and only label tokens contribute in later layers.
     """
     stream = Stream(x=d, key=d, u=d, y=1, estimate=1, t=1, t_squared=1, parity=1)
     x, key, t, t_squared, parity = map(stream.read, ("x", "key", "t", "t_squared", "parity"))
-    asks, answers = (2 * t - 2 * one, -one, -2 * parity), (t, t_squared, parity)
+    query, positions = (2 * t - 2 * one, -one, -2 * parity), (t, t_squared, parity)
     columns: dict[str, dict[str, float]] = {
         name: {name: 1.0} for name in ("x", "y", "t", "t_squared", "parity")
     }
     if start == "gram":
-        copy = Head(asks, answers, x, "key")
+        copy = Head(query, positions, x, "key")
         begin = [block(stream, [Head(x + key, key, key, "u", alpha)])]
     else:
-        copy = Head(asks, answers, (x, alpha * x), ("key", "u"))
+        copy = Head(query, positions, (x, alpha * x), ("key", "u"))
         begin, columns["x"]["u"] = [], alpha
     begin.insert(0, block(stream, [copy], normalise="hardmax"))
     written, interface = embed(stream, **columns), Examples(d, interleaved)
@@ -71,21 +72,21 @@ def newton_interleaved(d: int, k: int, alpha: float, start: Start) -> Transforme
 def _newton(
     stream: Stream, written: Embed, begin: list[Block], k: int, interface: Examples, of: Powers
 ) -> Transformer:
-    """What follows the layers that begin with u = M₀x: the steps and the prediction."""
+    """The transformer of the layers `begin`, after which u = M₀x, the steps and the prediction."""
     key = stream.read("key" if "key" in stream else "x")
-    # The factor stands in W_V: 2^{j−1}·u is of the size of M_j x, where u Σ_i u_i alone could
-    # underflow for large j.
+    # The factor is in W_V: 2^{j−1}·u has the size of M_j x, whereas u Σ_i u_i alone could underflow
+    # for large j.
     u, y = stream.read("u"), stream.read("y")
     steps = [block(stream, [Head(u, key, -ldexp(1.0, j - 1) * u, "u")]) for j in range(k)]
-    readout = block(stream, [Head(u, key, y, "estimate", ldexp(1.0, k))])
+    output = block(stream, [Head(u, key, y, "estimate", ldexp(1.0, k))])
     first = len(begin)
     inverses = (Stage(first + j, "u", Inverse(2**j, of), ldexp(1.0, j)) for j in range(k + 1))
     return Transformer(
         written,
-        [*begin, *steps, readout],
+        [*begin, *steps, output],
         unembed(stream, stream.read("estimate")),
         interface=interface,
         stream=stream,
         stages=(*inverses, Stage(first + k + 1, "estimate", Prediction(2**k, of))),
-        source="proved in constructions/regression/newton_direct.py; the recursion is [Schulz1933]",
+        source="[Fu2024, Theorem 5.1] for k + 8 layers; the iteration is that of [Schulz1933]",
     )

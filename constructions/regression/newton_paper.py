@@ -1,28 +1,28 @@
 """Newton–Schulz in the k + 8 layers of [Fu2024, Theorem 5.1], its proof's signs corrected.
 
-Attention is ReLU divided by n over the examples ([Fu2024, Definition B.1]), two heads at most, and
-every linear map of a token is an MLP of paired ReLUs, so each layer is one that the theorem allows.
+Attention is ReLU divided by n over the examples [Fu2024, Definition B.1], with at most two heads,
+and every linear map of a token is an MLP of paired ReLUs, so the theorem allows each layer.
 
 start, 3 layers          carry ← x (copy);  m ← αSx (the copy is the value);  carry ← 0
-Newton, 1 layer a step   two heads add −½ Σ_i m_i ⟨m_i, x⟩ = −½ M S M x to m, and the MLP doubles m:
+Newton, k layers         two heads add −½ Σ_i m_i ⟨m_i, x⟩ = −½ M S M x to m, and the MLP doubles m:
                          2(M − ½ M S M) x = (2M − M S M) x
 output, 5 layers         copy, multiply, sum, copy, multiply: w = Σ_i y_i m_i = M_k Xᵀ y reaches the
                          query token and ⟨w, x_q⟩ is taken
 
 Two corrections to the printed proof.  Its pairs of heads compute relu(u) + relu(−u) = |u|; here the
 second head has the negative of the first one's value (`signed_pair`).  Its multiplications (mul in
-[Fu2024, Proposition B.4]) are taken to be exact in one layer, which an MLP of ReLUs cannot make
-them, as it is piecewise linear; here they are attention:
+[Fu2024, Proposition B.4]) are assumed to be exact in one layer, which is impossible for an MLP of
+ReLUs, as it is piecewise linear; here they are attention:
 
     multiply   query 1, key y, value m:              (1/n) Σ_i y_i · n·m_i = w, in every token
     sum        averages those n equal vectors:       (1/n) Σ_i 1 · p_i = w
     multiply   query x, key w, value 1:              (1/n) Σ_i ⟨x, w_i⟩ · 1 = ⟨w, x⟩
 
-so the first product already contains the sum, and the layer named "sum" is kept for the theorem's
-count.  A copy goes into an empty register, and only from itself is it subtracted: formed as
-(x + αSx) − x the start would round to 0 where αS is small.  The factors n and α stand in different
-matrices, W_O and W_V, so neither is rounded; n being there, a model serves n examples only: on
-m it would make the steps from α(n/m)²S.
+so the first product already contains the sum, and the layer "sum" is present only for the count of
+the theorem.  A copy is added to an empty register and later subtracted from itself: computed as
+(x + αSx) − x, the start would round to 0 where αS is small.  The factors n and α are in different
+matrices, W_O and W_V, so that neither is rounded.  As the weights contain n, a model accepts n
+examples only: on m examples the same weights would compute the steps from α(n/m)²S.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from constructions.transformer import Transformer
 
 
 def newton_paper(d: int, k: int, alpha: float, n: int) -> Transformer:
-    """k + 8 layers, two ReLU heads a layer, width 5d + 3, for prompts of exactly n examples.
+    """A transformer of k + 8 layers, two ReLU heads each and width 5d + 3, for exactly n examples.
 
-    See `newton` for the statement and the meaning of the arguments.
+    `newton` states the theorem and explains the arguments.
     """
     stream = Stream(m=d, x=d, y=1, carry=d, product=d, w=d, one=1, estimate=1)
     stream.fits(k, heads=2)
@@ -48,14 +48,9 @@ def newton_paper(d: int, k: int, alpha: float, n: int) -> Transformer:
     clear = Move(-carry, "carry")
 
     def heads(
-        asks: LinearRead,
-        answers: LinearRead,
-        carries: LinearRead,
-        into: str,
-        times: float,
-        *words: Move,
+        query: LinearRead, key: LinearRead, value: LinearRead, into: str, times: float, *words: Move
     ) -> Block:
-        pair = signed_pair(Head(asks, answers, carries, into, times))
+        pair = signed_pair(Head(query, key, value, into, times))
         return block(stream, pair, words, normalise="relu")
 
     start = [
@@ -64,7 +59,7 @@ def newton_paper(d: int, k: int, alpha: float, n: int) -> Transformer:
         block(stream, primitives=[clear]),
     ]
     steps = [heads(x, m, m, "m", -0.5 * n, Move(m, "m")) for _ in range(k)]
-    readout = [
+    output = [
         block(stream, primitives=[Move(m, "carry")]),
         heads(one, y, carry, "product", n),
         heads(one, unit, product, "w", 1.0, clear),
@@ -74,7 +69,7 @@ def newton_paper(d: int, k: int, alpha: float, n: int) -> Transformer:
     of = Powers(alpha, "gram")
     return Transformer(
         embed(stream, x={"x": 1.0}, y={"y": 1.0}),
-        [*start, *steps, *readout],
+        [*start, *steps, *output],
         unembed(stream, estimate),
         interface=Examples(d, n=n),
         stream=stream,
@@ -82,5 +77,5 @@ def newton_paper(d: int, k: int, alpha: float, n: int) -> Transformer:
             *(Stage(3 + j, "m", Inverse(2**j, of)) for j in range(k + 1)),
             Stage(k + 8, "estimate", Prediction(2**k, of)),
         ),
-        source="[Fu2024, Theorem 5.1], corrected as in constructions/regression/newton_paper.py",
+        source="[Fu2024, Theorem 5.1], with the signs of its proof corrected",
     )

@@ -1,24 +1,25 @@
-"""Newton–Schulz for causal attention with O(dk) numbers a token: k groups of d pause tokens.
+"""Newton–Schulz for causal attention with O(dk) numbers per token, by k groups of d pause tokens.
 
-Under a causal mask token i sees only those before it, so M_j x_i, which needs all examples, cannot
-stand at the example i.  It stands behind the last example: pause token (j, a), j = 0 … k − 1,
-a = 1 … d, holds the unit vector e_a as its key of group j, and the query comes last.
+Under a causal mask token i attends only to tokens up to i, so M_j x_i, which depends on all
+examples, cannot be computed at example i.  It is computed after the last example: pause token
+(j, a), j = 0 … k − 1, a = 1 … d, contains the unit vector e_a as its key of group j, and the query
+is last.
 
 The proof.  With W_j = 2^{−j} M_j S and M_0 = αI, Newton's recursion is
 
     W_0 = αS,      W_{j+1} = W_j − 2^{j−1} W_j²,      2^{−(j+1)} M_{j+1} x = u − 2^{j−1} W_j u
 
-for u = 2^{−j} M_j x.  In every pause token keep u = W_j e_a, in the query u = 2^{−j} M_j x.
+for u = 2^{−j} M_j x.  Pause token (j, a) stores u = W_j e_a, the query u = 2^{−j} M_j x.
 
     layer 1        u = α Σ_i x_i ⟨x_i, e_a⟩        in pause tokens; the query has u = αx before
     layer j + 2    u ← u − 2^{j−1} Σ_a u_{(j,a)} ⟨e_a, u⟩        keys of the group j only
 
-are right for all tokens behind the group j: the groups j + 1 … k − 1 and the query.  Within the
-group j the sum is over part of it, but it is not read afterwards, and before it nothing changes.
-So each group serves one step.  The last layer reads 2^k Σ_i y_i ⟨x_i, u⟩.
+compute this for all tokens after group j: the groups j + 1 … k − 1 and the query.  Within group j
+the sum is incomplete, but later layers do not read this group; earlier tokens do not change.  So
+each group is used for one step.  The last layer computes 2^k Σ_i y_i ⟨x_i, u⟩.
 
-k + 2 layers of one linear head, width dk + 2d + 2, n + dk + 1 tokens; the examples are given once.
-Whether fewer than dk further tokens suffice is open here.
+There are k + 2 layers of one linear head, width dk + 2d + 2 and n + dk + 1 tokens; each example is
+one token.  Whether fewer than dk pause tokens suffice is open.
 """
 
 from __future__ import annotations
@@ -37,12 +38,15 @@ from constructions.transformer import Transformer
 from theory.kinds import Count, Steps, StepSize, Within
 
 FewSteps: TypeAlias = Annotated[Steps, Within(most=1000)]
-"""An integer k from 0 to 1000, for which float64 holds 2^k."""
+"""An integer k from 0 to 1000, for which 2^k is a float64."""
 
 
 class Paused(Examples):
-    """Tokens (x_i, y_i), then k groups of d pause tokens, of which the a-th of group j holds the
-    unit vector e_a in the columns of its group, then queries, in columns of their own."""
+    """Prompts of tokens (x_i, y_i), k groups of d pause tokens, and queries.
+
+    The a-th pause token of group j is the unit vector e_a in the columns of its group; queries have
+    separate columns.
+    """
 
     def __init__(self, d: int, groups: int) -> None:
         super().__init__(d, self._paused)
@@ -59,19 +63,19 @@ class Paused(Examples):
             )
             for pause in range(more)
         ]
-        asked = xp.concat([*[queries[..., :1] * 0] * (d + 1 + more), queries], axis=-1)
-        tokens = xp.concat([pairs, *pauses, asked], axis=-2)
+        last = xp.concat([*[queries[..., :1] * 0] * (d + 1 + more), queries], axis=-1)
+        tokens = xp.concat([pairs, *pauses, last], axis=-2)
         first = x.shape[-2] + more
         return Prompt(tokens, x.shape[-2], slice(first, None))
 
 
 @construction
 def newton_with_pauses(d: Count, k: FewSteps, alpha: StepSize) -> Transformer:
-    """k Newton–Schulz steps from M₀ = alpha·I under a causal mask, for queries at the end.
+    """A causal transformer that computes k Newton–Schulz steps from M₀ = alpha·I.
 
     `newton_with_pauses(d, k, alpha)(x, y, x_query)` is x_queryᵀ M_k Xᵀ y, the prediction of
     `newton(d, k, alpha, start="identity")`; k + 2 layers of one linear head each, width
-    dk + 2d + 2, and dk pause tokens between examples and queries.  `newton(…, causal=True)` keeps
+    dk + 2d + 2, and dk pause tokens between examples and queries.  `newton(…, causal=True)` stores
     O(d²) numbers in each token instead, and predicts from every prefix.
 
     It converges iff 0 < alpha < 2/λmax(XᵀX).
@@ -97,5 +101,5 @@ def newton_with_pauses(d: Count, k: FewSteps, alpha: StepSize) -> Transformer:
         interface=Paused(d, k),
         stream=stream,
         stages=(*inverses, Stage(k + 2, "estimate", Prediction(2**k, of))),
-        source="proved in constructions/regression/newton_pauses.py; the recursion is [Schulz1933]",
+        source="weightwright; the iteration is that of [Schulz1933]",
     )

@@ -1,16 +1,16 @@
-"""Online gradient descent (Kaczmarz, normalised LMS), one causal linear head a layer.
+"""Online gradient descent (Kaczmarz, normalised LMS): one causal linear head per layer.
 
 The algorithm: one pass, w ← w + (y_i − ⟨w, x_i⟩) x_i/‖x_i‖², from w = 0; each step fits its example
-exactly: the method of [Kaczmarz1937], or normalised LMS with step size 1.  (Examples with x_i = 0
-make no step.)
+exactly.  It is the method of [Kaczmarz1937], or normalised LMS with step size 1.  (Examples with
+x_i = 0 leave w unchanged.)
 
 The proof.  Let L be the strictly lower triangular matrix L_tj = ⟨x_j, x_t⟩/‖x_j‖².  The residuals
 r_t = y_t − ⟨w_{t−1}, x_t⟩ solve (I + L) r = y, and since L^n = 0 the iteration r ← y − L r from
-r = y is exact after n − 1 layers: layer by layer one more residual is final.  A causal head that
+r = y is exact after n − 1 layers: each layer makes one more residual final.  A causal head that
 includes the token itself applies L + I, because with key = x/‖x‖² in the prompt the diagonal is
 ⟨x_t, x_t⟩/‖x_t‖² = 1; so the head takes r to r − (L + I) r = −L r, and the MLP adds y.  The last
-layer reads Σ_j r_j ⟨key_j, x_q⟩ = ⟨w_n, x_q⟩.  (A row x_t = 0 has key 0, so its residual is
-not read.)  Residuals that are shared under a causal mask give *online* gradient descent [Ding2024].
+layer computes Σ_j r_j ⟨key_j, x_q⟩ = ⟨w_n, x_q⟩.  (A row x_t = 0 has key 0, so its residual is
+not read.)  Under a causal mask, shared residuals give *online* gradient descent [Ding2024].
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ def online_gradient_descent(d: Count, n: Count) -> Transformer:
     The prediction is ⟨w_n, x_query⟩ with w_i = w_{i−1} + (y_i − ⟨w_{i−1}, x_i⟩) x_i/‖x_i‖² in the
     order of the rows; x (…, n, d), y (…, n), x_query (…, d).  n layers of one causal linear head,
     the first n − 1 with an MLP that adds y, width 2d + 3.  The keys x_i/‖x_i‖² are part of the
-    prompt: the division is not done by the transformer.
+    prompt: the transformer does not compute the division.
 
-    The model raises ValueError when called with more than n examples.
+    The model raises ValueError if it is called with more than n examples.
 
-    Source: [Ding2024] for the setting, proved in `online_gradient_descent.py`; the pass is the
-    method of [Kaczmarz1937].
+    Source: [Ding2024] for the setting and [Kaczmarz1937] for the pass; the proof is in
+    `online_gradient_descent.py`.
     """
     stream = Stream(x=d, key=d, y=1, residual=1, estimate=1)
     stream.fits(n)
     x, key, y, residual, estimate = map(stream.read, stream)
     refine, add_label = Head(x, key, residual, "residual", -1.0), Move(y, "residual")
     steps = [block(stream, [refine], [add_label], mask="causal") for _ in range(n - 1)]
-    readout = block(stream, [Head(x, key, residual, "estimate")], mask="causal")
+    output = block(stream, [Head(x, key, residual, "estimate")], mask="causal")
     return Transformer(
         embed(stream, x={"x": 1.0}, key={"key": 1.0}, y={"y": 1.0, "residual": 1.0}),
-        [*steps, readout],
+        [*steps, output],
         unembed(stream, estimate),
         interface=Examples(d, fitted, n=n, at_most=True),
         stream=stream,
-        source="[Ding2024], proved in constructions/regression/online_gradient_descent.py",
+        source="[Ding2024] for the setting; [Kaczmarz1937] for the pass",
     )

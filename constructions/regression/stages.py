@@ -1,7 +1,7 @@
-"""The layer invariants of constructions for regression: what a register holds by the proof.
+"""The layer invariants of constructions for regression: the contents of registers, as functions.
 
-With S = XᵀX, b = Xᵀy and G the matrix with S G = I − R, where R is the residual after so many steps
-or, of a power, R = (I − S M₀)^power: 2^j is j Newton steps, j is j steps of gradient descent from
+Let S = XᵀX, b = Xᵀy and S G = I − R, where R is the residual after a number of steps, or a power
+R = (I − S M₀)^power: power 2^j is j Newton steps, and power j is j steps of gradient descent from
 M₀ = ηI.  Vectors are rows, in any number system; G is symmetric.
 """
 
@@ -20,7 +20,7 @@ class Residuals(Protocol):
     """A family of residuals I − S G, by power."""
 
     def inverse(self, of: NumberSystem, S: Any, power: int) -> Any:
-        """G."""
+        """The matrix G of a power."""
         ...
 
 
@@ -38,10 +38,10 @@ class Powers:
 
 @dataclass(frozen=True)
 class Invariant(ABC):
-    """Something that a register holds, after a power of a residual has been reached.
+    """The content of a register at a query x, for one power of a residual.
 
-    At a query x; of a matrix that multiplies x, `row` is its row of this number, from 1.  With
-    `prefixes` every token does as if the examples before it were all there are.
+    If `row` is given, the register contains that row (from 1) of the matrix that multiplies x.
+    With `prefixes`, the examples of each token are only those before it.
     """
 
     power: int

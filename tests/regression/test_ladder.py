@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from constructions import hyperpower, newton
 from constructions.regression.ladder import ladder, powers
-from constructions.regression.ladder_gram import Held, _summands, gram_powers, power_ladder
+from constructions.regression.ladder_gram import Level, _summands, gram_powers, power_ladder
 from constructions.regression.stages import Powers
 from theory.regression.depth import ceil_log3, newton_lower_bound
 from verify.claim import Run
@@ -40,7 +40,7 @@ def test_from_the_identity_a_plan_climbs_in_the_fewest_layers(power):
         for rung in rungs:
             (reached,) = {
                 *(2 * held[a] + held[c] for a, c in rung.products),
-                *(held[slot] for slot in rung.kept),
+                *(held[slot] for slot in rung.unchanged),
             }
             made[rung.slot] = rung.exponent
             assert rung.exponent - reached == len(rung.once) + len(rung.cubed) <= 1
@@ -179,8 +179,8 @@ def test_in_every_case_of_the_proof_a_choice_has_degrees_that_are_small_enough()
     kinds = [(1, ()), (1, (0,)), (2, ()), (2, (0,)), (2, (1,)), (2, (0, 1))]
 
     def held(kind, n):
-        size, keeping = kind
-        return Held(tuple(range(n, n + size)), frozenset(n + i for i in keeping))
+        size, with_image = kind
+        return Level(tuple(range(n, n + size)), frozenset(n + i for i in with_image))
 
     for kind, r, e in product(kinds, range(3), (3, 9)):
         t = -((e - 4 * r - held(kind, 0).degree) // 12)

@@ -136,13 +136,13 @@ def _coefficients(k: int, smallest: float, largest: float) -> Finding:
             n, here = rung.exponent, place[q]
             wanted: dict[tuple[str, Any], Fraction] = {}
             if n in place:
-                wanted = {("kept", place[n]): tau[n]}
+                wanted = {("unchanged", place[n]): tau[n]}
             elif q == 0:
-                wanted = {("kept", here): sigma, ("once", here): sigma * alpha}
+                wanted = {("unchanged", here): sigma, ("once", here): sigma * alpha}
             elif n == 3 * q:
                 wanted = {
                     ("products", (here, here)): 4 * tau[q] ** 3,
-                    ("kept", here): -3 * tau[q],
+                    ("unchanged", here): -3 * tau[q],
                 }
             elif n == 3 * q + 1:
                 before = place[q - 1]
@@ -150,27 +150,27 @@ def _coefficients(k: int, smallest: float, largest: float) -> Finding:
                     ("products", (here, here)): 8 * sigma * tau[q] ** 3,
                     ("cubed", here): 8 * sigma * tau[q] ** 3 * alpha,
                     ("products", (here, before)): -4 * tau[q] ** 2 * tau[q - 1],
-                    ("kept", here): -4 * sigma * tau[q],
+                    ("unchanged", here): -4 * sigma * tau[q],
                     ("once", here): -4 * sigma * tau[q] * alpha,
-                    ("kept", before): tau[q - 1],
+                    ("unchanged", before): tau[q - 1],
                 }
             else:
                 two, one = (q, q - 1) if n == 3 * q - 1 else (q - 1, q)
                 wanted = {
                     ("products", (place[two], place[one])): 4 * tau[two] ** 2 * tau[one],
-                    ("kept", place[two]): -2 * sigma * tau[two],
+                    ("unchanged", place[two]): -2 * sigma * tau[two],
                     ("once", place[two]): -2 * sigma * tau[two] * alpha,
-                    ("kept", place[one]): -tau[one],
+                    ("unchanged", place[one]): -tau[one],
                 }
             wanted = {name: value / tau[n] for name, value in wanted.items()}
-            held = {
+            factors = {
                 (kind, name): Fraction(value)
-                for kind in ("products", "kept", "once", "cubed")
+                for kind in ("products", "unchanged", "once", "cubed")
                 for name, value in getattr(rung, kind).items()
             }
             size = sum(map(abs, wanted.values()), start=Fraction(0))
-            for name in held.keys() | wanted.keys():
-                off = abs(held.get(name, Fraction(0)) - wanted.get(name, Fraction(0)))
+            for name in factors.keys() | wanted.keys():
+                off = abs(factors.get(name, Fraction(0)) - wanted.get(name, Fraction(0)))
                 unit = alpha if name[0] in ("once", "cubed") else Fraction(1)
                 allowed = unit * (Fraction(ROUNDINGS, 2**53) * size + GRID)
                 shares.append(float(off / allowed))

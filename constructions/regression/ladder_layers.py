@@ -1,8 +1,8 @@
-"""What the ladders are made of: slots of registers, and layers that combine them.
+"""The layers of the ladders: slots of registers, and heads that combine them.
 
-A slot holds, for one exponent p, of a residual R = E^p with S·G = I − R, on every token
+A slot contains, on every token, for a residual R = E^p of one exponent p, with S·G = I − R,
 
-    u = G x,   e = R x,   s = y − xᵀG b,        and where it is kept   w = S R x,   f = xᵀR b.
+    u = G x,   e = R x,   s = y − xᵀG b,        and if needed   w = S R x,   f = xᵀR b.
 
 The slot "low" starts at exponent 0, where u = 0, e = x and s = y; every other register starts as 0.
 The prediction is −s at the query.  The proofs are in `ladder.py` and `ladder_gram.py`.
@@ -29,19 +29,19 @@ from constructions.stream import LinearRead, Stream
 from constructions.transformer import Transformer
 
 SLOTS = ("low", "high")
-HOLDS: dict[str, tuple[Any, float]] = {
+INVARIANTS: dict[str, tuple[Any, float]] = {
     "u": (Inverse, 1.0),
     "e": (Residual, 1.0),
     "s": (Prediction, -1.0),
     "w": (Image, 1.0),
     "f": (Correlation, 1.0),
 }
-"""What stands in a part of a slot, at queries, and the sign with which it stands there."""
+"""The layer invariant of each part of a slot, at queries, and its sign."""
 
 
 @runtime_checkable
-class Made(Protocol):
-    """What a layer makes: these parts of a slot, of a residual to this exponent."""
+class Written(Protocol):
+    """The parts of a slot that a layer writes, of a residual of this exponent."""
 
     @property
     def slot(self) -> str: ...
@@ -51,17 +51,16 @@ class Made(Protocol):
     def parts(self) -> tuple[str, ...]: ...
 
 
-def room_for(d: int, layers: float) -> None:
-    """ValueError if so many layers do not fit; for powers that are too large to be computed."""
+def check_memory(d: int, layers: float) -> None:
+    """Raises ValueError if so many layers exceed the memory, before a power is computed."""
     parts = [f"{slot}_{part}" for slot in SLOTS for part in "ues"]
     _stream(d, parts).fits(ceil(layers), heads=7)
 
 
-def slots_stream(d: int, plan: Sequence[Iterable[Made]]) -> Stream:
-    """The registers that a plan uses; ValueError if the memory does not hold so many layers.
+def ladder_stream(d: int, plan: Sequence[Iterable[Written]]) -> Stream:
+    """The registers that a plan uses.  Raises ValueError if its layers exceed the memory.
 
-    What is read together stands together, so that products of registers are those of neighbouring
-    columns.
+    Registers that a head reads together are neighbours, so that it multiplies adjacent columns.
     """
     parts = {f"{rung.slot}_{part}" for rungs in plan for rung in rungs for part in rung.parts}
     stream = _stream(d, parts)
@@ -76,12 +75,12 @@ def _stream(d: int, parts: Iterable[str]) -> Stream:
     return Stream(**widths)
 
 
-class Climb:
-    """Layers that are being written, one after the other.
+class LadderLayers:
+    """A builder of ladders, which appends one layer at a time.
 
-    Slots hold powers or combinations of the residuals `of`.  Heads with the same query and key
-    are one, and one head with a diagonal mask moves registers of a token to other registers of it.
-    Reads of registers that are still 0 are left out.
+    Slots contain powers or combinations of the residuals `of`.  Heads with the same query and key
+    are merged, and one head with the mask "diagonal" moves registers of a token to other
+    registers of the same token.  Linear reads of registers that are still 0 are left out.
     """
 
     def __init__(self, stream: Stream, of: Residuals) -> None:
@@ -93,54 +92,52 @@ class Climb:
     def _begin(self) -> None:
         self._scores: dict[tuple[LinearReads, LinearReads], list[tuple[LinearRead, str]]] = {}
         self._own: dict[str, LinearRead] = {}
-        self._made: list[tuple[str, Made, str]] = []
+        self._made: list[tuple[str, Written, str]] = []
 
     def read(self, name: str) -> LinearRead:
-        """A register, or 0 as long as nothing has been added to it."""
+        """A linear read of a register, or 0 if nothing has been added to it yet."""
         return (0.0 if name in self._empty else 1.0) * self.stream.read(name)
 
-    def parts(self, rung: Made, last: bool) -> Iterator[str]:
-        """The parts of a rung, of the last one only s; each is noted as made."""
+    def parts(self, rung: Written, last: bool) -> Iterator[str]:
+        """The parts of a rung that the layer writes, each recorded; only s in the last layer."""
         for part in ("s",) if last else rung.parts:
             self._made.append((f"{rung.slot}_{part}", rung, part))
             yield part
 
-    def becomes(self, into: str, *readings: LinearRead) -> None:
-        """A register becomes the sum of these readings of its own token and of the scores."""
+    def assign(self, into: str, *readings: LinearRead) -> None:
+        """Sets a register to the sum of these readings of the same token; heads add to it."""
         before = self._own.get(into, -self.read(into))
         self._own[into] = sum(readings, start=before)
 
-    def score(
-        self, asks: LinearReads, answers: LinearReads, carried: LinearRead, into: str
-    ) -> None:
-        """Σ_i ⟨query, key_i⟩ value_i is added to a register."""
-        if all(any(each.terms for each in _each(part)) for part in (asks, answers, carried)):
-            self._scores.setdefault((asks, answers), []).append((carried, into))
+    def add_head(self, query: LinearReads, key: LinearReads, value: LinearRead, into: str) -> None:
+        """Adds Σ_i ⟨query, key_i⟩ value_i to a register."""
+        if all(any(each.terms for each in _each(part)) for part in (query, key, value)):
+            self._scores.setdefault((query, key), []).append((value, into))
 
     def product(self, into: str, part: str, a: str, c: str, factor: float = 1.0) -> None:
-        """factor·R_a²R_c of the slots a and c, as u, e or s of it."""
+        """Adds factor·R_a²R_c of the slots a and c, as its part u, e or s."""
         x, y = self.read("x"), self.read("y")
         (u_a, e_a, s_a), (u_c, e_c, s_c) = ([self.read(f"{s}_{p}") for p in "ues"] for s in (a, c))
         if part == "u":
-            self.becomes(into, factor * (2 * u_a + u_c))
-            self.score((u_a + u_c, u_c), (x, e_a), -factor * u_a, into)
+            self.assign(into, factor * (2 * u_a + u_c))
+            self.add_head((u_a + u_c, u_c), (x, e_a), -factor * u_a, into)
         elif part == "e":
-            self.becomes(into, factor * e_c)
-            self.score(e_c, e_a + x, -factor * u_a, into)
+            self.assign(into, factor * e_c)
+            self.add_head(e_c, e_a + x, -factor * u_a, into)
         else:
-            self.becomes(into, factor * s_c)
-            self.score(e_c, u_a, -factor * (s_a + y), into)
+            self.assign(into, factor * s_c)
+            self.add_head(e_c, u_a, -factor * (s_a + y), into)
 
     def next_layer(self) -> None:
-        """The layer is whole."""
+        """Finishes the layer and begins the next."""
         heads = [
             Head(
-                asks,
-                answers,
-                tuple(carried for carried, _ in sums),
+                query,
+                key,
+                tuple(value for value, _ in sums),
                 tuple(into for _, into in sums),
             )
-            for (asks, answers), sums in self._scores.items()
+            for (query, key), sums in self._scores.items()
         ]
         own = {into: reading for into, reading in self._own.items() if reading.terms}
         if own:
@@ -148,14 +145,14 @@ class Climb:
         self._blocks.append(block(self.stream, heads))
         self._empty -= {*own, *(into for sums in self._scores.values() for _, into in sums)}
         for register, rung, part in self._made:
-            what, sign = HOLDS[part]
+            what, sign = INVARIANTS[part]
             self._stages.append(
                 Stage(len(self._blocks), register, what(rung.exponent, self.of), sign)
             )
         self._begin()
 
     def model(self, d: int, source: str) -> Transformer:
-        """The transformer of the layers so far, read at s of the slot low."""
+        """The transformer of the layers so far; its prediction is −s of the slot low."""
         return Transformer(
             embed(self.stream, x={"x": 1.0, "low_e": 1.0}, y={"y": 1.0, "low_s": 1.0}),
             self._blocks,
