@@ -91,7 +91,7 @@ class LadderLayers:
 
     def _begin(self) -> None:
         self._scores: dict[tuple[LinearReads, LinearReads], list[tuple[LinearRead, str]]] = {}
-        self._own: dict[str, LinearRead] = {}
+        self._diagonal: dict[str, LinearRead] = {}
         self._made: list[tuple[str, Written, str]] = []
 
     def read(self, name: str) -> LinearRead:
@@ -106,8 +106,8 @@ class LadderLayers:
 
     def assign(self, into: str, *readings: LinearRead) -> None:
         """Sets a register to the sum of these readings of the same token; heads add to it."""
-        before = self._own.get(into, -self.read(into))
-        self._own[into] = sum(readings, start=before)
+        before = self._diagonal.get(into, -self.read(into))
+        self._diagonal[into] = sum(readings, start=before)
 
     def add_head(self, query: LinearReads, key: LinearReads, value: LinearRead, into: str) -> None:
         """Adds Σ_i ⟨query, key_i⟩ value_i to a register."""
@@ -139,11 +139,11 @@ class LadderLayers:
             )
             for (query, key), sums in self._scores.items()
         ]
-        own = {into: reading for into, reading in self._own.items() if reading.terms}
-        if own:
-            heads.append(moved(tuple(own.values()), tuple(own)))
+        diagonal = {into: reading for into, reading in self._diagonal.items() if reading.terms}
+        if diagonal:
+            heads.append(moved(tuple(diagonal.values()), tuple(diagonal)))
         self._blocks.append(block(self.stream, heads))
-        self._empty -= {*own, *(into for sums in self._scores.values() for _, into in sums)}
+        self._empty -= {*diagonal, *(into for sums in self._scores.values() for _, into in sums)}
         for register, rung, part in self._made:
             what, sign = INVARIANTS[part]
             self._stages.append(

@@ -3,7 +3,7 @@
 Under a causal mask, earlier tokens compute with shorter prefixes, so token t must not use their
 results; therefore the construction for full attention diverges if it is evaluated causally (see
 [Fu2024, Remark B.6]).  But a token can compute with its own registers: a head with a diagonal mask
-(`own`: each token attends to itself only) multiplies three of them:
+(each token attends to itself only) multiplies three of them:
 
     ⟨query_t, key_t⟩ · value_t.
 
@@ -11,11 +11,11 @@ So token t stores the matrices S and M of its own prefix, row by row (S_a and V_
 
     layer 1        S_a = Σ_{i<t} x_{i,a} x_i,  V_a = α S_a,  b = Σ_{i<t} y_i x_i     causal heads
                    (from αI: V_a = α e_a, a constant)
-    a Newton step  V_a ← V_a − 2^{j−1} Σ_e ⟨V_a, S_e⟩ V_e                           d² own heads
-    prediction     2^k Σ_a x_{t,a} ⟨V_a, b⟩                                          d own heads
+    a Newton step  V_a ← V_a − 2^{j−1} Σ_e ⟨V_a, S_e⟩ V_e                           d² diagonal heads
+    prediction     2^k Σ_a x_{t,a} ⟨V_a, b⟩                                          d diagonal heads
 
 with V = 2^{−j} M_j as in `newton_direct.py`: (V S V)_a = Σ_e ⟨V_a, S_e⟩ V_e, since S and V are
-symmetric.  Without a diagonal mask, an `own` head is the difference of a causal head and a strictly
+symmetric.  Without such masks, a diagonal head is the difference of a causal head and a strictly
 causal head of the same weights.
 
 With d² numbers per token, O(log κ) layers suffice (`ladder_causal.py` has log₃2 as many).  With
