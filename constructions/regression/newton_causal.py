@@ -9,10 +9,10 @@ results; therefore the construction for full attention diverges if it is evaluat
 
 So token t stores the matrices S and M of its own prefix, row by row (S_a and V_a, a = 1 … d):
 
-    layer 1        S_a = Σ_{i<t} x_{i,a} x_i,  V_a = α S_a,  b = Σ_{i<t} y_i x_i     causal heads
+    layer 1        S_a = Σ_{i<t} x_{i,a} x_i,  V_a = α S_a,  b = Σ_{i<t} y_i x_i    causal heads
                    (from αI: V_a = α e_a, a constant)
-    a Newton step  V_a ← V_a − 2^{j−1} Σ_e ⟨V_a, S_e⟩ V_e                           d² diagonal heads
-    prediction     2^k Σ_a x_{t,a} ⟨V_a, b⟩                                          d diagonal heads
+    a Newton step  V_a ← V_a − 2^{j−1} Σ_e ⟨V_a, S_e⟩ V_e                          d² diagonal heads
+    prediction     2^k Σ_a x_{t,a} ⟨V_a, b⟩                                         d diagonal heads
 
 with V = 2^{−j} M_j as in `newton_direct.py`: (V S V)_a = Σ_e ⟨V_a, S_e⟩ V_e, since S and V are
 symmetric.  Without such masks, a diagonal head is the difference of a causal head and a strictly
