@@ -23,7 +23,7 @@ from verify.ledger.theorems import (
     ledger,
     theorem,
 )
-from verify.ledger.written import bibliography, in_bibtex, in_latex
+from verify.ledger.written import bibliography, described, in_bibtex, in_latex, in_markdown
 
 ROOT = Path(__file__).parents[2]
 BUILT = [entry for entry in ledger().values() if entry.build]
@@ -145,3 +145,17 @@ def test_the_sources_of_a_statement_as_bibtex():
     assert first.startswith("@inproceedings{Fu2024,")
     with rejects("source"):
         list(in_bibtex([Theorem("a", "b", "theorem", "new", "none", "c", "ours", "sample", "d")]))
+
+
+def test_the_list_begins_with_what_is_new_not_replicated_used_without_proof_and_open():
+    head = in_markdown().partition("\n## ")[0]
+    linked = re.findall(r"\[([a-z0-9-]+)\]\(#\1\)", head)
+    wanted = [entry for entry in ledger().values() if entry.status == "new"]
+    wanted += [
+        entry for entry in ledger().values() if entry.outcome and entry.standing != "replicated"
+    ]
+    wanted += [entry for entry in ledger().values() if entry.unproved]
+    wanted += [entry for entry in ledger().values() if entry.open]
+    assert linked == [entry.name for entry in wanted]
+    assert "TC⁰ ≠ NC¹" in head
+    assert any("TC⁰ ≠ NC¹" in line for line in described(theorem("shortcut")))

@@ -151,8 +151,8 @@ class Theorem:
     makes the model, and `over` the parameters at which the test makes it; `claim` is the claim that
     shows the statement, in these `findings` if it shows others too, with these `options` where its
     defaults do not; and `found` what a replication found: the verdicts of its findings that do not
-    hold, by their ids.  `package` is the one that states it, if it is not ours; its files and its
-    functions are meant then.
+    hold, by their ids; `unproved` names what is used without a proof, here or in print.  `package`
+    is the one that states it, if it is not ours; its files and its functions are meant then.
     """
 
     name: str
@@ -175,6 +175,7 @@ class Theorem:
     sizes: Mapping[str, Formula] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     found: Mapping[str, str] = field(default_factory=dict)
+    unproved: str = ""
     open: str = ""
     package: str = ""
 
@@ -214,7 +215,7 @@ def ledger() -> dict[str, Theorem]:
 def _wrong(taken: Collection[str], package: str, name: str, entry: Any) -> str:
     """What is wrong with an entry of another package's ledger, if anything."""
     texts = ("topic", "kind", "status", "hypotheses", "statement", "source", "scope", "claim")
-    more = ("outcome", "theory", "proof", "weights", "test", "build", "open")
+    more = ("outcome", "theory", "proof", "weights", "test", "build", "unproved", "open")
     tables = ("over", "sizes", "options", "found")
     known = {each.name for each in fields(Theorem)} - {"name", "package"}
     if not isinstance(entry, dict):

@@ -39,7 +39,7 @@ def listing(topic: str | None = None) -> Iterator[str]:
 
 def in_markdown() -> str:
     """All statements in Markdown, topic by topic: `docs/theorems.md`."""
-    lines = ["# Statements", "", INTRODUCTION.rstrip()]
+    lines = ["# Statements", "", INTRODUCTION.rstrip(), *_summary()]
     topics = dict.fromkeys(entry.topic for entry in ledger().values())
     for topic in topics:
         lines += ["", f"## {topic}"]
@@ -47,6 +47,28 @@ def in_markdown() -> str:
             if entry.topic == topic:
                 lines += ["", f"### {entry.name}", "", *_stated(entry)]
     return "\n".join(lines) + "\n"
+
+
+def _summary() -> Iterator[str]:
+    """What is new, what was not replicated, what is used without proof, and what is open."""
+    entries = ledger().values()
+    listed = {
+        "New": [(entry, "") for entry in entries if entry.status == "new"],
+        "Not replicated, or in part": [
+            (entry, entry.outcome)
+            for entry in entries
+            if entry.kind == "replication" and entry.standing != "replicated"
+        ],
+        "Used without proof": [(entry, entry.unproved) for entry in entries if entry.unproved],
+        "Open, and limits": [(entry, entry.open) for entry in entries if entry.open],
+    }
+    for title, found in listed.items():
+        yield from ("", f"**{title}**", "")
+        links = {f"[{entry.name}](#{entry.name})": text for entry, text in found}
+        if any(links.values()):
+            yield from (f"- {link}: {text}" for link, text in links.items())
+        else:
+            yield ", ".join(links) + "."
 
 
 def _stated(entry: Theorem) -> Iterator[str]:
@@ -61,6 +83,7 @@ def _stated(entry: Theorem) -> Iterator[str]:
     rows = {
         "Outcome": entry.outcome,
         "Sizes": sizes,
+        "Without proof": entry.unproved,
         "Open": entry.open,
         "Proof": _linked(entry.proof),
         "Weights": _linked(entry.weights),
@@ -107,6 +130,7 @@ def described(entry: Theorem) -> Iterator[str]:
         "findings": ", ".join(entry.findings),
         "scope": entry.scope,
         "test": entry.test,
+        "unproved": entry.unproved,
         "open": entry.open,
         "found": ", ".join(f"{id} {verdict}" for id, verdict in entry.found.items()),
     }

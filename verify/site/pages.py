@@ -55,6 +55,8 @@ def _parts(entry: Theorem, ran: Runs, at: Mapping[str, int]) -> Iterator[str]:
     if entry.outcome:
         yield f"Outcome: {escaped(entry.outcome, UP)}"
     yield _sizes(entry)
+    if entry.unproved:
+        yield f"Used without proof: {escaped(entry.unproved, UP)}"
     if entry.open:
         yield f"Open: {escaped(entry.open, UP)}"
     found = model_of(entry, at)
