@@ -1,40 +1,42 @@
-"""Any Boolean circuit, a gate decoded after the other [Li2024]: two layers, the same for all.
+"""Boolean circuits of given size, evaluated with one chain-of-thought token a gate [Li2024].
 
-The circuit is in the prompt.  BOS stands at position 0, the n input bits at 1 … n, and for each of
-the G gates three tokens: its table, and the addresses of its two wires.  The values of the gates
-are decoded behind them: gate g = 1, 2, … at position n + 3G + g, from the token before it, at
+Two layers evaluate every circuit of n inputs and G gates, which is in the prompt.  BOS stands at
+position 0, the n input bits at 1 … n; then each of the G gates has three tokens: its table and the
+addresses of its two wires.  The address of a wire is the position of its value.  The values of the
+gates are decoded after the prompt: that of gate g = 1, 2, … at position n + 3G + g.  It is the
+output at the token before,
 
-    t = n + 3G + g − 1.       Its tokens stand at n + 3(g − 1) + c = 3t − (2n + 9G) + c, c = 1, 2, 3
+    t = n + 3G + g − 1,
 
-which is linear in t: no pointers.  The address of a wire is the position of its value.
+and the three tokens of the gate are at n + 3(g − 1) + c = 3t − (2n + 9G) + c, c = 1, 2, 3, which is
+linear in t, so that the prompt needs no pointers to gates.
 
-Layer 1.  Three heads look up a = 3t − (2n + 9G) + c by positions j and their squares,
+Layer 1.  Three heads look up position a = 3t − (2n + 9G) + c by the registers j and j²: the score
 
-    score 2a·j − j² = a² − (a − j)²        largest at j = a, by at least 1; for a < 0 at j = 0
+    2a·j − j² = a² − (a − j)²        is largest at j = a, by at least 1; if a < 0, at j = 0.
 
-and carry the table, four bits, into `table`, and the two addresses into `left` and `right`.  At the
-tokens that predict, `table` is 0 before: they are bits, or an address.  At the tokens before them
-a ≤ n, where no table stands and no address: `left` and `right` are 0, BOS.
-Layer 2.  Two heads look up the positions `left` and `right` in the same way, which are those of
-earlier wires, and carry their values into `x` and `y`.  The MLP adds up four gates,
+Their values are the table, four bits written to `table`, and the two addresses, written to `left`
+and `right`.  At the tokens t, which are bits or an address, `table` is 0 before layer 1.  At
+earlier tokens a ≤ n, where there is no table and no address: `left` and `right` are 0, the position
+of BOS. Layer 2.  Two heads look up the positions `left` and `right` in the same way, which are
+those of earlier wires, and write their values to `x` and `y`.  The MLP adds four ReLUs,
 
     Σ_{a,b} relu(f(a, b) + [x = a] + [y = b] − 2) = f(x, y),
 
-of which one at most is on, and writes 2f(x, y) − 1 into `result`, whose sign is the output.
+at most one of which is on, and writes 2f(x, y) − 1 to `result`, whose sign is the output.
 
-So tokens before the last one of the prompt output f(0, 0) if they are a table, and else 0: it is
-not used, since values come from the embedding.  A prompt that ends there raises ValueError.
+Before the last token of the prompt the output is f(0, 0) at a table, and 0 elsewhere; it is not
+used, since values come from the embedding.  A prompt that ends there raises ValueError.
 
-Gates that are all NAND need no tables.  A gate has two tokens, its value is the output at
-t = n + 2G + g − 1, and they stand at 2t − (n + 4G) + c, c = 1, 2: two heads in each layer, and one
-ReLU,
+Circuits of NAND gates alone have no tables.  A gate has two tokens, at 2t − (n + 4G) + c, c = 1, 2,
+and its value is the output at t = n + 2G + g − 1: two heads in each layer, and one ReLU,
 
     1 − 2 relu(x + y − 1) = 2 NAND(x, y) − 1.
 
-A token of the prompt then outputs NAND(0, 0) = 1, if it is not the last.
+Before the last token of the prompt the output is NAND(0, 0) = 1.
 
-The width is a constant, and the numbers have O(log(n + G)) bits; the theorem of [Li2024], recalled
-and not checked here, has a width of O(log) and constant precision instead.
+The width is constant, and the numbers have O(log(n + G)) bits; the theorem of [Li2024], which is
+not checked here, has width O(log) and constant precision instead.
 """
 
 from __future__ import annotations
@@ -60,7 +62,8 @@ PARTS = "the table", "the left wire", "the right wire"
 
 
 class Circuits(Tokens):
-    """Bits 0 and 1; table k as 2 + k; wire w as 18 + w, or as 2 + w where all gates are NAND."""
+    """The encoding of circuits: bits 0, 1; table k as 2 + k; wire w as 18 + w (2 + w if all
+    NAND)."""
 
     def __init__(self, n_inputs: int, n_gates: int, nand: bool = False) -> None:
         self.nand, self.parts = nand, PARTS[nand:]
@@ -77,33 +80,32 @@ class Circuits(Tokens):
         self.n_inputs, self.n_gates, self.first_wire = n_inputs, n_gates, first
 
     def lacking(self, given: int) -> str:
-        """What of the circuit, which has to be there whole: values come behind it."""
+        """The end of the error for a prompt of `given` tokens, which does not contain the
+        circuit."""
         gate, part = divmod(given - self.n_inputs, len(self.parts))
         lacks = f"{self.parts[part]} of gate {gate} of {self.n_gates}"
         if given < self.n_inputs:
             lacks = f"bit {given + 1} of {self.n_inputs}"
-        return (
-            f", and next would be {lacks}: give all, as by model.interface.prompt(circuit, inputs)"
-        )
+        return f", so that {lacks} is missing: give model.interface.prompt(circuit, inputs)"
 
     def prompt(self, circuit: Circuit, inputs: ArrayLike) -> np.ndarray:
-        """The prompt (…, n + 3G), (…, n + 2G) of NAND gates, of a circuit and its inputs (…, n).
+        """The prompt of a circuit and its inputs (…, n): (…, n + 3G), or (…, n + 2G) if all NAND.
 
-        Raises ValueError for a circuit of other sizes, for another gate where all have to be NAND,
-        and for what are no bits.
+        Raises ValueError for a circuit of other sizes, for a gate other than NAND where all have to
+        be NAND, and for inputs that are no bits.
         """
         if not isinstance(circuit, Circuit):
-            raise InputError(f"a {type(circuit).__name__} is no circuit: give Circuit(…)")
+            raise InputError(f"circuit is a {type(circuit).__name__}: give Circuit(…)")
         if (circuit.n_inputs, circuit.n_gates) != (self.n_inputs, self.n_gates):
             raise InputError(
-                f"{circuit}: this model takes circuits of {self.n_inputs} inputs and "
+                f"circuit is {circuit}: this model takes {self.n_inputs} inputs and "
                 f"{self.n_gates} gates"
             )
         other = [g for g, gate in enumerate(circuit.gates) if gate.table != NAND]
         if self.nand and other:
             raise InputError(
-                f"gate {other[0]} of {circuit} has table {circuit.gates[other[0]].table}, and this "
-                f"model takes NAND, {NAND}, alone: take circuit_evaluator(…) without nand"
+                f"gate {other[0]} of {circuit} has table {circuit.gates[other[0]].table}, not NAND "
+                f"({NAND}): take circuit_evaluator(…) without nand"
             )
         bits = Integers(f"... {self.n_inputs}", Within(least=0, most=1)).read("inputs", inputs)
         first = np.array([BITS, self.first_wire, self.first_wire])
@@ -113,9 +115,9 @@ class Circuits(Tokens):
 
 @construction
 def circuit_evaluator(
-    n_inputs: Count, n_gates: Count, sharpness: Positive | None = None, *, nand: bool = False
+    n_inputs: Count, n_gates: Count, *, nand: bool = False, sharpness: Positive | None = None
 ) -> Transformer:
-    """The values of the gates of any circuit of n_inputs inputs and n_gates gates, decoded:
+    """The values of the gates of any circuit of n_inputs inputs and n_gates gates, one token each:
 
         model.generate(model.interface.prompt(circuit, inputs), n_gates)
 
@@ -124,7 +126,7 @@ def circuit_evaluator(
     | any       | 2      | 3     | 13    | 4     | n + 3G |
     | all NAND  | 2      | 2     | 9     | 1     | n + 2G |
 
-    whatever the sizes: these are in biases, and in the tables of tokens and positions.
+    for all n and G, which are in biases and in the embeddings of tokens and positions.
 
     Raises ValueError for a sharpness that is too small.
     """
@@ -136,9 +138,9 @@ def circuit_evaluator(
     value, address, j, square = map(stream.read, ("value", "address", "j", "square"))
     wires, here = np.arange(n + G - 1), np.arange(T + 1)
 
-    def fetched(c: int, carries: LinearRead, into: str) -> Head:
+    def fetched(c: int, value: LinearRead, into: str) -> Head:
         place = float(parts) * j - float((parts - 1) * n + parts**2 * G - c) * one
-        return placed(place, (j, square), carries, into)
+        return placed(place, (j, square), value, into)
 
     def followed(pointer: str, into: str) -> Head:
         return placed(stream.read(pointer), (j, square), value, into)
@@ -178,22 +180,22 @@ def circuit_evaluator(
             Stage(2, "result", partial(_signed, nand)),
         ),
         at_most={name: most for name, most in bounds.items() if name in stream},
-        source="[Li2024]; sizes proved in constructions/computation/boolean_circuits.py",
+        source="[Li2024]",
     ).sharpened(sharpness)
 
 
 def _read(nand: bool, what: str, tokens: np.ndarray) -> np.ndarray:
-    """This of `read_gates`."""
+    """One of the arrays of `read_gates`."""
     return read_gates(tokens, nand)[what]
 
 
 def _signed(nand: bool, tokens: np.ndarray) -> np.ndarray:
-    """The value of the gate that is due, as −1 or 1."""
+    """The value of the gate at each token, as −1 or 1."""
     return 2 * read_gates(tokens, nand)["value"] - 1
 
 
 def _tabled(stream: Stream) -> list[Primitive]:
-    """2f(x, y) − 1 of the table f, a gate for each of its bits."""
+    """2f(x, y) − 1 for the table f: a ReLU for each of its bits."""
     x, y, table = map(stream.read, ("x", "y", "table"))
     cases = [
         And(

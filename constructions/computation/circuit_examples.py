@@ -1,14 +1,13 @@
-"""Small transformers that the claims on circuits translate: one with unique-hard attention, and
-one that averages over tokens which the word chooses.
+"""Small transformers that the claims on circuits translate: unique-hard and averaging heads.
 
-Symbols stand at positions 1 … T behind BOS at position 0; every position is answered with a bit.
+Symbols stand at positions 1 … T after BOS at position 0; the output is a bit after each symbol.
 
-contains_aa     [two 1s in a row so far].  Layer 1 looks up position j − 1; the MLP writes
-                [this symbol and that one are 1] into `pair`; layer 2 takes it from the latest
-                token where it is 1, or, if there is none, from the token itself, which has 0.
+contains_aa     [two 1s in a row so far].  Layer 1 attends to position j − 1; its MLP writes
+                [this symbol and that one are 1] into `pair`; layer 2 attends to the latest token
+                where `pair` is 1 or, if there is none, to the token itself, where it is 0.
 marked_majority [of the 1s so far, more stand at odd positions than at even ones].  One head
-                averages ±1 by position over the 1s alone, which share the largest score; BOS, half
-                as high, has 0.
+                averages ±1 by position over the 1s alone, which share the largest score; the score
+                of BOS is half as high, and its value 0.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ from constructions.tokens import Tokens, latest, placed, sizes
 from constructions.transformer import Transformer
 from theory.kinds import Count
 
-SOURCE = "proved in constructions/computation/circuit_examples.py"
+SOURCE = "weightwright"
 
 
 @construction
 def contains_aa(max_length: Count) -> Transformer:
-    """Whether 1 1 stands in the word so far: 2 layers, 1 head, width 6, 1 unit."""
+    """Whether the word so far contains 1 1: 2 layers, 1 head, width 6, 1 ReLU."""
     _, T = sizes(2, max_length)
     stream = Stream(x=1, before=1, pair=1, j=1, norm=1, answer=1)
     x, before, pair, j, norm, answer = map(stream.read, stream)
@@ -47,37 +46,36 @@ def contains_aa(max_length: Count) -> Transformer:
         block(stream, [latest(pair, j, pair, "answer", T)], normalise="hardmax", mask="causal"),
     ]
     stages = Stage(1, "pair", _pair), Stage(2, "answer", _any_pair)
-    letters = {"x": (0, 1, 0)}
-    return _model(stream, letters, blocks, _bit(stream, answer), stages, T)
+    codes = {"x": (0, 1, 0)}
+    return _model(stream, codes, blocks, _bit(stream, answer), stages, T)
 
 
 @construction
 def marked_majority(max_length: Count) -> Transformer:
-    """Whether more of the 1s so far stand at odd positions than at even ones: 1 layer, 1 head,
-    width 3."""
+    """Whether more of the 1s so far are at odd than at even positions: 1 layer, 1 head, width 3."""
     _, T = sizes(2, max_length)
     stream = Stream(mark=1, side=1, answer=1)
     mark, side, answer = map(stream.read, stream)
     head = Head(one, mark, side, "answer", margin=Margin(1.0, graded=False, ties=True))
     blocks = [block(stream, [head], normalise="hardmax", mask="causal")]
-    letters = {"mark": (0, 2, 1)}
+    codes = {"mark": (0, 2, 1)}
     here = np.arange(T + 1)
     sides = {"side": np.where(here == 0, 0.0, -((-1.0) ** here))}
-    # The mean is above 0 by at least 1/(T + 1), or not at all.
+    # The mean is at least 1/(T + 1) if it is above 0.
     delta = 2.0 ** -(T + 1).bit_length() / 2
-    said = _bit(stream, answer, delta)
+    output = _bit(stream, answer, delta)
     stages = (Stage(1, "answer", _mean_side),)
-    return _model(stream, letters, blocks, said, stages, T, delta, sides)
+    return _model(stream, codes, blocks, output, stages, T, delta, sides)
 
 
 def _pair(words: np.ndarray) -> np.ndarray:
-    """[this letter and the one before are 1]."""
+    """[this symbol and the one before are 1]."""
     before = np.pad(words[..., :-1], [(0, 0)] * (words.ndim - 1) + [(1, 0)])
     return (words & before)[..., None]
 
 
 def _any_pair(words: np.ndarray) -> np.ndarray:
-    """[there was such a pair so far]."""
+    """[the word so far contains such a pair]."""
     return np.maximum.accumulate(_pair(words), axis=-2)
 
 
@@ -89,21 +87,21 @@ def _mean_side(words: np.ndarray) -> np.ndarray:
 
 
 def _bit(stream: Stream, answer: LinearRead, delta: float = 1.0) -> Unembed:
-    """Whether the register is above δ/2: logits δ and 2·answer."""
+    """The unembedding that tests whether the register is above δ/2: logits δ and 2·answer."""
     return unembed(stream, answer @ Map(np.array([[0.0, 2.0]]), "bit"), bias=np.array([delta, 0.0]))
 
 
 def _model(
     stream: Stream,
-    letters: Mapping[str, Sequence[int]],
+    codes: Mapping[str, Sequence[int]],
     blocks: list[Block],
-    said: Unembed,
+    output: Unembed,
     stages: tuple[Stage, ...],
     T: int,
     margin: float = 1.0,
     positions: dict[str, np.ndarray] | None = None,
 ) -> Transformer:
-    embed = rows(stream, **{name: np.array(column) for name, column in letters.items()})
+    embed = rows(stream, **{name: np.array(column) for name, column in codes.items()})
     here, V = np.arange(T + 1), len(embed) - 1
     line = {"j": here, "norm": here**2}
     placed_at = {n: values for n, values in line.items() if n in stream} | (positions or {})
@@ -111,7 +109,7 @@ def _model(
     return Transformer(
         Embed(embed),
         blocks,
-        said,
+        output,
         pos_embed=pos_embed,
         interface=Tokens(V, T, prefix=(V,), answers=2, margin=margin),
         stream=stream,

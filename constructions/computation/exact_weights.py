@@ -1,8 +1,8 @@
-"""The tensors of a hardmax transformer over tokens as exact linear maps, for whoever translates it.
+"""The tensors of a hardmax transformer over tokens as exact linear maps, to be made into circuits.
 
-Every float64 is a rational number, so nothing is rounded.  A map applies to rows of rationals and
-to rows of affine forms alike: it only adds and multiplies by weights.  A head enters as what asks,
-what answers, and what it carries, W_V W_O in one.
+Every float64 is a rational number, so nothing is rounded.  A map only adds and multiplies by
+weights, so that it applies to rows of rationals and to rows of affine forms alike.  A head is three
+maps: query, key, and value, which is W_V W_O.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Number = TypeVar("Number", bound=Any)
 
 @dataclass(frozen=True)
 class Linear:
-    """x ↦ x W + b: of each column its non-zero entries, by row, and its bias."""
+    """x ↦ x W + b, as the bias and the non-zero entries, by row, of each column."""
 
     columns: tuple[tuple[Fraction, tuple[tuple[int, Fraction], ...]], ...]
 
@@ -45,7 +45,7 @@ class Linear:
         )
 
     def __call__(self, row: Sequence[Number], one: Number) -> list[Number]:
-        """The image of a row of numbers of which `one` is the 1."""
+        """The image of a row of numbers, among which `one` is the number 1."""
         found = []
         for bias, entries in self.columns:
             total = bias * one
@@ -56,21 +56,21 @@ class Linear:
 
     @property
     def read(self) -> set[int]:
-        """The coordinates that it depends on."""
+        """The coordinates that the map depends on."""
         return {place for _, entries in self.columns for place, _ in entries}
 
 
 @dataclass(frozen=True)
 class ExactHead:
-    """Which tokens are seen; what asks, what answers, and what is added to the stream."""
+    """The mask of a head, and its query, key and value (W_V W_O) as maps of the stream."""
 
     mask: Mask
-    asks: Linear
-    answers: Linear
-    carries: Linear
+    query: Linear
+    key: Linear
+    value: Linear
 
     def seen(self, token: int, n_tokens: int) -> range:
-        """The tokens that a token may attend to."""
+        """The tokens that the mask lets a token attend to."""
         if self.mask == "diagonal":
             return range(token, token + 1)
         return range(
@@ -82,8 +82,9 @@ class ExactHead:
 class ExactLayer:
     """Heads, then the two maps of an MLP, if there is one.
 
-    `read_by_itself` are the coordinates of a token before the layer that its own questions, its
-    MLP, or what comes later at it depend on; `read` are those that other tokens look at, too.
+    `read_by_itself` are the coordinates of a token's stream before the layer on which its own
+    queries, its MLP or its own later layers depend; `read` contains also those on which the keys
+    and values that other tokens attend to depend.
     """
 
     heads: tuple[ExactHead, ...]
@@ -92,57 +93,59 @@ class ExactLayer:
 
     @property
     def read(self) -> frozenset[int]:
-        looked_at = (head.answers.read | head.carries.read for head in self.heads)
+        looked_at = (head.key.read | head.value.read for head in self.heads)
         return self.read_by_itself.union(*looked_at)
 
 
 @dataclass(frozen=True)
 class ExactModel:
-    """`first[i][x]` is what token i holds at first, if it is letter x; a token that the model puts
-    in front has one row.  `answer_at` is the token whose answer is asked for, the last one."""
+    """`embedding[i][x]` is the stream of token i before layer 1 if it is symbol x; a token of the
+    model's own prefix has one row.  `last` is the last token, at which the output is read."""
 
     name: str
     vocabulary_size: int
-    first: tuple[tuple[list[Fraction], ...], ...]
-    front: int
+    embedding: tuple[tuple[list[Fraction], ...], ...]
+    n_prefix: int
     layers: tuple[ExactLayer, ...]
     unembedding: Linear
     answers: tuple[int, ...]
 
     @property
-    def answer_at(self) -> int:
-        return len(self.first) - 1
+    def last(self) -> int:
+        """The last token, at which the output is read."""
+        return len(self.embedding) - 1
 
     @property
-    def length(self) -> int:
-        return len(self.first) - self.front
+    def n_symbols(self) -> int:
+        """The number of symbols of a word."""
+        return len(self.embedding) - self.n_prefix
 
 
 @checked
-def exact_model(model: Transformer, length: Count) -> ExactModel:
-    """The model on words of `length` letters, its tensors read exactly.
+def exact_model(model: Transformer, n: Count) -> ExactModel:
+    """The model on words of n symbols, with its tensors as exact rationals.
 
-    Raises `ValueError` for what is no hardmax transformer over tokens, for parts that have no
-    circuit here (norms; softmax, linear and ReLU attention; answers that are frequencies), and for
-    a length that the model does not take.
+    Raises `ValueError` for a model that is no hardmax transformer over tokens, for parts that are
+    not translated (norms; softmax, linear and ReLU attention; answers that are frequencies), and
+    for a length n that the model does not take.
     """
-    interface, T = model.interface, length
+    interface = model.interface
     if not isinstance(interface, Tokens):
         raise InputError(f"{model.name} is no transformer over tokens: give one, such as hop(…)")
     least, most = interface.length or 1, interface.length or interface.max_length
-    if not least <= T <= most:
-        raise InputError(f"length is {T}: {model.name} takes {least} to {most} letters")
+    if not least <= n <= most:
+        raise InputError(f"n is {n}: {model.name} takes words of {least} to {most} symbols")
     _translatable(model)
     W_E = _exact(model.embed.W_E)
-    rows = len(interface.prefix) + T
+    rows = len(interface.prefix) + n
     W_pos = np.zeros((rows, model.d_model), dtype=object) + Fraction(0)
     if model.pos_embed is not None:
         W_pos = _exact(model.pos_embed.W_pos[:rows])
-    letters = [[token] for token in interface.prefix]
-    letters += [list(range(interface.vocabulary_size))] * T
-    first = tuple(
+    symbols = [[token] for token in interface.prefix]
+    symbols += [list(range(interface.vocabulary_size))] * n
+    embedding = tuple(
         tuple((W_E[x] + here).tolist() for x in which)
-        for which, here in zip(letters, W_pos, strict=True)
+        for which, here in zip(symbols, W_pos, strict=True)
     )
     b_U = model.unembed.b_U
     unembedding = Linear.of(_exact(model.unembed.W_U), None if b_U is None else _exact(b_U))
@@ -160,7 +163,7 @@ def exact_model(model: Transformer, length: Count) -> ExactModel:
             mlp, read = (first_map, second), read | first_map.read
         for h in range(block.attn.n_heads if block.attn is not None else 0):
             assert block.attn is not None
-            W = {n: _exact(getattr(block.attn, n)[h]) for n in _NAMES}
+            W = {name: _exact(getattr(block.attn, name)[h]) for name in _NAMES}
             head = ExactHead(
                 block.attn.masks[h],
                 Linear.of(W["W_Q"], W["b_Q"]),
@@ -168,14 +171,14 @@ def exact_model(model: Transformer, length: Count) -> ExactModel:
                 Linear.of(W["W_V"] @ W["W_O"]),
             )
             heads.append(head)
-            read = read | head.asks.read
+            read = read | head.query.read
         layers.insert(0, ExactLayer(tuple(heads), mlp, frozenset(read)))
         read = layers[0].read
     labels = tuple(range(interface.n_answers)) + (-1,) * interface.bottom
     return ExactModel(
         model.name,
         interface.vocabulary_size,
-        first,
+        embedding,
         len(interface.prefix),
         tuple(layers),
         unembedding,
@@ -187,7 +190,7 @@ _NAMES = ("W_Q", "W_K", "W_V", "W_O", "b_Q", "b_K")
 
 
 def _translatable(model: Transformer) -> None:
-    """Raise ValueError for a part that has no circuit here."""
+    """Raises ValueError for a part that is not translated."""
     part = ""
     if model.ln_final is not None or any(b.ln1 or b.ln2 or b.norm for b in model.blocks):
         part = "a norm"
@@ -195,18 +198,18 @@ def _translatable(model: Transformer) -> None:
         if attn.normalise != "hardmax":
             part = f"{attn.normalise} attention"
         if "context-only" in attn.masks:
-            part = "a mask of examples"
+            part = "a context-only mask"
     if model.interface.frequencies:
-        part = "frequencies for answers"
+        part = "answers that are frequencies"
     if part:
         raise InputError(
-            f"{model.name} has {part}, which is not translated: give a hardmax model, such as "
+            f"{model.name} has {part}, which has no circuit here: give a hardmax model, such as "
             "model.sharpened(None)"
         )
 
 
 def _exact(weights: Tensor) -> np.ndarray:
-    """The entries as Fractions, in an object array."""
+    """The entries of a tensor as Fractions, in an object array."""
     require_finite("the weights", weights)
     floats = weights.detach().double().cpu().numpy()
     entries = np.empty(floats.size, dtype=object)

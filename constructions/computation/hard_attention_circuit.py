@@ -1,41 +1,41 @@
 """Unique-hard attention as AND, OR and NOT: a wire for each possible content of a token.
 
 [Hao2022] show that languages of unique-hard-attention transformers are in AC⁰; this is their
-argument on the tensors of a given model, with fewer gates.  A content is what a token may hold
-after a layer, as exact rationals, of the coordinates that a later layer reads.  Its wire is 1 if
-the token holds it.  Contents of one token exclude each other; those of an input token are its
-symbols.
+argument on the tensors of a given model, with fewer gates.  A content of a token after a layer is a
+value that its stream may have, as exact rationals, in the coordinates that a later layer reads.
+The wire of a content is 1 if the stream has this value.  The contents of one token exclude each
+other; those of an input token are its symbols.
 
 A layer.  Let u be a content of the query token.  Its scores against all contents of the tokens that
-its mask admits are numbers, known when the circuit is built.  So it attends to token j with content
-c under the condition
+the mask admits are constants of the circuit.  So it attends to token j with content c under the
+condition
 
     attends(u; j, c) = present(u) ∧ present(j, c) ∧ ¬present(b) for every b of another token
                        of larger score
 
-which is one AND; below a score at which some token is certain to be present nothing is listed.  The
-new content is a function of u and of the value of c, MLP and all: its wire is the OR over all
-(u; j, c) that give it.  These are two levels a layer at every length; after the last layer contents
-are the answers, so that the unembedding takes none.  With several heads in a layer, the value of
-each is an OR of ANDs, and their conjunction is another AND: four levels.  With more than two
-symbols, one in the middle is an AND of two input bits, and symbols with equal embeddings are an OR:
-at most two levels before.
+which is one AND; below a score at which all contents of some token are listed no further ones are
+needed.  The new content, with the MLP applied, is a function of u and of the value of c: its wire
+is the OR over all (u; j, c) that give it.  These are two levels a layer at every length; the
+contents after the last layer are the answers, so that the unembedding takes no level.  With several
+heads in a layer, the value of each is an OR of ANDs, and their conjunction is another AND: four
+levels.  With more than two symbols, one in the middle of the alphabet is an AND of two input bits,
+and symbols with equal embeddings are an OR: at most two levels before the first layer.
 
 If tokens that may be present together share the largest score but not the value, the head averages.
-No wire carries their mean, and `hard_attention_circuit` raises ValueError.
+Their mean has no wire, and `hard_attention_circuit` raises ValueError.
 
-Size.  A token has at most C₀ = V contents at first.  With N tokens, C contents of each before a
-layer of H heads become at most C·(N·C)^H after it, and the layer has at most
-N·C·(4H·N·C + 4(N·C)^H) gates (`most_gates`).  So N·C becomes (N·C)^(H + 1), and the gates of L
-layers are O(N^((H + 1)^L)): polynomially many in the length for every fixed number of layers *and*
-of heads.  With heads unbounded this is false: one layer of n − 1 heads computes parity of n bits
+Size.  A token has at most C₀ = V contents before layer 1.  With N tokens, C contents of each before
+a layer of H heads become at most C·(N·C)^H after it, and the layer has at most N·C·(4H·N·C +
+4(N·C)^H) gates (`most_gates`).  So N·C becomes (N·C)^(H + 1), and the gates of L layers are O(N^((H
++ 1)^L)): polynomially many in the length for every fixed number of layers *and* of heads.  With
+heads unbounded this is false: one layer of n − 1 heads computes parity of n bits
 (`semiautomaton(cyclic(2), n, radix=n)`), by a circuit of 2^n + 2 gates.
 
-One layer.  Fix the symbol of the last token, whose answer it is, to any u.  Each of the H heads
-then ranks all pairs (token j, content c); fix token j of its largest pair to that c, unless it is
-the last token or one in front.  The head attends to that pair whatever the other symbols are, so
-that the answer is constant: on a subcube of at least n − 1 − H free symbols.  Hence one layer of H
-heads computes parity of n bits only if H ≥ n − 1, which is attained.
+One layer.  Fix the symbol of the last token, at which the output is read, to any u.  Each of the H
+heads then ranks all pairs (token j, content c); fix token j of its largest pair to that c, unless j
+is the last token or in the prefix.  The head attends to that pair whatever the other symbols are,
+so that the answer is constant on a subcube of at least n − 1 − H free symbols.  Hence one layer of
+H heads computes parity of n bits only if H ≥ n − 1, which is attained.
 
 More than MOST_CONTENTS contents of one token raise ValueError.
 """
@@ -62,25 +62,25 @@ Terms = list[list[Form]]
 
 
 def hard_attention_circuit(model: ExactModel) -> ThresholdCircuit:
-    """The circuit of AND, OR and NOT gates that outputs the answer at the last token.
+    """The circuit of AND, OR and NOT gates with the answer of a model at the last token.
 
     Raises `ValueError` for a head that averages different values, and for more contents of a token
     than MOST_CONTENTS.
     """
     built = _Built(model)
-    said = built.contents(len(model.layers), model.answer_at)
-    outputs = [said.get((Fraction(answer),), 0 * ONE) for answer in model.answers]
+    answers = built.contents(len(model.layers), model.last)
+    outputs = [answers.get((Fraction(answer),), 0 * ONE) for answer in model.answers]
     return built.wiring.circuit(outputs, model.answers)
 
 
-def most_gates(n_tokens: int, V: int, heads: Sequence[int]) -> int:
-    """A bound on the gates: N tokens of at most V contents, and layers of so many heads.
+def most_gates(vocabulary_size: int, n_tokens: int, n_heads: Sequence[int]) -> int:
+    """An upper bound on the gates, for N tokens of at most V symbols and H heads in each layer.
 
     Σ over layers of N·C·(4H·N·C + 4(N·C)^H), with C = V before the first and C ← C·(N·C)^H after
     each, and 4N·V for the symbols: each AND, OR and range of one wire is at most two gates.
     """
-    N, C, total = n_tokens, V, 4 * n_tokens * V
-    for H in heads:
+    N, C, total = n_tokens, vocabulary_size, 4 * n_tokens * vocabulary_size
+    for H in n_heads:
         total += N * C * (4 * H * N * C + 4 * (N * C) ** H)
         C *= (N * C) ** H
     return total
@@ -88,23 +88,23 @@ def most_gates(n_tokens: int, V: int, heads: Sequence[int]) -> int:
 
 class _Built:
     def __init__(self, model: ExactModel) -> None:
-        self.model, self.wiring = model, Wiring(model.length, model.vocabulary_size)
+        self.model, self.wiring = model, Wiring(model.vocabulary_size, model.n_symbols)
         self.contents = cache(self._contents)
 
     def _contents(self, layer: int, token: int) -> Contents:
-        """What a token may hold after so many layers, and the wires that say it does."""
+        """The contents of a token after so many layers, with their wires."""
         model, wiring = self.model, self.wiring
         found: dict[Row, Terms] = defaultdict(list)
         if layer == 0:
-            for x, row in enumerate(model.first[token]):
-                here = wiring.letter(token - model.front, x) if token >= model.front else ONE
-                found[self._kept(row, 0)].append([here])
+            for x, row in enumerate(model.embedding[token]):
+                here = wiring.symbol(token - model.n_prefix, x) if token >= model.n_prefix else ONE
+                found[self._read_later(row, 0)].append([here])
         else:
             step = model.layers[layer - 1]
-            for u, here, own in self._asking(step, layer, token):
+            for u, here, own in self._queries(step, layer, token):
                 for value, terms in self._mixed(step, layer, token, u, here, own):
                     after = _after_mlp(step, [a + b for a, b in zip(u, value, strict=True)])
-                    found[self._kept(after, layer)] += terms
+                    found[self._read_later(after, layer)] += terms
         if len(found) > MOST_CONTENTS:
             raise InputError(
                 f"a token of {model.name} has {len(found)} contents after layer {layer}, more than "
@@ -112,53 +112,55 @@ class _Built:
             )
         return {row: self._any_of(terms) for row, terms in found.items()}
 
-    def _asking(self, step: ExactLayer, layer: int, token: int) -> list[tuple[Row, Form, Contents]]:
-        """What a token may hold that asks, its wire, and what it then finds at itself."""
+    def _queries(
+        self, step: ExactLayer, layer: int, token: int
+    ) -> list[tuple[Row, Form, Contents]]:
+        """The contents of a query token, each with its wire and the token's contents as a key."""
         own = self.contents(layer - 1, token)
-        asked = step.read_by_itself
-        if len({tuple(u[i] for i in asked) for u in own}) == 1:
-            return [(next(iter(own)), ONE, own)]  # what it holds makes no difference
+        read = step.read_by_itself
+        if len({tuple(u[i] for i in read) for u in own}) == 1:
+            return [(next(iter(own)), ONE, own)]  # all contents have one query
         return [(u, here, {u: ONE}) for u, here in own.items()]
 
-    def _kept(self, row: list[Fraction], layer: int) -> Row:
-        """What is left of a row: the coordinates that are read later, or the answer."""
+    def _read_later(self, row: list[Fraction], layer: int) -> Row:
+        """The coordinates of a row that are read later, or, after the last layer, the answer."""
         model = self.model
         if layer == len(model.layers):
             logits = model.unembedding(row, Fraction(1))
             return (Fraction(model.answers[logits.index(max(logits))]),)
-        kept = model.layers[layer].read
-        return tuple(value if i in kept else Fraction(0) for i, value in enumerate(row))
+        read = model.layers[layer].read
+        return tuple(value if i in read else Fraction(0) for i, value in enumerate(row))
 
     def _mixed(
         self, step: ExactLayer, layer: int, token: int, u: Row, here: Form, own: Contents
     ) -> Iterator[tuple[Row, Terms]]:
-        """What the heads together add to a token that holds u, and when."""
+        """The sums of the heads' outputs at a token of content u, with their conditions."""
         each = [self._head(head, layer, token, u, own) for head in step.heads]
         if not each:
             yield (Fraction(0),) * len(u), [[here]]
         elif len(each) == 1:
             yield from ((value, [[here, *t] for t in terms]) for value, terms in each[0].items())
         else:
-            said = [{v: self._any_of(terms) for v, terms in found.items()} for found in each]
-            for values in product(*said):
-                parts = [found[v] for found, v in zip(said, values, strict=True)]
+            wires = [{v: self._any_of(terms) for v, terms in found.items()} for found in each]
+            for values in product(*wires):
+                parts = [found[v] for found, v in zip(wires, values, strict=True)]
                 total = (sum(column, start=Fraction(0)) for column in zip(*values, strict=True))
                 yield tuple(total), [[here, *parts]]
 
     def _head(
         self, head: ExactHead, layer: int, token: int, u: Row, own: Contents
     ) -> dict[Row, Terms]:
-        """What a head adds to a token that holds u, and when: values and their ORs of ANDs."""
-        asks = head.asks(u, Fraction(1))
+        """The outputs of a head at a token of content u, each with its OR of ANDs."""
+        query = head.query(u, Fraction(1))
         levels: dict[Fraction, list[tuple[int, Form, Row, int]]] = defaultdict(list)
-        for j in head.seen(token, len(self.model.first)):
-            held = own if j == token else self.contents(layer - 1, j)
-            given = [(*self._answers(head, c), present) for c, present in held.items()]
+        for j in head.seen(token, len(self.model.embedding)):
+            contents = own if j == token else self.contents(layer - 1, j)
+            given = [(*self._key_and_value(head, c), present) for c, present in contents.items()]
             if all(each[:2] == given[0][:2] for each in given):
-                given = [(*given[0][:2], ONE)]  # what it holds makes no difference
-            for key, carried, present in given:
-                score = sum((a * b for a, b in zip(asks, key, strict=True)), start=Fraction(0))
-                levels[score].append((j, present, carried, len(given)))
+                given = [(*given[0][:2], ONE)]  # all contents have one key and value
+            for key, value, present in given:
+                score = sum((a * b for a, b in zip(query, key, strict=True)), start=Fraction(0))
+                levels[score].append((j, present, value, len(given)))
         found: dict[Row, Terms] = defaultdict(list)
         better, listed = list[tuple[int, Form]](), dict[int, int]()
         for score in sorted(levels, reverse=True):
@@ -171,12 +173,12 @@ class _Built:
                 better.append((j, present))
                 listed[j] = listed.get(j, 0) + 1
             if any(listed[j] == count for j, _, _, count in level):
-                break  # this token is there, whatever it holds: no lower score counts
+                break  # one of the contents of this token is present: no lower score matters
         return found
 
-    def _answers(self, head: ExactHead, c: Row) -> tuple[list[Fraction], Row]:
+    def _key_and_value(self, head: ExactHead, c: Row) -> tuple[list[Fraction], Row]:
         one = Fraction(1)
-        return head.answers(c, one), tuple(head.carries(c, one))
+        return head.key(c, one), tuple(head.value(c, one))
 
     def _no_mean(self, level: list[tuple[int, Form, Row, int]]) -> None:
         for place, (j, _, value, _) in enumerate(level):

@@ -1,4 +1,4 @@
-"""A transformer as a circuit, from its tensors: `to_circuit(model, length)`."""
+"""A transformer as a circuit, from its tensors: `to_circuit(model, n)`."""
 
 from __future__ import annotations
 
@@ -15,24 +15,25 @@ Gates = Literal["and-or", "threshold"]
 
 
 @checked
-def to_circuit(model: Transformer, length: Count, gates: Gates = "threshold") -> ThresholdCircuit:
-    """The circuit that outputs what a hard-attention model outputs at the last of `length` tokens.
+def to_circuit(model: Transformer, n: Count, gates: Gates = "threshold") -> ThresholdCircuit:
+    """The circuit with the answer of a hard-attention model at the last of n symbols.
 
-    Its inputs are the bits [x_i ≥ v] of the word (`theory.computation.unary`: for two letters the
-    word itself), and it has an output for each answer of the model, −1 (⊥) included.
+    Its inputs are the bits [x_i ≥ v] of the word (`theory.computation.unary`; over two symbols, the
+    word itself); it has one output for each answer of the model, −1 (⊥) included.
 
         circuit = to_circuit(model, n)
         circuit.answers(unary(words, V)) == model(words)[..., -1]
 
-    "threshold" takes any masks and ties: constant depth, gates of unbounded fan-in with whole
-    weights.  "and-or" takes heads that never average different values: AND, OR and NOT.
+    gates="threshold" takes any mask and any ties; the circuit has constant depth, unbounded fan-in
+    and integer weights.  gates="and-or" gives AND, OR and NOT, and requires that no head averages
+    different values.
 
-    The model's numbers are read as exact rationals and never rounded, so it is the model of real
-    arithmetic, with ties that are exact; torch's answers are the same as long as float64 rounds
-    none of them, or not enough to matter.
+    The model's numbers are read as exact rationals, so that the circuit is that of the model in
+    real arithmetic, with exact ties; torch's answers agree unless float64 rounding changes them.
 
-    Raises `ValueError` for what is no hardmax transformer over tokens, for norms and other
-    attention, for a length that the model does not take, and for circuits that would be too large.
+    Raises `ValueError` for a model that is no hardmax transformer over tokens, for norms and other
+    attention, for a length n that the model does not take, and for circuits that would be too
+    large.
     """
-    exact = exact_model(model, length)
+    exact = exact_model(model, n)
     return averaging_circuit(exact) if gates == "threshold" else hard_attention_circuit(exact)

@@ -123,7 +123,7 @@ def test_values_before_are_read_as_they_stand():
         (lambda: random_circuit(1, 1, 0, ()), "tables"),
         (lambda: adder(1).run([0, 2]), "inputs"),
         (lambda: adder(1).run([0]), "inputs 1 2"),
-        (lambda: circuit_evaluator(2, 2, 0.1), "sharpness 0.1"),
+        (lambda: circuit_evaluator(2, 2, sharpness=0.1), "sharpness 0.1"),
         (lambda: circuit_evaluator(2, 6, nand=True).interface.prompt(adder(1), [0, 1]), "gate 0 7"),
         (lambda: circuit_evaluator(2, 2, nand=True)([1, 0, 2]), "3 6 right 0 2"),
         (lambda: circuit_evaluator(1, 1, nand=True)([1, 0, 2]), "token 0 2"),

@@ -150,7 +150,7 @@ def test_majority_is_one_gate():
     assert (gate.weights, gate.threshold) == ((1,) * 9, 5)
 
 
-def test_a_letter_that_is_copied_takes_no_gate():
+def test_a_symbol_that_is_copied_takes_no_gate():
     for gates in ("and-or", "threshold"):
         circuit = to_circuit(previous_token(2, 5), 5, gates)
         assert circuit.size == 0
@@ -231,7 +231,7 @@ def infinite(model: Transformer) -> Transformer:
     [
         (lambda: newton(2, 1, 0.25), 2, "threshold", "newton"),
         (lambda: modern_hopfield_update(np.eye(2), 1.0), 2, "threshold", "modern_hopfield_update"),
-        (lambda: contains_aa(3), 4, "threshold", "length 4 1 3"),
+        (lambda: contains_aa(3), 4, "threshold", "n 4 1 3"),
         (lambda: contains_aa(3), 10**30, "and-or", "3"),
         (lambda: contains_aa(3).sharpened(30.0), 2, "threshold", "softmax"),
         (lambda: changed(ln_final=LayerNorm(6)), 2, "threshold", "norm"),

@@ -7,18 +7,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from refusals import rejects
 
 from constructions.computation import parity as parity_by_hand
 from constructions.computation import semiautomaton
 from constructions.computation import to_circuit as circuit_of
 from constructions.computation.circuit_examples import contains_aa
 from constructions.computation.hard_attention_circuit import most_gates
+from constructions.computation.parity_of_retrieved import parity_of_retrieved
 from theory.computation import cyclic
 from theory.sequences import all_sequences
 from verify.claim import Run
 from verify.computation import constant_depth_circuits, hard_attention_cannot, to_circuit
-from verify.computation.one_layer import free_bits, parity_of_retrieved
-from verify.computation.to_circuit import Circuits, Translated, free_letters, translate
+from verify.computation.one_layer import free_bits
+from verify.computation.to_circuit import Circuits, Translated, free_symbols, translate
 from verify.finding import Verdict
 
 
@@ -39,8 +41,8 @@ def test_a_word_that_is_answered_otherwise_is_named():
     assert next(to_circuit.on_all_words([right])).verdict is Verdict.HOLDS
 
 
-def says_otherwise(found: Circuits, n: int) -> Circuits:
-    """The same, but the circuit of n letters has the opposite answers."""
+def opposite(found: Circuits, n: int) -> Circuits:
+    """The same, but the circuit of n symbols has the opposite answers."""
     circuit = found.circuits[n]
     other = replace(circuit, labels=tuple(1 - bit for bit in circuit.labels))
     return replace(found, circuits={**found.circuits, n: other})
@@ -50,7 +52,7 @@ def says_otherwise(found: Circuits, n: int) -> Circuits:
 def test_every_circuit_is_compared_with_both(n):
     found = [translate(contains(in_a_row), range(1, 4)), translate(contains(in_a_row), [5, 6])]
     place = int(n > 3)
-    found[place] = says_otherwise(found[place], n)
+    found[place] = opposite(found[place], n)
     assert [f.verdict for f in to_circuit.on_all_words(found)] == [Verdict.FAILS] * 2
     if place:
         assert to_circuit.on_long_words(Run(), found[1], 4).verdict is Verdict.FAILS
@@ -90,10 +92,10 @@ def test_all_words_are_run_as_long_as_there_are_not_too_many(V, longest, last):
 
 
 @pytest.mark.parametrize("n", [3, 5, 7])
-def test_free_letters_of_two_in_a_row(n):
+def test_free_symbols_of_two_in_a_row(n):
     """Fix 1 1, or every second letter to 0."""
     found = translate(contains(in_a_row), [n])
-    assert free_letters(found) == {n: max(n - 2, (n + 1) // 2)}
+    assert free_symbols(found) == {n: max(n - 2, (n + 1) // 2)}
 
 
 def test_thresholds_are_counted():
@@ -114,7 +116,7 @@ def test_thresholds_are_counted():
         assert to_circuit.only_and_or(both).measured == 6 + 11
         assert to_circuit.largest_weight(both, "≤ 1").verdict is Verdict.FAILS
         assert to_circuit.largest_weight(both, "≤ 2*n").verdict is Verdict.HOLDS
-    assert hard_attention_cannot.refused(Run(), 3) == 1
+    assert hard_attention_cannot.rejected(Run(), 3) == 1
 
 
 def test_long_words_have_all_densities():
@@ -129,10 +131,20 @@ def test_long_words_have_all_densities():
 def test_one_layer_outputs_the_parity_of_what_its_heads_retrieve(H):
     """Heads at the positions before the last one; the last bit is the token's own."""
     n = 4
-    positions = np.array([np.roll(np.arange(n), -1 - h) for h in range(H)])
+    ranks = np.array([np.roll(np.arange(n), -1 - h) for h in range(H)])
     words = all_sequences(n, 2)
-    model = parity_of_retrieved(positions, np.zeros(H))
+    model = parity_of_retrieved(ranks, np.zeros(H, dtype=int))
     assert (model(words)[..., -1].numpy() == words[:, n - 1 - H :].sum(1) % 2).all()
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("ranks", "bit_weights", "name"),
+    [([[0, 0]], [1], "ranks"), ([[0, 1]], [2], "bit_weights"), ([[0, 1]], [1, 1], "bit_weights")],
+)
+def test_heads_that_could_tie_are_rejected(ranks, bit_weights, name):
+    with rejects(name):
+        parity_of_retrieved(ranks, bit_weights)
 
 
 @pytest.mark.parametrize(("H", "n"), [(1, 4), (2, 4), (3, 4), (2, 6)])
@@ -157,4 +169,4 @@ def test_the_bound_on_gates_is_polynomial_for_fixed_layers_and_heads(heads):
     """Twice as many tokens: at most 2^degree times as many gates."""
     degree = math.prod(H + 1 for H in heads)
     for N in (10, 100):
-        assert most_gates(2 * N, 2, heads) <= 2**degree * most_gates(N, 2, heads)
+        assert most_gates(2, 2 * N, heads) <= 2**degree * most_gates(2, N, heads)

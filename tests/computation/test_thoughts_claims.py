@@ -1,4 +1,4 @@
-"""The claims on what is decoded step by step, and the space-time diagram."""
+"""The claims on autoregressive decoding, and the space-time diagram."""
 
 import json
 
@@ -46,7 +46,7 @@ def test_a_machine_of_ones_own(tmp_path):
         (turing, {"machine": "busy-beaver-9"}, "busy-beaver-9"),
         (turing, {"machine": "nowhere.json"}, "nowhere.json"),
         (turing, {"steps": 10**8}, "steps 10000"),
-        (circuits_by_thoughts, {"inputs": 13}, "inputs 13"),
+        (circuits_by_thoughts, {"n_inputs": 13}, "n_inputs 13"),
     ],
 )
 def test_bad_options_are_refused(claim, options, names):
@@ -54,7 +54,7 @@ def test_bad_options_are_refused(claim, options, names):
         list(claim.findings(Run(quick=True), **options))
 
 
-def test_what_is_decoded_wrongly_is_told():
+def test_a_token_decoded_wrongly_is_named():
     model, circuit = circuit_evaluator(2, 3), random_circuit(2, 3, 0)
     of_model, prompts, wanted = runs(model, [circuit])
     assert decoded("id", "name", [(of_model, prompts, wanted)]).verdict is HOLDS

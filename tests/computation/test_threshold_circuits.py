@@ -80,8 +80,8 @@ def test_weights_beyond_int64_are_exact():
         (lambda: XOR([0, 1, 0]), "bits"),
         (lambda: XOR([0, 2]), "bits"),
         (lambda: XOR(1), "bits"),
-        (lambda: Wiring(0, 2), "length"),
-        (lambda: Wiring(1, 0), "V"),
+        (lambda: Wiring(2, 0), "n"),
+        (lambda: Wiring(0, 1), "vocabulary_size"),
     ],
 )
 def test_bad_circuits_are_refused(make, names):
@@ -89,7 +89,7 @@ def test_bad_circuits_are_refused(make, names):
         make()
 
 
-def test_letters_are_bits_in_unary():
+def test_symbols_are_bits_in_unary():
     assert unary([[0, 1, 2]], 3).astype(int).tolist() == [[0, 0, 1, 0, 1, 1]]
     words = all_sequences(3, 2)
     assert (unary(words, 2) == words).all()
@@ -124,12 +124,12 @@ programs = st.tuples(
 def run(program):
     """A wiring, and forms over it, some of which compare, multiply or rectify earlier ones."""
     (V, length), steps = program
-    made = Wiring(length, V)
+    made = Wiring(V, length)
     forms, wanted = [], []
     words = all_sequences(length, V)
     for token in range(length):
         for x in range(V):
-            forms.append(made.letter(token, x))
+            forms.append(made.symbol(token, x))
             wanted.append([Fraction(int(word[token] == x)) for word in words])
     for kind, i, j, a, b, k in steps:
         i, j = i % len(forms), j % len(forms)
@@ -184,8 +184,8 @@ def test_conjunctions_and_what_is_seen_to_exclude(program, drawn):
 
 
 def test_comparisons_of_one_sum_share_their_gates():
-    made = Wiring(4, 2)
-    count = sum((made.letter(i, 1) for i in range(4)), start=ZERO)
+    made = Wiring(2, 4)
+    count = sum((made.symbol(i, 1) for i in range(4)), start=ZERO)
     half = made.indicator(made.at_least_zero(count - number(2)))
     assert made.indicator(made.at_least_zero(3 * count - number(4))) == half  # rounded up
     assert made.indicator(made.at_least_zero(number(1) - count)) == ONE - half
@@ -197,8 +197,8 @@ def test_comparisons_of_one_sum_share_their_gates():
 
 
 def test_a_clipped_count_has_a_gate_for_each_value():
-    made = Wiring(5, 2)
-    count = sum((made.letter(i, 1) for i in range(5)), start=ZERO)
+    made = Wiring(2, 5)
+    count = sum((made.symbol(i, 1) for i in range(5)), start=ZERO)
     made.relu(count - number(2))
     assert [gate.threshold for gate in made.gates] == [3, 4, 5]
     assert made.relu(count) == count
@@ -206,12 +206,12 @@ def test_a_clipped_count_has_a_gate_for_each_value():
 
 
 def test_forms_and_circuits_that_explode_are_refused(monkeypatch):
-    made = Wiring(20, 2)
-    spread = sum((3**i * made.letter(i, 1) for i in range(20)), start=ZERO)
+    made = Wiring(2, 20)
+    spread = sum((3**i * made.symbol(i, 1) for i in range(20)), start=ZERO)
     with rejects("2000"):
         made.relu(spread - number(1))
     monkeypatch.setattr(wiring, "MOST_GATES", 3)
-    count = sum((made.letter(i, 1) for i in range(20)), start=ZERO)
+    count = sum((made.symbol(i, 1) for i in range(20)), start=ZERO)
     with rejects("3"):
         made.relu(count - number(1))
 
@@ -221,8 +221,8 @@ def brute_force(values: np.ndarray, n: int, V: int) -> int:
     words = all_sequences(n, V)
     for fixed in product([*range(V), None], repeat=n):
         inside = np.ones(len(words), dtype=bool)
-        for i, letter in enumerate(fixed):
-            inside &= True if letter is None else words[:, i] == letter
+        for i, symbol in enumerate(fixed):
+            inside &= True if symbol is None else words[:, i] == symbol
         if len({*values[inside].tolist()}) == 1:
             best = max(best, fixed.count(None))
     return best
@@ -238,8 +238,8 @@ def test_the_largest_subcube_by_brute_force(seed, size):
     assert found.dimension == brute_force(values, n, V)
     words = all_sequences(n, V)
     inside = np.ones(len(words), dtype=bool)
-    for i, letter in enumerate(found.letters):
-        inside &= True if letter is None else words[:, i] == letter
+    for i, symbol in enumerate(found.symbols):
+        inside &= True if symbol is None else words[:, i] == symbol
     assert {*values[inside].tolist()} == {found.value}
 
 
@@ -255,7 +255,7 @@ def test_parity_and_its_negation_alone_are_constant_on_no_subcube(n):
 
 def test_a_subcube_is_shown_with_stars():
     assert str(largest_constant_subcube([0, 1, 0, 0])) in ("1 *", "* 0")
-    assert largest_constant_subcube([3, 3]).letters == (None,)
+    assert largest_constant_subcube([3, 3]).symbols == (None,)
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,9 @@
-"""Boolean circuits: gates of two wires each, in an order in which every wire comes before its use.
+"""Boolean circuits of gates of fan-in 2, in an order in which each gate reads earlier wires.
 
-Wires 0 … n − 1 are the inputs, wire n + g is gate g. A gate is a table of four bits and two earlier
-wires; it says bit 2x + y of its table for the values x and y of its wires: table 8 is AND, 14 OR,
-6 XOR, 7 NAND. Both wires may be the same, and a table may look at one of them, or at none.
+Wires 0 … n − 1 are the inputs, wire n + g is gate g.  A gate is a table of four bits and two
+earlier wires; for values x and y of its wires its value is bit 2x + y of the table: table 8 is AND,
+14 OR, 6 XOR, 7 NAND.  The two wires may be the same, and a table may depend on one of them, or on
+neither.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ AND, OR, XOR, NAND, NOR, XNOR = 8, 14, 6, 7, 1, 9
 
 
 class Gate(NamedTuple):
-    """Bit 2x + y of `table`, for the values x of wire `left` and y of wire `right`."""
+    """A gate: bit 2x + y of `table`, for the values x of wire `left` and y of wire `right`."""
 
     table: int
     left: int
@@ -32,7 +33,7 @@ class Gate(NamedTuple):
 
 
 TableNumbers: TypeAlias = Sequence[Annotated[Steps, Within(most=TABLES - 1)]]
-"""Tables of gates, by their numbers."""
+"""Tables of gates, as numbers from 0 to 15."""
 
 
 @checked
@@ -40,8 +41,8 @@ TableNumbers: TypeAlias = Sequence[Annotated[Steps, Within(most=TABLES - 1)]]
 class Circuit:
     """`n_inputs` inputs and gates (table, left, right) over earlier wires.
 
-    Raises `ValueError` for no gates, a table that is no number from 0 to 15, and a wire that is not
-    before its gate: so there are no cycles.
+    Raises `ValueError` without gates, for a table that is no number from 0 to 15, and for a wire
+    that is not before its gate, so that there are no cycles.
     """
 
     n_inputs: Count
@@ -50,7 +51,7 @@ class Circuit:
 
     def __post_init__(self) -> None:
         if not self.gates:
-            raise InputError(f"gates of {self.name} are none: give (table, left, right) for each")
+            raise InputError(f"gates of {self.name} are empty: give (table, left, right) for each")
         for g, gate in enumerate(self.gates, start=self.n_inputs):
             for what, number, end in zip(Gate._fields, gate, (TABLES, g, g), strict=True):
                 if not 0 <= number < end:
@@ -68,7 +69,7 @@ class Circuit:
     def run(self, inputs: ArrayLike) -> np.ndarray:
         """The values (…, gates) of all gates on inputs (…, n) of bits.
 
-        Raises `ValueError` for what are no bits, or not n of them.
+        Raises `ValueError` for numbers that are no bits, and for other than n of them.
         """
         bits = Integers(f"... {self.n_inputs}", Within(least=0, most=1)).read("inputs", inputs)
         wires = list(np.moveaxis(bits, -1, 0))
@@ -84,9 +85,9 @@ class Circuit:
 def all_circuits(
     n_inputs: Count, n_gates: Count, tables: TableNumbers = range(TABLES)
 ) -> Iterator[Circuit]:
-    """Every circuit of these sizes and of k tables: ∏_g k(n + g)² of them."""
+    """All ∏_g k(n + g)² circuits of these sizes, over k tables."""
     choices = len(tables) * n_gates * (n_inputs + n_gates) ** 2
-    machine.fits_in_memory("the choices of all gates", 100 * choices, "give fewer wires")
+    machine.fits_in_memory("the choices for all gates", 100 * choices, "give fewer wires")
     return _all_circuits(n_inputs, n_gates, tables)
 
 
@@ -100,10 +101,13 @@ def _all_circuits(n_inputs: int, n_gates: int, tables: Sequence[int]) -> Iterato
 def random_circuit(
     n_inputs: Count, n_gates: Count, seed: Seed, tables: TableNumbers = range(TABLES)
 ) -> Circuit:
-    """Uniform among `tables`, over uniform earlier wires."""
+    """A circuit with independent uniform tables, among `tables`, and uniform earlier wires.
+
+    Raises `ValueError` without tables, and for a circuit that does not fit in memory.
+    """
     n, count = n_inputs, n_gates
     if not tables:
-        raise InputError("tables are none: give at least one")
+        raise InputError("tables are empty: give at least one")
     machine.fits_in_memory("so many gates and inputs", 300 * count + n, "give fewer")
     rng: np.random.Generator = seed
     gates = [
@@ -114,17 +118,20 @@ def random_circuit(
 
 
 @checked
-def adder(bits: Count) -> Circuit:
-    """Two numbers of so many bits, lowest first, x then y: 6 gates a bit, the last two of which are
-    its sum and the carry."""
-    count = bits
+def adder(n_bits: Count) -> Circuit:
+    """The sum of two numbers x and y of n_bits bits each, least significant first: 6 gates a bit.
+
+    The inputs are the bits of x, then those of y; the last two gates of each bit are its sum and
+    the carry.
+    """
+    count = n_bits
     machine.fits_in_memory("the gates of an adder of so many bits", 2000 * count, "give fewer")
     gates: list[Gate] = []
     carry: int | None = None
     for i in range(count):
         first = 2 * count + len(gates)
         x, y = i, count + i
-        # Before the first bit nothing is carried: table 0 says 0 whatever its wires are.
+        # The first carry is 0: table 0 is constant.
         below = Gate(0, x, x) if carry is None else Gate(12, carry, carry)
         gates += [below, Gate(XOR, x, y), Gate(AND, x, y)]
         gates += [Gate(AND, first, first + 1), Gate(XOR, first, first + 1)]
@@ -133,9 +140,12 @@ def adder(bits: Count) -> Circuit:
     return Circuit(2 * count, tuple(gates), f"adder of {count} bits")
 
 
-def adversarial(n: int, G: int, nand: bool = False) -> Iterator[Circuit]:
-    """Circuits in which something is extreme: chains, equal wires, unused inputs, constants; with
-    `nand` the same wires, and NAND for every table."""
+def adversarial(n_inputs: int, n_gates: int, nand: bool = False) -> Iterator[Circuit]:
+    """Extreme circuits: chains, equal wires, unused inputs, constants.
+
+    With `nand` they have the same wires, and NAND for every table.
+    """
+    n, G = n_inputs, n_gates
     last = [max(n + g - 1, 0) for g in range(G)]
     every, constant = range(G), (0, TABLES - 1)
     extreme = {

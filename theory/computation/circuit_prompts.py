@@ -1,8 +1,8 @@
-"""Boolean circuits as prompts, and what is read of them where a gate is due, by definition.
+"""Boolean circuits as prompts, and the gate that is computed at each token, by definition.
 
-A prompt has the n input bits, 0 or 1, and for each gate its table k, as 2 + k, and its two wires w,
-as 18 + w; of circuits that are all NAND the wires alone, as 2 + w.  Behind it stand the values of
-the gates, as bits; the token before the value of a gate is where it is due.
+A prompt consists of the n input bits, 0 or 1, and for each gate its table k, as token 2 + k, and
+its two wires w, as 18 + w; for circuits of NAND gates alone, of the two wires, as 2 + w.  The
+values of the gates follow, as bits.  A gate is computed at the token before its value.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ NAMES = ("table", "left", "right", "x", "y", "value")
 
 
 def read_gates(tokens: np.ndarray, nand: bool = False) -> dict[str, np.ndarray]:
-    """By name (…, T, width), at each token of prompts and values behind them (…, T): the table, the
-    positions of the wires' values behind BOS, these values, and the value of the gate.
+    """The table, wires and value of the gate at each token of prompts (…, T), by name (…, T,
+    width).
 
-    At tokens where no gate is due wires and values are 0, and the table is the token's own, if any.
+    `left` and `right` are the positions of the values of the two wires, counting BOS, `x` and `y`
+    these values, and `value` is that of the gate.  At tokens where no gate is computed, wires and
+    values are 0, and the table is that of the token, if it is a table.
     """
     rows = [_read(row, nand) for row in tokens.reshape(-1, tokens.shape[-1]).tolist()]
     columns = (np.array([row[i] for row in rows], dtype=np.float64) for i in range(len(NAMES)))
@@ -30,16 +32,16 @@ def read_gates(tokens: np.ndarray, nand: bool = False) -> dict[str, np.ndarray]:
 
 
 def _read(row: list[int], nand: bool) -> list[list[Any]]:
-    """Of one prompt: those of `read_gates`, token by token."""
+    """The entries of `read_gates` for one prompt, token by token."""
     parts, first = (2, 2) if nand else (3, 2 + TABLES)  # tokens of a gate, and wire 0
     n = next((place for place, token in enumerate(row) if token > 1), len(row))
-    # The values are behind it: without tables behind the last wire.
+    # The values follow the prompt, which is recognised by its tables, or by its wires if NAND.
     end = n + (sum(t > 1 for t in row) if nand else 3 * sum(1 < t < first for t in row))
     found = []
     for place, token in enumerate(row):
         at = n + parts * (place + 1 - end)
         table, wires, values = (NAND if nand else 0), [0, 0], [0, 0]
-        if end > len(row) or at < n:  # a token of the prompt, at which no gate is due
+        if end > len(row) or at < n:  # a token of the prompt, at which no gate is computed
             if not nand and 1 < token < first:
                 table = token - 2
         else:
@@ -48,7 +50,7 @@ def _read(row: list[int], nand: bool) -> list[list[Any]]:
             wires = [wire - first for wire in row[at + parts - 2 : at + parts]]
             wires = [wire if wire < n else wire - n + end for wire in wires]
             values = [row[wire] for wire in wires]
-            wires = [wire + 1 for wire in wires]  # behind BOS
+            wires = [wire + 1 for wire in wires]  # after BOS
         bits = [table >> case & 1 for case in range(4)]
         found.append([bits, *wires, *values, bits[2 * values[0] + values[1]]])
     return [list(column) for column in zip(*found, strict=True)]

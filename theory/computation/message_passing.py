@@ -1,13 +1,13 @@
 """Rounds of massively parallel computation (MPC): machines of s words that send messages.
 
-In a round every machine works on its words and sends messages; word k of machine i becomes what was
-sent to place s·i + k, so that a message names a machine and one of its slots, and what a machine is
-sent has room in its s words. Each of the messages of a machine is a `Write` to every slot, s² of
-them if it sends s. Algorithms send one message to a slot; of several, the slot has a sum.
+In a round every machine computes with its words and sends messages.  A message names a machine i
+and one of its slots k, as the place s·i + k, and becomes word k of machine i, so that the messages
+to a machine fit in its s words.  Each message of a machine is a `Write` to every slot: s² of them
+if it sends s messages.  The algorithms here send at most one message to a slot; several are added.
 
 tree_sum     machine i sends its sum to a slot of its own of machine ⌈i/s⌉, so that after r rounds
              machine i has the sum of the i-th block of s^r numbers
-transpose    s machines have the rows of a matrix and get its columns, in one round
+transpose    s machines have the rows of a matrix and receive its columns, in one round
 """
 
 from __future__ import annotations
@@ -22,29 +22,35 @@ from theory.kinds import Count, InputError, Vectors, checked
 
 @checked
 def message_round(messages: dict[str, str], words: tuple[str, ...]) -> Step:
-    """The step in which every machine sends `messages`, registers of values with the registers of
-    their places s·machine + slot, and then has `words`, one for each of its s slots; 0 where
-    nothing has come.
+    """The step in which every machine sends its messages and receives those to it in `words`.
 
-    Raises `ValueError` for no messages and no words."""
+    `messages` names for each register of values the register of their places s·machine + slot;
+    `words` names the registers of the s slots, which are 0 where no message arrives.
+
+    Raises `ValueError` without messages or without words.
+    """
     if not messages or not words:
-        raise InputError(f"messages are {len(messages)} and words {len(words)}: give one or more")
+        raise InputError(
+            f"there are {len(messages)} messages and {len(words)} words: give at least one of both"
+        )
     s = len(words)
     writes = [
         Write(value, place, f"{value} in {word}", slot, s, empty=0)
         for value, place in messages.items()
         for slot, word in enumerate(words)
     ]
-    brought = {word: tuple(f"{value} in {word}" for value in messages) for word in words}
+    received = {word: tuple(f"{value} in {word}" for value in messages) for word in words}
     op = "plus" if len(messages) > 1 else "copy"
-    return Step((), tuple(writes), tuple(Set(word, op, each) for word, each in brought.items()))
+    return Step((), tuple(writes), tuple(Set(word, op, each) for word, each in received.items()))
 
 
 @checked
-def tree_sum(machines: Count, s: Fan, largest: Count = 1) -> Program:
-    """The sum of numbers x ≤ `largest`, one at each of N machines: at machine 1, after ⌈log_s N⌉
-    rounds."""
-    N = machines
+def tree_sum(n_machines: Count, s: Fan, largest: Count = 1) -> Program:
+    """The sum of numbers x ≤ `largest`, one at each of N machines, in ⌈log_s N⌉ rounds.
+
+    The sum is at machine 1.
+    """
+    N = n_machines
     processors_fit(N + s)
     numbers = range(1, N + 1)
     slots = [f"slot {k}" for k in range(s)]
@@ -63,8 +69,11 @@ def tree_sum(machines: Count, s: Fan, largest: Count = 1) -> Program:
 
 @checked
 def transpose(s: Count, largest: Count = 1) -> Program:
-    """The columns of an s × s matrix of numbers up to `largest`, whose rows s machines are given:
-    inputs w1, …, ws, and machine i sends its word k to slot i of machine k. The answer is w1."""
+    """The columns of an s × s matrix of numbers up to `largest`, from its rows, in one round.
+
+    Machine i has row i in the inputs w1, …, ws and sends word k to slot i of machine k; the answer
+    is w1.
+    """
     processors_fit(s * s)
     words = tuple(f"w{k}" for k in range(1, s + 1))
     places = {f"place{k}": tuple(range(s * k, s * (k + 1))) for k in range(1, s + 1)}
@@ -81,6 +90,6 @@ def transpose(s: Count, largest: Count = 1) -> Program:
 
 @checked
 def block_sums(x: Vectors, width: Count) -> np.ndarray:
-    """The sum of the i-th block of `width` numbers, i = 1, …, N, 0 beyond the last: (…, N)."""
+    """The sums (…, N) of the i-th block of `width` numbers, i = 1, …, N; 0 after the last block."""
     starts = range(0, x.shape[-1] * width, width)
     return np.stack([x[..., start : start + width].sum(-1) for start in starts], axis=-1)

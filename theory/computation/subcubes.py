@@ -1,13 +1,13 @@
-"""Constant subcubes of a function of words: what shows that it is not parity.
+"""Constant subcubes of a function of words, which parity does not have.
 
-A subcube fixes some symbols of a word and leaves the others free.  Parity, and its negation, change
+A subcube fixes some symbols of a word and leaves the others free.  Parity and its negation change
 with every bit, so a function of bits that is constant on a subcube of dimension 1 or more is
-neither; and every other function is constant on one.  How large the largest is says how far from
-parity it is: functions in AC⁰ become constant on subcubes where many bits are free, parity on none
+neither; every other function is constant on one.  The dimension of the largest measures the
+distance to parity: functions in AC⁰ are constant on subcubes with many free bits, parity on none
 [FSS1984].
 
-All (V + 1)^n subcubes are looked at.  The values on a subcube with a free symbol are those on its V
-parts, so the smallest and the largest of them come axis by axis.
+All (V + 1)^n subcubes are considered.  The values on a subcube with a free symbol are those on its
+V parts, so that their minimum and maximum are computed axis by axis.
 """
 
 from __future__ import annotations
@@ -24,18 +24,19 @@ MOST_SUBCUBES = 5_000_000  # 3^14 of bits
 
 @dataclass(frozen=True)
 class Subcube:
-    """The words with these letters, `None` where any may stand; the function is `value` there."""
+    """The words with these symbols, `None` where the symbol is free; the function is `value`
+    there."""
 
-    letters: tuple[int | None, ...]
+    symbols: tuple[int | None, ...]
     value: int
 
     @property
     def dimension(self) -> int:
-        """The number of free letters."""
-        return self.letters.count(None)
+        """The number of free symbols."""
+        return self.symbols.count(None)
 
     def __str__(self) -> str:
-        return " ".join("*" if letter is None else str(letter) for letter in self.letters)
+        return " ".join("*" if symbol is None else str(symbol) for symbol in self.symbols)
 
 
 Values: TypeAlias = Annotated[Any, Integers("N")]
@@ -43,20 +44,21 @@ Values: TypeAlias = Annotated[Any, Integers("N")]
 
 
 @checked
-def largest_constant_subcube(values: Values, V: CountFrom2 = 2) -> Subcube:
+def largest_constant_subcube(values: Values, vocabulary_size: CountFrom2 = 2) -> Subcube:
     """One of the largest subcubes on which a function of n symbols is constant.
 
-    values (V^n,) are in the order of `all_sequences(n, V)`: the first symbol counts most.  Raises
-    `ValueError` unless there are V^n values, n ≥ 1, and for more than 5 000 000 subcubes.
+    values (V^n,) are in the order of `all_sequences(n, V)`, in which the first symbol is the most
+    significant.  Raises `ValueError` unless there are V^n values, n ≥ 1, and for more than
+    5 000 000 subcubes.
     """
-    n = 0
+    V, n = vocabulary_size, 0
     while V**n < values.size:
         n += 1
     if n < 1 or V**n != values.size:
-        raise InputError(f"values are {values.size}: give those on all {V}^n words, n ≥ 1")
+        raise InputError(f"there are {values.size} values: give those on all {V}^n words, n ≥ 1")
     if (V + 1) ** n > MOST_SUBCUBES:
         raise InputError(
-            f"{n} letters have {V + 1}^{n} subcubes, more than {MOST_SUBCUBES}: give fewer letters"
+            f"{n} symbols have {V + 1}^{n} subcubes, more than {MOST_SUBCUBES}: give fewer symbols"
         )
     least = most = values.reshape((V,) * n)
     for axis in range(n):
@@ -67,6 +69,6 @@ def largest_constant_subcube(values: Values, V: CountFrom2 = 2) -> Subcube:
 
 
 def _freed(values: np.ndarray, axis: int, joined: np.ufunc) -> np.ndarray:
-    """With one more entry along the axis: all of its letters, joined."""
+    """The array with one more entry along the axis, the joint value of all its symbols."""
     both = joined.reduce(values, axis=axis, keepdims=True)
     return np.concatenate([values, both], axis=axis)

@@ -1,20 +1,20 @@
 """Circuits of threshold gates of unbounded fan-in; AND, OR and NOT are special cases.
 
-A gate says [Σ c_w·w ≥ t] of wires w that are 0 or 1, for whole weights c_w ≠ 0 and a whole t.  With
-weights ±1, p of them +1 and m of them −1, it is
+A gate computes [Σ c_w·w ≥ t] of wires w that are 0 or 1, for integers c_w ≠ 0 and t.  With weights
+±1, p of them +1 and m of them −1, it is
 
     t = p        the AND of its wires, those of weight −1 negated
     t = 1 − m    their OR
 
-so that NOT costs nothing: it is the sign of a weight, or stands at an output.  Wires are numbered:
-inputs 0, …, n_inputs − 1, then the gates in an order in which each reads only what is before it.
-An output is a wire w, or ~w for its negation.
+so that NOT takes no gate: it is the sign of a weight, or part of an output.  Wires are numbered:
+first the inputs 0, …, n_inputs − 1, then the gates, each of which reads earlier wires only.  An
+output is a wire w, or ~w for its negation.
 
-Depth is the largest number of gates on a way from an input to an output, as it is counted for AC⁰
+Depth is the largest number of gates on a path from an input to an output, as it is counted for AC⁰
 (AND and OR of unbounded fan-in) and TC⁰ (thresholds): negations are not gates.
 
-Shape glossary: bits (…, n_inputs) of 0 and 1; words (…, T) of letters 0, …, V − 1, whose bits are
-`unary(words, V)`, [x_i ≥ v] for v = 1, …, V − 1: for two letters, the words themselves.
+Shape glossary: bits (…, n_inputs) of 0 and 1; words (…, T) of symbols 0, …, V − 1, whose bits are
+`unary(words, V)`, [x_i ≥ v] for v = 1, …, V − 1: over two symbols, the words themselves.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from theory import machine
-from theory.kinds import Count, InputError, Integer, Steps, Tokens, Within, array_of, checked
+from theory.kinds import Count, InputError, Integer, Steps, VocabularyTokens, array_of, checked
 
 Kind = Literal["and", "or", "threshold"]
 INT64 = 2**62  # sums below it are exact in int64
@@ -40,8 +40,8 @@ INT64 = 2**62  # sums below it are exact in int64
 class Gate:
     """[Σ weights·wires ≥ threshold].
 
-    Raises `ValueError` for wires and weights that are not as many, for a wire that is read twice,
-    and for a weight that is 0.
+    Raises `ValueError` for different numbers of wires and weights, for a wire that is read twice,
+    and for a weight 0.
     """
 
     wires: tuple[Steps, ...]
@@ -59,7 +59,7 @@ class Gate:
 
     @property
     def kind(self) -> Kind:
-        """What it is: an AND or OR of wires and negated ones, or neither."""
+        """The kind of gate: an AND or an OR of wires and negated wires, or another threshold."""
         if all(weight in (1, -1) for weight in self.weights):
             if self.threshold == self.weights.count(1):
                 return "and"
@@ -76,10 +76,10 @@ class Gate:
 @checked
 @dataclass(frozen=True)
 class ThresholdCircuit:
-    """Gates over `n_inputs` bits; output m is 1 where the circuit says `labels[m]`.
+    """Gates over `n_inputs` bits; output m is 1 where the answer is `labels[m]`.
 
     Raises `ValueError` for a gate that reads itself or a later one, for outputs that are no wires,
-    and for outputs and labels that are not as many.
+    and for different numbers of outputs and labels.
     """
 
     n_inputs: Steps
@@ -90,26 +90,24 @@ class ThresholdCircuit:
     def __post_init__(self) -> None:
         for wire, gate in enumerate(self.gates, start=self.n_inputs):
             if any(read >= wire for read in gate.wires):
-                raise InputError(
-                    f"gates: wire {wire} is made of wires {gate.wires}: give wires before it"
-                )
+                raise InputError(f"gates: wire {wire} reads wires {gate.wires}: give earlier ones")
         wires = self.n_inputs + len(self.gates)
         if any(not -wires <= output < wires for output in self.outputs):
             raise InputError(f"outputs are {self.outputs}: give wires w or ~w, w < {wires}")
         if len(self.labels) != len(self.outputs) or not self.outputs:
             raise InputError(
-                f"outputs are {len(self.outputs)} and labels {len(self.labels)}: give as many, at "
-                "least one"
+                f"there are {len(self.outputs)} outputs and {len(self.labels)} labels: give as "
+                "many outputs as labels, at least one"
             )
 
     @property
     def size(self) -> int:
-        """The number of gates; one that reads no wire is a constant and does not count."""
+        """The number of gates, without constants, which read no wire."""
         return sum(bool(gate.wires) for gate in self.gates)
 
     @property
     def kinds(self) -> dict[Kind, int]:
-        """How many gates of each kind there are."""
+        """The number of gates of each kind."""
         counts: dict[Kind, int] = {"and": 0, "or": 0, "threshold": 0}
         for gate in self.gates:
             counts[gate.kind] += bool(gate.wires)
@@ -117,7 +115,7 @@ class ThresholdCircuit:
 
     @cached_property
     def depths(self) -> tuple[int, ...]:
-        """For each wire, the largest number of gates on a way to it; constants have depth 0."""
+        """The largest number of gates on a path to each wire; constants have depth 0."""
         found = [0] * self.n_inputs
         for gate in self.gates:
             found.append(1 + max((found[wire] for wire in gate.wires), default=-1))
@@ -125,12 +123,12 @@ class ThresholdCircuit:
 
     @property
     def depth(self) -> int:
-        """The largest number of gates on a way from an input to an output."""
+        """The largest number of gates on a path from an input to an output."""
         return max(self.depths[max(output, ~output)] for output in self.outputs)
 
     @property
     def largest_weight(self) -> int:
-        """The largest size of a weight, 0 if there is no gate."""
+        """The largest absolute value of a weight, 0 if there is no gate."""
         return max((abs(c) for gate in self.gates for c in gate.weights), default=0)
 
     @property
@@ -156,17 +154,19 @@ class ThresholdCircuit:
             weights = np.array(gate.weights, dtype=np.int64 if small else object)
             read = found[list(gate.wires)]
             found[wire] = weights @ read.astype(weights.dtype) >= gate.threshold
-        said = [found[output] if output >= 0 else ~found[~output] for output in self.outputs]
-        return np.stack(said, axis=-1).reshape(*array.shape[:-1], len(said))
+        outputs = [found[output] if output >= 0 else ~found[~output] for output in self.outputs]
+        return np.stack(outputs, axis=-1).reshape(*array.shape[:-1], len(outputs))
 
     def answers(self, bits: ArrayLike) -> np.ndarray:
         """The label (…) of the one output that is 1, on bits (…, n_inputs).
 
-        Raises `ValueError` where none is or several are, and as a call does.
+        Raises `ValueError` where no output or several are 1, and as a call does.
         """
         outputs = self(bits)
         if (outputs.sum(-1) != 1).any():
-            raise InputError("not one output is 1 but none or several: read the outputs themselves")
+            raise InputError(
+                "no output is 1, or several are: call the circuit for the outputs themselves"
+            )
         return np.asarray(np.array(self.labels)[outputs.argmax(-1)])
 
     def __str__(self) -> str:
@@ -175,9 +175,10 @@ class ThresholdCircuit:
 
 
 @checked
-def unary(words: Annotated[Tokens, Within(below="V")], V: Count) -> np.ndarray:
+def unary(words: VocabularyTokens, vocabulary_size: Count) -> np.ndarray:
     """The bits [x_i ≥ v], v = 1 … V − 1, of words (…, T), token after token: (…, T·(V − 1))."""
-    machine.fits_in_memory("so many bits", (8 + words.size) * V, "give fewer letters")
+    V = vocabulary_size
+    machine.fits_in_memory("so many bits", (8 + words.size) * V, "give a smaller vocabulary")
     bits = words[..., None] >= np.arange(1, V)
     return bits.reshape(*words.shape[:-1], -1)
 
@@ -185,17 +186,17 @@ def unary(words: Annotated[Tokens, Within(below="V")], V: Count) -> np.ndarray:
 def reachable(
     gates: Sequence[Gate], n_inputs: int, outputs: Iterable[int]
 ) -> tuple[list[Gate], list[int]]:
-    """The gates that outputs depend on, renumbered, and the outputs with the new numbers."""
+    """The gates on which outputs depend, renumbered, and the outputs with the new numbers."""
     outputs = list(outputs)
     needed = {max(output, ~output) for output in outputs}
     for wire in range(n_inputs + len(gates) - 1, n_inputs - 1, -1):
         if wire in needed:
             needed.update(gates[wire - n_inputs].wires)
-    kept = [wire for wire in sorted(needed) if wire >= n_inputs]
+    left = [wire for wire in sorted(needed) if wire >= n_inputs]
     number = {wire: wire for wire in range(n_inputs)}
-    number |= {wire: n_inputs + place for place, wire in enumerate(kept)}
+    number |= {wire: n_inputs + place for place, wire in enumerate(left)}
     found = []
-    for wire in kept:
+    for wire in left:
         gate = gates[wire - n_inputs]
         read = tuple(number[each] for each in gate.wires)
         found.append(Gate(read, gate.weights, gate.threshold))

@@ -1,17 +1,17 @@
-"""Circuits written as numbers: affine forms over wires, and the thresholds of them.
+"""Threshold circuits written as arithmetic: affine forms over wires, and comparisons of them.
 
-A number that depends on the input is held as k + Σ c_w·w over wires w that are 0 or 1, k and c_w
-rational.  Sums and multiples cost no gate.  A gate is spent on a comparison alone:
+A number that depends on the input is an affine form k + Σ c_w·w over wires w that are 0 or 1, with
+rational k and c_w.  Sums and multiples take no gates; only a comparison takes one:
 
-    [form ≥ 0] = [Σ weights·wires ≥ t]      weights whole, without a common divisor, the first one
-                                            positive; t is rounded up to an integer
+    [form ≥ 0] = [Σ weights·wires ≥ t]      integer weights without a common divisor, the first
+                                            one positive; t is rounded up to an integer
 
-Rounding up, and turning [S ≤ t] into ¬[S ≥ t + 1], makes comparisons that are the same function of
-the same wires one gate.  All gates of one sum S are a *chain*: [S ≥ t] falls as t grows.  So
+Rounding t up, and writing [S ≤ t] as ¬[S ≥ t + 1], makes one gate of all comparisons that are the
+same function of the same wires.  All gates of one sum S are a *chain*: [S ≥ t] falls as t grows.
 
-    a conjunction of comparisons of one S is lo ≤ S ≤ hi, the number [S ≥ lo] − [S ≥ hi + 1],
-    without an AND, and two of them exclude each other if their ranges do not meet;
-    what a chain adds to a form takes one value more than the chain has gates, not 2^gates.
+    A conjunction of comparisons of one S is lo ≤ S ≤ hi, the number [S ≥ lo] − [S ≥ hi + 1],
+    without an AND; two of them exclude each other if their ranges are disjoint.
+    The terms of a chain in a form take one value more than the chain has gates, not 2^gates.
 
 The symbols of a word are chains too: [x_i ≥ 1], …, [x_i ≥ V − 1].
 """
@@ -29,13 +29,13 @@ from theory.computation.threshold_circuits import Gate, ThresholdCircuit, reacha
 from theory.kinds import Count, InputError, checked
 
 MOST_VALUES = 2_000  # that one form may take
-MOST_GATES = 20_000  # that are made, those that nothing depends on in the end among them
+MOST_GATES = 20_000  # that are made, including those on which no output depends
 
 Key = Any
-"""A whole number whose comparisons are a chain: a letter, a sum of wires, or a mean."""
+"""An integer whose comparisons are a chain: a symbol, a sum of wires, or a mean."""
 
 Ranges = Mapping[Key, tuple[float, float]]
-"""Keys, and between which whole numbers each lies: a conjunction.  None is one that never holds."""
+"""A conjunction, as the range of integers of each key; None is a conjunction that never holds."""
 
 
 @dataclass(frozen=True)
@@ -63,12 +63,12 @@ class Form:
 
     @property
     def is_constant(self) -> bool:
-        """Whether it reads no wire."""
+        """Whether the form reads no wire."""
         return not self.terms
 
 
 def number(value: Fraction | int) -> Form:
-    """The form that is this number for all inputs."""
+    """The constant form of a number."""
     return Form(Fraction(value), {})
 
 
@@ -77,29 +77,30 @@ ZERO, ONE = number(0), number(1)
 
 @checked
 class Wiring:
-    """Gates over words of `length` letters 0, …, V − 1, made as forms are compared.
+    """The gates of a circuit over words of n symbols 0, …, V − 1, added as forms are compared.
 
     Methods raise `ValueError` for a circuit of more than MOST_GATES gates or a form of more than
     MOST_VALUES values.
     """
 
-    def __init__(self, length: Count, V: Count) -> None:
-        self.n_inputs = length * (V - 1)
+    def __init__(self, vocabulary_size: Count, n: Count) -> None:
+        V = vocabulary_size
+        self.n_inputs = n * (V - 1)
         self.gates: list[Gate] = []
         self._wires: dict[tuple[Key, int], int] = {}  # [key ≥ t]
-        self._chain: list[tuple[Key, int]] = []  # of each wire, what it says
+        self._chain: list[tuple[Key, int]] = []  # of each wire, its key and threshold
         self._ends: dict[Key, tuple[Fraction, Fraction]] = {}
         for wire in range(self.n_inputs):
             token, below = divmod(wire, V - 1)
-            self._named(("letter", token), below + 1, wire)
+            self._named(("symbol", token), below + 1, wire)
         self._V = V
 
-    def letter(self, token: int, letter: int) -> Form:
-        """[x_token = letter] = [x ≥ letter] − [x ≥ letter + 1]."""
-        key = "letter", token
-        above, over = (self._wires.get((key, v)) for v in (letter, letter + 1))
-        found = ONE if letter == 0 else self._wire(above)
-        return found if letter == self._V - 1 else found - self._wire(over)
+    def symbol(self, token: int, symbol: int) -> Form:
+        """[x_token = symbol] = [x ≥ symbol] − [x ≥ symbol + 1]."""
+        key = "symbol", token
+        above, over = (self._wires.get((key, v)) for v in (symbol, symbol + 1))
+        found = ONE if symbol == 0 else self._wire(above)
+        return found if symbol == self._V - 1 else found - self._wire(over)
 
     def at_least_zero(self, form: Form, *, strictly: bool = False) -> Ranges | None:
         """[form ≥ 0], or [form > 0]."""
@@ -148,7 +149,7 @@ class Wiring:
         return found
 
     def indicator(self, ranges: Ranges | None) -> Form:
-        """1 where a conjunction holds, else 0: of one key free of ANDs, of several one AND."""
+        """1 where a conjunction holds, else 0: without an AND if it has one key, else one AND."""
         if not ranges:
             return ZERO if ranges is None else ONE
         if len(ranges) == 1:
@@ -169,7 +170,7 @@ class Wiring:
         return ONE - self.all_of(ONE - form for form in forms)
 
     def product(self, a: Form, b: Form) -> Form:
-        """a·b: the products of two wires are ANDs, or of one chain the later wire."""
+        """a·b: the product of two wires is their AND or, if one chain has both, the later one."""
         terms: dict[int, Fraction] = defaultdict(Fraction)
         for wire, c in a.terms.items():
             terms[wire] += c * b.constant
@@ -188,47 +189,50 @@ class Wiring:
         return self.staircase(steps, [form - number(value) for value in steps[1:]])
 
     def staircase(self, steps: list[Fraction], reached: list[Form]) -> Form:
-        """steps[0] + Σ (steps[m] − steps[m − 1])·[reached[m − 1] ≥ 0], of conditions each of which
-        implies the one before it: a chain of their own, if they are of different sums."""
+        """steps[0] + Σ (steps[m] − steps[m − 1])·[reached[m − 1] ≥ 0].
+
+        Each condition implies the one before it; if they compare different sums, they become a
+        chain of their own.
+        """
         found, first = number(steps[0]), len(self._chain)
         made = list[tuple[int, Form]]()
         for m, condition in enumerate(reached, start=1):
             before = len(self._chain)
-            said = self.indicator(self.at_least_zero(condition))
-            found += (steps[m] - steps[m - 1]) * said
-            if {*said.terms} == {before} == {len(self._chain) - 1}:  # a gate made for this
-                made.append((m, said))
-        if len({self._chain[wire][0] for _, said in made for wire in said.terms}) > 1:
-            for m, said in made:
-                (wire,) = said.terms
-                turned = -1 if said.constant else 1  # ¬[value ≥ m] is a chain that falls with −m
+            holds = self.indicator(self.at_least_zero(condition))
+            found += (steps[m] - steps[m - 1]) * holds
+            if {*holds.terms} == {before} == {len(self._chain) - 1}:  # a gate made for this
+                made.append((m, holds))
+        if len({self._chain[wire][0] for _, holds in made for wire in holds.terms}) > 1:
+            for m, holds in made:
+                (wire,) = holds.terms
+                turned = -1 if holds.constant else 1  # ¬[value ≥ m] is a chain that falls with −m
                 self._named(("stairs", first, turned), turned * m, wire)
         return found
 
     def bounds(self, form: Form) -> tuple[Fraction, Fraction]:
-        """Numbers between which a form lies."""
+        """A lower and an upper bound on the values of a form."""
         parts = self._parts(form)
         least, most = (sum(map(end, parts), start=form.constant) for end in (min, max))
         return least, most
 
     def values(self, form: Form) -> list[Fraction]:
-        """Numbers, in order, among which are all values of a form."""
+        """A sorted list of numbers that contains all values of a form."""
         found = {form.constant}
         for part in self._parts(form):
             found = {value + more for value in found for more in part}
             if len(found) > MOST_VALUES:
                 raise InputError(
                     f"a number of the model takes more than {MOST_VALUES} values: give a smaller "
-                    "length, or a model that holds fewer"
+                    "length, or a model of fewer values"
                 )
         return sorted(found)
 
     def exclude(self, a: Ranges | None, b: Ranges | None) -> bool:
-        """Whether two conjunctions are seen never to hold together."""
+        """Whether the ranges show that two conjunctions never hold together."""
         return self.together([a, b]) is None
 
     def circuit(self, outputs: Iterable[Form], labels: tuple[int, ...]) -> ThresholdCircuit:
-        """The circuit that says outputs, each 0 or 1, without gates on which none depends."""
+        """The circuit of outputs that are 0 or 1, without the gates on which none depends."""
         literals = list(map(self._literal, outputs))
         gates, literals = reachable(self.gates, self.n_inputs, literals)
         return ThresholdCircuit(self.n_inputs, tuple(gates), tuple(literals), labels)
@@ -251,7 +255,7 @@ class Wiring:
         return Form(Fraction(0), {wire: Fraction(1)})
 
     def _named(self, key: Key, t: int, wire: int) -> None:
-        """Wire says [key ≥ t]."""
+        """Records that a wire is [key ≥ t]."""
         self._wires[key, t] = wire
         self._chain[wire : wire + 1] = [(key, t)]
 
@@ -269,7 +273,9 @@ class Wiring:
     def _gate(self, key: Key, t: int) -> int:
         if (key, t) not in self._wires:
             if len(self.gates) >= MOST_GATES:
-                raise InputError(f"the circuit has more than {MOST_GATES} gates: give less length")
+                raise InputError(
+                    f"the circuit has more than {MOST_GATES} gates: give a smaller length"
+                )
             wires, weights = tuple(wire for wire, _ in key), tuple(weight for _, weight in key)
             self.gates.append(Gate(wires, weights, t))
             self._named(key, t, len(self._chain))
@@ -295,7 +301,7 @@ class Wiring:
         return self._wire(self._gate(key, 1))
 
     def _parts(self, form: Form) -> list[list[Fraction]]:
-        """What each chain may add to a form: its first gates are on, the others off."""
+        """The possible sums of the terms of each chain, whose first gates are on."""
         chains: dict[Key, list[tuple[int, Fraction]]] = defaultdict(list)
         for wire, c in form.terms.items():
             key, t = self._chain[wire]
@@ -309,20 +315,20 @@ class Wiring:
         return found
 
     def _on_one_chain(self, form: Form, strictly: bool) -> tuple[Ranges | None] | None:
-        """[form ≥ 0] as a range of the one chain that the form reads, if it is one; else None."""
+        """[form ≥ 0] as a range of the one chain that the form reads; None if there is no such."""
         keys = {self._chain[wire][0] for wire in form.terms}
         if len(keys) > 1:
             return None
         links = sorted((self._chain[wire][1], c) for wire, c in form.terms.items())
         starts, value = [-inf, *(t for t, _ in links), inf], form.constant
-        held = []
+        true = []
         for _, c in [*links, (0, Fraction(0))]:
-            held.append(value > 0 or (value == 0 and not strictly))
+            true.append(value > 0 or (value == 0 and not strictly))
             value += c
-        if not any(held):
+        if not any(true):
             return (None,)
-        first, last = held.index(True), len(held) - 1 - held[::-1].index(True)
-        if not all(held[first : last + 1]):
+        first, last = true.index(True), len(true) - 1 - true[::-1].index(True)
+        if not all(true[first : last + 1]):
             return None
         low, high = starts[first], starts[last + 1] - 1
         return ({} if (low, high) == (-inf, inf) else {keys.pop(): (low, high)},)

@@ -1,4 +1,4 @@
-"""The claim `circuits-by-thoughts`: every Boolean circuit in two layers, a gate after the other."""
+"""The claim `circuits-by-thoughts`: every Boolean circuit, by one chain-of-thought token a gate."""
 
 from __future__ import annotations
 
@@ -27,40 +27,40 @@ from verify.finding import Finding, same
 
 SMALL = ((1, 1), (2, 1), (3, 1), (1, 2), (2, 2))
 UNITS, UNITS_OF_NAND = 4, 1
-MOST = 2**12  # inputs of a circuit, all of which are run
+MOST = 2**12  # values of the inputs of a circuit, all of which are run
 
 
 @claim(
     source="[Li2024]; sizes proved in constructions/computation/boolean_circuits.py",
     faults_seen=[
-        {"inputs": 2, "gates": 2, "samples": 3},
-        {"inputs": 2, "gates": 2, "samples": 3, "nand": True},
+        {"n_inputs": 2, "n_gates": 2, "samples": 3},
+        {"n_inputs": 2, "n_gates": 2, "samples": 3, "nand": True},
     ],
 )
 def circuits_by_thoughts(
     run: Run,
     *,
-    inputs: Annotated[int, option("input bits of the larger circuits", min=1)] = 4,
-    gates: Annotated[int, option("gates of the larger circuits", min=1)] = 60,
-    samples: Annotated[
-        int, option("larger circuits, drawn by the seed", min=1, max=MOST_DRAWN)
-    ] = 10,
-    nand: Annotated[bool, option("circuits of NAND gates, by a smaller transformer")] = False,
+    n_inputs: Annotated[int, option("input bits of the larger circuits", min=1)] = 4,
+    n_gates: Annotated[int, option("gates of the larger circuits", min=1)] = 60,
+    samples: Annotated[int, option("random larger circuits", min=1, max=MOST_DRAWN)] = 10,
+    nand: Annotated[bool, option("circuits of NAND gates alone, by a smaller transformer")] = False,
 ) -> Iterator[Finding]:
     """For all n and G, two layers of at most three heads, width 13 and four ReLUs evaluate every
     Boolean circuit of n inputs and G gates of fan-in 2, with a chain-of-thought token a gate.
 
-    The circuit is in the prompt, and the values of its gates are decoded behind it; n and G are in
-    biases and in the tables of tokens and positions.  For NAND gates alone two heads, width 9 and
-    one ReLU suffice.
+    The circuit is in the prompt, and the values of its gates are decoded after it; n and G are in
+    biases and in the embeddings of tokens and positions.  For NAND gates alone two heads, width 9
+    and one ReLU suffice.
     """
-    if 2**inputs > MOST:
-        raise InputError(f"{inputs} inputs have 2^{inputs} values, which are all run: give ≤ 12")
+    if 2**n_inputs > MOST:
+        raise InputError(
+            f"n_inputs is {n_inputs}: all 2^{n_inputs} inputs are run, so give at most 12"
+        )
     statement, tables = evaluates(run, nand), [NAND] if nand else range(TABLES)
-    model = statement.at(inputs, gates).model
-    yield size(model, "circuits-of-nand" if nand else "circuits-by-thoughts", n=inputs, G=gates)
-    yield same("units", "ReLU units", units(model)[1], UNITS_OF_NAND if nand else UNITS)
-    small = [sizes for sizes in SMALL if sizes[0] <= inputs and sizes[1] <= gates]
+    model = statement.at(n_inputs, n_gates).model
+    yield size(model, "circuits-of-nand" if nand else "circuits-by-thoughts", n=n_inputs, G=n_gates)
+    yield same("units", "ReLUs", units(model)[1], UNITS_OF_NAND if nand else UNITS)
+    small = [sizes for sizes in SMALL if sizes[0] <= n_inputs and sizes[1] <= n_gates]
     small = small[:2] if run.quick else small
     yield decoded(
         "all-small",
@@ -68,11 +68,11 @@ def circuits_by_thoughts(
         (runs(statement.at(n, G).model, [*all_circuits(n, G, tables)]) for n, G in small),
     )
     many = range(2 if run.quick else samples)
-    drawn = [random_circuit(inputs, gates, run.rng, tables) for _ in many]
-    hard = [*drawn, *adversarial(inputs, gates, nand)]
+    drawn = [random_circuit(n_inputs, n_gates, run.rng, tables) for _ in many]
+    hard = [*drawn, *adversarial(n_inputs, n_gates, nand)]
     yield decoded(
         "large",
-        f"random and adversarial circuits of {_sizes(inputs, gates)}, all inputs",
+        f"random and adversarial circuits of {_sizes(n_inputs, n_gates)}, all inputs",
         [runs(model, hard)],
     )
     if not nand:
@@ -81,13 +81,13 @@ def circuits_by_thoughts(
         yield decoded("adder", f"an {added.name}, all inputs", [runs(adds, [added])])
     for states in head_states(model):
         yield gap_finding("circuits", model, states)
-    yield makes("table", "the MLP says what every table says", model, {2: _cases(tables)})
+    yield makes("table", "the MLP computes the gate of every table", model, {2: _cases(tables)})
     rows = histories(run, model, drawn)
     yield margin_kept(statement, [(model, rows)])
-    few = statement.at(inputs, fewer := min(gates, 12)).model
-    some = histories(run, few, [random_circuit(inputs, fewer, run.rng, tables) for _ in range(2)])
-    yield equal_over_q(statement, few, some, f"({fewer} gates, any values before)")
-    yield registers_hold(statement, model, rows, f"({gates} gates, any values before)")
+    few = statement.at(n_inputs, fewer := min(n_gates, 12)).model
+    some = histories(run, few, [random_circuit(n_inputs, fewer, run.rng, tables) for _ in range(2)])
+    yield equal_over_q(statement, few, some, f"({fewer} gates, random values before)")
+    yield registers_hold(statement, model, rows, f"({n_gates} gates, random values before)")
     short = statement.at(2, 2).model
     some = histories(run, short, [random_circuit(2, 2, run.rng, tables) for _ in range(2)])
     yield from softened(model, *runs(model, hard[:4])[1:], short, some)
@@ -98,7 +98,8 @@ def _sizes(n: int, G: int) -> str:
 
 
 def evaluates(run: Run, nand: bool) -> OverTokens:
-    """The construction beside the circuit: for inputs and gates, so many; values may be any."""
+    """The statement: the model computes each gate from the tokens before, which may be any
+    values."""
     return OverTokens(
         "circuits",
         lambda n, G: run.build(circuit_evaluator, n, G, nand=nand),
@@ -107,14 +108,15 @@ def evaluates(run: Run, nand: bool) -> OverTokens:
 
 
 def runs(model: Transformer, circuits: list[Circuit]) -> Runs:
-    """The prompts of circuits of one size on all inputs, and the values of their gates."""
+    """The model, the prompts of circuits of one size on all inputs, and the values of their
+    gates."""
     bits = np.array([*product((0, 1), repeat=model.interface.n_inputs)])
     prompts = np.concatenate([model.interface.prompt(circuit, bits) for circuit in circuits])
     return model, prompts, np.concatenate([circuit.run(bits) for circuit in circuits])
 
 
 def histories(run: Run, model: Transformer, circuits: list[Circuit]) -> np.ndarray:
-    """Prompts, and behind them any values, whatever the gates would say."""
+    """Prompts followed by random values, which need not be those of the gates."""
     n, G = model.interface.n_inputs, model.interface.n_gates
     bits = run.rng.integers(2, size=(len(circuits), n + G - 1))
     prompts = [
@@ -125,25 +127,28 @@ def histories(run: Run, model: Transformer, circuits: list[Circuit]) -> np.ndarr
 
 
 def head_states(model: Transformer) -> Iterator[States]:
-    """Three heads that look up 3t − (2n + 9G) + c, or, of NAND gates, two that look up
-    2t − (n + 4G) + c; and two that follow an address."""
-    asking, line = at_positions(model, "j"), ("j", "square")
+    """The states of the heads, for their gaps: those that look up a token, and two that look up a
+    wire.
+
+    Three heads look up position 3t − (2n + 9G) + c, or two, for NAND gates, 2t − (n + 4G) + c.
+    """
+    queries, line = at_positions(model, "j"), ("j", "square")
     n, G, parts = model.interface.n_inputs, model.interface.n_gates, len(model.interface.parts)
     for c in range(1, parts + 1):
-        due = parts * np.arange(len(asking["j"])) - (parts - 1) * n - parts**2 * G + c
-        yield looking_up(model, 1, asking, np.maximum(due, 0), c - 1, line=line)
+        due = parts * np.arange(len(queries["j"])) - (parts - 1) * n - parts**2 * G + c
+        yield looking_up(model, 1, queries, np.maximum(due, 0), c - 1, line=line)
     addresses = at_tokens(model, "address")["address"]
     for head, side in enumerate(("left", "right")):
         yield looking_up(model, 2, {side: addresses}, addresses[:, 0], head, line=line)
 
 
 def _cases(tables: Sequence[int]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """All tables and values of two wires, and what the table says of them; one table alone is in
-    the weights, and in no register."""
+    """All tables and values of two wires, and the value of the gate; a single table has no
+    register, as it is in the weights."""
     which, x, y = np.indices((len(tables), 2, 2)).reshape(3, -1)
     table = np.array(tables)[which]
-    held = {"x": x[:, None], "y": y[:, None]}
+    inputs = {"x": x[:, None], "y": y[:, None]}
     if len(tables) > 1:
-        held["table"] = table[:, None] >> np.arange(4) & 1
-    said = table >> (2 * x + y) & 1
-    return held, {"result": 2 * said[:, None] - 1}
+        inputs["table"] = table[:, None] >> np.arange(4) & 1
+    value = table >> (2 * x + y) & 1
+    return inputs, {"result": 2 * value[:, None] - 1}

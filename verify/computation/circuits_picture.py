@@ -1,4 +1,4 @@
-"""The picture of circuits: their gates and their depth by the length of the word."""
+"""The picture of circuits: gates and depth against the length of the word."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from verify.regression.pictures import panels_of
 
 
 def draw(title: str, families: Mapping[str, list[Circuits]]) -> Figure:
-    """Left: gates by length; right: depth by length.  Hollow marks of falling size, so that equal
-    values are seen."""
+    """Left: gates against length; right: depth against length.  Marks are hollow and of decreasing
+    size, so that equal values stay visible."""
     with panels_of(10, 4.5, columns=2, legend="upper left") as (figure, (left, right)):
         for place, (label, found) in enumerate(families.items()):
             style: dict[str, Any] = {"mfc": "none", "ms": 12 - 1.8 * place, "lw": 1, "label": label}
@@ -23,10 +23,10 @@ def draw(title: str, families: Mapping[str, list[Circuits]]) -> Figure:
         for axis in (left.xaxis, right.xaxis, right.yaxis):
             axis.set_major_locator(MaxNLocator(integer=True))
         top = max(max(depths(found).values()) for found in families.values())
-        left.set(xlabel="letters n", ylabel="gates", title=f"Gates: {title}")
+        left.set(xlabel="symbols n", ylabel="gates", title=f"Gates: {title}")
         left.set_ylim(top=left.get_ylim()[1] ** 1.25)
         left.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         left.yaxis.set_major_formatter(ScalarFormatter())
         left.yaxis.set_minor_formatter(NullFormatter())
-        right.set(xlabel="letters n", ylabel="depth", title=f"Depth: {title}", ylim=(0, 1.5 * top))
+        right.set(xlabel="symbols n", ylabel="depth", title=f"Depth: {title}", ylim=(0, 1.5 * top))
     return figure

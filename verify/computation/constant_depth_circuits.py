@@ -1,4 +1,5 @@
-"""The claim `constant-depth-circuits`: averaging hard attention is thresholds in constant depth."""
+"""The claim `constant-depth-circuits`: average-hard attention as constant-depth threshold
+circuits."""
 
 from __future__ import annotations
 
@@ -48,12 +49,12 @@ def constant_depth_circuits(
     Depth alone bounds nothing, as every function has circuits of two levels: the gates are counted
     for five models, and not bounded in general.
 
-    What is shown: the translation of their tensors; its circuits answer all words of at most
-    10 letters, and samples of 32, as models and definitions do, and their depth does not depend on
-    the length.  What is cited: languages of saturated transformers are in TC⁰ [MSS2022], also with
-    exact rationals [Chiang2025], and those of softmax transformers of logarithmic precision
-    [MS2023]; softmax is not translated here.  That such transformers cannot do what is complete for
-    NC¹, as the word problem of A5 is, holds if TC⁰ ≠ NC¹, which is not known.
+    Checked: the tensors of the models become circuits, which agree with models and definitions on
+    all words of at most 10 symbols and on samples of 32, and whose depth does not depend on the
+    length.  Cited: languages of saturated transformers are in TC⁰ [MSS2022], also with exact
+    rationals [Chiang2025], and so are those of softmax transformers of logarithmic precision
+    [MS2023]; softmax is not translated here.  That such transformers do not solve problems complete
+    for NC¹, such as the word problem of A5, holds if TC⁰ ≠ NC¹, which is not known.
     """
     drawn = {}
     length = min(length, QUICK) if run.quick else length
@@ -72,10 +73,10 @@ def constant_depth_circuits(
 
 
 def models(run: Run) -> list[tuple[Translated, str]]:
-    """Models that average, or look at one token; with a bound on the weights, where one is stated.
+    """Averaging and unique-hard models, each with the stated bound on the weights of gates, or "".
 
-    The parity is the smallest for this; `marked-majority` averages over tokens that the word
-    chooses, so that its means have all denominators up to n.
+    `marked-majority` averages over tokens that depend on the word, so that its means have all
+    denominators up to n.
     """
     odd = Translated(
         "parity",
@@ -126,7 +127,7 @@ def models(run: Run) -> list[tuple[Translated, str]]:
 
 
 def levels(found: list[Circuits]) -> Finding:
-    """At most so many levels for each layer, and for the read-out."""
+    """The depth is at most LEVELS for each layer and LEVELS_TO_ANSWER for the unembedding."""
     layers = found[0].model.n_layers
     return at_most(
         "levels",

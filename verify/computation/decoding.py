@@ -1,4 +1,4 @@
-"""Evidence for what is decoded token by token: the runs, and softmax."""
+"""Evidence for autoregressive decoding: the decoded tokens, also with softmax."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from verify.evidence.sequences import exact_evidence
 from verify.evidence.softmax import enclosed
 from verify.finding import Finding, no_counterexample
 
-CHUNK = 2**14  # prompts that are decoded at once
+CHUNK = 2**14  # prompts that are decoded together
 Runs = tuple["Transformer", np.ndarray, np.ndarray]
-"""A model, prompts (…, T) and the tokens (…, steps) that are to be decoded, −1 for ⊥."""
+"""A model, prompts (…, T), and the tokens (…, steps) that should be decoded, −1 for ⊥."""
 
 
 def decoded(id: str, name: str, runs: Iterable[Runs]) -> Finding:
-    """What the model's own `generate` says is what is wanted, token by token."""
+    """The tokens decoded by `model.generate` equal those of the definition."""
     runs = [*runs]
     count = sum(len(prompts) for _, prompts, _ in runs)
     tokens = sum(wanted.size for *_, wanted in runs)
@@ -32,15 +32,15 @@ def decoded(id: str, name: str, runs: Iterable[Runs]) -> Finding:
 
 
 def _wrong_tokens(model: Transformer, prompts: np.ndarray, wanted: np.ndarray) -> Iterator[str]:
-    """Of each part of the prompts the first token that is decoded wrongly."""
+    """The first token that is decoded wrongly, in each chunk of the prompts."""
     for start in range(0, len(prompts), CHUNK):
         part = slice(start, start + CHUNK)
         given, right = prompts[part], wanted[part]
-        said = model.generate(given, right.shape[-1]).numpy()
-        for row, step in sorted(np.argwhere(said != right).tolist(), key=lambda at: at[1])[:1]:
+        tokens = model.generate(given, right.shape[-1]).numpy()
+        for row, step in sorted(np.argwhere(tokens != right).tolist(), key=lambda at: at[1])[:1]:
             yield (
-                f"{model.name} on {given[row].tolist()}: token {step + 1} is {said[row, step]}, by "
-                f"definition {right[row, step]}"
+                f"{model.name} on {given[row].tolist()}: token {step + 1} is {tokens[row, step]}, "
+                f"by definition {right[row, step]}"
             )
 
 
@@ -51,15 +51,16 @@ def softened(
     short: Transformer,
     rows: np.ndarray,
 ) -> Iterator[Finding]:
-    """Decoded with softmax at the sharpness that is enough for every prompt: as with hardmax.
+    """Decoding with softmax, at a sharpness that suffices for every prompt, equals that with
+    hardmax.
 
-    A token that is decoded has no error, so that none adds up.  On `rows` (…, T) of a `short` model
-    the real error of the logits is enclosed beside its bound.
+    A decoded token is exact, so that errors do not accumulate.  For a `short` model on `rows`
+    (…, T) the error of the logits is enclosed and compared with its bound.
     """
     beta = model.least_sharpness()
     found = decoded(
         "softmax/decoded",
-        f"with softmax at β = {beta:.4g}, enough for every prompt of {model.interface.context} "
+        f"with softmax at β = {beta:.4g}, which suffices for prompts of {model.interface.context} "
         "tokens",
         [(model.sharpened(beta), prompts, wanted)],
     )

@@ -1,4 +1,4 @@
-"""The claim `hard-attention-cannot`: unique-hard attention is AND, OR and NOT in constant depth."""
+"""The claim `hard-attention-cannot`: unique-hard attention is constant-depth AND, OR and NOT."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from verify.computation.to_circuit import (
     Circuits,
     Translated,
     depth,
-    free_letters,
+    free_symbols,
     on_all_words,
     on_long_words,
     only_and_or,
@@ -35,7 +35,7 @@ from verify.computation.to_circuit import (
 from verify.finding import Finding, Verdict, labelled, same
 
 FURTHER = [16, 24]
-PARITY_ALONE = 9  # bits up to which parity is compared with all subcubes
+PARITY_ALONE = 9  # bits; all subcubes of parity are compared up to this length
 ONE_LAYER = 7  # bits of parity in one layer: its circuit has 2^n + 2 gates
 DRAWN = 6  # models of one layer for each number of heads
 
@@ -61,8 +61,8 @@ def hard_attention_cannot(
     grow as deep.
 
     The tensors of six models become circuits, which agree with the models and the definitions on
-    all words of at most 10 letters (9, of three symbols).  Those of fixed L and H are constant on a
-    subcube with a free bit, those of parity on none; heads that average different values have no
+    all words of at most 10 symbols (9, over three symbols).  Those of fixed L and H are constant on
+    a subcube with a free bit, those of parity on none; heads that average different values have no
     such circuit.
     """
     drawn = {}
@@ -85,12 +85,12 @@ def hard_attention_cannot(
     if run.plot:
         drawn["parity in one layer of n − 1 heads"] = in_one
         drawn["parity in ⌈log₂n⌉ layers"] = [*found, translate(of, [16]), translate(of, [17])]
-        del drawn["previous-token"]  # its answer is a letter: no gates
+        del drawn["previous-token"]  # its circuit has no gates
         run.draw("AND, OR, NOT", drawn)
 
 
 def models(run: Run) -> list[Translated]:
-    """Unique-hard models: of the library, and one written for this."""
+    """Four unique-hard models."""
     return [
         Translated(
             "contains-aa",
@@ -147,11 +147,11 @@ def _circuit(run: Run, found: list[Circuits], samples: int) -> Iterator[Finding]
 
 
 def _not_parity(found: Circuits) -> Finding:
-    """Constant on a subcube of dimension 1 or more, at every length from 3 on."""
-    free = {n: d for n, d in free_letters(found).items() if n > 2}
+    """The answer is constant on a subcube of dimension ≥ 1, at every length from 3 on."""
+    free = {n: d for n, d in free_symbols(found).items() if n > 2}
     return Finding(
         "subcube",
-        "largest subcube on which the answer is constant: free letters by length",
+        "free symbols of the largest subcube on which the answer is constant, by length",
         "exact",
         free,
         1,
@@ -161,20 +161,20 @@ def _not_parity(found: Circuits) -> Finding:
 
 
 def _parities(found: list[Circuits]) -> Iterator[Finding]:
-    """Parity by AND, OR and NOT gates, with layers or heads that grow: constant on no subcube."""
+    """Circuits of parity from layers or heads that grow with n: constant on no subcube."""
     yield from on_all_words(found)
     yield only_and_or(found)
     yield depth(found)
     yield size(found)
     yield _most_gates(found)
-    free = {n: d for each in found for n, d in free_letters(each).items()}
+    free = {n: d for each in found for n, d in free_symbols(each).items()}
     yield same(
-        "subcube", "free letters of the largest constant subcube", free, dict.fromkeys(free, 0)
+        "subcube", "free symbols of the largest constant subcube", free, dict.fromkeys(free, 0)
     )
 
 
 def parity_in_one_layer(run: Run) -> Translated:
-    """One layer of n − 1 heads, each at one of the other bits: heads unbounded, layers not."""
+    """Parity in one layer of n − 1 heads, each of which attends to one of the other bits."""
     return Translated(
         "parity-in-one-layer",
         2,
@@ -187,7 +187,7 @@ def parity_in_one_layer(run: Run) -> Translated:
 
 
 def _one_layer(run: Run, n: int) -> Iterator[Finding]:
-    """n − 1 − H free bits at least, on models that compute the parity of what H heads retrieve."""
+    """At least n − 1 − H bits are free, on models that output the parity of H retrieved bits."""
     free = {H: free_bits(H, n, DRAWN, run.rng) for H in range(1, n)}
     stated = {H: n - 1 - H for H in free}
     yield same(
@@ -195,40 +195,40 @@ def _one_layer(run: Run, n: int) -> Iterator[Finding]:
         f"least free bits of the largest constant subcube, {DRAWN} models of each H, {n} bits",
         {H: min(each) for H, each in free.items()},
         stated,
-        words=f"n − 1 − H for H = 1 … {n - 1}, and not less on any",
+        words=f"n − 1 − H for H = 1 … {n - 1}",
         wanted="n − 1 − H",
     )
 
 
 def _most_gates(found: list[Circuits]) -> Finding:
-    """The count of contents bounds the gates, at every length."""
-    over = {
-        n: most_gates(n + 1, found[0].of.V, [len(a.masks) for a in each.model.attentions])
+    """The gates are at most the bound from the number of contents, at each length."""
+    bound = {
+        n: most_gates(found[0].of.V, n + 1, [len(a.masks) for a in each.model.attentions])
         for each in found
         for n in each.circuits
     }
     gates = {n: circuit.size for each in found for n, circuit in each.circuits.items()}
     return Finding(
         "most-gates",
-        "gates, and the bound by the number of contents of a token",
+        "gates ≤ the bound from the number of contents of a token",
         "exact",
         gates,
-        over,
-        Verdict.of(all(gates[n] <= over[n] for n in gates)),
-        f"{max(gates.values())} at most, over {len(gates)} lengths",
+        bound,
+        Verdict.of(all(gates[n] <= bound[n] for n in gates)),
+        f"at most {max(gates.values())} gates at {len(gates)} lengths",
         "O(n^((H + 1)^L)) for L layers of H heads",
     )
 
 
-def _averages(run: Run, longest: int) -> Finding:
-    """A head that averages different values has no circuit of AND and OR here."""
-    lengths = range(2, longest + 1)
-    name = f"averaging heads are refused, 2 to {longest} letters"
-    return same("averaging", name, sum(refused(run, n) for n in lengths), len(lengths))
+def _averages(run: Run, max_length: int) -> Finding:
+    """A head that averages different values is not translated into AND and OR gates."""
+    lengths = range(2, max_length + 1)
+    name = f"averaging heads raise ValueError, for 2 to {max_length} symbols"
+    return same("averaging", name, sum(rejected(run, n) for n in lengths), len(lengths))
 
 
-def refused(run: Run, n: int) -> int:
-    """1 if parity by an average of n letters is refused, for averaging, else 0."""
+def rejected(run: Run, n: int) -> int:
+    """1 if translating parity by averages, on n bits, raises ValueError for averaging, else 0."""
     try:
         to_circuit(run.build(parity, n, causal=True), n, "and-or")
     except InputError as error:

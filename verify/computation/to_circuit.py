@@ -1,4 +1,4 @@
-"""A transformer beside its circuit: equal on all words, how deep it is, and how large."""
+"""A transformer compared with its circuit on all short words, and the circuit's depth and size."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from verify.evidence.sequences import exact_evidence
 from verify.finding import Finding, Verdict, no_counterexample, same
 from verify.ledger.theorems import Formula
 
-FROM = 4  # letters: in shorter words, formulas of sizes have exceptions
-QUICK = 7  # letters up to which quick runs take all words
-MOST_WORDS = 20_000  # of one length, if all are run
+FROM = 4  # symbols; the formulas of sizes have exceptions for shorter words
+QUICK = 7  # symbols; quick runs take all words up to this length
+MOST_WORDS = 20_000  # of one length, where all are run
 
 
 @dataclass(frozen=True)
 class Translated:
-    """A transformer over V letters whose last answer becomes a circuit.
+    """A transformer over V symbols whose last answer becomes a circuit.
 
-    build     number of letters → the model
-    answers   words (m, T) → answers (m,) at the last letter, by definition
+    build     number of symbols → the model
+    answers   words (m, T) → answers (m,) at the last symbol, by definition
     gates     AND, OR and NOT, or thresholds
     size      the number of gates as a formula in n ≥ FROM, exact or "≤ …"
     depth     the depth, likewise
@@ -45,7 +45,7 @@ class Translated:
 
 
 def parity_in_log_layers(run: Run) -> Translated:
-    """Maps composed in pairs: unique-hard, but the number of layers grows with the length."""
+    """Parity by maps composed in pairs: unique-hard attention, with ⌈log₂n⌉ layers."""
     return Translated(
         "parity-in-log-layers",
         2,
@@ -59,53 +59,53 @@ def parity_in_log_layers(run: Run) -> Translated:
 
 @dataclass(frozen=True)
 class Circuits:
-    """A model for at most so many letters, and the circuit of each length that was asked for."""
+    """A model and its circuits, by length."""
 
     of: Translated
     model: Transformer
     circuits: Mapping[int, ThresholdCircuit]
 
     def words(self, n: int) -> np.ndarray:
-        """All words of n letters."""
+        """All words of n symbols."""
         return all_sequences(n, self.of.V)
 
-    def says(self, n: int, words: np.ndarray) -> np.ndarray:
-        """What the circuit for n letters answers."""
+    def answers(self, n: int, words: np.ndarray) -> np.ndarray:
+        """The answers of the circuit for n symbols on words (m, n)."""
         return self.circuits[n].answers(unary(words, self.of.V))
 
 
 def translate(of: Translated, lengths: range | list[int]) -> Circuits:
-    """One model, for the longest of these words, at each of these lengths."""
+    """The circuits at these lengths of one model, which takes words of up to the largest."""
     model = of.build(max(lengths))
     return Circuits(of, model, {n: to_circuit(model, n, of.gates) for n in lengths})
 
 
-def shortest_words(of: Translated, longest: int) -> range:
-    """1 … longest, or as far as all words of a length can be run."""
-    return range(1, max(n for n in range(1, longest + 1) if of.V**n <= MOST_WORDS) + 1)
+def shortest_words(of: Translated, max_length: int) -> range:
+    """The lengths from 1 to max_length of which all words can be run."""
+    return range(1, max(n for n in range(1, max_length + 1) if of.V**n <= MOST_WORDS) + 1)
 
 
 def on_all_words(found: list[Circuits]) -> Iterator[Finding]:
-    """The circuits say what the definition says, and what torch says, on all words."""
+    """The circuits equal the definition, and the model in torch, on all words."""
     lengths = [n for each in found for n in each.circuits]
     count = sum(found[0].of.V ** n for n in lengths)
-    name, words = f"all words of {lengths[0]} to {lengths[-1]} letters", f"equal on {count} words"
+    name, words = f"all words of {lengths[0]} to {lengths[-1]} symbols", f"equal on {count} words"
     rows = [(each, [(n, each.words(n)) for n in each.circuits]) for each in found]
     wrong = chain.from_iterable(_differences(*each) for each in rows)
-    yield no_counterexample("definition", f"{name}, by definition", wrong, words=words)
+    yield no_counterexample("definition", f"circuit and definition on {name}", wrong, words=words)
     wrong = chain.from_iterable(_differences(*each, each[0].model) for each in rows)
     evidence = exact_evidence(found[-1].model)
-    name = f"{name}, the model's answers"
+    name = f"circuit and model on {name}"
     yield no_counterexample("model", name, wrong, evidence=evidence, words=words)
 
 
 def on_long_words(run: Run, found: Circuits, samples: int) -> Finding:
-    """The same of words of random densities, and of the constant ones, at longer lengths."""
+    """The circuits equal definition and model on words of random densities at longer lengths."""
     rows = [(n, long_words(run, n, found.of.V, samples)) for n in found.circuits]
     sizes = " and ".join(map(str, found.circuits))
     return no_counterexample(
         "long",
-        f"words of {sizes} letters, by definition and the model's answers",
+        f"circuit, definition and model on random and constant words of {sizes} symbols",
         chain(_differences(found, rows), _differences(found, rows, found.model)),
         evidence=exact_evidence(found.model),
         words=f"equal on {sum(len(words) for _, words in rows)} words",
@@ -113,7 +113,7 @@ def on_long_words(run: Run, found: Circuits, samples: int) -> Finding:
 
 
 def long_words(run: Run, n: int, V: int, samples: int) -> np.ndarray:
-    """Random words, half of them with a letter that stands at most places; and constant words."""
+    """Random words, half of them with one frequent symbol; and constant words."""
     rows = random_sequences(samples, n, V, run.rng)
     often = run.rng.random((samples, 1)) * (np.arange(samples)[:, None] % 2)
     rows = np.where(
@@ -125,27 +125,27 @@ def long_words(run: Run, n: int, V: int, samples: int) -> np.ndarray:
 def _differences(
     found: Circuits, rows: list[tuple[int, np.ndarray]], model: Transformer | None = None
 ) -> Iterator[str]:
-    """Words on which the circuit does not answer as the model or the definition does, the first of
-    each length."""
+    """The first word of each length on which the circuit differs from the model or the
+    definition."""
     for n, words in rows:
-        said = found.says(n, words)
+        answers = found.answers(n, words)
         wanted = found.of.answers(words) if model is None else model(words)[..., -1].numpy()
-        if (said != wanted).any():
-            at = int((said != wanted).argmax())
+        if (answers != wanted).any():
+            at = int((answers != wanted).argmax())
             other = "by definition" if model is None else "the model"
             yield (
-                f"{found.model.name} on {words[at].tolist()}: circuit {said[at]}, "
+                f"{found.model.name} on {words[at].tolist()}: circuit {answers[at]}, "
                 f"{other} {wanted[at]}"
             )
 
 
 def depth(found: list[Circuits]) -> Finding:
-    """The depth at every length is as stated."""
+    """The depth at each length equals the stated formula."""
     return _as_stated("depth", "depth", found, depths(found), Formula(found[0].of.depth))
 
 
 def size(found: list[Circuits]) -> Finding:
-    """The number of gates at every length is as stated."""
+    """The number of gates at each length equals the stated formula, or is at most it."""
     return _as_stated("gates", "gates", found, sizes(found), Formula(found[0].of.size))
 
 
@@ -166,7 +166,7 @@ def _as_stated(
     shown = [n for n in lengths if n in (lengths[0], lengths[-1]) or n % 8 == 0]
     return Finding(
         id,
-        f"{what} for {lengths[0]} to {lengths[-1]} letters",
+        f"{what} for {lengths[0]} to {lengths[-1]} symbols",
         "exact",
         measured,
         {n: stated(n=n) for n in lengths},
@@ -177,7 +177,7 @@ def _as_stated(
 
 
 def largest_weight(found: list[Circuits], most: str) -> Finding:
-    """Weights of gates are at most what is stated."""
+    """The weights of gates are at most the stated bound."""
     weights = [weight_of(circuit) for each in found for circuit in each.circuits.values()]
     stated = Formula(most)
     lengths = [n for each in found for n in each.circuits]
@@ -198,7 +198,7 @@ def weight_of(circuit: ThresholdCircuit) -> int:
 
 
 def only_and_or(found: list[Circuits]) -> Finding:
-    """No gate is anything but an AND or an OR of wires and negated wires."""
+    """Every gate is an AND or an OR of wires and negated wires."""
     count = sum(thresholds(c) for each in found for c in each.circuits.values())
     return same("kinds", "gates other than AND and OR", count, 0)
 
@@ -208,10 +208,10 @@ def thresholds(circuit: ThresholdCircuit) -> int:
     return circuit.kinds["threshold"]
 
 
-def free_letters(found: Circuits) -> dict[int, int]:
+def free_symbols(found: Circuits) -> dict[int, int]:
     """By length, the dimension of the largest subcube on which the answer is constant."""
     V = found.of.V
     return {
-        n: largest_constant_subcube(found.says(n, found.words(n)), V).dimension
+        n: largest_constant_subcube(found.answers(n, found.words(n)), V).dimension
         for n in found.circuits
     }

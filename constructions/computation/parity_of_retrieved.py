@@ -1,0 +1,78 @@
+"""One layer of H unique-hard heads that outputs the parity of the last bit and of H retrieved bits.
+
+BOS stands at position 0, bits at 1 … T.  Head h has constant queries and the key
+
+    rank_h(j) + b_h·x_j,      rank_h(j) even, b_h odd or 0,
+
+so that no two tokens tie, as ranks differ: the head attends to the first token in an order of the
+pairs (position, bit), which is an order of the positions if b_h = 0.  BOS has the lowest rank.  The
+value is x_j, so that `sum` is the sum of H bits.  The MLP computes the parity of z = x + `sum`,
+
+    [z odd] = relu(z) − 2 relu(z − 1) + 2 relu(z − 2) − …      for z = 0, …, H + 1.
+
+`hard_attention_circuit.py` proves that the output after n bits is constant on a subcube of at least
+n − 1 − H free bits, for these and all other models of one layer of H heads.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, TypeAlias
+
+import numpy as np
+
+from constructions.assembly import Head, block, rows, unembed
+from constructions.blocks import Embed, PosEmbed
+from constructions.call import construction
+from constructions.primitives import ReLU
+from constructions.stream import Map, Stream, one
+from constructions.tokens import Tokens
+from constructions.transformer import Transformer
+from theory.kinds import InputError, Integers, Within
+
+Ranks: TypeAlias = Annotated[Any, Integers("H T")]
+"""The ranks of the positions 1 … T, for each of H heads."""
+Weights: TypeAlias = Annotated[Any, Integers("H", Within(least=-(2**20), most=2**20))]
+"""An integer for each of H heads."""
+
+
+@construction
+def parity_of_retrieved(ranks: Ranks, bit_weights: Weights) -> Transformer:
+    """The parity of the last bit and of one retrieved bit for each of H heads, after each bit.
+
+    Head h attends to the largest 2·ranks[h, j − 1] + bit_weights[h]·x_j among the positions j so
+    far.  1 layer, H heads, width H + 3, H + 1 ReLUs.  Raises ValueError for ranks that are no
+    permutations of 0 … T − 1, for another number of bit weights, and for one that is even and not
+    0, with which tokens could tie.
+    """
+    (H, T), b = ranks.shape, bit_weights
+    if (np.sort(ranks, axis=1) != np.arange(T)).any():
+        raise InputError(f"ranks of a head are no permutation: give 0 … {T - 1}, each once")
+    if b.shape != (H,):
+        raise InputError(f"bit_weights are {b.size}: give one for each of {H} heads")
+    if ((b != 0) & (b % 2 == 0)).any():
+        raise InputError(f"bit_weights are {b.tolist()}: give odd numbers or 0")
+    names = tuple(f"rank{h}" for h in range(H))
+    stream = Stream(x=1, **dict.fromkeys(names, 1), sum=1, odd=1)
+    x, total = stream.read("x"), stream.read("sum")
+    heads = [
+        Head(one, stream.read(rank) + float(b[h]) * x, x, "sum") for h, rank in enumerate(names)
+    ]
+    relus = [
+        ReLU(x + total - float(t) * one, "odd", 1.0 if t == 0 else 2.0 * (-1) ** t)
+        for t in range(H + 1)
+    ]
+    lowest = -2.0 * float(abs(b).sum()) - 2.0
+    table = {rank: np.append(lowest, 2.0 * ranks[h]) for h, rank in enumerate(names)}
+    return Transformer(
+        Embed(rows(stream, x=np.array([0, 1, 0]))),
+        [block(stream, heads, relus, normalise="hardmax", mask="causal")],
+        unembed(
+            stream,
+            stream.read("odd") @ Map(np.array([[0.0, 2.0]]), "bit"),
+            bias=np.array([1.0, 0.0]),
+        ),
+        pos_embed=PosEmbed(rows(stream, **table)),
+        interface=Tokens(2, T, prefix=(2,), answers=2, margin=1.0),
+        stream=stream,
+        source="weightwright",
+    )
