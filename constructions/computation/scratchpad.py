@@ -85,7 +85,7 @@ def scratchpad(
     symbols, n = automaton.n_symbols, automaton.n_states
     V, T = sizes(symbols + n, length)
     stream = Stream(symbol=symbols, state=n, j=1, square=1)
-    stream.fits(1, units=symbols * n)
+    stream.fits(1, neurons=symbols * n)
     symbol, state, j, square = map(stream.read, stream)
     here = np.arange(2 * T + 1)
     head = placed(j - float(T) * one, (j, square), symbol, "symbol")

@@ -42,7 +42,7 @@ class TorchRandom(Kind):
         if isinstance(value, Generator):
             return value
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
-            raise self.refusal(name, value)
+            raise self.error(name, value)
         return Generator().manual_seed(int(value))
 
 

@@ -131,7 +131,7 @@ class AutomatonOrName(Kind):
         if isinstance(value, Semiautomaton):
             return value
         if not isinstance(value, str) or value not in BENCHMARK_AUTOMATA:
-            raise self.refusal(name, value)
+            raise self.error(name, value)
         return BENCHMARK_AUTOMATA[value]()
 
 
