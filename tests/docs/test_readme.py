@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import tomllib
 
 import pytest
 from readme import EXAMPLE, PAGES, README, ROOT, commands, examples, fences
@@ -79,3 +80,14 @@ def test_the_examples_are_those_that_the_site_runs():
 def test_commands_are_the_projects_own(command):
     own = ("-m verify ", "-m constructions.trained ", "verify/checker.py ", "examples/")
     assert command.startswith(tuple(f"python {script}" for script in own))
+
+
+def test_the_version_is_the_same_everywhere():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    version = project["version"]
+    minor = ".".join(version.split(".")[:2])
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"version = {{{version}}}" in README.read_text(encoding="utf-8")
+    assert f"\n## {version} (" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    for page in ("docs/stability.md", "examples/package/pyproject.toml"):
+        assert f"weightwright>={minor},<0.{int(minor[2:]) + 1}" in (ROOT / page).read_text("utf-8")
