@@ -65,5 +65,5 @@ __all__ += regression.__all__ + retrieval.__all__ + sensitivity.__all__
 __all__ += structures.__all__
 
 # Names too general for the top level are imported from their topic.
-del predictions, sample, search
-__all__ = [name for name in __all__ if name not in ("predictions", "sample", "search")]
+del predictions, sample, search, sort
+__all__ = [name for name in __all__ if name not in ("predictions", "sample", "search", "sort")]

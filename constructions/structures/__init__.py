@@ -1,5 +1,9 @@
-"""Data structures in transformers: points that are sorted, laid out and searched, tables and
-sketches; one construction per file."""
+"""Data structures as transformers: sorting, layouts and search of points, tables and sketches.
+
+One construction per file.  `binary_search`, `interpolation_search` and `count_min` are models here
+and the algorithms that they run in `theory.structures`: import from one of the two, or by module,
+`from constructions import structures`.  `sort` is imported from this package only.
+"""
 
 from constructions.structures.binary_search import binary_search
 from constructions.structures.bucket_table import bucket_table

@@ -1,17 +1,17 @@
-"""Binary search of N = 2^M − 1 points that stand in any order, one cell in each layer.
+"""Binary search of N = 2^M − 1 points in any order, with one lookup in each layer.
 
-Layer 1 gives each point its rank, which is its cell (`rank.py`); a query receives 0 there.  It
-begins with m = (N − 1)/2, the middle cell.
+Layer 1 gives each point its rank, which is its cell (`rank.py`); a query receives 0 there.  Its
+register m is initially (N − 1)/2, the middle cell.
 
 Layer 2 + k, k = 0, 1, …, M − 1, is one lookup.  Three ReLU heads are a tent at m − rank: v becomes
-the point in cell m, and nothing of the other cells comes through.  The MLP has the bit b = [v ≤ q]
-= φ(q − v + 1), exact on integers, and computes
+the point in cell m, and other cells have weight 0.  The MLP computes the bit b = [v ≤ q] =
+φ(q − v + 1), exact on integers, and
 
     m ← m + (2b − 1)·2^{M−2−k},      v ← v − relu(v) = 0.
 
 m is the middle of a bracket of 2^{M−k} − 1 cells, and the next one is the middle of the half on the
-side of q.  After the last lookup m is a half-integer: m + ½ is the number of points ≤ q, which is
-unembedded.  Points are above 0, so that relu(v) = v.
+side of q.  After the last lookup m is a half-integer: the output m + ½ is the number of points ≤ q.
+Points are above 0, so that relu(v) = v.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from theory.structures.lookup import looked_at
 
 @construction
 def binary_search(lookups: LookupLayers, *, largest: Largest = 2**10) -> Transformer:
-    """`binary_search(M)(points, queries)`: how many of N = 2^M − 1 points are ≤ each query,
-    (…, N) and (…, m) → (…, m).
+    """`binary_search(M)(points, queries)`: the number of points that are ≤ each query.
 
-    1 + M layers of 2 and 3 ReLU heads, width 6, 3 hidden neurons a lookup.  Points are distinct
+    Points (…, N), N = 2^M − 1, and queries (…, m) → (…, m).  1 + M layers of 2 and 3 ReLU heads,
+    width 6, 3 hidden neurons per lookup.  Points are distinct
     integers from 1 to largest − 1 in any order, queries integers from 0 to `largest`.  The cell of
     lookup k = 1 … M, counted from 0 in ascending order, is `m` after layer k.
 
-    Raises ValueError for a `largest` at which sums leave float64; the model as `Cells`.
+    Raises ValueError for a `largest` at which float64 may round sums; the model as `Cells`.
     """
     M, N = lookups, 2**lookups - 1
     factor = 4 * N * N
@@ -57,12 +57,12 @@ def binary_search(lookups: LookupLayers, *, largest: Largest = 2**10) -> Transfo
         interface=Cells(N, largest, factor),
         stream=stream,
         stages=tuple(Stage(k, "m", partial(_cell, k)) for k in range(1, M + 1)),
-        source="proved in constructions/structures/binary_search.py",
+        source="[Knuth1998, Section 6.2.1]",
     )
 
 
 def _cell(lookup: int, points: np.ndarray, queries: np.ndarray) -> np.ndarray:
-    """The cell at which binary search is in this lookup, (…, m, 1)."""
+    """The cell of this lookup of binary search, (…, m, 1)."""
     return looked_at(structures.binary_search, np.sort(points), queries, lookup)[..., -1:]
 
 

@@ -1,25 +1,26 @@
-"""A table of T extra cells beside N points that stand in any order: two lookups find the neighbour.
+"""A table of T extra cells, with N points in any order, and its two lookups.
 
-The range from 0 to D = `largest` is divided into T buckets, t's middle is c_t = (2t + 1)·D/(2T),
-and extra cell t names the cell of the point that is nearest to it.
+The range from 0 to D = `largest` is divided into T buckets, of which t has the middle
+c_t = (2t + 1)·D/(2T), and extra cell t contains the cell of the point nearest to c_t.
 
 Layer 1 gives each point its cell, rank + 1 (`rank.py`), and each point and each extra cell the
-square of its number, x² or t², by a ReLU head of the token with itself.
+square of its number, x² or t², by a ReLU head with the diagonal mask.
 
-Layer 2, average-hard: the head of extra cell t selects the nearest point, of two as near the lower,
+Layer 2, average-hard: the head selects for extra cell t the nearest point, the lower of two as
+near,
 
     2D·((2t + 1)·D·x − T·x²) − x        largest where T·(x − c_t)² is least:
 
-the bracket differs by integers, so by 2D at least or not at all, and x by less than D.  The term B
-of points, as large as needed, keeps extra cells from being selected.  Points and queries receive a
-mean there, which the MLP subtracts again.
+values of the bracket differ by integers, so by 2D at least or not at all, and those of x by less
+than D.  A term B at points, as large as needed, excludes extra cells.  Points and queries receive
+a mean, which the MLP subtracts.
 
 Layer 3, average-hard: lookup 1 of query q is at the extra cell of its bucket, the largest
 
     t·(2Tq − D + 1) − t²·D,       with steps 2(Tq − (t + 1)·D) + 1 from t to t + 1,
 
-odd numbers, above 0 iff t + 1 ≤ Tq/D: so t = ⌊Tq/D⌋, and T − 1 for q = D.  It brings what the cell
-names, m.  Layer 4, three ReLU heads: lookup 2 brings the point in cell m (`rank.py`).
+odd numbers, above 0 iff t + 1 ≤ Tq/D: so t = ⌊Tq/D⌋, and T − 1 for q = D.  Its value is the content
+m of the extra cell.  Layer 4, three ReLU heads: lookup 2 outputs the point in cell m (`rank.py`).
 """
 
 from __future__ import annotations
@@ -47,25 +48,28 @@ CellCount: TypeAlias = Annotated[Count, Within(most=MOST)]
 
 
 @construction
-def bucket_table(N: CellCount, T: CellCount, *, largest: Largest = 2**10) -> Transformer:
-    """`bucket_table(N, T)(points, queries)`: the point that the table names for each query, (…, N)
-    and (…, m) → (…, m).
+def bucket_table(
+    n_points: CellCount, n_cells: CellCount, *, largest: Largest = 2**10
+) -> Transformer:
+    """`bucket_table(N, T)(points, queries)`: the point that the table returns for each query.
 
-    4 layers, at most 3 heads each, width 10.  Points are distinct integers from 1 to largest −
-    1 in any order, queries integers from 0 to `largest`.  `m` − 1 after layer 3 is the cell,
-    from 0 in ascending order, of lookup 2.
+    Points (…, N) and queries (…, m) → (…, m).  4 layers, at most 3 heads each, width 10.  Points
+    are distinct integers from 1 to largest − 1 in any order, queries integers from 0 to `largest`.
+    `m` − 1 after layer 3 is the cell, from 0 in ascending order, of lookup 2.
 
-    Raises ValueError for more than a million cells in all, and a `largest` at which sums leave
-    float64; the model as `Cells`.
+    Raises ValueError for more than a million cells in all, and for a `largest` at which float64 may
+    round sums; the model as `Cells`.
     """
-    if N + T > MOST:
-        raise InputError(f"N is {N} and T is {T}: give at most {MOST} cells in all")
-    D = largest
-    # Above all scores that are compared, and what has to fit besides.
-    bound, besides = 8 * T * D * max(D * D, T), 4 * (N + T) ** 2
+    if n_points + n_cells > MOST:
+        raise InputError(
+            f"n_points is {n_points} and n_cells is {n_cells}: give at most {MOST} in all"
+        )
+    N, T, D = n_points, n_cells, largest
+    # Above all scores that are compared; and the largest of the other sums.
+    bound, others = 8 * T * D * max(D * D, T), 4 * (N + T) ** 2
     exact_range(D, 32 * T, power=3)
-    exact_range(D, max(32 * T * T, besides))
-    factor = max(4 * (bound // D), besides)
+    exact_range(D, max(32 * T * T, others))
+    factor = max(4 * (bound // D), others)
     stream = Stream(x=1, unit=1, cell=1, t=1, extra=1, square=1, q=1, query=1, m=1, v=1)
     x, unit, cell, t, extra, square, q, query, m = map(
         stream.read, ("x", "unit", "cell", "t", "extra", "square", "q", "query", "m")
@@ -111,15 +115,15 @@ def bucket_table(N: CellCount, T: CellCount, *, largest: Largest = 2**10) -> Tra
         interface=Table(N, T, D, factor),
         stream=stream,
         stages=(Stage(2, "m", _nothing), Stage(3, "m", partial(_cell, T, D))),
-        source="proved in constructions/structures/bucket_table.py",
+        source="[Salemohamed2025]",
     )
 
 
 def _nothing(points: np.ndarray, queries: np.ndarray) -> np.ndarray:
-    """Queries name no cell yet, (…, m, 1)."""
+    """m is 0 at queries after layer 2, (…, m, 1)."""
     return np.zeros((*queries.shape, 1))
 
 
 def _cell(T: int, largest: int, points: np.ndarray, queries: np.ndarray) -> np.ndarray:
-    """The cell, from 1, that the table names, (…, m, 1)."""
+    """The cell, from 1, that the table returns, (…, m, 1)."""
     return table_lookup(np.sort(points), queries, T, 0, largest)[..., None] + 1

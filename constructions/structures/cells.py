@@ -1,4 +1,4 @@
-"""How points and queries are written as a prompt, and which numbers stay exact."""
+"""Interfaces: prompts of points and queries, of tables and of sketches, and exact ranges."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from torch import Tensor
 from constructions.interface import ROWS, Draw, Interface, Prompt, as_many, finite_tensors
 from theory.kinds import Count, CountFrom2, InputError, Tokens, Within, read
 
-EXACT = 2**51  # halves of integers up to it are exact in float64
+EXACT = 2**51  # half-integers up to it are exact in float64
 LookupLayers: TypeAlias = Annotated[Count, Within(most=20)]
-"""An integer from 1 to 20: lookups in a balanced tree of at most a million points."""
+"""An integer from 1 to 20: a number of lookups in a tree of at most a million points."""
 Largest: TypeAlias = CountFrom2
 """An integer ≥ 2: the end of the range of points and queries."""
 
@@ -28,27 +28,24 @@ def whole(name: str, values: Tensor, low: int, high: int, why: str) -> None:
 
 
 def distinct(points: Tensor) -> None:
-    """Raise ValueError where a row of points has one twice."""
+    """Raise ValueError if a point occurs twice in a row."""
     ordered = points.sort(-1).values
     same = ordered[..., 1:] == ordered[..., :-1]
     if bool(same.any()):
         raise InputError(
             f"points contain {float(ordered[..., 1:][same][0]):g} twice: give distinct points, "
-            "as each has a cell of its own"
+            "as each has its own cell"
         )
 
 
 def exact_range(largest: int, factor: int, power: int = 1) -> int:
-    """`largest`; ValueError where halves of numbers as large as factor·largest^power leave float64
-    (`holds`)."""
+    """`largest`; raises ValueError unless half-integers up to factor·largest^power are exact."""
     if factor * largest**power > EXACT:
         most = int((EXACT // factor) ** (1 / power)) + 1
         while factor * most**power > EXACT:
             most -= 1
         if most < 2:
-            raise InputError(
-                f"sums as large as {factor:.3g}·largest are not exact: take fewer cells"
-            )
+            raise InputError(f"sums up to {factor:.3g}·largest are not exact: give fewer cells")
         raise InputError(
             f"largest is {largest}: give at least 2 and at most {most}, so that every sum is exact"
         )
@@ -58,8 +55,8 @@ def exact_range(largest: int, factor: int, power: int = 1) -> int:
 class Row(Interface):
     """Points (…, n) → points (…, n): token i is the i-th number.
 
-    Raises ValueError for another number of points, numbers that are not integers or not below the
-    largest one in size, a point twice, and a float format that does not hold all sums.
+    Raises ValueError for another number of points, points that are not distinct integers of size
+    below `largest`, and a dtype in which sums may be rounded.
     """
 
     def __init__(self, n: int, largest: int, factor: int) -> None:
@@ -68,7 +65,7 @@ class Row(Interface):
         self.context = n
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
-        holds(like, self.largest * self.factor)
+        check_dtype(like, self.largest * self.factor)
         (points,) = finite_tensors(like, inputs, "points")
         row_of(points, self.length)
         high = self.largest - 1
@@ -78,7 +75,7 @@ class Row(Interface):
 
     def write(self, xp: Any, *inputs: Any) -> Prompt:
         (points,) = inputs
-        # A matrix of one column and one of ones, in whatever numbers the points are.
+        # A column of points and one of ones, in the number system of the points.
         tokens = xp.stack([points, points * 0 + 1], axis=-1)
         return Prompt(tokens, tokens.shape[-2])
 
@@ -92,30 +89,29 @@ class Row(Interface):
 class Cells(Interface):
     """Points (…, N), in any order, and queries (…, m) → integers (…, m) as int64.
 
-    Tokens are (x, 1, 0, 0) for points and (0, 0, q, 1) for queries, which see points alone.  Points
-    are distinct integers from 1 to largest − 1, and queries from 0 to `largest`: scale those
-    that are not.
+    Tokens are (x, 1, 0, 0) for points and (0, 0, q, 1) for queries, which attend to points only.
+    Points are distinct integers from 1 to largest − 1, queries integers from 0 to `largest`.
 
-    Raises ValueError for another number of points, numbers that are not such, a point twice, other
-    leading dimensions, and a float format that does not hold all sums.
+    Raises ValueError for another number of points, other numbers, different leading dimensions, and
+    a dtype in which sums may be rounded.
     """
 
-    def __init__(self, cells: int, largest: int, factor: int) -> None:
+    def __init__(self, n_points: int, largest: int, factor: int) -> None:
         super().__init__()
-        self.cells, self.largest, self.factor = cells, largest, factor
+        self.n_points, self.largest, self.factor = n_points, largest, factor
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
-        holds(like, self.largest * self.factor)
+        check_dtype(like, self.largest * self.factor)
         points, queries = finite_tensors(like, inputs, "points", "queries")
-        row_of(points, self.cells)
+        row_of(points, self.n_points)
         if queries.ndim < 1 or queries.shape[:-1] != points.shape[:-1]:
             raise InputError(
                 f"queries have shape {tuple(queries.shape)} and points {tuple(points.shape)}: "
                 "give as many rows (…, m)"
             )
-        scale = "scaling both, or build it with a larger `largest`"
-        whole("points", points, 1, self.largest - 1, scale)
-        whole("queries", queries, 0, self.largest, scale)
+        remedy = "scaling both, or build it with a larger `largest`"
+        whole("points", points, 1, self.largest - 1, remedy)
+        whole("queries", queries, 0, self.largest, remedy)
         distinct(points)
         return points, queries
 
@@ -126,10 +122,10 @@ class Cells(Interface):
             xp.stack([*x, points * 0, points * 0], axis=-1),
             xp.stack([none, none, queries, none + 1], axis=-1),
         ]
-        return Prompt(xp.concat(rows, axis=-2), self.cells, slice(self.cells, None))
+        return Prompt(xp.concat(rows, axis=-2), self.n_points, slice(self.n_points, None))
 
     def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
-        points = rng.choice(self.largest - 1, self.cells, replace=False) + 1
+        points = rng.choice(self.largest - 1, self.n_points, replace=False) + 1
         return points, rng.integers(self.largest + 1, size=ROWS)
 
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
@@ -140,53 +136,55 @@ class Table(Cells):
     """As `Cells`, with T extra cells: points (…, N) and queries (…, m) → integers (…, m).
 
     Tokens are (x, 1, 0, 0, 0, 0) for points, (0, 0, t, 1, 0, 0) for extra cells, t = 0 … T − 1, and
-    (0, 0, 0, 0, q, 1) for queries, which see both.
+    (0, 0, 0, 0, q, 1) for queries, which attend to both.
     """
 
-    def __init__(self, cells: int, extra: int, largest: int, factor: int) -> None:
-        super().__init__(cells, largest, factor)
-        self.extra = extra
+    def __init__(self, n_points: int, n_cells: int, largest: int, factor: int) -> None:
+        super().__init__(n_points, largest, factor)
+        self.n_cells = n_cells
 
     def write(self, xp: Any, *inputs: Any) -> Prompt:
         points, queries = inputs
-        # Zeros in whatever numbers the points are, as many as there are extra cells.
-        none = xp.concat([points[..., :1] * 0] * self.extra, axis=-1)
-        numbers = none + xp.arange(self.extra)
+        # A zero for each extra cell, in the number system of the points.
+        none = xp.concat([points[..., :1] * 0] * self.n_cells, axis=-1)
+        numbers = none + xp.arange(self.n_cells)
         x, q = points * 0, queries * 0
         rows = [
             xp.stack([points, x + 1, x, x, x, x], axis=-1),
             xp.stack([none, none, numbers, none + 1, none, none], axis=-1),
             xp.stack([q, q, q, q, queries, q + 1], axis=-1),
         ]
-        stored = self.cells + self.extra
+        stored = self.n_points + self.n_cells
         return Prompt(xp.concat(rows, axis=-2), stored, slice(stored, None))
 
 
 class Sketch(Interface):
     """A stream of items (…, n) and queries (…, m) → integers (…, m) as int64.
 
-    Tokens are numbers of the embedding's rows: i for an item of the stream, V + c for cell c, and
-    V + k + i for a query of item i.  Queries see the stream and the cells.
+    Tokens are indices of the embedding's rows: i for item i of the stream, V + c for cell c, and
+    V + k + i for a query of item i.  Queries attend to the stream and the cells.
 
     Raises ValueError for entries that are not integers from 0 to V − 1, a stream longer than
-    `longest`, other leading dimensions, and a float format that does not hold all counts.
+    `max_length`, different leading dimensions, and a dtype in which counts may be rounded.
     """
 
-    def __init__(self, items: int, cells: int, longest: int) -> None:
+    def __init__(self, vocabulary_size: int, n_cells: int, max_length: int) -> None:
         super().__init__()
-        self.items, self.counters, self.longest = items, cells, longest
+        self.vocabulary_size, self.n_cells, self.max_length = vocabulary_size, n_cells, max_length
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
-        holds(like, 2 * self.longest)
+        check_dtype(like, 2 * self.max_length)
         given = zip(as_many(inputs, "stream", "queries"), ("the stream", "queries"), strict=True)
         stream, queries = (
-            torch.as_tensor(read(Tokens, name, each, below=self.items), device=like.device)
+            torch.as_tensor(
+                read(Tokens, name, each, below=self.vocabulary_size), device=like.device
+            )
             for each, name in given
         )
-        if stream.shape[-1] > self.longest:
+        if stream.shape[-1] > self.max_length:
             raise InputError(
-                f"the stream has {stream.shape[-1]} items: give at most {self.longest}, or build "
-                "it with a larger `longest`"
+                f"the stream has {stream.shape[-1]} items: give at most {self.max_length}, or "
+                "build it with a larger `max_length`"
             )
         if queries.shape[:-1] != stream.shape[:-1]:
             raise InputError(
@@ -197,17 +195,19 @@ class Sketch(Interface):
 
     def write(self, xp: Any, *inputs: Any) -> Prompt:
         stream, queries = inputs
-        own = self.items + xp.arange(self.counters)
-        cells = xp.concat([stream[..., :1] * 0] * self.counters, axis=-1) + own
-        tokens = xp.concat([stream, cells, queries + self.items + self.counters], axis=-1)
-        stored = stream.shape[-1] + self.counters
+        indices = self.vocabulary_size + xp.arange(self.n_cells)
+        cells = xp.concat([stream[..., :1] * 0] * self.n_cells, axis=-1) + indices
+        tokens = xp.concat([stream, cells, queries + self.vocabulary_size + self.n_cells], axis=-1)
+        stored = stream.shape[-1] + self.n_cells
         return Prompt(tokens, stored, slice(stored, None))
 
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
         return outputs[..., 0].round().to(torch.int64)
 
     def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
-        return rng.integers(self.items, size=12), rng.integers(self.items, size=ROWS)
+        return rng.integers(self.vocabulary_size, size=12), rng.integers(
+            self.vocabulary_size, size=ROWS
+        )
 
 
 def row_of(points: Tensor, n: int) -> None:
@@ -219,10 +219,10 @@ def row_of(points: Tensor, n: int) -> None:
         )
 
 
-def holds(like: Tensor, largest: int) -> None:
-    """Raise ValueError for a float format that rounds half of integers up to `largest`."""
+def check_dtype(like: Tensor, largest: int) -> None:
+    """Raise ValueError for a dtype that rounds half-integers up to `largest`."""
     if 1 / torch.finfo(like.dtype).eps < 2 * largest:
         raise InputError(
-            f"{str(like.dtype).removeprefix('torch.')} does not hold integers up to "
+            f"{str(like.dtype).removeprefix('torch.')} does not represent integers up to "
             f"{largest:.3g}: use float64, or a smaller `largest`"
         )

@@ -1,4 +1,4 @@
-"""How points in d dimensions are written as a prompt."""
+"""Interfaces: prompts of points in d dimensions, and of queries."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ import torch
 from torch import Tensor
 
 from constructions.interface import ROWS, Draw, Interface, Prompt, finite_tensors
-from constructions.structures.cells import holds, whole
+from constructions.structures.cells import check_dtype, whole
 from theory.kinds import InputError
 
 
 class Cloud(Interface):
     """Points (…, N, d) → integers (…, N) as int64: token i is the i-th point, and a 1.
 
-    Raises ValueError for another number of points or another dimension, numbers that are not
-    integers or not below the largest one in size, and a float format that does not hold all sums.
+    Raises ValueError for another number of points or dimension, numbers that are not integers of
+    size below `largest`, and a dtype in which sums may be rounded.
     """
 
-    def __init__(self, N: int, d: int, largest: int, factor: int) -> None:
+    def __init__(self, n_points: int, d: int, largest: int, factor: int) -> None:
         super().__init__()
-        self.points, self.dimension, self.largest, self.factor = N, d, largest, factor
-        self.context = N
+        self.n_points, self.dimension, self.largest, self.factor = n_points, d, largest, factor
+        self.context = n_points
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
-        holds(like, self.largest * self.factor)
+        check_dtype(like, self.largest * self.factor)
         (points,) = finite_tensors(like, inputs, "points")
-        cloud_of(points, self.points, self.dimension)
+        cloud_of(points, self.n_points, self.dimension)
         high = self.largest - 1
         whole("points", points, -high, high, "or build it with a larger `largest`")
         return (points,)
 
     def write(self, xp: Any, *inputs: Any) -> Prompt:
         (points,) = inputs
-        # A column of ones, in whatever numbers the points are.
+        # A column of ones, in the number system of the points.
         tokens = xp.concat([points, points[..., :1] * 0 + 1], axis=-1)
         return Prompt(tokens, tokens.shape[-2])
 
@@ -44,56 +44,56 @@ class Cloud(Interface):
 
     def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
         """Random points, some with equal coordinates."""
-        high = min(self.largest, self.points)
-        return (rng.integers(1 - high, high, size=(self.points, self.dimension)),)
+        high = min(self.largest, self.n_points)
+        return (rng.integers(1 - high, high, size=(self.n_points, self.dimension)),)
 
 
 class LaidOut(Interface):
     """Points (…, N, d), in their cells, and queries (…, m, d) → integers (…, m) as int64.
 
-    Tokens are (x, 1, cell, 0, 0) for points and (0, 0, 0, q, 1) for queries, which see points
-    alone.  Points are integers from 1 to largest − 1, queries from 0 to `largest`.
+    Tokens are (x, 1, cell, 0, 0) for points and (0, 0, 0, q, 1) for queries, which attend
+    to points only.  Points are integers from 1 to largest − 1, queries from 0 to `largest`.
 
-    Raises ValueError for another number of points or another dimension, numbers that are not such,
-    other leading dimensions, and a float format that does not hold all sums.
+    Raises ValueError for another number of points or dimension, other numbers, different leading
+    dimensions, and a dtype in which sums may be rounded.
     """
 
-    def __init__(self, N: int, d: int, largest: int, factor: int) -> None:
+    def __init__(self, n_points: int, d: int, largest: int, factor: int) -> None:
         super().__init__()
-        self.points, self.dimension, self.largest, self.factor = N, d, largest, factor
+        self.n_points, self.dimension, self.largest, self.factor = n_points, d, largest, factor
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
-        holds(like, self.largest * self.factor)
+        check_dtype(like, self.largest * self.factor)
         points, queries = finite_tensors(like, inputs, "points", "queries")
-        cloud_of(points, self.points, self.dimension)
+        cloud_of(points, self.n_points, self.dimension)
         leading = points.shape[:-2]
         if queries.shape[:-2] != leading or queries.shape[-1:] != points.shape[-1:]:
             raise InputError(
                 f"queries have shape {tuple(queries.shape)} and points {tuple(points.shape)}: "
                 "give as many rows (…, m, d) of the same dimension"
             )
-        scale = "scaling both, or build it with a larger `largest`"
-        whole("points", points, 1, self.largest - 1, scale)
-        whole("queries", queries, 0, self.largest, scale)
+        remedy = "scaling both, or build it with a larger `largest`"
+        whole("points", points, 1, self.largest - 1, remedy)
+        whole("queries", queries, 0, self.largest, remedy)
         return points, queries
 
     def write(self, xp: Any, *inputs: Any) -> Prompt:
         points, queries = inputs
         x, q = points[..., :1] * 0, queries[..., :1] * 0
-        cells = x + xp.arange(self.points)[:, None]
+        cells = x + xp.arange(self.n_points)[:, None]
         rows = [
             xp.concat([points, x + 1, cells, points * 0, x], axis=-1),
             xp.concat([queries * 0, q, q, queries, q + 1], axis=-1),
         ]
-        return Prompt(xp.concat(rows, axis=-2), self.points, slice(self.points, None))
+        return Prompt(xp.concat(rows, axis=-2), self.n_points, slice(self.n_points, None))
 
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
         return outputs[..., 0].round().to(torch.int64)
 
     def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
         """Random points and queries, some with equal coordinates."""
-        high = min(self.largest, 2 * self.points + 2)
-        points = rng.integers(1, high, size=(self.points, self.dimension))
+        high = min(self.largest, 2 * self.n_points + 2)
+        points = rng.integers(1, high, size=(self.n_points, self.dimension))
         return points, rng.integers(high + 1, size=(ROWS, self.dimension))
 
 

@@ -1,22 +1,22 @@
-"""Count-min: a stream is counted in k = d·w cells, and a query reads one of them in each layer.
+"""Count-min: k = d·w cells count a stream, and a query reads one of them in each layer.
 
-Row r of the sketch are the cells r·w … r·w + w − 1, and item i has its cell r·w + h_r(i) there.
-Tokens are the stream's items, whose code has a one for each of their d cells; the k cells, each
-with the one-hot code of its number; and queries, coded as items.
+Row r of the sketch has the cells r·w … r·w + w − 1, and the cell of item i in it is r·w + h_r(i).
+Tokens are the items of the stream, whose code has a one for each of their d cells; the k cells,
+each with the one-hot code of its index; and queries, with the codes of their items.
 
 Layer 1.  A linear head: the query is the code of cell c, keys are codes of items, the value is 1:
 
     count_c = Σ_j Σ_r [h_r(item_j) is cell c],
 
-a product of a matrix of the hashes and the counts of the items: count-min is a linear sketch.
+the product of a matrix of hashes and the counts of the items: count-min is a linear sketch.
 
-Layer 2 + r, r = 0 … d − 1, is one lookup.  The head's query is the code in row r alone, a one-hot
-code: v becomes the count of that one cell.  The MLP takes the smaller one,
+Layer 2 + r, r = 0 … d − 1, is one lookup.  The head's query is the code in row r only, which is
+one-hot: v becomes the count of that cell.  The MLP computes the minimum,
 
     estimate ← estimate − relu(estimate − v) = min(estimate, v),      v ← v − relu(v) = 0,
 
-from an estimate that is above all counts.  Conservative update is no sum over the stream: each item
-has to read what those before it have written (`theory/structures/sketches.py`).
+from an initial estimate above all counts.  Conservative update is no sum over the stream: each
+item reads what the items before it have written (`theory/structures/sketches.py`).
 """
 
 from __future__ import annotations
@@ -41,22 +41,21 @@ from theory.structures.sketches import counts_of
 
 @construction
 def count_min(
-    hashes: Annotated[Any, Integers("d V", Within(least=0, below="cells"))],
-    cells: Size,
-    *,
-    longest: Annotated[Count, Within(most=2**50)] = 2**20,
+    hashes: Annotated[Any, Integers("d V", Within(least=0, below="n_cells"))],
+    n_cells: Size,
+    max_length: Annotated[Count, Within(most=2**50)],
 ) -> Transformer:
-    """`count_min(h, w)(stream, queries)`: min_r of the counts in the cells h_r of each query,
-    (…, n) and (…, m) → (…, m).
+    """`count_min(h, w, n)(stream, queries)`: the count-min estimate of the count of each query.
 
-    `hashes` h (d, V) has for each item the cell from 0 to w − 1, w = `cells`, in each of d rows.
-    1 + d layers of 1 linear head, width 2dw + 4, 2 hidden neurons a lookup.  Items are integers
-    from 0 to V − 1, at most `longest` of them in a stream.
+    It is the minimum over r of the counts in cells h_r of the query: streams (…, ≤ n) and queries
+    (…, m) → (…, m).  `hashes` h (d, V) are the cells, from 0 to w − 1, w = `n_cells`, of each item
+    in each of d rows.  1 + d layers of 1 linear head, width 2dw + 4, 2 hidden neurons per lookup.
+    Items are integers from 0 to V − 1, at most `max_length` of them in a stream, which may be 2^50
+    for exact counts.
 
-    Raises ValueError for a sketch that the memory does not hold; the model as `Sketch`.  Up to a
-    `longest` of 2^50 counts are exact.
+    Raises ValueError for sketches beyond the memory; the model as `Sketch`.
     """
-    h, w = hashes, cells
+    h, w = hashes, n_cells
     d, V = h.shape
     k = d * w
     stream = Stream(code=k, cell=k, item=1, count=1, estimate=1, v=1)
@@ -70,23 +69,23 @@ def count_min(
         "code": np.concatenate([codes, np.zeros((k, k)), codes]),
         "cell": np.concatenate([np.zeros((V, k)), np.eye(k), np.zeros((V, k))]),
         "item": (np.arange(tokens) < V).astype(np.float64),
-        "estimate": np.where(np.arange(tokens) < V + k, 0.0, float(longest)),
+        "estimate": np.where(np.arange(tokens) < V + k, 0.0, float(max_length)),
     }
     return Transformer(
         Embed(rows(stream, **of)),
         [block(stream, [counts]), *(_lookup(stream, r, w, k) for r in range(d))],
         unembed(stream, stream.read("estimate")),
-        interface=Sketch(V, k, longest),
+        interface=Sketch(V, k, max_length),
         stream=stream,
         stages=tuple(
             Stage(1 + r, "estimate", partial(_estimates, h[:r], w)) for r in range(1, d + 1)
         ),
-        source="[Cormode2005]; proved in constructions/structures/count_min.py",
+        source="[Cormode2005]",
     )
 
 
 def _estimates(h: np.ndarray, w: int, stream: np.ndarray, queries: np.ndarray) -> np.ndarray:
-    """Count-min of these rows, (…, m, 1)."""
+    """The count-min estimates from these rows, (…, m, 1)."""
     counts = counts_of(stream, h.shape[1])
     rows = np.broadcast_to(h, (*counts.shape[:-1], *h.shape))
     return np.take_along_axis(structures.count_min(counts, rows, w), queries, axis=-1)[..., None]
@@ -95,9 +94,9 @@ def _estimates(h: np.ndarray, w: int, stream: np.ndarray, queries: np.ndarray) -
 def _lookup(stream: Stream, r: int, w: int, k: int) -> Block:
     estimate, v = stream.read("estimate"), stream.read("v")
     row = np.diag((np.arange(k) // w == r).astype(np.float64))
-    asks = stream.read("code") @ Map(row, f"row {r}")
+    query = stream.read("code") @ Map(row, f"row {r}")
     return block(
         stream,
-        [Head(asks, stream.read("cell"), stream.read("count"), "v")],
+        [Head(query, stream.read("cell"), stream.read("count"), "v")],
         [ReLU(estimate - v, "estimate", -1.0), ReLU(v, "v", -1.0)],
     )

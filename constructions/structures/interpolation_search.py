@@ -1,37 +1,37 @@
-"""Interpolation search of N points that stand in any order, without a division.
+"""Interpolation search of N points in any order, without division.
 
 Cells are counted from 1, in ascending order; with D = `largest`, cell 0 is the end 0 and cell N + 1
-the end D.  The stream of a query has its bracket: the cells lo and hi and their values low ≤ q <
-high, at first 0, N + 1, 0 and D.  With W = high − low the query's interpolated place is C/W,
-C = (q − low)(hi − lo) + lo·W, and the next lookup is at the cell nearest to it, with the place
-clipped to lo + 1 … hi − 1:
+the end D.  The stream of a query contains its bracket: the cells lo and hi and their values low ≤ q
+< high, initially 0, N + 1, 0 and D.  With W = high − low the query's interpolated place is C/W, C =
+(q − low)(hi − lo) + lo·W, clipped to lo + 1 … hi − 1, and the next lookup is at the cell nearest to
+it:
 
     T = (lo + 1)W + relu(C − (lo + 1)W) − relu(C − (hi − 1)W)            nearest to T/W.
 
-Layer 1 gives each point its cell, rank + 1 (`rank.py`: of a query, whose x is 0, all scores are
-below 0, as points are above it).  Layer 2 squares it: a linear head of a token with itself.
+Layer 1 gives each point its cell, rank + 1 (`rank.py`: for a query, whose x is 0, all scores are
+negative, as points are positive).  Layer 2 squares it: a linear head of a token with itself.
 
 A lookup.  One average-hard head has the query (2T + ½, −W) and for cell a the key (a, a²):
 
     a(2T + ½) − a²W         largest at the integer nearest to T/W, the larger of two
 
 as the step from a to a + 1 is 2T − (2a + 1)W + ½, a half-integer: so it is never 0, and the maximum
-is unique, by a gap of ½ or more.  It brings its point and its number, v and m; the MLP
-has the bit [v ≤ q] and clears T.  The first T is (N + 1)q, with W = D, from the embedding: only
-cells answer, so that nothing has to be cut off.
+is unique, by a gap of ½ or more.  The values are its point v and its cell m; the MLP computes the
+bit [v ≤ q] and clears T.  The first T is (N + 1)q, with W = D, from the embedding: only points have
+keys, so that no clipping is needed.
 
 Before each further lookup, an MLP moves one end of the bracket to m and v:
 
     lo ← lo + relu(m − lo − B(1 − bit)),  hi ← hi − relu(hi − m − B·bit),  low and high alike,
 
 B above all of these numbers, and clears m, v and the bit.  Three heads of the query with itself,
-and an MLP, then make T of
+and an MLP, then compute T from
 
     (lo + 1)W,
     C − (lo + 1)W = (q − low)(hi − lo) − W,
     C − (hi − 1)W = (q − low)(hi − lo) − (hi − lo − 1)W,
 
-the last two of which stand in v and m until T is made.  So a lookup takes three layers.
+the last two of which are in v and m until T is computed.  So a lookup takes three layers.
 """
 
 from __future__ import annotations
@@ -58,50 +58,51 @@ REGISTERS = *POINT, *QUERY, "target", "v", "m", "bit"
 
 
 @construction
-def interpolation_search(N: Size, lookups: LookupCount, *, largest: Largest = 2**10) -> Transformer:
-    """`interpolation_search(N, M)(points, queries)`: the cell, from 0 in ascending order, at which
-    each query looks in the last of M lookups, (…, N) and (…, m) → (…, m).
+def interpolation_search(
+    n_points: Size, lookups: LookupCount, *, largest: Largest = 2**10
+) -> Transformer:
+    """`interpolation_search(N, M)(points, queries)`: the cell of the last of M lookups.
 
-    3M layers, at most 3 heads each, width 13.  Points are distinct integers from 1 to
-    largest − 1 in any order, queries integers from 0 to `largest`.  The cell of lookup
-    k = 1 … M is `m` − 1 after layer 3k.
+    Cells count from 0 in ascending order; points (…, N) and queries (…, m) → (…, m).  3M layers, at
+    most 3 heads each, width 13.  Points are distinct integers from 1 to largest − 1 in any order,
+    queries integers from 0 to `largest`.  The cell of lookup k = 1 … M is `m` − 1 after layer 3k.
 
-    Raises ValueError for a `largest` at which sums leave float64, and more layers than the memory
-    holds; the model as `Cells`.
+    Raises ValueError for a `largest` at which float64 may round sums, and for models beyond the
+    memory; the model as `Cells`.
     """
     M = lookups
-    factor = 16 * (N + 2) ** 2
+    factor = 16 * (n_points + 2) ** 2
     largest = exact_range(largest, factor)
     stream = Stream(**dict.fromkeys(REGISTERS, 1))
     stream.fits(3 * M, heads=3)
     cell, unit = stream.read("cell"), stream.read("unit")
     squares = Head(cell, cell, unit, "square", mask="diagonal")
     layers = [
-        block(stream, rank_heads(stream, N, "cell"), normalise="relu"),
+        block(stream, rank_heads(stream, n_points, "cell"), normalise="relu"),
         block(stream, [squares]),
         _lookup(stream),
     ]
     for _ in range(M - 1):
-        layers += [_bracket(stream, N, largest), _target(stream), _lookup(stream)]
+        layers += [_bracket(stream, n_points, largest), _target(stream), _lookup(stream)]
     return Transformer(
         embed(
             stream,
             x={"x": 1.0},
             point={"unit": 1.0, "cell": 1.0},
-            q={"q": 1.0, "target": N + 1.0},
-            query={"unit": 1.0, "hi": N + 1.0, "high": float(largest)},
+            q={"q": 1.0, "target": n_points + 1.0},
+            query={"unit": 1.0, "hi": n_points + 1.0, "high": float(largest)},
         ),
         layers,
         unembed(stream, stream.read("m"), bias=np.array([-1.0])),
-        interface=Cells(N, largest, factor),
+        interface=Cells(n_points, largest, factor),
         stream=stream,
         stages=tuple(Stage(3 * k, "m", partial(_cell, largest, k)) for k in range(1, M + 1)),
-        source="proved in constructions/structures/interpolation_search.py",
+        source="[Perl1978]; [Knuth1998, Section 6.2.1]",
     )
 
 
 def _cell(largest: int, lookup: int, points: np.ndarray, queries: np.ndarray) -> np.ndarray:
-    """The cell, from 1, at which interpolation search is in this lookup, (…, m, 1)."""
+    """The cell, from 1, of this lookup of interpolation search, (…, m, 1)."""
     strategy = structures.interpolation_search(0, largest)
     return looked_at(strategy, np.sort(points), queries, lookup)[..., -1:] + 1
 

@@ -1,15 +1,15 @@
-"""The descent of a kd-tree: M lookups from the root to a leaf, one cell in each layer.
+"""The descent of a kd-tree: M lookups from the root to a leaf, one in each layer.
 
-The N = 2^M − 1 points stand in their cells, laid out (`kd_layout.py`); a query begins at m =
-(N − 1)/2.  Layer k + 1, k = 0, 1, …, M − 1, is one lookup.  Three ReLU heads are a tent at m −
-cell, so that v becomes the point in cell m, and nothing of the other cells comes through.  The MLP
-has the bit b = [v_a ≤ q_a] = φ(q_a − v_a + 1), a = k mod d, and computes
+The N = 2^M − 1 points are in their cells (`kd_layout.py`); a query begins at m = (N − 1)/2.  Layer
+k + 1, k = 0, 1, …, M − 1, is one lookup.  Three ReLU heads are a tent at m − cell, so that v
+becomes the point in cell m, and other cells have weight 0.  The MLP computes the bit b = [v_a ≤
+q_a] = φ(q_a − v_a + 1), a = k mod d, and
 
     m ← m + (2b − 1)·2^{M−2−k},      v ← v − relu(v) = 0.
 
-It is binary search but for the axis of the comparison: for d = 1 the same lookups.  After the last
-one m + ½ is the number of cells in front of the query's leaf region.  Pending branches are not
-visited: that takes a memory of them, see `theory/structures/kd_tree.py`.
+It is binary search except for the axis of the comparison, and for d = 1 equal to it.  After the
+last lookup m + ½ is the number of cells before the query's leaf region.  Pending branches are not
+visited: that requires storing them, see `theory/structures/kd_tree.py`.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from theory.structures.points import Size
 
 @construction
 def kd_descent(lookups: LookupLayers, d: Size, *, largest: Largest = 2**10) -> Transformer:
-    """`kd_descent(M, d)(points, queries)`: how many of the N = 2^M − 1 cells are in front of each
-    query's leaf region, (…, N, d) and (…, m, d) → (…, m).
+    """`kd_descent(M, d)(points, queries)`: the number of cells before each query's leaf region.
 
-    M layers of 3 ReLU heads, width 3d + 3, 2 + d hidden neurons a layer.  Points are integers from
+    Points (…, N, d), N = 2^M − 1, and queries (…, m, d) → (…, m).  M layers of 3 ReLU heads, width
+    3d + 3, 2 + d hidden neurons per layer.  Points are integers from
     1 to largest − 1, in the cells of the kd-tree's layout, and queries from 0 to `largest`; ties go
     right.  The cell of lookup k = 1 … M is `m` after layer k − 1.
 
-    Raises ValueError for a `largest` at which sums leave float64, and for what no memory holds; the
-    model as `LaidOut`.
+    Raises ValueError for a `largest` at which float64 may round sums, and for models beyond the
+    memory; the model as `LaidOut`.
     """
     M, N = lookups, 2**lookups - 1
     factor = 4 * N * N
@@ -63,12 +63,12 @@ def kd_descent(lookups: LookupLayers, d: Size, *, largest: Largest = 2**10) -> T
         interface=LaidOut(N, d, largest, factor),
         stream=stream,
         stages=tuple(Stage(k, "m", partial(_cell, k)) for k in range(M)),
-        source="proved in constructions/structures/kd_descent.py",
+        source="[Bentley1975]",
     )
 
 
 def _cell(layer: int, points: np.ndarray, queries: np.ndarray) -> np.ndarray:
-    """The cell at which the descent is after so many layers, (…, m, 1)."""
+    """The cell that the descent has reached after this layer, (…, m, 1)."""
     return kd_search(points, queries, layer + 1)[..., -1:]
 
 

@@ -1,8 +1,8 @@
-"""The layout of a kd-tree: the cell of each of N = 2^L − 1 points, one level of the tree a layer.
+"""The layout of a kd-tree: the cell of each of N = 2^L − 1 points, one tree level per layer.
 
 A point's place in the prompt breaks ties: with it as lowest digit, k = 2^L·x + place, all keys of
-an axis are distinct integers.  Of each point that is no node yet the stream has the bits of
-its path, and `done` of those that are one.  Two points are in one bracket iff
+an axis are distinct integers.  The stream of a point contains the bits of its path until it
+is a node, and then `done`.  Two points are in the same bracket iff
 
     H_ij = Σ_b (b_i + b_j − 2·b_i·b_j) = 0          over the bits so far, and `done`,
 
@@ -12,12 +12,12 @@ brackets at once, by two ReLU heads: with B above all differences of keys
     r_i = Σ_j φ(k_i − k_j − B·H_ij),       φ(u) = relu(u) − relu(u − 1).
 
 A bracket of level l has 2^{L−l} − 1 points, and its node is the one of rank mid = 2^{L−1−l} − 1.
-With u = r − mid, made very negative where the point is done, the MLP has
+With u = r − mid, minus a large number where the point is done, the MLP computes
 
     right = φ(u) = [r > mid],      node = relu(u + 1) − 2·relu(u) + relu(u − 1) = [r = mid],
 
-and pos ← pos + right·(mid + 1) + node·mid, where pos is the first cell of the bracket, and of a
-node its own.  What is left after L − 1 layers are brackets of one point.
+and pos ← pos + right·(mid + 1) + node·mid, where pos is the first cell of the bracket, and the cell
+of a node.  After L − 1 layers all remaining brackets have one point.
 """
 
 from __future__ import annotations
@@ -41,35 +41,38 @@ MOST = 20  # levels: a million points
 
 
 @construction
-def kd_layout(N: Count, d: Size, *, largest: Largest = 2**10) -> Transformer:
-    """`kd_layout(N, d)(points)`: the cell of each point in the layout of the kd-tree, (…, N, d) →
-    (…, N).
+def kd_layout(n_points: Count, d: Size, *, largest: Largest = 2**10) -> Transformer:
+    """`kd_layout(N, d)(points)`: the cell of each point in the layout of the kd-tree.
 
-    L − 1 layers of 2 ReLU heads for N = 2^L − 1, width d + L + 2, at most 4 hidden neurons a layer.
-    Points are integers of size below `largest`; of equal coordinates that of the point given
-    first is the lower one, so points may be equal.
+    Points (…, N, d) → (…, N), N = 2^L − 1.  L − 1 layers of 2 ReLU heads, width d + L + 2, at most
+    4 hidden neurons per layer.  Points are integers of size below `largest`; of equal coordinates
+    that of the point given first is the lower one, so points may be equal.
 
-    Raises ValueError for N that is not 3, 7, 15, … or above a million, a `largest` at which sums
-    leave float64, and for what no memory holds; the model as `Cloud`.
+    Raises ValueError unless N is 3, 7, 15, … and at most a million, for a `largest` at which
+    float64 may round sums, and for models beyond the memory; the model as `Cloud`.
     """
-    L = levels("N", N)
+    L = levels("n_points", n_points)
     if not 2 <= L <= MOST:
-        raise InputError(f"N is {N}: give 3, 7, 15, …, at most 2^{MOST} − 1, a million points")
-    factor = 8 * (N + 1) ** 3
+        raise InputError(
+            f"n_points is {n_points}: give 3, 7, 15, …, at most 2^{MOST} − 1, a million points"
+        )
+    factor = 8 * (n_points + 1) ** 3
     largest = exact_range(largest, factor)
     bits = dict.fromkeys((f"bit{level}" for level in range(1, L - 1)), 1)
     stream = Stream(x=d, unit=1, **bits, done=1, rank=1, pos=1)
-    machine.fits_in_memory(f"{N:.4g} places", 8 * stream.d_model * N, "lay fewer points out")
-    place = np.tile(np.arange(N)[:, None], d)
+    machine.fits_in_memory(
+        f"{n_points:.4g} places", 8 * stream.d_model * n_points, "give fewer points"
+    )
+    place = np.tile(np.arange(n_points)[:, None], d)
     return Transformer(
         embed(stream, x={"x": 2.0**L}, unit={"unit": 1.0}),
         [_level(stream, level, L, d, largest) for level in range(L - 1)],
         unembed(stream, stream.read("pos")),
         pos_embed=PosEmbed(rows(stream, x=place)),
-        interface=Cloud(N, d, largest, factor),
+        interface=Cloud(n_points, d, largest, factor),
         stream=stream,
         stages=(Stage(L - 1, "pos", _cells),),
-        source="proved in constructions/structures/kd_layout.py",
+        source="[Bentley1975]",
     )
 
 
@@ -100,11 +103,11 @@ def _level(stream: Stream, level: int, L: int, d: int, largest: int) -> Block:
     paths = [stream.read(f"bit{i}") for i in range(1, level + 1)] + [done] * (level > 0)
     B = 2.0 ** (L + 1) * largest
     far = sum((B * path for path in paths), start=0.0 * unit)
-    answers = one, -key - far, *paths
+    keys = one, -key - far, *paths
     heads = [
         Head(
             (key - far - shift * one, one, *(2 * B * path for path in paths)),
-            answers,
+            keys,
             (2.0**L - 1) * unit,
             "rank",
             times,
@@ -115,7 +118,8 @@ def _level(stream: Stream, level: int, L: int, d: int, largest: int) -> Block:
     u = rank - 2.0**L * done - mid * one
     into = (f"bit{level + 1}", "done", "pos") if level < L - 2 else ("pos",)
     at = slice(3 - len(into), 3)
-    # What right, whose bit is in front, and node make of relu(u + 1), relu(u) and relu(u − 1).
+    # The coefficients of relu(u + 1), relu(u) and relu(u − 1) in right (its bit comes first) and
+    # node.
     adds: dict[float, tuple[float, ...]] = {
         1.0: (0.0, 1.0, mid),
         0.0: (1.0, -2.0, 1 - mid),

@@ -1,11 +1,11 @@
-"""The rank of every point, by two ReLU heads: how many points are below it.
+"""The rank of every point, the number of points below it, by two ReLU heads.
 
 φ(u) = relu(u) − relu(u − 1) is the step [u > 0] on integers, so
 
     r_i = Σ_j φ(x_i − x_j) = #{ j : x_j < x_i },
 
 and x_i − x_j is a score of width 2: query (x_i, 1), key (1, −x_j).  ReLU attention divides by the
-number N of points, so the value is N: all sums are integers until they are divided, exactly.
+number N of points, so the value is N: all sums are integers until the division, which is exact.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from constructions.stream import Stream, one
 
 
 def rank_heads(stream: Stream, N: int, into: str) -> tuple[Head, Head]:
-    """The two heads of a ReLU layer that add the ranks of points in `x` to a register.
+    """The two heads of a ReLU layer that add the ranks of points `x` to the register `into`.
 
-    `unit` is 1 at points.  A token whose `x` and `unit` are 0 has the query 0 and receives 0.
+    `unit` is 1 at points.  A token whose `x` and `unit` are 0 has query 0, and 0 is added.
     """
     x, unit = stream.read("x"), stream.read("unit")
     return (
@@ -26,17 +26,17 @@ def rank_heads(stream: Stream, N: int, into: str) -> tuple[Head, Head]:
     )
 
 
-def at_rank(stream: Stream, N: int, asks: str, ranks: str, into: str) -> tuple[Head, Head, Head]:
-    """Three ReLU heads that add to `into` the point whose rank is in the token's register `asks`:
+def at_rank(stream: Stream, N: int, wanted: str, ranks: str, into: str) -> tuple[Head, Head, Head]:
+    """Three ReLU heads that add to `into` the point whose rank is in the register `wanted`:
 
-        Σ_j (relu(u_j + 1) − 2·relu(u_j) + relu(u_j − 1))·x_j,      u_j = asks − rank_j,
+        Σ_j (relu(u_j + 1) − 2·relu(u_j) + relu(u_j − 1))·x_j,      u_j = wanted − rank_j,
 
     a tent that is 1 at u = 0 and 0 at all other integers.
     """
-    m, unit, rank = map(stream.read, (asks, "unit", ranks))
-    carries = N * stream.read("x")
+    m, unit, rank = map(stream.read, (wanted, "unit", ranks))
+    value = N * stream.read("x")
     tent = ((1.0, 1.0), (0.0, -2.0), (-1.0, 1.0))
     first, second, third = (
-        Head((m, one), (unit, shift * unit - rank), carries, into, times) for shift, times in tent
+        Head((m, one), (unit, shift * unit - rank), value, into, times) for shift, times in tent
     )
     return first, second, third

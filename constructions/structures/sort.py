@@ -1,12 +1,12 @@
-"""Sorting by ReLU heads: the rank of every point, and then the point of every rank.
+"""Sorting by ReLU heads: the rank of every point, then the point of every rank.
 
 Layer 1.  Two heads give each point its rank (`rank.py`).
 
-Layer 2.  Token a has its position a, from 0, and three heads bring it the point of rank a: a tent
-at a − rank, which is 1 at one point and 0 at all others.
+Layer 2.  Token a has its position a, from 0, and three heads add the point of rank a: a tent at
+a − rank, which is 1 at one point and 0 at all others.
 
-All comparisons are made at once, so two layers suffice for every n; the numbers must be integers,
-as φ is a step on integers alone.
+All comparisons are in parallel, so two layers suffice for every n; the numbers must be integers, as
+φ is a step on integers only.
 """
 
 from __future__ import annotations
@@ -25,38 +25,40 @@ from theory.structures.points import Size
 
 
 @construction
-def sort(n: Size, *, largest: Largest = 2**20) -> Transformer:
-    """`sort(n)(points)`: n distinct integers of size below `largest`, in ascending order,
-    (…, n) → (…, n).
+def sort(n_points: Size, *, largest: Largest = 2**20) -> Transformer:
+    """`sort(n)(points)`: the n points in ascending order, (…, n) → (…, n).
 
-    2 layers of 2 and 3 ReLU heads, width 5, no MLP.
+    2 layers of 2 and 3 ReLU heads, width 5, no MLP.  Points are distinct integers of size below
+    `largest`.
 
-    Raises ValueError for a `largest` at which sums leave float64; the model, for what are no n
-    distinct integers below it.
+    Raises ValueError for a `largest` at which float64 may round sums; the model as `Row`.
     """
-    factor = 4 * n * n
+    factor = 4 * n_points * n_points
     largest = exact_range(largest, factor)
     stream = Stream(x=1, unit=1, rank=1, place=1, sorted=1)
-    machine.fits_in_memory(f"{n:.4g} places", 8 * 5 * n, "sort fewer points")
+    machine.fits_in_memory(f"{n_points:.4g} places", 8 * 5 * n_points, "give fewer points")
     return Transformer(
         embed(stream, x={"x": 1.0}, unit={"unit": 1.0}),
         [
-            block(stream, rank_heads(stream, n, "rank"), normalise="relu", mask="full"),
+            block(stream, rank_heads(stream, n_points, "rank"), normalise="relu", mask="full"),
             block(
-                stream, at_rank(stream, n, "place", "rank", "sorted"), normalise="relu", mask="full"
+                stream,
+                at_rank(stream, n_points, "place", "rank", "sorted"),
+                normalise="relu",
+                mask="full",
             ),
         ],
         unembed(stream, stream.read("sorted")),
-        pos_embed=PosEmbed(rows(stream, place=np.arange(n))),
-        interface=Row(n, largest, factor),
+        pos_embed=PosEmbed(rows(stream, place=np.arange(n_points))),
+        interface=Row(n_points, largest, factor),
         stream=stream,
         stages=(Stage(1, "rank", _ranks), Stage(2, "sorted", _sorted)),
-        source="proved in constructions/structures/sort.py",
+        source="[Weiss2021]; [Knuth1998, Section 5.2]",
     )
 
 
 def _ranks(points: np.ndarray) -> np.ndarray:
-    """How many points are below each, (…, n, 1)."""
+    """The number of points below each, (…, n, 1)."""
     return points.argsort(axis=-1).argsort(axis=-1)[..., None]
 
 

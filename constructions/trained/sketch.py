@@ -64,7 +64,7 @@ class SketchNetwork(Model):
         self.shape, self.interface = shape, interface
         self.write = nn.Parameter(SLOW * torch.randn(items, shape.cells))
         self.reads = nn.Parameter(torch.randn(items, shape.cells) / FAST)
-        self.grows = nn.Parameter(torch.zeros(interface.longest))
+        self.grows = nn.Parameter(torch.zeros(interface.max_length))
         self.answer = nn.Sequential(
             nn.Linear(1, shape.hidden), nn.ReLU(), nn.Linear(shape.hidden, 1)
         )
@@ -88,7 +88,7 @@ class SketchNetwork(Model):
         return FAST * self.reads
 
     def updates(self) -> Tensor:
-        """δ_n, n = 1, 2, …, (longest,): 1 at first."""
+        """δ_n, n = 1, 2, …, (max_length,): 1 at first."""
         return softplus(self.grows) / softplus(torch.zeros_like(self.grows))
 
     def held(self, counts: Tensor) -> Tensor:

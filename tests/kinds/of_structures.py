@@ -3,10 +3,10 @@
 from theory.structures import binary_search, row_order, simhash
 
 ARGUMENTS = {
-    "theory.structures.best_trees": {"N": 5},
-    "theory.structures.found_at": {"trees": [1, 0, 2], "N": 3},
+    "theory.structures.best_trees": {"n_points": 5},
+    "theory.structures.found_at": {"trees": [1, 0, 2], "n_points": 3},
     "theory.structures.found_at_once": {"order": lambda x: row_order(x, 2)},
-    "theory.structures.found_in_buckets": {"hashed": simhash([[1.0, -0.5]])},
+    "theory.structures.found_in_buckets": {"hash_function": simhash([[1.0, -0.5]])},
     "theory.structures.in_order": {"order": [1, 0]},
     "theory.structures.interpolated": {"v_lo": 0, "v_hi": 1},
     "theory.structures.interpolation_search": {"low": 0, "high": 1},
@@ -17,5 +17,5 @@ ARGUMENTS = {
         f"theory.structures.{name}": {"low": 0, "high": 1}
         for name in ("bucket_of", "table_of", "table_lookup", "next_cells")
     },
-    "constructions.structures.kd_layout": {"N": 7},
+    "constructions.structures.kd_layout": {"n_points": 7},
 }

@@ -76,7 +76,7 @@ def test_more_layers_than_are_built_in_minutes_are_refused(call, monkeypatch):
         lambda n: sort(2, largest=n),
         lambda n: kd_layout(3, 1, largest=n),
         lambda n: kd_descent(1, 1, largest=n),
-        lambda n: count_min([[0, 1]], 2, longest=n),
+        lambda n: count_min([[0, 1]], 2, max_length=n),
     ],
 )
 def test_what_takes_few_layers_at_any_size_is_built(call):

@@ -22,7 +22,7 @@ from theory.structures import (
     likeliest,
     looked_at,
     nearest,
-    nearest_chances,
+    nearest_probabilities,
     uniform_points,
 )
 
@@ -93,13 +93,15 @@ def test_binary_search_on_uniform_points():
 def test_chances_of_the_ranks():
     u = np.linspace(0, 1, 9)
     for n in (1, 2, 5, 16):
-        assert np.allclose(nearest_chances(n, u).sum(-1), 1)
-        mirrored = nearest_chances(n, 1 - u, left=True)[:, ::-1]
-        assert np.allclose(nearest_chances(n, u, right=True), mirrored)
+        assert np.allclose(nearest_probabilities(n, u).sum(-1), 1)
+        mirrored = nearest_probabilities(n, 1 - u, left=True)[:, ::-1]
+        assert np.allclose(nearest_probabilities(n, u, right=True), mirrored)
     # Two points beside a query in the middle: each is nearest with probability 1/2.
-    assert np.allclose(nearest_chances(2, 0.5), [0.5, 0.5])
+    assert np.allclose(nearest_probabilities(2, 0.5), [0.5, 0.5])
     # One point in a bracket of points: nearest unless an end at distance s = min(u, 1 − u) is.
-    assert np.allclose(nearest_chances(1, u, left=True, right=True)[:, 0], 2 * np.minimum(u, 1 - u))
+    assert np.allclose(
+        nearest_probabilities(1, u, left=True, right=True)[:, 0], 2 * np.minimum(u, 1 - u)
+    )
 
 
 def test_chances_are_those_of_drawn_points():
@@ -109,7 +111,7 @@ def test_chances_are_those_of_drawn_points():
         ends = np.concatenate([np.zeros((count, 1)) if left else np.full((count, 1), -9.0), x], 1)
         first = abs(ends - 0.3).argmin(1)
         drawn = np.array([(first == j).mean() for j in range(1, 5)])
-        assert abs(drawn - nearest_chances(4, 0.3, left=left)).max() < 4 * 0.5 / count**0.5
+        assert abs(drawn - nearest_probabilities(4, 0.3, left=left)).max() < 4 * 0.5 / count**0.5
 
 
 def test_what_is_chosen_at_once_and_first():
@@ -126,7 +128,7 @@ def test_greedy_bayes_looks_first_at_the_likeliest():
     x, q = uniform_points(500, 16, 1, np.random.default_rng(2), low=0, high=1)
     (first,) = looked_at(greedy_bayes(0, 1), x, q, 1).T.reshape(1, -1)
     rounded = (np.floor(q[:, 0] * 2**11) + 0.5) / 2**11
-    assert (first == nearest_chances(16, rounded).argmax(-1)).all()
+    assert (first == nearest_probabilities(16, rounded).argmax(-1)).all()
 
 
 def test_hard_points_are_a_tree():

@@ -14,20 +14,20 @@ from constructions.structures import (
 )
 
 LINE, PLANE, DESCENT = kd_layout(7, 1, largest=8), kd_layout(7, 2), kd_descent(3, 2, largest=8)
-BINARY, SKETCH = binary_search(2), count_min([[0, 2, 1], [1, 1, 0]], 3, longest=50)
+BINARY, SKETCH = binary_search(2), count_min([[0, 2, 1], [1, 1, 0]], 3, max_length=50)
 
 
 @pytest.mark.parametrize(
     ("call", "parameter"),
     [
         # sizes
-        (lambda: kd_layout(6, 2), "N"),
-        (lambda: kd_layout(1, 2), "N"),
-        (lambda: kd_layout(2**30 - 1, 2), "N"),
+        (lambda: kd_layout(6, 2), "n_points"),
+        (lambda: kd_layout(1, 2), "n_points"),
+        (lambda: kd_layout(2**30 - 1, 2), "n_points"),
         (lambda: kd_layout(3, 2, largest=2**60), "largest"),
         (lambda: binary_search(3, largest=2**60), "largest"),
         (lambda: bucket_table(3, 1, largest=2**20), "largest"),
-        (lambda: bucket_table(10**6, 1), "N"),
+        (lambda: bucket_table(10**6, 1), "n_points"),
         (lambda: sort(2**25, largest=2), "cells"),
         # clouds
         (lambda: PLANE(np.ones((6, 2))), "points"),

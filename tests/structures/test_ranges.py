@@ -90,7 +90,7 @@ def test_bucket_table(T):
 
 def test_count_min():
     """A stream that is as long as it may be, of one item."""
-    model = count_min([[0, 1], [1, 1]], 2, longest=40)
+    model = count_min([[0, 1], [1, 1]], 2, max_length=40)
     assert model([0] * 40, [0, 1]).tolist() == [40, 0]
 
 
@@ -103,7 +103,7 @@ def test_count_min():
         (kd_layout(15, 2), [4, 4, 3]),
         (kd_descent(2, 3), [5, 5]),
         (bucket_table(3, 2), [0, 1, 0, 0]),
-        (count_min([[0, 1], [1, 0]], 2), [0, 2, 2]),
+        (count_min([[0, 1], [1, 0]], 2, 100), [0, 2, 2]),
     ],
     ids=lambda value: getattr(value, "name", ""),
 )

@@ -10,7 +10,7 @@ from theory import structures
 from theory.structures import counts_of, table_lookup
 
 HASHES = [[0, 2, 1, 0, 2, 2], [1, 1, 0, 2, 0, 1]]
-SKETCH = count_min(HASHES, 3, longest=50)
+SKETCH = count_min(HASHES, 3, max_length=50)
 
 
 @pytest.mark.parametrize(("N", "T", "largest"), [(1, 1, 2), (2, 9, 5), (12, 3, 40), (3, 200, 7)])

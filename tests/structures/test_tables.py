@@ -12,7 +12,7 @@ from theory.structures import (
     cell_bits,
     nearest,
     packed,
-    share_a_neighbour,
+    same_neighbour_probability,
     table_accuracy,
     table_lookup,
     table_of,
@@ -39,15 +39,15 @@ def test_tables_by_fractions(points, T):
 
 def test_one_neighbour_of_two_places():
     u = np.linspace(0, 1, 5)
-    assert np.allclose(share_a_neighbour(1, u, u), 1)
-    assert np.allclose(share_a_neighbour(7, u, u), 1)
+    assert np.allclose(same_neighbour_probability(1, u, u), 1)
+    assert np.allclose(same_neighbour_probability(7, u, u), 1)
     # Two points: the ends have one neighbour iff nobody is nearer to one of them than the other is.
     # With x the neighbour of both, the other point would have to be further from 0 and from 1.
-    assert np.isclose(share_a_neighbour(2, np.array(0.0), np.array(1.0)), 0)
+    assert np.isclose(same_neighbour_probability(2, np.array(0.0), np.array(1.0)), 0)
     # Inside, without the ends: (1 − 2δ)^N + N·δ(1 − 2δ)^{N−1}, up to what ends cut off.
     N, delta = 60, 0.01
     inside = (1 - 2 * delta) ** N + N * delta * (1 - 2 * delta) ** (N - 1)
-    assert np.isclose(share_a_neighbour(N, np.array(0.5), np.array(0.5 + delta)), inside)
+    assert np.isclose(same_neighbour_probability(N, np.array(0.5), np.array(0.5 + delta)), inside)
 
 
 @pytest.mark.parametrize(("u", "v"), [(0.1, 0.25), (0.0, 0.4), (0.45, 0.6)])
@@ -55,7 +55,9 @@ def test_the_law_is_that_of_drawn_points(u, v):
     x, _ = uniform_points(20_000, 5, 1, np.random.default_rng(0), low=0.0, high=1.0)
     near = nearest(x, np.tile([u, v], (len(x), 1)))
     drawn = (near[:, 0] == near[:, 1]).mean()
-    assert abs(drawn - share_a_neighbour(5, np.array(u), np.array(v))) < 4 * 0.5 / 20_000**0.5
+    assert (
+        abs(drawn - same_neighbour_probability(5, np.array(u), np.array(v))) < 4 * 0.5 / 20_000**0.5
+    )
 
 
 def test_shares_of_tables():

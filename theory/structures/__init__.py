@@ -1,29 +1,32 @@
-"""Data structures that are looked up: points in cells, and strategies that find the nearest one.
+"""Data structures: points in cells, and search strategies for the nearest neighbour.
 
-points                 points and queries: uniform, and hard; the nearest neighbour
-lookup                 strategies, and their accuracy by lookup
+Algorithms; `constructions.structures` has models of the same names, so import from one of the two
+or by module: `from theory import structures`.
+
+points                 points and queries, uniform and hard; the nearest neighbour
+lookup                 search strategies, and their accuracy by lookup
 binary_search          the middle of the bracket
-interpolation_search   where the query would stand if points were evenly spaced
-greedy_bayes           the likeliest cell of the bracket
-next_cells             where the first two would look after what another has seen
-comparisons            what <, = and > can find
-branches               what values reveal beside their order
+interpolation_search   the query's place if points were evenly spaced
+greedy_bayes           the most probable cell of the bracket
+next_cells             the next lookups of binary and interpolation search after given ones
+comparisons            the most that lookups with outcomes <, = and > find
+branches               information in values beyond their order
 clouds                 points in d dimensions, and their nearest neighbour
-kd_tree                their layout, and its search
-rows                   the plane in rows back and forth
+kd_tree                the layout of a kd-tree, and its search
+rows                   points of the plane in rows, alternately left to right and right to left
 hashing                buckets by signs of inner products, or by k-means
-bucket_table           extra cells that name a point each
+bucket_table           extra cells, each of which contains the index of a point
 one_cell               a cell of unlimited precision
-sketches               streams counted in few cells
-sketch_law             what count-min is off by, given the counts
-treap                  trees for queries that are not equally frequent
+sketches               counts of a stream in few cells
+count_min_error        the mean error of count-min, given the counts
+treap                  search trees for queries of unequal frequency
 """
 
 from theory.structures.binary_search import binary_accuracy, binary_search, depths
 from theory.structures.branches import most_by_branches, parting
 from theory.structures.bucket_table import (
     bucket_of,
-    share_a_neighbour,
+    same_neighbour_probability,
     table_accuracy,
     table_lookup,
     table_of,
@@ -42,12 +45,13 @@ from theory.structures.comparisons import (
     most_found,
     perfect_trees,
 )
+from theory.structures.count_min_error import count_min_error
 from theory.structures.greedy_bayes import (
     best_fixed,
     first_interpolated,
     greedy_bayes,
     likeliest,
-    nearest_chances,
+    nearest_probabilities,
 )
 from theory.structures.hashing import (
     found_in_buckets,
@@ -65,7 +69,6 @@ from theory.structures.next_cells import next_cells
 from theory.structures.one_cell import cell_bits, packed, unpacked
 from theory.structures.points import hard_points, nearest, uniform_points
 from theory.structures.rows import band_order, found_at_once, row_order
-from theory.structures.sketch_law import count_min_error
 from theory.structures.sketches import (
     balanced_hashes,
     best_answers,
@@ -124,8 +127,8 @@ __all__ = [
     "most_by_weight",
     "most_found",
     "nearest",
-    "nearest_chances",
     "nearest_in_cloud",
+    "nearest_probabilities",
     "next_cells",
     "normal_directions",
     "one_bit",
@@ -136,7 +139,7 @@ __all__ = [
     "perfect_trees",
     "random_hashes",
     "row_order",
-    "share_a_neighbour",
+    "same_neighbour_probability",
     "simhash",
     "sphere_cloud",
     "table_accuracy",

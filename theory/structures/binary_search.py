@@ -1,17 +1,17 @@
-"""Binary search: the middle of the bracket, again and again.
+"""Binary search: each lookup is at the middle of the bracket.
 
 The bracket is the cells after lo and before hi, at first all of them (lo = −1, hi = N); the lookup
-is at m = ⌊(lo + hi)/2⌋, and m becomes lo if x_m ≤ q and hi otherwise.  An empty bracket looks at lo
-again, or at cell 0.
+is at m = ⌊(lo + hi)/2⌋, and m becomes lo if x_m ≤ q and hi otherwise.  With an empty bracket the
+lookup is at lo again, or at cell 0.
 
 For N = 2^M − 1 it is m ← m + (2[x_m ≤ q] − 1)·2^{M−2−k} from m = (N − 1)/2, k = 0, 1, …: after M
 steps m + ½ is the number of points ≤ q.
 
 On uniform points its accuracy is known exactly.  The two points next to q are always among the
-cells looked at, as the ancestors of a gap in a search tree; so the nearest neighbour a is found
-after i lookups iff the depth of a, from 1, is at most i, whatever q.  A point is the nearest
+cells looked up, as ancestors of a gap in a search tree; so the nearest neighbour a is found
+after i lookups iff the depth of a, from 1, is at most i, for every q.  A point is the nearest
 neighbour with probability 1/(N + 1), the expected halves of the two spacings beside it, and 3/2 of
-that at both ends, where the outer spacing counts whole.  The sum over the cells of depth at most i
+that at both ends, where the whole outer spacing counts.  The sum over the cells of depth at most i
 is the accuracy.
 """
 
@@ -31,19 +31,19 @@ CellCount: TypeAlias = Annotated[Count, Within(most=10**6)]
 
 
 @checked
-def binary_search(q: NumberArray, N: Size) -> Lookups:
-    """The strategy: cells (…,) for queries (…,) in N cells, see `lookup.py`."""
-    lo, hi = np.full(q.shape, -1), np.full(q.shape, N)
+def binary_search(queries: NumberArray, n_points: Size) -> Lookups:
+    """The strategy: yields cells (…,) for queries (…,) in N = `n_points` cells, see `lookup.py`."""
+    lo, hi = np.full(queries.shape, -1), np.full(queries.shape, n_points)
     while True:
         cell = np.maximum((lo + hi) // 2, 0)
-        right = (yield cell) <= q
+        right = (yield cell) <= queries
         lo, hi = np.where(right, np.maximum(cell, lo), lo), np.where(right, hi, cell)
 
 
 @checked
-def depths(N: CellCount) -> np.ndarray:
-    """The lookup, from 1, at which each of N cells is looked at when it is on the way, (N,)."""
-    at, brackets, depth = np.zeros(N, dtype=np.int64), [(-1, N)], 0
+def depths(n_points: CellCount) -> np.ndarray:
+    """The depth, from 1, of each of N = `n_points` cells in the tree of binary search, (N,)."""
+    at, brackets, depth = np.zeros(n_points, dtype=np.int64), [(-1, n_points)], 0
     while brackets:
         depth, deeper = depth + 1, []
         for lo, hi in brackets:
@@ -56,11 +56,11 @@ def depths(N: CellCount) -> np.ndarray:
 
 
 @checked
-def binary_accuracy(N: CellCount, lookups: LookupCount) -> list[Fraction]:
-    """Its accuracy by lookup on N uniform points and a uniform query, exactly."""
-    depth = depths(N)
-    ends = np.ones(N, dtype=np.int64)
+def binary_accuracy(n_points: CellCount, lookups: LookupCount) -> list[Fraction]:
+    """The exact accuracy by lookup of binary search, N uniform points and a uniform query."""
+    depth = depths(n_points)
+    ends = np.ones(n_points, dtype=np.int64)
     ends[0] += 1
     ends[-1] += 1  # twice, where there is one point
     places = np.bincount(depth, weights=1 + ends, minlength=lookups + 1).cumsum()
-    return [Fraction(int(places[i]), 2 * (N + 1)) for i in range(1, lookups + 1)]
+    return [Fraction(int(places[i]), 2 * (n_points + 1)) for i in range(1, lookups + 1)]

@@ -1,18 +1,18 @@
-"""What values reveal beside their order: on the hard distribution, where the branches part.
+"""Information in values beyond their order: on the hard distribution, where branches part.
 
-The nodes of a balanced tree of N = 2^L − 1 stand in order in N cells.  The query q is near a target
-t, and the cell c that is looked at holds another node, of value v.  Let their lowest common
-ancestor be at depth k.  Then q − v is one independent U(0, a^{L−k−1}), or the sum of two, with the
-sign of the side of t, plus at most 2L steps of size at most a^{L−k−2} and the noise N(0, 1).  With
-probability → 1 as a → ∞ the first part is above a^{L−k−3/2}, which exceeds twice the others, the
-noise too as k ≤ L − 2: so the sign is the side, and a^{L−k−3/2}/2 < |q − v| < 3a^{L−k−1} determines
-k, as these intervals are disjoint for large a, and |q − v| is below them if c is t.  The order of
-the cells is then that of the tree, and the nearest point is t.  So in the limit a lookup reveals k
-and the side of t, and the targets left are those below the ancestor on that side, or the ancestor.
+The nodes of a balanced tree of N = 2^L − 1 are in order in N cells.  The query q is near a target
+t, and the cell c looked up contains another node, of value v.  Let their lowest common ancestor be
+at depth k.  Then q − v is one independent U(0, a^{L−k−1}), or the sum of two, with the sign of the
+side of t, plus at most 2L steps of size at most a^{L−k−2} and the noise N(0, 1).  With probability
+→ 1 as a → ∞ the first part is above a^{L−k−3/2}, which exceeds twice the others, including the
+noise as k ≤ L − 2: so the sign is the side, and a^{L−k−3/2}/2 < |q − v| < 3a^{L−k−1} determines k,
+as these intervals are disjoint for large a, and |q − v| is below them if c is t.  The order of the
+cells is then that of the tree, and the nearest point is t.  So in the limit a lookup reveals k and
+the side of t, and the remaining targets are those below the ancestor on that side, or the ancestor.
 
-The most targets that strategies of such lookups find are computed by trying all: of the set S of
-targets that are left, a lookup at c finds c if it is in S, and splits the others by its outcome.
-Values reveal more than that, so the maxima are attained in the limit, and need not be the most.
+The most targets that strategies of such lookups find are computed over all strategies: a lookup at
+c finds c if it is in the set S of remaining targets, and splits the others by its outcome.  Values
+reveal more, so these maxima are attained in the limit, but need not be the largest.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from typing import Annotated
 
 from theory.kinds import Count, InputError, Steps, Within, checked
 
-MOST = 4  # levels of which all strategies are tried
+MOST = 4  # levels for which all strategies are enumerated
 
 
 @checked
 def parting(
     cell: Steps, target: Steps, levels: Annotated[Count, Within(most=60)]
 ) -> tuple[int, int]:
-    """The side, −1 or 1, on which the target is, and the depth of the lowest common ancestor of two
-    cells of 2^levels − 1; (0, depth of the cell) where they are one.
+    """The side, −1 or 1, of the target, and the depth of the lowest common ancestor of two cells.
 
-    Raises ValueError for what are no cells.
+    The cells are of 2^levels − 1; the result is (0, depth of the cell) if they are equal.  Raises
+    ValueError for numbers that are not cells.
     """
     N, c, t = 2**levels - 1, cell, target
     if max(c, t) >= N:
@@ -47,9 +47,9 @@ def parting(
 
 @checked
 def most_by_branches(levels: Annotated[Count, Within(most=MOST)], lookups: Steps) -> int:
-    """The most of 2^levels − 1 targets that M = `lookups` lookups find if each reveals where the
-    branches of cell and target part, by trying all strategies.
-    """
+    """The most of 2^levels − 1 targets found by lookups that reveal where branches part.
+
+    Computed for M = `lookups` lookups over all strategies."""
     cells = range(2**levels - 1)
 
     @cache
@@ -61,9 +61,9 @@ def most_by_branches(levels: Annotated[Count, Within(most=MOST)], lookups: Steps
         )
 
     def parts(left: frozenset[int], c: int) -> list[frozenset[int]]:
-        told = dict[tuple[int, int], set[int]]()
+        by_outcome = dict[tuple[int, int], set[int]]()
         for t in left - {c}:
-            told.setdefault(parting(c, t, levels), set()).add(t)
-        return [frozenset(part) for part in told.values()]
+            by_outcome.setdefault(parting(c, t, levels), set()).add(t)
+        return [frozenset(part) for part in by_outcome.values()]
 
     return most(frozenset(cells), min(lookups, 2**MOST))

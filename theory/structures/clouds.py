@@ -1,16 +1,15 @@
 """Points in d dimensions, queries, and the nearest neighbour.
 
-Points (…, N, d) stand in cells 0 … N − 1 in the order in which they are given, and some may be
-equal: the nearest neighbour of a query is the cell whose point is nearest to it, and of those as
-near the first.  Distributions:
+Points (…, N, d) are in cells 0 … N − 1 in the given order, and may be equal: the nearest neighbour
+of a query is the cell whose point is nearest to it, the first of several as near.  Distributions:
 
-    uniform    N independent points, uniform on (0, 1)^d, and a query of the same law
-    hard       every coordinate as on the hard line, in an order of its own; a query is one of the
-               points and N(0, 1) in each coordinate
+    uniform    N independent points, uniform on (0, 1)^d, and a query of the same distribution
+    hard       every coordinate as on the hard line, in an independent order; a query is one of the
+               points plus N(0, 1) in each coordinate
     sphere     directions z/‖z‖ of normal z; a query is ρx + √(1 − ρ²)·t, x one of the points and t
                a direction orthogonal to it: all inner products with x are ρ
 
-The hard line is that of `points.py`; [Salemohamed2025] has a hard plane, and ours need not be it.
+The hard line is that of `points.py`; the hard plane of [Salemohamed2025] may be another.
 """
 
 from __future__ import annotations
@@ -31,9 +30,9 @@ CloudQueries: TypeAlias = Annotated[Any, Numbers("... m d", empty=True)]
 
 @checked
 def nearest_in_cloud(points: Cloud, queries: CloudQueries) -> np.ndarray:
-    """argmin_a ‖x_a − q‖ for points (…, N, d) and queries (…, m, d), (…, m): by definition.
+    """argmin_a ‖x_a − q‖ for points (…, N, d) and queries (…, m, d), (…, m), by definition.
 
-    Raises ValueError for what no memory holds.
+    Raises ValueError for arrays beyond the memory.
     """
     machine.fits_in_memory(
         f"the distances of {points.shape} points and {queries.shape} queries",
@@ -45,47 +44,53 @@ def nearest_in_cloud(points: Cloud, queries: CloudQueries) -> np.ndarray:
 
 @checked
 def uniform_cloud(
-    sets: Size, N: Size, d: Size, m: Size, rng: Seed
+    n_sets: Size, n_points: Size, d: Size, n_queries: Size, seed: Seed
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Points (sets, N, d) and queries (sets, m, d).  Raises ValueError for what no memory holds."""
-    check_memory(sets, N, m, d)
-    x = rng.uniform(size=(sets, N, d))
-    return x, rng.uniform(size=(sets, m, d))
+    """Uniform points (n_sets, n_points, d) and queries (n_sets, n_queries, d).
+
+    Raises ValueError for arrays beyond the memory.
+    """
+    check_memory(n_sets, n_points, n_queries, d)
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(size=(n_sets, n_points, d))
+    return x, rng.uniform(size=(n_sets, n_queries, d))
 
 
 @checked
 def hard_cloud(
-    sets: Size, levels: Levels, d: Size, m: Size, rng: Seed
+    n_sets: Size, levels: Levels, d: Size, n_queries: Size, seed: Seed
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Points (sets, 2^levels − 1, d) and queries (sets, m, d).
+    """Hard points (n_sets, 2^levels − 1, d) and queries (n_sets, n_queries, d).
 
-    Raises ValueError for what no memory holds.
+    Raises ValueError for arrays beyond the memory.
     """
-    check_memory(sets, 2**levels, m, d)
-    axes = [hard_points(sets, levels, 1, rng)[0] for _ in range(d)]
+    check_memory(n_sets, 2**levels, n_queries, d)
+    rng = np.random.default_rng(seed)
+    axes = [hard_points(n_sets, levels, 1, rng)[0] for _ in range(d)]
     x = np.stack([rng.permuted(axis, axis=-1) for axis in axes], axis=-1)
-    which = rng.integers(x.shape[1], size=(sets, m))
+    which = rng.integers(x.shape[1], size=(n_sets, n_queries))
     q = np.take_along_axis(x, which[..., None], axis=1)
     return x, q + rng.normal(size=q.shape)
 
 
 @checked
 def sphere_cloud(
-    sets: Size,
-    N: Size,
+    n_sets: Size,
+    n_points: Size,
     d: Annotated[Size, Within(least=2)],
-    m: Size,
-    rng: Seed,
+    n_queries: Size,
+    seed: Seed,
     rho: SignedUnit = 0.8,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Points (sets, N, d) and queries (sets, m, d), all of length 1; d ≥ 2, as the sphere in one
-    dimension is two points.
+    """Points (n_sets, n_points, d) and queries (n_sets, n_queries, d) on the unit sphere, d ≥ 2.
 
-    Raises ValueError for what no memory holds.
+    The inner product of a query with the point from which it is made is `rho`.  Raises ValueError
+    for arrays beyond the memory.
     """
-    check_memory(sets, N, m, d)
-    x = _directions(rng.normal(size=(sets, N, d)))
-    which = rng.integers(N, size=(sets, m, 1))
+    check_memory(n_sets, n_points, n_queries, d)
+    rng = np.random.default_rng(seed)
+    x = _directions(rng.normal(size=(n_sets, n_points, d)))
+    which = rng.integers(n_points, size=(n_sets, n_queries, 1))
     near = np.take_along_axis(x, which, axis=1)
     away = rng.normal(size=near.shape)
     away = _directions(away - (away * near).sum(-1, keepdims=True) * near)

@@ -1,15 +1,15 @@
-"""What lookups that learn <, = or > can find: at most min(N, 2^M − 1) of N targets.
+"""Lookups with outcomes <, = and > find at most min(N, 2^M − 1) of N targets.
 
-A strategy that learns from each lookup only how the target compares with the cell is a decision
-tree of M levels that stops at "=".  It has 2^M − 1 nodes, and a target is found only at a node that
-is its cell: so it finds at most min(N, 2^M − 1) of them, and binary search finds as many.  Cells in
-another order change nothing, if the order is known.  If the target is uniform, the accuracy is at
+A strategy whose lookups reveal only how the target compares with the cell is a decision tree of M
+levels that stops at "=".  It has 2^M − 1 nodes, and a target is found only at a node that is its
+cell: so it finds at most min(N, 2^M − 1) targets, and binary search finds as many.  Cells in
+another, known order do not change this.  If the target is uniform, the accuracy is at
 most (2^M − 1)/N; a randomised strategy is a mixture of such trees.
 
 For N ≥ 2^M − 1 there are C(N, 2^M − 1) best trees: a best tree finds a target at each of its nodes,
-so its 2^M − 1 cells are distinct, and to be reached they have to stand in order in the perfect
-tree: one tree for each set of cells.  All find 2^i − 1 targets in i lookups, and only for
-N = 2^M − 1 there is one such set, and binary search is the tree.  Counted by the root: a best tree
+so its 2^M − 1 cells are distinct, and to be reached they must be in order in the perfect tree: one
+tree for each set of cells.  All find 2^i − 1 targets in i lookups, and only for
+N = 2^M − 1 is there one such set; its tree is binary search.  Counted by the root: a best tree
 has a cell c with best trees of M − 1 levels on both sides,
 
     f(N, M) = Σ_c f(c, M − 1)·f(N − 1 − c, M − 1),     f(N, 0) = 1.
@@ -31,65 +31,69 @@ from theory.kinds import Count, InputError, Steps, StepsArray, Within, checked
 from theory.structures.points import Size
 
 Recursed: TypeAlias = Annotated[Steps, Within(most=200)]
-"""An integer from 0 to 200: cells, or lookups, of which recursions are run."""
+"""An integer from 0 to 200: a number of cells, or of lookups, in a recursion."""
 Depth: TypeAlias = Annotated[Count, Within(most=64)]
-"""An integer from 1 to 64: lookups; below that, every cell is found."""
-MOST_DIGITS = 10**5  # of nodes, or of cells that are none, of which sets are counted
+"""An integer from 1 to 64: a number of lookups, which find all cells well below 64."""
+MOST_DIGITS = 10**5  # of nodes, or of cells that are no nodes, in a count of sets
 
 
 @checked
-def most_found(N: Count, lookups: Steps) -> int:
-    """min(N, 2^M − 1) for M = `lookups`."""
-    return min(N, 2 ** min(lookups, N.bit_length()) - 1)
+def most_found(n_points: Count, lookups: Steps) -> int:
+    """The most targets that comparisons find, min(N, 2^M − 1): N = `n_points`, M = `lookups`."""
+    return min(n_points, 2 ** min(lookups, n_points.bit_length()) - 1)
 
 
 @checked
-def best_trees(N: Count, lookups: Depth) -> int:
+def best_trees(n_points: Count, lookups: Depth) -> int:
     """C(N, 2^M − 1), the number of trees that find 2^M − 1 of N ≥ 2^M − 1 targets.
 
-    Raises ValueError for N < 2^M − 1, where what a tree does once a target is found decides how one
-    counts, and numbers of more than a million digits.
+    Raises ValueError for N < 2^M − 1, where the count depends on the nodes below a target that is
+    found, and for numbers of more than a million digits.
     """
     nodes = 2**lookups - 1
-    if nodes > N:
-        raise InputError(f"N is {N}: give at least 2^{lookups} − 1 = {nodes} cells")
-    if min(nodes, N - nodes) > MOST_DIGITS:
-        raise InputError(f"sets of {nodes} of {N} cells are counted: give fewer than {MOST_DIGITS}")
-    return comb(N, nodes)
+    if nodes > n_points:
+        raise InputError(f"n_points is {n_points}: give at least 2^{lookups} − 1 = {nodes}")
+    if min(nodes, n_points - nodes) > MOST_DIGITS:
+        raise InputError(
+            f"n_points is {n_points}: sets of {nodes} of them, or of the others, have more than "
+            f"{MOST_DIGITS}; give fewer points or lookups"
+        )
+    return comb(n_points, nodes)
 
 
 @checked
-def decision_trees(N: Annotated[Count, Within(most=127)], lookups: Depth) -> np.ndarray:
-    """All trees of M levels over N cells, (N^(2^M − 1), 2^M − 1): the children of node i, for < and
-    for >, are 2i + 1 and 2i + 2.
+def decision_trees(n_points: Annotated[Count, Within(most=127)], lookups: Depth) -> np.ndarray:
+    """All trees of M levels over N cells, (N^(2^M − 1), 2^M − 1).
 
-    Raises ValueError for more trees than the memory holds.
+    The children of node i, for < and for >, are 2i + 1 and 2i + 2.  Raises ValueError for arrays
+    beyond the memory.
     """
     nodes = 2**lookups - 1
     machine.fits_in_memory(
-        f"all decision trees of {nodes} nodes over {N} cells",
-        8 * nodes * N ** min(nodes, 64),
+        f"all decision trees of {nodes} nodes over {n_points} cells",
+        8 * nodes * n_points ** min(nodes, 64),
         "take fewer cells or lookups",
     )
-    numbers = np.arange(N**nodes)
-    return (numbers[:, None] // N ** np.arange(nodes) % N).astype(np.int8)
+    numbers = np.arange(n_points**nodes)
+    return (numbers[:, None] // n_points ** np.arange(nodes) % n_points).astype(np.int8)
 
 
 @checked
-def found_at(trees: StepsArray, N: Size) -> np.ndarray:
-    """The lookup, from 1, at which each of N targets is found by trees (…, 2^M − 1), and 0 where it
-    is not, (…, N): by running them.
+def found_at(trees: StepsArray, n_points: Size) -> np.ndarray:
+    """The lookup, from 1, in which each of N targets is found by trees (…, 2^M − 1), (…, N).
 
-    Raises ValueError for trees of another number of nodes, of what are no cells, and for more
-    targets than the memory holds.
+    It is 0 for targets that are not found; the trees are run.  Raises ValueError for trees of
+    another number of nodes, for nodes that are not cells, and for arrays beyond the memory.
     """
     given = trees
     nodes = given.shape[-1] if given.ndim else 0
-    if nodes & (nodes + 1) or not nodes or given.max() >= N:
+    if nodes & (nodes + 1) or not nodes or given.max() >= n_points:
         raise InputError(f"trees have shape {given.shape}: give (…, 2^M − 1) cells from 0 to N − 1")
-    machine.fits_in_memory(f"{N:.3g} targets", 40 * N * (given.size // nodes), "take fewer")
-    at = np.zeros((*given.shape[:-1], N), dtype=np.int64)
-    target, node = np.broadcast_to(np.arange(N), at.shape), np.zeros_like(at)
+    machine.fits_in_memory(
+        f"{n_points:.3g} targets", 40 * n_points * (given.size // nodes), "take fewer"
+    )
+    at = np.zeros((*given.shape[:-1], n_points), dtype=np.int64)
+    target, node = np.broadcast_to(np.arange(n_points), at.shape), np.zeros_like(at)
     for i in range(1, (nodes + 1).bit_length()):
         cell = np.take_along_axis(given, node, axis=-1)
         at[(cell == target) & (at == 0)] = i
@@ -98,9 +102,9 @@ def found_at(trees: StepsArray, N: Size) -> np.ndarray:
 
 
 @checked
-def perfect_trees(N: Recursed, lookups: Recursed) -> int:
-    """f(N, M), by the recursion over roots."""
-    return _perfect(N, lookups)
+def perfect_trees(n_points: Recursed, lookups: Recursed) -> int:
+    """f(N, M), the number of best trees, by the recursion over roots."""
+    return _perfect(n_points, lookups)
 
 
 @cache
@@ -111,9 +115,9 @@ def _perfect(n: int, M: int) -> int:
 
 
 @checked
-def most_by_roots(N: Recursed, lookups: Recursed) -> int:
-    """The most targets that a tree finds among N in a row, by the recursion over roots."""
-    return _by_roots(N, lookups)
+def most_by_roots(n_points: Recursed, lookups: Recursed) -> int:
+    """The most of N targets that a tree finds, by the recursion over roots."""
+    return _by_roots(n_points, lookups)
 
 
 @cache

@@ -1,21 +1,21 @@
-"""What the query's value alone reveals of its nearest neighbour among uniform points.
+"""The distribution of the nearest neighbour among uniform points, given the query.
 
 For n independent points uniform on (0, 1) and a query u, the j-th in order is the nearest neighbour
 at distance t if j − 1 points are below u − t and n − j above u + t:
 
     p_j(u) = 2n·C(n − 1, j − 1) ∫₀^s (u − t)^{j−1} (1 − u − t)^{n−j} dt,     s = min(u, 1 − u),
 
-both for a point below u and one above it.  Where the ends are points themselves, that is all:
-beyond s an end is nearer.  An end that is none leaves to the first point (1 − 2u)^n if u < ½, and
-to the last (2u − 1)^n if u > ½.  The integrand is a polynomial of degree n − 1 without negative
-terms: ⌈n/2⌉ nodes of Gauss give it up to rounding.
+for a point below u and one above it.  This is all if the ends are points themselves: beyond s an
+end is nearer.  An end that is no point adds (1 − 2u)^n to the first point if u < ½, and (2u − 1)^n
+to the last if u > ½.  The integrand is a polynomial of degree n − 1 without negative terms: Gauss
+quadrature with ⌈n/2⌉ nodes is exact up to rounding.
 
 Cells chosen from q alone find the nearest neighbour with probability E_q Σ p_j(q) over the chosen
-ranks j, which is largest for the likeliest ranks.
+ranks j, which is largest for the most probable ranks.
 
-best_fixed      the i likeliest ranks given q: the most that i lookups chosen at once find
-greedy_bayes    the strategy that looks at the likeliest cell inside the bracket, given its ends;
-                the query's place between them is rounded to one of `GRID` places
+best_fixed      the i most probable ranks given q: the most that i lookups chosen at once find
+greedy_bayes    the strategy whose lookup is at the most probable cell inside the bracket, given its
+                ends; the query's place between them is rounded to one of `GRID` places
 """
 
 from __future__ import annotations
@@ -38,12 +38,14 @@ PointCount: TypeAlias = Annotated[Count, Within(most=128)]
 
 
 @checked
-def nearest_chances(
-    n: PointCount, u: Places, *, left: bool = False, right: bool = False
+def nearest_probabilities(
+    n_points: PointCount, u: Places, *, left: bool = False, right: bool = False
 ) -> np.ndarray:
-    """p_1 … p_n (…, n) at places u (…,) of [0, 1]; `left` and `right` are whether 0 and 1 are
-    points themselves."""
-    return _with_ends(_between_points(n, u), u, left, right)
+    """p_1 … p_n (…, n), n = `n_points`, for queries u (…,) in [0, 1].
+
+    `left` and `right` state whether 0 and 1 are points themselves.
+    """
+    return _with_ends(_between_points(n_points, u), u, left, right)
 
 
 def _between_points(n: int, u: np.ndarray) -> np.ndarray:
@@ -57,8 +59,8 @@ def _between_points(n: int, u: np.ndarray) -> np.ndarray:
     return np.asarray(2 * n * comb(n - 1, j - 1) * summed)
 
 
-def _with_ends(chances: np.ndarray, u: np.ndarray, left: bool, right: bool) -> np.ndarray:
-    added, n = chances.copy(), chances.shape[-1]
+def _with_ends(probabilities: np.ndarray, u: np.ndarray, left: bool, right: bool) -> np.ndarray:
+    added, n = probabilities.copy(), probabilities.shape[-1]
     if not left:
         added[..., 0] += np.maximum(0, 1 - 2 * u) ** n
     if not right:
@@ -67,23 +69,25 @@ def _with_ends(chances: np.ndarray, u: np.ndarray, left: bool, right: bool) -> n
 
 
 @checked
-def best_fixed(N: PointCount, lookups: LookupCount) -> np.ndarray:
-    """The accuracy of the i likeliest ranks given q, i = 1 … M, for N uniform points, (M,).
+def best_fixed(n_points: PointCount, lookups: LookupCount) -> np.ndarray:
+    """The accuracy of the i most probable ranks given q, i = 1 … M, for N uniform points, (M,).
 
-    The mean over q is that over the middles of `GRID` places.
+    The mean over q is over the midpoints of `GRID` intervals.
     """
-    chances = np.sort(nearest_chances(N, _middles()), axis=-1)[:, ::-1]
-    return np.minimum(1.0, np.cumsum(chances, axis=-1).mean(axis=0))[
-        np.minimum(np.arange(lookups), N - 1)
+    probabilities = np.sort(nearest_probabilities(n_points, _middles()), axis=-1)[:, ::-1]
+    return np.minimum(1.0, np.cumsum(probabilities, axis=-1).mean(axis=0))[
+        np.minimum(np.arange(lookups), n_points - 1)
     ]
 
 
 @checked
-def first_interpolated(N: PointCount) -> float:
+def first_interpolated(n_points: PointCount) -> float:
     """The accuracy of interpolation's first lookup on N uniform points, as in `best_fixed`."""
     u = _middles()
-    rank = np.clip(np.floor((N + 1) * u + 0.5), 1, N).astype(np.int64) - 1
-    return float(np.take_along_axis(nearest_chances(N, u), rank[:, None], axis=-1).mean())
+    rank = np.clip(np.floor((n_points + 1) * u + 0.5), 1, n_points).astype(np.int64) - 1
+    return float(
+        np.take_along_axis(nearest_probabilities(n_points, u), rank[:, None], axis=-1).mean()
+    )
 
 
 @checked
@@ -91,7 +95,7 @@ def greedy_bayes(low: End, high: End) -> Strategy:
     """The strategy for points uniform between low and high.
 
     Raises ValueError unless low < high, and, when run, for more than 128 cells or a query outside
-    of the range.
+    the range.
     """
     check_range(low, high)
 
@@ -117,10 +121,12 @@ def greedy_bayes(low: End, high: End) -> Strategy:
 
 
 @checked
-def likeliest(N: PointCount) -> np.ndarray:
-    """The j, from 1, that is likeliest among n ≤ N points in the bracket, (N + 1, 2, 2, GRID): by
-    n, whether the ends are points, and the place of the query; 0 where none are left."""
-    return _likeliest(N)
+def likeliest(n_points: PointCount) -> np.ndarray:
+    """The most probable rank, from 1, among n ≤ N points in the bracket, (N + 1, 2, 2, GRID).
+
+    The axes are n, whether each end is a point, and the place of the query; 0 for n = 0.
+    """
+    return _likeliest(n_points)
 
 
 @cache

@@ -1,24 +1,23 @@
 """Hashing: points in the order of their buckets, and lookups in the bucket of the query.
 
-A hash gives each vector a bucket, without looking at the points that are stored:
+A hash function maps each vector to a bucket, independently of the points that are stored:
 
     SimHash            the signs of inner products with b normal vectors: 2^b buckets [Charikar2002]
     orthogonal SimHash the same with b orthogonal directions.  On isotropic data all rotations are
-                       alike to iterative quantisation [Gong2013], which looks for the best
+                       equivalent for iterative quantisation [Gong2013], which optimises them
     k-means            the nearest of 2^b centres, of Lloyd's iteration on other points of the same
-                       law
+                       distribution
 
-Cells hold the points by bucket, and in a bucket as they were given.  Where each bucket begins is
-known, a number for each; the i-th lookup is at the i-th cell of the bucket of the query, and when
-that ends, nowhere.
+Points are in cells by bucket, and within a bucket in the given order.  The first cell of each
+bucket is known; the i-th lookup is at the i-th cell of the bucket of the query, if there is one.
 
 A plane through 0 whose normal is uniform separates two vectors at an angle θ with probability θ/π:
 in the plane of the two the normal's projection is uniform, and of its directions the fraction
 θ/π lies between their normals.  So SimHash gives both the same bucket with probability
 (1 − θ/π)^b.  Orthogonal buckets are equally likely for a uniform vector, as the distribution is
-invariant under changes of signs of coordinates: if the query's bucket is that of the point it was
-made of, each other of N independent points is in it with probability 2^−b, and lookup i reaches
-this point, which is equally likely to be given in any place, with probability
+invariant under changes of signs of coordinates: if the query's bucket is that of the point from
+which it is made, each other of N independent points is in it with probability 2^−b, and lookup i
+reaches this point, whose place in the given order is uniform, with probability
 
     (1/N) Σ_{a < N} P(of a points fewer than i are in a bucket of probability 2^−b).
 """
@@ -44,7 +43,7 @@ Hash = Callable[[np.ndarray], np.ndarray]
 
 @checked
 def simhash(normals: Annotated[Any, Reals("b d")]) -> Hash:
-    """z (…, d) → Σ_i 2^i·[⟨z, w_i⟩ > 0] for normals w (b, d), (…,).
+    """The hash function z (…, d) → Σ_i 2^i·[⟨z, w_i⟩ > 0], (…,), for normals w (b, d).
 
     Raises ValueError for more than 20 normals.
     """
@@ -56,66 +55,75 @@ def simhash(normals: Annotated[Any, Reals("b d")]) -> Hash:
 
 
 @checked
-def normal_directions(b: Size, d: Size, rng: Seed) -> np.ndarray:
-    """b independent normal vectors (b, d).  Raises ValueError for what no memory holds."""
-    machine.fits_in_memory(f"{b:.3g} vectors of dimension {d:.3g}", 16 * b * d, "take fewer")
-    return rng.normal(size=(b, d))
+def normal_directions(n_bits: Size, d: Size, seed: Seed) -> np.ndarray:
+    """Independent normal vectors (n_bits, d).  Raises ValueError for arrays beyond the memory."""
+    machine.fits_in_memory(
+        f"{n_bits:.3g} vectors of dimension {d:.3g}", 16 * n_bits * d, "take fewer"
+    )
+    return np.random.default_rng(seed).normal(size=(n_bits, d))
 
 
 @checked
-def orthogonal_directions(b: Annotated[Size, Within(most="d")], d: Size, rng: Seed) -> np.ndarray:
-    """b ≤ d orthogonal directions (b, d), uniform.  Raises ValueError for what no memory holds."""
-    q, r = np.linalg.qr(normal_directions(d, b, rng))
+def orthogonal_directions(
+    n_bits: Annotated[Size, Within(most="d")], d: Size, seed: Seed
+) -> np.ndarray:
+    """Uniform orthonormal rows (n_bits, d), n_bits ≤ d.
+
+    Raises ValueError for arrays beyond the memory.
+    """
+    q, r = np.linalg.qr(normal_directions(d, n_bits, seed))
     return np.asarray((q * np.sign(np.diagonal(r))).T)
 
 
 @checked
 def one_bit(angles: Annotated[Any, Reals("...", Within(least=0, most=np.pi))]) -> np.ndarray:
-    """1 − θ/π, the probability that one bit of SimHash is the same at angles θ (…,) from 0 to π."""
+    """1 − θ/π, the probability that a bit of SimHash agrees for vectors at angles θ (…,)."""
     return np.asarray(1 - angles / np.pi)
 
 
 @checked
-def in_equal_buckets(N: Size, buckets: Size, lookups: LookupCount) -> np.ndarray:
-    """(1/N) Σ_{a<N} P(Bin(a, 1/B) < i), i = 1 … M, for N points and B = `buckets`, (M,).
+def in_equal_buckets(n_points: Size, n_buckets: Size, lookups: LookupCount) -> np.ndarray:
+    """(1/N) Σ_{a<N} P(Bin(a, 1/B) < i), i = 1 … M, (M,): N = `n_points`, B = `n_buckets`.
 
-    Raises ValueError for what no memory holds.
+    Raises ValueError for arrays beyond the memory.
     """
-    machine.fits_in_memory(f"{lookups} lookups of {N:.3g} points", 32 * N * lookups, "take fewer")
-    earlier = np.arange(N)[:, None]
-    return np.asarray(binom.cdf(np.arange(lookups), earlier, 1 / buckets).mean(axis=0))
+    machine.fits_in_memory(
+        f"{lookups} lookups of {n_points:.3g} points", 32 * n_points * lookups, "take fewer"
+    )
+    earlier = np.arange(n_points)[:, None]
+    return np.asarray(binom.cdf(np.arange(lookups), earlier, 1 / n_buckets).mean(axis=0))
 
 
 @checked
 def k_means(
-    points: Annotated[Any, Reals("n d")], buckets: Annotated[Size, Within(most="n")], rng: Seed
+    points: Annotated[Any, Reals("n d")], n_buckets: Annotated[Size, Within(most="n")], seed: Seed
 ) -> Hash:
-    """z (…, d) → the nearest of the centres of so many buckets among points (n, d), (…,)."""
+    """The hash function z (…, d) → index of the nearest of `n_buckets` centres of points (n, d)."""
     d = points.shape[1]
-    centres, _ = kmeans2(points, buckets, minit="++", iter=20, rng=rng)
+    centres, _ = kmeans2(points, n_buckets, minit="++", iter=20, rng=seed)
     half = (centres**2).sum(-1) / 2
     return lambda z: (Reals(f"... {d}").read("vectors", z) @ centres.T - half).argmax(-1)
 
 
 @checked
 def found_in_buckets(
-    hashed: Hash, points: Cloud, queries: CloudQueries, lookups: LookupCount
+    hash_function: Hash, points: Cloud, queries: CloudQueries, lookups: LookupCount
 ) -> np.ndarray:
-    """Whether the nearest neighbour is among the first i cells of the query's bucket, i = 1 … M,
-    for points (…, N, d) and queries (…, m, d), (…, m, M).
+    """Whether the nearest neighbour is among the first i cells of the query's bucket, (…, m, M).
 
-    Raises ValueError for a hash that gives no buckets, and for what no memory holds.
+    For i = 1 … M = `lookups`, points (…, N, d) and queries (…, m, d).  Raises ValueError for a hash
+    function that does not return buckets, and for arrays beyond the memory.
     """
     x, q, M = points, queries, lookups
     machine.fits_in_memory(f"{M} lookups of {q.shape} queries", 2 * M * q.size, "take fewer")
-    bucket, asked = _buckets(hashed, x), _buckets(hashed, q)
+    bucket, of_query = _buckets(hash_function, x), _buckets(hash_function, q)
     wanted = nearest_in_cloud(x, q)
-    own = np.take_along_axis(bucket, wanted, axis=-1)
-    # Those in front of it are the earlier points of its bucket.
-    earlier = (bucket[..., None, :] == own[..., None]) & (
+    theirs = np.take_along_axis(bucket, wanted, axis=-1)
+    # The cells before it are the earlier points of its bucket.
+    earlier = (bucket[..., None, :] == theirs[..., None]) & (
         np.arange(x.shape[-2]) < wanted[..., None]
     )
-    at = np.where(asked == own, 1 + earlier.sum(-1), M + 1)
+    at = np.where(of_query == theirs, 1 + earlier.sum(-1), M + 1)
     return at[..., None] <= np.arange(1, M + 1)
 
 

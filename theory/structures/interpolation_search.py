@@ -1,21 +1,21 @@
-"""Interpolation search: where the query would stand if the points in between were evenly spaced.
+"""Interpolation search: the query's place if the points in the bracket were evenly spaced.
 
-Cells are counted from 1 here; lo = 0 and hi = N + 1 stand for the ends of the range, v_lo and v_hi.
-With W = v_hi − v_lo the query stands at C/W,
+Cells are counted from 1 here; lo = 0 and hi = N + 1 are the ends of the range, with values v_lo and
+v_hi.  With W = v_hi − v_lo the query's place is C/W,
 
     C = (q − v_lo)(hi − lo) + lo·W,
 
-which is brought between the cells lo + 1 and hi − 1 that are left,
+which is clipped to the remaining cells lo + 1 … hi − 1,
 
     T = (lo + 1)W + max(0, C − (lo + 1)W) − max(0, C − (hi − 1)W),
 
-and the lookup is at the integer nearest to T/W, the larger of two.  So no division is needed:
-it is the a from 1 to N that maximises 2aT − a²W.  The cell becomes lo if its value is ≤ q, and hi
-otherwise.  Where no cell is left, T/W is between lo and hi, and one of them is looked at again: the
+and the lookup is at the integer nearest to T/W, the larger of two.  No division is needed: it is
+the a from 1 to N that maximises 2aT − a²W.  The cell becomes lo if its value is ≤ q, and hi
+otherwise.  Where no cell remains, T/W is between lo and hi, and one of them is looked up again: the
 nearest neighbour is then one of the two.
 
-The first lookup, at the integer nearest to (N + 1)(q − low)/(high − low), is all but the best
-possible on uniform points (`greedy_bayes.py`).
+The first lookup, at the integer nearest to (N + 1)(q − low)/(high − low), is nearly optimal on
+uniform points (`greedy_bayes.py`).
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ Broadcast: TypeAlias = Annotated[Any, Numbers("+...")]
 
 @checked
 def interpolation_search(low: End, high: End) -> Strategy:
-    """The strategy for points between low and high; integers are searched exactly.
+    """The strategy for points between low and high; with integers it is exact.
 
-    Raises ValueError unless low < high, and, when run, for a query outside of them.
+    Raises ValueError unless low < high, and, when run, for a query outside the range.
     """
     check_range(low, high)
 
@@ -62,9 +62,9 @@ def interpolation_search(low: End, high: End) -> Strategy:
 def interpolated(
     q: Broadcast, lo: Broadcast, hi: Broadcast, v_lo: Broadcast, v_hi: Broadcast
 ) -> np.ndarray:
-    """The integer nearest to T/W; arrays (…,) that broadcast, v_lo < v_hi.
+    """The integer nearest to T/W; arguments (…,) broadcast, v_lo < v_hi.
 
-    Raises ValueError where the values at the ends do not rise.
+    Raises ValueError unless v_lo < v_hi.
     """
     if not (v_hi > v_lo).all():
         raise InputError("v_lo is not below v_hi: give a bracket of the query")

@@ -1,14 +1,14 @@
-"""The kd-tree: points laid out so that half of what is left lies on each side of a plane.
+"""The kd-tree: a layout of points in which each node halves its cells by a plane.
 
 Layout.  The points of the cells lo … hi − 1 at depth k are sorted by coordinate k mod d; the middle
 one, m = ⌊(lo + hi)/2⌋, is their node, and both sides are laid out in the same way, at depth k + 1.
-Of points with equal coordinates the one given first is the lower one, so equal points have an order
+Of points with equal coordinates the one given first is the lower one, so equal points are ordered
 too, and for d = 1 the layout is sorting.
 
 Search.  A lookup is at the node m of a bracket; the side of q is the right one where q_a ≥ x_a, so
-that ties go right, and the other side is left pending with |q_a − x_a|, which no point there is
-nearer than.  Below a leaf the search goes on in the pending side whose plane is nearest to q, of
-two the one that was left first.  When nothing is pending, the last cell is looked at again.
+that ties go right; the other side becomes pending with |q_a − x_a|, a lower bound on the distance
+of its points.  Below a leaf the search continues in the pending side whose plane is nearest to q,
+the earliest of several.  When nothing is pending, the last cell is looked up again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from theory.structures.lookup import LookupCount
 
 @checked
 def kd_order(points: Cloud) -> np.ndarray:
-    """Which of the points (…, N, d) stands in each cell, (…, N)."""
+    """The index of the point in each cell, (…, N), for points (…, N, d)."""
     N, d = points.shape[-2:]
     flat = points.reshape(-1, N, d)
     order, brackets, axis = np.tile(np.arange(N), (len(flat), 1)), [(0, N)], 0
@@ -45,37 +45,38 @@ def kd_order(points: Cloud) -> np.ndarray:
 def in_order(
     points: Cloud, order: Annotated[Any, Integers("... N", Within(least=0, below="N"))]
 ) -> np.ndarray:
-    """The points (…, N, d) in the cells of an order (…, N).
+    """The points (…, N, d) permuted by an order (…, N) into their cells.
 
-    Raises ValueError unless each row of the order has every number below N once.
+    Raises ValueError unless each row of the order is a permutation of 0 … N − 1.
     """
     if (np.sort(order) != np.arange(order.shape[-1])).any():
         raise InputError(
-            f"order has a number twice: give for each row those from 0 to {order.shape[-1] - 1}, "
-            "each once"
+            f"order has a number twice: give a permutation of 0 … {order.shape[-1] - 1} in each row"
         )
     return np.take_along_axis(points, order[..., None], axis=-2)
 
 
 @checked
 def kd_search(points: Cloud, queries: CloudQueries, lookups: LookupCount) -> np.ndarray:
-    """The cells (…, m, M) of M = `lookups` lookups for queries (…, m, d) in points (…, N, d) that
-    are laid out.
+    """The cells (…, m, M) of M = `lookups` lookups for queries (…, m, d).
 
-    Raises ValueError for what no memory holds.
+    The points (…, N, d) are in their cells.  Raises ValueError for arrays beyond the memory.
     """
     x, q, M = points, queries, lookups
-    asks = q.size // q.shape[-1]
-    machine.fits_in_memory(f"{M} lookups of {asks} queries", 48 * M * asks, "take fewer")
+    n_queries = q.size // q.shape[-1]
+    machine.fits_in_memory(f"{M} lookups of {n_queries} queries", 48 * M * n_queries, "take fewer")
     N, d = x.shape[-2:]
     m = q.shape[-2]
-    flat, asked = x.reshape(-1, N, d), q.reshape(-1, d)
-    row, each = np.repeat(np.arange(len(flat)), m), np.arange(len(asked))
-    # A bracket is (lo, hi, depth); a pending one has the distance of its plane besides.
-    bracket = np.tile([0, N, 0], (len(asked), 1))
-    pending = np.zeros((len(asked), M, 3), dtype=np.int64)
-    distance = np.full((len(asked), M), np.inf)
-    cells, cell = np.zeros((len(asked), M), dtype=np.int64), np.zeros(len(asked), dtype=np.int64)
+    flat, each_query = x.reshape(-1, N, d), q.reshape(-1, d)
+    row, each = np.repeat(np.arange(len(flat)), m), np.arange(len(each_query))
+    # A bracket is (lo, hi, depth); a pending one also has the distance of its plane.
+    bracket = np.tile([0, N, 0], (len(each_query), 1))
+    pending = np.zeros((len(each_query), M, 3), dtype=np.int64)
+    distance = np.full((len(each_query), M), np.inf)
+    cells, cell = (
+        np.zeros((len(each_query), M), dtype=np.int64),
+        np.zeros(len(each_query), dtype=np.int64),
+    )
     for i in range(M):
         empty = bracket[:, 1] <= bracket[:, 0]
         first = distance.argmin(axis=1)
@@ -87,7 +88,7 @@ def kd_search(points: Cloud, queries: CloudQueries, lookups: LookupCount) -> np.
         cell = np.where(inside, (lo + hi) // 2, cell)
         cells[:, i] = cell
         axis = depth % d
-        away = asked[each, axis] - flat[row, cell, axis]
+        away = each_query[each, axis] - flat[row, cell, axis]
         right = away >= 0
         below = np.stack([lo, cell, depth + 1], axis=1), np.stack([cell + 1, hi, depth + 1], axis=1)
         far = np.where(right[:, None], *below)

@@ -1,13 +1,13 @@
-"""Accuracy by lookup: how often the nearest neighbour is among the first i cells looked at.
+"""Accuracy by lookup: how often the nearest neighbour is among the first i cells looked up.
 
-A strategy never sees the points.  It is a generator that knows the queries and the number of cells,
-names one cell for each query, and is sent the values of these cells before it names the next:
+A strategy does not receive the points.  It is a generator, given the queries and the number of
+cells, that yields one cell for each query and is sent the values in these cells:
 
-    def middle_then_left(q, N):
-        values = yield np.full(q.shape, N // 2)
-        yield np.where(q < values, 0, N - 1)
+    def middle_then_end(queries, n_points):
+        values = yield np.full(queries.shape, n_points // 2)
+        yield np.where(queries < values, 0, n_points - 1)
 
-"Found" means the cell, not an equal number: a copy elsewhere does not count.
+Found is the cell of the nearest neighbour, not an equal value in another cell.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Strategy = Callable[[np.ndarray, int], Lookups]
 LookupCount: TypeAlias = Annotated[Count, Within(most=MOST_LOOKUPS)]
 """An integer from 1 to 10^5."""
 LookedAt: TypeAlias = Annotated[Any, Integers("... m M", Within(least=0))]
-"""The cells at which M lookups of each query are, shape (…, m, M)."""
+"""The cells of M lookups of each query, shape (…, m, M)."""
 Nearest: TypeAlias = Annotated[Any, Integers("... m", Within(least=0))]
 """The cell of the nearest neighbour of each query, shape (…, m)."""
 
@@ -38,39 +38,38 @@ def looked_at(
 ) -> np.ndarray:
     """The cells (…, m, M) of M = `lookups` lookups for queries (…, m) in points (…, N).
 
-    Raises ValueError for a strategy that names what is no cell or ends before, and for what no
-    memory holds.
+    Raises ValueError for a strategy that yields other values than cells or ends early, and for
+    arrays beyond the memory.
     """
     x, q, M = points, queries, lookups
     machine.fits_in_memory(f"{M} lookups of {q.size} queries", 16 * M * q.size, "take fewer")
     N, search = x.shape[-1], strategy(q, x.shape[-1])
-    # Where the row of each query begins in all points, one row behind the other.
+    # The flat index at which the row of each query begins.
     begins = np.arange(0, x.size, N).reshape(*x.shape[:-1], 1)
     cells, seen = list[np.ndarray](), None
     for i in range(M):
         try:
             cells.append(_cells(next(search) if seen is None else search.send(seen), q.shape, N))
         except StopIteration:
-            raise InputError(f"the strategy ends after {i} lookups: ask for as many") from None
+            raise InputError(f"the strategy ends after {i} lookups: give lookups = {i}") from None
         seen = x.reshape(-1).take(begins + cells[-1])
     return np.stack(cells, axis=-1)
 
 
 def _cells(named: Any, shape: tuple[int, ...], N: int) -> np.ndarray:
-    named = array_of("what the strategy names", named)
+    named = array_of("cells of the strategy", named)
     whole = named.shape == shape and named.dtype.kind in "iu"
     if not whole or not ((named >= 0) & (named < N)).all():
         raise InputError(
-            f"the strategy names {named.shape} cells of {named.dtype} that are not all from 0 to "
-            f"{N - 1}: one integer for each of {shape} queries"
+            f"the strategy yields an array of shape {named.shape} and dtype {named.dtype}: it must "
+            f"yield integers from 0 to {N - 1} of shape {shape}"
         )
     return named
 
 
 @checked
 def found(cells: LookedAt, nearest: Nearest) -> np.ndarray:
-    """Whether the nearest neighbour (…, m) is among the first i cells of (…, m, M), for i = 1 …
-    M."""
+    """Whether the nearest neighbour (…, m) is among the first i of cells (…, m, M), i = 1 … M."""
     return np.logical_or.accumulate(cells == nearest[..., None], axis=-1)
 
 

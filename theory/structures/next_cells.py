@@ -1,7 +1,7 @@
-"""Where binary and interpolation search would look next, given what another search has seen.
+"""The next cells of binary and interpolation search, given the cells that another search has seen.
 
-So an unknown strategy, for example a trained network, is compared with them lookup by lookup, also
-where its earlier lookups differ from theirs.
+They compare an unknown strategy, for example a trained network, with these two lookup by lookup,
+even if its earlier lookups differ from theirs.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from theory.structures.interpolation_search import interpolated
 from theory.structures.points import Ascending, End
 
 Seen: TypeAlias = Annotated[Any, Integers("sets M", Within(least=0, below="N"))]
-"""The cells that M lookups have seen, shape (sets, M)."""
+"""The cells of M lookups, shape (sets, M)."""
 PointSets: TypeAlias = Annotated[Any, Ascending("sets N")]
-"""Sets of points in ascending order, none twice, shape (sets, N)."""
+"""Sets of distinct points in ascending order, shape (sets, N)."""
 
 
 @checked
 def next_cells(
     seen: Seen, points: PointSets, queries: Annotated[Any, Numbers("sets")], low: End, high: End
 ) -> dict[str, np.ndarray]:
-    """The cells (sets, M) at which each lookup would be, given those before it: "binary", the
-    middle of the bracket, and "interpolation" between points from low to high.
+    """The cells (sets, M) of two algorithms for each lookup, given the lookups before it.
 
-    Raises ValueError for points that are not between low and high.
+    "binary" is the middle of the bracket, "interpolation" the interpolated cell between low and
+    high.  Raises ValueError for points that are not between low and high.
     """
     rows, N = points.shape
     lo, hi = np.full(rows, -1), np.full(rows, N)

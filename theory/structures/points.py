@@ -1,15 +1,15 @@
-"""Points on a line, queries, and the nearest neighbour, which a lookup is to find.
+"""Points on a line, queries, and the nearest neighbour that a lookup should find.
 
-Points (…, N) stand in cells 0 … N − 1, in ascending order here.  The nearest neighbour of a query
-is the cell whose point is nearest to it; of two as near, the first.  Distributions of
+Points (…, N) are in cells 0 … N − 1, here in ascending order.  The nearest neighbour of a query is
+the cell whose point is nearest to it, the first of two as near.  Distributions of
 [Salemohamed2025]:
 
-    uniform    N independent points, U(low, high), and a query of the same law
+    uniform    N independent points, U(low, high), and a query of the same distribution
     hard       a balanced tree of N = 2^L − 1 nodes: the root U(0, a^L), a node at depth k its
-               parent ∓ U(0, a^{L−k}), left and right; a query is one of the points and N(0, 1)
+               parent ∓ U(0, a^{L−k}), left and right; a query is one of the points plus N(0, 1)
 
-The exponent is read so that all powers from a^L to a occur.  The points of the hard distribution in
-the order of the tree are not always ascending, so they are sorted.
+The exponents are such that all powers from a^L to a occur.  In the order of the tree hard points
+are not always ascending, so they are sorted.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from theory.kinds import Count, Finite, InputError, Numbers, Seed, Within, check
 
 @dataclass(frozen=True)
 class Ascending(Numbers):
-    """`Numbers` in rows that ascend strictly: with a point twice, a cell has no rank of its own."""
+    """`Numbers` in strictly ascending rows, so that every point has its own rank."""
 
     entries = "finite numbers in strictly ascending rows"
 
@@ -45,13 +45,13 @@ class Ascending(Numbers):
 
 
 Points: TypeAlias = Annotated[Any, Ascending("... N")]
-"""Points in ascending order, none twice, shape (…, N)."""
+"""Distinct points in ascending order, shape (…, N)."""
 Queries: TypeAlias = Annotated[Any, Numbers("... m", empty=True)]
 """Finite numbers, shape (…, m)."""
 NumberArray: TypeAlias = Annotated[Any, Numbers("...", empty=True)]
 """Finite numbers, of any shape."""
 End: TypeAlias = Annotated[Any, Numbers("")]
-"""One finite number, at which a range ends."""
+"""One finite number, an end of a range."""
 Size: TypeAlias = Annotated[Count, Within(most=10**9)]
 """An integer from 1 to 10^9."""
 Levels: TypeAlias = Annotated[Count, Within(most=20)]
@@ -60,22 +60,28 @@ Levels: TypeAlias = Annotated[Count, Within(most=20)]
 
 @checked
 def nearest(points: Points, queries: Queries) -> np.ndarray:
-    """argmin_a |x_a − q| for points (…, N) and queries (…, m), (…, m): by definition."""
+    """argmin_a |x_a − q| for points (…, N) and queries (…, m), (…, m), by definition."""
     return abs(points[..., None, :] - queries[..., :, None]).argmin(-1)
 
 
 @checked
 def uniform_points(
-    sets: Size, N: Size, m: Size, rng: Seed, low: Finite = -1.0, high: Finite = 1.0
+    n_sets: Size,
+    n_points: Size,
+    n_queries: Size,
+    seed: Seed,
+    low: Finite = -1.0,
+    high: Finite = 1.0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Points (sets, N), ascending, and queries (sets, m), all independent U(low, high).
+    """Ascending points (n_sets, n_points) and queries (n_sets, n_queries), U(low, high).
 
-    Raises ValueError unless low < high, and for what no memory holds.
+    All are independent.  Raises ValueError unless low < high, and for arrays beyond the memory.
     """
-    check_memory(sets, N, m)
+    check_memory(n_sets, n_points, n_queries)
     check_range(low, high)
-    x = np.sort(rng.uniform(low, high, (sets, N)), axis=-1)
-    return x, rng.uniform(low, high, (sets, m))
+    rng = np.random.default_rng(seed)
+    x = np.sort(rng.uniform(low, high, (n_sets, n_points)), axis=-1)
+    return x, rng.uniform(low, high, (n_sets, n_queries))
 
 
 def check_range(low: Any, high: Any) -> None:
@@ -85,7 +91,7 @@ def check_range(low: Any, high: Any) -> None:
 
 
 def check_memory(sets: int, N: int, m: int, d: int = 1) -> None:
-    """Raise ValueError where no memory holds sets of N points and m queries in d dimensions."""
+    """Raise ValueError if sets of N points and m queries in d dimensions do not fit in memory."""
     machine.fits_in_memory(
         f"{sets:.3g} sets of {N:.3g} points and {m:.3g} queries",
         32 * sets * d * (N + m),
@@ -95,20 +101,25 @@ def check_memory(sets: int, N: int, m: int, d: int = 1) -> None:
 
 @checked
 def hard_points(
-    sets: Size, levels: Levels, m: Size, rng: Seed, a: Annotated[Finite, Within(above=1)] = 7.0
+    n_sets: Size,
+    levels: Levels,
+    n_queries: Size,
+    seed: Seed,
+    a: Annotated[Finite, Within(above=1)] = 7.0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Points (sets, 2^levels − 1), ascending, and queries (sets, m), of the hard distribution.
+    """Ascending points (n_sets, 2^levels − 1) and queries (n_sets, n_queries), hard distribution.
 
-    Raises ValueError for a such that a^levels leaves float64, and for what no memory holds.
+    Raises ValueError if a^levels overflows float64, and for arrays beyond the memory.
     """
     most = 1e300 ** (1 / levels)
     if a >= most:
         raise InputError(f"a is {a:g}: give a number above 1 and below {most:.3g}")
-    check_memory(sets, 2**levels, m)
-    depth = [rng.uniform(0, a**levels, (sets, 1))]
+    check_memory(n_sets, 2**levels, n_queries)
+    rng = np.random.default_rng(seed)
+    depth = [rng.uniform(0, a**levels, (n_sets, 1))]
     for k in range(1, levels):
-        step = rng.uniform(0, a ** (levels - k), (sets, 2**k))
+        step = rng.uniform(0, a ** (levels - k), (n_sets, 2**k))
         depth.append(np.repeat(depth[-1], 2, axis=1) + step * np.tile([-1.0, 1.0], 2 ** (k - 1)))
     x = np.sort(np.concatenate(depth, axis=1), axis=-1)
-    which = rng.integers(x.shape[1], size=(sets, m))
+    which = rng.integers(x.shape[1], size=(n_sets, n_queries))
     return x, np.take_along_axis(x, which, axis=-1) + rng.normal(size=which.shape)

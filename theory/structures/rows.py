@@ -1,14 +1,14 @@
-"""Points of the plane in rows back and forth, and lookups that are chosen at once.
+"""Points of the plane in rows, in alternating directions, and lookups that are chosen at once.
 
-The order of the points is a curve: rows are run through from left to right and from right to left
-in turn, so that what is near in the order is near in the plane.  A row are either those in a band,
-⌊rows·y⌋ for y in (0, 1), or as many points as in any other, by their y; then the cells at which a
-row begins are known, and the place in the order determines more of the point.
+The order of the points is a curve: rows are traversed alternately from left to right and from right
+to left, so that points near in the order are near in the plane.  A row is either a band, the points
+of one ⌊n_rows·y⌋, or by their y the same number of points as any other; in the second case the
+first cells of rows are known, and the place in the order determines more of the point.
 
-Of lookups chosen at once the best are the likeliest places given the query.  These are counted for
-the queries of each square of a grid on drawn points, and used on others: what they find is what
-this strategy finds, and no less than the best can do but for the grid and the counting.  So they
-use the distribution of the points, which a kd-tree does not.
+The best lookups chosen at once are the most probable places given the query.  They are estimated by
+counting, for the queries of each square of a grid, on random points, and evaluated on others: the
+result is the accuracy of this strategy, which is optimal up to the grid and the counting.  It uses
+the distribution of the points, which a kd-tree does not.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from theory.kinds import Count, InputError, Reals, Seed, StepsArray, Within, che
 from theory.structures.clouds import nearest_in_cloud, uniform_cloud
 from theory.structures.points import Size
 
-SETS, MOST_SETS = 10_000, 10**7  # drawn at once, and in all
+SETS, MOST_SETS = 10_000, 10**7  # per chunk, and in all
 Order = Callable[[np.ndarray], np.ndarray]
 InSquare: TypeAlias = Annotated[Any, Reals("... N 2", Within(least=0, most=1))]
 """Points of the unit square, shape (…, N, 2)."""
 
 
 @checked
-def band_order(points: InSquare, rows: Size) -> np.ndarray:
-    """Which of the points (…, N, 2) of the unit square stands in each cell, by bands, (…, N)."""
-    band = np.minimum((rows * points[..., 1]).astype(np.int64), rows - 1)
+def band_order(points: InSquare, n_rows: Size) -> np.ndarray:
+    """The index of the point in each cell, (…, N), for points (…, N, 2) in bands."""
+    band = np.minimum((n_rows * points[..., 1]).astype(np.int64), n_rows - 1)
     return _back_and_forth(points, band)
 
 
 @checked
-def row_order(points: InSquare, rows: Size) -> np.ndarray:
-    """The same, by rows of as many points each, or one more."""
+def row_order(points: InSquare, n_rows: Size) -> np.ndarray:
+    """The index of the point in each cell, (…, N), for rows of equally many points, or one more."""
     by_height = points[..., 1].argsort(axis=-1, kind="stable").argsort(axis=-1)
-    return _back_and_forth(points, by_height * rows // points.shape[-2])
+    return _back_and_forth(points, by_height * n_rows // points.shape[-2])
 
 
 def _back_and_forth(x: np.ndarray, row: np.ndarray) -> np.ndarray:
@@ -51,25 +51,30 @@ def _back_and_forth(x: np.ndarray, row: np.ndarray) -> np.ndarray:
 @checked
 def found_at_once(
     order: Order,
-    N: Size,
+    n_points: Size,
     lookups: Count,
-    sets: Annotated[Count, Within(most=MOST_SETS)],
-    rng: Seed,
+    n_sets: Annotated[Count, Within(most=MOST_SETS)],
+    seed: Seed,
     grid: Size = 16,
 ) -> np.ndarray:
-    """Whether the i likeliest places given the query hold the nearest of N uniform points of the
-    square, (sets, M), a query to a set.
+    """Whether the i most probable places given the query find the nearest neighbour, (n_sets, M).
 
-    `order` returns which point stands in each cell; places are counted on twenty times as many
-    sets.  Raises ValueError for an order that is none, and for what no memory holds.
+    For i = 1 … M = `lookups`, uniform points of the square and one query per set.  `order` returns
+    the index of the point in each cell; places are counted on twenty times as many sets.  Raises
+    ValueError for an order that is no permutation, and for arrays beyond the memory.
     """
-    machine.fits_in_memory(f"{N:.3g} places of {grid:.3g}² squares", 32 * grid**2 * N, "take fewer")
-    seen = np.zeros((grid * grid, N))
-    for start in range(0, 20 * sets, SETS):
-        at, place = _places(order, N, min(SETS, 20 * sets - start), grid, rng)
+    machine.fits_in_memory(
+        f"{n_points:.3g} places of {grid:.3g}² squares", 32 * grid**2 * n_points, "take fewer"
+    )
+    rng = np.random.default_rng(seed)
+    seen = np.zeros((grid * grid, n_points))
+    for start in range(0, 20 * n_sets, SETS):
+        at, place = _places(order, n_points, min(SETS, 20 * n_sets - start), grid, rng)
         np.add.at(seen, (at, place), 1)
     likeliest = np.argsort(-seen, axis=1, kind="stable")[:, :lookups]
-    parts = [_places(order, N, min(SETS, sets - a), grid, rng) for a in range(0, sets, SETS)]
+    parts = [
+        _places(order, n_points, min(SETS, n_sets - a), grid, rng) for a in range(0, n_sets, SETS)
+    ]
     at, place = (np.concatenate(each) for each in zip(*parts, strict=True))
     return np.logical_or.accumulate(likeliest[at] == place[:, None], axis=1)
 
@@ -82,7 +87,7 @@ def _places(
     cells = read(StepsArray, "the order", order(x))
     if cells.shape != x.shape[:-1] or (np.sort(cells) != np.arange(N)).any():
         raise InputError(
-            f"the order has shape {cells.shape}: give for each set 0 to {N - 1}, each once"
+            f"the order has shape {cells.shape}: give a permutation of 0 … {N - 1} for each set"
         )
     place = (cells == nearest_in_cloud(x, q)).argmax(axis=-1)
     return (grid * q[:, 0]).astype(np.int64) @ [grid, 1], place

@@ -1,26 +1,26 @@
-"""Sketches: k cells in which a stream of items is counted, and the estimate of each count.
+"""Sketches: counts of the items of a stream in k cells, and the estimate of each count.
 
-Items are numbers below V, drawn from known probabilities p; the error of a sketch is the mean of
-|estimate − count| over a query drawn from p.  The k cells are d rows of w = k/d, and h_r(i) is the
-cell of item i in row r.  The count of item i is c_i.
+Items are integers below V = `vocabulary_size`, drawn from known probabilities p; the error of a
+sketch is the mean of |estimate − count| over a query drawn from p.  The k cells are d = `n_rows`
+rows of w = k/d, and h_r(i) is the cell of item i in row r.  The count of item i is c_i.
 
     count-min       T_r[h_r(i)] += 1, all rows;  min_r T_r[h_r(i)]                  [Cormode2005]
     conservative    as count-min, but only to max(T_r[h_r(i)], 1 + min_r T_r[h_r(i)])  [Estan2002]
     count-sketch    T_r[h_r(i)] += s_r(i) for random signs s;  median_r s_r(i)·T_r[h_r(i)]
                                                                                     [Charikar2004]
-    balanced        count-min at d = 1 with as many items in each cell as in any other, or one more
+    balanced        count-min at d = 1 with equally many items in each cell, or one more
 
-An estimate of the first two, or of the last, is never below the count, and conservative update is
-never above count-min with the same cells: each cell of an item holds at least its count, as the
-smallest of them grows by one with every occurrence; and by a conservative update no cell grows that
-count-min does not increase, and none by more than one.
+The estimates of the first two, and of the last, are at least the count, and those of conservative
+update are at most those of count-min with the same cells: each cell of an item contains at least
+its count, as the smallest of them grows by one with every occurrence; and a conservative update
+increases only cells that count-min increases, by at most one.
 
 For d = 1 the mean error is known: the count c_j of every other item j is added with the probability
 s that it has the same cell, and E c_j = n·p_j, so
 
     E|T − c| = n·s·Σ_i p_i(1 − p_i),     s = 1/k at random, Σ_c v_c(v_c − 1)/(V(V − 1)) balanced,
 
-where v_c is the number of items in cell c, whatever the order of the probabilities.
+where v_c is the number of items in cell c, for every order of the probabilities.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from theory.kinds import (
 from theory.structures.points import Size
 
 Listed: TypeAlias = Annotated[Count, Within(most=10**8)]
-"""An integer from 1 to 10^8: items, or cells."""
+"""An integer from 1 to 10^8: a number of items or cells."""
 Streams: TypeAlias = Annotated[Any, Integers("... n", Within(least=0, below="V"))]
 """Items below V, shape (…, n)."""
 Counts: TypeAlias = Annotated[Any, Integers("... V", Within(least=0))]
@@ -54,136 +54,155 @@ CountArray: TypeAlias = Annotated[Any, Integers("...", Within(least=0))]
 """Integers ≥ 0, of the shape of the other arrays."""
 WeightArray: TypeAlias = Annotated[Any, Reals("...", Within(least=0))]
 """Finite numbers ≥ 0, of the shape of the other arrays."""
-Hashes: TypeAlias = Annotated[Any, Integers("... d V", Within(least=0, below="w"))]
-"""The cell, below w, of each item in each of d rows, shape (…, d, V)."""
+Hashes: TypeAlias = Annotated[Any, Integers("... d V", Within(least=0, below="n_cells"))]
+"""The cell, below n_cells, of each item in each of d rows, shape (…, d, V)."""
 
 
 @checked
-def zipf(V: Listed, exponent: NonNegative) -> np.ndarray:
+def zipf(vocabulary_size: Listed, exponent: NonNegative) -> np.ndarray:
     """p_i ∝ (i + 1)^−exponent, (V,)."""
-    machine.fits_in_memory(f"{V:.3g} items", 24 * V, "take fewer")
-    p = np.arange(1, V + 1) ** -exponent
+    machine.fits_in_memory(f"{vocabulary_size:.3g} items", 24 * vocabulary_size, "take fewer")
+    p = np.arange(1, vocabulary_size + 1) ** -exponent
     return np.asarray(p / p.sum())
 
 
 @checked
 def zipf_streams(
-    sets: Size, V: Listed, n: Size, exponent: NonNegative, rng: Seed
+    n_sets: Size, vocabulary_size: Listed, n: Size, exponent: NonNegative, seed: Seed
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Zipf's law in a random order of the items for each of the sets, (sets, V), and n items of it,
-    (sets, n).  Raises ValueError for what no memory holds."""
-    _fits(sets * n * V)
-    law = rng.permuted(np.tile(zipf(V, exponent), (sets, 1)), axis=-1)
-    return law, (rng.uniform(size=(sets, n, 1)) > law.cumsum(1)[:, None, :-1]).sum(-1)
+    """Zipf distributions (n_sets, V), each over the items in random order, and streams (n_sets, n).
 
-
-@checked
-def random_hashes(sets: Size, d: Size, V: Size, w: Listed, rng: Seed) -> np.ndarray:
-    """d independent cells of each item, (sets, d, V).  Raises ValueError for what no memory
-    holds."""
-    _fits(sets * d * V)
-    return rng.integers(w, size=(sets, d, V))
-
-
-@checked
-def balanced_hashes(sets: Size, V: Size, k: Size, rng: Seed) -> np.ndarray:
-    """Cells that hold as many items each, or one more, (sets, 1, V).
-
-    Raises ValueError for what no memory holds.
+    Raises ValueError for arrays beyond the memory.
     """
-    _fits(sets * V)
-    return rng.permuted(np.tile(np.arange(V) % k, (sets, 1, 1)), axis=-1)
+    _fits(n_sets * n * vocabulary_size)
+    rng = np.random.default_rng(seed)
+    distribution = rng.permuted(np.tile(zipf(vocabulary_size, exponent), (n_sets, 1)), axis=-1)
+    return distribution, (
+        rng.uniform(size=(n_sets, n, 1)) > distribution.cumsum(1)[:, None, :-1]
+    ).sum(-1)
 
 
 @checked
-def counts_of(streams: Streams, V: Size) -> np.ndarray:
-    """How often each of V items is in streams (…, n), (…, V).
+def random_hashes(
+    n_sets: Size, n_rows: Size, vocabulary_size: Size, n_cells: Listed, seed: Seed
+) -> np.ndarray:
+    """Independent uniform cells of each item, (n_sets, n_rows, V).
 
-    Raises ValueError for what no memory holds.
+    Raises ValueError for arrays beyond the memory.
+    """
+    _fits(n_sets * n_rows * vocabulary_size)
+    return np.random.default_rng(seed).integers(n_cells, size=(n_sets, n_rows, vocabulary_size))
+
+
+@checked
+def balanced_hashes(n_sets: Size, vocabulary_size: Size, n_cells: Size, seed: Seed) -> np.ndarray:
+    """Random cells of the items, (n_sets, 1, V), with equally many items in each cell, or one more.
+
+    Raises ValueError for arrays beyond the memory.
+    """
+    _fits(n_sets * vocabulary_size)
+    return np.random.default_rng(seed).permuted(
+        np.tile(np.arange(vocabulary_size) % n_cells, (n_sets, 1, 1)), axis=-1
+    )
+
+
+@checked
+def counts_of(
+    streams: Annotated[Any, Integers("... n", Within(least=0, below="vocabulary_size"))],
+    vocabulary_size: Size,
+) -> np.ndarray:
+    """The count of each of V items in streams (…, n), (…, V).
+
+    Raises ValueError for arrays beyond the memory.
     """
     flat = streams.reshape(-1, streams.shape[-1])
-    _fits(len(flat) * V)
-    counts = np.zeros((len(flat), V), dtype=np.int64)
+    _fits(len(flat) * vocabulary_size)
+    counts = np.zeros((len(flat), vocabulary_size), dtype=np.int64)
     np.add.at(counts, (np.arange(len(flat))[:, None], flat), 1)
-    return counts.reshape(*streams.shape[:-1], V)
+    return counts.reshape(*streams.shape[:-1], vocabulary_size)
 
 
 @checked
-def count_min(counts: Counts, hashes: Hashes, w: Size) -> np.ndarray:
-    """min_r T_r[h_r(i)] of all items, for counts (…, V) and cells h (…, d, V), (…, V).
+def count_min(counts: Counts, hashes: Hashes, n_cells: Size) -> np.ndarray:
+    """The count-min estimates min_r T_r[h_r(i)] (…, V), from counts (…, V) and cells h (…, d, V).
 
-    Raises ValueError for what no memory holds.
+    Raises ValueError for arrays beyond the memory.
     """
     c, h = counts, hashes
-    return np.asarray(_read(_added(np.broadcast_to(c[..., None, :], h.shape), h, w), h).min(-2))
+    return np.asarray(
+        _read(_added(np.broadcast_to(c[..., None, :], h.shape), h, n_cells), h).min(-2)
+    )
 
 
 @checked
 def count_sketch(
-    counts: Counts, hashes: Hashes, signs: Annotated[Any, Signs("... d V")], w: Size
+    counts: Counts, hashes: Hashes, signs: Annotated[Any, Signs("... d V")], n_cells: Size
 ) -> np.ndarray:
-    """median_r s_r(i)·T_r[h_r(i)], with signs s (…, d, V), (…, V): the mean of the two in the
-    middle for an even d.
+    """The count-sketch estimates median_r s_r(i)·T_r[h_r(i)] (…, V), with signs s (…, d, V).
 
-    Raises ValueError for what no memory holds.
+    For even d the median is the mean of the two middle values.  Raises ValueError for arrays beyond
+    the memory.
     """
     c, h, s = counts, hashes, signs
-    return np.asarray(np.median(s * _read(_added(s * c[..., None, :], h, w), h), axis=-2))
+    return np.asarray(np.median(s * _read(_added(s * c[..., None, :], h, n_cells), h), axis=-2))
 
 
 @checked
-def conservative(streams: Streams, hashes: Hashes, w: Size) -> np.ndarray:
-    """min_r T_r[h_r(i)] after conservative updates by streams (…, n), item by item, (…, V).
+def conservative(streams: Streams, hashes: Hashes, n_cells: Size) -> np.ndarray:
+    """min_r T_r[h_r(i)] (…, V) after conservative updates by streams (…, n), item by item.
 
-    Raises ValueError for what no memory holds.
+    Raises ValueError for arrays beyond the memory.
     """
     h, items = hashes, streams
     d, V = h.shape[-2:]
-    _fits(h.size // V * w)
-    own, flat = h.reshape(-1, d, V), items.reshape(-1, items.shape[-1])
-    table = np.zeros((len(own), d, w), dtype=np.int64)
-    sets, rows = np.arange(len(own))[:, None], np.arange(d)
+    _fits(h.size // V * n_cells)
+    hashed, flat = h.reshape(-1, d, V), items.reshape(-1, items.shape[-1])
+    table = np.zeros((len(hashed), d, n_cells), dtype=np.int64)
+    sets, rows = np.arange(len(hashed))[:, None], np.arange(d)
     for item in flat.T:
-        cells = own[sets, rows, item[:, None]]
-        held = table[sets, rows, cells]
-        table[sets, rows, cells] = np.maximum(held, 1 + held.min(-1, keepdims=True))
-    return np.asarray(_read(table.reshape(*h.shape[:-1], w), h).min(-2))
+        cells = hashed[sets, rows, item[:, None]]
+        before = table[sets, rows, cells]
+        table[sets, rows, cells] = np.maximum(before, 1 + before.min(-1, keepdims=True))
+    return np.asarray(_read(table.reshape(*h.shape[:-1], n_cells), h).min(-2))
 
 
 @checked
 def one_row_error(
-    p: Annotated[Any, Reals("V", Within(least=0))], n: Size, k: Listed, *, balanced: bool = False
+    p: Annotated[Any, Reals("V", Within(least=0))],
+    n: Size,
+    n_cells: Listed,
+    *,
+    balanced: bool = False,
 ) -> float:
-    """n·s·Σ_i p_i(1 − p_i), the mean error of one row of k cells after n items of law p (V,).
+    """n·s·Σ_i p_i(1 − p_i), the mean error of a row of `n_cells` cells after n items drawn from p.
 
-    Raises ValueError for what are no probabilities.
+    Raises ValueError unless p (V,) are probabilities.
     """
     if abs(p.sum() - 1) > 1e-9:
-        raise InputError(f"p has the sum {p.sum():g}: give probabilities")
-    share = Fraction(1, k)
+        raise InputError(f"p has the sum {p.sum():g}: give probabilities, of sum 1")
+    s = Fraction(1, n_cells)
     if balanced:
         V = len(p)
-        least, more = divmod(V, k)
-        pairs = more * (least + 1) * least + (k - more) * least * (least - 1)
-        share = Fraction(pairs, max(1, V * (V - 1)))
-    return n * float(share) * float((p * (1 - p)).sum())
+        least, more = divmod(V, n_cells)
+        pairs = more * (least + 1) * least + (n_cells - more) * least * (least - 1)
+        s = Fraction(pairs, max(1, V * (V - 1)))
+    return n * float(s) * float((p * (1 - p)).sum())
 
 
 @checked
 def best_answers(estimates: CountArray, counts: CountArray, weights: WeightArray) -> np.ndarray:
-    """The function f of an estimate with the least weighted mean of |f(estimate) − count|: for each
-    estimate from 0 to the largest the weighted median of the counts, (largest + 1,); what has no
-    weight is returned unchanged.
+    """The function f of an estimate with the least weighted mean of |f(estimate) − count|.
 
-    Raises ValueError for what no memory holds.
+    For each estimate from 0 to the largest it is the weighted median of the counts, (largest + 1,),
+    or the estimate itself if it has no weight.  Raises ValueError for arrays beyond the memory.
     """
-    said, c, w = estimates, counts, weights
-    _fits((int(said.max()) + 1) * (int(c.max()) + 1))
-    total = np.zeros((said.max() + 1, c.max() + 1))
-    np.add.at(total, (said.ravel(), c.ravel()), w.ravel())
-    share = total.cumsum(1)
-    median = (2 * share >= share[:, -1:]).argmax(1)
-    return np.where(share[:, -1] > 0, median, np.arange(len(median)))
+    e, c, w = estimates, counts, weights
+    _fits((int(e.max()) + 1) * (int(c.max()) + 1))
+    total = np.zeros((e.max() + 1, c.max() + 1))
+    np.add.at(total, (e.ravel(), c.ravel()), w.ravel())
+    cumulative = total.cumsum(1)
+    median = (2 * cumulative >= cumulative[:, -1:]).argmax(1)
+    return np.where(cumulative[:, -1] > 0, median, np.arange(len(median)))
 
 
 @checked
@@ -192,7 +211,7 @@ def mean_errors(
     counts: Counts,
     estimates: Annotated[Any, Reals("... V")],
 ) -> np.ndarray:
-    """Σ_i p_i·|estimate_i − c_i|, the mean error of a query of the law p (…, V), (…,)."""
+    """Σ_i p_i·|estimate_i − c_i|, the mean error for a query drawn from p (…, V), (…,)."""
     return np.asarray((weights * abs(estimates - counts)).sum(-1))
 
 

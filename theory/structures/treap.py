@@ -1,24 +1,25 @@
-"""Search trees for queries that are not equally frequent: the treap, and the best tree.
+"""Search trees for queries of unequal frequency: the treap, and the best tree.
 
 Cells 0 … N − 1 are targets with known weights w, and a lookup reveals <, = or > (`comparisons.py`).
 
-    treap    its root is the cell of the largest weight, the first of equal ones, and the cells on
-             both sides hang below it in the same way; with weights that are predicted, it is the
+    treap    its root is the cell of the largest weight, the first of equal ones, and its subtrees
+    are
+             the treaps of the cells on both sides; with predicted weights it is the
              learning-augmented tree of [Lin2022]
     best     the tree of M levels that finds most, by the recursion over roots
 
                  f(lo, hi, M) = max_c w_c + f(lo, c, M − 1) + f(c + 1, hi, M − 1)
 
-No comparisons find more than the best tree: the first lookup, at c, finds w_c and leaves the cells
-on one side of c with M − 1 lookups, and a lookup outside of the cells that are left finds nothing
+No strategy of comparisons finds more than the best tree: the first lookup, at c, finds w_c and
+leaves the cells on one side of c with M − 1 lookups, and a lookup outside the remaining cells finds
 and reveals nothing, so by induction on M the best strategy is the recursion.  The levels 1 … M of
 the treap are one such tree.  The best tree depends on M, and the treap does not.
 
 If all orders of distinct weights are equally likely, the distribution of levels in the treap is
 known.  It is the binary search tree into which the cells are inserted by descending weight, so the
-r-th of them comes to any of the r places that r − 1 have left open, each with probability 1/r.  The
-expected number of open places at level l, B_r(l), begins with one at level 1, and each that is
-taken is replaced by two at the next level:
+r-th of them is inserted at any of the r open places with probability 1/r.  The
+expected number of open places at level l, B_r(l), begins with one at level 1, and each
+place filled is replaced by two at the next level:
 
     B_{r+1}(l) = B_r(l) + (2B_r(l − 1) − B_r(l))/r,
     E[weight at levels up to i] = Σ_r w_(r) Σ_{l ≤ i} B_r(l)/r,        w_(1) > w_(2) > …
@@ -33,7 +34,7 @@ import numpy as np
 from theory.kinds import Count, InputError, Integers, Reals, Within, checked
 from theory.structures.lookup import LookupCount
 
-MOST = 256  # cells of which the best tree is found
+MOST = 256  # cells for which the best tree is computed
 Weights: TypeAlias = Annotated[Any, Reals("N", Within(least=0))]
 """Numbers ≥ 0, one for each cell, shape (N,)."""
 
@@ -56,7 +57,7 @@ def treap_depths(weights: Weights) -> np.ndarray:
 def found_by_depth(
     depths: Annotated[Any, Integers("N", Within(least=0))], weights: Weights, lookups: LookupCount
 ) -> np.ndarray:
-    """The weight that a tree finds in i lookups, at its levels up to i, i = 1 … M, (M,)."""
+    """The weight that a tree finds in i lookups, at its levels up to i, for i = 1 … M, (M,)."""
     return np.array([weights[depths <= i].sum() for i in range(1, lookups + 1)])
 
 
@@ -69,7 +70,7 @@ def most_by_weight(weights: Weights, lookups: Annotated[Count, Within(most=MOST)
     w, M = weights, lookups
     N = len(w)
     if N > MOST:
-        raise InputError(f"there are {N} weights: give at most {MOST}, as all roots are tried")
+        raise InputError(f"there are {N} weights: give at most {MOST}")
     most, found = np.zeros((N + 1, N + 1)), []
     for _ in range(M):
         deeper = np.zeros_like(most)
@@ -88,11 +89,13 @@ def treap_found(weights: Weights, lookups: LookupCount) -> np.ndarray:
     """The expected weight of the cells at levels up to i in the treap, i = 1 … M, (M,), if all
     orders of the weights (N,) are equally likely.
 
-    Raises ValueError for weights that are equal.
+    Raises ValueError for equal weights.
     """
     w, M = np.sort(weights)[::-1], lookups
     if (w[1:] == w[:-1]).any():
-        raise InputError("weights are equal: give different ones, as ties have an order of places")
+        raise InputError(
+            "weights has equal entries: give different ones, as ties are not in random order"
+        )
     open_, found = np.zeros(M), np.zeros(M)
     open_[0] = 1.0
     for r, each in enumerate(w, start=1):

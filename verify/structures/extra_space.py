@@ -92,7 +92,7 @@ def named(points: np.ndarray, cells: np.ndarray) -> np.ndarray:
 def _moved(run: Run, model: Transformer) -> Finding:
     """All points are moved by less than the table can tell, but for the one that is named: a query
     holds the same numbers after every layer."""
-    N, top, T = model.interface.cells, model.interface.largest, model.interface.extra
+    N, top, T = model.interface.n_points, model.interface.largest, model.interface.n_cells
     points = SPREAD * (run.rng.permuted(np.tile(np.arange(N), (400, 1)), axis=-1) + 1)
     queries = run.rng.integers(top + 1, size=(400, 1))
     cell = table_lookup(np.sort(points), queries, T, 0, top)

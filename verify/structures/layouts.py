@@ -151,7 +151,7 @@ def in_front(points: np.ndarray, queries: np.ndarray, levels: int) -> np.ndarray
 def one_cell(run: Run, model: Transformer) -> Finding:
     """Points in the cells that are not looked at are moved: a query holds the same numbers after
     every layer."""
-    N, d, top = model.interface.points, model.interface.dimension, model.interface.largest
+    N, d, top = model.interface.n_points, model.interface.dimension, model.interface.largest
     points = run.rng.integers(1, N + 1, size=(200, N, d)) * SPREAD
     queries = run.rng.integers(top + 1, size=(200, 1, d))
     at = lookups_of(model, points, queries)[:, 0]
@@ -179,7 +179,7 @@ def plane(run: Run, N: int, M: int, sets: int) -> dict[str, list[Mean]]:
     """Accuracies by lookup on N points: of rows, with lookups chosen at once, and of the kd-tree,
     on four times as many sets, as it is quicker."""
     at_once = {
-        name: accuracies(found_at_once(partial(order, rows=ROWS[N]), N, M, sets, run.rng))
+        name: accuracies(found_at_once(partial(order, n_rows=ROWS[N]), N, M, sets, run.rng))
         for name, order in run.progress([("bands", band_order), ("rows", row_order)], "rows")
     }
     return {"kd-tree": kd(run, N, M, 4 * sets), **at_once}

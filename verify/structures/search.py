@@ -163,7 +163,7 @@ def _searched(run: Run, model: Transformer, points: np.ndarray) -> Iterator[Find
 def one_cell(run: Run, model: Transformer) -> Finding:
     """Points in the cells that are not looked at are moved, in the same order: a query holds the
     same numbers after every layer."""
-    N, largest = model.interface.cells, model.interface.largest
+    N, largest = model.interface.n_points, model.interface.largest
     queries = np.arange(0, largest + 1, 3)[:, None]
     rank = run.rng.permuted(np.tile(np.arange(N), (len(queries), 1)), axis=-1)
     points = SPREAD * (rank + 1)

@@ -85,7 +85,7 @@ class Counts(Task, kind="counts"):
             said = model(stream, asked.expand(len(stream), -1))
             total += float((law * (said - counts).abs()).sum())
         yield f"{prompts} streams: mean error {total / prompts:.2f}"
-        p, k = zipf(self.items, self.exponent), model.interface.counters
+        p, k = zipf(self.items, self.exponent), model.interface.n_cells
         random, even = (one_row_error(p, self.stream, k, balanced=b) for b in (False, True))
         yield f"count-min of one row {random:.2f}, cells of as many items each {even:.2f}"
 

@@ -93,7 +93,7 @@ def by_kd_tree(points: np.ndarray, queries: np.ndarray) -> Measured:
 def by_rows(run: Run, count: int) -> list[Share]:
     """Rows of 8 points back and forth, the likeliest places, on sets of its own: four times as
     many, so that their interval is half as wide as that of a model."""
-    right = found_at_once(partial(row_order, rows=ROWS), N, M, 4 * count, run.rng)
+    right = found_at_once(partial(row_order, n_rows=ROWS), N, M, 4 * count, run.rng)
     return [Share(int(column.sum()), 4 * count) for column in right.T]
 
 

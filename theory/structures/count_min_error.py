@@ -1,7 +1,8 @@
-"""The mean error of count-min over random cells, given what was counted.
+"""The mean error of count-min over random cells, given the counts.
 
 Another item j has the cell of item i with probability s = 1/w in each row, independently: so the
-error in a row, A_i = Σ of the counts c_j of those that do, has the probability generating function
+error in a row, A_i = the sum of the counts c_j of these items, has the probability generating
+function
 
     E z^{A_i} = Π_{j≠i} (1 − s + s·z^{c_j}),
 
@@ -10,7 +11,7 @@ smallest of d independent ones,
 
     E min = Σ_{t≥0} P(A_i > t)^d.
 
-For d = 1 it is s·Σ_{j≠i} c_j, which `sketches.py` has on average over streams too.
+For d = 1 it is s·Σ_{j≠i} c_j, whose mean over streams is in `sketches.py`.
 """
 
 from __future__ import annotations
@@ -29,29 +30,29 @@ from theory.structures.points import Size
 def count_min_error(
     counts: Annotated[Any, Integers("V", Within(least=0))],
     weights: Annotated[Any, Reals("V", Within(least=0))],
-    d: Size,
-    w: Annotated[Size, Within(least=2)],
+    n_rows: Size,
+    n_cells: Annotated[Size, Within(least=2)],
 ) -> float:
-    """Σ_i p_i·E min for counts c (V,) of items that are queried with weights p (V,), d rows of
-    w ≥ 2 random cells: in one cell all items are added.
+    """Σ_i p_i·E min, for counts c (V,) of items queried with weights p (V,).
 
-    Raises ValueError for counts whose sums no memory holds.
+    There are d = `n_rows` rows of w = `n_cells` ≥ 2 random cells.  Raises ValueError for sums of
+    counts beyond the memory.
     """
-    c, p, rows = counts, weights, d
+    c, p, rows = counts, weights, n_rows
     items = c.sum(dtype=np.float64)
     machine.fits_in_memory(f"{items:.3g} counted items", 64 * int(items), "give smaller counts")
-    s = 1 / w
-    chances = np.zeros(c.sum() + 1)
-    chances[0] = 1.0
+    s = 1 / n_cells
+    probabilities = np.zeros(c.sum() + 1)
+    probabilities[0] = 1.0
     for each in c[c > 0]:
-        shifted = np.append(np.zeros(each), chances[:-each])
-        chances = (1 - s) * chances + s * shifted
+        shifted = np.append(np.zeros(each), probabilities[:-each])
+        probabilities = (1 - s) * probabilities + s * shifted
     total = 0.0
     for each in np.unique(c):
         factor = np.zeros(each + 1)
         factor[0] += 1 - s
         factor[-1] += s
-        others = lfilter([1.0], factor, chances)
+        others = lfilter([1.0], factor, probabilities)
         more = np.clip(1 - others.cumsum(), 0, 1)
         total += p[c == each].sum() * (more**rows).sum()
     return float(total)
