@@ -22,7 +22,7 @@ from timing import in_turn, ratio
 
 from constructions import adder, modular_addition
 from constructions.transformer import Transformer
-from theory.arithmetic.adder import candidates, usual_bits
+from theory.arithmetic.adder import default_bits, n_candidates
 from theory.arithmetic.adder_balls import rounded_logits
 from verify.arithmetic.pairs import rows_of_pairs
 
@@ -44,9 +44,9 @@ def one_by_one(model: Transformer, pairs: np.ndarray) -> int:
 
 
 def in_whole_numbers(rows: list[np.ndarray]) -> None:
-    p = candidates(LARGEST)
+    p = n_candidates(LARGEST)
     for pairs in rows:
-        rounded_logits(pairs, p, 5, 64.0, usual_bits(p, 5, 64.0))
+        rounded_logits(pairs, p, 5, 64.0, default_bits(p, 5, 64.0))
 
 
 def main() -> None:

@@ -1,4 +1,6 @@
-"""Addition: with Fourier features, without them, and modulo p; one construction per file."""
+"""Transformers that add: with Fourier features, without them, and modulo p.
+
+One construction per file."""
 
 from constructions.arithmetic.adder import adder
 from constructions.arithmetic.linear_adder import linear_adder

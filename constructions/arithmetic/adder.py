@@ -1,32 +1,34 @@
 """Addition with Fourier features: a comb for the residues mod 10, a bump for the size, two layers.
 
-Registers.  A number n ≤ L = `largest` holds (cos, sin) of 2πn/T for T = 2.5, 5, 10 in `angle2_5`,
-`angle5` and `angle10`, cos πn in `angle2`, and (cos, sin) of 2πm/p in `size`: m is the multiple of
-`step` nearest to n, so no more is known of its size.  p is the least multiple of 10 above 2L, and
-at least 20.  `here` is 1 at numbers; `second` and `equals` are 1 at those two tokens.
+Registers.  The embedding of a number n ≤ L = `largest` contains (cos, sin) of 2πn/T for T = 2.5, 5,
+10 in `angle2_5`, `angle5` and `angle10`, cos πn in `angle2`, and (cos, sin) of 2πm/p in `size`,
+where m is the multiple of `step` nearest to n: the size is given only to that precision.  p is the
+least multiple of 10 above 2L, and at least 20.  `here` is 1 at numbers; `second` and `equals` are 1
+at the second number and at "=".
 
-Layer 1.  Linear heads with the query of b and the key of a; the value is `here` of a, which is 1:
+Layer 1.  Linear heads with query at b and key at a; the value is `here` of a, which is 1.  With
+s = a + b
     cos: query (cos, sin), key (cos, −sin):    cos b cos a − sin b sin a = cos s
     sin: query (sin, cos), key (cos, sin):     sin b cos a + cos b sin a = sin s
-with s = a + b are written to `sum2` … `sum10`, and those of the sizes to `raw`.  "=" has no angle,
-so its output is 0; the first token attends to itself, and its output is not read.
+are written to `sum2` … `sum10`, and those of the sizes to `raw`.  The angles of "=" are 0, so its
+output is 0; the first token attends to itself, and its output is not read.
 
-Layer 2.  "=" attends to the second number, with the values `sum2` … `sum10` and `raw`; the MLP adds
+Layer 2.  "=" attends to the second number, with values `sum2` … `sum10` and `raw`; the MLP adds
 `raw` = relu(raw) − relu(−raw) to `low`.
 
 Unembedding.  The logit of c is, by cos(u − v) = cos u cos v + sin u sin v,
 
     Σ_T cos(2π(s − c)/T) + α cos(2π(c − m_a − m_b)/p),
 
-which is largest at c = s alone for all a and b if α is at most the limit of the theorem in
-`theory/arithmetic/adder.py` and step ≤ 5: then |m_a + m_b − s| ≤ 4.  A larger α or step is built as
-well, and may answer wrongly.
+whose maximum is attained at c = s only, for all a and b, if α is at most the limit of the theorem
+in `theory/arithmetic/adder.py` and step ≤ 5: then |m_a + m_b − s| ≤ 4.  A model with a larger α or
+step is built as well; it may predict wrong sums.
 
-Exactness.  Cosines and sines, and α times them in the read-out, are rounded to multiples of
+Exactness.  Cosines and sines, and α times them in the unembedding, are rounded to multiples of
 2^−bits.  A logit is then a sum of products of three such numbers, a multiple of 2^{−3·bits} below
-2α + 8 = 8(α/4 + 1) in every order of adding: float64 rounds nothing while it has so many bits.  The
-rounding of the weights moves no logit by more than `rounding_of_logits(alpha, bits)`; twice that
-has to be below the least gap.
+2α + 8 = 8(α/4 + 1) in every order of summation: it is exact in float64 if 53 bits suffice for such
+numbers.  The rounding of the weights changes a logit by at most `rounding_of_logits(alpha, bits)`,
+and twice that must be below the least gap.
 """
 
 from __future__ import annotations
@@ -46,23 +48,23 @@ from constructions.tokens import rows_fit
 from constructions.transformer import Transformer
 from theory.arithmetic.adder import (
     FLOAT64_BITS,
-    candidates,
-    coarse,
+    default_alpha,
+    default_bits,
     largest_alpha,
+    largest_bits,
     least_gap,
-    most_bits,
+    n_candidates,
+    round_to_multiple,
     rounding_of_logits,
     sufficient_bits,
-    usual_alpha,
-    usual_bits,
 )
 from theory.arithmetic.adder_balls import turn_of_sum
 from theory.kinds import Count, InputError, Positive
 
 PERIODS = {"2": 5, "2_5": 4, "5": 2, "10": 1}
-"""Registers by period, and frequencies f of cos(2πfn/10)."""
+"""The frequency f of cos(2πfn/10) for each period, which names the registers."""
 
-FINE = 5  # steps up to here leave errors of the sum's size below 5
+FINE = 5  # for steps up to 5 the error of the size of a sum is below 5
 CONJUGATE = Map(np.diag([1.0, -1.0]), "(cos, −sin)")
 SWAPPED = Map(np.array([[0.0, 1.0], [1.0, 0.0]]), "(sin, cos)")
 COSINE, SINE = Map(np.array([[1.0, 0.0]]), "cos"), Map(np.array([[0.0, 1.0]]), "sin")
@@ -72,25 +74,26 @@ COSINE, SINE = Map(np.array([[1.0, 0.0]]), "cos"), Map(np.array([[0.0, 1.0]]), "
 def adder(
     largest: Count = 260, step: Count = 5, alpha: Positive | None = None, bits: Count | None = None
 ) -> Transformer:
-    """`adder(largest, step, alpha, bits)([a, b])`: a + b for numbers up to `largest`.
+    """The sum a + b of numbers from 0 to `largest`, by Fourier features: (…, 2) → (…, 1).
 
-    (…, 2) → (…, 1).  2 layers, 9 linear heads, width 23, 4 ReLUs, whatever is largest.  `alpha` is
-    64 by default, or for small numbers what the theorem allows, `usual_alpha(p)`.  `bits` are
-    the binary places of the weights, by default `usual_bits(p, step, alpha)`.
+    2 layers, 9 linear heads, width 23, 4 hidden ReLU neurons, for every `largest`.  Sizes are
+    rounded to multiples of `step`.  `alpha` is the weight of the bump, by default
+    `default_alpha(p)`, which is 64 except for small numbers.  `bits` is the number of binary places
+    of the weights, by default `default_bits(p, step, alpha)`.
 
-    Raises ValueError for a step at which all numbers have size 0, for bits so few, or an alpha so
-    small, that rounding could change an answer, and for bits so many that float64 rounds; with an
-    alpha and bits that do, if there are.
+    Raises ValueError for a step at which all numbers have size 0; for too few bits, or too small an
+    alpha, so that rounding of the weights could change a prediction; and for so many bits that
+    logits are rounded in float64.  The message names an alpha and bits that suffice, if any do.
     """
     L = largest
     if step > 2 * L:
         raise InputError(
-            f"step is {step}: all numbers up to {L} would have size 0; give a smaller one"
+            f"step is {step}: all numbers up to {L} would have size 0; give a smaller step"
         )
     rows_fit(3 * L)
-    p = candidates(L)
-    alpha = usual_alpha(p) if alpha is None else alpha
-    bits = usual_bits(p, step, alpha) if bits is None else bits
+    p = n_candidates(L)
+    alpha = default_alpha(p) if alpha is None else alpha
+    bits = default_bits(p, step, alpha) if bits is None else bits
     margin = _margin(p, step, alpha, bits)
     numbers, answers = np.arange(L + 1), np.arange(p)
     widths = {f"angle{T}": 1 if f == 5 else 2 for T, f in PERIODS.items()}
@@ -100,7 +103,7 @@ def adder(
         f"angle{T}": _turn(f * numbers, 10, bits, widths[f"angle{T}"]) for T, f in PERIODS.items()
     }
     embedded = rows(
-        stream, **held, size=_turn(coarse(numbers, step), p, bits), here=numbers * 0 + 1
+        stream, **held, size=_turn(round_to_multiple(numbers, step), p, bits), here=numbers * 0 + 1
     )
     read = [
         stream.read(f"sum{T}")
@@ -112,7 +115,8 @@ def adder(
     adding.append(_heads(stream, "size", "raw"))
     into = (*sums, "raw")
     carry = Head(stream.read("equals"), stream.read("second"), tuple(map(stream.read, into)), into)
-    longest = (1 + 2.0**-bits) ** 2  # of a sum's (cos, sin): numbers' are off by √2·2^{−bits−1}
+    # The largest length of (cos, sin) of a sum: those of numbers have errors of √2·2^{−bits−1}.
+    longest = (1 + 2.0**-bits) ** 2
     return Transformer(
         Embed(pad(embedded, (0, 0, 0, 1))),  # "=" is 0
         [
@@ -128,7 +132,7 @@ def adder(
             Stage(2, "low", partial(_size, p, step, bits)),
         ),
         at_most=dict.fromkeys((*into, "low"), longest),
-        source="after [Zhou2024]; proved in theory/arithmetic/adder.py",
+        source="after [Zhou2024]",
     )
 
 
@@ -140,7 +144,7 @@ def _turn(n: np.ndarray, period: int, bits: int, width: int = 2, times: float = 
 
 
 def _heads(stream: Stream, angle: str, into: str) -> tuple[Head, ...]:
-    """Cosine, and sine where there is one, of the sum of the angles of two tokens."""
+    """The heads for the cosine and, if the angle has a sine, the sine of the sum of two angles."""
     own, here = stream.read(angle), stream.read("here")
     if own.width == 1:
         return (Head(own, own, here, into),)
@@ -152,40 +156,42 @@ def _heads(stream: Stream, angle: str, into: str) -> tuple[Head, ...]:
 
 
 def _comb(f: int, bits: int, pairs: np.ndarray) -> np.ndarray:
-    """(cos, sin) of 2πfs/10 for the sum s, from rounded ones of the two numbers; cos πs alone."""
+    """(cos, sin) of 2πfs/10 for the sum s, from rounded (cos, sin) of the two numbers; only cos πs
+    for period 2."""
     width = 1 if f == PERIODS["2"] else 2
     return 2.0 ** (-2 * bits) * turn_of_sum(f * pairs, 10, bits)[..., None, :width]
 
 
 def _size(p: int, step: int, bits: int, pairs: np.ndarray) -> np.ndarray:
     """(cos, sin) of 2πm/p for the sum m of the two sizes."""
-    return 2.0 ** (-2 * bits) * turn_of_sum(coarse(pairs, step), p, bits)[..., None, :]
+    return 2.0 ** (-2 * bits) * turn_of_sum(round_to_multiple(pairs, step), p, bits)[..., None, :]
 
 
 def _margin(p: int, step: int, alpha: float, bits: int) -> float:
-    """The least distance of the right logit from another: below 0 where alpha or step are beyond
-    the theorem.  Raises ValueError for bits that are too many or too few."""
+    """A lower bound on the gap of the right logit to the others, negative if alpha or step are too
+    large for the theorem.  Raises ValueError for too many or too few bits."""
     gap, moved = least_gap(p, alpha, 2 * (step // 2)), rounding_of_logits(alpha, bits)
-    promised, most = step <= FINE and alpha <= largest_alpha(p)[0], most_bits(alpha)
+    promised, most = step <= FINE and alpha <= largest_alpha(p)[0], largest_bits(alpha)
     if bits > most:
         remedy = f"at most bits = {most}" if most > 0 else "a smaller alpha"
         raise InputError(
-            f"with bits = {bits} and alpha = {alpha:g} logits take more than the {FLOAT64_BITS} "
-            f"bits of float64: give {_remedy(p, step, alpha) if promised else remedy}"
+            f"bits = {bits} and alpha = {alpha:g} give logits of more than the {FLOAT64_BITS} bits "
+            f"of float64: give {_remedy(p, step, alpha) if promised else remedy}"
         )
     if promised and not gap > 2 * moved:
         raise InputError(
-            f"bits = {bits} may move logits by {moved:.3g} at alpha = {alpha:g}, and wrong sums "
-            f"are {gap:.3g} below: give {_remedy(p, step, alpha)}"
+            f"bits = {bits} changes logits by up to {moved:.3g} at alpha = {alpha:g}, where their "
+            f"least gap is {gap:.3g}: give {_remedy(p, step, alpha)}"
         )
     return gap - 2 * moved
 
 
 def _remedy(p: int, step: int, alpha: float) -> str:
-    """What to give: bits that do at this alpha, else an alpha and bits that do, if there are any.
+    """The remedy of an error message: bits that suffice at this alpha, else an alpha and bits that
+    suffice, if there are any.
 
-    Half the limit of alpha leaves half of the comb's gaps; below it the gap grows in proportion to
-    alpha, and what rounding moves does not: with so many bits the largest alpha is the best.
+    At half the limit of alpha half of the comb's gaps remain.  Below that the gap grows in
+    proportion to alpha and the rounding error does not: for given bits the largest alpha is best.
     """
     if enough := sufficient_bits(p, step, alpha):
         return f"bits = {enough[0]}" + (f" … {enough[-1]}" if len(enough) > 1 else "")
@@ -193,4 +199,4 @@ def _remedy(p: int, step: int, alpha: float) -> str:
         alpha = min(2.0 ** (FLOAT64_BITS - 3 * bits - 1) - 4, largest_alpha(p)[0] / 2)
         if least_gap(p, alpha, 2 * (step // 2)) > 2 * rounding_of_logits(alpha, bits):
             return f"alpha = {alpha:g} and bits = {bits}"
-    return "a smaller largest number: no alpha and bits do, in float64"
+    return "a smaller largest number, as no alpha and bits suffice in float64"

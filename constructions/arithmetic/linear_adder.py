@@ -1,14 +1,14 @@
 """Addition without Fourier features, products or an MLP: 2cs − c² is largest at c = s.
 
-Layer 1, one head of uniform attention.  "=" attends to the two numbers, and their mean s/2 is
-written to its `number`, which is 0.
+Layer 1, one head of uniform attention.  "=" attends to the two numbers, and the head writes their
+mean s/2 to the register `number` of "=", which is 0 before.
 
-Unembedding.  The logit of c is 4c·s/2 − c² = s² − (c − s)²: the right one is ahead of its
-neighbours by 1.  If the head finds (s + ε)/2 instead, c = s ± 1 gains ±2ε: for 0 < s < 2L right iff
-|ε| < 1/2, and s = 0 and 2L, which have one neighbour, tolerate more on the other side.  What
-Fourier features gain is that tolerance: 1/2 here, 5 in `adder.py`.
+Unembedding.  The logit of c is 4c·s/2 − c² = s² − (c − s)²: the gap of s to its neighbours is 1.
+With an error ε in the sum, (s + ε)/2, the logit of c = s ± 1 gains ±2ε: for 0 < s < 2L the
+prediction is right iff |ε| < 1/2.  For s = 0 and 2L, which have one neighbour, errors to the other
+side may be larger.  So Fourier features increase the tolerated error from 1/2 to 5 (`adder.py`).
 
-All numbers are integers or halves of integers.
+All entries are integers or halves of integers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from theory.kinds import Count
 
 @construction
 def linear_adder(largest: Count) -> Transformer:
-    """`linear_adder(largest)([a, b])`: a + b for numbers up to `largest`, (…, 2) → (…, 1).
+    """The sum a + b of numbers from 0 to `largest`, without Fourier features: (…, 2) → (…, 1).
 
     1 layer, 1 head, width 1, no MLP.
     """
@@ -43,10 +43,10 @@ def linear_adder(largest: Count) -> Transformer:
         interface=Sums(L + 1, len(answers), 1.0),
         stream=stream,
         stages=(Stage(1, "number", _half_sum),),
-        source="proved in constructions/arithmetic/linear_adder.py",
+        source="weightwright",
     )
 
 
 def _half_sum(pairs: np.ndarray) -> np.ndarray:
-    """s/2 at "="."""
+    """The layer invariant of `number` at "=": s/2."""
     return pairs.sum(-1)[..., None, None] / 2

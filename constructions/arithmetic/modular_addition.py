@@ -1,21 +1,21 @@
-"""Addition mod p with quadratic neurons, at the largest margin that there is.
+"""Addition mod p with quadratic neurons, at the maximum normalised margin.
 
-A quadratic neuron is a linear head with the diagonal mask: with z = u(a) + v(b) in a token, the
-head with query z, key z and value 1 outputs z²·w.  u, v and w are rows of numbers, by one-hot
-codes.
+A quadratic neuron is a linear head with the diagonal mask: with z = u(a) + v(b) at a token, the
+head with query z, key z and value 1 outputs z²·w.  u, v and w are vectors in R^p, which are applied
+to one-hot codes of numbers.
 
-Layer 1, two linear heads.  The query at "=" is matched by the key of the first and of the second
+Layer 1, two linear heads.  The query at "=" matches the key of the first, respectively the second
 number, and their codes are written to `a` and `b`.
 
-Layer 2, 4(p − 1) linear heads, each of "=" alone: (u_i(a) + v_i(b))² w_i goes into `number`, which
-is 0 there.  With the neurons of `theory.arithmetic.modular_margin`
+Layer 2, 4(p − 1) linear heads, in which "=" attends to itself: (u_i(a) + v_i(b))² w_i is written to
+`number`, which is 0 at "=".  With the neurons of `theory.arithmetic.modular_margin`
 
     f_c = 4 Σ_z cos(2πz(a + b − c)/p) = 2(p [c = a + b] − 1):
 
-the right logit is ahead by 2p, everywhere, which is γ* times Σ‖(u_i, v_i, w_i)‖³.
+the gap of the right logit is 2p for all a, b and c, which is γ* times Σ‖(u_i, v_i, w_i)‖³.
 
-Cosines are rounded to float64, the only rounding of the weights.  `of_neurons` takes any others:
-those that training finds stand in the same places.
+Cosines are rounded to float64, the only rounding of the weights.  `of_neurons` builds the same
+model from other neurons, such as trained ones.
 """
 
 from __future__ import annotations
@@ -37,23 +37,25 @@ from theory.arithmetic.modular_margin import Neurons, modular_neurons
 
 @construction
 def modular_addition(p: OddModulus) -> Transformer:
-    """`modular_addition(p)([a, b])`: a + b mod p, for odd p ≥ 3; (…, 2) → (…, 1).
+    """The sum a + b mod p of residues a and b, for odd p ≥ 3: (…, 2) → (…, 1).
 
     2 layers, 4(p − 1) linear heads, width 3p + 3.  For even p the same weights do not attain the
-    bound, as k and −k are one frequency at k = p/2.
+    bound on the margin, as k and −k are the same frequency at k = p/2.
+
+    Raises ValueError for an even p, or if the weights do not fit in memory.
     """
     heads = 4 * (p - 1)
     weights = 8 * 2 * heads * (3 * p + 3) * (p + 3)
-    machine.fits_in_memory(f"{heads} heads of width {3 * p + 3}", weights, "take a smaller p")
+    machine.fits_in_memory(f"{heads} heads of width {3 * p + 3}", weights, "give a smaller p")
     return of_neurons(
         modular_neurons(p),
         margin=1.0,
-        source="[Morwani2023]; proved in theory/arithmetic/modular_margin.py",
+        source="[Morwani2023] for prime p",
     )
 
 
 def of_neurons(neurons: Neurons, *, margin: float | None, source: str) -> Transformer:
-    """The two layers with these neurons u, v, w (neurons, p)."""
+    """The two-layer model of the given neurons u, v, w (neurons, p)."""
     p = neurons.u.shape[1]
     stream = Stream(number=p, a=p, b=p, first=1, second=1, equals=1)
     number, equals = stream.read("number"), stream.read("equals")
@@ -79,5 +81,5 @@ def of_neurons(neurons: Neurons, *, margin: float | None, source: str) -> Transf
 
 
 def _code(p: int, i: int, pairs: np.ndarray) -> np.ndarray:
-    """The one-hot code of the i-th number at "="."""
+    """The layer invariant of `a` or `b` at "=": the one-hot code of the i-th number."""
     return np.eye(p)[pairs[..., i], None]

@@ -1,4 +1,4 @@
-"""Two numbers and "=": how sums are asked for."""
+"""The interface of adders: two numbers and "=" in, their sum out."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from constructions.tokens import Tokens
 
 
 class Sums(Tokens):
-    """Numbers a and b below `vocabulary_size`, (…, 2) → the answer at "=", (…, 1).
+    """Numbers a and b below `vocabulary_size`, (…, 2) → the prediction at "=", (…, 1).
 
-    The token "=", number `vocabulary_size`, is written behind them.  Of equal logits the first one
-    is answered.  Raises ValueError for other numbers, and for more or fewer than two.
+    The token "=", with index `vocabulary_size`, is appended to the two numbers.  Of equal logits
+    the first is predicted.  Raises ValueError for other numbers, and for more or fewer than two.
     """
 
     def __init__(self, vocabulary_size: int, answers: int, margin: float | None) -> None:

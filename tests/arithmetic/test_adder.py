@@ -14,8 +14,14 @@ from refusals import rejects
 
 from constructions import adder, linear_adder
 from constructions.exactness import exact_in
-from theory.arithmetic import coarse, largest_alpha, least_gap, rounding_of_logits, usual_alpha
-from theory.arithmetic.adder import adder_logits, candidates
+from theory.arithmetic import (
+    default_alpha,
+    largest_alpha,
+    least_gap,
+    round_to_multiple,
+    rounding_of_logits,
+)
+from theory.arithmetic.adder import adder_logits, n_candidates
 from theory.arithmetic.adder_balls import turn
 from verify.arithmetic.adder import adder as claim
 from verify.arithmetic.adder import adds_with_error
@@ -45,10 +51,10 @@ def test_all_small_pairs(largest, step):
 @given(st.integers(3, 40), st.integers(3, 5), st.integers(0, 39), st.integers(0, 39))
 def test_logits_are_those_of_the_definition(largest, step, a, b):
     a, b = min(a, largest), min(b, largest)
-    alpha = min(8.0, largest_alpha(candidates(largest))[0] / 2)
+    alpha = min(8.0, largest_alpha(n_candidates(largest))[0] / 2)
     model = adder(largest, step, alpha)
-    error = int(coarse([a, b], step).sum()) - a - b
-    wanted = adder_logits(candidates(largest), alpha, a + b, error)
+    error = int(round_to_multiple([a, b], step).sum()) - a - b
+    wanted = adder_logits(n_candidates(largest), alpha, a + b, error)
     assert np.allclose(
         model.logits([a, b])[0].numpy(), wanted, rtol=0, atol=rounding_of_logits(alpha, 14)
     )
@@ -92,11 +98,11 @@ def test_the_usual_alpha_does_for_small_numbers_too(largest):
 
 def test_the_usual_alpha_is_the_largest_power_of_two_that_is_allowed_or_64():
     for p in range(20, 200, 10):
-        alpha, limit = usual_alpha(p), largest_alpha(p)[0]
+        alpha, limit = default_alpha(p), largest_alpha(p)[0]
         assert alpha == 64 <= limit or alpha <= limit < 2 * alpha
-    assert usual_alpha(530) == 64
+    assert default_alpha(530) == 64
     with rejects("p"):
-        usual_alpha(15)
+        default_alpha(15)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +111,7 @@ def test_the_usual_alpha_is_the_largest_power_of_two_that_is_allowed_or_64():
 def test_the_bits_that_are_taken_are_enough(largest, alpha, bits):
     model = adder(largest, 5, float(alpha))
     assert exact_in(model).bits <= 53
-    p = candidates(largest)
+    p = n_candidates(largest)
     assert (
         model.interface.margin == least_gap(p, alpha, 4) - 2 * rounding_of_logits(alpha, bits) > 0
     )
@@ -130,7 +136,7 @@ def test_the_least_gap_is_that_of_all_candidates(tens, alpha, error, F):
 
 
 def test_beyond_the_limit_another_candidate_wins():
-    p = candidates(10)
+    p = n_candidates(10)
     limit, d = largest_alpha(p)
     assert d == 5
     assert least_gap(p, 4 * limit, 4) < 0
@@ -148,7 +154,7 @@ def test_too_coarse_a_step_is_built_and_answers_wrongly():
     model = adder(30, 7, 1.0)
     pairs = pairs_up_to(30)
     wrong = model(pairs).numpy()[:, 0] != pairs.sum(1)
-    off = coarse(pairs, 7).sum(1) - pairs.sum(1)
+    off = round_to_multiple(pairs, 7).sum(1) - pairs.sum(1)
     assert wrong[abs(off) > 5].all()
     assert not wrong[abs(off) < 5].any()
 
@@ -161,7 +167,7 @@ def test_rounded_cosines_by_balls_are_those_of_the_weights():
 
 
 def test_halves_go_up():
-    assert coarse([3, 9, 2], 6).tolist() == [6, 12, 0]
+    assert round_to_multiple([3, 9, 2], 6).tolist() == [6, 12, 0]
 
 
 def test_what_rounding_moves():

@@ -12,7 +12,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from refusals import rejects
 
-from theory.arithmetic import ZHOU, comb, comb_gap, cosine, demands, halvings, largest_alpha, period
+from theory.arithmetic import (
+    ZHOU,
+    comb,
+    comb_gap,
+    cosine,
+    halving_closure,
+    largest_alpha,
+    period,
+    separability_inequalities,
+)
 from theory.arithmetic.adder import adder_logits
 from theory.arithmetic.adder_balls import logits
 from theory.arithmetic.golden import Golden
@@ -90,10 +99,10 @@ def read(text: str) -> Golden:
 
 
 def test_halvings():
-    assert halvings([1]) == (4, 2, 1)
-    assert halvings([5]) == (5,)
-    assert halvings([1, 5]) == ZHOU
-    assert halvings([3]) == (4, 3, 2)
+    assert halving_closure([1]) == (4, 2, 1)
+    assert halving_closure([5]) == (5,)
+    assert halving_closure([1, 5]) == ZHOU
+    assert halving_closure([3]) == (4, 3, 2)
 
 
 @given(sets, st.sampled_from([20, 30, 100]), st.floats(-4.9, 4.9))
@@ -111,7 +120,7 @@ def test_the_limit_of_alpha(F, p, error):
 @given(st.integers(2, 12), st.data())
 def test_demands_that_no_logits_meet(m, data):
     r = data.draw(st.integers(1, m - 1))
-    rows = demands(m, r)
+    rows = separability_inequalities(m, r)
     assert rows.shape == (2 * m, 2 * m)
     assert not rows.sum(0).any()
     u, v = np.random.default_rng(m).normal(size=(2, m, m))
@@ -162,7 +171,10 @@ def test_it_holds_at_the_least_size():
 
 @pytest.mark.parametrize(
     ("call", "names"),
-    [(lambda: demands(5, 10), "r m"), (lambda: list(claim.findings(Run(), p=25)), "p")],
+    [
+        (lambda: separability_inequalities(5, 10), "r m"),
+        (lambda: list(claim.findings(Run(), p=25)), "p"),
+    ],
 )
 def test_refusals(call, names):
     with rejects(*names.split()):

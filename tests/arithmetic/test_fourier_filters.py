@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 from refusals import rejects
 
 from constructions import adder
-from theory.arithmetic import bin_of, bin_sizes, fourier_bins, fourier_matrix, kept_stream, leakage
+from theory.arithmetic import (
+    bin_of,
+    bin_sizes,
+    fourier_bins,
+    fourier_matrix,
+    leakage,
+    null_space_projection,
+)
 from verify.arithmetic.fourier_filters import (
     KEPT,
     filtered,
@@ -51,7 +58,7 @@ def test_periods_that_are_bins():
 def test_a_filter_removes_what_it_is_to_remove(seed, r):
     rng = np.random.default_rng(seed)
     R, K = rng.normal(size=(r, 6)), rng.normal(size=(3, 6))
-    P = kept_stream(R)
+    P = null_space_projection(R)
     assert np.allclose(R @ P, 0)
     assert np.allclose(P @ P, P)
     assert np.isclose(np.trace(P), 6 - r)
@@ -63,14 +70,14 @@ def test_a_filter_removes_what_it_is_to_remove(seed, r):
 def test_what_is_left_of_the_rows_removed(seed, tolerance):
     rng = np.random.default_rng(seed)
     R = rng.normal(size=(4, 6)) * 10.0 ** rng.uniform(-4, 0, size=(4, 1))
-    left = np.linalg.norm(R @ kept_stream(R, tolerance), 2)
+    left = np.linalg.norm(R @ null_space_projection(R, tolerance), 2)
     assert left <= (tolerance + 1e-12) * np.linalg.norm(R, 2)
 
 
 def test_a_large_bump_does_not_hide_the_comb():
     """All bins but the constant one removed: all nine columns of the read-out are."""
     W = adder(260, 5, 1000.0).unembed.W_U.numpy().T
-    P = kept_stream((fourier_matrix(530) @ W)[1:])
+    P = null_space_projection((fourier_matrix(530) @ W)[1:])
     assert round(len(P) - np.trace(P)) == 9
 
 
@@ -80,8 +87,8 @@ def test_leakage_is_a_part():
 
 def test_rounding_does_not_remove_all():
     R = np.array([[1.0, 0.0], [0.0, 1e-5]])
-    assert np.allclose(kept_stream(R), np.diag([0.0, 1.0]))
-    assert np.allclose(kept_stream(0 * R), np.eye(2))
+    assert np.allclose(null_space_projection(R), np.diag([0.0, 1.0]))
+    assert np.allclose(null_space_projection(0 * R), np.eye(2))
     assert leakage(R, 0 * R) == 0
 
 
@@ -93,7 +100,7 @@ def test_projections_over_q_are_those_of_floats(orthogonal):
         for M in (removed, kept)
     )
     P = np.array([[float(x.p) / float(x.q) for x in row] for row in projection(removed).tolist()])
-    assert np.allclose(P, kept_stream(R))
+    assert np.allclose(P, null_space_projection(R))
     assert (leakage(R, K) < 1e-12) == orthogonal
 
 

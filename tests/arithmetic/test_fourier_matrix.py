@@ -11,8 +11,8 @@ from refusals import rejects
 
 from theory.arithmetic import (
     printed_gram,
+    printed_inversion_error,
     printed_matrix,
-    printed_misses,
     printed_quadratic,
     printed_scales,
 )
@@ -36,7 +36,7 @@ def test_its_spectrum(half):
     assert np.allclose(found, wanted, atol=1e-9)
     assert rank(printed_gram(p)) == N
     missed = ((F.T @ F - np.eye(p)) ** 2).sum()
-    assert np.isclose(missed, float(printed_misses(p)))
+    assert np.isclose(missed, float(printed_inversion_error(p)))
     off = F @ F.T - np.diag(np.diag(F @ F.T))
     assert np.isclose(abs(off).max(), (2 if p > 3 else np.sqrt(2)) / N)
 

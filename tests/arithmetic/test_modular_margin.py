@@ -11,7 +11,7 @@ from refusals import rejects
 
 from constructions import modular_addition
 from theory.arithmetic import (
-    cubes,
+    cubed_norms,
     few_frequencies_margin,
     largest_margin_squared,
     mean_over_cubes,
@@ -70,11 +70,11 @@ def mean_of(u: np.ndarray, v: np.ndarray, w: np.ndarray) -> float:
     f, p = network(u, v, w), u.shape[1]
     right = np.add.outer(np.arange(p), np.arange(p))[..., None] % p
     apart = np.take_along_axis(f, right, axis=-1) - f
-    cubes = ((u**2).sum(1) + (v**2).sum(1) + (w**2).sum(1)) ** 1.5
+    cubed_norms = ((u**2).sum(1) + (v**2).sum(1) + (w**2).sum(1)) ** 1.5
     assert np.isclose(
-        apart.sum() / (p * p * (p - 1)), (mean_over_cubes(u, v, w) * cubes).sum(), atol=1e-9
+        apart.sum() / (p * p * (p - 1)), (mean_over_cubes(u, v, w) * cubed_norms).sum(), atol=1e-9
     )
-    return float(apart.sum() / (p * p * (p - 1)) / cubes.sum())
+    return float(apart.sum() / (p * p * (p - 1)) / cubed_norms.sum())
 
 
 def test_no_neuron_has_no_margin():
@@ -136,7 +136,7 @@ def test_it_sees_a_key_of_one_code_that_is_smaller():
         (lambda: modular_addition(5).float(), "float32"),
         (lambda: few_frequencies_margin(7, [1, 1]), "K"),
         (lambda: network(*np.ones((3, 2, 1))), "u v w"),
-        (lambda: cubes(*np.ones((3, 2, 1))), "u v w"),
+        (lambda: cubed_norms(*np.ones((3, 2, 1))), "u v w"),
         (lambda: mean_over_cubes(*np.zeros((3, 1, 3))), "0"),
         (lambda: mean_over_cubes(*np.ones((3, 1, 4))), "u v w"),
         (lambda: mean_over_cubes(HUGE, HUGE, HUGE), "u v w"),

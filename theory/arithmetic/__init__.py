@@ -1,42 +1,42 @@
 """Addition with Fourier features: definitions and theorems.
 
-fourier         the orthonormal real transform, its bins and their sizes
-printed_matrix  a printed one that is no basis, and its spectrum
-filters         removing coefficients as a projection of the stream; when it is a mask
+fourier         the orthonormal real Fourier transform, its bins and their sizes
+printed_matrix  a published Fourier matrix that is singular, and its spectrum
+filters         removing Fourier coefficients by a projection of the residual stream
 golden          exact numbers a + b√5
-comb            sums of cosines that tell the residues mod 10 apart
-adder           comb and bump: how little need be known of the size of a sum
-adder_balls     the same in balls
-residues        what needs products
+comb            sums of cosines that separate the residues mod 10
+adder           comb and bump: the precision to which the size of a sum must be given
+adder_balls     the same in Arb balls
+residues        residues cannot be added without products
 congruence      kinds of parameters: odd moduli, numbers of candidates
-modular_margin  the largest margin of modular addition, and who attains it
-modular_margin_balls  the margin of given neurons in balls
-neuron_means    the mean of a neuron, three times
-spectrum        peaks in the spectrum of embeddings of numbers
-probes          residues that are read off embeddings of numbers
+modular_margin  the maximum normalised margin of modular addition, and neurons that attain it
+modular_margin_balls  the margin of given neurons in Arb balls
+neuron_means    three formulas for the mean margin of a neuron
+spectrum        peaks in the Fourier spectrum of embeddings of numbers
+probes          linear probes of residues on embeddings of numbers
 """
 
 from theory.arithmetic.adder import (
     adder_logits,
-    candidates,
-    coarse,
+    default_alpha,
+    default_bits,
     largest_alpha,
+    largest_bits,
     least_gap,
-    most_bits,
+    n_candidates,
+    round_to_multiple,
     rounding_of_logits,
     sufficient_bits,
-    usual_alpha,
-    usual_bits,
 )
-from theory.arithmetic.comb import ZHOU, comb, comb_gap, halvings, period
-from theory.arithmetic.filters import kept_stream, leakage
+from theory.arithmetic.comb import ZHOU, comb, comb_gap, halving_closure, period
+from theory.arithmetic.filters import leakage, null_space_projection
 from theory.arithmetic.fourier import bin_of, bin_sizes, fourier_bins, fourier_matrix
 from theory.arithmetic.golden import Golden, cosine
 from theory.arithmetic.modular_margin import (
     Neurons,
-    cubes,
+    cubed_norms,
     few_frequencies_margin,
-    frequency_shares,
+    frequency_fractions,
     largest_margin_squared,
     mean_over_cubes,
     modular_neurons,
@@ -45,14 +45,19 @@ from theory.arithmetic.modular_margin import (
 )
 from theory.arithmetic.printed_matrix import (
     printed_gram,
+    printed_inversion_error,
     printed_matrix,
-    printed_misses,
     printed_quadratic,
     printed_scales,
 )
 from theory.arithmetic.probes import probe_accuracies
-from theory.arithmetic.residues import demands
-from theory.arithmetic.spectrum import peak_ratios, permutation_maxima, without, without_trend
+from theory.arithmetic.residues import separability_inequalities
+from theory.arithmetic.spectrum import (
+    peak_ratios,
+    permutation_maxima,
+    without_confounds,
+    without_trend,
+)
 
 __all__ = [
     "ZHOU",
@@ -61,41 +66,41 @@ __all__ = [
     "adder_logits",
     "bin_of",
     "bin_sizes",
-    "candidates",
-    "coarse",
     "comb",
     "comb_gap",
     "cosine",
-    "cubes",
-    "demands",
+    "cubed_norms",
+    "default_alpha",
+    "default_bits",
     "few_frequencies_margin",
     "fourier_bins",
     "fourier_matrix",
-    "frequency_shares",
-    "halvings",
-    "kept_stream",
+    "frequency_fractions",
+    "halving_closure",
     "largest_alpha",
+    "largest_bits",
     "largest_margin_squared",
     "leakage",
     "least_gap",
     "mean_over_cubes",
     "modular_neurons",
-    "most_bits",
+    "n_candidates",
     "network",
     "normalised_margin",
+    "null_space_projection",
     "peak_ratios",
     "period",
     "permutation_maxima",
     "printed_gram",
+    "printed_inversion_error",
     "printed_matrix",
-    "printed_misses",
     "printed_quadratic",
     "printed_scales",
     "probe_accuracies",
+    "round_to_multiple",
     "rounding_of_logits",
+    "separability_inequalities",
     "sufficient_bits",
-    "usual_alpha",
-    "usual_bits",
-    "without",
+    "without_confounds",
     "without_trend",
 ]

@@ -1,6 +1,6 @@
-"""The adder theorem in Arb balls: logits, the largest α, and rounded cosines, by their formulas.
+"""The adder theorem in Arb balls: logits, the largest α, and rounded cosines.
 
-Computed at the precision of `flint.ctx`; see `adder.py` for the theorem.
+Balls have the precision of `flint.ctx`; the theorem is in `adder.py`.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from functools import cache
 import numpy as np
 from flint import arb, ctx, fmpq
 
-from theory.arithmetic.adder import coarse
+from theory.arithmetic.adder import round_to_multiple
 from theory.arithmetic.comb import ZHOU, comb
 from theory.arithmetic.golden import Golden
 
-BITS = 192  # of cosines to round, which are then far from a half
+BITS = 192  # precision of cosines before rounding, enough to decide every rounding
 cos_pi, sin_pi = arb.cos_pi_fmpq, arb.sin_pi_fmpq
 
 
 def golden_ball(number: Golden) -> arb:
-    """a + b√5."""
+    """The number a + b√5 as a ball."""
     a, b = (fmpq(part.numerator, part.denominator) for part in (number.a, number.b))
     return arb(a) + arb(b) * arb(5).sqrt()
 
 
 def alpha_limit(p: int, F: Iterable[int]) -> tuple[arb, int]:
-    """min over d of (C_F(0) − C_F(d))/(2 sin(πd/p) sin(π(10 − d)/p)), and the d that binds."""
+    """min over d of (C_F(0) − C_F(d))/(2 sin(πd/p) sin(π(10 − d)/p)), and the d that attains it."""
     found = {d: alpha_at(p, F, d) for d in range(1, 10)}
     least = found[1]
     for limit in found.values():
@@ -36,13 +36,13 @@ def alpha_limit(p: int, F: Iterable[int]) -> tuple[arb, int]:
 
 
 def alpha_at(p: int, F: Iterable[int], d: int) -> arb:
-    """The largest α at which s + d never wins, |ε| < 5."""
+    """The largest α for which z(s + d) < z(s) for all |ε| < 5."""
     gain = 2 * sin_pi(fmpq(d, p)) * sin_pi(fmpq(10 - d, p))
     return golden_ball(comb(F, 0) - comb(F, d)) / gain
 
 
 def logits(p: int, alpha: arb, error: Fraction, F: Iterable[int]) -> list[arb]:
-    """z(s + d), d = 0, …, p − 1, by definition."""
+    """The logits z(s + d), d = 0, …, p − 1, by definition."""
     e = fmpq(error.numerator, error.denominator)
     teeth = [golden_ball(comb(F, d)) if F else arb(0) for d in range(10)]
     return [teeth[d % 10] + alpha * cos_pi(2 * (d - e) / p) for d in range(p)]
@@ -50,8 +50,8 @@ def logits(p: int, alpha: arb, error: Fraction, F: Iterable[int]) -> list[arb]:
 
 @cache
 def turn(period: int, bits: int, times: fmpq | None = None) -> np.ndarray:
-    """times · (cos, sin) of 2πn/period, n = 0, …, period − 1, in units of 2^−bits, rounded to the
-    nearest integers, halves up: (period, 2) of int64."""
+    """times · (cos, sin) of 2πn/period, n = 0, …, period − 1, in multiples of 2^−bits, rounded to
+    the nearest integers, halves up: (period, 2) of int64."""
     with ctx.workprec(BITS):
         angles = [fmpq(2 * n, period) for n in range(period)]
         unit = arb((times or 1) * 2**bits)
@@ -60,23 +60,23 @@ def turn(period: int, bits: int, times: fmpq | None = None) -> np.ndarray:
 
 
 def turn_of_sum(numbers: np.ndarray, period: int, bits: int) -> np.ndarray:
-    """(cos, sin) of the sum of the angles of two numbers (…, 2), from rounded ones, in units of
-    2^{−2·bits}: (…, 2) of int64."""
+    """(cos, sin) of the sum of the angles of two numbers (…, 2), from rounded (cos, sin), in
+    multiples of 2^{−2·bits}: (…, 2) of int64."""
     (c, s), (C, S) = np.moveaxis(turn(period, bits)[numbers % period], (-2, -1), (0, 1))
     return np.stack([c * C - s * S, s * C + c * S], axis=-1)
 
 
 def rounded_logits(pairs: np.ndarray, p: int, step: int, alpha: float, bits: int) -> np.ndarray:
-    """z(c), c = 0, …, p − 1, of pairs (…, 2), from rounded cosines, in units of 2^{−3·bits}: (…, p)
-    of int64."""
+    """The logits z(c), c = 0, …, p − 1, of pairs (…, 2), from rounded cosines, in multiples of
+    2^{−3·bits}: (…, p) of int64."""
     combs = [turn_of_sum(f * pairs, 10, bits) for f in ZHOU]
-    held = np.concatenate([*combs, turn_of_sum(coarse(pairs, step), p, bits)], axis=-1)
-    return np.asarray(held @ _read_out(p, alpha, bits))
+    sizes = turn_of_sum(round_to_multiple(pairs, step), p, bits)
+    return np.asarray(np.concatenate([*combs, sizes], axis=-1) @ _unembedding(p, alpha, bits))
 
 
 @cache
-def _read_out(p: int, alpha: float, bits: int) -> np.ndarray:
-    """(cos, sin) of the candidates' angles, and α times those of their sizes, (10, p)."""
+def _unembedding(p: int, alpha: float, bits: int) -> np.ndarray:
+    """(cos, sin) of the angles of all candidates, and α times those of their sizes, (10, p)."""
     combs = [turn(10, bits)[f * np.arange(p) % 10] for f in ZHOU]
     return np.concatenate([*combs, turn(p, bits, fmpq(*alpha.as_integer_ratio()))], axis=1).T
 
@@ -84,5 +84,5 @@ def _read_out(p: int, alpha: float, bits: int) -> np.ndarray:
 def _nearest(value: arb) -> int:
     whole = (value + arb(fmpq(1, 2))).floor().unique_fmpz()
     if whole is None:
-        raise ArithmeticError(f"{value} is too close to a half")
+        raise ArithmeticError(f"{value} is too close to a half to be rounded")
     return int(whole)

@@ -1,14 +1,14 @@
-"""The comb: sums of cosines whose periods 10/f tell the residues mod 10 apart, exactly.
+"""The comb: sums of cosines of periods 10/f that separate the residues mod 10, exactly.
 
     C_F(d) = Σ_{f ∈ F} cos(2πfd/10),     F ⊆ {1, …, 5}
 
 is even in d, has period 10, and lies in Q(√5).  Frequencies 5, 4, 3, 2, 1 have periods 2, 2.5,
-10/3, 5, 10.  [Zhou2024] finds 2, 2.5, 5 and 10 in a language model.
+10/3, 5, 10.  [Zhou2024] finds periods 2, 2.5, 5 and 10 in a language model.
 
-Half a period is twice a frequency: 1 → 2 → 4 → 8 ≡ −2 and 5 → 10 ≡ 0 mod 10, where f and −f are one
-cosine and 0 is a constant.  So {2, 10} closed under halving is {2, 2.5, 5, 10}, and 10/3 is not
-reached.  Who squares averages needs it:  with u_T = (cos(2πa/T) + cos(2πb/T))/2 and v_T the same of
-sines,
+Halving a period doubles the frequency: 1 → 2 → 4 → 8 ≡ −2 and 5 → 10 ≡ 0 mod 10, where f and −f
+have the same cosine and 0 is a constant.  So the closure of {2, 10} under halving is {2, 2.5, 5,
+10}, which does not contain 10/3.  Halved periods occur when averages are squared: with
+u_T = (cos(2πa/T) + cos(2πb/T))/2 and v_T the same for sines,
 
     cos(2π(a + b)/T) = 2(u_T² − v_T²) − u_{T/2},     sin(2π(a + b)/T) = 4 u_T v_T − v_{T/2}.
 """
@@ -30,7 +30,7 @@ FREQUENCY = Whole(Within(least=1, most=5))
 
 @dataclass(frozen=True)
 class Comb(Many):
-    """Some of the frequencies 1, …, 5.  Read as a tuple, in falling order, each once."""
+    """Some of the frequencies 1, …, 5.  Read as a tuple in decreasing order without repetition."""
 
     each: Whole = FREQUENCY
     into: type = tuple
@@ -53,7 +53,7 @@ Frequencies: TypeAlias = Annotated[Iterable[int], Comb()]
 
 @checked
 def comb(F: Frequencies, d: Integer) -> Golden:
-    """C_F(d) as a number of Q(√5)."""
+    """C_F(d) = Σ_{f ∈ F} cos(2πfd/10) as a number of Q(√5)."""
     total = Golden(Fraction(0))
     for f in F:
         total = total + cosine(f * d)
@@ -62,14 +62,13 @@ def comb(F: Frequencies, d: Integer) -> Golden:
 
 @checked
 def comb_gap(F: Frequencies) -> Golden:
-    """C_F(0) − max C_F(d), d = 1, …, 9: above 0 iff F tells all residues mod 10 apart."""
+    """C_F(0) − max C_F(d), d = 1, …, 9: positive iff F separates all residues mod 10."""
     return comb(F, 0) - max(comb(F, d) for d in range(1, 10))
 
 
 @checked
-def halvings(F: Frequencies) -> tuple[int, ...]:
-    """The frequencies that are reached from F by halving periods, those of F among them, in falling
-    order."""
+def halving_closure(F: Frequencies) -> tuple[int, ...]:
+    """The closure of F under halving of periods, in decreasing order of frequency."""
     found, new = set[int](), set(F)
     while new:
         found |= new

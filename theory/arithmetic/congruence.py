@@ -10,7 +10,7 @@ from theory.kinds import Whole, Within, checked
 
 @dataclass(frozen=True)
 class Congruent(Whole):
-    """An integer that is `remainder` mod `modulus`, which is called `called`."""
+    """An integer ≡ `remainder` mod `modulus`; messages call it `called`."""
 
     modulus: int = 1
     remainder: int = 0
@@ -32,20 +32,20 @@ class Congruent(Whole):
 
 
 OddModulus: TypeAlias = Annotated[int, Congruent(Within(least=3), 2, 1, "an odd number")]
-"""An odd p ≥ 3, for which k and −k are different frequencies."""
+"""An odd p ≥ 3: k and −k are different frequencies for all k ≠ 0."""
 Candidates: TypeAlias = Annotated[
     int, Congruent(Within(least=20, most=2**53), 10, 0, "a multiple of 10")
 ]
-"""A number p of candidates, a multiple of 10, at least 20 and a float64."""
+"""A number p of candidates: a multiple of 10 from 20 to 2^53."""
 
 
 @checked
 def odd_modulus(p: OddModulus) -> int:
-    """p, which is odd and at least 3."""
+    """p itself, checked to be odd and at least 3."""
     return p
 
 
 @checked
 def number_of_candidates(p: Candidates) -> int:
-    """p, which is a multiple of 10, at least 20 and a float64."""
+    """p itself, checked to be a multiple of 10 from 20 to 2^53."""
     return p

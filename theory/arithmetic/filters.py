@@ -1,18 +1,21 @@
-"""Filters: coefficients of the logits are removed by a projection of the stream.
+"""Fourier filters: a projection of the residual stream removes Fourier coefficients of the logits.
 
-Shape glossary: p answers, D the width of the stream, W (p, D) = W_Uᵀ, Q the Fourier matrix.
+Shape glossary: p logits, D the width of the stream, W (p, D) = W_Uᵀ, Q the Fourier matrix.
 
-The logits' Fourier coefficients are Q W h.  Let R (r, D) be the rows of Q W that are to be removed,
-and K the others.  The filter is the orthogonal projection on the null space of R,
+The Fourier coefficients of the logits are Q W h.  Let R (r, D) be the rows of Q W to be removed,
+and K the other rows.  The filter is the orthogonal projection onto the null space of R,
 
     h ↦ P h,   P = I − R⁺ R:   R P = 0, and rank(R) dimensions of the stream are removed.
 
-Where R is known but for rounding, singular values up to a part τ of the largest count as 0, and
-‖R P‖ ≤ τ ‖R‖ in the spectral norm is what is left of R P = 0.
+If R has rounding errors, singular values up to τ times the largest are treated as 0; then
+‖R P‖ ≤ τ ‖R‖ in the spectral norm instead of R P = 0.
 
-**It keeps K h for every h iff K Rᵀ = 0.**  K P = K iff K R⁺ R = 0, and the row space of R⁺R is that
-of R.  Then the filter is a mask of coefficients.  If W Wᵀ is circulant it is one for all bins: Q
-makes a circulant matrix diagonal bin by bin.
+**Theorem.**  The filter preserves K h for every h iff K Rᵀ = 0.
+
+*Proof.*  K P = K iff K R⁺ R = 0, and the row space of R⁺R is that of R.  ∎
+
+In this case the filter is a mask of coefficients.  If W Wᵀ is circulant it is a mask for every set
+of bins, since Q diagonalises circulant matrices bin by bin.
 """
 
 from __future__ import annotations
@@ -24,17 +27,16 @@ import numpy as np
 from theory.kinds import OpenUnit, Reals, checked
 
 Removed: TypeAlias = Annotated[Any, Reals("r D")]
-"""Rows of Q W that a filter removes, shape (r, D)."""
+"""The rows R of Q W that a filter removes, shape (r, D)."""
 
 
 @checked
-def kept_stream(removed: Removed, tolerance: OpenUnit = 1e-4) -> np.ndarray:
-    """P (D, D), the orthogonal projection on the null space of the rows removed (r, D).
+def null_space_projection(removed: Removed, tolerance: OpenUnit = 1e-4) -> np.ndarray:
+    """The orthogonal projection P (D, D) onto the null space of R = `removed` (r, D).
 
-    Directions with singular values up to τ = tolerance times the largest count as 0, so that
-    ‖removed P‖ ≤ τ ‖removed‖, spectral norms, and 0 only where none is so small: with fewer
-    dimensions than rows, what leaks into them by rounding would have the filter delete everything.
-    Give a τ above the part that is rounding.
+    Singular values up to τ = `tolerance` times the largest are treated as 0, so that
+    ‖R P‖ ≤ τ ‖R‖ in the spectral norm.  Without a tolerance rounding errors of more than D rows
+    would span the whole space, and P would be 0: τ must be above the relative rounding error.
     """
     _, singular, directions = np.linalg.svd(removed, full_matrices=False)
     largest = singular.max(initial=0.0)
@@ -46,7 +48,7 @@ def kept_stream(removed: Removed, tolerance: OpenUnit = 1e-4) -> np.ndarray:
 def leakage(
     removed: Removed, kept: Annotated[Any, Reals("s D")], tolerance: OpenUnit = 1e-4
 ) -> float:
-    """‖K − K P‖/‖K‖ in the Frobenius norm: by what part the filter changes the coefficients that it
-    is to keep, on average over streams of all directions; 0 for a mask."""
-    P, size = kept_stream(removed, tolerance), float(np.linalg.norm(kept))
+    """‖K − K P‖/‖K‖ in the Frobenius norm, K = `kept`: the relative change of the coefficients that
+    the filter should preserve, in the mean over isotropic streams; 0 for a mask."""
+    P, size = null_space_projection(removed, tolerance), float(np.linalg.norm(kept))
     return float(np.linalg.norm(kept - kept @ P)) / size if size else 0.0

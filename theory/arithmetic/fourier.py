@@ -2,7 +2,7 @@
 
 Shape glossary: p points, D columns.  Row 0 of Q is 1/√p; bin k, 1 ≤ k < p/2, has the rows
 √(2/p) cos(2πkx/p) and √(2/p) sin(2πkx/p); for even p the last row is cos(πx)/√p, bin p/2.  Bin k
-has period p/k: a period is a bin exactly if it divides p into whole parts.
+has period p/k: T is the period of a bin iff p/T is an integer.
 """
 
 from __future__ import annotations
@@ -16,18 +16,19 @@ from theory import machine
 from theory.kinds import Count, Exact, Finite, InputError, RealArray, Within, checked
 
 Period: TypeAlias = Annotated[Exact, Within(least=2)] | Annotated[Finite, Within(least=2)]
-"""A period T ≥ 2: integers have none below."""
+"""A period T ≥ 2, the shortest on the integers."""
 
 
 @checked
 def fourier_matrix(p: Count) -> np.ndarray:
-    """Q (p, p), Q Qᵀ = I; rows in the order of `fourier_bins(p)`, cosine before sine.
+    """The orthonormal Fourier matrix Q (p, p); rows in the order of `fourier_bins(p)`, cosine
+    before sine.
 
-    Raises `ValueError` for more than the memory holds.
+    Raises `ValueError` if the matrix does not fit in memory.
     """
     k = fourier_bins(p)
-    machine.fits_in_memory(f"a Fourier matrix of {p} rows", 32 * p * p, "take a smaller p")
-    # Whole turns are taken off as integers, so that an angle is rounded once.
+    machine.fits_in_memory(f"a Fourier matrix of {p} rows", 32 * p * p, "give a smaller p")
+    # Angles are reduced mod 2π in integers, so that each is rounded once.
     angles = 2 * np.pi * (np.outer(k, np.arange(p)) % p) / p
     sines = (np.arange(p) > 0) & (np.arange(p) % 2 == 0)
     lengths = np.full(p, np.sqrt(2 / p))
@@ -39,7 +40,7 @@ def fourier_matrix(p: Count) -> np.ndarray:
 @checked
 def fourier_bins(p: Count) -> np.ndarray:
     """The bin of each row of Q: 0, 1, 1, 2, 2, …, (p,)."""
-    machine.fits_in_memory(f"the bins of {p} points", 64 * p, "take a smaller p")
+    machine.fits_in_memory(f"the bins of {p} points", 64 * p, "give a smaller p")
     return (np.arange(p) + 1) // 2
 
 
@@ -47,18 +48,18 @@ def fourier_bins(p: Count) -> np.ndarray:
 def bin_of(period: Period, p: Count) -> int:
     """The bin k = p/T of period T.
 
-    Raises `ValueError` for a period that is no bin of p points.
+    Raises `ValueError` if p/T is not an integer.
     """
     k = Fraction(p) / Fraction(period)
     if k.denominator != 1:
-        raise InputError(f"period {period} is no bin of {p} points: take a p of whole periods")
+        raise InputError(f"period {period} is not a bin of {p} points: give a p that it divides")
     return int(k)
 
 
 @checked
 def bin_sizes(values: RealArray) -> np.ndarray:
-    """‖Q_k values‖, k = 0, …, ⌊p/2⌋, over both rows of a bin and all columns; values (p,) or
-    (p, D) → (⌊p/2⌋ + 1,).
+    """The size ‖Q_k values‖ of each bin k = 0, …, ⌊p/2⌋, over both rows of the bin and all columns;
+    values (p,) or (p, D) → (⌊p/2⌋ + 1,).
 
     Raises `ValueError` for other shapes.
     """

@@ -1,7 +1,7 @@
 """Exact numbers a + b√5 with rational a and b, and the cosines of multiples of 36°.
 
-The sign of a + b√5 is that of a or b if those agree; else that of a where a² > 5b², and that of b
-where not: √5 is irrational, so a² = 5b² only for 0.
+The sign of a + b√5 is that of a and b if these agree; otherwise it is that of a if a² > 5b², and
+that of b if a² < 5b².  As √5 is irrational, a² = 5b² only for a = b = 0.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Part: TypeAlias = Annotated[Fraction, RationalNumber()]
 @total_ordering
 @dataclass(frozen=True)
 class Golden:
-    """a + b√5."""
+    """The exact number a + b√5 with rational a and b."""
 
     a: Part
     b: Part = Fraction(0)
@@ -53,12 +53,12 @@ class Golden:
 
     @property
     def conjugate(self) -> Golden:
-        """a − b√5."""
+        """The conjugate a − b√5."""
         return Golden(self.a, -self.b)
 
     @property
     def sign(self) -> int:
-        """−1, 0 or 1."""
+        """The sign: −1, 0 or 1."""
         of_a, of_b = (_sign(part) for part in (self.a, self.b))
         if of_a * of_b >= 0:
             return of_a or of_b

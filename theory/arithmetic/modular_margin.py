@@ -1,32 +1,36 @@
-"""The largest margin of modular addition with quadratic neurons, and the network that attains it.
+"""The maximum margin of modular addition with quadratic neurons, and neurons that attain it.
 
-    f(a, b)_c = Σ_i w_i(c) (u_i(a) + v_i(b))²,     u_i, v_i, w_i ∈ R^p;
+The network and its normalised margin are
 
-its normalised margin is  min_{a, b, c ≠ a+b} (f_{a+b} − f_c) / Σ_i ‖θ_i‖³,  θ_i = (u_i, v_i, w_i).
+    f(a, b)_c = Σ_i w_i(c) (u_i(a) + v_i(b))²,     u_i, v_i, w_i ∈ R^p,
+    min_{a, b, c ≠ a+b} (f_{a+b} − f_c) / Σ_i ‖θ_i‖³,     θ_i = (u_i, v_i, w_i).
 
-**It is at most γ* = √(2/27) / (√p (p − 1)), for every odd p ≥ 3** ([Morwani2023] for primes).  The
-minimum is at most the mean over a, b and c ≠ a + b, which is a sum over neurons.  For one,
+**Theorem** ([Morwani2023] for primes).  For every odd p ≥ 3 the normalised margin is at most
+γ* = √(2/27) / (√p (p − 1)).
+
+*Proof.*  The minimum is at most the mean over a, b and c ≠ a + b, which is a sum over neurons.  For
+one neuron
 
     mean = 2/((p − 1) p) Σ_{a,b} u_a v_b w̃_{a+b},     w̃ = w − mean of w,                   (1)
 
-since squares drop out: Σ_b w̃_{a+b} = 0.  With x̂_k = Σ_a x_a e^{−2πika/p} that is
+since the terms with u_a² and v_b² vanish: Σ_b w̃_{a+b} = 0.  With x̂_k = Σ_a x_a e^{−2πika/p} that is
 
     2/((p − 1) p²) Σ_{k≠0} û_k v̂_k conj(ŵ_k).                                             (2)
 
-By the inequality of the means |xyz| ≤ ((x² + y² + z²)/3)^{3/2}, so it is at most
-2/((p − 1)p²) Σ_{k≠0} (t_k/3)^{3/2} with t_k = |û_k|² + |v̂_k|² + |ŵ_k|².  By Parseval Σ_k t_k =
-p‖θ‖²; p is odd, so k ≠ −k, and t_k = t_{−k}.  A sum of convex functions is largest where one pair
-has it all, p‖θ‖²/2 each: the mean is at most
+By the inequality of arithmetic and geometric means |xyz| ≤ ((x² + y² + z²)/3)^{3/2}, so (2) is at
+most 2/((p − 1)p²) Σ_{k≠0} (t_k/3)^{3/2} with t_k = |û_k|² + |v̂_k|² + |ŵ_k|².  By Parseval
+Σ_k t_k = p‖θ‖²; p is odd, so k ≠ −k, and t_k = t_{−k}.  A sum of convex functions of t is largest
+where one pair k, −k has all of it, p‖θ‖²/2 each.  So the mean is at most
 
     2/((p − 1) p²) · 2 (p/6)^{3/2} ‖θ‖³ = γ* ‖θ‖³.  ∎                                      (3)
 
-It is attained: for z = 1, …, (p − 1)/2, ω = 2πz/p, c = cos ω·, s = sin ω·, by (u, v, w) =
-(c, c, c), (s, s, −c), (s, c, s), (c, s, s) and (u, −v, −w) of each, 4(p − 1) neurons with ‖θ‖² =
-3p/2.  As w(u + v)² − w(u − v)² = 4uvw and cc·c − ss·c + (sc + cs)·s is cos(ω(a + b − c)),
+The bound is attained.  For z = 1, …, (p − 1)/2, ω = 2πz/p, c = cos ω·, s = sin ω·, take (u, v, w) =
+(c, c, c), (s, s, −c), (s, c, s), (c, s, s) and (u, −v, −w) of each: 4(p − 1) neurons with
+‖θ‖² = 3p/2.  As w(u + v)² − w(u − v)² = 4uvw and cc·c − ss·c + (sc + cs)·s = cos(ω(a + b − c)),
 
     f_c = 4 Σ_z cos(ω(a + b − c)) = 2(p [c = a + b] − 1),
 
-a margin of 2p everywhere.  For even p the pair k, −k is one at k = p/2, and (3) fails.
+a margin of 2p for all a, b and c.  For even p, k and −k coincide at k = p/2, and (3) fails.
 """
 
 from __future__ import annotations
@@ -45,7 +49,7 @@ Rows: TypeAlias = Annotated[Any, Reals("neurons p")]
 
 
 class Neurons(NamedTuple):
-    """u, v and w of all neurons, a row for each, (neurons, p)."""
+    """The weights u, v and w of all neurons, one row for each, (neurons, p)."""
 
     u: np.ndarray
     v: np.ndarray
@@ -54,7 +58,7 @@ class Neurons(NamedTuple):
 
 @checked
 def largest_margin_squared(p: OddModulus) -> Fraction:
-    """γ*² = 2/(27 p (p − 1)²)."""
+    """The square γ*² = 2/(27 p (p − 1)²) of the maximum normalised margin."""
     return Fraction(2, 27 * p * (p - 1) ** 2)
 
 
@@ -62,9 +66,9 @@ def largest_margin_squared(p: OddModulus) -> Fraction:
 def modular_neurons(p: OddModulus) -> Neurons:
     """The 4(p − 1) neurons that attain γ*, in float64.
 
-    Raises `ValueError` for more than the memory holds.
+    Raises `ValueError` if they do not fit in memory.
     """
-    machine.fits_in_memory(f"the {4 * (p - 1)} neurons", 3 * 8 * 4 * p * p, "take a smaller p")
+    machine.fits_in_memory(f"the {4 * (p - 1)} neurons", 3 * 8 * 4 * p * p, "give a smaller p")
     angles = 2 * np.pi * (np.outer(np.arange(1, (p + 1) // 2), np.arange(p)) % p) / p
     c, s = np.cos(angles), np.sin(angles)
     u, v, w = (np.concatenate(parts) for parts in ((c, s, s, c), (c, s, c, s), (c, -c, s, s)))
@@ -73,13 +77,13 @@ def modular_neurons(p: OddModulus) -> Neurons:
 
 @checked
 def network(u: Rows, v: Rows, w: Rows) -> np.ndarray:
-    """f(a, b)_c (p, p, p) of neurons u, v, w (neurons, p), by definition.
+    """The logits f(a, b)_c (p, p, p) of neurons u, v, w (neurons, p), by definition.
 
-    Raises `ValueError` for p < 2, for logits beyond float64, and for more than the memory holds.
+    Raises `ValueError` for p < 2, for logits that overflow float64 or do not fit in memory.
     """
     count, p = _sizes(u)
     numbers = 3 * count * p * p + p**3
-    machine.fits_in_memory(f"{count} neurons of p = {p}", 8 * numbers, "take a smaller p")
+    machine.fits_in_memory(f"{count} neurons of p = {p}", 8 * numbers, "give a smaller p")
     with np.errstate(over="ignore", invalid="ignore"):
         f = np.asarray(np.einsum("iab,ic->abc", (u[:, :, None] + v[:, None, :]) ** 2, w))
     return _within_float64(f)
@@ -87,7 +91,7 @@ def network(u: Rows, v: Rows, w: Rows) -> np.ndarray:
 
 @checked
 def normalised_margin(u: Rows, v: Rows, w: Rows) -> float:
-    """The least of f_{a+b} − f_c over Σ‖θ_i‖³; 0.0 for neurons that are all 0.
+    """The normalised margin min (f_{a+b} − f_c)/Σ‖θ_i‖³; 0.0 if all neurons are 0.
 
     Raises `ValueError` as `network`.
     """
@@ -96,15 +100,15 @@ def normalised_margin(u: Rows, v: Rows, w: Rows) -> float:
     of_right = np.take_along_axis(f, right[..., None], axis=-1)
     apart = of_right - f
     np.put_along_axis(apart, right[..., None], np.inf, axis=-1)
-    lengths = cubes(u, v, w)
+    lengths = cubed_norms(u, v, w)
     return float(apart.min() / lengths.sum()) if lengths.any() else 0.0
 
 
 @checked
 def mean_over_cubes(u: Rows, v: Rows, w: Rows) -> np.ndarray:
-    """The mean (1) of each neuron over its ‖θ‖³, (neurons,): at most γ*, as proved.
+    """The mean (1) of each neuron divided by its ‖θ‖³, (neurons,), which is at most γ*.
 
-    Raises `ValueError` for an even p, cubes beyond float64, and a neuron that is 0.
+    Raises `ValueError` for an even p, cubed norms that overflow float64, and a neuron that is 0.
     """
     p, lengths = _of_odd_modulus(u, v, w)
     hats = [np.fft.fft(x, axis=1)[:, 1:] for x in (u, v, w)]
@@ -113,11 +117,11 @@ def mean_over_cubes(u: Rows, v: Rows, w: Rows) -> np.ndarray:
 
 
 @checked
-def frequency_shares(u: Rows, v: Rows, w: Rows) -> np.ndarray:
-    """The part of each neuron's ‖θ‖² at frequency k = 0, …, (p − 1)/2, (neurons, (p + 1)/2).
+def frequency_fractions(u: Rows, v: Rows, w: Rows) -> np.ndarray:
+    """The fraction of each neuron's ‖θ‖² at frequency k = 0, …, (p − 1)/2, (neurons, (p + 1)/2).
 
-    At k it is 2(|û_k|² + |v̂_k|² + |ŵ_k|²)/p, half of that at 0; by Parseval they add up to ‖θ‖².
-    Raises `ValueError` as `mean_over_cubes`.
+    The part at k ≠ 0 is 2(|û_k|² + |v̂_k|² + |ŵ_k|²)/p, at 0 half of that; by Parseval the parts sum
+    to ‖θ‖².  Raises `ValueError` as `mean_over_cubes`.
     """
     p, lengths = _of_odd_modulus(u, v, w)
     squares = (np.abs(np.fft.rfft(np.stack([u, v, w]), axis=2)) ** 2).sum(0)
@@ -129,23 +133,24 @@ def frequency_shares(u: Rows, v: Rows, w: Rows) -> np.ndarray:
 def few_frequencies_margin(
     p: OddModulus, K: Annotated[Any, Integers("k", Within(least=1, below="p"))]
 ) -> float:
-    """min_{d ≠ 0} Σ_{k ∈ K} (1 − cos(2πkd/p)): how far the right answer is ahead where only the
-    frequencies K, of 1, …, p − 1, are there.  It is at most |K| p/(p − 1), the mean over d.
+    """min_{d ≠ 0} Σ_{k ∈ K} (1 − cos(2πkd/p)): the margin of the logits Σ_{k ∈ K} cos(2πk(c − s)/p)
+    at the sum s, for frequencies K ⊆ {1, …, p − 1}.
 
-    Raises `ValueError` for one k twice, and for more than the memory holds.
+    It is at most |K| p/(p − 1), the mean over d.  Raises `ValueError` if a frequency is repeated,
+    or if the cosines do not fit in memory.
     """
     if len(np.unique(K)) < len(K):
         raise InputError(f"K is {K.tolist()}: give each frequency once")
-    machine.fits_in_memory(f"{len(K)} frequencies mod {p}", 40 * p * len(K), "take a smaller p")
+    machine.fits_in_memory(f"{len(K)} frequencies mod {p}", 40 * p * len(K), "give a smaller p")
     turns = np.outer(np.arange(1, p), K) % p
     return float((1 - np.cos(2 * np.pi * turns / p)).sum(1).min())
 
 
 @checked
-def cubes(u: Rows, v: Rows, w: Rows) -> np.ndarray:
-    """‖θ‖³ of each neuron, (neurons,).
+def cubed_norms(u: Rows, v: Rows, w: Rows) -> np.ndarray:
+    """The cubed norm ‖θ‖³ of each neuron, (neurons,).
 
-    Raises `ValueError` for p < 2, and for cubes beyond float64.
+    Raises `ValueError` for p < 2, and for cubed norms that overflow float64.
     """
     _sizes(u)
     with np.errstate(over="ignore"):
@@ -160,16 +165,16 @@ def _sizes(u: np.ndarray) -> tuple[int, int]:
 
 
 def _of_odd_modulus(u: np.ndarray, v: np.ndarray, w: np.ndarray) -> tuple[int, np.ndarray]:
-    """p and the cubes, none of which is 0."""
-    p, lengths = u.shape[1], cubes(u, v, w)
+    """p, which must be odd, and the cubed norms, none of which may be 0."""
+    p, lengths = u.shape[1], cubed_norms(u, v, w)
     if p % 2 == 0:
         raise InputError(f"u, v and w have shape {u.shape}: give an odd number of columns p ≥ 3")
     if not lengths.all():
-        raise InputError(f"neuron {lengths.argmin()} is 0 or nearly: leave it out, or rescale")
+        raise InputError(f"neuron {lengths.argmin()} is 0 or underflows: remove it, or rescale")
     return p, lengths
 
 
 def _within_float64(array: np.ndarray) -> np.ndarray:
     if not np.isfinite(array).all():
-        raise InputError("cubes of u, v and w are beyond float64, which ends at 1.8e308: rescale")
+        raise InputError("cubes of u, v and w overflow float64 (1.8e308): rescale u, v and w")
     return np.asarray(array)

@@ -1,6 +1,6 @@
-"""The normalised margin of quadratic neurons in Arb balls, by its definition.
+"""The normalised margin of quadratic neurons in Arb balls, by definition (see `modular_margin.py`).
 
-See `modular_margin.py`.  Computed at the precision of `flint.ctx`.
+Balls have the precision of `flint.ctx`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ Rows = list[list[arb]]
 
 
 def normalised_margin(u: Rows, v: Rows, w: Rows) -> arb:
-    """The least f_{a+b} − f_c over a, b and c ≠ a + b, over Σ‖θ‖³, of neurons (neurons, p)."""
+    """min (f_{a+b} − f_c)/Σ‖θ_i‖³ over a, b and c ≠ a + b, for neurons u, v, w (neurons, p)."""
     p = len(u[0])
     lengths = sum((_cube(u[i] + v[i] + w[i]) for i in range(len(u))), arb(0))
     W, least = arb_mat(w), arb("inf")
@@ -29,7 +29,7 @@ def normalised_margin(u: Rows, v: Rows, w: Rows) -> arb:
 
 
 def square_root(value: Fraction) -> arb:
-    """√value: γ* of its square, say."""
+    """√value as a ball, for example γ* from γ*²."""
     return arb(fmpq(value.numerator, value.denominator)).sqrt()
 
 

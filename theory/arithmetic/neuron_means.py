@@ -1,7 +1,7 @@
-"""The mean of a quadratic neuron over a, b and c ≠ a + b: three formulas, in any commutative ring.
+"""The mean margin of a quadratic neuron over a, b and c ≠ a + b, by three formulas.
 
-The steps (1) and (2) of the proof in `modular_margin.py`, on integers u, v, w of length p, without
-divisions, so that they can be compared modulo a prime at random points.
+These are the definition and steps (1) and (2) of the proof in `modular_margin.py`, for integers u,
+v, w of length p, without divisions, so that they can be compared modulo a prime at random points.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Row = Sequence[int]
 
 
 def by_definition(u: Row, v: Row, w: Row) -> int:
-    """Σ_{a,b} Σ_{c≠a+b} (w_{a+b} − w_c)(u_a + v_b)², p²(p − 1) times the mean."""
+    """Σ_{a,b} Σ_{c≠a+b} (w_{a+b} − w_c)(u_a + v_b)², which is p²(p − 1) times the mean."""
     p, total = len(u), 0
     for a in range(p):
         for b in range(p):
@@ -24,18 +24,18 @@ def by_definition(u: Row, v: Row, w: Row) -> int:
 
 
 def by_sums(u: Row, v: Row, w: Row) -> int:
-    """p Σ_{a,b} u_a v_b w̃_{a+b}, p²(p − 1)/2 times (1)."""
+    """p Σ_{a,b} u_a v_b w̃_{a+b}, which is p²(p − 1)/2 times (1)."""
     p, total = len(u), sum(w)
     return sum(u[a] * v[b] * (p * w[(a + b) % p] - total) for a in range(p) for b in range(p))
 
 
 def by_frequencies(u: Row, v: Row, w: Row) -> int:
-    """Σ_{k≠0} û_k v̂_k ŵ_{−k}, p²(p − 1)/2 times (2), of transforms û, v̂, ŵ."""
+    """Σ_{k≠0} û_k v̂_k ŵ_{−k} for transforms û, v̂, ŵ, which is p²(p − 1)/2 times (2)."""
     return sum(u[k] * v[k] * w[-k] for k in range(1, len(u)))
 
 
 def transform(x: Row, root: int, prime: int) -> list[int]:
-    """x̂_k = Σ_a x_a ω^{ka} modulo a prime, ω = root of order p."""
+    """The transform x̂_k = Σ_a x_a ω^{ka} modulo a prime, with ω = `root` of order p."""
     p = len(x)
     return [sum(x[a] * pow(root, k * a % p, prime) for a in range(p)) % prime for k in range(p)]
 

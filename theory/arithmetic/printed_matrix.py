@@ -1,21 +1,21 @@
-"""A Fourier matrix as printed, whose rows have the period p − 1, and what is wrong with it.
+"""A Fourier matrix as printed in [Zhou2024], whose rows have period p − 1: it is singular.
 
 Let N = p − 1 be even.  The printed F (p, p) has the rows, x = 0, …, N,
 
     √(1/N),     √(2/N) sin(2πkx/N),  √(2/N) cos(2πkx/N),   k = 1, …, N/2.
 
-All of them have period N, so its columns x = 0 and x = N are equal, and its row sin(πx) is 0: it is
-no basis.  With the orthonormal Q_N and D = diag(1, …, 1, √2), whose last place is the period 2,
-the other rows are D Q_N [I | e₀].  With q = Q_N e₀, of which q_last² = 1/N, and v = Dq,
+All rows have period N, so the columns x = 0 and x = N are equal, and the row sin(πx) is 0: the rows
+are not a basis.  With the orthonormal Q_N and D = diag(1, …, 1, √2), whose last entry belongs to
+period 2, the other rows are D Q_N [I | e₀].  With q = Q_N e₀, for which q_last² = 1/N, and v = Dq,
 
     F Fᵀ = D (I + q qᵀ) D = I + e eᵀ + v vᵀ,     ⟨e, v⟩² = 2/N,  ‖v‖² = 1 + 1/N,
 
-beside the row of zeros.  So its eigenvalues are 0, N − 2 times 1, and the two of
-λ² − (4 + 1/N)λ + 4.  Off its diagonal there is 2/N at most, between
-two cosines (√2/N for p = 3, which has one beside the constant).
+apart from the row of zeros.  So the eigenvalues of F Fᵀ are 0, N − 2 times 1, and the two roots of
+λ² − (4 + 1/N)λ + 4.  Its off-diagonal entries are at most 2/N, attained between two cosines (√2/N
+for p = 3, where there is one cosine beside the constant).
 
-FᵀF has the same eigenvalues, so F is not undone by Fᵀ: for u of independent entries of mean 0 and
-one variance the mean of ‖FᵀFu − u‖² is Σ(λ − 1)²/p of that of ‖u‖², with s = 4 + 1/N
+FᵀF has the same eigenvalues, so Fᵀ is not an inverse of F.  For u with independent entries of mean
+0 and equal variance E‖FᵀFu − u‖² = Σ(λ − 1)²/p · E‖u‖², where with s = 4 + 1/N
 
     Σ(λ − 1)² = 1 + (s² − 8) − 2s + 2 = s² − 2s − 5.
 
@@ -35,9 +35,9 @@ from theory.kinds import checked
 
 @checked
 def printed_matrix(p: OddModulus) -> np.ndarray:
-    """F (p, p): the constant, then sine and cosine for each k.
+    """The printed matrix F (p, p): the constant row, then sine and cosine for each k.
 
-    Raises `ValueError` for more than the memory holds.
+    Raises `ValueError` if the matrix does not fit in memory.
     """
     N = _fitting(p)
     k = (np.arange(p) + 1) // 2
@@ -52,9 +52,10 @@ def printed_matrix(p: OddModulus) -> np.ndarray:
 
 @checked
 def printed_gram(p: OddModulus) -> np.ndarray:
-    """2 R Rᵀ (p, p), integers, of the rows R of F without their factors √(1/N), √(2/N).
+    """The integers 2 R Rᵀ (p, p), where R are the rows of F without their factors √(1/N), √(2/N).
 
-    Twice a sum of products is N([j ≡ k] ± [j ≡ −k]) mod N, + for cosines, and 2 for x = N.
+    Twice the sum of products over x < N is N([j ≡ k] ± [j ≡ −k]), congruences mod N, + for cosines;
+    x = N adds 2 for two cosines.
     """
     N = _fitting(p)
     k = (np.arange(p) + 1) // 2
@@ -68,25 +69,25 @@ def printed_gram(p: OddModulus) -> np.ndarray:
 
 @checked
 def printed_scales(p: OddModulus) -> list[Fraction]:
-    """The squares of the factors of the rows of F: 1/N, then 2/N."""
+    """The squared factors of the rows of F: 1/N, then 2/N."""
     N = _fitting(p)
     return [Fraction(1, N)] + [Fraction(2, N)] * N
 
 
 @checked
 def printed_quadratic(p: OddModulus) -> tuple[Fraction, Fraction]:
-    """Sum 4 + 1/N and product 4 of the two eigenvalues of F Fᵀ that are neither 0 nor 1."""
+    """The sum 4 + 1/N and the product 4 of the two eigenvalues of F Fᵀ other than 0 and 1."""
     return 4 + Fraction(1, _fitting(p)), Fraction(4)
 
 
 @checked
-def printed_misses(p: OddModulus) -> Fraction:
+def printed_inversion_error(p: OddModulus) -> Fraction:
     """‖FᵀF − I‖² = Σ(λ − 1)² = s² − 2s − 5, s = 4 + 1/N, in the Frobenius norm."""
     s, _ = printed_quadratic(p)
     return s * s - 2 * s - 5
 
 
 def _fitting(p: int) -> int:
-    """N = p − 1, for which the memory holds the matrix."""
-    machine.fits_in_memory(f"a Fourier matrix of {p} rows", 64 * p * p, "take a smaller p")
+    """N = p − 1; ValueError if the matrix does not fit in memory."""
+    machine.fits_in_memory(f"a Fourier matrix of {p} rows", 64 * p * p, "give a smaller p")
     return p - 1

@@ -1,12 +1,12 @@
-"""Linear probes: how well a residue of a number can be read off its embedding, on rows left out.
+"""Linear probes: leave-one-out accuracy of ridge regression from embeddings to classes.
 
-With Y the classes of the rows as 0s and 1s, and X the rows of E less their mean, with a column of
-1s, ridge regression says HY at its own rows, H = X(XᵀX + λ)⁻¹Xᵀ = K(K + λ)⁻¹ with K = XXᵀ.  Of the
-regression on all rows but i it says at row i
+Let Y be the one-hot classes of the rows, and X the centred rows of E with a column of ones.  Ridge
+regression predicts HY at its training rows, H = X(XᵀX + λ)⁻¹Xᵀ = K(K + λ)⁻¹ with K = XXᵀ.  The
+regression on all rows but i predicts at row i
 
-    (HY − diag(H) Y)_i / (1 − H_ii)
+    (HY − diag(H) Y)_i / (1 − H_ii),
 
-so that p regressions are one.  The class is that of the largest entry.
+so one regression gives the predictions of all p.  The predicted class is that of the largest entry.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ def probe_accuracies(
     classes: Annotated[Any, Integers("... p", Within(least=0, below=2**31))],
     ridge: Positive = 1.0,
 ) -> np.ndarray:
-    """The fraction of rows of E (p, D) whose class a regression on all others predicts, for each
-    labelling of classes (…, p), integers from 0 on: shape (…).
+    """The leave-one-out accuracy of ridge regression on rows E (p, D), for each labelling of
+    `classes` (…, p), integers ≥ 0: shape (…).
 
     Raises `ValueError` for fewer than two rows.
     """
@@ -38,6 +38,6 @@ def probe_accuracies(
     right = np.empty(classes.shape[:-1])
     for at in np.ndindex(right.shape):
         Y = np.eye(classes[at].max() + 1)[classes[at]]
-        said = (H @ Y - own * Y) / (1 - own)
-        right[at] = np.mean(said.argmax(1) == classes[at])
+        predicted = (H @ Y - own * Y) / (1 - own)
+        right[at] = np.mean(predicted.argmax(1) == classes[at])
     return right

@@ -15,12 +15,12 @@ from constructions import linear_adder
 from constructions.exactness import exact_in
 from constructions.transformer import Transformer
 from theory.arithmetic.adder import (
-    candidates,
-    coarse,
+    default_alpha,
+    default_bits,
     least_gap,
+    n_candidates,
+    round_to_multiple,
     rounding_of_logits,
-    usual_alpha,
-    usual_bits,
 )
 from theory.arithmetic.adder_balls import alpha_limit, rounded_logits
 from theory.arithmetic.comb import ZHOU
@@ -73,10 +73,10 @@ def adder(
     features are right for errors of the size below 5.
     """
     L = of_size(run, largest)
-    alpha = usual_alpha(candidates(L)) if alpha is None else alpha
-    p, models = candidates(L), dict[int, Transformer]()
+    alpha = default_alpha(n_candidates(L)) if alpha is None else alpha
+    p, models = n_candidates(L), dict[int, Transformer]()
     for each in (step, *COARSER):
-        places = usual_bits(p, each, alpha) if bits is None else bits
+        places = default_bits(p, each, alpha) if bits is None else bits
         models[each] = run.build(construction, L, each, alpha, places)
     yield from labelled("fourier", fourier(models[step]))
     yield tolerance(p, alpha)
@@ -210,7 +210,7 @@ def not_as_said(model: Transformer) -> tuple[int, int]:
     least = least_gap(model.interface.n_answers, alpha, 4) - moved
 
     def compare(pairs: np.ndarray, logits: np.ndarray, streams: list[np.ndarray]) -> None:
-        beyond = abs(coarse(pairs, step).sum(1) - sums(pairs)) >= 5
+        beyond = abs(round_to_multiple(pairs, step).sum(1) - sums(pairs)) >= 5
         lead = ahead(logits, sums(pairs))
         as_said = np.where(beyond, lead <= moved, lead >= least)
         found[:] += (~as_said).sum(), beyond.sum()

@@ -18,11 +18,11 @@ from constructions.stream import Stream
 from constructions.transformer import Transformer
 from theory.arithmetic.adder import largest_alpha
 from theory.arithmetic.adder_balls import alpha_limit, logits
-from theory.arithmetic.comb import ZHOU, comb_gap, halvings, period
+from theory.arithmetic.comb import ZHOU, comb_gap, halving_closure, period
 from theory.arithmetic.comb import comb as C
 from theory.arithmetic.congruence import number_of_candidates
 from theory.arithmetic.golden import Golden, cosine
-from theory.arithmetic.residues import demands, second_differences
+from theory.arithmetic.residues import second_differences, separability_inequalities
 from verify.claim import Run, claim, option
 from verify.domains import Ball, Rational, streams, unembedding
 from verify.evidence.enclosure import BITS, all_hold, below
@@ -132,7 +132,7 @@ def named(F: Iterable[int]) -> str:
 
 def closure() -> Finding:
     """{2, 10} under halving."""
-    found = halvings((5, 1))
+    found = halving_closure((5, 1))
     return same(
         "closure",
         "periods 2 and 10 closed under halving",
@@ -290,7 +290,7 @@ def impossible(most: int) -> Finding:
 def satisfiable(most: int) -> Iterator[str]:
     """Systems of inequalities mod m whose rows do not sum to 0, or are not two for each a."""
     for r, m in combinations(range(1, most + 1), 2):
-        rows = demands(m, r)
+        rows = separability_inequalities(m, r)
         if rows.sum(0).any() or not (np.abs(rows).sum(1) == 2).all() or len(rows) != 2 * m:
             yield f"m = {m}, r = {r}: the rows sum to {rows.sum(0).tolist()}"
 

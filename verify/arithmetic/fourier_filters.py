@@ -14,8 +14,8 @@ from flint import fmpq, fmpq_mat
 
 from constructions import adder
 from constructions.transformer import Transformer
-from theory.arithmetic.adder import candidates, coarse, usual_alpha, usual_bits
-from theory.arithmetic.filters import kept_stream, leakage
+from theory.arithmetic.adder import default_alpha, default_bits, n_candidates, round_to_multiple
+from theory.arithmetic.filters import leakage, null_space_projection
 from theory.arithmetic.fourier import fourier_bins, fourier_matrix
 from verify.arithmetic.pairs import (
     Alpha,
@@ -69,8 +69,8 @@ def fourier_filters(
     c ≡ a + b mod 10; without the high ones the errors are those of the sum of the rounded sizes.
     """
     L = of_size(run, largest)
-    alpha = usual_alpha(candidates(L)) if alpha is None else alpha
-    model = run.build(adder, L, step, alpha, usual_bits(candidates(L), step, alpha))
+    alpha = default_alpha(n_candidates(L)) if alpha is None else alpha
+    model = run.build(adder, L, step, alpha, default_bits(n_candidates(L), step, alpha))
     yield from masks(run)
     yield registers_are_bins(model)
     yield leaks(model)
@@ -167,7 +167,7 @@ def registers_are_bins(model: Transformer) -> Finding:
         ("high", bins > 1, HIGH),
         ("low", (bins > 0) & (bins <= 1), LOW),
     ):
-        P, cleared = kept_stream(rows[removed], rounding(model)), np.eye(model.d_model)
+        P, cleared = null_space_projection(rows[removed], rounding(model)), np.eye(model.d_model)
         cleared[columns(model, registers), columns(model, registers)] = 0
         distance[name] = float(np.linalg.norm(P - cleared))
     name = "a filter is the removal of registers, up to rounding: distance of the projections"
@@ -265,7 +265,7 @@ def effects(model: Transformer, table: dict[str, Filtered], L: int, step: int) -
     """What each filter leaves, beside the theorems on errors."""
     p = model.unembed.W_U.shape[1]
     evidence: Evidence = "exact" if rounds_nothing(model) else "float"
-    off = coarse(np.arange(L + 1), step) - np.arange(L + 1)
+    off = round_to_multiple(np.arange(L + 1), step) - np.arange(L + 1)
     right_size = int((off[:, None] + off == 0).sum())
     ends = [2 * int(off.min()), 2 * int(off.max())]  # halves go up, so not alike at even steps
     none, low, high = (table[name] for name in ("none removed", "low removed", "high removed"))

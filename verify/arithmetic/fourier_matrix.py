@@ -12,8 +12,8 @@ from theory.arithmetic.fourier import bin_of, fourier_bins
 from theory.arithmetic.fourier import fourier_matrix as transform
 from theory.arithmetic.printed_matrix import (
     printed_gram,
+    printed_inversion_error,
     printed_matrix,
-    printed_misses,
     printed_quadratic,
     printed_scales,
 )
@@ -117,7 +117,7 @@ def not_orthonormal(p: int, gram: np.ndarray, scales: list[Fraction]) -> Iterato
         "inverse",
         "Σ(λ − 1)², by which Fᵀ does not undo F, from the entries",
         str(total),
-        str(printed_misses(p)),
+        str(printed_inversion_error(p)),
         words=f"FᵀFu misses {missed:.1%} of a Gaussian u, root mean square",
         wanted="s² − 2s − 5, s = 4 + 1/N",
     )

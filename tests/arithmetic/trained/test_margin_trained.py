@@ -6,7 +6,13 @@ import torch
 from refusals import rejects
 
 from constructions.trained import preset, untrained
-from theory.arithmetic import Neurons, cubes, frequency_shares, modular_neurons, normalised_margin
+from theory.arithmetic import (
+    Neurons,
+    cubed_norms,
+    frequency_fractions,
+    modular_neurons,
+    normalised_margin,
+)
 from verify.arithmetic.quadratic import margin_of_tensors
 from verify.arithmetic.trained.margin_trained import control, shares_of, trained
 from verify.finding import Verdict
@@ -44,7 +50,7 @@ def test_the_margin_of_tensors_is_that_of_the_definition():
 def test_networks_of_few_frequencies_have_a_margin_and_not_the_largest():
     """Without one of three frequencies all pairs are right."""
     neurons = modular_neurons(7)
-    kept = frequency_shares(*neurons)[:, 3] < 0.5
+    kept = frequency_fractions(*neurons)[:, 3] < 0.5
     few = model_of([each[kept] for each in neurons])
     pairs, sums = preset("modular", "p7").task.corpus
     assert torch.equal(few(pairs), sums)
@@ -62,8 +68,8 @@ def test_shares_are_those_of_the_neurons():
     one = np.ones(7)
     neurons = Neurons(np.stack([c, one]), np.stack([c, c]), np.stack([c, 0 * c]))
     # Squares: 3.5 each of c, and 7 of 1: the second neuron has a third of its 10.5 at 1.
-    assert np.allclose(frequency_shares(*neurons), [[0, 1, 0, 0], [2 / 3, 1 / 3, 0, 0]])
-    assert np.allclose(cubes(*neurons), 10.5**1.5)
+    assert np.allclose(frequency_fractions(*neurons), [[0, 1, 0, 0], [2 / 3, 1 / 3, 0, 0]])
+    assert np.allclose(cubed_norms(*neurons), 10.5**1.5)
     found = shares_of(neurons)
     assert found.single == pytest.approx(2 / 3)
     assert np.allclose(found.frequencies, [3, 0, 0])
@@ -72,6 +78,6 @@ def test_shares_are_those_of_the_neurons():
     assert found.single == pytest.approx((8 + 1 / 3) / 9)
     assert np.allclose(found.frequencies, [3, 0, 0])
     with rejects("1"):
-        frequency_shares(*(each * [[1], [0]] for each in neurons))
+        frequency_fractions(*(each * [[1], [0]] for each in neurons))
     with rejects("u", "v", "w"):
-        frequency_shares(*np.ones((3, 2, 4)))
+        frequency_fractions(*np.ones((3, 2, 4)))

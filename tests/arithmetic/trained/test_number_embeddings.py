@@ -16,7 +16,7 @@ from theory.arithmetic import (
     fourier_matrix,
     peak_ratios,
     permutation_maxima,
-    without,
+    without_confounds,
     without_trend,
 )
 from verify.arithmetic.trained import minilm
@@ -59,9 +59,9 @@ def test_trends_and_confounds_are_taken_off():
     E = np.stack([x**3 - x, 1 + x], axis=1)
     assert np.allclose(without_trend(E, 3), 0)
     assert not np.allclose(without_trend(E, 2), 0)
-    assert np.allclose(without(E[:, 1:], x), 0)
+    assert np.allclose(without_confounds(E[:, 1:], x), 0)
     groups = np.eye(3)[np.arange(30) % 3]  # and a constant, which they have among them
-    assert np.allclose(without(groups, groups), 0)
+    assert np.allclose(without_confounds(groups, groups), 0)
 
 
 def test_the_control_holds_without_the_package():
@@ -139,8 +139,8 @@ def test_a_missing_file_is_refused(name, folder):
     [
         (lambda: peak_ratios(np.ones((10, 2)), 1), "rows"),
         (lambda: peak_ratios(np.eye(10), 6), "first 5"),
-        (lambda: without(np.eye(3), np.ones(4)), "E confound"),
-        (lambda: without(np.eye(3), 1.0), "E confound"),
+        (lambda: without_confounds(np.eye(3), np.ones(4)), "E confound"),
+        (lambda: without_confounds(np.eye(3), 1.0), "E confound"),
     ],
 )
 def test_refusals(call, names):

@@ -49,7 +49,7 @@ def test_a_filter_leaves_no_bins_of_what_a_module_adds():
     assert models.rank_of_filter(adder.model, high=False) == 56
     assert models.rank_of_filter(adder.model, high=True) == 127
     rows = models.effective_rows(adder.model)
-    P_low = models.kept_stream(models._removed(adder.model, high=False))
+    P_low = models.null_space_projection(models._removed(adder.model, high=False))
     assert abs(rows[1:57] @ P_low).max() < 1e-9 < abs(rows[57:] @ P_low).max()
     kept = models.trace(
         adder.model, PAIRS, lambda m, added: added @ torch.from_numpy(P_low) if m in MLPS else added

@@ -12,8 +12,8 @@ from constructions.trained import configuration_of, untrained
 from constructions.transformer import Transformer
 from theory.arithmetic.modular_margin import (
     Neurons,
-    cubes,
-    frequency_shares,
+    cubed_norms,
+    frequency_fractions,
     largest_margin_squared,
 )
 from theory.arithmetic.modular_margin_balls import square_root
@@ -124,7 +124,7 @@ def ratio_of(model: Transformer) -> arb:
 
 def shares_of(neurons: Neurons) -> Shares:
     """Of frequencies, in neurons and among them."""
-    weights, shares = cubes(*neurons), frequency_shares(*neurons)
+    weights, shares = cubed_norms(*neurons), frequency_fractions(*neurons)
     of_frequency = shares[:, 1:]
     largest, count = of_frequency.argmax(1), of_frequency.shape[1]
     parts = np.bincount(largest, weights, count) / weights.sum()

@@ -10,7 +10,12 @@ import numpy as np
 
 from theory.arithmetic.fourier import bin_of, bin_sizes
 from theory.arithmetic.probes import probe_accuracies
-from theory.arithmetic.spectrum import peak_ratios, permutation_maxima, without, without_trend
+from theory.arithmetic.spectrum import (
+    peak_ratios,
+    permutation_maxima,
+    without_confounds,
+    without_trend,
+)
 from verify.arithmetic.trained import minilm
 from verify.arithmetic.trained.minilm import NAME, NUMBERS, NumberTokens
 from verify.claim import Run, claim, option
@@ -154,7 +159,9 @@ def confound(run: Run, numbers: NumberTokens, trials: int) -> Iterator[Finding]:
     ratios, bound = measured(run, ranks, trials)
     yield above("rank", "the same periods in the rank among words", PEAKS, ratios, bound)
     groups = np.argsort(np.argsort(ranks)) // TEN
-    ratios, bound = measured(run, without(numbers.rows, np.eye(NUMBERS // TEN)[groups]), trials)
+    ratios, bound = measured(
+        run, without_confounds(numbers.rows, np.eye(NUMBERS // TEN)[groups]), trials
+    )
     name = f"peaks left without the means of {NUMBERS // TEN} groups of rank"
     yield above("without-rank", name, PEAKS, ratios, bound)
 

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from constructions.trained import configuration_of, untrained
-from theory.arithmetic.filters import kept_stream
+from theory.arithmetic.filters import null_space_projection
 from theory.arithmetic.fourier import bin_of, bin_sizes, fourier_bins, fourier_matrix
 from theory.arithmetic.spectrum import peak_ratios
 from verify.evidence.checkpoints import models_of
@@ -222,7 +222,7 @@ def effective_rows(model: Any) -> np.ndarray:
 
 def rank_of_filter(model: Any, high: bool) -> int:
     """The dimensions of the stream that the filter removes: a layer norm passes all but one."""
-    return round(model.d_model - np.trace(kept_stream(_removed(model, high))))
+    return round(model.d_model - np.trace(null_space_projection(_removed(model, high))))
 
 
 def _removed(model: Any, high: bool) -> np.ndarray:
@@ -233,7 +233,7 @@ def _removed(model: Any, high: bool) -> np.ndarray:
 def filtered(adder: Adder, modules: tuple[str, ...], high: bool) -> float:
     """Right answers where what modules add to the stream is projected so that it adds no high, or
     no low, bins."""
-    return _projected(adder, modules, kept_stream(_removed(adder.model, high)))
+    return _projected(adder, modules, null_space_projection(_removed(adder.model, high)))
 
 
 def filtered_at_random(
