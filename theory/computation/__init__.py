@@ -1,46 +1,51 @@
-"""Formal models of computation: automata, and what they decompose into.
+"""Formal models of computation: automata, logics, circuits, parallel and Turing machines.
 
-Words are integer arrays (…, T) of letters, numbered from 0, and states are numbers too.
+Words are integer arrays (…, T) of symbols, numbered from 0; states are numbers too.
 
-    semiautomata   maps of states, words, products, tables of one's own
-    zoo            parity, counters, latches, groups, bounded stacks, all maps
-    permutations   small groups: derived series, cyclic factors
-    holonomy       image sets, their classes, heights and tiles
-    products       a running product in a solvable group, as counters
-    cascade        counters and latches that say the state, if all groups are solvable
+Automata and languages:
+
+    semiautomata            maps of states, words, products, automata from files
+    benchmark_automata      parity, counters, flip-flops, groups, bounded stacks, all maps
+    permutations            small groups: derived series, cyclic factors
+    holonomy                image sets, their classes, heights and tiles
+    products                a running product in a solvable group, as counters
+    cascade                 counters and flip-flops that compute the state
+    monoids                 transformation monoids: aperiodic or not, their subgroups
+    languages               automata with accepting states, minimal automata, comparison
+    regular_expressions     from text, by derivatives
+    dyck                    words of brackets, random and adversarial ones
+    parity, first, majority, ones    functions of words of 0 and 1
+
+Logics:
+
+    temporal_logic          past LTL: from text, by definition, as automata
+    temporal_program        a formula as a row of truth tables
+    truth_tables            functions of a symbol and bits, and their cubes
+    star_free               from expressions to formulas, by flip-flops
+    counting                counting logic (C-RASP); counting_syntax reads it as text
+    conjunctions            Boolean combinations as sums of disjoint conjunctions
+
+Circuits:
+
     boolean_circuits        gates of two earlier wires
-    circuit_prompts         such circuits as rows of tokens, and what is read of them
-    turing         Turing machines, run by definition, and their histories
-    histories      these as rows of tokens, and what follows them
-    parity, first, majority    of words of 0 and 1, and how sure transformers are of them
-    ones           words by their number of ones, means over all words
-    kinds          kinds of parameters: alphabets, triples of integers, edges
+    circuit_prompts         such circuits as rows of tokens
+    threshold_circuits      AND, OR and threshold gates of unbounded fan-in
+    wiring                  threshold circuits as affine forms over wires
+    subcubes                the largest subcube on which a function of words is constant
 
-    languages             automata with accepting states, the least one, where two differ
-    regular_expressions   from text, by derivatives
-    monoids               the maps of words: aperiodic or not, the groups in them
-    temporal_logic        past formulas: from text, by definition, as automata
-    star_free             from expressions to formulas, by latches
-    temporal_program      a formula as a row of truth tables
-    truth_tables          of a letter and bits, and their cubes
+Machines:
 
-    dyck                  words of brackets, random and adversarial ones
-    counting              formulas that compare prefix counts; counting_syntax reads them as text
-    conjunctions          Boolean combinations as sums of disjoint conjunctions, and their levels
+    turing                  Turing machines, run by definition, and their histories
+    histories               histories as rows of tokens, and their next steps
+    pram                    PRAM programs: reads, writes of the least value, local operations
+    components              connected components of a graph, by least labels
+    edge_lists              all small graphs, and families of larger ones
+    list_ranking            the distance to the end of a list
+    prefix_sums             x₁ + … + x_i
+    message_passing         rounds in which machines send messages to each other's slots
+    attention_rounds        an attention head in rounds of message passing
 
-    threshold_circuits  AND, OR and threshold gates of unbounded fan-in: depth, size, evaluation
-    wiring              such circuits written as affine forms over wires and their comparisons
-    subcubes            the largest subcube on which a function of words is constant
-
-Parallel machines, whose registers are integer arrays (…, N), processors numbered from 1:
-
-    pram              programs of reads, writes of the least value, and local work
-    components        least labels of a graph
-    edge_lists        all small graphs, and families of larger ones
-    list_ranking      how far it is to the end of a list
-    prefix_sums       x₁ + … + x_i
-    message_passing   rounds in which machines send messages to each other's slots
-    attention_rounds  an attention head in rounds of message passing
+`kinds` and `reading` serve the others: kinds of parameters, and a reader of text.
 """
 
 from theory.computation.attention_rounds import attention_in_rounds, rounds_of_a_layer

@@ -22,7 +22,7 @@ from theory.kinds import Choice, Count, CountFrom2, Kind, checked
 
 @checked
 def cyclic(m: Count) -> Semiautomaton:
-    """Symbols 0: stay, 1: add 1 mod m."""
+    """The counter mod m: symbol 0 stays, symbol 1 adds 1."""
     table_fits(m, 2)
     turn = tuple((q + 1) % m for q in range(m))
     return Semiautomaton((identity(m), turn), "parity" if m == 2 else f"mod {m}")
@@ -30,7 +30,7 @@ def cyclic(m: Count) -> Semiautomaton:
 
 @checked
 def flip_flop(n: Count = 2) -> Semiautomaton:
-    """Symbol 0 stays, symbol 1 + q goes to q."""
+    """The flip-flop of n states: symbol 0 stays, symbol 1 + q goes to state q."""
     table_fits(n, n + 1)
     name = "flip-flop" if n == 2 else f"flip-flop of {n}"
     return Semiautomaton((identity(n), *((q,) * n for q in range(n))), name)
@@ -38,7 +38,7 @@ def flip_flop(n: Count = 2) -> Semiautomaton:
 
 @checked
 def cyclic_with_reset(m: Count) -> Semiautomaton:
-    """Symbol 0 adds 1 mod m, symbol 1 goes to 0."""
+    """The counter mod m with a reset: symbol 0 adds 1, symbol 1 goes to 0."""
     return Semiautomaton((cyclic(m).transitions[1], (0,) * m), f"mod {m} with reset")
 
 
@@ -61,8 +61,10 @@ Q8 = _quaternions()
 
 @checked
 def bounded_dyck(depth: Count) -> Semiautomaton:
-    """The depth of a word of brackets, symbols 0: open and 1: close; state depth + 1 once it is
-    negative or more than `depth`."""
+    """The depth of a word of brackets; symbol 0 opens a bracket, symbol 1 closes one.
+
+    The state is depth + 1 from the first prefix on whose depth is negative or more than `depth`.
+    """
     D = depth
     table_fits(D + 2, 2)
     up = (*range(1, D + 2), D + 1)
@@ -72,7 +74,7 @@ def bounded_dyck(depth: Count) -> Semiautomaton:
 
 @checked
 def gridworld(steps: Count) -> Semiautomaton:
-    """Left and right on 0, …, S = steps, where a wall stops a move [Liu2023, section 3.2]."""
+    """The walk on 0, …, S = steps between walls: 0 left, 1 right [Liu2023, section 3.2]."""
     S = steps
     table_fits(S + 1, 2)
     left: Map = (0, *range(S))
@@ -82,7 +84,7 @@ def gridworld(steps: Count) -> Semiautomaton:
 
 @checked
 def all_maps(n: CountFrom2) -> Semiautomaton:
-    """Generators of all maps of n states: two of them exchanged, a cycle, and state 0 sent to 1."""
+    """Generators of all maps of n states: a transposition, a cycle, a map that merges 0 and 1."""
     table_fits(n, 3)
     swap = (1, 0, *range(2, n))
     merge = (1, 1, *range(2, n))

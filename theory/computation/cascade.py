@@ -1,33 +1,34 @@
-"""Every semiautomaton whose holonomy groups are solvable is a cascade of counters and latches.
+"""A cascade of counters and flip-flops for every semiautomaton whose holonomy groups are solvable.
 
-One with a holonomy group that is not solvable is no such cascade [KrohnRhodes1965].  That excludes
-no other models of constant depth: its word problem is complete for NC¹ [Barrington1989],
-so that constant-depth transformers, which are in TC⁰, do not solve it if TC⁰ ≠ NC¹, which is not
-known [Liu2023, Theorem 4].
+A semiautomaton with a holonomy group that is not solvable has no such cascade [KrohnRhodes1965].
+Whether it has another model of constant depth is open: its word problem is complete for NC¹
+[Barrington1989], so constant-depth transformers, which are in TC⁰, do not solve it if TC⁰ ≠ NC¹
+[Liu2023, Theorem 4].
 
-The symbols pass a row of stages. Before each symbol a stage has a value, which depends on the
-symbols before it alone:
+A cascade is a row of stages. The value of a stage before each symbol depends only on the symbols
+before it:
 
-    counter mod m    how many of its inputs were 1, mod m
-    latch            its latest input that was not "none"
-    table            a table of the values of earlier stages; it has no input
+    counter mod m    the number of its inputs that were 1, mod m
+    flip-flop        its latest input that was not "none"
+    table            a function of the values of earlier stages; it has no input
 
-and its input is a table of the symbol and of the values of earlier stages. The state after the
-symbol is one more table of these. So every stage is one sum or one "latest" over the symbols before
-[Liu2023, Theorem 2], and the number of stages does not depend on the number of symbols.
+The input of a stage is a function of the symbol and of the values of earlier stages, and so is the
+state after the symbol; all these functions are stored as tables. So every stage is one sum, or one
+search for the latest position, over the symbols before [Liu2023, Theorem 2], and the number of
+stages does not depend on the number of symbols.
 
-**How.** Of the holonomy decomposition (`holonomy.py`) a class at height h has a group, with a
-running product g; it stands in counters (`products.py`) if the group is solvable.
+**Construction.** In the holonomy decomposition (`holonomy.py`) each class at height h has a group.
+Counters compute the running product g in this group if it is solvable (`products.py`).
 
-A reset to tile c, when the product so far is g, is a latch whose input is the place c·g⁻¹; the
-place at height h is then latch·g. Classes of one height have one latch and products of their own:
-mixed, they would leave the group. Where the set in the chain has another height, the place has
-no meaning and is 0.
+A reset to tile c, at running product g, sets a flip-flop to the place c·g⁻¹; the place at height h
+is then (value of the flip-flop)·g. The classes of one height share a flip-flop but not the
+products: a product across classes would leave the group. The place is 0, without meaning, where
+the set in the chain has another height.
 
-Which stages matter to a table is found by trying: the automaton of all stages is walked from its
-start to its end, and a variable is dropped as long as the others decide what is wanted. That walk
-is also the certificate (`disagreements`): state after state, for words of every length, the cascade
-has the state of the automaton.
+The variables of each table are found by search: all values of the stages that words reach are
+listed, and a variable is dropped as long as the others determine the entry. The same enumeration
+is the certificate (`disagreements`): the cascade and the automaton have the same state for words
+of every length.
 """
 
 from __future__ import annotations
@@ -48,23 +49,23 @@ from theory.computation.semiautomata import Map, Semiautomaton, identity
 from theory.kinds import InputError, Tokens, checked, read
 
 MOST_STATES = 2**16  # of the automaton of all stages: seconds
-NONE = -1  # the input of a latch that keeps what it has
+NONE = -1  # the input at which a flip-flop keeps its value
 
 Kind = Literal["counter", "flip-flop", "table"]
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of some variables: 0 is the symbol, 1, 2, … are the stages.
+    """A function of some variables, as a table: variable 0 is the symbol, 1, 2, … are the stages.
 
-    `rows` has for the values of the variables `reads`, in this order, what is wanted.
+    `rows` maps the values of the variables `reads`, in this order, to the value of the function.
     """
 
     reads: tuple[int, ...]
     rows: dict[tuple[int, ...], int]
 
     def key(self, variables: Sequence[int]) -> tuple[int, ...]:
-        """The values of what it reads, of those of all variables."""
+        """The values of the variables that it reads, from the values of all variables."""
         return tuple(variables[v] for v in self.reads)
 
     def __call__(self, variables: Sequence[int]) -> int:
@@ -73,8 +74,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Stage:
-    """A counter mod `size`, or a latch or a table of `size` values; `first` is the value before
-    the first symbol, `height` that of the sets it is about."""
+    """A counter mod `size`, or a flip-flop or a table of `size` values.
+
+    `first` is the value before the first symbol, `height` the height of its class.
+    """
 
     kind: Kind
     size: int
@@ -83,7 +86,7 @@ class Stage:
     height: int
 
     def after(self, value: int, variables: Sequence[int]) -> int:
-        """Its value after a symbol, from that before and from all variables before."""
+        """The value after a symbol, from the value and all variables before it."""
         given = self.table(variables)
         if self.kind == "counter":
             return (value + given) % self.size
@@ -92,7 +95,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Cascade:
-    """Stages, and the table of the state after a symbol."""
+    """The stages of a cascade, and the table of the state after a symbol."""
 
     automaton: Semiautomaton
     stages: tuple[Stage, ...]
@@ -103,17 +106,17 @@ class Cascade:
         return tuple(stage.first for stage in self.stages)
 
     def after(self, values: tuple[int, ...], symbol: int) -> tuple[int, ...]:
-        """The values of the stages after a symbol, from those before it."""
+        """The values of the stages after a symbol, from their values before it."""
         variables = (symbol, *values)
         found = [symbol]
         for stage, value in zip(self.stages, values, strict=True):
-            # A table stage is about the values of other stages at the same time.
+            # A table stage reads the new values of the stages before it.
             now = found if stage.kind == "table" else variables
             found.append(stage.table(now) if stage.kind == "table" else stage.after(value, now))
         return tuple(found[1:])
 
     def run(self, words: ArrayLike) -> np.ndarray:
-        """The states (…, T) after each symbol of words (…, T), as the answers' table says."""
+        """The states (…, T) that the cascade computes after each symbol of words (…, T)."""
         symbols = read(Tokens, "words", words, below=self.automaton.n_symbols)
         rows = [self._one(row) for row in symbols.reshape(-1, symbols.shape[-1]).tolist()]
         return np.array(rows).reshape(symbols.shape)
@@ -133,8 +136,10 @@ class Cascade:
         return found
 
     def walk(self) -> Iterator[tuple[int, tuple[int, ...]]]:
-        """All pairs (state of the automaton, values of the stages) that words of any length lead
-        to, each once, from the start on. Raises `KeyError` at a row that no table has."""
+        """Yields each pair (state of the automaton, values of the stages) that some word leads to.
+
+        Raises `KeyError` for variables that a table has no row for.
+        """
         start = self.automaton.start, self.first()
         seen, left = {start}, [start]
         while left:
@@ -146,8 +151,10 @@ class Cascade:
                     left.append(after)
 
     def disagreements(self) -> int:
-        """After how many of these pairs and a symbol the cascade says another state than the
-        automaton, or none. If it is 0, they say the same for words of every length."""
+        """The number of reachable pairs and symbols after which the states differ or are missing.
+
+        At 0 the cascade and the automaton have the same state for words of every length.
+        """
         wrong = 0
         for q, values in self.walk():
             for a, row in enumerate(self.automaton.transitions):
@@ -157,13 +164,13 @@ class Cascade:
 
 @checked
 def cascade(automaton: Automaton, *, compact: bool = False) -> Cascade:
-    """Counters and latches that say in which state the automaton is; see the module's formulas.
+    """The cascade of counters and flip-flops of a semiautomaton; formulas at the top of the module.
 
-    With `compact`, a table after each height with a group but the last holds the place of the tile,
-    so that later tables read one variable and not all stages of it: fewer rows.
+    With `compact`, every height with a group, except the last, has a table stage with the place of
+    its tile, so that later tables read this one variable and have fewer rows.
 
-    Raises `NotSolvable` if a holonomy group is not, and `ValueError` if the stages have more than
-    2^16 states together.
+    Raises `NotSolvable` if a holonomy group is not solvable, and `ValueError` if the stages have
+    more than 2^16 states together.
     """
     decomposition = holonomy(automaton)
     heights = [_Height(decomposition, h) for h in decomposition.heights]
@@ -171,9 +178,9 @@ def cascade(automaton: Automaton, *, compact: bool = False) -> Cascade:
 
 
 class _Height:
-    """The counters and the latch of one height.
+    """The counters and the flip-flop of one height.
 
-    What it says of its own stages is asked again for each state of the others: it is remembered.
+    Its places and inputs are cached: they are needed for each combination of the other stages.
     """
 
     def __init__(self, decomposition: Holonomy, h: int) -> None:
@@ -188,29 +195,28 @@ class _Height:
         self.place, self.inputs = cache(self._place), cache(self._inputs)
 
     def counts(self, values: Sequence[int]) -> Iterator[tuple[Product, Sequence[int]]]:
-        """The products and their counters, of the values of this height."""
+        """Yields each product with the values of its counters, from the values of this height."""
         at = 0
         for product in self.products:
             yield product, values[at : at + len(product.sizes)]
             at += len(product.sizes)
 
     def element(self, number: int, values: Sequence[int], points: int) -> Map:
-        """The product in the group of a class; the identity if it has none."""
+        """The running product in the group of a class; the identity if the group is trivial."""
         for product, counts in self.counts(values):
             if product.number == number:
                 return product.element(counts)
         return identity(points)
 
     def _place(self, P: States, values: tuple[int, ...]) -> int:
-        """latch·g for a set of this height, and 0 for others."""
+        """The place of the tile, (flip-flop)·g, for a set of this height; 0 for others."""
         if self.decomposition.height(P) != self.h:
             return 0
         of = self.decomposition.of[P]
         return self.element(of.number, values, len(of.tiles))[values[-1]]
 
     def _inputs(self, P: States, values: tuple[int, ...], symbol: Map, to: States) -> list[int]:
-        """What the stages are given at a symbol: P is the set in the chain before and `to` the one
-        after."""
+        """The inputs of the stages at a symbol that leads from P to `to` in the chain."""
         given = [0] * (len(values) - 1) + [NONE]
         if self.decomposition.height(to) != self.h:
             return given
@@ -228,9 +234,13 @@ class _Height:
 
 @dataclass(frozen=True)
 class _Walk:
-    """All states of all stages that words lead to: `values` (rows, stages) and `places` (rows,
-    heights); for each row and each symbol, `given` (rows, symbols, stages) has what the stages are
-    given and `states` (rows, symbols) the state of the automaton after it. The start is row 0."""
+    """All values of all stages that words lead to; row 0 is the start.
+
+    values   (rows, stages)             values of the stages
+    places   (rows, heights)            place of the tile at each height
+    given    (rows, symbols, stages)    inputs of the stages at each symbol
+    states   (rows, symbols)            state of the automaton after each symbol
+    """
 
     values: np.ndarray
     places: np.ndarray
@@ -245,7 +255,7 @@ def _walk(automaton: Semiautomaton, decomposition: Holonomy, heights: list[_Heig
     tile = cache(lambda P, place: decomposition.of[P].tile(P, place))
 
     def chain(values: tuple[int, ...]) -> Iterator[tuple[States, int]]:
-        """For each height the set in the chain and the place of the next; at last, the state."""
+        """For each height the set in the chain and the place of its tile; then the state."""
         P = decomposition.states
         for height, span in zip(heights, spans, strict=True):
             place = height.place(P, values[span])
@@ -302,13 +312,16 @@ def _walk(automaton: Semiautomaton, decomposition: Holonomy, heights: list[_Heig
 def _reduced(
     automaton: Semiautomaton, heights: list[_Height], walk: _Walk, compact: bool
 ) -> Cascade:
-    """The stages that ever change, each with a table of the variables that matter to it."""
+    """The stages whose values change, each with the table that determines its input."""
     rows, symbols = walk.states.shape
     stages, columns, raw = list[Stage](), [np.tile(np.arange(symbols), rows)], list[int]()
 
     def tabled(wanted: np.ndarray, candidates: list[int]) -> Table:
-        """The table of the first candidates that decide what is wanted: others are dropped, the
-        last first, those that a place sums up before places, the symbol at the end."""
+        """The table of `wanted` on as few candidates as determine it.
+
+        Candidates are dropped one by one: stages whose place has a table stage, then the others,
+        each from the last to the first, and the symbol at the end.
+        """
         ordered = sorted(candidates, key=raw.__contains__)
         reads = sorted(ordered[i] for i in _needed_of([columns[v] for v in ordered], wanted))
         keys = np.stack([columns[u] for u in reads], axis=1) if reads else np.zeros((1, 0), int)
@@ -341,7 +354,7 @@ def _reduced(
 
 
 def _needed(of: Cascade) -> Cascade:
-    """Without the stages on which the answer does not depend."""
+    """The cascade without the stages on which the state does not depend."""
     needed, left = set[int](), [*of.answer.reads]
     while left:
         if (v := left.pop()) not in needed:
@@ -359,7 +372,7 @@ def _needed(of: Cascade) -> Cascade:
 
 
 def _needed_of(columns: list[np.ndarray], wanted: np.ndarray) -> list[int]:
-    """Places of columns that decide what is wanted, the last dropped first if others still do."""
+    """The columns that determine `wanted`, after dropping what can be dropped from the last on."""
     before = [np.zeros(len(wanted), dtype=np.int64)]
     for column in columns:
         before.append(_joined(before[-1], column))
@@ -372,13 +385,12 @@ def _needed_of(columns: list[np.ndarray], wanted: np.ndarray) -> list[int]:
 
 
 def _joined(key: np.ndarray, column: np.ndarray) -> np.ndarray:
-    """Numbers of the rows that are equal where both are; less than the number of rows, so that no
-    product overflows."""
+    """One number for each pair of entries, below the number of rows: no product overflows."""
     _, joined = np.unique(key * (int(column.max()) + 1) + column, return_inverse=True)
     return joined
 
 
 def _decides(key: np.ndarray, wanted: np.ndarray) -> bool:
-    """Whether rows that are equal here want the same."""
+    """Whether rows with equal keys have equal `wanted`."""
     _, index, back = np.unique(key, return_index=True, return_inverse=True)
     return bool((wanted[index][back] == wanted).all())

@@ -1,20 +1,21 @@
 """Connected components of a graph by least labels: union, hooking and jumping.
 
-Nodes are numbered 1, …, n. Each has a label p(v), at first its own number, and is to get the
-least number of its component. In a step
+Nodes are numbered 1, …, n. Each node v has a label p(v), at first v; the result is the least number
+in its component. In a step
 
     jump   every node looks up p(p(v))
-    hook   every edge uv looks up p(u) and p(v), and sends the smaller to the node of the larger
-    p(v) ← the least of p(p(v)) and of what was sent to v
+    hook   every edge uv looks up p(u) and p(v), and sends the smaller to node max(p(u), p(v))
+    p(v) ← the least of p(p(v)) and of the numbers sent to v
 
-Labels are numbers of nodes of the same component and never grow, so p(v) ≤ v. Let m be the least
-node of a component and S the nodes with label m. If S is not all of it, some edge has u in S
-and v not in S; with x = p(v) ≠ m, the message m goes to x. Once it has come, either x is new in S;
-or x was in S before, and v, which looked up p(x), is. So S grows with every message, and after
-n − 1 of them all labels are right. Conversely labels are right as soon as no edge has two of them.
+A label is a node of the same component and never grows, so p(v) ≤ v. Let m be the least node of a
+component and S the set of its nodes with label m. If S is not the whole component, some edge has u
+in S and v not in S; the message m goes to x = p(v) ≠ m. After it, x is new in S; or x was in S
+before, and then v is new, as it looked up p(x). So S grows with every message, and after n − 1
+messages all labels are right. Conversely, labels are right as soon as the ends of every edge have
+equal labels.
 
-Overlapped, a step sends what edges have looked up in the step before: one message in two steps, of
-one layer each. In turn, looking up and sending are two steps of a machine.
+Overlapped, a step sends the labels that edges looked up in the step before: a message takes two
+steps, each of one layer. Otherwise looking up and sending are two separate steps of the program.
 """
 
 from __future__ import annotations
@@ -41,11 +42,11 @@ SEND = Write("lo", "hi", "m")
 def components(
     n_nodes: Count, n_edges: Steps, steps: Steps | None = None, *, overlapped: bool = True
 ) -> Program:
-    """The program for n nodes and at most so many edges: processors 1, …, n are the nodes,
-    the others the edges, whose inputs u and v are the nodes at their ends (0 at nodes).
+    """The PRAM program of least labels, for n nodes and at most m edges.
 
-    By default it takes as many steps as are certain to be enough: 2(n − 1). Raises `ValueError` for
-    an odd number of steps in turn.
+    Processors 1, …, n are the nodes and the others the edges; the inputs u and v of an edge are its
+    ends, and 0 at nodes. By default there are 2(n − 1) steps, which suffice for every graph. Raises
+    `ValueError` for an odd number of steps that are not overlapped.
     """
     n, m = n_nodes, n_edges
     processors_fit(n + m)
@@ -57,7 +58,9 @@ def components(
         least = Set("p", "min", ("lo", "m"), at="node")
         body = Step(LOOK_UP, (), SORTED), Step((), (SEND,), (least,))
         if steps % 2:
-            raise InputError(f"steps is {steps}: looking up and sending in turn take two each")
+            raise InputError(
+                f"steps is {steps}: give an even number, since a message takes two steps"
+            )
     return Program(
         f"components({n}, {m}, {steps}{'' if overlapped else ', overlapped=False'})",
         n + m,
@@ -71,7 +74,7 @@ def components(
 
 
 def enough_steps(n_nodes: int) -> int:
-    """2(n − 1): a message takes two steps, and n − 1 of them settle all labels."""
+    """The number 2(n − 1): a message takes two steps, and n − 1 messages settle all labels."""
     return 2 * (n_nodes - 1)
 
 
@@ -103,7 +106,7 @@ def least_labels(edges: Annotated[Edges, Within(most="n_nodes")], n_nodes: Count
 def settled_after(
     edges: Annotated[Edges, Within(most="n_nodes")], n_nodes: Count, *, overlapped: bool = True
 ) -> int:
-    """After how many steps the labels of a graph (m, 2) are right, by running the program."""
+    """The number of steps after which the labels of a graph (m, 2) are right, by a run."""
     program = components(n_nodes, len(edges), overlapped=overlapped)
     right = least_labels(edges, n_nodes)
     return next(
@@ -114,7 +117,7 @@ def settled_after(
 
 
 def slowest(edges: np.ndarray, n: int) -> int:
-    """The most steps that one of these graphs (graphs, edges, 2) takes."""
+    """The greatest number of steps that one of the graphs (graphs, edges, 2) takes."""
     right = least_labels(edges, n)
     program = components(n, edges.shape[1])
     for after, held in enumerate(program.run(*as_inputs(edges, n))):
@@ -126,6 +129,6 @@ def slowest(edges: np.ndarray, n: int) -> int:
 @checked
 def shuffled_path(n_nodes: Count, seed: Seed) -> np.ndarray:
     """The edges (n − 1, 2) of a path through all nodes in random order."""
-    machine.fits_in_memory("a path of so many nodes", 40 * n_nodes, "give fewer")
+    machine.fits_in_memory(f"a path of {n_nodes} nodes", 40 * n_nodes, "give fewer")
     order = 1 + seed.permutation(n_nodes)
     return np.stack([order[:-1], order[1:]], axis=1)

@@ -1,7 +1,7 @@
-"""Dyck languages: words of brackets of k types that close in the order in which they open.
+"""Dyck languages: well-nested words of brackets of k types.
 
-Symbols 0 … k − 1 open a bracket of that type and k … 2k − 1 close one: k + a closes a.  With a
-bound D, Dyck-(k, D), at most D brackets may be open at once [Yao2021].
+Symbol a < k opens a bracket of type a, and symbol k + a closes it.  In Dyck-(k, D) at most D
+brackets are open at once [Yao2021].
 
 Shape glossary: words (…, T) are integer arrays of symbols.
 """
@@ -21,16 +21,15 @@ ROWS = 8
 """Rows of an adversarial family."""
 
 Types: TypeAlias = Annotated[Count, Within(most=2**61)]
-"""How many types of brackets there are; symbols are int64."""
+"""The number of types of brackets; symbols are int64."""
 
 
 @checked
 def is_dyck(words: Tokens, k: Types, depth: Count | None = None) -> np.ndarray:
-    """Which prefixes of words (…, T) are Dyck words of k types (…, T), bool: by a stack.
+    """Which prefixes of words (…, T) are Dyck words of k types, bool (…, T): by a stack.
 
-    A prefix that no symbols can make a word, one with a bracket that closes nothing or the wrong
-    one, or deeper than `depth`, stays none.  Raises `ValueError` for symbols that are not brackets
-    of k types.
+    After a closing bracket without its opening one, or a depth above `depth`, no longer prefix is a
+    Dyck word.  Raises `ValueError` for symbols ≥ 2k.
     """
     symbols = read(Tokens, "words", words, below=2 * k)
     most = symbols.shape[-1] if depth is None else depth
@@ -51,7 +50,7 @@ def _judged(word: list[int], k: int, most: int) -> list[bool]:
 
 @checked
 def balances(words: Tokens, k: Types) -> np.ndarray:
-    """How many brackets more are opened than closed up to each symbol (…, T), of any type.
+    """The balance at each position (…, T): opening minus closing brackets so far, of all types.
 
     Raises `ValueError` as `is_dyck` does.
     """
@@ -60,8 +59,10 @@ def balances(words: Tokens, k: Types) -> np.ndarray:
 
 
 def match_types(words: np.ndarray, b: np.ndarray, k: int) -> np.ndarray:
-    """At each symbol the type of the latest bracket so far that opened and led to a balance one
-    above that now, by going back; 0 if there is none."""
+    """The type of the bracket that matches a closing one at each position; 0 if there is none.
+
+    It is the latest opening bracket after which the balance was one above the balance now.
+    """
     found = np.zeros_like(words)
     for at in np.ndindex(words.shape):
         *row, i = at
@@ -74,7 +75,7 @@ def match_types(words: np.ndarray, b: np.ndarray, k: int) -> np.ndarray:
 
 @checked
 def brackets(word: OneSequence, k: Types) -> str:
-    """One word as text: `([)]`, and `(0 (1 0) 1)` if k > 4. Raises `ValueError` as `is_dyck`."""
+    """The text of a word: `([)]`, or `(0 (1 0) 1)` if k > 4. Raises `ValueError` as `is_dyck`."""
     symbols = read(OneSequence, "word", word, below=2 * k).tolist()
     if k > len(PAIRS):
         return " ".join(f"({a}" if a < k else f"{a - k})" for a in symbols)
@@ -85,7 +86,7 @@ def brackets(word: OneSequence, k: Types) -> str:
 def read_brackets(text: str, k: Annotated[Count, Within(most=len(PAIRS))]) -> list[int]:
     """The symbols of a text of the first k of () [] {} <>.
 
-    Raises `ValueError` for another sign.
+    Raises `ValueError` for another character.
     """
     known = [pair[side] for side in (0, 1) for pair in PAIRS[:k]]
     for place, sign in enumerate(text, start=1):
@@ -95,16 +96,16 @@ def read_brackets(text: str, k: Annotated[Count, Within(most=len(PAIRS))]) -> li
 
 
 @checked
-def random_dyck(batch: Count, length: Count, k: Types, seed: Seed) -> np.ndarray:
-    """Uniform Dyck words (batch, T) of k types; for odd T their first T of T + 1 symbols.
+def random_dyck(n_words: Count, length: Count, k: Types, seed: Seed) -> np.ndarray:
+    """Uniform Dyck words (n_words, T) of k types; for odd T the first T symbols of longer ones.
 
-    With r symbols to come and h brackets open, (r − h)(h + 2) of 2r(h + 1) words go on by opening
-    one.  Raises `ValueError` for more than the memory holds.
+    With r symbols left and h brackets open, the next symbol opens a bracket with probability
+    (r − h)(h + 2) / (2r(h + 1)).  Raises `ValueError` for words that do not fit in memory.
     """
     generator: np.random.Generator = seed
     T, even = length, length + length % 2
-    machine.fits_in_memory(f"{batch} words of {T} symbols", 8 * batch * even, "give fewer")
-    words = np.empty((batch, even), dtype=np.int64)
+    machine.fits_in_memory(f"{n_words} words of {T} symbols", 8 * n_words * even, "give fewer")
+    words = np.empty((n_words, even), dtype=np.int64)
     for row in words:
         stack = list[int]()
         for i in range(even):
@@ -121,20 +122,20 @@ def random_dyck(batch: Count, length: Count, k: Types, seed: Seed) -> np.ndarray
 def adversarial_words(
     length: Count, k: Types, seed: Seed, depth: Count | None = None
 ) -> dict[str, np.ndarray]:
-    """Families of words (some rows, T) on which recognisers go wrong.
+    """Families of words (rows, T) that are hard for recognisers of Dyck languages.
 
     "words"                random Dyck words
     "deep"                 all brackets open, then all close: depth T/2
     "alternating"          each bracket closes at once
-    "one kind of symbol"   the same bracket all along: the balance is never right
-    "one bracket flipped"  a Dyck word, one bracket of which opens for closes or closes for opens
-    "below 0 and back"     a Dyck word with a pair of brackets back to front somewhere in it
-    "one wrong type"       a Dyck word, one bracket of which has another type (k ≥ 2)
-    "crossing"             a Dyck word with ([)] somewhere in it (k ≥ 2, T ≥ 4)
-    "as deep as allowed"   down to `depth` and back, again and again; and then one bracket deeper
+    "one kind of symbol"   one bracket repeated
+    "one bracket flipped"  a Dyck word in which an opening bracket is closing, or the converse
+    "below 0 and back"     a Dyck word with a closing bracket before its opening one in it
+    "one wrong type"       a Dyck word in which one bracket has another type (k ≥ 2)
+    "crossing"             a Dyck word with ([)] in it (k ≥ 2, T ≥ 4)
+    "as deep as allowed"   to depth `depth` and back repeatedly; the same to `depth` + 1
                            (if `depth` is given)
 
-    For odd T the first T symbols of longer ones.
+    For odd T they are the first T symbols of longer words.
     """
     generator: np.random.Generator = seed
     T, even = length, length + length % 2
@@ -166,8 +167,10 @@ def adversarial_words(
 def _with_inside(
     even: int, k: int, generator: np.random.Generator, made: Callable[[int, int], list[int]]
 ) -> np.ndarray:
-    """A Dyck word with some symbols in front of one of its brackets: ROWS words of `even` symbols,
-    the symbols made of two types that differ (if there are two)."""
+    """ROWS Dyck words with symbols inserted at a random place, `even` symbols together.
+
+    `made` returns the symbols from two types, which differ if k ≥ 2.
+    """
     rows = []
     for _ in range(ROWS):
         a = int(generator.integers(k))
@@ -179,7 +182,7 @@ def _with_inside(
 
 
 def _deep(even: int, k: int, depth: int) -> np.ndarray:
-    """Down to `depth` and back, again and again, the types in turn; the last time not so deep."""
+    """A word to depth `depth` and back repeatedly, types in turn; the last time less deep."""
     word = list[int]()
     while len(word) < even:
         types = [a % k for a in range(min(depth, (even - len(word)) // 2))]

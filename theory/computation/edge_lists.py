@@ -1,4 +1,4 @@
-"""Graphs as arrays of edges: all small ones, and families on which labels may settle late."""
+"""Graphs as arrays of edges: all small graphs, and families on which labels may settle late."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from theory.kinds import Count, CountFrom2, Seed, checked
 
 
 def all_graphs(n_nodes: int) -> Iterator[np.ndarray]:
-    """All sets of edges on n nodes, by their number: (graphs, edges, 2).  Every second edge runs
-    from the larger node, and every graph is there once more, with each edge also reversed."""
+    """Yields all sets of edges on n_nodes nodes, by number of edges, as arrays (graphs, edges, 2).
+
+    Every second edge begins at its larger node.  Each set is yielded again with every edge doubled
+    by its reverse.
+    """
     pairs = np.array([*combinations_with_replacement(range(1, n_nodes + 1), 2)])
     pairs[1::2] = pairs[1::2, ::-1]
     chosen = np.arange(2 ** len(pairs))[:, None] >> np.arange(len(pairs)) & 1
@@ -26,8 +29,10 @@ def all_graphs(n_nodes: int) -> Iterator[np.ndarray]:
 
 @checked
 def families(n_nodes: CountFrom2, samples: Count, seed: Seed) -> dict[str, np.ndarray]:
-    """Shuffled paths, random graphs and what may be hard, of n nodes and at most n edges:
-    (graphs, edges, 2)."""
+    """Shuffled paths, random and adversarial graphs of n nodes and at most n edges, by name.
+
+    Each family is an array (graphs, edges, 2).
+    """
     n, generator = n_nodes, seed
     at = np.arange(1, n + 1)
     ends = np.where(at % 2, (at + 1) // 2, n + 1 - at // 2)  # 1, n, 2, n − 1, …

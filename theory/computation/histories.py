@@ -1,8 +1,9 @@
-"""Histories of Turing machines as rows of tokens, and what follows them by the rules.
+"""Histories of Turing machines as rows of tokens, and their next steps.
 
-A token is (state·|Γ| + symbol)·2 + [the move is to the right]: the state after a step, what it
-writes, and its move.  Addressed tokens have 2|Q||Γ| times the number of the cell that is written
-besides, of 0, 1, −1, 2, −2, … in this order; without it steps follow each other from cell 0.
+The token of a step is (state·|Γ| + symbol)·2 + [the move is to the right], with the state after the
+step and the symbol that it writes.  Addressed tokens add 2|Q||Γ| times the number of the cell that
+the step writes, in the order 0, 1, −1, 2, −2, …; otherwise the first step writes cell 0 and each
+further step writes the cell to which the head has moved.
 """
 
 from __future__ import annotations
@@ -19,10 +20,15 @@ NAMES = ("cell", "cell_square", "head", "head_square", "state", "symbol", "go", 
 def after_each_step(
     machine: TuringMachine, tokens: np.ndarray, addressed: bool = False
 ) -> dict[str, np.ndarray]:
-    """By name (…, T, width), after each step of histories (…, T), whether the machine would have
-    made them or not: the cell that it wrote and that of the head, with squares; state, symbol and
-    move of the rule that follows, codes one-hot (without a rule as they are, and no move); and its
-    token, −1 without a rule."""
+    """Quantities (…, T, width), by name, after each step of histories (…, T).
+
+    cell, head       the cell that the step wrote and the cell of the head, also their squares
+    state, symbol    of the rule that applies next, one-hot; unchanged if there is none
+    go               the move of that rule; 0 if there is none
+    next             the token of that rule; −1 if there is none
+
+    Histories may contain steps that the machine would not make.
+    """
     rows = [_replayed(machine, row, addressed) for row in tokens.reshape(-1, tokens.shape[-1])]
     columns = (np.array([row[i] for row in rows], dtype=np.float64) for i in range(len(NAMES)))
     return {

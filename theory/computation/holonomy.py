@@ -6,14 +6,14 @@ set of one state is 0, that of another 1 more than the largest of the sets below
 set are the largest image sets in it that are not all of it: they cover it, as sets of one state are
 image sets.
 
-What is known of a state is a chain Q = P ⊃ P′ ⊃ … ⊃ {q}, each a tile of the one before; at height h
-stands the place of that tile among the tiles of the set of height h in the chain, as they are in
-the representative of its class. A symbol s leads a chain to a chain, height by height from above.
-With P the set in the chain before, and P′ that after, of which P·s ⊆ P′:
+A state q is described by a chain Q = P ⊃ P′ ⊃ … ⊃ {q}, in which each set is a tile of the one
+before. The coordinate at height h is the place of the next tile among the tiles of the set of
+height h, numbered as in the representative of its class. A symbol s maps chains to chains, height
+by height from above. Let P be the set in the chain before s and P′ the one after it, P·s ⊆ P′:
 
     height(P′) < h                    nothing
     height(P) = h and P·s = P′        a permutation of the tiles
-    otherwise                         a reset: to a tile of P′ in which P·s lies
+    otherwise                         a reset: to a tile of P′ that contains P·s
 
 The permutations at a class generate its holonomy group.
 """
@@ -36,10 +36,10 @@ States = frozenset[int]
 
 @dataclass(frozen=True)
 class Class:
-    """Image sets that words lead to each other: `sets`, all of one height.
+    """A class of image sets that words map to each other; all have one height.
 
-    The first stands for all: `tiles` are its own. `there[P]` maps it to P, `back[P]` maps P to it,
-    and the two are inverse. `group` is the holonomy group, permutations of the tiles.
+    The first of `sets` is the representative: `tiles` are its tiles, `there[P]` maps it to P and
+    `back[P]` is the inverse. `group` is the holonomy group, permutations of the tiles.
     """
 
     number: int
@@ -51,16 +51,16 @@ class Class:
     group: frozenset[Map] = frozenset()
 
     def tile(self, P: States, place: int) -> States:
-        """The tile of P that stands at this place."""
+        """The tile of P at this place."""
         return moved(self.tiles[place], self.there[P])
 
     def holding(self, P: States, part: States) -> int:
-        """The first place of a tile of P in which this part of it lies."""
+        """The place of the first tile of P that contains this part of it."""
         seen = moved(part, self.back[P])
         return next(i for i, tile in enumerate(self.tiles) if seen <= tile)
 
     def permutation(self, P: States, symbol: Map, to: States) -> Map:
-        """What a symbol with P·symbol = `to`, both of this class, does to the places of tiles."""
+        """The permutation of the tiles by a symbol with P·symbol = `to`, both in this class."""
         around = then(then(self.there[P], symbol), self.back[to])
         return tuple(self.tiles.index(moved(tile, around)) for tile in self.tiles)
 
@@ -69,8 +69,8 @@ class Class:
 class Holonomy:
     """The decomposition of the states that can be reached from `start`.
 
-    `states` is the set of these, `classes` those of the image sets of more than one state, the
-    greatest height first; `of[P]` the class of such a set.
+    `states` is the set of these states. `classes` are the classes of image sets of more than one
+    state, the greatest height first, and `of[P]` is the class of such a set.
     """
 
     automaton: Semiautomaton
@@ -79,34 +79,35 @@ class Holonomy:
     of: dict[States, Class] = field(repr=False)
 
     def height(self, P: States) -> int:
-        """0 for a single state."""
+        """The height of an image set, 0 for a single state."""
         return self.of[P].height if len(P) > 1 else 0
 
     @property
     def heights(self) -> range:
-        """From that of all states down to 1."""
+        """The heights from that of all states down to 1."""
         return range(self.height(self.states), 0, -1)
 
 
 def moved(states: States, by: Map) -> States:
-    """The image of a set."""
+    """The image of a set under a map."""
     return frozenset(by[q] for q in states)
 
 
 @checked
 def image_sets(automaton: Automaton) -> list[States]:
-    """Q·w for all words w, Q being the states that can be reached, in the order of breadth-first
-    search; then the sets of one state."""
+    """The sets Q·w for all words w, in the order of breadth-first search; then the singletons.
+
+    Q is the set of states that can be reached from the start.
+    """
     everything = frozenset(automaton.reachable())
     return list(dict.fromkeys([*_orbit(automaton, everything), *map(_single, everything)]))
 
 
 @checked
 def holonomy(automaton: Automaton) -> Holonomy:
-    """The decomposition; see the module's formulas.
+    """The holonomy decomposition of a semiautomaton; formulas at the top of the module.
 
-    Raises `ValueError` for automata of more states, image sets or permutations than are listed in
-    some seconds.
+    Raises `ValueError` for more than 128 states, 1000 image sets or 10 000 permutations of a set.
     """
     everything = frozenset(automaton.reachable())
     _few(automaton, len(everything), MOST_STATES, "states")
@@ -116,7 +117,7 @@ def holonomy(automaton: Automaton) -> Holonomy:
         R: [P for P in sets if any(P.issubset(image) for image in orbits[R])] for R in sets
     }  # all P ≤ R
     heights: dict[States, int] = {}
-    # What lies below P lies below R ≥ P too, so fewer come before: every P < R is seen before R.
+    # If P < R, fewer sets lie below P than below R: so every P < R comes before R.
     for R in sorted(sets, key=lambda R: len(below[R])):
         strictly = [P for P in below[R] if R not in below[P]]
         heights[R] = 1 + max((heights[P] for P in strictly), default=0)
@@ -167,8 +168,10 @@ def _orbit(automaton: Semiautomaton, P: States) -> dict[States, Map]:
 def _bijections(
     automaton: Semiautomaton, R: States, P: States, orbits: dict[States, dict[States, Map]]
 ) -> tuple[Map, Map]:
-    """Maps R → P → R of words, the second inverse to the first: with s and t two words that lead
-    there and back, (st)^m is the identity of R for some m, so back is t(st)^{m−1}."""
+    """Maps of words R → P and P → R, the second inverse to the first.
+
+    If s and t lead there and back, (st)^m is the identity of R for some m: back is t(st)^{m−1}.
+    """
     there, back = orbits[R][P], orbits[P][R]
     around = then(there, back)
     power, before = around, identity(automaton.n_states)
@@ -178,7 +181,7 @@ def _bijections(
 
 
 def _tiles(R: States, sets: list[States]) -> tuple[States, ...]:
-    """The largest of the sets that lie in R and are not R."""
+    """The maximal proper subsets of R among the sets."""
     inside = [P for P in sets if P < R]
     largest = [P for P in inside if not any(P < Q for Q in inside)]
     return tuple(sorted(largest, key=sorted))

@@ -1,6 +1,6 @@
-"""Regular languages: an automaton with accepting states, the least one, and where two differ.
+"""Regular languages: automata with accepting states, minimal automata, and comparison.
 
-A word of symbols leads from the start to a state; it is in the language iff that state accepts.
+A word leads from the start to a state; it is in the language iff that state is accepting.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from theory.computation.kinds import Alphabet
 from theory.computation.semiautomata import Semiautomaton
 from theory.kinds import InputError, OneSequence, Steps, checked, read
 
-MOST_STATES = 2000  # of an automaton that is made from a text
+MOST_STATES = 2000  # of an automaton that is built from a text
 
 S = TypeVar("S", bound=Hashable)
 
@@ -27,7 +27,8 @@ S = TypeVar("S", bound=Hashable)
 class Language:
     """The words that lead `automaton` to a state in `accepting`; symbol a is written alphabet[a].
 
-    Raises ValueError for as many symbols as the automaton has not, and for states that it has not.
+    Raises ValueError unless the alphabet has as many symbols as the automaton, and for accepting
+    states that the automaton does not have.
     """
 
     automaton: Semiautomaton
@@ -41,7 +42,7 @@ class Language:
                 f"{self.automaton.name}"
             )
         if stray := [q for q in self.accepting if q >= self.automaton.n_states]:
-            raise InputError(f"accepting contains {stray[0]}, no state of {self.automaton}")
+            raise InputError(f"accepting contains {stray[0]}: give states of {self.automaton}")
 
     def contains(self, word: str | Sequence[int]) -> bool:
         """Whether a word is in the language, given as text over `alphabet` or as its symbols.
@@ -71,12 +72,15 @@ class Language:
         return accepts[self.automaton.run(words)]
 
     def spelled(self, word: list[int]) -> str:
-        """A word as it is written."""
+        """The text of a word, given by its symbols."""
         return "".join(self.alphabet[a] for a in word)
 
     def minimal(self) -> Language:
-        """The automaton of fewest states, numbered in the order of breadth-first search, so that
-        languages are equal iff these are (Moore's refinement of accepting or not)."""
+        """The language with its minimal automaton, by Moore's partition refinement.
+
+        States are numbered in the order of breadth-first search, so that two languages are equal
+        iff their minimal automata are.
+        """
         states, rows = self.automaton.reachable(), self.automaton.transitions
         block = {q: int(q in self.accepting) for q in states}
         while True:
@@ -86,7 +90,7 @@ class Language:
             if len(numbers) == len({*block.values()}):
                 break
             block = refined
-        # States come in the order of breadth-first search, and so do their blocks.
+        # Blocks are in the order of breadth-first search, as states are.
         firsts = {refined[q]: q for q in reversed(states)}
         table = tuple(tuple(refined[row[firsts[b]]] for b in range(len(firsts))) for row in rows)
         automaton = Semiautomaton(table, self.automaton.name)
@@ -94,10 +98,10 @@ class Language:
         return Language(automaton, accepting, self.alphabet)
 
     def differs(self, other: Language) -> str | None:
-        """A shortest word of at least one symbol that is in one of the two and not in the other;
-        None if there is none, of any length: all pairs of states that a word leads to are walked.
+        """A shortest non-empty word that is in exactly one of the two languages, or None.
 
-        Raises ValueError for languages over different symbols.
+        All pairs of states that words lead to are searched, so None holds for words of all lengths.
+        Raises ValueError for languages over different alphabets.
         """
         if self.alphabet != other.alphabet:
             raise InputError(
@@ -124,7 +128,7 @@ def explored(
     alphabet: str,
     name: str,
 ) -> Language:
-    """The least automaton of the language whose states are those that `step` leads to.
+    """The language of the automaton whose states are those that `step` reaches, minimised.
 
     Raises ValueError for more than 2000 states.
     """

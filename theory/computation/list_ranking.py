@@ -1,11 +1,12 @@
-"""List ranking by pointer jumping: how many elements there are from each to the end of its list.
+"""List ranking by pointer jumping: the number of elements from each one to the end of its list.
 
-Every element has a successor, 0 at the end, and a rank, at first 1. In a step
+Every element has a successor `next`, 0 at the end, and a rank, at first 1. In a step
 
     rank ← rank + rank[next],   next ← next[next]
 
-so that after k steps next is 2^k elements on and rank counts those before it: all up to the end, or
-2^k where there are more. Elements may share a successor; ranks are then heights above the roots.
+so that after k steps `next` is 2^k elements further and the rank is the number of elements before
+it: 2^k, or all up to the end where there are fewer. If elements have a common successor, the lists
+form a forest and ranks are heights above its roots.
 """
 
 from __future__ import annotations
@@ -40,9 +41,9 @@ def list_ranking(max_length: Count) -> Program:
 
 @checked
 def ranks(successors: Annotated[OneSequence, Within(most="T")]) -> np.ndarray:
-    """How many elements there are from each of 1, …, N to its end, itself included, by walking.
+    """The rank of each of 1, …, N: the number of elements from it to the end, by walking.
 
-    Successors, 0 … N, and ranks are (N,). Raises `ValueError` for some that run in a circle.
+    Successors, 0 … N, and ranks are (N,). Raises `ValueError` for successors with a cycle.
     """
     following = np.concatenate([[0], successors])
     N = len(successors)
@@ -52,13 +53,13 @@ def ranks(successors: Annotated[OneSequence, Within(most="T")]) -> np.ndarray:
         place = following[place]
     if place.any():
         raise InputError(
-            f"the successors of {np.flatnonzero(place)[0] + 1} run in a circle: give lists"
+            f"the successors of {np.flatnonzero(place)[0] + 1} lead into a cycle: give lists"
         )
     return rank
 
 
 def all_lists(n: int) -> np.ndarray:
-    """All successors (…, n) of n elements that run in no circle."""
+    """All successors (…, n) of n elements without a cycle."""
     rows = np.moveaxis(np.indices((n + 1,) * n), 0, -1).reshape(-1, n)
     place = np.broadcast_to(np.arange(1, n + 1), rows.shape)
     following = np.concatenate([np.zeros((len(rows), 1), dtype=int), rows], axis=1)
@@ -68,7 +69,7 @@ def all_lists(n: int) -> np.ndarray:
 
 
 def random_list(n: Count, seed: Seed) -> np.ndarray:
-    """Successors (n,) of one list of all n elements, in random order."""
+    """The successors (n,) of one list of n elements in random order."""
     order = 1 + seed.permutation(n)
     successors = np.zeros(n, dtype=np.int64)
     successors[order[:-1] - 1] = order[1:]

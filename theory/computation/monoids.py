@@ -26,8 +26,11 @@ MOST_ELEMENTS = 10**5
 
 @dataclass(frozen=True)
 class Monoid:
-    """All maps of words, each with a shortest of its words; states are those that can be reached,
-    numbered in the order of breadth-first search."""
+    """The transformation monoid of an automaton: the maps of all words, each with a shortest word.
+
+    `states` are the states that can be reached, in the order of breadth-first search; the maps act
+    on their indices.
+    """
 
     automaton: Semiautomaton
     states: tuple[int, ...]
@@ -35,19 +38,19 @@ class Monoid:
 
     @property
     def periodic(self) -> Map | None:
-        """An element of a shortest word that leads states around in a circle, or None."""
+        """An element of period > 1 with a shortest word, or None."""
         return next((x for x in self.words if period(x) > 1), None)
 
     @property
     def is_aperiodic(self) -> bool:
-        """Whether x^n = x^{n+1} for some n, for all elements x."""
+        """Whether every element x has x^n = x^{n+1} for some n."""
         return self.periodic is None
 
     def circle(self) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-        """A shortest word that leads states around, and the states of the automaton; or None."""
+        """A shortest word with a cycle of more than one state, and the cycle; or None."""
         if (x := self.periodic) is None:
             return None
-        # After as many steps as there are states, every state is on its circle.
+        # After as many steps as there are states, every state is on its cycle.
         q, around = next(r for r in power(x, len(x)) if x[r] != r), list[int]()
         while q not in around:
             around.append(q)
@@ -55,7 +58,7 @@ class Monoid:
         return self.words[x], tuple(self.states[r] for r in around)
 
     def groups(self) -> dict[Map, frozenset[Map]]:
-        """The largest groups in it, by their ones: permutations of the image of e, in its order."""
+        """The maximal subgroups by their identities e: permutations of the image of e, in order."""
         found: dict[Map, set[Map]] = {}
         for x in self.words:
             e = idempotent(x)
@@ -67,13 +70,13 @@ class Monoid:
 
     @property
     def is_solvable(self) -> bool:
-        """Whether all groups in it are solvable."""
+        """Whether all subgroups are solvable."""
         return all(len(derived_series(group)[-1]) == 1 for group in self.groups().values())
 
 
 @checked
 def monoid(automaton: Automaton, most: Count = MOST_ELEMENTS) -> Monoid:
-    """The transformation monoid, by breadth-first search over words.
+    """The transformation monoid of a semiautomaton, by breadth-first search over words.
 
     Raises ValueError for more than `most` elements.
     """
@@ -95,7 +98,7 @@ def monoid(automaton: Automaton, most: Count = MOST_ELEMENTS) -> Monoid:
 
 
 def power(x: Map, n: int) -> Map:
-    """xⁿ."""
+    """The power xⁿ."""
     found = identity(len(x))
     for _ in range(n):
         found = then(found, x)
@@ -104,7 +107,7 @@ def power(x: Map, n: int) -> Map:
 
 def period(x: Map) -> int:
     """The least p ≥ 1 with x^{n+p} = x^n for large n."""
-    first = power(x, len(x))  # by then every state is on its circle
+    first = power(x, len(x))  # every state is on its cycle
     again, p = then(first, x), 1
     while again != first:
         again, p = then(again, x), p + 1

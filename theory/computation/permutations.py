@@ -1,7 +1,7 @@
 """Finite groups of permutations, by listing their elements: commutators, cyclic factors.
 
-A permutation is a tuple, p[i] where i goes; products act from left to right. All groups here are
-small: those of the tiles of an automaton's image sets.
+A permutation p is a tuple, p[i] the image of i; products act from left to right. The groups are
+small: they permute the tiles of an automaton's image sets.
 """
 
 from __future__ import annotations
@@ -43,8 +43,10 @@ def commutator_subgroup(group: frozenset[Map]) -> frozenset[Map]:
 
 
 def derived_series(group: frozenset[Map]) -> list[frozenset[Map]]:
-    """G > G′ > G″ > … as far as it falls: its last is {id} iff the group is solvable, and else its
-    perfect core."""
+    """The derived series G > G′ > G″ > … until it is constant.
+
+    Its last group is {id} iff G is solvable, and otherwise the perfect core of G.
+    """
     series = [group]
     while len(below := commutator_subgroup(series[-1])) < len(series[-1]):
         series.append(below)
@@ -52,8 +54,11 @@ def derived_series(group: frozenset[Map]) -> list[frozenset[Map]]:
 
 
 def cyclic_factors(group: frozenset[Map], below: frozenset[Map]) -> list[tuple[Map, int]]:
-    """Elements a₁, a₂, … of G and orders m₁, m₂, …: every coset of G′ = `below` is
-    G′a₁^{e₁}a₂^{e₂} … for exactly one choice of 0 ≤ eᵢ < mᵢ. G/G′ is abelian, so there are some."""
+    """Elements a₁, a₂, … of G and orders m₁, m₂, … of a decomposition of G/G′ into cyclic groups.
+
+    Every coset of G′ = `below` is G′a₁^{e₁}a₂^{e₂} … for exactly one choice of 0 ≤ eᵢ < mᵢ. They
+    exist since G/G′ is abelian.
+    """
 
     def extended(factors: list[tuple[Map, int]]) -> list[tuple[Map, int]] | None:
         spanned = {coset for _, coset in powers(factors, below)}
@@ -75,8 +80,7 @@ def cyclic_factors(group: frozenset[Map], below: frozenset[Map]) -> list[tuple[M
 def powers(
     factors: list[tuple[Map, int]], below: frozenset[Map]
 ) -> Iterator[tuple[tuple[int, ...], Map]]:
-    """For all exponents (e₁, e₂, …): the exponents and the coset of a₁^{e₁}a₂^{e₂} …, by its least
-    element."""
+    """Yields all exponents (e₁, e₂, …), and the least element of the coset of a₁^{e₁}a₂^{e₂} …."""
     points = len(next(iter(below)))
 
     def products(rest: list[tuple[Map, int]], head: Map) -> Iterator[tuple[tuple[int, ...], Map]]:
@@ -93,7 +97,7 @@ def powers(
 
 
 def _coset(p: Map, below: frozenset[Map]) -> Map:
-    """The least element of the coset G′p, which names it."""
+    """The least element of the coset G′p."""
     return min(then(n, p) for n in below)
 
 

@@ -1,17 +1,17 @@
-"""Parallel random-access machines (PRAM): reads, writes of the least value, and local work.
+"""Parallel random-access machines (PRAM): programs of reads, writes and local operations.
 
 Processors are numbered 1, …, N. Register r of processor i is an integer r_i in 0 … most, and a
-cell of the shared memory: everybody may read it. A program is a list of steps that is repeated, and
-in each all processors do at once
+cell of shared memory that every processor can read. A program is a list of steps that is repeated.
+In each step all processors do the following at once:
 
     Read   into_i = of_a,   a = the sum of the registers `at` of i, and a shift
-    Write  into_i = min { value_k : to_k = i },   `most` if nobody has written to i (MIN-CRCW);
-           or to cell c of the s cells of i, those with to_k = s·i + c
-    Set    into_i = op(…),  of registers, and of what the step has read and what was written
+    Write  into_i = min { value_k : to_k = i },   `most` if no processor writes to i (MIN-CRCW);
+           or, if i has s cells, to its cell c: over those k with to_k = s·i + c
+    Set    into_i = op(…),  of registers and of the results of the step's reads and writes
 
-Reads and writes see what registers held before the step. What they bring stands in registers of its
-own, which are at hand until the step ends. Addresses are cut off at 0 and N; cell 0 holds 0 in
-every register, and what is written to it is lost.
+Reads and writes see the registers as they were before the step. Their results are in registers of
+their own until the step ends. Addresses are clipped to 0 … N; cell 0 contains 0 in every register,
+and a write to it has no effect.
 
 Shape glossary: a register is an int64 array (…, N), of processors 1, …, N.
 """
@@ -30,10 +30,10 @@ from theory import machine
 from theory.kinds import Choice, Count, InputError, Integer, Integers, Steps, Within, checked
 
 INDEX = "index"
-"""The register that holds a processor's own number."""
+"""The register that contains the number of its processor."""
 
 RESERVED = ("bos", "1")
-BYTES = 512  # of a processor, about: its registers
+BYTES = 512  # about, for the registers of a processor
 
 Registers = dict[str, np.ndarray]
 Operand: TypeAlias = str | Steps
@@ -47,13 +47,13 @@ OPS: dict[str, tuple[int, Callable[..., np.ndarray]]] = {
     "minus": (2, np.subtract),
     "where": (3, lambda flag, x, y: np.asarray(np.where(flag > 0, x, y))),
 }
-"""Local work, by name: how many operands (for plus, at least), and of what. Results are cut off at
-0 and `most`."""
+"""Local operations by name: number of operands (the least number, for plus), and function. Results
+are clipped to 0 … `most`."""
 
 
 def processors_fit(count: int) -> None:
     """Raise `ValueError` unless the memory holds the registers of so many processors."""
-    count = min(count, 10**300)  # which a float can show
+    count = min(count, 10**300)  # a float can show this
     what = f"the registers of {count:.4g} processors"
     machine.fits_in_memory(what, BYTES * count, "take fewer")
 
@@ -72,8 +72,10 @@ class Read:
 @checked
 @dataclass(frozen=True)
 class Write:
-    """into_i is the least `value` of the processors whose register `to` is cells·i + cell, and
-    `empty` if there is none (None: `most`)."""
+    """into_i is the least `value` of the processors whose register `to` is cells·i + cell.
+
+    If there is none, into_i is `empty`; None stands for `most`.
+    """
 
     value: str
     to: str
@@ -86,10 +88,11 @@ class Write:
 @checked
 @dataclass(frozen=True)
 class Set:
-    """into_i = op(operands), registers or whole numbers, at the processors of kind `at` (or all).
+    """into_i = op(operands), at the processors of kind `at` (or all).
 
-    The operations are those of `OPS`: copy, min, max, minus (cut off at 0), plus (of two or more,
-    cut off at `most`) and where(flag, x, y), which is x where flag > 0.
+    Operands are registers or integers. The operations are those of `OPS`: copy, min, max, minus
+    (clipped at 0), plus (of two or more, clipped at `most`) and where(flag, x, y), which is x where
+    flag > 0 and y elsewhere.
     """
 
     into: str
@@ -101,7 +104,7 @@ class Set:
 @checked
 @dataclass(frozen=True)
 class Step:
-    """Reads and writes, then local work."""
+    """One step of a program: reads and writes, then local operations."""
 
     reads: tuple[Read, ...] = ()
     writes: tuple[Write, ...] = ()
@@ -109,19 +112,19 @@ class Step:
 
     @property
     def brought(self) -> list[str]:
-        """The registers in which reads and writes stand."""
+        """The registers that contain the results of reads and writes."""
         return [read.into for read in self.reads] + [write.into for write in self.writes]
 
 
 @checked
 @dataclass(frozen=True)
 class Program:
-    """`steps`, `repeat` times, for at most `processors` = N processors.
+    """A program for at most `processors` = N processors: `steps`, repeated `repeat` times.
 
-    inputs   registers that a run is given, numbers in 0 … most
-    initial  what other registers hold at first, by processor; 0 where nothing is said
-    kinds    processors of one kind, by their numbers: a register that is 1 at these and 0 elsewhere
-    answer   the register that is asked for in the end
+    inputs   registers that a run is given, with numbers in 0 … most
+    initial  initial values of other registers, by processor; 0 by default
+    kinds    sets of processors by name: each is a register, 1 at these processors and 0 elsewhere
+    answer   the register that is the output
     most     the largest number, at least N, which is its default
 
     Raises `ValueError` for a name that is not a register, or is used for two things, a wrong number
@@ -156,7 +159,7 @@ class Program:
         self._check_names()
 
     def holds(self, value: object) -> bool:
-        """Whether a value is a whole number in 0 … most."""
+        """Whether a value is an integer in 0 … most."""
         whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
         return whole and 0 <= int(value) <= self.most  # type: ignore[call-overload]
 
@@ -167,19 +170,19 @@ class Program:
 
     @property
     def state(self) -> list[str]:
-        """The registers that steps leave to each other: given, initial, and set."""
+        """The registers that keep their values between steps: inputs, initial and set ones."""
         return list(dict.fromkeys([*self.inputs, *self.initial, *self.assigned]))
 
     @property
     def brought(self) -> list[str]:
-        """The registers in which reads and writes of some step stand."""
+        """The registers that contain results of reads and writes in some step."""
         return list(dict.fromkeys(name for step in self.steps for name in step.brought))
 
     def run(self, *inputs: ArrayLike) -> Iterator[Registers]:
-        """What the registers of `state` hold at first and after each of the steps.
+        """Yields the registers of `state` before the first step and after each step.
 
-        Each input is (…, N') with one number for each of N' ≤ N processors. Raises `ValueError` for
-        more of them, other shapes, and numbers outside 0 … most.
+        Each input is (…, N'), one number for each of N' ≤ N processors. Raises `ValueError` for
+        more processors, inputs of different shapes, and numbers outside 0 … most.
         """
         given = self.checked(*inputs)
         shape = given[0].shape if given else (self.processors,)
@@ -194,7 +197,7 @@ class Program:
                 yield (held := self._after(step, held))
 
     def checked(self, *inputs: ArrayLike) -> list[np.ndarray]:
-        """The inputs as int64 arrays of one shape; `ValueError` as in `run`."""
+        """The inputs as int64 arrays of one shape; raises `ValueError` as `run` does."""
         if len(inputs) != len(self.inputs):
             wanted = ", ".join(self.inputs) or "none"
             raise InputError(f"{self.name} was given {len(inputs)} inputs: give {wanted}")
@@ -214,7 +217,7 @@ class Program:
         return given
 
     def empty(self, write: Write) -> int:
-        """What stands where nobody has written."""
+        """The result of a write at processors to which none writes."""
         return self.most if write.empty is None else write.empty
 
     def _after(self, step: Step, held: Registers) -> Registers:
@@ -247,14 +250,22 @@ class Program:
         if not self.inputs:
             raise InputError(f"inputs of {self.name} are none: give at least one register")
         if twice := [name for name in self.inputs if self.inputs.count(name) > 1]:
-            raise InputError(f"register {twice[0]} is given twice: take two names")
+            raise InputError(f"register {twice[0]} is given twice: give each input its own name")
         for name in (*fixed, *self.state, *self.brought):
             if name in RESERVED or name.endswith("²"):
                 raise InputError(f"{name} is no name for a register: take another one")
         for one, other, what in (
             (set(self.inputs), set(self.initial), "given and has an initial value"),
-            (fixed, {*self.state, *self.brought}, "the processors' number or kind and a register"),
-            ({*self.state}, {*self.brought}, "kept by steps and is where something is brought"),
+            (
+                fixed,
+                {*self.state, *self.brought},
+                "the number or kind of processors and a register",
+            ),
+            (
+                {*self.state},
+                {*self.brought},
+                "kept between steps and the result of a read or write",
+            ),
         ):
             if both := sorted(one & other):
                 raise InputError(f"register {both[0]} is {what}: take two names")
@@ -265,14 +276,16 @@ class Program:
 
     def _check_step(self, step: Step, kept: set[str]) -> None:
         known = kept | {*step.brought}
-        asked: Iterator[tuple[str, set[str]]] = chain(
+        uses: Iterator[tuple[str, set[str]]] = chain(
             ((name, kept) for read in step.reads for name in (read.of, *read.at)),
             ((name, kept) for write in step.writes for name in (write.value, write.to)),
             ((x, known) for each in step.sets for x in each.operands if isinstance(x, str)),
         )
-        for name, allowed in asked:
+        for name, allowed in uses:
             if name not in allowed:
-                raise InputError(f"a step reads {name}, which is not a register at that time")
+                raise InputError(
+                    f"a step reads {name}, no register at that time: give {sorted(allowed)}"
+                )
         for write in step.writes:
             if write.cell >= write.cells:
                 raise InputError(f"cell is {write.cell}: give one of 0 … {write.cells - 1}")
@@ -280,14 +293,14 @@ class Program:
                 raise InputError(f"empty is {write.empty}: give a number from 0 to {self.most}")
         for names in (step.brought, [f"{each.into} at {each.at}" for each in step.sets]):
             if twice := [name for name in names if names.count(name) > 1]:
-                raise InputError(f"{twice[0]} is filled twice in a step: take two steps")
+                raise InputError(f"{twice[0]} is set twice in a step: take two steps")
         whole = {each.into for each in step.sets if each.at is None}
         for each in step.sets:
             count, wanted = len(each.operands), OPS[each.op][0]
             if count < wanted or (count > wanted and each.op != "plus"):
                 raise InputError(f"{each.op} is given {count} operands: give {wanted}")
             if bad := [x for x in each.operands if not isinstance(x, str) and not self.holds(x)]:
-                raise InputError(f"operand {bad[0]!r}: give a whole number from 0 to {self.most}")
+                raise InputError(f"operand {bad[0]!r}: give an integer from 0 to {self.most}")
             if each.at is not None and (each.at not in self.kinds or each.into in whole):
                 raise InputError(
                     f"{each.into} is set at {each.at}: give a kind, and each register one value"

@@ -1,6 +1,7 @@
-"""Prefix sums, and the sums of windows of which a tree of fan-in s makes them.
+"""Prefix sums, and the window sums by which a tree of fan-in s computes them.
 
-x₁ + … + x_i  for every i;    after ℓ rounds of s words, i has the sum of the last s^ℓ up to i.
+The prefix sum at i is x₁ + … + x_i.  After ℓ rounds of fan-in s, i has the sum of the last s^ℓ
+numbers up to x_i.
 """
 
 from __future__ import annotations
@@ -13,15 +14,17 @@ from theory.kinds import Count, Vectors, checked
 
 @checked
 def window_sums(x: Vectors, width: Count) -> np.ndarray:
-    """The sum of the last `width` numbers up to each one, of all where there are fewer: prefix sums
-    for a width of N, (…, N) → (…, N)."""
+    """The sum of the last `width` numbers up to each one, (…, N) → (…, N).
+
+    Where there are fewer numbers it is the sum of all: at width N these are prefix sums.
+    """
     ends = range(1, x.shape[-1] + 1)
     return np.stack([x[..., max(0, i - width) : i].sum(-1) for i in ends], axis=-1)
 
 
 @checked
 def tree_depth(n_leaves: Count, fan_in: Fan) -> int:
-    """⌈log_s N⌉, the depth of a tree of N leaves whose nodes have at most s children."""
+    """The depth ⌈log_s N⌉ of a tree of N leaves whose nodes have at most s = fan_in children."""
     depth = 0
     while fan_in**depth < n_leaves:
         depth += 1

@@ -7,8 +7,8 @@ the cosets and n ∈ G₁. When x is multiplied to g,
 
     e′ = e + e(x)   mod the orders,          n′ = n·[t(e) x t(e′)⁻¹],
 
-so that e is what counters hold, and the bracket is the next product's input, in G₁. An exponent
-mod m takes a counter for each value v ≠ 0 that is added, mod m/gcd(m, v).
+so the counters count the exponents e, and the bracket, which is in G₁, is the input of the next
+product. An exponent mod m takes one counter for each value v ≠ 0 that is added, mod m/gcd(m, v).
 """
 
 from __future__ import annotations
@@ -24,31 +24,34 @@ from theory.kinds import InputError
 
 
 class NotSolvable(InputError):
-    """A holonomy group is not solvable: `tiles` are what it permutes, `group` are its permutations,
-    `order` is how many, and `core` the order of its perfect core, the largest subgroup that is its
-    own commutator subgroup."""
+    """Raised for an automaton with a holonomy group that is not solvable.
+
+    `tiles` are the sets of states that the group permutes, `group` its permutations, `order` their
+    number, and `core` the order of its perfect core, the largest subgroup that is its own
+    commutator subgroup.
+    """
 
     def __init__(self, automaton: Semiautomaton, of: Class, core: int) -> None:
         self.tiles, self.group = of.tiles, of.group
         self.order, self.core = len(of.group), core
         shown = ", ".join("{" + ", ".join(map(str, sorted(tile))) + "}" for tile in of.tiles)
         super().__init__(
-            f"{automaton.name} is no cascade of counters and latches: its words permute {shown} in "
+            f"{automaton.name} has no cascade of counters and flip-flops: words permute {shown} in "
             f"a group of order {self.order} with a perfect core of order {core}. This alone does "
-            "not exclude other models of constant depth: that takes TC⁰ ≠ NC¹, which is not known. "
+            "not exclude other models of constant depth: that would need TC⁰ ≠ NC¹, which is open. "
             "Take semiautomaton(…), of ⌈log₂T⌉ layers"
         )
 
 
 class Product:
-    """The running product in the group of one class, as exponents and what they count."""
+    """The running product in the group of one class, as exponents and counters."""
 
     def __init__(self, automaton: Semiautomaton, of: Class) -> None:
         series = derived_series(of.group)
         if len(series[-1]) > 1:
             raise NotSolvable(automaton, of, len(series[-1]))
         self.number, self.points = of.number, len(of.tiles)
-        # For each step of the series its orders, and exponents ↔ representatives of cosets.
+        # For each step of the derived series: orders, factors, subgroup, exponents of each coset.
         self.steps = []
         for group, below in pairwise(series):
             factors = cyclic_factors(group, below)
@@ -66,7 +69,7 @@ class Product:
         ]
 
     def exponents(self, counts: Sequence[int], j: int) -> tuple[int, ...]:
-        """e of step j from what the counters hold."""
+        """The exponents e of step j, from the values of the counters."""
         orders = self.steps[j][0]
         sums = [0] * len(orders)
         for (step, i, v), count in zip(self.counters, counts, strict=True):
@@ -90,7 +93,7 @@ class Product:
         return found
 
     def inputs(self, counts: Sequence[int], x: Map) -> list[int]:
-        """What every counter is given when x is multiplied."""
+        """The inputs of the counters when the product is multiplied by x."""
         given = dict.fromkeys(self.counters, 0)
         for j, (orders, _, below, exponents) in enumerate(self.steps):
             coset = min(then(n, x) for n in below)

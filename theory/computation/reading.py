@@ -1,4 +1,4 @@
-"""Formulas and expressions as text: tokens with their places, and errors that say where."""
+"""A reader of formulas and expressions: tokens with their places in the text, for errors."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ MOST_SHOWN = 60  # characters of a text in an error
 
 
 class Reader:
-    """The tokens of a text, one after the other; "" stands for its end.
+    """Reads the tokens of a text one by one; "" stands for its end.
 
-    `what` is what the text is meant to be, for errors, `token` the pattern of one token, and `most`
-    how many characters it may have. Raises ValueError for what is no text, an empty and a longer
-    one.
+    `what` names the text in errors, `token` is the pattern of a token, and `most` the greatest
+    number of characters. Raises ValueError for a value that is no text, and for an empty or longer
+    text.
     """
 
     def __init__(self, what: str, text: str, token: str, most: int) -> None:
@@ -33,30 +33,30 @@ class Reader:
 
     @property
     def cited(self) -> str:
-        """What the text is meant to be, and its beginning on one line, for errors."""
+        """The name of the text and its beginning, on one line, for errors."""
         shown = " ".join(self.text.split())
         return f"{self.what} {shown if len(shown) <= MOST_SHOWN else shown[:MOST_SHOWN] + '…'!r}"
 
     @property
     def next(self) -> str:
-        """The token that comes next."""
+        """The next token."""
         return self.tokens[self.at][0]
 
     def take(self) -> str:
-        """The next token, which is then behind."""
+        """Returns the next token and moves past it."""
         token = self.next
         self.at += 1
         return token
 
     def skip(self, *tokens: str) -> bool:
-        """Whether one of these comes next; it is then behind."""
+        """Whether the next token is one of these; if so, moves past it."""
         if self.next not in tokens:
             return False
         self.at += 1
         return True
 
     def fail(self, wanted: str) -> NoReturn:
-        """Raise ValueError: what was wanted where the next token is."""
+        """Raises ValueError with the next token, its place and what should be there."""
         token, place = self.tokens[self.at]
         found = repr(token) if token else "the end"
         raise InputError(
@@ -65,7 +65,7 @@ class Reader:
 
     @contextmanager
     def nested(self) -> Iterator[None]:
-        """One level deeper; ValueError below the 50th."""
+        """A context one level deeper; raises ValueError beyond 50 levels."""
         self.depth += 1
         if self.depth > MOST_NESTED:
             place = self.tokens[self.at][1]

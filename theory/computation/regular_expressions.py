@@ -1,20 +1,20 @@
-"""Regular expressions, and their least automata by derivatives.
+"""Regular expressions, and their minimal automata by derivatives.
 
-    a, b, 0, …    this symbol                     r|s    r or s
-    .             any symbol                      r&s    r and s
-    rs            r, then s                       ~r     not r: all other words
+    a, b, 0, …    this symbol                     r|s    union
+    .             any symbol                      r&s    intersection
+    rs            concatenation                   ~r     complement
     r*  r+  r?    any number, at least one,       ()     the empty word
-                  none or one
+                  at most one
 
-From the tightest: *, +, ?; ~; one after the other; &; |.  So ~ab is (~a)b.
+Precedence, highest first: *, +, ?; ~; concatenation; &; |.  So ~ab is (~a)b.
 
-The derivative of r by a symbol a is the expression of the words w with aw in r:
+The derivative of r by a symbol a is an expression of the words w with aw in r:
 
-    (rs)ₐ = rₐ s | sₐ if r has the empty word            (r*)ₐ = rₐ r*
+    (rs)ₐ = rₐ s | sₐ if r contains the empty word       (r*)ₐ = rₐ r*
     (r|s)ₐ = rₐ | sₐ,   (r&s)ₐ = rₐ & sₐ,   (~r)ₐ = ~(rₐ)
 
-Up to order and repetition in | and & an expression has finitely many derivatives; these are the
-states of an automaton, and those that have the empty word accept.
+Up to order and repetition in | and & an expression has finitely many derivatives.  They are the
+states of an automaton; those that contain the empty word are accepting.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ MOST_CHARACTERS = 200
 
 @checked
 def regular_expression(text: str, alphabet: Alphabet | None = None) -> Language:
-    """The language of a regular expression, with its least automaton.
+    """The language of a regular expression, with its minimal automaton.
 
-    `alphabet` are those of its words; without it, those that the expression names, in their order.
-    Raises ValueError for a text that is no expression, and says at which character; for a symbol
-    that is not among `alphabet`; and for an automaton of more than 2000 states.
+    By default the alphabet consists of the symbols in the expression, in the order of their codes.
+    Raises ValueError for a text that is no expression, with the place of the error; for a symbol
+    outside the alphabet; and for an automaton of more than 2000 states.
     """
     reader = Reader("regular expression", text, r"\S", MOST_CHARACTERS)
     named = "".join(sorted({token for token, _ in reader.tokens if token.isalnum()}))
     if alphabet is None and not named:
-        raise InputError(f"alphabet is empty in {text!r}: give some, such as 'ab'")
+        raise InputError(f"alphabet is None and {text!r} names no symbol: give one, such as 'ab'")
     alphabet = named if alphabet is None else alphabet
     of = _Expressions()
     expression = _either(reader, alphabet, of)
@@ -51,8 +51,11 @@ def regular_expression(text: str, alphabet: Alphabet | None = None) -> Language:
 
 
 class _Expressions:
-    """Expressions by number, equal ones once: `nodes` has the kind and the parts of each, the
-    numbers of other ones; the empty word is a sequence of nothing, no word a choice of nothing."""
+    """Expressions by number; equal expressions have one number.
+
+    `nodes` contains the kind of each and its parts, which are numbers of other expressions.  The
+    empty word is the empty concatenation, and the empty language the empty union.
+    """
 
     def __init__(self) -> None:
         self.nodes = list[tuple[str, Any]]()
@@ -63,7 +66,7 @@ class _Expressions:
         self.everything = self.made("and", frozenset())
 
     def made(self, kind: str, parts: Any) -> int:
-        """The number of an expression."""
+        """The number of the expression of this kind and these parts."""
         key = kind, parts
         if key not in self.number:
             self.number[key] = len(self.nodes)
@@ -71,11 +74,11 @@ class _Expressions:
         return self.number[key]
 
     def either(self, parts: Iterable[int]) -> int:
-        """One of them."""
+        """The number of a union."""
         return self._gathered("or", parts, self.everything)
 
     def both(self, parts: Iterable[int]) -> int:
-        """All of them."""
+        """The number of an intersection."""
         return self._gathered("and", parts, self.nothing)
 
     def _gathered(self, kind: str, parts: Iterable[int], absorbing: int) -> int:
@@ -89,7 +92,7 @@ class _Expressions:
         return next(iter(flat)) if len(flat) == 1 else self.made(kind, flat)
 
     def sequence(self, parts: Iterable[int]) -> int:
-        """One after the other."""
+        """The number of a concatenation."""
         flat = list[int]()
         for part in parts:
             flat += self.nodes[part][1] if self.nodes[part][0] == "then" else (part,)
@@ -98,20 +101,20 @@ class _Expressions:
         return flat[0] if len(flat) == 1 else self.made("then", tuple(flat))
 
     def star(self, of: int) -> int:
-        """Any number of them."""
+        """The number of a Kleene star."""
         if of in (self.nothing, self.empty):
             return self.empty
         return of if self.nodes[of][0] == "star" else self.made("star", of)
 
     def complement(self, of: int) -> int:
-        """All other words."""
+        """The number of a complement."""
         if of in (self.nothing, self.everything):
             return self.everything if of == self.nothing else self.nothing
         kind, part = self.nodes[of]
         return part if kind == "not" else self.made("not", of)
 
     def has_empty(self, of: int) -> bool:
-        """Whether the empty word is in it."""
+        """Whether an expression contains the empty word."""
         kind, parts = self.nodes[of]
         if kind == "or":
             return any(map(self.has_empty, parts))
@@ -120,7 +123,7 @@ class _Expressions:
         return not self.has_empty(parts) if kind == "not" else kind == "star"
 
     def derivative(self, of: int, symbol: str) -> int:
-        """The words that are left after a symbol."""
+        """The number of the derivative of an expression by a symbol."""
         if (of, symbol) not in self.derivatives:
             self.derivatives[of, symbol] = self._derived(*self.nodes[of], of, symbol)
         return self.derivatives[of, symbol]

@@ -1,9 +1,9 @@
-"""Semiautomata: finitely many states, and for each symbol a map of them.
+"""Semiautomata: finitely many states, and for each symbol a map of the states.
 
     q · a = transitions[a][q],        q · (a₁ … a_T) = (… (q · a₁) · a₂ …) · a_T
 
-A semiautomaton has no accepting states: the question is which state a word leads to, after each of
-its symbols. Shape glossary: words (…, T) of symbols 0, …, n_symbols − 1; states 0, …, n_states − 1.
+A semiautomaton has no accepting states: the task is to compute the state after each symbol of a
+word. Shape glossary: words (…, T) of symbols 0, …, n_symbols − 1; states 0, …, n_states − 1.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from theory.json_table import json_table
 from theory.kinds import Count, File, InputError, Instance, Many, Seed, Steps, Tokens, checked, read
 
 Map = tuple[int, ...]
-"""A map of the states to themselves: entry q is where q goes."""
+"""A map of the states to themselves: entry q is the image of q."""
 
 
 def identity(n: int) -> Map:
-    """The map of n states that leaves each where it is."""
+    """The identity of n states."""
     return tuple(range(n))
 
 
 def then(first: Map, second: Map) -> Map:
-    """q ↦ second(first(q)): words act from left to right."""
+    """The composition q ↦ second(first(q)): words act from left to right."""
     return tuple(second[q] for q in first)
 
 
 @checked
 @dataclass(frozen=True)
 class Semiautomaton:
-    """transitions[a][q] is the state to which symbol a leads from state q.
+    """A semiautomaton: transitions[a][q] is the state after symbol a in state q.
 
     `start` is the state before the first symbol. Raises `ValueError` for a table without symbols or
-    states, for rows of different lengths, and for states that have no number in them.
+    states, for rows of different lengths, and for states ≥ n_states.
     """
 
     transitions: tuple[tuple[Steps, ...], ...]
@@ -77,7 +77,7 @@ class Semiautomaton:
         return len(self.transitions)
 
     def map_of(self, word: Iterable[int]) -> Map:
-        """The map of a word, the composition of those of its symbols; the empty word's is id."""
+        """The composition of the maps of a word's symbols; the identity for the empty word."""
         found = identity(self.n_states)
         for symbol in word:
             found = then(found, self.transitions[symbol])
@@ -86,7 +86,7 @@ class Semiautomaton:
     def run(self, words: ArrayLike) -> np.ndarray:
         """The states (…, T) after each symbol of words (…, T), from `start`.
 
-        Raises `ValueError` for symbols that the automaton has not, and for an empty word.
+        Raises `ValueError` for symbols ≥ n_symbols, and for an empty word.
         """
         symbols = read(Tokens, "words", words, below=self.n_symbols)
         table = np.array(self.transitions)
@@ -97,7 +97,7 @@ class Semiautomaton:
         return states
 
     def reachable(self) -> list[int]:
-        """The states to which words lead from `start`, in the order of breadth-first search."""
+        """The states that can be reached from `start`, in the order of breadth-first search."""
         found = [self.start]
         for q in found:
             found += [
@@ -110,7 +110,7 @@ class Semiautomaton:
 
 
 def product(*automata: Semiautomaton) -> Semiautomaton:
-    """Automata side by side on one word: state (q₁, q₂, …) is number (q₁ n₂ + q₂) n₃ + ….
+    """The product of automata, run on one word: state (q₁, q₂, …) is number (q₁ n₂ + q₂) n₃ + ….
 
     Raises `ValueError` unless all have the same number of symbols.
     """
@@ -119,7 +119,7 @@ def product(*automata: Semiautomaton) -> Semiautomaton:
         for automaton in Many(Instance(Semiautomaton)).read("automata", automata)
     }
     if len(symbols) != 1:
-        raise InputError(f"automata have {sorted(symbols)} symbols: give some of one alphabet")
+        raise InputError(f"automata have {sorted(symbols)} symbols: give automata of one alphabet")
     sizes = [automaton.n_states for automaton in automata]
     states = np.unravel_index(np.arange(int(np.prod(sizes))), sizes)
     rows = tuple(
@@ -136,7 +136,7 @@ def product(*automata: Semiautomaton) -> Semiautomaton:
 
 
 def windows(A: Semiautomaton, words: np.ndarray, window: int) -> np.ndarray:
-    """The maps of the last `window` symbols up to each one, (…, T, n), symbol by symbol."""
+    """The map of the last `window` symbols at each position, (…, T, n), by composition."""
     found = np.empty((*words.shape, A.n_states))
     for row in np.ndindex(words.shape[:-1]):
         for i in range(words.shape[-1]):
@@ -146,8 +146,11 @@ def windows(A: Semiautomaton, words: np.ndarray, window: int) -> np.ndarray:
 
 
 def written_next(A: Semiautomaton, tokens: np.ndarray) -> np.ndarray:
-    """What comes after each token of symbols a and behind them states q, written as |Σ| + q
-    (…, T): the next state, of the symbol in its turn, and −1 at symbols."""
+    """The next token after each token of a word and the states behind it, (…, T).
+
+    State q is token |Σ| + q. After the i-th state comes its image under the i-th symbol; after a
+    symbol comes −1.
+    """
     symbols, table = A.n_symbols, np.array(A.transitions)
     length = int((tokens < symbols).sum(-1).max())
     states = tokens[..., length:] - symbols
@@ -156,7 +159,7 @@ def written_next(A: Semiautomaton, tokens: np.ndarray) -> np.ndarray:
 
 
 def table_fits(n_states: int, n_symbols: int) -> None:
-    """Raise `ValueError` unless the memory holds the table of so many states and symbols."""
+    """Raises `ValueError` unless the table of so many states and symbols fits in memory."""
     states, symbols = min(n_states, 10**150), min(n_symbols, 10**150)
     what = f"maps of {states:.4g} states for {symbols:.4g} symbols"
     machine.fits_in_memory(what, 200 * states * symbols, "take fewer")
@@ -164,7 +167,7 @@ def table_fits(n_states: int, n_symbols: int) -> None:
 
 @checked
 def random_semiautomaton(n_states: Count, n_symbols: Count, seed: Seed) -> Semiautomaton:
-    """Independent uniform maps for the symbols."""
+    """A semiautomaton with independent uniform maps for its symbols."""
     table_fits(n_states, n_symbols)
     rows = seed.integers(n_states, size=(n_symbols, n_states)).tolist()
     return Semiautomaton(tuple(map(tuple, rows)), f"random({n_states}, {n_symbols})")
@@ -175,11 +178,11 @@ AutomatonFile: TypeAlias = Annotated[Any, File("an automaton")]
 
 @checked
 def read_automaton(path: AutomatonFile) -> Semiautomaton:
-    """An automaton from JSON: `{"transitions": [[1, 0], [0, 1]], "start": 0, "name": "mine"}`, or
-    the table of transitions alone.
+    """The semiautomaton in a JSON file.
 
-    Raises `ValueError` for a file that cannot be read, for what is not JSON, and for a table that
-    is no automaton.
+    The file contains `{"transitions": [[1, 0], [0, 1]], "start": 0, "name": "mine"}`, or the table
+    of transitions alone. Raises `ValueError` for a file that cannot be read or is no JSON, and for
+    a table that is no semiautomaton.
     """
     fields = json_table(path, ("transitions", "start", "name"))
     name, start = str(fields.get("name", path.stem)), fields.get("start", 0)

@@ -1,14 +1,14 @@
-"""Turing machines of one tape, two moves and finitely many states, run by their definition.
+"""One-tape Turing machines that move left or right in each step, run by their definition.
 
     rules[q][s] = (state, symbol, move):   in state q and reading s it writes the symbol into the
                                            cell under the head, moves by ±1, and is in the state
 
-The tape is blank, symbol 0, in all cells but those of a word. Where there is no rule the machine
-halts: it makes no further step. A state without rules is a halting state, and the step that leads
-to it counts, as is usual for busy beavers.
+All cells of the tape are blank (symbol 0), except those of the input word. The machine halts where
+there is no rule. A state without rules is a halting state; the step that leads to it counts, as is
+usual for busy beavers.
 
-A history is the row of steps (state, symbol, move) that were made. It says all: replayed from cell
-0 of a blank tape it gives the tape, the head and the state.
+A history is the sequence of the steps (state, symbol, move) made so far. It determines the
+configuration: replayed from cell 0 of a blank tape it gives the tape, the head and the state.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ STEP = re.compile(r"(\d{1,9})([LR])(\w+)")
 
 
 class Step(NamedTuple):
-    """What is done in a step: the state after it, the symbol that is written, the move."""
+    """A step: the state after it, the symbol that it writes, its move."""
 
     state: int
     symbol: int
@@ -38,7 +38,7 @@ class Step(NamedTuple):
 
 
 class Configuration(NamedTuple):
-    """The cells that were written, by their place; where the head stands; the state."""
+    """The cells that were written, by their position; the position of the head; the state."""
 
     tape: dict[int, int]
     head: int
@@ -53,10 +53,10 @@ MachineFile: TypeAlias = Annotated[Any, File("a machine")]
 @checked
 @dataclass(frozen=True)
 class TuringMachine:
-    """rules[q][s] is a `Step`, or None where the machine halts.
+    """A Turing machine: rules[q][s] is a `Step`, or None where the machine halts.
 
-    `names` are those of its states. Raises `ValueError` for a table without states or symbols, rows
-    of different lengths, and for a rule with a state, a symbol or a move that is none.
+    `names` are the names of the states. Raises `ValueError` for a table without states or symbols,
+    for rows of different lengths, and for a rule with a state, symbol or move out of range.
     """
 
     rules: tuple[tuple[Rule | None, ...], ...]
@@ -80,8 +80,8 @@ class TuringMachine:
         object.__setattr__(self, "names", self.names or tuple(map(str, range(len(rows)))))
         if len(self.names) != self.n_states:
             raise InputError(
-                f"names of {self.name} are {len(self.names)} for {self.n_states} states: give as "
-                "many"
+                f"names of {self.name} are {len(self.names)}: give {self.n_states}, one for each "
+                "of its states"
             )
         if self.start >= self.n_states:
             raise InputError(
@@ -92,8 +92,8 @@ class TuringMachine:
         state, symbol, move = rule
         if not 0 <= state < self.n_states or not 0 <= symbol < self.n_symbols:
             raise InputError(
-                f"{where} writes symbol {symbol} and goes to state {state}: there are "
-                f"{self.n_symbols} symbols and {self.n_states} states, from 0 on"
+                f"{where} writes symbol {symbol} and goes to state {state}: give one of "
+                f"{self.n_symbols} symbols and of {self.n_states} states, from 0"
             )
         if move not in (LEFT, RIGHT):
             raise InputError(f"{where} moves by {move}: give −1 (left) or 1 (right)")
@@ -121,19 +121,18 @@ class TuringMachine:
         return Configuration(tape, head, state)
 
     def following(self, history: Iterable[Step]) -> Step | None:
-        """The step after a history; None if the machine halts."""
+        """The next step after a history; None if the machine halts."""
         tape, head, state = self.configuration(history)
         return self.rules[state][tape.get(head, 0)]
 
     def writing(self, word: Sequence[int] = ()) -> list[Step]:
-        """A history after which the word stands on the tape and the head on its first symbol.
+        """A history that writes a word on the tape and leaves the head on its first symbol.
 
-        Its symbols are written from the last to the first, moving left, and a blank before them;
-        the head then moves right. So a word of m symbols takes m + 1 steps. Raises `ValueError`
-        for a symbol that the machine has not.
+        It writes the symbols from the last to the first, moving left, then a blank, and moves
+        right: m + 1 steps for a word of m symbols. Raises `ValueError` for symbols ≥ n_symbols.
         """
         if not isinstance(word, Sequence | np.ndarray):
-            raise InputError(f"word is {word!r}: give the symbols that stand on the tape, or []")
+            raise InputError(f"word is {word!r}: give a list of the symbols on the tape, or []")
         symbols = (
             read(OneSequence, "word", word, below=self.n_symbols).tolist() if len(word) else []
         )
@@ -142,7 +141,7 @@ class TuringMachine:
 
     @checked
     def run(self, steps: Steps, word: Sequence[int] = ()) -> list[Step]:
-        """At most so many steps on a word; fewer if the machine halts.
+        """The first `steps` steps on a word; fewer if the machine halts before.
 
         Raises `ValueError` as `writing`.
         """
@@ -157,10 +156,10 @@ class TuringMachine:
         return made
 
     def space_time(self, steps: Sequence[Step]) -> tuple[np.ndarray, list[int], list[int], int]:
-        """The space-time diagram of these steps on a blank tape.
+        """The space-time diagram of steps on a blank tape, with the head at cell 0 at first.
 
-        Cells (steps + 1, cells) before each step and at the end, the head and the state at each
-        time, and the number of the first cell; the head begins at cell 0.
+        Returns the cells (steps + 1, cells) before each step and at the end, the position of the
+        head and the state at each of these times, and the number of the first cell.
         """
         tape, begin, state = self.configuration(self.writing())
         head, rows, heads, states = begin, [dict(tape)], [0], [state]
@@ -179,10 +178,10 @@ class TuringMachine:
 
 @checked
 def machine_of(rules: Mapping[str, Any], name: str, start: str | None = None) -> TuringMachine:
-    """A machine from rows of rules such as "1RB", by state: write 1, move right, go to state B.
+    """The machine with these rows of rules, by state; "1RB" writes 1, moves right, goes to state B.
 
-    None is where it halts; a state that is led to and has no row halts whatever it reads. `start`
-    is the first state if it is not given. Raises `ValueError` for what is no such table.
+    At None the machine halts, and so it does in states without a row. `start` is the first state by
+    default. Raises `ValueError` for rules of another form.
     """
     if not rules:
         raise InputError(
@@ -201,8 +200,8 @@ def machine_of(rules: Mapping[str, Any], name: str, start: str | None = None) ->
         match = STEP.fullmatch(rule) if isinstance(rule, str) else None
         if match is None:
             raise InputError(
-                f"rules of {name} has {rule!r} for state {state}: write a rule as '1RB', a symbol, "
-                "L or R, a state; or null to halt"
+                f"rules of {name} has {rule!r} for state {state}: give a symbol, L or R, and a "
+                "state, such as '1RB'; or null to halt"
             )
         written, move, to = match.groups()
         return Step(number[to], int(written), RIGHT if move == "R" else LEFT)
@@ -218,9 +217,12 @@ def machine_of(rules: Mapping[str, Any], name: str, start: str | None = None) ->
 
 @checked
 def random_machine(n_states: Count, n_symbols: Count, seed: Seed) -> TuringMachine:
-    """Uniform rules; the last state has none for the last symbol, unless it is the only one."""
+    """A machine with uniform rules that halts in the last state at the last symbol.
+
+    A machine of one state and one symbol has a rule there, too.
+    """
     n, m = n_states, n_symbols
-    machine.fits_in_memory("the rules of so many states and symbols", 500 * n * m, "give fewer")
+    machine.fits_in_memory(f"the rules of {n} states and {m} symbols", 500 * n * m, "give fewer")
     rng: np.random.Generator = seed
     drawn = zip(*(rng.integers(end, size=n * m).tolist() for end in (n, m, 2)), strict=True)
     rules: list[Step | None] = [Step(q, s, RIGHT if right else LEFT) for q, s, right in drawn]
@@ -232,17 +234,18 @@ def random_machine(n_states: Count, n_symbols: Count, seed: Seed) -> TuringMachi
 
 @checked
 def read_machine(path: MachineFile) -> TuringMachine:
-    """A machine from JSON: `{"rules": {"A": ["1RB", "1LB"], "B": ["1LA", null]}, "start": "A",
-    "name": "mine"}`, as `machine_of` reads it.
+    """The Turing machine in a JSON file, with rules as in `machine_of`.
 
-    Raises `ValueError` for a file that cannot be read, for what is not JSON, and as `machine_of`.
+    The file contains `{"rules": {"A": ["1RB", "1LB"], "B": ["1LA", null]}, "start": "A",
+    "name": "mine"}`. Raises `ValueError` for a file that cannot be read or is no JSON, and as
+    `machine_of`.
     """
     given = json_table(path, ("rules", "start", "name"))
     return machine_of(given["rules"], str(given.get("name", path.stem)), given.get("start"))
 
 
 def _printed(text: str, name: str) -> TuringMachine:
-    """A machine as tables of busy beavers print it: `1RB1LB_1LA1RH`, a row for each state."""
+    """A machine in the notation of busy beavers: `1RB1LB_1LA1RH`, a row for each state."""
     rows = {
         "ABCDE"[q]: [row[i : i + 3] for i in range(0, len(row), 3)]
         for q, row in enumerate(text.split("_"))
@@ -259,6 +262,6 @@ MACHINES = {
         _printed("1RB2LA1LA_2LA2RB0RA", "wolfram-2-3"),
     )
 }
-"""The busy beavers of 2, 3 and 4 states: on a blank tape they halt after 6, 21 and 107 steps, and
-no machine of so many states and 2 symbols halts later (of 4 states: [Brady1983]). And Wolfram's
-machine of 2 states and 3 symbols, which has a rule for every pair."""
+"""Turing machines by name. The busy beavers of 2, 3 and 4 states halt on a blank tape after 6, 21
+and 107 steps; no machine of as many states and 2 symbols halts later (of 4 states: [Brady1983]).
+Wolfram's machine of 2 states and 3 symbols has a rule for every pair and never halts."""
