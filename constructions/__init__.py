@@ -12,7 +12,7 @@ model(tokens)               # (…, T) → (…, T), −1 for "no answer"
 from constructions import shortcut
 from theory.computation import S4
 model = shortcut(S4, max_length=1000)   # six layers, whatever the length
-model(words)                # letters (…, T) → the state after each, (…, T)
+model(words)                # symbols (…, T) → the state after each, (…, T)
 
 from constructions import tripling
 model = tripling(n_nodes=28, n_layers=3)
@@ -26,7 +26,7 @@ model = modern_hopfield_update(patterns, beta=8.0)      # (N, d)
 model(queries)              # (…, d) → (…, d), one update
 retrieve(patterns, queries, beta=8.0)                   # the same for millions of patterns
 
-save(model, "hopfield.safetensors")     # weights, and a sidecar that says what they are
+save(model, "hopfield.safetensors")     # weights, and a sidecar that describes them
 load("hopfield.safetensors")
 
 Names that are too general for the top level are imported from their topic:

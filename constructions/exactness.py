@@ -1,12 +1,12 @@
-"""The numbers of a hardmax forward pass: how large they are, and which float formats hold them.
+"""The numbers of a hardmax forward pass: their sizes, and the float dtypes in which it is exact.
 
 Both follow from the weights, for all prompts: bounds on the coordinates of the stream, and powers
-of two that divide all numbers there are.
+of two that divide all numbers.
 
-exact_in         bits of significand in which every partial sum of the hardmax forward pass is
-                 exact: all numbers are whole multiples of a power of two, below a bound.  A model
-                 whose answers are the largest of several logits is not converted to a format that
-                 has fewer (`check_format`).
+exact_in         the bits of significand in which every partial sum of the hardmax forward pass is
+                 exact: all numbers are integer multiples of a power of two, below a bound.  A model
+                 whose answers are an argmax of logits is not converted to a dtype with fewer bits
+                 (`check_format`).
 """
 
 from __future__ import annotations
@@ -31,25 +31,28 @@ Hardmax = tuple[list[np.ndarray], list[Numbers]]  # see `hardmax_numbers`
 
 @dataclass(frozen=True)
 class Exactness:
-    """What a float format needs: bits of significand, the largest number that it must hold, and the
-    power of two of which all numbers are multiples, which must not be below its normal numbers."""
+    """The requirements of exact arithmetic on a float dtype.
+
+    They are the bits of its significand, the largest number, and the quantum, the power of two of
+    which all numbers are multiples, which must be a normal number of the dtype.
+    """
 
     bits: int
     largest: float
     quantum: float
 
     def fits(self, significand: int, largest: Bound, smallest: Bound) -> bool:
-        """Whether a format of so many bits, whose normal numbers are between these, is enough."""
+        """Whether a dtype of so many bits, with normal numbers in this range, is enough."""
         return self.bits <= significand and self.largest <= largest and self.quantum >= smallest
 
     def fits_in(self, dtype: torch.dtype) -> bool:
-        """`fits`, for a format of torch."""
+        """`fits`, for a dtype of torch."""
         kind = torch.finfo(dtype)
         return self.fits(significand(dtype), kind.max, kind.smallest_normal)
 
 
 def significand(dtype: torch.dtype) -> int:
-    """Bits of significand of a float format of torch, with the hidden one."""
+    """The bits of significand of a float dtype of torch, including the hidden one."""
     return 1 - round(math.log2(torch.finfo(dtype).eps))
 
 
@@ -60,41 +63,42 @@ def stream_quantum(model: Stack, hardmax: Hardmax | None = None) -> float:
 
 
 def stream_square(model: Stack, hardmax: Hardmax | None = None) -> float:
-    """A bound on ‖H‖² of the hardmax stream, between the heads and the MLP of a layer too, where
-    `model.at_most` says nothing."""
+    """A bound on ‖H‖² of the hardmax stream, also between the heads and the MLP of a layer.
+
+    There the bounds of `model.at_most` do not apply.
+    """
     _, numbers = hardmax_numbers(model) if hardmax is None else hardmax
     return max(float(sizes @ sizes) for sizes, _ in numbers if np.shape(sizes) == (model.d_model,))
 
 
 def exact_in(model: Stack, hardmax: Hardmax | None = None) -> Exactness:
-    """The float formats in which the hardmax forward pass makes no rounding error.  `hardmax` is
-    what `hardmax_numbers` says, if known.
+    """The requirements on a float dtype under which the hardmax forward pass has no rounding error.
 
-    With ties, whose averages are rounded, it is the scores, the sets of attended tokens and their
-    counts that are exact, and frequencies 1/T apart stay apart, which takes two bits more than T.
+    `hardmax` is the result of `hardmax_numbers`, if known.  With ties, whose averages are rounded,
+    the scores, the sets of attended tokens and their counts are exact, and frequencies that differ
+    by 1/T stay different, which needs two bits more than T.
     """
     _, numbers = hardmax_numbers(model) if hardmax is None else hardmax
     smallest = min(float(np.min(quantum)) for _, quantum in numbers)
     if any(margin.ties for block in model.blocks for margin in block.margins):
         numbers = [*numbers, (1.0, 0.25 / model.interface.context)]
-    # Of the largest whole number of quanta; a number that is always 0 has infinite quantum.
+    # The largest number of quanta; a number that is always 0 has an infinite quantum.
     with np.errstate(over="ignore"):
         whole = max(float(np.max(sizes / quantum)) for sizes, quantum in numbers)
-    # Every whole number up to 2^p, itself included, has p bits.
+    # All integers up to 2^p, inclusive, are exact in p bits.
     mantissa, exponent = math.frexp(min(whole, sys.float_info.max))
     largest = max(float(np.max(sizes)) for sizes, _ in numbers)
     return Exactness(max(exponent - (mantissa == 0.5), 0), largest, smallest)
 
 
 def check_format(model: Stack, dtype: torch.dtype) -> None:
-    """Raise ValueError for a format in which partial sums, and so answers, could be wrong.
+    """Raise ValueError for a dtype in which partial sums, and so answers, could be wrong.
 
-    It concerns formats other than float64, in which the weights were written: a weight that becomes
-    0 there, of a model that was built, and models that say how far apart their logits are
-    (`interface.margin`).
+    This concerns dtypes other than float64, in which the weights were written: weights of a
+    construction that would become 0, and models with a margin between logits (`interface.margin`).
     """
     if not dtype.is_floating_point:
-        raise InputError(f"{dtype} holds no real numbers: give a floating-point format")
+        raise InputError(f"{dtype} holds no real numbers: give a floating-point dtype")
     if dtype in (model.like.dtype, torch.float64):
         return
     if model.interface.margin is None and model.stages and not model.like.is_meta:
@@ -117,21 +121,21 @@ def check_format(model: Stack, dtype: torch.dtype) -> None:
         )
 
 
-@np.errstate(over="ignore")  # what is too large for a float64 is bounded by infinity
+@np.errstate(over="ignore")  # numbers too large for float64 are bounded by infinity
 def hardmax_numbers(model: Stack) -> Hardmax:
-    """Bounds on |coordinates| of the hardmax stream before each block and at the end, and all
+    """Bounds on |coordinates| of the hardmax stream before each block and at the end, and on all
     numbers of the forward pass.
 
-    What a head adds is an average of what it carries, or by linear scores, which are taken one by
-    one as under a strict mask, a sum.  Registers named in `model.at_most` have a bound of their own
-    from the construction's proof.  ValueError for ReLU heads: they divide by the number of tokens,
-    so that their numbers are multiples of no power of two.
+    The output of a hardmax head is an average of values, that of a linear head a sum of scores
+    times values.  Registers named in `model.at_most` have their bound from the construction's
+    proof.  Raises ValueError for ReLU heads: they divide by the number of tokens, so that their
+    numbers are not multiples of a power of two.
     """
     for number, block in enumerate(model.blocks, start=1):
         if block.attn is not None and block.attn.normalise == "relu":
             raise InputError(
                 f"layer {number} of {model.name} has ReLU heads, whose sums are divided by the "
-                "number of tokens, and so are exact in no format: give a model of other heads"
+                "number of tokens, and so are exact in no dtype: give a model of other heads"
             )
 
     def capped(bounds: np.ndarray) -> np.ndarray:
@@ -167,7 +171,7 @@ def hardmax_numbers(model: Stack) -> Hardmax:
 
 
 def _mixed(model: Stack, block: Block, h: int, scores: Numbers, V: Numbers) -> Numbers:
-    """Bounds on what a head sums up: an average of values, or a sum of scores times values."""
+    """Bounds on the output of a head before W_O: an average of values, or Σ score·value."""
     attn = block.attn
     if attn is None or attn.normalise != "linear":
         return V

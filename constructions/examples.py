@@ -37,7 +37,7 @@ def packed(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
 
 
 def interleaved(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
-    """The prompt of [Garg2022], with position t = 0 … 2n as t, t² and the parity s = (−1)^t."""
+    """The prompt of [Garg2022], with positions t = 0 … 2n as t, t² and the parity s = (−1)^t."""
     no_label, no_input = y[..., None] * 0, x * 0
     inputs = xp.concat([x, no_label], axis=-1)
     labels = xp.concat([no_input, y[..., None]], axis=-1)
@@ -51,7 +51,7 @@ def interleaved(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
 
 
 def alternating(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
-    """Read at every input: its prediction from the examples before it; labels padded with 0."""
+    """Inputs and labels in turn, read at every input; labels are padded with 0."""
     labels = xp.concat([y[..., None], x[..., 1:] * 0], axis=-1)
     pairs = xp.stack([x, labels], axis=-2)
     rows = pairs.reshape(*x.shape[:-2], 2 * x.shape[-2], x.shape[-1])
@@ -60,21 +60,21 @@ def alternating(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
 
 
 def shifted(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
-    """Each token asks with its own input and answers with the pair before it.
+    """Token t has its own input as query, and the pair before it as key and value.
 
     Under a causal mask token t then sees exactly the pairs 1 … t − 1, and predicts its label.
     """
-    asks = xp.concat([x, queries], axis=-2)
-    answers = xp.concat([queries * 0, x], axis=-2)
+    own = xp.concat([x, queries], axis=-2)
+    keys = xp.concat([queries * 0, x], axis=-2)
     labels = xp.concat([queries[..., 0] * 0, y], axis=-1)
-    tokens = xp.concat([asks, answers, labels[..., None]], axis=-1)
+    tokens = xp.concat([own, keys, labels[..., None]], axis=-1)
     return Prompt(tokens, tokens.shape[-2])
 
 
 def fitted(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
     """Examples with the key x/‖x‖², for which one step fits the example exactly; x = 0 has key 0.
 
-    The division is done here, when the prompt is written, and not by the transformer.
+    The division is part of the encoding, not of the transformer.
     """
     squares = (x * x).sum(-1)[..., None]
     keys = x / (squares + (squares == 0) * 1)
@@ -82,7 +82,7 @@ def fitted(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
 
 
 def measured(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
-    """Examples with their squared length, which is computed here and not by the transformer."""
+    """Examples with their squared norm, which is computed by the encoding."""
     squares = (x * x).sum(-1)[..., None]
     return _with_queries(xp, xp.concat([x, squares, y[..., None]], axis=-1), queries)
 
@@ -98,12 +98,12 @@ class Examples(Interface):
 
     x and y have the same leading dimensions, and those of x_query broadcast with them.  Further
     leading dimensions of x_query (in front of those of x) are more queries of the same prompts:
-    they become further tokens, at O(1) cost each, where the prompt has room for `several_queries`.
-    Encoders that are read at `every_prefix` give (…, n + 1): entry t is the prediction for example
-    t + 1 (at the end: for the query) from the first t examples.
+    with encoders that allow `several_queries` they become further tokens, at O(1) cost each.
+    Encoders that are read at `every_prefix` return (…, n + 1): entry t is the prediction for
+    example t + 1 (at the end: for the query) from the first t examples.
 
-    `n` fixes the number of examples where the weights depend on it, and `at_most` says that fewer
-    are allowed.  Inputs and labels are divided by `scale`, and answers multiplied.
+    `n` fixes the number of examples where the weights depend on it; with `at_most`, fewer are
+    allowed.  Inputs and labels are divided by `scale`, and answers multiplied by it.
 
     Raises ValueError for shapes that do not fit, NaN or infinite entries, or a number of examples
     other than the one in the weights.
@@ -155,7 +155,7 @@ class Examples(Interface):
         further, prompts = self._leading(inputs[0], inputs[2])
         return answers.movedim(-1, 0).reshape((*further, *prompts))
 
-    def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    def random_inputs(self, draw: Draw, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
         n, queries = self.n or ROWS, draw(1 + self.several_queries, self.d)
         return draw(n, self.d), draw(n, 1)[:, 0], queries if self.several_queries else queries[0]
 

@@ -1,12 +1,12 @@
-"""Models as files: weights as safetensors, and beside them a JSON sidecar that says what they are.
+"""Models as files: weights as safetensors, with a JSON sidecar that describes the model.
 
     save(model, "newton.safetensors")       # and newton.json
     load("newton.safetensors")(x, y, x_query)
 
-The tensors bear the names of `model.state_dict()`, so that any tool reads them, and come back bit
-by bit.  The sidecar says in words what the model is (its call, source, registers and layers, and
-for answers that are the largest of several logits what a float format needs for exact ones), and
-holds all that is no tensor, as `constructions.values` writes it.
+The tensors have the names of `model.state_dict()`, so that any tool can read them, and are restored
+bit by bit.  The sidecar describes the model in words (its call, source, registers and layers, and
+for answers that are an argmax of logits the requirements of exact arithmetic on a float dtype), and
+contains everything that is not a tensor, as `constructions.values` writes it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -36,13 +37,12 @@ VERSION = 2  # of the sidecar's form
 def save(model: Model, path: FilePath, statement: Mapping[str, Any] | None = None) -> Path:
     """Write a model's weights to `path`, `….safetensors`, and its sidecar beside it, `….json`.
 
-    Whatever happens, each of them is a whole file or none, and `load` takes only those that belong
-    together.  `statement` is what the sidecar is to say of the theorem besides, as JSON.  Returns
-    the path of the sidecar.
+    Each file is written whole or not at all, and `load` accepts only files that belong together.
+    `statement` describes the theorem in the sidecar, as JSON.  Returns the path of the sidecar.
 
-    Raises ValueError for another suffix, a place where no file can be written, a `….json` that is
-    no sidecar (a certificate, say), and a model with parts that have no name: functions in
-    functions, classes of other packages.
+    Raises ValueError for another suffix, a path that cannot be written, an existing `….json` that
+    is not a sidecar (such as a certificate), and a model with parts that cannot be imported by
+    name: nested functions, classes of other packages.
     """
     path = target(path)
     writer = Writer()
@@ -62,7 +62,7 @@ def save(model: Model, path: FilePath, statement: Mapping[str, Any] | None = Non
     try:
         text = json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
     except (TypeError, ValueError) as error:
-        raise InputError(f"the statement is no JSON: {error}") from None
+        raise InputError(f"the statement is not JSON ({error}): give JSON values") from None
     for file, content in (path, weights), (sidecar, text.encode()):
         part = file.with_name(f".{os.getpid()}.part")
         try:
@@ -77,16 +77,16 @@ def save(model: Model, path: FilePath, statement: Mapping[str, Any] | None = Non
 
 
 def target(path: str | Path) -> Path:
-    """Where `save` writes the weights; ValueError for a place where it cannot, or should not."""
+    """The path at which `save` writes the weights; raises ValueError if it cannot be written."""
     path = _weights(path)
     if not path.absolute().parent.is_dir():
         raise InputError(f"there is no folder {path.parent}: make it, or name another")
     for file in path, path.with_suffix(".json"):
         if os.path.lexists(file) and not os.path.isfile(file):
-            raise InputError(f"{file} is no file: name another")
+            raise InputError(f"{file} is not a file: name another")
     sidecar = path.with_suffix(".json")
     if os.path.isfile(sidecar) and not _is_sidecar(sidecar):
-        raise InputError(f"{sidecar} is there and is no sidecar: name the model otherwise")
+        raise InputError(f"{sidecar} exists and is not a sidecar: choose another name")
     return path
 
 
@@ -99,24 +99,27 @@ def _is_sidecar(path: Path) -> bool:
 
 
 def _digest(weights: bytes, written: Any) -> str:
-    """Of the weights and of what is no tensor, so that neither is changed unseen."""
+    """The SHA-256 of the weights and of the sidecar's model, so that changes are noticed."""
     text = json.dumps(written, sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(weights + text.encode()).hexdigest()
 
 
 @checked
 def load(path: FilePath) -> Model:
-    """The model that `save` wrote to `path`, in the format in which it was saved.
+    """The model that `save` wrote to `path`, in the dtype in which it was saved.
 
-    Raises ValueError for files that are not there, weights that are damaged or that the sidecar was
-    not written for, a sidecar of another version or form, and objects that are not of this project.
-    What a sidecar of the right form says besides, such as a sharpness, is taken at its word.
+    Raises ValueError for missing files, weights that are damaged or do not belong to the sidecar, a
+    sidecar of another version or form, and objects of other packages.  Further contents of a
+    sidecar, such as a sharpness, are not checked.
     """
     path = _weights(path)
     sidecar = path.with_suffix(".json")
     for file in path, sidecar:
         if not os.path.isfile(file):
-            raise InputError(f"there is no file {file}: a model is two files, weights and sidecar")
+            raise InputError(
+                f"there is no file {file}: give a model's two files, weights and sidecar"
+                f"{_near(path)}"
+            )
     weights = path.read_bytes()
     try:
         record = json.loads(sidecar.read_bytes())
@@ -154,15 +157,30 @@ def load(path: FilePath) -> Model:
     return model
 
 
+def _near(path: str | Path) -> str:
+    """The end of a message: the nearest name of a model in that folder, or of a shipped one."""
+    path, shipped = Path(path), Path(__file__).parent / "trained" / "checkpoints"
+    with suppress(OSError, ValueError):
+        names = [each.stem for each in path.parent.glob("*.safetensors")]
+        if near := get_close_matches(path.stem, names, n=1):
+            return f"; did you mean {path.with_name(near[0])}.safetensors?"
+    if near := get_close_matches(path.stem, [each.stem for each in shipped.glob("*.json")], n=1):
+        return f"; did you mean constructions.trained.load({near[0]!r})?"
+    return ""
+
+
 def _weights(path: str | Path) -> Path:
     if not isinstance(path, str | Path) or Path(path).suffix != ".safetensors" or "\0" in str(path):
-        called = repr(str(path)[-80:])  # the end, where the name stands
-        raise InputError(f"the weights' file is called {called}: call it ….safetensors")
+        called = repr(str(path)[-80:])  # the end, which contains the name
+        near = _near(path) if isinstance(path, str | Path) else ""
+        raise InputError(
+            f"the weights' file is called {called}: give the path of a file ….safetensors{near}"
+        )
     return Path(path)
 
 
 def _described(model: Model) -> dict[str, Any]:
-    """What a reader of the sidecar wants to know and `load` does not."""
+    """The description of a model for readers of the sidecar; `load` does not need it."""
     if not isinstance(model, Transformer):
         return {}
     spans = {name: model.stream[name] for name in model.stream}

@@ -1,10 +1,10 @@
-"""One way to call a model: how a prompt is written and an answer is read is a part of the model.
+"""Models and their interfaces: a model encodes its prompts and decodes its answers.
 
 An `Interface` only places numbers, so that it writes the same prompt for torch tensors and for
 arrays of exact numbers: `xp` is the module torch or numpy.  The interfaces of the project:
 
     examples.Examples           (x, y, x_query) → predictions         regression
-    tokens.Tokens               whole numbers → whole numbers, −1 for ⊥
+    tokens.Tokens               integers → integers, −1 for ⊥         sequences
     vectors.Memory, Points, …   vectors → vectors                     memories, particles
 """
 
@@ -24,17 +24,17 @@ from constructions.tensors import as_tensor, require_finite
 from theory.kinds import InputError
 
 ROWS = 4  # of random inputs
-BATCH = 2**12  # inputs of which a model runs all
+BATCH = 2**12  # inputs in a batch of all inputs
 
 Draw = Callable[[int, int], np.ndarray]
 
 
 class Prompt(NamedTuple):
-    """What a model runs on.
+    """A prompt as a model runs on it.
 
-    tokens      (…, T, columns), or whole numbers (…, T) that name the embedding's rows
-    n_examples  how many of the first tokens are examples, for the mask of that name
-    answers     at which tokens the answers are read
+    tokens      (…, T, columns), or integers (…, T), indices of the embedding's rows
+    n_examples  the number of first tokens that a context-only mask admits
+    answers     the tokens at which the answers are read
     """
 
     tokens: Any
@@ -43,12 +43,12 @@ class Prompt(NamedTuple):
 
 
 class Interface(nn.Module, ABC):
-    """How inputs become a prompt, and what the read-out says becomes answers.
+    """The encoding of inputs as a prompt, and the decoding of outputs as answers.
 
     `context` is the largest number of tokens in a prompt (None: any number).  `margin`, for answers
-    that are the largest of several logits, says how far apart those are: answers are right as long
-    as every logit is within half of it of its exact value.  `chooses`: answers are the largest of
-    several logits and nothing more, so that a positive factor of all logits changes none.
+    that are an argmax of logits, is a lower bound on the gap: answers are right if every logit is
+    within half of it of its exact value.  `chooses`: answers are an argmax of logits and depend on
+    nothing else, so that a positive factor of all logits changes none.
     """
 
     context: int | None = None
@@ -57,9 +57,9 @@ class Interface(nn.Module, ABC):
 
     @abstractmethod
     def check(self, like: Tensor, *inputs: Any) -> tuple[Any, ...]:
-        """The inputs as tensors in the format and on the device of `like`.
+        """The inputs as tensors of the dtype and on the device of `like`.
 
-        Raises ValueError for what the model does not take.
+        Raises ValueError for inputs that the model is not defined for.
         """
 
     @abstractmethod
@@ -73,13 +73,16 @@ class Interface(nn.Module, ABC):
     def all_inputs(self, most: int, causal: bool) -> Iterator[tuple[Any, ...]] | None:
         """All inputs, in batches, if there are at most `most` of them; else None.
 
-        If the model is `causal`, the longest are enough: it answers for what they begin with, too.
+        If the model is `causal`, only the longest are returned: its answers include those for all
+        their prefixes.
         """
         return None
 
-    def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[Any, ...] | None:
-        """Random inputs for `write`: entries of a number system, of which `draw(rows, columns)` are
-        random ones, integers, or weights.  None where inputs are no numbers (tokens, graphs)."""
+    def random_inputs(self, draw: Draw, rng: np.random.Generator) -> tuple[Any, ...] | None:
+        """Random inputs for `write`, whose entries `draw(rows, columns)` are of a number system.
+
+        None where inputs are not numbers (tokens, graphs).
+        """
         return None
 
     def generate(self, model: Model, tokens: Any, steps: int) -> Tensor:
@@ -90,20 +93,20 @@ class Interface(nn.Module, ABC):
 
 
 class Model(nn.Module, ABC):
-    """A model with an interface: the project's transformer, or what is trained beside it.
+    """A model with an interface: the project's transformer, or another trained network.
 
-    `call` is the call of a construction that built it, None for a model of other origin; `name` is
-    its text, or says how the model was trained; `source` is the theorem, by key.
+    `call` is the call of the construction that built it, None for a model of other origin; `name`
+    is the text of the call, or of the training run; `source` is the theorem, by bibliography key.
     """
 
-    interface: Any  # an Interface; what more it has is known to who builds it and who verifies it
+    interface: Any  # an Interface, with further attributes of its class
     call: Call | None = None
     name: str
     source: str
 
     @property
     def construction(self) -> str:
-        """The function that built it; of a model of other origin its name."""
+        """The name of the function that built it, or the model's name if none did."""
         return self.call.builder.__name__ if self.call else self.name
 
     @property
@@ -117,31 +120,32 @@ class Model(nn.Module, ABC):
 
     @abstractmethod
     def seen(self, H: Tensor) -> Tensor:
-        """The stream as the read-out sees it: through the last layer norm, if there is one."""
+        """The stream after the last layer norm, if there is one: the input of the unembedding."""
 
     @abstractmethod
     def unembedding(self, H: Tensor) -> Tensor:
-        """Outputs (…, d_out) of the stream as the read-out sees it."""
+        """The outputs (…, d_out) of `seen` streams (…, D)."""
 
     @property
     def like(self) -> Tensor:
-        """A weight: the format and the device that inputs are brought to."""
+        """A weight, whose dtype and device inputs are converted to."""
         return next(self.parameters())
 
     def prompt(self, *inputs: Any) -> Prompt:
-        """The prompt that these inputs become; raises ValueError for inputs that do not fit."""
+        """The prompt of these inputs; raises ValueError as `Interface.check` does."""
         return self.interface.write(torch, *self.interface.check(self.like, *inputs))
 
     def run(self, prompt: Prompt) -> Tensor:
-        """Outputs (…, answers, d_out) where the prompt's answers are."""
+        """The outputs (…, answers, d_out) at the prompt's answer tokens."""
         for H in self.residual_stream(prompt):  # noqa: B007  the last one is read
             pass
         return self.unembedding(self.seen(H[..., prompt.answers, :]))
 
     def forward(self, *inputs: Any) -> Any:
-        """The answers; what they are and which inputs are refused is said by the interface.
+        """The answers, as the interface defines them.
 
-        Raises ValueError for answers that are no finite numbers; `logits` and `streams` show them.
+        Raises ValueError for inputs that the interface rejects, and for answers that are not
+        finite; `logits` and `streams` return those.
         """
         given = self.interface.check(self.like, *inputs)
         answers = self.interface.read(self.run(self.interface.write(torch, *given)), *given)
@@ -154,28 +158,31 @@ class Model(nn.Module, ABC):
         return answers
 
     def logits(self, *inputs: Any) -> Tensor:
-        """What the read-out says at the answers, (…, answers, d_out), before they are read."""
+        """The outputs of the unembedding at the answer tokens, (…, answers, d_out)."""
         return self.run(self.prompt(*inputs))
 
     def streams(self, *inputs: Any) -> Iterator[Tensor]:
-        """The residual stream (…, T, D) of a prompt after the embedding and after each layer."""
+        """The residual stream (…, T, D) after the embedding and after each layer."""
         return self.residual_stream(self.prompt(*inputs))
 
     def representations(self, *inputs: Any) -> Iterator[Tensor]:
-        """What a read-out sees at the answers (…, answers, D): of the embedding, of each layer."""
+        """The `seen` stream at the answer tokens (…, answers, D), after each layer."""
         prompt = self.prompt(*inputs)
         for H in self.residual_stream(prompt):
             yield self.seen(H[..., prompt.answers, :])
 
     def decoder(self, leading: Sequence[int], context: int) -> Callable[[Tensor], Tensor] | None:
-        """What says the outputs (…, 1, d_out) at the end of prompts that it is given piece by
-        piece, of `leading` dimensions and at most `context` tokens; None where there is no such."""
+        """A function that appends tokens to prompts and returns the outputs (…, 1, d_out) there.
+
+        The prompts have these `leading` dimensions and at most `context` tokens.  None if the model
+        is not causal.
+        """
         return None
 
     def generate(self, tokens: Any, steps: int) -> Tensor:
         """The next `steps` tokens (…, steps), each the answer to all before it; −1 from ⊥ on.
 
-        Raises ValueError for a model that is not over tokens, and as the model does.
+        Raises ValueError for a model that is not over tokens, and as `forward` does.
         """
         return self.interface.generate(self, tokens, steps)
 
@@ -183,8 +190,10 @@ class Model(nn.Module, ABC):
 def all_below(
     sizes: Sequence[int], lengths: Sequence[int], most: int
 ) -> Iterator[np.ndarray] | None:
-    """All sequences (…, length) of these lengths whose i-th number is below sizes[i], in batches;
-    None if there are more than `most`."""
+    """All sequences (…, length) of these lengths whose i-th entry is below sizes[i], in batches.
+
+    None if there are more than `most`.
+    """
     if sum(prod(sizes[:length]) for length in lengths) > most:
         return None
     return (
@@ -196,7 +205,7 @@ def all_below(
 
 
 def as_many(inputs: tuple[Any, ...], *names: str) -> tuple[Any, ...]:
-    """The inputs, one for each of these names; ValueError for more or fewer."""
+    """The inputs, one for each of these names; raises ValueError for another number."""
     if len(inputs) != len(names):
         wanted = " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
         raise InputError(f"the model was given {len(inputs)} inputs: give {wanted}")
@@ -204,7 +213,7 @@ def as_many(inputs: tuple[Any, ...], *names: str) -> tuple[Any, ...]:
 
 
 def finite_tensors(like: Tensor, inputs: tuple[Any, ...], *names: str) -> tuple[Tensor, ...]:
-    """`as_many`, as tensors like `like`; ValueError for NaN or infinite entries."""
+    """`as_many`, as tensors like `like`; raises ValueError for NaN or infinite entries."""
     given = zip(as_many(inputs, *names), names, strict=True)
     tensors = tuple(as_tensor(array, like, name) for array, name in given)
     for name, tensor in zip(names, tensors, strict=True):

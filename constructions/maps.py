@@ -1,7 +1,7 @@
-"""Linear maps of the stream of which most is 0: only blocks that are not are computed.
+"""Products with block-sparse linear maps of the stream: only the non-zero blocks are computed.
 
 A construction reads and writes few registers in a layer, and a register is a run of columns.  For a
-long prompt the products with what is 0 would be most of the arithmetic and of the memory traffic.
+long prompt, products with zeros would be most of the arithmetic and of the memory traffic.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-LONG = 2**16  # numbers in a stream from which on looking for zeros is worth the time
+LONG = 2**16  # entries of a stream, from which on looking for zeros is worth the time
 
 
 def span(weights: Tensor) -> tuple[int, int]:
-    """The rows of weights (D, width) from the first to behind the last that is not 0; all of them
-    while weights are trained, as they change, or where they hold no data."""
+    """The range of the non-zero rows of weights (D, width).
+
+    It is all rows for weights with gradients, which change, and for meta tensors.
+    """
     if _unknown(weights):
         return 0, len(weights)
     rows = weights.any(-1).nonzero()
@@ -33,10 +35,10 @@ def _unknown(weights: Tensor) -> bool:
 
 
 def moved_by(H: Tensor, M: Tensor) -> Tensor:
-    """H + H M, (…, T, D) and (…, D, D), block by block where the stream is long.
+    """H + H M for H (…, T, D) and M (…, D, D), block by block where the stream is long.
 
-    The 1 of H is added to M where that is no more arithmetic, and the sum is one product.  It is
-    not block by block, as results are written in place then, where gradients of H are wanted.
+    The identity is added to M, so that the sum is one product.  With gradients of H, it is not
+    computed block by block, because blocks are written in place.
     """
     if H.numel() < LONG or _unknown(M) or (H.requires_grad and torch.is_grad_enabled()):
         return H @ (M + torch.eye(M.shape[-1], dtype=M.dtype, device=M.device))
@@ -53,10 +55,10 @@ def moved_by(H: Tensor, M: Tensor) -> Tensor:
 
 
 def blocks(M: Tensor) -> Iterator[tuple[slice, slice]]:
-    """Runs of columns of M (…, D, D), and the rows outside of which they are 0.
+    """Runs of columns of M (…, D, D), each with the range of its non-zero rows.
 
-    Neighbouring columns are in one run if neither or both are empty, and as long as its rows are at
-    most twice those of each.
+    Neighbouring columns are in one run if neither or both are 0, and as long as the run has at most
+    twice the rows of each.
     """
     filled = (M != 0).reshape(-1, *M.shape[-2:]).any(0).to(torch.int8)
     first = filled.argmax(0).tolist()

@@ -1,8 +1,8 @@
-"""What a construction declares of its heads and MLPs: gaps between scores, and what is made exact.
+"""Proved properties of heads and MLPs: score gaps, and registers that are made exact again.
 
-A head has a `Margin`, the gap by which the right token's score exceeds all others in every prompt
-(`block.margins`); an MLP `Restores` registers (`block.restores`).  What softmax attention does to
-such a construction follows from them and the weights, in `softmax.py`.
+A head has a `Margin`, a lower bound on its score gap over all prompts (`block.margins`); an MLP
+`Restores` registers (`block.restores`).  From these and the weights, `softmax.py` bounds the error
+of softmax attention.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ MOST_EXPONENT = 700.0  # e^700 is still a float64
 class Margin:
     """A head's smallest score gap between the attended tokens and all others, over all prompts.
 
-    `graded` says that at most 4m tokens lie at least m, and less than m + 1, gaps below, for m ≥ 1;
-    `ties` that several tokens may share the largest score, and hardmax its weight among them.
+    `graded`: for each m ≥ 1, at most 4m tokens are at least m and less than m + 1 gaps below the
+    largest score.  `ties`: several tokens may have the largest score, and hardmax averages them.
     """
 
     gap: float
@@ -35,10 +35,10 @@ class Margin:
         exponent = 2 * score_error * sharpness
         return min(1.0, crowd * math.exp(exponent)) if exponent < MOST_EXPONENT else 1.0
 
-    def unevenness(self, sharpness: float, score_error: float) -> float:
-        """A bound on Σ |weight − equal weight| over the tokens that share the largest score.
+    def tie_imbalance(self, sharpness: float, score_error: float) -> float:
+        """A bound on Σ |weight − uniform weight| over the tokens tied for the largest score.
 
-        Scores that are off by at most σ change each of their shares by a factor in e^{±2βσ}.
+        Score errors of at most σ change each of these weights by a factor in e^{±2βσ}.
         """
         exponent = 2 * score_error * sharpness
         return min(2.0, math.expm1(min(exponent, MOST_EXPONENT))) if self.ties else 0.0
@@ -46,15 +46,18 @@ class Margin:
 
 @dataclass(frozen=True)
 class Restores:
-    """After the MLP of a layer the registers `into` are exact, if before it each register named in
-    `within` was off by at most the number there (0: it has to be exact)."""
+    """A property of the MLP of a layer: it makes the registers `into` exact again.
+
+    The condition is that, before the MLP, the error of each register in `within` is at most the
+    number given there (0: the register is exact).
+    """
 
     into: tuple[str, ...]
     within: Mapping[str, float]
 
 
-def share_of_a_quarter(k: int) -> float:
-    """How far each of k values may be off, a quarter in all: 1/(4k) in multiples of 2^−20."""
+def fraction_of_a_quarter(k: int) -> float:
+    """The error allowed for each of k values, a quarter in all: 1/(4k) in multiples of 2^−20."""
     return 2**18 // k / 2**20
 
 
@@ -62,9 +65,9 @@ def sharpening(amplification: float) -> float:
     """A power of two c with 16·amplification·e^{−c} ≤ 1/4.
 
     Scores of an early layer are multiplied by c, which costs no bit of precision: at β ≥ 1 their
-    leak then moves the scores of a later layer, which multiply it by `amplification`, by less than
-    a quarter of their gap.  So the sharpness needed does not grow with n, but the weights do: c is
-    less than 2·ln(64·amplification), Θ(log n) where the amplification is a power of n, and scores
-    of Θ(n) gaps stand in the weights besides (`score_sizes`).
+    leak, multiplied by `amplification` in a later layer, then changes the scores there by less
+    than a quarter of their gap.  So the sharpness needed does not grow with n, but the weights do:
+    c is less than 2·ln(64·amplification), Θ(log n) where the amplification is a power of n; scores
+    of Θ(n) gaps are in the weights besides (`score_sizes`).
     """
     return 2.0 ** math.ceil(math.log2(math.log(64 * amplification)))

@@ -1,21 +1,22 @@
-"""What softmax attention does to a construction, as bounds with explicit constants.
+"""Bounds with explicit constants on the error of softmax attention in place of hardmax.
 
-A construction is exact with hardmax attention.  It declares, with each head, the gap by which the
-right token's score exceeds all others in every prompt (`block.margins`) and, by its proof, bounds
-on registers (`model.at_most`); the bound follows from its weights:
+A construction is exact with hardmax attention.  It declares, with each head, a lower bound on the
+score gap over all prompts (`block.margins`) and bounds on registers (`model.at_most`), by its
+proof; the error bound follows from these and the weights:
 
 softmax_error    hardmax replaced by softmax at sharpness β.  If the scores of a head are off by at
                  most σ, the weight that leaks to wrong tokens is at most
 
                      e^{2βσ} · min(others·q, 4q/(1 − q)²),      q = e^{−β·gap},
 
-                 and at most 1; the second if the scores are graded: at most 4m tokens are at
-                 least m, and less than m + 1, gaps below the right one (Σ_m 4m q^m).  Tokens that
-                 share the weight get uneven shares, by e^{2βσ} − 1.  Errors of the registers then
-                 pass through |W_V|, |W_O| and |W_U| and, in the next layer, into σ; but what an MLP
-                 restores (`block.restores`) is exact again, so that they do not add up.
+                 and at most 1; the second term if the scores are graded: at most 4m tokens are at
+                 least m, and less than m + 1, gaps below the largest (Σ_m 4m q^m).  The weights of
+                 tied tokens change by a relative e^{2βσ} − 1 at most.  Errors of the registers are
+                 propagated through |W_V|, |W_O| and |W_U| and, in the next layer, into σ; registers
+                 that an MLP restores (`block.restores`) are exact again, so that errors of
+                 different layers do not add up.
 
-Which float formats hold the numbers of a hardmax pass is said by `exactness.py`.
+`exactness.py` determines the float dtypes in which a hardmax pass is exact.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ from constructions.blocks import Stack
 from constructions.exactness import Hardmax, as_array, hardmax_numbers, heads_of
 from theory.kinds import InputError, Positive, checked
 
-# The bounds are sums of products of numbers that are not negative, evaluated in float64: thousands
-# of operations without cancellation, each off by 2^−53, which a part in 10⁹ more than covers.
+# The bounds are sums of products of non-negative numbers, evaluated in float64: thousands of
+# operations without cancellation, each with relative error 2^−53, which a factor 1 + 10⁻⁹ covers.
 WIDER = 1 + 1e-9
 
 
@@ -58,22 +59,22 @@ def softmax_error(
     sharpness: Positive,
     hardmax: Hardmax | None = None,
     *,
-    share: float = 0.0,
-    beside: float = 0.0,
-    grows: float = 0.0,
+    relative: float = 0.0,
+    constant: float = 0.0,
+    growth: float = 0.0,
 ) -> SoftmaxError:
-    """How far softmax attention at this sharpness is from hardmax, for all prompts.
+    """Bounds on the distance from softmax attention at this sharpness to hardmax, for all prompts.
 
-    `hardmax` is what `hardmax_numbers` says, if known.  What is read may be off by `share` of
-    itself and of `beside`, and errors grow by the share `grows`, as in stock models.  ValueError
-    for a sharpness at which scores overflow.
+    `hardmax` is the result of `hardmax_numbers`, if known.  For stock models, linear reads have a
+    `relative` error, of the number read plus `constant`, and errors grow by a factor 1 + `growth`
+    at each step.  Raises ValueError for a sharpness at which scores overflow.
     """
     _check_followed(model)
     held, numbers = hardmax_numbers(model) if hardmax is None else hardmax
     error = np.zeros(model.d_model)
 
     def read(error: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-        return (1 + grows) * (error + share * (sizes + error + beside) if share else error)
+        return (1 + growth) * (error + relative * (sizes + error + constant) if relative else error)
 
     leaks, errors = [], [error]  # in the order of `numbers`
     for block, bounds in zip(model.blocks, held, strict=False):
@@ -81,7 +82,7 @@ def softmax_error(
         layer, seen = [], read(error, bounds)
         for W, margin in zip(heads_of(block), block.margins, strict=False):
             # |⟨q + δ, k + ε⟩ − ⟨q, k⟩| ≤ |δ||k| + |q||ε| + |δ||ε|, coordinate by coordinate.
-            q, k = _asked(bounds, W)
+            q, k = _queries_keys(bounds, W)
             if not math.isfinite(sharpness * (largest := float(q @ k))):
                 raise InputError(
                     f"sharpness {sharpness:g} is too large: scores of up to {largest:g} overflow; "
@@ -90,13 +91,13 @@ def softmax_error(
             dq, dk = (seen @ abs(W[f"W_{x}"]) for x in "QK")
             sigma = float(dq @ k + q @ dk + dq @ dk)
             layer.append(margin.leak(sharpness, sigma, model.interface.context - 1))
-            astray = min(2.0, 2 * layer[-1] + margin.unevenness(sharpness, sigma)) * (1 + grows)
+            astray = min(2.0, 2 * layer[-1] + margin.tie_imbalance(sharpness, sigma)) * (1 + growth)
             values = bounds @ abs(W["W_V"])
             mixed = seen @ abs(W["W_V"]) + astray * values
             added += mixed @ abs(W["W_O"])
             errors += [dq, dk, mixed, np.array(sigma), mixed, mixed @ abs(W["W_O"])]
             between = between + values @ abs(W["W_O"])
-        error = (error + added) * (1 + grows)
+        error = (error + added) * (1 + growth)
         errors.append(error)
         seen = read(error, between)
         exact = [
@@ -106,8 +107,8 @@ def softmax_error(
             for name in made.into
         ]
         if (mlp := block.mlp) is not None:
-            units = seen @ abs(as_array(mlp.W_in)) + share * (1 + abs(as_array(mlp.b_in)))
-            error = (error + units @ abs(as_array(mlp.W_out))) * (1 + grows)
+            units = seen @ abs(as_array(mlp.W_in)) + relative * (1 + abs(as_array(mlp.b_in)))
+            error = (error + units @ abs(as_array(mlp.W_out))) * (1 + growth)
             errors += [units, error]
         for name in exact:
             error[model.stream[name]] = 0.0
@@ -116,7 +117,7 @@ def softmax_error(
     registers = {name: float(error[model.stream[name]].max()) for name in model.stream}
     logits = read(error, held[-1]) @ abs(as_array(model.unembed.W_U))
     if model.unembed.b_U is not None:
-        logits = logits + share * abs(as_array(model.unembed.b_U))
+        logits = logits + relative * abs(as_array(model.unembed.b_U))
     widest = math.inf  # with linear heads, whose errors are not followed
     if len(numbers) == len(errors) + 1:
         pairs = zip([*errors, logits], numbers, strict=True)
@@ -126,7 +127,7 @@ def softmax_error(
 
 
 def _check_followed(model: Stack) -> None:
-    """Raise ValueError for a layer whose errors have no bound here."""
+    """Raise ValueError for a layer whose errors are not bounded here."""
     compared = False
     for number, block in enumerate(model.blocks, start=1):
         if (attn := block.attn) is None:
@@ -135,13 +136,13 @@ def _check_followed(model: Stack) -> None:
         if attn.normalise not in ("softmax", "hardmax"):
             if compared:
                 raise InputError(
-                    f"{where} has {attn.normalise} heads behind a layer that compares scores, and "
-                    "no errors are followed through those: give a model of hardmax heads alone"
+                    f"{where} has {attn.normalise} heads behind softmax or hardmax heads, through "
+                    "which errors are not propagated: give a model of hardmax heads alone"
                 )
             continue
         compared, unknown = True, ""
         if len(block.margins) != attn.n_heads:
-            unknown = "for whose gaps nothing is proved"
+            unknown = "without proved gaps"
         elif model.interface.context is None:
             unknown = "of any number of tokens"
         if unknown:
@@ -155,7 +156,7 @@ def _check_followed(model: Stack) -> None:
 def least_sharpness(model: Stack, error: Positive) -> float:
     """The smallest sharpness, to one part in a thousand, with logit errors of at most `error`.
 
-    It is not searched below 2^−20.  Raises ValueError as `softmax_error`.
+    The search starts at 2^−20.  Raises ValueError as `softmax_error` does.
     """
     _check_followed(model)
     held = hardmax_numbers(model)
@@ -174,18 +175,18 @@ def least_sharpness(model: Stack, error: Positive) -> float:
 def score_sizes(model: Stack, hardmax: Hardmax | None = None) -> list[tuple[float, ...]]:
     """Bounds on |scores| of hardmax heads, by layer and head, for all prompts.
 
-    A gap between scores is one thing and their size another: sharpness is measured in gaps, but
-    what is compared are numbers of this size, in weights that hold them.  `hardmax` is what
-    `hardmax_numbers` says, if known.
+    The sharpness needed depends on the gaps between scores; the precision needed depends on their
+    sizes.  `hardmax` is the result of `hardmax_numbers`, if known.
     """
     held, _ = hardmax_numbers(model) if hardmax is None else hardmax
     pairs = zip(model.blocks, held, strict=False)
     return [
-        tuple(float(np.dot(*_asked(bounds, W))) for W in heads_of(block)) for block, bounds in pairs
+        tuple(float(np.dot(*_queries_keys(bounds, W))) for W in heads_of(block))
+        for block, bounds in pairs
     ]
 
 
-def _asked(bounds: np.ndarray, W: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds on queries and keys of a head, from those on the stream."""
+def _queries_keys(bounds: np.ndarray, W: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds on the queries and keys of a head, from bounds on the stream."""
     q, k = (bounds @ abs(W[f"W_{x}"]) + abs(W[f"b_{x}"]) for x in "QK")
     return q, k

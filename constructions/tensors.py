@@ -12,14 +12,14 @@ from theory.kinds import InputError, array_of, real
 
 
 def as_tensor(array: Any, like: Tensor | None = None, name: str = "the input") -> Tensor:
-    """`torch.as_tensor`, in the format and on the device of `like`, of any numpy array too.
+    """`torch.as_tensor`, of the dtype and on the device of `like`, for any numpy array too.
 
-    torch itself takes none that is read-only or runs backwards.  Raises ValueError for complex
-    numbers, for tensors that are sparse or hold no data, and for what is no array of numbers.
+    torch itself rejects read-only arrays and negative strides.  Raises ValueError for complex
+    numbers, for sparse or meta tensors, and for other things than arrays of numbers.
     """
     if not isinstance(array, Tensor):
         given = array_of(name, array)
-        if given.dtype.kind == "O":  # fractions, or what is no number
+        if given.dtype.kind == "O":  # fractions, or other objects
             given = real(name, given)
         try:
             array = torch.as_tensor(np.require(given, requirements=["C", "W"]))
@@ -39,5 +39,5 @@ def require_finite(name: str, *tensors: Tensor) -> None:
 
 
 def weight(values: Tensor) -> nn.Parameter:
-    """A weight of a model: float64, and not trained unless that is asked for."""
+    """A weight of a model: float64, and without gradient unless that is switched on."""
     return nn.Parameter(torch.as_tensor(values, dtype=torch.float64), requires_grad=False)

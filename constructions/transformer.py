@@ -9,7 +9,7 @@ A block adds its heads, then its MLP, and may then normalise each token:
     H ← H + relu(H W_in + b_in) W_out + b_out
     H ← H / ‖H‖, row by row                 unit norm
 
-Trained models may have heads, MLP and read-out see the stream through a layer norm.
+In trained models, heads, MLPs and the unembedding may read the stream through a layer norm.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ from theory.kinds import InputError, Positive, checked
 
 
 class Transformer(Stack):
-    """Embedding (of tokens and, if given, of positions), blocks, read-out, and an interface.
+    """Embeddings of tokens and of positions (optional), blocks, unembedding, and an interface.
 
-    `stream` are its named registers; by its proof, `stages` say what stands where, and `at_most`
-    bounds registers.
+    `stream` are its named registers, `stages` its layer invariants, and `at_most` bounds on
+    registers, by the construction's proof.
 
-    Converting it (`.half()`, `.to(…)`) raises ValueError for a float format that is too short for
-    its answers to be sure, and changes nothing then; see `constructions.exactness`.
+    Converting it (`.half()`, `.to(…)`) to a dtype in which its answers could be wrong raises
+    ValueError and changes nothing; see `constructions.exactness`.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Transformer(Stack):
 
     @property
     def attentions(self) -> list[Attention]:
-        """The heads of each layer that has any."""
+        """The attention of each layer that has any."""
         return [block.attn for block in self.blocks if block.attn is not None]
 
     @property
@@ -100,7 +100,7 @@ class Transformer(Stack):
         return sum(weights.numel() for weights in self.parameters())
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Transformer:
-        """All of torch's conversions come here; the weights are only rounded where that is safe."""
+        """Convert the weights, as all of torch's conversions do, if that changes no answer."""
         check_format(self, fn(self.like.new_empty(0)).dtype)
         converted: Transformer = super()._apply(fn, recurse)
         return converted
@@ -116,7 +116,7 @@ class Transformer(Stack):
             yield H
 
     def seen(self, H: Tensor) -> Tensor:
-        """The stream as the read-out sees it: through the last layer norm, if there is one."""
+        """The stream after the last layer norm, if there is one: the input of the unembedding."""
         return normed(H, self.ln_final)
 
     def unembedding(self, H: Tensor) -> Tensor:
@@ -135,7 +135,7 @@ class Transformer(Stack):
     def least_sharpness(self, error: Positive | None = None) -> float:
         """The smallest sharpness at which all logits are within `error` of the hardmax ones.
 
-        By default, that at which all answers are still right: errors below half their margin.
+        The default error is just below half the margin, so that all answers are right.
         """
         if error is None:
             if self.interface.margin is None:
@@ -145,13 +145,13 @@ class Transformer(Stack):
 
     @checked
     def sharpened(self, sharpness: Positive | None) -> Transformer:
-        """The same weights with softmax attention at this sharpness β in every layer that compares
-        scores, or with hardmax, its limit β → ∞, for None.
+        """The same weights with softmax attention at sharpness β, or hardmax (β → ∞) for None.
 
-        In a trained model the sharpness takes the place of its own, 1/√d_head.  Weights are shared,
-        not copied: a later `.to(dtype)` of one model converts both.  A hardmax
-        model at None is returned as it is.  Raises ValueError for a sharpness at which scores
-        overflow, or at which answers could be wrong, with the smallest that works.
+        This concerns every layer with softmax or hardmax heads; in a trained model the sharpness
+        replaces 1/√d_head.  Weights are shared, not copied: a later `.to(dtype)` of one model
+        converts both.  A hardmax model at None is returned unchanged.  Raises ValueError for a
+        sharpness at which scores overflow, or at which answers could be wrong; the message gives
+        the smallest one that works.
         """
         if sharpness is None and all(attn.normalise != "softmax" for attn in self.attentions):
             return self
@@ -175,10 +175,10 @@ class Transformer(Stack):
         lines = [f"{self.name}: {size}, {self.n_parameters} weights"]
         lines += [f"  source  {self.source}", f"  stream  {self.stream}"]
         first = 1
-        for said, alike in groupby(self.blocks, key=lambda block: block.lines):
+        for described, alike in groupby(self.blocks, key=lambda block: block.lines):
             last = first + len(list(alike)) - 1
             which = f"layer {first}" if first == last else f"layers {first}–{last}, each"
-            lines += [f"  {which if i == 0 else '':9} {line}" for i, line in enumerate(said)]
+            lines += [f"  {which if i == 0 else '':9} {line}" for i, line in enumerate(described)]
             first = last + 1
         return "\n".join(lines)
 
@@ -186,12 +186,12 @@ class Transformer(Stack):
 
 
 class Decoder:
-    """A model on prompts (…, T) that grow: called with their next tokens (…, t), it says what the
-    read-out says at the last of them, (…, 1, d_out).
+    """A model on growing prompts (…, T): called with the next tokens (…, t), it returns the outputs
+    (…, 1, d_out) at the last of them.
 
-    It holds the keys and values of all tokens so far, and only of `CAUSAL_BLOCK` tokens at once the
-    scores: O(T) memory and, for each token, O(T) time.  Raises ValueError if the memory does not
-    hold those of `context` tokens.
+    It caches the keys and values of all tokens so far, and computes the scores of `CAUSAL_BLOCK`
+    tokens at once: O(T) memory and, for each token, O(T) time.  Raises ValueError if the cache of
+    `context` tokens does not fit in memory.
     """
 
     def __init__(self, model: Transformer, leading: Sequence[int], context: int) -> None:
@@ -222,7 +222,7 @@ class Decoder:
         return self.model.unembedding(self.model.seen(H[..., -1:, :]))
 
     def branched(self, count: int) -> Decoder:
-        """The same for `count` copies of each prompt, (…, count, T), which go on as they may."""
+        """A decoder of `count` copies of each prompt, (…, count, T), to be continued separately."""
         other = copy(self)
         other.cache = [[part.branched(count) for part in parts] for parts in self.cache]
         return other

@@ -1,9 +1,9 @@
-"""Objects as JSON: an object is its class and its fields, a function its name, a tensor put aside.
+"""Objects as JSON: an object is its class and its fields, a function its name, a tensor a key.
 
-Tensors and objects that are met twice are one again when they are read; plain values (numbers,
-text, lists, dicts, tuples) are written each time.  Reading makes objects of this
-project's own classes and those of packages that add theorems to it, without calling them, and calls
-none of their functions, so that a file of somebody else's can be read.
+Shared tensors and objects are shared again after reading; plain values (numbers, text, lists,
+dicts, tuples) are copied.  Reading creates objects only of classes of this project and of packages
+that add theorems to it, and calls neither their constructors nor other functions, so that files
+from unknown sources can be read safely.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from torch import Tensor, nn
 from theory.kinds import InputError
 
 OURS = "constructions", "theory"
-OF_TORCH = frozenset(vars(nn.Module()))  # what every module of torch has
-MADE_OF: dict[str, Callable[..., Any]] = {  # plain values, from what is written of them
+OF_TORCH = frozenset(vars(nn.Module()))  # attributes of every module of torch
+MADE_OF: dict[str, Callable[..., Any]] = {  # plain values, from their JSON
     "tuple": tuple,
     "set": set,
     "frozenset": frozenset,
@@ -36,13 +36,13 @@ MADE_OF: dict[str, Callable[..., Any]] = {  # plain values, from what is written
 
 
 class Writer:
-    """Python's values as JSON's; tensors are put aside, under the path at which they stand."""
+    """Writes Python values as JSON; tensors are collected in `tensors`, by their path."""
 
     def __init__(self) -> None:
         self.tensors: dict[str, Tensor] = {}
         self.names: dict[int, str] = {}  # of tensors
         self.numbers: dict[int, int] = {}  # of objects, in the order in which they are made
-        self.kept: list[Any] = []  # so that no other object gets the id of one
+        self.alive: list[Any] = []  # references, so that ids are not reused
 
     def value(self, it: Any, at: str) -> Any:
         if it is None or type(it) in (bool, int, str):
@@ -77,8 +77,8 @@ class Writer:
     def tensor(self, it: Tensor | np.ndarray, at: str) -> dict[str, str]:
         if id(it) not in self.names:
             if at in self.tensors:
-                raise InputError(f"two tensors are both at {at}: give each a name of its own")
-            self.kept.append(it)
+                raise InputError(f"two tensors are both at {at}: give each its own name")
+            self.alive.append(it)
             self.names[id(it)] = at
             if isinstance(it, np.ndarray) and it.dtype.kind not in "biuf":
                 raise InputError(f"{at} is an array of {it.dtype}: only numbers can be saved")
@@ -87,8 +87,8 @@ class Writer:
                 self.tensors[at] = values.cpu().contiguous().clone()
             except (TypeError, ValueError, RuntimeError):
                 raise InputError(
-                    f"{at} is a {type(it).__name__} of {it.dtype} that no file holds: "
-                    "make it dense, of float64 say"
+                    f"{at} is a {type(it).__name__} of {it.dtype} that cannot be saved: make it "
+                    "dense, for example of float64"
                 ) from None
             if values.is_complex():
                 raise InputError(f"{at} holds complex numbers: save real and imaginary parts")
@@ -98,7 +98,7 @@ class Writer:
     def object(self, it: Any, at: str) -> dict[str, Any]:
         if id(it) in self.numbers:
             return {"again": self.numbers[id(it)]}
-        self.kept.append(it)
+        self.alive.append(it)
         self.numbers[id(it)] = len(self.numbers)
         if isinstance(it, nn.Module) and it._buffers:
             name = next(iter(it._buffers))
@@ -115,7 +115,7 @@ class Writer:
 
 
 def _fields(it: Any) -> Iterator[tuple[str, Any]]:
-    """What an object is made of: its attributes, and the weights and parts of a module."""
+    """The attributes of an object, and the weights and submodules of a module."""
     if not isinstance(it, nn.Module):
         yield from vars(it).items()
         return
@@ -125,7 +125,7 @@ def _fields(it: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _name_of(it: Any, at: str) -> str:
-    """module:name of a class or function that can be found by it."""
+    """The name module:name of a class or function; raises ValueError if it does not identify it."""
     name = f"{it.__module__}:{it.__qualname__}"
     try:
         found = _found(name)
@@ -142,24 +142,24 @@ def _found(name: str) -> Any:
     """The class or function of this project that is called module:name."""
     module, _, rest = name.partition(":")
     if module.split(".")[0] not in _packages():
-        raise InputError(f"{name} is not of this project")
+        raise InputError(f"{name} is not of this project: give classes and functions of it")
     try:
         found = getattr(import_module(module), rest)
     except (ImportError, AttributeError):
-        raise InputError(f"there is no {name}") from None
+        raise InputError(f"there is no {name}: restore the file") from None
     if not isinstance(found, FunctionType | type) or found.__module__ != module:
-        raise InputError(f"{name} is no class or function of that module")
+        raise InputError(f"{name} is not a class or function of that module: restore the file")
     return found
 
 
 def _packages() -> set[str]:
-    """The packages of this project, and those that add theorems to it."""
+    """The packages of this project, and the packages that add theorems to it."""
     added = entry_points(group="verify.ledgers")
     return {*OURS, *(point.value.split(".")[0] for point in added)}
 
 
 class Reader:
-    """The values that `Writer` wrote."""
+    """Reads the values that `Writer` wrote."""
 
     def __init__(self, tensors: Mapping[str, Tensor]) -> None:
         self.tensors = tensors
@@ -207,14 +207,14 @@ class Reader:
     def object(self, it: dict[str, Any]) -> Any:
         kind, place = _found(str(it["class"])), len(self.objects)
         if not isinstance(kind, type) or ("items" in it) != issubclass(kind, tuple):
-            raise InputError(f"{it['class']} is no class of such objects")
+            raise InputError(f"{it['class']} is not the class of such an object: restore the file")
         self.objects.append(None)
         if "items" in it:
             self.objects[place] = tuple.__new__(kind, self.value(it["items"]))
             return self.objects[place]
         made: Any = object.__new__(kind)
         self.objects[place] = made
-        if not isinstance(made, nn.Module):  # a frozen one takes no attributes by assignment
+        if not isinstance(made, nn.Module):  # frozen dataclasses do not allow assignment
             vars(made).update({key: self.value(value) for key, value in it["fields"].items()})
             return made
         nn.Module.__init__(made)

@@ -12,10 +12,10 @@ from theory.kinds import Reals
 
 
 class Memory(Interface):
-    """States (…, d) → states (…, d), beside patterns (P, d) that are the examples of every prompt.
+    """States (…, d) → states (…, d), with patterns (P, d) as the context of every prompt.
 
-    Tokens are (ξ_j, 0) for the patterns and (0, s) for the states, or the states alone where there
-    are no patterns.  Exact numbers are written as `written(model, domain, states, patterns)`.
+    Tokens are (ξ_j, 0) for the patterns and (0, s) for the states, or the states alone if there are
+    no patterns.  Exact numbers are written as `written(model, domain, states, patterns)`.
     Raises ValueError for another dimension, and NaN or infinite entries.
     """
 
@@ -41,7 +41,7 @@ class Memory(Interface):
         rows = [xp.concat([xi, xi * 0], axis=-1), xp.concat([s * 0, s], axis=-1)]
         return Prompt(xp.concat(rows, axis=0), len(xi), slice(len(xi), None))
 
-    def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[Any, ...]:
+    def random_inputs(self, draw: Draw, rng: np.random.Generator) -> tuple[Any, ...]:
         states = draw(ROWS, self.d)
         return (states,) if self.patterns is None else (states, self.patterns)
 

@@ -62,7 +62,7 @@ class Numbers(Interface):
         column = x.reshape(*x.shape, 1)
         return Prompt(xp.concat([column[..., :1, :] * 0, column], axis=-2), 0, slice(1, None))
 
-    def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[np.ndarray]:
+    def random_inputs(self, draw: Draw, rng: np.random.Generator) -> tuple[np.ndarray]:
         return (draw(1, self.max_length)[0],)
 
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:

@@ -44,7 +44,7 @@ from constructions.blocks import Block, Embed, PosEmbed
 from constructions.blocks import Stage as Line
 from constructions.call import construction
 from constructions.computation.semiautomaton import Form
-from constructions.margins import Restores, share_of_a_quarter
+from constructions.margins import Restores, fraction_of_a_quarter
 from constructions.primitives import Table as TableWord
 from constructions.stream import LinearRead, Map, Stream, one
 from constructions.tokens import Tokens, average, counted, latest, sizes
@@ -273,4 +273,4 @@ def _forgiven(word: TableWord) -> dict[str, float]:
     """How far each of k registers may be off: by 1/(4k), which is a quarter in all."""
     reads = word.reads if isinstance(word.reads, tuple) else (word.reads,)
     names = [term.register for each in reads for term in each.without_constant.terms]
-    return dict.fromkeys(names, share_of_a_quarter(len(reads)))
+    return dict.fromkeys(names, fraction_of_a_quarter(len(reads)))

@@ -39,7 +39,7 @@ import numpy as np
 
 from constructions.assembly import block, rows, unembed
 from constructions.blocks import Block, Embed, PosEmbed, Stage
-from constructions.margins import Restores, share_of_a_quarter
+from constructions.margins import Restores, fraction_of_a_quarter
 from constructions.primitives import And
 from constructions.stream import LinearRead, Map, Stream, one
 from constructions.tokens import Tokens, latest, sizes
@@ -195,7 +195,7 @@ class _Built:
     def restores(self, table: TruthTable) -> Restores:
         """A table is exact if bits, of which a cube has at most k, are off by at most 1/(4k)."""
         k = max(sum(v > 0 for v in cube) for cube in self.cubes[table])
-        bits = dict.fromkeys([f"since{v}" for v in table.reads if v], share_of_a_quarter(k))
+        bits = dict.fromkeys([f"since{v}" for v in table.reads if v], fraction_of_a_quarter(k))
         return Restores((self.parts[table],), {"symbol": 0.0, **bits})
 
 

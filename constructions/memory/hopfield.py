@@ -70,11 +70,11 @@ class Signs(Memory):
             )
         return super().check(like, read(SignRows, "states", states))
 
-    def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[Any, ...]:
+    def random_inputs(self, draw: Draw, rng: np.random.Generator) -> tuple[Any, ...]:
         """All states of a small network, or 64 random states of a large one."""
         few = self.d <= 6
         states = [*product((-1, 1), repeat=self.d)] if few else rng.choice((-1, 1), (64, self.d))
-        return (np.array(states), *super().drawn(draw, rng)[1:])
+        return (np.array(states), *super().random_inputs(draw, rng)[1:])
 
 
 @construction

@@ -140,7 +140,7 @@ class Stored(Interface):
         columns = xp.concat([Y, beside], axis=-2), xp.concat([behind, R], axis=-2)
         return Prompt(xp.concat(columns, axis=-1), N, slice(N, None))
 
-    def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    def random_inputs(self, draw: Draw, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
         return tuple(draw(ROWS, d) for d in self.widths.values())
 
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:

@@ -56,7 +56,7 @@ class Points(Interface):
         (X,) = inputs
         return Prompt(X, X.shape[-2])
 
-    def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[np.ndarray]:
+    def random_inputs(self, draw: Draw, rng: np.random.Generator) -> tuple[np.ndarray]:
         return (draw(ROWS, self.d),)
 
 

@@ -50,9 +50,9 @@ def prompts_bound(
     """
     if is_short(dtype):
         return restored_bound(model, sharpness, gadgets, square, dtype, hardmax)
-    share = gadgets.gamma(square) + (model.d_model + ROUNDINGS) * unit_roundoff(dtype)
-    beside = unit_roundoff(dtype) * gadgets.constant
-    return softmax_error(model, sharpness, hardmax, share=share, beside=beside).logits
+    relative = gadgets.gamma(square) + (model.d_model + ROUNDINGS) * unit_roundoff(dtype)
+    constant = unit_roundoff(dtype) * gadgets.constant
+    return softmax_error(model, sharpness, hardmax, relative=relative, constant=constant).logits
 
 
 def error_bound(

@@ -106,7 +106,7 @@ def _encoder(soft: Transformer, doubled: Doubled) -> nn.TransformerEncoder:
     layer = nn.TransformerEncoderLayer(
         doubled.d,
         doubled.n_heads,
-        doubled.units,
+        doubled.neurons,
         dropout=0.0,
         activation="relu",
         layer_norm_eps=EPSILON,

@@ -151,7 +151,7 @@ def _gpt2(plan: Plan, doubled: Doubled, positions: int) -> Any:
         n_embd=doubled.d,
         n_layer=soft.n_layers,
         n_head=doubled.n_heads,
-        n_inner=doubled.units,
+        n_inner=doubled.neurons,
         resid_pdrop=0.0,
         embd_pdrop=0.0,
         attn_pdrop=0.0,

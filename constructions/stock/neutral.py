@@ -38,7 +38,7 @@ class Doubled:
         if even_norms:
             self.n_heads = next(2 * 4**i for i in count() if 2 * 4**i >= self.n_heads)
         self.d = self.n_heads * self.head_dim
-        self.units = max([1, *(len(b.mlp.b_in) for b in soft.blocks if b.mlp is not None)])
+        self.neurons = max([1, *(len(b.mlp.b_in) for b in soft.blocks if b.mlp is not None)])
 
     @property
     def norm(self) -> Tensor:
@@ -86,8 +86,8 @@ class Doubled:
 
     def mlp(self, mlp: MLP | None, steep: float = 1.0) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """W_in (d, units), b_in, W_out (units, d), b_out (d,), for gelu(λx)/λ at λ = `steep`."""
-        W_in, b_in = torch.zeros(self.d, self.units), torch.zeros(self.units)
-        W_out, b_out = torch.zeros(self.units, self.d), torch.zeros(self.d)
+        W_in, b_in = torch.zeros(self.d, self.neurons), torch.zeros(self.neurons)
+        W_out, b_out = torch.zeros(self.neurons, self.d), torch.zeros(self.d)
         tensors = W_in.double(), b_in.double(), W_out.double(), b_out.double()
         if mlp is not None:
             own, units = tensors, len(mlp.b_in)

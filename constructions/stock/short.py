@@ -70,11 +70,11 @@ def restored_bound(
     parts = *model.blocks, model.unembed
     maps = [W for part in parts for W in part.parameters() if W.ndim > 1]
     terms = max(int((W != 0).sum(-2).max()) for W in maps if W.numel())  # of one sum
-    share = (2 * terms + STORED) * FLOAT32
-    found = softmax_error(model, sharpness, hardmax, share=share, grows=2 * STORED * u)
+    relative = (2 * terms + STORED) * FLOAT32
+    found = softmax_error(model, sharpness, hardmax, relative=relative, growth=2 * STORED * u)
     quantum = stream_quantum(model, hardmax)
     places = (model.d_model + (model.interface.context or 0) + STORED) * FLOAT32
-    read = read_error(numbers, square, quantum) + share + places + found.stream / quantum
+    read = read_error(numbers, square, quantum) + relative + places + found.stream / quantum
     # The largest weight of a softmax, whose sum has a term for each place, is 1 but for what leaks.
     near = max(read, found.in_quanta, *(max(layer, default=0.0) + places for layer in found.leaks))
     return found.logits if near <= u / 2 else math.inf

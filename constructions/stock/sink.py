@@ -51,8 +51,8 @@ class Sunk(Interface):
     def all_inputs(self, most: int, causal: bool) -> Iterator[tuple[Any, ...]] | None:
         return self.inner.all_inputs(most, causal)
 
-    def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[Any, ...] | None:
-        return self.inner.drawn(draw, rng)
+    def random_inputs(self, draw: Draw, rng: np.random.Generator) -> tuple[Any, ...] | None:
+        return self.inner.random_inputs(draw, rng)
 
     def read(self, outputs: Tensor, *inputs: Any) -> Any:
         return self.inner.read(outputs, *inputs)

@@ -79,7 +79,7 @@ class Row(Interface):
         tokens = xp.stack([points, points * 0 + 1], axis=-1)
         return Prompt(tokens, tokens.shape[-2])
 
-    def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[np.ndarray]:
+    def random_inputs(self, draw: Draw, rng: np.random.Generator) -> tuple[np.ndarray]:
         return (draw(1, self.length)[0],)
 
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:

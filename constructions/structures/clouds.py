@@ -42,7 +42,7 @@ class Cloud(Interface):
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
         return outputs[..., 0].round().to(torch.int64)
 
-    def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    def random_inputs(self, draw: Draw, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
         """Random points, some with equal coordinates."""
         high = min(self.largest, self.n_points)
         return (rng.integers(1 - high, high, size=(self.n_points, self.dimension)),)
@@ -90,7 +90,7 @@ class LaidOut(Interface):
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
         return outputs[..., 0].round().to(torch.int64)
 
-    def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    def random_inputs(self, draw: Draw, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
         """Random points and queries, some with equal coordinates."""
         high = min(self.largest, 2 * self.n_points + 2)
         points = rng.integers(1, high, size=(self.n_points, self.dimension))

@@ -1,4 +1,4 @@
-"""What every topic over tokens needs: codes, positions, heads and their invariants, prompts."""
+"""The parts that topics over tokens share: codes, positions, heads and invariants, prompts."""
 
 from constructions.tokens.heads import average, counted, latest, placed, written
 from constructions.tokens.invariants import inverse, per_token

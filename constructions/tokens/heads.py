@@ -3,14 +3,14 @@
 Positions stand on a line: a `line` is a pair of readings (j, j²).  T is the largest position, and
 N = j + 1 or j (strict) the number of tokens that a token sees.
 
-    average      every token that is seen, equally
-    counted      position k, where k of the N tokens seen are marked: shares k/N become k
-    placed       position a, where a is read
-    latest       the latest token that is marked
-    written      of the tokens that wrote at place a, the one of largest order; BOS if there is none
+    average      attends to all tokens of the mask uniformly
+    counted      attends to position k, where k of the N tokens seen are marked: k/N becomes k
+    placed       attends to position a, where a is read from a register
+    latest       attends to the latest marked token
+    written      attends to the write at place a of largest order; to BOS if there is none
 
-Scores are whole numbers over N where shares are read, and whole numbers elsewhere; each function
-says by how much the right one exceeds all others.
+Scores are integers, or integers over N where fractions k/N are read; each function states the
+score gap.
 """
 
 from __future__ import annotations
@@ -26,86 +26,88 @@ Into = str | tuple[str, ...]
 Pair = tuple[LinearRead, LinearRead]
 
 
-def average(carries: LinearReads, into: Into, mask: Mask | None = None) -> Head:
-    """The mean of what is carried over all tokens that are seen: all scores are 0, so that softmax
-    at any sharpness is exact.  Of a flag it is k/N, of BOS's flag 1/N."""
+def average(value: LinearReads, into: Into, mask: Mask | None = None) -> Head:
+    """The mean of the values of all tokens seen; for a flag it is k/N, for BOS's flag 1/N.
+
+    All scores are 0, so that softmax at any sharpness is exact.
+    """
     constant = 0 * one
     margin = Margin(np.inf, ties=True)
-    return Head(constant, constant, carries, into, margin=margin, mask=mask)
+    return Head(constant, constant, value, into, margin=margin, mask=mask)
 
 
 def counted(
-    share: LinearRead,
+    fraction: LinearRead,
     inverse: LinearRead,
     line: Pair,
-    carries: LinearReads,
+    value: LinearReads,
     into: Into,
     T: int,
     mask: Mask | None = None,
 ) -> Head:
-    """From position k, where share = k/N and inverse = 1/N of the same N ≤ T + 1 tokens.
+    """The value at position k, where fraction = k/N and inverse = 1/N for N ≤ T + 1 tokens seen.
 
-        (T + 1)(2·share·j − inverse·j²) = (T + 1)/N · (k² − (k − j)²)
+        (T + 1)(2·fraction·j − inverse·j²) = (T + 1)/N · (k² − (k − j)²)
 
     is largest at j = k, by (T + 1)/N ≥ 1.  The position must be seen: 0 ≤ k, and k is not after the
     token.  So a position's table of k (k mod m, k², …) is read without a division.
     """
     c = float(T + 1)
-    asks = (2 * c * share, -c * inverse)
-    return Head(asks, line, carries, into, margin=Margin(1.0), mask=mask)
+    query = (2 * c * fraction, -c * inverse)
+    return Head(query, line, value, into, margin=Margin(1.0), mask=mask)
 
 
 def placed(
-    place: LinearRead, line: Pair, carries: LinearReads, into: Into, mask: Mask | None = None
+    place: LinearRead, line: Pair, value: LinearReads, into: Into, mask: Mask | None = None
 ) -> Head:
-    """From position a = place, a whole number: 2a·j − j² = a² − (a − j)² is largest there, by 1.
+    """The value at position a = place, an integer: 2a·j − j² = a² − (a − j)² has gap 1 there.
 
-    Of a < 0 it is position 0, by at least 1.
+    For a < 0 it is the value at position 0, with gap at least 1.
     """
-    return Head((2.0 * place, -one), line, carries, into, margin=Margin(1.0), mask=mask)
+    return Head((2.0 * place, -one), line, value, into, margin=Margin(1.0), mask=mask)
 
 
 def latest(
     flag: LinearRead,
     j: LinearRead,
-    carries: LinearReads,
+    value: LinearReads,
     into: Into,
     T: int,
     mask: Mask | None = None,
 ) -> Head:
-    """From the latest token whose flag is 1, of the flags 0 and 1: (T + 2)·flag + j, gap 1.
+    """The value at the latest token whose flag is 1, flags in {0, 1}: (T + 2)·flag + j, gap 1.
 
-    Where no flag is 1, it is the last token that is seen: BOS has a flag, or nothing is carried.
+    If no flag is 1, it is the value at the last token seen: give BOS a flag, or give value 0.
     """
-    asks, answers = one, (T + 2.0) * flag + j
-    return Head(asks, answers, carries, into, margin=Margin(1.0), mask=mask)
+    query, key = one, (T + 2.0) * flag + j
+    return Head(query, key, value, into, margin=Margin(1.0), mask=mask)
 
 
 def written(
-    asked: Pair,
+    place: Pair,
     at: Pair,
     order: LinearRead,
     bos: LinearRead,
-    carries: LinearReads,
+    value: LinearReads,
     into: Into,
     most: int,
     mask: Mask | None = None,
     *,
     ties: bool = False,
 ) -> Head:
-    """Of the tokens that wrote at the place that is asked for, the one of largest order; BOS, at
-    which `at` and `order` are 0, if nobody has.
+    """The value at the write to `place` of largest order; at BOS if there is no such write.
 
-    `asked` reads (a, a²) and `at` (c, c²), whole numbers; |order| ≤ most, whole numbers that differ
-    from token to token (or `ties`: those who wrote the same carry the same).  With M = 2·most + 2
+    `place` reads (a, a²) and `at` (c, c²), integers, and |order| ≤ most, integers that differ from
+    token to token (with `ties`, writes of equal order have equal values).  At BOS `at` and `order`
+    are 0.  With M = 2·most + 2
 
         M(2a·c − c²) + order + (M a² − M/2)·bos = M a² + {order; −M/2; at most most − M}
 
-    at c = a, at BOS, and elsewhere: gap 1.  With order = j it is the latest write, with −value the
-    least one.
+    at c = a, at BOS, and elsewhere: gap 1.  With order = j it is the latest write, with order =
+    −value the least value.
     """
     M = 2.0 * most + 2
-    (a, square), (c, other) = asked, at
-    asks = (2 * M * a, -M * one, one, M * square - M / 2 * one)
+    (a, square), (c, other) = place, at
+    query = (2 * M * a, -M * one, one, M * square - M / 2 * one)
     margin = Margin(1.0, graded=not ties, ties=ties)
-    return Head(asks, (c, other, order, bos), carries, into, margin=margin, mask=mask)
+    return Head(query, (c, other, order, bos), value, into, margin=margin, mask=mask)

@@ -1,10 +1,10 @@
 """Short codes for tokens and positions, with the score gaps that attention needs.
 
-Attention finds a token by an inner product, so codes must be far apart under one, in few
-dimensions and with small whole numbers, which every float format holds exactly.
+Attention finds a token by an inner product, so codes need a large gap of inner products, in few
+dimensions and with small integers, which every float dtype represents exactly.
 
-Position j has a lattice point P_j (`place`) and its square |P_j|² (`norm`).  A token that holds the
-point P_i of a position, however it came by it, asks for it with the score
+Position j has a lattice point P_j (`place`) and its square |P_j|² (`norm`).  A token one of whose
+registers contains the point P_i attends to position i by the score
 
     2⟨P_i, P_j⟩ − |P_j|² = |P_i|² − |P_i − P_j|².
 """
@@ -20,19 +20,19 @@ from constructions.stream import LinearRead, Stream, one
 from theory import machine
 from theory.kinds import Count, checked
 
-BYTES = 512  # of a token or a position, about: its row of weights, and what that is made of
+BYTES = 512  # of a token or a position, about: its row of weights, and intermediate arrays
 
 
 @checked
 def sizes(vocabulary_size: Count, max_length: Count) -> tuple[int, int]:
-    """Both; ValueError for more than the memory holds."""
+    """Both sizes; raises ValueError if tables of these sizes do not fit in memory."""
     rows_fit(vocabulary_size + max_length)
     return vocabulary_size, max_length
 
 
 def rows_fit(count: int) -> None:
-    """Raise ValueError unless the memory holds the weights of so many tokens and positions."""
-    count = min(count, 10**300)  # which a float can show
+    """Raise ValueError unless the weights of `count` tokens and positions fit in memory."""
+    count = min(count, 10**300)  # so that it can be formatted as a float
     what = f"the weights of {count:.4g} tokens and positions"
     machine.fits_in_memory(what, BYTES * count, "take fewer")
 
@@ -50,7 +50,7 @@ def binary_codes(count: int) -> np.ndarray:
 def lattice(count: int) -> np.ndarray:
     """The `count` points (count, 2) of the square lattice nearest to the origin, which is first.
 
-    The score |P|² − |P − Q|² is largest at Q = P, by at least 1, for any two whole-number points,
+    The score |P|² − |P − Q|² is largest at Q = P, with gap at least 1, among all lattice points,
     and at most 4m of them have |P − Q|² = m.  The points have |P|² ≤ count/π + O(√count), so all
     numbers in a score stay below 3·count/π + O(√count): log₂ count bits, where the scores
     2·i·j − j² of positions on a line need 2·log₂ count.  A gap of 1 is Θ(1/count) of them.
@@ -70,10 +70,10 @@ def positions(stream: Stream, points: np.ndarray, **registers: np.ndarray) -> Po
 def look_up(
     stream: Stream,
     point: LinearRead,
-    carries: LinearReads,
+    value: LinearReads,
     into: str | tuple[str, ...],
     c: float = 1.0,
 ) -> Head:
-    """The head that carries from the position whose point is read; c multiplies its scores."""
-    asks, answers = (2 * c * point, -c * one), (stream.read("place"), stream.read("norm"))
-    return Head(asks, answers, carries, into, margin=Margin(c))
+    """The head whose output is the value at the position whose point is read; scores times c."""
+    query, key = (2 * c * point, -c * one), (stream.read("place"), stream.read("norm"))
+    return Head(query, key, value, into, margin=Margin(c))

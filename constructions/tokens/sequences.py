@@ -16,29 +16,28 @@ from constructions.stream import LinearRead, Map, Stream
 from theory import machine
 from theory.kinds import InputError, Integers, Steps, Within, read
 
-LARGE = 2**30  # bytes of scores, from which on it is asked whether the memory holds them
+LARGE = 2**30  # bytes of scores, from which on the available memory is checked
 
 
 class Tokens(Interface):
-    """Whole-number tokens (…, T), T ≤ max_length → answers (…, T), int64, −1 for ⊥.
+    """Integer tokens (…, T), T ≤ max_length → answers (…, T), int64, −1 for ⊥.
 
-    `prefix` holds the tokens that the model puts in front of every sequence, numbered from
-    `vocabulary_size` on: a token BOS that stands for ⊥, or virtual observations.  `length` fixes
-    the number of tokens; otherwise any from `least` to `max_length` is taken.  `slots` has, for
-    each place of a sequence, the range of the tokens that may stand there, if not all may.
-    `n_examples` tokens are examples, for the mask of that name.  With `whole` there is one answer
-    (…, 1) for the sequence, at the first token of the prompt.
+    `prefix` are the tokens in front of every sequence, numbered from `vocabulary_size` on: a token
+    BOS that stands for ⊥, or virtual observations.  `length` fixes the number of tokens; otherwise
+    it is between `least` and `max_length`.  `slots` are the ranges of the tokens allowed at each
+    position, if not all are.  The first `n_examples` tokens are the context of a context-only mask.
+    With `whole` there is one answer (…, 1) for the sequence, at the first token of the prompt.
 
-    Answers are tokens of the vocabulary, or numbers below `answers` if that is given.  Logits
-    (…, T, columns) have a column for each of them and, with `bottom`, a last one for ⊥.  Answers
-    are right as long as every logit is within `margin`/2 of its hardmax value: it is at most the
-    smallest difference between the largest logit and another, over all prompts.  With
-    `frequencies`, logits are relative frequencies among the tokens of the prompt, so they differ by
-    at least 1/T or are equal: those closer than 1/(2T) count as equal, and the smallest token wins.
-    Their margin is half the smallest difference, because equal ones move apart too.
+    Answers are tokens of the vocabulary, or integers below `answers` if that is given.  Logits
+    (…, T, columns) have a column for each of them and, with `bottom`, a last one for ⊥.  `margin`
+    is a lower bound on the difference between the largest logit and any other, over all prompts:
+    answers are right if every logit is within `margin`/2 of its hardmax value.  With `frequencies`,
+    logits are relative frequencies among the tokens of the prompt, which are equal or differ by at
+    least 1/T: those closer than 1/(2T) count as equal, and the smallest token is the answer.  The
+    margin is then half the smallest difference, because equal logits are also perturbed.
 
-    Raises ValueError for tokens outside the vocabulary or in a place that is not theirs, an empty,
-    too short or too long sequence.
+    Raises ValueError for tokens outside the vocabulary or not allowed at their position, and for
+    an empty, too short or too long sequence.
     """
 
     context: int
@@ -78,7 +77,7 @@ class Tokens(Interface):
         return (tokens,)
 
     def _tokens(self, like: Tensor, inputs: tuple[Any, ...]) -> Tensor:
-        """The sequences, whose scores may be too many to be held at once."""
+        """The sequences; the memory that their scores need is not checked."""
         (tokens,) = as_many(inputs, "one array of tokens")
         if isinstance(tokens, Tensor) and tokens.is_floating_point():  # bfloat16, which numpy lacks
             kind = str(tokens.dtype).removeprefix("torch.")
@@ -102,7 +101,7 @@ class Tokens(Interface):
         return torch.from_numpy(np.ascontiguousarray(array)).to(like.device)
 
     def lacking(self, given: int) -> str:
-        """What a sequence of so few tokens lacks, and what to do."""
+        """The end of the message for a sequence of `given` tokens: what is missing."""
         return ": give all"
 
     def write(self, xp: Any, *inputs: Any) -> Prompt:
@@ -132,18 +131,18 @@ class Tokens(Interface):
     def generate(self, model: Model, tokens: Any, steps: int) -> Tensor:
         """`model.generate(tokens, steps)`.
 
-        A model in which no token sees a later one holds the keys and values of those before, so
-        that a step takes O(T).  Its sums are those of the whole sequence in another order: where no
-        partial sum is rounded (`exactness.exact_in`), as in hardmax without averages, answers and
-        logits are the same.  Averages are rounded, and logits may then differ in their last bits,
-        like those of softmax; answers do not, as far as they keep their margin.
+        A causal model caches keys and values, so that a step takes time O(T).  Its sums are those
+        of the whole sequence in another order: where no partial sum is rounded
+        (`exactness.exact_in`), as in hardmax without averages, answers and logits are the same.
+        Averages are rounded, and logits may then differ in their last bits, like those of softmax;
+        answers do not, as long as they keep their margin.
         """
         if self.length is not None:
             return super().generate(model, tokens, steps)
         if self.n_answers > self.vocabulary_size:
             raise InputError(
-                f"{model.name} has {self.n_answers} answers and {self.vocabulary_size} tokens: its "
-                "answers are no tokens to go on with"
+                f"{model.name} has {self.n_answers} answers and {self.vocabulary_size} tokens: "
+                "give a model whose answers are tokens"
             )
         steps = read(Steps, "steps", steps)
         sequence = self._tokens(model.like, (tokens,))
@@ -165,19 +164,19 @@ class Tokens(Interface):
             said[..., step] = answer.where(~ended, -1)
             if ended.all():
                 break
-            # ⊥ is no token; nobody reads on.
+            # ⊥ is not a token; what follows it is overwritten with −1.
             following = said[..., step : step + 1].clamp(min=0).to(sequence.device)
             sequence = torch.cat([sequence, following], dim=-1)
         return said
 
 
 def _in_place(tokens: np.ndarray, slots: Sequence[range]) -> None:
-    """Raise ValueError for a token (…, T) outside the range of its place."""
+    """Raise ValueError for a token (…, T) outside the range of its position."""
     low, end = np.array([(slot.start, slot.stop) for slot in slots]).T
     if (astray := np.argwhere((tokens < low) | (tokens >= end))).size:
         *_, place = where = tuple(astray[0].tolist())
         raise InputError(
-            f"token {tokens[where]} stands at place {place + 1} of the sequence: give one from "
+            f"token {tokens[where]} is at place {place + 1} of the sequence: give one from "
             f"{low[place]} to {end[place] - 1} there"
         )
 

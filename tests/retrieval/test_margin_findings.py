@@ -113,9 +113,9 @@ def test_shares_of_tied_tokens_are_as_even_as_the_bound_says(errors, sharpness, 
     weights = np.exp(sharpness * sigma * np.array(errors))
     shares = weights / weights.sum()
     uneven = abs(shares - 1 / len(shares)).sum()
-    bound = Margin(1.0, ties=True).unevenness(sharpness, sigma)
+    bound = Margin(1.0, ties=True).tie_imbalance(sharpness, sigma)
     assert uneven <= bound * (1 + 1e-9) + 1e-14
-    assert Margin(1.0).unevenness(sharpness, sigma) == 0
+    assert Margin(1.0).tie_imbalance(sharpness, sigma) == 0
 
 
 def test_the_error_bound_counts_uneven_shares():

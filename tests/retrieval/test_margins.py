@@ -163,7 +163,7 @@ def test_errors_of_both_sides_multiply_in_the_scores(share):
     so those of gap 2, of size at most |1·1| + |−1·1|, are off by 2·(2r + r²)."""
     model, beta = skip_gram([[1.0, -1.0], [-1.0, 1.0]], 9), 10.0
     assert score_sizes(model) == [(2.0,)]
-    ((leak,),) = softmax_error(model, beta, share=share).leaks
+    ((leak,),) = softmax_error(model, beta, relative=share).leaks
     off = 2 * ((1 + share) ** 2 - 1)
     assert leak == pytest.approx(8 * math.exp(beta * (2 * off - 2)), rel=1e-9)
 
@@ -180,7 +180,7 @@ def test_an_mlp_restores_only_what_it_reads_closely_enough(share):
     H[stream["x"]] = 1 - share
     off = float(1 - layer.mlp(H[None])[0, stream["y"]])
     assert off == pytest.approx(max(2 * (share - 0.25), 0))
-    bound = softmax_error(model, 1.0, share=share).registers["y"]
+    bound = softmax_error(model, 1.0, relative=share).registers["y"]
     assert off <= bound
     assert (bound == 0) == (share <= 0.25)
 

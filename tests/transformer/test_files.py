@@ -293,3 +293,13 @@ def test_a_statement_becomes_a_file(tmp_path, capsys):
 )
 def test_what_cannot_be_built(words, names, capsys):
     rejected(capsys, ["build", *words.split()], *names.split())
+
+
+def test_a_name_near_that_of_a_file_or_of_a_shipped_model_is_suggested(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    save(induction_heads(4, 8), "induction.safetensors")
+    for name in ("inductoin", "inductoin.safetensors"):
+        with rejects("induction.safetensors"):
+            load(name)
+    with rejects("addition-minilm-seed0"):
+        load("addition-minilm-sed0")

@@ -137,7 +137,7 @@ def _agree(
             [[domain.number(int(a), int(denominators)) for a in row] for row in numerators]
         )
 
-    drawn = healthy.interface.drawn(draw, rng)
+    drawn = healthy.interface.random_inputs(draw, rng)
     if drawn is None:
         return False
     given = [_read(domain, each) if isinstance(each, Tensor) else each for each in drawn]
