@@ -124,7 +124,7 @@ class Cells(Interface):
         ]
         return Prompt(xp.concat(rows, axis=-2), self.n_points, slice(self.n_points, None))
 
-    def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    def random_inputs(self, draw: Draw, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
         points = rng.choice(self.largest - 1, self.n_points, replace=False) + 1
         return points, rng.integers(self.largest + 1, size=ROWS)
 
@@ -204,7 +204,7 @@ class Sketch(Interface):
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
         return outputs[..., 0].round().to(torch.int64)
 
-    def drawn(self, draw: Draw, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    def random_inputs(self, draw: Draw, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
         return rng.integers(self.vocabulary_size, size=12), rng.integers(
             self.vocabulary_size, size=ROWS
         )
