@@ -75,10 +75,11 @@ def hop(
     for hops_stated in sorted({k, min(k, CERTIFIED)}):
         run.certify(partial(certified, run, hops_stated))
     run.certify(lambda: by_gaps(statement, V, k, "behind"))
-    rows = random_sequences(500, min(n, 30), min(V, 4), run.rng)
-    # The picture shows the sequence whose hops from the last token visit the most positions.
+    rows = random_sequences(500, min(n, 24), min(V, 4), run.rng)
+    # The picture shows the sequence whose hops from the last token visit the most positions; of
+    # several, one without ⊥.
     led = np.array([hop_positions(rows, hops)[:, -1] for hops in range(1, min(k, 30) + 1)])
-    row = rows[np.argmax([len(set(places)) for places in led.T.tolist()])]
+    row = rows[np.argmax([2 * len({*p} - {-1}) + (p[-1] >= 0) for p in led.T.tolist()])]
     run.draw(statement.at(V, len(row)).model, row, [str(v) for v in row])
 
 

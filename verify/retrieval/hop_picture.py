@@ -1,4 +1,4 @@
-"""The picture of the claim `hop`: where the pointers lead after each layer."""
+"""The picture of the claim `hop`: the pointers after each layer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from verify.retrieval.snapshots import pointed_to, snapshots
 from verify.retrieval.words import answer_word
 
 ALL, CHAIN, READ = "#b9c6d6", "#1f5fa8", "#b5651d"
-UPRIGHT = 8  # letters of the longest word whose label is not turned
+UPRIGHT = 8  # characters of the longest word whose label is not rotated
+LARGE = 11  # points
 SMALL = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 LOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
@@ -28,8 +29,8 @@ def draw(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> Figure:
     """A row for each layer of a `hop` model.
 
     Thin arrows are the pointers of all tokens, decoded from the stream.  Blue arrows follow them
-    from the last token; the brown one is the hops that `answer` has made already, so that blue and
-    brown together are k hops in every row.
+    from the last token; the brown arrow stands for the hops that `answer` contains already, so that
+    blue and brown together are k hops in every row.
 
     Raises ValueError for a model without pointers, for a prompt of more than 40 tokens, and as
     `labels` does.
@@ -38,11 +39,11 @@ def draw(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> Figure:
         raise InputError(f"{model.name} has no register 'pointer': give a hop model")
     names = readable(model, tokens, words)
     slot = 0.36 if max(map(len, names)) <= UPRIGHT // 2 else 0.62
-    size = max(6.0, slot * len(names) + 0.6), 1.6 * model.n_layers + 0.4
+    size = max(7.0, slot * len(names) + 1.4), 1.55 * model.n_layers + 1.0
     figure = Figure(figsize=size)
     panels = figure.subplots(model.n_layers, 1, squeeze=False)[:, 0]
     row, hops = np.asarray(tokens), hops_answered(model)
-    said = f" = {answer_word(model, row, words)}, at the last token"
+    answer = f" = {answer_word(model, row, words)} at the last token"
     for m, (panel, snapshot) in enumerate(zip(panels, snapshots(model, tokens), strict=True)):
         pointers = pointed_to(model, snapshot.after[:, model.stream["pointer"]])
         last = m == model.n_layers - 1
@@ -52,24 +53,28 @@ def draw(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> Figure:
             if place:
                 target = int(hop_positions(row, hops[m])[place - 1]) + 1
                 _arrow(panel, place, target, len(names), READ, 2.0)
-            title.append(f"answer = hop{str(hops[m]).translate(LOW)}{said * last}")
+            title.append(f"answer = hop{str(hops[m]).translate(LOW)}{answer * last}")
         heading = f"after layer {m + 1}: {', '.join(title)}"
-        panel.set_title(heading, fontsize=9, loc="left", parse_math=False)
+        panel.set_title(heading, fontsize=LARGE, loc="left", parse_math=False)
         _tokens(panel, names)
-    note = f"{model.name}.  ⊥ is BOS; blue: followed from the last token, brown: held by `answer`"
-    figure.supxlabel(note, fontsize=8, parse_math=False)
+    note = (
+        f"{model.name}.  Position 0 is BOS and stands for ⊥: no match.\n"
+        "Grey: pointers of all tokens.  Blue: pointers followed from the last token.  "
+        "Brown: the hops of `answer`."
+    )
+    figure.supxlabel(note, fontsize=LARGE - 1, parse_math=False)
     return figure
 
 
 def hops_answered(model: Transformer) -> list[int]:
-    """After each layer, how many hops `answer` has made: k mod 2^m after layer 1 + m."""
+    """The number of hops that `answer` contains after each layer: k mod 2^m after layer 1 + m."""
     assert model.call is not None
     k = model.call.value("k")
     return [k % 2**m for m in range(model.n_layers)]
 
 
 def _chain(panel: Axes, pointers: np.ndarray, steps: int) -> int:
-    """Arrows for all pointers, and those that `steps` follow from the last token: to where."""
+    """Draws all pointers, and `steps` of them from the last token; returns the position reached."""
     T, place = len(pointers), len(pointers) - 1
     for i in range(1, T):
         if pointers[i]:
@@ -95,9 +100,18 @@ def _arrow(panel: Axes, start: int, end: int, T: int, colour: str, width: float)
 
 
 def _tokens(panel: Axes, names: list[str]) -> None:
+    """The axis: each token above its position, ⊥ for BOS."""
     panel.set(xlim=(-0.6, len(names) - 0.4), ylim=(0, 0.96), yticks=[])
-    labels = [f"{name}\n{i}" if i else name for i, name in enumerate(names)]
-    panel.set_xticks(range(len(names)), labels, fontsize=8, parse_math=False)
+    labels = [f"{name if i else '⊥'}\n{i}" for i, name in enumerate(names)]
+    panel.set_xticks(range(len(names)), labels, fontsize=LARGE - 1, parse_math=False)
+    if max(map(len, names)) <= UPRIGHT:
+        panel.annotate(
+            "token\nposition",
+            *((-0.6, 0), (0, -2), ("data", "axes fraction"), "offset points"),
+            ha="right",
+            va="top",
+            fontsize=LARGE - 1,
+        )
     if max(map(len, names)) > UPRIGHT:
         panel.tick_params(axis="x", rotation=90)
     panel.tick_params(length=0, pad=2)

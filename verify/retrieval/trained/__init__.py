@@ -1,6 +1,6 @@
-"""The claim on models trained for induction, and what it looks at.
+"""The claim on models trained for induction.
 
 induction_trained   the claim
-circuits            what heads attend to, and what their weights match and copy
+circuits            attention patterns and circuits of trained and built models
 induction_picture   the picture
 """

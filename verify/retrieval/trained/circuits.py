@@ -1,4 +1,4 @@
-"""What trained and built induction heads look at, and what their weights and streams hold."""
+"""Attention, circuits and linear probes of trained and built induction heads."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ def attention_of(model: Transformer, tokens: np.ndarray) -> list[np.ndarray]:
 
 
 def attended(attention: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """The share (m,) of attention (m, T, T) that goes to place (m, T), where that is not −1."""
-    shares = np.take_along_axis(attention, np.maximum(place, 0)[..., None], axis=-1)[..., 0]
-    return np.asarray(np.where(place >= 0, shares, 0).sum(-1) / (place >= 0).sum(-1))
+    """The mean weight (m,) of attention (m, T, T) on place (m, T), over places that are not −1."""
+    weights = np.take_along_axis(attention, np.maximum(place, 0)[..., None], axis=-1)[..., 0]
+    return np.asarray(np.where(place >= 0, weights, 0).sum(-1) / (place >= 0).sum(-1))
 
 
 def circuits_of(model: Transformer) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """The maps between embedding, heads and read-out, and where each row should be largest.
+    """Circuits through embedding, heads and unembedding, with the built model's largest columns.
 
-    position  W_pos W_Q¹ (W_pos W_K¹)ᵀ (T × T), the past only: whom layer 1 looks at
-    match     W_E W_Q² (W_E W_V¹ W_O¹ W_K²)ᵀ (V × V): whom layer 2 looks at, by the token that
-              layer 1 has carried there
-    copy      W_E W_V² W_O² W_U (V × V): what layer 2 says of the token that it looks at
+    position  W_pos W_Q¹ (W_pos W_K¹)ᵀ (T × T), up to the query: scores of layer 1 by positions
+    match     W_E W_Q² (W_E W_V¹ W_O¹ W_K²)ᵀ (V × V): scores of layer 2 by the tokens whose
+              values layer 1 has written there
+    copy      W_E W_V² W_O² W_U (V × V): logits that layer 2 adds, by the token attended to
     """
     assert model.pos_embed is not None
     E, P, U = model.embed.W_E, model.pos_embed.W_pos, model.unembed.W_U
     first, second = (block.attn for block in model.blocks if block.attn is not None)
-    asked = P @ first.W_Q[0] + first.b_Q[0]
-    position = (asked @ (P @ first.W_K[0]).T).double().numpy()
+    queries = P @ first.W_Q[0] + first.b_Q[0]
+    position = (queries @ (P @ first.W_K[0]).T).double().numpy()
     position[np.triu_indices(len(position), 1)] = -np.inf
-    carried = E @ first.W_V[0] @ first.W_O[0]
-    match = (E @ second.W_Q[0] + second.b_Q[0]) @ (carried @ second.W_K[0]).T
+    values = E @ first.W_V[0] @ first.W_O[0]
+    match = (E @ second.W_Q[0] + second.b_Q[0]) @ (values @ second.W_K[0]).T
     copy = E @ second.W_V[0] @ second.W_O[0] @ U
     return {
         "position": (position[1:], np.arange(len(P) - 1)),
@@ -48,12 +48,14 @@ def circuits_of(model: Transformer) -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 
 def looking_at(model: Transformer, layer: int, places: np.ndarray) -> Transformer:
-    """The same weights, but the only head of a layer looks at these tokens: places (m, T), one for
-    each token of the m sequences that it is asked about."""
+    """The model with the attention of a layer's only head replaced by given positions.
+
+    In m sequences every token attends to one of `places` (m, T).
+    """
     changed = copy.deepcopy(model)
     block = changed.blocks[layer - 1]
     assert block.attn is not None
-    front = len(model.interface.prefix)  # tokens in front of the sequence look at the first of them
+    front = len(model.interface.prefix)  # tokens of the prefix attend to the first of them
     block.attn = LooksAt(block.attn, np.pad(places + front, ((0, 0), (front, 0))))
     return changed
 
@@ -61,11 +63,11 @@ def looking_at(model: Transformer, layer: int, places: np.ndarray) -> Transforme
 def decoded(
     model: Transformer, built: Transformer, tokens: np.ndarray
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """How well each register of the built model is read off the trained stream, by sequence.
+    """Residuals of linear probes from the trained stream to each register of the built model.
 
-    Linear read-outs are fitted to the first half of the sequences.  Of the h others, squares that
-    are left after the embedding and every layer, (layers + 1, h), and those of the register without
-    its mean, (h,): R² is 1 − Σ left / Σ whole.
+    Probes are fitted to the first half of the sequences.  For the h others, the result is the
+    squared residuals after the embedding and every layer, (layers + 1, h), and the squared
+    deviations of the register from its mean, (h,): R² is 1 − Σ residuals / Σ deviations.
     """
     half, prefix = len(tokens) // 2, len(built.interface.prefix)
     *_, final = built.streams(tokens)

@@ -1,4 +1,4 @@
-"""The picture of trained induction heads: attention beside that of the built ones, and the loss."""
+"""The picture of trained induction heads: attention, trained and built; circuits; losses."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def draw(
     tokens: np.ndarray,
     logs: Mapping[str, list[dict[str, float]]],
 ) -> Figure:
-    """Attention of both layers, trained above built; two circuits; the losses.
+    """Attention of both layers, trained above built; three circuits; the losses.
 
-    tokens (T,) is the sequence whose attention is shown; logs has a training log for each line.
+    tokens (T,) is the sequence whose attention is shown; logs maps a label to a training log.
     """
     figure = Figure(figsize=(15, 7.6))
     panels = figure.subplots(2, 4)
@@ -29,22 +29,22 @@ def draw(
         maps = attention_of(shown, tokens)
         for layer, (panel, attention) in enumerate(zip(row, maps, strict=False), start=1):
             panel.imshow(attention, cmap="Blues", vmin=0, vmax=1)
-            panel.set_title(f"{kind}, layer {layer}: who looks at whom")
+            panel.set_title(f"{kind}, layer {layer}: attention")
             panel.set_xticks(range(len(tokens)), tokens.tolist(), fontsize=7, rotation=90)
             panel.set_yticks(range(len(tokens)), tokens.tolist(), fontsize=7)
-            panel.set(xlabel="looked at", ylabel="asks")
+            panel.set(xlabel="key token", ylabel="query token")
     circuits = circuits_of(model)
-    _matrix(panels[0, 2], circuits["match"][0], "trained circuit, layer 2: match", "carried token")
+    _matrix(panels[0, 2], circuits["match"][0], "trained circuit, layer 2: match", "copied token")
     _matrix(panels[1, 2], circuits["copy"][0], "trained circuit, layer 2: copy", "logit")
     n = len(tokens)
     position = np.where(np.isfinite(circuits["position"][0]), circuits["position"][0], 0)
     title = "trained circuit, layer 1: position"
-    _matrix(panels[1, 3], position[: n - 1, : n - 1], title, "position looked at", "position − 1")
+    _matrix(panels[1, 3], position[: n - 1, : n - 1], title, "key position", "query position − 1")
     for label, log in logs.items():
         steps, losses = ([line[key] for line in log] for key in ("step", "loss"))
         panels[0, 3].plot(steps, losses, label=label, lw=1)
     panels[0, 3].set_title("training")
-    panels[0, 3].set(xlabel="step", ylabel="loss, nats a position", xscale="log", ylim=(0, None))
+    panels[0, 3].set(xlabel="step", ylabel="loss (nats/position)", xscale="log", ylim=(0, None))
     panels[0, 3].legend()
     panels[0, 3].grid()
     return figure

@@ -1,4 +1,4 @@
-"""The claim `induction-trained`: gradient descent finds the induction heads that were built."""
+"""The claim `induction-trained`: trained transformers against the built induction heads."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from verify.finding import Finding, Verdict, at_least, labelled
 from verify.retrieval.trained.circuits import attended, attention_of, circuits_of, looking_at
 
 KIND = "a softmax transformer trained on hop"
-LEARNED, NOT_LEARNED = 0.95, 0.5  # shares of right answers
-ATTENDED = 0.8  # of a head's attention where the built head puts all of it
-SAME = 0.9  # of answers under the same intervention
-LARGEST = 0.9  # of a circuit's rows, with the largest entry where the built one has it
-CLEAR = 10  # times the noise of the log, by which a window has to fall more than the one before
-NEAR = 25  # lines of the log to both sides, whose noise is looked at
-WINDOW = 0.02  # of all steps, in which the fall of the loss is looked at
+LEARNED, NOT_LEARNED = 0.95, 0.5  # accuracies
+ATTENDED = 0.8  # least attention weight where the built head has weight 1
+SAME = 0.9  # least fraction of equal answers under the same intervention
+LARGEST = 0.9  # least fraction of a circuit's rows whose largest entry is the built circuit's
+CLEAR = 10  # least excess of a window's fall over the one before, in units of the log's noise
+NEAR = 25  # lines of the log to both sides from which the noise is estimated
+WINDOW = 0.02  # fraction of all steps over which a fall of the loss is measured
 
 
 @claim(
-    source="[Olsson2022]; the built heads: constructions/retrieval/induction.py",
+    source="[Olsson2022]",
     picture="verify.retrieval.trained.induction_picture:draw",
 )
 def induction_trained(
     run: Run, *, samples: Annotated[int, option("fresh sequences", min=20)] = 400
 ) -> Iterator[Finding]:
-    """Published observation: two trained layers form an induction head, one layer learns none.
+    """Published observation: two trained layers form an induction head, one layer does not.
 
-    Attention-only transformers with one head a layer, trained on the latest-match task.  Tested:
-    the head of layer 1 attends to the token before and that of layer 2 to what followed the latest
-    copy; the circuits between embedding, heads and unembedding are those of the construction; the
-    loss falls in a sudden transition; and with the attention of layer 1 or 2 redirected at random
-    the trained model answers as the built one then does.
+    Attention-only transformers with one head per layer are trained on the latest-match task.
+    Tested: the head of layer 1 attends to the token before, that of layer 2 to the token after the
+    latest copy; the circuits through embedding, heads and unembedding are those of the
+    construction; the loss falls in a sudden transition; and if the attention of layer 1 or 2 is
+    redirected at random, the answers are those of the built model under the same redirection.
     """
     two = models_of("induction-small-2-layers", KIND)
     alone = models_of("induction-small-1-layer", KIND)
@@ -63,26 +63,27 @@ def induction_trained(
 def right(
     model: Transformer, tokens: np.ndarray, compare: Callable[..., Finding], bound: float, to: str
 ) -> Finding:
-    """The share of right answers, where there is one, compared (above, below) to a bound."""
+    """The accuracy at positions with an answer, compared (above, below) to a bound."""
     wanted = induction(tokens)
-    share = share_of(model(tokens).numpy() == wanted, wanted >= 0)
-    name = f"right on {len(tokens)} fresh sequences"
-    return compare("right", name, share, bound, words=f"{share:.2%}", wanted=f"{to} {bound:.0%}")
+    accuracy = share_of(model(tokens).numpy() == wanted, wanted >= 0)
+    name = f"accuracy on {len(tokens)} fresh sequences"
+    words, limit = f"{accuracy:.2%}", f"{to} {bound:.0%}"
+    return compare("right", name, accuracy, bound, words=words, wanted=limit)
 
 
 def heads(model: Transformer, built: Transformer, tokens: np.ndarray) -> Iterator[Finding]:
-    """Attention where the built heads look, in the trained and in the built model."""
+    """The attention weight at the position that the built head attends to, trained and built."""
     before = np.broadcast_to(np.arange(-1, tokens.shape[1] - 1), tokens.shape)
     maps, exact = attention_of(model, tokens), attention_of(built, tokens)
     for layer, kind, place in ((1, "previous-token", before), (2, "matching", find(tokens))):
-        shares, wanted = (attended(each[layer - 1], place) for each in (maps, exact))
-        share = estimated(shares)
+        weights, wanted = (attended(each[layer - 1], place) for each in (maps, exact))
+        mean = estimated(weights)
         found = above(
             kind,
             f"layer {layer} has a {kind} head",
-            share,
+            mean,
             ATTENDED,
-            words=f"{share:.2%} of its attention is there (built: {wanted.mean():.0%})",
+            words=f"mean attention weight {mean:.2%} there (built: {wanted.mean():.0%})",
             wanted=f"at least {ATTENDED:.0%}, {BY}",
         )
         if not (wanted == 1).all():
@@ -91,60 +92,62 @@ def heads(model: Transformer, built: Transformer, tokens: np.ndarray) -> Iterato
 
 
 def circuits(model: Transformer) -> Iterator[Finding]:
-    """Rows of the circuits whose largest entry is where the built one has it."""
+    """The fraction of the circuits' rows whose largest entry is in the built circuit's column."""
     words = {
         "position": "position → position before (layer 1)",
-        "match": "token → token that layer 1 carried (layer 2)",
-        "copy": "token looked at → logit (layer 2)",
+        "match": "token → token copied by layer 1 (layer 2)",
+        "copy": "token attended to → logit (layer 2)",
     }
     for kind, (matrix, place) in circuits_of(model).items():
-        share = float((matrix.argmax(1) == place).mean())
-        chance = float((1 / np.isfinite(matrix).sum(1)).mean())
+        fraction = float((matrix.argmax(1) == place).mean())
+        uniform = float((1 / np.isfinite(matrix).sum(1)).mean())
         yield at_least(
             f"circuit/{kind}",
-            f"circuit {words[kind]}",
+            f"circuit {words[kind]}: rows with the same largest entry as the built circuit",
             "trained",
-            share,
+            fraction,
             LARGEST,
-            words=f"the largest entry of {share:.1%} of {len(matrix)} rows is the built one's",
-            wanted=f"at least {LARGEST:.0%}; by chance {chance:.1%}",
+            words=f"{fraction:.1%} of {len(matrix)} rows",
+            wanted=f"at least {LARGEST:.0%}; uniform guesses: {uniform:.1%}",
         )
 
 
 def interventions(
     run: Run, model: Transformer, built: Transformer, tokens: np.ndarray
 ) -> Iterator[Finding]:
-    """A head is made to look at random earlier tokens, in the trained and in the built model: their
-    answers stay the same, where the built one has one.
+    """Equal answers of the trained and the built model if a head attends to random earlier tokens.
 
-    For layer 1 it is told, too, how often the answer follows some token that was made to carry a
-    copy, not the latest of them; and of both shares what a model has that answers after one of the
-    copies, whichever, and what one has that says any token.
+    Compared at the positions where the built model has an answer.  For layer 1 the words also state
+    how often the answer is the token at some matching position, not only the latest; and, as
+    baselines, both fractions for a model that chooses a matching position at random and for one
+    whose answers are random tokens.
     """
     earlier = np.maximum(np.arange(tokens.shape[1]), 1)
     for layer in (1, 2):
         places = run.rng.integers(0, earlier, tokens.shape)
-        said, wanted = (looking_at(each, layer, places)(tokens).numpy() for each in (model, built))
-        share = share_of(said == wanted, wanted >= 0)
+        found, wanted = (looking_at(each, layer, places)(tokens).numpy() for each in (model, built))
+        equal = share_of(found == wanted, wanted >= 0)
         yield above(
             f"intervention/layer-{layer}",
-            f"made to look elsewhere in layer {layer}, it answers as the built model then does",
-            share,
+            f"attention of layer {layer} redirected: answers equal to the built model's",
+            equal,
             SAME,
-            words=f"{share:.2%}"
-            + (_after_some_copy(run, tokens, places, said, wanted) if layer == 1 else ""),
-            wanted=f"above {SAME:.0%}, {BY}; by chance {1 / len(model.embed.W_E):.1%}",
+            words=f"{equal:.2%}"
+            + (_after_some_copy(run, tokens, places, found, wanted) if layer == 1 else ""),
+            wanted=f"above {SAME:.0%}, {BY}; uniform guesses: {1 / len(model.embed.W_E):.1%}",
         )
 
 
 def _after_some_copy(
-    run: Run, tokens: np.ndarray, places: np.ndarray, said: np.ndarray, wanted: np.ndarray
+    run: Run, tokens: np.ndarray, places: np.ndarray, found: np.ndarray, wanted: np.ndarray
 ) -> str:
-    """In words, how many answers are a token, up to here, that was made to carry this one; and what
-    those do that are drawn from these tokens, and from all."""
+    """In words, the fraction of answers at some matching position, and the two baselines.
+
+    A position matches if, after the redirection, layer 1 copies the current token there.
+    """
     T, V = tokens.shape[1], int(tokens.max()) + 1
-    carried = np.take_along_axis(tokens, places, axis=1)
-    copies = (carried[:, None] == tokens[..., None]) & np.tri(T, dtype=bool)
+    copied = np.take_along_axis(tokens, places, axis=1)
+    copies = (copied[:, None] == tokens[..., None]) & np.tri(T, dtype=bool)
 
     def follow(answers: np.ndarray) -> Mean:
         after = (copies & (tokens[:, None] == answers[..., None])).any(-1)
@@ -153,27 +156,26 @@ def _after_some_copy(
     drawn = (copies * run.rng.random(copies.shape)).argmax(-1)
     after_any = np.take_along_axis(tokens, drawn, axis=1)
     agree = share_of(after_any == wanted, wanted >= 0)
-    random = follow(run.rng.integers(0, V, said.shape))
+    random = follow(run.rng.integers(0, V, found.shape))
     return (
-        f", where one that answers after any copy has {agree.mean:.0%}; {follow(said):.2%} of its "
-        f"answers follow some copy, of random ones {random.mean:.0%}"
+        f" (random matching position: {agree.mean:.0%}); at some matching position: "
+        f"{follow(found):.2%} (random tokens: {random.mean:.0%})"
     )
 
 
 def transition(name: str) -> Finding:
-    """Whether the loss falls faster later than earlier, which no convex decay does."""
+    """Whether the loss falls faster later than earlier, unlike any convex decay."""
     log = log_of(name)
     if len(log) < 2 * NEAR:
         raise InputError(
-            f"{name} has no log beside it, or one of less than {2 * NEAR} lines: its loss along "
-            "training is not known"
+            f"{name} has a log of {len(log)} lines: give a checkpoint with at least {2 * NEAR}"
         )
     steps, loss = (np.array([line[key] for line in log]) for key in ("step", "loss"))
     width = max(1, round(WINDOW * len(steps)))
     falls = loss[:-width] - loss[width:]
     later, earlier = falls[width:], falls[:-width]
-    steepest = int((later - earlier).argmax())  # begins a window; the next is steeper
-    # later − earlier is a second difference; its noise is that of neighbouring lines thereabouts.
+    steepest = int((later - earlier).argmax())  # first line of a window before a steeper one
+    # later − earlier is a second difference; its noise is estimated from neighbouring lines.
     around = loss[max(steepest - NEAR, 0) : steepest + NEAR]
     noise = float(np.median(np.abs(np.diff(around, 2))) / 0.6745)
     before, after = float(earlier[steepest]), float(later[steepest])
@@ -186,8 +188,8 @@ def transition(name: str) -> Finding:
         {"times as fast": 2, "faster by": CLEAR * noise},
         Verdict.of(faster >= 2 and after - before >= CLEAR * noise),
         f"from step {steps[steepest + width]} to {steps[steepest + 2 * width]} the loss falls by "
-        f"{after:.2f}, from {loss[steepest + width]:.2f}: {faster:.1f} times as much as in as many "
-        "steps before",
-        f"at least twice (a convex decay: at most once), and more by {CLEAR} times the noise there "
-        f"({noise:.2g})",
+        f"{after:.2f}, from {loss[steepest + width]:.2f}: {faster:.1f} times the fall over equally "
+        "many steps before",
+        f"at least 2 times (a convex decay: at most 1), and the excess at least {CLEAR} times the "
+        f"noise ({noise:.2g})",
     )
