@@ -1,14 +1,14 @@
 """Boolean combinations of symbols and comparisons as sums of disjoint conjunctions.
 
-At each position one symbol stands; given it, a combination is one of comparisons alone, which a
-decision tree splits: each path to "holds" is a conjunction of some symbols with comparisons that
-hold or do not, and of all paths one at most is taken.  So where the paths are computed side by
-side, their sum is the combination, without a gate in a gate.
+Given the symbol at a position, a combination is one of comparisons alone, which a decision tree
+splits: each path to "true" is a conjunction of a set of symbols with comparisons and negated
+comparisons.  At most one path is taken, so that the sum of all paths is the combination, and one
+layer of gates computes it.
 
-`level` says after how many layers of attention and MLP a formula can be known, if a layer counts
-what is known before it, and its MLP computes conjunctions of what is known before it with one
-comparison of what it counted: a comparison takes one layer more than what it counts, and a
-combination as many as its latest comparison, plus one if a conjunction has two of those.
+The level of a formula is the number of layers of attention and MLP that compute it, if a layer
+counts formulas of lower level, and its MLP computes conjunctions of formulas of lower level with
+one comparison of the new counts.  A comparison has level 1 more than the formulas that it counts; a
+combination has the level of its last comparison, or 1 more if a conjunction has two of that level.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from theory.computation.counting import FALSE, TRUE, And, Count, Formula, Not, O
 from theory.kinds import InputError
 
 MOST = 2_000  # conjunctions of a formula
-START = ""  # stands for the symbol before the first one, which is none
+START = ""  # stands in place of a symbol before the first symbol
 
 
 @dataclass(frozen=True)
 class Conjunction:
-    """The symbol is one of these, and each of the comparisons holds or does not, as it says."""
+    """The conjunction that the symbol is one of these, and each comparison has this truth value."""
 
     symbols: frozenset[str]
     literals: tuple[tuple[Count, bool], ...]
@@ -40,9 +40,9 @@ class Conjunctions:
         self._levels: dict[Formula, int] = {}
 
     def __call__(self, formula: Formula) -> list[Conjunction]:
-        """The disjoint conjunctions of a Boolean combination, the earliest comparisons first.
+        """The disjoint conjunctions of a Boolean combination, with comparisons of low level first.
 
-        Raises `ValueError` for more than 2000 of them.
+        Raises `ValueError` for more than 2000 conjunctions.
         """
         if formula not in self._of:
             by_rest = dict[Formula, set[str]]()
@@ -71,7 +71,7 @@ class Conjunctions:
                     yield ((first, value), *path)
 
     def level(self, formula: Formula) -> int:
-        """After how many layers it is known; 0 if it is about the symbol alone."""
+        """The level of a formula: 0 if it depends on the symbol alone."""
         if formula not in self._levels:
             if isinstance(formula, Count):
                 found = 1 + max((self.level(each) for _, each in formula.terms), default=0)
@@ -84,13 +84,13 @@ class Conjunctions:
         return self._levels[formula]
 
     def at_start(self, formula: Formula) -> bool:
-        """Whether it holds before the first symbol, where all counts are 0."""
+        """Whether a formula holds before the first symbol, where all counts are 0."""
         known = {each: (each.low or 0) <= 0 <= (each.high or 0) for each in comparisons(formula)}
         return simplified(formula, START, known) == TRUE
 
 
 def stripped(formula: Formula) -> tuple[Formula, bool]:
-    """A formula without the negations in front of it, and whether they are odd in number."""
+    """A formula without its leading negations, and whether their number is odd."""
     no = False
     while isinstance(formula, Not):
         formula, no = formula.of, not no
@@ -98,7 +98,7 @@ def stripped(formula: Formula) -> tuple[Formula, bool]:
 
 
 def comparisons(formula: Formula) -> list[Count]:
-    """The comparisons that a combination is made of, in order, each once."""
+    """The different comparisons of a Boolean combination, in order."""
     match formula:
         case Count():
             return [formula]
@@ -111,7 +111,7 @@ def comparisons(formula: Formula) -> list[Count]:
 
 
 def simplified(formula: Formula, symbol: str, known: dict[Count, bool]) -> Formula:
-    """A combination where this symbol stands, and some comparisons are known to hold or not."""
+    """A combination for a given symbol and given truth values of some comparisons."""
     match formula:
         case Symbol(a):
             return TRUE if a == symbol else FALSE

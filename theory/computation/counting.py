@@ -1,13 +1,13 @@
 """Past counting logic: linear inequalities of prefix counts of a word [YangChiang2024].
 
-A formula holds, or does not, at each position i of a word:
+Counting logic is the logic of C-RASP.  A formula is true or false at each position i of a word:
 
     σ                       symbol i is σ
     ¬φ, φ ∧ ψ, φ ∨ ψ        Boolean connectives
     low ≤ Σ_k a_k #φ_k ≤ high    #φ is the number of positions j ≤ i at which φ holds; the a_k and
                             the bounds are integers, and one of the bounds may be absent
 
-`counting_syntax.py` reads them as text, `conjunctions.py` splits their Boolean combinations.
+`counting_syntax.py` parses formulas, `conjunctions.py` splits their Boolean combinations.
 
 Shape glossary: words (…, T) are integer arrays; symbol 0 of the alphabet "abc" is a, 1 is b, ….
 """
@@ -24,12 +24,12 @@ from theory.kinds import InputError
 
 SYMBOLS = "abcdefghijklmnopqrstuvwxyz"
 LARGEST = 2**20  # of a coefficient or a bound
-NESTED, LARGE = 100, 10_000  # formulas in each other, and in all
+NESTED, LARGE = 100, 10_000  # nesting depth and size of a formula
 
 
 @dataclass(frozen=True)
 class Symbol:
-    """The symbol is this one, of a … z."""
+    """The formula σ: the symbol at position i is this one of a … z."""
 
     symbol: str
 
@@ -44,7 +44,7 @@ class Symbol:
 
 @dataclass(frozen=True)
 class Not:
-    """The formula does not hold."""
+    """The formula ¬φ."""
 
     of: Formula
 
@@ -57,7 +57,7 @@ class Not:
 
 @dataclass(frozen=True)
 class And:
-    """All of the formulas hold; of none, true."""
+    """The conjunction of formulas; the empty one is true."""
 
     parts: tuple[Formula, ...]
 
@@ -70,7 +70,7 @@ class And:
 
 @dataclass(frozen=True)
 class Or:
-    """Some of the formulas hold; of none, false."""
+    """The disjunction of formulas; the empty one is false."""
 
     parts: tuple[Formula, ...]
 
@@ -83,7 +83,7 @@ class Or:
 
 @dataclass(frozen=True)
 class Count:
-    """low ≤ Σ a·#φ ≤ high for terms (a, φ); None is no bound."""
+    """The comparison low ≤ Σ a·#φ ≤ high, for terms (a, φ); a bound None is absent."""
 
     terms: tuple[tuple[int, Formula], ...]
     low: int | None
@@ -94,11 +94,13 @@ class Count:
         for size in (self.low, self.high, *(a for a, _ in self.terms)):
             whole = isinstance(size, int) and not isinstance(size, bool)
             if not (size is None or whole) or abs(size or 0) > LARGEST:
-                raise InputError(f"{size!r} in a comparison: give whole numbers up to ±2^20")
+                raise InputError(f"a comparison has {size!r}: give integers up to ±2^20")
         if self.low is None and self.high is None:
-            raise InputError("a comparison without a bound always holds: give low or high")
+            raise InputError("a comparison has neither low nor high: give one at least")
         if self.low is not None and self.high is not None and self.low > self.high:
-            raise InputError(f"no number is from {self.low} to {self.high}: give low ≤ high")
+            raise InputError(
+                f"a comparison has low {self.low} and high {self.high}: give low ≤ high"
+            )
 
     def __str__(self) -> str:
         total = ""
@@ -115,17 +117,21 @@ class Count:
 
 def _made_of(formula: Formula, parts: object) -> None:
     if not isinstance(parts, tuple):
-        raise InputError(f"{type(formula).__name__} of a {type(parts).__name__}: give a tuple")
+        raise InputError(
+            f"parts of {type(formula).__name__} are a {type(parts).__name__}: give a tuple"
+        )
     for part in parts:
         if not isinstance(part, Formula):
             kind = type(part).__name__
-            raise InputError(f"{type(formula).__name__} of a {kind}: give formulas, or parse(text)")
-    # Checked as it grows, so that none is too large for what walks through it.
+            raise InputError(
+                f"a part of {type(formula).__name__} is a {kind}: give formulas, or parse(text)"
+            )
+    # Checked at construction, so that no formula is too large for recursive functions.
     deep = 1 + max((part.__dict__["nested"] for part in parts), default=0)
     size = 1 + sum(part.__dict__["size"] for part in parts)
     if deep > NESTED or size > LARGE:
         raise InputError(
-            f"{size} formulas, nested {deep} times: give at most {LARGE}, nested {NESTED} times"
+            f"a formula has {size} parts, nested {deep} deep: give at most {LARGE}, {NESTED} deep"
         )
     formula.__dict__.update(nested=deep, size=size)
 
@@ -140,7 +146,7 @@ def _inside(part: Formula) -> str:
 
 
 def subformulas(formula: Formula) -> tuple[Formula, ...]:
-    """Those that a formula is directly made of, counted ones among them."""
+    """The immediate subformulas of a formula, including those that it counts."""
     match formula:
         case Symbol():
             return ()
@@ -160,14 +166,14 @@ def symbols(formula: Formula) -> set[str]:
 
 
 def counting_depth(formula: Formula) -> int:
-    """How deep counts are nested."""
+    """The counting depth: how deep counts are nested."""
     return isinstance(formula, Count) + max(map(counting_depth, subformulas(formula)), default=0)
 
 
 def holds(formula: Formula, words: ArrayLike, alphabet: str) -> np.ndarray:
-    """At which positions of words (…, T) a formula holds (…, T), bool: by its definition.
+    """Whether a formula holds at each position of words (…, T), as booleans, by the definition.
 
-    Raises `ValueError` for symbols that the alphabet has not, and an empty word.
+    Raises `ValueError` for symbols that are not in the alphabet, and for empty words.
     """
     tokens = kinds.read(kinds.Tokens, "words", words, below=len(alphabet))
     match formula:
@@ -186,7 +192,7 @@ def holds(formula: Formula, words: ArrayLike, alphabet: str) -> np.ndarray:
 
 
 def counted(formula: Count, words: ArrayLike, alphabet: str) -> np.ndarray:
-    """Σ a·#φ at each position of words (…, T); raises `ValueError` as `holds` does."""
+    """The sum Σ a·#φ at each position of words (…, T); raises `ValueError` as `holds` does."""
     tokens = kinds.read(kinds.Tokens, "words", words, below=len(alphabet))
     total = np.zeros_like(tokens)
     for a, each in formula.terms:
@@ -195,13 +201,16 @@ def counted(formula: Count, words: ArrayLike, alphabet: str) -> np.ndarray:
 
 
 def checked_alphabet(alphabet: str, formula: Formula) -> str:
-    """An alphabet that has the symbols of a formula, each once; else `ValueError`."""
+    """The alphabet; raises `ValueError` unless it has different symbols, with all of the
+    formula."""
     if not isinstance(alphabet, str) or not alphabet or not set(alphabet) <= set(SYMBOLS):
-        raise InputError(f"the alphabet is {alphabet!r}: give symbols from a to z, such as 'abc'")
+        raise InputError(f"alphabet is {alphabet!r}: give symbols from a to z, such as 'abc'")
     if len(set(alphabet)) < len(alphabet):
-        raise InputError(f"the alphabet {alphabet!r} has a symbol twice: give each once")
+        raise InputError(f"alphabet {alphabet!r} has a symbol twice: give each once")
     if missing := sorted(symbols(formula) - set(alphabet)):
-        raise InputError(f"the alphabet {alphabet!r} lacks {missing[0]!r}, a symbol of the formula")
+        raise InputError(
+            f"alphabet {alphabet!r} lacks {missing[0]!r}, a symbol of the formula: add it"
+        )
     return alphabet
 
 
@@ -209,14 +218,14 @@ def checked_alphabet(alphabet: str, formula: Formula) -> str:
 def counting_words(
     vocabulary_size: kinds.Count, length: kinds.Count, seed: kinds.Seed
 ) -> dict[str, np.ndarray]:
-    """Families of words (some rows, T) on which counts nearly tie.
+    """Families of words (rows, T) on which counts nearly tie, by name.
 
-    "equal runs"            each symbol in turn, equally often, in every order of rotation
-    "runs of all lengths"   each symbol in turn, of random lengths, and of nearly equal ones
-    "one symbol exchanged"  equal runs, and one symbol somewhere
+    "equal runs"            a run of each symbol, of equal lengths, in every rotation
+    "runs of all lengths"   a run of each symbol, of random and of nearly equal lengths
+    "one symbol exchanged"  equal runs, with one symbol exchanged
     "shuffled"              equal counts in random order
 
-    Raises `ValueError` for more than the memory holds.
+    Raises `ValueError` for words that do not fit in memory.
     """
     T, V = length, vocabulary_size
     machine.fits_in_memory(f"words of {T} symbols", 8 * T * (4 * V + 32), "give shorter ones")
@@ -241,8 +250,10 @@ def counting_words(
 def random_formula(
     alphabet: str, depth: kinds.Steps, seed: kinds.Seed, size: kinds.Count = 3
 ) -> Formula:
-    """A formula of this counting depth, drawn at random: at most `size` counts in a sum and parts
-    in a Boolean combination."""
+    """A random formula of counting depth `depth`.
+
+    A sum has at most `size` counts, and a Boolean combination at most `size` parts.
+    """
     checked_alphabet(alphabet, TRUE)
     generator: np.random.Generator = seed
 

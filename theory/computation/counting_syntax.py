@@ -3,11 +3,11 @@
     formula      conjunction | conjunction | …
     conjunction  part & part & …
     part         !part   (formula)   symbol   true   false   sum comparison sum
-    sum          terms with + or − between them: whole numbers, and counts #symbol or #(formula)
-                 with a factor before them if wanted, 2#a or 2*#a
+    sum          terms joined by + or −: integers, and counts #symbol or #(formula), which may
+                 have a factor, 2#a or 2*#a
     comparison   one of = != < <= > >=
 
-Symbols are a … z.  Spaces mean nothing.
+Symbols are a … z.  Spaces are ignored.
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ TOKEN = r"true|false|[0-9]+|[!<>]=|==|\S"
 
 
 def parse(text: str) -> Formula:
-    """The formula of a text; `ValueError`, with the place, for one that is none."""
+    """The formula of a text.
+
+    Raises `ValueError`, with the first character that does not fit, for a text that is no formula.
+    """
     reader = Reader("formula", text, TOKEN, MOST_CHARACTERS)
     found = _any_of(reader)
     if reader.next:
@@ -86,7 +89,7 @@ def _closed(reader: Reader) -> Formula:
 
 
 def _named(reader: Reader) -> Formula | None:
-    """The symbol or the constant that comes next, if one does."""
+    """The next symbol or constant, or None if the next token is neither."""
     if reader.next in ("true", "false"):
         return TRUE if reader.take() == "true" else FALSE
     return Symbol(reader.take()) if reader.next and reader.next in SYMBOLS else None
@@ -105,21 +108,21 @@ def _comparison(reader: Reader) -> Formula:
     terms = dict.fromkeys([*left, *right], 0)
     for counted in terms:
         terms[counted] = left.get(counted, 0) - right.get(counted, 0)
-    kept = tuple((a, counted) for counted, a in terms.items() if a)
+    nonzero = tuple((a, counted) for counted, a in terms.items() if a)
     bound = other - constant
-    for size in (bound, *(a for a, _ in kept)):
+    for size in (bound, *(a for a, _ in nonzero)):
         if abs(size) > LARGEST:
-            raise InputError(f"{reader.cited}: {size} is beyond ±2^20")
+            raise InputError(f"{reader.cited}: {size} is beyond ±2^20, the largest number")
     low = bound + (sign == ">") if sign in ("=", "==", "!=", ">", ">=") else None
     high = bound - (sign == "<") if sign in ("=", "==", "!=", "<", "<=") else None
-    if not kept:  # numbers alone
-        right_so = (low is None or low <= 0) and (high is None or high >= 0)
-        return TRUE if right_so != (sign == "!=") else FALSE
-    return Not(Count(kept, low, high)) if sign == "!=" else Count(kept, low, high)
+    if not nonzero:  # numbers alone
+        true = (low is None or low <= 0) and (high is None or high >= 0)
+        return TRUE if true != (sign == "!=") else FALSE
+    return Not(Count(nonzero, low, high)) if sign == "!=" else Count(nonzero, low, high)
 
 
 def _sum(reader: Reader) -> tuple[dict[Formula, int], int]:
-    """What is counted with its factors, and the constant."""
+    """The counted formulas of a sum with their coefficients, and its constant."""
     terms, constant = dict[Formula, int](), 0
     negative = reader.skip("-")
     while True:
@@ -139,7 +142,9 @@ def _term(reader: Reader) -> tuple[int, Formula | None]:
     if _is_number(reader.next):
         token = reader.take()
         if len(token) > len(str(LARGEST)):
-            raise InputError(f"{reader.cited}: a number has {len(token)} digits")
+            raise InputError(
+                f"{reader.cited}: a number has {len(token)} digits, give one up to 2^20"
+            )
         size = int(token)
         if reader.next not in ("*", "#"):
             return size, None
@@ -154,16 +159,18 @@ def _term(reader: Reader) -> tuple[int, Formula | None]:
 
 
 MAJORITY = parse("#a > #b")
-"""More a than b."""
+"""Majority: more a than b."""
 DYCK_1 = parse("#a = #b & #(#a < #b) = 0")
-"""Balanced brackets, a opens and b closes: as many of both, and never more that close."""
+"""Dyck-1, with a opening and b closing: as many a as b, and no prefix with more b than a."""
 ABC = parse("#a = #b & #b = #c & #(a & #b + #c > 0) = 0 & #(b & #c > 0) = 0")
 """aⁿbⁿcⁿ: as many of each, no a after b or c, and no b after c."""
 
 
 def in_language(name: str, words: np.ndarray) -> np.ndarray:
-    """Which prefixes of words (…, T) are in the language of `MAJORITY`, `DYCK_1` or `ABC`, called
-    majority, dyck-1 and abc: without counting, symbol by symbol."""
+    """Whether each prefix of words (…, T) is in a named language, by definitions without counts.
+
+    The names are majority, dyck-1 and abc, the languages of `MAJORITY`, `DYCK_1` and `ABC`.
+    """
     if name == "dyck-1":
         return is_dyck(words, 1)
     found = np.zeros(words.shape, dtype=bool)

@@ -1,6 +1,6 @@
 """The first symbol of a word, and the margins of two transformers that output it.
 
-As in `parity.py`, signed logits are those of the right answer.
+Signed logits are as in `parity.py`.
 """
 
 from __future__ import annotations
@@ -14,23 +14,27 @@ from theory.kinds import Bits, Count, checked
 
 @checked
 def first_symbol(words: Bits) -> np.ndarray:
-    """x₁ of words (…, n) of 0 and 1, (…, 1)."""
+    """The first bit x₁ of words (…, n): (…, 1)."""
     return np.asarray(words[..., :1])
 
 
 def least_signed_first(q: Any) -> Any:
-    """1 − 2q: what softmax attention with scores −βj, q = e^{−β} ≤ ½, finds of the symbol ±1 at
-    position 1 is at least that much on its side, whatever the others and however many.
+    """A lower bound 1 − 2q on the signed logit of softmax attention with scores −βj, q = e^{−β} ≤
+    ½.
 
-    They have weights q^m, m = 1 … n − 1, and a token of symbol 0 another one, at most qⁿ: so it is
-    at least (1 − Σ_{m≥1} q^m) / Σ_{m≥0} q^m, the sums over all m.
+    The values are ±1, with the sign of the symbol, and the first position has the largest score.
+    Relative to it the other symbols have weights q^m, m = 1 … n − 1, and a token of value 0 has
+    weight at most qⁿ: the signed logit is at least (1 − Σ_{m≥1} q^m) / Σ_{m≥0} q^m, with infinite
+    sums, for all words of all lengths.
     """
     return 1 - 2 * q
 
 
 @checked
 def bounded_first_logit(n: Count, e: Any) -> Any:
-    """½ e/(e + n): the signed logit of [ChiangCholak2022], whose scores are c at position 1 and 0
-    at n others, e = e^c; the value ±½ is carried from position 1 alone.
+    """The signed logit ½ e/(e + n) of the model of [ChiangCholak2022], e = e^c.
+
+    Its scores are c at position 1 and 0 at n others, and its value is ±½ at position 1 and 0
+    elsewhere.
     """
     return e / (2 * (e + n))

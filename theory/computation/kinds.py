@@ -1,4 +1,4 @@
-"""Kinds of parameters that only this topic has: alphabets, triples, edges, fan-ins."""
+"""Kinds of parameters of this topic alone: alphabets, triples, edges, fan-ins."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Fan: TypeAlias = CountFrom2
 
 @dataclass(frozen=True)
 class DistinctSymbols(Kind):
-    """Different letters or digits, as one text: symbol a is character number a of it."""
+    """An alphabet: a text of different alphanumeric characters, of which symbol a is number a."""
 
-    what = "different letters or digits, such as 'ab'"
+    what = "different alphanumeric characters, such as 'ab'"
     example = "ab"
     wrong = (None, object(), 1, b"a", ["a"], "", "a ", "a|", "aba")
 
@@ -28,7 +28,7 @@ class DistinctSymbols(Kind):
 
 
 Alphabet: TypeAlias = Annotated[str, DistinctSymbols()]
-"""Different letters or digits, as one text."""
+"""An alphabet: a text of different alphanumeric characters, one for each symbol."""
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """The parity of the number of ones, and the margins of two transformers that compute it.
 
-Words are arrays (…, n) of 0 and 1; k is the number of ones of one of them. Signed logits are those
-of the right answer: positive where it is given. The functions of q, e and s are written for floats,
-fractions and balls alike.
+Words are arrays (…, n) of 0 and 1, and k is the number of ones of a word.  A signed logit is the
+difference of the two logits with the sign of the right answer: positive if the output is right.
+The functions of q, e and s apply to floats, fractions and balls.
 """
 
 from __future__ import annotations
@@ -16,18 +16,19 @@ from theory.kinds import Bits, Count, Steps, Within, checked
 
 @checked
 def parity(words: Bits) -> np.ndarray:
-    """(x₁ + … + x_i) mod 2 for each symbol of words (…, n), (…, n)."""
+    """The parity (x₁ + … + x_i) mod 2 after each bit of words (…, n): (…, n)."""
     return np.cumsum(words, axis=-1) % 2
 
 
 @checked
 def signed_counts(n: Steps, q: Any) -> list[Any]:
-    """Σ_j (−1)^{j−k} q^{(j−k)²} / Σ_j q^{(j−k)²} over j = 0 … n, for k = 0 … n: (−1)^k times the
-    sign (−1)^j that softmax attention with scores −β(j − k)², q = e^{−β}, finds.
+    """The signed logits of parity for k = 0 … n ones, by softmax attention to position k.
 
-    At least (1 − 2q)/(1 + 2q), for all n and k: see `least_signed_count`.
+    These are Σ_j (−1)^{j−k} q^{(j−k)²} / Σ_j q^{(j−k)²} over j = 0 … n: (−1)^k times the mean of
+    (−1)^j under softmax with scores −β(j − k)², q = e^{−β}.  They are at least (1 − 2q)/(1 + 2q),
+    for all n and k: see `least_signed_count`.
     """
-    even, odd = [0 * q], [0 * q]  # the weights at even and at odd distances 1 … m
+    even, odd = [0 * q], [0 * q]  # sums of the weights at even and at odd distances 1 … m
     for m in range(1, n + 1):
         power = q ** (m * m)
         even.append(even[-1] + (0 if m % 2 else power))
@@ -40,20 +41,23 @@ def signed_counts(n: Steps, q: Any) -> list[Any]:
 
 
 def least_signed_count(q: Any) -> Any:
-    """(1 − 2q)/(1 + 2q), the least of `signed_counts` over all n and k, 0 ≤ q ≤ 1, reached at
-    n = 2, k = 1.
+    """The least value (1 − 2q)/(1 + 2q) of `signed_counts` over all n and k, for 0 ≤ q ≤ 1.
 
-    With E and O the sums of the weights at even and at odd distances the bound is O ≤ 2qE.  On each
-    side of k there is one weight q at distance 1, half of 2q·1; each of distance m = 3, 5, … has
-    m − 1 before it, and q^{m²} ≤ 2q·q^{(m−1)²}, as m² ≥ 1 + (m − 1)².  So it is positive at every
-    length if, and for n = 2 only if, q < ½, that is β > ln 2.
+    It is attained at n = 2, k = 1.  Let E and O be the sums of the weights at even and at odd
+    distances from k; the bound is O ≤ 2qE.  Each side of k has at most one weight q at distance 1,
+    together at most 2q·1, where 1 is the weight at distance 0; a weight at distance m = 3, 5, … is
+    q^{m²} ≤ 2q·q^{(m−1)²}, as m² ≥ 1 + (m − 1)², and distance m − 1 is on the same side.  So the
+    signed logit is positive at every length if, and for n = 2 only if, q < ½, that is β > ln 2.
     """
     return (1 - 2 * q) / (1 + 2 * q)
 
 
 def one_side(r: int) -> dict[int, int]:
-    """q + 2q Σ_{even m} q^{m²} − Σ_{odd m} q^{m²}, m = 1 … r, as coefficients by power: a half of
-    2qE − O, of the positions on one side of k."""
+    """The coefficients by power of q + 2q Σ_{even m} q^{m²} − Σ_{odd m} q^{m²}, m = 1 … r.
+
+    The polynomial is the part of 2qE − O from r positions on one side of k, with half of the weight
+    at distance 0.
+    """
     found = {1: 1}
     for m in range(1, r + 1):
         power, change = (m * m, -1) if m % 2 else (1 + m * m, 2)
@@ -63,11 +67,11 @@ def one_side(r: int) -> dict[int, int]:
 
 @checked
 def bounded_logit(n: Count, k: Annotated[Steps, Within(most="n")], e: Any) -> Any:
-    """The signed logit of the parity of k ones among n symbols, n ≥ 1, of [ChiangCholak2022].
+    """The signed logit of parity for k ones among n ≥ 1 bits, in the model of [ChiangCholak2022].
 
-    Two heads of scores ±c·cos jπ over positions 0 … n carry (1/N)[j = k], N = n + 1, and the answer
-    is the difference of what they find. With e = e^c, A even and B odd ones among the N positions,
-    and Z₊Z₋ = (Ae + B/e)(A/e + Be), it is
+    Two heads with scores ±c·cos jπ over positions 0 … n have the value (1/N)[j = k], N = n + 1, and
+    the logit is the difference of their outputs.  With e = e^c, A even and B odd numbers among the
+    N positions, and Z₊Z₋ = (Ae + B/e)(A/e + Be), it is
 
         (e² − e⁻²)/(N Z₊Z₋) · {B if k is even, A if k is odd} > 0        for c > 0.
     """
@@ -79,7 +83,7 @@ def bounded_logit(n: Count, k: Annotated[Steps, Within(most="n")], e: Any) -> An
 
 @checked
 def mean_logit(n: Count, e: Any) -> Any:
-    """The mean of `bounded_logit` over all words of n letters: with N = n + 1 and e = e^c,
+    """The mean of `bounded_logit` over all words of n bits: with N = n + 1 and e = e^c,
 
     sinh 2c/(N² cosh² c − [n even] sinh² c)
     """

@@ -1,18 +1,20 @@
-"""Star-free languages: a formula of past temporal logic for each regular language that has one.
+"""Star-free languages: the past-LTL formula of a regular language that has one.
 
 A language is star-free iff the monoid of its least automaton is aperiodic [Schutzenberger1965],
-iff a formula of past LTL defines it [Kamp1968], [YCA2024].  The formula is written down
-from the cascade of the automaton, which then has latches only: a latch holds v ≠ its first value
-iff
+iff a formula of past LTL defines it [Kamp1968], [YCA2024].  The formula comes from the cascade of
+the automaton, which then has flip-flops and no counters.  A flip-flop has value v, other than its
+first value, iff
 
-    no value was given since v was given
+    no value has been set since v was set,
 
-where what is given is a table of the symbol and of latches before, which are formulas already.
+where the value that is set is a table of the symbol and of earlier flip-flops, which are formulas
+already.
 
-Latches only.  A counter stands for a holonomy group with a permutation p ≠ 1 of the tiles of a set,
-which some word makes.  In an aperiodic monoid its map x has xⁿ = xⁿ⁺¹ for some n, so pⁿ = pⁿ⁺¹ and
-p = 1: there is no counter.  Conversely the monoid of a cascade of latches is aperiodic, as it
-divides a wreath product of monoids of constant maps and the identity [KrohnRhodes1965].
+No counters.  A counter belongs to a holonomy group with a permutation p ≠ 1 of the tiles of a set,
+which is induced by some word.  In an aperiodic monoid its map x satisfies xⁿ = xⁿ⁺¹ for some n, so
+pⁿ = pⁿ⁺¹ and p = 1: there is no counter.  Conversely the monoid of a cascade of flip-flops is
+aperiodic, as it divides a wreath product of monoids of constant maps and the identity
+[KrohnRhodes1965].
 """
 
 from __future__ import annotations
@@ -31,27 +33,27 @@ from theory.kinds import InputError, Steps, checked
 
 @checked
 def formula_of(language: Language) -> Formula:
-    """A formula that holds at the last symbol of the words of a language.
+    """A past-LTL formula that holds at the last position of exactly the words of a language.
 
-    Raises ValueError for a language that is not star-free, with a word that leads states of its
-    automaton around in a circle.
+    Raises ValueError for a language that is not star-free, with a word that permutes states of its
+    minimal automaton in a cycle.
     """
     least = language.minimal()
     if (circle := monoid(least.automaton).circle()) is not None:
         word, states = circle
         around = " → ".join(map(str, (*states, states[0])))
         raise InputError(
-            f"{least.automaton.name} is not star-free: in its least automaton the word "
-            f"{least.spelled([*word])} leads states {around}; take automata --regex"
+            f"{least.automaton.name} is not star-free: in its minimal automaton the word "
+            f"{least.spelled([*word])} permutes states {around}; take semiautomaton(…)"
         )
     return from_cascade(cascade(least.automaton), least.accepting, least.alphabet)
 
 
 @checked
 def from_cascade(of: Cascade, accepted: Iterable[Steps], alphabet: Alphabet) -> Formula:
-    """That the answer of a cascade of latches is one of those accepted.
+    """The formula that the answer of a cascade of flip-flops is among those accepted.
 
-    Raises ValueError for a cascade that counts, and for another number of symbols.
+    Raises ValueError for a cascade with counters, and for an alphabet of another size.
     """
     if len(alphabet) != of.automaton.n_symbols:
         raise InputError(
@@ -60,13 +62,13 @@ def from_cascade(of: Cascade, accepted: Iterable[Steps], alphabet: Alphabet) -> 
         )
     if any(stage.kind == "counter" for stage in of.stages):
         raise InputError(
-            f"{of.automaton} counts, and no formula of past temporal logic does: give an automaton "
-            "whose monoid is aperiodic"
+            f"the cascade of {of.automaton} has counters, past LTL has none: give an automaton "
+            "with an aperiodic monoid"
         )
     variables: list[list[Formula]] = [[*map(Symbol, alphabet)]]
 
     def among(table: Table, *wanted: int) -> Formula:
-        """That the entry of a table is one of these."""
+        """The formula that the entry of a table is among these."""
         rows = [key for key, entry in table.rows.items() if entry in wanted]
         if len(rows) == len(table.rows):
             return TRUE
@@ -81,16 +83,16 @@ def from_cascade(of: Cascade, accepted: Iterable[Steps], alphabet: Alphabet) -> 
             variables.append([among(stage.table, v) for v in values])
             continue
         others = [v for v in values if v != stage.first]
-        held: dict[int, Formula] = {
+        value: dict[int, Formula] = {
             v: Since(among(stage.table, NONE), among(stage.table, v)) for v in others
         }
-        held[stage.first] = Not(Or(tuple(held[v] for v in others)))
-        variables.append([held[v] for v in values])
+        value[stage.first] = Not(Or(tuple(value[v] for v in others)))
+        variables.append([value[v] for v in values])
     return among(of.answer, *accepted)
 
 
 def has_flip_flops_only(A: Semiautomaton) -> bool:
-    """Whether there is a cascade, and it does not count."""
+    """Whether an automaton has a cascade without counters."""
     try:
         return all(stage.kind != "counter" for stage in cascade(A).stages)
     except NotSolvable:

@@ -1,21 +1,22 @@
-"""Past linear temporal logic: formulas about a symbol of a word and those before it.
+"""Past linear temporal logic (past LTL), with strict operators.
 
-    a             the symbol is a            true, false
-    not φ         ¬φ, !φ, ~φ                 yesterday φ      φ at the symbol before
-    φ and ψ       φ ∧ ψ, φ & ψ               once φ           φ at some symbol before
-    φ or ψ        φ ∨ ψ, φ | ψ               historically φ   φ at all symbols before
-    φ since ψ     at some j before, ψ; and φ at all symbols between j and here
+A formula is true or false at each position i of a word:
 
-`since` is strict: neither ψ nor φ is asked of the symbol here, nor φ of j.  From the tightest: not,
-yesterday, once, historically; since (φ since ψ since χ is φ since (ψ since χ)); and; or.  The first
-symbol has none before, so that there `yesterday true` is false and `historically false` is true.
+    a             symbol i is a              true, false
+    not φ         ¬φ, !φ, ~φ                 yesterday φ      φ at i − 1
+    φ and ψ       φ ∧ ψ, φ & ψ               once φ           φ at some j < i
+    φ or ψ        φ ∨ ψ, φ | ψ               historically φ   φ at all j < i
+    φ since ψ     ψ at some j < i, and φ at all positions strictly between j and i
+
+The precedence, from the highest: not, yesterday, once, historically; since, which associates to the
+right; and; or.  At the first position `yesterday true` is false and `historically false` is true.
 
     yesterday φ = false since φ      once φ = true since φ      historically φ = ¬ once ¬φ
 
-so that every formula is made of symbols, not, and, or, since; its temporal depth is how many
-`since` stand in one another.  A formula's language are the words at whose last symbol it holds.
+so that every formula consists of symbols, not, and, or, since.  Its temporal depth is the nesting
+depth of its `since`, and its language the set of words at whose last position it holds.
 
-A formula is an automaton: it remembers for each since whether it holds, and after a symbol
+A formula is an automaton whose state contains the truth value of each `since`, with
 
     (φ since ψ)ᵢ₊₁ = ψᵢ ∨ (φᵢ ∧ (φ since ψ)ᵢ)
 """
@@ -35,18 +36,18 @@ from theory.computation.reading import Reader
 from theory.kinds import Seed, Steps, Tokens, Within, checked, read
 
 Truth = np.ndarray | np.bool_
-"""Truth values, in whatever shape."""
+"""Truth values, of any shape."""
 
 MOST_CHARACTERS = 2000  # of a text
-MOST_DRAWN = 20  # levels of a random formula
-MOST_SHOWN = 500  # symbols and connectives of a formula that is written out
+MOST_DRAWN = 20  # temporal depth of a random formula
+MOST_SHOWN = 500  # symbols and connectives of a formula that is printed in full
 
 
 @dataclass(frozen=True, eq=False)
 class Formula:
-    """A formula; parts may be shared, and two formulas are equal if they are one object.
+    """A formula of past LTL; parts may be shared, and formulas are compared by identity.
 
-    As text it is what `formula` reads, unless it has more than 500 parts.
+    Its text can be parsed by `formula`, unless it has more than 500 parts.
     """
 
     def __str__(self) -> str:
@@ -54,13 +55,13 @@ class Formula:
         return _written(self, 0) if count <= MOST_SHOWN else f"a formula of {count} parts"
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Formula:
-        """Itself, so that it stays the same formula in the copy of a model."""
+        """The same object, as formulas are compared by identity."""
         return self
 
 
 @dataclass(frozen=True, eq=False)
 class Symbol(Formula):
-    """The symbol is this one."""
+    """The formula a: the symbol at this position."""
 
     symbol: str
     __str__ = Formula.__str__
@@ -68,7 +69,7 @@ class Symbol(Formula):
 
 @dataclass(frozen=True, eq=False)
 class Not(Formula):
-    """¬of."""
+    """The formula ¬of."""
 
     of: Formula
     __str__ = Formula.__str__
@@ -76,7 +77,7 @@ class Not(Formula):
 
 @dataclass(frozen=True, eq=False)
 class And(Formula):
-    """All parts hold; of none, true."""
+    """The conjunction of parts; the empty one is true."""
 
     parts: tuple[Formula, ...]
     __str__ = Formula.__str__
@@ -84,7 +85,7 @@ class And(Formula):
 
 @dataclass(frozen=True, eq=False)
 class Or(Formula):
-    """One of the parts holds; of none, false."""
+    """The disjunction of parts; the empty one is false."""
 
     parts: tuple[Formula, ...]
     __str__ = Formula.__str__
@@ -92,7 +93,7 @@ class Or(Formula):
 
 @dataclass(frozen=True, eq=False)
 class Since(Formula):
-    """then held at some symbol before, and `throughout` at all symbols since."""
+    """The formula `throughout since then`."""
 
     throughout: Formula
     then: Formula
@@ -100,7 +101,7 @@ class Since(Formula):
 
     @cached_property
     def stop(self) -> Formula:
-        """then ∨ ¬throughout: the latest symbol before where it holds decides."""
+        """then ∨ ¬throughout, whose latest earlier position decides whether the formula holds."""
         return Or((self.then, Not(self.throughout)))
 
 
@@ -108,17 +109,17 @@ TRUE, FALSE = And(()), Or(())
 
 
 def yesterday(of: Formula) -> Formula:
-    """It held at the symbol before."""
+    """The formula `yesterday of`: it held one position before."""
     return Since(FALSE, of)
 
 
 def once(of: Formula) -> Formula:
-    """It held at some symbol before."""
+    """The formula `once of`: it held at some earlier position."""
     return Since(TRUE, of)
 
 
 def historically(of: Formula) -> Formula:
-    """It held at all symbols before."""
+    """The formula `historically of`: it held at all earlier positions."""
     return Not(once(Not(of)))
 
 
@@ -133,10 +134,10 @@ UNARY: dict[str, Callable[[Formula], Formula]] = {
 
 @checked
 def formula(text: str, alphabet: Alphabet) -> Formula:
-    """The formula that a text says, of words of these symbols.
+    """The past-LTL formula of a text, for words over an alphabet.
 
-    Raises ValueError for symbols that are none, and for a text that is no formula, and says at
-    which character.
+    Raises ValueError for a symbol that the alphabet lacks, and for a text that is no formula, with
+    the first character that does not fit.
     """
     reader = Reader("formula", text, r"\w+|\S", MOST_CHARACTERS)
     found = _or(reader, alphabet)
@@ -181,11 +182,11 @@ def _unary(reader: Reader, alphabet: str) -> Formula:
         return Symbol(reader.take())
 
 
-LOOSE, MIDDLE, TIGHT = 1, 2, 4  # or, and, and what stands before one operand
+LOOSE, MIDDLE, TIGHT = 1, 2, 4  # or; and; operators before one operand
 
 
 def _written(of: Formula, around: int) -> str:
-    """As `formula` reads it, in parentheses inside of what binds as tightly."""
+    """The text of a formula, in parentheses where the precedence around it requires them."""
 
     def joined(word: str, parts: tuple[Formula, ...], level: int) -> str:
         text = f" {word} ".join(_written(part, level) for part in parts)
@@ -229,8 +230,10 @@ def combined(
     since: Callable[[Since], Truth],
     known: dict[Formula, Truth] | None = None,
 ) -> Truth:
-    """The truth values of a formula, from those of symbols and of each since in it; what is in
-    `known` is not asked for again."""
+    """The truth values of a formula, from those of its symbols and of its outermost `since`.
+
+    `known` contains values that are already computed, and is extended.
+    """
     known = {} if known is None else known
 
     def value(of: Formula) -> Truth:
@@ -256,9 +259,9 @@ def combined(
 
 @checked
 def holds(of: Formula, words: Tokens, alphabet: Alphabet) -> np.ndarray:
-    """Where a formula holds, (…, T) for words (…, T): by the definition, over all j before i.
+    """Whether a formula holds at each position of words (…, T), by the definition, over all j < i.
 
-    Raises ValueError for words that are not of these symbols.
+    Raises ValueError for tokens that are not in the alphabet.
     """
     array = read(Tokens, "words", words, below=len(alphabet))
     T, known = array.shape[-1], dict[Formula, Truth]()
@@ -279,7 +282,7 @@ def holds(of: Formula, words: Tokens, alphabet: Alphabet) -> np.ndarray:
 
 
 def sinces(of: Formula) -> list[Since]:
-    """The since of a formula, each after those in it."""
+    """The `since` of a formula, each after those that it contains."""
     found, seen = list[Since](), set[Formula]()
 
     def visit(of: Formula) -> None:
@@ -296,7 +299,7 @@ def sinces(of: Formula) -> list[Since]:
 
 
 def temporal_depth(of: Formula) -> int:
-    """How many since stand in one another."""
+    """The temporal depth of a formula: the nesting depth of its `since`."""
     depths = dict[Formula, int]()
 
     def depth(of: Formula) -> int:
@@ -309,7 +312,7 @@ def temporal_depth(of: Formula) -> int:
 
 
 def size(of: Formula) -> int:
-    """Symbols and connectives of a formula, written out."""
+    """The number of symbols and connectives in the text of a formula."""
     sizes = dict[Formula, int]()
 
     def count(of: Formula) -> int:
@@ -321,7 +324,7 @@ def size(of: Formula) -> int:
 
 
 def outermost(of: Formula) -> list[Since]:
-    """The since of a formula that stand in no other."""
+    """The `since` of a formula that are in no other `since`."""
     found, seen, left = list[Since](), set[Formula](), [of]
     while left:
         part = left.pop()
@@ -345,9 +348,10 @@ def _parts(of: Formula) -> Sequence[Formula]:
 
 @checked
 def language(of: Formula, alphabet: Alphabet, name: str = "") -> Language:
-    """The words at whose last symbol it holds, with their least automaton.
+    """The language of a formula, with its minimal automaton.
 
-    Raises ValueError for an automaton that passes 2000 states.
+    It consists of the words at whose last position the formula holds.  Raises ValueError for an
+    automaton of more than 2000 states.
     """
     nodes = sinces(of)
 
@@ -371,7 +375,7 @@ def language(of: Formula, alphabet: Alphabet, name: str = "") -> Language:
 def random_formula(
     alphabet: Alphabet, depth: Annotated[Steps, Within(most=MOST_DRAWN)], seed: Seed
 ) -> Formula:
-    """A formula of temporal depth at most `depth`, of connectives that are drawn uniformly."""
+    """A random formula of temporal depth at most `depth`, with uniform connectives."""
     rng: np.random.Generator = seed
 
     def drawn(depth: int, size: int) -> Formula:

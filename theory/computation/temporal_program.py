@@ -1,13 +1,13 @@
-"""A formula of past temporal logic as a row of `since`, each with two truth tables.
+"""A formula of past LTL as a sequence of `since`, each with two truth tables.
 
-Going back from symbol i, the first j at which ψ ∨ ¬φ decides φ since ψ: it holds iff ψ does there
-[YCA2024].  So a `since` is known from
+The latest j < i at which ψ ∨ ¬φ holds decides φ since ψ at i: it holds iff ψ does at j [YCA2024].
+So a `since` is given by
 
     stop = ψ ∨ ¬φ        value = ψ        tables of the symbol and of the `since` in φ and ψ
 
-and a formula is a table of the symbol and of the `since` in it.  Variables that do not matter are
-left out of tables, and `since` that never hold, equal an earlier one, or do not matter to the
-formula, out of the row: it is at most as deep as the formula, and may be less.
+and a formula by a table of the symbol and of its outermost `since`.  Tables leave out irrelevant
+variables, and the sequence leaves out `since` that never hold, that equal an earlier one, or that
+are irrelevant to the formula, so that it is at most as deep as the formula.
 """
 
 from __future__ import annotations
@@ -33,8 +33,10 @@ MOST_ROWS = 2**16  # of a truth table
 
 @dataclass(frozen=True)
 class Step:
-    """Variable v of a program: `node` holds iff `value` does at the latest symbol before where
-    `stop` does. `depth` is how many `since` stand in one another up to it."""
+    """Variable v of a program: `node` holds iff `value` does at the latest earlier `stop`.
+
+    `depth` is the nesting depth of `since` up to this one.
+    """
 
     node: Since
     stop: TruthTable
@@ -44,18 +46,22 @@ class Step:
 
 @dataclass(frozen=True)
 class Program:
-    """Variable 0 is the symbol, variable v the `since` of steps[v − 1]; `answer` the formula."""
+    """A formula as a sequence of `since`.
+
+    Variable 0 is the symbol, variable v the `since` of steps[v − 1]; `answer` is the table of the
+    formula.
+    """
 
     steps: tuple[Step, ...]
     answer: TruthTable
 
     def depth(self, table: TruthTable) -> int:
-        """That of the deepest variable that a table reads."""
+        """The depth of the deepest variable that a table reads."""
         return max((self.steps[v - 1].depth for v in table.reads if v), default=0)
 
     @property
     def tables(self) -> dict[TruthTable, Formula]:
-        """The tables of all steps, each once, and a formula that says the same."""
+        """The different tables of all steps, each with an equivalent formula."""
         found: dict[TruthTable, Formula] = {}
         for step in self.steps:
             found.setdefault(step.stop, step.node.stop)
@@ -64,7 +70,7 @@ class Program:
 
 
 def program(of: Formula, alphabet: str) -> Program:
-    """The row of `since` of a formula.
+    """The sequence of `since` of a formula.
 
     Raises ValueError for a table of more than 2^16 rows.
     """
@@ -75,7 +81,7 @@ def program(of: Formula, alphabet: str) -> Program:
         shape = (len(alphabet), *[2] * len(reads))
         if len(alphabet) * 2 ** len(reads) > MOST_ROWS:
             raise InputError(
-                f"a Boolean part has {len(reads)} different since, and its truth table "
+                f"a Boolean part has {len(reads)} different `since`, and its truth table "
                 f"{len(alphabet)}·2^{len(reads)} rows, more than {MOST_ROWS}: give a simpler one"
             )
         places = np.indices(shape, sparse=True)
@@ -100,19 +106,19 @@ def program(of: Formula, alphabet: str) -> Program:
 
 
 def _needed(of: Program) -> Program:
-    """Without the steps that do not matter to the answer."""
-    kept, left = set[int](), [v for v in of.answer.reads if v]
+    """The program without the steps on which the answer does not depend."""
+    needed, left = set[int](), [v for v in of.answer.reads if v]
     while left:
-        if (v := left.pop()) not in kept:
-            kept.add(v)
+        if (v := left.pop()) not in needed:
+            needed.add(v)
             step = of.steps[v - 1]
             left += [u for u in (*step.stop.reads, *step.value.reads) if u]
-    number = {0: 0} | {v: i for i, v in enumerate(sorted(kept), start=1)}
+    number = {0: 0} | {v: i for i, v in enumerate(sorted(needed), start=1)}
 
     def renumbered(table: TruthTable) -> TruthTable:
         return TruthTable(tuple(number[v] for v in table.reads), table.values)
 
-    steps = (of.steps[v - 1] for v in sorted(kept))
+    steps = (of.steps[v - 1] for v in sorted(needed))
     return Program(
         tuple(Step(s.node, renumbered(s.stop), renumbered(s.value), s.depth) for s in steps),
         renumbered(of.answer),
@@ -120,8 +126,10 @@ def _needed(of: Program) -> Program:
 
 
 def language_of_program(by: Program, alphabet: str) -> Language:
-    """The automaton that goes along a word and remembers, for each step, what was value where it
-    last stopped."""
+    """The language of a program, with its minimal automaton.
+
+    A state of the automaton contains, for each step, its value at the latest stop.
+    """
 
     def step(state: tuple[bool, ...], symbol: str) -> tuple[bool, ...]:
         values = alphabet.index(symbol), *map(int, state[1:])
@@ -134,4 +142,4 @@ def language_of_program(by: Program, alphabet: str) -> Language:
         return entry(by.answer), *after
 
     start = (False,) * (len(by.steps) + 1)
-    return explored(start, step, lambda state: state[0], alphabet, "the row of truth tables")
+    return explored(start, step, lambda state: state[0], alphabet, "the sequence of truth tables")

@@ -1,8 +1,8 @@
-"""Truth tables of a symbol and of bits, and the cubes that they are made of.
+"""Truth tables of a symbol and of bits, as unions of disjoint cubes.
 
-Variable 0 is the symbol, with a value for each; variables 1, 2, … are bits.  A cube says of some
-variables among which values they are; a table is true where one of its cubes holds, and its cubes
-exclude each other.
+Variable 0 is the symbol, with one value for each symbol; variables 1, 2, … are bits.  A cube
+restricts some variables to sets of values; a table is true where one of its cubes holds, and its
+cubes exclude each other.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ Cube = Mapping[int, frozenset[int]]
 
 @dataclass(frozen=True, eq=False)
 class TruthTable:
-    """values[v₁, v₂, …] is the truth value where the variables `reads`, in order, are v₁, v₂, ….
+    """A truth table without irrelevant variables.
 
-    Every variable matters: for some values of the others, two of its values differ in truth.
+    values[v₁, v₂, …] is the truth value where the variables `reads`, in order, are v₁, v₂, ….
+    The table depends on each of these variables.
     """
 
     reads: tuple[int, ...]
@@ -27,7 +28,7 @@ class TruthTable:
 
     @property
     def key(self) -> tuple[tuple[int, ...], tuple[int, ...], bytes]:
-        """What equal tables have in common."""
+        """The variables, shape and entries, which are the same for equal tables."""
         return self.reads, self.values.shape, self.values.tobytes()
 
     def __eq__(self, other: object) -> bool:
@@ -37,8 +38,10 @@ class TruthTable:
         return hash(self.key)
 
     def cubes(self) -> list[Cube]:
-        """Cubes that exclude each other: a decision tree's, which asks next for the variable after
-        which fewest others are left to ask for."""
+        """Disjoint cubes, the paths of a decision tree to "true".
+
+        The tree reads next the variable after which fewest variables remain.
+        """
         if not self.reads:
             return [{}] if self.values else []
         v, parts = min(
@@ -48,7 +51,7 @@ class TruthTable:
         return [{v: values, **cube} for table, values in parts.items() for cube in table.cubes()]
 
     def _split(self, axis: int) -> dict[TruthTable, frozenset[int]]:
-        """The tables that are left once a variable is known, and the values that lead to each."""
+        """The tables that remain once a variable is read, with the values that lead to each."""
         found = dict[TruthTable, frozenset[int]]()
         others = tuple(v for v in self.reads if v != self.reads[axis])
         for value, rest in enumerate(np.moveaxis(self.values, axis, 0)):
@@ -58,12 +61,13 @@ class TruthTable:
 
 
 def truth_table(reads: tuple[int, ...], values: np.ndarray) -> TruthTable:
-    """The table without variables that do not matter; `values` has an axis for each of `reads`."""
-    kept = list(reads)
+    """The truth table of `values`, with an axis for each of `reads`, without irrelevant
+    variables."""
+    relevant = list(reads)
     for v in reads:
-        axis = kept.index(v)
+        axis = relevant.index(v)
         first = values.take([0], axis=axis)
         if (values == first).all():
             values = first.squeeze(axis)
-            kept.remove(v)
-    return TruthTable(tuple(kept), np.array(values, order="C"))
+            relevant.remove(v)
+    return TruthTable(tuple(relevant), np.array(values, order="C"))
