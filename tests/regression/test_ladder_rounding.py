@@ -157,7 +157,7 @@ def test_what_a_layer_rounds_is_passed_on_at_most_threefold(power):
                 size = sizes(at, ti, tj)
                 rounded = np.diag(np.divide(1, size, where=size > 0, out=np.zeros(8)))
                 passed = np.hstack([step @ passed, rounded])
-                assert (size @ np.abs(passed)).max() <= stability.PASSED_ON == 3
+                assert (size @ np.abs(passed)).max() <= stability.AMPLIFIED == 3
 
 
 def test_bounds_that_triple_in_each_layer_are_told_from_those_that_do_not():

@@ -5,7 +5,7 @@ from copy import deepcopy
 import by_id
 import numpy as np
 import pytest
-from refusals import rejects
+from refusals import rejected, rejects
 
 from theory.regression import gaussian_prompts
 from verify.claim import Run
@@ -157,7 +157,7 @@ def test_alpha_too_large_fails_to_converge_but_is_computed(start, power, factor,
     assert (finding.measured < finding.bound) is holds
     if not holds:
         assert finding.verdict is Verdict.FAILS
-        assert f"residual of {factor - 1:.3g} ≥ 1" in finding.detail
+        assert f"{factor - 1:.3g} ≥ 1" in finding.detail
 
 
 def test_overflow_is_undecided_and_not_a_pass():
@@ -237,3 +237,10 @@ def test_denominators_that_are_no_powers_of_two_count_in_full(n):
     assert denominators.base == {4: 2, 5: 10, 10: 10}[n]
     least = error_probability(size(Degrees(), 1), wanted)
     assert identity.chance_of_error(case) >= least
+
+
+@pytest.mark.parametrize("options", [["--layout", "paper"], ["--interleaved"]])
+def test_certificates_that_do_not_exist_are_rejected_before_the_run(options, tmp_path, capsys):
+    file = tmp_path / "newton.json"
+    rejected(capsys, ["newton", *options, "--certificate", str(file)], "certificate", "layout")
+    assert not file.exists()

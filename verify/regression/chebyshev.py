@@ -22,10 +22,10 @@ from verify.regression.options import Prompts, in_each_domain
 from verify.regression.statements import chebyshev_statement
 
 ROUNDINGS = 40  # in a factor: a logarithm, at most five exponentials, ten products and sums
-DEGREES = (1, 4, 13, 40)  # the most that 1 … 4 layers reach
-TOLD = 2.0**-30  # smaller residuals of rounded factors say nothing of what is best
+DEGREES = (1, 4, 13, 40)  # the largest degrees of 1, …, 4 layers
+LEAST_COMPARED = 2.0**-30  # rounding of the factors may dominate smaller residuals
 MOST_STEPS = 5000
-GRID = Fraction(1, 2**44)  # factors are multiples of 2^−47, and one of them is what is left of 1
+GRID = Fraction(1, 2**44)  # factors are multiples of 2^−47, one of them is 1 minus the others
 
 
 @claim(
@@ -48,18 +48,17 @@ def chebyshev(
     its maximum there is the least that L layers of linear or ReLU attention can give a prediction
     x_qᵀ p(S) Xᵀ y with a fixed polynomial p.
 
-    The weights hold quotients of the numbers T_j(σ), which float64 rounds. So
-    the transformer is shown to equal the product formulas with the coefficients in its weights, and
-    these to be those of Chebyshev but for rounding.
+    The weights contain quotients of the numbers T_j(σ), rounded to float64. The checks are that the
+    transformer equals the product formulas with the coefficients in its weights, and that these are
+    Chebyshev's up to rounding.
     """
     if not 0 < smallest < largest < np.inf:
         raise InputError(
-            f"smallest is {smallest:g} and largest {largest:g}: give 0 < smallest < largest"
+            f"smallest is {smallest:g} and largest is {largest:g}: give 0 < smallest < largest"
         )
     if k > MOST_STEPS:
         raise InputError(
-            f"k is {k}: factors are compared with fractions of as many digits; take at most "
-            f"{MOST_STEPS}"
+            f"k is {k}: give at most {MOST_STEPS}, since factors are compared with exact fractions"
         )
     case = chebyshev_statement(run, smallest, largest).at(d, n, k)
     in_other_domains = equality(run, case, domain)
@@ -74,11 +73,11 @@ def chebyshev(
 
 
 def _best_of_its_layers(run: Run, smallest: float, largest: float) -> Finding:
-    """The worst residual that L layers reach here, beside the least that any polynomial can have.
+    """Compares the worst residual after L layers with the least of any polynomial of their degree.
 
     L layers give I − S·G of degree m ≤ (3^L − 1)/2 and value 1 at 0.  For any m + 1 points λ_j,
-    1 = R(0) = Σ_j R(λ_j) ℓ_j(0) with Lagrange's polynomials ℓ_j, so that max |R| ≥ 1/Σ_j |ℓ_j(0)|.
-    That is found over Q, at points near the extrema of the Chebyshev polynomial.
+    1 = R(0) = Σ_j R(λ_j) ℓ_j(0) with Lagrange's polynomials ℓ_j, so that max |R| ≥ 1/Σ_j |ℓ_j(0)|,
+    which is computed over Q at points near the extrema of the Chebyshev polynomial.
     """
     reached, least = [], []
     for degree in DEGREES[: 3 if run.quick else 4]:
@@ -95,12 +94,12 @@ def _best_of_its_layers(run: Run, smallest: float, largest: float) -> Finding:
             for here in at
         )
         least.append(float(1 / sum(map(abs, weights))))
-    # As far as rounding lets a residual be told from a smaller one.
-    told = [(far, near) for far, near in zip(reached, least, strict=True) if near >= TOLD]
-    if smallest < TOLD * largest:  # 1 − R is rounded, and R is 1 but for that
-        told = []
-    met = [abs(far - near) <= 2.0**-40 + 2.0**-20 * near for far, near in told]
-    few = f" (compared: {len(told)}; smaller ones cannot be told apart)" * (len(told) < len(least))
+    compared = [pair for pair in zip(reached, least, strict=True) if pair[1] >= LEAST_COMPARED]
+    if smallest < LEAST_COMPARED * largest:  # R is 1 up to the rounding of 1 − R
+        compared = []
+    met = [abs(far - near) <= 2.0**-40 + 2.0**-20 * near for far, near in compared]
+    few = f" ({len(compared)} compared, rounding dominates the others)"
+    few *= len(compared) < len(least)
     return Finding(
         "best",
         f"worst residual on [{smallest:g}, {largest:g}] after L = 1 … {len(reached)} layers",
@@ -109,12 +108,12 @@ def _best_of_its_layers(run: Run, smallest: float, largest: float) -> Finding:
         least,
         Verdict.together(map(Verdict.of, met)),
         words=", ".join(f"{value:.4g}" for value in reached) + few,
-        wanted="the least of all polynomials of degree (3^L − 1)/2 that are 1 at 0",
+        wanted="the least of all polynomials R of degree (3^L − 1)/2 with R(0) = 1",
     )
 
 
 def _coefficients(k: int, smallest: float, largest: float) -> Finding:
-    """The rounded factors of every layer beside those of the product formulas, over Q.
+    """Compares the rounded factors of every layer with those of the product formulas, over Q.
 
     From degrees q − 1 and q, with l/σ = 1 − αS and α = 2/(a + b),
 
@@ -128,7 +127,7 @@ def _coefficients(k: int, smallest: float, largest: float) -> Finding:
     tau = [Fraction(1), sigma]
     while len(tau) < k + 2:
         tau.append(2 * sigma * tau[-1] - tau[-2])
-    shares, at = [], {"low": 0}
+    ratios, at = [], {"low": 0}
     for rungs in chebyshev_plan(k, smallest, largest):
         place = {degree: slot for slot, degree in reversed(at.items())}
         q = max(place)
@@ -173,14 +172,14 @@ def _coefficients(k: int, smallest: float, largest: float) -> Finding:
                 off = abs(factors.get(name, Fraction(0)) - wanted.get(name, Fraction(0)))
                 unit = alpha if name[0] in ("once", "cubed") else Fraction(1)
                 allowed = unit * (Fraction(ROUNDINGS, 2**53) * size + GRID)
-                shares.append(float(off / allowed))
+                ratios.append(float(off / allowed))
         at |= {rung.slot: rung.exponent for rung in rungs}
     return at_most(
         "coefficients",
-        f"{len(shares)} factors are those of the product formulas, rounded",
+        f"error of {len(ratios)} factors against the product formulas, relative to the bound",
         "exact",
-        max(shares, default=0.0),
+        max(ratios, default=0.0),
         1.0,
-        words=f"off by at most {max(shares, default=0.0):.1%} of what rounding allows",
+        words=f"error ≤ {max(ratios, default=0.0):.1%} of the bound",
         wanted=f"{ROUNDINGS} roundings and 2^−44",
     )

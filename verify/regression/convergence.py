@@ -1,4 +1,4 @@
-"""When the recursions converge, and how far they then are from least squares."""
+"""Convergence of the recursions, and their distance to least squares."""
 
 from __future__ import annotations
 
@@ -21,14 +21,16 @@ from verify.finding import Finding, Verdict
 
 
 def safe_alpha(x: np.ndarray, start: Start) -> float:
-    """The largest power of two at most 1/‖S‖_F² (gram) or 1/‖S‖_F (identity) for all prompts.
+    """The largest power of two that is at most 1/‖S‖_F² (gram) or 1/‖S‖_F for all prompts.
 
     ‖S‖_F ≥ λmax, so the recursion converges; a power of two is exact in every number system.
     """
     gram = np.swapaxes(x, -1, -2) @ x
     norm = float(np.sqrt((gram**2).sum((-1, -2))).max())
     if norm == 0:
-        raise InputError("all inputs are zero: there is nothing to learn from, and no α to choose")
+        raise InputError(
+            "all inputs x are 0, so that S = 0 and no default α exists: give other inputs"
+        )
     return float(2.0 ** np.floor(-np.log2(norm) * (2 if start == "gram" else 1)))
 
 
@@ -41,7 +43,7 @@ def newton_converges(x: np.ndarray, alpha: float, start: Start) -> Finding:
     """0 < α < 2/λmax², strictly, for every prompt (from αI: 2/λmax)."""
     power, sign = (2, "²") if start == "gram" else (1, "")
     largest = largest_eigenvalue(x) ** power
-    why = f"squares a residual of {abs(1 - alpha * largest):.3g} ≥ 1, so it never shrinks"
+    why = f"squares the residual {abs(1 - alpha * largest):.3g} ≥ 1, which does not decrease"
     return _converges("α", alpha, 2 / largest, sign, why)
 
 
@@ -54,21 +56,21 @@ def descent_converges(x: np.ndarray, eta: float) -> Finding:
 def _converges(symbol: str, value: float, limit: float, power: str, why: str) -> Finding:
     verdict, detail = Verdict.of(0 < value < limit), ""
     if verdict is Verdict.FAILS:
-        detail = f"in the top direction each step {why}; the recursion itself is still computed.  "
-        detail += f"Choose {symbol} below {limit:.3g}."
+        detail = f"in the top eigendirection each step {why}; "
+        detail += f"give {symbol} below {limit:.3g} for convergence"
     name, words = f"converges: 0 < {symbol} < 2/λmax{power}", f"{symbol} = {value:.3g}"
     wanted = f"< {limit:.3g}"
     return Finding("converges", name, "float", value, limit, verdict, words, wanted, detail)
 
 
 class FromOls(NamedTuple):
-    """Predictions ŷ beside those of least squares, w the minimum-norm solution, for every prompt.
+    """Predictions ŷ and those of least squares, w the minimum-norm solution, for every prompt.
 
     least     x_qᵀw, computed over Q and rounded once
     distance  |ŷ − x_qᵀw|
-    left      |x_qᵀE^p w|: what the residual E = I − S M₀ leaves of it in p powers
-    rounding  the transformer's, by its bound
-    holds     whether ŷ is x_qᵀ(w − E^p w) within that rounding, and by how much it is off
+    left      |x_qᵀE^p w|, the exact distance, with the residual E = I − S M₀
+    rounding  the bound on the rounding error of the transformer
+    holds     the finding that |ŷ − x_qᵀ(w − E^p w)| is within this rounding
     """
 
     least: np.ndarray
@@ -79,7 +81,7 @@ class FromOls(NamedTuple):
 
     @property
     def bound(self) -> np.ndarray:
-        """How large the distance may be."""
+        """The bound on the distance."""
         return self.left + self.rounding
 
 
@@ -90,8 +92,11 @@ def from_ols(
     scale: float,
     start: Start,
 ) -> FromOls:
-    """How far the predictions and rounding bounds `in_float` of M, with S M = I − E^power, are from
-    OLS; all but the transformer is computed over Q and in balls."""
+    """The distance to OLS of predictions by M, with S M = I − E^power.
+
+    `in_float` contains the predictions of the transformer and their rounding bounds; everything
+    else is computed over Q and in balls.
+    """
 
     def both(domain: Domain, X: Matrix, y: Matrix, Q: Matrix, _: int) -> Matrix:
         S, w = X.transpose() * X, _determined(domain, X, y)
@@ -101,7 +106,7 @@ def from_ols(
         return domain.matrix([[entry for (entry,) in row] for row in rows])
 
     shape = (*in_float[0].shape, 3)
-    # With a tiny scale E^p w is w but for its last bits; and `_determined` takes powers of its own.
+    # With a tiny scale E^p w differs from w in its last bits only; `_determined` has other powers.
     steps = power.bit_length() + abs(frexp(scale)[1]) + 200
     values, radii = recursion_by_balls(both, *examples, steps)
     (least, fitted, left), radii = np.moveaxis(values.reshape(shape), -1, 0), radii.reshape(shape)
@@ -115,10 +120,11 @@ def from_ols(
 
 
 def _determined(domain: Domain, X: Matrix, y: Matrix) -> Matrix:
-    """The minimum-norm solution, without directions whose singular value is but rounding.
+    """The minimum-norm solution without directions whose singular value is a rounding error.
 
-    Centred columns of too few rows have such: over Q they would count.  On them (I − αS²)^P stays 1
-    to (10^−16 κ)^4, κ the condition number of the others, on which it is at most e^−200.
+    Centred columns of too few rows have such directions, which are regular over Q.  On them
+    (I − αS²)^P is 1 up to (10^−16 κ)^4, κ the condition number of the others, on which it is at
+    most e^−200.
     """
     w, x = least_squares(domain, X, y), np.array([[float(e) for e in row] for row in X.tolist()])
     singular = np.linalg.svd(x, compute_uv=False)
@@ -135,22 +141,24 @@ def _determined(domain: Domain, X: Matrix, y: Matrix) -> Matrix:
 def distance_to_ols(
     examples: Examples, in_float: tuple[np.ndarray, np.ndarray], k: int, alpha: float, start: Start
 ) -> Finding:
-    """After k Newton steps predictions are as far from those of OLS as E^(2^k) leaves them."""
+    """Compares the distance to OLS after k Newton steps with that of E^(2^k) w."""
     found = from_ols(examples, in_float, 2**k, alpha, start)
-    said = relative(found)
+    relatively = relative(found)
     return replace(
         found.holds,
         id="ols",
         name=f"distance to OLS after {k} steps, on range(S)",
-        measured={"distance": said["distance"], "off by": found.holds.measured},
-        bound={"distance": said["left"], "off by": found.holds.bound},
-        words=found.holds.words.replace("relative error", f"{said['distance']:.2e}, off by"),
-        wanted=f"{said['left']:.2e} left, rounding {found.holds.wanted}",
+        measured={"distance": relatively["distance"], "off by": found.holds.measured},
+        bound={"distance": relatively["left"], "off by": found.holds.bound},
+        words=found.holds.words.replace(
+            "relative error", f"{relatively['distance']:.2e}, relative error"
+        ),
+        wanted=f"‖E^(2^k)w‖ {relatively['left']:.2e}, error {found.holds.wanted}",
     )
 
 
 def relative(found: FromOls) -> dict[str, float]:
-    """The largest distance, what is left and the rounding, as fractions of OLS's predictions."""
+    """The largest `distance`, `left` and `rounding`, relative to the predictions of OLS."""
     sizes = size_of(found.least)
     parts = {"distance": found.distance, "left": found.left, "rounding": found.rounding}
     return {name: float((part / sizes).max()) for name, part in parts.items()}

@@ -1,7 +1,4 @@
-"""The examples that claims run on: Gaussian prompts, or a user's own numbers.
-
-A user's come as CSV and are standardised.
-"""
+"""The examples of claims: Gaussian prompts, or the standardised rows of a CSV file."""
 
 from __future__ import annotations
 
@@ -19,8 +16,11 @@ from verify.evidence.examples import Examples
 
 
 class Table(NamedTuple):
-    """A user's rows as examples, standardised; of the held-out ones the lines in the file and the
-    `answers` (m,), in the standardised target, which is (target − centre)/spread."""
+    """Standardised rows of a file: examples, and queries held out.
+
+    `answers` (m,) are the targets of the queries in standard units, (target − centre)/spread;
+    `lines` are their line numbers in the file.
+    """
 
     examples: Examples
     answers: np.ndarray
@@ -31,33 +31,34 @@ class Table(NamedTuple):
     spread: float
 
     def in_units(self, values: np.ndarray) -> np.ndarray:
-        """Standardised values of the target as those of the file."""
+        """Standardised values of the target in the units of the file."""
         return self.centre + self.spread * values
 
 
 def gaussian_examples(run: Run, samples: int, n: int, d: int) -> Examples:
-    """`samples` Gaussian prompts of n examples in d dimensions, 8 of them if the run is quick."""
+    """`samples` Gaussian prompts (8 in a quick run) of n examples in d dimensions."""
     prompts = gaussian_prompts(8 if run.quick else samples, n, d, seed=run.rng)
     return Examples(prompts.x, prompts.y, prompts.x_query)
 
 
 def read_table(path: Path, target: str | None, rng: np.random.Generator) -> Table:
-    """Rows of a numeric CSV with a header; a fifth of them are held out as queries.
+    """The rows of a numeric CSV file with a header, a fifth of them held out as queries.
 
-    Never more than 64, nor than 10⁶/rows, since each costs a pass over all rows.  Columns are
-    shifted and scaled to mean 0 and variance 1 over the rows that are kept, and held-out rows by
-    the same amounts; a constant feature becomes 0.  The default target is the last column.
+    At most 64 and at most 10⁶/rows are held out, since each needs a pass over all rows.  Columns
+    are shifted and scaled to mean 0 and variance 1 over the other rows, the training rows, and
+    held-out rows by the same amounts; a constant feature becomes 0.  The default target is the last
+    column.
 
-    Raises InputError for a file that is missing, empty, ragged or not numeric, for NaN or infinite
-    entries, for fewer than three rows or two columns, for a target that is not a column or is two,
-    and for a target, or all features, constant in the rows that are kept.
+    Raises InputError if the file is missing, empty, ragged or not numeric, has NaN or infinite
+    entries, fewer than three rows or two columns, if the target is not exactly one column, and if
+    the target, or every feature, is constant in the training rows.
     """
     names, lines, table = _read(path)
     if target is None:
         target = names[-1]
     if target not in names:
         near = get_close_matches(target, names, n=1)
-        hint = f"did you mean '{near[0]}'?" if near else f"choose one of {', '.join(names)}"
+        hint = f"did you mean '{near[0]}'?" if near else f"give one of {', '.join(names)}"
         raise InputError(f"{path.name} has no column '{target}': {hint}")
     if names.count(target) > 1:
         raise InputError(f"{path.name} has {names.count(target)} columns '{target}': rename one")
@@ -68,13 +69,12 @@ def read_table(path: Path, target: str | None, rng: np.random.Generator) -> Tabl
     standard, constant, centre, spread = _standardised(table, kept)
     if constant[column]:
         raise InputError(
-            f"{path.name}: column '{target}' is constant in the rows to learn from, so there is "
-            "nothing to predict; choose another target"
+            f"{path.name}: column '{target}' is constant in the training rows: give another target"
         )
     if np.delete(constant, column).all():
         raise InputError(
-            f"{path.name}: every column but '{target}' is constant in the rows to learn from, so "
-            "there is nothing to predict from; add a column that varies"
+            f"{path.name}: every column but '{target}' is constant in the training rows: "
+            "add a column that varies"
         )
     features = np.delete(standard, column, axis=1)
     return Table(
@@ -89,12 +89,11 @@ def read_table(path: Path, target: str | None, rng: np.random.Generator) -> Tabl
 
 
 def _standardised(table: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, ...]:
-    """The columns shifted and scaled, which of them are constant in the kept rows (and 0), and by
-    how much they were shifted and scaled."""
+    """The standardised columns, which of them are constant in the kept rows, centre and spread."""
     # Powers of two first, so that neither sums nor squares overflow or underflow.
     _, exponents = np.frexp(np.abs(table).max(axis=0))
     table = np.ldexp(table, -exponents)
-    # Rounding gives a constant column a mean that is not its value, so its spread is not asked.
+    # The mean of a constant column is rounded, so that its spread may be above 0.
     constant = np.ptp(table[kept], axis=0) == 0
     centre = np.where(constant, table[kept[0]], table[kept].mean(axis=0))
     spread = np.where(constant, 1.0, table[kept].std(axis=0))
@@ -103,33 +102,33 @@ def _standardised(table: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, ...]
 
 
 def _read(path: Path) -> tuple[list[str], list[int], np.ndarray]:
-    """The names of the columns, and the rows with their lines in the file."""
+    """The names of the columns, the line numbers of the rows, and the rows."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             lines = [(number, row) for number, row in enumerate(csv.reader(file), 1) if row]
     except FileNotFoundError:
-        raise InputError(f"no file {path}: check the path") from None
+        raise InputError(f"{path} does not exist: check the path") from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"cannot read {path} as CSV: {error}") from None
     if len(lines) < 4:
         raise InputError(
             f"{path.name} has {max(len(lines) - 1, 0)} rows below its header: "
-            "at least three are needed, two to learn from and one to hold out"
+            "give at least three, two to train on and one to hold out"
         )
     (_, header), body = lines[0], lines[1:]
     names = [name.strip() for name in header]
     if len(names) < 2:
         raise InputError(
-            f"{path.name} has one column: a target and at least one feature are needed "
-            "(columns are separated by commas)"
+            f"{path.name} has one column: give a target and at least one feature, "
+            "separated by commas"
         )
     if all(_number(name) is not None for name in names):
-        raise InputError(f"{path.name} starts with numbers: its first line must name the columns")
+        raise InputError(f"{path.name} starts with numbers: name the columns in its first line")
     for number, row in body:
         if len(row) != len(names):
             raise InputError(
-                f"{path.name} line {number} has {len(row)} entries, the header "
-                f"{len(names)}: every row needs one per column"
+                f"{path.name} line {number} has {len(row)} entries and the header has "
+                f"{len(names)}: give one entry per column"
             )
         for name, text in zip(names, row, strict=True):
             value = _number(text)

@@ -1,4 +1,4 @@
-"""The claim `depth`: how many layers k Newton steps take, and how many they need."""
+"""The claim `depth`: the layers that suffice and that are necessary for k Newton steps."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from verify.regression.stability import CONDITIONS, Errors, does_not_grow, error
 from verify.regression.statements import newton_statement
 
 ALPHA = 2.0**-6
-LARGEST_K = 100  # rows of the table
+LARGEST_K = 100  # of the table
 STARTED: dict[Start, str] = {"gram": "from αS", "identity": "from αI"}
 MODULO = modulo_primes, "equal at d = 2, n = 3 mod random primes, error probability ≤ 1e-20 each"
 COMPARED: dict[DomainName, tuple[Callable[..., Finding] | None, str]] = {
@@ -32,7 +32,7 @@ COMPARED: dict[DomainName, tuple[Callable[..., Finding] | None, str]] = {
     "symbolic": (symbolically, "equal symbolically, k ≤ 3, d = n = 1"),
     "float": (None, "layers counted, predictions not compared"),
 }
-"""How the layouts are seen to compute the same steps, and this in words."""
+"""The check by domain that the layouts compute the same steps, and its description."""
 
 
 @claim(
@@ -49,12 +49,13 @@ COMPARED: dict[DomainName, tuple[Callable[..., Finding] | None, str]] = {
 def depth(
     run: Run,
     *,
-    largest_k: Annotated[int, option("the table runs from 0 to this k", min=0)] = 12,
+    largest_k: Annotated[int, option("the largest number of steps k in the table", min=0)] = 12,
     domain: Annotated[
         DomainName, option("number system in which the layouts are compared")
     ] = "all",
     largest_condition: Annotated[
-        float, option("errors are shown for κ = 10, 100, … up to this one, at most 1e6", min=1)
+        float,
+        option("the largest κ of 10, 100, … for which errors are measured, at most 1e6", min=1),
     ] = 1e6,
 ) -> Iterator[Finding]:
     """L layers of linear or ReLU attention with ReLU MLPs that compute k Newton–Schulz steps from
@@ -65,14 +66,14 @@ def depth(
     and a layer at most triples the degree: a head multiplies three quantities that are affine in
     the stream, and ReLU is piecewise linear. So L layers, on tokens affine in the prompt, give
     piecewise polynomials of degree ≤ 3^L; on an open set where the output is one polynomial,
-    3^L ≥ degree. Errors of rounding do not triple: from αI their bound grows with the
-    number of layers at most (docs/depth.md), from αS that is what is seen.
+    3^L ≥ degree. Rounding errors do not triple: their bound grows at most linearly in the number of
+    layers, which is proved from αI (docs/depth.md) and observed from αS.
     """
     if largest_k > LARGEST_K:
         layers = sum(len(layouts) for layouts in LAYOUTS.values()) * (largest_k + 1) ** 2 // 2
         raise InputError(
-            f"largest_k is {largest_k}: the table would take models of some {layers:.1e} layers in "
-            f"all, a few milliseconds each; take at most {LARGEST_K}"
+            f"largest_k is {largest_k}: give at most {LARGEST_K}, since the models of the table "
+            f"would have {layers:.1e} layers"
         )
     if largest_condition > CONDITIONS[-1]:
         raise InputError(
@@ -99,7 +100,7 @@ def depth(
 
 
 def _degree_is_attained(run: Run, start: Start, largest_k: int) -> Finding:
-    """The degree of the transformer's prediction is the one that the bound speaks of."""
+    """Compares the degree of the transformer's prediction with that of the bound."""
     statement = newton_statement(run, "direct", start, ALPHA)
     return same(
         f"degree/{start}",
@@ -112,11 +113,11 @@ def _degree_is_attained(run: Run, start: Start, largest_k: int) -> Finding:
 
 
 def _degree_by_layer(layout: str, statement: OverExamples, k: int) -> Finding:
-    """Degrees of the stream, layer by layer, up to that of the prediction."""
+    """Compares the degree of the stream after each layer with three times that before it."""
     id, name = f"{layout}/degrees", f"{layout}: degree after each layer (k = {k})"
     domain, case = Degrees(), statement.at(2, 3, k)
     try:
-        # The encoder's zeros count as numbers here, which can only raise a degree bound.
+        # Zeros of the prompt count as constants, which can only raise a degree bound.
         prompt = case.prompt(case.filled(domain, 1))
         degrees = [int(np.max(H.array)) for H in streams(case.model, prompt, domain)]
     except NotPolynomial as reason:
@@ -129,22 +130,22 @@ def _degree_by_layer(layout: str, statement: OverExamples, k: int) -> Finding:
 
 
 def _lower_bound(largest_k: int) -> Finding:
-    """The arithmetic of the statement's argument: 3^(L−1) < degree ≤ 3^L for every k."""
+    """Checks the arithmetic of the lower bound: 3^(L−1) < degree ≤ 3^L for every k."""
     cases = [(k, start) for k in range(largest_k + 1) for start in LAYOUTS]
     least = [(newton_lower_bound(k, start), newton_degree(k, start)) for k, start in cases]
+    right = sum(3 ** (layers - 1) < degree <= 3**layers for layers, degree in least)
     return same(
         "lower-bound",
-        f"the least L with 3^L ≥ degree, k = 0 … {largest_k}: fewer layers of linear or ReLU heads "
-        "and ReLU MLPs, on tokens affine in the prompt, cannot compute k steps",
-        sum(3 ** (layers - 1) < degree <= 3**layers for layers, degree in least),
+        f"L is the least number with 3^L ≥ degree, for k = 0 … {largest_k}",
+        right,
         len(least),
-        words="by the statement's argument, of which this is the arithmetic",
+        words=f"3^(L−1) < degree ≤ 3^L in {right} of {len(least)} cases",
         wanted="⌈log₃(degree)⌉ layers",
     )
 
 
 def _row(run: Run, k: int, domain: DomainName) -> Finding:
-    """One line of the table, with every layout seen to compute the same k steps (not for float)."""
+    """One row of the table: the layers of each layout, the stated number and the lower bound."""
     compare, compared = COMPARED[domain]
     sizes = (1, 1, min(k, 3)) if domain == "symbolic" else (2, 3, k)
     counted: dict[str, dict[str, int]] = {}
@@ -164,7 +165,7 @@ def _row(run: Run, k: int, domain: DomainName) -> Finding:
                 if same_steps.detail and not detail:
                     detail = f"{layout}: {same_steps.name}: {same_steps.detail}"
         layers_of = ", ".join(f"{layout} {count}" for layout, count in row.items())
-        words.append(f"{layers_of}, at least {bound} of their kind ({STARTED[start]})")
+        words.append(f"{layers_of}, lower bound {bound} ({STARTED[start]})")
     return Finding(
         f"layers/{k}",
         f"layers for k = {k}",

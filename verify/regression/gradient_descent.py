@@ -34,19 +34,19 @@ def gradient_descent(
     k: Annotated[int, option("steps of the algorithm", min=1)] = 10,
     d: Annotated[int, option("dimension of the inputs", min=1)] = 5,
     n: Annotated[int, option("examples in a prompt", min=1)] = 10,
-    layout: Annotated[Layouts, option("which construction")] = "all",
+    layout: Annotated[Layouts, option("the construction")] = "all",
     step_size: Annotated[
-        float | None, option("η; default: the largest power of two that is safe for the prompts")
+        float | None, option("η; default: a power of two for which every prompt converges")
     ] = None,
     domain: Annotated[DomainName, option("number system of the equality")] = "all",
     samples: Prompts = 50,
 ) -> Iterator[Finding]:
     """For all X, y and x_q, k layers of one linear head predict ⟨w_k, x_q⟩ over Q after k steps of
-    gradient descent, w ← w − η(S w − Xᵀy) from w = 0; causally they do so for every prefix at once;
-    and ⌈log₃(2k + 1)⌉ layers, the fewest possible, suffice with full attention.
+    gradient descent, w ← w − η(S w − Xᵀy) from w = 0; causal layers do so for every prefix at once;
+    and ⌈log₃(2k + 1)⌉ layers, the least number possible, suffice with full attention.
 
     η is a weight.  The widths are d + 1, causally 2d + 2, and at most 5d + 3.  The residual after k
-    steps is a power, (I − ηS)^k, whose exponent triples in a layer.
+    steps is the power (I − ηS)^k, whose exponent triples in a layer.
     """
     examples = gaussian_examples(run, samples, n, d)
     chosen_size = safe_alpha(examples.x, "identity") if step_size is None else step_size

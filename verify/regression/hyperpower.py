@@ -29,16 +29,18 @@ def hyperpower(
     run: Run,
     *,
     k: Annotated[int, option("steps of the algorithm", min=0)] = 2,
-    order: Annotated[int, option("the power p to which a step raises the residual", min=2)] = 3,
+    order: Annotated[
+        int, option("the order p: a step raises the residual to the power p", min=2)
+    ] = 3,
     d: Annotated[int, option("dimension of the inputs", min=1)] = 5,
     n: Annotated[int, option("examples in a prompt", min=1)] = 10,
     alpha: Annotated[
-        float | None, option("α; default: the largest power of two that is safe for the prompts")
+        float | None, option("α; default: a power of two for which every prompt converges")
     ] = None,
     domain: Annotated[DomainName, option("number system of the equality")] = "all",
     samples: Prompts = 50,
 ) -> Iterator[Finding]:
-    """For all X, y and x_q, ⌈log₃(4p^k + 1)⌉ layers of linear attention, the fewest possible,
+    """For all X, y and x_q, ⌈log₃(4p^k + 1)⌉ layers of linear attention, the least number,
     predict x_qᵀ M_k Xᵀ y over Q, where M₀ = αS, M_{j+1} = M_j (I + E + … + E^{p−1}),
     E = I − S M_j and S = XᵀX: k hyperpower steps of order p ≥ 2.
 

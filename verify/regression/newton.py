@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated
 
+from theory.kinds import InputError
 from theory.regression import Start
 from theory.regression import newton as solve
 from verify.claim import Run, claim, option
@@ -20,7 +21,7 @@ from verify.regression.data import gaussian_examples
 from verify.regression.options import CAUSAL, LAYOUTS, Layouts, Prompts, in_each_domain
 from verify.regression.statements import STEPS, layouts_of, newton_statement
 
-QUICK = 4  # so many examples at most in exact domains, at quick sizes
+QUICK = 4  # examples of a prompt in exact domains of a quick run
 
 
 @claim(
@@ -62,27 +63,32 @@ def newton(
     k: Annotated[int, option("steps of the algorithm", min=0)] = 5,
     d: Annotated[int, option("dimension of the inputs", min=1)] = 5,
     n: Annotated[int, option("examples in a prompt", min=1)] = 10,
-    layout: Annotated[Layouts, option("which construction")] = "all",
+    layout: Annotated[Layouts, option("the construction")] = "all",
     start: Annotated[Start, option("M₀ = αS (gram) or αI (identity)")] = "gram",
     alpha: Annotated[
-        float | None, option("α; default: the largest power of two that is safe for the prompts")
+        float | None, option("α; default: a power of two for which every prompt converges")
     ] = None,
     interleaved: Annotated[
-        bool, option("a token for each input and each label", "--interleaved")
+        bool, option("prompts with a token for each input and each label", "--interleaved")
     ] = False,
     domain: Annotated[DomainName, option("number system of the equality")] = "all",
     samples: Prompts = 100,
 ) -> Iterator[Finding]:
     """For all X, y and x_q, hand-built transformers predict x_qᵀ M_k Xᵀ y over Q, where S = XᵀX,
     M₀ = αS (or αI) and M_{j+1} = 2M_j − M_j S M_j: k steps of the Newton–Schulz iteration
-    (Iterative Newton in [Fu2024]), α > 0 being a weight.
+    (Iterative Newton in [Fu2024]), with α > 0 among the weights.
 
     Layout "paper" has the k + 8 layers of [Fu2024, Theorem 5.1], with ReLU attention and n in the
     weights; "direct" has k + 2 layers of one linear head; "ladder" has ⌈log₃(2^(k+2) + 1)⌉ layers
-    of linear heads, the fewest possible.  The causal layouts predict from every prefix at once.
+    of linear heads, the least number.  The causal layouts predict from every prefix at once.
     Computing the recursion needs no hypothesis on X; it converges to the pseudo-inverse iff
     0 < α < 2/λmax(S)² (from αI: 2/λmax(S)).
     """
+    if run.certificates is not None and (layout == "paper" or interleaved):
+        raise InputError(
+            f"layout is '{layout}' and interleaved is {interleaved}, which have no certificate: "
+            "give another layout, not interleaved, or leave --certificate out"
+        )
     examples = gaussian_examples(run, samples, n, d)
     scale = safe_alpha(examples.x, start) if alpha is None else float(alpha)
     pairs = len(examples.x) * n * n
@@ -100,7 +106,7 @@ def newton(
         yield _theory(run, start)
     if domain in ("all", "float"):
         in_float = transformer_in_float(case.model, *examples)
-        if layout in CAUSAL:  # all examples are seen by the query
+        if layout in CAUSAL:  # the last prefix contains all examples
             in_float = in_float[0][..., -1], in_float[1][..., -1]
         yield newton_converges(examples.x, scale, start)
         yield distance_to_ols(examples, in_float, k, scale, start)
@@ -109,41 +115,41 @@ def newton(
 
 
 def _theory(run: Run, start: Start) -> Finding:
-    """`theory.regression.newton` beside a transformer over Q, on integers so small that float64
-    does not round them."""
+    """Compares `theory.regression.newton` with a transformer over Q, on integers that float64 does
+    not round."""
     (n, d, k), alpha, domain = (3, 2, 2), 2.0**-6, Rational()
     X, y, Q = (run.rng.integers(-2, 3, shape).astype(float) for shape in ((n, d), (n, 1), (1, d)))
     case = newton_statement(run, "direct", start, alpha).at(d, n, k)
     given = Inputs(domain, *(domain.weights(array).tolist() for array in (X, y, Q)))
-    held = case.predictions(given).tolist()[0][0]
+    prediction = case.predictions(given).tolist()[0][0]
     value = domain.number(*float(Q[0] @ solve(X, y[:, 0], k, alpha, start)).as_integer_ratio())
     return equal(
         "theory",
         f"theory.regression.newton on integers (d={d}, n={n}, k={k})",
-        None if held == value else f"it gives {value}, the transformer {held}",
+        None if prediction == value else f"it gives {value}, the transformer {prediction}",
         words=f"both give {value}",
         wanted="the transformer's prediction over Q",
     )
 
 
 def _twice_as_many_examples(run: Run) -> Finding:
-    """n is in the weights of "paper": on m examples they make the steps from α(n/m)²·S, over Q.
+    """Checks over Q that the weights of "paper" compute steps from α(n/m)²·S on m examples.
 
-    ReLU attention divides by m, so each factor n leaves r = n/m: the start is M₀ = rαS, a step is
+    ReLU attention divides by m, so each factor n becomes r = n/m: the start is M₀ = rαS, a step is
     M ← 2M − r M S M, and the product with the labels has a factor r.  So r M obeys Newton's
     recursion from r²αS, and the prediction is x_qᵀ (r M_k) Xᵀ y.  Here m = 2n.
     """
     (d, n, k), alpha = (2, 3, 2), 2.0**-6
     ours, quarter = (newton_statement(run, "paper", "gram", a) for a in (alpha, alpha / 4))
     given = ours.at(d, 2 * n, k).rational(run.rng)
-    held = predict(ours.at(d, n, k).model, given)
+    prediction = predict(ours.at(d, n, k).model, given)
     wanted, other = (of.algorithm(*given.matrices, k) for of in (quarter, ours))
-    answer, *both = (each.tolist()[0][0] for each in (held, wanted, other))
+    answer, *both = (each.tolist()[0][0] for each in (prediction, wanted, other))
     differs = f"predicted {answer}; from α/4 it is {both[0]}, from α {both[1]}"
     return equal(
         "paper/other-n",
-        f"paper: weights that contain n = {n}, on {2 * n} examples (d={d}, k={k})",
-        None if held == wanted != other else differs,
+        f"paper: weights for n = {n} examples, evaluated on {2 * n} (d={d}, k={k})",
+        None if prediction == wanted != other else differs,
         words="the steps from α/4 and not from α",
         wanted="α(n/m)² for m examples",
     )

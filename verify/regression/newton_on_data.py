@@ -1,4 +1,4 @@
-"""The claim `newton-on-data`: Newton–Schulz transformers on the rows of a user's table."""
+"""The claim `newton-on-data`: Newton–Schulz transformers on the rows of a CSV file."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from verify.regression.data import Table, read_table
 from verify.regression.options import Layouts
 from verify.regression.statements import STEPS, layouts_of, newton_statement
 
-MOST_ROWS = 100  # of the data, for the exact domains
-LARGEST_EXACT = 4e6  # bits·n·d² beyond which the rationals take seconds
-MODULAR = 40  # steps beyond which degrees are too large for primes of 61 bits
-ACCURACY = 1e-6  # how near to least squares the steps are counted
+MOST_ROWS = 100  # of the data, in the exact domains
+LARGEST_EXACT = 4e6  # bits·n·d², above which rational arithmetic takes seconds
+MODULAR = 40  # steps; with more the degree is too large for primes of 61 bits
+ACCURACY = 1e-6  # the distance to least squares for which steps are counted
 
 
 SMALL = Path(__file__).with_name("selftest.csv")
@@ -42,17 +42,18 @@ SMALL = Path(__file__).with_name("selftest.csv")
 def newton_on_data(
     run: Run,
     *,
-    data: Annotated[Path, option("a CSV of your own: rows are examples", "--data")],
+    data: Annotated[Path, option("a CSV file whose rows are examples", "--data")],
     target: Annotated[str | None, option("the column to predict; default: the last")] = None,
     k: Annotated[int, option("steps of the algorithm", min=0)] = 5,
-    layout: Annotated[Layouts, option("which construction")] = "all",
+    layout: Annotated[Layouts, option("the construction")] = "all",
     start: Annotated[Start, option("M₀ = αS (gram) or αI (identity)")] = "gram",
     alpha: Annotated[
-        float | None, option("α; default: the largest power of two that is safe for the data")
+        float | None, option("α; default: a power of two for which the data converge")
     ] = None,
     domain: Annotated[DomainName, option("number system of the equality")] = "all",
     predictions: Annotated[
-        Path | None, option("write the held-out rows, their predictions and those of OLS as CSV")
+        Path | None,
+        option("write predictions of the held-out rows, and those of OLS, to a CSV file"),
     ] = None,
 ) -> Iterator[Finding]:
     """On the rows of a table, hand-built transformers predict qᵀ M_k Xᵀ y over Q, where S = XᵀX,
@@ -61,23 +62,25 @@ def newton_on_data(
     |1 − αλ²| over the non-zero eigenvalues λ of S.
 
     Columns are standardised, and a fifth of the rows are held out as queries. The prediction is
-    that of the claim `newton`; also counted are the steps that take it to ordinary least squares,
-    those of the recursion and those of the transformer in float64, and how well both predict the
-    rows held out.
+    that of the claim `newton`. Further findings are the number of steps to ordinary least squares,
+    of the recursion and of the transformer in float64, and the accuracy of both on the rows held
+    out.
     """
     if predictions is not None:
         json_target(str(predictions))
         if predictions.exists() and predictions.samefile(data):
-            raise InputError(f"--predictions would overwrite the data in {data}: name another file")
+            raise InputError(f"--predictions would overwrite the data in {data}: give another file")
         if domain not in ("all", "float"):
-            raise InputError(f"--predictions are floats: leave --domain {domain} out")
+            raise InputError(
+                f"--domain is {domain} and --predictions needs floats: give all or float"
+            )
     table = read_table(data, target, run.rng)
     examples = table.examples
     (x, y, queries), (n, d) = examples, examples.x.shape
     scale = safe_alpha(x, start) if alpha is None else float(alpha)
     what = f"{len(queries)} held-out rows of {data.name}"
     needed, stated = steps_to_ols(examples, scale, start)
-    said: dict[str, np.ndarray] = {}
+    predicted: dict[str, np.ndarray] = {}
     for chosen in layouts_of(layout, start, n * n):
         statement = newton_statement(run, chosen, start, scale)
         most = {"most_steps": STEPS, "most_rows": MOST_ROWS}
@@ -86,9 +89,9 @@ def newton_on_data(
         yield from labelled(chosen, found)
         if domain in ("all", "float"):
             in_float = transformer_in_float(case.model, *examples)
-            said[chosen] = in_float[0]
+            predicted[chosen] = in_float[0]
             of_layout = [held_out(table, in_float, k, scale, start, needed)]
-            of_layout[0].told = len(said) == 1  # the table is the same for every layout
+            of_layout[0].told = len(predicted) == 1  # the table is the same for every layout
             if needed is not None:
                 of_layout.append(steps_taken(statement, examples, needed, scale, start))
             if domain == "all" and needed is not None and needed <= MODULAR:
@@ -104,20 +107,20 @@ def newton_on_data(
     if needed is not None:
         kappa = condition(x)
         name = f"steps of the recursion to OLS accuracy {ACCURACY:g} on {data.name}"
-        asked = f"(κ(S) = {kappa:.3g}; k = {k} was asked for)"
+        given = f"(κ(S) = {kappa:.3g}; the option k is {k})"
         wanted = f"≤ {stated} by the rate"
-        yield at_most("steps", f"{name} {asked}", "float", needed, stated, wanted=wanted)
+        yield at_most("steps", f"{name} {given}", "float", needed, stated, wanted=wanted)
     if predictions is not None:
-        deliver(predictions, as_csv(table, said).encode())
+        deliver(predictions, as_csv(table, predicted).encode())
     run.draw(x, y, k, scale, start)
 
 
 def exactly(
     statement: OverExamples, x: np.ndarray, y: np.ndarray, queries: np.ndarray, k: int
 ) -> Finding:
-    """Equality over Q on the very float64 numbers of the data, for every held-out row.
+    """Checks equality over Q on the float64 numbers of the data, for every held-out row.
 
-    The numbers have 53 bits times the degree: there are fewer steps where there would be too many.
+    Predictions have 53 bits times the degree; k is reduced if they would be too long.
     """
     n, d = x.shape
     while k > 1 and 53 * 2 ** (k + 2) * n * d * d > LARGEST_EXACT:
@@ -133,8 +136,10 @@ def exactly(
 
 
 def steps_to_ols(examples: Examples, alpha: float, start: Start) -> tuple[int | None, int]:
-    """The steps that take the recursion within ACCURACY of least squares on every query, and as
-    many as the rate states; None if it does not converge."""
+    """The steps of the recursion to within ACCURACY of least squares, and their bound.
+
+    They are for the query that takes most, and None if the recursion does not converge.
+    """
     x, y, queries = examples
     eigenvalues, vectors = _spectrum(x)
     rates = alpha * eigenvalues ** (2 if start == "gram" else 1)
@@ -157,9 +162,9 @@ def steps_to_ols(examples: Examples, alpha: float, start: Start) -> tuple[int | 
 def steps_taken(
     statement: OverExamples, examples: Examples, k: int, alpha: float, start: Start
 ) -> Finding:
-    """After the steps that the recursion needs, the transformer itself is as near to least squares.
+    """Checks that the transformer is within ACCURACY of least squares after k steps.
 
-    What rounding may add leaves it undecided; what is farther away than that fails.
+    The finding is undecided if only rounding may make the distance larger, and fails beyond.
     """
     n, d = examples.x.shape
     in_float = transformer_in_float(statement.at(d, n, k).model, *examples)
@@ -172,11 +177,11 @@ def steps_taken(
         "float",
         (least, farthest),
         ACCURACY,
-        words=f"{farthest:.1e}, {least:.1e} without what may be rounding",
+        words=f"{farthest:.1e}, at least {least:.1e} without rounding",
         detail=""
         if farthest <= ACCURACY
-        else "the recursion needs no more steps, but columns that "
-        "others nearly determine multiply the rounding: leave some out, or try another layout",
+        else "rounding is amplified by columns that are nearly linear combinations of others: "
+        "leave some out, or try another layout",
     )
 
 
@@ -188,10 +193,10 @@ def held_out(
     start: Start,
     needed: int | None,
 ) -> Finding:
-    """R² and RMSE of the transformer on the rows held out, beside those of least squares.
+    """Compares the RMSE of the transformer on held-out rows with that of least squares.
 
-    By the triangle inequality the two RMSE differ by no more than the root mean square of the
-    predictions' distances, each of which has its bound (`from_ols`).
+    By the triangle inequality they differ by at most the root mean square of the distances of the
+    predictions, which `from_ols` bounds.
     """
     examples, answers = table.examples, table.answers
     (x, y, queries), (n, d) = examples, examples.x.shape
@@ -206,16 +211,18 @@ def held_out(
         return directions @ ((1 - newton_residual(eigenvalues, steps, alpha, start)) * w)
 
     def described(error: float) -> str:
-        # Relative to predicting the mean of the rows learned from, which is 0.
-        share = f"{1 - (error / rmse(0 * answers)) ** 2:.4g}" if rmse(0 * answers) else "undefined"
-        return f"R² {share}, RMSE {table.spread * error:.4g}"
+        # Relative to the mean of the training rows, which is 0.
+        r_squared = (
+            f"{1 - (error / rmse(0 * answers)) ** 2:.4g}" if rmse(0 * answers) else "undefined"
+        )
+        return f"R² {r_squared}, RMSE {table.spread * error:.4g}"
 
     with np.errstate(over="ignore", invalid="ignore"):
         of_steps, of_ols = rmse(in_float[0]), rmse(queries @ ols(x, y))
         most = float(np.sqrt(np.mean(found.bound**2)))
-    dropped = f"; constant, so without effect: {', '.join(table.constant)}" * bool(table.constant)
+    dropped = f"; constant columns, ignored: {', '.join(table.constant)}" * bool(table.constant)
     lines = [
-        f"n = {n} rows to learn from and {len(answers)} held out, d = {d} features of rank "
+        f"n = {n} training rows and {len(answers)} held out, d = {d} features of rank "
         f"{len(eigenvalues)}, target {table.target}{dropped}",
         f"OLS: {described(of_ols)}",
     ]
@@ -224,16 +231,16 @@ def held_out(
         shown = sorted({0, k, int(np.argmin(errors)), needed} & {*range(needed + 1)})
         lines += [f"k = {steps}: {described(errors[steps])}" for steps in shown]
         lines.append(
-            f"advice: k = {int(np.argmin(errors))} predicts these rows best (which were looked at "
-            f"to say so); k = {needed} is OLS to {ACCURACY:g}"
+            f"least RMSE on these rows (chosen on them): k = {int(np.argmin(errors))}; "
+            f"k = {needed} is OLS up to {ACCURACY:g}"
         )
     return at_most(
         "held-out",
-        f"held-out rows after {k} steps: {described(of_steps)}; distance of the RMSE from OLS's",
+        f"held-out rows after {k} steps: {described(of_steps)}; |RMSE − RMSE of OLS|",
         "float",
         abs(of_steps - of_ols),
         most,
-        wanted=f"{most:.2e}, standardised",
+        wanted=f"≤ {most:.2e}, in standard units",
         detail="\n".join(lines),
     )
 
@@ -245,16 +252,16 @@ def condition(x: np.ndarray) -> float:
 
 
 def _spectrum(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues of S above rounding, and their vectors."""
+    """The eigenvalues of S above rounding errors, and their eigenvectors."""
     eigenvalues, vectors = np.linalg.eigh(x.T @ x)
     kept = eigenvalues > max(x.shape) * np.finfo(float).eps * eigenvalues[-1]
     return eigenvalues[kept], vectors[:, kept]
 
 
-def as_csv(table: Table, said: dict[str, np.ndarray]) -> str:
-    """The held-out rows by their lines in the file: the target, predictions by layout, and OLS."""
+def as_csv(table: Table, predicted: dict[str, np.ndarray]) -> str:
+    """A CSV of the held-out rows: line in the file, target, predictions by layout, and OLS."""
     x, y, queries = table.examples
-    columns = {table.target: table.answers, **said, "ols": queries @ ols(x, y)}
+    columns = {table.target: table.answers, **predicted, "ols": queries @ ols(x, y)}
     values = zip(*(table.in_units(column) for column in columns.values()), strict=True)
     file = StringIO()
     writer = csv.writer(file, lineterminator="\n")

@@ -1,4 +1,4 @@
-"""The claim `newton-pauses`: Newton's method under a causal mask, by pause tokens."""
+"""The claim `newton-pauses`: Newton's method under a causal mask, with pause tokens."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def newton_pauses(
     d: Annotated[int, option("dimension of the inputs", min=1)] = 5,
     n: Annotated[int, option("examples in a prompt", min=1)] = 10,
     alpha: Annotated[
-        float | None, option("α; default: the largest power of two that is safe for the prompts")
+        float | None, option("α; default: a power of two for which every prompt converges")
     ] = None,
     domain: Annotated[DomainName, option("number system of the equality")] = "all",
     samples: Prompts = 50,
@@ -39,7 +39,7 @@ def newton_pauses(
     with dk pause tokens between examples and query, where M₀ = αI, M_{j+1} = 2M_j − M_j S M_j and
     S = XᵀX.
 
-    The examples are given once; pause tokens come in groups of d, one group for each step.
+    Each example is one token; the pause tokens are k groups of d, one group for each step.
     """
     examples = gaussian_examples(run, samples, n, d)
     scale = safe_alpha(examples.x, "identity") if alpha is None else alpha

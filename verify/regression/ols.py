@@ -1,4 +1,4 @@
-"""The claim `ols`: Newton and gradient descent tend to the minimum-norm least-squares solution."""
+"""The claim `ols`: Newton and gradient descent converge to the minimum-norm OLS solution."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from verify.finding import Finding, Verdict, equal, labelled
 from verify.regression.convergence import from_ols, relative, safe_alpha
 from verify.regression.statements import descent_statement, newton_statement
 
-ACCURACY = 1e-9  # the residual that the step counts below are chosen for
+ACCURACY = 1e-9  # the residual after the step counts below
 FAMILIES: dict[str, Callable[[int], list[int]]] = {
     "tall": lambda d: list(range(2 * d)),
     "wide": lambda d: list(range(max(1, d // 2))),
     "repeated rows": lambda d: [i % max(1, d // 2) for i in range(2 * d)],
 }
-"""Which of a prompt's drawn rows are taken, in d dimensions."""
+"""The rows of each family, as indices of drawn rows, for dimension d."""
 
 
 class Method(NamedTuple):
-    """k steps raise the residual of M₀ = scale·S ("gram") or scale·I to a power."""
+    """A method: k steps raise the residual of M₀ = scale·S ("gram") or scale·I to a power."""
 
     start: Start
     statement: Callable[[Run, float], OverExamples]
@@ -69,9 +69,9 @@ def ols(
     in the range of Xᵀ and tend to the minimum-norm least-squares solution X⁺y; exactly,
     S w_k − b = −E^N b with E = I − αS², N = 2^k, respectively E = I − ηS, N = k.
 
-    w_k is a polynomial in S applied to b = Xᵀy, so it stays in the range of Xᵀ, where X⁺y is the
-    only solution of S w = b, and E has its eigenvalues in (−1, 1).  Shown for x of full rank that
-    is tall (n > d) or wide (n < d), and with repeated rows.
+    w_k is a polynomial in S applied to b = Xᵀy, so it is in the range of Xᵀ, where X⁺y is the only
+    solution of S w = b, and the eigenvalues of E there are in (−1, 1).  The checks are for X of
+    full rank, tall (n > d) and wide (n < d), and for X with repeated rows.
     """
     for family, rows in FAMILIES.items():
         for name, method in METHODS.items():
@@ -83,7 +83,7 @@ def ols(
 
 
 def _in_range(run: Run, method: Method, rows: list[int], d: int) -> Finding:
-    """rank [Xᵀ | w_k] = rank Xᵀ and S w_k − b = −E^p b, over Q, for the transformer's w_k."""
+    """Checks rank [Xᵀ | w_k] = rank Xᵀ and S w_k − b = −E^p b over Q, w_k of the transformer."""
     domain, n, k, scale = Rational(), len(rows), 3, 2.0**-12
     _, drawn, labels, _ = rational_instance(run.rng, d, n)
     X, y = domain.matrix([drawn[i] for i in rows]), domain.matrix(labels)
@@ -98,15 +98,15 @@ def _in_range(run: Run, method: Method, rows: list[int], d: int) -> Finding:
         "range",
         f"w_k in range(Xᵀ), S w_k − b = −E^p b (d={d}, n={n}, rank {X.rank()})",
         None if inside and as_stated else f"inside: {inside}, residual as stated: {as_stated}",
-        words="inside the range, residual as stated",
+        words="both hold",
         wanted="both",
     )
 
 
 def _reaches_least_squares(run: Run, method: Method, rows: list[int], d: int) -> Iterator[Finding]:
-    """ŷ_OLS − ŷ = x_qᵀE^p w_OLS to rounding, after enough steps for E^p to be at most ACCURACY.
+    """Checks ŷ_OLS − ŷ = x_qᵀE^p w_OLS up to rounding, after k steps with E^p at most ACCURACY.
 
-    Newton corrects its own mistakes, so the model is shown to make these steps, too.
+    As Newton corrects errors of earlier steps, equality with the recursion is checked as well.
     """
     n = len(rows)
     x, y, queries = (run.rng.standard_normal(shape) for shape in ((n, d), n, (1, d)))
@@ -117,23 +117,23 @@ def _reaches_least_squares(run: Run, method: Method, rows: list[int], d: int) ->
     case = method.statement(run, scale).at(d, n, k)
     in_float = transformer_in_float(case.model, *examples)
     found = from_ols(examples, in_float, method.power(k), scale, method.start)
-    said = relative(found)
-    allowed = said["left"] + said["rounding"]
+    relatively = relative(found)
+    allowed = relatively["left"] + relatively["rounding"]
     verdict, detail = found.holds.verdict, found.holds.detail
     if verdict is Verdict.HOLDS and not allowed <= LEAST_TOLD:
         verdict, detail = (
             Verdict.UNDECIDED,
-            f"above {LEAST_TOLD:g} of a prediction nothing is reached",
+            f"the bound exceeds {LEAST_TOLD:g} of a prediction",
         )
     yield Finding(
         "reached",
         f"{k} steps in {case.model.n_layers} layers reach OLS (d={d}, n={n})",
         "float",
-        said["distance"],
+        relatively["distance"],
         allowed,
         verdict,
-        f"relative distance {said['distance']:.1e}",
-        f"{said['left']:.1e} left by the residual, rounding {said['rounding']:.1e} to first order",
+        f"relative distance {relatively['distance']:.1e}",
+        f"≤ {relatively['left']:.1e} (residual) + {relatively['rounding']:.1e} (rounding)",
         detail,
     )
     yield modulo_primes(run, case)

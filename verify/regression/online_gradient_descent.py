@@ -28,14 +28,14 @@ def online_gradient_descent(
     domain: Annotated[Literal["all", "float", "exact", "modular"], option("number system")] = "all",
     samples: Prompts = 50,
 ) -> Iterator[Finding]:
-    """On prompts that carry x_i/‖x_i‖² beside x_i and y_i, n causal layers of one linear head and a
+    """On prompts with x_i/‖x_i‖² beside x_i and y_i, n causal layers of one linear head and a
     ReLU MLP predict ⟨w_n, x_q⟩ over Q, for all X, y and x_q, after one pass of Kaczmarz's method
     (normalised LMS with step size 1), w ← w + (y_i − ⟨w, x_i⟩) x_i/‖x_i‖² for i = 1 … n from w = 0.
 
     This is online gradient descent that fits each example exactly; the MLPs, in all layers but the
-    last, add the label.  The quotients make the prediction a rational function of the inputs: the
-    symbolic domain, of polynomials, does not apply, and the modular one has the denominators in
-    its bound.
+    last, add the label.  The prediction is a rational function of the inputs, because of the
+    quotients: the symbolic domain, of polynomials, does not apply, and the error probability of the
+    modular domain accounts for the denominators.
     """
     case = online_statement(run).at(d, n, 0)
     yield size(case.model, case.of.theorem, d=d, n=n)
@@ -49,7 +49,7 @@ def online_gradient_descent(
 
 
 def _last_example_fitted(run: Run, case: Case) -> Finding:
-    """With the last example as the query, the prediction is its label, exactly."""
+    """Checks that the prediction at the last example is its label, exactly."""
     domain, X, y, _ = case.rational(run.rng)
     X[-1] = [entry if entry else domain.number(1) for entry in X[-1]]
     answer = case.predictions(Inputs(domain, X, y, [X[-1]])).tolist()[0][0]
@@ -57,7 +57,7 @@ def _last_example_fitted(run: Run, case: Case) -> Finding:
     return equal(
         "fitted",
         "the last example is fitted exactly",
-        None if answer == label else f"answered {answer}, the label is {label}",
-        words=f"answered {answer}",
+        None if answer == label else f"predicted {answer}, the label is {label}",
+        words=f"predicted {answer}",
         wanted=f"the label {label}",
     )

@@ -1,4 +1,4 @@
-"""Options that several claims on regression have, and the constructions that they choose from."""
+"""Options of several claims on regression, and the constructions by start and mask."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ LAYOUTS: dict[Start, tuple[Packed, ...]] = {
     "gram": ("direct", "ladder", "paper"),
     "identity": ("direct", "ladder"),
 }
-"""The constructions of Newton's method for a whole prompt, by what they start from."""
+"""The constructions of Newton's method for a whole prompt, by their start."""
 
-SAMPLED = ("all", "float")  # the domains in which prompts are drawn
+SAMPLED = ("all", "float")  # the domains with random prompts
 
 Prompts = Annotated[
     int,
-    option("generated prompts for the float comparison", min=1, only={"domain": SAMPLED}),
+    option("random prompts of the comparison in float64", min=1, only={"domain": SAMPLED}),
 ]
 
 
 def in_each_domain(
     domains: Iterable[str] = get_args(DomainName), **options: Any
 ) -> list[dict[str, Any]]:
-    """These options in every domain, few prompts where prompts are drawn: for the self-test."""
+    """These options in every domain, with few random prompts: for the self-test."""
     return [
         {**options, "domain": domain, **({"samples": 4} if domain in SAMPLED else {})}
         for domain in domains

@@ -36,7 +36,7 @@ COLOURS = {"paper": "#b5651d", "direct": "#1f5fa8", "ladder": "#2e8b57"}
 def panels_of(
     width: float, height: float, columns: int = 1, legend: str = "best", rows: int = 1
 ) -> Iterator[tuple[Figure, Any]]:
-    """A figure and its panels, row by row, to draw on; then each gets a grid and a legend."""
+    """A figure and its panels, row by row; on exit each panel gets a grid and a legend."""
     figure = Figure(figsize=(width, height))
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
     yield figure, panels
@@ -46,11 +46,12 @@ def panels_of(
 
 
 def newton_picture(x: np.ndarray, y: np.ndarray, k: int, alpha: float, start: Start) -> Figure:
-    """Left: the relative distance to OLS of what each layer has computed on x (n, d), y (n,), read
-    from the registers of the stream with unit vectors as queries, so that M is known as a matrix;
-    beside it gradient descent with steps 1/λ_max, one for each layer, and (1 − αλ_min²)^(2^k) (from
-    αI: (1 − αλ_min)^(2^k)), the bound for the k steps of layer k + 1 of `direct`.
-    Right: the layers that k steps take.
+    """The distance to OLS by layer, and the layers by number of steps.
+
+    Left: the relative distance to OLS of the weights after each layer on x (n, d), y (n,), computed
+    from the registers at unit vectors as queries; gradient descent with steps 1/λ_max, one per
+    layer; and (1 − αλ_min²)^(2^k) (from αI: (1 − αλ_min)^(2^k)), the bound for the k steps of layer
+    k + 1 of `direct`.  Right: the layers of k steps.
     """
     n, d = x.shape
     with panels_of(10, 4, columns=2) as (figure, (left, right)):
@@ -69,37 +70,40 @@ def newton_picture(x: np.ndarray, y: np.ndarray, k: int, alpha: float, start: St
         left.xaxis.set_major_locator(MaxNLocator(integer=True))
         title = f"Distance to least squares, d = {d}, n = {n}, k = {k}"
         left.set(xlabel="layer", ylabel="‖w − w_OLS‖ / ‖w_OLS‖", title=title)
-        left.set_ylim(max(least / 30, 1e-17), 3)  # the bound goes on below
-        right.set(xlabel="Newton steps k", ylabel="layers", title="Layers that k steps take")
+        left.set_ylim(max(least / 30, 1e-17), 3)  # the bound continues below
+        right.set(xlabel="Newton steps k", ylabel="layers", title="Layers of k steps")
         draw_layers(right, max(k, 12), start)
     return figure
 
 
 def error_by_layer(model: Transformer, x: np.ndarray, y: np.ndarray) -> Iterator[tuple[int, float]]:
-    """Each layer after which registers hold M x or xᵀM Xᵀy, and ‖M Xᵀy − w_OLS‖/‖w_OLS‖ there."""
+    """Layers whose registers contain M x or xᵀM Xᵀy, and ‖M Xᵀy − w_OLS‖/‖w_OLS‖ after each."""
     d, exact = x.shape[1], ols(x, y)
     streams, found = list(model.streams(x, y, np.eye(d))), dict[int, np.ndarray]()
     for stage in model.stages:
         if "high" in stage.register:
             continue
-        held = stage.times * streams[stage.after][-d:, model.stream[stage.register]].numpy()
+        content = stage.times * streams[stage.after][-d:, model.stream[stage.register]].numpy()
         if isinstance(stage.holds, Inverse):
-            found[stage.after] = held.T @ (x.T @ y)
+            found[stage.after] = content.T @ (x.T @ y)
         elif isinstance(stage.holds, Prediction):
-            found[stage.after] = held[:, 0]
+            found[stage.after] = content[:, 0]
     for layer, w in sorted(found.items()):
         yield layer, float(np.linalg.norm(w - exact) / np.linalg.norm(exact))
 
 
 def depth_picture(largest_k: int, errors: Mapping[Start, list[Errors]]) -> Figure:
-    """From M₀ = αS and from M₀ = αI: layers against Newton steps, with the lower bound; below, the
-    ladder's distance to least squares against its layers, with its bound, in two formats."""
+    """Layers against Newton steps, and the error of the ladder against its layers.
+
+    From M₀ = αS (left) and αI (right), with the lower bound on layers above, and the distance to
+    least squares and its bound below, in two dtypes.
+    """
     with panels_of(10, 8, columns=2, rows=2) as (figure, panels):
         for panel, below, start, name in zip(
             panels[:2], panels[2:], LAYOUTS, ("αS", "αI"), strict=True
         ):
             draw_layers(panel, largest_k, start)
-            panel.set(xlabel="Newton steps k", title=f"Layers that k steps take, from M₀ = {name}")
+            panel.set(xlabel="Newton steps k", title=f"Layers of k steps from M₀ = {name}")
             panel.sharey(panels[0])
             for i, each in enumerate(errors[start]):
                 style, label = {"color": f"C{i}", "lw": 1.2}, f"κ = 10^{i + 1}"
@@ -109,12 +113,12 @@ def depth_picture(largest_k: int, errors: Mapping[Start, list[Errors]]) -> Figur
             below.set(xlabel="layers", title=f"Distance to OLS from M₀ = {name}", ylim=(1e-17, 10))
             below.sharey(panels[2])
         panels[0].set_ylabel("layers")
-        panels[2].set_ylabel("float64, bound (dashed), float32 (dotted)")
+        panels[2].set_ylabel("relative error: float64, its bound (dashed), float32 (dotted)")
     return figure
 
 
 def draw_layers(panel: Axes, largest_k: int, start: Start) -> None:
-    """Layers of each construction and the lower bound, for k = 0 … largest_k."""
+    """Draws the layers of each construction and the lower bound, for k = 0 … largest_k."""
     steps = range(largest_k + 1)
     for layout in LAYOUTS[start]:
         stated = theorem(newton_theorem(layout, start)).sizes["layers"]
@@ -127,7 +131,7 @@ def draw_layers(panel: Axes, largest_k: int, start: Start) -> None:
 
 
 def rates_picture(x: np.ndarray, y: np.ndarray, w: np.ndarray, kappa: float) -> Figure:
-    """Relative error ‖w_k − w‖/‖w‖ (solid) and its bound (dashed) against k.
+    """The relative error ‖w_k − w‖/‖w‖ (solid) and its bound (dashed) against k.
 
     x (n, d), y = x w (n,), and XᵀX has eigenvalues from 1 to κ.
     """
@@ -165,8 +169,11 @@ def state_size_picture(
     counts: dict[str, list[int]],
     examples: Mapping[float, tuple[float, float]],
 ) -> Figure:
-    """Steps, layers or examples against the condition number, log-log: the `counts` of each method,
-    and at some of `conditions` the mean number of `examples` of one pass and its standard error."""
+    """Steps, layers or examples against the condition number, log-log.
+
+    They are the `counts` of each method at each of `conditions`, and the mean number of `examples`
+    of one pass with three standard errors.
+    """
     means, errors = np.array(list(examples.values())).T
     with panels_of(7.5, 4.5) as (figure, (panel,)):
         label = "one pass (online GD): examples"
@@ -174,7 +181,11 @@ def state_size_picture(
         for name, style, label in (
             ("gradient descent", "C0o-", "gradient descent: causal layers"),
             ("Chebyshev", "C1o-", "Chebyshev: causal layers"),
-            ("newton-causal-ladder-identity", "C2^-", "Newton's ladder, d² numbers: causal layers"),
+            (
+                "newton-causal-ladder-identity",
+                "C2^-",
+                "Newton's ladder, d² numbers per token: causal layers",
+            ),
             ("chebyshev", "C4^-", "Chebyshev ladder: full layers"),
         ):
             panel.loglog(conditions, counts[name], style, ms=4, label=label)
@@ -183,5 +194,5 @@ def state_size_picture(
             panel.loglog(conditions, guide, "k:", lw=0.8)
             panel.annotate(name, (conditions[2], guide[2] / 1.6))
         panel.set(xlabel="condition number κ", ylabel="steps, layers or examples")
-        panel.set_title("What it takes to reach a fixed accuracy")
+        panel.set_title("Steps, layers or examples to residual 1e−3")
     return figure

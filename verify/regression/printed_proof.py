@@ -1,7 +1,7 @@
-"""What is wrong in the printed proof of [Fu2024, Theorem 5.1], each mistake demonstrated.
+"""Mistakes in the printed proof of [Fu2024, Theorem 5.1], each demonstrated.
 
-A finding here holds when the mistake is seen to be one and the corrected statement is seen to be
-right.  The theorem is true; its repaired proof is `constructions/regression/newton_paper.py`.
+A finding holds if the printed statement is false and the corrected one is true on the scope of the
+finding.  The theorem is true; `constructions/regression/newton_paper.py` has the repaired proof.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from verify.finding import Finding, Verdict, same
 
 
 def printed(run: Run) -> Iterator[Finding]:
-    """Equal signs; α = 2/‖SSᵀ‖; M₁ and M₂; fixed α; products in an MLP; the causal remark."""
+    """The findings: equal signs, α = 2/‖SSᵀ‖, M₁ and M₂, fixed α, products in an MLP, B.6."""
     yield equal_signs(run)
     yield printed_alpha()
     yield printed_expansions()
@@ -32,7 +32,7 @@ def printed(run: Run) -> Iterator[Finding]:
 
 
 def equal_signs(run: Run) -> Finding:
-    """Equations (21), (28): relu(u) + relu(−u) is |u|, not u; one Newton layer with equal signs."""
+    """Equations (21), (28): relu(u) + relu(−u) is |u|, not u, as one Newton layer shows."""
     d, n = 20, 40
     x, query = run.rng.standard_normal((n, d)), run.rng.standard_normal(d)
     alpha = 1 / np.linalg.eigvalsh(x.T @ x)[-1] ** 2
@@ -42,21 +42,21 @@ def equal_signs(run: Run) -> Finding:
     assert step is not None
     step.W_O[1] = step.W_O[0]
 
-    def held(model: Transformer, layer: int, register: str) -> np.ndarray:
+    def content(model: Transformer, layer: int, register: str) -> np.ndarray:
         H = [*model.streams(x, np.zeros(n), query)][layer]
         return H[:, model.stream[register]].numpy()
 
-    m = held(right, 3, "m")
-    scores = held(right, 3, "x") @ m[:n].T
+    m = content(right, 3, "m")
+    scores = content(right, 3, "x") @ m[:n].T
 
-    def off(model: Transformer, scores: np.ndarray) -> float:
-        """How far the layer's result is from 2(m − ½ Σ score·m), relatively."""
+    def error_of(model: Transformer, scores: np.ndarray) -> float:
+        """The relative error of the layer against 2(m − ½ Σ score·m)."""
         wanted = 2 * (m - 0.5 * scores @ m[:n])
-        return float(np.linalg.norm(held(model, 4, "m") - wanted) / np.linalg.norm(wanted))
+        return float(np.linalg.norm(content(model, 4, "m") - wanted) / np.linalg.norm(wanted))
 
     rounding = 1e3 * np.finfo(float).eps * n
-    error, repaired = off(as_printed, scores), off(right, scores)
-    is_absolute = off(as_printed, np.abs(scores)) <= rounding
+    error, repaired = error_of(as_printed, scores), error_of(right, scores)
+    is_absolute = error_of(as_printed, np.abs(scores)) <= rounding
     return Finding(
         "newton-signs",
         "two heads of equal sign compute |u| (eq. 21, 28)",
@@ -64,16 +64,16 @@ def equal_signs(run: Run) -> Finding:
         {"as printed": error, "repaired": repaired},
         {"as printed": 0.01, "repaired": rounding},
         Verdict.of(bool(is_absolute and repaired <= rounding and error > 0.01)),
-        f"one layer is off by {error:.0%}; with opposite signs it is right",
-        "an error",
+        f"relative error {error:.0%} in one layer, rounding only with opposite signs",
+        "above 1% as printed",
     )
 
 
 def printed_alpha() -> Finding:
-    """Equation (37): α = 2/‖SSᵀ‖₂ leaves the top direction at residual −1, then 1 for ever.
+    """Equation (37): with α = 2/‖SSᵀ‖₂ the residual in the top eigendirection is −1, then always 1.
 
-    The residual there is (1 − αλ²)^(2^k) with αλ² = 2.  S = diag(1, 2, 3) is exact, ‖SSᵀ‖₂ = 9;
-    α = 2/9 is checked over Q, and so is 1/9.
+    It is (1 − αλ²)^(2^k) with αλ² = 2.  For S = diag(1, 2, 3), ‖SSᵀ‖₂ = 9, the residuals for
+    α = 2/9 and α = 1/9 are computed over Q.
     """
     domain = Rational()
     S = domain.matrix([[domain.number(i * (i == j)) for j in (1, 2, 3)] for i in (1, 2, 3)])
@@ -98,7 +98,7 @@ def printed_alpha() -> Finding:
 
 
 Coefficients = tuple[tuple[int, ...], tuple[int, ...]]
-"""Of αS, α²S³, α³S⁵, α⁴S⁷ in M₁ and in M₂."""
+"""The coefficients of αS, α²S³, α³S⁵, α⁴S⁷ in M₁ and in M₂."""
 
 PRINTED: Coefficients = ((2, -4), (4, -12, 16, -16))
 RIGHT: Coefficients = ((2, -1), (4, -6, 4, -1))
@@ -107,7 +107,7 @@ RIGHT: Coefficients = ((2, -1), (4, -6, 4, -1))
 def printed_expansions() -> Finding:
     """Equations (38), (39): the coefficients of M₁ and M₂ in powers of S, with M₀ = αS.
 
-    S commutes with itself, so a polynomial in one symbol s decides.
+    S commutes with itself, so the identity is one of polynomials in one variable s.
     """
     domain = Symbolic(["a", "s"])
     a, s = domain.variables
@@ -133,11 +133,11 @@ def printed_expansions() -> Finding:
 
 
 def fixed_alpha() -> Finding:
-    """α is a weight, so no α converges on all examples: twice as long inputs undo α = 1/λmax².
+    """As α is a weight, no α converges on all examples: α = 1/λmax² does not for doubled inputs.
 
     The residual on an eigenvector of S is (1 − αλ²)^(2^k), which diverges for αλ² > 2.
     """
-    S, longer = fmpq(1**2), fmpq(2**2)  # of x = (1) and x = (2)
+    S, longer = fmpq(1**2), fmpq(2**2)  # for x = (1) and x = (2)
     alpha = 1 / S**2
     residual = int(1 - longer * (alpha * longer))
     return Finding(
@@ -153,20 +153,20 @@ def fixed_alpha() -> Finding:
 
 
 def product_in_an_mlp() -> Finding:
-    """Proposition B.4, mul in one layer: a ReLU MLP cannot multiply, so products are not exact.
+    """Proposition B.4, mul in one layer: no ReLU MLP multiplies exactly.
 
     On the inputs (t, t), 0 ≤ t ≤ 1, an MLP of M ReLU neurons is linear on at most M + 1 pieces, one
-    of length h ≥ 1/(M + 1).  There t² leaves its chord, shifted by h²/8, by h²/8, −h²/8, h²/8 at
-    the ends and the middle, and no line can be closer (de la Vallée Poussin).  So the error is at
-    least 1/(8(M + 1)²) whatever the weights; the arithmetic is done for M = 4, 16, 64, 256.
+    of length h ≥ 1/(M + 1).  There t² minus its chord, shifted by h²/8, is h²/8, −h²/8, h²/8 at the
+    ends and the middle, and no line is closer (de la Vallée Poussin).  So the error is at least
+    1/(8(M + 1)²) for all weights; the arithmetic is checked for M = 4, 16, 64, 256.
     """
-    half, units, exact = fmpq(1, 2), (4, 16, 64, 256), 0
-    for M in units:
+    half, neurons, exact = fmpq(1, 2), (4, 16, 64, 256), 0
+    for M in neurons:
         h, errors = fmpq(1, M + 1), set()
         for piece in range(M + 1):
             left, right = piece * h, (piece + 1) * h
             chord = half * (left * left + right * right)
-            # Half the distance from chord to curve in the middle is what no line can beat.
+            # Half the distance from chord to curve in the middle is the least error of a line.
             middle = half * (left + right)
             errors.add(half * abs(chord - middle * middle))
         exact += errors == {h * h / 8}
@@ -174,8 +174,8 @@ def product_in_an_mlp() -> Finding:
         "newton-products",
         "products of two entries (mul) in a ReLU MLP (prop. B.4)",
         exact,
-        len(units),
-        words="an MLP of M neurons is off by at least 1/(8(M + 1)²); attention multiplies exactly",
+        len(neurons),
+        words="error of an MLP of M neurons ≥ 1/(8(M + 1)²); attention multiplies exactly",
         wanted="an error above 0",
     )
 
@@ -183,21 +183,21 @@ def product_in_an_mlp() -> Finding:
 def causal_remark(run: Run) -> Finding:
     """Remark B.6, evaluated literally: causal ReLU attention, divided by t, coefficient −1/2.
 
-    The remark gives, without proof and for n sufficiently larger than d, a direction in which token
-    t would carry M_k x_t for Newton on its own Σ̂_t = S_t/t, up to the error of Σ̂_t.  It does not:
-    token t adds −½ (1/t) Σ_{i≤t} m_i ⟨m_i, x_t⟩, where m_i = M^(i) x_i has the matrix M^(i) of the
-    prefix of token i, so the sum is (1/t) Σ_i M^(i) x_i x_iᵀ M^(i) x_t and not M^(t) Σ̂_t M^(t)
-    x_t.  Here α is small enough for every one of those recursions to converge; what is evaluated
-    diverges: it is followed until it is off by more than a thousandfold, 40 steps at most.
+    By the remark, which has no proof, and for n sufficiently larger than d, token t would store
+    M_k x_t of Newton on its own Σ̂_t = S_t/t, up to the error of Σ̂_t.  But token t adds
+    −½ (1/t) Σ_{i≤t} m_i ⟨m_i, x_t⟩, where m_i = M^(i) x_i has the matrix M^(i) of the prefix of
+    token i, so the sum is (1/t) Σ_i M^(i) x_i x_iᵀ M^(i) x_t and not M^(t) Σ̂_t M^(t) x_t.  Here
+    every one of these recursions converges, as α is small enough, and the evaluated layers diverge:
+    steps are computed until the relative error exceeds 1000, at most 40.
     """
     d, n = 20, 40
     x = run.rng.standard_normal((n, d))
     sigma = np.stack([x[:t].T @ x[:t] / t for t in range(1, n + 1)])
     alpha = 1 / np.linalg.eigvalsh(sigma)[:, -1].max() ** 2
     M, errors = alpha * sigma, []
-    for held in _causal_stream(x, alpha, 40):
+    for m in _causal_stream(x, alpha, 40):
         wanted = np.einsum("tij,tj->ti", M, x)
-        errors.append(float(np.linalg.norm(held - wanted) / np.linalg.norm(wanted)))
+        errors.append(float(np.linalg.norm(m - wanted) / np.linalg.norm(wanted)))
         if errors[-1] > 1e3:
             break
         M = 2 * M - M @ sigma @ M
@@ -215,9 +215,9 @@ def causal_remark(run: Run) -> Finding:
 
 
 def _causal_stream(x: np.ndarray, alpha: float, k: int) -> Iterator[np.ndarray]:
-    """m_t after the start and after each step, with the attention of [Fu2024, eq. (36)].
+    """m_t after the start and after each step, with the attention of [Fu2024, equation (36)].
 
-    relu(s)·v + relu(−s)·(−v) = s·v, so each pair of heads is written as its linear sum.
+    As relu(s)·v + relu(−s)·(−v) = s·v, each pair of heads is evaluated as a linear head.
     """
     counts = np.arange(1, len(x) + 1)[:, None]
     m = alpha * (np.tril(x @ x.T) / counts) @ x

@@ -1,4 +1,4 @@
-"""The claim `rates`: the stated rates of convergence, step by step."""
+"""The claim `rates`: stated rates of convergence, checked at every step."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ def rates(
     *,
     condition: Annotated[float, option("condition number κ of S")] = 100.0,
     d: Annotated[int, option("dimension of the inputs", min=2)] = 8,
-    digits: Annotated[int, option("decimal digits of the high-precision run", min=20)] = 5000,
+    digits: Annotated[int, option("decimal digits of the multiprecision run", min=20)] = 5000,
 ) -> Iterator[Finding]:
     """With κ the condition number of S, on its range: a step of gradient descent of size 1/λmax
     multiplies the error by at most 1 − 1/κ; step k of the Newton–Schulz iteration by at most
     (1 − κ^−2)^(2^k) from S/λmax² and (1 − 1/κ)^(2^k) from I/λmax; and k steps of Chebyshev's method
-    or, in the energy norm, of conjugate gradients leave at most 2((√κ − 1)/(√κ + 1))^k of it.
+    or, in the energy norm, of conjugate gradients multiply it by at most 2((√κ − 1)/(√κ + 1))^k.
 
-    Each is checked by its own inequality at every step (of the hand-built transformers for gradient
-    descent, Newton and Chebyshev), never by a fitted slope; the stated step counts are seen to be
-    enough, and one step fewer not to be; and Newton's digits double up to thousands of them.
+    Each inequality is checked at every step (of the hand-built transformers for gradient descent,
+    Newton and Chebyshev); the stated step counts are checked to suffice, and the exact ones to be
+    the least; and each Newton step is checked to double the correct digits, up to thousands.
     """
     if not 1 < condition < 1e8:
         raise InputError(f"condition is {condition}: give a number between 1 and 1e8")
@@ -66,7 +66,7 @@ def rates(
 
 
 class Problem:
-    """x (d, d) with XᵀX of eigenvalues 1 … κ, log-spaced in a random basis, and y = X w."""
+    """x (d, d), where XᵀX has log-spaced eigenvalues 1 … κ in a random basis, and y = X w."""
 
     def __init__(self, rng: np.random.Generator, condition: float, d: int) -> None:
         self.condition, self.eigenvalues = condition, np.geomspace(1, condition, d)
@@ -76,12 +76,12 @@ class Problem:
         self.x = np.sqrt(self.eigenvalues)[:, None] * basis
         self.w = rng.standard_normal(d)
         self.y = self.x @ self.w
-        # Rounding x and y moves the solution by about κ·d·eps, relatively: an estimate, eight times
-        # of which is allowed.
+        # Rounding x and y changes the solution by about κ·d·eps, relatively; eight times this
+        # estimate is allowed.
         self.floor = 8 * d * EPS * condition * float(np.linalg.norm(self.w))
 
     def error(self, model: Any) -> tuple[float, float]:
-        """‖w_model − w‖ and a bound on the rounding in it; the unit vectors are the queries."""
+        """‖w_model − w‖ and a bound on its rounding error; the queries are the unit vectors."""
         d = len(self.w)
         x, y = np.broadcast_to(self.x, (d, d, d)), np.broadcast_to(self.y, (d, d))
         weights, rounding = transformer_in_float(model, x, y, np.eye(d))
@@ -89,34 +89,35 @@ class Problem:
 
 
 def _at_most_all(
-    id: str, name: str, shares: list[float], told: list[bool], what: str, more: str = ""
+    id: str, name: str, ratios: list[float], informative: list[bool], what: str, more: str = ""
 ) -> Finding:
-    """Errors as fractions of their bounds, none above 1; undecided if rounding hides every step.
+    """Checks that no ratio of an error to its bound is above 1.
 
-    A step is `told` where a method that makes no step would miss the bound.
+    A step is `informative` if the identity map would violate its bound.  The finding is undecided
+    if rounding makes every step uninformative.
     """
-    worst, hidden = float(np.max(shares)), told.count(False)
-    words = f"{len(shares)} steps, at most {worst:.1%} of the bound{more}"
+    worst, hidden = float(np.max(ratios)), informative.count(False)
+    words = f"error ≤ {worst:.1%} of the bound, {len(ratios)} steps{more}"
     if hidden:
-        words += f"; at {hidden} of them the bound is that of rounding"
+        words += f"; at {hidden} of them rounding dominates the bound"
     found = at_most(id, name, "float", worst, 1.0, words=words, wanted=what)
-    if hidden == len(shares) and found.verdict is Verdict.HOLDS:
-        found.verdict, found.detail = Verdict.UNDECIDED, "rounding hides every step"
+    if hidden == len(ratios) and found.verdict is Verdict.HOLDS:
+        found.verdict, found.detail = Verdict.UNDECIDED, "rounding dominates every bound"
     return found
 
 
 def _every_step(
     id: str, name: str, errors: list[tuple[float, float]], factors: list[float], what: str
 ) -> Finding:
-    """error_{j+1} ≤ factor_j·error_j, up to the rounding in both."""
-    shares, told = [], []
+    """Checks error_{j+1} ≤ factor_j·error_j, up to the rounding of both."""
+    ratios, informative = [], []
     for ((before, slack), (after, slack_after)), factor in zip(
         pairwise(errors), factors, strict=True
     ):
         bound = factor * (before + slack) + slack_after
-        shares.append(after / bound)
-        told.append(bool(before > bound))
-    return _at_most_all(id, name, shares, told, what)
+        ratios.append(after / bound)
+        informative.append(bool(before > bound))
+    return _at_most_all(id, name, ratios, informative, what)
 
 
 def _gradient_descent_every_step(run: Run, problem: Problem) -> Finding:
@@ -128,9 +129,9 @@ def _gradient_descent_every_step(run: Run, problem: Problem) -> Finding:
 
 
 def _newton_every_step(run: Run, problem: Problem, start: Start) -> Finding:
-    """e_{j+1} = E^{2^j} e_j with E = I − S M₀, whose eigenvalues lie in [0, ρ]."""
+    """Checks e_{j+1} = E^{2^j} e_j, where the eigenvalues of E = I − S M₀ are in [0, ρ]."""
     power = 2 if start == "gram" else 1
-    # ln ρ: 1 − κ^−power would be rounded, and 2^j makes much of it.
+    # ln ρ, as the rounding of 1 − κ^−power would be multiplied by 2^j.
     alpha, decay = problem.eigenvalues[-1] ** -power, np.log1p(-(problem.condition**-power))
     steps = newton_steps(problem.condition, 1e-12, start) + 1
     d = len(problem.w)
@@ -141,41 +142,41 @@ def _newton_every_step(run: Run, problem: Problem, start: Start) -> Finding:
 
 
 def _chebyshev_every_count(run: Run, problem: Problem) -> Iterator[Finding]:
-    """The rate at every number of steps; and that the deepest model makes Chebyshev's, since one
-    that makes other steps may be as fast."""
-    shares, told, first = [], [], float(np.linalg.norm(problem.w))
+    """Checks the rate at every number of steps, and that the deepest model is Chebyshev's: another
+    method could have the same rate."""
+    ratios, informative, first = [], [], float(np.linalg.norm(problem.w))
     most = 5 if run.quick else 40
     for k in range(1, most + 1):
         model = run.build(chebyshev, len(problem.w), k, 1.0, problem.condition)
         error, rounding = problem.error(model)
-        shares.append(error / (2 * problem.rho**k * first + rounding))
-        told.append(bool(rounding < 2 * problem.rho**k * first))
+        ratios.append(error / (2 * problem.rho**k * first + rounding))
+        informative.append(bool(rounding < 2 * problem.rho**k * first))
     what = "‖e_k‖ ≤ 2ρ^k‖e_0‖"
-    yield _at_most_all("chebyshev", "Chebyshev, every step count", shares, told, what)
+    yield _at_most_all("chebyshev", "Chebyshev, every step count", ratios, informative, what)
     found = modulo_primes(run, chebyshev_statement(run, 1.0, problem.condition).at(2, 3, most))
     found.id, found.name = "chebyshev/modular", f"Chebyshev, {found.name}"
     yield found
 
 
 def _conjugate_gradient_every_step(problem: Problem) -> Finding:
-    """‖e_k‖_S ≤ 2ρ^k ‖e_0‖_S, and the exact solution after d steps."""
+    """Checks ‖e_k‖_S ≤ 2ρ^k ‖e_0‖_S at every step up to d."""
     first, S = problem.w, problem.x.T @ problem.x
-    iterates, shares = conjugate_gradient_iterates(problem.x, problem.y), list[float]()
-    slack, told = 8 * len(first) * EPS * problem.condition, list[bool]()
+    iterates, ratios = conjugate_gradient_iterates(problem.x, problem.y), list[float]()
+    slack, informative = 8 * len(first) * EPS * problem.condition, list[bool]()
     for k, w in zip(range(len(first) + 1), iterates, strict=False):
         error = w - first
         energy = float(np.sqrt(error @ S @ error) / np.sqrt(first @ S @ first))
-        shares.append(energy / (2 * problem.rho**k + slack))
-        told.append(bool(slack < 2 * problem.rho**k))
+        ratios.append(energy / (2 * problem.rho**k + slack))
+        informative.append(bool(slack < 2 * problem.rho**k))
     name, what = "conjugate gradient, every step", "‖e_k‖_S ≤ 2ρ^k‖e_0‖_S"
     more = f"; {energy:.1e} after {len(first)} steps"
-    return _at_most_all("conjugate-gradient", name, shares, told, what, more)
+    return _at_most_all("conjugate-gradient", name, ratios, informative, what, more)
 
 
 class Count(NamedTuple):
-    """The number of steps that is stated for (κ, ε), in words, and whether no fewer do.
+    """A stated number of steps for (κ, ε), its formula in words, and whether it is the least.
 
-    The residual is that of the method, unless another is named.
+    `residual` names the method whose residual is evaluated, if it is another.
     """
 
     method: str
@@ -207,19 +208,19 @@ CASES = [(c, e) for c in (2.0, 10.0, 100.0, 1e4) for e in (1e-2, 1e-6, 1e-12)]
 
 
 def _stated_count(count: Count) -> Finding:
-    """The stated number of steps is enough on all of [1, κ], and the exact ones are the least."""
+    """Checks that the stated steps suffice on [1, κ], and are the least if the count is exact."""
     return no_counterexample(
         f"count/{count.method}".replace(" ", "-"),
         f"stated step count of {count.method}, {count.words}",
         _wrong_counts(count),
         evidence="float",
         words=f"{len(CASES)} pairs of κ ≤ 1e4 and ε ≥ 1e−12",
-        wanted="enough, and the least" if count.least else "enough",
+        wanted="sufficient, and the least" if count.least else "sufficient",
     )
 
 
 def _wrong_counts(count: Count) -> Iterator[str]:
-    """The κ and ε for which there are too few or too many steps."""
+    """The pairs κ, ε for which the stated steps are too few, or are not the least."""
     for condition, epsilon in CASES:
         eigenvalues = np.geomspace(1, condition, 2001)
         k = count.steps(condition, epsilon)
@@ -230,24 +231,24 @@ def _wrong_counts(count: Count) -> Iterator[str]:
             return float(np.abs(RESIDUALS[count.residual or count.method](lam, k, c)).max())
 
         if worst(k) > epsilon * allowance:
-            yield f"κ = {condition:g}, ε = {epsilon:g}: {k} is too few"
+            yield f"κ = {condition:g}, ε = {epsilon:g}: {k} steps are too few"
         if count.least and k > 1 and worst(k - 1) <= epsilon / allowance:
-            yield f"κ = {condition:g}, ε = {epsilon:g}: {k - 1} is enough"
+            yield f"κ = {condition:g}, ε = {epsilon:g}: {k - 1} steps suffice"
 
 
 def _digits_double(run: Run, digits: int) -> Finding:
-    """−log₁₀‖I − S M_j‖ at least doubles in every step of a run with thousands of digits."""
+    """Checks that −log₁₀‖I − S M_j‖ at least doubles in every step, for thousands of digits."""
     x = run.rng.integers(-9, 10, size=(6, 3)).astype(float)
     norm = float(np.sqrt(((x.T @ x) ** 2).sum()))
     exponents = newton_digits(x, 1 / norm**2, digits=digits)
-    # While the residual's norm is above 1 the inequality says nothing; the last is cut short.
+    # The inequality is trivial while the norm is above 1; precision limits the last exponent.
     ratios = [b / a for a, b in pairwise(exponents[:-1]) if a > 0]
     return at_least(
         "digits",
-        f"Newton's digits double, in {digits} digits",
+        f"Newton: least ratio of correct digits after and before a step, {digits} digits",
         "float",
         min(ratios, default=0.0),
         2 * (1 - 1e-12),
         words="correct digits: …, " + ", ".join(f"{e:.0f}" for e in exponents[-6:]),
-        wanted="each at least twice the one before",
+        wanted="≥ 2",
     )

@@ -1,4 +1,4 @@
-"""Residual factors R_k(λ) of methods that know that the eigenvalues λ lie in [1, κ]."""
+"""Residual factors R_k(λ) of methods for eigenvalues λ in [1, κ]."""
 
 from __future__ import annotations
 
@@ -23,4 +23,4 @@ RESIDUALS: dict[str, Callable[[np.ndarray, int, float], np.ndarray]] = {
     "hyperpower of order 3": lambda lam, k, c: hyperpower_residual(lam, k, 3, 1 / c**2),
     "Chebyshev": lambda lam, k, c: chebyshev_residual(lam, k, 1.0, c),
 }
-"""By method: (λ, k, κ) → R_k(λ); the best step size knows the least eigenvalue, too."""
+"""By method: (λ, k, κ) → R_k(λ).  The best step size depends on the least eigenvalue, too."""

@@ -1,4 +1,4 @@
-"""How far the ladder is from least squares after so many layers, beside its bound."""
+"""The distance of the ladder to least squares by number of layers, and its bound."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from verify.regression.convergence import from_ols
 from verify.regression.statements import newton_statement
 
 CONDITIONS = tuple(10.0**i for i in range(1, 7))
-SHARES = (0.25, 0.5, 0.75, 1.0, 2.0)  # of the steps after which E^N is below e^−100
-PASSED_ON = 3.0  # times a layer's rounding at most in later ones: tests/…/test_ladder_rounding.py
-FLOAT32 = 2.0**29  # roundings of float32 are so many times those of float64
+FRACTIONS = (0.25, 0.5, 0.75, 1.0, 2.0)  # of the steps after which E^N is below e^−100
+AMPLIFIED = 3.0  # by later layers, of a layer's rounding: tests/…/test_ladder_rounding.py
+FLOAT32 = 2.0**29  # the ulp of float32 over that of float64
 
 
 class Errors(NamedTuple):
-    """At one condition number, after the `layers` of ladders of more and more Newton steps: the
-    largest distances to least squares in two formats, relative to the prediction, and their bounds:
-    what the steps leave of it, and the rounding to first order.
+    """Errors of ladders with increasing numbers of Newton steps, at one condition number.
 
-    `agrees` is whether the rounding of float64 is within its bound, and `rounding` that bound.
+    After each of `layers`: the largest distance to least squares in two dtypes, relative to the
+    prediction, and its bound, which is the residual plus the rounding to first order.  `rounding`
+    is the bound on the rounding of float64, and `agrees` whether it is satisfied.
     """
 
     condition: float
@@ -43,13 +43,13 @@ class Errors(NamedTuple):
 
 
 def errors(run: Run, start: Start, condition: float) -> Errors:
-    """Five eigenvalues from 1 to the condition number, ten examples that leave a residual."""
+    """The errors for five eigenvalues from 1 to the condition number, and ten noisy examples."""
     examples, found = _examples(run, condition), Errors(condition, *([] for _ in range(7)))
     power = 2 if start == "gram" else 1
     scale = 2.0 ** -ceil(power * log2(condition) + 0.01)
     enough = power * log2(condition) + 8
-    for share in SHARES[3:] if run.quick else SHARES:
-        k = ceil(share * enough)
+    for fraction in FRACTIONS[3:] if run.quick else FRACTIONS:
+        k = ceil(fraction * enough)
         model = newton_statement(run, "ladder", start, scale).at(5, 10, k).model
         in_float = transformer_in_float(model, *examples)
         here = from_ols(examples, in_float, 2**k, scale, start)
@@ -69,7 +69,7 @@ def errors(run: Run, start: Start, condition: float) -> Errors:
 
 
 def stays_within(start: str, found: Errors) -> Finding:
-    """After each of the layers, float64 within its bound; float32 where its bound is
+    """Compares float64 with its bound after each of the layers, and float32 if its bound is
     informative."""
     verdicts = [*found.agrees]
     for measured, bound in zip(found.float32, found.bound32, strict=True):
@@ -94,30 +94,32 @@ def stays_within(start: str, found: Errors) -> Finding:
 
 
 def does_not_grow(start: str, found: list[Errors]) -> Finding:
-    """From where the steps have converged to twice as many: the bound on the rounding, for each
-    layer, grows at most as one layer's rounding does on its way through the others."""
-    growth = [growth_a_layer(each.rounding, each.layers) for each in found]
+    """Checks the growth of the rounding bound per layer from convergence to twice as many steps.
+
+    It is at most the factor by which later layers amplify the rounding of one layer.
+    """
+    growth = [growth_per_layer(each.rounding, each.layers) for each in found]
     least = min(each.layers[-1] - each.layers[-2] for each in found)
     return at_most(
         f"growth/{start}",
-        f"from α{'S' if start == 'gram' else 'I'}: rounding bound a layer, converged and after "
-        "twice as many steps",
+        f"from α{'S' if start == 'gram' else 'I'}: growth of the rounding bound per layer from "
+        "convergence to twice as many steps",
         "float",
         max(growth),
-        PASSED_ON,
-        words=f"times {', '.join(f'{g:.2g}' for g in growth)}",
-        wanted=f"≤ {PASSED_ON:g}, where 3^L would be {3.0**least:.0e} and more",
+        AMPLIFIED,
+        words=f"factors {', '.join(f'{g:.2g}' for g in growth)} by κ",
+        wanted=f"≤ {AMPLIFIED:g} (tripling in each layer: {3.0**least:.0e})",
     )
 
 
-def growth_a_layer(rounding: list[float], layers: list[int]) -> float:
-    """The last of these bounds by its layers, over the one before by its."""
+def growth_per_layer(rounding: list[float], layers: list[int]) -> float:
+    """The last bound per layer, over the one before per layer."""
     (before, last), (few, many) = rounding[-2:], layers[-2:]
     return last / many / (before / few)
 
 
 def _examples(run: Run, condition: float) -> Examples:
-    """With entries that float32 holds."""
+    """Examples whose entries are float32 numbers."""
     left, _ = np.linalg.qr(run.rng.standard_normal((10, 5)))
     right, _ = np.linalg.qr(run.rng.standard_normal((5, 5)))
     x = (left * np.sqrt(np.geomspace(1, condition, 5))) @ right
@@ -127,7 +129,7 @@ def _examples(run: Run, condition: float) -> Examples:
 
 
 def _in_float32(model: Transformer, examples: Examples) -> np.ndarray:
-    """Its predictions there; infinite where it overflows."""
+    """Predictions in float32; infinite if the model overflows."""
     given = (torch.as_tensor(part, dtype=torch.float32) for part in examples)
     try:
         return np.asarray(model.float()(*given).double())

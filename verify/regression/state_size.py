@@ -1,4 +1,4 @@
-"""The claim `state-size`: what a method can reach with d numbers, and with d² numbers."""
+"""The claim `state-size`: layers and examples with O(d) and with d² numbers per token."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from verify.regression.residuals import RESIDUALS
 from verify.regression.statements import descent_statement, newton_statement, online_statement
 
 CONDITIONS = tuple(4.0**i for i in range(2, 8))
-SHRINK = 1e-3  # the residual to be reached
+SHRINK = 1e-3  # the residual
 CAUSAL = "newton-causal-ladder-identity"
-LAYERS = range(1, 7)  # in which degrees are counted
+LAYERS = range(1, 7)  # after which degrees are computed
 
 
 @claim(
@@ -35,21 +35,21 @@ LAYERS = range(1, 7)  # in which degrees are counted
 def state_size(
     run: Run,
     *,
-    samples: Annotated[int, option("streams for the one-pass method", min=2)] = 200,
+    samples: Annotated[int, option("random streams for the one-pass method", min=2)] = 200,
 ) -> Iterator[Finding]:
     """For 0 < ε < 1 < κ, a polynomial R with R(0) = 1 and |R| ≤ ε on [1, κ] has degree at least
-    k = arcosh(1/ε)/arcosh((κ + 1)/(κ − 1)) ≈ ½√κ ln(2/ε), so causal layers that multiply by a
-    prefix's own S once a layer need k layers, while full attention takes ½ log₃ κ + O(1) layers,
-    and causal layers with d² numbers a token log₃ κ + O(1).
+    k = arcosh(1/ε)/arcosh((κ + 1)/(κ − 1)) ≈ ½√κ ln(2/ε), so causal layers that multiply by the S
+    of a prefix once per layer need k layers, while full attention takes ½ log₃ κ + O(1) layers,
+    and causal layers with d² numbers per token log₃ κ + O(1).
 
-    To a fixed accuracy. With d numbers kept, one pass of online gradient descent is observed to
-    take a number of examples linear in κ; rereading the raw pairs once a layer gives a polynomial
-    of degree L in a prefix's own S after L causal layers, and Chebyshev's is the best of them.
-    With d² numbers each token multiplies matrices of its own prefix, and with full attention
-    all tokens have the same S: the degree triples in every layer, log κ. What is shown is what
-    these methods take, and that no polynomial of their degree does better. That no other causal
-    construction of width O(d) could is an argument, not a proof: what earlier tokens computed
-    belongs to their own S_j.
+    These are for a fixed accuracy. With a state of d numbers, one pass of online gradient descent
+    is observed to take a number of examples linear in κ. Reading the examples once in each layer
+    gives a polynomial of degree L in the S of a prefix after L causal layers, and Chebyshev's is
+    the best of these. With d² numbers each token multiplies matrices of its own prefix, and with
+    full attention all tokens have the same S: then the degree triples in every layer, and O(log κ)
+    layers suffice. The findings are the steps of these methods, and that no polynomial of their
+    degree has a smaller residual. That no other causal construction of width O(d) has fewer layers
+    is an argument, not a proof: results of earlier tokens depend on their own S_j.
     """
     yield from _degrees(run)
     yield from _the_same_weights(run)
@@ -66,7 +66,7 @@ def state_size(
 
 
 def _degrees(run: Run) -> Iterator[Finding]:
-    """Degree in the prompt, d = n = 1: 2L + 1 in L causal layers, up to 3^L under a full mask."""
+    """Compares the degree in the prompt, d = n = 1, with 2L + 1 (causal) and 3^L (full)."""
     causal, full = (descent_statement(run, mask, 0.5) for mask in ("causal", "ladder"))
     yield same(
         "degree/causal",
@@ -83,12 +83,12 @@ def _degrees(run: Run) -> Iterator[Finding]:
         [degree_of(full.at(1, 1, (3**L - 1) // 2)) for L in LAYERS],
         [3**L for L in LAYERS],
         evidence="identity",
-        wanted="3^L, the most there can be",
+        wanted="3^L, the upper bound",
     )
 
 
 def _the_same_weights(run: Run) -> Iterator[Finding]:
-    """The constructions of the argument compute what it states."""
+    """Checks that the constructions of the argument compute the algorithms that it states."""
     causal, full = (descent_statement(run, mask, 2.0**-4) for mask in ("causal", "ladder"))
     rereading = modulo_primes(run, causal.at(2, 4, LAYERS[-1]))
     online = over_the_rationals(run, online_statement(run).at(2, 4, 0))
@@ -97,10 +97,14 @@ def _the_same_weights(run: Run) -> Iterator[Finding]:
     inverse = newton_statement(run, "causal-ladder", "identity", 2.0**-4)
     own = modulo_primes(run, inverse.at(2, 4, steps))
     for found, id, name in (
-        (rereading, "rereading", "rereading raw pairs is gradient descent on every prefix"),
+        (
+            rereading,
+            "rereading",
+            "reading the examples in each layer is gradient descent per prefix",
+        ),
         (online, "sharing", "shared residuals under a causal mask are online gradient descent"),
-        (tripling, "tripling", "full attention triples the steps of gradient descent in a layer"),
-        (own, "own", "d² numbers a token triple the powers of a prefix's own residual in a layer"),
+        (tripling, "tripling", "full attention triples the steps of gradient descent per layer"),
+        (own, "own", "d² numbers per token triple the power of a prefix's residual per layer"),
     ):
         found.id, found.name = id, f"{name}, {found.name}"
         yield found
@@ -116,16 +120,16 @@ METHODS: dict[str, tuple[Callable[[float, float], int], str]] = {
         "≈ log₂κ + log₂ln(1/ε), 2 more for 4κ",
     ),
 }
-"""The steps stated for κ and ε, and these in words."""
+"""The steps stated for κ and ε, and their asymptotics in words."""
 
 
 def steps_against_condition() -> dict[str, list[int]]:
-    """The least k with |R_k| ≤ 1e−3 on [1, κ], found by trying, for each method and κ."""
+    """The least k with |R_k| ≤ 1e−3 on [1, κ], by search, for each method and κ."""
     return {name: [_least_steps(name, condition) for condition in CONDITIONS] for name in METHODS}
 
 
 def _least_steps(method: str, condition: float) -> int:
-    # Dense in the angle at which Chebyshev polynomials oscillate evenly, ends included.
+    # Equally spaced in the angle in which Chebyshev polynomials are cosines, ends included.
     angles = np.linspace(0, np.pi, 20001)
     eigenvalues = (condition + 1) / 2 - (condition - 1) / 2 * np.cos(angles)
     residual = RESIDUALS[method + " at its best step" * (method == "gradient descent")]
@@ -143,7 +147,7 @@ def _stated_counts(counts: dict[str, list[int]]) -> Iterator[Finding]:
     for name, (stated, wanted) in METHODS.items():
         found = counts[name]
         growth = (
-            f"{per_factor_of_four(found):.2f} more for 4κ"
+            f"{per_factor_of_four(found):.2f} more from κ to 4κ"
             if name.startswith("Newton")
             else f"fitted exponent of κ {fitted_exponent(found):.2f}"
         )
@@ -164,15 +168,16 @@ def fitted_exponent(counts: list[int]) -> float:
 
 
 def per_factor_of_four(counts: list[int]) -> float:
-    """The mean increase of the count when κ is multiplied by four."""
+    """The mean increase of the count from κ to 4κ."""
     return float(np.diff(counts).mean())
 
 
 def _no_krylov_method_is_faster(counts: list[int]) -> Finding:
-    """Chebyshev's count is the least degree of any R with R(0) = 1 and |R| ≤ ε on [1, κ].
+    """Checks that Chebyshev's count is the least degree of any R with R(0) = 1, |R| ≤ ε on [1, κ].
 
-    If a polynomial of degree k did better than T_k(l)/τ_k, their difference would change sign at
-    the k + 1 extrema of T_k, which are checked, and vanish at 0 too: k + 1 zeros, so it is zero.
+    If a polynomial of degree k had a smaller maximum than T_k(l)/τ_k, their difference would change
+    sign between the k + 1 extrema of T_k, which are checked, and vanish at 0: k + 1 zeros, so it is
+    zero.
     """
     alternate = []
     for condition, count in zip(CONDITIONS, counts, strict=True):
@@ -183,20 +188,23 @@ def _no_krylov_method_is_faster(counts: list[int]) -> Finding:
         alternate.append(bool((np.abs(values) > SHRINK).all() and signs.all()))
     return same(
         "krylov",
-        "no method with one S-product a layer is faster than Chebyshev",
+        "κ for which Chebyshev's degree is the least, so that no Krylov method is faster",
         sum(alternate),
         len(alternate),
         evidence="float",
-        words="one step fewer leaves |R| > 1e−3 with alternating signs at all its extrema"
+        words="with one step fewer |R| > 1e−3, with alternating signs, at all extrema"
         if all(alternate)
-        else "the extrema do not alternate",
+        else "signs at the extrema do not alternate",
         wanted="de la Vallée Poussin",
     )
 
 
 def _few_layers(counts: Mapping[str, list[int]]) -> Iterator[Finding]:
-    """⌈log₃(2k + 1)⌉ layers for k ≤ ½√κ ln(2/ε) + 1 steps; with d² numbers, ⌈k log₃2⌉ + 2 for
-    k ≤ log₂(κ ln(1/ε)) + 1 steps, which are 2^k power steps of size 1/κ."""
+    """Compares layers with their bounds by κ.
+
+    They are ⌈log₃(2k + 1)⌉ for k ≤ ½√κ ln(2/ε) + 1 steps, and with d² numbers ⌈k log₃2⌉ + 2 for
+    k ≤ log₂(κ ln(1/ε)) + 1 steps, which are 2^k power steps of size 1/κ.
+    """
     for id, name, what, wanted, most in (
         (
             "ladder",
@@ -208,7 +216,7 @@ def _few_layers(counts: Mapping[str, list[int]]) -> Iterator[Finding]:
         (
             "causal-ladder",
             CAUSAL,
-            "Newton with d² numbers a token (causal ladder)",
+            "Newton with d² numbers per token (causal ladder)",
             "log₃κ + O(1)",
             lambda c: log(2 * c * log(1 / SHRINK), 3) + 3,
         ),
@@ -228,11 +236,11 @@ def _few_layers(counts: Mapping[str, list[int]]) -> Iterator[Finding]:
 def one_pass_examples(
     run: Run, conditions: Sequence[float], samples: int
 ) -> Mapping[float, tuple[float, float]]:
-    """For each κ: the mean number of examples after which one pass has ‖w − w*‖ ≤ ‖w*‖/10, and its
-    standard error; Gaussian inputs, d = 8, half of the eigenvalues κ and half 1, no noise.
+    """The mean number of examples of one pass to ‖w − w*‖ ≤ ‖w*‖/10, and its standard error, by κ.
 
-    A step shrinks the slow directions by E[x_s²/‖x‖²] ≈ E[1/(κ χ²₄)] = 1/(2κ).  (With only two
-    large eigenvalues that mean has a further ln κ.)
+    Inputs are Gaussian, d = 8, half of the eigenvalues are κ and half 1, without noise.  A step
+    reduces the slow directions by E[x_s²/‖x‖²] ≈ E[1/(κ χ²₄)] = 1/(2κ).  (With only two large
+    eigenvalues this mean has a further factor ln κ.)
     """
     found: dict[float, tuple[float, float]] = {}
     for condition in run.progress(conditions, "one pass"):
@@ -251,7 +259,7 @@ def one_pass_examples(
 
 
 def _one_pass(examples: Mapping[float, tuple[float, float]]) -> Finding:
-    """For 4κ it takes more than twice the examples, which √κ would be; four times are expected."""
+    """Checks that 4κ takes more than twice the examples, the factor of √κ; four is expected."""
     ends = []
     for (few, error), (many, further) in pairwise(examples.values()):
         ratio = many / few
@@ -266,6 +274,6 @@ def _one_pass(examples: Mapping[float, tuple[float, float]]) -> Finding:
         "statistical",
         min(ends, default=(float("nan"),) * 2),
         2.0,
-        words=f"for 4κ times {ratios} (three standard errors)",
-        wanted="> 2 each, the factor of methods that reread; 4 expected",
+        words=f"factors from κ to 4κ: {ratios} (three standard errors)",
+        wanted="each > 2, the factor of √κ; 4 expected",
     )

@@ -1,4 +1,4 @@
-"""What the claims of this topic state of its constructions, for every d, n and k."""
+"""The statements of the claims on regression about constructions, for every d, n and k."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from verify.claim import Run
 from verify.evidence.statement import OverExamples
 from verify.regression.options import CAUSAL, LAYOUTS, Descent, Layout, Layouts
 
-STEPS = 12  # of Newton at most, register by register: each doubles the degree
-MOST_PAIRS = 5e6  # pairs of tokens that attention other than linear may look at in a few seconds
+STEPS = 12  # Newton steps checked register by register: each doubles the degree
+MOST_PAIRS = 5e6  # pairs of tokens that attention other than linear evaluates in a few seconds
 
 
 def newton_statement(
     run: Run, layout: Layout, start: Start, alpha: float, interleaved: bool = False
 ) -> OverExamples:
-    """k steps of Iterative Newton, under a causal mask for every prefix of the examples."""
+    """k Newton–Schulz steps, for causal layouts on every prefix of the examples."""
     causal = layout in CAUSAL
     steps = partial(by_definition.newton, alpha=alpha, start=start)
 
@@ -51,33 +51,36 @@ def newton_statement(
 def layouts_of(
     layout: Layouts, start: Start, pairs: float, interleaved: bool = False
 ) -> list[Layout]:
-    """Those to check; ReLU attention looks at all pairs of tokens, linear does not."""
+    """The layouts to check.  Raises ValueError for options that a layout does not have.
+
+    ReLU attention evaluates all pairs of tokens, linear attention does not.
+    """
     if interleaved and layout not in ("all", "direct"):
-        raise InputError(f"interleaved prompts need layout 'direct', not '{layout}'")
+        raise InputError(f"interleaved is True and layout is '{layout}': give layout 'direct'")
     if start == "identity" and layout == "paper":
-        raise InputError("layout 'paper' starts from αS: leave --start at gram")
+        raise InputError("layout is 'paper' and start is 'identity': give start 'gram'")
     if layout != "all" or interleaved:
         if (layout == "paper" or interleaved) and pairs > MOST_PAIRS:
             raise InputError(
-                f"{pairs:.1e} pairs of tokens are too many for attention that is not linear: at "
-                f"most {MOST_PAIRS:.0e} (prompts × n²); take fewer of either, or layout 'direct'"
+                f"prompts × n² is {pairs:.1e} pairs of tokens: give at most {MOST_PAIRS:.0e} for "
+                "attention that is not linear, or layout 'direct'"
             )
         return ["direct" if layout == "all" else layout]
     return [each for each in LAYOUTS[start] if each != "paper" or pairs <= MOST_PAIRS]
 
 
 def newton_theorem(layout: Layout, start: Start, interleaved: bool = False) -> str:
-    """The entry of the ledger about a construction of Newton's method."""
+    """The statement about a construction of Newton's method, by name."""
     name = "newton-interleaved" if interleaved else f"newton-{layout}".removesuffix("-paper")
     return name + "-identity" * (start == "identity")
 
 
 def descent_statement(run: Run, layout: Descent, eta: float) -> OverExamples:
-    """k steps of gradient descent, under a causal mask for every prefix of the examples."""
+    """k steps of gradient descent, for the causal layout on every prefix of the examples."""
     steps = partial(by_definition.gradient_descent, step_size=eta)
 
     def build(d: int, n: int, k: int) -> Transformer:
-        # The ladder has no layer for zero steps, which the direct layout makes with zero layers.
+        # The ladder needs k ≥ 1; the direct layout has zero layers for k = 0.
         of = "ladder" if layout == "ladder" and k else "direct"
         return run.build(constructions.gradient_descent, d, k, eta, of, causal=layout == "causal")
 
@@ -90,7 +93,7 @@ def descent_statement(run: Run, layout: Descent, eta: float) -> OverExamples:
 
 
 def chebyshev_statement(run: Run, smallest: float, largest: float) -> OverExamples:
-    """k steps of Chebyshev's method by its product formulas, with coefficients as rounded."""
+    """k steps of Chebyshev's method by its product formulas, with the rounded coefficients."""
 
     def algorithm(of: NumberSystem, X: Matrix, y: Matrix, Q: Matrix, k: int) -> Matrix:
         residuals = Combinations(tuple(chebyshev_plan(max(k, 1), smallest, largest)))
@@ -106,7 +109,7 @@ def chebyshev_statement(run: Run, smallest: float, largest: float) -> OverExampl
 
 
 def online_statement(run: Run) -> OverExamples:
-    """One pass of online gradient descent; there is no step count."""
+    """One pass of online gradient descent; k is ignored."""
     return OverExamples(
         build=lambda d, n, _: run.build(constructions.online_gradient_descent, d, n),
         algorithm=lambda of, X, y, Q, _: by_definition.online_gradient_descent(of, X, y, Q),
