@@ -107,7 +107,7 @@ def folded(app, pagename, templatename, context, doctree):
 
 
 def setup(app):
-    app.connect("html-page-context", folded, priority=400)  # before the theme asks for it
+    app.connect("html-page-context", folded, priority=400)  # before the theme reads it
 
 
 looked(THUMBNAIL)

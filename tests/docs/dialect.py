@@ -55,6 +55,7 @@ def prose(path: Path) -> Iterator[tuple[int, str]]:
     text = path.read_text()
     if path.suffix == ".md":
         text = re.sub(r"```.*?```", lambda m: "\n" * m[0].count("\n"), text, flags=re.DOTALL)
+        text = re.sub(r"^    .*$", "", text, flags=re.MULTILINE)
         text = re.sub(r"`[^`\n]*`", "", text)
     if path.suffix != ".py":
         yield from enumerate(text.splitlines(), 1)
@@ -80,7 +81,9 @@ def files(paths: list[str]) -> Iterator[Path]:
     """The Markdown, TOML and Python files among paths and below folders."""
     for given in map(Path, paths):
         below = sorted(given.rglob("*")) if given.is_dir() else [given]
-        yield from (path for path in below if path.suffix in {".md", ".py", ".toml"})
+        for path in below:
+            if path.suffix in {".md", ".py", ".toml"} and "_build" not in path.parts:
+                yield path
 
 
 if __name__ == "__main__":
