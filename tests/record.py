@@ -21,7 +21,7 @@ from typing import Any
 
 from verify.claim import Run, installed
 from verify.cli.report import as_json, environment
-from verify.ledger.theorems import option_sets
+from verify.ledger.theorems import option_sets, sources_of
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("theory", "constructions", "verify")
@@ -37,7 +37,7 @@ def run(name: str, options: dict[str, Any], picture: Path | None = None) -> dict
     given, start = {**claim.defaults, **options}, time.perf_counter()
     found = [*claim.findings(Run(quick=True, plot=picture if claim.draws else None), **given)]
     parameters, seconds = {**given, "seed": 0, "quick": True}, time.perf_counter() - start
-    text = as_json(name, claim.statement, claim.source, parameters, found, seconds)
+    text = as_json(name, claim.statement, sources_of(name), parameters, found, seconds)
     document: dict[str, Any] = json.loads(text)
     return document
 

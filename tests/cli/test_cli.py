@@ -61,7 +61,7 @@ def test_json_on_the_screen_is_json_and_nothing_else(words, claims, capsys):
     document = strict(capsys.readouterr().out)
     assert [*violations(document, RUN)] == []
     assert (document["claim"], document["verdict"]) == ("it", "holds")
-    assert (document["statement"], document["source"]) == ("All is well.", "[Nobody2024]")
+    assert (document["statement"], document["source"]) == ("All is well.", "")  # in no index
     assert document["parameters"] == {"k": 2, "seed": 0}
     assert len(document["findings"]) == 3
     assert {"weightwright", "python", "machine", "torch"} <= set(document["environment"])

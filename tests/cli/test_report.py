@@ -1,4 +1,4 @@
-"""Lines for people: equal ones of layers that follow each other are one."""
+"""Lines for people: sentences with relation and evidence, equal ones joined."""
 
 import io
 
@@ -6,7 +6,8 @@ import pytest
 from rich.console import Console
 
 from verify.cli.report import Report
-from verify.finding import Finding, at_most, same
+from verify.cli.sentences import sentence
+from verify.finding import Finding, at_least, at_most, each_at_most, equal, same, within
 from verify.finding import Verdict as V
 
 
@@ -18,7 +19,7 @@ def lines(*findings: Finding, verbose: bool = False) -> list[str]:
     report.verdict("it", V.HOLDS, len(findings), 1.0)
     *found, empty, last = screen.getvalue().splitlines()
     assert (empty, last.startswith("it holds: ")) == ("", True)
-    return [line[22:] for line in found]
+    return [line[10:] for line in found]
 
 
 def gap(layer: int, value: float = 1.0) -> Finding:
@@ -55,3 +56,74 @@ def test_details_follow_their_line():
     told.detail = "why"
     starts = [line.removeprefix("[a] ").split(",")[0] for line in lines(gap(1), told, gap(3))]
     assert starts == ["layer 1", "layer 2", "why", "layer 3"]
+
+
+def named(name: str, measured: float = 1.0, bound: float = 2.0) -> Finding:
+    return at_most("id", name, "float", measured, bound)
+
+
+@pytest.mark.parametrize(
+    ("names", "joined"),
+    [
+        (["k = 1", "k = 2", "k = 3"], ["k = 1 … 3"]),
+        (["k = 1, n = 4", "k = 2, n = 4"], ["k = 1 … 2, n = 4"]),
+        (["k = 1, n = 4", "k = 2, n = 5"], ["k = 1, n = 4", "k = 2, n = 5"]),
+        (["k = 1, n = 4", "k = 2, n = 4", "k = 2, n = 5"], ["k = 1 … 2, n = 4", "k = 2, n = 5"]),
+        (["β = 1.5", "β = 1.6"], ["β = 1.5", "β = 1.6"]),
+        (["β = 1", "β = 1e5"], ["β = 1", "β = 1e5"]),
+        (["a", "a"], ["a", "a"]),
+    ],
+)
+def test_findings_that_differ_in_one_integer_are_joined(names, joined):
+    assert [line.split(":")[0] for line in lines(*map(named, names))] == joined
+
+
+@pytest.mark.parametrize(
+    ("finding", "found"),
+    [
+        (named("a", 0.001, 2.0), "0.001 ≤ 2 (0.05 % of the bound)"),
+        (named("a", 1e-9, 2.0), "1e-09 ≤ 2 (below 0.01 % of the bound)"),
+        (named("a", 1.999999, 2.0), "1.999999 ≤ 2 (100 % of the bound)"),
+        (named("a", 0.0, 2.0), "0 ≤ 2"),
+        (named("a", -0.5, 2.0), "-0.5 ≤ 2"),
+        (named("a", 3.0, 2.0), "3 > 2"),
+        (named("a", float("nan"), 2.0), "nan  (bound: 2)"),
+        (at_least("a", "a", "float", 3.0, 2.0), "3 ≥ 2"),
+        (at_least("a", "a", "float", 1.0, 2.0), "1 < 2"),
+        (within("a", "a", "float", 3.0, (2.0, 4.0)), "2 ≤ 3 ≤ 4"),
+        (within("a", "a", "float", 5.0, (2.0, 4.0)), "5  (bound: [2, 4])"),
+        (each_at_most("a", "a", "exact", {"x": 1, "y": 2}, {"x": 2, "y": 3}), "x: 1 ≤ 2, y: 2 ≤ 3"),
+        (same("a", "a", 3, 3), "3"),
+        (same("a", "a", 3, 4), "3 < 4"),
+        (same("a", "a", 3, 3, wanted="n"), "3  (stated: n)"),
+        (at_most("a", "a", "float", 1.0, 2.0, wanted="≤ 2ε"), "1 ≤ 2ε"),
+        (at_most("a", "a", "float", 1.0, 2.0, words="one", wanted="≤ 2ε"), "one  (bound: ≤ 2ε)"),
+        (equal("a", "a", None), "equal"),
+        (equal("a", "a", "at 0", words="all"), "they differ"),
+    ],
+)
+def test_measured_values_are_related_to_their_bounds(finding, found):
+    assert sentence(finding).found == found
+
+
+def given(words: str) -> Finding:
+    return equal("a", "a", None, words=words)
+
+
+@pytest.mark.parametrize(
+    ("finding", "evidence"),
+    [
+        (
+            equal("a", "a", None, words="all equal on 154 sequences"),
+            "exact arithmetic, 154 sequences",
+        ),
+        (
+            equal("a", "a", None, words="so (26 of 26 comparisons)"),
+            "exact arithmetic, 26 comparisons",
+        ),
+        (equal("a", "a", None, words="so (25 of 26 comparisons)"), "exact arithmetic"),
+        (equal("a", "a", None, evidence="identity"), "identity, all inputs of these sizes"),
+    ],
+)
+def test_evidence_is_printed_with_its_scope(finding, evidence):
+    assert sentence(finding).evidence == evidence

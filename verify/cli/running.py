@@ -17,7 +17,7 @@ from verify.cli.output import write
 from verify.cli.report import Report, as_json
 from verify.finding import Finding, Verdict
 from verify.ledger.plugins import broken, is_ours
-from verify.ledger.theorems import entries_of, must_hold, recorded
+from verify.ledger.theorems import entries_of, must_hold, recorded, sources_of
 
 STOPPED = "stopped"  # the id of a finding that says so
 
@@ -88,7 +88,7 @@ def check(
     def checked() -> Checked:
         seconds, parameters = time.perf_counter() - start, {**options, "seed": run.seed}
         parameters |= {"quick": True} if run.quick else {}
-        text = as_json(name, claim.statement, claim.source, parameters, findings, seconds)
+        text = as_json(name, claim.statement, sources_of(name), parameters, findings, seconds)
         return Checked(name, findings, text)
 
     def hand_over(done: Checked) -> None:
@@ -101,7 +101,7 @@ def check(
         for finding in claim.findings(run, **options):
             # Not before: what is refused says no more than why.
             if not findings:
-                report.statement(name, claim.statement, claim.source)
+                report.statement(name, claim.statement, sources_of(name))
             findings.append(finding)
             report.finding(finding)
     except BaseException as error:

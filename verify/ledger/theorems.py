@@ -286,6 +286,11 @@ def entries_of(claim: str) -> list[Theorem]:
     return [entry for entry in ledger().values() if entry.claim == claim]
 
 
+def sources_of(claim: str) -> str:
+    """The sources of the statements that a claim shows, each once."""
+    return "; ".join(dict.fromkeys(entry.source for entry in entries_of(claim)))
+
+
 def option_sets(claim: str) -> list[dict[str, Any]]:
     """The options, besides its defaults, with which a claim shows all that it is to show."""
     sets: list[dict[str, Any]] = [{}]
