@@ -1,13 +1,13 @@
-"""What connectivity costs, in a minute: `python benchmarks/graphs.py [THREADS] [DEVICE]`.
+"""The cost of connectivity, in a minute: `python benchmarks/graphs.py [THREADS] [DEVICE]`.
 
-First who is connected in 32 random graphs of n nodes, in milliseconds per graph: by boolean
-squaring, ⌈log₂(n − 1)⌉ products of n × n matrices, which is the classical method; and by models of
-enough layers for every graph, in float64.  Tripling takes two products in each of fewer layers,
-squaring one, a comparison and an average.
+First, the connected pairs of 32 random graphs of n nodes, in milliseconds per graph: by boolean
+squaring, the classical method with ⌈log₂(n − 1)⌉ products of n × n matrices; and by models with
+enough layers for every graph, in float64.  A layer of tripling takes two matrix products, a layer
+of squaring one product, a comparison and an average.
 
-Then drawing graphs ER(n, 1.5/n) together with who is connected: as one batch of tensors on the
-device (`constructions.graphs.random_graphs`), beside a loop of networkx (which comes with torch)
-over graphs one by one, which leaves them as sets of nodes.
+Second, drawing graphs ER(n, 1.5/n) and computing their connected pairs: as one batch of tensors on
+the device (`constructions.graphs.random_graphs`), and by a loop of networkx (which is installed
+with torch) over single graphs, which returns components as sets of nodes.
 """
 
 # ruff: noqa: E402 (the number of threads is read when numpy is first imported)
@@ -36,33 +36,34 @@ GENERATOR = torch.Generator(DEVICE).manual_seed(0)
 
 
 def doublings(n: int) -> int:
-    """How many squarings reach distance n − 1."""
+    """The number of squarings that reach distance n − 1."""
     return max(n - 2, 0).bit_length()
 
 
 def closure(A: Tensor) -> Tensor:
-    """Who is connected (…, n, n), by boolean squaring: counts stay below 2^24 in float32."""
+    """The transitive closure (…, n, n) by boolean squaring; counts stay below 2^24 in float32."""
     R = A.float()
     for _ in range(doublings(A.shape[-1])):
         R = (R @ R).clamp_(max=1.0)
     return R
 
 
-def drawn(count: int, n: int, p: float) -> tuple[Tensor, Tensor]:
-    """Graphs ER(n, p) (count, n, n) on the device, and who is connected in them."""
-    A = random_graphs(count, n, p, seed=GENERATOR)
+def drawn(n_graphs: int, n: int, p: float) -> tuple[Tensor, Tensor]:
+    """Graphs ER(n, p) (n_graphs, n, n) on the device, and their transitive closures."""
+    A = random_graphs(n_graphs, n, p, seed=GENERATOR)
     R = connected(A)
     R[-1, -1, -1].item()  # wait for the device
     return A, R
 
 
-def looped(count: int, n: int, p: float) -> list[list[set[int]]]:
-    """As many graphs by networkx, and their components."""
-    graphs = (networkx.fast_gnp_random_graph(n, p, seed=seed) for seed in range(count))
+def looped(n_graphs: int, n: int, p: float) -> list[list[set[int]]]:
+    """Graphs ER(n, p) by networkx, one by one, and their components."""
+    graphs = (networkx.fast_gnp_random_graph(n, p, seed=seed) for seed in range(n_graphs))
     return [list(networkx.connected_components(graph)) for graph in graphs]
 
 
 def line(n: int) -> str:
+    """One line of the first table: layers, times and ratios for graphs of n nodes."""
     A = torch.as_tensor(erdos_renyi(GRAPHS, n, 1.5 / n, 0), dtype=torch.float64)
     models = {
         "squaring": squaring(n, doublings(n)),
@@ -85,7 +86,7 @@ def main() -> None:
     print("          layers         products  squaring  tripling   ratios to products")
     for n in (16, 64):
         print(line(n), flush=True)
-    print(f"\n{DRAWN} graphs and who is connected, drawn on {DEVICE}, milliseconds per graph")
+    print(f"\n{DRAWN} graphs and their connected pairs on {DEVICE}, milliseconds per graph")
     print("    n    batch  networkx  networkx/batch")
     for n in (8, 20, 64):
         calls = {name: partial(each, DRAWN, n, 1.5 / n) for name, each in WAYS.items()}

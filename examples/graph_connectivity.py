@@ -1,7 +1,8 @@
-"""Who is connected with whom: how far each layer reaches, where it ends, and what gives it away.
+"""Connectivity: how far each layer reaches, and a model that counts walks instead.
 
-Prints how many pairs of a random graph each layer of tripling and squaring leaves unseen, a model
-that counts instead of connecting, and what five constructions take; and draws all of it:
+Prints the number of connected pairs of a random graph that tripling and squaring miss after each
+layer, the errors of a model that counts walks, and the number of layers that five constructions
+take; draws all of it:
 
     python examples/graph_connectivity.py [--n-nodes N] [--seed S] [--plot PICTURE]
 """
@@ -55,7 +56,7 @@ D = int(far.max())
 
 print(tripling(n, 3), "\n")
 print(f"A random graph of {n} nodes: {len(set(components(A)))} components, diameter {D}")
-print("pairs that are connected and not yet seen, after each layer:")
+print("connected pairs that are predicted unconnected, after each layer:")
 first = {}
 for name, build in (("tripling", tripling), ("squaring", squaring)):
     depth = next(L for L in range(n) if (build(n, L)(A).numpy() == (far >= 0)).all())
@@ -64,7 +65,7 @@ for name, build in (("tripling", tripling), ("squaring", squaring)):
     unseen = ((seen == 0) & (far >= 0)).sum((1, 2))
     print(f"  {name}: {', '.join(map(str, unseen))}")
 
-# A disentangled transformer of one layer whose read-out also counts: J sees degrees, not paths.
+# One disentangled layer whose unembedding also contains J, which counts walks by degrees.
 k = 8
 blocks = np.tile(np.eye(k), (4, 1))
 blocks[3 * k :] += 0.5 * np.ones((k, k))
@@ -72,11 +73,11 @@ far_ends = float(disentangled(k, 1, unembedding=blocks).logits(path(k))[0, 5])
 counting = disentangled(k, 1, unembedding=blocks, bias=-far_ends / 2)
 chain, cliques = counting(path(k)).numpy(), counting(two_clique(k)).numpy()
 across = cliques[: k // 2, k // 2 :]
-print(f"\nOne layer reaches 3.  A read-out that also counts connects the path of {k} nodes:")
+print(f"\nOne layer reaches distance 3.  With J in the unembedding, on the path of {k} nodes:")
 print(f"  nodes 0 and 5, at distance 5: {chain[0, 5]}; all pairs right: {bool(chain.all())}")
-print(f"  2Clique gives it away: {across.sum()} of {across.size} pairs across said connected")
+print(f"  but on 2Clique {across.sum()} of {across.size} unconnected pairs are predicted connected")
 
-print("\nLayers that say who is connected, on paths of diameter D (and tokens of the search):")
+print("\nLayers that output all connected pairs of a path of diameter D (search: tokens):")
 print(f"   D{''.join(f'{name:>10}' for name in COLUMNS)}")
 graphs = {f"D = {D}": pointers(np.arange(D) % 2) for D in (2, 3, 4, 9, 16)}
 found = {name: on_graph(graph) for name, graph in graphs.items()}
@@ -85,15 +86,15 @@ for name, counts in found.items():
 
 source, edges = int(far.max(1).argmax()), directed_edges(A)
 model = search(n, len(edges))
-said = model.interface.found(model.generate(model.interface.prompt(edges, source), n))
-print(f"\nThe search from node {source}, a token for each node: {' '.join(map(str, said))} ⊥")
+nodes = model.interface.found(model.generate(model.interface.prompt(edges, source), n))
+print(f"\nThe search from node {source}, a token for each node: {' '.join(map(str, nodes))} ⊥")
 
 figure = Figure(figsize=(12, 7.6), layout="constrained")
 panels = figure.subplots(2, 3)
 deepest = max(int(layer.max()) for layer in first.values())
 for panel, (name, layer) in zip(panels[0], first.items(), strict=False):
     shown = panel.imshow(np.where(layer < 0, np.nan, layer), cmap="viridis_r", vmin=0, vmax=deepest)
-    panel.set_title(f"{name}: first layer that sees a pair (D = {D})", fontsize=9)
+    panel.set_title(f"{name}: first layer that connects a pair (D = {D})", fontsize=9)
     figure.colorbar(shown, ax=panel, ticks=range(deepest + 1))
 shown = panels[0, 2].imshow(np.where(far < 0, np.nan, far), cmap="magma_r", vmin=0)
 panels[0, 2].set_title("distances; white: not connected", fontsize=9)
@@ -101,11 +102,11 @@ figure.colorbar(shown, ax=panels[0, 2])
 for panel in panels.flat[:5]:
     panel.set(xlabel="node j", ylabel="node i")
 right = distances(two_clique(k)) >= 0
-for panel, answers, title in (
+for panel, predicted, title in (
     (panels[1, 0], tripling(k, 1)(two_clique(k)).numpy(), "2Clique, by tripling: two components"),
-    (panels[1, 1], cliques, "2Clique, by the model that counts (orange: wrong)"),
+    (panels[1, 1], cliques, "2Clique, by the model that counts walks (orange: wrong)"),
 ):
-    panel.imshow(answers * np.where(right, 1, 2), cmap=COLOURS, vmin=0, vmax=2)
+    panel.imshow(predicted * np.where(right, 1, 2), cmap=COLOURS, vmin=0, vmax=2)
     panel.set_title(title, fontsize=9)
 against_diameter(panels[1, 2], graphs, found)
 with saving(given.plot) as file:

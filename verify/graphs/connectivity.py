@@ -1,4 +1,4 @@
-"""The claim `connectivity`: L layers connect exactly the pairs of nodes at distance ≤ 3^L."""
+"""The claim `connectivity`: L layers output exactly the pairs of nodes at distance ≤ 3^L."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ from verify.finding import (
 from verify.graphs.exact_outputs import differences, evidence_of, exactly, in_float64, over_q, shown
 from verify.graphs.statement import Case, OverGraphs
 
-DEPTHS = 1, 2, 3  # of the models that are run on paths
-MOST_NODES, MOST_LAYERS = 40, 4  # of what is run over Q, at a width of 2^(L + 1)·n
-FEW = 6  # graphs that are run over Q where float64 would round: two random ones, and those by name
+DEPTHS = 1, 2, 3  # layers of the models that run on paths
+MOST_NODES, MOST_LAYERS = 40, 4  # limits of the runs over Q, at a width of 2^(L + 1)·n
+FEW = 6  # graphs that run over Q if float64 would round: the last two random ones, and four named
 
 
 @claim(
@@ -76,7 +76,8 @@ def connectivity(
     polynomial of degree 3^L in A with coefficients ≥ 0: H_ij > 0 iff dist(i, j) ≤ 3^L, and ⟨H_i,
     H_j⟩ > 0 iff dist(i, j) ≤ 2·3^L.  The outputs of the disentangled transformer with W = n·I, of
     width 2^(L+1)·n, are also positive exactly where dist(i, j) ≤ 3^L.  With entries clipped to 0
-    and 1 by an MLP, ⌈log₃D⌉ layers give all connected pairs if components have diameter ≤ D.
+    and 1 by an MLP, ⌈log₃D⌉ layers output all connected pairs of every graph whose components have
+    diameter at most D.
     """
     graphs = drawn(run, n_nodes, samples)
     tripled, clipped, disentangling = statements = statements_of(run)
@@ -93,7 +94,7 @@ def connectivity(
 
 
 def statements_of(run: Run) -> tuple[OverGraphs, OverGraphs, OverGraphs]:
-    """The three of them, each with the planted fault if there is one."""
+    """The statements on tripling, clipped tripling and the disentangled transformer."""
     return (
         OverGraphs(
             "tripling",
@@ -117,21 +118,22 @@ def statements_of(run: Run) -> tuple[OverGraphs, OverGraphs, OverGraphs]:
 
 
 def drawn(run: Run, n: int, samples: int) -> np.ndarray:
-    """Random graphs of n nodes, and a path, 2Chain, 2Clique and a graph without edges."""
+    """Random graphs of n nodes, followed by a path, 2Chain, 2Clique and a graph without edges."""
     sparse = erdos_renyi(samples, n, min(1.0, 1.2 / n), run.rng)
     isolated = np.eye(n, dtype=np.int64)
     return np.concatenate([sparse, [path(n), two_chain(n), two_clique(n), isolated]])
 
 
 def about(run: Run, statement: OverGraphs, A: np.ndarray, L: int) -> Iterator[Finding]:
-    """Size; answers and outputs on small and random graphs, over Q, on paths; registers."""
+    """Size; predictions and outputs on small and random graphs, over Q and on paths; registers."""
     case, few = statement.at(A.shape[-1], L), statement.at(5, 2)
     yield size(case.model, statement.theorem, n=case.n, L=L)
     yield small(run, statement)
-    yield compared("large", f"{len(A)} graphs of {case.n} nodes, {L} layers", case, A)
+    name = f"outputs and predictions on {len(A)} graphs of {case.n} nodes, {L} layers"
+    yield compared("large", name, case, A)
     yield no_counterexample(
         "over-q",
-        "over Q (5 nodes, 2 layers)",
+        "outputs over Q (5 nodes, 2 layers)",
         (
             wrong
             for graph in drawn(run, 5, 2)
@@ -143,40 +145,40 @@ def about(run: Run, statement: OverGraphs, A: np.ndarray, L: int) -> Iterator[Fi
 
 
 def small(run: Run, statement: OverGraphs) -> Finding:
-    """All graphs on few nodes, at one and two layers."""
+    """Outputs and predictions of one and two layers on all small graphs."""
     most = 4 if run.quick else 5
     graphs = {n: all_graphs(n) for n in range(1, most + 1)}
     return no_counterexample(
         "small",
-        f"every graph on at most {most} nodes, 1 and 2 layers",
+        f"outputs and predictions on every graph of at most {most} nodes, 1 and 2 layers",
         (w for n, A in graphs.items() for L in (1, 2) for w in wrong_pairs(statement.at(n, L), A)),
         words=f"{2 * sum(map(len, graphs.values()))} runs",
     )
 
 
 def compared(id: str, name: str, case: Case, A: np.ndarray) -> Finding:
-    """Outputs are what they should be, and answers are 1 exactly where dist ≤ 3^L."""
+    """Outputs equal their definition, and predictions are 1 exactly where dist ≤ 3^L."""
     some = len(exactly_run(case, A))
-    of = "all outputs" if some == len(A) else f"outputs of {some} over Q"
-    words = f"{of}, and answers 1 exactly where dist ≤ {capacity(case.L)}"
+    of = "all outputs" if some == len(A) else f"outputs on {some} graphs, over Q,"
+    words = f"{of} as defined; predictions 1 exactly where dist ≤ {capacity(case.L)}"
     return no_counterexample(id, name, wrong_pairs(case, A), words=words)
 
 
 def wrong_pairs(case: Case, A: np.ndarray) -> Iterator[str]:
-    """Pairs of nodes with another output or answer."""
+    """The pairs of nodes whose output or prediction differs from its definition."""
     some = exactly_run(case, A)
     yield from differences(exactly(case.model, some), case.outputs(some), some)
     yield from differences(case.model(A).numpy(), within(A, capacity(case.L)), A)
 
 
 def exactly_run(case: Case, A: np.ndarray) -> np.ndarray:
-    """All of these graphs, or a few where float64 would round."""
+    """The graphs on which outputs are compared exactly: all, or a few if float64 would round."""
     return A if evidence_of(case.model, A) == "exact" else A[-FEW:]
 
 
 def paths(statement: OverGraphs) -> Finding:
-    """How many pairs of paths of diameter 3^L − 1, 3^L and 3^L + 1 are not seen, and the bits of
-    the largest output on the last."""
+    """The number of pairs with output 0 on paths of diameter 3^L − 1, 3^L and 3^L + 1, and the bits
+    of the largest output on the last path."""
     found, wanted, rounded = dict[str, Any](), dict[str, Any](), False
     for L in DEPTHS:
         unseen = []
@@ -188,16 +190,17 @@ def paths(statement: OverGraphs) -> Finding:
         found[f"L = {L}"] = [*unseen, largest.bit_length()]
         wanted[f"L = {L}"] = [0, 0, 2, int(case.outputs(A).max()).bit_length()]
     words = "; ".join(
-        f"{depth}: {a}, {b}, {c} (of {bits} bits)" for depth, (a, b, c, bits) in found.items()
+        f"{depth}: {a}, {b}, {c} (outputs of {bits} bits)"
+        for depth, (a, b, c, bits) in found.items()
     )
-    name = "pairs not seen on paths of diameter 3^L − 1, 3^L, 3^L + 1"
+    name = "number of pairs with output 0 on paths of diameter 3^L − 1, 3^L, 3^L + 1"
     evidence: Evidence = "float" if rounded else "exact"
     return same("paths", name, found, wanted, evidence=evidence, words=words, wanted="0, 0, 2")
 
 
 def registers(case: Case, A: np.ndarray) -> Finding:
-    """Every register holds what the proof says, or, where float64 rounds, is positive where that
-    is; and the stream, added up over its blocks, is positive exactly where dist ≤ 3^l."""
+    """Every register equals its layer invariant (if float64 rounds, it has the same support), and
+    the sum of all blocks of the stream after layer l is positive exactly where dist ≤ 3^l."""
     model, some = case.model, exactly_run(case, A)
     exact = len(some) == len(A)
 
@@ -205,7 +208,7 @@ def registers(case: Case, A: np.ndarray) -> Finding:
         silent = {*model.stream} - {stage.register for stage in model.stages}
         layers = {*range(case.L + 1)} - {stage.after for stage in model.stages}
         if silent or layers:
-            yield f"nothing is stated of registers {silent}, nor after layers {layers}"
+            yield f"no invariant is stated for registers {silent} or after layers {layers}"
         passed = [H.numpy() for H in model.streams(A)]
         for after, H in enumerate(passed):
             seen = H.reshape(*A.shape[:-1], -1, case.n).sum(-2) > 0
@@ -221,7 +224,7 @@ def registers(case: Case, A: np.ndarray) -> Finding:
 
     return no_counterexample(
         "registers",
-        "every register reaches as far as the proof says",
+        "every register equals its layer invariant, positive exactly where dist ≤ 3^l",
         search(),
         evidence=evidence_of(model, A),
         words=f"{len(model.stages)} registers on {len(A)} graphs",
@@ -229,7 +232,7 @@ def registers(case: Case, A: np.ndarray) -> Finding:
 
 
 def sums(case: Case, A: np.ndarray) -> Finding:
-    """What the head of every clipped layer adds, before it is clipped."""
+    """The output of the head of every clipped layer is RRᵀR."""
     model = case.model
 
     def search() -> Iterator[str]:
@@ -237,12 +240,12 @@ def sums(case: Case, A: np.ndarray) -> Finding:
             assert block.attn is not None
             yield from differences(block.attn(H, case.n).numpy(), (H @ H.mT @ H).numpy(), A)
 
-    name = "clipped: what a head adds before the clip is RRᵀR"
+    name = "clipped: the output of every head is RRᵀR"
     return no_counterexample("clipped/sums", name, search(), evidence=evidence_of(model, A))
 
 
 def identity(run: Run, case: Case) -> Finding:
-    """The outputs are p_L(A) for all symmetric matrices A, mod a random prime."""
+    """The outputs are p_L(A) for all symmetric matrices A, as polynomials mod a random prime."""
     n, polynomial = case.n, tripling_polynomial(case.L)
 
     def both(domain: Domain, rows: list[list[Entry]]) -> tuple[list[Any], list[Any]]:
@@ -260,15 +263,15 @@ def identity(run: Run, case: Case) -> Finding:
     missed = chance_of_missing(sizes)
     return equal(
         "tripling/identity",
-        f"tripling: all symmetric A (n = {n}, {case.L} layers), mod a random 61-bit prime",
+        f"tripling: output p_L(A) for all symmetric A (n = {n}, {case.L} layers), mod a prime",
         None if ours == theirs else "the output is not p_L(A)",
         evidence="identity",
-        words=f"p_{case.L}(A), of degree {capacity(case.L)}; error probability ≤ {missed:.1e}",
+        words=f"p_{case.L} of degree {capacity(case.L)}; error probability ≤ {missed:.1e}",
     )
 
 
 def in_domain(polynomial: Polynomial, domain: Domain, rows: list[list[Entry]]) -> Any:
-    """Σ_k c_k A^k in any number system."""
+    """Σ_k c_k A^k in a number system."""
     A, n = domain.matrix(rows), len(rows)
     total = domain.matrix([[domain.number(0)] * n] * n)
     for coefficient in reversed(polynomial):
@@ -278,7 +281,7 @@ def in_domain(polynomial: Polynomial, domain: Domain, rows: list[list[Entry]]) -
 
 
 def powers() -> Finding:
-    """Which powers of A have a positive coefficient, and none a negative one."""
+    """The coefficients of p_L, s_L and q_L are positive at the stated powers and 0 elsewhere."""
 
     def search() -> Iterator[str]:
         for L in range(5):
@@ -294,16 +297,16 @@ def powers() -> Finding:
 
     return no_counterexample(
         "powers",
-        "no coefficient is negative, and the powers with a positive one are",
+        "powers of A with positive coefficients, L = 0, …, 4; all others have coefficient 0",
         search(),
-        words="odd ones to 3^L (tripling), all to 3^L (disentangled), even to 2·3^L (products)",
-        wanted="for L = 0, …, 4; so supports are balls of these radii",
+        words="odd ≤ 3^L (tripling), all ≤ 3^L (disentangled), even ≤ 2·3^L (products)",
+        wanted="these, so that supports are balls of radius 3^L, 3^L and 2·3^L",
     )
 
 
 def beside(tripled: Case, disentangling: Case, A: np.ndarray) -> Finding:
-    """hhᵀ of the disentangled transformer after every layer, and the stream of tripling that starts
-    from I + A²."""
+    """hhᵀ of the disentangled transformer equals the stream of tripling from I + A², after every
+    layer."""
     few, domain = A[-FEW:], Rational()
 
     def search() -> Iterator[str]:
@@ -326,7 +329,8 @@ def beside(tripled: Case, disentangling: Case, A: np.ndarray) -> Finding:
 
 
 def products(statement: OverGraphs, L: int, A: np.ndarray) -> Finding:
-    """The support of HHᵀ on the graphs, and on paths of diameter 2·3^L and one node more."""
+    """HHᵀ is positive exactly where dist ≤ 2·3^L, on the graphs and on paths of diameter
+    2·3^L + 1."""
     seen = list[tuple[np.ndarray, np.ndarray, int]]()
     for graphs, depth in ((A, L), *((path(2 * capacity(d) + 2), d) for d in (1, 2))):
         *_, H = statement.at(graphs.shape[-1], depth).model.streams(graphs)
@@ -336,12 +340,12 @@ def products(statement: OverGraphs, L: int, A: np.ndarray) -> Finding:
         "products",
         "products ⟨H_i, H_j⟩ of two tokens are positive exactly where dist ≤ 2·3^L",
         (w for pairs, graphs, far in seen for w in differences(pairs, within(graphs, far), graphs)),
-        words=f"{len(A)} graphs; on paths of diameter 2·3^L + 1, {ends} pairs are not",
+        words=f"{len(A)} graphs; paths of diameter 2·3^L + 1, with {ends} pairs beyond 2·3^L",
     )
 
 
 def least(run: Run, clipped: OverGraphs) -> Finding:
-    """The number of clipped layers after which a path of this diameter is all connected."""
+    """The least number of clipped layers that connects all pairs of a path of diameter D."""
     diameters = range(1, 11 if run.quick else 29)
     most, found, wanted = 4, [], []
     for diameter in diameters:
@@ -349,22 +353,22 @@ def least(run: Run, clipped: OverGraphs) -> Finding:
         right = [bool((H == 1).all()) for H in clipped.at(diameter + 1, most).model.streams(A)]
         found.append(right.index(True) if True in right else -1)
         wanted.append(least_layers(diameter))
-    name = f"clipped layers until a path of diameter D is all connected, D = 1, …, {diameters[-1]}"
+    name = f"least clipped layers that connect a path of diameter D, D = 1, …, {diameters[-1]}"
     words = f"{found[-1]} for D = {diameters[-1]}"
     return same("least", name, found, wanted, words=words, wanted="⌈log₃D⌉")
 
 
 def short_formats(tripled: OverGraphs) -> Finding:
-    """Pairs that are wrong in short float formats, whose counts are rounded."""
+    """The number of pairs that are wrong in float32 and bfloat16, where counts are rounded."""
     wrong = dict[str, int]()
     A = side_by_side(path(14), path(14))
     for name in ("float32", "bfloat16"):
         model = deepcopy(tripled.at(len(A), 3).model).to(getattr(torch, name))
         wrong[name] = int((model(A).numpy() != connected(A)).sum())
     verdict = Verdict.of(not any(wrong.values()))
-    name = "rounded counts have the same support (two paths of 14 nodes, 3 layers)"
-    words = ", ".join(f"{kind}: {count} pairs wrong" for kind, count in wrong.items())
-    wanted = "none: sums and products of what is not negative keep their sign"
+    name = "wrong pairs in short dtypes (two paths of 14 nodes, 3 layers)"
+    words = ", ".join(f"{kind}: {count}" for kind, count in wrong.items())
+    wanted = "none: rounding preserves the sign of sums and products of nonnegative numbers"
     return Finding(
         "short-formats", name, "float", wrong, dict.fromkeys(wrong, 0), verdict, words, wanted
     )

@@ -1,4 +1,4 @@
-"""The claim `connectivity-layers`: layers until connected pairs are known, by construction."""
+"""The claim `connectivity-layers`: how many layers connectivity takes, by construction."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from verify.finding import Evidence, Finding, each_at_most, same
 from verify.ledger.theorems import ceil_log
 
 DIAMETERS = 2, 3, 4, 9, 16, 28
-LONGEST = 64  # of a path on which everything is run
+LONGEST = 64  # largest diameter of a path on which all constructions run
 LENGTH = 20  # tokens of a random graph
 
 
@@ -29,23 +29,26 @@ LENGTH = 20  # tokens of a random graph
 def connectivity_layers(
     run: Run,
     *,
-    diameter: Annotated[int, option("of the longest path", min=2, max=LONGEST)] = DIAMETERS[-1],
+    diameter: Annotated[
+        int, option("diameter of the longest path", min=2, max=LONGEST)
+    ] = DIAMETERS[-1],
     samples: Annotated[int, option("random graphs", min=1)] = 3,
 ) -> Iterator[Finding]:
     """Connectivity takes ⌈log₃D⌉ layers of tripling, ⌈log₂D⌉ of squaring, 1 + ⌈log₂h⌉ of doubling.
 
-    On the graph in which every token points to its match, with diameter D of the components and h
-    hops until all nodes are at one that points to itself: tripling and squaring read rows of the
-    adjacency matrix, at widths n and 2n; k-hop induction heads double pointers; a transformer of
-    width 18 that runs a PRAM program on the edges needs at most 2(n − 1) layers, and 2, 3, 4, 5, 6,
-    7 on the paths of 2, 3, 4, 9, 16, 28 edges that are run by default; a search by chain of thought
-    at depth 2 decodes a component in as many tokens as it has nodes.
+    The graphs are those in which every token points to its match.  D is the largest diameter of a
+    component, h the number of hops after which all nodes have reached a fixed point.  Tripling and
+    squaring read rows of the adjacency matrix, at widths n and 2n; k-hop induction heads double
+    pointers.  A transformer of width 18 that runs a PRAM program on the edges needs at most
+    2(n − 1) layers, and 2, 3, 4, 5, 6, 7 on the paths of 2, 3, 4, 9, 16, 28 edges that are run by
+    default.  A search by chain of thought at depth 2 decodes a component in as many tokens as it
+    has nodes.
     """
     wanted = [D for D in DIAMETERS if diameter > D]
     paths = [*wanted[: 2 if run.quick else None], diameter]
     graphs = {f"path, D = {D}": pointers(np.arange(D) % 2) for D in paths}
     for i in range(samples):
-        symbols = int(run.rng.integers(2, LENGTH))  # more than some find a match for
+        symbols = int(run.rng.integers(2, LENGTH))  # with many symbols some have no match
         graphs[f"random {i + 1}"] = pointers(run.rng.integers(symbols, size=LENGTH))
     found = {name: on_graph(graph) for name, graph in graphs.items()}
     yield from _findings(graphs, found)
@@ -56,31 +59,31 @@ Counts = dict[str, int]
 
 
 def on_graph(graph: Pointers) -> Counts:
-    """The least number of layers at which each construction is right, by running it in float64,
-    where tripling rounds nothing; and the tokens of the search."""
+    """The least number of layers at which each construction is right, by running it in float64 (for
+    tripling this is exact), and the number of tokens of the search."""
     ways = {"tripling": tripled, "squaring": squared, "machine": by_machine, "pointers": doubled}
     counts = {name: _least(way, graph) for name, way in ways.items()}
     return {**counts, "search": searched(graph)}
 
 
 def _least(right: Callable[[Pointers, int], bool], graph: Pointers) -> int:
-    """The least number of layers that is right; −1 if 2n are too few."""
+    """The least number of layers, at most 2n, at which a construction is right; −1 if none is."""
     return next((L for L in range(2 * len(graph.A) + 1) if right(graph, L)), -1)
 
 
 def tripled(graph: Pointers, L: int) -> bool:
-    """Whether so many layers of tripling say who is connected."""
-    said = tripling(len(graph.A), L, clipped=True)(graph.A)
-    return np.array_equal(said.numpy(), graph.connected)
+    """Whether L layers of tripling output exactly the connected pairs."""
+    predicted = tripling(len(graph.A), L, clipped=True)(graph.A)
+    return np.array_equal(predicted.numpy(), graph.connected)
 
 
 def squared(graph: Pointers, L: int) -> bool:
-    """Whether so many layers of squaring do."""
+    """Whether L layers of squaring output exactly the connected pairs."""
     return np.array_equal(squaring(len(graph.A), L)(graph.A).numpy(), graph.connected)
 
 
 def by_machine(graph: Pointers, L: int) -> bool:
-    """Whether so many steps of the parallel machine give equal labels to who is connected."""
+    """Whether labels are equal exactly for connected nodes after L steps of the PRAM program."""
     edges = np.stack([np.arange(len(graph.to)), graph.to], axis=1) + 1
     try:
         labels = connected_components(len(graph.A), len(edges), L)(edges).numpy()
@@ -90,47 +93,48 @@ def by_machine(graph: Pointers, L: int) -> bool:
 
 
 def doubled(graph: Pointers, L: int) -> bool:
-    """Whether after so many layers of k-hop induction heads who is connected has equal pointers."""
+    """Whether pointers are equal exactly for connected nodes after L layers of k-hop induction
+    heads."""
     if L == 0:
         return False
     model = hop(2 ** (L - 1), int(graph.tokens.max()) + 1, len(graph.tokens))
-    held = [*model.streams(graph.tokens)][L][:, model.stream["pointer"]].numpy()
-    return np.array_equal((held[:, None] == held).all(-1), graph.connected)
+    pointer = [*model.streams(graph.tokens)][L][:, model.stream["pointer"]].numpy()
+    return np.array_equal((pointer[:, None] == pointer).all(-1), graph.connected)
 
 
 def searched(graph: Pointers) -> int:
-    """How many tokens the search of the last node's component takes, ⊥ among them; −1 if what it
-    says is not that component."""
+    """The number of tokens, ⊥ included, in which the search decodes the component of the last node;
+    −1 if it decodes another set."""
     edges, n = directed_edges(graph.A), len(graph.A)
     model = search(n, len(edges))
-    said = model.generate(model.interface.prompt(edges, n - 1), n).tolist()
-    found = [n - 1, *model.interface.found(said)]
+    tokens = model.generate(model.interface.prompt(edges, n - 1), n).tolist()
+    found = [n - 1, *model.interface.found(tokens)]
     whole = sorted(found) == np.flatnonzero(graph.connected[-1]).tolist()
-    return said.index(-1) + 1 if whole and -1 in said else -1
+    return tokens.index(-1) + 1 if whole and -1 in tokens else -1
 
 
 def tripling_takes(graph: Pointers) -> int:
-    """⌈log₃D⌉."""
+    """⌈log₃D⌉, the number of layers of tripling."""
     return least_layers(graph.diameter)
 
 
 def squaring_takes(graph: Pointers) -> int:
-    """⌈log₂D⌉."""
+    """⌈log₂D⌉, the number of layers of squaring."""
     return ceil_log(2, graph.diameter)
 
 
 def machine_takes(graph: Pointers) -> int:
-    """2(n − 1), at most."""
+    """2(n − 1), an upper bound on the layers of the PRAM program."""
     return 2 * (len(graph.A) - 1)
 
 
 def pointers_take(graph: Pointers) -> int:
-    """1 + ⌈log₂h⌉ for h hops."""
+    """1 + ⌈log₂h⌉, the number of layers of pointer doubling for h hops."""
     return 1 + ceil_log(2, graph.hops)
 
 
 def search_takes(graph: Pointers) -> int:
-    """As many tokens as the component has nodes: the source is given, and ⊥ comes at the end."""
+    """The size of the component: one token for each node but the source, and one for ⊥."""
     return len(reachable(directed_edges(graph.A), len(graph.A), len(graph.A) - 1))
 
 
@@ -150,7 +154,7 @@ def _findings(graphs: dict[str, Pointers], found: dict[str, Counts]) -> Iterator
     counts = {graph: each["machine"] for graph, each in found.items()}
     yield each_at_most(
         "machine",
-        "layers of a parallel machine (width 18)",
+        "layers of the PRAM program (width 18)",
         "exact",
         {graph: np.nan if count < 0 else count for graph, count in counts.items()},
         {graph: machine_takes(each) for graph, each in graphs.items()},

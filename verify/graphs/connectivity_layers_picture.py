@@ -1,4 +1,4 @@
-"""The picture of what connectivity takes: layers against the diameter, by construction."""
+"""The picture of the claim `connectivity-layers`: layers against the diameter, by construction."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ MARKS = {
     "tripling": ("o", "#1f5fa8", "tripling, ⌈log₃D⌉"),
     "squaring": ("s", "#2e8b57", "squaring, ⌈log₂D⌉"),
     "pointers": ("^", "#b5651d", "pointer doubling, 1 + ⌈log₂h⌉"),
-    "machine": ("D", "#7a4fa3", "parallel machine, ≤ 2(n − 1)"),
+    "machine": ("D", "#7a4fa3", "PRAM program, ≤ 2(n − 1)"),
 }
 
 
 def draw(graphs: Mapping[str, Pointers], found: Mapping[str, Mapping[str, int]]) -> Figure:
-    """`against_diameter` in a figure."""
+    """A figure of one panel, `against_diameter`."""
     figure = Figure(figsize=(6.4, 4.2))
     against_diameter(figure.subplots(), graphs, found)
     return figure
@@ -29,8 +29,8 @@ def draw(graphs: Mapping[str, Pointers], found: Mapping[str, Mapping[str, int]])
 def against_diameter(
     panel: Axes, graphs: Mapping[str, Pointers], found: Mapping[str, Mapping[str, int]]
 ) -> None:
-    """The least number of layers at which each construction is right on these graphs, a mark for
-    each graph, and log₃D and log₂D as lines."""
+    """Draws the least number of layers at which each construction is right, one mark for each
+    graph, and lines log₃D and log₂D."""
     D = np.array([graph.diameter for graph in graphs.values()])
     shift = np.linspace(-0.04, 0.04, len(MARKS))
     for (name, (marker, colour, label)), off in zip(MARKS.items(), shift, strict=True):
@@ -45,6 +45,6 @@ def against_diameter(
     panel.set_xticks(ticks, [str(tick) for tick in ticks])
     panel.set_xlabel("diameter D")
     panel.set_ylabel("layers")
-    panel.set_title("least layers that say who is connected, by running them", fontsize=9)
+    panel.set_title("least number of layers that output all connected pairs, measured", fontsize=9)
     panel.set_ylim(-0.3, 1.15 * panel.get_ylim()[1])  # the legend has six lines
     panel.legend(loc="upper left")

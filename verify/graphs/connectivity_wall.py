@@ -44,9 +44,9 @@ from verify.finding import (
 from verify.graphs.exact_outputs import differences, exactly, over_q
 
 Weights = tuple[list[np.ndarray], np.ndarray]  # W_l and O, integers
-MOST_NODES = 24  # of what is computed in Python integers, at a width of 8n
-CONTROLS = 24  # random weights at m = 4, of which some must tell one cycle from two
-WORDS = [  # steps before, between and after r = 0 … 3 jumps: of two layers there are 9 at most
+MOST_NODES = 24  # limit of computations in Python integers, at a width of 8n
+CONTROLS = 24  # random weights at m = 4, some of which must distinguish one cycle from two
+WORDS = [  # steps before, between and after r = 0 … 3 jumps; two layers take at most 9 steps
     *([k] for k in range(4)),
     *([k, m] for k in range(4) for m in range(4)),
     *([k, m, k] for k in range(3) for m in range(3)),
@@ -54,7 +54,7 @@ WORDS = [  # steps before, between and after r = 0 … 3 jumps: of two layers th
     [4, 5],
     [1, 2, 3, 3],
 ]
-LEAST_DRAWN = 4  # weights, of which some must have a positive output at a far pair
+LEAST_DRAWN = 4  # weights, some of which must have a positive output at a far pair
 
 
 @claim(
@@ -69,14 +69,15 @@ def connectivity_wall(
     n_nodes: Annotated[int, option("nodes of a random graph", min=11, max=MOST_NODES)] = 12,
     samples: Annotated[int, option("random weights of each kind", min=1, max=10_000)] = 6,
 ) -> Iterator[Finding]:
-    """Bounds on what L layers of a disentangled transformer connect beyond distance 3^L.
+    """Limits of L layers of a disentangled transformer beyond distance 3^L.
 
-    (1) Weights ≥ 0, threshold 0: a model that on n nodes never connects nodes that are not
-    connected has no positive output at a pair farther apart than 3^L.  (2) Weights
+    (1) Weights ≥ 0, threshold 0: a model that predicts no pair of unconnected nodes of any graph of
+    n nodes to be connected has no positive output at a pair farther apart than 3^L.  (2) Weights
     A ⊗ I + B ⊗ J ≥ 0, any threshold: in a graph of n nodes and degrees at most ⌊n/2⌋, loops
     counted, no pair farther apart than 3^L has a larger output than a pair between the two cliques
-    of ⌊n/2⌋ and ⌈n/2⌉ nodes.  (3) Signed weights: a model of L layers is right on all pairs of C_2m
-    and of C_m ∪ C_m for m = 4·3^(L−1), and no model with weights A ⊗ I + B ⊗ J is for any larger m.
+    of ⌊n/2⌋ and ⌈n/2⌉ nodes.  (3) Signed weights: some model of L layers is right on all pairs of
+    C_2m and of C_m ∪ C_m for m = 4·3^(L−1); no model with weights A ⊗ I + B ⊗ J is right on all
+    pairs of both for a larger m.
     """
     yield by_definition(run, n_nodes)
     yield subgraphs(run, samples)
@@ -84,30 +85,30 @@ def connectivity_wall(
     yield terms(run, n_nodes)
     yield from cliques(run, n_nodes, samples)
     yield regular(run, samples)
-    yield from told_apart(run)
+    yield from distinguished(run)
     yield row_sums(run)
     yield closed_bands(run, samples)
     run.draw(built(run, 8, counting(8)), run.build(two_cycles, 1))
 
 
 def built(run: Run, n: int, weights: Weights) -> Transformer:
-    """The model with W_l·n, so that S is whole; with the planted fault if there is one."""
+    """The model with W_l·n in place of W_l, so that S has integer entries."""
     W, out = weights
     return run.build(disentangled, n, len(W), [n * each for each in W], out)
 
 
 def counting(n: int) -> Weights:
-    """Weights of one layer that looks at neighbours and counts walks."""
+    """Weights of one layer that sums over neighbours (I) and counts walks (J)."""
     W = Channels(np.eye(2, dtype=int), np.diag([0, 1]))
     out = Channels(np.ones((4, 1), dtype=int), np.array([[0], [0], [0], [1]]))
     return [kronecker(W, n)], kronecker(out, n)
 
 
 def channels(run: Run, n: int, layers: int, low: int, high: int) -> Weights:
-    """Random two-channel weights, all their entries integers from low to high, two thirds 0.
+    """Random two-channel weights with integer entries from low to high, two thirds of them 0.
 
-    Drawn are the entries D on the diagonals of the blocks and B off them, so that A = D − B: of
-    weights ≥ 0, too, A may be negative.
+    The diagonal entries D of the blocks and the off-diagonal entries B are drawn, and A = D − B, so
+    that A may be negative for weights ≥ 0.
     """
 
     def drawn(rows: int, columns: int) -> np.ndarray:
@@ -120,14 +121,14 @@ def channels(run: Run, n: int, layers: int, low: int, high: int) -> Weights:
 
 
 def if_seen(seen: bool, finding: Finding) -> Finding:
-    """The finding; undecided if it would hold although no case occurred on which it could fail."""
+    """The finding, but undecided if it holds and no case occurred in which it could fail."""
     if not seen and finding.verdict is Verdict.HOLDS:
-        finding.verdict, finding.detail = Verdict.UNDECIDED, "nothing was seen that could fail"
+        finding.verdict, finding.detail = Verdict.UNDECIDED, "no case occurred that could fail"
     return finding
 
 
 def by_definition(run: Run, n: int) -> Finding:
-    """The tensors with signed weights, of two channels and of none, and the definition."""
+    """The model equals its definition, with signed weights of two channels and with free ones."""
     drawn = list[tuple[np.ndarray, Weights]]()
     for layers in (1, 2):
         A = erdos_renyi(1, n, 1.5 / n, run.rng)[0]
@@ -140,15 +141,15 @@ def by_definition(run: Run, n: int) -> Finding:
             wanted = disentangled_outputs(A, *weights)
             yield from differences(over_q(built(run, n, weights), A), wanted, A)
 
-    name = f"disentangled computes h ← [h, relu(h W hᵀ)h/n], read out by O (n = {n})"
-    words = f"all entries over Q, {len(drawn)} random weights"
+    name = f"outputs of disentangled: h_L O with h ← [h, relu(h W hᵀ)h/n] (n = {n})"
+    words = f"all entries equal over Q, {len(drawn)} random weights"
     return no_counterexample("definition", name, search(), words=words)
 
 
 def subgraphs(run: Run, samples: int) -> Finding:
-    """Positive outputs of weights ≥ 0 on paths: edges are taken away as long as they stay positive.
+    """Positive outputs of weights ≥ 0 on paths have a minimal subgraph of at most 3^L edges.
 
-    Those of W = I, and of dense weights, for pairs within 3^L and for others.
+    The weights are W = I and random dense weights, the pairs within distance 3^L and beyond.
     """
     most, count = dict[str, int](), 0
     for layers, n in ((1, 6), (2, 11)):
@@ -159,8 +160,8 @@ def subgraphs(run: Run, samples: int) -> Finding:
         cases = [(plain, 0, capacity(layers))]
         for _ in range(samples if layers == 1 else 1):
             *W, out = ((run.rng.random(shape) < 0.1).astype(np.int64) for shape in shapes)
-            says = disentangled_outputs(A, W, out) > 0
-            for pairs in (says & far(A, layers), says & ~far(A, layers)):
+            positive = disentangled_outputs(A, W, out) > 0
+            for pairs in (positive & far(A, layers), positive & ~far(A, layers)):
                 cases += [((W, out), int(i), int(j)) for i, j in np.argwhere(pairs)[:2]]
         for weights, i, j in cases:
             least = minimal_subgraph(A, *weights, i, j)
@@ -168,24 +169,27 @@ def subgraphs(run: Run, samples: int) -> Finding:
             most[key] = max(most.get(key, 0), edges)
             count += int(far(A, layers)[i, j])
     limits = {key: capacity(int(key[-1])) for key in most}
-    said = ", ".join(f"{key}: {edges} edges at most" for key, edges in most.items())
+    sizes_found = ", ".join(f"{key}: at most {edges} edges" for key, edges in most.items())
     return each_at_most(
         "subgraphs",
-        "weights ≥ 0, threshold 0: what is positive is so on a subgraph of at most 3^L edges",
+        "weights ≥ 0, threshold 0: edges of minimal subgraphs with positive output",
         "exact",
         {**most},
         {**limits},
-        words=f"{said}; {count} pairs were far",
+        words=f"{sizes_found}; {count} of the pairs beyond 3^L",
         wanted="≤ 3^L edges",
     )
 
 
 def sound(run: Run, samples: int) -> Finding:
-    """Weights ≥ 0 on all graphs of 5 nodes, L = 1: dense ones, and A ⊗ I with and without a stray
-    entry.  Who is positive of a connected pair beyond 3 is so of one that is not connected."""
+    """No sound model with weights ≥ 0 is positive at a connected pair beyond 3, n = 5, L = 1.
+
+    A model is sound if it is positive at no unconnected pair of any graph.  The weights are dense,
+    and A ⊗ I with and without one more random entry.
+    """
     n, wrong, reach, right = 5, list[str](), 0, 0
     A = all_graphs(n)
-    A = A[far(A, 1).any((-1, -2))]  # on others neither can be seen
+    A = A[far(A, 1).any((-1, -2))]  # other graphs have no pair beyond distance 3
     apart, beyond = connected(A) == 0, far(A, 1) & (connected(A) == 1)
     for kind in ("dense", "stray", "local") * max(samples, LEAST_DRAWN):
         eye = np.eye(n, dtype=np.int64)
@@ -198,29 +202,29 @@ def sound(run: Run, samples: int) -> Finding:
         out = out.reshape(4 * n, n)
         if kind == "stray":
             W[tuple(run.rng.integers(0, 2 * n, 2))] += 1
-        says = exactly(built(run, n, ([W], out)), A) > 0
-        sees, too_much = bool((says & beyond).any()), says_too_much(says, apart)
-        reach, right = reach + sees, right + (not too_much)
-        if sees and not too_much:
+        positive = exactly(built(run, n, ([W], out)), A) > 0
+        reaches, wrong_pair = bool((positive & beyond).any()), unsound(positive, apart)
+        reach, right = reach + reaches, right + (not wrong_pair)
+        if reaches and not wrong_pair:
             wrong.append(f"W = {W.tolist()}, O = {out.tolist()}")
-    name = f"weights ≥ 0, threshold 0: who sees a pair beyond 3^L is not sound (n = {n}, L = 1)"
-    words = f"on all {len(A)} graphs with a far pair; {reach} models see one, {right} are sound"
+    name = f"weights ≥ 0, threshold 0: no sound model is positive beyond 3^L (n = {n}, L = 1)"
+    words = f"on all {len(A)} graphs with a far pair; {reach} models positive there, {right} sound"
     return if_seen(reach > 0 < right, no_counterexample("sound", name, wrong, words=words))
 
 
-def says_too_much(says: np.ndarray, apart: np.ndarray) -> bool:
-    """Whether "connected" is predicted for a pair that is not."""
-    return bool((says & apart).any())
+def unsound(positive: np.ndarray, apart: np.ndarray) -> bool:
+    """Whether an output is positive at a pair that is not connected."""
+    return bool((positive & apart).any())
 
 
 def far(A: np.ndarray, layers: int) -> np.ndarray:
-    """Pairs (…, n, n) that are not within 3^L of each other."""
+    """The pairs (…, n, n) that are not at distance ≤ 3^L: farther apart, or not connected."""
     return ~within(A, capacity(layers))
 
 
 def terms(run: Run, n: int) -> Finding:
-    """Words in A and J − I at pairs farther apart than the word has letters A, in graphs of degrees
-    at most ⌊n/2⌋, and at pairs between two cliques."""
+    """Walks of k steps with r jumps: at pairs at distance > k in graphs of degrees ≤ ⌊n/2⌋, there
+    are at most as many as at pairs between two cliques."""
     random = erdos_renyi(20, n, 1.5 / n, run.rng)
     given = all_graphs(4 if run.quick else 6), random, np.stack([path(n), cycles(n)])
     sparse = [A[A.sum(-1).max(-1) <= A.shape[-1] // 2] for A in given]
@@ -236,41 +240,42 @@ def terms(run: Run, n: int) -> Finding:
             if (walks_with_jumps(cliques, word)[connected(cliques) == 0] < limit).any():
                 yield f"{nodes} nodes, steps {word}: fewer than {limit} between two cliques"
 
-    name = "degrees ≤ ⌊n/2⌋: walks with jumps, at far pairs no more than between two cliques"
-    words = f"{count} graphs, {len(WORDS)} words of up to {max(map(sum, WORDS))} steps"
-    wanted = "at most, and at least, ⌊n/2⌋^k((n − 1)^r − (−1)^r)/n for k steps and r jumps"
+    name = "degrees ≤ ⌊n/2⌋: at far pairs at most as many walks with jumps as between two cliques"
+    words = f"{count} graphs, {len(WORDS)} kinds of walks of up to {max(map(sum, WORDS))} steps"
+    wanted = "≤ and ≥ ⌊n/2⌋^k((n − 1)^r − (−1)^r)/n for k steps and r jumps"
     wrong = search() if count else ["no graph"]
     return no_counterexample("terms", name, wrong, words=words, wanted=wanted)
 
 
 def cliques(run: Run, n: int, samples: int) -> Iterator[Finding]:
-    """Outputs of far pairs, and of pairs between two cliques, of random two-channel weights ≥ 0."""
+    """Outputs of random two-channel weights ≥ 0 at far pairs are at most those between cliques."""
     sparse = erdos_renyi(3, n, 1.2 / n, run.rng)
     graphs = [path(n), cycles(n), side_by_side(path(n - 4), cycles(4)), *sparse]
     graphs = [A for A in graphs if A.sum(-1).max() <= n // 2]
     for layers in (1, 2):
-        pairs, share, ahead, negative = 0, 0.0, 0, 0
+        pairs, largest, larger, negative = 0, 0.0, 0, 0
         for _ in range(max(samples, LEAST_DRAWN)):
             weights = channels(run, n, layers, 0, 2)
             negative += below_zero(weights, n) > 0
             model = built(run, n, weights)
             across = exactly(model, two_clique(n))[connected(two_clique(n)) == 0]
-            for A, said in zip(graphs, exactly(model, np.stack(graphs)), strict=True):
-                values = said[far(A, layers)]
-                pairs, ahead = pairs + len(values), ahead + int((values > across.min()).sum())
+            for A, outputs in zip(graphs, exactly(model, np.stack(graphs)), strict=True):
+                values = outputs[far(A, layers)]
+                pairs, larger = pairs + len(values), larger + int((values > across.min()).sum())
                 if len(values) and across.min():
-                    share = max(share, float(values.max() / across.min()))
+                    largest = max(largest, float(values.max() / across.min()))
         found = at_most(
             f"two-clique/{layers}",
-            f"W = A ⊗ I + B ⊗ J ≥ 0, any threshold, L = {layers}: far pairs not above 2Clique's",
+            f"W = A ⊗ I + B ⊗ J ≥ 0, L = {layers}: far pairs whose output exceeds one between two "
+            "cliques",
             "exact",
-            ahead,
+            larger,
             0,
-            words=f"{ahead} of {pairs} far pairs are; the largest has {share:.2g} of the output of "
-            f"2Clique's pairs; {negative} weights have some A < 0",
+            words=f"{larger} of {pairs}; largest ratio of the outputs {largest:.2g}; "
+            f"{negative} weights have some A < 0",
             wanted="none: a model that connects a far pair connects the two cliques",
         )
-        yield if_seen(share > 0 < negative, found)
+        yield if_seen(largest > 0 < negative, found)
 
 
 def below_zero(weights: Weights, n: int) -> int:
@@ -280,12 +285,12 @@ def below_zero(weights: Weights, n: int) -> int:
 
 
 def regular(run: Run, samples: int) -> Finding:
-    """C_2m and C_m ∪ C_m, weights ≥ 0 of two channels, m just above 3^L."""
+    """With two-channel weights ≥ 0 far pairs of C_2m have the output of pairs between two C_m."""
     sizes = [(capacity(L) + 1, L) for L in (1, 2) for _ in range(max(samples, LEAST_DRAWN))]
     found = [(of_far_pairs(run, m, L, channels(run, 2 * m, L, 0, 2)), m, L) for m, L in sizes]
     seen = sum(any(values) for values, *_ in found)
-    name = "two channels ≥ 0: far pairs of C_2m are as pairs between two C_m, m = 3^L + 1"
-    words = f"random weights, L = 1, 2, of which {seen} have an output above 0 there"
+    name = "two channels ≥ 0: far pairs of C_2m have the output of pairs between C_m, m = 3^L + 1"
+    words = f"random weights, L = 1, 2, {seen} of which have a positive output there"
     wrong = chain.from_iterable(starmap(several, found))
     return if_seen(seen > 0, no_counterexample("regular", name, wrong, words=words))
 
@@ -297,18 +302,18 @@ def of_far_pairs(run: Run, m: int, layers: int, weights: Weights) -> set[Any]:
 
 
 def several(values: set[Any], m: int, layers: int) -> Iterator[str]:
-    """That these are not one value, if they are not."""
+    """A line if these are several values."""
     if len(values) != 1:
         yield f"m = {m}, L = {layers}: outputs {sorted(values)[:4]}"
 
 
 def apart(run: Run, m: int, layers: int, weights: Weights) -> Iterator[str]:
-    """How far pairs of C_2m and pairs between two C_m differ, if they do."""
+    """A line if outputs of far pairs of C_2m and of pairs between two C_m differ."""
     yield from several(of_far_pairs(run, m, layers, weights), m, layers)
 
 
-def told_apart(run: Run) -> Iterator[Finding]:
-    """The signed model on one cycle and on two, relabelled."""
+def distinguished(run: Run) -> Iterator[Finding]:
+    """The signed model is right on one cycle and on two, with relabelled nodes."""
     for layers in (1, 2):
         m = 4 * capacity(layers - 1)
         model = run.build(two_cycles, layers)
@@ -324,21 +329,21 @@ def told_apart(run: Run) -> Iterator[Finding]:
             wrong += differences(model(graph).numpy(), connected(graph), graph)
             outputs[name] = sorted({*values.ravel().tolist()})
         wanted = {"C_2m": [1.0, 3.0, 4.0], "C_m ∪ C_m": [0.0, 3.0]}
-        said = "; ".join(f"{name}: {values}" for name, values in outputs.items())
+        values = "; ".join(f"{name}: {each}" for name, each in outputs.items())
         yield same(
             f"two-cycles/{layers}",
             f"signed, L = {layers}: right on all pairs of C_2m and C_m ∪ C_m, m = {m} > 3^L",
             {**outputs, "wrong": wrong[0] if wrong else None},
             {**wanted, "wrong": None},
             evidence="exact" if layers == 1 else "float",
-            words=f"outputs {said}",
-            wanted="above 0 where connected",
+            words=f"outputs {values}",
+            wanted="positive exactly at connected pairs",
             detail="".join(wrong[:1]),
         )
 
 
 def row_sums(run: Run) -> Finding:
-    """relu(3J − 2A²) on C_2m and C_m ∪ C_m, in the register that the layer writes."""
+    """The row sums of relu(3J − 2A²) on C_2m and C_m ∪ C_m, in the register of the layer."""
     found = {}
     W = Channels(np.diag([0, -2]), np.diag([3, 0]))
     for m in (4, 5):
@@ -354,7 +359,8 @@ def row_sums(run: Run) -> Finding:
 
 
 def closed_bands(run: Run, samples: int) -> Finding:
-    """Signed two-channel weights on cycles of m = 4·3^(L−1) + 1 nodes and of one more."""
+    """With signed two-channel weights far pairs of C_2m have the output of pairs between two C_m,
+    for m = 4·3^(L−1) + 1 and + 2."""
     drawn = list[tuple[int, int, Weights]]()
     for layers, times in ((1, 4 * samples), (2, 1 if run.quick else samples // 2 + 1)):
         for _ in range(times):
@@ -362,15 +368,16 @@ def closed_bands(run: Run, samples: int) -> Finding:
             drawn.append((m, layers, cutting(run, m, layers)))
     wrong = (w for each in drawn for w in apart(run, *each))
     differ = [any(apart(run, 4, 1, cutting(run, 4, 1))) for _ in range(CONTROLS)]
-    name = "signed, two channels, m ≥ 4·3^(L−1) + 1: far pairs of C_2m are as pairs of two C_m"
+    name = "signed, m ≥ 4·3^(L−1) + 1: far pairs of C_2m have the output of pairs between two C_m"
     words = (
-        f"{len(drawn)} random weights, L = 1, 2; at m = 4, L = 1, {sum(differ)} of {len(differ)} do"
+        f"{len(drawn)} random weights, L = 1, 2; at m = 4, L = 1 outputs differ for {sum(differ)} "
+        f"of {len(differ)}"
     )
     return if_seen(any(differ), no_counterexample("signed-cycles", name, wrong, words=words))
 
 
 def cutting(run: Run, m: int, layers: int) -> Weights:
-    """Signed two-channel weights whose constant is such that relu cuts into the band of S."""
+    """Signed two-channel weights with a constant for which relu is 0 on a part of the band of S."""
     n, W = 2 * m, list[np.ndarray]()
     for layer in range(layers):
         size = 2 ** (layer + 1)

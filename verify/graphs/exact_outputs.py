@@ -1,4 +1,4 @@
-"""Models on graphs, run so that their numbers are exact, and compared with definitions."""
+"""Exact outputs of models on graphs, compared with their definition."""
 
 from __future__ import annotations
 
@@ -11,21 +11,20 @@ from constructions.transformer import Transformer
 from verify.domains import Rational, outputs, written
 from verify.finding import Evidence
 
-BITS = 53  # of a float64
+BITS = 53  # significant bits of float64
 
 
 def in_float64(model: Transformer, A: np.ndarray) -> np.ndarray:
-    """The outputs (…, n, n) of a run in float64, as they are."""
+    """The outputs (…, n, n) of a run in float64."""
     return np.asarray(model.logits(A).numpy())
 
 
 def evidence_of(model: Transformer, A: np.ndarray) -> Evidence:
-    """What a run in float64 on these graphs establishes, of a model whose numbers are whole and not
-    negative.
+    """The evidence of a float64 run on graphs A, for a model with integer values ≥ 0.
 
-    Such numbers only grow on their way: every token holds a 1 of its own, so no score is above what
-    the head adds, and a sum is not below its parts.  If all of the stream is below 2^53, also after
-    a multiplication by n² that a division by n may follow, nothing has been rounded.
+    In such a model every token contains a 1 of its own, so no score exceeds the output of the head,
+    and a sum is at least each of its terms.  If n² times every entry of the stream is below 2^53
+    (scores may be multiplied by n and divided again), no operation rounds, and the run is exact.
     """
     n = A.shape[-1]
     largest = max(float(H.max()) for H in (*model.streams(A), model.logits(A)))
@@ -40,8 +39,8 @@ def over_q(model: Transformer, A: np.ndarray) -> np.ndarray:
 
 
 def exactly(model: Transformer, A: np.ndarray) -> np.ndarray:
-    """The outputs on graphs (…, n, n), exactly, as an object array: of a model whose numbers are
-    whole and not negative by a run in float64, if that rounds nothing."""
+    """The exact outputs (…, n, n) of a model with integer values ≥ 0, as an object array: from a
+    float64 run if that is exact, else over the rationals."""
     if evidence_of(model, A) == "exact":
         return in_float64(model, A).astype(object)
     flat = A.reshape(-1, *A.shape[-2:])
@@ -49,13 +48,13 @@ def exactly(model: Transformer, A: np.ndarray) -> np.ndarray:
 
 
 def differences(found: np.ndarray, wanted: np.ndarray, graphs: np.ndarray) -> Iterator[str]:
-    """The entries in which these arrays (…, n, n) differ."""
+    """A line for each entry in which the arrays (…, n, n) differ."""
     for at in map(tuple, np.argwhere(np.asarray(found != wanted, dtype=bool))):
         yield f"nodes {at[-2]}, {at[-1]} of {shown(graphs[at[:-2]])}: {found[at]}, not {wanted[at]}"
 
 
 def shown(A: np.ndarray) -> str:
-    """A graph as its edges."""
+    """A graph in words, by its edges."""
     i, j = np.nonzero(np.triu(A, 1))
     edges: Any = list(zip(i.tolist(), j.tolist(), strict=True))
     return f"the graph on {len(A)} nodes with edges {edges}"

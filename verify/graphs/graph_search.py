@@ -1,4 +1,4 @@
-"""The claim `graph-search`: the nodes that can be reached from a source, decoded one by one."""
+"""The claim `graph-search`: the nodes reachable from a source, decoded one by one."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ def graph_search(
     samples: Annotated[int, option("random graphs", min=1)] = 20,
     edges: Edges = None,
 ) -> Iterator[Finding]:
-    """Two layers of one head search a graph by chain of thought, a token for each node found.
+    """Two layers of one head search a graph by chain of thought, one token for each node reached.
 
-    The prompt is the list of directed edges, in any order, and a source; decoded are all other
-    nodes that can be reached from it, each once, and then ⊥, at width 2n + 1.  The inverse
-    temperature that softmax needs depends on neither the number of nodes nor that of edges.
+    The prompt is the list of directed edges, in any order, and a source.  The model, of width
+    2n + 1, decodes all other nodes reachable from the source, each once, and then ⊥.  The inverse
+    temperature that softmax needs depends neither on the number of nodes nor on that of edges.
     """
     n, own = chosen(n_nodes, edges, 10)
     graphs = (
@@ -67,7 +67,11 @@ def graph_search(
     yield _labelled(small_graphs(run))
     prompts, wanted = decoding(model, graphs)
     yield _labelled(
-        decoded("large", f"graphs of {n} nodes, edges in random order", [(model, prompts, wanted)])
+        decoded(
+            "large",
+            f"decoded nodes on graphs of {n} nodes, edges in random order",
+            [(model, prompts, wanted)],
+        )
     )
     yield _labelled(whole_component(model, graphs))
     for found in _histories(run, n, model, prompts, wanted):
@@ -80,7 +84,7 @@ def _labelled(found: Finding) -> Finding:
 
 
 def _weights(model: Transformer) -> Iterator[Finding]:
-    """What the two heads and the MLP do, whatever the prompt."""
+    """The two heads, and the MLP on all values that its input can have."""
     T = model.interface.max_length
     C = float(2 ** T.bit_length())
     mean = head_is("head/1", model, range(1, 2), {}, {("visited", "visited"): C})
@@ -90,17 +94,18 @@ def _weights(model: Transformer) -> Iterator[Finding]:
         np.array([0.0, 1.0, 1.5, C / 2, C, C + 1])[:, None], np.eye(model.interface.n_nodes)
     )
     states = {"visited": held}, {"visited": np.minimum(held, 1.0)}
-    clipped = makes("mlp", "the MLP makes 0 or 1 of what is visited", model, {1: states})
+    clipped = makes("mlp", "the MLP maps `visited` to min(1, visited)", model, {1: states})
     yield from map(_labelled, (mean, picked, clipped))
 
 
 def following(model: Transformer) -> States:
-    """Every set of visited nodes as a query, and every edge at every place as a key."""
+    """All states of head 2: every set of visited nodes as a query, every edge at every position as
+    a key."""
     interface = model.interface
     n, T = interface.n_nodes, interface.max_length
     visited = np.arange(2**n)[:, None] >> np.arange(n) & 1
     u, v = np.divmod(np.arange(n * n), n)
-    codes = np.vstack([np.zeros(n), np.eye(n)[u] - 2 * np.eye(n)[v]])  # BOS and nodes have none
+    codes = np.vstack([np.zeros(n), np.eye(n)[u] - 2 * np.eye(n)[v]])  # 0 for BOS and nodes
     place = np.array([0, *np.repeat(np.arange(1, T + 1), len(codes))])
     code = np.array([0, *np.tile(np.arange(len(codes)), T)])
     leads = np.zeros((2**n, len(codes)), dtype=bool)
@@ -113,7 +118,7 @@ def following(model: Transformer) -> States:
 
 
 def small_graphs(run: Run) -> Finding:
-    """All graphs of few nodes from every source, edges both ways, and all directed ones of 3."""
+    """All small undirected graphs from every source, and all directed graphs of 3 nodes."""
     cases = []
     for n in range(1, 4 if run.quick else 5):
         listed = [directed_edges(A) for A in all_graphs(n)]
@@ -124,12 +129,13 @@ def small_graphs(run: Run) -> Finding:
         model = follows(run, n).at(n, n * n).model
         graphs = [(edges, source) for edges in listed for source in range(n)]
         cases.append((model, *decoding(model, graphs)))
-    return decoded("all-small", f"every graph of at most {n} nodes, from every source", cases)
+    name = f"decoded nodes on every graph of at most {n} nodes, from every source"
+    return decoded("all-small", name, cases)
 
 
 def decoding(model: Transformer, graphs: list[Started]) -> tuple[np.ndarray, np.ndarray]:
-    """Prompts, as long as the longest (loops at the source in front of what is shorter), and the
-    tokens that are to be decoded from them."""
+    """Prompts of equal length (padded in front by loops at the source), and the tokens to be
+    decoded from them."""
     n, most = model.interface.n_nodes, max(len(edges) for edges, _ in graphs)
     prompts, wanted = [], []
     for edges, source in graphs:
@@ -141,34 +147,35 @@ def decoding(model: Transformer, graphs: list[Started]) -> tuple[np.ndarray, np.
 
 
 def random_graphs(run: Run, n: int, samples: int) -> list[Started]:
-    """Random graphs, a path and two of them, edges both ways in random order, random sources."""
+    """Random graphs, a path and 2Chain, with edges in both directions and random order, and random
+    sources."""
     listed = [*erdos_renyi(samples, n, min(1.0, 1.5 / n), run.rng), path(n), two_chain(n)]
     return [(run.rng.permutation(directed_edges(A)), int(run.rng.integers(n))) for A in listed]
 
 
 def whole_component(model: Transformer, graphs: list[Started]) -> Finding:
-    """The set of what is decoded is that of a breadth-first search, and its last step is ⊥."""
+    """The decoded nodes are those that breadth-first search reaches, and the last token is ⊥."""
     interface = model.interface
     components = [reachable(edges, interface.n_nodes, source) for edges, source in graphs]
 
     def search() -> Iterator[str]:
         for (edges, source), wanted in zip(graphs, components, strict=True):
-            said = model.generate(interface.prompt(edges, source), len(wanted)).tolist()
-            if said[-1] != -1 or sorted([source, *interface.found(said)]) != sorted(wanted):
-                yield f"{model.name} from {source} in {edges.tolist()}: {said}"
+            tokens = model.generate(interface.prompt(edges, source), len(wanted)).tolist()
+            if tokens[-1] != -1 or sorted([source, *interface.found(tokens)]) != sorted(wanted):
+                yield f"{model.name} from {source} in {edges.tolist()}: {tokens}"
 
     return no_counterexample(
         "component",
-        "decoded is what a breadth-first search reaches, then ⊥, in |component| steps",
+        "the nodes that breadth-first search reaches, then ⊥, in |component| tokens",
         search(),
         evidence="float",
-        words=f"{sum(map(len, components))} steps on {len(graphs)} graphs",
+        words=f"{sum(map(len, components))} tokens on {len(graphs)} graphs",
     )
 
 
 def follows(run: Run, n: int) -> OverTokens:
-    """The construction for n nodes and m edges, and its definition: after any tokens, the end of
-    the first edge so far that leads from a node so far to another."""
+    """The statement on n nodes: after any tokens the model predicts the end v of the first edge
+    u → v so far with u among the nodes so far and v not among them."""
     return OverTokens(
         LABEL,
         lambda nodes, m: run.build(construction, nodes, m),
@@ -179,7 +186,7 @@ def follows(run: Run, n: int) -> OverTokens:
 def _histories(
     run: Run, n: int, model: Transformer, prompts: np.ndarray, wanted: np.ndarray
 ) -> Iterator[Finding]:
-    """Any tokens in a row, of which few are what a search leaves behind; and softmax."""
+    """Predictions on arbitrary sequences of tokens, not only those of a search; and softmax."""
     two, three, all_of_them = follows(run, 2), follows(run, 3), follows(run, n)
     short = two.at(2, 1 if run.quick else 3).model
     every = all_sequences(short.interface.max_length, 6)
@@ -188,7 +195,7 @@ def _histories(
     mixed = np.where(run.rng.random(done.shape) < 0.2, run.rng.integers(n, size=done.shape), done)
     yield answers_equal(
         "histories",
-        f"every sequence of {short.interface.max_length} tokens, 2 nodes",
+        f"predictions on every sequence of {short.interface.max_length} tokens, 2 nodes",
         two,
         [(short, every)],
     )
@@ -204,5 +211,5 @@ def _histories(
         lambda m: follows(run, n).at(n, m).model,
         model.interface.max_length - n,
         leak_bound(0.499 / 4),
-        "ln(8/0.499 + 2) with T edges, whose end is read as 2,",
+        "ln(8/0.499 + 2) with T edges, as the factor of e_v is 2,",
     )

@@ -1,4 +1,4 @@
-"""Options of claims on graphs: how many nodes, or a graph of one's own."""
+"""Options of claims on graphs: a number of nodes, or the user's own graph."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from verify.claim import option
 Nodes = Annotated[int | None, option("nodes of the graphs, at least 2")]
 Edges = Annotated[
     Path | None,
-    option("a graph of your own, as JSON: its edges as pairs of nodes [[0, 1], [1, 2], …]"),
+    option("a JSON file with the edges of your own graph, pairs of nodes [[0, 1], [1, 2], …]"),
 ]
-MOST_NODES = 256  # of which all pairs are run through every layer
+MOST_NODES = 256  # limit, as all pairs run through every layer
 
 
 def chosen(n_nodes: int | None, edges: Path | None, default: int) -> tuple[int, EdgeList | None]:
-    """How many nodes, and the graph that was given, if one was.
+    """The number of nodes, and the user's graph or None.
 
-    Raises InputError for both options at once, and for too many nodes or too few.
+    Raises InputError for both options at once, and for a number of nodes outside 2 … 256.
     """
     if edges is not None and n_nodes is not None:
         raise InputError(f"n_nodes is {n_nodes} and edges is {edges}: give only one of them")
     own = None if edges is None else read_edges(edges)
     n = own.n_nodes if own is not None else default if n_nodes is None else n_nodes
     if not 2 <= n <= MOST_NODES:
-        raise InputError(f"a graph of {n} nodes: give one of 2 to {MOST_NODES}")
+        raise InputError(f"a graph has {n} nodes: give 2 to {MOST_NODES} nodes")
     return n, own
 
 
 def adjacency(own: EdgeList) -> np.ndarray:
-    """Its adjacency (n, n), each edge both ways."""
+    """The adjacency matrix (n, n) of an edge list, each edge in both directions."""
     return from_edges(own.edges, own.n_nodes)

@@ -56,20 +56,20 @@ def squaring(
     samples: Annotated[int, option("random graphs", min=1)] = 20,
     edges: Edges = None,
 ) -> Iterator[Finding]:
-    """L layers of one head give the pairs of nodes of a graph at distance at most 2^L.
+    """L layers of one head output the pairs of nodes of a graph at distance at most 2^L.
 
     With average-hard attention, query R_i, key e_j and value R_j, the width is 2n, with n hidden
-    ReLU neurons; ⌈log₂D⌉ layers give all connected pairs where components have diameter at most D.
-    With width 3n and 3n hidden neurons softmax has the same logits 0 and 1 in exact arithmetic, and
-    the same predictions in float64, from an inverse temperature ln(8N(n − 1)) on, N = 2^⌈log₂n⌉,
-    that does not depend on L; without them it is wrong on some graph below
-    ln(2(n − 1)((N + ½)^L − 1)), which grows with L.
+    ReLU neurons (the lean form); ⌈log₂D⌉ layers output all connected pairs if components have
+    diameter at most D.  With width 3n and 3n hidden neurons (the robust form) softmax has the same
+    logits 0 and 1 in exact arithmetic, and the same predictions in float64, for every inverse
+    temperature β ≥ ln(8N(n − 1)), N = 2^⌈log₂n⌉, whatever L.  The lean form with softmax is wrong
+    on some graph for every β < ln(2(n − 1)((N + ½)^L − 1)), which grows with L.
     """
     n, own = chosen(n_nodes, edges, 16)
     L = max(1, (n - 2).bit_length()) if n_layers is None else read(Count, "n_layers", n_layers)
     graphs = families(run, n, samples)
     if own is not None:
-        graphs[f"own, {own.name}" if own.name in graphs else own.name] = adjacency(own)[None]
+        graphs[f"given, {own.name}" if own.name in graphs else own.name] = adjacency(own)[None]
     for form in FORMS:
         model = built(run, n, L, form)
         yield from labelled(form, _found(run, model, graphs, form))
@@ -78,12 +78,12 @@ def squaring(
 
 
 def built(run: Run, n: int, L: int, form: str) -> Transformer:
-    """The model, with the planted fault if any."""
+    """The model of this size and form."""
     return run.build(construction, n, L, form=form)
 
 
 def families(run: Run, n: int, samples: int) -> dict[str, np.ndarray]:
-    """Graphs of n nodes by name, (graphs, n, n), in random order of nodes."""
+    """Graphs of n nodes by name, (graphs, n, n), with randomly permuted nodes."""
     named = {
         "random": erdos_renyi(samples, n, min(1.0, 1.5 / n), run.rng),
         "path": path(n)[None],
@@ -98,7 +98,7 @@ def families(run: Run, n: int, samples: int) -> dict[str, np.ndarray]:
 
 
 def apart(n: int) -> np.ndarray:
-    """A node by itself beside a clique of all others: for softmax the hardest."""
+    """An isolated node and a clique of all others, the graph with the largest softmax errors."""
     return side_by_side(clique(1), clique(n - 1))
 
 
@@ -110,20 +110,20 @@ def _found(
     name = "squaring" if form == "lean" else "squaring-robust"
     yield size(model, name, n=n, L=L)
     into = "reached" if form == "lean" else "found"
-    scores, carries = {("reached", "node"): 1.0}, {("reached", into): float(N)}
-    yield head_is("head", model, range(1, L + 1), scores, carries)
+    scores, values = {("reached", "node"): 1.0}, {("reached", into): float(N)}
+    yield head_is("head", model, range(1, L + 1), scores, values)
     states = dict.fromkeys(range(1, L + 1), _states(n, N, form))
-    yield makes("mlp", "the MLP makes 0 or 1 of what the head adds", model, states)
+    yield makes("mlp", "the MLP maps the head's output to 0 or 1", model, states)
     most = 4 if run.quick else 5
     small = {k: built(run, k, max(0, k - 2).bit_length(), form) for k in range(1, most + 1)}
     yield within_reach(
         "all-small",
-        f"every graph of at most {most} nodes, after every layer",
+        f"`reached` on every graph of at most {most} nodes, after every layer",
         [(each, all_graphs(k)) for k, each in small.items()],
     )
     yield within_reach(
         "large",
-        f"graphs of {n} nodes, after every layer: {', '.join(graphs)}",
+        f"`reached` on graphs of {n} nodes, after every layer: {', '.join(graphs)}",
         [(model, A) for A in graphs.values()],
     )
     k = 3 if run.quick else 4
@@ -131,14 +131,14 @@ def _found(
 
 
 def _states(n: int, N: int, form: str) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """What the MLP can meet in one place, and what it has to make of it, in every place.
+    """All inputs of the MLP at one node, for every node, and the required outputs.
 
-    Steps of ½: the boxes of a quarter around them are all that softmax may make of them.
+    Values have steps of ½, so that errors of softmax up to ¼ stay within boxes around them.
     """
     reached, found, wanted = [0.0], [0.0], [0.0]
     for value in np.arange(1, N + 0.25, 0.5):
-        for held in (0.0, 1.0):
-            reached, found, wanted = [*reached, held], [*found, value], [*wanted, 1.0]
+        for before in (0.0, 1.0):
+            reached, found, wanted = [*reached, before], [*found, value], [*wanted, 1.0]
     eye = np.eye(n)
 
     def everywhere(values: list[float] | np.ndarray) -> np.ndarray:
@@ -147,12 +147,12 @@ def _states(n: int, N: int, form: str) -> tuple[dict[str, np.ndarray], dict[str,
     if form == "lean":
         z = np.add(reached, found)
         return {"reached": everywhere(z)}, {"reached": everywhere(wanted)}
-    before = {"reached": everywhere(reached), "found": everywhere(found)}
-    return before, {"reached": everywhere(wanted), "found": 0 * everywhere(found)}
+    inputs = {"reached": everywhere(reached), "found": everywhere(found)}
+    return inputs, {"reached": everywhere(wanted), "found": 0 * everywhere(found)}
 
 
 def within_reach(id: str, name: str, batches: list[tuple[Transformer, np.ndarray]]) -> Finding:
-    """After layer l `reached` is 1 at distances up to 2^l, 0 elsewhere; the last is the output."""
+    """After layer l `reached` is 1 exactly at distances ≤ 2^l, and the outputs are the last."""
     count = sum(len(A) for _, A in batches)
     return no_counterexample(
         id,
@@ -165,22 +165,22 @@ def within_reach(id: str, name: str, batches: list[tuple[Transformer, np.ndarray
 
 def _wrong(model: Transformer, A: np.ndarray) -> Iterator[str]:
     for stage, H in zip(model.stages, model.streams(A), strict=True):
-        held, wanted = H[..., model.stream[stage.register]].numpy(), stage.holds(A)
-        for wrong in differences(held, wanted, A):
+        found, wanted = H[..., model.stream[stage.register]].numpy(), stage.holds(A)
+        for wrong in differences(found, wanted, A):
             yield f"{model.name}, {stage}, {wrong}"
-    for said in (model(A), model.logits(A)):
-        for wrong in differences(said.numpy(), squares_to(A, model.n_layers), A):
-            yield f"{model.name}, read-out: {wrong}"
+    for outputs_of in (model(A), model.logits(A)):
+        for wrong in differences(outputs_of.numpy(), squares_to(A, model.n_layers), A):
+            yield f"{model.name}, output: {wrong}"
 
 
 def squares_to(A: np.ndarray, L: int) -> np.ndarray:
-    """Which nodes are at distance at most 2^L, by breadth-first search."""
+    """Whether dist(i, j) ≤ 2^L, by breadth-first search."""
     far = np.stack([distances_by_definition(graph) for graph in A])
     return (far >= 0) & (far <= 2**L)
 
 
 def over_q(model: Transformer, A: np.ndarray) -> Finding:
-    """Over Q the last stream is what float64 computes, and so 0 or 1 where the proof says."""
+    """The last stream in float64 equals that over Q."""
     domain = Rational()
 
     def search() -> Iterator[str]:
@@ -192,9 +192,9 @@ def over_q(model: Transformer, A: np.ndarray) -> Finding:
 
     return no_counterexample(
         "rational",
-        f"over Q ({model.interface.n_nodes} nodes)",
+        f"last stream over Q and in float64 ({model.interface.n_nodes} nodes)",
         search(),
-        words=f"all numbers of the last stream are those of float64 on {len(A)} graphs",
+        words=f"all entries equal on {len(A)} graphs",
     )
 
 
@@ -204,13 +204,13 @@ def _softmax(run: Run, n: int, L: int, graphs: dict[str, np.ndarray]) -> Iterato
     lean = built(run, n, L, "lean").least_sharpness()
     yield at_most(
         "sharpness",
-        f"sharpness from which all predictions are those of average-hard attention, {n} nodes",
+        f"least certified β at which softmax predicts as average-hard attention, {n} nodes",
         "float",
         max(betas.values()),
         bound * SEARCHED,
         words=", ".join(f"{k}: β = {beta:.3g}" for k, beta in betas.items())
         + f" (lean, L = {L}: {lean:.3g})",
-        wanted=f"ln(8N(n − 1)) = {bound:.3g} at both",
+        wanted=f"ln(8N(n − 1)) = {bound:.3g} for both",
     )
     robust = built(run, n, L, "robust")
     beta = robust.least_sharpness()
@@ -233,7 +233,7 @@ def _softmax(run: Run, n: int, L: int, graphs: dict[str, np.ndarray]) -> Iterato
 
 
 def enclosed(model: Transformer, beta: float, A: np.ndarray) -> Finding:
-    """Softmax logits are those of hard attention, in balls, although attention weights differ."""
+    """Softmax logits equal those of hard attention, in balls, although attention weights differ."""
     real = max(enclosed_error(model, beta, graph) for graph in A)
     return at_most(
         "restored",
@@ -243,17 +243,17 @@ def enclosed(model: Transformer, beta: float, A: np.ndarray) -> Finding:
         real,
         ENCLOSED,
         words=f"≤ {real:.2g}",
-        wanted="2^−64: equal, as far as these balls say",
+        wanted="2^−64, the accuracy of the balls",
     )
 
 
 def needed(model: Transformer) -> Finding:
-    """Below a limit the node apart is predicted to be connected: the lean form's entries for the
-    others after L layers, or `found` of the robust form after one, are above ½."""
+    """Below the limit an isolated node is predicted to be connected: its logits for all other nodes
+    (lean form, L layers), or those in `found` (robust form, one layer), are above ½."""
     n, L = model.interface.n_nodes, model.n_layers
     limit = lean_squaring_sharpness(n, L)
     beta, soft = limit - 2**-4, deepcopy(model)
-    for attn in soft.attentions:  # `sharpened` refuses what is not sure
+    for attn in soft.attentions:  # `sharpened` raises for a β without a certificate
         attn.normalise, attn.scale = "softmax", beta
     with Ball.precision(192):
         logits = outputs(soft, soft.prompt(apart(n)), Ball()).tolist()[0][1:]
@@ -263,7 +263,7 @@ def needed(model: Transformer) -> Finding:
     layers = "1 layer" if L == 1 else f"{L} layers"
     return Finding(
         "needed",
-        f"a node apart from a clique of {n - 1} is predicted connected at β = {beta:.3g}, {layers}",
+        f"an isolated node is predicted connected to a clique of {n - 1}, β = {beta:.3g}, {layers}",
         "enclosure",
         wrong,
         n - 1,
@@ -274,7 +274,7 @@ def needed(model: Transformer) -> Finding:
 
 
 def _softmax_of_the_lean_form(run: Run, n: int) -> Iterator[Finding]:
-    """Its sharpness for two layers is enough, in balls, and one that grows with L is needed."""
+    """The lean form: its certified β suffices for two layers, in balls, and β must grow with L."""
     few = built(run, n, 2, "lean")
     graphs = np.stack([apart(n), path(n)])
     yield softmax.enclosed(few, few.least_sharpness(), graphs, f"{n} nodes, 2 layers")

@@ -1,4 +1,4 @@
-"""What a claim states of a construction on graphs, for every number of nodes and layers."""
+"""Statements on constructions on graphs, for all numbers of nodes and layers."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from constructions.transformer import Transformer
 
 @dataclass(frozen=True)
 class OverGraphs:
-    """A construction of L layers on graphs of n nodes.
+    """The outputs of a construction of L layers on graphs of n nodes.
 
-    label      what tells it from others of its claim
-    theorem    the entry of the ledger that states the model's sizes
-    build      (n, L) → the model, with the planted fault if any
+    label      a name that is unique within the claim
+    theorem    the entry of the statement index with the model's sizes
+    build      (n, L) → the model (or its mutant in a self-test)
     outputs    (graphs (…, n, n), L) → its outputs (…, n, n) by definition
     """
 
@@ -27,13 +27,13 @@ class OverGraphs:
     outputs: Callable[[np.ndarray, int], np.ndarray]
 
     def at(self, n: int, L: int) -> Case:
-        """The statement for graphs of n nodes and L layers."""
+        """The statement at one size: graphs of n nodes, L layers."""
         return Case(self, n, L)
 
 
 @dataclass(frozen=True)
 class Case:
-    """A statement on graphs at one size."""
+    """A statement on a construction at one size."""
 
     of: OverGraphs
     n: int
@@ -41,7 +41,7 @@ class Case:
 
     @cached_property
     def model(self) -> Transformer:
-        """The model of this size, with the planted fault if any."""
+        """The model of this size (or its mutant in a self-test)."""
         return self.of.build(self.n, self.L)
 
     def outputs(self, A: np.ndarray) -> np.ndarray:

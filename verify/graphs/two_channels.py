@@ -1,4 +1,4 @@
-"""The claim `two-channels`: weight matrices that do not depend on the labels of nodes."""
+"""The claim `two-channels`: the projection of weights onto those invariant under relabelling."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from verify.claim import Run, claim, option
 from verify.finding import Evidence, Finding, no_counterexample, same
 from verify.graphs.exact_outputs import differences, evidence_of, over_q
 
-GRIDS = (2, 2), (4, 4), (4, 1)  # blocks of W_0, of W_1, and of a read-out of one layer
+GRIDS = (2, 2), (4, 4), (4, 1)  # blocks of W_0, of W_1, and of the unembedding of one layer
 
-MOST_NODES = 5  # of which there are n! orders
+MOST_NODES = 5  # limit, as all n! orders of nodes are tried
 
 
 @claim(
-    source="proved in theory/graphs/two_channels.py; for two blocks by two, as told, in [Ye2026]",
+    source="[Ye2026] for two blocks by two",
     faults_seen=[{"n_nodes": 3}],
 )
 def two_channels(
@@ -41,9 +41,10 @@ def two_channels(
     """The mean of W over all relabellings of nodes is A ⊗ I + B ⊗ J, an orthogonal projection.
 
     W is a matrix of n × n blocks X, n ≥ 2, and for each block B = (1ᵀX1 − tr X)/(n(n − 1)) and
-    A = tr X/n − B.  I and J are not orthogonal, so ‖W‖² is split into diagonals, off-diagonals and
-    the rest.  Outputs of models with such weights are relabelled with the nodes.  For an adjacency
-    matrix A, A J A = deg degᵀ: the channel J depends on degrees alone.
+    A = tr X/n − B.  I and J are not orthogonal; the orthogonal parts of ‖W‖² are those of the
+    diagonals, of the off-diagonals and of the rest.  Models with weights A ⊗ I + B ⊗ J are
+    equivariant: relabelling the nodes relabels the outputs.  For an adjacency matrix A,
+    A J A = deg degᵀ: the channel J depends only on degrees.
     """
     n = n_nodes
     drawn = {grid: random_weights(run, n, *grid) for grid in GRIDS}
@@ -55,25 +56,25 @@ def two_channels(
 
 
 def random_weights(run: Run, n: int, rows: int, columns: int) -> np.ndarray:
-    """Random fractions (rows·n, columns·n)."""
+    """A matrix (rows·n, columns·n) of random fractions."""
     entries = run.rng.integers(-9, 10, (rows * n, columns * n))
     return np.vectorize(lambda entry: Fraction(int(entry), 7), otypes=[object])(entries)
 
 
 def projection(drawn: dict[tuple[int, int], np.ndarray], n: int) -> Finding:
-    """A ⊗ I + B ⊗ J, and the average over all n! relabellings."""
+    """A ⊗ I + B ⊗ J equals the average over all n! relabellings."""
     wrong = (
         f"{grid[0]} × {grid[1]} blocks differ"
         for grid, W in drawn.items()
         if (kronecker(channels_of(W, n), n) != two_channels_by_definition(W, n)).any()
     )
     name = f"the average over all relabellings of {n} nodes is A ⊗ I + B ⊗ J, block by block"
-    words = f"all entries over Q, {' and '.join(f'{a} × {b}' for a, b in drawn)} blocks"
+    words = f"all entries equal over Q, {' and '.join(f'{a} × {b}' for a, b in drawn)} blocks"
     return no_counterexample("projection", name, wrong, words=words)
 
 
 def split(drawn: dict[tuple[int, int], np.ndarray], n: int) -> Finding:
-    """The parts of the split, by projections of their own, and their sum."""
+    """The three parts of ‖W‖² equal those of independent projections, and sum to ‖W‖²."""
 
     def search() -> Iterator[str]:
         for grid, W in drawn.items():
@@ -88,12 +89,12 @@ def split(drawn: dict[tuple[int, int], np.ndarray], n: int) -> Finding:
 
 
 def squared(W: np.ndarray) -> Fraction:
-    """‖W‖²."""
+    """‖W‖², exactly."""
     return Fraction((W * W).sum())
 
 
 def shares(drawn: dict[tuple[int, int], np.ndarray], n: int) -> Finding:
-    """How far n‖A‖² + n²‖B‖² is from the squared length of A ⊗ I + B ⊗ J."""
+    """‖A ⊗ I + B ⊗ J‖² − n‖A‖² − n²‖B‖² is 2n⟨A, B⟩, which is not 0 in general."""
     found, wanted = [], []
     for W in drawn.values():
         A, B = channels_of(W, n)
@@ -103,22 +104,23 @@ def shares(drawn: dict[tuple[int, int], np.ndarray], n: int) -> Finding:
     missing = min(map(abs, found)) > 0
     return same(
         "shares",
-        "shares n‖A‖² and n²‖B‖² do not add up, as ⟨I, J⟩ = n",
+        "‖A ⊗ I + B ⊗ J‖² − n‖A‖² − n²‖B‖², where ⟨I, J⟩ = n",
         {"left": [str(each) for each in found], "some": missing},
         {"left": [str(each) for each in wanted], "some": True},
-        words=f"2n⟨A, B⟩ is left, such as {float(found[0]):.3g}",
+        words=f"2n⟨A, B⟩ ≠ 0, for example {float(found[0]):.3g}",
         wanted="2n⟨A, B⟩",
     )
 
 
 def built(run: Run, n: int, weights: list[np.ndarray]) -> Transformer:
-    """The model of W_0, …, O, with the planted fault if there is one."""
+    """The model with weights W_0, …, O."""
     *W, out = weights
     return run.build(disentangled, n, len(W), [n * each for each in W], out)
 
 
 def names(run: Run, n: int) -> Iterator[Finding]:
-    """Outputs on a path in every order of its nodes: of two-channel weights, and of others."""
+    """Outputs on a path in every order of its nodes: two-channel weights are equivariant, and
+    other weights are not."""
     A, orders = path(n), [list(order) for order in permutations(range(n))]
     two, one = (
         [kronecker(Channels(*run.rng.integers(-3, 4, (2, *grid))), n) for grid in grids]
@@ -127,34 +129,34 @@ def names(run: Run, n: int) -> Iterator[Finding]:
 
     def search() -> Iterator[str]:
         for alike in (two, one):
-            said = disentangled_outputs(A, alike[:-1], alike[-1])
+            wanted = disentangled_outputs(A, alike[:-1], alike[-1])
             model = built(run, n, alike)
             for order in orders:
                 graph = relabelled(A, order)
-                yield from differences(over_q(model, graph), said[order][:, order], graph)
+                yield from differences(over_q(model, graph), wanted[order][:, order], graph)
 
     yield no_counterexample(
         "names",
-        f"outputs of weights A ⊗ I + B ⊗ J move with the nodes (a path of {n}, 1 and 2 layers)",
+        f"weights A ⊗ I + B ⊗ J are equivariant on a path of {n} nodes, 1 and 2 layers",
         search(),
-        words=f"over Q, in all {len(orders)} orders",
+        words=f"outputs are relabelled with the nodes in all {len(orders)} orders, over Q",
     )
     other = [run.rng.integers(-3, 4, each.shape) for each in one]
-    said = disentangled_outputs(A, other[:1], other[1])
+    outputs = disentangled_outputs(A, other[:1], other[1])
     model = built(run, n, other)
-    moved = [(over_q(model, relabelled(A, o)) == said[o][:, o]).all() for o in orders]
+    moved = [(over_q(model, relabelled(A, o)) == outputs[o][:, o]).all() for o in orders]
     yield same(
         "names/other",
-        "those of other weights do not",
+        "random weights outside the two channels are not equivariant",
         {"order as given": bool(moved[0]), "every order": bool(all(moved))},
         {"order as given": True, "every order": False},
-        words=f"{len(moved) - sum(moved)} of {len(moved)} orders give other outputs",
-        wanted="some do, and the order as given does not",
+        words=f"outputs differ in {len(moved) - sum(moved)} of {len(moved)} orders",
+        wanted="they differ in some order, and are equal in the given one",
     )
 
 
 def counting(run: Run) -> Finding:
-    """A head with query A J and key A."""
+    """The scores of a head with query A J and key A are deg degᵀ."""
     J = Channels(np.zeros((2, 2), dtype=int), np.diag([0, 1]))
     graphs = [all_graphs(n) for n in range(2, 5 if run.quick else 6)]
     models = [
@@ -169,8 +171,8 @@ def counting(run: Run) -> Finding:
             degrees = A.sum(-1)
             yield from differences(S, degrees[..., :, None] * degrees[..., None, :], A)
 
-    name = "A J A = deg degᵀ: the channel J depends on degrees alone"
-    words = f"all entries on {sum(map(len, graphs))} graphs, all on few nodes"
+    name = f"A J A = deg degᵀ on all graphs of 2 to {graphs[-1].shape[-1]} nodes"
+    words = f"all entries equal on {sum(map(len, graphs))} graphs"
     exact = all(evidence_of(*each) == "exact" for each in zip(models, graphs, strict=True))
     evidence: Evidence = "exact" if exact else "float"
     return no_counterexample("counting", name, search(), evidence=evidence, words=words)

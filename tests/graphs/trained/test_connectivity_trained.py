@@ -30,10 +30,10 @@ from verify.graphs.trained.trial import (
     Trial,
     all_right,
     before_training,
+    evaluated,
     grids_of,
-    knows_nothing,
-    looked_at,
     parts_of,
+    untrained_accuracy,
 )
 
 HOLDS, FAILS = Verdict.HOLDS, Verdict.FAILS
@@ -131,7 +131,7 @@ def test_free_weights_that_depend_on_names():
 
 def test_models_before_training_are_right_about_hardly_a_graph(trial):
     model = before_training("connectivity-dense-1-layer")
-    assert knows_nothing(model, trial).verdict is HOLDS
+    assert untrained_accuracy(model, trial).verdict is HOLDS
     assert by_name(parts_of(model)).verdict is HOLDS
     assert parts_of(model).rest > 0.8
 
@@ -164,4 +164,4 @@ def test_two_channels_without_J_are_right_about_every_graph(trial):
 @pytest.mark.parametrize("prefix", ["connectivity-none", "induction-small-2-layers"])
 def test_checkpoints_that_are_not_there(prefix, trial):
     with rejects(f"{prefix}-all"):
-        looked_at(prefix, "disentangled", ("all",), trial)
+        evaluated(prefix, "disentangled", ("all",), trial)

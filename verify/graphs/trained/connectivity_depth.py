@@ -1,4 +1,4 @@
-"""The claim `connectivity-depth`: which graphs are right to train on depends on depth."""
+"""The claim `connectivity-depth`: the best distribution of training graphs depends on depth."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from verify.graphs.trained.trial import (
     Seeds,
     Trial,
     before_training,
-    knows_nothing,
+    evaluated,
     learns,
-    looked_at,
+    untrained_accuracy,
 )
 
 ONE, TWO = "connectivity-small-1-layer", "connectivity-small-2-layers"
 
-# Stated before any of these models was trained, with shares that two seeds of each had elsewhere
-# known, and of 2Clique those of three seeds of one layer.  The rate was changed after: from 4000
-# steps with a rate that falls to 2000 of the same, and, when two seeds of one layer had come out,
-# to 2000 at a constant one.  That a comparison is undecided where some pairs are one way and some
-# the other was changed from "fails" when all was known.
-LEARNED = 0.5  # of graphs as in training: right; 59 % of all are within distance 3
+# Stated before any of these models was trained; accuracies of two seeds of each in earlier runs
+# were known, and on 2Clique those of three seeds of one layer.  Training was changed afterwards:
+# from 4000 steps with a decaying learning rate to 2000 such steps, and, after two seeds of one
+# layer, to 2000 steps at a constant rate.  That a comparison is undecided, not failed, if some
+# pairs of seeds agree with it and some do not was decided when all results were known.
+LEARNED = 0.5  # least accuracy on graphs as in training; 59 % of all graphs are within distance 3
 
 
 @claim(
@@ -34,57 +34,59 @@ LEARNED = 0.5  # of graphs as in training: right; 59 % of all are within distanc
 def connectivity_depth(
     run: Run, *, samples: Annotated[int, option("fresh graphs", min=100)] = 2000
 ) -> Iterator[Finding]:
-    """Standard transformers of one layer gain by leaving out graphs beyond distance 3, of two lose.
+    """Training without graphs beyond distance 3 helps transformers of one layer, not of two.
 
-    Rows of A are tokens without positions, softmax, width 64, graphs ER(8, 0.2).  One layer trained
-    on graphs whose connected nodes are all within distance 3 is right on more labellings of 2Chain
-    and on more fresh graphs of that kind than one trained on all graphs.  Two layers, for which all
-    pairs of 8 nodes are within 3² = 9, are right on more graphs with a pair beyond distance 3 if
-    trained on all graphs than if trained within 3, and than one layer trained on all.
+    The models are standard softmax transformers of width 64 on rows of A without positions, graphs
+    ER(8, 0.2).  One layer trained on graphs whose connected nodes are all within distance 3 is
+    right on more labellings of 2Chain and on more fresh graphs of that kind than one trained on all
+    graphs.  Two layers, for which all pairs of 8 nodes are within 3² = 9, are right on more graphs
+    with a pair beyond distance 3 if trained on all graphs than if trained within 3, and on more
+    than one layer trained on all.
 
-    A graph is right if all its pairs are.  Of three seeds of each, every one is above every one of
-    the others, by standard errors; if there were no difference, that would happen with probability
-    1/20 for each of the four comparisons.  All were trained for 2000 steps, after which the loss of
-    one layer still falls: its limit is not known.  Nothing is claimed for 2Clique or other sizes.
+    A model is right on a graph if all pairs are right.  In each comparison each of three seeds of
+    one kind is above each of three seeds of the other, by standard errors; if there were no
+    difference, the probability of this would be 1/20 for each of the four comparisons.  All models
+    were trained for 2000 steps, after which the loss of one layer still decreases: its limit is not
+    known.  Nothing is claimed for 2Clique or other sizes.
     """
     trial = Trial.of(run, samples)
-    one, two = (looked_at(prefix, "softmax", ("within", "all"), trial) for prefix in (ONE, TWO))
+    one, two = (evaluated(prefix, "softmax", ("within", "all"), trial) for prefix in (ONE, TWO))
     for by in (one, two):
         for each in (*by["within"], *by["all"]):
             yield from labelled(each.name, [learns(each, LEARNED)])
     yield from by_depth(one, two)
     for label, prefix in (("untrained one layer", ONE), ("untrained two layers", TWO)):
-        yield from labelled(label, [knows_nothing(before_training(prefix), trial)])
+        yield from labelled(label, [untrained_accuracy(before_training(prefix), trial)])
     run.draw(one, two)
 
 
 def by_depth(one: Seeds, two: Seeds) -> Iterator[Finding]:
-    """What graphs of training and depth change."""
+    """Comparisons of accuracies by training graphs and by depth."""
     for id, name, graphs, worse, better in (
         (
             "one-layer/two-chain",
-            "right about 2Chain: one layer trained on all below one trained within distance 3",
+            "accuracy on 2Chain: one layer trained on all graphs below one trained within 3",
             "two_chain",
             one["all"],
             one["within"],
         ),
         (
             "one-layer/within",
-            "right within distance 3: one layer trained on all below one trained on these alone",
+            "accuracy within distance 3: one layer trained on all below one trained within 3",
             "within",
             one["all"],
             one["within"],
         ),
         (
             "two-layers/beyond",
-            "right beyond distance 3: two layers trained within it below two trained on all",
+            "accuracy beyond distance 3: two layers trained within 3 below two trained on all",
             "beyond",
             two["within"],
             two["all"],
         ),
         (
             "depth/beyond",
-            "right beyond distance 3: one layer trained on all below two",
+            "accuracy beyond distance 3: one layer trained on all graphs below two layers",
             "beyond",
             one["all"],
             two["all"],

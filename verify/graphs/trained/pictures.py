@@ -1,4 +1,4 @@
-"""Pictures of models trained on graphs: what each is right about, and what free weights become."""
+"""Pictures of models trained on graphs: accuracies of every seed, and learned free weights."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ COLOURS = {"within": "tab:blue", "all": "tab:orange", "beyond": "tab:red"}
 
 
 def draw(channels: Seeds, free: Seeds) -> Figure:
-    """Every seed's shares of right graphs by data, and W of free weights beside its
-    projection onto two channels."""
+    """The accuracies of every seed by training graphs, and a learned free W beside its projection
+    onto two channels."""
     figure = Figure(figsize=(15, 8.4))
     panels = figure.subplots(2, 3)
-    _shares(panels[0, 0], channels, "two channels, one layer")
-    _shares(panels[1, 0], free, "free weights, one layer")
+    _accuracies(panels[0, 0], channels, "two channels, one layer")
+    _accuracies(panels[1, 0], free, "free weights, one layer")
     for row, graphs in zip(panels[:, 1:], free, strict=True):
         model = free[graphs][0].model
         n, W = model.interface.n_nodes, grids_of(model)[0]
@@ -36,24 +36,24 @@ def draw(channels: Seeds, free: Seeds) -> Figure:
 
 
 def draw_by_depth(one: Seeds, two: Seeds) -> Figure:
-    """Every seed's shares of right graphs, of one layer and of two."""
+    """The accuracies of every seed, for one layer and for two."""
     figure = Figure(figsize=(11, 4.4))
     for panel, by, depth in zip(figure.subplots(1, 2), (one, two), ("one", "two"), strict=True):
-        _shares(panel, by, f"softmax, {depth} layer{'s' * (depth == 'two')}")
+        _accuracies(panel, by, f"softmax, {depth} layer{'s' * (depth == 'two')}")
     return figure
 
 
-def _shares(panel: Axes, by: Seeds, title: str) -> None:
-    """A dot for every seed, in a column for what it is tried on, by the graphs of its training."""
+def _accuracies(panel: Axes, by: Seeds, title: str) -> None:
+    """A dot for every seed, one column for each set of test graphs, coloured by training graphs."""
     for i, (graphs, seeds) in enumerate(by.items()):
         shift = 0.22 * (i - (len(by) - 1) / 2)
         for j, each in enumerate(seeds):
             places = np.arange(len(TRIED)) + shift + 0.05 * (j - (len(seeds) - 1) / 2)
-            shares = [getattr(each.right, name) for name in TRIED]
+            found = [getattr(each.right, name) for name in TRIED]
             label = None if j else f"trained on graphs: {graphs}"
-            panel.plot(places, shares, "o", ms=5, alpha=0.8, color=COLOURS[graphs], label=label)
+            panel.plot(places, found, "o", ms=5, alpha=0.8, color=COLOURS[graphs], label=label)
     panel.set_xticks(range(len(TRIED)), [*TRIED.values()], fontsize=9)
-    panel.set(ylim=(-0.05, 1.05), ylabel="share of graphs that are right")
+    panel.set(ylim=(-0.05, 1.05), ylabel="fraction of graphs with all pairs right")
     panel.set_title(title)
     panel.legend(loc="center")
     panel.grid(axis="y")

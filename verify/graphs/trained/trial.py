@@ -1,4 +1,4 @@
-"""Models trained on graphs: which graphs they are right about, and what stands in which channel."""
+"""Models trained on graphs: their accuracies by graphs, and the weights in each channel."""
 
 from __future__ import annotations
 
@@ -26,16 +26,18 @@ from verify.evidence.checkpoints import models_of
 from verify.evidence.statistics import BY, Mean, estimated, sign_of
 from verify.finding import Finding, Verdict, at_most
 
-N, P = 8, 0.2  # of the graphs of training
-UNTRAINED = 0.1  # of graphs: right at most, without training; stated before any was looked at
+N, P = 8, 0.2  # nodes and edge probability of the training graphs
+UNTRAINED = 0.1  # accuracy at most, without training; stated before any model was evaluated
 QUICK = 200  # labellings of 2Chain in a quick run
-AT_ONCE = 1024  # graphs
+AT_ONCE = 1024  # graphs of one batch
 
 
 class Right(NamedTuple):
-    """Shares of graphs of which a model is right about all pairs: of graphs as in its training, of
-    ER graphs within and beyond distance 3, and of all labellings of 2Chain and 2Clique; and the
-    standard errors of the first three, which are of fresh graphs."""
+    """Accuracies of a model: fractions of graphs all of whose pairs it predicts right.
+
+    The graphs are fresh ones distributed as in training, fresh ER graphs within and beyond distance
+    3, and all labellings of 2Chain and 2Clique; `errors` are standard errors of the first three.
+    """
 
     own: float
     within: float
@@ -45,21 +47,24 @@ class Right(NamedTuple):
     errors: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def of(self, graphs: str) -> Mean:
-        """A share, by its name here, and its standard error: 0 where nothing is drawn."""
+        """An accuracy, by its field name, and its standard error, 0 if all graphs were tested."""
         errors = dict(zip(self._fields, self.errors, strict=False))
         return Mean(getattr(self, graphs), errors.get(graphs, 0.0))
 
     def __str__(self) -> str:
-        own, within, beyond, chain, clique = (f"{share:.1%}" for share in self[:5])
+        own, within, beyond, chain, clique = (f"{accuracy:.1%}" for accuracy in self[:5])
         return f"{own} (within 3 {within}, beyond {beyond}, 2Chain {chain}, 2Clique {clique})"
 
 
 class Parts(NamedTuple):
-    """Shares of the squared weights W and C: J's, n²‖B‖² beside n‖A‖² in A ⊗ I + B ⊗ J, and that in
-    W alone; and, of the orthogonal split, what is off the diagonals and what depends on names.
+    """Fractions of the squared weights W and C by channel.
 
-    Not all J counts something: in the block of C that reads I it adds one number to all outputs, as
-    the threshold does.
+    `j` is n²‖B‖²/(n‖A‖² + n²‖B‖²) for A ⊗ I + B ⊗ J, and `j_in_W` the same for W only.  Of the
+    orthogonal split, `off_diagonal` is the invariant part off the diagonals, and `rest` the part
+    that is not invariant under relabelling.
+
+    J does not always count walks: in the block of C that reads I it adds a constant to all outputs,
+    as the threshold does.
     """
 
     j: float
@@ -76,7 +81,7 @@ class Parts(NamedTuple):
 
 @dataclass(frozen=True)
 class Trial:
-    """Graphs that models are tried on: fresh ones, and all labellings of 2Chain and 2Clique."""
+    """Test graphs: fresh random graphs, and all labellings of 2Chain and 2Clique."""
 
     fresh: np.ndarray
     two_chain: np.ndarray
@@ -91,7 +96,7 @@ class Trial:
         return Trial(fresh, chains, cliques)
 
     def right(self, model: Transformer, graphs: str) -> Right:
-        """The shares of a model that was trained on `graphs`."""
+        """The accuracies of a model that was trained on `graphs`."""
         fresh, chain, clique = (
             all_right(model, A) for A in (self.fresh, self.two_chain, self.two_clique)
         )
@@ -109,15 +114,15 @@ class Trial:
 
 
 def all_right(model: Transformer, A: np.ndarray) -> np.ndarray:
-    """Whether a model is right about all pairs of each graph of A (m, n, n), (m,)."""
-    said = np.concatenate(
+    """Whether a model predicts all pairs right, for each graph of A (m, n, n): (m,)."""
+    predicted = np.concatenate(
         [model(part).numpy() for part in np.split(A, range(AT_ONCE, len(A), AT_ONCE))]
     )
-    return np.asarray((said == connected(A)).all((-1, -2)))
+    return np.asarray((predicted == connected(A)).all((-1, -2)))
 
 
 class Seen(NamedTuple):
-    """A model and what was seen of it."""
+    """A trained model and its accuracies."""
 
     name: str
     model: Transformer
@@ -125,13 +130,13 @@ class Seen(NamedTuple):
 
 
 Seeds = Mapping[str, list[Seen]]
-"""By the graphs of their training."""
+"""All seeds, by the graphs of their training."""
 
 
-def looked_at(prefix: str, which: str, kinds: tuple[str, ...], trial: Trial) -> Seeds:
-    """Every seed of the checkpoints of this name, by the graphs of their training.
+def evaluated(prefix: str, which: str, kinds: tuple[str, ...], trial: Trial) -> Seeds:
+    """The evaluated models of every seed of the checkpoints of this name, by training graphs.
 
-    Raises ValueError for checkpoints that are not there, or of another task or kind of transformer
+    Raises ValueError for checkpoints that are missing, or of another task or kind of transformer
     than `which`.
     """
     kind = f"a {which} transformer trained on connectivity"
@@ -150,12 +155,12 @@ def before_training(prefix: str) -> Transformer:
     return model
 
 
-def knows_nothing(model: Transformer, trial: Trial) -> Finding:
-    """The control: right on few graphs."""
+def untrained_accuracy(model: Transformer, trial: Trial) -> Finding:
+    """The control: before training a model is right on few graphs."""
     right = trial.right(model, "all")
     return at_most(
         "graphs",
-        "right about hardly a graph",
+        "accuracy on fresh graphs before training",
         "trained",
         right.own,
         UNTRAINED,
@@ -165,12 +170,13 @@ def knows_nothing(model: Transformer, trial: Trial) -> Finding:
 
 
 def learns(each: Seen, least: float) -> Finding:
-    """Right about fresh graphs as in training: all of them, or so many by standard errors."""
+    """The accuracy on fresh graphs distributed as in training is 1, or at least `least` by standard
+    errors."""
     found = each.right.of("own")
     own, error = found.mean, found.error
     return Finding(
         "graphs",
-        "right about fresh graphs as in training",
+        "accuracy on fresh graphs distributed as in training",
         "trained",
         found.value,
         least,
@@ -187,13 +193,13 @@ def witnesses() -> tuple[np.ndarray, np.ndarray]:
 
 
 def grids_of(model: Transformer) -> list[np.ndarray]:
-    """W of every layer and the read-out C, as the model's tensors have them."""
+    """W of every layer and the unembedding C, from the model's tensors."""
     scores = [attn.W_K[0].mT @ attn.W_Q[0] for attn in model.attentions]
     return [W.detach().double().numpy() for W in (*scores, model.unembed.W_U)]
 
 
 def parts_of(model: Transformer) -> Parts:
-    """What stands in which channel."""
+    """The fractions of squared weights in each channel."""
     n, grids = model.interface.n_nodes, grids_of(model)
     pairs = [two_channels(W, n) for W in grids]
     # ‖A ⊗ I‖² and ‖B ⊗ J‖² of each.
@@ -201,5 +207,5 @@ def parts_of(model: Transformer) -> Parts:
     (in_I, in_J), (W_in_I, W_in_J) = sizes.sum(0), sizes[:-1].sum(0)
     splits = np.array([orthogonal_split(W, n) for W in grids]).sum(0)
     _, off_diagonal, rest = splits / splits.sum()
-    shares = in_J / (in_I + in_J), W_in_J / (W_in_I + W_in_J), off_diagonal, rest
-    return Parts(*map(float, shares))
+    fractions = in_J / (in_I + in_J), W_in_J / (W_in_I + W_in_J), off_diagonal, rest
+    return Parts(*map(float, fractions))
