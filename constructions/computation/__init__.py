@@ -1,7 +1,18 @@
-"""Computation: automata by composed maps, by cascades of counters and latches, and state by state;
-a walk between walls; parity, the first letter and majority; brackets; past temporal logic and
-comparisons of counts; parallel machines, a step a layer; circuits and Turing machines, decoded step
-by step; and transformers as circuits."""
+"""Transformers that compute: automata, logics, circuits, PRAMs and Turing machines.
+
+    semiautomaton, shortcut, scratchpad, gridworld_walk    automata, in ⌈log₂T⌉ layers, in constant
+                                    depth, by a chain of thought, and a walk between walls
+    dyck                            words of brackets
+    from_formula                    formulas of counting logic and of past LTL
+    parity, first_symbol, majority  functions of bits; also with bounded positions
+    prefix_sums, connected_components, pram    PRAM programs, one layer a step
+    circuit_evaluator, turing_machine          Boolean circuits and Turing machines, by a chain of
+                                    thought
+    to_circuit                      transformers as circuits
+
+`theory.computation` has functions `parity`, `majority` and `first_symbol` too, which are the
+definitions: import one of the two modules by name where both are needed.
+"""
 
 from constructions.computation.boolean_circuits import circuit_evaluator
 from constructions.computation.connected_components import connected_components

@@ -62,8 +62,10 @@ PARTS = "the table", "the left wire", "the right wire"
 
 
 class Circuits(Tokens):
-    """The encoding of circuits: bits 0, 1; table k as 2 + k; wire w as 18 + w (2 + w if all
-    NAND)."""
+    """The tokens of circuits: bits 0 and 1, then tables, if any, then wires.
+
+    Table k is token 2 + k; wire w is 18 + w, or 2 + w if all gates are NAND.
+    """
 
     def __init__(self, n_inputs: int, n_gates: int, nand: bool = False) -> None:
         self.nand, self.parts = nand, PARTS[nand:]
@@ -80,8 +82,7 @@ class Circuits(Tokens):
         self.n_inputs, self.n_gates, self.first_wire = n_inputs, n_gates, first
 
     def lacking(self, given: int) -> str:
-        """The end of the error for a prompt of `given` tokens, which does not contain the
-        circuit."""
+        """The end of the error for a prompt of `given` tokens, without the whole circuit."""
         gate, part = divmod(given - self.n_inputs, len(self.parts))
         lacks = f"{self.parts[part]} of gate {gate} of {self.n_gates}"
         if given < self.n_inputs:

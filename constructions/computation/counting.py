@@ -1,26 +1,27 @@
-"""Formulas of past counting logic as transformers with uniform attention [YangChiang2024].
+"""Formulas of past counting logic (C-RASP) as transformers with uniform attention [YangChiang2024].
 
-BOS stands at position 0 and symbols at 1 … T; N is the number of tokens that a token sees, C > N a
-power of two.  `symbol` has the symbol one-hot, and each formula that is needed has a `bit`.
+BOS stands at position 0 and symbols at 1 … T.  At each token, N is the number of tokens that it
+attends to, itself included; C > N is a power of two for all of them.  The register `symbol` is the
+symbol, one-hot; `bit1`, … are the truth values of subformulas.
 
-A comparison  low ≤ Z ≤ high  of Z = Σ a_k #φ_k takes a layer.  Its head, whose scores are all 0,
-averages Σ a_k φ_k over all tokens into `sum` = Z/N, and BOS's flag into `inverse` = 1/N; what holds
-before the first symbol, at BOS, is not counted.  Its MLP has the steps
+A comparison  low ≤ Z ≤ high  of Z = Σ a_k #φ_k takes one layer.  Its head has scores 0 and averages
+Σ a_k φ_k over all tokens into `sum` = Z/N, and the flag of BOS into `inverse` = 1/N; the value at
+BOS is 0, so that only symbols are counted.  Its MLP has the step functions
 
-    [Z > t] from C·(sum − t·inverse) = C(Z − t)/N,   [Z < t] from the negative,
+    [Z > t] of C·(sum − t·inverse) = C(Z − t)/N,   [Z < t] of the negative,
 
-which is beyond 1 or at most 0, as Z is an integer.
+whose argument is at least 1 or at most 0, as Z is an integer.
 
-A Boolean combination is a sum of disjoint conjunctions (`theory/computation/conjunctions.py`).  One
-of bits alone is one ReLU; one of bits and a comparison is a step whose reading is K lower for each
-bit that is 0, K above all that it can reach.  So a combination takes no layer of its own, unless a
-conjunction has two comparisons of one layer: then it waits for their bits, for one MLP.  That of
-the whole formula takes none at all: the unembedding adds up the bits of its parts, and tests
-whether all, or some, are there.
+A Boolean combination is a sum of disjoint conjunctions (`theory/computation/conjunctions.py`).  A
+conjunction of bits alone is one ReLU; one of bits and a comparison is a step function whose
+argument is lowered by K, which exceeds all its values, for each bit that is 0.  So a combination
+takes no layer of its own, unless a conjunction has two comparisons of one layer: then it is
+computed by the MLP of the next layer.  The outermost combination takes no layer: the unembedding
+adds the bits of its parts and tests whether all, or some, are 1.
 
-Layers are at most 2d for a formula of counting depth d, and at most d if no combination waits.  As
-all scores are 0, softmax is exact at every sharpness; steps are flat to a quarter on both sides, so
-that rounded averages come out as bits.
+A formula of counting depth d takes at most 2d layers, and at most d if no combination takes a layer
+of its own.  As all scores are 0, softmax is exact at every sharpness; the step functions are
+constant up to a quarter on both sides, so that rounded averages give exact bits.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ from theory.computation.counting import holds as by_definition
 from theory.kinds import InputError
 
 Terms = tuple[tuple[int, Formula], ...]
-LARGEST = 2.0**45  # of what a step reads, so that it is rounded by far less than a quarter
+LARGEST = 2.0**45  # argument of a step function, whose rounding is then far below a quarter
 
 
 def counting_model(formula: Formula, alphabet: str, max_length: int) -> Transformer:
@@ -60,7 +61,7 @@ def counting_model(formula: Formula, alphabet: str, max_length: int) -> Transfor
 
 
 class _Compiled:
-    """A formula's registers, and its layers."""
+    """The registers and layers of a formula."""
 
     def __init__(self, formula: Formula, alphabet: str, length: int) -> None:
         self.formula, self.alphabet, self.T = formula, alphabet, length
@@ -79,7 +80,7 @@ class _Compiled:
         self.stream.fits(max(self.n_layers, 1))
 
     def prepare(self, formula: Formula) -> None:
-        """Registers for what the conjunctions of a formula read."""
+        """Adds the registers that the conjunctions of a formula read."""
         for case in self.split(formula):
             for comparison, holds in case.literals:
                 if self.level(comparison) < self.level(formula):
@@ -92,7 +93,7 @@ class _Compiled:
                         self.bit(counted)
 
     def bit(self, formula: Formula) -> None:
-        """A register that says whether a formula holds, unless the symbol does."""
+        """Adds the register of a formula's truth value, unless it depends on the symbol alone."""
         formula, _ = stripped(formula)
         if self.level(formula) and formula not in self.bits:
             self.bits[formula] = f"bit{len(self.bits) + 1}"
@@ -101,10 +102,10 @@ class _Compiled:
     def model(self) -> Transformer:
         """The transformer."""
         V = len(self.alphabet)
-        # All n parts hold, or some: of those that have to fail, 1 less what is counted.
-        held = 0.0 * one
+        # All n parts hold, or some: a negated part counts as 1 minus its bit.
+        total = 0.0 * one
         for part, no in self.parts:
-            held += -self.here(part) if no else self.here(part)
+            total += -self.here(part) if no else self.here(part)
         failing = sum(no for _, no in self.parts)
         wanted = 1 - failing if isinstance(self.top, Or) else len(self.parts) - failing
         sign = -1.0 if self.negated else 1.0
@@ -123,32 +124,32 @@ class _Compiled:
         return Transformer(
             Embed(rows(self.stream, symbol=np.eye(V + 1))),
             [self.layer(number) for number in range(1, self.n_layers + 1)],
-            unembed(self.stream, 0.0 * one, 2.0 * sign * held, bias=bias),
+            unembed(self.stream, 0.0 * one, 2.0 * sign * total, bias=bias),
             interface=Tokens(V, self.T, prefix=(V,), answers=2, margin=1.0),
             stream=self.stream,
             stages=tuple(stages),
             at_most={**bounds, **ones},
-            source="[YangChiang2024]; proved in constructions/computation/counting.py",
+            source="[YangChiang2024]",
         )
 
     def level_of(self, terms: Terms) -> int:
-        """The layer that adds these terms up."""
+        """The layer that computes the sum of these terms."""
         return 1 + max((self.level(counted) for _, counted in terms), default=0)
 
     def layer(self, number: int) -> Block:
-        """Sums of what is known before this layer, and the bits that it makes known."""
-        words = list[Primitive]()
+        """A layer: the sums of formulas of lower level, and the bits of its own level."""
+        primitives = list[Primitive]()
         for formula, name in self.bits.items():
             if self.level(formula) == number:
-                words += self.cases(formula, name)
+                primitives += self.cases(formula, name)
         sums = {n: self.sum(t) for t, n in self.sums.items() if self.level_of(t) == number}
         if number == 1 and self.inverse:
             sums["inverse"] = self.among({START})
         heads = [average(tuple(sums.values()), tuple(sums))] if sums else []
-        return block(self.stream, heads, words, normalise="hardmax", mask="causal")
+        return block(self.stream, heads, primitives, normalise="hardmax", mask="causal")
 
     def sum(self, terms: Terms) -> LinearRead:
-        """Σ a·φ at a token, 0 at BOS."""
+        """The value Σ a·φ at a token, which is 0 at BOS."""
         found = 0.0 * self.among({START})
         for a, counted in terms:
             formula, no = stripped(counted)
@@ -157,13 +158,13 @@ class _Compiled:
         return found
 
     def here(self, formula: Formula) -> LinearRead:
-        """Whether a formula without negations in front of it holds at a token."""
+        """Whether a formula without leading negations holds at a token."""
         if self.level(formula):
             return self.stream.read(self.bits[formula])
         return self.among({symbol for case in self.split(formula) for symbol in case.symbols})
 
     def cases(self, formula: Formula, into: str) -> list[Primitive]:
-        """[the formula holds], added to a register: some words for each of its conjunctions."""
+        """The primitives, some for each conjunction, that add [the formula holds] to a register."""
         found = list[Primitive]()
         for case in self.split(formula):
             guards, new = list[LinearRead](), None
@@ -185,13 +186,13 @@ class _Compiled:
         return found
 
     def reading(self, terms: Terms, side: float, t: int, guards: list[LinearRead]) -> LinearRead:
-        """±C(Z − t)/N, less K for each guard that is 0."""
+        """The argument ±C(Z − t)/N of a step function, lowered by K for each guard that is 0."""
         reach = self.C * (sum(abs(a) for a, _ in terms) + abs(t))
         K = 2.0 ** int(reach + 1).bit_length()
         if K * (1 + len(guards)) > LARGEST:
             raise InputError(
-                f"the formula's coefficients reach {reach / self.C:.4g} in words of {self.T} "
-                "symbols, too much for float64: take smaller ones, or shorter words"
+                f"coefficients of the formula reach {reach / self.C:.4g} in words of {self.T} "
+                "symbols, too large for float64: give smaller ones, or a smaller max_length"
             )
         found = side * self.C * self.stream.read(self.sums[terms])
         if t:
@@ -201,14 +202,14 @@ class _Compiled:
         return found
 
     def among(self, symbols: Collection[str]) -> LinearRead:
-        """Whether the symbol is one of these."""
+        """Whether the symbol is among these."""
         name = f"[{', '.join(sorted(symbol or 'BOS' for symbol in symbols))}]"
         column = np.array([[float(symbol in symbols)] for symbol in self.split.symbols])
         return self.stream.read("symbol") @ Map(column, name)
 
 
 def _mean(terms: Terms, alphabet: str, words: np.ndarray) -> np.ndarray:
-    """Σ a·#φ over the number of tokens, BOS among them."""
+    """Σ a·#φ divided by the number of tokens, including BOS."""
     return per_token(summed(Count(terms, 0, None), words, alphabet))
 
 
@@ -218,8 +219,10 @@ def _truth(formula: Formula, alphabet: str, words: np.ndarray) -> np.ndarray:
 
 
 def steps(comparison: Count, holds: bool) -> tuple[bool, list[tuple[float, int, float]]]:
-    """Whether a comparison holds, or does not, as a constant and Σ factor·[side·(Z − t) ≥ 1]: by
-    triples (side, t, factor), with t = 0 if it can be."""
+    """A comparison, or its negation, as a constant plus Σ factor·[side·(Z − t) ≥ 1].
+
+    The terms are triples (side, t, factor); t = 0 where possible.
+    """
     low, high = comparison.low, comparison.high
     if holds and high is None and low:
         return False, [(1.0, low - 1, 1.0)]

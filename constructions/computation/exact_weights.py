@@ -99,8 +99,11 @@ class ExactLayer:
 
 @dataclass(frozen=True)
 class ExactModel:
-    """`embedding[i][x]` is the stream of token i before layer 1 if it is symbol x; a token of the
-    model's own prefix has one row.  `last` is the last token, at which the output is read."""
+    """A model on words of one length, with exact rational weights.
+
+    `embedding[i][x]` is the stream of token i before layer 1 if it is symbol x; a token of the
+    model's own prefix has one row.
+    """
 
     name: str
     vocabulary_size: int

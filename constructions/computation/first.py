@@ -1,16 +1,16 @@
 """The first symbol of a word, from CLS, in one layer of one head without an MLP.
 
-CLS stands at position 0, symbols 0 and 1 at 1 … n ≤ T, as −1 and +1 in `symbol`; `late` is j, and
-T + 1 at CLS.
+CLS stands at position 0, symbols 0 and 1 at 1 … n ≤ T, as −1 and +1 in `symbol`; `late` is j at
+position j ≥ 1 and T + 1 at CLS.
 
-Layer 1.  CLS looks at what is earliest: the score −late is largest at position 1, by at least 1,
-and its symbol goes into `symbol` of CLS, which is 0.  This is the logit.
+Layer 1.  CLS attends to position 1, at which the score −late is largest, by at least 1.  The value,
+−1 or +1, is added to `symbol`, which is 0 at CLS, and is the logit.
 
-Softmax at sharpness β leaves weights e^{−βm} at m symbols from the first: the logit is at least
-1 − 2e^{−β} on its side, for all words of all lengths
-(`theory.computation.first.least_signed_first`).  No weight depends on n (T + 1 only keeps CLS away
-from itself), but positions reach n: with bounded ones, as in `first_bounded.py`, the first symbol
-gets a share of Θ(1/n).
+Softmax at sharpness β gives weight proportional to e^{−βm} to the symbol m positions after the
+first: the signed logit is at least 1 − 2e^{−β}, for all words of all lengths
+(`theory.computation.first.least_signed_first`).  No weight depends on n (T + 1 only lowers the
+score of CLS itself), but positions reach n: with bounded positions, as in `first_bounded.py`, the
+attention weight of the first symbol is Θ(1/n).
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from theory.kinds import Count, InputError, Positive
 
 @construction
 def first_symbol(max_length: Count, *, sharpness: Positive | None = None) -> Transformer:
-    """The first of at most max_length = T symbols 0 and 1: one answer for the word, (…, 1).
+    """The first of at most max_length = T symbols 0 and 1: one output, (…, 1).
 
-    1 layer, 1 head, width 2, no MLP.  The logits are 0 and ±1; at a softmax `sharpness` β the
-    second one is at least 1 − 2e^{−β} on its side.  Raises ValueError for a sharpness of at most
-    ln 2, at which the bound is 0.
+    1 layer, 1 head, width 2, no MLP.  The logits are 0 and ±1.  With softmax at `sharpness` β the
+    signed logit is at least 1 − 2e^{−β}.  Raises ValueError for a sharpness of at most ln 2, at
+    which this bound is not positive.
     """
     _, T = sizes(2, max_length)
     beta = 1.0 if sharpness is None else sharpness
@@ -56,7 +56,7 @@ def first_symbol(max_length: Count, *, sharpness: Positive | None = None) -> Tra
         interface=Tokens(2, T, prefix=(CLS,), answers=2, margin=1.0, whole=True),
         stream=stream,
         stages=(Stage(1, "symbol", _signed),) if sharpness is None else (),
-        source="proved in constructions/computation/first.py; after [ChiangCholak2022]",
+        source="after [ChiangCholak2022]",
     )
 
 

@@ -3,20 +3,20 @@
 CLS stands at position 0, symbols at 1 … n, one-hot in `zero`, `one` and `cls`; `start` is 1 at
 position 1 and 0 elsewhere.
 
-Layer 1.  A ReLU makes hit = [the first symbol is 1], at position 1: relu(start − zero − cls).
-Layer 2.  CLS has scores 10/√6 at position 1 and 0 elsewhere (√6 is that of the width), and
-carries hit − start/2, which is ±½ at position 1 and 0 elsewhere, into `answer`: the logit is
-±½ e/(e + n), e = e^{10/√6}.
+Layer 1.  A ReLU computes hit = [the first symbol is 1] at position 1: relu(start − zero − cls).
+Layer 2.  At CLS the head has scores 10/√6 at position 1 and 0 elsewhere (√6 is the root of the
+width), and the value hit − start/2, which is ±½ at position 1 and 0 elsewhere; it is written to
+`answer`.  The logit is ±½ e/(e + n), e = e^{10/√6}.
 
-All scores are softmax, so there is no hardmax to be near to: the logit has the right sign for all
-words, and vanishes like 1/n.
+Attention is softmax, not an approximation of hardmax: the logit has the right sign for all words,
+and vanishes like 1/n.
 
-layer_norm.  Layer norms without an ε, after each layer, make it a constant, as those of
-`parity_bounded.py`: every register holds (v, −v), and a norm divides by the length, times √12.  It
-multiplies a token by a positive number, so that what is carried keeps its sign at position 1, where
-hit − start/2 is ±start/2, and is 0 elsewhere; the ReLU has no bias and multiplies along.  The
-average is on the right side, for all words; an MLP of layer 2 takes away all registers but
-`answer`, of which the last norm leaves ±1/√2, and the logit is ±√12/√2 = ±√6.
+layer_norm.  Layer norms without ε, after each layer, make the logit a constant, as in
+`parity_bounded.py`: every register contains (v, −v), and a norm divides a token by its length and
+multiplies it by √12.  This is a positive number, so that the value keeps its sign at position 1,
+where hit − start/2 is ±start/2, and is 0 elsewhere; the ReLU has no bias and is multiplied by the
+same number.  The average has the right sign, for all words; the MLP of layer 2 erases all registers
+but `answer`, which the last norm makes ±1/√2, and the logit is ±√12/√2 = ±√6.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ SCORE = 10.0
 
 @construction
 def first_symbol_bounded(max_length: Count, *, layer_norm: bool = False) -> Transformer:
-    """The first of at most max_length = T symbols 0 and 1: one answer for the word, (…, 1).
+    """The first of at most max_length = T symbols 0 and 1: one output, (…, 1).
 
     | layer_norm | layers (the first without a head) | heads | width | MLP ReLUs | logits        |
     |------------|-----------------------------------|-------|-------|-----------|---------------|
     | no         | 2                                 | 1     | 6     | 1         | 0 and ±Θ(1/n) |
     | yes        | 2                                 | 1     | 12    | 1, and 10 | 0 and ±√6     |
 
-    Weights do not depend on T, of which there are only so many positions; √6 and √12 are rounded
-    to float64.
+    Weights do not depend on T, apart from the number of positions; √6 and √12 are rounded to
+    float64.
     """
     _, T = sizes(2, max_length)
     sides = Sides(REGISTERS, layer_norm)
@@ -66,10 +66,10 @@ def first_symbol_bounded(max_length: Count, *, layer_norm: bool = False) -> Tran
         unit_norm=layer_norm,
     )
     return Transformer(
-        Embed(rows(stream, **sides.letters("zero", "one", "cls"))),
+        Embed(rows(stream, **sides.one_hot("zero", "one", "cls"))),
         [first, second],
         unembed(stream, stream.read("answer") @ sides.logits),
-        pos_embed=PosEmbed(rows(stream, start=sides.held(np.arange(T + 1) == 1))),
+        pos_embed=PosEmbed(rows(stream, start=sides.of(np.arange(T + 1) == 1))),
         interface=Tokens(2, T, prefix=(CLS,), answers=2, whole=True),
         stream=stream,
         source="[ChiangCholak2022]",

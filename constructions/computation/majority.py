@@ -1,14 +1,15 @@
-"""Whether there are more ones than zeros, after each symbol, in one layer of one head.
+"""Majority, whether the bits so far have more ones than zeros, in one layer of one head.
 
-Symbols 0 and 1 are −1 and +1 in `symbol`, and BOS is −½.  The head has constant scores: a token
-that sees N of them, itself among them, gets the mean (z − ½)/N, z the number of ones less that of
-zeros.  It is above 0 if z ≥ 1 and below if z ≤ 0, by at least 1/(2N) either way.  Softmax is exact
-at any sharpness.
+Symbols 0 and 1 are −1 and +1 in `symbol`, and BOS is −½.  The head has constant scores: at a token
+that attends to N tokens, itself included, the output is the mean (z − ½)/N, where z is the number
+of ones minus the number of zeros.  It is positive if z ≥ 1 and negative if z ≤ 0, with absolute
+value at least 1/(2N).  Softmax is exact at any sharpness.
 
-The logit is 2·mean, at least 1/N ≥ 1/(T + 1) on its side: no weight and no position depends on the
-length, but the margin does.  A gate of two ReLUs, whose weights do, makes it ±1:
+The logit is 2·mean, and the signed logit at least 1/N ≥ 1/(T + 1): no weight depends on the length,
+and there are no positions, but the margin depends on it.  A gate of two ReLUs, whose weights depend
+on T, makes the signed logit 1:
 
-    gate = [4(T + 1)·mean ≥ 1],  a step that is exact as |4(T + 1)·mean| ≥ 2(T + 1)/N ≥ 2,
+    gate = [4(T + 1)·mean ≥ 1],  a step function, exact as |4(T + 1)·mean| ≥ 2(T + 1)/N ≥ 2,
 
 and the logit is 2·gate − 1.
 """
@@ -30,7 +31,7 @@ from theory.kinds import Count
 
 @construction
 def majority(max_length: Count, *, gate: bool = False) -> Transformer:
-    """[more ones than zeros] after each of at most max_length = T symbols.
+    """Whether the symbols so far have more ones than zeros, after each of at most max_length = T.
 
     | gate | layers | heads | width | MLP ReLUs | margin    |
     |------|--------|-------|-------|-----------|-----------|
@@ -53,7 +54,7 @@ def majority(max_length: Count, *, gate: bool = False) -> Transformer:
         interface=Tokens(2, T, prefix=(2,), answers=2, margin=1.0 if gate else 1 / (T + 1)),
         stream=stream,
         stages=tuple(stages),
-        source="proved in constructions/computation/majority.py",
+        source="[MSS2022]",
     )
 
 

@@ -1,34 +1,35 @@
 """The parity of the number of ones in two layers of one head, without an MLP.
 
-A flag and its table, read at the place that is counted: nothing is divided, and no ReLU is needed.
-CLS stands at position 0, symbols 0 and 1 at 1 … n, N = n + 1 ≤ T + 1; k of them are ones.  Each
-position holds j, j² (`norm`) and (−1)^j (`sign`); CLS has a flag of its own, `inverse` = 1.
+CLS stands at position 0, symbols 0 and 1 at 1 … n, with N = n + 1 ≤ T + 1 tokens; k of the symbols
+are ones.  Registers of position j contain j, j² (`norm`) and (−1)^j (`sign`); the flag `inverse` is
+1 at CLS.
 
-Layer 1.  One head with constant scores averages all tokens: it carries `one` and `inverse`, and
-leaves the fractions k/N and 1/N.
-Layer 2.  CLS queries position k by its fractions (`tokens.counted`),
+Layer 1.  One head with constant scores averages `one` and `inverse` over all tokens: the fractions
+k/N and 1/N.
+Layer 2.  CLS queries position k by its fractions (`tokens.counted`): the score
 
-    score (T + 1)(2(k/N)j − (1/N)j²) = (T + 1)/N · (k² − (k − j)²)    largest at j = k, by ≥ 1.
+    (T + 1)(2(k/N)j − (1/N)j²) = (T + 1)/N · (k² − (k − j)²)    is largest at j = k, by at least 1.
 
-That position is there, as 0 ≤ k ≤ n, and carries its sign (−1)^k.
+This position exists, as 0 ≤ k ≤ n, and its value is the sign (−1)^k.
 
-whole    the mask is full and the output is that of CLS.  Each head carries into what it read: `one`
-         of CLS is 0 and becomes k/N, `inverse` becomes 1 + 1/N, of which 1 is taken off in the
-         query, and `sign` becomes 1 + (−1)^k.  The logit is 1 − sign = −(−1)^k.  What other tokens
-         query, and retrieve, is not read.
-causal   every token has the output of the symbols up to its own, and sees no others; position k is
-         not after it.  As a symbol of its own would be in the way, shares stand in `share` and
-         `inverse` (0 at symbols), and the sign goes into `cls`, which is 0 at symbols.
+whole    The mask is full and the output is that of CLS.  Each head writes to the registers that it
+         reads: `one`, which is 0 at CLS, becomes k/N, `inverse` becomes 1 + 1/N, of which the query
+         subtracts 1, and `sign` becomes 1 + (−1)^k.  The logit is 1 − sign = −(−1)^k.  The streams
+         of other tokens after layer 1 are not read.
+causal   The output at every token is the parity of the symbols up to it, to which the mask
+restricts
+         it; position k is not after it.  As `one` is not 0 at symbols, the fractions are written to
+         `fraction` and `inverse`, and the sign to `cls`, all of which are 0 at symbols.
 
-Softmax at sharpness β leaves weight q^{d²} at distance d from k, q ≤ e^{−β} (a shorter word has a
-larger gap).  The logit is then off by no more than to (1 − 2q)/(1 + 2q) of its size, for all words
-of all lengths, and it is on the right side if q < ½: proved at
-`theory.computation.parity.least_signed_count`.  Layer 1 compares nothing and is exact.
+Softmax at sharpness β gives weight proportional to q^{d²} to distance d from k, q ≤ e^{−β} (for
+shorter words the gaps are larger).  The signed logit is then at least (1 − 2q)/(1 + 2q), for all
+words of all lengths, which is positive if q < ½; the proof is at
+`theory.computation.parity.least_signed_count`.  Layer 1 has constant scores and is exact.
 
-That one symbol moves the logit by O(1/n) and no more ([Hahn2020], as quoted in [ChiangCholak2022])
-takes scores that stay bounded as n grows, so that every weight is O(1/n): positions in a bounded
-set, and weights that do not depend on n.  Here positions reach n², and scores are multiplied by
-T + 1.  `parity_bounded.py` keeps both.
+One symbol changes the logit by at most O(1/n) ([Hahn2020], as quoted in [ChiangCholak2022]) if
+scores stay bounded as n grows, so that every attention weight is O(1/n): with positions in a
+bounded set, and weights that do not depend on n.  Here positions reach n², and scores are
+multiplied by T + 1; in `parity_bounded.py` both hypotheses hold.
 """
 
 from __future__ import annotations
@@ -57,16 +58,16 @@ LEAST = math.log(2)
 def parity(
     max_length: Count, *, causal: bool = False, sharpness: Positive | None = None
 ) -> Transformer:
-    """Whether the ones among at most max_length = T symbols are odd in number: 1, else 0.
+    """The parity of the number of ones among at most max_length = T symbols.
 
     | form   | layers | heads | width | MLP ReLUs | answers                       |
     |--------|--------|-------|-------|-----------|-------------------------------|
     | whole  | 2      | 1     | 5     | 0         | one for the word, (…, 1)      |
     | causal | 2      | 1     | 7     | 0         | one after each symbol, (…, n) |
 
-    The logits are 0 and ±1; at a softmax `sharpness` β the second one is at least
-    (1 − 2e^{−β})/(1 + 2e^{−β}) on its side.  Raises ValueError for a sharpness of at most
-    ln 2, at which the word 01 is not decided if T = 2.
+    The logits are 0 and ±1.  With softmax at `sharpness` β the signed logit is at least
+    (1 − 2e^{−β})/(1 + 2e^{−β}).  Raises ValueError for a sharpness of at most ln 2, at which this
+    bound, which the word 01 attains for T = 2, is not positive.
     """
     _, T = sizes(2, max_length)
     here = np.arange(T + 1)
@@ -76,17 +77,21 @@ def parity(
     line, sign = (stream.read("j"), stream.read("norm")), stream.read("sign")
     if causal:
         cls = stream.read("cls")
-        shares = average((stream.read("one"), cls), ("share", "inverse"))
-        found = counted(stream.read("share"), stream.read("inverse"), line, sign, "cls", T)
+        fractions = average((stream.read("one"), cls), ("fraction", "inverse"))
+        found = counted(stream.read("fraction"), stream.read("inverse"), line, sign, "cls", T)
         embedded, answer, bias = {"one": ones, "cls": flag}, cls, None
-        stages = Stage(1, "share", _share), Stage(1, "inverse", inverse), Stage(2, "cls", _sign)
+        stages = (
+            Stage(1, "fraction", _fraction),
+            Stage(1, "inverse", inverse),
+            Stage(2, "cls", _sign),
+        )
     else:
-        shares = average((stream.read("one"), stream.read("inverse")), ("one", "inverse"))
+        fractions = average((stream.read("one"), stream.read("inverse")), ("one", "inverse"))
         flagged = stream.read("inverse") - one
         found = counted(stream.read("one"), flagged, line, sign, "sign", T)
         embedded, answer, bias = {"one": ones, "inverse": flag}, sign, np.array([0.0, 1.0])
         stages = (
-            Stage(1, "one", partial(_at_cls, _share, 0)),
+            Stage(1, "one", partial(_at_cls, _fraction, 0)),
             Stage(1, "inverse", partial(_at_cls, inverse, 1)),
             Stage(2, "sign", partial(_at_cls, _sign, 1)),
         )
@@ -99,35 +104,35 @@ def parity(
         Embed(rows(stream, **embedded)),
         [
             block(stream, [head], normalise=normalise, mask=mask, scale=beta)
-            for head in (shares, found)
+            for head in (fractions, found)
         ],
         unembed(stream, answer @ Map(np.array([[0.0, -1.0]]), "(0, −1)"), bias=bias),
         pos_embed=PosEmbed(rows(stream, **table)),
         interface=Tokens(2, T, prefix=(CLS,), answers=2, margin=1.0, whole=not causal),
         stream=stream,
         stages=stages if sharpness is None else stages[:2],
-        source="proved in constructions/computation/parity.py; after [ChiangCholak2022]",
+        source="after [ChiangCholak2022]",
     )
 
 
 REGISTERS = {
     False: ("one", "inverse", "j", "norm", "sign"),
-    True: ("one", "cls", "share", "inverse", "j", "norm", "sign"),
+    True: ("one", "cls", "fraction", "inverse", "j", "norm", "sign"),
 }
 
 
-def _share(words: np.ndarray) -> np.ndarray:
-    """k/N after each letter: ones among tokens, CLS being one of these."""
+def _fraction(words: np.ndarray) -> np.ndarray:
+    """k/N after each symbol: ones divided by tokens, including CLS."""
     return per_token(np.cumsum(words, axis=-1))
 
 
 def _sign(words: np.ndarray) -> np.ndarray:
-    """(−1)^k after each letter."""
+    """(−1)^k after each symbol."""
     return 1 - 2 * definition(words)[..., None]
 
 
 def _at_cls(
     after_each: Callable[[np.ndarray], np.ndarray], more: int, words: np.ndarray
 ) -> np.ndarray:
-    """What is true after the last letter, and what CLS held before."""
+    """The value after the last symbol, plus the value of the register at CLS before."""
     return after_each(words)[..., -1:, :] + more

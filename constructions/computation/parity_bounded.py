@@ -1,36 +1,39 @@
 """Parity with bounded positions and weights that do not depend on n [ChiangCholak2022].
 
-CLS stands at position 0, symbols at 1 … n, one-hot in `zero`, `one` and `cls`; N = n + 1 tokens, k
-of them ones.  Positions are `place` = j/N and `cosine` = cos jπ = (−1)^j, so that only their table
-depends on n, and a model is for words of one length.
+CLS stands at position 0, symbols at 1 … n, one-hot in `zero`, `one` and `cls`; there are N = n + 1
+tokens, k of them ones.  Positions are `place` = j/N and `cosine` = cos jπ = (−1)^j.  Only this
+table depends on n; a model takes words of one length.
 
 Layer 1.  A head with constant scores averages: `ones` = k/N and `inverse` = 1/N.  Three ReLUs make
 a hat of j = k, with d = k/N − j/N, a multiple of 1/N:
 
     relu(d − 1/N) − 2·relu(d) + relu(d + 1/N) = (1/N)[j = k]       into `here`.
 
-Layer 2.  CLS has two heads, with scores ±cos jπ/√5 (√5 is that of the width of a head), and carries
-`here`.  The head that prefers even positions counts against `answer`, the other for it:
+Layer 2.  At CLS two heads have scores ±cos jπ/√5 (√5 is the root of the width of a head) and the
+value `here`.  The output of the head with larger weights at even positions is subtracted from
+`answer`, that of the other is added:
 
     answer = (1/N)(a⁻_k − a⁺_k) > 0 if k is odd, and < 0 if k is even      (`bounded_logit`),
 
 as e^{±c} at position k is divided by nearly equal sums.  It has the right sign for all words and
-vanishes like 2 tanh(c)/N²; more than O(1/n) there cannot be where all scores are bounded, as one
-symbol then moves any average by no more ([Hahn2020], as quoted in [ChiangCholak2022]).
+vanishes like 2 tanh(c)/N².  With bounded scores no construction exceeds O(1/n), as one symbol then
+changes every average by O(1/n) at most ([Hahn2020], as quoted in [ChiangCholak2022]).
 
-layer_norm.  Layer norms without an ε, after each layer, make it a constant.  Every register holds
-(v, −v), and tokens are multiplied by positive numbers (`two_sided.py`).  An MLP of layer 2 takes
-away all registers but `answer`: the last norm leaves ±1/√2 of it, and the logit is ±√20/√2 = ±√10.
+layer_norm.  Layer norms without ε, after each layer, make the logit a constant.  Every register
+contains (v, −v), and a norm multiplies a token by a positive number (`two_sided.py`).  The MLP of
+layer 2 erases all registers but `answer`, which the last norm makes ±1/√2; the logit is
+±√20/√2 = ±√10.
 
 The sign is still right, for all words.  Position j has scores ±(−1)^j s_j, where s_j⁻² is, up to a
-common factor, 2 + (k² + 1 + j² + [j = k])/N²: any two differ by a factor of at most √(3/2).  With
-Z± = Σ_j e^{±(−1)^j s_j} the logit is on its side if Z₊/Z₋ (k even) or Z₋/Z₊ (k odd) is below
+common factor, 2 + (k² + 1 + j² + [j = k])/N²: the ratio of any two s_j is at most √(3/2).  With Z±
+= Σ_j e^{±(−1)^j s_j}, the signed logit is positive if Z₊/Z₋ (k even) or Z₋/Z₊ (k odd) is below
 e^{2s_k}.  Positions 2m and 2m + 1, whose s_j are a and b, add e^a + e^{−b} = e^{a−b}(e^{−a} + e^b)
-to Z₊ and the second factor to Z₋: quotients e^{±(a−b)} < e^{2s_k}.  If n is even it is left over,
-with quotient e^{2a}, or e^{−2a} < 1 for odd k; and a ≤ s_k for even k, which is n itself or has
-k² + 1 ≤ n².  The quotient of the sums lies between those of their parts.
+to Z₊ and the second factor to Z₋: their quotients are e^{±(a−b)} < e^{2s_k}.  If n is even,
+position n remains, with quotient e^{2a}, or e^{−2a} < 1 for odd k; and a ≤ s_k for even k, since k
+= n or k² + 1 ≤ n².  The quotient of the sums lies between the smallest and the largest of these
+quotients.
 
-One register is idle: their width is even, as two heads share it.
+The register `idle` makes the width even, as two heads divide it.
 """
 
 from __future__ import annotations
@@ -55,8 +58,8 @@ REGISTERS = (
 
 
 @construction
-def parity_bounded(length: Count, *, layer_norm: bool = False) -> Transformer:
-    """Whether the ones among exactly `length` = n symbols are odd in number: (…, 1).
+def parity_bounded(n: Count, *, layer_norm: bool = False) -> Transformer:
+    """The parity of the number of ones among exactly n symbols: one output, (…, 1).
 
     | layer_norm | layers | heads | width | MLP ReLUs     | logits            |
     |------------|--------|-------|-------|---------------|-------------------|
@@ -65,12 +68,12 @@ def parity_bounded(length: Count, *, layer_norm: bool = False) -> Transformer:
 
     j/N, 1/√5 and √20 are rounded to float64.
     """
-    _, n = sizes(2, length)
+    _, n = sizes(2, n)
     sides = Sides(REGISTERS, layer_norm)
     stream, read, both = sides.stream, sides.read, sides.both
     d, inverse, cosine = read("ones") - read("place"), read("inverse"), read("cosine")
     constant = 0.0 * one
-    shares = Head(constant, constant, (read("one"), read("cls")), ("ones", "inverse"), both(2))
+    fractions = Head(constant, constant, (read("one"), read("cls")), ("ones", "inverse"), both(2))
     hat = [
         ReLU(d - inverse, "here", both()),
         ReLU(d, "here", both(times=-2.0)),
@@ -82,18 +85,27 @@ def parity_bounded(length: Count, *, layer_norm: bool = False) -> Transformer:
     scale = sides.scale(stream.d_model // 2)  # heads are half as wide
     first, second = (
         block(
-            stream, heads, words, normalise="softmax", mask="full", scale=by, unit_norm=layer_norm
+            stream,
+            heads,
+            primitives,
+            normalise="softmax",
+            mask="full",
+            scale=by,
+            unit_norm=layer_norm,
         )
-        for heads, words, by in (([shares], hat, 1.0), ([against, in_favour], erased, scale))
+        for heads, primitives, by in (
+            ([fractions], hat, 1.0),
+            ([against, in_favour], erased, scale),
+        )
     )
     here = np.arange(n + 1)
-    place, waves = sides.held(here / (n + 1)), sides.held((-1.0) ** here)
+    place, waves = sides.of(here / (n + 1)), sides.of((-1.0) ** here)
     return Transformer(
-        Embed(rows(stream, **sides.letters("zero", "one", "cls"))),
+        Embed(rows(stream, **sides.one_hot("zero", "one", "cls"))),
         [first, second],
         unembed(stream, stream.read("answer") @ sides.logits),
         pos_embed=PosEmbed(rows(stream, place=place, cosine=waves)),
         interface=Tokens(2, n, prefix=(CLS,), length=n, answers=2, whole=True),
         stream=stream,
-        source="[ChiangCholak2022], derived again",
+        source="[ChiangCholak2022]",
     )

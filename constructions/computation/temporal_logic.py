@@ -1,32 +1,34 @@
-"""Past temporal logic as strict attention to the latest: a layer for each level of `since`.
+"""Formulas of past LTL as unique-hard attention with a strictly causal mask [YCA2024].
 
-BOS stands at position 0, symbols at 1 … T, one-hot in `symbol`, which is 0 at BOS.  A formula is
-made of symbols, Boolean connectives and
+BOS stands at position 0, symbols at 1 … T, one-hot in `symbol`, which is 0 at BOS.  A formula
+consists of symbols, Boolean connectives and
 
-    φ since ψ    at some j < i, ψ; and φ at all symbols between j and i.
+    φ since ψ    ψ at some j < i, and φ at all positions strictly between j and i.
 
-*Going back from i, the first j at which ψ ∨ ¬φ decides*: it holds iff ψ does there [YCA2024].  So
-a `since` is one head with a strict mask, which sees the tokens before.  With stop = [ψ ∨ ¬φ],
+The latest j < i at which ψ ∨ ¬φ holds decides: φ since ψ holds at i iff ψ does at j.  So a `since`
+is one head with a strictly causal mask.  With stop = [ψ ∨ ¬φ], the score
 
-    score (T + 2)·stop_j + j
+    (T + 2)·stop_j + j
 
-is largest at the latest j < i with stop, by at least 1, and ψ_j is carried into `since1`, ….  If
-nothing stops it is largest at i − 1, where ψ, which implies stop, is 0; at BOS ψ reads 0.
+is largest, by at least 1, at the latest j < i with stop; the value ψ_j is written to `since1`, ….
+If stop holds nowhere, the score is largest at i − 1, where ψ, which implies stop, is 0; at BOS the
+value is 0.
 
-Layers are as many as `since` stand in one another, and those of a level are heads side by side.
+There is one layer for each level of nested `since`, with one head for each `since` of that level.
 
 Boolean parts.  stop and ψ are truth tables of the symbol and of other `since`
-(`theory/computation/temporal_program.py`).  One that is a matter of the symbol alone is a column of
-`symbol`, or a register of W_E; others are written into a register, `part1`, …, by the MLP of the
-layer after which all that they read is there.  A table is a sum of cubes that exclude each other,
-each an AND of literals, one ReLU.  A cube that would hold at BOS, where all bits are 0, has the
-literal "a symbol" beside, so that parts are 0 at BOS.
+(`theory/computation/temporal_program.py`).  A table of the symbol alone is a column of `symbol`, or
+a register of W_E; any other is written to a register, `part1`, …, by the MLP of the layer that
+computes the last of its bits.  A table is a sum of disjoint cubes, each an AND of literals, which
+is one ReLU.  A cube that would hold at BOS, where all bits are 0, has the further literal [any
+symbol], so that parts are 0 at BOS.
 
-Robust.  Two ReLUs a cube are flat (`words.And`): bits that are off by 1/(4k), of which a cube has
-at most k, leave no trace, so that softmax errors do not add up, at whatever depth and length.
+Robust.  With two ReLUs a cube, its AND is constant near bits (`primitives.And`): errors of up to
+1/(4k) in its bits, of which it has at most k, do not change it, so that softmax errors do not
+accumulate, at any depth and length.
 
-In the theorem attention is to the rightmost of the best, without positions; hardmax is uniform over
-the best, so that "latest" takes a rank, the register j.  Nothing else reads positions.
+In [YCA2024] attention goes to the rightmost maximum, without positions; hardmax is uniform over the
+maxima, so that "latest" takes the register j in the score.  Nothing else reads positions.
 """
 
 from __future__ import annotations
@@ -60,7 +62,7 @@ def temporal_model(formula: Formula, alphabet: str, max_length: int, robust: boo
 
 @dataclass(frozen=True)
 class Holds:
-    """Whether a formula holds, (…, T, 1), for words (…, T)."""
+    """Whether a formula holds at each position of words (…, T): (…, T, 1)."""
 
     formula: Formula
     alphabet: str
@@ -70,7 +72,7 @@ class Holds:
 
 
 class _Built:
-    """The model of a formula, in parts."""
+    """The registers and layers of a formula."""
 
     def __init__(self, of: Formula, alphabet: str, T: int, robust: bool) -> None:
         self.alphabet, self.V, self.T, self.robust = alphabet, len(alphabet), T, robust
@@ -85,8 +87,8 @@ class _Built:
         count = sum(map(len, self.cubes.values()))
         if count > MOST_CUBES:
             raise InputError(
-                f"the truth tables of {of} have {count} cubes, more than {MOST_CUBES}: give a "
-                "simpler formula"
+                f"truth tables of {of} have {count} cubes, more than {MOST_CUBES}: give a simpler "
+                "formula"
             )
         widths = {"symbol": self.V} | ({"j": 1} if by.steps else {})
         widths |= {f"since{v}": 1 for v in range(1, len(by.steps) + 1)}
@@ -94,10 +96,11 @@ class _Built:
         self.stream.fits(self.n_layers, heads=max(1, len(by.steps)))
 
     def is_written(self, table: TruthTable) -> bool:
-        """Whether a table has a register: not if it is of the symbol, or another `since` as it is.
+        """Whether a table has a register `part…`.
 
-        In the robust form it has one if it reads any `since`, or is carried and true for several
-        symbols, so that what is carried is known to be at most 1.
+        In the lean form it has none if it depends on the symbol alone or is a single `since`.  In
+        the robust form it has one if it reads any `since`, or if it is the value of a head and true
+        for several symbols, so that values are at most 1.
         """
         is_value = any(step.value == table for step in self.by.steps)
         if self.robust:
@@ -106,11 +109,11 @@ class _Built:
         return any(table.reads) and not as_it_is
 
     def symbols_of(self, table: TruthTable) -> list[int]:
-        """For which symbols a table that reads nothing else is true."""
+        """The symbols for which a table that reads nothing else is true."""
         return np.flatnonzero(np.broadcast_to(table.values, self.V)).tolist()
 
     def read(self, table: TruthTable) -> LinearRead:
-        """What a table says, at every symbol; 0 at BOS."""
+        """The value of a table at each symbol, 0 at BOS."""
         if table in self.parts:
             return self.stream.read(self.parts[table])
         if any(table.reads):
@@ -118,7 +121,7 @@ class _Built:
         return self.symbol_in(self.symbols_of(table))
 
     def symbol_in(self, symbols: list[int]) -> LinearRead:
-        """Whether the symbol is one of these: 0 at BOS, also of all."""
+        """Whether the symbol is among these; 0 at BOS, also if all symbols are."""
         column = np.isin(np.arange(self.V), symbols)[:, None].astype(np.float64)
         name = "[any]" if len(symbols) == self.V else str(symbols)
         return self.stream.read("symbol") @ Map(column, name)
@@ -149,11 +152,11 @@ class _Built:
             stream=stream,
             stages=(Stage(0, "symbol", partial(_one_hot, V)), *values, *written),
             at_most={name: 1.0 for name in stream if name.startswith(("since", "part"))},
-            source="[YCA2024]; proved in constructions/computation/temporal_logic.py",
+            source="[YCA2024]",
         )
 
     def layer(self, number: int) -> Block:
-        """The heads of a level, then the tables of which all is there."""
+        """A layer: the heads of a level, then the tables whose last bit they compute."""
         j = self.stream.read("j")
         heads = [
             latest(self.flag(step.stop), j, self.read(step.value), f"since{v}", self.T)
@@ -161,24 +164,24 @@ class _Built:
             if step.depth == number
         ]
         tables = [table for table in self.parts if self.by.depth(table) == number]
-        words = [word for table in tables for word in self.words(table)]
+        primitives = [each for table in tables for each in self.primitives(table)]
         restores = [self.restores(table) for table in tables] if self.robust else []
         return block(
             self.stream,
             heads,
-            words,
+            primitives,
             normalise="hardmax",
             mask="strictly causal",
             restores=restores,
         )
 
     def flag(self, stop: TruthTable) -> LinearRead:
-        """Whether a token stops the search; one that always does needs no flag."""
+        """Whether a token stops the search; 0 if every token does."""
         always = not stop.reads and bool(stop.values)
         return 0 * one if always else self.read(stop)
 
-    def words(self, table: TruthTable) -> Iterator[And]:
-        """A table as the sum of its cubes."""
+    def primitives(self, table: TruthTable) -> Iterator[And]:
+        """The primitives of a table, one for each of its cubes."""
         for cube in self.cubes[table]:
             literals = [self.literal(v, values) for v, values in cube.items()]
             if 0 not in cube and all(0 in values for values in cube.values()):
@@ -186,19 +189,19 @@ class _Built:
             yield And(tuple(literals), self.parts[table], flat=self.robust)
 
     def literal(self, v: int, values: frozenset[int]) -> LinearRead:
-        """Whether variable v has one of these values."""
+        """Whether the value of variable v is among these."""
         if v == 0:
             return self.symbol_in(sorted(values))
         bit = self.stream.read(f"since{v}")
         return bit if 1 in values else one - bit
 
     def restores(self, table: TruthTable) -> Restores:
-        """A table is exact if bits, of which a cube has at most k, are off by at most 1/(4k)."""
+        """A table is exact if its bits, at most k in a cube, have errors of at most 1/(4k)."""
         k = max(sum(v > 0 for v in cube) for cube in self.cubes[table])
         bits = dict.fromkeys([f"since{v}" for v in table.reads if v], fraction_of_a_quarter(k))
         return Restores((self.parts[table],), {"symbol": 0.0, **bits})
 
 
 def _one_hot(V: int, words: np.ndarray) -> np.ndarray:
-    """Each symbol, one-hot."""
+    """The symbols, one-hot."""
     return np.eye(V)[words]

@@ -17,12 +17,11 @@ NAMES = ("table", "left", "right", "x", "y", "value")
 
 
 def read_gates(tokens: np.ndarray, nand: bool = False) -> dict[str, np.ndarray]:
-    """The table, wires and value of the gate at each token of prompts (…, T), by name (…, T,
-    width).
+    """The gate at each token of prompts (…, T), by name, in arrays (…, T, width).
 
-    `left` and `right` are the positions of the values of the two wires, counting BOS, `x` and `y`
-    these values, and `value` is that of the gate.  At tokens where no gate is computed, wires and
-    values are 0, and the table is that of the token, if it is a table.
+    `table` is its table, `left` and `right` are the positions of the values of its two wires,
+    counting BOS, `x` and `y` these values, and `value` is that of the gate.  At tokens where no
+    gate is computed, wires and values are 0, and the table is that of the token, if any.
     """
     rows = [_read(row, nand) for row in tokens.reshape(-1, tokens.shape[-1]).tolist()]
     columns = (np.array([row[i] for row in rows], dtype=np.float64) for i in range(len(NAMES)))

@@ -201,8 +201,7 @@ def counted(formula: Count, words: ArrayLike, alphabet: str) -> np.ndarray:
 
 
 def checked_alphabet(alphabet: str, formula: Formula) -> str:
-    """The alphabet; raises `ValueError` unless it has different symbols, with all of the
-    formula."""
+    """The alphabet; raises `ValueError` unless it has the formula's symbols, each symbol once."""
     if not isinstance(alphabet, str) or not alphabet or not set(alphabet) <= set(SYMBOLS):
         raise InputError(f"alphabet is {alphabet!r}: give symbols from a to z, such as 'abc'")
     if len(set(alphabet)) < len(alphabet):

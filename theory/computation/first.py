@@ -19,13 +19,12 @@ def first_symbol(words: Bits) -> np.ndarray:
 
 
 def least_signed_first(q: Any) -> Any:
-    """A lower bound 1 − 2q on the signed logit of softmax attention with scores −βj, q = e^{−β} ≤
-    ½.
+    """A lower bound on the signed logit of the first symbol, by softmax attention: 1 − 2q.
 
-    The values are ±1, with the sign of the symbol, and the first position has the largest score.
-    Relative to it the other symbols have weights q^m, m = 1 … n − 1, and a token of value 0 has
-    weight at most qⁿ: the signed logit is at least (1 − Σ_{m≥1} q^m) / Σ_{m≥0} q^m, with infinite
-    sums, for all words of all lengths.
+    Scores are −βj at position j, q = e^{−β} ≤ ½, and values ±1, with the sign of the symbol.
+    Relative to the first symbol the others have weights q^m, m = 1 … n − 1, and a token of value 0
+    has weight at most qⁿ.  So the signed logit is at least (1 − Σ_{m≥1} q^m) / Σ_{m≥0} q^m, with
+    infinite sums, for all words of all lengths.
     """
     return 1 - 2 * q
 

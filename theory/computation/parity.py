@@ -83,9 +83,9 @@ def bounded_logit(n: Count, k: Annotated[Steps, Within(most="n")], e: Any) -> An
 
 @checked
 def mean_logit(n: Count, e: Any) -> Any:
-    """The mean of `bounded_logit` over all words of n bits: with N = n + 1 and e = e^c,
+    """The mean of `bounded_logit` over all words of n bits.
 
-    sinh 2c/(N² cosh² c − [n even] sinh² c)
+    With N = n + 1 and e = e^c it is sinh 2c/(N² cosh² c − [n even] sinh² c).
     """
     N, square = n + 1, e * e
     double, plus, minus = square - 1 / square, (e + 1 / e) ** 2, (e - 1 / e) ** 2

@@ -24,8 +24,7 @@ MOST_SUBCUBES = 5_000_000  # 3^14 of bits
 
 @dataclass(frozen=True)
 class Subcube:
-    """The words with these symbols, `None` where the symbol is free; the function is `value`
-    there."""
+    """The words with these symbols, where `None` is a free symbol, and the value on all of them."""
 
     symbols: tuple[int | None, ...]
     value: int

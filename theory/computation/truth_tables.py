@@ -61,8 +61,7 @@ class TruthTable:
 
 
 def truth_table(reads: tuple[int, ...], values: np.ndarray) -> TruthTable:
-    """The truth table of `values`, with an axis for each of `reads`, without irrelevant
-    variables."""
+    """The truth table of `values`, an array with one axis for each variable in `reads`."""
     relevant = list(reads)
     for v in reads:
         axis = relevant.index(v)

@@ -11,10 +11,12 @@ from verify.finding import Finding, Verdict
 SLOW = "all-maps-4"  # whose cascade takes a quarter of a minute
 
 
-def aperiodic_iff_flip_flops(states: int) -> Finding:
-    """Compares the two for all automata of two symbols on so many states, up to the symbols' order,
-    and for the benchmark automata."""
-    maps = list(product(range(states), repeat=states))
+def aperiodic_iff_flip_flops(n_states: int) -> Finding:
+    """The two properties agree on all automata of two symbols and on the benchmark automata.
+
+    The automata have n_states states; pairs of symbols are taken up to their order.
+    """
+    maps = list(product(range(n_states), repeat=n_states))
     pairs = [Semiautomaton(pair) for pair in combinations_with_replacement(maps, 2)]
     automata = [*pairs, *(benchmark_automaton(name) for name in BENCHMARK_AUTOMATA if name != SLOW)]
     decided = [(is_aperiodic(A), has_flip_flops_only(A)) for A in automata]
@@ -23,8 +25,8 @@ def aperiodic_iff_flip_flops(states: int) -> Finding:
     return Finding(
         "aperiodic",
         "the monoid is aperiodic iff the cascade has flip-flops only "
-        f"({len(pairs)} automata of two symbols and {states} states, {len(automata) - len(pairs)} "
-        "benchmark automata)",
+        f"({len(pairs)} automata of two symbols and {n_states} states, "
+        f"{len(automata) - len(pairs)} benchmark automata)",
         "exact",
         len(wrong),
         0,
@@ -36,5 +38,5 @@ def aperiodic_iff_flip_flops(states: int) -> Finding:
 
 
 def is_aperiodic(A: Semiautomaton) -> bool:
-    """x^n = x^{n+1} for some n, for the maps x of all words."""
+    """Whether x^n = x^{n+1} for some n, for the maps x of all words."""
     return monoid(A).is_aperiodic

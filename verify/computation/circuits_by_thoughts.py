@@ -1,4 +1,4 @@
-"""The claim `circuits-by-thoughts`: every Boolean circuit, by one chain-of-thought token a gate."""
+"""The claim `circuits-by-thoughts`: every Boolean circuit, with one CoT token a gate."""
 
 from __future__ import annotations
 
@@ -98,8 +98,7 @@ def _sizes(n: int, G: int) -> str:
 
 
 def evaluates(run: Run, nand: bool) -> OverTokens:
-    """The statement: the model computes each gate from the tokens before, which may be any
-    values."""
+    """The statement: each gate is computed from the tokens before it, which may be any values."""
     return OverTokens(
         "circuits",
         lambda n, G: run.build(circuit_evaluator, n, G, nand=nand),
@@ -108,8 +107,7 @@ def evaluates(run: Run, nand: bool) -> OverTokens:
 
 
 def runs(model: Transformer, circuits: list[Circuit]) -> Runs:
-    """The model, the prompts of circuits of one size on all inputs, and the values of their
-    gates."""
+    """The model, the prompts of circuits of one size on all inputs, and the gates' values."""
     bits = np.array([*product((0, 1), repeat=model.interface.n_inputs)])
     prompts = np.concatenate([model.interface.prompt(circuit, bits) for circuit in circuits])
     return model, prompts, np.concatenate([circuit.run(bits) for circuit in circuits])
@@ -127,10 +125,10 @@ def histories(run: Run, model: Transformer, circuits: list[Circuit]) -> np.ndarr
 
 
 def head_states(model: Transformer) -> Iterator[States]:
-    """The states of the heads, for their gaps: those that look up a token, and two that look up a
-    wire.
+    """The states of the heads, for their gaps.
 
-    Three heads look up position 3t − (2n + 9G) + c, or two, for NAND gates, 2t − (n + 4G) + c.
+    Three heads look up position 3t − (2n + 9G) + c, or two, for NAND gates, 2t − (n + 4G) + c; two
+    heads of layer 2 look up the position of a wire.
     """
     queries, line = at_positions(model, "j"), ("j", "square")
     n, G, parts = model.interface.n_inputs, model.interface.n_gates, len(model.interface.parts)
@@ -143,8 +141,10 @@ def head_states(model: Transformer) -> Iterator[States]:
 
 
 def _cases(tables: Sequence[int]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """All tables and values of two wires, and the value of the gate; a single table has no
-    register, as it is in the weights."""
+    """All tables and values of two wires, and the value of the gate.
+
+    A single table has no register, as it is in the weights.
+    """
     which, x, y = np.indices((len(tables), 2, 2)).reshape(3, -1)
     table = np.array(tables)[which]
     inputs = {"x": x[:, None], "y": y[:, None]}

@@ -13,8 +13,10 @@ from verify.regression.pictures import panels_of
 
 
 def draw(title: str, families: Mapping[str, list[Circuits]]) -> Figure:
-    """Left: gates against length; right: depth against length.  Marks are hollow and of decreasing
-    size, so that equal values stay visible."""
+    """Left: gates against length; right: depth against length.
+
+    Marks are hollow and of decreasing size, so that equal values stay visible.
+    """
     with panels_of(10, 4.5, columns=2, legend="upper left") as (figure, (left, right)):
         for place, (label, found) in enumerate(families.items()):
             style: dict[str, Any] = {"mfc": "none", "ms": 12 - 1.8 * place, "lw": 1, "label": label}

@@ -1,5 +1,4 @@
-"""The claim `constant-depth-circuits`: average-hard attention as constant-depth threshold
-circuits."""
+"""The claim `constant-depth-circuits`: average-hard attention as threshold circuits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The claim `counting`: formulas of past counting logic in uniform attention."""
+"""The claim `counting`: formulas of past counting logic as transformers of uniform attention."""
 
 from __future__ import annotations
 
@@ -36,7 +36,12 @@ from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, at_least, at_most, equal, labelled
 
-ALL = {1: 9, 2: 9, 3: 7, 4: 5}  # letters of all words, by the size of the alphabet
+ALL = {
+    1: 9,
+    2: 9,
+    3: 7,
+    4: 5,
+}  # symbols of the longest words that are all run, by the size of the alphabet
 
 
 NAMED = {"majority": (MAJORITY, "ab"), "dyck-1": (DYCK_1, "ab"), "abc": (ABC, "abc")}
@@ -54,14 +59,12 @@ def counting(
     run: Run,
     *,
     formula: Annotated[
-        str | None, option("a formula, such as '#a = #b & #(#a < #b) = 0', instead of several")
+        str | None, option("one formula, such as '#a = #b & #(#a < #b) = 0'; else several")
     ] = None,
     alphabet: Annotated[
-        str | None, option("letters of the words, by default those of the formula")
+        str | None, option("symbols of the words, by default those of the formula")
     ] = None,
-    depth: Annotated[
-        int, option("how deep counts are nested in formulas drawn by the seed", min=0)
-    ] = 2,
+    depth: Annotated[int, option("counting depth of random formulas", min=0)] = 2,
     length: Length = 60,
     samples: Samples = 50,
 ) -> Iterator[Finding]:
@@ -84,7 +87,7 @@ def counting(
         for number, block in enumerate(model.blocks, start=1):
             if block.attn is not None:
                 yield gap_finding(name, model, averaging(model, number))
-        if model.n_layers == 0:  # of the letter alone
+        if model.n_layers == 0:  # it depends on the symbol alone
             continue
         short = statement.at(len(over), min(length, 8)).model
         rows = np.concatenate([r[:1] for r in words_of(run, name, len(over), min(length, 8), 1)])
@@ -94,8 +97,10 @@ def counting(
 def _chosen(
     run: Run, text: str | None, alphabet: str | None, depth: int
 ) -> dict[str, tuple[Formula, str]]:
-    """The formula that was asked for, over its alphabet; or those with names, and two random ones,
-    one over each of two alphabets."""
+    """Formulas with their alphabets, by name.
+
+    The one given in options; otherwise the named ones, and a random one over each of two alphabets.
+    """
     if text is not None:
         formula = parse(text)
         given = "".join(sorted(symbols(formula))) or "a" if alphabet is None else alphabet
@@ -108,7 +113,7 @@ def _chosen(
 
 
 def built(run: Run, name: str, formula: Formula, alphabet: str) -> OverTokens:
-    """The construction beside the formula's definition."""
+    """The statement: the model equals the definition of the formula."""
     return OverTokens(
         name,
         lambda V, n: run.build(from_formula, formula, alphabet, n),
@@ -119,11 +124,11 @@ def built(run: Run, name: str, formula: Formula, alphabet: str) -> OverTokens:
 
 
 def layers(model: Transformer, formula: Formula) -> Finding:
-    """At most 2d."""
+    """A formula of counting depth d takes at most 2d layers."""
     d, shown = counting_depth(formula), str(formula)
     return at_most(
         "layers",
-        "layers for the counting depth",
+        "layers, at most 2d for counting depth d",
         "exact",
         model.n_layers,
         layers_stated(d),
@@ -133,19 +138,19 @@ def layers(model: Transformer, formula: Formula) -> Finding:
 
 
 def layers_stated(d: int) -> int:
-    """2d."""
+    """The stated number of layers, 2d."""
     return 2 * d
 
 
 def _language(name: str, V: int, quick: bool) -> Finding:
-    """The formula defines the language, on all short words."""
+    """The formula defines its language, on all short words."""
     words = all_sequences(6 if quick else ALL[V], V)
     wrong = (in_language(name, words) != by_definition(NAMED[name][0], words, NAMED[name][1])).any(
         -1
     )
     return equal(
         "language",
-        f"the formula defines the language, on all words of {words.shape[1]} letters",
+        f"the formula defines the language, on all words of {words.shape[1]} symbols",
         f"on {words[wrong.argmax()].tolist()}" if wrong.any() else None,
         words=f"equal at all prefixes of {len(words)} words",
     )
@@ -154,45 +159,45 @@ def _language(name: str, V: int, quick: bool) -> Finding:
 def _agreement(
     run: Run, statement: OverTokens, V: int, model: Transformer, samples: int
 ) -> Iterator[Finding]:
-    """All short words, random and adversarial ones, over Q, and the registers."""
-    longest = min(ALL.get(V, 3), 5 if run.quick else 9)
-    short, words = statement.at(V, longest).model, all_sequences(longest, V)
+    """Model and definition agree on all short words and on random and adversarial long ones."""
+    max_length = min(ALL.get(V, 3), 5 if run.quick else 9)
+    short, words = statement.at(V, max_length).model, all_sequences(max_length, V)
     yield answers_equal(
-        "all-short", f"every word of at most {longest} letters", statement, [(short, words)]
+        "all-short", f"every word of at most {max_length} symbols", statement, [(short, words)]
     )
     n = model.interface.max_length
     families = words_of(run, statement.label, V, n, 8 if run.quick else samples)
     yield answers_equal(
         "long",
-        f"random and adversarial words of {n} letters",
+        f"random and adversarial words of {n} symbols",
         statement,
         [(model, rows) for rows in run.progress(families, statement.label)],
         f" of {len(families)} families",
     )
     yield at_least(
         "apart",
-        "smallest distance of the logits",
+        "smallest distance between the logits",
         exact_evidence(short),
         apart(short, words),
         short.interface.margin,
-        wanted="the margin declared",
+        wanted="≥ the stated margin",
     )
     rows = np.concatenate([rows[:1] for rows in families])[:6]
-    yield equal_over_q(statement, model, rows, f"({n} letters)")
-    if not model.stages:  # a formula of the letter alone has no other register
+    yield equal_over_q(statement, model, rows, f"({n} symbols)")
+    if not model.stages:  # a formula of the symbol alone has no other register
         return
     rows = np.concatenate([rows[:4] for rows in families])
-    yield registers_hold(statement, model, rows, f"({n} letters)")
+    yield registers_hold(statement, model, rows, f"({n} symbols)")
 
 
 def apart(model: Transformer, words: np.ndarray) -> float:
-    """The smallest distance of the two logits on words (…, T)."""
+    """The smallest distance between the two logits on words (…, T)."""
     logits = model.logits(words).numpy()
     return float(abs(logits[..., 1] - logits[..., 0]).min())
 
 
 def words_of(run: Run, name: str, V: int, n: int, samples: int) -> list[np.ndarray]:
-    """Random words, and those on which counts nearly tie, or brackets nearly close."""
+    """Random words, and words on which counts nearly tie or brackets nearly close."""
     families = families_of(run, V, n, samples) | counting_words(V, n, run.rng)
     if name == "dyck-1":
         families |= adversarial_words(n, 1, run.rng)

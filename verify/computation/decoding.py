@@ -51,11 +51,11 @@ def softened(
     short: Transformer,
     rows: np.ndarray,
 ) -> Iterator[Finding]:
-    """Decoding with softmax, at a sharpness that suffices for every prompt, equals that with
-    hardmax.
+    """Decoding with softmax at a sufficient sharpness equals decoding with hardmax.
 
-    A decoded token is exact, so that errors do not accumulate.  For a `short` model on `rows`
-    (…, T) the error of the logits is enclosed and compared with its bound.
+    The sharpness suffices for every prompt; a decoded token is exact, so that errors do not
+    accumulate.  For a `short` model on `rows` (…, T) the error of the logits is enclosed and
+    compared with its bound.
     """
     beta = model.least_sharpness()
     found = decoded(

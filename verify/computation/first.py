@@ -1,4 +1,4 @@
-"""The claim `first`: one head finds the first letter, and bounded positions lose it by and by."""
+"""The claim `first`: the first symbol by one head, and the cost of bounded positions."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from verify.finding import Finding, Verdict, labelled
 
 SHARPNESS = 2, 4, 8
 LENGTHS = 10, 100, 1000
-LONGEST = 16  # of the worst words, which come within e^{−βn} of the bound
-BITS = 512  # tell that apart at all β here
+LONGEST = 16  # symbols of the worst words, which come within e^{−βn} of the bound
+BITS = 512  # enough to separate these at all β here
 
 
 @claim(
@@ -69,8 +69,10 @@ def first(run: Run, *, length: Length = 40, samples: Samples = 50) -> Iterator[F
 
 
 def bounded(run: Run, layer_norm: bool) -> Iterator[Finding]:
-    """[ChiangCholak2022]'s weights: right on all words of n ≤ 10, of the size stated, and what
-    their logits are."""
+    """The weights of [ChiangCholak2022] output the first symbol on all words of n ≤ 10 symbols.
+
+    Also their size, and the closed form of their logits.
+    """
     paper = OverTokens(
         "",
         lambda V, n: run.build(first_symbol_bounded, n, layer_norm=layer_norm),
@@ -81,7 +83,7 @@ def bounded(run: Run, layer_norm: bool) -> Iterator[Finding]:
     yield size(paper.at(2, 4).model, "first-layer-norm" if layer_norm else "first-bounded")
     yield answers_equal(
         "all-words",
-        f"all words of at most {lengths[-1]} letters",
+        f"all words of at most {lengths[-1]} symbols",
         paper,
         ((paper.at(2, n).model, all_sequences(n, 2)) for n in lengths),
     )
@@ -89,20 +91,23 @@ def bounded(run: Run, layer_norm: bool) -> Iterator[Finding]:
 
 
 def looking_first(model: Transformer) -> States:
-    """CLS asks for position 1, whatever it holds."""
+    """The states of the head: CLS attends to position 1, whatever its symbol."""
     places = at_positions(model, "late")
     here = np.arange(len(places["late"]))
     preference = np.where(here == 1, 0.0, -np.inf)[None]
     return States(1, {}, places, preference, here)
 
 
-def least_logit(build: Callable[[int], Transformer], beta: int, longest: int) -> Finding:
-    """Attention reads no letters, so the worst words are those whose others are all opposite: the
-    logit is linear in the letters, with weights above 0."""
+def least_logit(build: Callable[[int], Transformer], beta: int, max_length: int) -> Finding:
+    """The least signed logit of all words, at the words whose other symbols are all opposite.
+
+    These are the worst words, as attention reads no symbols: the logit is linear in the symbols,
+    with positive weights.
+    """
     verdicts, blind = list[Verdict](), True
     with Ball.precision(BITS):
         bound, least = least_signed_first((-arb(beta)).exp()), arb("inf")
-        for n in range(1, longest + 1):
+        for n in range(1, max_length + 1):
             model = build(n)
             attn, symbol = model.blocks[0].attn, model.stream["symbol"]
             assert attn is not None
@@ -113,16 +118,16 @@ def least_logit(build: Callable[[int], Transformer], beta: int, longest: int) ->
                 signed = (2 * x - 1) * logit(model, word)
                 verdicts.append(below(bound, signed))
                 least = least.min(signed)
-        found, said = interval(least), digits(bound, 5)
+        found, stated = interval(least), digits(bound, 5)
     return Finding(
         f"β={beta}",
-        f"softmax at β = {beta}: least logit on its side, all words of n ≤ {longest}",
+        f"softmax at β = {beta}: least signed logit > bound, all words of n ≤ {max_length}",
         "enclosure",
         found,
         float(bound),
         Verdict.together([*verdicts, Verdict.of(blind)]),
-        f"{found[0]:.5g}, where all letters but the first are opposite",
-        f"1 − 2e^−β = {said}",
+        f"{found[0]:.5g}, where all symbols but the first are opposite",
+        f"1 − 2e^−β = {stated}",
     )
 
 
@@ -133,12 +138,15 @@ def logit(model: Transformer, word: np.ndarray) -> arb:
     return difference
 
 
-def closed_form(paper: OverTokens, longest: int, layer_norm: bool = False) -> Finding:
-    """±½ e/(e + n) on all words, whose scores are multiples of a float64 that is read exactly; or
-    ±√6 with layer norms, √12/√2 with √12 rounded."""
+def closed_form(paper: OverTokens, max_length: int, layer_norm: bool = False) -> Finding:
+    """The logits equal their closed form on all words: ±½ e/(e + n), or ±√6 with layer norms.
+
+    Without layer norms scores are multiples of a float64 that is read exactly; with them √12, of
+    which the logit is 1/√2, is rounded.
+    """
     form, rounded = ("√6", 2.0**-50) if layer_norm else ("½ e/(e + n), e = e^(10/√6)", 2.0**-100)
     verdicts, count, words = list[Verdict](), 0, ""
-    for n in range(1, longest + 1):
+    for n in range(1, max_length + 1):
         model = paper.at(2, n).model
         wanted = arb(6).sqrt() if layer_norm else bounded_first_logit(n, odds(model))
         for word in all_sequences(n, 2):
@@ -147,25 +155,25 @@ def closed_form(paper: OverTokens, longest: int, layer_norm: bool = False) -> Fi
         count, words = count + 2**n, f"{digits(wanted, 4)} at n = {n}"
     return Finding(
         "logits",
-        f"logits of all words of n ≤ {longest}",
+        f"logits of all words of n ≤ {max_length} equal their closed form",
         "enclosure",
         sum(verdict is Verdict.HOLDS for verdict in verdicts),
         count,
         Verdict.together(verdicts),
         words,
-        f"{form}, on the right side",
+        f"{form}, with the right sign",
     )
 
 
 def odds(model: Transformer) -> arb:
-    """e^c for the score c of CLS at position 1, 10 times the scale."""
+    """e^c for the score c of CLS at position 1, which is 10 times the scale."""
     attn = model.blocks[1].attn
     assert attn is not None
     return (10 * exactly(attn.scale)).exp()
 
 
 def cross_entropies() -> Iterator[Finding]:
-    """In bits a word; s/2 − s²/8 ≤ ln 2 − ln(1 + e^{−s}) ≤ s/2 at their signed logit s."""
+    """The cross-entropies in bits a word; s/2 − s²/8 ≤ ln 2 − ln(1 + e^{−s}) ≤ s/2."""
     e = (10 / arb(6).sqrt()).exp()
     verdicts, found, words = list[Verdict](), dict[str, Any](), list[str]()
     for n in LENGTHS:
@@ -178,7 +186,7 @@ def cross_entropies() -> Iterator[Finding]:
         words.append(f"n = {n}: {digits(lost, 4)}")
     yield Finding(
         "bounded",
-        "with bounded positions and weights free of n, for every word",
+        "cross-entropy with bounded positions and weights free of n, on every word",
         "enclosure",
         found,
         "1 − CE between s/2 − s²/8 and s/2, over ln 2",
@@ -189,7 +197,7 @@ def cross_entropies() -> Iterator[Finding]:
     lost = bits_lost(arb(6).sqrt())
     yield Finding(
         "layer-norm",
-        "with layer norms, at every length",
+        "cross-entropy with layer norms, at every length",
         "enclosure",
         interval(lost),
         (0.1194, 0.1195),

@@ -1,4 +1,4 @@
-"""The claim `majority`: one average, and what its margin is without a gate."""
+"""The claim `majority`: one uniform head, with a margin that falls with n or a gate."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from verify.finding import Finding, Verdict, at_most, labelled
 
 LENGTHS = 10, 100, 1000
 BITS = 192
-ANY = 1e-3  # a sharpness at which nothing that is compared would be told apart
+ANY = 1e-3  # a sharpness at which different scores would give nearly equal weights
 
 
 @claim(
@@ -49,7 +49,7 @@ def majority(run: Run, *, length: Length = 40, samples: Samples = 50) -> Iterato
 
 
 def averages(run: Run, gate: bool) -> OverTokens:
-    """The construction beside the definition."""
+    """The statement: the model equals the definition."""
     return OverTokens(
         "gate" if gate else "mean",
         lambda V, n: run.build(construction, n, gate=gate),
@@ -60,14 +60,14 @@ def averages(run: Run, gate: bool) -> OverTokens:
 
 
 def exact_softmax(model: Transformer) -> Finding:
-    """Scores that are all 0 are 0 at every sharpness."""
+    """Softmax and hardmax logits are equal at every sharpness, as all scores are 0."""
     error = model.softmax_error(ANY).logits
     attn = model.blocks[0].attn
     assert attn is not None
     compared = any(bool(W.any()) for W in (attn.W_Q, attn.b_Q))
     return at_most(
         "softmax",
-        "distance of softmax logits from those of hardmax, at any sharpness",
+        "distance between softmax and hardmax logits, at any sharpness",
         "proved",
         float("nan") if compared else error,
         0.0,
@@ -77,17 +77,17 @@ def exact_softmax(model: Transformer) -> Finding:
 def _extremes(statement: OverTokens, length: int) -> Finding:
     return answers_equal(
         "extremes",
-        f"words of {length} letters with 0, 1, n − 1 or n ones",
+        f"words of n = {length} symbols with 0, 1, n − 1 or n ones",
         statement,
         [(statement.at(2, length).model, extremes(length))],
     )
 
 
 def cross_entropies(run: Run) -> Iterator[Finding]:
-    """The logits of words by their number of ones, and what these leave of a bit.
+    """The logits by number of ones, and the cross-entropy without a gate.
 
     ln 2 − ln(1 + e^{−s}) ≤ s/2, and the mean of s = |2z − 1|/N over all words is at most
-    (2√n + 1)/N, as that of z² is n.
+    (2√n + 1)/N, as the mean of z² is n.
     """
     statement = averages(run, gate=False)
     with Ball.precision(BITS):
@@ -99,12 +99,12 @@ def cross_entropies(run: Run) -> Iterator[Finding]:
                 count += 1
         yield Finding(
             "logits",
-            f"logits of all words of n ≤ {n}, by number of ones",
+            f"logits of all words of n ≤ {n} equal their closed form, by number of ones",
             "enclosure",
             right,
             count,
             Verdict.of(right == count),
-            f"{right} of {count} as their closed form",
+            f"{right} of {count} equal",
             "|2z − 1|/(n + 1)",
         )
         verdicts, found, words = list[Verdict](), dict[str, Any](), list[str]()
@@ -116,7 +116,7 @@ def cross_entropies(run: Run) -> Iterator[Finding]:
             words.append(f"n = {n}: {digits(lost, 4)}")
         yield Finding(
             "cross-entropy",
-            "cross-entropy without a gate, over all words",
+            "mean cross-entropy without a gate, over all words",
             "enclosure",
             found,
             "1 − CE ≤ (2√n + 1)/(2(n + 1) ln 2)",

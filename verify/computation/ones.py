@@ -1,4 +1,4 @@
-"""Words by their number of ones: answers that depend on it alone are known from n + 1 words."""
+"""Evidence that outputs depend on the number of ones alone, and logits by number of ones."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from verify.finding import Finding, Verdict
 
 
 def only_counts(model: Transformer) -> Finding:
-    """The logits that CLS gives depend on the number of ones alone, by the very weights.
+    """The logits at CLS depend on the number of ones alone, by zero products of the weights.
 
-    The two letters differ by d in the embedding.  The first head has constant scores: it adds to
-    all tokens the same, a function of how many there are of each letter.  So a token is the
-    letter's embedding and what does not depend on it, as long as MLPs do not read d; and CLS sees
-    nothing of d where no later head reads it from a key or a value.  A unit norm divides both
-    letters by the same if they are as long and nothing else is written where they are.
+    The embeddings of the two symbols differ by d.  The first head has constant scores, so that its
+    output is the same at all tokens and depends on the number of each symbol alone.  So the stream
+    of a token is the embedding of its symbol plus a part that does not depend on the symbol, if
+    MLPs do not read d; and the stream of CLS does not depend on d if no later head reads d in a key
+    or a value.  A unit norm divides both symbols by the same number if their embeddings have equal
+    lengths and nothing else is written to their coordinates.
     """
     W_E = model.embed.W_E.numpy()
     d = W_E[1] - W_E[0]
@@ -49,14 +50,16 @@ def only_counts(model: Transformer) -> Finding:
         len(wrong),
         0,
         Verdict.of(not wrong),
-        f"{len(reads)} products are 0" if not wrong else f"{wrong[0]} depends on the letter",
-        "no head but the first, which averages, and no MLP reads a letter",
+        f"{len(reads)} products are 0" if not wrong else f"{wrong[0]} depends on the symbol",
+        "only the first head, which averages, reads symbols, and no MLP does",
     )
 
 
 def logits_by_ones(model: Transformer, n: int, ones: list[int] | None = None) -> list[arb]:
-    """The difference of the two logits at the last answer, as balls, for words with k = 0 … n ones
-    (or these k)."""
+    """The differences of the two logits at the last answer, as balls, by number of ones.
+
+    The words have k = 0 … n ones, or only the numbers in `ones`.
+    """
     found = []
     for word in words_by_ones(n)[slice(None) if ones is None else ones]:
         low, high = outputs(model, model.prompt(word), Ball()).tolist()[-1]
@@ -65,5 +68,5 @@ def logits_by_ones(model: Transformer, n: int, ones: list[int] | None = None) ->
 
 
 def digits(value: arb, count: int) -> str:
-    """A ball's decimals, all of which are certain up to the last."""
+    """The decimals of a ball, which are certain up to the last one."""
     return str(value.str(count, radius=False))

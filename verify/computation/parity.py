@@ -1,4 +1,4 @@
-"""The claim `parity`: two layers of one head, and what softmax and bounded positions cost."""
+"""The claim `parity`: two layers of one head, and the cost of softmax and bounded positions."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ from verify.finding import Finding, Verdict, at_most, labelled
 
 SHARPNESS = 2, 4, 8
 LENGTHS = 10, 100, 1000
-LONG = 40  # letters, where all states of a head are listed, or words are run in balls
-SIDES = 200  # letters on a side of position k, for which the bound is added up
+LONG = 40  # symbols, up to which all states of a head are listed, or words are run in balls
+SIDES = 200  # symbols on one side of position k, up to which the bound is checked
 BITS = 192
 ROUNDED = 2.0**-50  # see `closed_form`
 
@@ -82,7 +82,7 @@ def parity(run: Run, *, length: Length = 40, samples: Samples = 50) -> Iterator[
 
 
 def counts_ones(run: Run, causal: bool) -> OverTokens:
-    """The construction beside the definition: for the whole word, or after each letter."""
+    """The statement: the model equals the definition, on the whole word or after each symbol."""
     return OverTokens(
         "causal" if causal else "whole",
         lambda V, n: run.build(construction, n, causal=causal),
@@ -93,14 +93,14 @@ def counts_ones(run: Run, causal: bool) -> OverTokens:
 
 
 def layers_with_mlp(model: Transformer) -> int:
-    """How many layers have an MLP."""
+    """The number of layers with an MLP."""
     return sum(block.mlp is not None for block in model.blocks)
 
 
 def counting_states(model: Transformer, causal: bool) -> Any:
-    """What layer 2 is asked by and finds; CLS holds k/N in `one` and 1 + 1/N in `inverse`."""
-    share = "share" if causal else "one"
-    states = counting(model, 2, {share: 1.0}, "inverse", ("j", "norm"))
+    """The states of the head of layer 2; at CLS `one` is k/N and `inverse` is 1 + 1/N."""
+    fraction = "fraction" if causal else "one"
+    states = counting(model, 2, {fraction: 1.0}, "inverse", ("j", "norm"))
     if causal:
         return states
     assert states.over is not None
@@ -118,7 +118,7 @@ def _extremes(statement: OverTokens, length: int, quick: bool) -> Finding:
 
 
 def softmax(run: Run) -> Iterator[Finding]:
-    """The bound, term by term; and the model's own logits in balls, beside it and its form."""
+    """The softmax bound for all β; and the model's logits in balls, with their closed form."""
     yield bound_holds(SIDES)
     few = range(1, 5 if run.quick else 11)
     sizes = {n: list(range(n + 1)) for n in few}
@@ -138,25 +138,26 @@ def softmax(run: Run) -> Iterator[Finding]:
                     tight = signed.overlaps(bound) if (n, k) == (2, 1) else signed > bound
                     verdicts += [Verdict.of(bool(close)), Verdict.of(bool(tight))]
                     least = least.min(signed)
-            found, said = interval(least), digits(bound, 5)
+            found, stated = interval(least), digits(bound, 5)
         yield Finding(
             f"β={beta}",
-            f"softmax at β = {beta}: least logit on its side, all words of n ≤ {few[-1]}"
-            + f", some of {LONG}" * (not run.quick),
+            f"softmax at β = {beta}: least signed logit ≥ bound, all words of n ≤ {few[-1]}"
+            + f", some of n = {LONG}" * (not run.quick),
             "enclosure",
             found,
             float(bound),
             Verdict.together(verdicts),
-            f"{found[0]:.5g}, and each as its closed form",
-            f"(1 − 2e^−β)/(1 + 2e^−β) = {said}, reached at n = 2, k = 1, exceeded elsewhere",
+            f"{found[0]:.5g}, and each equals its closed form",
+            f"(1 − 2e^−β)/(1 + 2e^−β) = {stated}, attained at n = 2, k = 1, exceeded elsewhere",
         )
 
 
 def bound_holds(most: int) -> Finding:
-    """2qE − O ≥ 0 for q in [0, 1], which is the bound of `least_signed_count`, side by side.
+    """The bound of `least_signed_count`, 2qE − O ≥ 0 for q in [0, 1], on each side of k.
 
-    Where the sums of a polynomial's coefficients up to every power are at least 0, so is it: it is
-    Σ_i (c_0 + … + c_i)(q^i − q^{i+1}) (Abel).  Words of n ≤ `most` letters have sides r ≤ most.
+    A polynomial is nonnegative on [0, 1] if all partial sums of its coefficients, by power, are: it
+    is Σ_i (c_0 + … + c_i)(q^i − q^{i+1}) (Abel).  Words of n ≤ `most` symbols have at most that
+    many positions on a side.
     """
     wrong = 0
     for r in range(most + 1):
@@ -164,19 +165,21 @@ def bound_holds(most: int) -> Finding:
         wrong += min(accumulate(side[power] for power in sorted(side))) < 0
     return Finding(
         "bound",
-        f"the bound at every β > 0, for all words of n ≤ {most}",
+        f"the softmax bound at every β > 0, for all words of n ≤ {most}",
         "proved",
         wrong,
         0,
         Verdict.of(wrong == 0),
-        f"{wrong} of {most + 1} polynomials could be negative",
-        "2qE − O ≥ 0 on [0, 1], by partial sums of coefficients; beyond, the same pairs",
+        f"{wrong} of {most + 1} polynomials have a negative partial sum",
+        "2qE − O ≥ 0 on [0, 1], by partial sums of coefficients",
     )
 
 
 def bounded(run: Run, layer_norm: bool) -> Iterator[Finding]:
-    """[ChiangCholak2022]'s weights: right on all words of n ≤ 10, of the size stated, and what
-    their logits are."""
+    """The weights of [ChiangCholak2022] compute parity on all words of n ≤ 10 symbols.
+
+    Also their size, and the closed form of their logits.
+    """
 
     def build(n: int) -> Transformer:
         return run.build(parity_bounded, n, layer_norm=layer_norm)
@@ -186,7 +189,7 @@ def bounded(run: Run, layer_norm: bool) -> Iterator[Finding]:
     yield size(build(4), "parity-layer-norm" if layer_norm else "parity-bounded")
     yield answers_equal(
         "all-words",
-        f"all words of at most {lengths[-1]} letters",
+        f"all words of at most {lengths[-1]} symbols",
         statement,
         ((build(n), all_sequences(n, 2)) for n in lengths),
     )
@@ -195,10 +198,11 @@ def bounded(run: Run, layer_norm: bool) -> Iterator[Finding]:
 
 
 def closed_form(build: Any, lengths: list[int], layer_norm: bool) -> Finding:
-    """The logits in balls beside their closed forms.
+    """The logits in balls equal their closed forms up to the rounding of the weights.
 
-    j/N is off by at most u = 2^−53 in the tables, so a hat by 4u and the difference of two averages
-    of hats by 8u = 2^−50.  The layer norm's √20/√2 is off by less.
+    j/N is rounded by at most u = 2^−53 in the table, so that a hat has an error of at most 4u, and
+    the difference of two averages of hats of at most 8u = 2^−50.  The error of the layer norm's
+    √20/√2 is smaller.
     """
     verdicts, apart = list[Verdict](), 0.0
     with Ball.precision(BITS):
@@ -212,19 +216,19 @@ def closed_form(build: Any, lengths: list[int], layer_norm: bool) -> Finding:
                 verdicts += [below(off, arb(ROUNDED)), below(arb(0), signed)]
     return Finding(
         "logits",
-        f"logits of all words of n = {', '.join(map(str, lengths))}, by number of ones, have "
-        "the right sign",
+        f"logits of all words of n = {', '.join(map(str, lengths))} have their closed form "
+        "and the right sign, by number of ones",
         "enclosure",
         apart,
         ROUNDED,
         Verdict.together(verdicts),
-        f"off their closed form by at most {apart:.1e}",
+        f"largest error {apart:.1e}",
         "√10" if layer_norm else "(1/N)|a⁺ − a⁻|; 2^−50 for the rounding of j/N",
     )
 
 
 def cross_entropies(run: Run) -> Iterator[Finding]:
-    """In bits a word, over all 2ⁿ words, by the closed forms that the logits have."""
+    """The mean cross-entropies over all 2ⁿ words, from the closed forms of the logits."""
     lengths = LENGTHS[: 1 if run.quick else None]
     with Ball.precision(BITS):
         yield _of_bounded(lengths)
@@ -232,7 +236,7 @@ def cross_entropies(run: Run) -> Iterator[Finding]:
         lost = bits_lost(arb(10).sqrt())
         yield Finding(
             "layer-norm",
-            "with layer norms, at every length",
+            "cross-entropy with layer norms, at every length",
             "enclosure",
             interval(lost),
             (0.0598, 0.0599),
@@ -243,8 +247,11 @@ def cross_entropies(run: Run) -> Iterator[Finding]:
 
 
 def _of_bounded(lengths: tuple[int, ...]) -> Finding:
-    """1 − CE = Θ(1/n²): with s the signed logits, s/2 − s²/8 ≤ ln 2 − ln(1 + e^{−s}) ≤ s/2, and
-    their mean is sinh 2c/(N² cosh² c − [n even] sinh² c), c = 1/√5."""
+    """The cross-entropy with bounded positions is 1 − Θ(1/n²).
+
+    With s the signed logits, s/2 − s²/8 ≤ ln 2 − ln(1 + e^{−s}) ≤ s/2, and the mean of s is
+    sinh 2c/(N² cosh² c − [n even] sinh² c), c = 1/√5.
+    """
     verdicts, found, words = list[Verdict](), dict[str, Any](), list[str]()
     for n in lengths:
         lost = cross_entropy(n, partial(bounded_logit, n, e=score().exp()))
@@ -255,7 +262,7 @@ def _of_bounded(lengths: tuple[int, ...]) -> Finding:
         words.append(f"n = {n}: {digits(lost, 5 if n < 1000 else 8)}")
     return Finding(
         "bounded",
-        "with bounded positions and weights free of n",
+        "mean cross-entropy with bounded positions and weights free of n",
         "enclosure",
         found,
         "1 − CE between m/2 − m²/4 and m/2, over ln 2",
@@ -266,12 +273,12 @@ def _of_bounded(lengths: tuple[int, ...]) -> Finding:
 
 
 def score() -> arb:
-    """c = 1/√5: the scores of [ChiangCholak2022] are ±c."""
+    """The scores ±c of [ChiangCholak2022], c = 1/√5."""
     return 1 / arb(5).sqrt()
 
 
 def _of_ours(lengths: tuple[int, ...]) -> Finding:
-    """At most log₂(1 + e^{−(1−2q)/(1+2q)}) bits at every length."""
+    """The cross-entropy with positions j, j² is at most log₂(1 + e^{−(1−2q)/(1+2q)}) bits."""
     verdicts, found, words = list[Verdict](), dict[str, Any](), list[str]()
     for beta in SHARPNESS:
         q = (-arb(beta)).exp()
@@ -284,7 +291,7 @@ def _of_ours(lengths: tuple[int, ...]) -> Finding:
         words.append(f"β = {beta}: {digits(lost, 4)} (≤ {digits(most, 4)})")
     return Finding(
         "ours",
-        f"with j², at n = {', '.join(map(str, lengths))}",
+        f"mean cross-entropy with j², at n = {', '.join(map(str, lengths))}",
         "enclosure",
         found,
         "log₂(1 + e^−ρ), ρ = (1 − 2e^−β)/(1 + 2e^−β)",

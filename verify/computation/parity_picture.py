@@ -1,4 +1,4 @@
-"""The picture of `parity`: cross-entropy against length, and where CLS looks for the count."""
+"""The picture of `parity`: cross-entropy against length, and attention weights of CLS."""
 
 from __future__ import annotations
 
@@ -15,13 +15,17 @@ from theory.computation.ones import bits_lost, cross_entropy, words_by_ones
 from theory.computation.parity import bounded_logit, signed_counts
 from verify.domains import Ball
 
-SHARPNESS, LETTERS, BITS = (2, 4, 8), 12, 128
+SHARPNESS, SYMBOLS, BITS = (2, 4, 8), 12, 128
 LENGTHS = [1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 91, 128, 181, 256]
 
 
 def draw() -> Figure:
-    """Left: bits left of a word's parity, by length, ours at three β and those of bounded
-    positions; middle: what these miss to one bit; right: the attention of CLS for every k."""
+    """Cross-entropy against length; its distance to one bit; attention weights of CLS.
+
+    Left: the cross-entropy of a word's parity, with positions j and j² at three β and with bounded
+    positions.  Middle: 1 minus the cross-entropy with bounded positions.  Right: the attention
+    weights of CLS in layer 2 for every number k of ones.
+    """
     figure = Figure(figsize=(14.5, 4.3))
     left, middle, right = figure.subplots(1, 3, width_ratios=(1.15, 1, 1.1))
     with Ball.precision(BITS):
@@ -38,36 +42,37 @@ def draw() -> Figure:
         normed = float(bits_lost(arb(10).sqrt()))
     left.axhline(normed, color="C1", lw=1.5, ls="--", label="bounded, layer norms with ε = 0")
     left.set(
-        xscale="log", ylim=(-0.03, 1.05), xlabel="letters n", ylabel="cross-entropy, bits a word"
+        xscale="log", ylim=(-0.03, 1.05), xlabel="symbols n", ylabel="cross-entropy, bits a word"
     )
-    left.set_title("mean over all words of n letters")
+    left.set_title("mean over all words of n symbols")
     left.legend(fontsize=7.5, loc="lower right", bbox_to_anchor=(1, 0.06), ncols=2)
-    law = np.tanh(1 / np.sqrt(5)) / np.log(2) / (np.array(LENGTHS) + 1.0) ** 2
-    middle.loglog(LENGTHS, law, color="0.5", lw=1, label="tanh(1/√5)/(N² ln 2)")
+    limit = np.tanh(1 / np.sqrt(5)) / np.log(2) / (np.array(LENGTHS) + 1.0) ** 2
+    middle.loglog(LENGTHS, limit, color="0.5", lw=1, label="tanh(1/√5)/(N² ln 2)")
     middle.loglog(LENGTHS, missing, "s", ms=3, color="C3", label="bounded: 1 − cross-entropy")
-    middle.set(xlabel="letters n, N = n + 1", ylabel="bits")
-    middle.set_title("what bounded positions know of the parity")
+    middle.set(xlabel="symbols n, N = n + 1", ylabel="bits")
+    middle.set_title("1 minus the cross-entropy with bounded positions")
     middle.legend()
     _attention(right)
     return figure
 
 
 def _lost(panel: Axes, signed: dict[int, list[arb]], label: str, **style: Any) -> None:
-    """The cross-entropy of signed logits by length and number of ones."""
+    """Plots the cross-entropy of signed logits, given by length and number of ones."""
     values = [float(cross_entropy(n, logits.__getitem__)) for n, logits in signed.items()]
     panel.plot(list(signed), values, ms=3, label=label, **style)
 
 
 def _attention(panel: Axes) -> None:
-    """A row for each number of ones: the weights of CLS in layer 2 at the least of the β."""
+    """Shows the attention weights of CLS in layer 2 at the least β, a row for each number of
+    ones."""
     beta = SHARPNESS[0]
-    model = parity(LETTERS, sharpness=beta)
-    _, before, _ = model.streams(words_by_ones(LETTERS))
+    model = parity(SYMBOLS, sharpness=beta)
+    _, before, _ = model.streams(words_by_ones(SYMBOLS))
     attn = model.blocks[1].attn
     assert attn is not None
     shown = panel.imshow(attn.pattern(before, 0)[:, 0, 0].numpy(), cmap="Blues", vmin=0, vmax=1)
     panel.set(xlabel="position j, with sign (−1)^j", ylabel="ones k")
     for axis in (panel.xaxis, panel.yaxis):
         axis.set_major_locator(MaxNLocator(integer=True))
-    panel.set_title(f"where CLS looks: {LETTERS} letters, β = {beta}")
+    panel.set_title(f"attention weights of CLS: {SYMBOLS} symbols, β = {beta}")
     panel.figure.colorbar(shown, ax=panel, shrink=0.8)

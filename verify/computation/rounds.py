@@ -1,4 +1,4 @@
-"""The claim `rounds`: a step of a parallel machine is a layer, and a layer is a few rounds."""
+"""The claim `rounds`: a step of a PRAM is one layer, and a layer is O(log N) rounds of MPC."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ FANS = 2, 3, 8
 def rounds(
     run: Run,
     *,
-    length: Annotated[int, option("elements of a list to rank", min=2)] = 100,
+    length: Annotated[int, option("elements of the list that is ranked", min=2)] = 100,
     programs: Annotated[int, option("random programs", min=1, max=MOST_DRAWN)] = 100,
 ) -> Iterator[Finding]:
     """A step of a CRCW PRAM whose writes keep the least value is one layer, and so is a round of
@@ -102,7 +102,7 @@ def _wrong_ranks(model: Transformer, lists: np.ndarray) -> Iterator[str]:
 
 
 def _messages(run: Run, length: int) -> Iterator[Finding]:
-    """Rounds of messages to numbered slots: a tree that adds, and a matrix that is transposed."""
+    """Rounds of messages to numbered slots: a tree of sums, and the transpose of a matrix."""
     s = 4
     program = tree_sum(length, s, 9)
     model, x = run.build(pram, program), run.rng.integers(0, 10, (10, length))
@@ -126,7 +126,7 @@ def _messages(run: Run, length: int) -> Iterator[Finding]:
     found["wrong"] = int((np.concatenate(columns, axis=2) != np.swapaxes(M, 1, 2)).sum())
     yield same(
         "transpose",
-        "a 3 × 3 matrix is transposed in one round of s = 3 messages each",
+        "the transpose of a 3 × 3 matrix, in one round of s = 3 messages each",
         found,
         {"heads": 9, "layers": 1, "wrong": 0},
         wanted="s² heads",
@@ -134,7 +134,7 @@ def _messages(run: Run, length: int) -> Iterator[Finding]:
 
 
 def _random(run: Run, count: int) -> Iterator[Finding]:
-    """Random programs: every kind of step, every operation."""
+    """Random programs, with every kind of step and every operation."""
     found = [random_program(run.rng) for _ in range(min(count, 10) if run.quick else count)]
     pairs = [(run.build(pram, program), program) for program in found]
     yield registers_follow(
@@ -146,7 +146,7 @@ def _random(run: Run, count: int) -> Iterator[Finding]:
 
 
 def _in_rounds(run: Run) -> Iterator[Finding]:
-    """A layer of components of a random graph, run by machines: what it adds, and the rounds."""
+    """One layer of a PRAM model, run by machines: its output, and the number of rounds."""
     n, m = (3, 3) if run.quick else (7, 8)
     model = run.build(pram, components(n, m, 2))
     inputs = as_inputs(run.rng.integers(1, n + 1, (m, 2)), n)
@@ -157,28 +157,28 @@ def _in_rounds(run: Run) -> Iterator[Finding]:
     assert mlp is not None
     wrong, counts, softmax = list[str](), dict[str, int](), list[str]()
     for fan in FANS:
-        brought = before.copy()
+        mixed_in = before.copy()
         for h in range(attn.n_heads):
             Q, K, V = (_read(attn, x, h, before) for x in "QKV")
             mixed, cluster = attention_in_rounds(Q, K, V, seen, fan)
-            brought += np.array(mixed, dtype=float) @ attn.W_O[h].numpy()
+            mixed_in += np.array(mixed, dtype=float) @ attn.W_O[h].numpy()
             counts[f"f = {fan}"] = max(counts.get(f"f = {fan}", 0), cluster.rounds)
             soft, _ = attention_in_rounds(Q, K, V, seen, fan, base=2)
             if soft != attention_by_definition(Q, K, V, seen, base=2):
                 softmax.append(f"head {h + 1}, f = {fan}")
-        read = np.maximum(brought @ mlp.W_in.numpy() + mlp.b_in.numpy(), 0.0)
-        if (brought + read @ mlp.W_out.numpy() + mlp.b_out.numpy() != after).any():
-            wrong.append(f"with f = {fan} the stream differs")
+        read = np.maximum(mixed_in @ mlp.W_in.numpy() + mlp.b_in.numpy(), 0.0)
+        if (mixed_in + read @ mlp.W_out.numpy() + mlp.b_out.numpy() != after).any():
+            wrong.append(f"the stream differs with f = {fan}")
     N = len(before)
     yield no_counterexample(
         "hardmax",
         f"N² machines of fan-in {', '.join(map(str, FANS))} run a layer (N = {N})",
         wrong,
-        words=f"the stream of {model.name}",
+        words=f"equal to the stream of {model.name}",
     )
     yield no_counterexample(
         "softmax",
-        "and with softmax weights 2^score, as fractions",
+        "the same with softmax weights 2^score, as fractions",
         softmax,
         words=f"equal to the definition, {attn.n_heads} heads",
     )
@@ -188,7 +188,7 @@ def _in_rounds(run: Run) -> Iterator[Finding]:
 
 
 def _read(attn: Attention, x: str, h: int, H: np.ndarray) -> Rows:
-    """Queries, keys or values of a head, as fractions of what float64 holds exactly."""
+    """The queries, keys or values of a head, as exact fractions of its float64 numbers."""
     bias = 0.0 if x == "V" else getattr(attn, f"b_{x}")[h].numpy()
     rows = H @ getattr(attn, f"W_{x}")[h].numpy() + bias
     return [[Fraction(value) for value in row] for row in rows.tolist()]

@@ -1,4 +1,4 @@
-"""The claim `star-free`: past temporal logic as attention to the latest, and aperiodic monoids."""
+"""The claim `star-free`: past LTL as unique-hard attention, and aperiodic monoids."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from verify.finding import Finding, equal, labelled
 
 ALPHABET = "ab"
 ALTERNATE = "b and yesterday a and historically (a and not yesterday a or b and yesterday a)"
-NAMED = {  # formulas and regular expressions that say the same
+NAMED = {  # formulas and equivalent regular expressions
     "alternating": (ALTERNATE, "(ab)+", "ab"),
     "aa": ("a and yesterday a or once (a and yesterday a)", ".*aa.*", "ab"),
     "since": ("a since b", ".*ba*.", "abc"),
@@ -51,7 +51,7 @@ NAMED = {  # formulas and regular expressions that say the same
 
 @dataclass(frozen=True)
 class Case:
-    """A language: its formula, its expression if one was given, and how it is called."""
+    """A language: its label, formula and alphabet, and its regular expression, if given."""
 
     label: str
     formula: Formula
@@ -71,18 +71,18 @@ def star_free(
     run: Run,
     *,
     formula: Annotated[
-        str | None, option("of past temporal logic, such as 'a since b'", metavar="FORMULA")
+        str | None, option("a formula of past LTL, such as 'a since b'", metavar="FORMULA")
     ] = None,
     regex: Annotated[
         str | None, option("a regular expression, such as '(ab)+'", metavar="EXPRESSION")
     ] = None,
     alphabet: Annotated[
-        str | None, option("those of words; without it, ab or those of the expression")
+        str | None, option("symbols of the words, by default ab or those of the expression")
     ] = None,
     depth: Annotated[
         int,
         option(
-            "temporal depth of a formula drawn by the seed",
+            "temporal depth of a random formula",
             min=0,
             only={"formula": (None,), "regex": (None,)},
         ),
@@ -98,8 +98,7 @@ def star_free(
     are MLPs between.  Depth, heads and width do not depend on T, nor, with flat gates, does the
     inverse temperature from which softmax gives the same outputs.  A regular language whose minimal
     automaton has an aperiodic monoid has such a formula; the monoid is aperiodic if and only if the
-    automaton is a cascade of flip-flops (latches) alone: shown for all two-symbol automata of three
-    states.
+    automaton is a cascade of flip-flops alone: checked for all two-symbol automata of three states.
     """
     cases = chosen(run, formula, regex, alphabet, depth)
     for case in cases:
@@ -115,7 +114,7 @@ def star_free(
 def chosen(
     run: Run, text: str | None, regex: str | None, alphabet: str | None, depth: int
 ) -> list[Case]:
-    """The language that was asked for; or those that have names, and one of a random formula."""
+    """The language given in options; otherwise the named ones and that of a random formula."""
     given = ALPHABET if alphabet is None else alphabet
     if text is None and regex is None:
         drawn = random_formula(given, depth, np.random.default_rng(run.seed))
@@ -138,7 +137,7 @@ def _case(label: str, text: str | None, regex: str | None, alphabet: str | None)
 
 
 def recognises(run: Run, case: Case, form: Form) -> OverTokens:
-    """The construction beside the formula's definition, or beside the expression's automaton."""
+    """The statement: the model equals the automaton of the expression, or else the formula."""
 
     def answers(words: np.ndarray) -> np.ndarray:
         if case.expression is not None:
@@ -158,14 +157,14 @@ def recognises(run: Run, case: Case, form: Form) -> OverTokens:
 
 
 def _shown(run: Run, case: Case, length: int, samples: int) -> Iterator[Finding]:
-    """All that is shown of one language."""
+    """The evidence on one language."""
     V, by = len(case.alphabet), program(case.formula, case.alphabet)
-    yield from labelled(case.label, said_alike(case, by))
+    yield from labelled(case.label, equivalent(case, by))
     for form in ("lean", "robust"):
         statement = recognises(run, case, form)
         model = statement.at(V, length).model
-        told, most = f", {sum(units(model))} ReLU units in all", (V, 8 if V == 2 else 5)
-        yield from computes(run, statement, V, length, samples, told, most)
+        size, most = f", {sum(units(model))} ReLUs in all", (V, 8 if V == 2 else 5)
+        yield from computes(run, statement, V, length, samples, size, most)
         for states in head_states(model, by):
             yield gap_finding(statement.label, model, states)
         yield from labelled(statement.label, tables_written(model, by))
@@ -174,7 +173,7 @@ def _shown(run: Run, case: Case, length: int, samples: int) -> Iterator[Finding]
 
 
 def robust(run: Run, case: Case, by: Program, length: int) -> Iterator[Finding]:
-    """Softmax errors leave no trace: in the tables, by length, and in balls."""
+    """Softmax gives the same bits: restored tables, a sharpness free of T, registers in balls."""
     V, at = len(case.alphabet), recognises(run, case, "robust").at
     yield from bits_restored(at(V, length).model, by)
     k = max(sum(v > 0 for v in table.reads) for table in (*by.tables, by.answer))
@@ -189,12 +188,14 @@ def robust(run: Run, case: Case, by: Program, length: int) -> Iterator[Finding]:
     yield same_as_hardmax("softmax/same", at(V, min(length, 12)).model, rows)
 
 
-def said_alike(case: Case, by: Program) -> Iterator[Finding]:
-    """The row of truth tables, and the expression, say what the formula does: all pairs of states
-    that words lead to are walked."""
+def equivalent(case: Case, by: Program) -> Iterator[Finding]:
+    """The truth tables and the expression define the language of the formula, for all words.
+
+    The product of the two automata is searched for a state in which they differ.
+    """
     language = language_of(case.formula, case.alphabet, case.label)
     tabled = language_of_program(by, case.alphabet)
-    yield _same_language("tables/formula", "the row of truth tables", tabled, language)
+    yield _same_language("tables/formula", "the truth tables", tabled, language)
     if case.expression is not None:
         yield _same_language("expression", "the regular expression", case.expression, language)
 
@@ -204,7 +205,7 @@ def _same_language(id: str, what: str, one: Language, other: Language) -> Findin
     states = f"{one.automaton.n_states} and {other.automaton.n_states} states"
     return equal(
         id,
-        f"{what} says what the formula does, of words of every length",
-        None if word is None else f"not of {word}",
+        f"{what} and the formula define one language, on words of every length",
+        None if word is None else f"they differ on {word}",
         words=f"equal: automata of {states}",
     )

@@ -1,4 +1,4 @@
-"""What is shown of a formula's weights at every length: gaps, truth tables, restored bits."""
+"""Evidence on the weights of a past-LTL formula at every length: gaps, tables, restored bits."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ from verify.evidence.gaps import States, at_positions, at_tokens
 from verify.evidence.restoring import after_mlp, traces
 from verify.finding import Finding, Verdict
 
-MOST_STATES = 2**14  # of a symbol and the bits of one table
+MOST_STATES = 2**14  # values of a symbol and the bits of one table
 
 
 def head_states(model: Transformer, by: Program) -> Iterator[States]:
-    """What a head can find: BOS at 0, where its flag is 0, then at each position all that its flag
-    can be; what stops is preferred to what does not, and the later one of both."""
+    """The states of each head: BOS, and every value of its flag at each position.
+
+    A position with stop precedes one without, and of two with equal flags the later precedes.
+    """
     if not by.steps:
         return
     heads, V = Counter[int](), model.interface.vocabulary_size
@@ -44,7 +46,7 @@ def head_states(model: Transformer, by: Program) -> Iterator[States]:
 
 
 def _flag_registers(model: Transformer, layer: int, head: int) -> list[str]:
-    """What a head's keys read beside the position."""
+    """The registers that the keys of a head read, without the position."""
     attn = model.blocks[layer - 1].attn
     assert attn is not None
     read = attn.W_K[head].abs().sum(1)
@@ -52,10 +54,10 @@ def _flag_registers(model: Transformer, layer: int, head: int) -> list[str]:
 
 
 def tables_written(model: Transformer, by: Program) -> Iterator[Finding]:
-    """Each table is written as it is, for every symbol and all values of the bits that its units
-    read, and as 0 at BOS, which is a row of zeros: with the gaps, all is as proved at every length.
+    """Every table is exact for all symbols and bits that its ReLUs read, and is 0 at BOS.
 
-    A table of the symbol alone is in W_E, others in MLPs.
+    BOS is a row of zeros.  With the gaps this proves the model at every length.  A table of the
+    symbol alone is in W_E, all others in MLPs.
     """
     wrong, count, exact, stray = 0, 0, True, list[str]()
     for stage, table in _written(model, by):
@@ -76,7 +78,7 @@ def tables_written(model: Transformer, by: Program) -> Iterator[Finding]:
     if count:
         yield Finding(
             "tables/weights",
-            "the truth tables are written, of every symbol and all bits, and 0 at BOS",
+            "the MLPs compute the truth tables for all symbols and bits, and 0 at BOS",
             "proved" if exact else "float",
             wrong,
             0,
@@ -88,7 +90,7 @@ def tables_written(model: Transformer, by: Program) -> Iterator[Finding]:
 
 
 def bits_restored(model: Transformer, by: Program) -> Iterator[Finding]:
-    """Bits that are off by 1/(4k) leave no trace in any table."""
+    """Errors of 1/(4k) in bits do not change any table."""
     wrong, tried, exact, large = 0, 0, True, False
     V = model.interface.vocabulary_size
     for block in model.blocks:
@@ -106,22 +108,22 @@ def bits_restored(model: Transformer, by: Program) -> Iterator[Finding]:
             bad, alike = traces(block.mlp, model.stream, H, made)
             wrong, tried, exact = wrong + int(bad.sum()), tried + len(H), exact and alike
     if tried or large:
-        told = exact and (wrong or not large)
+        decided = exact and (wrong or not large)
         yield Finding(
             "restored",
-            "bits that are off by 1/(4k) leave no trace in a table of k",
+            "errors of 1/(4k) in the k bits of a table do not change it",
             "proved" if exact else "float",
             wrong,
             0,
-            Verdict.of(wrong == 0) if told else Verdict.UNDECIDED,
-            f"{wrong} of {tried} states leave a trace",
+            Verdict.of(wrong == 0) if decided else Verdict.UNDECIDED,
+            f"{wrong} of {tried} states change a table",
             "none",
         )
 
 
 def _written(model: Transformer, by: Program) -> Iterator[tuple[Stage, TruthTable]]:
-    """The tables that have a register, and where it is."""
-    tables = {says: table for table, says in by.tables.items()}
+    """The tables that have a register, each with the stage that describes it."""
+    tables = {formula: table for table, formula in by.tables.items()}
     for stage in model.stages:
         if stage.register.startswith("part"):
             assert isinstance(stage.holds, Holds)
@@ -129,8 +131,10 @@ def _written(model: Transformer, by: Program) -> Iterator[tuple[Stage, TruthTabl
 
 
 def _states(model: Transformer, table: TruthTable) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """All values (states, variables) of the symbol and of the bits that a table reads, and what
-    stands in registers then."""
+    """All values (states, variables) of the symbol and of the bits that a table reads.
+
+    Also the registers with these values, by name.
+    """
     V, bits = model.interface.vocabulary_size, [v for v in table.reads if v]
     every = np.indices((V, *[2] * len(bits))).reshape(1 + len(bits), -1)
     variables = np.zeros((every.shape[1], max(bits, default=0) + 1), dtype=np.int64)
@@ -140,10 +144,10 @@ def _states(model: Transformer, table: TruthTable) -> tuple[np.ndarray, dict[str
 
 
 def _reads_others(model: Transformer, stage: Stage, states: dict[str, np.ndarray]) -> Iterator[str]:
-    """The registers that units of a table read although they are not among these."""
+    """Messages for registers outside `states` that the ReLUs of a table read."""
     mlp = model.blocks[stage.after - 1].mlp
     assert mlp is not None
-    units = (mlp.W_out[:, model.stream[stage.register]] != 0).any(1)
+    neurons = (mlp.W_out[:, model.stream[stage.register]] != 0).any(1)
     for name in model.stream:
-        if name not in states and mlp.W_in[model.stream[name]][:, units].any():
-            yield f"units of {stage.register} read {name}"
+        if name not in states and mlp.W_in[model.stream[name]][:, neurons].any():
+            yield f"ReLUs of {stage.register} read {name}"

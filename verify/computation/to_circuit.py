@@ -125,8 +125,7 @@ def long_words(run: Run, n: int, V: int, samples: int) -> np.ndarray:
 def _differences(
     found: Circuits, rows: list[tuple[int, np.ndarray]], model: Transformer | None = None
 ) -> Iterator[str]:
-    """The first word of each length on which the circuit differs from the model or the
-    definition."""
+    """For each length the first word on which the circuit differs from model or definition."""
     for n, words in rows:
         answers = found.answers(n, words)
         wanted = found.of.answers(words) if model is None else model(words)[..., -1].numpy()
