@@ -18,7 +18,7 @@ from theory.language import (
 )
 from verify.claim import Run
 from verify.finding import Verdict
-from verify.language.bounds import told, unless_vacuous
+from verify.language.bounds import shown, unless_vacuous
 from verify.language.hallucination import hallucination, in_a_sentence, of_world
 from verify.language.rescalings import reaches
 from verify.language.tiny_worlds import (
@@ -28,11 +28,11 @@ from verify.language.tiny_worlds import (
 )
 
 
-def test_bounds_are_told():
+def test_vacuous_bounds_are_marked():
     from verify.finding import at_least
 
-    assert told(0.25) == "0.2500"
-    assert told(-0.25) == "−0.2500 (vacuous)"
+    assert shown(0.25) == "0.2500"
+    assert shown(-0.25) == "−0.2500 (vacuous)"
     for bound, verdict in ((0.1, "holds"), (0.0, "undecided"), (-0.1, "undecided")):
         holds = at_least("a", "a", "exact", 1, bound)
         assert str(unless_vacuous(holds, bound).verdict) == verdict
@@ -127,7 +127,13 @@ def test_corpora_and_grids_are_all_there():
 
 @pytest.mark.slow
 def test_a_vacuous_bound_is_undecided():
-    few = {"facts": 4000, "strings": 8000, "documents": 20, "law": "uniform", "samples": 200}
+    few = {
+        "facts": 4000,
+        "strings": 8000,
+        "documents": 20,
+        "distribution": "uniform",
+        "samples": 200,
+    }
     found = {each.id: each for each in hallucination.findings(Run(quick=True), **few)}
     assert found["world/printed"].verdict is Verdict.UNDECIDED
     assert found["world/corpus"].verdict is Verdict.UNDECIDED

@@ -1,1 +1,1 @@
-"""Claims about language: log-linear models, calibration, generalisation, worked steps."""
+"""Claims about language: log-linear models, calibration, generalisation, chain of thought."""

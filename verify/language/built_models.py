@@ -1,4 +1,4 @@
-"""Findings on models of a small world as weights of the transformer: scored, sampled, bounded."""
+"""Findings on transformers of a small world: string probabilities, samples and bounds."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from verify.evidence.sequences import registers_hold
 from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, at_least, at_most, labelled
-from verify.language.bounds import told
+from verify.language.bounds import shown
 
 BASE, DIGITS = 4, 2  # 16 names of one value each: 16 facts among 256 strings
 DOCUMENTS = 16
-FALSE_ALARM = 1e-7  # the chance that samples are so far off
+FALSE_ALARM = 1e-7  # the probability of so large a deviation of the samples
 
 
 def built_models(run: Run, samples: int) -> Iterator[Finding]:
-    """The three models of one small world."""
+    """The findings on the three models of one small world."""
     facts = fact_strings(BASE, DIGITS, run.rng)
     counts = np.bincount(run.rng.integers(len(facts), size=DOCUMENTS), minlength=len(facts))
     for name in MODELS:
         yield from labelled(name, _model(run, facts, counts, name, samples))
 
 
-def given(strings: np.ndarray, chances: list[Fraction]) -> list[Fraction]:
-    """g of all strings in order, by its definition."""
+def given(strings: np.ndarray, probabilities: list[Fraction]) -> list[Fraction]:
+    """The probabilities of all strings in order, by definition."""
     V, L = BASE, strings.shape[1]
     places = numbers(strings, V).tolist()
-    rest = (1 - sum(chances)) / (V**L - len(chances))
+    rest = (1 - sum(probabilities)) / (V**L - len(probabilities))
     g = [rest] * V**L
-    for place, chance in zip(places, chances, strict=True):
-        g[place] = chance
+    for place, probability in zip(places, probabilities, strict=True):
+        g[place] = probability
     return g
 
 
@@ -49,9 +49,9 @@ def _model(
     run: Run, facts: np.ndarray, counts: np.ndarray, name: ModelName, samples: int
 ) -> Iterator[Finding]:
     p = [Fraction(1, len(facts))] * len(facts)
-    seen, chances = facts[counts > 0], probabilities_of_seen(p, counts.tolist(), name)
+    seen, probabilities = facts[counts > 0], probabilities_of_seen(p, counts.tolist(), name)
     model = run.build(fact_model, BASE, facts, p, counts, name)
-    g, strings = given(seen, chances), all_sequences(2 * DIGITS, BASE)
+    g, strings = given(seen, probabilities), all_sequences(2 * DIGITS, BASE)
     yield size(model, "fact-model", L=2 * DIGITS, V=BASE)
     yield from labelled("string-model", [size(model, "string-model", L=2 * DIGITS, V=BASE)])
     begun = np.hstack([np.full((len(strings), 1), BASE), strings[:, :-1]])
@@ -66,10 +66,10 @@ def _model(
 
 
 def agrees(found: np.ndarray, g: list[Fraction]) -> Finding:
-    """Every string's probability; a logit −64 stands for 0, and a logarithm is rounded once.
+    """Every string's probability compared with g; a logit −64 stands for probability 0.
 
-    ln of a share above 2^−53 is off by at most 37·2^−53, and softmax of V logits by V + 3
-    roundings; L factors.
+    ln of a conditional probability above 2^−53 has an error of at most 37·2^−53, and softmax of V
+    logits has V + 3 roundings; a string has L factors.
     """
     L, V = 2 * DIGITS, BASE
     wanted = np.array([float(each) for each in g])
@@ -77,33 +77,34 @@ def agrees(found: np.ndarray, g: list[Fraction]) -> Finding:
     worst = float((abs(found - wanted) / bound).max())
     return at_most(
         "strings",
-        f"the logits give all {V}^{L} strings their probabilities",
+        f"errors of the probabilities of all {V}^{L} strings, over the rounding bound",
         "float",
         worst,
         1.0,
-        words=f"off by at most {abs(found - wanted).max():.1e}, {worst:.2g} of what rounding may",
+        words=f"largest error {abs(found - wanted).max():.1e}, {worst:.2g} times its bound",
+        wanted="at most 1",
     )
 
 
 def drawn(run: Run, model: Transformer, true: list[int], exact: float, samples: int) -> Finding:
-    """The share of sampled strings that are no facts, beside g(H); Hoeffding's inequality."""
+    """The fraction of samples that are no facts, compared with g(H) by Hoeffding's bound."""
     start = np.full((samples, 1), BASE)
-    letters = sample(model, start, 2 * DIGITS, run.rng).numpy()
-    share = float((~np.isin(numbers(letters, BASE), true)).mean())
+    drawn = sample(model, start, 2 * DIGITS, run.rng).numpy()
+    fraction = float((~np.isin(numbers(drawn, BASE), true)).mean())
     radius = sqrt(log(2 / FALSE_ALARM) / (2 * samples))
     return at_most(
         "samples",
-        "strings that are sampled and no facts",
+        "difference of g(H) and the fraction of samples that are no facts",
         "statistical",
-        abs(share - exact),
+        abs(fraction - exact),
         radius,
-        words=f"{share:.1%} of {samples}; g(H) = {exact:.1%}",
-        wanted=f"within √(ln(2/η)/2N), η = {FALSE_ALARM:g}",
+        words=f"{fraction:.1%} of {samples} samples; g(H) = {exact:.1%}",
+        wanted=f"at most √(ln(2/η)/2N) = {radius:.3f}, η = {FALSE_ALARM:g}",
     )
 
 
 def bounded(found: np.ndarray, counts: np.ndarray, true: list[int]) -> Finding:
-    """The sure inequality, of the probabilities that the tensors give."""
+    """The deterministic bound, for the probabilities computed from the tensors."""
     N, ones = len(found), np.ones(len(found))
     fact, new = np.isin(np.arange(N), true), ones > 0
     new[np.array(true)[counts > 0]] = False
@@ -113,10 +114,10 @@ def bounded(found: np.ndarray, counts: np.ndarray, true: list[int]) -> Finding:
     least = bound + over
     return at_least(
         "sure",
-        "g(H) + δ⁺ of the tensors beside the sure bound",
+        "g(H) + δ⁺ of the model, compared with the deterministic bound plus δ⁺",
         "float",
         of.hallucination + over + N * 2.0**-50,
         least,
-        words=f"g(H) {of.hallucination:.4f} and δ⁺ {over:.4f}",
-        wanted=f"together at least {told(least)}",
+        words=f"g(H) = {of.hallucination:.4f}, δ⁺ = {over:.4f}",
+        wanted=f"sum at least {shown(least)}",
     )

@@ -1,4 +1,4 @@
-"""The claim `direct-gradients`: without steps a gradient says almost nothing of a parity."""
+"""The claim `direct-gradients`: without CoT a gradient hardly depends on the parity."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from theory.sequences import all_sequences
 from verify.claim import Run, claim, option
 from verify.finding import Finding, at_least, at_most, same
 
-NETS, HIDDEN = 5, 6  # small nets of integer weights, whose gradients are integers
-ROUNDED = 1e-10  # of sums of 2^d products in float64, beside their size
-WITH_STEPS = 1  # times what is said without: a step says more
+NETS, HIDDEN = 5, 6  # networks of integer weights, whose gradients are integers
+ROUNDED = 1e-10  # relative rounding error of sums of 2^d products in float64
+RATIO = 1  # of the signal at a CoT node to the mean signal without CoT, at least
 SEEDS, MORE, ENOUGH = 10, 10, 9
-MOST = 200  # letters
+MOST = 200  # bits
 
 
 @claim(
@@ -37,7 +37,7 @@ def direct_gradients(
     run: Run,
     *,
     d: Annotated[int, option("bits of the cube on which gradients are summed", min=2, max=10)] = 8,
-    letters: Annotated[int, option("letters of the parity whose bound is stated", min=20)] = 64,
+    bits: Annotated[int, option("bits of the parities whose bounds are compared", min=20)] = 64,
 ) -> Iterator[Finding]:
     """Σ_S ‖E χ_S ∇f‖² = E‖∇f‖² for every differentiable f of d bits, over all 2^d sets S.
 
@@ -46,16 +46,16 @@ def direct_gradients(
     fraction (2 − 4/m)/m² of its own E‖∇φ‖².  This bounds gradients, not learning: elimination over
     GF(2) finds S from little more than d examples.
     """
-    if letters > MOST:
-        raise InputError(f"letters is {letters}: give at most {MOST}")
+    if bits > MOST:
+        raise InputError(f"bits is {bits}: give at most {MOST}")
     yield _integers(run, d)
     yield _transformer(run, d)
-    yield _signal(letters)
-    yield _eliminated(run, letters)
+    yield _signal(bits)
+    yield _eliminated(run, bits)
 
 
 def _integers(run: Run, d: int) -> Finding:
-    """Gradients of Σ a_i relu(w_i x + b_i), in integers."""
+    """Parseval's identity for gradients of Σ a_i relu(w_i x + b_i), in integers."""
     words = 1 - 2 * all_sequences(d, 2)
     alike = 0
     for _ in range(NETS):
@@ -68,31 +68,36 @@ def _integers(run: Run, d: int) -> Finding:
         alike += int(signals(gradients).sum()) == 2**d * int((gradients**2).sum())
     return same(
         "integers",
-        f"Σ_S ‖E χ_S ∇f‖² = E‖∇f‖², nets of integer weights, all 2^{d} sets and words",
+        f"Σ_S ‖E χ_S ∇f‖² = E‖∇f‖² for networks of integer weights, all 2^{d} sets and words",
         alike,
         NETS,
-        words=f"{alike} nets equal, in integers",
-        wanted="Parseval",
+        words=f"equal for {alike} networks, in integers",
+        wanted=f"all {NETS}",
     )
 
 
 def _transformer(run: Run, d: int) -> Finding:
+    """Parseval's identity for gradients of an untrained transformer, in float64."""
     gradients = of_transformer(d, run.seed)
     found, wanted = signals(gradients).sum() / 4**d, (gradients**2).sum() / 2**d
     off = abs(found - wanted) / wanted
     return at_most(
         "transformer",
-        f"the same of an untrained transformer of {gradients.shape[1]} weights, words of {d} bits",
+        f"relative difference of both sides, for an untrained transformer of "
+        f"{gradients.shape[1]} weights, words of {d} bits",
         "float",
         float(off),
         ROUNDED,
         words=f"Σ_S ‖E χ_S ∇f‖² = {found:.12g}, E‖∇f‖² = {wanted:.12g}",
+        wanted=f"at most {ROUNDED:g}, for rounding",
     )
 
 
 def of_transformer(d: int, seed: int) -> np.ndarray:
-    """The gradient of the last logit of token 1 of a random transformer, on all words of d bits,
-    (2^d, weights), in float64."""
+    """The gradients (2^d, weights) of the last logit of token 1 of a random transformer.
+
+    On all words of d bits, in float64.
+    """
     form = Form(Tokens(2, d), 2, 2, positions=d)
     model = TransformerShape(n_layers=1, n_heads=2, d_model=8, d_mlp=16).build(form, seed, "bits")
     weights = list(model.double().parameters())
@@ -104,22 +109,26 @@ def of_transformer(d: int, seed: int) -> np.ndarray:
 
 
 def _signal(d: int) -> Finding:
-    """The bound at k = d/2 beside a step with m = d + k − 2 tokens, each as a share of E‖∇f‖² of
-    its own model; both are fractions."""
+    """The signal at a CoT node of m = d + k − 2 tokens over the mean signal without CoT, k = d/2.
+
+    Both are exact fractions of the mean square of their own gradient.
+    """
     k = d // 2
     step, without = least_step_signal(d + k - 2), mean_signal_bound(d, k)
     return at_least(
         "signal",
-        f"what a step says over what an average parity does, squared, d = {d}, k = {k}",
+        f"squared signal at a CoT node over that of an average parity, d = {d}, k = {k}",
         "proved",
         step / without,
-        WITH_STEPS,
-        words=f"at least {float(step) ** 0.5:.2g}·√E‖∇φ‖² with steps, at most "
-        f"{float(without) ** 0.5:.2g}·√E‖∇f‖² without",
+        RATIO,
+        words=f"signal at least {float(step) ** 0.5:.2g}·√E‖∇φ‖² at a node, at most "
+        f"{float(without) ** 0.5:.2g}·√E‖∇f‖² without CoT",
+        wanted=f"at least {RATIO}",
     )
 
 
 def _eliminated(run: Run, d: int) -> Finding:
+    """The seeds for which Gaussian elimination over GF(2) finds the bits of a parity."""
     right, n = 0, d + MORE
     for _ in range(SEEDS):
         words = run.rng.integers(2, size=(n, d))
@@ -127,9 +136,10 @@ def _eliminated(run: Run, d: int) -> Finding:
         right += bits_by_elimination(words, words[:, chosen].sum(axis=1) % 2) == chosen.tolist()
     return at_least(
         "eliminated",
-        f"letters of a parity from {n} random words of {d} bits, over GF(2), {SEEDS} seeds",
+        f"seeds whose parity is found from {n} random words of {d} bits, over GF(2)",
         "exact",
         right,
         ENOUGH,
-        words=f"{right} seeds find the letters",
+        words=f"{right} of {SEEDS} seeds",
+        wanted=f"at least {ENOUGH}",
     )

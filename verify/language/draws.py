@@ -1,4 +1,4 @@
-"""Random exact instances: small fractions, so that every logarithm can be compared."""
+"""Random instances in small fractions, whose logarithms are compared exactly."""
 
 from __future__ import annotations
 
@@ -10,30 +10,32 @@ from flint import fmpz_mat
 from theory.language import LogLinear, log_linear
 
 
-def law(rng: np.random.Generator, outcomes: int, least: int = 1) -> tuple[Fraction, ...]:
-    """A distribution of small whole weights, at least `least`."""
+def random_distribution(
+    rng: np.random.Generator, outcomes: int, least: int = 1
+) -> tuple[Fraction, ...]:
+    """A distribution proportional to random integer weights from `least` to 5."""
     weights = rng.integers(least, 6, outcomes).tolist()
     if not any(weights):
-        return law(rng, outcomes, least)
+        return random_distribution(rng, outcomes, least)
     return tuple(Fraction(each, sum(weights)) for each in weights)
 
 
 def family(rng: np.random.Generator, outcomes: int, k: int) -> LogLinear:
-    """A base and k features from 0 to 2, which with the constant are linearly independent."""
+    """A log-linear family with k features from 0 to 2, linearly independent of the constant."""
     while True:
         features = rng.integers(0, 3, (outcomes, k))
         if np.linalg.matrix_rank(np.column_stack([np.ones(outcomes), features])) == k + 1:
-            return log_linear(law(rng, outcomes), features.tolist())
+            return log_linear(random_distribution(rng, outcomes), features.tolist())
 
 
 def scales(rng: np.random.Generator, k: int) -> tuple[Fraction, ...]:
-    """e^θ, for k features: small fractions other than 1."""
+    """e^θ for k features, as small fractions other than 1."""
     several = (Fraction(1, 2), Fraction(2), Fraction(3), Fraction(2, 3), Fraction(3, 2))
     return tuple(several[i] for i in rng.integers(len(several), size=k))
 
 
 def some_outcomes(rng: np.random.Generator, count: int) -> list[int]:
-    """A set of outcomes that is neither empty nor all of them."""
+    """A nonempty proper subset of the outcomes."""
     size = int(rng.integers(1, count))
     return sorted(rng.choice(count, size, replace=False).tolist())
 
@@ -41,7 +43,7 @@ def some_outcomes(rng: np.random.Generator, count: int) -> list[int]:
 def of_equal_moments(
     rng: np.random.Generator, of: LogLinear, p: tuple[Fraction, ...]
 ) -> tuple[Fraction, ...]:
-    """Another distribution with the moments E_p f: p and a multiple of what has no moments."""
+    """Another distribution with the moments of p: p plus a signed measure whose moments are 0."""
     rows = [[1] * len(p), *map(list, zip(*of.features, strict=True))]
     basis, rank = fmpz_mat(rows).nullspace()
     free = np.array(basis.tolist(), dtype=object)[:, :rank]

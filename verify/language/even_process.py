@@ -1,4 +1,4 @@
-"""Findings on a known source: the entropies of the even process, and what windows cost."""
+"""Findings on the even process: its conditional entropies and the costs of finite windows."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ WINDOWS = 0, 1, 2, 4, 6
 
 
 def known_source(quick: bool) -> Iterator[Finding]:
-    """By beliefs, by all strings, and in closed form."""
+    """Entropies by beliefs compared with sums over all strings and with closed forms."""
     of, T = even_process(), 6 if quick else 10
     found = [conditional_entropy(of, t) for t in range(1, T + 1)]
     wanted = [window_entropy_by_definition(of, t, t - 1) for t in range(1, T + 1)]
     yield no_counterexample(
         "entropies",
-        f"H(X_t|X_<t) by beliefs and by all 2^{T} strings",
+        f"H(X_t|X_<t), t ≤ {T}, by beliefs equals the sum over all 2^{T} strings",
         (f"t = {t}" for t, (a, b) in enumerate(zip(found, wanted, strict=True), 1) if a != b),
         words=" ".join(f"{float(each):.6f}" for each in found),
     )
     yield same(
         "closed",
-        "H_3 and the entropy rate",
+        "H_3 and the entropy rate equal ½ ln 3 and ⅔ ln 2",
         {"H_3": str(found[2]), "rate": str(entropy_rate(of))},
         {"H_3": str(Fraction(1, 2) * log(3)), "rate": str(Fraction(2, 3) * log(2))},
         words=f"{found[2]} and {entropy_rate(of)}; H_{T} is {float(found[-1]):.6f}",
@@ -41,7 +41,8 @@ def known_source(quick: bool) -> Iterator[Finding]:
     counted = [window_entropy_by_definition(of, T, window) - wanted[-1] for window in windows]
     yield no_counterexample(
         "windows",
-        f"what windows of {', '.join(map(str, windows))} cost at t = {T}",
+        f"the costs of windows of {', '.join(map(str, windows))} symbols at t = {T} equal the sums "
+        "over all strings",
         (f"window {w}" for w, a, b in zip(windows, costs, counted, strict=True) if a != b),
-        words=f"{', '.join(f'{float(each):.4f}' for each in costs)} nats, by all strings too",
+        words=f"{', '.join(f'{float(each):.4f}' for each in costs)} nats",
     )

@@ -1,4 +1,4 @@
-"""The claim `good-turing`: what was seen once, beside the chance of what was not seen."""
+"""The claim `good-turing`: outcomes seen once as an estimate of the unseen mass."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from theory.language import (
 )
 from verify.claim import Run, claim, option
 from verify.finding import Finding, at_most, no_counterexample, within
-from verify.language.draws import law
+from verify.language.draws import random_distribution
 
-SIZES = (2, 5), (3, 2), (3, 5), (4, 4)  # outcomes and documents of which all corpora are counted
+SIZES = (2, 5), (3, 2), (3, 5), (4, 4)  # outcomes and documents whose corpora are enumerated
 GAMMA = 0.05
 
 
@@ -36,11 +36,11 @@ GAMMA = 0.05
 def good_turing(
     run: Run,
     *,
-    facts: Annotated[int, option("facts of the worlds that are drawn", min=2, max=10**6)] = 2000,
-    documents: Annotated[int, option("documents of each", min=2, max=50_000)] = 1000,
-    worlds: Annotated[int, option("how many are drawn", min=20, max=10**4)] = 400,
+    facts: Annotated[int, option("facts of each random world", min=2, max=10**6)] = 2000,
+    documents: Annotated[int, option("documents of each world", min=2, max=50_000)] = 1000,
+    worlds: Annotated[int, option("number of random worlds", min=20, max=10**4)] = 400,
 ) -> Iterator[Finding]:
-    """The fraction of documents whose outcome occurs once, MF, beside the mass M of the unseen.
+    """The fraction MF of documents whose outcome occurs once estimates the mass M of the unseen.
 
     For every distribution p and n independent documents, E MF − E M = Σ p²(1 − p)^{n−1}, which is
     at most (1/n)(1 − 1/n)^{n−1}, with equality iff p is uniform on n outcomes; E(MF − M)² has a
@@ -56,13 +56,17 @@ def good_turing(
 
 
 def counted(run: Run) -> Iterator[Finding]:
-    """Closed forms and all corpora, for even, random and lopsided laws."""
-    laws = list[tuple[tuple[Fraction, ...], int]]()
+    """Closed forms compared with sums over all corpora, for uniform, random and skewed p."""
+    distributions = list[tuple[tuple[Fraction, ...], int]]()
     for outcomes, documents in SIZES:
         lopsided = (Fraction(9, 10), *[Fraction(1, 10 * (outcomes - 1))] * (outcomes - 1))
-        for p in ((Fraction(1, outcomes),) * outcomes, lopsided, law(run.rng, outcomes)):
-            laws.append((p, documents))
-    words = f"equal to the sum over all corpora, {len(laws)} laws and sizes"
+        for p in (
+            (Fraction(1, outcomes),) * outcomes,
+            lopsided,
+            random_distribution(run.rng, outcomes),
+        ):
+            distributions.append((p, documents))
+    words = f"equal to the sum over all corpora for {len(distributions)} distributions and sizes"
     for moment, (id, name, closed) in enumerate(
         (
             ("mean", "E MF − E M = Σ p²(1 − p)^(n−1)", mean_difference),
@@ -71,14 +75,14 @@ def counted(run: Run) -> Iterator[Finding]:
     ):
         wrong = (
             f"p = {p}, n = {n}"
-            for p, n in laws
+            for p, n in distributions
             if moments_by_definition(p, n)[moment] != closed(p, n)
         )
         yield no_counterexample(id, name, wrong, words=words)
 
 
 def most_mean() -> Finding:
-    """n equal facts reach the bound; fewer and more do not."""
+    """The maximum of E MF − E M is attained by n equal facts, and not by fewer or more."""
 
     def wrong() -> Iterator[str]:
         for n in (2, 5, 20):
@@ -88,68 +92,79 @@ def most_mean() -> Finding:
                 if (found == most) != (facts == n) or found > most:
                     yield f"{facts} equal facts, n = {n}: {found}"
 
-    name = "E MF − E M ≤ (1/n)(1 − 1/n)^(n−1), with equality for n equal facts alone"
+    name = "E MF − E M ≤ (1/n)(1 − 1/n)^(n−1), with equality only for n equal facts"
     return no_counterexample(
-        "most-mean", name, wrong(), words="n = 2, 5, 20 and 1 … 3n equal facts"
+        "most-mean",
+        name,
+        wrong(),
+        words="for n = 2, 5, 20 and 1 … 3n equal facts",
+        wanted="no counterexample",
     )
 
 
 def most_square(run: Run) -> Finding:
-    """The bound for every p, at laws that are even, random and of one fact."""
-    share, constants = Fraction(0), list[float]()
+    """E(MF − M)² over its bound, for uniform and random distributions and one fact."""
+    ratio, constants = Fraction(0), list[float]()
     for n in (2, 6, 20):
-        laws = [(Fraction(1, k),) * k for k in (1, 2, n, 3 * n)] + [law(run.rng, 8)]
-        share = max(share, *(mean_square(p, n) / most_mean_square(n) for p in laws))
+        distributions = [(Fraction(1, k),) * k for k in (1, 2, n, 3 * n)] + [
+            random_distribution(run.rng, 8)
+        ]
+        ratio = max(ratio, *(mean_square(p, n) / most_mean_square(n) for p in distributions))
         constants.append(n * float(most_mean_square(n)))
     return at_most(
         "most-square",
-        "E(MF − M)² ≤ 1/n + (n/(n + 1))^n/(n + 1) + (4/n²)(1 − 2/n)^(n−2)",
+        "E(MF − M)² over its bound 1/n + (n/(n + 1))^n/(n + 1) + (4/n²)(1 − 2/n)^(n−2)",
         "exact",
-        share,
+        ratio,
         1,
-        words=f"at most {float(share):.2f} of it, n = 2, 6, 20; n times it is "
+        words=f"at most {float(ratio):.2f}, n = 2, 6, 20; n times the bound is "
         f"{', '.join(f'{each:.3f}' for each in constants)} → 1 + 1/e = {1 + 1 / e:.3f}",
+        wanted="at most 1",
     )
 
 
 def differences(run: Run, facts: int, documents: int, worlds: int) -> np.ndarray:
-    """MF − M of so many corpora of uniform facts."""
+    """MF − M for random corpora of uniform facts."""
     drawn = (world(facts, facts, documents, "uniform", run.rng) for _ in range(worlds))
     return np.array([apart(each) for each in drawn])
 
 
 def apart(of: World) -> float:
-    """MF − M."""
+    """MF − M of one corpus."""
     return of.seen_once - of.unseen_mass
 
 
 def deviates(drawn: np.ndarray, documents: int) -> Finding:
-    """How often the two differ by more than the bound that holds with probability 1 − γ."""
+    """The number of corpora with |MF − M| above the bound of probability 1 − γ."""
     reach = deviation_bound(documents, GAMMA)
     beyond = int((abs(drawn) > reach).sum())
     return at_most(
         "deviation",
-        f"|MF − M| > 1/n + 2.42√(ln(4/γ)/n), γ = {GAMMA:g}, in {len(drawn)} corpora",
+        f"corpora with |MF − M| > 1/n + 2.42√(ln(4/γ)/n), γ = {GAMMA:g} [KNVZ2025]",
         "statistical",
         beyond,
         GAMMA * len(drawn),
-        words=f"in {beyond}; the largest is {abs(drawn).max() / reach:.2f} of it",
-        wanted="[KNVZ2025]",
+        words=f"{beyond} of {len(drawn)}; the largest |MF − M| is {abs(drawn).max() / reach:.2f} "
+        "times the bound",
+        wanted=f"at most γ·{len(drawn)} = {GAMMA * len(drawn):g}",
     )
 
 
 def typical(drawn: np.ndarray, facts: int, documents: int) -> Finding:
-    """The mean square of sampled differences beside its closed form; five standard errors, as
-    squares of nearly normal numbers have a deviation of √2 times their mean."""
+    """The mean square of MF − M over random corpora, compared with its closed form.
+
+    The tolerance is five standard errors: the square of a nearly normal number has a standard
+    deviation of √2 times its mean.
+    """
     square, most = float((drawn**2).mean()), float(most_mean_square(documents))
     wanted, reach = uniform_mean_square(facts, documents), 5 * sqrt(2 / len(drawn))
     return within(
         "typical",
-        f"mean square of MF − M in {len(drawn)} corpora of {documents} documents",
+        f"mean square of MF − M over {len(drawn)} corpora of {documents} documents",
         "statistical",
         square,
         (wanted * (1 - reach), min(wanted * (1 + reach), most * (1 + reach))),
         words=f"{square * documents:.3f}/n",
-        wanted=f"{wanted * documents:.3f}/n by 5 standard errors; of any law at most "
-        f"{most * documents:.3f}/n",
+        wanted=f"{wanted * documents:.3f}/n within 5 standard errors; at most "
+        f"{most * documents:.3f}/n for any distribution",
     )

@@ -1,58 +1,86 @@
-"""The picture of `hallucination`: a world's models from calibrated to memoriser, and the bounds."""
+"""The picture of `hallucination`: g(H) of the models of a world, and the bounds on it."""
 
 from __future__ import annotations
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from theory.language import Levels, World, printed_bound
 from theory.language.worlds import MODELS
 
-CHANCE = 0.01  # with which the printed bound may fail
-SHARES = np.linspace(0, 1, 21)
+GAMMA = 0.01  # the probability with which the printed bound may fail
+WEIGHTS = np.linspace(0, 1, 21)
 
 
 def draw(drawn: World) -> Figure:
-    """g(H), δ⁺ and the bounds by the memoriser's share; and the three models beside each other."""
-    tau, found = 1 / drawn.unseen, [drawn.mixture(share) for share in SHARES]
-    printed = [
-        printed_bound(
-            drawn.seen_once, of.miscalibration, drawn.facts, drawn.others, drawn.documents, CHANCE
-        )
-        for of in found
-    ]
-    figure = Figure(figsize=(11, 4.2))
-    left, right = figure.subplots(1, 2, width_ratios=(1, 1))
-    left.plot(SHARES, [of.hallucination for of in found], label="g(H): said, and no fact")
-    left.plot(SHARES, [of.over_confidence(tau) for of in found], label="δ⁺: over-confidence")
-    left.plot(SHARES, [of.deterministic_bound(tau) for of in found], "--", label="sure bound")
-    left.plot(SHARES, printed, ":", label="printed bound")
-    left.axhline(0, color="0.7", lw=0.8)
-    left.set(xlabel="share of the memoriser in the model", ylabel="probability")
-    left.set_title(f"{drawn.facts:,} facts, {drawn.documents:,} documents")
-    left.legend()
-    models = [drawn.model(name) for name in MODELS]
-    terms = {
-        "p(U)": [of.unseen_mass for of in models],
-        "− δ⁺": [-of.over_confidence(tau) for of in models],
-        "− τ|F|": [-tau * of.valid for of in models],
-        "τ|A| − p(U∩A)": [bracket(of, tau) for of in models],
-        "sure bound": [of.deterministic_bound(tau) for of in models],
-        "g(H)": [of.hallucination for of in models],
-    }
-    width = 0.8 / len(terms)
-    for i, (name, values) in enumerate(terms.items()):
-        right.bar(np.arange(3) + width * (i - 2.5), values, width, label=name)
-    right.axhline(0, color="0.7", lw=0.8)
-    right.set_xticks(np.arange(3), MODELS)
-    right.set_ylabel("probability")
-    right.set_title("the terms of the sure bound, their sum, and what it bounds", fontsize=9)
-    right.legend(loc="lower left")
+    """Mixtures from calibrated to memoriser, and the terms of the bound for the three models."""
+    figure = Figure(figsize=(11, 4.6))
+    left, right = figure.subplots(1, 2)
+    mixtures(left, drawn)
+    terms(right, drawn)
     return figure
 
 
-def bracket(of: Levels, tau: float) -> float:
-    """τ|A| − p(U∩A): what is left of the bound."""
-    return float(
-        of.deterministic_bound(tau) - of.unseen_mass + of.over_confidence(tau) + tau * of.valid
-    )
+def mixtures(panel: Axes, drawn: World) -> None:
+    """g(H), δ⁺ and both bounds by the weight of the memoriser.
+
+    At weight 1 facts of equal counts have equal probabilities: level sets merge, so that Mis drops
+    and the printed bound jumps.
+    """
+    tau, found = 1 / drawn.unseen, [drawn.mixture(weight) for weight in WEIGHTS]
+    printed = [
+        printed_bound(
+            drawn.seen_once, of.miscalibration, drawn.facts, drawn.others, drawn.documents, GAMMA
+        )
+        for of in found
+    ]
+    hallucination = [of.hallucination for of in found]
+    bound = [of.deterministic_bound(tau) for of in found]
+    panel.plot(WEIGHTS, hallucination, color="C0", lw=6, alpha=0.35, label="g(H)")
+    panel.plot(WEIGHTS, bound, "--", color="C0", label="deterministic bound on g(H)")
+    panel.plot(WEIGHTS, [of.over_confidence(tau) for of in found], color="C1", label="δ⁺")
+    label = f"printed bound on g(H), with probability {1 - GAMMA:.0%}"
+    panel.plot(WEIGHTS[:-1], printed[:-1], ":", color="C3", label=label)
+    label = "the same at weight 1, where level sets merge"
+    panel.plot(1, printed[-1], "o", color="C3", mfc="none", label=label)
+    panel.axhline(0, color="0.7", lw=0.8)
+    panel.set(xlabel="weight of the memoriser in the model", ylabel="probability")
+    panel.set_title(f"{drawn.facts:,} facts, {drawn.documents:,} documents")
+    panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, fontsize=8)
+
+
+def terms(panel: Axes, drawn: World) -> None:
+    """The terms of the deterministic bound for each model, their sum, and g(H), with values."""
+    tau, models = 1 / drawn.unseen, [drawn.model(name) for name in MODELS]
+    shown = {
+        "p(U)": [of.unseen_mass for of in models],
+        "−δ⁺": [-of.over_confidence(tau) for of in models],
+        "−τ|F| + τ|A| − p(U∩A)": [rest(of, tau) for of in models],
+        "bound (their sum)": [of.deterministic_bound(tau) for of in models],
+        "g(H)": [of.hallucination for of in models],
+    }
+    width = 0.85 / len(shown)
+    for i, (name, values) in enumerate(shown.items()):
+        places = np.arange(len(models)) + width * (i - 2)
+        bars = panel.bar(places, values, width, label=name)
+        labels = [number(float(value)) for value in values]
+        panel.bar_label(bars, labels, fontsize=7, padding=3, rotation=90)
+    panel.axhline(0, color="0.7", lw=0.8)
+    panel.margins(y=0.2)
+    panel.set_xticks(np.arange(len(models)), MODELS)
+    panel.set_ylabel("probability")
+    panel.set_title("the deterministic bound on g(H) at τ = 1/|U|")
+    panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=3, fontsize=8)
+
+
+def rest(of: Levels, tau: float) -> float:
+    """−τ|F| + τ|A| − p(U∩A), the remaining terms of the bound."""
+    return float(of.deterministic_bound(tau) - of.unseen_mass + of.over_confidence(tau))
+
+
+def number(value: float) -> str:
+    """A value for a label: three decimals, or a power of ten if it is smaller."""
+    if abs(value) < 1e-12:
+        return "0"
+    return (f"{value:.3f}" if abs(value) >= 5e-4 else f"{value:.0e}").replace("-", "−")

@@ -1,4 +1,4 @@
-"""The claim `head-cover`: finitely many heads come close to all of bounded norm, at any length."""
+"""The claim `head-cover`: a finite cover of the attention heads of bounded norm."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from verify.claim import Run, claim, option
 from verify.domains import Ball
 from verify.finding import Finding, Verdict, at_least, at_most, same
 
-PAIRS, LONGEST = 300, 40  # pairs of scores in balls, and how many of them there are at most
-CLOSE = Fraction(1, 1024)  # scores of two tokens at which the constant is all but reached
+PAIRS, LONGEST = 300, 40  # pairs of score vectors, and their entries at most
+CLOSE = Fraction(1, 1024)  # scores of two tokens at which the ratio is nearly 1
 SHARP = 1 - 1e-6
 VECTORS, HEADS = 40, 30
 LENGTHS = 2, 20, 200
 RULES, TRIALS, DELTA = 200, 2000, 0.1
-CHANCE = 1e-6  # that a true bound on a probability is seen to fail in so many trials
+FALSE_ALARM = 1e-6  # the probability that a true bound appears to fail in the trials
 BITS = 192
 
 
@@ -60,7 +60,7 @@ def head_cover(
 
 
 def _deviation(run: Run) -> Finding:
-    """The step of the proof, over the rationals: Σ α|Δ − Σ αΔ| ≤ (max Δ − min Δ)/2 ≤ ‖Δ‖_∞."""
+    """The inequality of the proof over Q: Σ α|Δ − Σ αΔ| ≤ (max Δ − min Δ)/2 ≤ ‖Δ‖_∞."""
     wrong = 0
     for _ in range(PAIRS):
         n = int(run.rng.integers(1, 9))
@@ -68,22 +68,23 @@ def _deviation(run: Run) -> Finding:
         wrong += speed(alpha.tolist(), delta.tolist()) > Fraction(int(np.ptp(delta)), 2)
     return same(
         "deviation",
-        f"mean deviations above half of the range, {PAIRS} random ones, over Q",
+        "random weighted samples whose mean deviation exceeds half of the range, over Q",
         wrong,
         0,
-        words=f"{wrong}",
-        wanted="none: at most the standard deviation, and this at most half of the range",
+        words=f"{wrong} of {PAIRS}",
+        wanted="none",
     )
 
 
 def speed(alpha: list[int], delta: list[int]) -> Fraction:
-    """Σ α|Δ − Σ αΔ| of weights proportional to α: how fast softmax moves along Δ, in ℓ₁."""
+    """Σ α|Δ − Σ αΔ| for weights ∝ α, the ℓ₁ speed of softmax along Δ."""
     total = sum(alpha)
     mean = Fraction(sum(a * x for a, x in zip(alpha, delta, strict=True)), total)
     return sum((a * abs(x - mean) for a, x in zip(alpha, delta, strict=True)), Fraction(0)) / total
 
 
 def _lipschitz(run: Run) -> Finding:
+    """The largest ratio of the change of softmax to that of its scores, enclosed by balls."""
     most = 0.0
     with Ball.precision(BITS):
         for _ in range(PAIRS):
@@ -97,12 +98,13 @@ def _lipschitz(run: Run) -> Finding:
         "enclosure",
         most,
         1.0,
-        words=f"≤ {most:.4f}",
+        words=f"at most {most:.4f}",
+        wanted="at most 1",
     )
 
 
 def ratio(scores: list[float], moved: list[float]) -> arb:
-    """How far softmax moves, in ℓ₁, over how far its scores do, in ℓ_∞."""
+    """‖softmax(s) − softmax(s')‖₁/‖s − s'‖_∞."""
     s, t = ([arb(x) for x in each] for each in (scores, moved))
     a, b = (softmax(each) for each in (s, t))
     far = max((abs(x - y) for x, y in zip(s, t, strict=True)), key=float)
@@ -110,26 +112,26 @@ def ratio(scores: list[float], moved: list[float]) -> arb:
 
 
 def softmax(scores: list[arb]) -> list[arb]:
-    """e^s/Σ e^s in balls."""
+    """softmax in balls."""
     powers = [score.exp() for score in scores]
     total = sum(powers, arb(0))
     return [power / total for power in powers]
 
 
 def _sharp() -> Finding:
-    """Two tokens: from scores (0, 0) to (h, −h) the weights move by tanh h."""
+    """Sharpness of the constant: from scores (0, 0) to (h, −h) the weights move by tanh h."""
     with Ball.precision(BITS):
         h = float(CLOSE)
         found = ratio([0.0, 0.0], [h, -h])
         form = arb(h).tanh() / arb(h)
         finding = at_least(
             "sharp",
-            f"the same for two equal tokens and ±{CLOSE}",
+            f"the same ratio for two tokens with scores 0 and ±{CLOSE}",
             "enclosure",
             float(found.lower()),
             SHARP,
             words=f"tanh(h)/h = {float(found):.9f}",
-            wanted="the constant is 1 and no less",
+            wanted=f"at least {SHARP:g}: no constant below 1 suffices",
         )
         if not found.overlaps(form):
             finding.verdict = Verdict.FAILS
@@ -137,27 +139,28 @@ def _sharp() -> Finding:
 
 
 def _vectors(run: Run, d: int, k: int) -> Finding:
-    """Vectors of the cover, computed, beside (A² − ‖q‖²)/k; in fractions."""
+    """The squared distance of vectors to the cover over (A² − ‖q‖²)/k, in fractions."""
     most = Fraction(0)
     for _ in range(VECTORS):
         q, A = bounded(run, d)
         near = nearest_in_cover(q, A, k)
         off = sum((x - y) ** 2 for x, y in zip(q, near, strict=True))
-        room = (A**2 - sum(x * x for x in q)) / k
-        most = max(most, Fraction(off) / room if room else Fraction(off))
+        allowed = (A**2 - sum(x * x for x in q)) / k
+        most = max(most, Fraction(off) / allowed if allowed else Fraction(off))
     return at_most(
         "vectors",
-        f"square of the distance to the cover, over (A² − ‖q‖²)/k, {VECTORS} vectors of dimension "
-        f"{d}, k = {k}",
+        f"squared distance to the cover over (A² − ‖q‖²)/k, {VECTORS} vectors of dimension {d}, "
+        f"k = {k}",
         "exact",
         float(most),
         1.0,
-        words=f"≤ {float(most):.3f}, over Q",
+        words=f"at most {float(most):.3f}, over Q",
+        wanted="at most 1",
     )
 
 
 def bounded(run: Run, d: int) -> tuple[list[Fraction], Fraction]:
-    """A random vector of fractions, dense or sparse, and a bound on its ℓ₁ norm: reached or not."""
+    """A random vector of fractions, dense or sparse, and a bound on its ℓ₁ norm, tight or not."""
     values = run.rng.integers(-20, 21, size=d) * (run.rng.random(d) < run.rng.random())
     q = [Fraction(int(x), 7) for x in values]
     A = sum(map(abs, q), Fraction(0)) * int(run.rng.integers(1, 3))
@@ -165,8 +168,11 @@ def bounded(run: Run, d: int) -> tuple[list[Fraction], Fraction]:
 
 
 def _heads(run: Run, d: int, k: int) -> Finding:
-    """Heads and those of the cover that are near, on random prompts and on steep ones."""
-    shares = {}
+    """The distance of heads to their neighbours in the cover, over its bound.
+
+    Half of the prompts contain the direction in which the two heads differ most.
+    """
+    ratios = {}
     for T in LENGTHS:
         most = 0.0
         for _ in range(HEADS):
@@ -181,37 +187,37 @@ def _heads(run: Run, d: int, k: int) -> Finding:
             X[:25, 0] = direction(both[0] - near[0], X[0, 0])
             apart = abs(head(both[0], both[1], X) - head(near[0], near[1], X)).max()
             most = max(most, float(apart) / cover_radius(float(A), float(V), 1.0, k, k))
-        shares[f"T = {T}"] = most
-    found = max(shares.values())
+        ratios[f"T = {T}"] = most
+    found = max(ratios.values())
     size = log_cover_size(d, k, k)
     return at_most(
         "heads",
-        f"how far heads are from the cover, over VB²A/√k + VB/√k, {HEADS} heads of each length",
+        f"distance of heads to the cover over VB²A/√k + VB/√k, {HEADS} heads for each length",
         "float",
         found,
         1.0,
-        words=", ".join(f"{name}: {share:.3f}" for name, share in shares.items())
-        + f"; {2 * d + 1}^{2 * k} = e^{size:.0f} heads",
-        wanted="1, at every length",
+        words=", ".join(f"{name}: {ratio:.3f}" for name, ratio in ratios.items())
+        + f"; the cover has {2 * d + 1}^{2 * k} = e^{size:.0f} heads",
+        wanted="at most 1 at every length",
     )
 
 
 def direction(towards: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
-    """A vector of length 1 along another; `otherwise` if that is 0."""
+    """The unit vector along `towards`, or `otherwise` if that is 0."""
     length = np.linalg.norm(towards)
     return towards / length if length else otherwise
 
 
 def _occam(run: Run) -> Finding:
-    """Rules that all err with the probability of the bound, ε: how often one is right on m samples.
+    """The trials in which one of N rules of error ε, the Occam bound, is right on all samples.
 
-    Independent errors make N(1 − ε)^m all but an equality.
+    For independent errors the union bound N(1 − ε)^m is nearly an equality.
     """
     m = 40
     error = occam(math.log(RULES), m, DELTA)
     right = run.rng.random((TRIALS, RULES)) < (1 - error) ** m
     seen = int(right.any(axis=1).sum())
-    most = int(binom.isf(CHANCE, TRIALS, DELTA))
+    most = int(binom.isf(FALSE_ALARM, TRIALS, DELTA))
     return at_most(
         "occam",
         f"trials in which one of {RULES} rules of error {error:.3f} is right on all of {m} samples",
@@ -219,28 +225,29 @@ def _occam(run: Run) -> Finding:
         seen,
         most,
         words=f"{seen} of {TRIALS}",
-        wanted=f"a share δ = {DELTA:g}: at most {most}, but for one chance in {1 / CHANCE:.0f}",
+        wanted=f"at most {most}: a binomial count of probability δ = {DELTA:g} exceeds it with "
+        f"probability {FALSE_ALARM:g}",
     )
 
 
 def _certificate(d: int) -> Finding:
-    """What the bound asks for at norms A = V = 4, margin 1, ‖x‖ ≤ 1: as d grows, by ln d."""
+    """The samples that the bound requires at A = V = 4, margin 1, ‖x‖ ≤ 1, as d is squared."""
     return at_most(
         "certificate",
-        f"samples for P(wrong) ≤ 0.1 at A = V = 4, γ = 1, d² = {d * d} over d = {d} dimensions",
+        f"samples for P(wrong) ≤ 0.1 at A = V = 4, γ = 1: ratio of d = {d * d} to d = {d}",
         "float",
         growth(d),
         2.0,
-        words=f"{enough(d * d)} over {enough(d)}",
-        wanted="2: they grow like ln d",
+        words=f"{enough(d * d)}/{enough(d)}",
+        wanted="at most 2, as for growth like ln d",
     )
 
 
 def growth(d: int) -> float:
-    """By how much the samples grow as d is squared."""
+    """The ratio of the required samples at d² and d."""
     return enough(d * d) / enough(d)
 
 
 def enough(d: int) -> int:
-    """The least m at which `margin_certificate` is at most 0.1: it falls as 1/m."""
+    """The least m at which `margin_certificate`, which is ∝ 1/m, is at most 0.1."""
     return math.ceil(margin_certificate(d, 4.0, 4.0, 1.0, 1.0, 1, 0.05) / 0.1)

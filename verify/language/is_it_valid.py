@@ -1,4 +1,4 @@
-"""The claim `is-it-valid`: who generates wrongly cannot tell valid responses, and the reverse."""
+"""The claim `is-it-valid`: bounds on generation errors by errors of classifying validity."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from theory.language import IsItValid
 from theory.language import is_it_valid as definition
 from verify.claim import Run, claim, option
 from verify.finding import Finding, at_least, same
-from verify.language.draws import law
+from verify.language.draws import random_distribution
 
-PROMPTS, RESPONSES = 3, 8  # at most, of an instance
-GRID = 12  # parts, of what the model of three words says
+PROMPTS, RESPONSES = 3, 8  # of an instance, at most
+GRID = 12  # the trigram models have the probabilities 0, 1/GRID, …, 1
 
 
 @claim(source="[KNVZ2025, Theorems 1 and 3]; proofs in theory/language/is_it_valid.py")
@@ -40,41 +40,45 @@ def is_it_valid(
 
 
 def instance(run: Run, *, choices: bool) -> IsItValid:
-    """A random instance in small fractions; with one valid response of C, or any number."""
+    """A random instance in small fractions, with one valid response of C or with any number."""
     rng = run.rng
     prompts, C = int(rng.integers(1, PROMPTS + 1)), int(rng.integers(2, RESPONSES + 1))
-    laws, said, valid = list[list[Exact]](), list[list[Exact]](), list[range]()
+    p, g, valid = list[list[Exact]](), list[list[Exact]](), list[range]()
     for _ in range(prompts):
         size = C if choices else int(rng.integers(2, RESPONSES + 1))
         true = 1 if choices else int(rng.integers(1, size))
-        laws.append([*law(rng, true, 0), *[0] * (size - true)])
-        said.append([*law(rng, size, 0)])
+        p.append([*random_distribution(rng, true, 0), *[0] * (size - true)])
+        g.append([*random_distribution(rng, size, 0)])
         valid.append(range(true))
-    return definition(law(rng, prompts), laws, said, valid)
+    return definition(random_distribution(rng, prompts), p, g, valid)
 
 
 def _calibrated(run: Run, count: int) -> Finding:
-    """Theorem 1; bounds that are not above 0 say nothing, and are left out."""
+    """Theorem 1 on random instances; vacuous bounds (at most 0) are left out."""
     found = [instance(run, choices=False) for _ in range(count)]
     slack = [each.errors - each.bound for each in found if each.bound > 0]
     return at_least(
         "calibrated",
-        f"err − (2 err_iiv − max|V|/min|E| − δ⁺), the least of {count} instances, over Q",
+        f"err − (2 err_iiv − max|V|/min|E| − δ⁺), the least over {count} instances, over Q",
         "exact",
         float(min(slack)) if slack else np.nan,
         0.0,
-        words=f"{min(slack, default=None)}; the bound is above 0 in {len(slack)} of them",
+        words=f"{min(slack, default=None)}; the bound is positive for {len(slack)} instances",
+        wanted="at least 0",
     )
 
 
-def even(C: int) -> IsItValid:
-    """A prompt with one valid response of C, and a model that gives each the same."""
+def uniform(C: int) -> IsItValid:
+    """A prompt with one valid response of C, and the uniform model."""
     return definition([1], [[1] + [0] * (C - 1)], [[Fraction(1, C)] * C], [[0]])
 
 
 def slacks() -> dict[int, Fraction]:
-    """1/|E| on what is valid and the rest shared by all that is wrong: what Theorem 1 leaves, by
-    |E|; nothing is above the threshold then, and all of err is of what is below."""
+    """err minus the bound of Theorem 1, by |E|, for models that attain it.
+
+    The model gives 1/|E| to the valid response and the rest uniformly to the wrong ones: no
+    response is above the threshold.
+    """
     found = {}
     for E in range(2, 9):
         rest = (1 - Fraction(1, E)) / E
@@ -84,19 +88,20 @@ def slacks() -> dict[int, Fraction]:
 
 
 def _attained() -> Finding:
+    """Equality in Theorem 1."""
     found = slacks()
     return same(
         "attained",
-        "the same where a model gives 1/|E| to the valid one, |E| = 2 … 8",
+        "err minus that bound for models with g(valid) = 1/|E|, |E| = 2 … 8",
         [str(each) for each in found.values()],
         ["0"] * len(found),
-        words="equality in all" if not any(found.values()) else "not equal",
+        words="0 for all",
         wanted="0",
     )
 
 
 def _averaged(run: Run, count: int) -> Finding:
-    """The proof of Theorem 3: the mean over all thresholds."""
+    """The identity in the proof of Theorem 3: the mean over thresholds."""
     found = [instance(run, choices=True) for _ in range(count)]
     alike = sum(
         2 * each.mean_misclassified == each.errors * Fraction(C, C - 1)
@@ -104,41 +109,43 @@ def _averaged(run: Run, count: int) -> Finding:
     )
     return same(
         "averaged",
-        f"2 err_iiv, mean over thresholds in [0, 1], of {count} instances with one valid of C",
+        f"mean of 2 err_iiv over thresholds in [0, 1] = err·C/(C − 1), {count} instances, over Q",
         alike,
         len(found),
-        words=f"equal to err·C/(C − 1) in {alike}, over Q",
+        words=f"equal for {alike} instances",
+        wanted=f"all {len(found)}",
     )
 
 
 def _choices(run: Run, count: int) -> Finding:
-    """Theorem 3, with the model that gives all responses the same, where it is attained."""
+    """Theorem 3 on random instances and on uniform models, which attain it."""
     found = [instance(run, choices=True) for _ in range(count)]
-    found += [even(C) for C in range(2, RESPONSES + 1)]
+    found += [uniform(C) for C in range(2, RESPONSES + 1)]
     least = min(each.errors - each.choice_bound for each in found)
     return same(
         "choices",
-        f"err − 2(1 − 1/C) min err_iiv, the least of {len(found)} instances, over Q",
+        f"err − 2(1 − 1/C) min err_iiv, the least over {len(found)} instances, over Q",
         str(least),
         "0",
         words=f"{least}",
-        wanted="0, attained",
+        wanted="0, attained by uniform models",
     )
 
 
 def trigram(q: Fraction) -> IsItValid:
-    """Two prompts that end in the same two words, all that the model sees: it says "her" with
-    chance q after each, and "his" else."""
+    """Two prompts with the same last two words, and a trigram model: "her" has probability q."""
     return definition([Fraction(1, 2)] * 2, [[1, 0], [0, 1]], [[q, 1 - q]] * 2, [[0], [1]])
 
 
 def _trigram() -> Finding:
+    """The errors of trigram models on two prompts with the same last two words."""
     found = [trigram(Fraction(part, GRID)) for part in range(GRID + 1)]
     half = sum(each.errors == each.choice_bound == Fraction(1, 2) for each in found)
     return same(
         "trigram",
-        '"she lost it and was completely out of … mind" and "he …" by their last words',
+        'trigram models on "she lost it and was completely out of … mind" and "he …"',
         half,
         len(found),
-        words=f"{half} of {len(found)} models err exactly ½, which is the bound",
+        words=f"err = ½ = the bound for {half} models",
+        wanted=f"all {len(found)}",
     )

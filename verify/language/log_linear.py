@@ -1,4 +1,4 @@
-"""The claim `log-linear`: next-word models as projections, and what calibration they owe."""
+"""The claim `log-linear`: maximum likelihood as a projection, and calibration."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from theory.language import log_linear as definition
 from theory.language.log_linear import FITS
 from verify.claim import Run, claim, option
 from verify.finding import Finding, at_most, labelled, no_counterexample, same
-from verify.language.draws import family, law, of_equal_moments, scales
+from verify.language.draws import family, of_equal_moments, random_distribution, scales
 from verify.language.even_process import known_source
 from verify.language.rescalings import rescalings
 
 OUTCOMES, FEATURES = 5, 2  # of a random family
-ROUNDING = 1e-14  # of a divergence of five outcomes in float64
+ROUNDING = 1e-14  # of a divergence on five outcomes in float64
 
 
 @claim(
@@ -58,25 +58,25 @@ def log_linear(
         "gradient",
         "the gradient of −E_p ln p_θ is E_θ f − E_p f",
         other_gradients(run, draws),
-        words=f"all else of {draws} steps is KL(p_θ‖p_θ'), exactly",
+        words=f"the remainder of {draws} steps is KL(p_θ‖p_θ'), exactly",
     )
     yield no_counterexample(
         "hessian",
         "the Hessian of −E_p ln p_θ is Cov_θ f",
         other_hessians(run, draws),
-        words=f"all entries equal for {draws} families",
+        words=f"equal for {draws} random families",
     )
     yield no_counterexample(
         "bias",
-        "the gradient by a bias is how much oftener each word is said than it comes",
+        "the gradient by a bias is Σ_c μ_c (p_θ(v|c) − p(v|c)), predicted minus true frequency",
         other_gradients_by_bias(run, draws),
-        words=f"exactly, for {draws} models of two contexts",
+        words=f"equal for {draws} models of two contexts",
     )
     yield no_counterexample(
         "pythagoras",
         "KL(p‖p_θ) = KL(p‖p*) + KL(p*‖p_θ)",
         not_orthogonal(run, draws),
-        words=f"equal for {draws} of {draws} random families",
+        words=f"equal for {draws} random families",
     )
     yield projected(run, draws)
     yield separable(run, draws)
@@ -86,10 +86,10 @@ def log_linear(
 
 
 def other_losses(run: Run, draws: int) -> Iterator[str]:
-    """−E_p ln p_θ by the formula of the family, and H + KL."""
+    """−E_p ln p_θ by the formula of the family, compared with H + KL."""
     for _ in range(draws):
         of, x = family(run.rng, OUTCOMES, FEATURES), scales(run.rng, FEATURES)
-        p = law(run.rng, OUTCOMES)
+        p = random_distribution(run.rng, OUTCOMES)
         tilt = sum((m * log(each) for m, each in zip(of.mean(p), x, strict=True)), start=Log())
         loss = cross_entropy(p, of.base) - tilt + of.log_partition(x)
         if loss != entropy(p) + kl(p, of.at(x)):
@@ -97,9 +97,9 @@ def other_losses(run: Run, draws: int) -> Iterator[str]:
 
 
 def other_gradients(run: Run, draws: int) -> Iterator[str]:
-    """L(θ') − L(θ) − ⟨∇L(θ), θ' − θ⟩ = KL(p_θ‖p_θ'): of this remainder, only ∇L is linear."""
+    """L(θ') − L(θ) − ⟨∇L(θ), θ' − θ⟩ compared with KL(p_θ‖p_θ')."""
     for _ in range(draws):
-        of, p = family(run.rng, OUTCOMES, FEATURES), law(run.rng, OUTCOMES)
+        of, p = family(run.rng, OUTCOMES, FEATURES), random_distribution(run.rng, OUTCOMES)
         x, y = scales(run.rng, FEATURES), scales(run.rng, FEATURES)
         change = cross_entropy(p, of.at(y)) - cross_entropy(p, of.at(x))
         steps = zip(of.gradient(x, p), x, y, strict=True)
@@ -109,7 +109,7 @@ def other_gradients(run: Run, draws: int) -> Iterator[str]:
 
 
 def other_hessians(run: Run, draws: int) -> Iterator[str]:
-    """∂_j E_θ f_i, of rational functions of e^{θ_j}, and the covariance by its definition."""
+    """∂_j E_θ f_i, as rational functions of e^{θ_j}, compared with the covariance."""
     places = range(FEATURES)
     for _ in range(draws):
         of, x = family(run.rng, OUTCOMES, FEATURES), scales(run.rng, FEATURES)
@@ -119,7 +119,7 @@ def other_hessians(run: Run, draws: int) -> Iterator[str]:
 
 
 def slope(of: LogLinear, x: tuple[Fraction, ...], i: int, j: int) -> Fraction:
-    """x_j·d/dx_j of Σ w f_i / Σ w, as polynomials in x_j."""
+    """x_j·d/dx_j of Σ w f_i / Σ w, as a quotient of polynomials in x_j."""
     others = tuple(Fraction(1) if at == j else each for at, each in enumerate(x))
     tops, bottoms = fmpq_poly([0]), fmpq_poly([0])
     for weight, f in zip(of.weights(others), of.features, strict=True):
@@ -132,24 +132,26 @@ def slope(of: LogLinear, x: tuple[Fraction, ...], i: int, j: int) -> Fraction:
 
 
 def other_gradients_by_bias(run: Run, draws: int) -> Iterator[str]:
-    """With a bias of the logits, the gradient is Σ_c μ_c (p_θ(v|c) − p(v|c)): where it is 0, the
-    model predicts each word as often as it comes."""
+    """The gradient by a bias of the logits compared with Σ_c μ_c (p_θ(v|c) − p(v|c)).
+
+    Where it is 0, the model predicts each word as often as it occurs.
+    """
     for _ in range(draws):
-        mu, x, y = law(run.rng, 2), scales(run.rng, 3), scales(run.rng, 3)
-        data, scores = ([law(run.rng, 3) for _ in mu] for _ in range(2))
+        mu, x, y = random_distribution(run.rng, 2), scales(run.rng, 3), scales(run.rng, 3)
+        data, scores = ([random_distribution(run.rng, 3) for _ in mu] for _ in range(2))
         of = [definition(score, np.eye(3, dtype=int).tolist()) for score in scores]
         change, linear, rest = Log(), Log(), Log()
         for weight, p, each in zip(mu, data, of, strict=True):
             change += weight * (cross_entropy(p, each.at(y)) - cross_entropy(p, each.at(x)))
-            said = zip(each.at(x), p, x, y, strict=True)
-            linear += weight * sum((((a - b) * log(t / s)) for a, b, s, t in said), start=Log())
+            both = zip(each.at(x), p, x, y, strict=True)
+            linear += weight * sum((((a - b) * log(t / s)) for a, b, s, t in both), start=Log())
             rest += weight * kl(each.at(x), each.at(y))
         if change - linear != rest:
             yield f"weights {mu}, data {data}, from {x} to {y}"
 
 
 def not_orthogonal(run: Run, draws: int) -> Iterator[str]:
-    """Of p with the moments of a member p*, and any other member."""
+    """The Pythagorean identity for p with the moments of a member p*, and any other member."""
     for _ in range(draws):
         of, x, y = family(run.rng, OUTCOMES, FEATURES), *(scales(run.rng, 2) for _ in "xy")
         best = of.at(x)
@@ -159,7 +161,7 @@ def not_orthogonal(run: Run, draws: int) -> Iterator[str]:
 
 
 def projected(run: Run, draws: int) -> Finding:
-    """What Newton's method finds beside the member whose moments were given.
+    """The member found by Newton's method compared with the member of the given moments.
 
     L(θ) − L(θ*) = KL(p*‖p_θ) ≤ ⟨∇L(θ), θ − θ*⟩ as L is convex, and the moments fit to FITS.
     """
@@ -174,17 +176,17 @@ def projected(run: Run, draws: int) -> Finding:
         worst = max(worst, apart / (3 * FITS * off + ROUNDING))
     return at_most(
         "projection",
-        "the maximiser that is found is p*",
+        "KL(p*‖found maximiser) over its bound |∇|·|θ − θ*| plus rounding",
         "float",
         worst,
         1.0,
-        words=f"KL(p*‖found) at most {worst:.2g} of its bound, {draws} families",
-        wanted="≤ |∇|·|θ − θ*| and rounding",
+        words=f"at most {worst:.2g}, {draws} families",
+        wanted="at most 1",
     )
 
 
 def separable(run: Run, draws: int) -> Finding:
-    """Data on a face of what the features can be, and data of all outcomes."""
+    """Separable data on a face of the features' hull, and data with all outcomes."""
     seen = {"on a face": 0, "of all outcomes": 0}
     for _ in range(draws):
         of = family(run.rng, OUTCOMES, FEATURES)
@@ -192,11 +194,13 @@ def separable(run: Run, draws: int) -> Finding:
         top = [height == max(heights) for height in heights]
         face = tuple(Fraction(each, sum(top)) for each in top)
         seen["on a face"] += separating_direction(of, face) is not None
-        seen["of all outcomes"] += separating_direction(of, law(run.rng, OUTCOMES)) is not None
+        seen["of all outcomes"] += (
+            separating_direction(of, random_distribution(run.rng, OUTCOMES)) is not None
+        )
     return same(
         "separable",
-        "data for which θ grows for ever are told, by a direction that is checked",
+        "families for which a separating direction is found, and checked exactly",
         seen,
         {"on a face": draws, "of all outcomes": 0},
-        wanted="those on a face, and no others",
+        wanted=f"all {draws} for data on a face, none for data with all outcomes",
     )

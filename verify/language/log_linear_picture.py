@@ -1,4 +1,4 @@
-"""The picture of `log-linear`: what the even process costs to predict, by how far one sees."""
+"""The picture of `log-linear`: conditional entropies of the even process, and window costs."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ LAST = 12
 
 
 def draw() -> Figure:
-    """H_t, its limit, and the loss at the last t of predictors that see a window only."""
+    """H_t with its limit, and the extra loss at the last t of predictors that use a window only."""
     of, times = even_process(), range(1, LAST + 1)
     entropies = [float(conditional_entropy(of, t)) for t in times]
     figure = Figure(figsize=(9, 3.6))
     left, right = figure.subplots(1, 2)
-    left.plot(times, entropies, "o-", label="H(X_t | all before)")
+    left.plot(times, entropies, "o-", label="H(X_t | X_<t)")
     left.axhline(float(entropy_rate(of)), color="0.5", ls="--", label="rate ⅔ ln 2")
     left.set(xlabel="t", ylabel="nats", title="the even process")
     left.legend()
     right.bar(range(LAST), [each - entropies[-1] for each in entropies])
-    right.set(xlabel="symbols in the window", title=f"what a window costs at t = {LAST}, in nats")
+    right.set(xlabel="symbols in the window", ylabel="nats")
+    right.set_title(f"cost of a finite window at t = {LAST}")
     return figure

@@ -1,4 +1,4 @@
-"""The claim `one-gradient-step`: one step on the steps of a parity finds the tree."""
+"""The claim `one-gradient-step`: one step on the nodes of a parity's tree finds the tree."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ from theory.sequences import all_sequences
 from verify.claim import Run, claim, option
 from verify.finding import Finding, at_least, at_most, same, within
 
-CUBES = (8, 4), (8, 8), (12, 8), (16, 8), (16, 16)  # d and k of which all words are a batch
-LARGE = 64, 32  # of which the room for noise is computed; in quick runs QUICK
+CUBES = (8, 4), (8, 8), (12, 8), (16, 8), (16, 16)  # d and k for which the batch is all words
+LARGE = 64, 32  # d and k of the noise tolerance; in quick runs QUICK
 QUICK = 32, 16
 SEEDS = 10
-DELTA = 0.001  # the chance of error of a seed, so that one in ten that fails is news
-MOST = 128  # letters
-PERMUTED = 0.1  # of entries at children, at most, that a step on permuted labels rounds to 1
+DELTA = 0.001  # the probability of failure of a seed, so that one failure in ten is significant
+MOST = 128  # bits
+PERMUTED = 0.1  # fraction of children found from permuted labels, at most
 
-# Fewer samples than are proved to be enough, by d, k = d/2.  Stated with figures of another program
-# known: of so many 9, 10, 10 of ten seeds and 2 of 2 give the tree, of half as many 1, 2, 3 and 0.
-# The thresholds below are from after first runs, in which shares of ten seeds did not decide.
-FEWER = {16: (1000, 40), 32: (4000, 40), 64: (16_000, 10), 128: (32_000, 10)}  # and seeds
-MOST_SEEDS = 0.5  # of all seeds: more with so many samples, fewer with half of them
-APART = 64, 4000, 10_000  # d, and samples between which the largest difference falls as 1/√n
-ROOT = 0.2  # by which that may be off: three standard errors of ten seeds, and 2/m
+# Fewer samples than the bound, by d, k = d/2.  Stated with figures of another program known: from
+# these numbers 9, 10, 10 of ten seeds and 2 of 2 find the tree, from half of them 1, 2, 3 and 0.
+# The thresholds below are from after first runs, in which ten seeds did not decide.
+FEWER = {16: (1000, 40), 32: (4000, 40), 64: (16_000, 10), 128: (32_000, 10)}  # samples, seeds
+MOST_SEEDS = 0.5  # fraction of seeds: above it with these samples, below it with half of them
+APART = 64, 4000, 10_000  # d, and two sample sizes at which the largest errors are compared
+ROOT = 0.2  # relative tolerance of their ratio: three standard errors of ten seeds, and 2/m
 
 
 @claim(
@@ -55,8 +55,8 @@ ROOT = 0.2  # by which that may be off: three standard errors of ten seeds, and 
 def one_gradient_step(
     run: Run,
     *,
-    d: Annotated[int, option("letters d of the parity that is learned from samples", min=8)] = 32,
-    k: Annotated[int, option("letters k that it depends on, a power of two", min=4)] = 16,
+    d: Annotated[int, option("number of bits", min=8)] = 32,
+    k: Annotated[int, option("bits of the parity, a power of two", min=4)] = 16,
 ) -> Iterator[Finding]:
     """One gradient step from 0 on the nodes of a parity's tree, rounded to integers, is the tree.
 
@@ -75,7 +75,7 @@ def one_gradient_step(
     yield _relations([*cubes, large])
     yield _counted(cubes)
     yield _rounded(run, cubes)
-    yield _room(large)
+    yield _tolerance(large)
     tree = shuffled(run, d, k)
     n = enough_samples(tree, DELTA)
     steps = [one_step(tree, signs(run, n, d)) for _ in range(SEEDS)]
@@ -88,12 +88,12 @@ def one_gradient_step(
 
 
 def shuffled(run: Run, d: int, k: int) -> ParityTree:
-    """A tree over k letters at random."""
+    """A tree over k random bits."""
     return parity_tree(d, run.rng.permutation(d)[:k].tolist())
 
 
 def signs(run: Run, n: int, d: int) -> np.ndarray:
-    """n words of independent uniform bits ±1, (n, d)."""
+    """n random words of uniform bits ±1, (n, d)."""
     return 2 * run.rng.integers(2, size=(n, d)) - 1
 
 
@@ -108,11 +108,12 @@ def nodes(tree: ParityTree) -> range:
 
 
 def sized(trees: list[ParityTree]) -> str:
-    """Their sizes, in words."""
+    """The sizes (d, k) of the trees, as text."""
     return ", ".join(f"({tree.d}, {tree.k})" for tree in trees)
 
 
 def _closed_form(trees: list[ParityTree]) -> Finding:
+    """The nodes whose expected step is the closed form, as fractions."""
     pairs = [(tree, node) for tree in trees for node in nodes(tree)]
     alike = sum(
         gradient(tree, node, cube(tree), printed=False) == gradient_in_closed_form(tree, node)
@@ -120,43 +121,46 @@ def _closed_form(trees: list[ParityTree]) -> Finding:
     )
     return same(
         "closed-form",
-        f"with φ = 4z² − 1 on all words, (d, k) = {sized(trees)}",
+        f"expected step with φ = 4z² − 1 at all nodes, (d, k) = {sized(trees)}",
         alike,
         len(pairs),
-        words=f"{alike} nodes equal, as fractions",
-        wanted="[j a child] − 2/m − 24r_j/m² + 96R/m³",
+        words=f"equal to the closed form at {alike} nodes, as fractions",
+        wanted=f"[j a child] − 2/m − 24r_j/m² + 96R/m³ at all {len(pairs)}",
     )
 
 
 def _relations(trees: list[ParityTree]) -> Finding:
+    """The largest number r_j of relations of a token."""
     most = max(int(relations(tree, node)[0].max()) for tree in trees for node in nodes(tree))
     return at_most(
         "relations",
-        f"relations x_j = x_p x_q x_s of a token, (d, k) = {sized(trees)}",
+        f"largest number of relations x_j = x_p x_q x_s of a token, (d, k) = {sized(trees)}",
         "exact",
         most,
         4,
-        words=f"at most {most}",
+        words=f"{most}",
+        wanted="at most 4",
     )
 
 
 def _counted(trees: list[ParityTree]) -> Finding:
+    """The nodes whose expected step by polynomials is the sum over all words."""
     pairs = [(tree, node) for tree in trees[:3] for node in nodes(tree)]
     alike = sum(
         gradient(tree, node, cube(tree)) == gradient_by_counting(tree, node) for tree, node in pairs
     )
     return same(
         "counted",
-        f"with the φ of the paper, (d, k) = {sized(trees[:3])}",
+        f"expected step with the φ of the source at all nodes, (d, k) = {sized(trees[:3])}",
         alike,
         len(pairs),
-        words=f"{alike} nodes equal to the count by polynomials, as fractions",
-        wanted="the sum over all words, in integers",
+        words=f"sum over all words and count by polynomials equal at {alike} nodes, as fractions",
+        wanted=f"all {len(pairs)}",
     )
 
 
 def _rounded(run: Run, trees: list[ParityTree]) -> Finding:
-    """All words as the batch, in integers, beside the scores of the tensors."""
+    """The rounded step on all words, in integers, compared with the scores of the tensors."""
     wrong, least = 0, Fraction(1)
     for tree in trees:
         written = scores(run, tree)
@@ -169,16 +173,17 @@ def _rounded(run: Run, trees: list[ParityTree]) -> Finding:
             )
     return same(
         "all-words",
-        f"nodes whose rounded step is not the head's scores, (d, k) = {sized(trees)}",
+        f"nodes whose rounded step on all words differs from the head's scores, (d, k) = "
+        f"{sized(trees)}",
         wrong,
         0,
-        words=f"{wrong}; the closest to a half is {float(least):.3f} away",
-        wanted="0, over all words in integers",
+        words=f"{wrong}; the least distance of an entry to ½ is {float(least):.3f}",
+        wanted="0",
     )
 
 
 def scores(run: Run, tree: ParityTree) -> np.ndarray:
-    """W_pos W_Q W_Kᵀ W_posᵀ of the model, at the positions that say a node."""
+    """W_pos W_Q W_Kᵀ W_posᵀ of the model, at the positions that predict nodes."""
     model: Transformer = run.build(parity_with_steps, tree.d, tree.k, tree.positions)
     attn, pos_embed = model.blocks[0].attn, model.pos_embed
     assert attn is not None
@@ -188,55 +193,58 @@ def scores(run: Run, tree: ParityTree) -> np.ndarray:
     return np.asarray(found[tree.d - 1 :].numpy())
 
 
-def _room(tree: ParityTree) -> Finding:
-    room = noise_tolerance(tree)
+def _tolerance(tree: ParityTree) -> Finding:
+    """The noise tolerance t of a large tree, an exact fraction."""
+    t = noise_tolerance(tree)
     return at_least(
         "room",
-        f"room for noise at d = {tree.d}, k = {tree.k}, over all words",
+        f"noise tolerance t of the step on all words, d = {tree.d}, k = {tree.k}",
         "proved",
-        float(room),
+        float(t),
         0.25,
-        words=f"t = {float(room):.4f}, an exact fraction: {enough_samples(tree, DELTA, room)} "
-        f"samples are enough for δ = {DELTA:g}",
-        wanted="¼; ½ − 2/m − 24r/m² and what |z| ≥ ½ changes",
+        words=f"t = {float(t):.4f}, so that {enough_samples(tree, DELTA, t)} samples suffice for "
+        f"δ = {DELTA:g}",
+        wanted="at least ¼",
     )
 
 
 def _sampled(run: Run, tree: ParityTree, n: int, steps: list[np.ndarray]) -> Finding:
+    """The seeds for which one step on n samples, rounded, is the scores of the construction."""
     written = scores(run, tree)
     off = [float(abs(W - written).max()) for W in steps]
     right = sum(bool((np.round(W) == written).all()) for W in steps)
     return same(
         "samples",
-        f"one step on n = {n} samples, d = {tree.d}, k = {tree.k}, {len(steps)} seeds",
+        f"seeds for which one step on n = {n} samples, rounded, is the tree, d = {tree.d}, "
+        f"k = {tree.k}",
         right,
         len(steps),
         evidence="trained",
-        words=f"{right} seeds give the scores that were written, entry by entry; off by up to "
+        words=f"{right} of {len(steps)}; largest errors before rounding "
         + ", ".join(f"{each:.3f}" for each in off),
-        wanted=f"all, each with probability ≥ {1 - DELTA:g}",
+        wanted=f"all {len(steps)}, each with probability ≥ {1 - DELTA:g}",
     )
 
 
 def _noise(tree: ParityTree, n: int, steps: list[np.ndarray]) -> Finding:
-    """Mean squares of the noise over all entries of a node and all seeds, over 4m/n."""
-    shares = []
+    """The mean square of the noise over the entries of a node and all seeds, over 4m/n."""
+    ratios = []
     for node in nodes(tree):
         square = np.mean([(W[node - tree.d, :node] - expected(tree, node)) ** 2 for W in steps])
-        shares.append(float(square * n / (4 * node)))
+        ratios.append(float(square * n / (4 * node)))
     return at_most(
         "noise",
-        f"mean square of the noise at a node, over 4m/n, {len(steps)} seeds",
+        f"mean square of the noise at a node over its bound 4m/n, {len(steps)} seeds",
         "trained",
-        max(shares),
+        max(ratios),
         1.0,
-        words=f"between {min(shares):.3f} and {max(shares):.3f}",
-        wanted="1, proved; about ½ if tokens were independent",
+        words=f"between {min(ratios):.3f} and {max(ratios):.3f}",
+        wanted="at most 1, which is proved; about ½ for independent tokens",
     )
 
 
 def off(run: Run, d: int, n: int, seeds: int = SEEDS) -> list[float]:
-    """The largest difference of a step on n samples and the tree, k = d/2, of each seed."""
+    """The largest difference of a step on n samples from the tree, k = d/2, for each seed."""
     found = []
     for _ in range(seeds):
         tree = shuffled(run, d, d // 2)
@@ -245,7 +253,7 @@ def off(run: Run, d: int, n: int, seeds: int = SEEDS) -> list[float]:
 
 
 def _fewer(run: Run) -> Iterator[Finding]:
-    """How many seeds are rounded to the tree, a row for each d."""
+    """The fraction of seeds that find the tree, over several d."""
     rows = {d: row for d, row in FEWER.items() if d <= 32 or not run.quick}
     of = [seeds for _, seeds in rows.values()]
     for id, part, compare in (("fewer", 1, at_least), ("half-as-many", 2, at_most)):
@@ -258,30 +266,31 @@ def _fewer(run: Run) -> Iterator[Finding]:
         counts = ", ".join(f"{each}/{seeds}" for each, seeds in zip(right, of, strict=True))
         yield compare(
             id,
-            f"share of seeds that give the tree, k = d/2, n = {sizes}",
+            f"fraction of seeds that find the tree, k = d/2, n = {sizes}",
             "trained",
             (low, high),
             MOST_SEEDS,
-            words=f"{counts}, so of all {low:.2f} to {high:.2f}",
+            words=f"{counts}; confidence interval of the fraction {low:.2f} to {high:.2f}",
+            wanted=f"{'at least' if part == 1 else 'at most'} {MOST_SEEDS:g}",
         )
 
 
 def _apart(run: Run) -> Finding:
-    """The largest difference of the step and the scores, at two numbers of samples."""
+    """The ratio of the largest errors of the step at two numbers of samples."""
     d, few, many = APART
     before, after = off(run, d, few), off(run, d, many)
     root = math.sqrt(many / few)
     ratio = float(np.mean(before) / np.mean(after)) if any(after) else np.nan
     return within(
         "apart",
-        f"the largest difference at n = {few} over that at n = {many}, d = {d}, means of "
+        f"largest error of the step at n = {few} over that at n = {many}, d = {d}, means of "
         f"{SEEDS} seeds",
         "trained",
         ratio,
         (root * (1 - ROOT), root * (1 + ROOT)),
-        words=f"{ratio:.3f}: {min(before):.3f} to {max(before):.3f}, "
-        f"and {min(after):.3f} to {max(after):.3f}",
-        wanted=f"{root:.3f} up to {ROOT:.0%}: noise falls as 1/√n",
+        words=f"{ratio:.3f}, from {min(before):.3f} … {max(before):.3f} and "
+        f"{min(after):.3f} … {max(after):.3f}",
+        wanted=f"√({many}/{few}) = {root:.3f} within {ROOT:.0%}",
     )
 
 
@@ -291,7 +300,7 @@ def expected(tree: ParityTree, node: int) -> np.ndarray:
 
 
 def _permuted(run: Run, tree: ParityTree, n: int) -> Finding:
-    """The same step where every node is told its values of other words: nothing to be found."""
+    """The null model: a step on labels that are those of other words."""
     found = []
     for _ in range(SEEDS):
         bits = signs(run, n, tree.d)
@@ -299,14 +308,15 @@ def _permuted(run: Run, tree: ParityTree, n: int) -> Finding:
         found.append(float(np.round(one_step(tree, bits, labels))[tree.scores == 1].mean()))
     return at_most(
         "permuted",
-        f"share of the children that a step on permuted labels finds, {SEEDS} seeds",
+        f"fraction of the children found by a step on permuted labels, {SEEDS} seeds",
         "trained",
         max(found),
         PERMUTED,
         words=f"at most {max(found):.3f}",
+        wanted=f"at most {PERMUTED:g}",
     )
 
 
 def permuted(run: Run, labels: np.ndarray) -> np.ndarray:
-    """The labels (n, k − 1), words exchanged, for each node in another way."""
+    """The labels (n, k − 1), permuted over the words for each node independently."""
     return run.rng.permuted(labels, axis=0)

@@ -1,4 +1,4 @@
-"""The picture of `one-gradient-step`: the tree that was written beside the one that was found."""
+"""The picture of `one-gradient-step`: the scores of the construction and of a gradient step."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from theory.language import ParityTree
 
 
 def draw(tree: ParityTree, W: np.ndarray, n: int) -> Figure:
-    """Scores (k − 1, d + k − 2) of the construction, and after one step on n samples."""
+    """The scores (k − 1, d + k − 2) of the construction, and those after one step on n samples."""
     figure = Figure(figsize=(9.0, 4.2))
     for panel, shown, title in zip(
         figure.subplots(1, 2, sharey=True),
         (tree.scores, W),
-        ("written", f"one gradient step on {n} samples"),
+        ("construction", f"one gradient step on {n} samples"),
         strict=True,
     ):
         image = panel.imshow(shown, cmap="RdBu_r", vmin=-1, vmax=1, aspect="auto")
         panel.axvline(tree.d - 0.5, color="black", linewidth=0.6)
         panel.set_title(title)
-        panel.set_xlabel(f"token j: {tree.d} letters, then nodes", fontsize=9)
+        panel.set_xlabel(f"token j: {tree.d} bits, then nodes", fontsize=9)
         panel.tick_params(labelsize=8)
     figure.axes[0].set_ylabel("node", fontsize=9)
     figure.colorbar(image, ax=figure.axes, label="score")

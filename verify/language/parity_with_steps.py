@@ -1,4 +1,4 @@
-"""The claim `parity-with-steps`: a parity as a tree that stands in the embedding of positions."""
+"""The claim `parity-with-steps`: a parity by chain of thought, from a tree in the positions."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from verify.evidence.size import size, units
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, Verdict, at_most, labelled, same
 
-SMALL = (2, 2), (4, 4), (6, 4), (8, 8)  # d and k of which all words are decoded
-MOST = 256  # letters
+SMALL = (2, 2), (4, 4), (6, 4), (8, 8)  # d and k for which all words are decoded
+MOST = 256  # bits
 BITS, NARROW = 192, 2.0**-100
-BLUNT, LARGE, FAR = 0.5, (64, 32), 0.75  # times κ, d and k, and right parities; guessing has ½
+BLUNT, LARGE, FAR = 0.5, (64, 32), 0.75  # factor of κ, d and k, and the accuracy at most
 
-Letters = Annotated[int, option("letters d, and k of them at random", min=2)]
-Subset = Annotated[int, option("letters k of the parity, a power of two", min=2)]
-Words = Annotated[int, option("random words that are decoded", min=1)]
+BitCount = Annotated[int, option("number of bits", min=2)]
+Subset = Annotated[int, option("bits of the parity, a power of two, at random positions", min=2)]
+Words = Annotated[int, option("random words to decode", min=1)]
 
 
 @claim(
@@ -41,14 +41,14 @@ Words = Annotated[int, option("random words that are decoded", min=1)]
     faults_seen=[{"d": 8, "k": 4, "samples": 8}],
 )
 def parity_with_steps(
-    run: Run, *, d: Letters = 64, k: Subset = 32, samples: Words = 100
+    run: Run, *, d: BitCount = 64, k: Subset = 32, samples: Words = 100
 ) -> Iterator[Finding]:
-    """One layer of one head generates the parity of k of d bits as k − 1 chain-of-thought tokens.
+    """One layer of one head generates the parity of k of d bits by a chain of thought.
 
-    For all d and powers of two 2 ≤ k ≤ d the tokens are the nodes of a binary tree, which is in the
-    position embedding; the MLP has four ReLUs.  By average-hard attention, or by softmax with any
-    inverse temperature β ≥ ln(3.5(d + k)), every token is right.  A sample of words shows that at
-    half of that β softmax is at chance.
+    For all d and powers of two 2 ≤ k ≤ d the k − 1 tokens are the nodes of a binary tree, which is
+    in the position embedding; the MLP has four ReLUs.  By average-hard attention, or by softmax
+    with any inverse temperature β ≥ ln(3.5(d + k)), every token is right.  On a sample of words
+    softmax with half of that β is right with probability about ½.
     """
     if d > MOST:
         raise InputError(f"d is {d}: give at most {MOST}")
@@ -56,28 +56,28 @@ def parity_with_steps(
     small = SMALL[: 3 if run.quick else None]
     yield decoded(
         "all-words",
-        f"every word of d letters, (d, k) = {', '.join(map(str, small))}",
+        f"all words of d bits, (d, k) = {', '.join(map(str, small))}",
         [runs(run, *sized, all_sequences(sized[0], 2)) for sized in small],
     )
-    letters = run.rng.permutation(d)[:k].tolist()
-    statement = says(run, d, letters)
+    positions = run.rng.permutation(d)[:k].tolist()
+    statement = specified(run, d, positions)
     model = statement.at(2, d).model
     words = run.rng.integers(2, size=(8 if run.quick else samples, d))
     yield size(model, "parity-with-steps", d=d, k=k)
-    yield same("units", "ReLU units", units(model), [4], words=f"{sum(units(model))} units")
-    yield gap_finding("tree", model, tree_states(model, d, letters))
+    yield same("units", "ReLU units", units(model), [4], words=f"{sum(units(model))}")
+    yield gap_finding("tree", model, tree_states(model, d, positions))
     yield makes(
         "product",
-        "the MLP makes of two equal bits 1, of different ones −1",
+        "the MLP maps equal bits to 1 and different bits to −1",
         model,
         {1: ({"pair": np.array([-1.0, 0.0, 1.0])}, {"out": np.array([1.0, -1.0, 1.0])})},
     )
-    yield decoded("long", f"random words of {d} letters", [runs(run, d, k, words, letters)])
+    yield decoded("long", f"random words of {d} bits", [runs(run, d, k, words, positions)])
     rows = histories(run, model, words[:4])
     yield margin_kept(statement, [(model, rows)])
-    yield equal_over_q(statement, model, rows[:2], f"({d} letters, any steps)")
-    yield registers_hold(statement, model, rows, f"({d} letters, any steps)")
-    yield from labelled("softmax", softened(run, d, k, words[:8], letters))
+    yield equal_over_q(statement, model, rows[:2], f"({d} bits, arbitrary nodes)")
+    yield registers_hold(statement, model, rows, f"({d} bits, arbitrary nodes)")
+    yield from labelled("softmax", softened(run, d, k, words[:8], positions))
 
 
 def runs(
@@ -85,53 +85,61 @@ def runs(
     d: int,
     k: int,
     words: np.ndarray,
-    letters: list[int] | None = None,
+    positions: list[int] | None = None,
     sharpness: float | None = None,
 ) -> tuple[Transformer, np.ndarray, np.ndarray]:
-    """The model, words and the nodes that are to be decoded; the first k letters if none."""
-    tree = parity_tree(d, range(k) if letters is None else letters)
+    """The model, the words and their nodes; the leaves are by default the first k bits."""
+    tree = parity_tree(d, range(k) if positions is None else positions)
     nodes = (1 - with_steps(tree, 1 - 2 * words)[:, d:]) // 2
     return run.build(construction, d, k, tree.positions, sharpness=sharpness), words, nodes
 
 
-def says(run: Run, d: int, letters: list[int]) -> OverTokens:
-    """The construction beside the tree: nothing at letters, then the product of two tokens,
-    whatever was decoded before."""
-    tree = parity_tree(d, letters)
+def specified(run: Run, d: int, positions: list[int]) -> OverTokens:
+    """The construction and its specification: ⊥ at bits before the last, then products of two.
+
+    The tokens after the bits are arbitrary, not only right nodes.
+    """
+    tree = parity_tree(d, positions)
 
     def answers(tokens: np.ndarray) -> np.ndarray:
         product = np.where(means_of_children(tree, 1 - 2 * tokens) == 0, 1, 0)
         return np.where(np.arange(tokens.shape[-1]) < d - 1, -1, product)
 
     def build(V: int, n: int) -> Transformer:
-        return run.build(construction, d, len(letters), letters)
+        return run.build(construction, d, len(positions), positions)
 
     return OverTokens("tree", build, answers, symbols=2)
 
 
 def histories(run: Run, model: Transformer, words: np.ndarray) -> np.ndarray:
-    """Words and behind them any tokens, whatever the tree would have said."""
+    """Words followed by random tokens in place of the nodes."""
     behind = model.interface.max_length - words.shape[1]
     return np.concatenate([words, run.rng.integers(2, size=(len(words), behind))], axis=1)
 
 
-def tree_states(model: Transformer, d: int, letters: list[int]) -> States:
-    """Each position asks for the children of the next node, letters for themselves; it sees
-    itself and those before."""
-    tree = parity_tree(d, letters)
+def tree_states(model: Transformer, d: int, positions: list[int]) -> States:
+    """The states of the head's scores: the children of the next node have the larger ones.
+
+    At bits before the last the position itself has; attention is causal.
+    """
+    tree = parity_tree(d, positions)
     n = len(model.pos_embed.W_pos) if model.pos_embed is not None else 0
     wanted = np.vstack([np.eye(n)[: d - 1], tree.scores])
-    # Scores of tokens that come later, which causal attention leaves out, are lower as well.
+    # Later tokens, which causal attention excludes, have lower scores as well.
     preference = np.where(wanted > 0, 0.0, -np.inf)
-    asking, answering = at_positions(model, "children"), at_positions(model, "pos")
-    return States(1, asking, answering, preference, np.arange(n))
+    queries, keys = at_positions(model, "children"), at_positions(model, "pos")
+    return States(1, queries, keys, preference, np.arange(n))
 
 
-def softened(run: Run, d: int, k: int, words: np.ndarray, letters: list[int]) -> Iterator[Finding]:
-    """By softmax at the sharpness of the proof: decoded, and exact in balls."""
+def softened(
+    run: Run, d: int, k: int, words: np.ndarray, positions: list[int]
+) -> Iterator[Finding]:
+    """Findings on softmax at the sharpness of the proof: decoded words, and enclosures."""
     beta = float(np.nextafter(sharpness_for_steps(d, k), np.inf))
     found = decoded(
-        "decoded", f"at κ = ln(3.5(d + k)) = {beta:.4g}", [runs(run, d, k, words, letters, beta)]
+        "decoded",
+        f"random words, softmax with κ = ln(3.5(d + k)) = {beta:.4g}",
+        [runs(run, d, k, words, positions, beta)],
     )
     found.evidence = "float"
     yield found
@@ -145,77 +153,77 @@ def softened(run: Run, d: int, k: int, words: np.ndarray, letters: list[int]) ->
 
 
 def blunt(run: Run) -> Finding:
-    """With scores of half the size no more is right than by guessing."""
+    """At half of the sharpness the accuracy is about that of guessing."""
     d, k = LARGE
     words = run.rng.integers(2, size=(50 if run.quick else 200, d))
     beta = float(np.nextafter(sharpness_for_steps(d, k), np.inf))
-    letters = run.rng.permutation(d)[:k].tolist()
-    model, words, nodes = runs(run, d, k, words, letters, beta)
+    positions = run.rng.permutation(d)[:k].tolist()
+    model, words, nodes = runs(run, d, k, words, positions, beta)
     for attn in model.attentions:
         attn.scale *= BLUNT
-    said = np.asarray(model.generate(words, k - 1)[:, -1])
-    right = int((said == np.asarray(nodes[:, -1])).sum())
+    found = np.asarray(model.generate(words, k - 1)[:, -1])
+    right = int((found == np.asarray(nodes[:, -1])).sum())
     return at_most(
         "blunt",
-        f"parities that are right at κ/2 = {beta / 2:.3f}, {len(words)} words, d = {d}, k = {k}",
+        f"accuracy of the parity at κ/2 = {beta / 2:.3f}, {len(words)} words, d = {d}, k = {k}",
         "statistical",
         tuple(binomtest(right, len(words)).proportion_ci()),
         FAR,
-        words=f"a share of {right / len(words):.3f}",
-        wanted=f"its confidence interval below {FAR:g}; guessing has ½",
+        words=f"{right / len(words):.3f}",
+        wanted=f"confidence interval below {FAR:g}; guessing has ½",
     )
 
 
 def leak(d: int, k: int) -> Finding:
-    """ℓ = A/(2 + A) with A ≤ (d + k − 4)e^{−κ}: z is off by at most 2ℓ ≤ ¼, for every prompt."""
+    """2ℓ ≤ ¼, the error of z for every prompt, with ℓ = A/(2 + A), A ≤ (d + k − 4)e^{−κ}."""
     with Ball.precision(BITS):
         A = arb(others(d, k)) / (arb(35) / 10 * (d + k))
         off = 2 * A / (2 + A)
         return at_most(
             "leak",
-            f"z at κ = ln(3.5(d + k)), every prompt of d = {d}, k = {k}",
+            f"error of z at κ = ln(3.5(d + k)), for every prompt, d = {d}, k = {k}",
             "proved",
             float(off.upper()),
             0.25,
-            words=f"off by at most {float(off):.4f}",
-            wanted="¼, within which ψ is flat",
+            words=f"at most {float(off):.4f}",
+            wanted="at most ¼, within which ψ is constant",
         )
 
 
 def others(d: int, k: int) -> int:
-    """Tokens that a node may see beside its two children."""
+    """The tokens that a node may attend to besides its two children."""
     return d + k - 4
 
 
 def in_balls(model: Transformer, row: np.ndarray, few: tuple[int, int]) -> Iterator[Finding]:
-    """The real z and ψ(z) of each step of a word."""
+    """Enclosures of the errors of z and ψ(z) at each node of a word."""
     d, k = few
     means, products = (stage.holds(row)[d - 1 :, 0] for stage in model.stages)
     off, unequal = 0.0, 0.0
     with Ball.precision(BITS):
         *_, last = streams(model, model.prompt(row), Ball())
-        held = last.tolist()[d - 1 :]
+        nodes = last.tolist()[d - 1 :]
         pair, out = (model.stream[name].start for name in ("pair", "out"))
-        for line, z, y in zip(held, means.tolist(), products.tolist(), strict=True):
+        for line, z, y in zip(nodes, means.tolist(), products.tolist(), strict=True):
             off = max(off, float(abs(line[pair] - arb(z)).upper()))
             unequal = max(unequal, float(abs(line[out] - arb(y)).upper()))
-    where = f"(d = {d}, k = {k}, one word, {len(held)} steps)"
+    where = f"(d = {d}, k = {k}, one word, {len(nodes)} nodes)"
     yield at_most(
         "pair",
-        f"what softmax leaves of the mean {where}",
+        f"error of the mean z by softmax {where}",
         "enclosure",
         off,
         0.25,
-        words=f"off by up to {off:.4f}",
-        wanted="¼",
+        words=f"at most {off:.4f}",
+        wanted="at most ¼",
     )
     yield Finding(
         "exact",
-        f"what the MLP makes of it {where}",
+        f"error of the product ψ(z) {where}",
         "enclosure",
         unequal,
         NARROW,
         Verdict.of(unequal <= NARROW),
-        f"off by at most {unequal:.1e}",
-        "the product: equal, as far as balls of 192 bits say",
+        f"at most {unequal:.1e}, in balls of {BITS} bits",
+        f"at most {NARROW:.1e}",
     )

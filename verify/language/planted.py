@@ -1,4 +1,4 @@
-"""A model that tells all prompts apart, for the self-test of `is-it-valid`."""
+"""A model that distinguishes all prompts, for the self-test of `is-it-valid`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from dataclasses import replace
 from theory.language import IsItValid
 
 
-def told_apart(given: IsItValid) -> IsItValid:
-    """It says what is true."""
+def distinguished(given: IsItValid) -> IsItValid:
+    """The instance with the model g = p."""
     return replace(given, g=given.p)

@@ -1,4 +1,4 @@
-"""Findings on rescaling a set: what it gains, exactly, and how much that is at least."""
+"""Findings on rescaling sets of outcomes: the exact gain in the loss, and its lower bound."""
 
 from __future__ import annotations
 
@@ -22,64 +22,68 @@ from theory.language import (
 from theory.language.distributions import mass
 from verify.claim import Run
 from verify.finding import Finding, no_counterexample
-from verify.language.draws import law, scales, some_outcomes
+from verify.language.draws import random_distribution, scales, some_outcomes
 
 OUTCOMES, PROMPTS = 4, 3
 
-Law = tuple[Fraction, ...]
+Probabilities = tuple[Fraction, ...]
 
 
 def rescalings(run: Run, draws: int) -> Iterator[Finding]:
-    """One set, all level sets, and one factor for all prompts, each for so many draws."""
+    """Rescaling one set, all level sets, and by one factor for all prompts, on random draws."""
     words = f"for {draws} draws"
     yield no_counterexample(
         "slope",
-        "the loss of s·g on A moves by ln(1 + (s − 1)g(A)) − p(A) ln s",
+        "CE(p, g_s) − CE(p, g) = ln(1 + (s − 1)g(A)) − p(A) ln s",
         other_slopes(run, draws),
         words=f"equal {words}: the slope at s = 1 is g(A) − p(A)",
     )
     yield no_counterexample(
         "gain",
-        "the best s gains kl(p(A)‖g(A))",
+        "the best factor s gains kl(p(A)‖g(A)) nats",
         other_gains(run, draws),
-        words=f"equal {words}, and other s gain less",
+        words=f"equal {words}; every other s that was tried gains less",
     )
     yield no_counterexample(
         "squares",
-        "that is at least 2δ²",
+        "kl(p(A)‖g(A)) ≥ 2δ², δ = |g(A) − p(A)|",
         below_squares(run, draws),
-        words=f"{words}: within ε of its best rescaling, δ ≤ √(ε/2)",
-        wanted="≥ 2δ²",
+        words=words,
+        wanted="no counterexample",
     )
     yield no_counterexample(
         "level-sets",
-        "all level sets of g at once gain at least 2·Mis²",
+        "rescaling all level sets of g at once gains at least 2·Mis² nats",
         level_sets_below_squares(run, draws),
         words=words,
-        wanted="≥ 2·Mis²",
+        wanted="no counterexample",
     )
     yield no_counterexample(
         "prompts",
-        f"one s for all prompts gains at least 2δ², δ the mean over {PROMPTS} prompts",
+        f"one s for all {PROMPTS} prompts gains at least 2δ² nats, δ the weighted mean",
         prompts_below_squares(run, draws),
-        words=f"{words}, at s near e^(−4δ)",
-        wanted="≥ 2δ²",
+        words=f"{words}, at s ≈ e^(−4δ)",
+        wanted="no counterexample",
     )
 
 
 def reaches(gain: Log, least: Fraction) -> bool:
-    """gain ≥ least."""
+    """Whether gain ≥ least."""
     return at_most_rational(-gain, -least)
 
 
-def drawn(run: Run, draws: int) -> Iterator[tuple[Law, Law, list[int]]]:
-    """Two laws p and g, and a set A of outcomes."""
+def drawn(run: Run, draws: int) -> Iterator[tuple[Probabilities, Probabilities, list[int]]]:
+    """Random distributions p and g, and a set A of outcomes."""
     for _ in range(draws):
-        yield law(run.rng, OUTCOMES), law(run.rng, OUTCOMES), some_outcomes(run.rng, OUTCOMES)
+        yield (
+            random_distribution(run.rng, OUTCOMES),
+            random_distribution(run.rng, OUTCOMES),
+            some_outcomes(run.rng, OUTCOMES),
+        )
 
 
 def other_slopes(run: Run, draws: int) -> Iterator[str]:
-    """CE(p, g_s) = CE(p, g) − p(A) ln s + ln(1 + (s − 1)g(A)), whose slope at 1 is g(A) − p(A)."""
+    """CE(p, g_s) compared with CE(p, g) − p(A) ln s + ln(1 + (s − 1)g(A))."""
     for p, g, A in drawn(run, draws):
         (s,) = scales(run.rng, 1)
         change = cross_entropy(p, rescaled(g, A, s)) - cross_entropy(p, g)
@@ -88,7 +92,7 @@ def other_slopes(run: Run, draws: int) -> Iterator[str]:
 
 
 def other_gains(run: Run, draws: int) -> Iterator[str]:
-    """What the best s gains, by the losses and by two coins; others gain less."""
+    """The gain of the best s compared with kl(p(A)‖g(A)), and with that of another s."""
     for p, g, A in drawn(run, draws):
         best, (other,) = best_scale(p, g, A), scales(run.rng, 1)
         gain = kl(p, g) - kl(p, rescaled(g, A, best))
@@ -98,25 +102,28 @@ def other_gains(run: Run, draws: int) -> Iterator[str]:
 
 
 def below_squares(run: Run, draws: int) -> Iterator[str]:
-    """kl(p(A)‖g(A)) < 2δ², by balls."""
+    """Instances with kl(p(A)‖g(A)) < 2δ², by balls."""
     for p, g, A in drawn(run, draws):
         if not reaches(rescaling_gain(p, g, A), 2 * (mass(g, A) - mass(p, A)) ** 2):
             yield f"p = {p}, g = {g}, A = {A}"
 
 
 def level_sets_below_squares(run: Run, draws: int) -> Iterator[str]:
-    """KL on the level sets of g < 2·Mis²."""
+    """Instances whose KL on the level sets of g is below 2·Mis²."""
     for _ in range(draws):
-        p, g = law(run.rng, 2 * OUTCOMES), law(run.rng, 2 * OUTCOMES)
+        p, g = (
+            random_distribution(run.rng, 2 * OUTCOMES),
+            random_distribution(run.rng, 2 * OUTCOMES),
+        )
         if not reaches(calibration_gain(p, g), 2 * miscalibration(p, g) ** 2):
             yield f"p = {p}, g = {g}"
 
 
 def prompts_below_squares(run: Run, draws: int) -> Iterator[str]:
-    """One s for prompts of weights μ: what e^{−4δ}, rounded, gains."""
+    """Instances in which s ≈ e^{−4δ} for all prompts gains less than 2δ²."""
     for _ in range(draws):
-        mu = law(run.rng, PROMPTS)
-        p, g = ([law(run.rng, 2)[0] for _ in mu] for _ in range(2))
+        mu = random_distribution(run.rng, PROMPTS)
+        p, g = ([random_distribution(run.rng, 2)[0] for _ in mu] for _ in range(2))
         apart = (m * (b - a) for m, a, b in zip(mu, p, g, strict=True))
         delta = sum(apart, start=Fraction(0))
         gain = -common_scale_loss(mu, p, g, closest_common_scale(delta))

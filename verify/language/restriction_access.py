@@ -26,25 +26,25 @@ from verify.claim import Run, claim, option
 from verify.finding import Finding, at_least, at_most, labelled, same
 from verify.language.bounds import never_wrong
 
-FEW = 0, 1, 3, 10, 30  # restrictions after which all answers of small trees are compared
-SMALL = 8, 6  # variables and leaves of those
-MU, DELTA = 0.3, 0.001  # the chance of error of a seed, so that one of five that fails is news
+FEW = 0, 1, 3, 10, 30  # restrictions after which all outputs for small trees are checked
+SMALL = 8, 6  # variables and leaves of small trees
+MU, DELTA = 0.3, 0.001  # δ so small that one failure in five seeds is significant
 SEEDS, MOST_SEEDS = 5, 3
 WIDTH, TERMS = 3, 6  # literals of a term, and terms of a formula
-FROM, OVER = {8: 2000, 32: 8000}, 40  # restrictions for trees of so many leaves, over 40 variables
-PART = 10  # of the samples that are enough: from a tenth each of six terms is seen with chance ½
+FROM, OVER = {8: 2000, 32: 8000}, 40  # leaves: restrictions, and variables
+PART = 10  # a tenth of the sufficient samples: each of six terms is seen with probability ½
 
 
 @claim(
     source="[Dvir2012] for the model of learning; sizes: theory/language/restriction_access.py",
-    faults_seen=[{"d": 10, "leaves": 5}],
+    faults_seen=[{"d": 10, "n_leaves": 5}],
 )
 def restriction_access(
     run: Run,
     *,
-    d: Annotated[int, option("variables", min=3, max=64)] = 40,
-    leaves: Annotated[int, option("leaves of a random decision tree", min=2, max=41)] = 8,
-    width: Annotated[int, option("literals of a term, beside 3", min=1, max=8)] = 5,
+    d: Annotated[int, option("number of variables", min=3, max=64)] = 40,
+    n_leaves: Annotated[int, option("leaves of a random decision tree", min=2, max=41)] = 8,
+    width: Annotated[int, option("literals of a term, in addition to 3", min=1, max=8)] = 5,
 ) -> Iterator[Finding]:
     """Decision trees and DNF formulas are learned exactly from random restrictions.
 
@@ -53,47 +53,46 @@ def restriction_access(
     s terms of at most w literals, none of which contains another, from n ≥ μ^(−w) ln(s/δ); each
     with probability at least 1 − δ.
     """
-    if leaves > d + 1:
-        raise InputError(f"{leaves} leaves over {d} variables: give at most {d + 1}")
+    if n_leaves > d + 1:
+        raise InputError(f"n_leaves is {n_leaves} and d is {d}: give at most {d + 1} leaves")
     if width > d:
-        raise InputError(
-            f"terms of {width} literals over {d} variables: give a width of at most {d}"
-        )
-    yield from labelled("trees", _trees(run, d, leaves))
+        raise InputError(f"width is {width} and d is {d}: give a width of at most {d}")
+    yield from labelled("trees", _trees(run, d, n_leaves))
     yield _large(run)
     yield from labelled("terms", _terms(run, d, WIDTH))
     if width != WIDTH:
         yield from labelled("wide", _terms(run, d, width))
 
 
-def _trees(run: Run, d: int, leaves: int) -> Iterator[Finding]:
-    wrong, said, words = 0, 0, all_sequences(SMALL[0], 2)
+def _trees(run: Run, d: int, n_leaves: int) -> Iterator[Finding]:
+    """Outputs of learned trees are right, and trees are learned from the sufficient samples."""
+    wrong, outputs, words = 0, 0, all_sequences(SMALL[0], 2)
     for _ in range(SEEDS):
         tree = random_tree(*SMALL, run.rng)
         truth = [tree_value(tree, word) for word in words]
         for n in FEW:
-            answers = said_by(of_restrictions(run, tree, SMALL[0], n), words)
-            wrong += sum(a is not None and a != b for a, b in zip(answers, truth, strict=True))
-            said += sum(a is not None for a in answers)
-    yield never_wrong("right", f"answers of trees, {SEEDS} trees, all words", wrong, said)
+            values = values_of(of_restrictions(run, tree, SMALL[0], n), words)
+            wrong += sum(a is not None and a != b for a, b in zip(values, truth, strict=True))
+            outputs += sum(a is not None for a in values)
+    yield never_wrong("right", f"values of learned trees, {SEEDS} trees, all words", wrong, outputs)
     found, sizes = 0, list[int]()
     for _ in range(SEEDS):
-        tree = random_tree(d, leaves, run.rng)
-        sizes.append(enough_restrictions(d, leaves, depth(tree), MU, DELTA))
+        tree = random_tree(d, n_leaves, run.rng)
+        sizes.append(enough_restrictions(d, n_leaves, depth(tree), MU, DELTA))
         found += of_restrictions(run, tree, d, sizes[-1]) == tree
     yield same(
         "found",
-        f"trees of {leaves} leaves over {d} variables, from random restrictions, μ = {MU:g}",
+        f"seeds whose tree of {n_leaves} leaves over {d} variables is learned, μ = {MU:g}",
         found,
         SEEDS,
         evidence="statistical",
-        words=f"{found} found whole from {', '.join(map(str, sizes))} restrictions",
-        wanted=f"all, each with probability ≥ {1 - DELTA:g}",
+        words=f"{found}, from {', '.join(map(str, sizes))} restrictions",
+        wanted=f"all {SEEDS}, each with probability ≥ {1 - DELTA:g}",
     )
 
 
 def _large(run: Run) -> Finding:
-    """Trees of more leaves from a given number of restrictions, whatever their depth."""
+    """Larger trees from a fixed number of restrictions, whatever their depth."""
     rows = {s: n for s, n in FROM.items() if s == min(FROM) or not run.quick}
     found = []
     for s, n in rows.items():
@@ -101,57 +100,60 @@ def _large(run: Run) -> Finding:
         found.append(sum(of_restrictions(run, tree, OVER, n) == tree for tree in trees))
     return at_least(
         "sizes",
-        f"trees of {', '.join(map(str, rows))} leaves over {OVER} variables, from "
-        f"{', '.join(map(str, rows.values()))} restrictions, found whole",
+        f"seeds whose tree of {', '.join(map(str, rows))} leaves over {OVER} variables is learned "
+        f"from {', '.join(map(str, rows.values()))} restrictions",
         "statistical",
         min(found),
         MOST_SEEDS,
         words=", ".join(f"{each} of {SEEDS}" for each in found),
+        wanted=f"at least {MOST_SEEDS}",
     )
 
 
-def said_by(tree: Tree, words: np.ndarray) -> list[int | None]:
-    """The answers of a tree that may be unknown in parts."""
+def values_of(tree: Tree, words: np.ndarray) -> list[int | None]:
+    """The values of a tree on all words, None in its unknown subtrees."""
     return [tree_value(tree, word) for word in words]
 
 
 def of_restrictions(run: Run, tree: Tree, d: int, n: int) -> Tree:
-    """What is learned from n random restrictions."""
+    """The tree learned from n random restrictions."""
     rows = restrictions(d, MU, n, run.rng)
     return tree_by_restriction(d, [(row, restricted(tree, row)) for row in rows])
 
 
 def depth(tree: Tree) -> int:
-    """Tests on the longest path."""
+    """The number of tests on the longest path."""
     return 1 + max(depth(tree[1]), depth(tree[2])) if isinstance(tree, tuple) else 0
 
 
 def _terms(run: Run, d: int, width: int) -> Iterator[Finding]:
+    """DNF formulas are learned from the sufficient samples, and not from a tenth of them."""
     n = enough_for_terms(width, TERMS, MU, DELTA)
     found = sum(formula_found(run, d, width, n) for _ in range(SEEDS))
-    what = f"formulas of {TERMS} terms of {width} literals over {d} variables"
+    what = f"seeds whose DNF of {TERMS} terms of {width} literals over {d} variables is learned"
     yield same(
         "found",
-        f"{what}, from {n} random restrictions, μ = {MU:g}",
+        f"{what} from {n} restrictions, μ = {MU:g}",
         found,
         SEEDS,
         evidence="statistical",
-        words=f"{found} found whole",
-        wanted=f"all, each with probability ≥ {1 - DELTA:g}",
+        words=f"{found}",
+        wanted=f"all {SEEDS}, each with probability ≥ {1 - DELTA:g}",
     )
     found = sum(formula_found(run, d, width, n // PART) for _ in range(SEEDS))
     yield at_most(
         "too-few",
-        f"{what}, from {n // PART}",
+        f"{what} from {n // PART}",
         "statistical",
         found,
         SEEDS - MOST_SEEDS,
-        words=f"{found} of {SEEDS} found whole",
+        words=f"{found} of {SEEDS}",
+        wanted=f"at most {SEEDS - MOST_SEEDS}",
     )
 
 
 def formula_found(run: Run, d: int, width: int, n: int) -> bool:
-    """Whether a random formula is what is learned from n restrictions."""
+    """Whether a random formula is learned from n restrictions."""
     terms = set[Term]()
     while len(terms) < TERMS:
         variables = run.rng.permutation(d)[:width].tolist()

@@ -1,4 +1,4 @@
-"""The claim `sampling-or-argmax`: one model, used to predict and to generate."""
+"""The claim `sampling-or-argmax`: the errors of a model's samples and of its argmax."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from theory.language import (
 )
 from verify.claim import Run, claim, option
 from verify.finding import Finding, at_most, no_counterexample, same
-from verify.language.draws import law
+from verify.language.draws import random_distribution
 
-PROMPTS, ANSWERS, KNOWN = 6, 5, 2  # of the model with prompts; the first KNOWN have been answered
-ROUNDING = 1e-12  # of a few chances in float64
+PROMPTS, ANSWERS, KNOWN = 6, 5, 2  # of the model with prompts, the first KNOWN of them answered
+ROUNDING = 1e-12  # of sums of a few probabilities in float64
 
 
 @claim(
@@ -38,7 +38,9 @@ ROUNDING = 1e-12  # of a few chances in float64
     faults_seen=[{"draws": 20}],
 )
 def sampling_or_argmax(
-    run: Run, *, draws: Annotated[int, option("random pairs of laws", min=2, max=10**4)] = 200
+    run: Run,
+    *,
+    draws: Annotated[int, option("random pairs of distributions", min=2, max=10**4)] = 200,
 ) -> Iterator[Finding]:
     """R* ≤ R_s ≤ 2R* − V/(V − 1)·R*² for the errors of the argmax and of a sample, V outcomes.
 
@@ -57,7 +59,7 @@ def sampling_or_argmax(
 
 
 def between(quick: bool) -> Finding:
-    """All laws on a grid."""
+    """The inequality between R* and R_s for all distributions on a grid, with cases of equality."""
     found = [
         (p, least, sampled, most_sampling_error(least, V))
         for V in ((2, 3) if quick else (2, 3, 4))
@@ -74,34 +76,38 @@ def between(quick: bool) -> Finding:
         "errors",
         "R* ≤ R_s ≤ 2R* − V/(V − 1)·R*²",
         wrong if below and above else ["no equality"],
-        words=f"for {len(found)} laws, with equality for {below} and {above}",
+        words=f"for {len(found)} distributions, with equality on the left for {below} and on the "
+        f"right for {above}",
+        wanted="no counterexample",
     )
 
 
 def excess(run: Run, draws: int) -> Finding:
-    """(p(argmax p) − p(argmax q))² ≤ 2KL(p‖q), by balls."""
-    pairs = [(law(run.rng, 4), law(run.rng, 4)) for _ in range(draws)]
+    """(p(argmax p) − p(argmax q))² compared with 2KL(p‖q), by balls."""
+    pairs = [
+        (random_distribution(run.rng, 4), random_distribution(run.rng, 4)) for _ in range(draws)
+    ]
     lost = [excess_error(p, q) for p, q in pairs]
     return no_counterexample(
         "excess",
-        "the argmax of q errs at most √(2KL(p‖q)) oftener than that of p",
+        "the excess error of the argmax of q is at most √(2KL(p‖q))",
         (
             f"p = {p}, q = {q}"
             for (p, q), each in zip(pairs, lost, strict=True)
             if not at_most_rational(-2 * kl(p, q), -(each**2))
         ),
-        words=f"for {draws} draws, which lose up to {max(lost)}",
-        wanted="≤ √(2KL)",
+        words=f"for {draws} draws; the largest excess is {max(lost)}",
+        wanted="no counterexample",
     )
 
 
 def words() -> Source:
-    """Independent words, of which the first has ⅗."""
+    """A source of independent words, the first of probability ⅗."""
     return source([1], [[[Fraction(3, 5)]], [[Fraction(2, 5)]]])
 
 
 def fork() -> Source:
-    """0 with 11/20 and then one of five words, or 1 and then 1 for sure."""
+    """A source of two symbols: 0 (11/20) and then one of five, or 1 (9/20) and then always 1."""
     steps = np.full((5, 3, 3), Fraction(0), dtype=object)
     steps[0, 0, 1], steps[1, 0, 2] = Fraction(11, 20), Fraction(9, 20)
     steps[:, 1, 1], steps[1, 2, 2] = Fraction(1, 5), Fraction(1)
@@ -109,20 +115,20 @@ def fork() -> Source:
 
 
 def greedy() -> Finding:
-    """The distance of greedy text from the source."""
+    """The total variation distance of greedy text from a source of independent words."""
     lengths = (1, 5, 20)
     return same(
         "greedy",
-        "greedy text of independent words: total variation from the source",
+        "total variation distance of greedy text from a source of independent words",
         {f"T = {T}": str(distance_of_greedy(words(), T)) for T in lengths},
         {f"T = {T}": str(1 - Fraction(3, 5) ** T) for T in lengths},
         words=", ".join(f"{float(distance_of_greedy(words(), T)):.5f}" for T in lengths),
-        wanted="1 − (3/5)^T, though no predictor errs less",
+        wanted="1 − (3/5)^T",
     )
 
 
 def likeliest() -> Finding:
-    """A source of which the greedy text is not the most probable one."""
+    """A source whose greedy text is not the most probable text."""
     of = fork()
     found = {
         "greedy": str(of.probability(greedy_text(of, 2))),
@@ -130,16 +136,18 @@ def likeliest() -> Finding:
     }
     return same(
         "likeliest",
-        "chances of the greedy text and of the most probable one",
+        "probabilities of the greedy text and of the most probable text",
         found,
         {"greedy": "11/100", "most probable": "9/20"},
-        wanted="11/20·1/5 and 9/20·1",
+        wanted="11/20·1/5 and 9/20·1, different",
     )
 
 
 def memoriser() -> Finding:
-    """A memoriser of one of two facts says the other with a chance ε only: never a falsehood, and
-    KL = ½ ln 1/(4ε(1 − ε)), without a limit as ε falls."""
+    """KL = ½ ln 1/(4ε(1 − ε)) for a model that gives one of two equal facts the probability ε.
+
+    It outputs no falsehood, and its KL is unbounded as ε → 0.
+    """
     half, sizes = Fraction(1, 2), (4, 16, 30)
 
     def wrong() -> Iterator[str]:
@@ -150,24 +158,24 @@ def memoriser() -> Finding:
 
     distances = (float(half * log(Fraction(2 ** (2 * k - 2), 2**k - 1))) for k in sizes)
     words = f"at ε = 2^−4, 2^−16, 2^−30: {', '.join(f'{each:.2f}' for each in distances)} nats"
-    name = "a memoriser says no falsehood, and its KL is ½ ln 1/(4ε(1 − ε))"
+    name = "a memoriser without falsehoods has KL = ½ ln 1/(4ε(1 − ε))"
     return no_counterexample("memoriser", name, wrong(), words=words)
 
 
 def two_uses(run: Run, alpha: Fraction) -> Finding:
-    """The calibrated model with prompts as weights: how often it errs, over all hidden answers.
+    """The errors of the calibrated model with prompts, sampled and by argmax, on its tensors.
 
-    A prompt that was never answered has each of the m answers with the chance 1/m, so that whoever
-    says one of them errs with (m − 1)/m.
+    The right answer to a prompt that was never answered is uniform among m, so that any answer to
+    it is wrong with probability (m − 1)/m.
     """
     m, silent = ANSWERS, ANSWERS  # the answers are 0 … m − 1
-    strings, chances = [], []
+    strings, probabilities = [], []
     for prompt, answer in product(range(PROMPTS), range(m + 1)):
         known = Fraction(answer == 0) if prompt < KNOWN else Fraction(1, m)
-        share = 1 - alpha if answer == silent else alpha * known
+        given = 1 - alpha if answer == silent else alpha * known
         strings.append([prompt, answer])
-        chances.append(share / PROMPTS)
-    model = run.build(string_model, PROMPTS, strings, chances)
+        probabilities.append(given / PROMPTS)
+    model = run.build(string_model, PROMPTS, strings, probabilities)
     sampled, most = used(model)
     never = Fraction(PROMPTS - KNOWN, PROMPTS)
     missing = alpha * never * Fraction(m - 1, m)
@@ -176,20 +184,23 @@ def two_uses(run: Run, alpha: Fraction) -> Finding:
     off = max(abs(sampled - float(wanted[0])), abs(most - float(wanted[1])))
     return at_most(
         f"two-uses/{'half' if alpha < 1 else 'one'}",
-        f"{PROMPTS} prompts of which {KNOWN} were answered, {m} answers, α = {alpha}",
+        f"errors minus their closed forms: {PROMPTS} prompts, {KNOWN} answered, {m} answers, "
+        f"α = {alpha}",
         "float",
         off,
         ROUNDING,
-        words=f"errs {sampled:.4f} when sampled and {most:.4f} by argmax",
-        wanted=f"{float(wanted[0]):.4f} = MM·(m − 1)/m and {float(wanted[1]):.4f}",
+        words=f"error {sampled:.4f} when sampled and {most:.4f} by argmax",
+        wanted=f"MM·(m − 1)/m = {float(wanted[0]):.4f} and {float(wanted[1]):.4f}",
     )
 
 
 def used(model: Transformer) -> tuple[float, float]:
-    """How often the model errs, sampled and by argmax, over prompts that were never answered."""
+    """The errors of the model, sampled and by argmax, on prompts that were never answered."""
     BOS, wrong = PROMPTS, (ANSWERS - 1) / ANSWERS
-    asked = [[BOS, prompt, answer] for prompt in range(KNOWN, PROMPTS) for answer in range(ANSWERS)]
-    sampled = float(log_probabilities(model, asked)[:, 1].exp().sum()) / PROMPTS * wrong
+    queries = [
+        [BOS, prompt, answer] for prompt in range(KNOWN, PROMPTS) for answer in range(ANSWERS)
+    ]
+    sampled = float(log_probabilities(model, queries)[:, 1].exp().sum()) / PROMPTS * wrong
     begun = [[BOS, prompt] for prompt in range(KNOWN, PROMPTS)]
-    said = model.generate(begun, 1)[:, 0]
-    return sampled, int((said < ANSWERS).sum()) / PROMPTS * wrong
+    greedy = model.generate(begun, 1)[:, 0]
+    return sampled, int((greedy < ANSWERS).sum()) / PROMPTS * wrong

@@ -1,4 +1,4 @@
-"""The claim `sparse-and`: a conjunction of three among T bits from O(ln T) samples."""
+"""The claim `sparse-and`: a conjunction of three of T bits is learned from O(ln T) samples."""
 
 from __future__ import annotations
 
@@ -26,11 +26,15 @@ from verify.finding import Finding, at_least, at_most, labelled, within
 from verify.language.sparse_certificates import certificates, certified
 
 K, SMALL, MOST = 3, 50, 1000
-TIMES = 5  # as many samples as any learner needs, are given to those that should succeed
-SEEDS, ENOUGH, FEW = 10, 9, 1  # so many seeds succeed at least, and at most of those that fail
-ASKED, RIGHT = 3000, 0.995  # words that are asked, and the balanced accuracy of a success
+TIMES = 5  # times Fano's bound: the number of samples
+SEEDS, ENOUGH, FEW = (
+    10,
+    9,
+    1,
+)  # seeds that succeed: at least, and at most for those that should fail
+QUERIES, RIGHT = 3000, 0.995  # test words, and the balanced accuracy of a success
 PENALTIES = 0.003, 0.01, 0.03
-DRAWS = 400  # of elimination alone
+DRAWS = 400  # of elimination
 
 Learner = Callable[[np.ndarray, np.ndarray], Callable[[np.ndarray], np.ndarray]]
 
@@ -41,7 +45,7 @@ Learner = Callable[[np.ndarray, np.ndarray], Callable[[np.ndarray], np.ndarray]]
     faults_seen=[{"bits": 50}],
 )
 def sparse_and(
-    run: Run, *, bits: Annotated[int, option("bits T, beside 50", min=10)] = 200
+    run: Run, *, bits: Annotated[int, option("bits T, in addition to 50", min=10)] = 200
 ) -> Iterator[Finding]:
     """Observation: attention learns a conjunction of 3 of T bits from 5⌈ln C(T, 3)/h(1/8)⌉ samples.
 
@@ -60,15 +64,20 @@ def sparse_and(
 
 
 def _learned(run: Run, T: int) -> Iterator[Finding]:
+    """The findings at one T: each learner, certificates, and elimination."""
     m = TIMES * least_samples(T, K)
     for name, learner in LEARNERS.items():
         found = [success(run, T, m, learner) for _ in range(SEEDS)]
-        said = f"{sum(found)} of {SEEDS} seeds, balanced accuracy above {RIGHT:g}"
-        what = f"{name} from {m} samples"
+        words = f"{sum(found)} of {SEEDS}"
+        what = f"{name}: seeds with balanced accuracy above {RIGHT:g} from {m} samples"
         if name in FAILING:
-            yield at_most(name, what, "trained", sum(found), FEW, words=said)
+            yield at_most(
+                name, what, "trained", sum(found), FEW, words=words, wanted=f"at most {FEW}"
+            )
         else:
-            yield at_least(name, what, "trained", sum(found), ENOUGH, words=said)
+            yield at_least(
+                name, what, "trained", sum(found), ENOUGH, words=words, wanted=f"at least {ENOUGH}"
+            )
     runs = [certified(*drawn(run, T, m)) for _ in range(SEEDS)]
     yield from certificates(runs, T, K, m, ENOUGH)
     yield _false_bits(run, T)
@@ -78,9 +87,9 @@ def _learned(run: Run, T: int) -> Iterator[Finding]:
 def success(run: Run, T: int, m: int, learner: Learner) -> bool:
     """Whether a learner finds a random conjunction from m samples."""
     rule, words, labels = drawn(run, T, m)
-    asked = run.rng.integers(2, size=(ASKED, T))
-    scores = learner(words, labels)(asked)
-    return balanced_accuracy(scores, rule.labels(asked)) > RIGHT
+    queries = run.rng.integers(2, size=(QUERIES, T))
+    scores = learner(words, labels)(queries)
+    return balanced_accuracy(scores, rule.labels(queries)) > RIGHT
 
 
 def drawn(run: Run, T: int, m: int) -> tuple[Conjunction, np.ndarray, np.ndarray]:
@@ -91,20 +100,21 @@ def drawn(run: Run, T: int, m: int) -> tuple[Conjunction, np.ndarray, np.ndarray
 
 
 def sparse(words: np.ndarray, labels: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """The penalised logistic regression of three penalties that is best on a third of the words."""
+    """L1-penalised logistic regression, its penalty chosen on a validation third of the words."""
     third = len(words) // 3
-    held, kept = slice(third), slice(third, None)
+    validation, training = slice(third), slice(third, None)
 
     def accuracy(penalty: float) -> float:
-        scores = l1_logistic(words[kept], labels[kept], penalty)(words[held])
-        right = (scores > 0) == (labels[held] == 1)
-        return float(np.mean([right[labels[held] == y].mean() for y in np.unique(labels[held])]))
+        scores = l1_logistic(words[training], labels[training], penalty)(words[validation])
+        wanted = labels[validation]
+        right = (scores > 0) == (wanted == 1)
+        return float(np.mean([right[wanted == y].mean() for y in np.unique(wanted)]))
 
     return l1_logistic(words, labels, max(PENALTIES, key=accuracy))
 
 
 def permuted(words: np.ndarray, labels: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """The head, told the labels of other words: there is nothing to find."""
+    """The null model: the head trained on the labels of other words."""
     return attention(words, np.roll(labels, 1))
 
 
@@ -118,40 +128,42 @@ LEARNERS: dict[str, Learner] = {
 FAILING = "logistic", "permuted"
 
 
-def kept_bits(rule: Conjunction, words: np.ndarray, labels: np.ndarray) -> int:
-    """How many bits that are not of the rule elimination keeps."""
+def remaining_bits(rule: Conjunction, words: np.ndarray, labels: np.ndarray) -> int:
+    """The number of bits outside the rule that elimination does not eliminate."""
     eye = 1 - np.eye(rule.T, dtype=np.int64)
     lost = elimination(words, labels)(eye) < 0
     return int(lost.sum()) - len(rule.positions)
 
 
 def _false_bits(run: Run, T: int) -> Finding:
-    """The mean number of false bits beside its closed form, by standard errors."""
+    """The mean number of false bits of elimination compared with its closed form."""
     m = 2 * least_samples(T, K)
-    found = estimated(np.array([kept_bits(*drawn(run, T, m)) for _ in range(DRAWS)], dtype=float))
+    found = estimated(
+        np.array([remaining_bits(*drawn(run, T, m)) for _ in range(DRAWS)], dtype=float)
+    )
     wanted, reach = false_bits(T, K, m), errors_for(found.freedom) * found.error
     return within(
         "false-bits",
-        f"false bits that elimination keeps after {m} samples, {DRAWS} draws",
+        f"mean number of false bits of elimination after {m} samples, {DRAWS} draws",
         "statistical",
         found.mean,
         (wanted - reach, wanted + reach),
         words=f"{found:.3f}",
-        wanted=f"(T − 3)(15/16)^m = {wanted:.3f}",
+        wanted=f"(T − 3)(15/16)^m = {wanted:.3f}, within {reach:.3f}",
     )
 
 
 def _fano(run: Run, T: int) -> Finding:
-    """Half of the samples that any learner needs: who finds it, with which probability at most."""
+    """The success rate of elimination from half of Fano's bound, compared with its maximum."""
     m = least_samples(T, K) // 2
-    found = np.mean([kept_bits(*drawn(run, T, m)) == 0 for _ in range(DRAWS)])
+    found = np.mean([remaining_bits(*drawn(run, T, m)) == 0 for _ in range(DRAWS)])
     most = greatest_probability(T, K, m)
     return at_most(
         "too-few",
-        f"conjunctions that elimination finds from {m} samples, {DRAWS} draws",
+        f"fraction of {DRAWS} conjunctions that elimination finds from {m} samples",
         "statistical",
         float(found),
         most,
-        words=f"a share of {found:.3f}",
-        wanted=f"{most:.3f}: Fano, whatever the learner",
+        words=f"{found:.3f}",
+        wanted=f"at most {most:.3f}, Fano's bound for every learner",
     )

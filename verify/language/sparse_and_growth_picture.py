@@ -1,4 +1,4 @@
-"""The picture of `sparse-and-growth`: samples by T."""
+"""The picture of `sparse-and-growth`: the least samples of each learner by T."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from theory.language import least_samples
 
 
 def draw(table: dict[str, np.ndarray], sizes: list[int]) -> Figure:
-    """Least samples of each seed (seeds, sizes) by T for each learner, their medians joined, and
-    what any learner needs to succeed half of the time."""
+    """The least samples (seeds, sizes) of each learner, their medians, and Fano's bound for ½."""
     figure = Figure(figsize=(6.4, 4.4))
     panel = figure.subplots()
     for number, (name, found) in enumerate(table.items()):
@@ -20,7 +19,7 @@ def draw(table: dict[str, np.ndarray], sizes: list[int]) -> Figure:
         medians = np.median(found, axis=0)
         panel.plot(np.array(sizes) * shift, medians, "-", color=f"C{number}", label=name)
     needed = [least_samples(T, 3, 0.5) for T in sizes]
-    panel.plot(sizes, needed, ":", color="grey", label="any learner needs")
+    panel.plot(sizes, needed, ":", color="grey", label="Fano's bound")
     panel.set(xscale="log", yscale="log", xlabel="bits T", ylabel="least samples")
     panel.set_xticks(sizes, [str(T) for T in sizes])
     panel.minorticks_off()

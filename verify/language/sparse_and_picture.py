@@ -1,4 +1,4 @@
-"""The picture of `sparse-and`: accuracy by samples."""
+"""The picture of `sparse-and`: balanced accuracy of the learners by samples."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LEARNERS = {"attention head": attention, "elimination": elimination, "logistic":
 
 
 def draw(seed: int) -> Figure:
-    """A panel for each T: mean balanced accuracy by samples, and the least for any learner."""
+    """A panel for each T: mean balanced accuracy by samples, and Fano's bound."""
     figure = Figure(figsize=(8.6, 3.8))
     for panel, T in zip(figure.subplots(1, 2, sharey=True), BITS, strict=True):
         least = least_samples(T, 3)
@@ -31,12 +31,12 @@ def draw(seed: int) -> Figure:
                 for number in range(SEEDS):
                     rng = np.random.default_rng([seed, number, m])
                     rule = random_conjunction(T, 3, rng)
-                    words, asked = (rng.integers(2, size=(n, T)) for n in (m, 2000))
-                    scores = learner(words, rule.labels(words))(asked)
-                    each.append(balanced_accuracy(scores, rule.labels(asked)))
+                    words, queries = (rng.integers(2, size=(n, T)) for n in (m, 2000))
+                    scores = learner(words, rule.labels(words))(queries)
+                    each.append(balanced_accuracy(scores, rule.labels(queries)))
                 means.append(np.mean(each))
             panel.plot(samples, means, marker="o", markersize=3, label=name)
-        panel.axvline(least, color="grey", linestyle=":", label="any learner needs")
+        panel.axvline(least, color="grey", linestyle=":", label="Fano's bound")
         panel.set_title(f"T = {T}")
         panel.set_xlabel("samples")
     figure.axes[0].set_ylabel(f"balanced accuracy, mean of {SEEDS} seeds")

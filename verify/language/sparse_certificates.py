@@ -1,4 +1,4 @@
-"""What the samples of a trained head prove of it, for `sparse-and`."""
+"""Bounds on the error of a trained head from its samples, for `sparse-and`."""
 
 from __future__ import annotations
 
@@ -20,16 +20,21 @@ from theory.language import (
 )
 from verify.finding import Finding, at_least, at_most
 
-DELTA = 0.05  # with which a bound on one run may fail
-SMALL_ERROR = 0.1  # an error that would say something
-# Times the samples at hand, at least, that it would take; from after a first run of three heads.
+DELTA = 0.05  # the probability with which a bound on one run may fail
+SMALL_ERROR = 0.1  # a bound that is not vacuous
+# Required samples over those at hand, at least; from after a first run of three heads.
 MORE = {"vote": 100, "norms": 100_000}
 
 
 class Certified(NamedTuple):
-    """Of one head: the error of its k largest scores if they are right on all samples, else NaN;
-    the bounds by its margin as a vote, and by its norms, and how many samples with the same margin
-    would make them small; infinite if a sample is wrong."""
+    """The bounds for one head.
+
+    error                        of the k largest scores if right on all samples, otherwise NaN
+    vote, norms                  bounds by the margin as a vote, and by norms
+    vote_samples, norms_samples  samples with the same margin that make these bounds small
+
+    The last four are infinite if the head is wrong on a sample.
+    """
 
     error: float
     vote: float = np.inf
@@ -39,7 +44,7 @@ class Certified(NamedTuple):
 
 
 def certified(rule: Conjunction, words: np.ndarray, labels: np.ndarray) -> Certified:
-    """A head that is trained on these words, and what they prove of it."""
+    """Train a head on the words, and compute the bounds on its error from them."""
     s, a, b = attention_parameters(words, labels)
     k, (m, T) = len(rule.positions), words.shape
     found = largest_scores(s, k)
@@ -48,8 +53,8 @@ def certified(rule: Conjunction, words: np.ndarray, labels: np.ndarray) -> Certi
     margin = float((np.where(labels == 1, 1, -1) * (a * (words @ softmax(s)) + b)).min())
     if margin <= 0 or a <= 0:
         return Certified(error)
-    # Tokens are the bit, 1, and the position as a unit vector; a and b are read from the first two,
-    # and of all scores with this softmax those around their median have the least norm.
+    # A token is the bit, 1, and the unit vector of its position; a and b read the first two.  Of
+    # all scores with the same softmax those centred at their median have the least norm.
     norms = float(np.abs(s - np.median(s)).sum()), abs(a) + abs(b), float(np.sqrt(3))
 
     def by_vote(samples: int) -> float:
@@ -63,7 +68,7 @@ def certified(rule: Conjunction, words: np.ndarray, labels: np.ndarray) -> Certi
 
 
 def samples_for(bound: Callable[[int], float]) -> int:
-    """The least samples, to a hundredth, for which a bound that falls is at most `SMALL_ERROR`."""
+    """The least samples, to 1 %, at which a decreasing bound is at most `SMALL_ERROR`."""
     low, high = 1, 2
     while bound(high) > SMALL_ERROR:
         low, high = high, 2 * high
@@ -76,7 +81,7 @@ def samples_for(bound: Callable[[int], float]) -> int:
 def certificates(
     runs: list[Certified], T: int, k: int, samples: int, enough: int
 ) -> Iterator[Finding]:
-    """That the largest scores are certified, and that votes and norms say nothing here."""
+    """The largest scores are certified, and the bounds by votes and norms are vacuous."""
     errors = [run.error for run in runs if not np.isnan(run.error)]
     bound = occam(log_choices(T, k), samples, DELTA)
     yield at_least(
@@ -86,14 +91,15 @@ def certificates(
         len(errors),
         enough,
         words=f"{len(errors)} of {len(runs)}",
+        wanted=f"at least {enough}",
     )
     yield at_most(
         "largest/error",
-        "their true error, and what the samples prove of it",
+        "largest true error of these conjunctions, compared with the Occam bound",
         "exact",
         max(errors, default=np.nan),
         bound,
-        words=f"at most {max(errors, default=np.nan):.3f}",
+        words=f"{max(errors, default=np.nan):.3f}",
         wanted=f"(ln C({T}, {k}) + ln {1 / DELTA:.0f})/{samples} = {bound:.3f}, each with "
         f"probability ≥ {1 - DELTA:g}",
     )
@@ -101,20 +107,20 @@ def certificates(
         least = min(getattr(run, id) for run in runs)
         yield at_least(
             id,
-            f"the bound on the error of a head by {name}, the least of {len(runs)} heads",
+            f"bound on the error of a head by {name}, the least over {len(runs)} heads",
             "float",
             least,
             1.0,
             words=f"{least:.3g} (vacuous)" if least >= 1 else f"{least:.3g}",
-            wanted="1: at this size it says nothing",
+            wanted="at least 1, so vacuous",
         )
         wanted_ones = [getattr(run, f"{id}_samples") for run in runs]
         yield at_least(
             f"{id}-samples",
-            f"samples with which {name} would prove an error of {SMALL_ERROR:g}, {len(runs)} heads",
+            f"samples required for a bound of {SMALL_ERROR:g} by {name}, {len(runs)} heads",
             "float",
             min(wanted_ones),
             MORE[id] * samples,
             words=f"from {min(wanted_ones):.2g} to {max(wanted_ones):.2g}",
-            wanted=f"{MORE[id]:g} times those at hand, whose margins these have",
+            wanted=f"at least {MORE[id]:g} times {samples}, for the same margins",
         )

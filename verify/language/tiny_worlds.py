@@ -1,4 +1,4 @@
-"""Findings on worlds so small that all of them are gone through, exactly."""
+"""Findings on worlds so small that all of them are enumerated exactly."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from theory.language import (
 )
 from verify.claim import Run
 from verify.finding import Finding, at_least, at_most, no_counterexample, same
-from verify.language.bounds import told
-from verify.language.draws import law
+from verify.language.bounds import shown
+from verify.language.draws import random_distribution
 
-STRINGS, GRID = 40, 40  # strings of which two are facts; what is said of them, in these parts
+STRINGS, GRID = 40, 40  # strings, two of them facts; models have multiples of 1/GRID
 GAMMA = Fraction(1, 4)
-FACTS, OTHERS, DOCUMENTS = 20, 20_000, 10  # a world whose corpora are counted
+FACTS, OTHERS, DOCUMENTS = 20, 20_000, 10  # a world whose corpora are enumerated
 
 
 def tiny_worlds(run: Run) -> Iterator[Finding]:
-    """The sure inequality, what follows from it in the mean and mostly, and the upper bound."""
+    """The deterministic bound, its consequences in mean and probability, and an upper bound."""
     yield sure(run)
     yield forty_strings(run.quick)
     yield expected()
@@ -40,43 +40,43 @@ def tiny_worlds(run: Run) -> Iterator[Finding]:
 
 
 def sure(run: Run) -> Finding:
-    """Every p, g, set U and threshold on three strings, and random ones on six."""
+    """The deterministic bound for all p, g, U and τ on three strings, and random ones on six."""
     least, count, size = None, 0, 3
     thresholds = [Fraction(each, 12) for each in (0, 3, 4, 6)]
-    laws = [*distributions_on_grid(2 if run.quick else 3, size)]
-    for p, g, mask in product(laws, distributions_on_grid(4, size), range(2**size)):
+    all_p = [*distributions_on_grid(2 if run.quick else 3, size)]
+    for p, g, mask in product(all_p, distributions_on_grid(4, size), range(2**size)):
         unseen = [y for y in range(size) if mask >> y & 1]
         found = levels(p, g, [y for y in range(size) if p[y]], unseen)
         for tau in thresholds:
             slack = found.hallucination - found.deterministic_bound(tau)
             least, count = slack if least is None else min(least, slack), count + 1
     for _ in range(100):
-        p, g = law(run.rng, 6, 0), law(run.rng, 6, 0)
+        p, g = random_distribution(run.rng, 6, 0), random_distribution(run.rng, 6, 0)
         unseen = np.flatnonzero(run.rng.random(6) < 0.5).tolist()
         found = levels(p, g, [y for y in range(6) if p[y]], unseen)
         slack = found.hallucination - found.deterministic_bound(Fraction(1, 6))
         least, count = min(least, slack), count + 1
     return same(
         "sure",
-        "g(H) ≥ p(U) − δ⁺ − τ|F| + τ|A| − p(U∩A), always",
+        "g(H) − (p(U) − δ⁺ − τ|F| + τ|A| − p(U∩A)), the least over all instances",
         str(least),
         "0",
-        words=f"least slack {least} in {count} instances",
+        words=f"{least} over {count} instances",
         wanted="0, attained",
     )
 
 
 def spread(g0: Fraction, a: Fraction, many: int, b: Fraction) -> Iterator[tuple[Fraction, Levels]]:
-    """Of `STRINGS`, one fact was seen and one was not: where it may be, with its chance.
+    """The worlds with one seen and one unseen fact among `STRINGS`, with their probabilities.
 
-    g is g0 on what was seen, a on `many` of the others and b on the rest.
+    g is g0 on the seen fact, a on `many` of the other strings and b on the rest.
     """
     few = STRINGS - 1 - many
-    for inside, chance in ((1, Fraction(many, STRINGS - 1)), (0, Fraction(few, STRINGS - 1))):
-        if chance:
+    for inside, weight in ((1, Fraction(many, STRINGS - 1)), (0, Fraction(few, STRINGS - 1))):
+        if weight:
             half = Fraction(1, 2)
             yield (
-                chance,
+                weight,
                 grouped(
                     (1, 1, half, g0, False, 1),
                     (many, inside, half * inside, a, True, 1),
@@ -86,7 +86,7 @@ def spread(g0: Fraction, a: Fraction, many: int, b: Fraction) -> Iterator[tuple[
 
 
 def grouped(*groups: tuple[int, int, Fraction, Fraction, bool, Fraction | int]) -> Levels:
-    """Groups of strings as (strings, facts, p, g, unseen, weight)."""
+    """Levels from groups (strings, facts, p, g, unseen, weight)."""
     columns = [
         np.array([Fraction(each) for each in column], dtype=object)
         for column in zip(*groups, strict=True)
@@ -96,7 +96,7 @@ def grouped(*groups: tuple[int, int, Fraction, Fraction, bool, Fraction | int]) 
 
 
 def two_levels(quick: bool) -> Iterator[tuple[Fraction, Fraction, int, Fraction]]:
-    """What may be said of `STRINGS`: of the one that was seen, of some others, and of the rest."""
+    """Models on `STRINGS`: the probabilities of the seen fact, of some others, and of the rest."""
     numbers = (0, 1, 5, 20, 38) if quick else range(0, STRINGS - 1, 2)
     step = 4
     for many, seen in product(numbers, range(0, GRID + 1, step)):
@@ -107,29 +107,29 @@ def two_levels(quick: bool) -> Iterator[tuple[Fraction, Fraction, int, Fraction]
 
 
 def guesses() -> Iterator[list[tuple[Fraction, Levels]]]:
-    """Of one fact among `STRINGS`, no document: g even on so many strings, which have it or not."""
+    """One fact among `STRINGS` and no document: models uniform on 1 to 39 strings."""
     for many in range(1, STRINGS):
         a, inside = Fraction(1, many), Fraction(many, STRINGS)
         yield [
             (
-                chance,
+                weight,
                 grouped(
                     (many, has, Fraction(has), a, True, 1),
                     (STRINGS - many, 1 - has, Fraction(1 - has), Fraction(0), True, 1),
                 ),
             )
-            for has, chance in ((1, inside), (0, 1 - inside))
+            for has, weight in ((1, inside), (0, 1 - inside))
         ]
 
 
 def forty_strings(quick: bool) -> Finding:
-    """The least mean of g(H) + δ⁺, given that one of two facts was seen, and its bound."""
+    """The least mean of g(H) + δ⁺ given that one of two facts was seen, compared with its bound."""
     tau, least = Fraction(1, STRINGS - 1), Fraction(2)
     for shape in two_levels(quick):
         mean = sum(
             (
-                chance * (found.hallucination + found.over_confidence(tau))
-                for chance, found in spread(*shape)
+                weight * (found.hallucination + found.over_confidence(tau))
+                for weight, found in spread(*shape)
             ),
             start=Fraction(0),
         )
@@ -137,111 +137,114 @@ def forty_strings(quick: bool) -> Finding:
     bound = Fraction(1, 2) - 2 * tau
     return at_least(
         "forty-strings",
-        f"{STRINGS} strings, 2 facts of which one was seen: the least mean of g(H) + δ⁺",
+        f"least mean of g(H) + δ⁺, for {STRINGS} strings and 2 facts, one of them seen",
         "exact",
         least,
         bound,
-        words=f"{least}, of all models on a grid",
+        words=f"{least} over all models on a grid",
         wanted=f"at least p(U) − |F|/|U| = {bound}",
     )
 
 
 def expected() -> Finding:
-    """E g(H) of three models beside E MF − E δ⁺ − E|F|/|U| − 1/n, over all corpora of a world."""
+    """E g(H) of three models compared with the bound, over all corpora of a world."""
     slack = dict.fromkeys(("calibrated", "Good–Turing", "memoriser"), Fraction(0))
     bounds = dict.fromkeys(slack, Fraction(0))
-    for (seen, once), chance in seen_and_once(FACTS, DOCUMENTS).items():
+    for (seen, once), weight in seen_and_once(FACTS, DOCUMENTS).items():
         known, MF = Fraction(seen, FACTS), Fraction(once, DOCUMENTS)
         unseen = FACTS + OTHERS - seen
-        # What each says of all that it has seen, every string of which is above 1/|U|.
-        for name, said in zip(slack, (known, 1 - MF, Fraction(1)), strict=True):
-            bound = expected_bound(MF, max(said - known, Fraction(0)), FACTS, unseen, DOCUMENTS)
-            slack[name] += chance * ((1 - said) * Fraction(OTHERS, unseen) - bound)
-            bounds[name] += chance * bound
+        # The mass of each model on the seen facts, all of which are above 1/|U|.
+        for name, mass in zip(slack, (known, 1 - MF, Fraction(1)), strict=True):
+            bound = expected_bound(MF, max(mass - known, Fraction(0)), FACTS, unseen, DOCUMENTS)
+            slack[name] += weight * ((1 - mass) * Fraction(OTHERS, unseen) - bound)
+            bounds[name] += weight * bound
     words = ", ".join(
-        f"{name} {float(bounds[name] + slack[name]):.4f} ≥ {told(float(bounds[name]))}"
+        f"{name} {float(bounds[name] + slack[name]):.4f} ≥ {shown(float(bounds[name]))}"
         for name in slack
     )
     return at_least(
         "expected",
-        f"E g(H) ≥ E MF − E δ⁺ − E|F|/|U| − 1/n, {FACTS} facts among {FACTS + OTHERS}, "
+        f"E g(H) minus E MF − E δ⁺ − E|F|/|U| − 1/n, {FACTS} facts among {FACTS + OTHERS} strings, "
         f"{DOCUMENTS} documents",
         "exact",
         min(slack.values()),
         0,
-        words=f"over all corpora: {words}",
-        wanted="regular facts",
+        words=words,
+        wanted="E g(H) ≥ the bound, over all corpora",
     )
 
 
 def probable(quick: bool) -> Finding:
-    """How often g(H) is below p(U) − δ⁺ − |F|/(γ|U|), of `STRINGS` strings, given the corpus: where
-    one of two facts was seen, and where nothing was, as then the chance comes close to γ."""
+    """The probability of g(H) < p(U) − δ⁺ − |F|/(γ|U|) given the corpus, compared with γ.
+
+    One of two facts was seen, or there are no documents, where the probability is close to γ.
+    """
     worst = Fraction(0)
     for worlds in (*(spread(*shape) for shape in two_levels(quick)), *guesses()):
         below = Fraction(0)
-        for chance, found in worlds:
+        for weight, found in worlds:
             facts, unseen = int(found.valid), int(found.strings[found.unseen].sum())
             over = found.over_confidence(1 / (GAMMA * unseen))
             bound = bound_given_corpus(found.unseen_mass, over, facts, unseen, float(GAMMA))
-            below += chance * (float(found.hallucination) < bound - 1e-12)
+            below += weight * (float(found.hallucination) < bound - 1e-12)
         worst = max(worst, below)
     return at_most(
         "probable",
-        f"g(H) < p(U) − δ⁺ − |F|/(γ|U|) with what chance, γ = {GAMMA}",
+        f"largest probability of g(H) < p(U) − δ⁺ − |F|/(γ|U|), γ = {GAMMA}",
         "float",
         float(worst),
         float(GAMMA),
-        words=f"at most {worst}, of the models on the grid and of even guesses",
+        words=f"{worst}, over models on a grid and uniform guesses",
+        wanted=f"at most γ = {GAMMA}",
     )
 
 
 def forty_answers(quick: bool) -> Finding:
-    """Two prompts, one of them answered, α = ¾: the least mean of err + δ⁺, which is known."""
+    """The least mean of err + δ⁺ for two prompts, one of them answered, α = ¾."""
     alpha, half, m = Fraction(3, 4), Fraction(1, 2), STRINGS
     tau, least = Fraction(1, m), Fraction(2)
     step = 8 if quick else 4
-    shares = [Fraction(each, GRID) for each in range(0, GRID + 1, step)] + [alpha]
+    masses = [Fraction(each, GRID) for each in range(0, GRID + 1, step)] + [alpha]
     numbers = (0, 1, 20, 40) if quick else (0, 1, 5, 20, 39, 40)
-    for right, said, given, many in product(shares, shares, shares, numbers):
-        if (many == 0 and given) or (many == m and given != said):
+    for right, total, given, many in product(masses, masses, masses, numbers):
+        if (many == 0 and given) or (many == m and given != total):
             continue
-        if given > said:
+        if given > total:
             continue
         a = given / many if many else Fraction(0)
-        b = (said - given) / (m - many) if many < m else Fraction(0)
+        b = (total - given) / (m - many) if many < m else Fraction(0)
         mean = Fraction(0)
-        for inside, chance in ((1, Fraction(many, m)), (0, Fraction(m - many, m))):
-            if not chance:
+        for inside, weight in ((1, Fraction(many, m)), (0, Fraction(m - many, m))):
+            if not weight:
                 continue
             found = grouped(
                 (1, 1, half * alpha, right, False, half),
                 (1, 1, half * (1 - alpha), 1 - right, False, half),
                 (many, inside, half * alpha * inside, a, True, half),
                 (m - many, 1 - inside, half * alpha * (1 - inside), b, True, half),
-                (1, 1, half * (1 - alpha), 1 - said, False, half),
+                (1, 1, half * (1 - alpha), 1 - total, False, half),
             )
-            mean += chance * (found.hallucination + found.over_confidence(tau))
+            mean += weight * (found.hallucination + found.over_confidence(tau))
         least = min(least, mean)
     MM = half * alpha
     return same(
         "forty-answers",
-        f"2 prompts, {m} answers, α = {alpha}, one answered: the least mean of err + δ⁺",
+        f"least mean of err + δ⁺, for 2 prompts of {m} answers, one answered, α = {alpha}",
         least,
         MM * (1 - Fraction(1, m)),
-        words=f"{least}, of models on a grid",
-        wanted=f"MM(1 − 1/m), of the calibrated model; not below MM − 2/m = {MM - Fraction(2, m)}",
+        words=f"{least}, over models on a grid",
+        wanted=f"MM(1 − 1/m), as for the calibrated model; above MM − 2/m = {MM - Fraction(2, m)}",
     )
 
 
 def upper(run: Run) -> Finding:
-    """KL(p‖g) ≥ −ln(1 − g(H)) where p lives on the facts, with equality for g ∝ p there."""
+    """KL(p‖g) compared with −ln(1 − g(H)) for p(H) = 0; equality for g ∝ p on the facts."""
     gaps = list[tuple[str, Log]]()
     for at in range(10 if run.quick else 60):
-        p, share = law(run.rng, 3), Fraction(int(run.rng.integers(1, 6)), 6)
-        on_facts = p if at % 2 else law(run.rng, 3)
-        g = (*((1 - share / 2) * each for each in on_facts), share / 2)
-        gaps.append((f"p = {p}, g = {g}", kl((*p, Fraction(0)), g) + log(1 - share / 2)))
+        p, part = random_distribution(run.rng, 3), Fraction(int(run.rng.integers(1, 6)), 6)
+        on_facts = p if at % 2 else random_distribution(run.rng, 3)
+        g = (*((1 - part / 2) * each for each in on_facts), part / 2)
+        gaps.append((f"p = {p}, g = {g}", kl((*p, Fraction(0)), g) + log(1 - part / 2)))
     return no_counterexample(
         "upper",
         "g(H) ≤ 1 − e^(−KL(p‖g)) if p(H) = 0",
@@ -251,5 +254,5 @@ def upper(run: Run) -> Finding:
             if gap.sign < 0 or (at % 2 and gap != 0)
         ),
         words=f"for {len(gaps)} draws, with equality for {sum(gap == 0 for _, gap in gaps)}",
-        wanted="attained by g ∝ p on the facts",
+        wanted="equality for g ∝ p on the facts",
     )

@@ -17,7 +17,7 @@ from theory.language.worlds import MODELS
 from verify.claim import Run, claim
 from verify.evidence.checkpoints import runs_of
 from verify.finding import Finding, Verdict, at_least, at_most, each_at_most, labelled
-from verify.language.bounds import told, unless_vacuous
+from verify.language.bounds import shown, unless_vacuous
 from verify.language.trained.figures import CHANCE, Figures, Kept, figures, law
 
 NAME, QUICK = "facts-small-2-layers", "facts-tiny-2-layers"
@@ -149,7 +149,7 @@ def halves(id: str, when: str, of: dict[str, Figures], *, early: bool) -> Iterat
     """g(H) and δ⁺ on their sides of p(U)/2: the first above and the other below, or the reverse."""
     for what, above in (("said", early), ("over", not early)):
         sign = -1 if above else 1
-        bounds = {name: f" ≥ {told(each.sure, 3)}" * (what == "said") for name, each in of.items()}
+        bounds = {name: f" ≥ {shown(each.sure, 3)}" * (what == "said") for name, each in of.items()}
         words = ", ".join(
             f"{name} {getattr(each, what):.3f}{bounds[name]}" for name, each in of.items()
         )

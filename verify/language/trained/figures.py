@@ -11,7 +11,7 @@ from constructions.trained.tasks.facts import Facts
 from theory.language import printed_bound
 from theory.language.documents import numbers, probabilities_of_seen
 from theory.language.worlds import ModelName
-from verify.language.bounds import told
+from verify.language.bounds import shown
 
 CHANCE = 0.01  # with which the printed bound may fail
 BINS = 10  # of equal g, for miscalibration
@@ -32,7 +32,7 @@ class Figures(NamedTuple):
     def __str__(self) -> str:
         return (
             f"recall {self.recall:.3f}, g(H) {self.said:.3f}, δ⁺ {self.over:.3f}, "
-            f"sure {told(self.sure, 3)}, printed {told(self.printed, 3)}"
+            f"sure {shown(self.sure, 3)}, printed {shown(self.printed, 3)}"
         )
 
 
