@@ -329,14 +329,14 @@ def distinguished(run: Run) -> Iterator[Finding]:
             wrong += differences(model(graph).numpy(), connected(graph), graph)
             outputs[name] = sorted({*values.ravel().tolist()})
         wanted = {"C_2m": [1.0, 3.0, 4.0], "C_m ∪ C_m": [0.0, 3.0]}
-        values = "; ".join(f"{name}: {each}" for name, each in outputs.items())
+        listed = "; ".join(f"{name}: {each}" for name, each in outputs.items())
         yield same(
             f"two-cycles/{layers}",
             f"signed, L = {layers}: right on all pairs of C_2m and C_m ∪ C_m, m = {m} > 3^L",
             {**outputs, "wrong": wrong[0] if wrong else None},
             {**wanted, "wrong": None},
             evidence="exact" if layers == 1 else "float",
-            words=f"outputs {values}",
+            words=f"outputs {listed}",
             wanted="positive exactly at connected pairs",
             detail="".join(wrong[:1]),
         )
