@@ -7,7 +7,7 @@ from verify.claim import Run
 
 @pytest.fixture
 def at_once(monkeypatch):
-    """Models are asked for all prompts at once: planted ones are cheap, and checked calls not."""
+    """A model gets all prompts in one call: planted models are cheap, checked calls are not."""
     monkeypatch.setattr("verify.regression.trained.predictors.CHUNK", 5000)
 
 

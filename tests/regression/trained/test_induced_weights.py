@@ -7,7 +7,7 @@ from planted import Planted, bent, descent, newton, silent
 from constructions.trained.tasks.regression import Regression
 from verify.claim import Run
 from verify.finding import Verdict
-from verify.regression.trained.induced_weights import Asked, induced_weights
+from verify.regression.trained.induced_weights import Induced, induced_weights
 
 HOLDS, FAILS = Verdict.HOLDS, Verdict.FAILS
 
@@ -32,16 +32,16 @@ def test_induced_weights(verdicts):
 def test_what_induces_weights():
     """The weights of 4 and of 9 steps match best; what is not linear is measured without bias."""
 
-    def asked(*rules):
-        return Asked.of(Run(seed=0), Planted(*rules).named(), 60)
+    def induced(*rules):
+        return Induced.of(Run(seed=0), Planted(*rules).named(), 60)
 
-    straight = asked(newton(4), newton(9))
+    straight = induced(newton(4), newton(9))
     assert straight.weights.shape == (2, 60, 6, 3)
     assert straight.explained.mean() == pytest.approx(1, abs=2e-3)  # the read-out has a constant
     assert straight.newton.best.tolist() == [4, 9]
     assert straight.newton.last.mean() == pytest.approx(1, abs=1e-3)
-    assert asked(bent(newton(9))).explained.mean() < 0.9
+    assert induced(bent(newton(9))).explained.mean() < 0.9
     rng = np.random.default_rng(0)
-    unrelated = asked(lambda a: rng.standard_normal(a.labels.shape))
+    unrelated = induced(lambda a: rng.standard_normal(a.labels.shape))
     assert unrelated.explained.mean() == pytest.approx(0, abs=0.02)
-    assert np.mean(unrelated.nonlinear / unrelated.said) == pytest.approx(1, abs=0.02)
+    assert np.mean(unrelated.nonlinear / unrelated.predicted) == pytest.approx(1, abs=0.02)

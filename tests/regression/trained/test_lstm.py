@@ -49,7 +49,7 @@ def test_lstm(verdicts):
     assert alone["a/first-layer"] is UNDECIDED
 
 
-def asked(rule, samples, seed=0):
+def evaluated(rule, samples, seed=0):
     """A planted model and what it says of fresh prompts; of its layers nothing is known."""
     p = prompts_of(TASK, samples, np.random.default_rng(seed))
     nothing = np.zeros((1, 1, 1))
@@ -62,7 +62,7 @@ def asked(rule, samples, seed=0):
     [(newton(4), 2, 4), (descent(11, 1.0), 1, np.log2(11)), (descent(1, 1.0), 1, 0)],
 )
 def test_steps_of_equal_error_are_found_again(rule, power, doublings):
-    own, said = asked(rule, 200)
+    own, said = evaluated(rule, 200)
     found, similar = at_error_of(said, own, power, said)
     assert found == pytest.approx(doublings, abs=1e-4)
     assert similar == pytest.approx(1, abs=1e-4)
@@ -70,7 +70,7 @@ def test_steps_of_equal_error_are_found_again(rule, power, doublings):
 
 def test_between_whole_steps_errors_are_equal_too():
     half = partial(lambda a, power: a.filtered(power, 3.5), power=2)
-    own, said = asked(half, 200)
+    own, said = evaluated(half, 200)
     for power in (1, 2):
         found, _ = at_error_of(said, own, power, said)
         error = own.error(own.algorithms.filtered(power, found)).mean()
@@ -80,7 +80,7 @@ def test_between_whole_steps_errors_are_equal_too():
 def test_the_error_of_a_similarity_at_equal_error():
     """Steps are found from the same prompts, which adds to it: leaving out one after the other,
     and finding them anew, tells by how much."""
-    own, said = asked(mixed(online, newton(4), 0.5), 40)
+    own, said = evaluated(mixed(online, newton(4), 0.5), 40)
     _, similar = at_error_of(said, own, 1, said)
 
     def without(i):
@@ -97,7 +97,7 @@ def test_the_error_of_a_similarity_at_equal_error():
 
 def test_what_errs_as_much_as_no_number_of_steps():
     """The nearest number of steps is taken."""
-    own, said = asked(silent, 100)
+    own, said = evaluated(silent, 100)
     found, similar = at_error_of(said, own, 1, said)
     assert found == pytest.approx(0, abs=1e-3)
     assert np.isfinite(similar).all()

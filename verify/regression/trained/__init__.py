@@ -1,8 +1,8 @@
-"""Claims on models trained for regression, and what they share.
+"""Claims on models trained for regression, and their common modules.
 
-predictors      models and algorithms, by what they predict
-probes          linear read-outs of layers
-similarities    how alike layers and algorithms are, and how the steps that match grow
+predictors      the predictions of models and algorithms
+probes          linear probes of layers
+similarities    similarity of layers and algorithms, and growth of the matching steps
 published       published similarities
 pictures        the pictures
 """

@@ -1,7 +1,8 @@
-"""Which residual filter the layers of a model leave of least squares, where it is determined.
+"""The residual filter of the layers of a model, on prefixes where least squares is determined.
 
-On prefixes of at least d examples, labels without noise: there methods of minimum norm have no
-error in common, and (1 − z^p)^m tells Newton's from gradient descent (`theory/regression/filters`).
+These are prefixes of at least d examples, with labels without noise.  Errors of methods of minimum
+norm have no common part there, and (1 − z^p)^m distinguishes Newton from gradient descent
+(`theory/regression/filters.py`).
 """
 
 from __future__ import annotations
@@ -21,36 +22,38 @@ from verify.regression.trained.similarities import Tables
 
 GROUPS = 8  # of prompts that are left out in turn
 BETWEEN = 1.5  # of p, 2 for Newton from αS and 1 for gradient descent and for Newton from αI
-SAYS = 0.5  # of a label's variance: layers that err more have learned too little to be judged
+LARGEST_ERROR = 0.5  # of a label's variance; the filter of a layer with more is undecided
 NO_FILTER = 0.1  # of the squared error
-MOST_KNOTS, FOR_EACH = 24, 40  # of a free filter; prompts for each, so that noise is not fitted
+MOST_KNOTS, FOR_EACH = 24, 40  # of a free filter; prompts per knot, against overfitting
 PLANTED = {"Newton from αS": (2.0, (5, 9)), "Newton from αI": (1.0, (4, 8))}
-RECOVERED = 1e-6  # off in p and log₂ m, for errors in float64
+RECOVERED = 1e-6  # the error of p and log₂ m, for predictions in float64
 
 
 @dataclass(frozen=True)
 class Errors:
-    """Errors of layers (layers + 1, m, t) on the prefixes with at least d examples, and what least
-    squares has in each eigendirection there: components and z = λ/λmax (m, t, d)."""
+    """Errors of layers (layers + 1, m, t) on prefixes with at least d examples.
+
+    `components` (m, t, d) are those of least squares by eigendirection, and z = λ/λmax (m, t, d).
+    """
 
     errors: np.ndarray
     components: np.ndarray
     z: np.ndarray
 
     @staticmethod
-    def of(probed: Probed, said: np.ndarray | None = None) -> Errors:
-        """Those of a model's layers, or of other predictions on its prompts."""
+    def of(probed: Probed, predictions: np.ndarray | None = None) -> Errors:
+        """The errors of a model's layers, or of other predictions on its prompts."""
         d, spectrum = probed.trained.task.d, probed.algorithms.spectrum
-        said = probed.predictions if said is None else said
+        predictions = probed.predictions if predictions is None else predictions
         eigenvalues = spectrum.eigenvalues[:, d:]
         return Errors(
-            (probed.algorithms.labels - said)[..., d:],
+            (probed.algorithms.labels - predictions)[..., d:],
             spectrum.components[:, d:],
             eigenvalues / eigenvalues[..., -1:],
         )
 
     def fitted(self, layer: int, power: float | None = None, without: int | None = None) -> Filter:
-        """The filter nearest to a layer, without one of the groups of prompts."""
+        """The filter nearest to the errors of a layer, without one group of prompts if given."""
         return fitted_filter(*self._rows(layer, without), power)
 
     def _rows(self, layer: int, without: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -60,16 +63,16 @@ class Errors:
         return self.errors[layer, kept].ravel(), components, z
 
     def ridge(self, layer: int) -> float:
-        """What the best ridge filter leaves of a layer's squared error."""
+        """The fraction of a layer's squared error that the best ridge filter leaves."""
         return fitted_ridge(*self._rows(layer, None))[1]
 
     def after(self, more: int) -> Errors:
-        """Those on prefixes of d + `more` examples alone."""
+        """The errors on prefixes of d + `more` examples only."""
         at = slice(more, more + 1)
         return Errors(self.errors[..., at], self.components[:, at], self.z[:, at])
 
     def no_filter(self, layer: int, without: int | None = None) -> float:
-        """The share of a layer's squared error that no R_t(λ/λmax) explains."""
+        """The fraction of a layer's squared error that no R_t(λ/λmax) explains."""
         kept = np.arange(len(self.z)) % GROUPS != without
         knots = min(MOST_KNOTS, int(kept.sum()) // FOR_EACH)
         left = total = 0.0
@@ -84,14 +87,14 @@ class Errors:
 
 
 def jackknifed(value: Any) -> Mean:
-    """value(None), and its standard error from leaving out each group of prompts in turn."""
+    """value(None), with the jackknife standard error over groups of prompts."""
     without = np.array([value(group) for group in range(GROUPS)])
     spread = np.sqrt((GROUPS - 1) / GROUPS * ((without - without.mean()) ** 2).sum())
     return Mean(float(value(None)), float(spread), GROUPS - 1)
 
 
 def planted(probed: Probed) -> Finding:
-    """That the fit finds algorithms again that are put in the place of a layer."""
+    """Checks that the fit recovers p and m of algorithms in the place of a layer."""
     algorithms, off = probed.algorithms, []
     for name, (power, steps) in PLANTED.items():
         start: Start = "gram" if name.endswith("S") else "identity"
@@ -101,23 +104,23 @@ def planted(probed: Probed) -> Finding:
             off += [abs(found.power - power), abs(float(np.log2(found.steps)) - k)]
     return at_most(
         "filter/planted",
-        "Newton's steps from αS and αI in the place of a layer are found again",
+        "error of p and log₂ m fitted to Newton's steps from αS and αI in the place of a layer",
         "float",
         max(off),
         RECOVERED,
-        words=f"p and log₂ m off by at most {max(off):.1e}",
+        words=f"error ≤ {max(off):.1e}",
     )
 
 
 def filters(probed: Probed, tables: Tables) -> tuple[list[Finding], Mean | None]:
-    """What is said of a model, and p of its last layer."""
+    """The findings on the filters of a model, and p of its last layer."""
     errors = Errors.of(probed)
     squares = (errors.errors**2).mean((1, 2)) / probed.variance
-    layers = [layer for layer in range(1, len(squares)) if squares[layer] <= SAYS]
+    layers = [layer for layer in range(1, len(squares)) if squares[layer] <= LARGEST_ERROR]
     found = [planted(probed), *apart(probed, tables)]
     if not layers:
         name = "residual filter (1 − z^p)^m of each layer: p"
-        words = f"no layer errs less than {SAYS:.0%} of a label's variance on prefixes t ≥ d"
+        words = f"the error of every layer exceeds {LARGEST_ERROR:.0%} of a label's variance, t ≥ d"
         undecided = Finding("filter/power", name, "trained", [], BETWEEN, Verdict.UNDECIDED, words)
         return [*found, undecided], None
     powers = [
@@ -146,7 +149,7 @@ def _power(layers: Sequence[int], powers: Sequence[Mean]) -> Finding:
 
 
 def _doublings(layers: Sequence[int], errors: Errors) -> Finding:
-    """The growth of m at p = 1, judged for all prompts and without each group of them."""
+    """The growth of m at p = 1 with the layer, for all prompts and without each group of them."""
     fits = [
         [errors.fitted(layer, 1.0, group) for layer in layers] for group in (*range(GROUPS), None)
     ]
@@ -166,42 +169,42 @@ def _doublings(layers: Sequence[int], errors: Errors) -> Finding:
         f"log₂ m = {', '.join(f'{each:.1f}' for each in doublings)} "
         f"({' or '.join(sorted(laws))}); unexplained "
         f"{', '.join(f'{each.unexplained:.0%}' for each in fits[-1])}",
-        "the law that fits best, better than to chance, whichever prompts are left out",
+        "the growth with the largest correlation, above random sequences, without any group too",
     )
 
 
 def _no_filter(layer: int, errors: Errors) -> Finding:
-    name = f"of layer {layer}'s squared error, what no filter R(λ/λmax) of each length t explains"
+    name = f"fraction of layer {layer}'s squared error that no filters R_t(λ/λmax) explain"
     if len(errors.z) < 4 * FOR_EACH:
-        words = f"{len(errors.z)} prompts are too few: take {4 * FOR_EACH} or more"
+        words = f"{len(errors.z)} prompts are too few: {4 * FOR_EACH} are necessary"
         return Finding("filter/none", name, "trained", None, NO_FILTER, Verdict.UNDECIDED, words)
-    share = jackknifed(lambda group: errors.no_filter(layer, group))
+    fraction = jackknifed(lambda group: errors.no_filter(layer, group))
     left = {f"p = {p:g}": errors.fitted(layer, p).unexplained for p in (1.0, 2.0)}
     left |= {"any p": errors.fitted(layer).unexplained, "ridge": errors.ridge(layer)}
-    said = ", ".join(f"{name} {value:.0%}" for name, value in left.items())
+    words = ", ".join(f"{name} {value:.0%}" for name, value in left.items())
     return above(
         "filter/none",
         name,
-        share,
+        fraction,
         NO_FILTER,
-        words=f"{share.mean:.0%} ± {share.error:.0%} (one for all lengths: {said})",
-        wanted=f"above {NO_FILTER:.0%} {BY}: neither gradient descent nor Newton, whatever the "
-        "steps",
+        words=f"{fraction.mean:.0%} ± {fraction.error:.0%} (one filter for all t: {words})",
+        wanted=f"above {NO_FILTER:.0%} {BY}: neither gradient descent nor Newton with any number "
+        "of steps",
     )
 
 
 def _by_length(layer: int, errors: Errors) -> Finding:
-    """p for each length: most of the squared error, and so of what decides above, is at t = d."""
+    """p for each length, as most of the squared error, which determines p above, is at t = d."""
     d, lengths = errors.z.shape[-1], range(errors.z.shape[1])
     squares = (errors.errors[layer] ** 2).sum(0)
-    share = squares / squares.sum()
+    fraction = squares / squares.sum()
     alone = {d + more: errors.after(more) for more in lengths}
     powers = {
         t: jackknifed(lambda group, at=at: at.fitted(layer, without=group).power)
         for t, at in alone.items()
     }
-    said = ", ".join(
-        f"t = {t}: {power:.2f} ({share[t - d]:.0%} of the squared error)"
+    words = ", ".join(
+        f"t = {t}: {power:.2f} ({fraction[t - d]:.0%} of the squared error)"
         for t, power in powers.items()
     )
     return Finding(
@@ -211,14 +214,16 @@ def _by_length(layer: int, errors: Errors) -> Finding:
         {f"t = {t}": power.value for t, power in powers.items()},
         BETWEEN,
         Verdict.together(sign_of(BETWEEN - power.mean, *power[1:]) for power in powers.values()),
-        said,
+        words,
         f"below {BETWEEN} {BY}, for each t",
     )
 
 
 def apart(probed: Probed, tables: Tables) -> Iterator[Finding]:
-    """Similarity of errors on prefixes with fewer than d examples and with d or more, apart; with
-    that of the two algorithms to each other beside it."""
+    """Compares similarities of errors on prefixes with fewer than d examples and with d or more.
+
+    The similarity of the two algorithms to each other is the reference.
+    """
     algorithms, d = probed.algorithms, probed.trained.task.d
     newton, descent = tables.both
     factor = tables.factor
@@ -231,41 +236,41 @@ def apart(probed: Probed, tables: Tables) -> Iterator[Finding]:
     last, labels = probed.predictions[-1:], algorithms.labels
     squares = ((labels - last[0]) ** 2)[:, 1:]
     short = estimated(squares[:, : d - 1].sum(-1) - 0.9 * squares.sum(-1))
-    share = float(squares[:, : d - 1].sum() / squares.sum())
+    fraction = float(squares[:, : d - 1].sum() / squares.sum())
     yield above(
         "short-prefixes",
-        "nine tenths of the last layer's squared error are on prefixes with fewer than d examples",
+        "fraction of the last layer's squared error on prefixes with fewer than d examples",
         short,
-        words=f"{share:.1%}",
-        wanted=f"above 90% {BY}: there all methods of minimum norm err alike",
+        words=f"{fraction:.1%}",
+        wanted=f"above 90% {BY}: there the errors of all methods of minimum norm are similar",
     )
-    said = np.concatenate([rules, last])[..., 1:]
-    cosines = error_cosines(rules[..., 1:], said, labels[:, 1:])
+    compared = np.concatenate([rules, last])[..., 1:]
+    cosines = error_cosines(rules[..., 1:], compared, labels[:, 1:])
     ceiling = cosines[0, 1]
     nearest = np.maximum(cosines[0, 2].mean(), cosines[1, 2].mean())
     nearer = 0 if nearest == cosines[0, 2].mean() else 1
     yield above(
         "ceiling",
-        "the two algorithms are more alike than the last layer is to either",
+        "similarity of the two algorithms minus that of the last layer to the nearer one",
         estimated(ceiling - cosines[nearer, 2]),
-        words=f"similarity of errors {ceiling.mean():.4f}, and {nearest:.4f} to the layer",
+        words=f"similarity of errors {ceiling.mean():.4f} and {nearest:.4f}",
         wanted=f"above 0 {BY}",
     )
-    long = error_cosines(rules[..., d:], said[..., d - 1 :], labels[:, d:])
+    long = error_cosines(rules[..., d:], compared[..., d - 1 :], labels[:, d:])
     best = estimated(long[int(long[1, 2].mean() > long[0, 2].mean()), 2])
     yield below(
         "long-prefixes",
-        "on prefixes with d examples or more the last layer is like neither",
+        "similarity of the last layer to both on prefixes with d examples or more",
         best,
         0.5,
         words=f"similarity of errors {long[0, 2].mean():.3f} (Newton), {long[1, 2].mean():.3f} "
-        f"(gradient descent); to each other {long[0, 1].mean():.3f}",
+        f"(gradient descent); of these to each other {long[0, 1].mean():.3f}",
         wanted=f"below 0.5 {BY}",
     )
 
 
 def over_seeds(powers: Sequence[Mean]) -> Iterator[Finding]:
-    """p of the last layer, seeds as the unit; nothing is said of fewer than three."""
+    """p of the last layer over seeds, at least three."""
     if len(powers) < 3:
         return
     values = np.array([power.mean for power in powers])

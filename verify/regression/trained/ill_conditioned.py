@@ -1,4 +1,4 @@
-"""The claim `ill-conditioned`: where gradient descent is slow, trained transformers are not."""
+"""The claim `ill-conditioned`: trained transformers on ill-conditioned prompts."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from verify.regression.trained.probes import Probed
 from verify.regression.trained.published import beside_published, cells, published
 from verify.regression.trained.similarities import DESCENT_STEPS, Likeness, Tables, closer
 
-TIMES = 10  # as many gradient steps as Newton steps
-WANTED = f"gradient descent at least {TIMES} times as many"
+TIMES = 10  # the least ratio of gradient steps to Newton steps
+WANTED = f"≥ {TIMES} times as many steps of gradient descent"
 
 
 @claim(source="[Fu2024]", picture="verify.regression.trained.pictures:similarities_picture")
@@ -34,15 +34,15 @@ def ill_conditioned(
     matched best by few Newton–Schulz steps and by at least ten times as many gradient steps, and is
     more similar to the Newton–Schulz iteration.
 
-    Σ has eigenvalues 100 and 1, half of each, in a basis of each prompt's own.  Counted are steps
-    of largest similarity of errors with the last layer, which is more like Newton than descent.
+    Σ has eigenvalues 100 and 1, half of each, in a random basis for each prompt.  The steps are
+    those of largest similarity of errors with the last layer.
     """
     models = models_of(checkpoint, TRANSFORMER)
     for trained in models:
         if trained.task.covariance != "ill-conditioned":
             raise InputError(
-                f"{trained.name} was trained on {trained.task.covariance} prompts: give another "
-                "checkpoint"
+                f"{trained.name} was trained on {trained.task.covariance} prompts: give a "
+                "checkpoint trained on ill-conditioned ones"
             )
     newton, descent = published("ill_conditioned")
     yield steps_in_published_tables(newton, descent)
@@ -58,10 +58,10 @@ def ill_conditioned(
 
 
 def steps_in_published_tables(newton: Likeness, descent: Likeness) -> Finding:
-    """How many times as many steps of gradient descent match the last layer."""
+    """Compares the steps of gradient descent and of Newton that match the last layer."""
     return at_least(
         "published",
-        "the published tables (12 layers, d = 20): steps that match the last layer",
+        "published tables (12 layers, d = 20): steps that match the last layer",
         "trained",
         descent.best[-1] / newton.best[-1],
         TIMES,
@@ -71,7 +71,7 @@ def steps_in_published_tables(newton: Likeness, descent: Likeness) -> Finding:
 
 
 def steps_that_match(run: Run, tables: Tables) -> Finding:
-    """Decided by sets of prompts drawn again, the same ones for both algorithms."""
+    """Compares matching steps over resampled sets of prompts, the same for both algorithms."""
     both = tables.both
     again = resampled(run.rng, np.concatenate([each.alike[:, -1] for each in both]))
     parts = np.split(again, [len(tables.newton.steps)], axis=1)

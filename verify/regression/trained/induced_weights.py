@@ -1,6 +1,6 @@
-"""The claim `induced-weights`: trained layers answer by weights, and these are like Newton's.
+"""The claim `induced-weights`: predictions of trained layers are linear, with weights as Newton's.
 
-The weights by which a layer answers are those that fit its answers to many queries best.
+The induced weights of a layer are the least-squares fit of its predictions at many queries.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from verify.evidence.statistics import BY, above, estimated, sign_of
 from verify.finding import Finding, Verdict, at_least, labelled
 from verify.regression.trained.options import TRANSFORMER, Checkpoint
 from verify.regression.trained.predictors import FACTORS, prompts_of
-from verify.regression.trained.probes import fitted_read_outs, read
+from verify.regression.trained.probes import fitted_probes, read
 from verify.regression.trained.similarities import (
     DESCENT_STEPS,
     EXPECTED,
@@ -28,8 +28,8 @@ from verify.regression.trained.similarities import (
     growth,
 )
 
-QUERIES = 10  # after the same examples, for each coordinate
-QUICK = 20, 4  # so many prompts at most, and queries, at quick sizes
+QUERIES = 10  # per coordinate, after the same examples
+QUICK = 20, 4  # prompts at most, and queries per coordinate, of a quick run
 
 
 @claim(source="[Fu2024]", picture="verify.regression.trained.pictures:weights_picture")
@@ -43,62 +43,62 @@ def induced_weights(
     nearly linear in the query, and its induced weights are matched by a number of Newton–Schulz
     steps that grows linearly with the layer, and by one of gradient steps that grows exponentially.
 
-    After the same examples it is given many queries; the weights that a layer's probe induces are
-    the least-squares fit of its predictions.  On most prompts less of the last layer's squared
-    error is nonlinear in the query than linear, for any number of examples.  From the first layer
-    on that errs less than saying nothing, the number of steps whose weights have the largest mean
-    cosine with a layer's grows linearly for Newton's method from αS, and exponentially for gradient
-    descent.
+    The model predicts at many queries after the same examples; the weights that a layer's probe
+    induces are the least-squares fit of these predictions.  On most prompts the part of the last
+    layer's squared error that is nonlinear in the query is smaller than the linear part, for every
+    number of examples.  From the first layer with less error than the constant 0, the number of
+    steps whose weights have the largest mean cosine with those of a layer grows linearly for
+    Newton's method from αS, and exponentially for gradient descent.
     """
     found = {}
     for trained in models_of(checkpoint, TRANSFORMER):
-        asked = Asked.of(run, trained, samples)
-        yield from labelled(trained.name, [linear_in_the_query(asked)])
-        yield from labelled(trained.name, like_those_of_newton(run, asked))
-        found[trained.name] = asked.newton, asked.gradient_descent
+        induced = Induced.of(run, trained, samples)
+        yield from labelled(trained.name, [linear_in_the_query(induced)])
+        yield from labelled(trained.name, like_those_of_newton(run, induced))
+        found[trained.name] = induced.newton, induced.gradient_descent
     run.draw(found)
 
 
-def linear_in_the_query(asked: Asked) -> Finding:
-    """Every number of examples by itself; prompts are counted, as few of them make up the mean."""
-    linear = asked.error[-1] > 2 * asked.nonlinear[-1]
-    verdicts = [sign_of(*estimated(share - 0.5)) for share in linear.T]
-    # One that says nothing is linear too.
-    verdicts.append(sign_of(*estimated((asked.silent - asked.error[-1]).mean(-1))))
-    shares = asked.nonlinear[-1].mean(0) / asked.error[-1].mean(0)
-    explained = ", ".join(f"{each:.3f}" for each in asked.explained.mean((1, 2)))
+def linear_in_the_query(induced: Induced) -> Finding:
+    """Counts prompts, for every number of examples, as few of them dominate the mean error."""
+    linear = induced.error[-1] > 2 * induced.nonlinear[-1]
+    verdicts = [sign_of(*estimated(mostly - 0.5)) for mostly in linear.T]
+    # The constant 0 is linear too.
+    verdicts.append(sign_of(*estimated((induced.silent - induced.error[-1]).mean(-1))))
+    fractions = induced.nonlinear[-1].mean(0) / induced.error[-1].mean(0)
+    explained = ", ".join(f"{each:.3f}" for each in induced.explained.mean((1, 2)))
     least = float(linear.mean(0).min())
     return Finding(
         "linear",
-        "on most prompts less of the error is nonlinear in the query than linear",
+        "fraction of prompts whose error is less nonlinear than linear in the query",
         "trained",
         least,
         0.5,
         Verdict.together(verdicts),
-        f"on {least:.0%} of them and more, by the number of examples; of the mean at most "
-        f"{shares.max():.0%} is nonlinear; R² of linear answers by layer {explained}",
-        f"more than half, for 1 to {len(shares)} examples, {BY}; and less error than of saying "
-        "nothing",
+        f"≥ {least:.0%} for each number of examples; nonlinear part of the mean error ≤ "
+        f"{fractions.max():.0%}; R² of the linear fit by layer {explained}",
+        f"above one half for 1 to {len(fractions)} examples {BY}, and less error than the "
+        "constant 0",
     )
 
 
-def like_those_of_newton(run: Run, asked: Asked) -> Iterator[Finding]:
-    """The growth of the steps whose weights match, and the last layer."""
-    label, first = "steps whose weights match, of", asked.first
+def like_those_of_newton(run: Run, induced: Induced) -> Iterator[Finding]:
+    """The growth of the steps whose weights match, and the similarity of the last layer."""
+    label, first = "steps whose weights match, of", induced.first
     if first is None:
-        words = "no layer says anything"
+        words = "no layer has less error than the constant 0"
         yield at_least("newton", f"{label} Newton", "trained", 0, 1, words=words, wanted="one")
         return
-    both = asked.newton, asked.gradient_descent
+    both = induced.newton, induced.gradient_descent
     for (kind, wanted), each in zip(EXPECTED.items(), both, strict=True):
         setting = f"{each.algorithm}, from layer {first + 1} on"
         later = Likeness(setting, each.steps, each.alike[:, first:])
         yield growth(run, kind.lower().replace(" ", "-"), f"{label} {kind}", later, wanted)
-    newton, descent = asked.newton.last, asked.gradient_descent.last
+    newton, descent = induced.newton.last, induced.gradient_descent.last
     difference = estimated(newton - descent)
     yield above(
         "last-layer",
-        "the weights of the last layer are more like Newton's",
+        "last layer: similarity of weights to Newton minus that to gradient descent",
         difference,
         words=f"similarity of weights {newton.mean():.4f} (Newton) and {descent.mean():.4f} "
         f"(gradient descent), the difference {difference:.5f}",
@@ -107,26 +107,26 @@ def like_those_of_newton(run: Run, asked: Asked) -> Iterator[Finding]:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What layers say to T queries after the first t examples of m prompts, t = 1, …, n.
+class Induced:
+    """Weights that layers induce at T queries after the first t examples of m prompts, t = 1, …, n.
 
-    weights (layers, m, n, d) are induced.  Mean squares are over the T queries: said (layers, m, n)
-    of the answers, nonlinear (layers, m, n) of what of them no weights explain (Σ squares over
-    T − d, so that the number of queries does not matter), error (layers, m, n) of the errors, and
-    silent (m, 1) of those of saying nothing.
+    weights (layers, m, n, d) are the induced weights.  The others are mean squares over the T
+    queries: predicted (layers, m, n) of predictions, nonlinear (layers, m, n) of their residuals
+    against the linear fit (Σ squares over T − d, so that the expectation does not depend on T),
+    error (layers, m, n) of the errors, and silent (m, 1) of the errors of the constant 0.
     """
 
     prompts: Prompts
     weights: np.ndarray
-    said: np.ndarray
+    predicted: np.ndarray
     nonlinear: np.ndarray
     error: np.ndarray
     silent: np.ndarray
 
     @staticmethod
-    def of(run: Run, trained: Trained, samples: int) -> Asked:
-        """The model on fresh prompts of its own task, read by read-outs fitted to others."""
-        read_by = fitted_read_outs(run, trained)[:1]
+    def of(run: Run, trained: Trained, samples: int) -> Induced:
+        """The model on fresh prompts of its task, with probes fitted to other prompts."""
+        probes = fitted_probes(run, trained)[:1]
         samples, times = (min(samples, QUICK[0]), QUICK[1]) if run.quick else (samples, QUERIES)
         n, d = trained.task.points - 1, trained.task.d
         T = times * d
@@ -137,24 +137,26 @@ class Asked:
         squares, nonlinear, error = np.empty((3, *size))
         for t in run.progress(range(1, n + 1), "examples"):
             x, y = (np.repeat(part[:, :t], T, axis=0) for part in (p.x, p.y))
-            said = read(trained.model, read_by, x, y, queries.reshape(-1, d))[0, 1:, :, -1]
-            said = said.reshape(-1, samples, T)
-            w, _ = similarity.induced_weights(np.broadcast_to(queries, (*said.shape, d)), said)
+            predicted = read(trained.model, probes, x, y, queries.reshape(-1, d))[0, 1:, :, -1]
+            predicted = predicted.reshape(-1, samples, T)
+            w, _ = similarity.induced_weights(
+                np.broadcast_to(queries, (*predicted.shape, d)), predicted
+            )
             weights[:, :, t - 1] = w
-            squares[:, :, t - 1] = (said**2).mean(-1)
-            nonlinear[:, :, t - 1] = ((said - np.matvec(queries, w)) ** 2).sum(-1) / (T - d)
-            error[:, :, t - 1] = ((said - truth) ** 2).mean(-1)
+            squares[:, :, t - 1] = (predicted**2).mean(-1)
+            nonlinear[:, :, t - 1] = ((predicted - np.matvec(queries, w)) ** 2).sum(-1) / (T - d)
+            error[:, :, t - 1] = ((predicted - truth) ** 2).mean(-1)
         silent = (truth**2).mean(-1, keepdims=True)
-        return Asked(p, weights, squares, nonlinear, error, silent)
+        return Induced(p, weights, squares, nonlinear, error, silent)
 
     @property
     def explained(self) -> np.ndarray:
-        """R² of linear answers, (layers, m, n), corrected for the d weights that are fitted."""
-        return 1 - self.nonlinear / np.maximum(self.said, np.finfo(float).tiny)
+        """R² of the linear fit, (layers, m, n), corrected for its d weights."""
+        return 1 - self.nonlinear / np.maximum(self.predicted, np.finfo(float).tiny)
 
     @property
     def first(self) -> int | None:
-        """The first layer, from 0, that errs less than saying nothing; None if there is none."""
+        """The index of the first layer with less error than the constant 0, or None."""
         gains = (self.silent - self.error).mean(-1)
         better = [sign_of(*estimated(gain)) is Verdict.HOLDS for gain in gains]
         return better.index(True) if any(better) else None
@@ -167,7 +169,7 @@ class Asked:
 
     @cached_property
     def gradient_descent(self) -> Likeness:
-        """With those of gradient descent, at that of `FACTORS` that is most like the last layer."""
+        """Cosines with those of gradient descent, with the best of `FACTORS` for the last layer."""
 
         def tried(factor: float) -> Likeness:
             cosines = self._beside(lambda s: s.gradient_descent(DESCENT_STEPS, factor / s.largest))
@@ -178,13 +180,13 @@ class Asked:
 
     @cached_property
     def _spectra(self) -> list[PrefixSpectrum]:
-        """For 1 to n examples; asked are the unit vectors, so that answers are weights."""
+        """Spectra for 1 to n examples; queries are unit vectors, so that predictions are weights."""
         x, y = self.prompts.x[:, None], self.prompts.y[:, None]
         m, n, d = self.weights.shape[1:]
         units = np.broadcast_to(np.eye(d), (m, d, d))
         return [PrefixSpectrum(x[..., :t, :], y[..., :t], units) for t in range(1, n + 1)]
 
     def _beside(self, predict: Callable[[PrefixSpectrum], np.ndarray]) -> np.ndarray:
-        """Cosines (k, layers, m) with the weights of an algorithm, its answers to unit vectors."""
+        """Cosines (k, layers, m) with an algorithm's weights, its predictions at unit vectors."""
         found = [predict(spectrum)[..., -1] for spectrum in self._spectra]
         return weight_cosines(np.stack(found, axis=-2), self.weights)

@@ -21,41 +21,42 @@ def layers(
     """Published observation: with a linear probe fitted to each layer, the mean squared error of a
     transformer trained on in-context linear regression falls from every layer to the next.
 
-    A linear probe of every layer is fitted by least squares to prompts of its own and measured
-    on others; what it errs more for being fitted to so many is estimated, and taken off.  Squared
-    errors are over the variance of a label, averaged over all prefixes.
+    A linear probe of every layer is fitted by least squares to some prompts and measured on others;
+    the excess error from the finite number of fitted prompts is estimated and subtracted.  Squared
+    errors are relative to the variance of a label, and averaged over all prefixes.
     """
     probed = []
     for trained in models_of(checkpoint, TRANSFORMER):
         probed.append(Probed.of(run, trained, samples))
-        yield from labelled(trained.name, [*falls(probed[-1]), own_read_out(probed[-1])])
+        yield from labelled(trained.name, [*falls(probed[-1]), output_of_the_model(probed[-1])])
     run.draw(probed)
 
 
 def falls(probed: Probed) -> Iterator[Finding]:
-    """Paired differences of successive layers, prompt by prompt."""
+    """Compares the errors of successive layers, paired by prompt."""
     for layer, (before, after) in enumerate(pairwise(probed.errors), 1):
         drop = estimated(before - after)
+        before_it = f"layer {layer - 1}" if layer > 1 else "the embedding"
         yield above(
             f"layer-{layer}",
-            f"layer {layer} improves on {f'layer {layer - 1}' if layer > 1 else 'the embedding'}",
+            f"error of {before_it} minus that of layer {layer}",
             drop,
             words=f"{before.mean():.4f} → {after.mean():.4f}, the difference {drop:.4f}",
             wanted=f"above 0 {BY}",
         )
 
 
-def own_read_out(probed: Probed) -> Finding:
-    """The model's read-out is linear too, so the best one does as well."""
+def output_of_the_model(probed: Probed) -> Finding:
+    """Compares the probe of the last layer with the model's unembedding, which is linear too."""
     own = probed.error(predictions_of(probed.trained.model, probed.prompts))
     last = probed.errors[-1]
     worse = estimated(last - own)
     return below(
         "own-read-out",
-        "the read-out of the last layer does as well as the model's own",
+        "error of the last layer's probe minus that of the model",
         worse,
         NOTHING * (1 - probed.best),
-        words=f"{last.mean():.4f} and {own.mean():.4f} (best possible {probed.best:.4f}): worse by "
+        words=f"{last.mean():.4f} and {own.mean():.4f} (Bayes {probed.best:.4f}): difference "
         f"{worse:.5f}",
-        wanted=f"less than {NOTHING:.0%} of what there is to learn, {BY}",
+        wanted=f"below {NOTHING:.0%} of 1 − Bayes error {BY}",
     )

@@ -1,4 +1,4 @@
-"""The claim `linear-depth`: how close training comes to tripling the degree with every layer."""
+"""The claim `linear-depth`: errors of trained linear transformers and of polynomials by degree."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from verify.regression.trained.options import LINEAR
 from verify.regression.trained.predictors import answers_of, prompts_of
 
 DEPTHS = (1, 2, 3, 4)
-QUICK = 1000  # so many prompts at most, at quick sizes
-LARGEST = 3.0  # eigenvalue of S/n on the prompts that are looked at
-CUTOFFS = (2.0, 2.5, LARGEST, 4.0)  # of 10⁴ prompts 73 %, 97 %, all but 30, and all but a few
+QUICK = 1000  # prompts at most in a quick run
+LARGEST = 3.0  # the largest eigenvalue of S/n on the prompts of the means
+CUTOFFS = (2.0, 2.5, LARGEST, 4.0)  # 73 %, 97 %, all but 30 and all but a few of 10⁴ prompts
 
 
 @claim(
@@ -29,21 +29,22 @@ CUTOFFS = (2.0, 2.5, LARGEST, 4.0)  # of 10⁴ prompts 73 %, 97 %, all but 30, a
 def linear_depth(
     run: Run, *, samples: Annotated[int, option("fresh prompts", min=100)] = 10_000
 ) -> Iterator[Finding]:
-    """Our observation: trained linear transformers of L layers err no more than the best predictor
-    x_qᵀp(S)Xᵀy with a fixed polynomial p of 3^(L−1) terms, and less than (3^L − 1)/2 gradient
-    steps.
+    """Our observation: trained linear transformers of L layers have at most the error of the best
+    predictor x_qᵀp(S)Xᵀy with a fixed polynomial p of 3^(L−1) terms, and less than that of
+    (3^L − 1)/2 gradient steps.
 
-    Attention-only, d = 5, 20 examples, no noise.  L layers of linear attention compute polynomials
-    of degree 3^L in the prompt, so of the predictors x_qᵀp(S)Xᵀy with fixed p they compute at most
-    those of (3^L − 1)/2 terms.  The built ladder of L layers has as many: it makes so many gradient
-    steps, here of the best size.  How close training comes to that is measured by the fewest terms
-    with which the best p does as well: at least 3^(L−1), three times as many with every layer.
+    The models are attention-only, d = 5, 20 examples, no noise.  L layers of linear attention
+    compute polynomials of degree 3^L in the prompt, so of the predictors x_qᵀp(S)Xᵀy with fixed p
+    they compute at most those of (3^L − 1)/2 terms.  The hand-built ladder of L layers attains this
+    number: it computes (3^L − 1)/2 gradient steps, here of the best size.  A trained model is
+    compared by the least number of terms for which the best p has at most its error: at least
+    3^(L−1), three times as many in each layer.
 
     Mean squared errors are over the prompts whose S/n has no eigenvalue above 3, 499 of 500: on the
-    others polynomials of such degrees err by anything, and would make up the whole mean.  How many
-    terms a model is worth depends on where that line is drawn, so they are counted for four lines.
-    Of the ladder and of the best polynomials they are exact, from the moments of the Wishart
-    distribution; of trained models they are estimates from fresh prompts.
+    others the errors of polynomials of such degrees are unbounded and would dominate the mean.  The
+    number of terms depends on this cutoff, so it is computed for four cutoffs.  The errors of the
+    ladder and of the best polynomials are exact, from the moments of the Wishart distribution;
+    those of trained models are estimates from fresh prompts.
     """
     depths = {L: models_of(f"regression-linear-{L}-layer{'s' * (L > 1)}", LINEAR) for L in DEPTHS}
     task = depths[1][0].task
@@ -74,65 +75,65 @@ def linear_depth(
 
 
 def tripled_and_most(depth: int) -> tuple[int, int]:
-    """Terms: three times as many with every layer; the most there can be, which the ladder has."""
+    """Numbers of terms: 3^(L−1), and the largest possible, (3^L − 1)/2, that of the ladder."""
     return 3 ** (depth - 1), (3**depth - 1) // 2
 
 
 def largest_eigenvalues(p: Prompts) -> np.ndarray:
-    """Those of S/n, (m,)."""
+    """The largest eigenvalues of S/n, (m,)."""
     x = p.x
     return np.asarray(np.linalg.eigvalsh(x.swapaxes(-1, -2) @ x)[:, -1] / x.shape[-2])
 
 
 def usual(p: Prompts, largest: float) -> Prompts:
-    """The prompts without eigenvalues above that."""
+    """The prompts whose S/n has no eigenvalue above `largest`."""
     kept = largest_eigenvalues(p) <= largest
     return Prompts(*(getattr(p, field.name)[kept] for field in fields(p)))
 
 
 def best_descent(p: Prompts, steps: int) -> tuple[float, float]:
-    """The best step size of so many gradient steps on such prompts, and its error."""
+    """The best step size of `steps` gradient steps on such prompts, and its error."""
     n, d = p.x.shape[-2:]
     size = best_step_size(n, d, steps, LARGEST * n)
     return size, float(gradient_descent_error(n, d, steps, size, LARGEST * n))
 
 
 def one_step(own: np.ndarray, p: Prompts) -> Finding:
-    """One layer can do no better than one gradient step of the best size; paired by prompt."""
+    """Compares one layer with one gradient step of the best size, the optimum; paired by prompt."""
     size, least = best_descent(p, 1)
     step = size * np.vecdot(np.matvec(p.x.swapaxes(-1, -2), p.y), p.x_query)
     worse = estimated(own - (step - p.y_query) ** 2)
     return below(
         "one-step",
-        "as good as one gradient step",
+        "error minus that of one gradient step of the best size",
         worse,
         NOTHING * least,
-        words=f"mean squared error {worse.mean + least:.4g}, where the best step, of size "
-        f"{p.y.shape[-1] * size:.3g}/n, has {least:.4g}: worse by {worse:.1g}",
-        wanted=f"at most {NOTHING:.0%} worse, {BY}",
+        words=f"mean squared error {worse.mean + least:.4g}, and {least:.4g} of the best step, of "
+        f"size {p.y.shape[-1] * size:.3g}/n: difference {worse:.1g}",
+        wanted=f"below {NOTHING:.0%} of the latter {BY}",
     )
 
 
 def beats_the_ladder(depth: int, own: np.ndarray, p: Prompts) -> Finding:
-    """Less error than as many gradient steps as the ladder makes."""
+    """Compares the error with that of as many gradient steps as the ladder computes."""
     _, steps = tripled_and_most(depth)
     size, built = best_descent(p, steps)
     error = estimated(own)
     return below(
         "ladder",
-        f"better than the ladder's {steps} gradient steps",
+        f"error, compared with the ladder's {steps} gradient steps",
         error,
         built,
-        words=f"mean squared error {error:.2g}, where the best step size, "
-        f"{p.y.shape[-1] * size:.3g}/n, has {built:.3g}",
-        wanted=f"less, {BY}",
+        words=f"mean squared error {error:.2g}, and {built:.3g} of the ladder, with the best step "
+        f"size {p.y.shape[-1] * size:.3g}/n",
+        wanted=f"less {BY}",
     )
 
 
 def terms(
     run: Run, depth: int, own: Mapping[float, np.ndarray], best: Mapping[float, np.ndarray]
 ) -> Finding:
-    """The fewest terms of a polynomial p that does as well as a model, for each of the cutoffs."""
+    """The least number of terms of a polynomial p with at most a model's error, by cutoff."""
     counts = np.array(
         [[fewest(error, best[top]) for error in resampled(run.rng, own[top])] for top in CUTOFFS]
     )
@@ -142,16 +143,16 @@ def terms(
     each, tops = ", ".join(map(str, found.values())), ", ".join(f"{top:g}" for top in found)
     return agreeing(
         "terms",
-        f"as good as the best polynomial of {steps} terms or more, whatever the cutoff",
+        f"least number of terms with at most the model's error, ≥ {steps} for all cutoffs",
         float((counts >= steps).all(0).mean()),
-        words=f"of {each} where S/n has no eigenvalue above {tops}; of {low} to {high} in most "
-        f"resampled sets for {LARGEST:g} (at most {most} with fixed coefficients, whose error is "
+        words=f"{each} terms for the cutoffs {tops} of S/n; {low} to {high} in most resampled sets "
+        f"for {LARGEST:g} (at most {most} terms with fixed coefficients, of error "
         f"{best[LARGEST][most - 1]:.3g})",
         terms={f"{top:g}": count for top, count in found.items()},
     )
 
 
 def fewest(error: float, best: np.ndarray) -> int:
-    """The fewest terms with which the best polynomials err no more, or one more than there are."""
+    """The least number of terms with at most this error, or one more than are available."""
     enough = np.append(best <= error, True)
     return int(enough.argmax()) + 1

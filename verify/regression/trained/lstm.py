@@ -1,4 +1,4 @@
-"""The claim `lstm`: an LSTM learns in context more like online gradient descent, and forgets."""
+"""The claim `lstm`: trained LSTMs, online gradient descent and errors at repeated examples."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from verify.regression.trained.probes import Probed
 
 ONLINE = "online gradient descent"
 POWERS = {"Newton": 2, "gradient descent": 1}  # p of their residual filters (1 − z^p)^m
-DOUBLINGS, NEARBY = 16, 1 / 16  # log₂ m, at most; and what it is varied by
+DOUBLINGS, NEARBY = 16, 1 / 16  # the largest log₂ m, and its difference in a slope
 
 
 @claim(source="[Fu2024]", picture="verify.regression.trained.pictures:forgetting_picture")
@@ -49,22 +49,22 @@ def lstm(
     gradient descent than a transformer's are, its error on an example given again grows with the
     number of examples since, and its layers do not improve on each other.
 
-    Nearer: its similarity of errors with online gradient descent is larger than the transformer's,
-    and than its own with least squares; and, at equal error, than its own with Newton's method and
-    with gradient descent: after as many steps as make its own error, and after as many as make that
-    of online gradient descent, which need not be whole.  Forgetting: asked for an example again, it
-    errs the more the longer ago it was; the transformer does not.  Its first layer says as much as
-    its last.
+    The LSTM's similarity of errors with online gradient descent is compared with that of the
+    transformer, with its similarity with least squares, and with those with Newton's method and
+    gradient descent at equal error: after the number of steps, possibly not an integer, that has
+    the error of the LSTM, or that of online gradient descent.  The error at a repeated example is
+    fitted by a line in the number of examples since.  The probe of the first layer is compared with
+    that of the last.
 
-    Each LSTM is set beside algorithms on prompts of its own, so that seeds are independent, and
-    beside transformers on those of the first.
+    Each LSTM is compared with algorithms on separate prompts, so that seeds are independent, and
+    with transformers on the prompts of the first LSTM.
     """
     recurrent, attentive = models_of(checkpoint, LSTM), models_of(transformer, TRANSFORMER)
     for each, other in product(recurrent, attentive):
         if each.task != other.task:
             raise InputError(
-                f"{each.name} and {other.name} were trained on different prompts: give two of the "
-                "same task"
+                f"{each.name} and {other.name} were trained on different prompts: give models of "
+                "the same task"
             )
     probed = [Probed.of(run, trained, samples) for trained in recurrent]
     similar = [[*like_online(own)] for own in probed]
@@ -82,36 +82,38 @@ def lstm(
 
 
 def like_online(own: Probed) -> Iterator[Finding]:
-    """Beside least squares, and beside Newton and gradient descent at equal error: that of the
-    model, and that of online gradient descent itself."""
-    algorithms, said = own.algorithms, predictions_of(own.trained.model, own.prompts)
+    """Compares the similarity to online gradient descent with that to other algorithms.
+
+    They are least squares, and Newton and gradient descent at the error of the model and at that of
+    online gradient descent.
+    """
+    algorithms, predicted = own.algorithms, predictions_of(own.trained.model, own.prompts)
     (online,), step_size = algorithms.online_gradient_descent()
-    more = alike(own, online, said)
+    more = alike(own, online, predicted)
     size = "1/‖x‖²" if step_size is None else f"{step_size:.3g}"
-    label = f"more like {ONLINE} (step size {size}) than"
-    exact = alike(own, algorithms.least_squares(), said)
+    label = f"similarity to {ONLINE} (step size {size}) minus that to"
+    exact = alike(own, algorithms.least_squares(), predicted)
     yield more_like("online", f"{label} least squares", more, exact)
     for name, power in POWERS.items():
-        for kind, whose, equal in ("online", "the model", said), ("as-online", ONLINE, online):
-            doublings, less = at_error_of(equal, own, power, said)
+        for kind, whose, equal in ("online", "the model", predicted), ("as-online", ONLINE, online):
+            doublings, less = at_error_of(equal, own, power, predicted)
             id = f"{kind}/{name.replace(' ', '-')}"
             how = f" (after {doublings if power == 2 else 2**doublings:.1f} steps)"
-            yield more_like(id, f"{label} {name} at {whose}'s error", more, less, how)
+            yield more_like(id, f"{label} {name} at the error of {whose}", more, less, how)
 
 
 def at_error_of(
-    equal: np.ndarray, own: Probed, power: float, said: np.ndarray
+    equal: np.ndarray, own: Probed, power: float, predicted: np.ndarray
 ) -> tuple[float, np.ndarray]:
-    """log₂ m of the filter (1 − z^p)^m that errs as much, and how alike it is to what a model said,
-    by prompt (m,).
+    """log₂ m of the filter (1 − z^p)^m of equal error, and its similarity to a model by prompt.
 
-    That m is known from these prompts only: by how much each of them moves it stands in its
-    similarity, to first order, which leaves the mean as it is and makes its error the right one.
+    As m is estimated from these prompts, the influence of each prompt on it is added to its
+    similarity, to first order; this does not change the mean, and corrects its standard error.
     """
 
     def at(doublings: float) -> tuple[np.ndarray, np.ndarray]:
         rule = own.algorithms.filtered(power, doublings)
-        return own.error(rule), alike(own, rule, said)
+        return own.error(rule), alike(own, rule, predicted)
 
     def off(doublings: float) -> float:
         return abs(float(np.log(at(doublings)[0].mean() / wanted.mean())))
@@ -128,14 +130,14 @@ def at_error_of(
     return found, similar + slope * (moved - moved.mean())
 
 
-def alike(own: Probed, rule: np.ndarray, said: np.ndarray) -> np.ndarray:
-    """Similarities of errors by prompt, (m,)."""
+def alike(own: Probed, rule: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """The similarity of errors by prompt, (m,)."""
     labels = own.algorithms.labels
-    return error_cosines(rule[None, :, 1:], said[None, :, 1:], labels[:, 1:])[0, 0]
+    return error_cosines(rule[None, :, 1:], predicted[None, :, 1:], labels[:, 1:])[0, 0]
 
 
 def over_seeds(similar: Sequence[Sequence[Finding]]) -> Iterator[Finding]:
-    """What `like_online` says of each, seeds as the unit; nothing is said of fewer than three."""
+    """The findings of `like_online` over seeds, at least three."""
     if len(similar) < 3:
         return
     for seeds in zip(*similar, strict=True):
@@ -145,53 +147,54 @@ def over_seeds(similar: Sequence[Sequence[Finding]]) -> Iterator[Finding]:
             f"seeds/{seeds[0].id}",
             f"{len(seeds)} seeds: {seeds[0].name}",
             mean,
-            words=f"the difference {mean:.4f}; each {', '.join(f'{each:.4f}' for each in values)}",
+            words=f"{mean:.4f}; each {', '.join(f'{each:.4f}' for each in values)}",
             wanted=f"above 0 by {errors_for(mean.freedom):.3g} standard errors between seeds",
         )
 
 
 def similarities(models: Sequence[Trained], probed: Probed) -> dict[str, np.ndarray]:
-    """Of every model's errors with those of online gradient descent and least squares, (2, m)."""
+    """The similarity of a model's errors to online gradient descent and least squares, (2, m)."""
     algorithms, labels = probed.algorithms, probed.algorithms.labels
     rules = np.stack([algorithms.online_gradient_descent()[0][0], algorithms.least_squares()])
-    said = np.stack([predictions_of(each.model, probed.prompts) for each in models])
-    cosines = error_cosines(rules[..., 1:], said[..., 1:], labels[:, 1:]).swapaxes(0, 1)
+    predicted = np.stack([predictions_of(each.model, probed.prompts) for each in models])
+    cosines = error_cosines(rules[..., 1:], predicted[..., 1:], labels[:, 1:]).swapaxes(0, 1)
     return {each.name: cosine for each, cosine in zip(models, cosines, strict=True)}
 
 
 def nearer(cosines: Mapping[str, np.ndarray]) -> Iterator[Finding]:
-    """The first model, which is the LSTM, beside each of the others; paired by prompt."""
+    """Compares the first model, the LSTM, with each of the others, paired by prompt."""
     name, *others = cosines
     for other in others:
         online, exact = zip(cosines[name], cosines[other], strict=True)
-        found = more_like(f"online/{other}", f"more like {ONLINE} than {other}", *online)
+        found = more_like(
+            f"online/{other}", f"similarity to {ONLINE} minus that of {other}", *online
+        )
         found.wanted += " (published, d = 20: 0.954 and 0.806)"
-        label = f"less like least squares than {other}"
+        label = f"similarity of {other} to least squares minus its own"
         less = more_like(f"least-squares/{other}", label, *reversed(exact))
         yield from labelled(name, [found, less])
 
 
 def more_like(id: str, name: str, more: np.ndarray, less: np.ndarray, how: str = "") -> Finding:
-    """Similarities by prompt (m,), the first the larger; paired."""
+    """Checks that the first similarities by prompt (m,) are larger on average; paired."""
     difference = estimated(more - less)
-    words = f"similarity of errors {more.mean():.3f} and {less.mean():.3f}{how}, the difference "
+    words = f"similarity of errors {more.mean():.3f} and {less.mean():.3f}{how}, difference "
     return above(id, name, difference, words=f"{words}{difference:.3f}", wanted=f"above 0 {BY}")
 
 
 def first_layer(own: Probed) -> Finding:
-    """Layers of an LSTM, by read-outs of their own; saying nothing, none is as good as another."""
+    """Compares probes of the first and last layer; undecided unless the last has learned."""
     errors = own.errors
     gain, learned = estimated(errors[1] - errors[-1]), estimated(errors[0] - errors[-1])
     by_layer = ", ".join(f"{error:.3f}" for error in errors[1:].mean(-1))
     found = below(
         "first-layer",
-        "the first layer is as good as the last",
+        "error of the first layer minus that of the last",
         gain,
         NOTHING * (1 - own.best),
-        words=f"errors {by_layer} by layer (best possible {own.best:.3f}): the last gains "
-        f"{gain:.4f}",
-        wanted=f"less than {NOTHING:.0%} of what there is to learn, {BY}, of several layers that "
-        "err less than the embedding",
+        words=f"errors {by_layer} by layer (Bayes {own.best:.3f}): difference {gain:.4f}",
+        wanted=f"below {NOTHING:.0%} of 1 − Bayes error {BY}, for several layers with less error "
+        "than the embedding",
     )
     several = sign_of(*learned) if len(errors) > 2 else Verdict.UNDECIDED
     found.verdict = Verdict.together([found.verdict, several])
@@ -199,37 +202,42 @@ def first_layer(own: Probed) -> Finding:
 
 
 def forgetting(trained: Trained, probed: Probed) -> np.ndarray:
-    """Squared errors (n, m) at x_i asked again after all n examples, over the variance of a label.
+    """Squared errors (n, m) at x_i repeated after all n examples, over the variance of a label.
 
-    Row g is for the example g before the last, so that the last has gap 0.
+    Row g is for the example with g further examples since, so that the last has gap 0.
     """
     p = probed.prompts
     again = reversed(range(p.x.shape[-2]))
-    said = [predictions_of(trained.model, replace(p, x_query=p.x[:, i]))[:, -1] for i in again]
-    return (np.array(said) - p.y.T[::-1]) ** 2 / probed.variance
+    predicted = [predictions_of(trained.model, replace(p, x_query=p.x[:, i]))[:, -1] for i in again]
+    return (np.array(predicted) - p.y.T[::-1]) ** 2 / probed.variance
 
 
 def forgets(errors: Mapping[str, np.ndarray]) -> Iterator[Finding]:
-    """The slope of the error against the gap, fitted to each prompt: that of the first model, which
-    is the LSTM, and the others' beside it."""
+    """Compares the slopes of the error against the gap of the first model, the LSTM, and others."""
     name, *others = errors
     slopes, words = slopes_of(errors[name])
     found, wanted = estimated(slopes), f"above 0 {BY}"
-    yield above(f"{name}/forgets", f"{name}: forgets", found, words=words, wanted=wanted)
+    yield above(
+        f"{name}/forgets",
+        f"{name}: slope of the error at a repeated example",
+        found,
+        words=words,
+        wanted=wanted,
+    )
     for other in others:
         theirs, words = slopes_of(errors[other])
         yield above(
             f"{name}/forgets/{other}",
-            f"{other}: does not forget as the LSTM does",
+            f"{other}: a tenth of the LSTM's slope minus its own",
             estimated(slopes / 10 - theirs),
             words=words,
-            wanted=f"less than a tenth of the LSTM's, {BY} of the difference",
+            wanted=f"above 0 {BY}",
         )
 
 
 def slopes_of(errors: np.ndarray) -> tuple[np.ndarray, str]:
-    """By prompt (m,), for errors (gaps, m); and their mean, after the errors at the ends."""
+    """The slopes by prompt (m,) of errors (gaps, m), and their mean and the end values in words."""
     gaps = np.arange(len(errors)) - (len(errors) - 1) / 2
     slopes, first, last = gaps @ errors / (gaps @ gaps), errors[0].mean(), errors[-1].mean()
-    words = f"error {first:.3f} just seen, {last:.3f} after {len(errors) - 1} further examples"
-    return slopes, f"{words}; {estimated(slopes):.5f} an example"
+    words = f"error {first:.3f} at once, {last:.3f} after {len(errors) - 1} further examples"
+    return slopes, f"{words}; slope {estimated(slopes):.5f} per example"

@@ -1,4 +1,4 @@
-"""The claim `newton-or-gd`: which algorithm the layers of a trained transformer resemble."""
+"""The claim `newton-or-gd`: the similarity of trained layers to Newton and gradient descent."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ def newton_or_gd(
     transformer best grows linearly with the layer, that of gradient steps exponentially, and the
     last layer is more similar to the Newton–Schulz iteration.
 
-    Matching is the number of steps of largest similarity of errors, or of least squared difference;
-    layers count up to the first that matches the most steps, if those after it match about as many.
-    Newton starts from αS, α = 1/λmax² of each prefix; the step size of gradient descent is
-    searched, and it is also made with momentum, for several condition numbers.
+    A layer is matched by the number of steps of largest similarity of errors, or of least squared
+    difference; layers after the first with the largest number are left out if they match about as
+    many.  Newton starts from αS, α = 1/λmax² of each prefix.  The step size of gradient descent is
+    searched, and gradient descent with momentum is compared for several condition numbers.
 
-    What tells the two apart is the growth: from αI instead of αS, k Newton steps are exactly 2^k
-    gradient steps, so that similarities at the best steps say which start or step size is nearer.
-    Most squared error is on prefixes with fewer than d examples, where all of them err alike.  On
-    the others the residual filter (1 − z^p)^m is fitted, z = λ/λmax: p = 2 is Newton from αS, p = 1
-    gradient descent or Newton from αI.
+    The growth distinguishes the two algorithms: from αI instead of αS, k Newton steps are exactly
+    2^k gradient steps, so that similarities at the best steps compare only starts and step sizes.
+    Most squared error is on prefixes with fewer than d examples, where the errors of all of them
+    are similar.  On the others the residual filter (1 − z^p)^m is fitted, z = λ/λmax: p = 2 is
+    Newton from αS, p = 1 is gradient descent or Newton from αI.
     """
     models, found, powers = models_of(checkpoint, TRANSFORMER), {}, list[Mean]()
     yield same_polynomials(run)
@@ -46,9 +46,9 @@ def newton_or_gd(
         yield from labelled(trained.name, growth_by_layer(run, tables))
         yield from labelled(trained.name, [closer(tables, "0.994 and 0.988")])
         if trained.task.noise == 0:
-            said, power = filters(probed, tables)
+            of_filters, power = filters(probed, tables)
             powers += [power] if power else []
-            yield from labelled(trained.name, said)
+            yield from labelled(trained.name, of_filters)
         if beside_published(trained, "isotropic"):
             yield from labelled(trained.name, cells(tables, "isotropic"))
     yield from over_seeds(powers)
@@ -56,7 +56,7 @@ def newton_or_gd(
 
 
 def same_polynomials(run: Run) -> Finding:
-    """M Xᵀ, where M ← 2M − MSM k times and w ← w + αXᵀ(y − Xw) 2^k times, over the rationals."""
+    """Compares k steps M ← 2M − MSM with 2^k steps w ← w + αXᵀ(y − Xw), as matrices M Xᵀ over Q."""
     d, doublings, alpha = 3, 5, 2.0**-9
     domain = Rational()
     X = domain.weights(run.rng.integers(-4, 5, (2 * d, d)).astype(float))
@@ -75,7 +75,7 @@ def same_polynomials(run: Run) -> Finding:
 
 
 def growth_by_layer(run: Run, tables: Tables) -> Iterator[Finding]:
-    """By similarity and by difference; with momentum by similarity."""
+    """The growth of matching steps by similarity and by difference; with momentum by similarity."""
     label = "steps that match,"
     for (kind, wanted), table in zip(EXPECTED.items(), tables.both, strict=True):
         id, name = kind.lower().replace(" ", "-"), f"{label} {kind}"

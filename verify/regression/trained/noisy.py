@@ -1,4 +1,4 @@
-"""The claim `noisy`: trained on noisy labels, a transformer does as ridge regression does."""
+"""The claim `noisy`: a transformer trained on noisy labels predicts like ridge regression."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from verify.finding import Finding, Verdict, labelled
 from verify.regression.trained.options import QUICK, TRANSFORMER, Samples
 from verify.regression.trained.predictors import Algorithms, predictions_of, prompts_of
 
-POWERS = np.arange(-6, 7)  # penalties are noise² times 2 to these
+POWERS = np.arange(-6, 7)  # penalties are noise²·2^j, j in POWERS
 
 
 @claim(source="[Akyurek2022]", picture="verify.regression.trained.pictures:penalties_picture")
@@ -36,47 +36,47 @@ def noisy(
     predicts like ridge regression with penalty σ², the Bayes predictor.
 
     For w ~ N(0, I) and labels with independent noise N(0, σ²) the Bayes predictor is ridge
-    regression with penalty σ².  Nearest is the penalty of least mean squared difference between
-    predictions, over all prefixes, among σ² times powers of 2.  A transformer trained without noise
-    is nearest to a smaller penalty on the very same prompts, which all models are asked.
+    regression with penalty σ².  The nearest penalty, among σ² times powers of 2, is that of least
+    mean squared difference between predictions over all prefixes.  On the same prompts, the penalty
+    nearest to a transformer trained without noise is smaller.
     """
     models, others = models_of(checkpoint, TRANSFORMER), models_of(noiseless, TRANSFORMER)
     for trained in models:
-        refuse_other_prompts(trained, others)
+        check_prompts(trained, others)
     count = min(samples, QUICK) if run.quick else samples
     noise, p = models[0].task.noise, prompts_of(models[0].task, count, run.rng)
     algorithms, penalties = Algorithms(p), noise**2 * 2.0**POWERS
     ridge, squares = algorithms.spectrum.ridge(penalties), {}
     for trained in (*models, *others):
-        own, said = trained.task.noise > 0, predictions_of(trained.model, p)
+        own, predicted = trained.task.noise > 0, predictions_of(trained.model, p)
         wanted = algorithms.labels[:, 1:]
-        apart = error_distances(ridge[..., 1:], said[None, :, 1:], wanted)[:, 0]
+        apart = error_distances(ridge[..., 1:], predicted[None, :, 1:], wanted)[:, 0]
         squares[trained.name] = apart.mean(-1)
-        found = [as_good(said, algorithms.labels, ridge)] if own else []
+        found = [as_good(predicted, algorithms.labels, ridge)] if own else []
         yield from labelled(trained.name, [*found, nearest(run, noise, apart, own=own)])
     run.draw(penalties, noise, squares)
 
 
-def refuse_other_prompts(trained: Trained, others: list[Trained]) -> None:
-    """Raise InputError for a model without noise, and for others that differ in more than that."""
+def check_prompts(trained: Trained, others: list[Trained]) -> None:
+    """Raises InputError unless `trained` has noise and the other tasks differ only in it."""
     if not trained.task.noise:
-        raise InputError(f"{trained.name} was trained without noise: give another checkpoint")
+        raise InputError(f"{trained.name} was trained without noise: give a checkpoint with noise")
     for other in others:
         if other.task != replace(trained.task, noise=0.0):
             raise InputError(
                 f"{other.name} was not trained on the prompts of {trained.name} without noise: "
-                "give another"
+                "give a checkpoint that was"
             )
 
 
 def as_good(own: np.ndarray, labels: np.ndarray, ridge: np.ndarray) -> Finding:
-    """No predictor errs less than Bayes on average; how much more the model does, by prompt."""
+    """Compares the model's error with that of ridge regression with other penalties, by prompt."""
     error = ((own - labels) ** 2).mean(-1)
     smaller, best, larger = ((ridge[np.isin(POWERS, (-2, 0, 2))] - labels) ** 2).mean(-1)
     gains = {"σ²/4": estimated(smaller - error), "4σ²": estimated(larger - error)}
     return Finding(
         "errors",
-        "errs less than ridge regression with σ²/4 and with 4σ²",
+        "error, compared with ridge regression with penalties σ²/4 and 4σ²",
         "trained",
         {penalty: gain.value for penalty, gain in gains.items()},
         0,
@@ -89,15 +89,15 @@ def as_good(own: np.ndarray, labels: np.ndarray, ridge: np.ndarray) -> Finding:
 
 
 def nearest(run: Run, noise: float, apart: np.ndarray, *, own: bool) -> Finding:
-    """Mean squared differences (penalties, m), by prompts drawn again."""
+    """The nearest penalty, from mean squared differences (penalties, m), over resampled prompts."""
     again = POWERS[resampled(run.rng, apart).argmin(1)]
     means = apart.mean(-1)
     at = means.argmin()
     penalty = float(noise**2 * 2.0 ** POWERS[at])
-    kind = "of the noise" if own else "of less noise, on the same prompts"
+    kind = "the variance of the noise" if own else "less than the variance of the noise"
     return agreeing(
         "nearest" if own else "nearest-without-noise",
-        f"nearest to the penalty {kind}",
+        f"nearest penalty: {kind}",
         float((again == 0 if own else again < 0).mean()),
         words=f"{penalty:.3g} where σ² = {noise**2:.3g} (squared difference {means[at]:.4f}, at σ² "
         f"{means[POWERS == 0][0]:.4f})",

@@ -1,4 +1,4 @@
-"""What the claims are about, in words (see `models_of`), and options that they share."""
+"""Common options of the claims, and descriptions of their models for `models_of`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TRANSFORMER = "a softmax transformer trained on regression"
 LINEAR = "a linear transformer trained on regression"
 LSTM = "an LSTM trained on regression"
 
-QUICK = 200  # so many prompts at most, at quick sizes
+QUICK = 200  # prompts at most in a quick run
 
 Checkpoint = Annotated[str, option("trained transformer for regression: a shipped name, or a file")]
 Samples = Annotated[int, option("fresh prompts", min=20)]

@@ -18,11 +18,12 @@ from verify.regression.trained.published import published
 from verify.regression.trained.similarities import Likeness, Tables
 
 Named = Mapping[str, np.ndarray]
-LEAST = 0.4  # similarity that has a colour of its own; a colour bar says where some are below
+LEAST = 0.4  # the least similarity on the colour scale; smaller ones extend the colour bar
+MATCH = "red frame: the number of steps most similar to the layer"
 
 
 def layers_picture(probed: Sequence[Probed]) -> Figure:
-    """The error of every layer; and of the first model's layers by the number of examples."""
+    """The error of every layer, and that of the first model's layers by the number of examples."""
     some = probed[0]
     labels = labels_of(some.prompts)
 
@@ -45,7 +46,7 @@ def layers_picture(probed: Sequence[Probed]) -> Figure:
 
 
 def similarities_picture(tables: Mapping[str, Tables], prompts: str) -> Figure:
-    """Heat maps of each model, Newton beside gradient descent, and the `published` ones last."""
+    """Heat maps of similarity to Newton and gradient descent, by model, `published` last."""
     theirs = published(prompts)
     rows = [
         (name, each.newton, _doublings(each.gradient_descent, theirs[1].steps))
@@ -55,29 +56,29 @@ def similarities_picture(tables: Mapping[str, Tables], prompts: str) -> Figure:
 
 
 def weights_picture(found: Mapping[str, tuple[Likeness, Likeness]]) -> Figure:
-    """Heat maps of the similarity of weights, Newton's beside those of gradient descent."""
+    """Heat maps of the similarity of weights to Newton and gradient descent, one row per model."""
     rows = [(name, newton, _doublings(descent)) for name, (newton, descent) in found.items()]
     return _heat_maps(rows, "similarity of weights")
 
 
 def penalties_picture(penalties: np.ndarray, noise: float, squares: Named) -> Figure:
-    """How far each model is from ridge regression, by its penalty."""
+    """The mean squared difference of each model to ridge regression, by penalty."""
     with panels_of(6.5, 4.3) as (figure, (panel,)):
         for name, each in squares.items():
             panel.plot(penalties, each, "o-", lw=1.3, ms=4, label=name)
-        panel.axvline(noise**2, color="k", lw=1, ls="--", label="the variance of the noise")
+        panel.axvline(noise**2, color="k", lw=1, ls="--", label="variance of the noise")
         panel.set(xlabel="penalty of ridge regression", ylabel="mean squared difference")
         panel.set(xscale="log", yscale="log")
     return figure
 
 
 def forgetting_picture(errors: Named) -> Figure:
-    """The error at an example asked again, against how many came after it."""
+    """The error at a repeated example against the number of examples since."""
     with panels_of(6.5, 4.3) as (figure, (panel,)):
         for name, each in errors.items():
             mean, spread = each.mean(-1), 2 * each.std(-1, ddof=1) / np.sqrt(each.shape[-1])
             panel.errorbar(range(len(each)), mean, yerr=spread, fmt="o-", lw=1.3, label=name)
-        panel.set(xlabel="examples after it", ylabel="squared error / variance of a label")
+        panel.set(xlabel="examples since", ylabel="squared error / variance of a label")
         panel.set_ylim(0, 1.25 * max(float(each.mean(-1).max()) for each in errors.values()))
     return figure
 
@@ -87,11 +88,13 @@ def terms_picture(
     best: np.ndarray,
     built: Sequence[float],
 ) -> Figure:
-    """The mean squared error of the best polynomial by its terms, of every trained model of L
-    layers, a line at its error, from 3^(L−1) terms to the most there can be, and of the ladder of
-    gradient steps, which has as many."""
+    """Mean squared errors by number of terms.
+
+    They are those of the best polynomials, of the hand-built ladders, and of every trained model of
+    L layers, a line from 3^(L−1) terms to (3^L − 1)/2, the largest possible number.
+    """
     with panels_of(7, 4.6) as (figure, (panel,)):
-        label = "best polynomial of so many terms"
+        label = "best polynomial"
         panel.plot(range(1, len(best) + 1), best, "k.-", lw=1, label=label)
         named = set[int]()
         for L, terms, error in trained:
@@ -100,29 +103,38 @@ def terms_picture(
             named.add(L)
             panel.plot(terms, (error, error), "|-", color=f"C{L - 1}", lw=1.5, ms=12, label=label)
         most = [(3**L - 1) // 2 for L in range(1, len(built) + 1)]
-        panel.plot(most, built, "s--", color="0.5", ms=5, label="built ladder of L layers")
+        panel.plot(most, built, "s--", color="0.5", ms=5, label="hand-built ladder of L layers")
         panel.set(xscale="log", yscale="log", xlabel="terms", ylabel="mean squared error")
     return figure
 
 
 def _doublings(descent: Likeness, also: np.ndarray | tuple[int, ...] = ()) -> Likeness:
-    """The rows of 0 steps, of powers of 2, and of some others."""
+    """The rows of 0 steps, of powers of 2, and of the steps `also`."""
     steps = descent.steps
     kept = ((steps & (steps - 1)) == 0) | np.isin(steps, also)
     return Likeness(descent.algorithm, steps[kept], descent.alike[kept])
 
 
 def _heat_maps(rows: Sequence[tuple[str, Likeness, Likeness]], label: str) -> Figure:
-    """Newton's and that of gradient descent in a row; of the steps shown the best is framed."""
+    """Rows of two heat maps, Newton and gradient descent, with the best steps of layers framed."""
     heights = [max(4.0, *(0.17 * len(each.steps) for each in both)) for _, *both in rows]
     figure = Figure(figsize=(13, sum(heights)))
+    frame = Rectangle((0, 0), 1, 1, fill=False, ec="red", lw=1.6, label=MATCH)
+    figure.legend(handles=[frame], loc="outside upper center", fontsize=9)
     panels = figure.subplots(len(rows), 2, squeeze=False, height_ratios=heights)
     for (name, *both), row_panels in zip(rows, panels, strict=True):
         for each, panel in zip(both, row_panels, strict=True):
-            shown = _heat_map(panel, f"{name}: {each.algorithm}", each.steps, each.mean)
+            algorithm = each.algorithm.replace("newton", "Newton")
+            shown = _heat_map(panel, f"{name}: {algorithm}", each.steps, each.mean)
             extend = "min" if each.mean.min() < LEAST else "neither"
             figure.colorbar(shown, ax=panel, label=label, extend=extend)
     return figure
+
+
+def _step(steps: int) -> str:
+    """A number of steps as a tick label: a power of 2 above 16 as such."""
+    power = steps.bit_length() - 1
+    return f"$2^{{{power}}}$" if steps > 16 and steps == 2**power else str(steps)
 
 
 def _heat_map(panel: Axes, title: str, steps: np.ndarray, mean: np.ndarray) -> AxesImage:
@@ -133,10 +145,14 @@ def _heat_map(panel: Axes, title: str, steps: np.ndarray, mean: np.ndarray) -> A
             colour = "black" if mean[row, layer] > 0.75 else "white"
             text = f"{mean[row, layer]:.3f}"
             panel.text(layer, row, text, ha="center", va="center", fontsize=6, color=colour)
-        frame = Rectangle((layer - 0.5, best - 0.5), 1, 1, fill=False, ec="red", lw=1.6)
-        panel.add_patch(frame)
-    panel.set_xticks(range(columns), [str(layer) for layer in range(1, columns + 1)])
-    panel.set_yticks(range(rows), steps.tolist(), fontsize=7)
-    panel.set(xlabel="layer", ylabel="steps")
+        corner = layer - 0.5, best - 0.5
+        panel.add_patch(
+            Rectangle(corner, 1, 1, fill=False, ec="red", lw=1.6, clip_on=False, zorder=3)
+        )
+    panel.set_xticks(range(columns), [str(layer) for layer in range(1, columns + 1)], fontsize=8)
+    ticks = [row for row in range(rows) if rows <= 20 or steps[row] % 5 == 0]
+    panel.set_yticks(ticks, [_step(int(steps[row])) for row in ticks], fontsize=8)
+    panel.tick_params(length=2)
+    panel.set(xlabel="layer", ylabel="steps of the algorithm")
     panel.set_title(title, fontsize=9)
     return shown

@@ -1,7 +1,7 @@
-"""What is compared: trained models and algorithms, by what they predict.
+"""The predictions of trained models and of algorithms on the same prompts.
 
-Predictions are arrays (…, m, n + 1): entry t is for example t + 1 of a prompt (at the end: for its
-query) from the first t.  Algorithms take every prefix as a problem of its own.
+Predictions are arrays (…, m, n + 1): entry t is for example t + 1 of a prompt (the last for its
+query) from the first t.  Algorithms solve each prefix separately.
 """
 
 from __future__ import annotations
@@ -23,64 +23,64 @@ from theory.regression import (
 )
 
 Predictor = Callable[[np.ndarray, np.ndarray, np.ndarray], Any]
-"""Called with examples x (m, n, d), y (m, n) and queries (m, d), as all regression methods are."""
+"""A function of examples x (m, n, d), y (m, n) and queries (m, d)."""
 
-CHUNK = 200  # prompts that a model sees at once: what they need stays in the cache
+CHUNK = 200  # prompts of one call of a model, so that its activations fit the cache
 FACTORS = (0.25, 0.5, 1.0, 1.5, 1.9)
-"""Step sizes of gradient descent that are tried, times 1/λmax of each prefix, for likeness."""
+"""The step sizes of gradient descent that are compared, in units of 1/λmax of each prefix."""
 
 
 def prompts_of(
     task: Regression, count: int, rng: np.random.Generator, *, further: int = 0
 ) -> Prompts:
-    """Fresh prompts of the task that a model was trained on, with so many further examples."""
+    """Fresh prompts of the task of a model, with `further` more examples."""
     draw = gaussian_prompts if task.covariance == "isotropic" else ill_conditioned_prompts
     return draw(count, task.points - 1 + further, task.d, noise=task.noise, seed=rng)
 
 
 def labels_of(p: Prompts) -> np.ndarray:
-    """What is to be predicted, (m, n + 1)."""
+    """The labels of examples and query, (m, n + 1)."""
     return np.concatenate([p.y, p.y_query[..., None]], axis=-1)
 
 
 def predictions_of(predictor: Predictor, p: Prompts) -> np.ndarray:
-    """What a trained model, a construction or another rule predicts, (m, n + 1).
+    """The predictions (m, n + 1) of a trained model, a construction or another predictor.
 
-    One that answers (…, n + 1) is asked once; one that answers (…), for the query only, is asked
-    after every number of examples, and what it says without any counts as 0.
+    A predictor of outputs (…, n + 1) is called once.  One of outputs (…), for the query only, is
+    called for each number of examples from 1, and its prediction without examples counts as 0.
     """
-    said = answers_of(predictor, p.x, p.y, p.x_query)
-    if said.ndim == 2:
-        return said
+    predicted = answers_of(predictor, p.x, p.y, p.x_query)
+    if predicted.ndim == 2:
+        return predicted
     earlier = [
         answers_of(predictor, p.x[:, :t], p.y[:, :t], p.x[:, t]) for t in range(1, p.x.shape[1])
     ]
-    return np.stack([np.zeros(len(said)), *earlier, said], axis=-1)
+    return np.stack([np.zeros(len(predicted)), *earlier, predicted], axis=-1)
 
 
 def answers_of(
     predictor: Predictor, x: np.ndarray, y: np.ndarray, x_query: np.ndarray
 ) -> np.ndarray:
-    """All that a predictor answers, (m, …), asked in chunks."""
+    """The outputs (m, …) of a predictor, called in chunks."""
     parts = [np.asarray(predictor(x[i], y[i], x_query[i]), np.float64) for i in chunks(len(x))]
     return np.concatenate(parts)
 
 
 def chunks(m: int) -> Iterator[slice]:
-    """The prompts that a model sees at once, one part after the other."""
+    """The prompts of each call of a model, as slices."""
     for start in range(0, m, CHUNK):
         yield slice(start, start + CHUNK)
 
 
 class Algorithms:
-    """Algorithms on the same prompts, (k, m, n + 1) for k numbers of steps."""
+    """Predictions of algorithms on the same prompts, (k, m, n + 1) for k numbers of steps."""
 
     def __init__(self, p: Prompts) -> None:
         self.prompts, self.labels = p, labels_of(p)
         self.spectrum = PrefixSpectrum(p.x, p.y, p.x_query)
 
     def newton(self, steps: Iterable[int], start: Start = "gram") -> np.ndarray:
-        """Iterative Newton from αS, α = 1/λmax² of each prefix, or from αI, α = 1/λmax."""
+        """Newton–Schulz from αS, α = 1/λmax² of each prefix, or from αI, α = 1/λmax."""
         power = 2 if start == "gram" else 1
         return self.spectrum.newton(steps, 1 / self.spectrum.largest**power, start)
 
@@ -94,20 +94,20 @@ class Algorithms:
         return self.spectrum.chebyshev(steps, largest / condition, largest)
 
     def filtered(self, power: float, doublings: float) -> np.ndarray:
-        """What leaves (1 − z^power)^steps of each eigendirection, steps = 2^doublings, (m, n + 1).
+        """Predictions (m, n + 1) with the residual factor (1 − z^power)^m, m = 2^doublings.
 
-        Power 2 is Newton from αS after `doublings` steps, power 1 gradient descent at step size
-        1/λmax of each prefix after 2^doublings; neither need be whole.
+        Power 2 is Newton from αS after `doublings` steps, and power 1 is gradient descent at step
+        size 1/λmax of each prefix after 2^doublings steps; neither number need be an integer.
         """
         z = self.spectrum.eigenvalues / self.spectrum.largest[..., None]
         left = filter_residual(z, power, 2**doublings)
         return np.vecdot(1 - left, self.spectrum.components)
 
     def online_gradient_descent(self) -> tuple[np.ndarray, float | None]:
-        """One pass, a step for each example, (1, m, n + 1), and its step size.
+        """Predictions (1, m, n + 1) of one pass with the best step size, and this step size.
 
-        The step size is the one that errs least over all prefixes.  Tried are 1/‖x_i‖² for example
-        i, the rule of [Fu2024], which is called None, and `FACTORS` times 1/E‖x‖².
+        It is that of least squared error over all prefixes, among 1/‖x_i‖² for example i, the rule
+        of [Fu2024], which is None, and `FACTORS` times 1/E‖x‖².
         """
         p = self.prompts
         size = float(np.vecdot(p.x, p.x).mean())
@@ -128,6 +128,8 @@ class Algorithms:
         return self.spectrum.ols()
 
     def bayes(self, noise: float) -> np.ndarray:
-        """The best predictor for w ~ N(0, I), (m, n + 1): least squares, or with noisy labels ridge
-        regression with the variance of the noise."""
+        """The Bayes predictor for w ~ N(0, I), (m, n + 1).
+
+        It is least squares, or ridge regression with the variance of the noise as penalty.
+        """
         return self.spectrum.ridge([noise**2])[0] if noise else self.least_squares()

@@ -1,4 +1,4 @@
-"""Probes: what linear read-outs of the layers of a trained model predict."""
+"""Linear probes of the layers of trained models, and their predictions."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from verify.evidence.checkpoints import Trained
 from verify.regression.trained.options import QUICK
 from verify.regression.trained.predictors import Algorithms, chunks, labels_of, prompts_of
 
-FITTED = 4000  # prompts to which read-outs are fitted, others than those of a measurement
-RANK = 1e-9  # of the largest eigenvalue: directions of a layer that count as none
+FITTED = 4000  # prompts to which probes are fitted, other than those of a measurement
+RANK = 1e-9  # of the largest eigenvalue; smaller ones count as 0
 
-ReadOuts = list[np.ndarray]
-"""The weights (D + 1,) of an affine read-out of the embedding, and of each layer."""
+Probes = list[np.ndarray]
+"""The weights (D + 1,) of an affine probe of the embedding, and of each layer."""
 
 
-def fitted_read_outs(run: Run, trained: Trained) -> list[ReadOuts]:
-    """The `read_outs` of a model, fitted to fresh prompts of its own task."""
+def fitted_probes(run: Run, trained: Trained) -> list[Probes]:
+    """The `best_probes` of a model, fitted to fresh prompts of its task."""
     count = FITTED // 10 if run.quick else FITTED
-    return read_outs(trained.model, prompts_of(trained.task, count, run.rng))
+    return best_probes(trained.model, prompts_of(trained.task, count, run.rng))
 
 
-def read_outs(model: Any, fitted: Prompts) -> list[ReadOuts]:
-    """The best linear read-outs of the embedding and of each layer, three times.
+def best_probes(model: Any, fitted: Prompts) -> list[Probes]:
+    """The least-squares probes of the embedding and of each layer, for three sets of prompts.
 
-    A read-out is affine in the stream, one for all positions, and the best one on the prompts
-    `fitted`, then on every second of them, and then on the others: least squares, solved by its
-    normal equations.  Directions in which the stream of a layer does not vary get the weight 0.
+    A probe is affine in the residual stream and the same at all positions.  The sets are all
+    prompts `fitted`, every second of them, and the others.  Least squares is solved by its normal
+    equations; directions in which the stream of a layer is constant have weight 0.
     """
     wanted = labels_of(fitted)[..., None]
     moments: dict[tuple[int, int], np.ndarray] = {}
@@ -44,7 +44,7 @@ def read_outs(model: Any, fitted: Prompts) -> list[ReadOuts]:
                 rows = both[half::2].reshape(-1, both.shape[-1])
                 moments[half, layer] = moments.get((half, layer), 0.0) + rows.T @ rows
 
-    def best(*halves: int) -> ReadOuts:
+    def best(*halves: int) -> Probes:
         layers = range(model.n_layers + 1)
         return [_solved(sum(moments[half, layer] for half in halves)) for layer in layers]
 
@@ -52,9 +52,9 @@ def read_outs(model: Any, fitted: Prompts) -> list[ReadOuts]:
 
 
 def read(
-    model: Any, weights: list[ReadOuts], x: np.ndarray, y: np.ndarray, x_query: np.ndarray
+    model: Any, weights: list[Probes], x: np.ndarray, y: np.ndarray, x_query: np.ndarray
 ) -> np.ndarray:
-    """What several read-outs of each layer predict, (read-outs, layers + 1, m, n + 1)."""
+    """The predictions of several probes of each layer, (probes, layers + 1, m, n + 1)."""
     found = np.empty((len(weights), len(weights[0]), *y.shape[:-1], y.shape[-1] + 1))
     for place, streams in _streams(model, x, y, x_query):
         for layer, H in enumerate(streams):
@@ -65,10 +65,11 @@ def read(
 
 @dataclass(frozen=True)
 class Probed:
-    """A model, its prompts, and what read-outs of its layers predict (layers + 1, m, n + 1).
+    """A model, its prompts, and the predictions (layers + 1, m, n + 1) of probes of its layers.
 
-    The read-outs were fitted to other prompts, those of `halves` (2, layers + 1, m, n + 1) to one
-    half of them each.  Squared errors are over the variance of a label: saying nothing has 1.
+    The probes were fitted to other prompts; those of `halves` (2, layers + 1, m, n + 1) to one
+    half of them each.  Squared errors are relative to the variance of a label, the squared error of
+    the constant 0.
     """
 
     trained: Trained
@@ -78,8 +79,8 @@ class Probed:
 
     @staticmethod
     def of(run: Run, trained: Trained, samples: int) -> Probed:
-        """The model on fresh prompts of its own task."""
-        weights = fitted_read_outs(run, trained)
+        """The model on fresh prompts of its task."""
+        weights = fitted_probes(run, trained)
         count = min(samples, QUICK) if run.quick else samples
         p = prompts_of(trained.task, count, run.rng)
         predictions, *halves = read(trained.model, weights, p.x, p.y, p.x_query)
@@ -102,27 +103,27 @@ class Probed:
 
     @cached_property
     def errors(self) -> np.ndarray:
-        """Those of the best read-outs of the layers, (layers + 1, m).
+        """The errors of the best probes of the layers, (layers + 1, m).
 
-        What a fit to N prompts errs more than the best read-out is about proportional to 1/N, so
-        the halves err as much more than the whole as the whole does, which is taken off.
+        The excess error of a fit to N prompts is about proportional to 1/N, so it is estimated by
+        the difference of the halves and the whole, and subtracted.
         """
         whole = self.error(self.predictions)
         return 2 * whole - self.error(self.halves).mean(0)
 
     @cached_property
     def bayes(self) -> np.ndarray:
-        """What the best predictor predicts, (m, n + 1)."""
+        """The predictions of the Bayes predictor, (m, n + 1)."""
         return self.algorithms.bayes(self.trained.task.noise)
 
     @property
     def best(self) -> float:
-        """The error of the best predictor."""
+        """The mean squared error of the Bayes predictor."""
         return float(self.error(self.bayes).mean())
 
 
 def _solved(moments: Any) -> np.ndarray:
-    """The weights of least squares, from ZᵀZ of the rows Z = (features, what is wanted)."""
+    """The least-squares weights, from ZᵀZ of the rows Z = (features, label)."""
     gram, total = moments[:-1, :-1], moments[:-1, -1]
     values, V = np.linalg.eigh(gram)
     kept = values > RANK * values[-1]
@@ -132,7 +133,7 @@ def _solved(moments: Any) -> np.ndarray:
 def _streams(
     model: Any, x: np.ndarray, y: np.ndarray, x_query: np.ndarray
 ) -> Iterator[tuple[slice, Iterator[np.ndarray]]]:
-    """Chunks of prompts, and what is read of each layer, (prompts, n + 1, D + 1), its last 1."""
+    """Chunks of prompts, with the features (prompts, n + 1, D + 1) of each layer, the last is 1."""
     for place in chunks(len(x)):
         layers = model.representations(x[place], y[place], x_query[place])
         column = (0, 0), (0, 0), (0, 1)

@@ -30,7 +30,7 @@ BETWEEN_SEEDS = 0.017
 
 
 def published(prompts: str) -> tuple[Likeness, Likeness]:
-    """Those of Newton and gradient descent, as if of one prompt; isotropic or ill_conditioned."""
+    """The tables of Newton and gradient descent, for "isotropic" or "ill_conditioned" prompts."""
     folder = files("verify.regression.trained") / "published"
 
     def table(algorithm: str) -> Likeness:
@@ -49,10 +49,10 @@ def beside_published(trained: Trained, covariance: str) -> bool:
 
 
 def cells(tables: Tables, prompts: str) -> Iterator[Finding]:
-    """Cell by cell beside the published tables, where the steps are the same.
+    """Compares our tables with the published ones, in the rows of equal steps.
 
-    Each table is of one training run.  Two of them differ: in the cell in which they differ most,
-    the seeds of the small models have a standard deviation of `BETWEEN_SEEDS`.
+    Each table is of one training run.  `BETWEEN_SEEDS` is the largest standard deviation of a cell
+    between the seeds of the small models.
     """
     bound = ERRORS * 2**0.5 * BETWEEN_SEEDS
     for table, theirs in zip(tables.both, published(prompts), strict=True):
@@ -65,34 +65,33 @@ def cells(tables: Tables, prompts: str) -> Iterator[Finding]:
         agree, largest = verdicts.count(Verdict.HOLDS), float(apart.max())
         yield Finding(
             f"cells/{theirs.algorithm}".replace(" ", "-"),
-            f"cell by cell beside the published table of {theirs.algorithm}",
+            f"differences to the published table of {theirs.algorithm}, cell by cell",
             "trained",
             {"largest": largest, "mean": float(apart.mean()), "agree": agree, "of": apart.size},
             bound,
             Verdict.together(verdicts),
-            f"{agree} of {apart.size} cells agree; the largest difference is {largest:.3f}, the "
-            f"mean {apart.mean():.3f}",
-            f"at most {bound:.3f} ({ERRORS:g} times what two small models differ by in one cell), "
-            f"{BY}",
+            f"{agree} of {apart.size} cells agree; largest difference {largest:.3f}, mean "
+            f"{apart.mean():.3f}",
+            f"≤ {bound:.3f} ({ERRORS:g} standard deviations between two small models) {BY}",
         )
 
 
 def growth_in_published_tables() -> Iterator[Finding]:
-    """Linear for Newton, exponential for gradient descent."""
+    """Compares the growth of matching steps in the published tables with the published growth."""
     for each, wanted in zip(published("isotropic"), EXPECTED.values(), strict=True):
         steps = matching_steps(each.steps, each.mean)
         law, straight = growth_of(steps), straightness(steps[None])[0]
         at = LAWS.index(wanted)
         found = same(
             f"published/{each.algorithm}".replace(" ", "-"),
-            f"the published table of {each.algorithm} (12 layers, d = 20): {wanted} growth",
+            f"published table of {each.algorithm} (12 layers, d = 20): growth is {wanted}",
             law,
             wanted,
             evidence="trained",
-            words=f"{', '.join(map(str, steps))}: {law}; straightness {straight[at]:.4f} "
-            f"({wanted}), {straight.max():.4f} ({LAWS[int(straight.argmax())]}), of random "
-            f"increasing ones {random_straightness(len(steps)):.4f}",
-            wanted="straightest under this law, and straighter than 19 of 20 random ones",
+            words=f"{', '.join(map(str, steps))}: {law}; correlation {straight[at]:.4f} "
+            f"({wanted}), {straight.max():.4f} ({LAWS[int(straight.argmax())]}), "
+            f"{random_straightness(len(steps)):.4f} (19 of 20 random sequences)",
+            wanted="largest correlation, and above 19 of 20 random sequences",
         )
         if law == "unclear":
             found.verdict = Verdict.UNDECIDED

@@ -1,5 +1,5 @@
-"""How alike algorithms after so many steps and the layers of a model are; and how the steps that
-match grow from layer to layer: linearly or not."""
+"""The similarity of the layers of a model to algorithms by number of steps, and the growth of the
+matching steps with the layer."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from verify.regression.trained.predictors import FACTORS
 from verify.regression.trained.probes import Probed
 
 NEWTON_STEPS = tuple(range(31))
-# All small numbers, as factors 1 − ηλ below 0 tell odd from even; then a grid, up to 2^16.
+# All small numbers, as odd and even powers of 1 − ηλ < 0 differ; then a grid, up to 2^16.
 DESCENT_STEPS = (*range(65), *(round(2 ** (i / 4)) for i in range(25, 65)))
 MOMENTUM_STEPS = (0, *sorted({round(2 ** (i / 6)) for i in range(49)}))  # up to 256
 CONDITIONS = (10, 30, 100)
-"""λmax/smallest of the Chebyshev semi-iteration that are tried: steps with the best momentum."""
+"""Values of λmax/smallest for the Chebyshev semi-iteration, gradient descent with best momentum."""
 EXPECTED = {"Newton": "linear", "gradient descent": "exponential"}
-"""How the steps of each algorithm grow that match the layers of a transformer."""
+"""The published growth of the matching steps of each algorithm with the layer."""
 
 
 @dataclass(frozen=True)
 class Likeness:
-    """How alike an algorithm after `steps` (k,) is to each layer, prompt by prompt: `alike`
-    (k, layers, m), such as cosines."""
+    """The similarity `alike` (k, layers, m), such as cosines, of an algorithm after `steps` (k,) to
+    each layer, by prompt."""
 
     algorithm: str
     steps: np.ndarray
@@ -44,40 +44,40 @@ class Likeness:
 
     @property
     def error(self) -> np.ndarray:
-        """Its standard error (k, layers)."""
+        """The standard error of the mean (k, layers)."""
         return np.asarray(self.alike.std(-1, ddof=1) / np.sqrt(self.alike.shape[-1]))
 
     @property
     def best(self) -> np.ndarray:
-        """The steps that are most alike to each layer, (layers,)."""
+        """The steps most similar to each layer, (layers,)."""
         return np.asarray(self.steps[self.mean.argmax(axis=0)])
 
     @property
     def last(self) -> np.ndarray:
-        """How alike those are to the last layer, (m,)."""
+        """The similarity of the best steps to the last layer, (m,)."""
         return np.asarray(self.alike[self.mean[:, -1].argmax(), -1])
 
 
 @dataclass(frozen=True)
 class Table(Likeness):
-    """By the cosines between the errors on a prompt, and by `squares` (k, layers, m): mean squared
-    differences of predictions over the variance of a label."""
+    """Cosines between the errors on a prompt, and `squares` (k, layers, m): mean squared
+    differences of predictions relative to the variance of a label."""
 
     squares: np.ndarray
 
     @property
     def by_squares(self) -> Likeness:
-        """Alike the more, the smaller the difference."""
+        """The similarity by squared difference, with a minus sign."""
         return Likeness(self.algorithm, self.steps, -self.squares)
 
 
 @dataclass(frozen=True)
 class Tables:
-    """Algorithms beside the same layers.
+    """The tables of several algorithms for the same layers.
 
-    Newton from αS and from αI, gradient descent at that step size, a `factor` of `FACTORS` over
-    λmax, which can be most like the last layer, and with the best momentum for each κ of
-    `CONDITIONS`: the Chebyshev semi-iteration on [λmax/κ, λmax] of each prefix.
+    They are Newton from αS and from αI, gradient descent with the step size `factor`/λmax, the one
+    of `FACTORS` most similar to the last layer, and gradient descent with the best momentum for
+    each κ of `CONDITIONS`: the Chebyshev semi-iteration on [λmax/κ, λmax] of each prefix.
     """
 
     newton: Table
@@ -88,14 +88,14 @@ class Tables:
 
     @staticmethod
     def of(probed: Probed, descent_steps: Sequence[int] = DESCENT_STEPS) -> Tables:
-        """From what is predicted after at least one example."""
+        """The tables of predictions after at least one example."""
         algorithms = probed.algorithms
         layers, wanted = probed.predictions[1:, :, 1:], algorithms.labels[:, 1:]
 
         def table(algorithm: str, steps: Iterable[int], predictions: np.ndarray) -> Table:
-            said = predictions[..., 1:]
-            squares = error_distances(said, layers, wanted) / probed.variance
-            cosines = error_cosines(said, layers, wanted)
+            predicted = predictions[..., 1:]
+            squares = error_distances(predicted, layers, wanted) / probed.variance
+            cosines = error_cosines(predicted, layers, wanted)
             return Table(algorithm, np.array([*steps]), cosines, squares)
 
         def descent(factor: float) -> Table:
@@ -118,7 +118,7 @@ class Tables:
 
     @property
     def both(self) -> tuple[Table, Table]:
-        """Those of Newton from αS and of gradient descent, which are compared."""
+        """The tables of Newton from αS and of gradient descent."""
         return self.newton, self.gradient_descent
 
     def __iter__(self) -> Iterator[Table]:
@@ -126,10 +126,10 @@ class Tables:
 
 
 def closer(tables: Tables, published: str) -> Finding:
-    """The last layer, each algorithm after the steps that match it best; paired by prompt.
+    """Compares the last layer's similarity to Newton from αS and from αI, paired by prompt.
 
-    Newton from αI is gradient descent of 2^k steps, and is searched as Newton from αS is, k being
-    at most 30; gradient descent of any number of steps, and of five step sizes, stands beside.
+    Each has the steps that match best, k ≤ 30; from αI they are 2^k gradient steps.  Gradient
+    descent with any number of steps and five step sizes is reported for comparison.
     """
     compared = tables.newton, tables.newton_from_identity, tables.gradient_descent
     difference = estimated(tables.newton.last - tables.newton_from_identity.last)
@@ -137,22 +137,22 @@ def closer(tables: Tables, published: str) -> Finding:
     apart = ", ".join(f"{-each.by_squares.mean[:, -1].max():.4f}" for each in compared)
     return above(
         "last-layer",
-        "the last layer is more like Newton from αS than from αI, 2^k gradient steps",
+        "last layer: similarity to Newton from αS minus that from αI (2^k gradient steps)",
         difference,
-        words=f"similarity of errors {similarities}; the first two differ by {difference:.4f}; "
-        f"squared differences {apart}",
+        words=f"similarity of errors {similarities}; difference of the first two "
+        f"{difference:.4f}; squared differences {apart}",
         wanted=f"above 0 {BY} (published, d = 20: {published})",
     )
 
 
 def growth(run: Run, id: str, name: str, likeness: Likeness, wanted: str) -> Finding:
-    """That the steps that are most alike have the growth that is wanted.
+    """Checks that the steps most similar to the layers have the growth `wanted`.
 
-    Decided by how often it is so for sets of prompts drawn again from those at hand; undecided
-    where no law is straighter than by chance.
+    The verdict is by the fraction of resampled sets of prompts with this growth; it is undecided if
+    no growth has a larger correlation than random sequences.
     """
     again = resampled(run.rng, likeness.alike)
-    # Most sets match the same steps.
+    # Many resampled sets match the same steps.
     matched = Counter(tuple(matching_steps(likeness.steps, means)) for means in again)
     laws = Counter[str]()
     for steps, count in matched.items():
@@ -171,10 +171,10 @@ def growth(run: Run, id: str, name: str, likeness: Likeness, wanted: str) -> Fin
 
 
 def save_cells(path: Path, tables: Mapping[str, Tables]) -> None:
-    """Every cell as a row of a CSV file: the similarity of errors and its standard error.
+    """Writes every cell as a row of a CSV file: the similarity of errors and its standard error.
 
-    For each model over its prompts; and, where there are several models that were compared with
-    the same algorithms, for their mean, over the models, each of which has prompts of its own.
+    The standard error is over the prompts of a model; for the mean of several models compared with
+    the same algorithms, it is over the models, each with different prompts.
     """
     with path.open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file, lineterminator="\n")
