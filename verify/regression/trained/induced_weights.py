@@ -180,7 +180,7 @@ class Induced:
 
     @cached_property
     def _spectra(self) -> list[PrefixSpectrum]:
-        """Spectra for 1 to n examples; queries are unit vectors, so that predictions are weights."""
+        """Spectra for 1 to n examples; queries are unit vectors, so predictions are weights."""
         x, y = self.prompts.x[:, None], self.prompts.y[:, None]
         m, n, d = self.weights.shape[1:]
         units = np.broadcast_to(np.eye(d), (m, d, d))
