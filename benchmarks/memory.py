@@ -4,7 +4,7 @@ Modern: one update of 256 queries (noisy patterns, unit length) among N patterns
 float32: `retrieve`, softmax(β Q Xᵀ) X in torch, and scaled_dot_product_attention(scale = β).
 Classical: 64 states of d = 1000 neurons (patterns with a tenth of the bits flipped), synchronous
 until the cycle and asynchronous until nothing changes, against loops in numpy.
-Ratios are medians over turns in which each is run once.  A few minutes; 1.5 GiB.
+Ratios are medians over turns, in each of which every call runs once.  A few minutes; 1.5 GiB.
 """
 
 # ruff: noqa: E402 (the number of threads is read when numpy is first imported)
@@ -61,7 +61,7 @@ def modern(N: int, beta: float) -> None:
 
 
 def synchronous_loop(weights: np.ndarray, s: np.ndarray) -> np.ndarray:
-    """One state after the other, until the state two steps ago comes back."""
+    """One state after the other, until the state of two steps before recurs."""
     ends = []
     for state in s.astype(float):
         before, now = None, state

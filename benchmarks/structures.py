@@ -1,17 +1,16 @@
-"""What looking things up costs, in a minute: `python benchmarks/structures.py`.
+"""Run time of data structures, in a minute: `python benchmarks/structures.py`.
 
-First the harness: queries a second of whole searches, all lookups to the last, over sets of N
-uniform points, in numpy, with the strategy's cells checked in every lookup; beside them
-`numpy.searchsorted` of one set, which is what one would call if nothing were counted.
+First the harness: queries per second of complete searches over sets of N uniform points, in numpy,
+with the cells of the strategy checked in every lookup, against `numpy.searchsorted` of each set.
 
-Then kd-trees in the plane, laid out and searched to the nearest neighbour of all queries: the
-layout here (`kd_order`, many sets at once, and one), and a fixed number of lookups (`kd_search`),
-beside scipy's `cKDTree`, in C, which searches until it is sure.
+Then kd-trees in the plane, laid out and searched for the nearest neighbour of all queries: the
+layout (`kd_order`, many sets at once, and one), and a fixed number of lookups (`kd_search`),
+against scipy's `cKDTree`, in C, which searches until the neighbour is certain.
 
-Then the bound on comparisons by recursion, N < 40, M ≤ 5, and how many bounds are as stated.
+Then the bound on comparisons by recursion, N < 40, M ≤ 5, and the number of bounds as stated.
 
-Last, steps of training of lookup networks and of a sketch, beside a plain loop (`training.py`),
-which draws the sets of every step by itself, has the optimiser's defaults, and reads every loss.
+Last, training steps of lookup networks and of a sketch, against a plain loop (`training.py`), which
+draws the sets of every step separately, has the optimiser's defaults, and reads every loss.
 One thread; medians over turns in which each is run once.
 """
 
@@ -61,7 +60,7 @@ def searches(N: int, M: int) -> None:
     x, q = uniform_points(QUERIES // PART, N, PART, np.random.default_rng(N))
     interpolation = interpolation_search(-1, 1)
     calls = {
-        # Set by set, so that what a search holds stays in the cache.
+        # Set by set, so that the arrays of a search stay in the cache.
         "binary": lambda: [looked_at(binary_search, *each, M) for each in zip(x, q, strict=True)],
         "interpolation": lambda: [
             looked_at(interpolation, *each, M) for each in zip(x, q, strict=True)
@@ -69,8 +68,8 @@ def searches(N: int, M: int) -> None:
         "searchsorted": lambda: [np.searchsorted(*each) for each in zip(x, q, strict=True)],
     }
     times = in_turn(calls, 5)
-    said = (f"{name} {QUERIES / median(each) / 1e6:6.2f}" for name, each in times.items())
-    print(f"N = {N:4}, {M} lookups, millions of queries a second:  {'  '.join(said)}", flush=True)
+    rates = (f"{name} {QUERIES / median(each) / 1e6:6.2f}" for name, each in times.items())
+    print(f"N = {N:4}, {M} lookups, millions of queries a second:  {'  '.join(rates)}", flush=True)
 
 
 def trees(N: int, M: int, sets: int) -> None:
@@ -82,7 +81,7 @@ def trees(N: int, M: int, sets: int) -> None:
         "layout": partial(kd_order, x),
         "cKDTree": lambda: [cKDTree(points) for points in x],
         "search": partial(kd_search, laid_out, q, M),
-        "query": lambda: [tree.query(asked) for tree, asked in zip(built, q, strict=True)],
+        "query": lambda: [tree.query(each) for tree, each in zip(built, q, strict=True)],
     }
     times = in_turn(calls, 5)
     ms = {name: 1e3 * median(each) for name, each in times.items()}
@@ -97,7 +96,7 @@ def trees(N: int, M: int, sets: int) -> None:
 
 
 def bounds() -> int:
-    """How many of the recursions below 40 cells are as stated."""
+    """The number of recursions below 40 cells that equal the stated bounds."""
     sizes = [(N, M) for M in range(1, 6) for N in range(1, 40)]
     agree = sum(most_by_roots(*size) == most_found(*size) for size in sizes)
     full = [(N, M) for N, M in sizes if N >= 2**M - 1]
@@ -126,7 +125,7 @@ def main() -> None:
         searches(N, M)
     for N, M, sets in ((100, 6, 1000), (100, 20, 1000), (10_000, 30, 1)):
         trees(N, M, sets)
-    start = perf_counter()  # once: the recursions remember
+    start = perf_counter()  # once: the recursions are memoised
     agree = bounds()
     print(
         f"bounds on comparisons, N < 40, M ≤ 5: {agree} as stated, {perf_counter() - start:.3f} s"

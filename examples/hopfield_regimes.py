@@ -1,7 +1,7 @@
-"""One softmax head as an associative memory: what it retrieves depends on its sharpness β.
+"""One softmax head as an associative memory: retrieval depends on the inverse temperature β.
 
 Two clusters of three patterns each, stored in a transformer whose weights were written by hand.
-Started at a noisy version of one pattern, it returns the mean of all patterns at small β, the mean
+From a noisy version of one pattern it returns the mean of all patterns at small β, the mean
 of the cluster in between (a metastable state), and the pattern itself at large β.
 """
 
@@ -33,6 +33,6 @@ for beta in (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0):
     proved = f"at most {bound:.1e}" if bound < 1 else "no bound below 1"
     print(f"{beta:6g} {energy:8.3f}  {weights:36}{nearest:21}{distances[nearest]:.1e}, {proved}")
 print(
-    "\nThe bound is on the distance of a fixed point from that mean. Near one of the three means\n"
-    "is what the theory calls a regime; between them is neither."
+    "\nThe bound is on the distance of a fixed point from that mean. A state near one of the\n"
+    "three means is in a regime of the theory."
 )

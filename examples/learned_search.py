@@ -1,7 +1,7 @@
 """A network that learned to sort and to search, beside interpolation and binary search.
 
-Prints one search cell by cell, and how often each has found the nearest of 16 points after each
-lookup, also where points are from an interval that the network was not trained on; and draws it:
+Prints one search cell by cell, and the fraction of nearest neighbours found after each lookup, also
+on points from an interval outside the training distribution; and draws it:
 
     python examples/learned_search.py [--checkpoint NAME] [--sets N] [--seed S] [--plot PICTURE]
 """
@@ -58,12 +58,12 @@ for low, high in ((-1.0, 1.0), (0.0, 1.0)):
     x, q = uniform_points(given.sets, 16, 1, rng, low, high)
     network = measure(model, x, q[:, 0])
     print(f"points and queries from ({low:g}, {high:g})")
-    shares = {"network": [share.value for share in network.by_lookup]}
+    proportions = {"network": [proportion.value for proportion in network.by_lookup]}
     for name, strategy in STRATEGIES.items():
-        shares[name] = list(accuracy_by_lookup(looked_at(strategy, x, q, 4), nearest(x, q)))
-    for name, each in shares.items():
-        print(f"  {name:14} {'  '.join(f'{100 * share:5.1f}' for share in each)}")
-    print(f"  {network.in_order.mean():.1%} of the cells hold the point of their rank")
+        proportions[name] = list(accuracy_by_lookup(looked_at(strategy, x, q, 4), nearest(x, q)))
+    for name, each in proportions.items():
+        print(f"  {name:14} {'  '.join(f'{100 * proportion:5.1f}' for proportion in each)}")
+    print(f"  {network.in_order.mean():.1%} of the cells contain the point of their rank")
     if low < 0:
         sets = x, q[:, 0]
         with saving(given.plot) as file:

@@ -1,7 +1,7 @@
 """Handwritten digits with their lower half covered, recalled by three associative memories.
 
-Prints how many of the stored digits each of them recalls, and saves a picture of twenty stored
-digits and what ten of them come back as: `python examples/recall_digits.py [PICTURE]`.
+Prints the fraction of stored digits that each of them recalls, and saves a picture of ten digits,
+stored, covered and recalled: `python examples/recall_digits.py [PICTURE]`.
 """
 
 import sys
@@ -47,18 +47,22 @@ memories = {
     f"modern, β = {BETA:g}, {STEPS} updates": modern,
 }
 
-print("Digits of 8 × 8 pixels with the lower half covered: share recalled without a wrong pixel")
+print("Digits of 8 × 8 pixels with the lower half covered: fraction recalled without a wrong pixel")
 print(f"{'stored':>8}" + "".join(f"{name:>27}" for name in memories) + f"{'nearest stored':>20}")
 for count in (1, 3, 10, STORED, 50, 100, 200):
     stored = digits[:count]
     cues = covered(stored)
-    shares = [(recall(stored, cues) == stored).all(axis=1).mean() for recall in memories.values()]
+    fractions = [
+        (recall(stored, cues) == stored).all(axis=1).mean() for recall in memories.values()
+    ]
     nearest = ((cues @ stored.T).argmax(axis=1) == np.arange(count)).mean()
-    print(f"{count:8}" + "".join(f"{share:27.0%}" for share in shares) + f"{nearest:20.0%}")
+    print(
+        f"{count:8}" + "".join(f"{fraction:27.0%}" for fraction in fractions) + f"{nearest:20.0%}"
+    )
 print(
     "Digits share most of their pixels, and Hebb's rule adds them up; higher powers of the\n"
-    "overlap tell them apart. The last column is what picking the largest overlap recalls:\n"
-    "half a digit does not always tell which one it was."
+    "overlap distinguish them. The last column is the digit of largest overlap: half a digit\n"
+    "does not always determine which one it was."
 )
 
 

@@ -55,8 +55,8 @@ def test_distances_on_hard_points_tell_where_branches_part():
         for t in set(range(7)) - {c}:
             side, k = parting(c, t, L)
             away = x[:, t] - x[:, c]
-            told = L - 1 - np.floor(np.log(abs(away) / 2) / np.log(a)).astype(int)
-            right.append((np.sign(away) == side) & (told == k + 1))
+            outcomes = L - 1 - np.floor(np.log(abs(away) / 2) / np.log(a)).astype(int)
+            right.append((np.sign(away) == side) & (outcomes == k + 1))
     assert np.mean(right) > 0.999
 
 
@@ -64,7 +64,7 @@ def test_the_best_strategy_finds_as_many_of_hard_points():
     """For a = 10³ it reads off |q − v| where branches part, and finds 1, 5, 12 and 15 of 15."""
     L, a = 4, 1e3
     cells = range(2**L - 1)
-    told = {(c, t): parting(c, t, L) for c in cells for t in cells}
+    outcomes = {(c, t): parting(c, t, L) for c in cells for t in cells}
 
     @cache
     def best(left, more):
@@ -73,8 +73,8 @@ def test_the_best_strategy_finds_as_many_of_hard_points():
             return 0, 0
         ways = []
         for c in cells:
-            parts = {told[c, t] for t in left - {c}}
-            after = (frozenset(t for t in left - {c} if told[c, t] == part) for part in parts)
+            parts = {outcomes[c, t] for t in left - {c}}
+            after = (frozenset(t for t in left - {c} if outcomes[c, t] == part) for part in parts)
             ways.append(((c in left) + sum(best(part, more - 1)[0] for part in after), c))
         return max(ways)
 
@@ -89,5 +89,7 @@ def test_the_best_strategy_finds_as_many_of_hard_points():
                 away = q[s, t] - x[s, c]
                 found[s, t] |= c == t
                 level = L - 2 - np.floor(np.log(abs(away) / 2) / np.log(a))
-                left = frozenset(r for r in left - {c} if told[c, r] == (int(np.sign(away)), level))
+                left = frozenset(
+                    r for r in left - {c} if outcomes[c, r] == (int(np.sign(away)), level)
+                )
         assert abs(found.sum(1).mean() - most) < 0.3

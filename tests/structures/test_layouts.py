@@ -101,7 +101,7 @@ def test_what_is_found_at_once():
     right = found_at_once(lambda x: row_order(x, 2), 4, 4, 200, rng, grid=4)
     assert right[:, 3].all()
     assert (np.diff(right.astype(int), axis=1) >= 0).all()
-    # An order that says nothing leaves all places alike.
+    # In a random order all places are equally likely.
     mixed = found_at_once(lambda x: rng.permuted(row_order(x, 2), axis=1), 4, 2, 2000, rng, grid=2)
     assert abs(mixed.mean(0) - [0.25, 0.5]).max() < 5 * 0.5 / 2000**0.5
 

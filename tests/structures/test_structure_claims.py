@@ -25,7 +25,7 @@ def test_who_is_ahead_is_undecided_where_errors_reach_over_0():
         (0.2, 0.0, -1.1, Verdict.FAILS),
         (0.3, 0.4, 2.5, Verdict.HOLDS),  # √(0.3² + 0.4²) = 0.5, and what was rounded
         (0.3, 0.4, 2.6, Verdict.FAILS),
-        (1.1, 0.0, 0.0, Verdict.UNDECIDED),  # too few say nothing, even on the spot
+        (1.1, 0.0, 0.0, Verdict.UNDECIDED),  # too few decide nothing, even at the figure itself
     ],
 )
 def test_figures_are_compared_by_the_errors_of_both(error, drawn, off, verdict):

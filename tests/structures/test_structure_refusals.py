@@ -1,4 +1,4 @@
-"""What kinds of parameters cannot express: orders, strategies, and sizes whose cost explodes."""
+"""Bad input that kinds of parameters do not express: orders, strategies, and large sizes."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Accuracies by lookup, in per cent: drawn ones beside figures, and beside those of another."""
+"""Findings on accuracies by lookup, in per cent: against figures, bounds and other accuracies."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from verify.evidence.statistics import Mean, estimated
 from verify.finding import Finding, Verdict
 
 PUBLISHED = Path(__file__).with_suffix(".csv")
-# The figures there were drawn, to ±0.2 points by two standard errors, and printed to a tenth.
+# Two standard errors of the sampled figures there are 0.2 points; they are rounded to a tenth.
 DRAWN, ROUNDED = 0.1, 0.05
-# Some 100 accuracies are compared: with probability 6·10⁻⁵ one of them is 5 errors off.
+# About 100 accuracies are compared: one deviates by 5 errors with probability 6·10⁻⁵.
 ERRORS = 5.0
-WIDEST = 5.0  # points that errors may reach: a comparison that allows more is undecided
+WIDEST = 5.0  # points: a comparison with wider errors is undecided
 
 
 def published(method: str, N: int) -> list[float]:
-    """The table's figures in per cent, by lookup."""
+    """The published figures of a method in per cent, by lookup."""
     with PUBLISHED.open(encoding="utf-8") as file:
         for row in csv.DictReader(file):
             if (row["method"], row["N"]) == (method, str(N)):
@@ -29,27 +29,27 @@ def published(method: str, N: int) -> list[float]:
 
 
 def accuracies(right: np.ndarray) -> list[Mean]:
-    """The accuracy of each lookup in per cent, of (sets, M) shares that are right."""
+    """The accuracy of each lookup in per cent, from fractions found (sets, M)."""
     return [estimated(100.0 * column) for column in right.T]
 
 
-def told(means: Sequence[Mean]) -> str:
-    """Means on a line, with the standard errors of those that were drawn."""
+def in_per_cent(means: Sequence[Mean]) -> str:
+    """Means on a line, with the standard errors of sampled ones."""
     return ", ".join(f"{m:.1f}" if m.error else f"{m.mean:.1f}" for m in means)
 
 
 def beside(
     id: str, name: str, measured: Sequence[Mean], wanted: list[float], drawn: float = 0.0
 ) -> Finding:
-    """That accuracies are the figures, by the standard errors of both and what was rounded.
+    """Accuracies equal the figures, up to the standard errors of both and rounding.
 
-    `drawn` is the standard error of figures that were drawn, and 0 for what is known exactly.
-    Where errors reach further than `WIDEST` it is undecided.
+    `drawn` is the standard error of sampled figures, and 0 for exact ones.  With errors wider than
+    `WIDEST` the finding is undecided.
     """
     reach = [ERRORS * float(np.hypot(m.error, drawn)) + ROUNDED * (drawn > 0) for m in measured]
-    off = [abs(m.mean - w) for m, w in zip(measured, wanted, strict=True)]
-    holds = Verdict.of(all(o <= r for o, r in zip(off, reach, strict=True)))
-    source = f"drawn to ±{2 * drawn:g}" if drawn else "known exactly"
+    distances = [abs(m.mean - w) for m, w in zip(measured, wanted, strict=True)]
+    holds = Verdict.of(all(o <= r for o, r in zip(distances, reach, strict=True)))
+    source = f"sampled, ±{2 * drawn:g}" if drawn else "exact"
     return Finding(
         id,
         f"{name}, accuracy by lookup in %",
@@ -57,16 +57,16 @@ def beside(
         [m.mean for m in measured],
         wanted,
         Verdict.UNDECIDED if max(reach) > WIDEST else holds,
-        told(measured),
+        in_per_cent(measured),
         f"{', '.join(f'{w:.1f}' for w in wanted)}, {source}: within {max(reach):.1f} points, "
         f"{ERRORS:g} standard errors",
     )
 
 
 def ahead(id: str, name: str, measured: Sequence[Mean], other: Sequence[Mean]) -> Finding:
-    """That an accuracy is above another at every lookup given, by standard errors of both.
+    """An accuracy is above another at every lookup given, by the standard errors of both.
 
-    Where these reach over 0 it is undecided.
+    The finding is undecided where the difference is within them.
     """
     pairs = [
         (m.mean - o.mean, ERRORS * float(np.hypot(m.error, o.error)))
@@ -82,14 +82,13 @@ def ahead(id: str, name: str, measured: Sequence[Mean], other: Sequence[Mean]) -
         lead,
         0.0,
         Verdict.HOLDS if min(lead) > 0 else verdict,
-        f"by at least {min(lead):.1f} points, less {ERRORS:g} standard errors",
+        f"difference ≥ {min(lead):.1f} points, minus {ERRORS:g} standard errors",
         "above 0",
     )
 
 
 def below(id: str, name: str, measured: Sequence[Mean], bound: list[float], source: str) -> Finding:
-    """That no accuracy is above its bound, by standard errors; undecided where these reach further
-    than `WIDEST`."""
+    """Accuracies are at most their bounds, by standard errors; undecided if wider than `WIDEST`."""
     reach = [ERRORS * m.error for m in measured]
     over = [m.mean - r - b for m, r, b in zip(measured, reach, bound, strict=True)]
     holds = Verdict.of(max(over) <= 0)
@@ -100,6 +99,6 @@ def below(id: str, name: str, measured: Sequence[Mean], bound: list[float], sour
         [m.mean for m in measured],
         bound,
         Verdict.UNDECIDED if max(reach) > WIDEST else holds,
-        told(measured),
+        in_per_cent(measured),
         f"at most {', '.join(f'{b:.1f}' for b in bound)}: {source}, by {ERRORS:g} standard errors",
     )

@@ -1,4 +1,4 @@
-"""Accuracy by lookup in a panel, with the errors by which it is compared."""
+"""Accuracy by lookup in a panel, with error bars of the width used in comparisons."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from verify.structures.accuracies import ERRORS
 def by_lookup(
     panel: Axes, measured: Mapping[str, Sequence[Mean]], style: Mapping[str, tuple[str, str]]
 ) -> None:
-    """Accuracies in per cent; the style is a colour and a label by name."""
+    """Draw accuracies in per cent; `style` maps each name to a colour and a label."""
     for name, means in measured.items():
         lookups, (colour, label) = range(1, len(means) + 1), style[name]
         values, bars = [m.mean for m in means], [ERRORS * m.error for m in means]

@@ -1,4 +1,4 @@
-"""The claim `comparison-bound`: what lookups find that learn <, = or >, and what values add."""
+"""The claim `comparison-bound`: the most that lookups with outcomes <, = and > find, and values."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from verify.evidence.statistics import Mean
 from verify.finding import Finding, at_most, same
 from verify.structures.accuracies import DRAWN, beside, published
 
-BELOW = 40  # cells of which recursions are run
+BELOW = 40  # cells in recursions
 BRANCHES = [1, 5, 12, 15]  # of 15 targets, in 1 to 4 lookups
-NEAR = 0.002  # of all queries: a fifth of a point
+NEAR = 0.002  # of all queries: 0.2 points
 
 
 @claim(
@@ -33,15 +33,15 @@ NEAR = 0.002  # of all queries: a fifth of a point
     faults_seen=[{}],
 )
 def comparison_bound(run: Run) -> Iterator[Finding]:
-    """M lookups that learn <, = or > find at most min(N, 2^M − 1) of N targets; for N ≥ 2^M − 1
+    """M lookups with outcomes <, = and > find at most min(N, 2^M − 1) of N targets; for N ≥ 2^M − 1
     exactly C(N, 2^M − 1) decision trees attain 2^M − 1.
 
-    All decision trees over at most 7 cells are run.  The best are equally good after every lookup,
-    and binary search is the only best one if and only if N = 2^M − 1.  Lookups that also learn the
-    depth of the lowest common ancestor of cell and target, as values on the hard distribution
-    reveal for a → ∞, find 1, 5, 12 and 15 of 15 targets in 1 to 4 lookups, comparisons 1, 3, 7 and
-    15.  Cells chosen by the query alone find at most the likeliest ranks given the query: 33, 54,
-    70 and 81 % of 16 uniform points.
+    All decision trees over at most 7 cells are run.  All best trees find equally many targets after
+    every lookup, and binary search is the only best one if and only if N = 2^M − 1.  Lookups that
+    also reveal the depth of the lowest common ancestor of cell and target, as values on the hard
+    distribution do for a → ∞, find 1, 5, 12 and 15 of 15 targets in 1 to 4 lookups; comparisons
+    find 1, 3, 7 and 15.  Cells chosen from the query alone find at most the most probable ranks:
+    33, 54, 70 and 81 % of 16 uniform points.
     """
     most, levels = (5, 2) if run.quick else (7, 3)
     sizes = [(N, M) for M in range(1, levels + 1) for N in range(1, most + 1)]
@@ -60,7 +60,7 @@ def comparison_bound(run: Run) -> Iterator[Finding]:
     best = {size: found[size][many[size] == many[size].max()] for size in full}
     yield same(
         "optima",
-        "how many trees find as many",
+        "number of trees that find as many",
         {f"{N}, {M}": len(at) for (N, M), at in best.items()},
         {f"{N}, {M}": best_trees(N, M) for N, M in full},
         words=f"{sum(map(len, best.values()))} trees, N ≥ 2^M − 1",
@@ -75,7 +75,7 @@ def comparison_bound(run: Run) -> Iterator[Finding]:
 
 
 def _every_lookup(best: dict[tuple[int, int], np.ndarray]) -> Finding:
-    """Targets that each of the best trees finds in its i-th lookup, all trees alike."""
+    """The number of targets found in lookup i is the same for all best trees."""
     counted = {}
     for (N, M), at in best.items():
         each = np.stack([(at == i).sum(-1) for i in range(1, M + 1)], axis=-1)
@@ -85,35 +85,35 @@ def _every_lookup(best: dict[tuple[int, int], np.ndarray]) -> Finding:
         "targets that the best trees find in each lookup",
         counted,
         {f"{N}, {M}": [[2**i for i in range(M)]] for N, M in best},
-        words="all alike",
+        words="equal for all",
         wanted="2^{i − 1} in lookup i",
     )
 
 
 def _only_one(best: dict[tuple[int, int], np.ndarray]) -> Finding:
-    """At N = 2^M − 1 the best tree looks at cells when binary search does."""
+    """At N = 2^M − 1 the best tree finds each cell in the same lookup as binary search."""
     only = {M: at for (N, M), at in best.items() if N == 2**M - 1}
     return same(
         "only-one",
         "the best tree at N = 2^M − 1, lookups at which cells are found",
         {M: at.tolist() for M, at in only.items()},
         {M: [depths(2**M - 1).tolist()] for M in only},
-        words=f"one for each M ≤ {max(only)}",
+        words=f"one tree for each M ≤ {max(only)}",
         wanted="binary search",
     )
 
 
 def _recursion() -> Finding:
-    """Counted by the root of the tree, for larger N."""
+    """The recursions over roots equal the formulas, for larger N."""
     sizes = [(N, M) for M in range(1, 6) for N in range(1, BELOW)]
     full = [(N, M) for N, M in sizes if N >= 2**M - 1]
     return same(
         "recursion",
-        f"by the root of the tree, N < {BELOW}, M ≤ 5: the most, and how many",
+        f"by recursion over roots, N < {BELOW}, M ≤ 5: most targets, and number of best trees",
         [[most_by_roots(*size) for size in sizes], [perfect_trees(*size) for size in full]],
         [[most_found(*size) for size in sizes], [best_trees(*size) for size in full]],
         words=f"{len(sizes)} and {len(full)} pairs",
-        wanted="as above",
+        wanted="the formulas",
     )
 
 
@@ -121,32 +121,34 @@ def _branches() -> Finding:
     lookups = range(1, 5)
     return same(
         "branches",
-        "targets of 15 that lookups find which tell where branches part",
+        "most of 15 targets found by lookups that reveal where branches part",
         [most_by_branches(4, M) for M in lookups],
         BRANCHES,
-        words="all strategies tried",
-        wanted=f"{BRANCHES}, by comparisons {[most_found(15, M) for M in lookups]}",
+        words="over all strategies",
+        wanted=f"{BRANCHES}; by comparisons {[most_found(15, M) for M in lookups]}",
     )
 
 
 def _at_once(N: int) -> Finding:
-    """Lookups chosen at once, by integrals.  The table's figures are up to 0.42 points above them
-    (N = 64), where nothing can be: so much is due to its draws."""
+    """Lookups chosen at once, by integrals, against published figures.
+
+    The figures exceed these optimal values by up to 0.42 points (N = 64), which is sampling error.
+    """
     figures = published("best non-adaptive", N)
-    most = [Mean(100 * float(share), 0.0) for share in best_fixed(N, len(figures))]
-    name = f"the likeliest ranks given the query, {N} uniform points, chosen at once"
+    most = [Mean(100 * float(p), 0.0) for p in best_fixed(N, len(figures))]
+    name = f"most probable ranks given the query, chosen at once, {N} uniform points"
     return beside(f"at-once-{N}", name, most, figures, DRAWN)
 
 
 def _first(N: int) -> Finding:
-    """What is chosen before anything is seen: interpolation's cell beside the likeliest one."""
+    """The first lookup: the cell of interpolation against the most probable cell."""
     best, first = float(best_fixed(N, 1)[0]), first_interpolated(N)
     return at_most(
         "first",
-        f"what interpolation's first lookup loses to the likeliest cell, {N} uniform points",
+        f"most probable cell minus interpolation's first lookup, {N} uniform points",
         "float",
         best - first,
         NEAR,
-        words=f"{100 * first:.2f} % beside {100 * best:.2f} %",
-        wanted=f"{100 * NEAR:g} points",
+        words=f"{100 * best:.2f} % − {100 * first:.2f} %",
+        wanted=f"at most {100 * NEAR:g} points",
     )

@@ -1,4 +1,4 @@
-"""The picture of a table: what the extra cells name, and how often that is right."""
+"""The picture of a table: the points in its extra cells, and its accuracy."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ SIZES = [2**k for k in range(1, 8)]
 
 
 def draw(figures: Mapping[int, Mapping[int, float]], rng: np.random.Generator) -> Figure:
-    """Points and the cells that name them, and accuracy by T."""
+    """Left: extra cells and the points that they contain.  Right: accuracy by T."""
     figure = Figure(figsize=(9.6, 4))
     left, right = figure.subplots(1, 2)
     points = np.sort(rng.uniform(size=N))
     middles = (np.arange(T) + 0.5) / T
-    named = points[table_of(points, T, 0.0, 1.0)]
-    left.plot([middles, named], [np.ones(T), np.zeros(T)], color="0.7", lw=0.8, zorder=1)
-    left.scatter(middles, np.ones(T), c=named, cmap="viridis", s=22, marker="s")
+    contents = points[table_of(points, T, 0.0, 1.0)]
+    left.plot([middles, contents], [np.ones(T), np.zeros(T)], color="0.7", lw=0.8, zorder=1)
+    left.scatter(middles, np.ones(T), c=contents, cmap="viridis", s=22, marker="s")
     left.scatter(points, np.zeros(N), c=points, cmap="viridis", s=30)
     left.set_yticks([0, 1], ["points", "extra cells"])
-    left.set_xlabel("middle of the bucket, and the point that is named")
-    left.set_title(f"what {T} extra cells hold, {N} points", fontsize=9)
+    left.set_xlabel("middle of the bucket, and its point")
+    left.set_title(f"contents of {T} extra cells, {N} points", fontsize=9)
     for (points_of, published), colour in zip(figures.items(), ("#1f5fa8", "#b5651d"), strict=True):
-        law = [100 * table_accuracy(points_of, size) for size in SIZES]
-        right.plot(SIZES, law, color=colour, lw=1, label=f"{points_of} points, the integral")
+        integral = [100 * table_accuracy(points_of, size) for size in SIZES]
+        right.plot(SIZES, integral, color=colour, lw=1, label=f"{points_of} points, the integral")
         drawn = list(published), list(published.values())
-        right.plot(*drawn, "o", color=colour, ms=4, label="drawn")
+        right.plot(*drawn, "o", color=colour, ms=4, label="sampled")
     right.set_xscale("log", base=2)
     right.set_xticks(SIZES, list(map(str, SIZES)))
     right.set_xlabel("extra cells T")
-    right.set_ylabel("second lookup right, %")
+    right.set_ylabel("second lookup correct, %")
     right.set_title("two lookups", fontsize=9)
     right.legend()
     return figure

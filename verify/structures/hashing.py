@@ -1,4 +1,4 @@
-"""The claim `hashing`: buckets on a sphere, by lookup."""
+"""The claim `hashing`: accuracy by lookup of hash functions on a sphere."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from verify.finding import Finding, labelled, same
 from verify.structures.accuracies import accuracies, ahead, beside
 
 N, D, RHO, BITS, M = 100, 30, 0.8, 4, 6
-QUERIES = 20  # to a set of points
-LEARNT = 20_000  # points from which centres are found
-# After 6 lookups, drawn to ±1.4 points by two standard errors, and printed to a tenth.
+N_QUERIES = 20  # per set of points
+LEARNT = 20_000  # points for k-means
+# After 6 lookups; two standard errors are 1.4 points; rounded to a tenth.
 TABLE = {"SimHash": 31.0, "orthogonal": 32.4, "k-means": 39.1}
 DRAWN = 0.7
 STEPS = 12  # directions in half a turn
@@ -39,61 +39,66 @@ STEPS = 12  # directions in half a turn
 def hashing(
     run: Run,
     *,
-    samples: Annotated[int, option("sets of points", min=100, max=10**5)] = 1000,
+    samples: Annotated[int, option("number of sets of points", min=100, max=10**5)] = 1000,
 ) -> Iterator[Finding]:
     """Among 100 points of a sphere in 30 dimensions six lookups in 16 buckets find 31 % of nearest
     neighbours by SimHash, 32 % by orthogonal directions and 38 % by k-means.
 
-    Queries have the inner product 0.8 with one of the points; where each bucket begins is known.
-    Two vectors at an angle θ have equal SimHash bits with probability 1 − θ/π, and equal buckets of
-    four bits with its fourth power.  Buckets of orthogonal directions are equally likely, so the
-    probability that i lookups in the right bucket find the point is a sum of binomial
-    probabilities; SimHash, whose buckets are not equally likely, finds fewer.
+    Queries have the inner product 0.8 with one of the points; the first cell of each bucket is
+    known. Two vectors at an angle θ have equal SimHash bits with probability 1 − θ/π, and equal
+    buckets of four bits with the fourth power of this.  Buckets of orthogonal directions are
+    equally likely, so the probability that i lookups in the right bucket find the point is a sum of
+    binomial probabilities; SimHash, whose buckets are not equally likely, finds fewer points.
     """
     found = {name: np.zeros((samples, N)) for name in TABLE}
     centres = k_means(sphere_cloud(1, LEARNT, D, 1, run.rng)[0][0], 2**BITS, run.rng)
     for i in run.progress(range(samples), "sets"):
-        x, q = sphere_cloud(1, N, D, QUERIES, run.rng, RHO)
-        # A hash of its own for each set, but for the centres, which were learnt once.
+        x, q = sphere_cloud(1, N, D, N_QUERIES, run.rng, RHO)
+        # A new hash function for each set, except for k-means, whose centres are computed once.
         hashes = {
             "SimHash": simhash(normal_directions(BITS, D, run.rng)),
             "orthogonal": simhash(orthogonal_directions(BITS, D, run.rng)),
             "k-means": centres,
         }
-        for name, hashed in hashes.items():
-            found[name][i] = found_in_buckets(hashed, x, q, N)[0].mean(axis=0)
+        for name, hash_function in hashes.items():
+            found[name][i] = found_in_buckets(hash_function, x, q, N)[0].mean(axis=0)
     means = {name: accuracies(right[:, :M]) for name, right in found.items()}
     for name, each in means.items():
         point = f"{N} points, lookup {M}"
         yield from labelled(name, [beside("last", point, each[-1:], [TABLE[name]], DRAWN)])
-    yield from _laws(found)
+    yield from _probabilities(found)
     last = means["k-means"][-1:], means["SimHash"][-1:]
     yield ahead("k-means-ahead", f"k-means is ahead of SimHash at lookup {M}", *last)
     yield _angles()
     run.draw(means)
 
 
-def _laws(found: dict[str, np.ndarray]) -> Iterator[Finding]:
-    """Of fractions by lookup (sets, N), the last of which is that of queries in the right bucket.
+def _probabilities(found: dict[str, np.ndarray]) -> Iterator[Finding]:
+    """Fractions found by lookup (sets, N) against the stated probabilities.
 
-    Another point than the one that the query was made of is nearer with probability below 10⁻⁵.
+    The last fraction is that of queries in the right bucket.  A point other than the one from which
+    the query is made is nearer with probability below 10⁻⁵.
     """
-    law = float(one_bit(np.arccos(RHO))) ** BITS
+    probability = float(one_bit(np.arccos(RHO))) ** BITS
     both = accuracies(found["SimHash"][:, -1:])
-    yield beside("SimHash/bucket", "queries in the bucket of their neighbour", both, [100 * law])
+    yield beside(
+        "SimHash/bucket", "queries in the bucket of their neighbour", both, [100 * probability]
+    )
     reached = in_equal_buckets(N, 2**BITS, M)
-    # By lookup, what is found less what the law gives for these right buckets: 0 on average.
-    off = {name: right[:, :M] - reached * right[:, -1:] for name, right in found.items()}
-    name = "found beyond equally likely buckets, of those that are right"
-    yield beside("orthogonal/law", name, accuracies(off["orthogonal"]), [0.0] * M)
-    more = accuracies((off["orthogonal"] - off["SimHash"])[:, -1:])
-    name = f"that is more than by SimHash at lookup {M}, on the same points"
+    # By lookup, the fraction found minus its expectation given the right bucket: 0 on average.
+    excess = {name: right[:, :M] - reached * right[:, -1:] for name, right in found.items()}
+    name = "fraction found minus that for equally likely buckets, in the right bucket"
+    yield beside("orthogonal/law", name, accuracies(excess["orthogonal"]), [0.0] * M)
+    more = accuracies((excess["orthogonal"] - excess["SimHash"])[:, -1:])
+    name = f"this difference is larger than for SimHash at lookup {M}, on the same points"
     yield ahead("orthogonal-ahead", name, more, [Mean(0.0, 0.0)])
 
 
 def _angles() -> Finding:
-    """SimHash by directions that are evenly spaced over half a turn, and not orthogonal to any of
-    as many vectors: how many of the bits of two are the same."""
+    """The number of equal bits of two vectors, for SimHash by evenly spaced directions.
+
+    The directions are spaced over half a turn, and none is orthogonal to a vector.
+    """
     turns = np.pi * np.arange(2 * STEPS) / STEPS
     vectors, normals = (
         np.stack([np.cos(angle), np.sin(angle)], axis=-1)
@@ -104,7 +109,7 @@ def _angles() -> Finding:
     between = np.arccos(np.clip(vectors @ vectors.T, -1, 1))
     return same(
         "angle",
-        f"bits that {2 * STEPS} vectors of the plane have in common, {STEPS} planes evenly spaced",
+        f"equal bits of pairs of {2 * STEPS} vectors in the plane, {STEPS} even directions",
         counted.tolist(),
         np.round(STEPS * one_bit(between), 6).tolist(),
         words=f"{counted.size} pairs",

@@ -1,4 +1,4 @@
-"""The claim `layouts`: kd-trees as layers, and how orders of the plane do by lookup."""
+"""The claim `layouts`: kd-trees as layers, and the accuracy of layouts of the plane."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ from verify.evidence.invariants import wrong_in_float64, wrong_over_q
 from verify.evidence.size import size
 from verify.evidence.statistics import Mean
 from verify.finding import Finding, at_least, at_most, labelled, no_counterexample, same
-from verify.structures.accuracies import accuracies, ahead, below, beside, told
-from verify.structures.moved_points import lookups_of, noticed
+from verify.structures.accuracies import accuracies, ahead, below, beside, in_per_cent
+from verify.structures.moved_points import changed_queries, lookups_of
 
-# Of the plane, drawn to ±0.7 points by two standard errors, and printed to a tenth.
+# Accuracies in the plane; two standard errors are 0.7 points; rounded to a tenth.
 KD = {32: [3.2, 9.2, 20.8, 40.6, 77.7], 100: [0.9, 2.8, 6.4, 13.5, 27.4, 51.7]}
 BANDS = {32: [18.6, 33.7, 46.4, 56.7, 64.9], 100: [10.2, 20.7, 28.6, 37.2, 43.6, 49.8]}
 DRAWN = 0.35
-ROWS = {32: 4, 100: 7}  # of so many points
+ROWS = {32: 4, 100: 7}  # by number of points
 HARD = 5  # levels of the tree on the hard plane
 ZIPF, KEYS, RANKINGS, FEW = 1.2, 100, 400, 20
-ROUNDED, AHEAD = 1e-12, 1e-9  # sums of 100 probabilities; points that are no rounding
-SPREAD, MOVED = 10, 7  # points are so far apart where some are moved, and moved so far
+ROUNDED, AHEAD = 1e-12, 1e-9  # of sums of 100 probabilities; points that exceed rounding
+SPREAD, MOVED = 10, 7  # distance of points where some are moved, and the size of moves
 
 
 @claim(
@@ -56,20 +56,25 @@ SPREAD, MOVED = 10, 7  # points are so far apart where some are moved, and moved
 def layouts(
     run: Run,
     *,
-    levels: Annotated[int, option("levels L of a tree of 2^L − 1 points", min=2, max=4)] = 3,
-    samples: Annotated[int, option("sets of points in the plane", min=500, max=10**5)] = 10_000,
+    levels: Annotated[
+        int, option("number L of levels of a tree of 2^L − 1 points", min=2, max=4)
+    ] = 3,
+    samples: Annotated[
+        int, option("number of sets of points in the plane", min=500, max=10**5)
+    ] = 10_000,
 ) -> Iterator[Finding]:
     """A transformer of L − 1 layers maps N = 2^L − 1 points of Z^d to their cells in a kd-tree, and
-    one of L layers computes the descent of the kd-tree, exactly; in the plane, rows of equal size
-    find more by cells chosen from the query alone than a kd-tree does by its search.
+    one of L layers computes the descent of the kd-tree, exactly; in the plane, cells chosen from
+    the query alone find more in rows of equal size than the search of a kd-tree.
 
-    Width d + L + 2 and 3d + 3.  All 5040 orders of 7 points, and points with equal coordinates: the
-    one given first is the lower one.  Of 32 uniform points the kd-tree finds 3 to 78 % of nearest
-    neighbours in 1 to 5 lookups, bands back and forth 19 to 65 %, and rows of 8 points 31 to 83 %,
-    both with the likeliest cells given the query; of 100 points in 6 lookups 52, 49 and 76 %.  If
-    every point is queried, the kd-tree finds as many as comparisons can at every lookup.  For
-    queries of unequal frequency, in a random order, a treap finds more than binary search at every
-    lookup but the last, by an exact distribution; no comparisons find more than the best tree.
+    Width d + L + 2 and 3d + 3.  Checked on all 5040 orders of 7 points and on points with equal
+    coordinates, of which the one given first is the lower one.  Of 32 uniform points the kd-tree
+    finds 3 to 78 % of nearest neighbours in 1 to 5 lookups, bands in alternating directions 19 to
+    65 %, and rows of 8 points 31 to 83 %, both with the most probable cells given the query; of 100
+    points in 6 lookups 52, 49 and 76 %.  If every point is queried, the kd-tree finds as many as
+    any comparisons at every lookup.  For queries of unequal frequency, in a random order, a treap
+    finds more than binary search at every lookup but the last, by an exact distribution; no
+    comparisons find more than the best tree.
     """
     yield from labelled("layout", _laid_out(run, levels))
     yield from labelled("descent", _descent(run, levels))
@@ -91,8 +96,8 @@ def _laid_out(run: Run, levels: int) -> Iterator[Finding]:
         second = np.array(list(permutations(range(N))))
     else:
         second = run.rng.permuted(np.tile(np.arange(N), (300, 1)), axis=-1)
-    apart = np.stack([np.broadcast_to(np.arange(N), second.shape), second], axis=-1)
-    yield _as_the_order("orders", model, run.rng.permuted(apart, axis=0) - N // 2)
+    points = np.stack([np.broadcast_to(np.arange(N), second.shape), second], axis=-1)
+    yield _as_the_order("orders", model, run.rng.permuted(points, axis=0) - N // 2)
     # On a grid of 4 × 4 some coordinates are equal, and some points.
     yield _as_the_order("ties", model, run.rng.integers(4, size=(500, N, 2)))
     in_space = run.build(kd_layout, N, 3, largest=2 * N)
@@ -109,8 +114,8 @@ def _cells(points: np.ndarray) -> np.ndarray:
 
 def _as_the_order(id: str, model: Transformer, points: np.ndarray) -> Finding:
     what = {
-        "orders": "all coordinates different",
-        "ties": "equal coordinates and points, the one given first below",
+        "orders": "distinct coordinates",
+        "ties": "equal coordinates and points, in the given order",
         "space": "in three dimensions",
     }[id]
     name = f"{len(points)} sets of points in the cells of the kd-tree, {what}"
@@ -129,19 +134,19 @@ def _descent(run: Run, levels: int) -> Iterator[Finding]:
     queries = np.broadcast_to(grid, (len(points), *grid.shape))
     yield no_counterexample(
         "cells",
-        f"every lookup and the answer are the descent's: {len(points)} sets of points with ties, "
+        f"lookups and outputs are those of the descent: {len(points)} sets of points with ties, "
         f"all {len(grid)} queries",
-        wrong_in_float64(model, in_front(points, queries, levels), points, queries),
+        wrong_in_float64(model, cells_before(points, queries, levels), points, queries),
         words=f"{levels * len(points) * len(grid)} lookups equal",
     )
     some = grid[:: max(1, len(grid) // 30)]
-    wrong = wrong_over_q(model, in_front(points[0], some, levels), points[0], some)
+    wrong = wrong_over_q(model, cells_before(points[0], some, levels), points[0], some)
     yield no_counterexample("rational", "over Q", wrong, words=f"{len(some)} queries")
     yield one_cell(run, run.build(kd_descent, levels, 2, largest=SPREAD * (N + 1)))
 
 
-def in_front(points: np.ndarray, queries: np.ndarray, levels: int) -> np.ndarray:
-    """How many cells are in front of the leaf region: by the leaf and its comparison."""
+def cells_before(points: np.ndarray, queries: np.ndarray, levels: int) -> np.ndarray:
+    """The number of cells before the leaf region, by the leaf and its comparison."""
     leaf = kd_search(points, queries, levels)[..., -1]
     axis = (levels - 1) % points.shape[-1]
     at = np.take_along_axis(points[..., axis], leaf, axis=-1)
@@ -149,8 +154,7 @@ def in_front(points: np.ndarray, queries: np.ndarray, levels: int) -> np.ndarray
 
 
 def one_cell(run: Run, model: Transformer) -> Finding:
-    """Points in the cells that are not looked at are moved: a query holds the same numbers after
-    every layer."""
+    """Moving points in cells that are not looked up changes no register of a query."""
     N, d, top = model.interface.n_points, model.interface.dimension, model.interface.largest
     points = run.rng.integers(1, N + 1, size=(200, N, d)) * SPREAD
     queries = run.rng.integers(top + 1, size=(200, 1, d))
@@ -159,9 +163,9 @@ def one_cell(run: Run, model: Transformer) -> Finding:
     moved = points + np.where(seen[..., None], 0, MOVED)
     return no_counterexample(
         "one-cell",
-        "what stands in cells that are not looked at changes nothing that a query holds",
-        noticed(model, points, moved, queries),
-        words=f"{(~seen).sum()} points moved, {len(queries)} queries, after every layer",
+        "registers of a query after moves of points in cells that are not looked up",
+        changed_queries(model, points, moved, queries),
+        words=f"equal after every layer: {(~seen).sum()} points moved, {len(queries)} queries",
     )
 
 
@@ -176,8 +180,10 @@ def kd(run: Run, N: int, M: int, sets: int) -> list[Mean]:
 
 
 def plane(run: Run, N: int, M: int, sets: int) -> dict[str, list[Mean]]:
-    """Accuracies by lookup on N points: of rows, with lookups chosen at once, and of the kd-tree,
-    on four times as many sets, as it is quicker."""
+    """Accuracies by lookup on N points: rows, with lookups chosen at once, and the kd-tree.
+
+    The kd-tree, which is faster, uses four times as many sets.
+    """
     at_once = {
         name: accuracies(found_at_once(partial(order, n_rows=ROWS[N]), N, M, sets, run.rng))
         for name, order in run.progress([("bands", band_order), ("rows", row_order)], "rows")
@@ -187,19 +193,19 @@ def plane(run: Run, N: int, M: int, sets: int) -> dict[str, list[Mean]]:
 
 def _plane(found: dict[str, list[Mean]], N: int) -> Iterator[Finding]:
     yield beside(f"kd-{N}", f"kd-tree, {N} points", found["kd-tree"], KD[N], DRAWN)
-    bands = f"{ROWS[N]} bands back and forth, {N} points, lookups chosen at once"
+    bands = f"{ROWS[N]} bands in alternating directions, {N} points, lookups chosen at once"
     yield beside(f"bands-{N}", bands, found["bands"], BANDS[N], DRAWN)
-    name = f"{ROWS[N]} rows of as many of {N} points, chosen at once, are ahead of the kd-tree"
+    name = f"{ROWS[N]} rows of equally many of {N} points, chosen at once, are above the kd-tree"
     finding = ahead(f"rows-{N}", f"{name} at every lookup", found["rows"], found["kd-tree"])
-    finding.words += f"; {told(found['rows'])} % beside {told(found['kd-tree'])}"
+    finding.words += f"; {in_per_cent(found['rows'])} % against {in_per_cent(found['kd-tree'])}"
     yield finding
 
 
 def _hard(run: Run, sets: int) -> Iterator[Finding]:
-    """A kd-tree learns <, = or > of one coordinate in each lookup of its descent.
+    """Each lookup of the descent of a kd-tree compares one coordinate.
 
-    Queries that are points it finds as comparisons do at best; what is nearest to a
-    query beside one may be on the other side of a plane.
+    Of queries that are points it finds as many as the best comparisons; the nearest neighbour of
+    other queries may be on the other side of a plane.
     """
     x, q = hard_cloud(sets, HARD, 2, 1, run.rng)
     x = in_order(x, kd_order(x))
@@ -207,20 +213,20 @@ def _hard(run: Run, sets: int) -> Iterator[Finding]:
     counted = found(kd_search(few, few, HARD), nearest_in_cloud(few, few)).sum(1)
     yield same(
         "hard/points",
-        f"of {N} points of the hard plane, each queried itself, a kd-tree finds by lookup",
+        f"points found by lookup in a kd-tree, {N} points of the hard plane, each queried",
         np.unique(counted, axis=0).tolist(),
         [[most_found(N, i) for i in range(1, HARD + 1)]],
-        words=f"in {len(few)} sets, all alike",
-        wanted="as many as comparisons can",
+        words=f"equal in all {len(few)} sets",
+        wanted="the most by comparisons",
     )
     right = found(kd_search(x, q, HARD), nearest_in_cloud(x, q))[:, 0]
     most = [100 * most_found(N, i) / N for i in range(1, HARD + 1)]
-    name = f"kd-tree, {N} points of the hard plane, queried equally often"
+    name = f"kd-tree, {N} points of the hard plane, uniform queries"
     yield below("hard/beside", name, accuracies(right), most, "comparisons")
 
 
 def _zipf(run: Run) -> Iterator[Finding]:
-    """In a random order of frequency binary search finds min(N, 2^i − 1)/N of all in i lookups."""
+    """In random order of frequency, binary search finds min(N, 2^i − 1)/N in i lookups."""
     weights, M = zipf(KEYS, ZIPF), KEYS.bit_length()
     ranked = [run.rng.permutation(weights) for _ in range(RANKINGS)]
     treap = np.array([found_by_depth(treap_depths(w), w, M) for w in ranked])
@@ -228,30 +234,30 @@ def _zipf(run: Run) -> Iterator[Finding]:
     keys = f"{KEYS} keys, Zipf {ZIPF:g}"
     yield at_most(
         "best",
-        f"what the treap finds beyond the best tree, {keys}, {FEW} orders",
+        f"treap minus best tree, {keys}, {FEW} orders",
         "float",
         float((treap[:FEW] - best).max()),
         ROUNDED,
-        words=f"in {M} lookups {100 * treap[:FEW, -1].mean():.1f} % beside "
+        words=f"in {M} lookups {100 * treap[:FEW, -1].mean():.1f} % against "
         f"{100 * best[:, -1].mean():.1f} %",
-        wanted="nothing but rounding",
+        wanted="at most rounding",
     )
-    law = 100 * treap_found(weights, M)
-    # Its root is the heaviest key in every order.
+    expected = 100 * treap_found(weights, M)
+    # Its root is the most frequent key in every order.
     name = f"treap, {keys}, {RANKINGS} random orders, lookups 2 to {M}"
-    yield beside("law", name, accuracies(treap)[1:], law[1:].tolist())
+    yield beside("law", name, accuracies(treap)[1:], expected[1:].tolist())
     halves = np.array([100 * most_found(KEYS, i) / KEYS for i in range(1, M + 1)])
     for id, name, lead in (
-        ("treap", "a treap is ahead of binary search at every lookup but the last", law - halves),
-        ("last", "and behind at the last", halves - law),
+        ("treap", "treap minus binary search at lookups before the last", expected - halves),
+        ("last", "binary search minus treap at the last lookup", halves - expected),
     ):
         at = slice(-1) if id == "treap" else slice(-1, None)
         yield at_least(
             id,
-            f"{name}, {keys}, by the law",
+            f"{name}, {keys}, by the exact distribution",
             "float",
             float(lead[at].min()),
             AHEAD,
-            words=f"by {lead[at].min():.1f} points",
-            wanted="ahead",
+            words=f"at least {lead[at].min():.1f} points",
+            wanted="above 0",
         )

@@ -21,13 +21,13 @@ STYLE = {
 
 
 def draw(found: Mapping[str, Sequence[Mean]], rng: np.random.Generator) -> Figure:
-    """A line, the plane by kd-tree and by rows, and accuracies by lookup."""
+    """The plane by kd-tree and by rows, a line by kd-tree, and accuracies by lookup."""
     figure = Figure(figsize=(10.5, 6.6))
     panels = figure.subplots(2, 2, height_ratios=[1.6, 1])
     plane = rng.uniform(size=(POINTS, 2))
     orders = {
         "kd-tree: place in the order": kd_order(plane),
-        f"{ROWS} rows back and forth": row_order(plane, ROWS),
+        f"{ROWS} rows in alternating directions": row_order(plane, ROWS),
     }
     for panel, (title, order) in zip(panels[0], orders.items(), strict=True):
         x, y = plane[order].T
@@ -48,7 +48,7 @@ def draw(found: Mapping[str, Sequence[Mean]], rng: np.random.Generator) -> Figur
 
 
 def on_a_line(panel: Axes, points: np.ndarray) -> None:
-    """Points of a line against their cell: a kd-tree in one dimension sorts."""
+    """Points of a line against their cells: a kd-tree in one dimension sorts."""
     order = kd_order(points[:, None])
     cells = np.arange(len(points))
     panel.scatter(points[order], cells, c=cells, cmap="viridis", s=22)

@@ -1,4 +1,4 @@
-"""The claim `search`: binary and interpolation search as layers, and how they do by lookup."""
+"""The claim `search`: binary and interpolation search as layers, and their accuracy by lookup."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from verify.evidence.size import size
 from verify.evidence.statistics import Mean
 from verify.finding import Finding, labelled, no_counterexample
 from verify.structures.accuracies import DRAWN, accuracies, ahead, beside, published
-from verify.structures.moved_points import lookups_of, noticed
+from verify.structures.moved_points import changed_queries, lookups_of
 
 CHUNK = 1000  # prompts at once
-SPREAD, MOVED = 10, 7  # points are so far apart where some are moved, and moved so far
+SPREAD, MOVED = 10, 7  # distance of points where some are moved, and the size of moves
 STRATEGIES: dict[str, Strategy] = {
     "binary": structures.binary_search,
     "interpolation": structures.interpolation_search(-1, 1),
     "greedy Bayes": structures.greedy_bayes(-1, 1),
 }
-A, NOISE = 7, 10  # of the hard distribution; more than its noise is
+A, NOISE = 7, 10  # of the hard distribution; a bound on its noise
 
 
 @claim(
@@ -47,18 +47,18 @@ A, NOISE = 7, 10  # of the hard distribution; more than its noise is
 def search(
     run: Run,
     *,
-    lookups: Annotated[int, option("lookups M of 2^M − 1 points", min=2, max=6)] = 3,
-    samples: Annotated[int, option("uniform queries", min=100, max=10**7)] = 50_000,
+    lookups: Annotated[int, option("number M of lookups of 2^M − 1 points", min=2, max=6)] = 3,
+    samples: Annotated[int, option("number of uniform queries", min=100, max=10**7)] = 50_000,
 ) -> Iterator[Finding]:
     """Transformers of M + 1 and of 3M layers compute M lookups of binary search (N = 2^M − 1
     points) and of interpolation search exactly, on distinct integers in any order; two layers sort.
 
-    Width 6, 13 and 5.  All orders of 7 points and all sets of 7 from 1 to 14, each with all
-    queries.  The stream of a query depends on no point but those it has looked at.  Binary search
-    finds the nearest of N uniform points in i lookups with a probability that is known exactly,
-    (2^i − 1)/(N + 1) for 2^{i+1} ≤ N + 1; interpolation search is above it but for the last lookup.
-    On the hard distribution interpolation between the ends of the range is below binary search at
-    the third of three lookups in 15 points.
+    Width 6, 13 and 5.  Checked on all orders of 7 points and all sets of 7 from 1 to 14, with all
+    queries.  The stream of a query depends only on the points that it has looked up.  Binary search
+    finds the nearest of N uniform points in i lookups with an exactly known probability, (2^i −
+    1)/(N + 1) for 2^{i+1} ≤ N + 1; interpolation search is above it except at the last lookup. On
+    the hard distribution with 15 points interpolation between the ends of the range is below binary
+    search at the third of three lookups.
     """
     N = 2**lookups - 1
     yield from labelled("sort", _sorted(run, N))
@@ -79,7 +79,7 @@ def search(
 
 
 def both(run: Run, M: int, largest: int) -> tuple[Transformer, Transformer]:
-    """The two models of M lookups, with the planted fault if any."""
+    """Models of M lookups of binary and of interpolation search."""
     return (
         run.build(built.binary_search, M, largest=largest),
         run.build(built.interpolation_search, 2**M - 1, M, largest=largest),
@@ -105,9 +105,9 @@ def _sorted(run: Run, N: int) -> Iterator[Finding]:
     yield size(model, "sort", n=N)
     yield no_counterexample(
         "orders",
-        f"points in {len(orders)} orders come out in ascending order",
+        f"outputs are in ascending order, for points in {len(orders)} orders",
         wrong_in_float64(model, np.sort(orders), orders),
-        words=f"{N} points, among them numbers below 0",
+        words=f"{N} points, some negative",
     )
     few = orders[:: max(1, len(orders) // 4)]
     wrong = (text for row in few for text in wrong_over_q(model, np.sort(row), row))
@@ -115,7 +115,7 @@ def _sorted(run: Run, N: int) -> Iterator[Finding]:
 
 
 def first(model: Transformer) -> int:
-    """What `m` is at the first cell: interpolation search counts from 1."""
+    """The value of `m` at the first cell: 1 in interpolation search, 0 in binary search."""
     return int(model.construction == "interpolation_search")
 
 
@@ -124,15 +124,15 @@ def cells(model: Transformer, points: np.ndarray, queries: np.ndarray) -> np.nda
     return lookups_of(model, points, queries) - first(model)
 
 
-def answers(model: Transformer, points: np.ndarray, queries: np.ndarray) -> np.ndarray:
-    """The answers (…, m) by definition: the last cell, or how many points are not above."""
+def outputs(model: Transformer, points: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    """The outputs (…, m) by definition: the last cell, or the number of points ≤ the query."""
     if first(model):
         return cells(model, points, queries)[..., -1]
     return np.asarray((points[..., None, :] <= queries[..., :, None]).sum(-1))
 
 
 def _searched(run: Run, model: Transformer, points: np.ndarray) -> Iterator[Finding]:
-    """Cells and answers beside the strategy, with every query of the range."""
+    """Cells and outputs against the algorithm, for every query of the range."""
     N, M, top = points.shape[-1], len(model.stages), model.interface.largest
     name = "interpolation-search" if first(model) else "binary-search"
     yield size(model, name, **({"N": N, "M": M} if first(model) else {"M": M}))
@@ -141,12 +141,12 @@ def _searched(run: Run, model: Transformer, points: np.ndarray) -> Iterator[Find
     def wrong() -> Iterator[str]:
         for start in run.progress(range(0, len(points), CHUNK), name):
             some = points[start : start + CHUNK]
-            asked = np.tile(queries, (len(some), 1))
-            yield from wrong_in_float64(model, answers(model, some, asked), some, asked)
+            tiled = np.tile(queries, (len(some), 1))
+            yield from wrong_in_float64(model, outputs(model, some, tiled), some, tiled)
 
     yield no_counterexample(
         "cells",
-        f"every lookup and the answer are the algorithm's: {len(points)} rows of {N} points, "
+        f"lookups and outputs are those of the algorithm: {len(points)} rows of {N} points, "
         f"{top + 1} queries",
         wrong(),
         words=f"{M * (top + 1) * len(points)} lookups equal",
@@ -154,15 +154,14 @@ def _searched(run: Run, model: Transformer, points: np.ndarray) -> Iterator[Find
     few = points[:: max(1, len(points) // 3)]
     yield no_counterexample(
         "rational",
-        "over Q lookups and answers are the same",
-        (x for row in few for x in wrong_over_q(model, answers(model, row, queries), row, queries)),
+        "over Q lookups and outputs are the same",
+        (x for row in few for x in wrong_over_q(model, outputs(model, row, queries), row, queries)),
         words=f"{len(few)} rows of points",
     )
 
 
 def one_cell(run: Run, model: Transformer) -> Finding:
-    """Points in the cells that are not looked at are moved, in the same order: a query holds the
-    same numbers after every layer."""
+    """Moving points in cells that are not looked up, in the same order, changes no register."""
     N, largest = model.interface.n_points, model.interface.largest
     queries = np.arange(0, largest + 1, 3)[:, None]
     rank = run.rng.permuted(np.tile(np.arange(N), (len(queries), 1)), axis=-1)
@@ -171,14 +170,14 @@ def one_cell(run: Run, model: Transformer) -> Finding:
     moved = points + np.where(seen, 0, MOVED)
     return no_counterexample(
         "one-cell",
-        "what stands in cells that are not looked at changes nothing that a query holds",
-        noticed(model, points, moved, queries),
-        words=f"{(~seen).sum()} points moved, {len(queries)} queries, after every layer",
+        "registers of a query after moves of points in cells that are not looked up",
+        changed_queries(model, points, moved, queries),
+        words=f"equal after every layer: {(~seen).sum()} points moved, {len(queries)} queries",
     )
 
 
 def drawn(run: Run, method: str, N: int, M: int, samples: int) -> list[Mean]:
-    """The accuracy of each lookup in per cent, a query to each set of points."""
+    """The accuracy of each lookup in per cent, one query per set of points."""
     right = []
     for start in range(0, samples, CHUNK * 10):
         sets = uniform_points(min(CHUNK * 10, samples - start), N, 1, run.rng)
@@ -191,20 +190,20 @@ def _found(strategy: Strategy, x: np.ndarray, q: np.ndarray, M: int) -> np.ndarr
 
 
 def _uniform(run: Run, samples: int, means: dict[int, dict[str, list[Mean]]]) -> Iterator[Finding]:
-    """Of all strategies by N; `means` is filled, for the picture."""
+    """Accuracies of all strategies by N; fills `means`, for the picture."""
     sizes = {16: 4} if run.quick else {16: 4, 32: 5, 50: 4, 64: 6, 100: 7}
     for N, M in sizes.items():
-        exact = [100 * float(share) for share in binary_accuracy(N, M)]
+        exact = [100 * float(p) for p in binary_accuracy(N, M)]
         means[N] = {name: drawn(run, name, N, M, samples) for name in _tried(N)}
         by_halves, interpolation = means[N]["binary"], means[N]["interpolation"]
         yield beside(f"binary-{N}", f"binary, {N} uniform points", by_halves, exact)
         figures = published("binary", N)
-        known = [Mean(share, 0.0) for share in exact]
-        yield beside(f"table-{N}", f"binary, {N} uniform points, exactly", known, figures, DRAWN)
+        known = [Mean(p, 0.0) for p in exact]
+        yield beside(f"table-{N}", f"binary, {N} uniform points, exact", known, figures, DRAWN)
         yield _as_published("interpolation", N, interpolation)
         yield ahead(
             f"ahead-{N}",
-            f"interpolation is ahead of binary search at lookups 1 to {M - 1}, {N} points",
+            f"interpolation is above binary search at lookups 1 to {M - 1}, {N} points",
             interpolation[:-1],
             known[:-1],
         )
@@ -213,7 +212,7 @@ def _uniform(run: Run, samples: int, means: dict[int, dict[str, list[Mean]]]) ->
 
 
 def _tried(N: int) -> list[str]:
-    """The strategies; the likeliest cell is slow to tabulate for many points."""
+    """The strategies; greedy Bayes is slow to tabulate for many points."""
     return [name for name in STRATEGIES if name != "greedy Bayes" or N <= 32]
 
 
@@ -224,7 +223,10 @@ def _as_published(method: str, N: int, measured: list[Mean]) -> Finding:
 
 
 def _hard(run: Run, samples: int) -> Iterator[Finding]:
-    """Where points and queries cannot be: all steps from the root to one side, and the noise."""
+    """Accuracies on the hard distribution.
+
+    The ends of interpolation's range are all steps from the root to one side, plus noise.
+    """
     for levels in (3, 4):
         x, q = hard_points(samples, levels, 1, run.rng, A)
         N, steps = x.shape[1], float(sum(A**k for k in range(1, levels)))
@@ -235,4 +237,9 @@ def _hard(run: Run, samples: int) -> Iterator[Finding]:
     by_values = accuracies(_found(structures.interpolation_search(*ends), x, q, 3))
     figures = published("hard interpolation", N)
     yield beside(f"interpolation-{N}", f"interpolation, {name}", by_values, figures, DRAWN)
-    yield ahead("ahead", f"binary search is ahead at lookup 3, {name}", binary[2:], by_values[2:])
+    yield ahead(
+        "ahead",
+        f"binary search is above interpolation at lookup 3, {name}",
+        binary[2:],
+        by_values[2:],
+    )

@@ -1,4 +1,4 @@
-"""The claim `sketches`: count-min as layers, and what sketches of few cells are off by."""
+"""The claim `sketches`: count-min as layers, and mean errors of sketches of few cells."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ from verify.structures.accuracies import ERRORS
 
 V, CELLS, STREAM, EXPONENT = 100, 32, 100, 1.2
 DEPTHS = 1, 2, 4
-# Mean absolute errors as they were drawn.  No precision is stated of them, but two are means that
-# are known: 2.79 for 2.87 and 1.95 for 1.92.  They are taken as good as twice the worse of these,
-# which was written when all were known: what decides are the laws and what is beside what.
+# Sampled mean absolute errors.  Their precision is not stated, but two means are known exactly:
+# 2.79 for 2.87 and 1.95 for 1.92.  The tolerance is twice the worse deviation, chosen after all
+# were known: the exact means and the comparisons are the evidence.
 FIGURES = {
     "count-min": [2.87, 2.39, 3.73],
     "count-min times the best factor": [2.59, 2.00, 2.67],
@@ -49,10 +49,10 @@ FIGURES = {
     "zero": [10.67],
 }
 TABLE = 2 * 0.08
-WIDEST = 1 / 3  # of a figure: errors that reach further leave it undecided
-LAW = 400  # streams of which the law given the counts is computed
+WIDEST = 1 / 3  # of a figure: with wider errors the finding is undecided
+FEW = 400  # streams for which the mean given the counts is computed
 FACTORS = np.arange(0.2, 1.001, 0.01)
-WRITTEN = 4  # items in each stream of all that are run
+WRITTEN = 4  # items in each stream, of which all are run
 
 
 @claim(
@@ -61,29 +61,31 @@ WRITTEN = 4  # items in each stream of all that are run
     faults_seen=[{"samples": 1000}],
 )
 def sketches(
-    run: Run, *, samples: Annotated[int, option("streams", min=500, max=10**5)] = 4000
+    run: Run, *, samples: Annotated[int, option("number of streams", min=500, max=10**5)] = 4000
 ) -> Iterator[Finding]:
     """A transformer of 1 + d layers of linear attention computes the count-min estimates of d rows
-    exactly; with 32 cells for 100 items the mean error is 2.8 for one row, 1.95 for cells that hold
-    3 or 4 items each, and 1.1 for conservative update of two rows.
+    exactly; with 32 cells for 100 items the mean error is 2.8 for one row, 1.95 for cells with 3 or
+    4 items each, and 1.1 for conservative update of two rows.
 
-    Streams of 100 items by Zipf's law of exponent 1.2, in a random order of frequency; queries are
-    drawn by the same law.  The estimate by conservative update is at least the count and at most
-    that of count-min, whose mean error over random cells is known given the counts.  One cell of
-    V·log₂(n + 1) bits counts V items in streams of n without an error.
+    Streams of 100 items from a Zipf distribution of exponent 1.2, in a random order of frequency;
+    queries are drawn from the same distribution.  The estimate by conservative update is at least
+    the count and at most that of count-min, whose mean error over random cells is known given the
+    counts.  One cell of V·log₂(n + 1) bits counts V items in streams of n without error.
     """
     yield from labelled("count-min", _as_layers(run))
     sets = min(samples, 1000) if run.quick else samples
-    law, counts, estimates = drawn(run, sets)
+    distribution, counts, estimates = drawn(run, sets)
     yield _between(counts, estimates)
-    errors = {name: mean_errors(law, counts, said) for name, said in estimates.items()}
+    errors = {name: mean_errors(distribution, counts, each) for name, each in estimates.items()}
     for name, figures in FIGURES.items():
         found = _by_depth(errors, name)
-        yield _beside(name, found, figures, TABLE, f"drawn, within {TABLE:g}")
+        yield _beside(name, found, figures, TABLE, f"sampled, within {TABLE:g}")
     for name, balanced in (("count-min", False), ("balanced", True)):
         exact = one_row_error(zipf(V, EXPONENT), STREAM, CELLS, balanced=balanced)
-        yield _beside(f"law of {name}", _by_depth(errors, name)[:1], [exact], 0.0, "known exactly")
-    yield _given_counts(law[:LAW], counts[:LAW], errors)
+        found, id = _by_depth(errors, name)[:1], f"law of {name}"
+        label = f"{name}, against its exact mean"
+        yield _beside(id, found, [exact], 0.0, "exact", label)
+    yield _given_counts(distribution[:FEW], counts[:FEW], errors)
     yield _lead(errors)
     yield from labelled("one cell", _one_cell(counts))
     run.draw(counts, estimates)
@@ -92,15 +94,15 @@ def sketches(
 def _as_layers(run: Run) -> Iterator[Finding]:
     items, w = 5, 3
     streams = np.array(list(product(range(items), repeat=WRITTEN)))
-    asked = np.tile(np.arange(items), (len(streams), 1))
+    queries = np.tile(np.arange(items), (len(streams), 1))
     for d in (1, 2):
         hashes = run.rng.integers(w, size=(d, items))
         model = run.build(built.count_min, hashes, w, longest=2**10)
-        yield from labelled(f"d={d}", _equal(model, hashes, w, streams, asked))
+        yield from labelled(f"d={d}", _equal(model, hashes, w, streams, queries))
 
 
 def _equal(
-    model: Transformer, hashes: np.ndarray, w: int, streams: np.ndarray, asked: np.ndarray
+    model: Transformer, hashes: np.ndarray, w: int, streams: np.ndarray, queries: np.ndarray
 ) -> Iterator[Finding]:
     d, items = hashes.shape
     yield size(model, "count-min", d=d, w=w)
@@ -108,22 +110,22 @@ def _equal(
     by_definition = count_min(counts_of(streams, items), tables, w)
     yield no_counterexample(
         "streams",
-        f"answers are the smallest counts: all {len(streams)} streams of {WRITTEN} from {items} "
+        f"outputs are the smallest counts: all {len(streams)} streams of {WRITTEN} from {items} "
         "items, all queries",
-        wrong_in_float64(model, by_definition, streams, asked),
-        words=f"{asked.size} equal",
+        wrong_in_float64(model, by_definition, streams, queries),
+        words=f"{queries.size} equal",
     )
     some = range(0, len(streams), len(streams) // 5)
-    wrong = (x for i in some for x in wrong_over_q(model, by_definition[i], streams[i], asked[i]))
+    wrong = (x for i in some for x in wrong_over_q(model, by_definition[i], streams[i], queries[i]))
     yield no_counterexample("rational", "over Q", wrong, words=f"{len(some)} streams")
-    yield _one_cell_each(model, streams, asked, hashes, w)
+    yield _one_cell_each(model, streams, queries, hashes, w)
 
 
 def _one_cell_each(
-    model: Transformer, streams: np.ndarray, asked: np.ndarray, hashes: np.ndarray, w: int
+    model: Transformer, streams: np.ndarray, queries: np.ndarray, hashes: np.ndarray, w: int
 ) -> Finding:
-    """The weight with which each query reads each cell in each lookup."""
-    prompt = model.prompt(streams[:1], asked[:1])
+    """The attention weight of each query at each cell in each lookup."""
+    prompt = model.prompt(streams[:1], queries[:1])
     passed = list(model.residual_stream(prompt))
     d, items = hashes.shape
     cells = hashes.T + w * np.arange(d)  # (items, d)
@@ -136,7 +138,7 @@ def _one_cell_each(
     alike = (weights[..., WRITTEN:] == wanted).all() and not weights[..., :WRITTEN].any()
     return equal(
         "one-cell",
-        "each lookup reads the one cell of its row with weight 1, and no item of the stream",
+        "each lookup has weight 1 at the cell in its row, and 0 at all other tokens",
         None if alike else model.name,
         words=f"{items} queries, {d} lookups",
     )
@@ -146,32 +148,36 @@ Estimates = dict[str, np.ndarray]
 
 
 def drawn(run: Run, sets: int) -> tuple[np.ndarray, np.ndarray, Estimates]:
-    """The laws (sets, V), counts and estimates of all items, by sketch and depth."""
-    law, streams = zipf_streams(sets, V, STREAM, EXPONENT, run.rng)
+    """Distributions (sets, V), counts, and estimates of all items by sketch and depth."""
+    distribution, streams = zipf_streams(sets, V, STREAM, EXPONENT, run.rng)
     counts = counts_of(streams, V)
-    said: Estimates = {"zero 1": 0 * counts}
+    estimates: Estimates = {"zero 1": 0 * counts}
     for d in run.progress(DEPTHS, "rows"):
         h, w = random_hashes(sets, d, V, CELLS // d, run.rng), CELLS // d
         least = count_min(counts, h, w)
-        said[f"count-min {d}"] = least
-        factors = [mean_errors(law, counts, f * least).mean() for f in FACTORS]
-        said[f"count-min times the best factor {d}"] = FACTORS[int(np.argmin(factors))] * least
+        estimates[f"count-min {d}"] = least
+        factors = [mean_errors(distribution, counts, f * least).mean() for f in FACTORS]
+        estimates[f"count-min times the best factor {d}"] = FACTORS[int(np.argmin(factors))] * least
         signs = run.rng.choice([-1, 1], size=h.shape)
-        said[f"count-sketch {d}"] = count_sketch(counts, h, signs, w)
-        said[f"conservative {d}"] = conservative(streams, h, w)
+        estimates[f"count-sketch {d}"] = count_sketch(counts, h, signs, w)
+        estimates[f"conservative {d}"] = conservative(streams, h, w)
     balanced = count_min(counts, balanced_hashes(sets, V, CELLS, run.rng), CELLS)
-    said["balanced 1"] = balanced
-    said["balanced, best answer 1"] = _best_on_the_others(law, counts, balanced)
-    return law, counts, said
+    estimates["balanced 1"] = balanced
+    estimates["balanced, best answer 1"] = _best_on_the_others(distribution, counts, balanced)
+    return distribution, counts, estimates
 
 
-def _best_on_the_others(law: np.ndarray, counts: np.ndarray, said: np.ndarray) -> np.ndarray:
-    """Each half of the streams answered by the best function of a count on the other half."""
-    half, answers = len(said) // 2, np.array(said)
-    for own, other in ((slice(half), slice(half, None)), (slice(half, None), slice(half))):
-        table = best_answers(said[other], counts[other], law[other])
-        known = said[own] < len(table)
-        answers[own] = np.where(known, table[np.minimum(said[own], len(table) - 1)], said[own])
+def _best_on_the_others(
+    distribution: np.ndarray, counts: np.ndarray, estimates: np.ndarray
+) -> np.ndarray:
+    """Estimates by the best function of a count, fitted on the other half of the streams."""
+    half, answers = len(estimates) // 2, np.array(estimates)
+    for one, other in ((slice(half), slice(half, None)), (slice(half, None), slice(half))):
+        table = best_answers(estimates[other], counts[other], distribution[other])
+        known = estimates[one] < len(table)
+        answers[one] = np.where(
+            known, table[np.minimum(estimates[one], len(table) - 1)], estimates[one]
+        )
     return answers
 
 
@@ -180,7 +186,7 @@ def _by_depth(errors: dict[str, np.ndarray], name: str) -> list[Mean]:
 
 
 def _beside(
-    name: str, found: list[Mean], wanted: list[float], slack: float, source: str
+    name: str, found: list[Mean], wanted: list[float], slack: float, source: str, label: str = ""
 ) -> Finding:
     pairs = [(m, w, ERRORS * m.error + slack) for m, w in zip(found, wanted, strict=True)]
     holds = Verdict.of(all(abs(m.mean - w) <= reach for m, w, reach in pairs))
@@ -188,7 +194,7 @@ def _beside(
     rows = f", {', '.join(map(str, DEPTHS))} rows" * (len(wanted) > 1)
     return Finding(
         f"error/{name.replace(',', '').replace(' ', '-')}",
-        f"mean error of {name}{rows}",
+        f"mean error of {label or name}{rows}",
         "statistical",
         [m.mean for m in found],
         wanted,
@@ -198,29 +204,40 @@ def _beside(
     )
 
 
-def _given_counts(law: np.ndarray, counts: np.ndarray, errors: dict[str, np.ndarray]) -> Finding:
-    """The law on the same streams; errors are those of what is between the two."""
+def _given_counts(
+    distribution: np.ndarray, counts: np.ndarray, errors: dict[str, np.ndarray]
+) -> Finding:
+    """Sampled errors against their means given the counts, on the same streams."""
     found, wanted = [], []
     for d in DEPTHS:
-        known = [count_min_error(c, p, d, CELLS // d) for c, p in zip(counts, law, strict=True)]
+        known = [
+            count_min_error(c, p, d, CELLS // d) for c, p in zip(counts, distribution, strict=True)
+        ]
         drawn = errors[f"count-min {d}"][: len(known)]
         _, error, freedom = estimated(drawn - np.array(known))
         found.append(Mean(float(drawn.mean()), error, freedom))
         wanted.append(float(np.mean(known)))
-    name = "count-min, beside the law given the counts"
-    return _beside(name, found, wanted, 0.0, "known exactly")
+    id, label = (
+        "count-min beside the law given the counts",
+        "count-min, against the mean given the counts",
+    )
+    return _beside(id, found, wanted, 0.0, "exact", label)
 
 
-def _between(counts: np.ndarray, said: Estimates) -> Finding:
-    """count ≤ conservative ≤ count-min with the same hashes, of every item of every stream."""
+def _between(counts: np.ndarray, estimates: Estimates) -> Finding:
+    """count ≤ conservative ≤ count-min with the same hashes, for every item of every stream."""
     wrong = sum(
-        int(((said[f"conservative {d}"] < counts) | (said[f"conservative {d}"] > upper)).sum())
+        int(
+            (
+                (estimates[f"conservative {d}"] < counts) | (estimates[f"conservative {d}"] > upper)
+            ).sum()
+        )
         for d in DEPTHS
-        for upper in [said[f"count-min {d}"]]
+        for upper in [estimates[f"count-min {d}"]]
     )
     return same(
         "between",
-        "conservative estimates that are below the count or above count-min",
+        "conservative estimates below the count or above count-min",
         wrong,
         0,
         words=f"none of {len(DEPTHS) * counts.size}",
@@ -228,12 +245,12 @@ def _between(counts: np.ndarray, said: Estimates) -> Finding:
 
 
 def _lead(errors: dict[str, np.ndarray]) -> Finding:
-    """On the same streams: two rows by conservative update beside the best of one read."""
+    """Two rows with conservative update against the best function of one read, same streams."""
     gain = estimated(errors["balanced, best answer 1"] - errors["conservative 2"])
     reach = ERRORS * gain.error
     return Finding(
         "conservative-ahead",
-        "what two rows by conservative update are nearer than balanced cells and their best answer",
+        "mean error of balanced cells, best answer, minus that of conservative update of two rows",
         "statistical",
         gain.value,
         0.0,
@@ -244,12 +261,12 @@ def _lead(errors: dict[str, np.ndarray]) -> Finding:
 
 
 def _one_cell(counts: np.ndarray) -> Iterator[Finding]:
-    """Item i adds (n + 1)^i to the one cell: its digits are the counts."""
+    """Item i adds (n + 1)^i to one cell: its digits are the counts."""
     base, some = STREAM + 1, counts[:50]
     read = np.stack([unpacked(packed(row, base), V, base) for row in some])
     yield same(
         "counts",
-        "counts that the digits of one cell get wrong",
+        "wrong counts in the digits of one cell",
         int((read != some).sum()),
         0,
         words=f"none of {some.size}",

@@ -1,4 +1,4 @@
-"""The picture of sketches: the error by the count of an item."""
+"""The picture of sketches: the mean error by the count of an item."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ SHOWN = {
     "balanced 1": ("#1f5fa8", "balanced cells"),
     "balanced, best answer 1": ("#7a4fa3", "balanced cells, best answer"),
 }
-MOST = 30  # a count that is drawn
+MOST = 30  # the largest count shown
 
 
-def draw(counts: np.ndarray, said: Mapping[str, np.ndarray]) -> Figure:
-    """The mean of |estimate − count| of the items of each count."""
+def draw(counts: np.ndarray, estimates: Mapping[str, np.ndarray]) -> Figure:
+    """The mean of |estimate − count| over items, by count."""
     figure = Figure(figsize=(6.6, 4.2))
     panel = figure.subplots()
     at = np.arange(MOST + 1)
     for name, (colour, label) in SHOWN.items():
-        error = abs(said[name] - counts)
+        error = abs(estimates[name] - counts)
         mean = [error[counts == count].mean() for count in at]
         panel.plot(at, mean, color=colour, marker=".", ms=4, lw=1, label=label)
     panel.set_xlabel("count of the item")
     panel.set_ylabel("mean error")
     panel.set_ylim(0, 4.4)
-    panel.set_title("32 cells, 100 items, streams of 100 by Zipf's law", fontsize=9)
+    panel.set_title("32 cells, 100 items, streams of 100, Zipf distribution", fontsize=9)
     panel.legend(loc="upper right", ncols=2)
     return figure

@@ -1,4 +1,4 @@
-"""Laws that are drawn in torch, and what is said of networks on images, clouds and trees."""
+"""Distributions sampled in torch, and the claims on networks on images, clouds and trees."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from verify.structures.trained import (
     learned_digits,
     learned_tree,
 )
-from verify.structures.trained.lookups import Share, measure
+from verify.structures.trained.lookups import Proportion, measure
 from verify.structures.trained.lookups_picture import by_lookup
 from verify.structures.trained.planted import Planted
 
@@ -55,8 +55,8 @@ def test_unequal_queries():
     x, q, near = laws.zipf_targets(drawn(4000, 15, 3, 1))
     rank = x[..., 0].argsort(-1).argsort(-1).gather(1, near)
     assert torch.equal(x.gather(1, near[..., None]), q)
-    share = np.bincount(rank.flatten().numpy(), minlength=15) / rank.numel()
-    assert (abs(share - w) < 5 * np.sqrt(w / rank.numel())).all()
+    proportion = np.bincount(rank.flatten().numpy(), minlength=15) / rank.numel()
+    assert (abs(proportion - w) < 5 * np.sqrt(w / rank.numel())).all()
     made = preset("search", "zipf-15")
     *_, beside = made.task.evaluate(untrained(made), 50, 0)
     assert beside.endswith(f" {np.sort(w)[-7:].sum():.1%}")
@@ -194,15 +194,19 @@ def test_clouds_are_judged():
     run = Run(seed=0)
     sets = learned_clouds.sphere_sets(run, 1500)
     hashed, centred = learned_clouds.by_simhash(run, sets), learned_clouds.by_k_means(run, sets)
-    assert [share.value for share in hashed] == pytest.approx([0.12, 0.24, 0.34, 0.41], abs=0.04)
+    assert [proportion.value for proportion in hashed] == pytest.approx(
+        [0.12, 0.24, 0.34, 0.41], abs=0.04
+    )
     said = verdicts(learned_clouds.on_sphere(centred, hashed, centred))
     assert (said["blind"], said["k-means"]) == (HOLDS, Verdict.UNDECIDED)
-    best = [Share(1200 + i, 1500) for i in range(4)]
+    best = [Proportion(1200 + i, 1500) for i in range(4)]
     assert set(verdicts(learned_clouds.on_sphere(best, hashed, centred)).values()) == {HOLDS}
-    blind = [Share(20 * (i + 1), 1500) for i in range(4)]
+    blind = [Proportion(20 * (i + 1), 1500) for i in range(4)]
     assert set(verdicts(learned_clouds.on_sphere(blind, hashed, centred)).values()) == {FAILS}
     tree = learned_clouds.by_kd_tree(learned_clouds.plane_sets(run, 1500))
-    assert [share.value for share in tree] == pytest.approx([1 / 15, 3 / 15, 7 / 15], abs=0.05)
+    assert [proportion.value for proportion in tree] == pytest.approx(
+        [1 / 15, 3 / 15, 7 / 15], abs=0.05
+    )
     assert learned_clouds.on_plane(best[:3], tree).verdict is HOLDS
     assert learned_clouds.on_plane(tree, tree).verdict is Verdict.UNDECIDED
     assert learned_clouds.less(blind, hashed, "SimHash").verdict is HOLDS
@@ -234,7 +238,7 @@ class Tree(Planted):
 
 def test_the_best_tree_is_recognised():
     run, w = Run(seed=0), learned_tree.frequencies()
-    sets = learned_tree.asked(run, 1000)
+    sets = learned_tree.queried_sets(run, 1000)
     assert sets[1].shape == (1000,)
     model = Tree(w)
     found = measure(model, *sets)
@@ -248,7 +252,7 @@ def test_the_best_tree_is_recognised():
 def test_binary_search_is_not_the_best_tree():
     run, w = Run(seed=0), learned_tree.frequencies()
     model = Planted(binary_search, 3, n=15)
-    found = measure(model, *learned_tree.asked(run, 500))
+    found = measure(model, *learned_tree.queried_sets(run, 500))
     said = verdicts(of_tree(run, model, found, w))
     assert [id for id, each in said.items() if each is FAILS] == ["treap", "best", "found"]
     assert learned_tree.control(model, w).verdict is HOLDS
@@ -257,10 +261,10 @@ def test_binary_search_is_not_the_best_tree():
 def test_a_panel_shows_what_it_is_given():
     """In per cent, with intervals."""
     panel = Figure().subplots()
-    by_lookup(panel, {"measured": [Share(3, 10), Share(7, 10)]}, {"known": [0.25, 1.0]})
+    by_lookup(panel, {"measured": [Proportion(3, 10), Proportion(7, 10)]}, {"known": [0.25, 1.0]})
     measured, known = panel.containers[0], panel.lines[-1]
     assert measured.get_label() == "measured"
     assert np.allclose(measured.lines[0].get_ydata(), [30, 70])
-    low, high = 100 * np.array([Share(3, 10).interval, Share(7, 10).interval]).T
+    low, high = 100 * np.array([Proportion(3, 10).interval, Proportion(7, 10).interval]).T
     assert np.allclose(np.array(measured.lines[2][0].get_segments())[:, :, 1].T, [low, high])
     assert np.allclose(known.get_ydata(), [25, 100])

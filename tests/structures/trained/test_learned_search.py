@@ -1,4 +1,4 @@
-"""The claim on trained lookup networks: what it says of algorithms that are planted."""
+"""The claim on trained lookup networks, tested on algorithms in place of networks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from verify.finding import Verdict
 from verify.structures.trained import learned_comparisons, learned_search
 from verify.structures.trained.lookups import (
     Measured,
-    Share,
+    Proportion,
     finds,
     measure,
     over,
@@ -53,13 +53,13 @@ def test_binary_search_is_not_taken_for_it():
 
 
 def test_what_finds_little_anywhere_says_nothing_off_the_distribution():
-    near, off = (under(id, "", [Share(1, 1000)], [0.5], wanted="") for id in ("near", "off"))
-    assert learned_search.told_by(near, off).verdict is Verdict.HOLDS
-    weak = over("near", "", [Share(1, 1000)], [0.5], wanted="")
+    near, off = (under(id, "", [Proportion(1, 1000)], [0.5], wanted="") for id in ("near", "off"))
+    assert learned_search.decided_by(near, off).verdict is Verdict.HOLDS
+    weak = over("near", "", [Proportion(1, 1000)], [0.5], wanted="")
     assert weak.verdict is Verdict.FAILS
-    assert learned_search.told_by(weak, off).verdict is Verdict.UNDECIDED
-    bad = over("off", "", [Share(1, 1000)], [0.5], wanted="")
-    assert learned_search.told_by(weak, bad).verdict is Verdict.FAILS
+    assert learned_search.decided_by(weak, off).verdict is Verdict.UNDECIDED
+    bad = over("off", "", [Proportion(1, 1000)], [0.5], wanted="")
+    assert learned_search.decided_by(weak, bad).verdict is Verdict.FAILS
 
 
 def test_next_cells_are_what_algorithms_look_at():
@@ -92,12 +92,12 @@ def test_comparisons_are_judged():
 
 def test_shares():
     few = Measured(np.array([[0, 2], [1, 1], [0, 0]]), np.array([2, 1, 1]), np.zeros((3, 3)))
-    assert [share.times for share in few.by_lookup] == [1, 2]
-    assert [share.of for share in few.at(np.zeros((3, 2), dtype=int))] == [3, 2]
-    assert [share.times for share in few.at(np.zeros((3, 2), dtype=int))] == [2, 1]
-    low, high = Share(50, 100).interval
+    assert [proportion.times for proportion in few.by_lookup] == [1, 2]
+    assert [proportion.of for proportion in few.at(np.zeros((3, 2), dtype=int))] == [3, 2]
+    assert [proportion.times for proportion in few.at(np.zeros((3, 2), dtype=int))] == [2, 1]
+    low, high = Proportion(50, 100).interval
     assert low < 0.5 < high
-    nothing = [Share(0, 0)]
+    nothing = [Proportion(0, 0)]
     assert over("a", "b", nothing, [0.1], wanted="").verdict is Verdict.UNDECIDED
-    assert over("a", "b", [Share(1, 100)], [0.5], wanted="").verdict is Verdict.FAILS
-    assert under("a", "b", [Share(99, 100)], [0.5], wanted="").verdict is Verdict.FAILS
+    assert over("a", "b", [Proportion(1, 100)], [0.5], wanted="").verdict is Verdict.FAILS
+    assert under("a", "b", [Proportion(99, 100)], [0.5], wanted="").verdict is Verdict.FAILS

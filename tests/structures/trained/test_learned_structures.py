@@ -1,4 +1,4 @@
-"""What is said of layouts, extra cells and sketches that are learned: of planted ones."""
+"""The claims on learned layouts, extra cells and sketches, tested on algorithms."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from theory.structures import kd_order, mean_errors, nearest_in_cloud, table_of
 from verify.claim import Run
 from verify.finding import Verdict
 from verify.structures.trained import learned_layout, learned_sketch, learned_space
-from verify.structures.trained.lookups import Measured, Share, measure, shown
+from verify.structures.trained.lookups import Measured, Proportion, measure, shown
 
 HOLDS, FAILS = Verdict.HOLDS, Verdict.FAILS
 
@@ -75,7 +75,7 @@ def test_layouts_are_judged():
     assert np.array_equal(fixed.nearest, nearest_in_cloud(x, q[:, None])[:, 0])
     assert np.array_equal(np.take_along_axis(fixed.place, kd_order(x), 1)[0], np.arange(32))
     assert 0.8 < learned_layout.explained(x, fixed.place).mean < 0.85
-    rows = [Share(100 * i, 1000) for i in range(1, 6)]
+    rows = [Proportion(100 * i, 1000) for i in range(1, 6)]
     said = {each.id: each for each in learned_layout.of_plane(fixed, fixed, rows, x)}
     assert said["ahead"].verdict is Verdict.UNDECIDED  # of itself
     assert said["rows"].verdict is said["position"].verdict is HOLDS

@@ -144,7 +144,7 @@ def test_the_loss_is_what_the_objective_says(made):
 
 
 def walk(model, task, cells, query, target, column, chance):
-    """A path: the losses, log chances, entropies, and the reward."""
+    """A path: the losses, log probabilities, entropies, and the reward."""
     search, at, found = model.lookups(query[None], cells), None, False
     losses, logs, entropies, reward = [], [], [], 1.0
     for i in range(task.lookups):
@@ -154,9 +154,9 @@ def walk(model, task, cells, query, target, column, chance):
             losses.append((i, -float(pi[target].log()) - np.log(laid)))
         if i == task.lookups - 1 and not found:
             reward = float(pi[target])
-        u, share = float(chance[i]), 0.2 * 0.6 if task.objective == "each" else 1.0
-        drawn = int(np.searchsorted(np.cumsum(pi.numpy()), u / share))
-        at = drawn if u < share else int(pi.argmax())
+        u, proportion = float(chance[i]), 0.2 * 0.6 if task.objective == "each" else 1.0
+        drawn = int(np.searchsorted(np.cumsum(pi.numpy()), u / proportion))
+        at = drawn if u < proportion else int(pi.argmax())
         logs.append(float(pi[at].log()))
         entropies.append(float(-(pi * pi.log()).sum()))
         found = found or at == target
@@ -180,18 +180,18 @@ def test_training_and_measuring(tmp_path):
     assert "300 sets" in first
     shown = np.array(re.findall(r"\d+\.\d", compared), dtype=float)
     assert shown[:3].tolist() == [16.7, 58.3, 100.0]  # of binary search; of interpolation search
-    shares = shown[3:] / 100
+    proportions = shown[3:] / 100
     x, q = uniform_points(20_000, 5, 1, np.random.default_rng(0))  # sets of their own
     wide = accuracy_by_lookup(looked_at(interpolation_search(-1, 1), x, q, 3), nearest(x, q))
     assert all(
-        abs(a - b) < 5 * (a * (1 - a) / 300) ** 0.5 for a, b in zip(wide, shares, strict=True)
+        abs(a - b) < 5 * (a * (1 - a) / 300) ** 0.5 for a, b in zip(wide, proportions, strict=True)
     )
     x, q, nearest_ones = MADE.task.sets(300, 1, generator())
-    right, share = measured(model, x, q, nearest_ones)
+    right, proportion = measured(model, x, q, nearest_ones)
     near = (x[..., 0] - q[..., 0]).abs().argmin(-1)
     shown = model(x[..., 0], q[..., 0])[:, 0]
     assert torch.equal(right[:, -1].bool(), (shown == near[:, None]).any(-1))
-    assert 0 < share < 1
+    assert 0 < proportion < 1
 
 
 @pytest.mark.parametrize(

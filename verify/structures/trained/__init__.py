@@ -1,6 +1,6 @@
-"""Claims on trained lookup networks and sketches, and what they are measured by.
+"""Claims on trained lookup networks and sketches, and their measurements.
 
-lookups           what networks look at and find, in intervals; their decision trees
+lookups           accuracies of networks by lookup, with intervals; their decision trees
 lookups_picture   accuracy by lookup, in a panel
-planted           strategies in the place of networks, for the self-test
+planted           strategies in place of networks, for the self-test
 """

@@ -20,37 +20,39 @@ from verify.structures.trained.lookups import (
     CHUNK,
     KIND,
     Measured,
-    Share,
+    Proportion,
     before,
+    in_per_cent,
     measure,
     over,
-    told,
     under,
 )
 
 N, M, NUMBERS = 16, 4, 100
 SORTED, UNSORTED = 0.8, 0.5  # of the cells: after training at least, before at most
 NEXTS = 0.5  # of the numbers: after training at least, before at most
-FOUND, UNFOUND = 0.75, 0.5  # of the queries at last: after training at least, before at most
+FOUND, UNFOUND = (
+    0.75,
+    0.5,
+)  # of the queries at the last lookup: after training at least, before at most
 READ, UNREAD = 0.9, 0.7  # correlations: after training at least, before at most
-PERMUTED, TURNED = 0.2, 0.5  # of other labels, as they are and rotated, at most
-DRAWS = 20  # of images for each number, whose correlations are estimated one by one
+PERMUTED, TURNED = 0.2, 0.5  # correlations with permuted labels, and with their rotations, at most
+DRAWS = 20  # of images for each number; one correlation each
 LABELS = np.tile(np.arange(NUMBERS), (DRAWS, 1))
 
 
 class Pictures(NamedTuple):
-    """Numbers (sets, 16) in ascending order, images of each (sets, 16, d), the numbers that are
-    queried (sets,), and their images (sets, d)."""
+    """Numbers (sets, 16), ascending, their images (sets, 16, d), queries (sets,), their images."""
 
     numbers: np.ndarray
     points: np.ndarray
-    asked: np.ndarray
+    queried: np.ndarray
     queries: np.ndarray
 
     @property
     def nearest(self) -> np.ndarray:
-        """Which of the numbers is nearest, of two as near the smaller, (sets,)."""
-        return nearest(self.numbers, self.asked[:, None])[:, 0]
+        """The index of the nearest number, the smaller of two as near, (sets,)."""
+        return nearest(self.numbers, self.queried[:, None])[:, 0]
 
 
 @claim(
@@ -58,31 +60,33 @@ class Pictures(NamedTuple):
     picture="verify.structures.trained.learned_digits_picture:draw",
 )
 def learned_digits(
-    run: Run, *, samples: Annotated[int, option("sets of points", min=500, max=10**5)] = 4000
+    run: Run,
+    *,
+    samples: Annotated[int, option("number of sets of points", min=500, max=10**5)] = 4000,
 ) -> Iterator[Finding]:
     """Published observation: networks trained to find the nearest of 16 numbers shown by images of
-    digits, without the numbers as labels, lay held-out images out in the order of their numbers.
-    Here they lay them out in a rotation of it.
+    digits, without the numbers as labels, order held-out images by their numbers.  Here they order
+    them by a rotation of the numbers.
 
     A number below 100 is shown by an image of its tens and one of its units; the training signal is
-    which of the points is nearest to the query.  A small network maps each pair of images to one
-    number, for the data network and the query networks.  Three seeds, each judged by itself, on
-    held-out images.  All thresholds were fixed before these models were trained, when runs of
+    the index of the point nearest to the query.  A small network maps each pair of images to one
+    number, for the data network and the query networks.  Three seeds, each evaluated separately,
+    on held-out images.  All thresholds were fixed before these models were trained, when runs of
     another task were known, in which the number of the query is always among the points: that task
     does not determine an order, and none was learned, while 87 to 89 % of the queries were found.
 
-    number    the number made of images has a rank correlation with theirs above .9 in size.
-    sorted    four cells in five hold the number of their rank.
-    rotated   so with the numbers in the best of 100 rotations, k, …, 99, 0, …, k − 1; and
-    next      in a ring of cells, after more than half of the numbers comes the next one, 0 after
-              99.  These two were added when seed 0 had been seen, and before the others were.
-    ahead     after lookups 1, 2 and 3 more is found than by binary search of the numbers.
-    found     three queries in four are found at last; the accuracy of interpolation search of the
-              numbers themselves is printed beside it.
-    untrained each of the seeds: less than half of the cells, of what is next and of the queries,
-              and correlations below .7.
-    permuted  with numbers in other orders a correlation below .2, rotated below .5, and with the
-              queries of another set less than half found.
+    number    the feature of an image has a rank correlation with its number above .9 in size.
+    sorted    more than 80 % of cells contain the number of their rank.
+    rotated   the same correlation with the best of 100 rotations, k, …, 99, 0, …, k − 1; and
+    next      in the ring of cells, more than half of the numbers are followed by the next one, 99
+              by 0.  These two were added after seed 0 and before the other seeds were evaluated.
+    ahead     after lookups 1, 2 and 3 the accuracy is above that of binary search of the numbers.
+    found     more than 75 % of queries are found at the last lookup; the accuracy of interpolation
+              search of the numbers themselves is reported, too.
+    untrained each seed: less than half of the cells, of successors and of the queries, and
+              correlations below .7.
+    permuted  with permuted numbers the correlation is below .2, and below .5 in the best rotation;
+              with the queries of another set less than half are found.
     """
     if not digits.installed():
         yield absent("digits", f"{digits.NAME} is not installed", 'install "weightwright[digits]"')
@@ -109,44 +113,48 @@ def images(run: Run, numbers: np.ndarray) -> np.ndarray:
 
 
 def pictures(run: Run, count: int) -> Pictures:
-    """Sets of 16 numbers with a query each."""
+    """Random sets of 16 numbers with one query each."""
     every = np.tile(np.arange(NUMBERS), (count, 1))
     numbers = np.sort(run.rng.permuted(every, axis=1)[:, :N], axis=1)
-    asked = run.rng.integers(NUMBERS, size=count)
-    return Pictures(numbers, images(run, numbers), asked, images(run, asked))
+    queried = run.rng.integers(NUMBERS, size=count)
+    return Pictures(numbers, images(run, numbers), queried, images(run, queried))
 
 
 def found_by(model: Any, drawn: Pictures) -> Measured:
-    """What a network does on these sets."""
+    """Measurements of a network on these sets."""
     return measure(model, drawn.points, drawn.queries, drawn.nearest)
 
 
-def by_numbers(strategy: Strategy, drawn: Pictures) -> list[Share]:
-    """What a strategy finds that knows the numbers."""
-    cells = looked_at(strategy, drawn.numbers, drawn.asked[:, None], M)[:, 0]
+def by_numbers(strategy: Strategy, drawn: Pictures) -> list[Proportion]:
+    """The accuracy by lookup of a strategy that receives the numbers."""
+    cells = looked_at(strategy, drawn.numbers, drawn.queried[:, None], M)[:, 0]
     place = np.broadcast_to(np.arange(N), drawn.numbers.shape)
     return Measured(cells, drawn.nearest, place).by_lookup
 
 
 def made(model: Any, shown: np.ndarray) -> np.ndarray:
-    """What a network makes of images (draws, numbers, d), (draws, numbers)."""
+    """The feature by which a network orders images (draws, numbers, d), (draws, numbers)."""
     with torch.no_grad():
         parts = [model.numbers(part)[..., 0] for part in torch.from_numpy(shown).split(CHUNK)]
     return np.asarray(torch.cat(parts).numpy())
 
 
 def correlations(model: Any, shown: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Rank correlations of what a network makes of images (draws, numbers, d) with labels
-    (draws, numbers) and with all their rotations, (rotations, draws)."""
+    """Rank correlations of the features of images with all rotations of labels, (rotations, draws).
+
+    Images are (draws, numbers, d), labels (draws, numbers).
+    """
     ranks = rankdata(made(model, shown), axis=1)
     ranks = (ranks - ranks.mean(1, keepdims=True)) / (ranks.std(1, keepdims=True) + 1e-12)
-    turned = (labels - np.arange(NUMBERS)[:, None, None]) % NUMBERS
-    return np.asarray((ranks * (turned - turned.mean()) / turned[0, 0].std()).mean(-1))
+    rotated = (labels - np.arange(NUMBERS)[:, None, None]) % NUMBERS
+    return np.asarray((ranks * (rotated - rotated.mean()) / rotated[0, 0].std()).mean(-1))
 
 
 def nexts(found: Measured) -> np.ndarray:
-    """The fraction of numbers followed by the next one, both in a ring, of each set (sets,), in
-    the direction in which it is larger on average."""
+    """The fraction of numbers followed by the next one, cyclically, in each set (sets,).
+
+    The direction is that of the larger mean.
+    """
     step = (np.roll(found.place, -1, axis=1) - found.place) % N
     up, down = ((step == way).mean(1) for way in (1, N - 1))
     return np.asarray(max(up, down, key=np.mean))
@@ -155,19 +163,20 @@ def nexts(found: Measured) -> np.ndarray:
 def of_digits(
     run: Run, model: Any, found: Measured, drawn: Pictures, shown: np.ndarray
 ) -> Iterator[Finding]:
-    """The findings on one model, by what it found in the sets."""
+    """The findings on one model, from its measurements."""
     ranks = correlations(model, shown, LABELS)
     yield _more("number", RANKS, _size(ranks[0]), READ)
     yield _more("rotated", ROTATED, _largest(ranks), READ)
     yield _more("sorted", CELLS, estimated(found.in_order), SORTED)
     yield _more("next", NEXT, estimated(nexts(found)), NEXTS)
-    shares, name = found.by_lookup, "found after each lookup, 16 numbers by images"
+    proportions, name = found.by_lookup, "found after each lookup, 16 numbers by images"
     halves = by_numbers(binary_search, drawn)
-    bounds = [share.value for share in halves[:-1]]
-    yield over("ahead", name, shares[:-1], bounds, wanted="above binary search's")
-    last = over("found", "found at last", shares[-1:], [FOUND], wanted="above")
+    bounds = [proportion.value for proportion in halves[:-1]]
+    yield over("ahead", name, proportions[:-1], bounds, wanted="above binary search's")
+    last = over("found", "found at the last lookup", proportions[-1:], [FOUND], wanted="above")
     fixed = by_numbers(interpolation_search(-1, NUMBERS), drawn)
-    last.words += f"; {told(shares)}; interpolation {told(fixed)}, binary search {told(halves)}"
+    last.words += f"; {in_per_cent(proportions)}; interpolation {in_per_cent(fixed)}"
+    last.words += f", binary search {in_per_cent(halves)}"
     yield last
     ranks = correlations(model, shown, run.rng.permuted(LABELS, axis=1))
     yield _less("permuted/number", RANKS, _size(ranks[0]), PERMUTED)
@@ -176,17 +185,17 @@ def of_digits(
     found = found_by(model, rolled)
     yield under(
         "permuted/found",
-        "found at last, of the queries of another set",
+        "found at the last lookup, queries of another set",
         found.by_lookup[-1:],
         [UNFOUND],
         wanted="below",
     )
 
 
-RANKS = "rank correlation of what is made of images with the number, in size"
+RANKS = "size of the rank correlation of features with numbers"
 ROTATED = f"{RANKS}, in the best rotation of the numbers"
-CELLS = "cells that hold the number of their rank"
-NEXT = "numbers after which the next one comes, in a ring of cells"
+CELLS = "cells that contain the number of their rank"
+NEXT = "numbers followed by the next one in the ring of cells"
 
 
 def control(model: Any, drawn: Pictures, shown: np.ndarray) -> Iterator[Finding]:
@@ -196,17 +205,19 @@ def control(model: Any, drawn: Pictures, shown: np.ndarray) -> Iterator[Finding]
     yield _less("rotated", ROTATED, _largest(ranks), UNREAD)
     yield _less("next", NEXT, estimated(nexts(found)), NEXTS)
     yield _less("sorted", CELLS, estimated(found.in_order), UNSORTED)
-    yield under("found", "found at last", found.by_lookup[-1:], [UNFOUND], wanted="below")
+    yield under(
+        "found", "found at the last lookup", found.by_lookup[-1:], [UNFOUND], wanted="below"
+    )
 
 
 def _size(signed: np.ndarray) -> Mean:
-    """Of correlations: their mean, whichever sign it has."""
+    """The absolute value of the mean of correlations."""
     mean = estimated(signed)
     return mean._replace(mean=abs(mean.mean))
 
 
 def _largest(signed: np.ndarray) -> Mean:
-    """Of correlations by rotation (rotations, draws): of that whose mean is largest in size."""
+    """The largest absolute mean of correlations (rotations, draws), over rotations."""
     return _size(signed[abs(signed.mean(1)).argmax()])
 
 

@@ -1,4 +1,4 @@
-"""The picture of `learned-digits`: accuracy by lookup, and the number that is made of images."""
+"""The picture of `learned-digits`: accuracy by lookup, and features of images by number."""
 
 from __future__ import annotations
 
@@ -7,24 +7,25 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from verify.structures.trained.lookups import Share
+from verify.structures.trained.lookups import Proportion
 from verify.structures.trained.lookups_picture import by_lookup
 
 
 def draw(
-    measured: Mapping[str, Sequence[Share]],
+    measured: Mapping[str, Sequence[Proportion]],
     made: Mapping[str, np.ndarray],
     numbers: np.ndarray,
 ) -> Figure:
-    """What is found after each lookup, and for every network what it has made
-    (draws, numbers) of images of these `numbers` (draws, numbers): an order that begins in the
-    middle is seen as a step."""
+    """Accuracy by lookup, and for every network its features `made` (draws, numbers) of images.
+
+    They are drawn against `numbers` (draws, numbers): a rotated order has a step.
+    """
     figure = Figure(figsize=(5 + 3 * len(made), 3.8))
     found, *others = figure.subplots(1, 1 + len(made), width_ratios=[1.5, *[1.0] * len(made)])
     by_lookup(found, measured)
     for panel, (name, each) in zip(others, made.items(), strict=True):
         panel.plot(numbers.ravel(), each.ravel(), ".", ms=2)
-        panel.set(xlabel="number that is shown", ylim=(-1.05, 1.05))
+        panel.set(xlabel="number", ylim=(-1.05, 1.05))
         panel.set_title(name, fontsize=9)
-    others[0].set_ylabel("number that is made of its images")
+    others[0].set_ylabel("feature of its images")
     return figure

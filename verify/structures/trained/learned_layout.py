@@ -1,4 +1,4 @@
-"""The claim `learned-layout`: networks that learn to lay out the plane, and to search it."""
+"""The claim `learned-layout`: networks that lay out the plane, and search it."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from verify.finding import Finding, labelled
 from verify.structures.trained.lookups import (
     KIND,
     Measured,
-    Share,
+    Proportion,
     before,
+    in_per_cent,
     measure,
     over,
-    told,
     under,
 )
 
 N, M, ROWS = 32, 5, 4
 EXPLAINED = 0.5  # of the coordinates' variance, by the cell: after training at least
-UNTRAINED, PERMUTED = 0.3, 0.05  # before training at most, and of cells at random
-GROUPS = 20  # of sets, whose shares of the variance are estimated one by one
+UNTRAINED, PERMUTED = 0.3, 0.05  # at most: before training, and for random cells
+GROUPS = 20  # of sets; one fraction of variance each
 
 
 @claim(
@@ -43,24 +43,26 @@ GROUPS = 20  # of sets, whose shares of the variance are estimated one by one
     picture="verify.structures.trained.learned_layout_picture:draw",
 )
 def learned_layout(
-    run: Run, *, samples: Annotated[int, option("sets of points", min=1000, max=10**5)] = 5000
+    run: Run,
+    *,
+    samples: Annotated[int, option("number of sets of points", min=1000, max=10**5)] = 5000,
 ) -> Iterator[Finding]:
     """Observation: trained to find the nearest of 32 uniform points of the plane in 5 lookups,
     networks order them so that the cell explains most of the variance of the coordinates, and find
     more than a kd-tree after every lookup.
 
-    A score for each point makes an order of the plane; the data network reads both coordinates as
-    Fourier features.  Three seeds, each judged by itself, one query to each set of points.  All
+    A score for each point orders the plane; the data network receives Fourier features of both
+    coordinates.  Three seeds, each evaluated separately, one query per set of points.  All
     thresholds were fixed before any model was trained, when figures of one other program's run were
     known (18.5 to 90.7 %, 73 % of the variance, 14 % untrained).
 
-    ahead     above the kd-tree after every lookup, on the same sets.
-    rows      after the last lookup above rows of 8 points back and forth, with the likeliest
-              cells given the query; these are above the kd-tree at every lookup.
-              (Drawn on as many sets as a model at first, where the third seed was undecided.)
-    position  the cell explains half of the variance of the coordinates.
-    untrained less than 30 % of it is explained, and less is found than by the kd-tree.
-    permuted  of cells that are drawn at random in each set less than 5 %.
+    ahead     after every lookup the accuracy is above the kd-tree's, on the same sets.
+    rows      after the last lookup it is above that of rows of 8 points in alternating directions,
+              with the most probable cells given the query; these are above the kd-tree at every
+              lookup.  (Initially on as many sets as a model, where the third seed was undecided.)
+    position  the cell explains more than half of the variance of the coordinates.
+    untrained it explains less than 30 %, and the accuracy is below the kd-tree's.
+    permuted  cells in random order explain less than 5 %.
     """
     count = 2000 if run.quick else samples
     plane = plane_sets(run, count)
@@ -77,7 +79,7 @@ def learned_layout(
 
 
 def plane_sets(run: Run, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Points (count, 32, 2) of (−1, 1)², in no order, and a query to each set, (count, 2)."""
+    """Points (count, 32, 2) of (−1, 1)², in random order, and one query per set, (count, 2)."""
     x, q = uniform_cloud(count, N, 2, 1, run.rng)
     return 2 * x - 1, 2 * q[:, 0] - 1
 
@@ -90,16 +92,20 @@ def by_kd_tree(points: np.ndarray, queries: np.ndarray) -> Measured:
     return Measured(np.take_along_axis(order, cells, 1), near, order.argsort(1))
 
 
-def by_rows(run: Run, count: int) -> list[Share]:
-    """Rows of 8 points back and forth, the likeliest places, on sets of its own: four times as
-    many, so that their interval is half as wide as that of a model."""
+def by_rows(run: Run, count: int) -> list[Proportion]:
+    """Rows of 8 points in alternating directions, with the most probable cells given the query.
+
+    They use four times as many sets as a model, so that their interval is half as wide.
+    """
     right = found_at_once(partial(row_order, n_rows=ROWS), N, M, 4 * count, run.rng)
-    return [Share(int(column.sum()), 4 * count) for column in right.T]
+    return [Proportion(int(column.sum()), 4 * count) for column in right.T]
 
 
 def explained(points: np.ndarray, place: np.ndarray) -> Mean:
-    """The fraction of the variance of all coordinates that is between cells, of points (sets, N, d)
-    and their cells (sets, N): 1 − within/total, in groups of sets."""
+    """The fraction of the variance of coordinates between cells, 1 − within/total.
+
+    Estimated in groups of sets, from points (sets, N, d) and their cells (sets, N).
+    """
     laid = np.take_along_axis(points, place.argsort(1)[..., None], 1)
     parts = np.array_split(laid, GROUPS)
     within = np.array([part.var(0).mean() for part in parts])
@@ -108,20 +114,22 @@ def explained(points: np.ndarray, place: np.ndarray) -> Mean:
 
 
 def of_plane(
-    found: Measured, fixed: Measured, rows: list[Share], points: np.ndarray
+    found: Measured, fixed: Measured, rows: list[Proportion], points: np.ndarray
 ) -> Iterator[Finding]:
-    """The findings on one model, beside the kd-tree and rows."""
-    shares, tree = found.by_lookup, fixed.by_lookup
+    """The findings on one model, compared with the kd-tree and rows."""
+    proportions, tree = found.by_lookup, fixed.by_lookup
     name = f"found after each lookup, {N} points of the plane"
-    yield over("ahead", name, shares, [s.value for s in tree], wanted="above the kd-tree's")
-    beside = f"rows' {told(rows)}: at last above the upper end of their interval,"
-    yield over("rows", name, shares[-1:], [rows[-1].interval[1]], wanted=beside)
-    share = explained(points, found.place)
-    words = f"{share:.3f}; kd-tree {explained(points, fixed.place).mean:.3f}"
-    yield above("position", VARIANCE, share, EXPLAINED, words=words, wanted=f"above {EXPLAINED:g}")
+    yield over("ahead", name, proportions, [s.value for s in tree], wanted="above the kd-tree's")
+    beside = f"rows' {in_per_cent(rows)}: last above the upper end of their interval,"
+    yield over("rows", name, proportions[-1:], [rows[-1].interval[1]], wanted=beside)
+    proportion = explained(points, found.place)
+    words = f"{proportion:.3f}; kd-tree {explained(points, fixed.place).mean:.3f}"
+    yield above(
+        "position", VARIANCE, proportion, EXPLAINED, words=words, wanted=f"above {EXPLAINED:g}"
+    )
 
 
-VARIANCE = "variance of the coordinates that the cell explains"
+VARIANCE = "fraction of the variance of the coordinates explained by the cell"
 
 
 def control(first: Measured, fixed: Measured, points: np.ndarray) -> Iterator[Finding]:
@@ -129,14 +137,17 @@ def control(first: Measured, fixed: Measured, points: np.ndarray) -> Iterator[Fi
     yield less("position", explained(points, first.place), UNTRAINED)
     tree = fixed.by_lookup[-1:]
     bounds = [tree[0].value]
-    yield under("found", "found at last", first.by_lookup[-1:], bounds, wanted="below the kd-tree")
+    name, wanted = "found at the last lookup", "below the kd-tree"
+    yield under("found", name, first.by_lookup[-1:], bounds, wanted=wanted)
 
 
 def permuted(run: Run, points: np.ndarray) -> Finding:
-    """Cells at random."""
+    """Cells in random order."""
     at_random = run.rng.permuted(np.tile(np.arange(N), (len(points), 1)), axis=1)
     return less("permuted", explained(points, at_random), PERMUTED)
 
 
-def less(id: str, share: Mean, most: Any) -> Finding:
-    return below(id, VARIANCE, share, most, words=f"{share:.3f}", wanted=f"below {most:g}, {BY}")
+def less(id: str, proportion: Mean, most: Any) -> Finding:
+    return below(
+        id, VARIANCE, proportion, most, words=f"{proportion:.3f}", wanted=f"below {most:g}, {BY}"
+    )

@@ -7,21 +7,22 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from verify.structures.trained.lookups import Measured, Share
+from verify.structures.trained.lookups import Measured, Proportion
 from verify.structures.trained.lookups_picture import by_lookup
 
-SETS = 60  # whose points are drawn
+SETS = 60  # of points shown
 
 
 def draw(
     found: Mapping[str, Measured],
     fixed: Measured,
-    rows: Sequence[Share],
+    rows: Sequence[Proportion],
     points: np.ndarray,
 ) -> Figure:
-    """The points (sets, N, 2) of some sets coloured by their cell, with the line
-    through the mean place of each cell, of every seed and of the kd-tree; and accuracy by lookup of
-    all beside rows."""
+    """Accuracy by lookup, and points (sets, N, 2) coloured by their cell, for all seeds.
+
+    A line connects the mean points of the cells; the kd-tree and rows are shown, too.
+    """
     planes = {**found, "kd-tree": fixed}
     figure = Figure(figsize=(4.4 + 3 * len(planes), 3.8))
     panel, *others = figure.subplots(1, 1 + len(planes), width_ratios=[1.3] + [1] * len(planes))

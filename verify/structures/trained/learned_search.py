@@ -1,4 +1,4 @@
-"""The claim `learned-search`: networks that learn to sort and to search, on uniform points."""
+"""The claim `learned-search`: networks that sort and search, on uniform points."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from verify.structures.trained.lookups import (
     Measured,
     before,
     cells,
+    in_per_cent,
     measure,
     over,
-    told,
     under,
 )
 
-NEAR = 0.05  # of all queries: as near to interpolation search
-MOSTLY = 0.5  # of the lookups while nothing is found: at the cell of an algorithm
+NEAR = 0.05  # of all queries: largest distance from interpolation search
+MOSTLY = 0.5  # of the lookups before the query is found: at the cell of an algorithm
 SORTED, UNSORTED = 0.9, 0.5  # of the cells: after training at least, before at most
 N, M = 16, 4
-ENDS = {"(0, 1)": (0.0, 1.0), "(−½, ½)": (-0.5, 0.5)}  # off the distribution
+ENDS = {"(0, 1)": (0.0, 1.0), "(−½, ½)": (-0.5, 0.5)}  # ranges outside the training distribution
 
 
 @claim(
@@ -43,31 +43,33 @@ ENDS = {"(0, 1)": (0.0, 1.0), "(−½, ½)": (-0.5, 0.5)}  # off the distributio
     picture="verify.structures.trained.learned_search_picture:draw",
 )
 def learned_search(
-    run: Run, *, samples: Annotated[int, option("sets of points", min=100, max=10**6)] = 10_000
+    run: Run,
+    *,
+    samples: Annotated[int, option("number of sets of points", min=100, max=10**6)] = 10_000,
 ) -> Iterator[Finding]:
     """Observation: trained to find the nearest of 16 uniform points in 4 lookups, networks learn to
     sort, and learn interpolation search: they find more than binary search after every lookup.
 
-    A data network gives each point a score, cells hold the points in the order of scores, and a
-    query network for each lookup chooses a cell.  The data network reads 32 fixed random sinusoids
-    of each point and nothing else.  Three seeds, each judged by itself, one query to each set of
-    points.  All thresholds were fixed before any model was trained, when figures of other programs'
-    runs and of one pilot (seed 100) were known; uniform-16 was then trained again in longer runs,
-    3000 steps of 64 sets instead of 1200 of 32, and no threshold was changed.
+    A data network scores each point, the cells contain the points in the order of scores, and a
+    query network for each lookup chooses a cell.  The data network receives only 32 fixed random
+    sinusoids of each point.  Three seeds, each evaluated separately, one query per set of points.
+    All thresholds were fixed before any model was trained, when figures of other programs' runs and
+    of one pilot (seed 100) were known; uniform-16 was then trained again in longer runs, 3000 steps
+    of 64 sets instead of 1200 of 32, and no threshold was changed.
 
-    near      found after each lookup: within 5 points of interpolation search on the same sets.
-    first     the first lookup is not above the best possible: an excess would be a mistake.
-    ahead     above binary search at every lookup.
-    cells     while not found, more than half of the lookups are at interpolation's next cell, given
-              what was seen.  The fraction at binary search's next cell is printed beside it.
-    off       points and queries from (0, 1), unlike those of training: below binary search, whose
-              accuracy does not change.  So is interpolation with the fixed ends −1 and 1.  Decided
-              only if `near` holds.
-    sorted    nine cells in ten hold the point of their rank.
-    untrained each of the seeds: less than half of the cells do, and less than half of the queries
-              are found.
-    frozen    query networks that are trained as long, for a data network as it was at first: below
-              binary search at the last lookup.
+    near      the accuracy by lookup is within 5 points of interpolation search on the same sets.
+    first     the first lookup is not above the optimum: an excess would be an error.
+    ahead     the accuracy is above binary search's at every lookup.
+    cells     before the query is found, more than half of the lookups are at interpolation's next
+              cell, given the earlier ones.  The fraction at binary search's next cell is reported.
+    off       on points and queries from (0, 1), outside the training distribution, the accuracy is
+              below that of binary search, which does not change.  So is that of interpolation with
+              the fixed ends −1 and 1.  Decided only if `near` holds.
+    sorted    more than 90 % of cells contain the point of their rank.
+    untrained each seed: less than half of the cells do, and less than half of the queries are
+              found.
+    frozen    query networks trained equally long with an untrained data network: below binary
+              search at the last lookup.
     """
     count = 2000 if run.quick else samples
     seen = {name: models_of(f"search-{name}", KIND) for name in ("uniform-16", "frozen-16")}
@@ -85,7 +87,7 @@ def learned_search(
 def uniform_sets(
     run: Run, count: int, low: float = -1.0, high: float = 1.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Points (count, 16), ascending, and a query to each, (count,)."""
+    """Points (count, 16), ascending, and one query per set, (count,)."""
     x, q = uniform_points(count, N, 1, run.rng, low, high)
     return x, q[:, 0]
 
@@ -101,40 +103,43 @@ def of_uniform(
     run: Run, model: Any, found: Measured, points: np.ndarray, queries: np.ndarray
 ) -> Iterator[Finding]:
     """The findings on one model, measured on these sets."""
-    shares, beside = found.by_lookup, by_interpolation(points, queries).by_lookup
-    exact = [float(share) for share in binary_accuracy(N, M)]
+    proportions, beside = found.by_lookup, by_interpolation(points, queries).by_lookup
+    exact = [float(proportion) for proportion in binary_accuracy(N, M)]
     name = f"found after each lookup, {N} uniform points"
-    bounds = [share.value - NEAR for share in beside]
-    near = over("near", name, shares, bounds, wanted=f"interpolation's {told(beside)}: above")
+    bounds = [proportion.value - NEAR for proportion in beside]
+    near = over(
+        "near", name, proportions, bounds, wanted=f"interpolation's {in_per_cent(beside)}: above"
+    )
     yield near
     best = float(best_fixed(N, 1)[0])
     yield at_most(
         "first",
-        "the first lookup, lower end of the interval",
+        "accuracy of the first lookup, lower end of the interval",
         "trained",
-        shares[0].interval[0],
+        proportions[0].interval[0],
         best,
-        words=f"{100 * shares[0].interval[0]:.1f} %",
-        wanted=f"at most {100 * best:.1f} %, the best possible",
+        words=f"{100 * proportions[0].interval[0]:.1f} %",
+        wanted=f"at most {100 * best:.1f} %, the optimum",
     )
-    yield over("ahead", name, shares, exact, wanted="above binary search's")
+    yield over("ahead", name, proportions, exact, wanted="above binary search's")
     yield cells("interpolation", MOSTLY, found, points, queries)
-    yield told_by(near, off(run, model, exact[-1]))
+    yield decided_by(near, off(run, model, exact[-1]))
     yield in_order("sorted", found, SORTED)
 
 
 def off(run: Run, model: Any, exact: float) -> Finding:
-    """Where points and queries are from another interval: below binary search in (0, 1)."""
-    words, shares = [], []
+    """Points and queries from other intervals: below binary search in (0, 1)."""
+    words, proportions = [], []
     for name, ends in ENDS.items():
         sets = uniform_sets(run, 2000, *ends)
-        own, fixed = measure(model, *sets).by_lookup, by_interpolation(*sets).by_lookup
-        words.append(f"in {name} {told(own)} %, interpolation from fixed ends {told(fixed)} %")
-        shares.append(own[-1])
+        found, fixed = measure(model, *sets).by_lookup, by_interpolation(*sets).by_lookup
+        text = f"interpolation with fixed ends {in_per_cent(fixed)} %"
+        words.append(f"in {name} {in_per_cent(found)} %, {text}")
+        proportions.append(found[-1])
     finding = under(
         "off",
-        "found at last, points and queries from (0, 1)",
-        shares[:1],
+        "found at the last lookup, points and queries from (0, 1)",
+        proportions[:1],
         [exact],
         wanted="below binary search's",
     )
@@ -142,20 +147,20 @@ def off(run: Run, model: Any, exact: float) -> Finding:
     return finding
 
 
-def told_by(near: Finding, off: Finding) -> Finding:
-    """`off`, undecided for a network that is not near: a weak one finds little anywhere."""
+def decided_by(near: Finding, off: Finding) -> Finding:
+    """`off`, but undecided if `near` does not hold: a weak network finds little anywhere."""
     weak = near.verdict is not Verdict.HOLDS and off.verdict is Verdict.HOLDS
     return replace(off, verdict=Verdict.UNDECIDED) if weak else off
 
 
 def in_order(id: str, found: Measured, least: float) -> Finding:
-    share = estimated(found.in_order)
+    proportion = estimated(found.in_order)
     return above(
         id,
-        "cells that hold the point of their rank",
-        share,
+        "cells that contain the point of their rank",
+        proportion,
         least,
-        words=f"{share:.3f}{', descending' * found.descends}",
+        words=f"{proportion:.3f}{', descending' * found.descends}",
         wanted=f"above {least:g}, {BY}",
     )
 
@@ -163,26 +168,27 @@ def in_order(id: str, found: Measured, least: float) -> Finding:
 def control(model: Any, points: np.ndarray, queries: np.ndarray) -> Iterator[Finding]:
     """Before training."""
     found = measure(model, points, queries)
-    share = estimated(found.in_order)
+    proportion = estimated(found.in_order)
     yield below(
         "sorted",
-        "cells that hold the point of their rank",
-        share,
+        "cells that contain the point of their rank",
+        proportion,
         UNSORTED,
-        words=f"{share:.3f}",
+        words=f"{proportion:.3f}",
         wanted=f"below {UNSORTED:g}, {BY}",
     )
-    yield under("found", "found at last", found.by_lookup[-1:], [MOSTLY], wanted="below")
+    name = "found at the last lookup"
+    yield under("found", name, found.by_lookup[-1:], [MOSTLY], wanted="below")
 
 
 def frozen(found: Measured) -> Iterator[Finding]:
-    """Cells in the order of random scores, and query networks that are trained for them."""
+    """Cells in the order of random scores, and query networks trained for them."""
     finding = under(
         "found",
-        "found at last",
+        "found at the last lookup",
         found.by_lookup[-1:],
         [float(binary_accuracy(N, M)[-1])],
         wanted="below binary search's",
     )
-    finding.words += f"; {told(found.by_lookup)}; {found.in_order.mean():.1%} in order"
+    finding.words += f"; {in_per_cent(found.by_lookup)}; {found.in_order.mean():.1%} in order"
     yield finding

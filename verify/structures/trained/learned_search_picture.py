@@ -1,4 +1,4 @@
-"""The picture of `learned-search`: accuracy by lookup, the first lookup, and how points lie."""
+"""The picture of `learned-search`: accuracy by lookup, first lookups, and the order of points."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ def draw(
     points: np.ndarray,
     queries: np.ndarray,
 ) -> Figure:
-    """Every seed's accuracy by lookup beside interpolation and binary search; for
-    each the point that the first lookup shows by the query, over where points lie, coloured by
-    their cell.  Networks, and interpolation search, were measured on `points` (sets, N), ascending,
-    and `queries` (sets,)."""
+    """Accuracy by lookup of every seed, of interpolation and of binary search.
+
+    For each seed: above, the rank of the first point looked up, by the query; below, points
+    coloured by their cell.  Measured on `points` (sets, N), ascending, and `queries` (sets,).
+    """
     count = len(found)
     figure = Figure(figsize=(5 + 3.4 * count, 6.6))
     grid = figure.add_gridspec(2, 1 + count, width_ratios=[1.4, *[1.0] * count])
@@ -35,8 +36,8 @@ def draw(
         figure.add_subplot(grid[:, 0]),
         {name: each.by_lookup for name, each in found.items()},
         {
-            "interpolation search": [share.value for share in interpolation.by_lookup],
-            "binary search, exactly": [float(share) for share in binary_accuracy(N, M)],
+            "interpolation search": [proportion.value for proportion in interpolation.by_lookup],
+            "binary search, exact": [float(proportion) for proportion in binary_accuracy(N, M)],
         },
     )
     few = slice(SHOWN)
@@ -48,7 +49,7 @@ def draw(
         first.set_title(name, fontsize=9)
         dots = _layout(cells, each, points)
         if i == 1:
-            first.set_ylabel("rank of the first point seen\n(grey: by interpolation)")
+            first.set_ylabel("rank of the first point\n(grey: interpolation)")
             cells.set_ylabel("set of points")
         if i == count:
             figure.colorbar(dots, ax=cells, label="cell")

@@ -1,4 +1,4 @@
-"""The claim `learned-sketch`: a sketch of 32 cells that is trained, beside those that are known."""
+"""The claim `learned-sketch`: a trained sketch of 32 cells, compared with known sketches."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ from verify.structures.trained.lookups import before
 
 KIND = "a sketch trained on counts"
 V, CELLS, STREAM, EXPONENT = 100, 32, 100, 1.2
-AGREE, APART = 0.95, 0.2  # of the items: read where they are written, and before training at most
+AGREE, APART = (
+    0.95,
+    0.2,
+)  # of the items, read where they are written: after training at least, before at most
 
 
 @claim(
@@ -36,73 +39,80 @@ AGREE, APART = 0.95, 0.2  # of the items: read where they are written, and befor
     picture="verify.structures.trained.learned_sketch_picture:draw",
 )
 def learned_sketch(
-    run: Run, *, samples: Annotated[int, option("streams", min=500, max=10**5)] = 3000
+    run: Run, *, samples: Annotated[int, option("number of streams", min=500, max=10**5)] = 3000
 ) -> Iterator[Finding]:
     """Published observation: a trained sketch of 32 cells with one read counts 100 items with a
     smaller mean error than count-min of one row.  Balanced cells, with 3 or 4 items each, and
     conservative update of two rows are compared too.
 
-    Streams of 100 items by Zipf's law of exponent 1.2, in a random order of frequency; queries are
-    drawn by the same law.  What an update adds depends on the value that it finds.  Three seeds,
-    each judged by itself, on the same streams.  All thresholds were fixed before these models were
-    trained, when figures of one other program's run (1.87, 99 % of reads, all cells) and of a
-    pilot, seed 100 (3.39, 84 %), were known; the learning rate of reads, their entropy bonus and
-    the number of steps were chosen by more runs of that seed (9.18 to 2.05).
+    Streams of 100 items from a Zipf distribution of exponent 1.2, in a random order of frequency;
+    queries are drawn from the same distribution.  The increment of an update depends on the value
+    in the cell.  Three seeds, each evaluated separately, on the same streams.  All thresholds were
+    fixed before these models were trained, when figures of one other program's run (1.87, 99 % of
+    reads, all cells) and of a pilot, seed 100 (3.39, 84 %), were known; the learning rate of reads,
+    their entropy bonus and the number of steps were chosen by more runs of that seed (9.18 to
+    2.05).
 
     ahead     the mean error is below that of one row of count-min, which is known exactly.
-    balanced  it is below that of cells that hold as many items each, known exactly too.
-    best      no less than what the best function of a count makes of such cells, on the same
-              streams: less would be a mistake.
-    behind    above that of conservative update of two rows, on the same streams.
-    reads     19 items in 20 are read in the cell in which they are counted.
-    cells     all 32 cells hold items.
-    untrained one item in five at most is read where it is counted, and count-min is better.
+    balanced  it is below that of balanced cells, also known exactly.
+    best      it is not below that of balanced cells with the best function of a count, on the same
+              streams: less would be an error.
+    behind    it is above that of conservative update of two rows, on the same streams.
+    reads     at least 95 % of items are read in the cell in which they are counted.
+    cells     all 32 cells have items.
+    untrained at most 20 % of items are read where they are counted, and count-min is better.
     """
     count = 1000 if run.quick else samples
-    law, streams, counts = drawn(run, count)
-    fixed = known(run, law, streams, counts)
+    distribution, streams, counts = drawn(run, count)
+    fixed = known(run, distribution, streams, counts)
     seen = models_of("counts-sketch-32", KIND)
-    said = {name: answers(model, streams) for name, model, _ in seen}
+    estimates = {name: answers(model, streams) for name, model, _ in seen}
     for name, model, _ in seen:
-        yield from labelled(name, of_sketch(model, mean_errors(law, counts, said[name]), fixed))
+        yield from labelled(
+            name, of_sketch(model, mean_errors(distribution, counts, estimates[name]), fixed)
+        )
     first = before(seen[0].name)
     yield from labelled(
-        "untrained-sketch-32", control(first, mean_errors(law, counts, answers(first, streams)))
+        "untrained-sketch-32",
+        control(first, mean_errors(distribution, counts, answers(first, streams))),
     )
-    run.draw({name: model for name, model, _ in seen}, said, counts)
+    run.draw({name: model for name, model, _ in seen}, estimates, counts)
 
 
 def drawn(run: Run, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Laws (count, V), streams of items (count, 100), and their counts (count, V)."""
-    law, streams = zipf_streams(count, V, STREAM, EXPONENT, run.rng)
-    return law, streams, counts_of(streams, V)
+    """Distributions (count, V), streams of items (count, 100), and their counts (count, V)."""
+    distribution, streams = zipf_streams(count, V, STREAM, EXPONENT, run.rng)
+    return distribution, streams, counts_of(streams, V)
 
 
 def known(
-    run: Run, law: np.ndarray, streams: np.ndarray, counts: np.ndarray
+    run: Run, distribution: np.ndarray, streams: np.ndarray, counts: np.ndarray
 ) -> Mapping[str, np.ndarray]:
-    """Errors on the same streams: of conservative update, and of balanced cells with the best
-    function of a count on the other half of the streams."""
+    """Errors of known sketches on the same streams.
+
+    Conservative update, and balanced cells with the best function of a count, fitted on the other
+    half of the streams.
+    """
     two = random_hashes(len(streams), 2, V, CELLS // 2, run.rng)
     even = count_min(counts, balanced_hashes(len(streams), V, CELLS, run.rng), CELLS)
     half, best = len(streams) // 2, np.array(even)
-    for own, other in ((slice(half), slice(half, None)), (slice(half, None), slice(half))):
-        table = best_answers(even[other], counts[other], law[other])
-        best[own] = table[np.minimum(even[own], len(table) - 1)]
+    for one, other in ((slice(half), slice(half, None)), (slice(half, None), slice(half))):
+        table = best_answers(even[other], counts[other], distribution[other])
+        best[one] = table[np.minimum(even[one], len(table) - 1)]
     estimates = {"best": best, "conservative": conservative(streams, two, CELLS // 2)}
-    return {name: mean_errors(law, counts, said) for name, said in estimates.items()}
+    return {name: mean_errors(distribution, counts, each) for name, each in estimates.items()}
 
 
 def answers(model: Any, streams: np.ndarray) -> np.ndarray:
     """The estimates of all items, (count, V)."""
-    asked = np.tile(np.arange(V), (len(streams), 1))
+    queries = np.tile(np.arange(V), (len(streams), 1))
     with torch.no_grad():
-        return np.asarray(model(streams, asked).numpy())
+        return np.asarray(model(streams, queries).numpy())
 
 
-def of_sketch(model: Any, own: np.ndarray, fixed: Mapping[str, np.ndarray]) -> Iterator[Finding]:
-    """The findings on one sketch, by its errors and those of others on the same streams."""
-    found = estimated(own)
+def of_sketch(model: Any, errors: np.ndarray, fixed: Mapping[str, np.ndarray]) -> Iterator[Finding]:
+    """The findings on one sketch, from its errors and those of known sketches."""
+    found = estimated(errors)
     for id, name, balanced in (
         ("ahead", "count-min's", False),
         ("balanced", "that of balanced cells,", True),
@@ -112,11 +122,14 @@ def of_sketch(model: Any, own: np.ndarray, fixed: Mapping[str, np.ndarray]) -> I
         yield below(id, "mean error", found, exact, words=f"{found:.2f}", wanted=wanted)
     for id, name in (("best", "balanced cells, best answer"), ("behind", "conservative update")):
         other = fixed["best" if id == "best" else "conservative"]
-        more = estimated(own - other)
-        words, beyond = f"{more:.2f}; theirs {estimated(other):.2f}", f"mean error beyond {name}"
+        more = estimated(errors - other)
+        words, beyond = (
+            f"{more:.2f}; theirs {estimated(other):.2f}",
+            f"mean error minus that of {name}",
+        )
         yield above(id, beyond, more, words=words, wanted=f"above 0, {BY}")
-    writes, share = cells_of(model)
-    yield at_least("reads", READS, "trained", share, AGREE, words=f"{share:.0%}")
+    writes, fraction = cells_of(model)
+    yield at_least("reads", READS, "trained", fraction, AGREE, words=f"{fraction:.0%}")
     loads = np.bincount(writes, minlength=CELLS)
     words = f"{(loads > 0).sum()}, with {loads.min()} to {loads.max()} items"
     yield same(
@@ -127,16 +140,16 @@ def of_sketch(model: Any, own: np.ndarray, fixed: Mapping[str, np.ndarray]) -> I
 READS = "items that are read where they are counted"
 
 
-def control(model: Any, own: np.ndarray) -> Iterator[Finding]:
+def control(model: Any, errors: np.ndarray) -> Iterator[Finding]:
     """Before training."""
-    share = cells_of(model)[1]
-    yield at_most("reads", READS, "trained", share, APART, words=f"{share:.0%}")
-    found, exact = estimated(own), one_row_error(zipf(V, EXPONENT), STREAM, CELLS)
+    fraction = cells_of(model)[1]
+    yield at_most("reads", READS, "trained", fraction, APART, words=f"{fraction:.0%}")
+    found, exact = estimated(errors), one_row_error(zipf(V, EXPONENT), STREAM, CELLS)
     wanted = f"above count-min's {exact:.2f}, {BY}"
     yield above("ahead", "mean error", found, exact, words=f"{found:.2f}", wanted=wanted)
 
 
 def cells_of(model: Any) -> tuple[np.ndarray, float]:
-    """Where items are counted, (V,), and the share of them that are read there."""
+    """The cells in which items are counted, (V,), and the fraction of items read there."""
     writes = model.writes().argmax(-1).numpy()
     return writes, float((model.reading().argmax(-1).numpy() == writes).mean())

@@ -1,4 +1,4 @@
-"""The picture of `learned-sketch`: what an update adds, answers, and errors by count."""
+"""The picture of `learned-sketch`: increments of updates, and errors by count."""
 
 from __future__ import annotations
 
@@ -8,21 +8,25 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-MOST = 30  # a count that is drawn
+MOST = 30  # the largest count shown
 
 
-def draw(models: Mapping[str, Any], said: Mapping[str, np.ndarray], counts: np.ndarray) -> Figure:
-    """For every sketch: what an update adds to a cell by how many there were, and
-    the mean of |estimate − count| of the items of each count (count, V)."""
+def draw(
+    models: Mapping[str, Any], estimates: Mapping[str, np.ndarray], counts: np.ndarray
+) -> Figure:
+    """For every sketch: the increment of an update by the number of items counted before, and the
+    mean of |estimate − count| by count (count, V)."""
     figure = Figure(figsize=(9.4, 3.8))
     adds, errors = figure.subplots(1, 2)
     at = np.arange(MOST + 1)
     for name, model in models.items():
         adds.plot(at, model.updates().numpy()[: MOST + 1], ".-", lw=1, label=name)
-        error = abs(said[name] - counts)
+        error = abs(estimates[name] - counts)
         errors.plot(at, [error[counts == count].mean() for count in at], ".-", lw=1, label=name)
     adds.axhline(1, color="grey", lw=0.8)
-    adds.set(xlabel="items counted in the cell before", ylabel="what an update adds", ylim=(0, 1.6))
+    adds.set(
+        xlabel="items counted in the cell before", ylabel="increment of an update", ylim=(0, 1.6)
+    )
     errors.set(xlabel="count of the item", ylabel="mean error", ylim=(0, None))
     errors.legend()
     return figure

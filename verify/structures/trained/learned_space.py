@@ -1,4 +1,4 @@
-"""The claim `learned-space`: what networks do with extra cells."""
+"""The claim `learned-space`: the use of extra cells by networks."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from verify.structures.trained.lookups import (
     CHUNK,
     KIND,
     Measured,
-    Share,
+    Proportion,
     before,
+    in_per_cent,
     measure,
     over,
     shown,
-    told,
     under,
 )
 
 N, M, T = 16, 2, 32
-NEAR = 0.05  # of all queries: as near to a bucket table
-NAMED = 0.5  # of first lookups: what is held there is nearest to the neighbour
-STEPS = 128  # in 1, of contents that are rounded: 8 bits for (−1, 1)
+NEAR = 0.05  # of all queries: largest distance from a bucket table
+NAMED = 0.5  # of first lookups: the content is nearest to the neighbour
+STEPS = 128  # per unit, of rounded contents: 8 bits for (−1, 1)
 
 
 @claim(
@@ -44,28 +44,31 @@ STEPS = 128  # in 1, of contents that are rounded: 8 bits for (−1, 1)
     picture="verify.structures.trained.learned_space_picture:draw",
 )
 def learned_space(
-    run: Run, *, samples: Annotated[int, option("sets of points", min=1000, max=10**5)] = 2500
+    run: Run,
+    *,
+    samples: Annotated[int, option("number of sets of points", min=1000, max=10**5)] = 2500,
 ) -> Iterator[Finding]:
-    """Published observation: extra cells improve what two lookups find.  Tested here with 32 extra
-    cells for 16 uniform points: whether networks that may use them find more than interpolation
-    search, and whether networks whose first lookup must be there come near to a table of buckets.
+    """Published observation: extra cells improve the accuracy of two lookups.  Tested here with 32
+    extra cells for 16 uniform points: whether networks that may use them find more than
+    interpolation search, and whether networks whose first lookup must be at an extra cell are near
+    a bucket table.
 
-    An extra cell holds one number in (−1, 1), which the data network outputs for each set; the
-    second lookup reads it.  Trained for the last lookup alone.  Three seeds of each, each judged by
-    itself, one query to each set of points.  All thresholds were fixed before any model was
+    An extra cell contains one number in (−1, 1), which the data network outputs for each set; the
+    second lookup reads it.  Trained for the last lookup only.  Three seeds of each, each judged by
+    itself, one query per set of points.  All thresholds were fixed before any model was
     trained, when figures of two other programs' runs were known (74.0 % with 18 % of first lookups
-    at extra cells, 86.5 % where they had to be).
+    at extra cells, 86.5 % if all must be).
 
-    extra-16 (any cell at first):
+    extra-16 (the first lookup is at any cell):
       beyond  more are found than by two lookups of interpolation search, on the same sets.
       used    with the extra cells of another set fewer are found.  The fraction of first lookups
-              at extra cells is printed.
-    hints-16 (an extra cell at first):
-      near    found at last: within 5 points of what a table of 32 buckets finds, exactly.
-      bits    so too with contents rounded to 8 bits: cells of unlimited precision could hold all.
-      names   of half of the first lookups, what is held is nearest to the query's neighbour.
+              at extra cells is reported.
+    hints-16 (the first lookup is at an extra cell):
+      near    the last accuracy is within 5 points of the exact one of a table of 32 buckets.
+      bits    the same for contents rounded to 8 bits: precise cells could contain all points.
+      names   for more than half of first lookups the content is nearest to the query's neighbour.
       used    as above.
-    untrained, hints name less than half, and less are found than by interpolation search.
+    untrained, contents are so for less than half, and fewer are found than by interpolation search.
     """
     count = 1000 if run.quick else samples
     points, queries = uniform_sets(run, count)
@@ -73,33 +76,33 @@ def learned_space(
     free, hints = (models_of(f"search-{name}", KIND) for name in ("extra-16", "hints-16"))
     found = {each.name: measure(each.model, points, queries) for each in (*free, *hints)}
     for name, model, _ in free:
-        shares = found[name].by_lookup
+        proportions = found[name].by_lookup
         wanted = "above two lookups of interpolation search,"
-        beyond = over("beyond", FOUND, shares[-1:], [beside.value], wanted=wanted)
-        beyond.words += f"; {told(shares)}"
+        beyond = over("beyond", FOUND, proportions[-1:], [beside.value], wanted=wanted)
+        beyond.words += f"; {in_per_cent(proportions)}"
         yield from labelled(name, [beyond, used(model, found[name], points, queries)])
     for name, model, _ in hints:
         yield from labelled(name, of_hints(model, found[name], points, queries))
     first = before(hints[0].name)
     yield from labelled("untrained-hints-16", control(first, beside, points, queries))
-    held = {each.name: contents(each.model, points) for each in (*free, *hints)}
-    run.draw(found, held, points, queries)
+    stored = {each.name: contents(each.model, points) for each in (*free, *hints)}
+    run.draw(found, stored, points, queries)
 
 
-FOUND = f"found at last, {N} uniform points, {T} extra cells"
+FOUND = f"found at the last lookup, {N} uniform points, {T} extra cells"
 
 
 def uniform_sets(run: Run, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Points (count, 16), ascending, and a query to each, (count,)."""
+    """Points (count, 16), ascending, and one query per set, (count,)."""
     x, q = uniform_points(count, N, 1, run.rng)
     return x, q[:, 0]
 
 
-def by_interpolation(points: np.ndarray, queries: np.ndarray) -> Share:
-    """What two lookups of interpolation search find."""
-    asked = queries[:, None]
-    cells = looked_at(interpolation_search(-1, 1), points, asked, M)[:, 0]
-    return Share(int((cells == nearest(points, asked)).any(1).sum()), len(points))
+def by_interpolation(points: np.ndarray, queries: np.ndarray) -> Proportion:
+    """The accuracy of two lookups of interpolation search."""
+    q = queries[:, None]
+    cells = looked_at(interpolation_search(-1, 1), points, q, M)[:, 0]
+    return Proportion(int((cells == nearest(points, q)).any(1).sum()), len(points))
 
 
 def of_hints(
@@ -109,78 +112,81 @@ def of_hints(
     table = table_accuracy(N, T)
     wanted = f"a table's {100 * table:.1f}: above"
     yield over("near", FOUND, found.by_lookup[-1:], [table - NEAR], wanted=wanted)
-    coarse = Share(int(at_last(changed(model, rounded), found, points, queries).sum()), len(points))
-    yield over("bits", f"{FOUND}, of 8 bits each", [coarse], [table - NEAR], wanted=wanted)
-    share = named(found, contents(model, points), points)
-    yield over("names", HINTS, [share], [NAMED], wanted="above")
+    coarse = Proportion(
+        int(at_last(changed(model, rounded), found, points, queries).sum()), len(points)
+    )
+    yield over("bits", f"{FOUND} of 8 bits each", [coarse], [table - NEAR], wanted=wanted)
+    proportion = named(found, contents(model, points), points)
+    yield over("names", HINTS, [proportion], [NAMED], wanted="above")
     yield used(model, found, points, queries)
 
 
-HINTS = "first lookups at which what is held is nearest to the query's neighbour"
+HINTS = "first lookups whose content is nearest to the query's neighbour"
 
 
 def used(model: Any, found: Measured, points: np.ndarray, queries: np.ndarray) -> Finding:
-    """That the contents of extra cells matter: those of another set in their place."""
+    """Contents of extra cells matter: fewer queries are found with those of another set."""
     others = at_last(changed(model, of_another), found, points, queries)
     lost = estimated(found.found[:, -1].astype(float) - others)
-    extra = Share(int((found.shown[:, 0] >= N).sum()), len(points))
+    extra = Proportion(int((found.shown[:, 0] >= N).sum()), len(points))
     return above(
         "used",
-        "queries that are no longer found with the extra cells of another set",
+        "decrease of the fraction found with the extra cells of another set",
         lost,
-        words=f"{100 * lost.mean:.1f} ± {100 * lost.error:.1f} %; {extra} % of first lookups there",
+        words=f"{100 * lost.mean:.1f} ± {100 * lost.error:.1f} %; "
+        f"{extra} % of first lookups at extra cells",
         wanted=f"above 0, {BY}",
     )
 
 
 def at_last(model: Any, found: Measured, points: np.ndarray, queries: np.ndarray) -> np.ndarray:
-    """Whether a network finds the nearest points that another was measured on, (sets,)."""
+    """Whether a network finds the nearest points of these measurements, (sets,)."""
     return np.asarray((shown(model, points, queries) == found.nearest[:, None]).any(1))
 
 
 def control(
-    model: Any, beside: Share, points: np.ndarray, queries: np.ndarray
+    model: Any, beside: Proportion, points: np.ndarray, queries: np.ndarray
 ) -> Iterator[Finding]:
     """Before training."""
     first = measure(model, points, queries)
     wanted = "below interpolation search,"
     yield under("found", FOUND, first.by_lookup[-1:], [beside.value], wanted=wanted)
-    share = named(first, contents(model, points), points)
-    yield under("names", HINTS, [share], [NAMED], wanted="below")
+    proportion = named(first, contents(model, points), points)
+    yield under("names", HINTS, [proportion], [NAMED], wanted="below")
 
 
 def contents(model: Any, points: np.ndarray) -> np.ndarray:
-    """What the extra cells hold for points (sets, N), (sets, T)."""
+    """The contents of the extra cells for points (sets, N), (sets, T)."""
     parts = torch.as_tensor(points, dtype=model.like.dtype)[..., None].split(CHUNK)
     with torch.no_grad():
         return torch.cat([model.laid(part)[1][..., 0] for part in parts]).numpy()
 
 
-def named(found: Measured, held: np.ndarray, points: np.ndarray) -> Share:
-    """Of first lookups at extra cells, those whose content is nearest to the query's neighbour."""
+def named(found: Measured, stored: np.ndarray, points: np.ndarray) -> Proportion:
+    """Of first lookups at extra cells, the fraction with content nearest to the neighbour."""
     there = found.shown[:, 0] >= N
-    hint = np.take_along_axis(held[there], found.shown[there, :1] - N, axis=1)
+    hint = np.take_along_axis(stored[there], found.shown[there, :1] - N, axis=1)
     close = abs(points[there] - hint).argmin(1) == found.nearest[there]
-    return Share(int(close.sum()), int(there.sum()))
+    return Proportion(int(close.sum()), int(there.sum()))
 
 
 def changed(model: Any, change: Callable[[Any], Any]) -> Any:
-    """The same network with other contents of its extra cells."""
+    """The same network with changed contents of its extra cells."""
     other = copy(model)
 
     def laid(points: Any) -> tuple[Any, Any]:
-        scores, held = model.laid(points)
-        return scores, change(held)
+        scores, stored = model.laid(points)
+        return scores, change(stored)
 
     other.laid = laid
     return other
 
 
-def rounded(held: Any) -> Any:
-    """To multiples of 1/128."""
-    return (held * STEPS).round() / STEPS
+def rounded(stored: Any) -> Any:
+    """Contents rounded to multiples of 1/128."""
+    return (stored * STEPS).round() / STEPS
 
 
-def of_another(held: Any) -> Any:
-    """Those of the set before."""
-    return held.roll(1, 0)
+def of_another(stored: Any) -> Any:
+    """The contents for the previous set."""
+    return stored.roll(1, 0)

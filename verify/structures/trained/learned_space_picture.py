@@ -1,4 +1,4 @@
-"""The picture of `learned-space`: what extra cells hold, and where first lookups are."""
+"""The picture of `learned-space`: contents of extra cells, and cells of first lookups."""
 
 from __future__ import annotations
 
@@ -9,33 +9,34 @@ from matplotlib.figure import Figure
 
 from verify.structures.trained.lookups import Measured
 
-SHOWN, ASKED = 24, 400  # sets whose cells are drawn, and first lookups
+SHOWN, N_QUERIES = 24, 400  # sets whose cells are shown, and first lookups
 
 
 def draw(
     found: Mapping[str, Measured],
-    held: Mapping[str, np.ndarray],
+    stored: Mapping[str, np.ndarray],
     points: np.ndarray,
     queries: np.ndarray,
 ) -> Figure:
-    """For every network: what the extra cells (sets, T) of some sets hold, coloured
-    by the set's mean point, and the cell of the first lookup by the query, extra cells above the
-    line."""
+    """For every network: contents (sets, T) of the extra cells of some sets, coloured by the mean
+    point of the set, and the cell of the first lookup by the query, extra cells above the line."""
     N = points.shape[1]
     figure = Figure(figsize=(2.8 * len(found), 6))
     panels = figure.subplots(2, len(found), squeeze=False)
     for (upper, lower), (name, each) in zip(panels.T, found.items(), strict=True):
-        cells = held[name][:SHOWN]
+        cells = stored[name][:SHOWN]
         colour = np.repeat(points[:SHOWN].mean(1), cells.shape[1])
         at = np.tile(np.arange(cells.shape[1]), len(cells))
         upper.scatter(at, cells.ravel(), c=colour, cmap="viridis", s=6)
         upper.set(xlabel="extra cell", ylim=(-1.05, 1.05))
         upper.set_title(name, fontsize=9)
-        first = each.shown[:ASKED, 0]
-        place = np.take_along_axis(each.place[:ASKED], np.minimum(first, N - 1)[:, None], 1)[:, 0]
-        lower.plot(queries[:ASKED], np.where(first < N, place, first), ".", ms=3)
+        first = each.shown[:N_QUERIES, 0]
+        place = np.take_along_axis(each.place[:N_QUERIES], np.minimum(first, N - 1)[:, None], 1)[
+            :, 0
+        ]
+        lower.plot(queries[:N_QUERIES], np.where(first < N, place, first), ".", ms=3)
         lower.axhline(N - 0.5, color="grey", lw=0.8)
         lower.set(xlabel="query", ylim=(-1, N + cells.shape[1]))
-    panels[0, 0].set_ylabel("what it holds")
+    panels[0, 0].set_ylabel("content")
     panels[1, 0].set_ylabel("cell of the first lookup")
     return figure

@@ -1,4 +1,4 @@
-"""The claim `learned-tree`: networks that learn which points are queried most."""
+"""The claim `learned-tree`: networks that learn the frequencies of queries."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from verify.structures.trained.lookups import (
     Measured,
     before,
     finds,
+    in_per_cent,
     measure,
     over,
-    told,
     tree_of,
 )
 
 N, M, EXPONENT = 15, 3, 1.2
-NEAR = 0.02  # of all queries: as near to the best tree
-RANKINGS = 400  # orders of frequency that are drawn
+NEAR = 0.02  # of all queries: largest distance from the best tree
+RANKINGS = 400  # random orders of frequency
 ROUNDED = 1e-9  # of sums of 15 numbers
 
 
@@ -43,36 +43,37 @@ ROUNDED = 1e-9  # of sums of 15 numbers
     picture="verify.structures.trained.learned_tree_picture:draw",
 )
 def learned_tree(
-    run: Run, *, samples: Annotated[int, option("sets of points", min=500, max=10**6)] = 10_000
+    run: Run,
+    *,
+    samples: Annotated[int, option("number of sets of points", min=500, max=10**6)] = 10_000,
 ) -> Iterator[Finding]:
     """Observation: query networks that receive only the signs of q − x, trained for the last of 3
-    lookups on 15 points that are queried by Zipf's law of exponent 1.2, learn a decision tree that
-    finds more at the last lookup than the treap of the frequencies, and far less before it.
+    lookups on 15 points queried by Zipf's law of exponent 1.2, learn a decision tree that finds
+    more at the last lookup than the treap of the frequencies, and far less before it.
 
-    The frequencies belong to the ranks of the points, in one random order, drawn once; a query is
-    one of the points.  The data network reads the numbers themselves, and has to sort them.  The
-    decision tree of the query networks is read off exactly, and what it finds within i lookups is
-    the sum of the frequencies at its first i levels (`found_by_depth`), to compare with the treap
-    (`treap_depths`; `treap_found` on average over orders) and with the most that any tree finds
+    The frequencies belong to the ranks of the points, in one fixed random order; a query is one of
+    the points.  The data network receives the numbers themselves, and must sort them.  The decision
+    tree of the query networks is extracted exactly, and its accuracy within i lookups is the sum of
+    the frequencies at its first i levels (`found_by_depth`), to compare with the treap
+    (`treap_depths`; `treap_found` on average over orders) and with the most of any tree
     (`most_by_weight`).  The best tree of 3 levels finds the 7 most frequent points, as any 7 cells
-    can be put into the perfect tree.
+    form a perfect tree.
 
-    Three seeds, each judged by itself.  All thresholds were fixed before these models were trained.
-    Three pilot runs (seed 100) were known then: they found 74.9 and 74.3 % at the last lookup, and
-    80.2 % with a larger entropy bonus, which was chosen for this reason.
+    Three seeds, each evaluated separately.  All thresholds were fixed before these models were
+    trained. Three pilot runs (seed 100) were known: they found 74.9 and 74.3 % at the last lookup,
+    and 80.2 % with a larger entropy bonus, which was therefore chosen.
 
-    bound     the tree finds at no lookup more than the best tree of as many levels.
-    binary    at the last lookup the tree finds at least as much as binary search,
-    treap     at least as much as the treap,
-    best      and at least as much as the best tree, less 2 points.
+    bound     at every lookup the tree finds at most as much as the best tree of equally many
+    levels. binary    at the last lookup the tree finds at least as much as binary search, treap
+    at least as much as the treap, best      and at least as much as the best tree, minus 2 points.
     early     at lookups 1 and 2 the tree finds at most as much as the treap; added when the trees
               were known.
-    found     on sets of points, which the data network has to sort, the last lookup is above the
-              treap.
-    untrained for each of the seeds, the tree before training finds less than the treap.
-    permuted  with the frequencies in other orders the tree finds less than a treap on average.
+    found     on sets of points, which the data network must sort, the last accuracy is above the
+              treap's.
+    untrained for each seed, the tree before training finds less than the treap.
+    permuted  with permuted frequencies the tree finds less than a treap on average.
     """
-    sets, weights = asked(run, 2000 if run.quick else samples), frequencies()
+    sets, weights = queried_sets(run, 2000 if run.quick else samples), frequencies()
     seen = models_of("search-zipf-15", KIND)
     levels = {"treap": treap_depths(weights), "binary search": depths(N)}
     for name, model, _ in seen:
@@ -86,98 +87,113 @@ def learned_tree(
 
 
 def frequencies() -> np.ndarray:
-    """Of the point of each rank, (15,)."""
+    """The frequency of the point of each rank, (15,)."""
     return laws.frequencies(N)
 
 
-def asked(run: Run, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Uniform points (count, 15), ascending, and one of them by its frequency, (count,)."""
+def queried_sets(run: Run, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Uniform points (count, 15), ascending, and a query among them by frequency, (count,)."""
     x, _ = uniform_points(count, N, 1, run.rng)
     return x, x[np.arange(count), run.rng.choice(N, size=count, p=frequencies())]
 
 
 def levels_of(model: Any, descends: bool) -> np.ndarray:
-    """The lookup at which the tree of the query networks finds each point, past the last for those
-    that it does not find, (15,)."""
+    """The lookup in which the tree of the query networks finds each point, (15,).
+
+    It is M + 1 for points that are not found.
+    """
     level = np.array(finds(tree_of(model, descends), N))
     return np.where(level, level, M + 1)
 
 
 def found_at_last(levels: np.ndarray, weights: np.ndarray) -> float:
-    """The frequency of what a tree finds."""
+    """The frequency of the points that a tree finds."""
     return float(found_by_depth(levels, weights, M)[-1])
 
 
 def of_tree(
     run: Run, levels: np.ndarray, found: Measured, weights: np.ndarray
 ) -> Iterator[Finding]:
-    """The findings on one model, by the levels of its tree and what it found in sets."""
+    """The findings on one model, from the levels of its tree and its measurements."""
     treap = found_at_last(treap_depths(weights), weights)
-    own = found_by_depth(levels, weights, M).tolist()
-    best, name = most_by_weight(weights, M), f"frequency of what the tree finds, {N} points"
-    words = _told(own)
+    by_tree = found_by_depth(levels, weights, M).tolist()
+    best, name = (
+        most_by_weight(weights, M),
+        f"frequency of the points that the tree finds, {N} points",
+    )
+    words = _in_per_cent(by_tree)
     yield each_at_most(
         "bound",
         name,
         "trained",
-        {f"lookup {i + 1}": each for i, each in enumerate(own)},
+        {f"lookup {i + 1}": each for i, each in enumerate(by_tree)},
         {f"lookup {i + 1}": float(each) + ROUNDED for i, each in enumerate(best)},
         words=words,
-        wanted=f"at most {_told(best)}, which the best trees find",
+        wanted=f"at most {_in_per_cent(best)}, by the best trees",
     )
-    at_last = f"{name}, at last"
-    for id, least, told_as in (
+    at_last = f"{name}, last lookup"
+    for id, least, source in (
         ("binary", found_at_last(depths(N), weights), "binary search"),
         ("treap", treap, "the treap"),
         ("best", float(best[-1]) - NEAR, "2 points below the best tree"),
     ):
-        wanted = f"at least {100 * least:.1f} %, {told_as}"
-        yield at_least(id, at_last, "trained", own[-1], least, words=_told(own[-1:]), wanted=wanted)
+        wanted = f"at least {100 * least:.1f} %, {source}"
+        yield at_least(
+            id,
+            at_last,
+            "trained",
+            by_tree[-1],
+            least,
+            words=_in_per_cent(by_tree[-1:]),
+            wanted=wanted,
+        )
     first = found_by_depth(treap_depths(weights), weights, M - 1)
     yield each_at_most(
         "early",
         f"{name}, before the last lookup",
         "trained",
-        {f"lookup {i + 1}": each for i, each in enumerate(own[:-1])},
+        {f"lookup {i + 1}": each for i, each in enumerate(by_tree[:-1])},
         {f"lookup {i + 1}": float(each) for i, each in enumerate(first)},
-        words=_told(own[:-1]),
-        wanted=f"at most {_told(first)}, the treap's",
+        words=_in_per_cent(by_tree[:-1]),
+        wanted=f"at most {_in_per_cent(first)}, the treap's",
     )
-    measured = over("found", "found at last", found.by_lookup[-1:], [treap], wanted="above a treap")
-    measured.words += f"; {told(found.by_lookup)}; {found.in_order.mean():.1%} in order"
+    measured = over(
+        "found", "found at the last lookup", found.by_lookup[-1:], [treap], wanted="above a treap"
+    )
+    measured.words += f"; {in_per_cent(found.by_lookup)}; {found.in_order.mean():.1%} in order"
     yield measured
     yield permuted(run, levels, weights)
 
 
 def permuted(run: Run, levels: np.ndarray, weights: np.ndarray) -> Finding:
-    """The same tree with frequencies in other orders."""
+    """The same tree with permuted frequencies."""
     others = [run.rng.permutation(weights) for _ in range(RANKINGS)]
-    own = estimated(np.array([found_at_last(levels, each) for each in others]))
+    by_tree = estimated(np.array([found_at_last(levels, each) for each in others]))
     treap = float(treap_found(zipf(N, EXPONENT), M)[-1])
     return below(
         "permuted",
-        f"frequency of what the tree finds at last, {RANKINGS} other orders",
-        own,
+        f"frequency of the points found at the last lookup, {RANKINGS} other orders",
+        by_tree,
         treap,
-        words=f"{own:.3f}",
-        wanted=f"below {treap:.3f}, what a treap of theirs finds on average, {BY}",
+        words=f"{by_tree:.3f}",
+        wanted=f"below {treap:.3f}, a treap's on average, {BY}",
     )
 
 
 def control(model: Any, weights: np.ndarray) -> Finding:
     """Before training."""
-    own = max(found_at_last(levels_of(model, way), weights) for way in (False, True))
+    by_tree = max(found_at_last(levels_of(model, way), weights) for way in (False, True))
     treap = found_at_last(treap_depths(weights), weights)
     return at_most(
         "tree",
-        "frequency of what the tree finds at last",
+        "frequency of the points found at the last lookup",
         "trained",
-        own,
+        by_tree,
         treap,
-        words=f"{own:.1%}",
+        words=f"{by_tree:.1%}",
         wanted=f"at most {treap:.1%}, a treap's",
     )
 
 
-def _told(shares: Any) -> str:
-    return " ".join(f"{100 * share:.1f}" for share in shares) + " %"
+def _in_per_cent(proportions: Any) -> str:
+    return " ".join(f"{100 * proportion:.1f}" for proportion in proportions) + " %"

@@ -1,4 +1,4 @@
-"""The picture of `learned-tree`: at which lookup trees find points of which frequency."""
+"""The picture of `learned-tree`: frequencies of points, by the lookup that finds them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ COLOURS = "#1f5fa8", "#5b9bd5", "#b9d4ee", "0.88"  # by lookup; the last: not fo
 
 
 def draw(levels: Mapping[str, np.ndarray], weights: np.ndarray, lookups: int) -> Figure:
-    """For every tree: the frequencies (N,) of points in ascending order, coloured by
-    the lookup (N,) at which the tree finds the point, above `lookups` where it does not."""
+    """For every tree: the frequencies (N,) of points in ascending order, coloured by lookup.
+
+    The levels (N,) are the lookups that find the points, above `lookups` if none does.
+    """
     figure = Figure(figsize=(2.6 * len(levels), 3.4))
     panels = figure.subplots(1, len(levels), sharey=True, squeeze=False)[0]
     ranks = np.arange(1, len(weights) + 1)
@@ -28,6 +30,7 @@ def draw(levels: Mapping[str, np.ndarray], weights: np.ndarray, lookups: int) ->
     panels[0].set_ylabel("frequency")
     panels[0].legend()
     figure.suptitle(
-        f"when trees find each point, and what they find in {lookups} lookups", fontsize=10
+        f"the lookup that finds each point, and the frequency found in {lookups} lookups",
+        fontsize=10,
     )
     return figure

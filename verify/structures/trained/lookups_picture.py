@@ -1,4 +1,4 @@
-"""Accuracy by lookup in a panel: what several claims on learned structures show."""
+"""Accuracy by lookup in a panel, for several claims on learned structures."""
 
 from __future__ import annotations
 
@@ -7,20 +7,19 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from verify.structures.trained.lookups import Share
+from verify.structures.trained.lookups import Proportion
 
 
 def by_lookup(
     panel: Axes,
-    measured: Mapping[str, Sequence[Share]],
+    measured: Mapping[str, Sequence[Proportion]],
     exact: Mapping[str, Sequence[float]] | None = None,
 ) -> None:
-    """What is found after each lookup, in per cent: of those that were measured with intervals, and
-    of those that are known as a line."""
-    for name, shares in measured.items():
-        lookups = np.arange(1, len(shares) + 1)
-        values = np.array([share.value for share in shares])
-        bars = abs(np.array([share.interval for share in shares]).T - values)
+    """Draw accuracies by lookup in per cent: measured ones with intervals, exact ones as lines."""
+    for name, proportions in measured.items():
+        lookups = np.arange(1, len(proportions) + 1)
+        values = np.array([proportion.value for proportion in proportions])
+        bars = abs(np.array([proportion.interval for proportion in proportions]).T - values)
         panel.errorbar(lookups, 100 * values, 100 * bars, fmt=".-", lw=1, capsize=2, label=name)
         panel.set_xticks(lookups)
     for (name, known), line in zip((exact or {}).items(), ("--", ":"), strict=False):

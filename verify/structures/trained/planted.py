@@ -1,4 +1,4 @@
-"""Strategies in the place of lookup networks, to test the findings on those."""
+"""Strategies in place of lookup networks, to test the findings."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from torch import Tensor
 
 from theory.structures import Strategy, binary_search, looked_at
 from verify.evidence.checkpoints import Trained
-from verify.structures.trained.lookups import Share
+from verify.structures.trained.lookups import Proportion
 
 
 class Planted:
-    """A strategy that searches all points in order, and is called as a network is; its cells are in
-    ascending or descending order, or, if `jumbled`, as the points were given."""
+    """A strategy with the interface of a network.
+
+    Its cells are in ascending or descending order, or, if `jumbled`, in the given order.
+    """
 
     def __init__(
         self,
@@ -31,20 +33,20 @@ class Planted:
         self.interface = SimpleNamespace(lookups=lookups, n=n)
 
     def order(self, points: Tensor) -> Tensor:
-        """Which of the points (…, N, 1) each cell holds."""
+        """The index of the point in each cell, for points (…, N, 1)."""
         if self.jumbled:
             return torch.arange(points.shape[-2]).expand(points.shape[:-1])
         return points[..., 0].argsort(-1, descending=self.descends)
 
     def __call__(self, points: Tensor, queries: Tensor) -> Tensor:
-        """The points that lookups show, (…, m, M), of points (…, N) and queries (…, m)."""
+        """The indices of the points at all lookups, (…, m, M), for queries (…, m)."""
         order = points.argsort(-1)
         cells = looked_at(self.strategy, points.gather(-1, order), queries, self.interface.lookups)
         of_each = order[..., None, :].expand(*queries.shape, -1)
         return of_each.gather(-1, torch.from_numpy(cells))
 
     def lookups(self, queries: Tensor, cells: Tensor) -> Generator[Tensor, Tensor, None]:
-        """Binary search of cells (1, N, 1) for one query, by the signs of q − x alone."""
+        """Binary search of cells (1, N, 1) for one query, by the signs of q − x only."""
         N, sign = cells.shape[-2], -1 if self.descends else 1
         lo, hi = -1, N
         for _ in range(self.interface.lookups):
@@ -55,7 +57,7 @@ class Planted:
 
 
 def by_binary_search(models: Iterable[Trained]) -> list[Trained]:
-    """Binary search in the place of every network, under its name."""
+    """Binary search in place of every network, under its name."""
     found = []
     for name, model, task in models:
         interface = model.interface
@@ -63,11 +65,11 @@ def by_binary_search(models: Iterable[Trained]) -> list[Trained]:
     return found
 
 
-def all_found(shares: Iterable[Share]) -> list[Share]:
-    """Fractions: of all queries."""
-    return [Share(share.of, share.of) for share in shares]
+def all_found(proportions: Iterable[Proportion]) -> list[Proportion]:
+    """Proportions of 1."""
+    return [Proportion(proportion.of, proportion.of) for proportion in proportions]
 
 
-def none_found(shares: Iterable[Share]) -> list[Share]:
-    """Fractions: of no queries."""
-    return [Share(0, share.of) for share in shares]
+def none_found(proportions: Iterable[Proportion]) -> list[Proportion]:
+    """Proportions of 0."""
+    return [Proportion(0, proportion.of) for proportion in proportions]
