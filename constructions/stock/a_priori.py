@@ -1,4 +1,4 @@
-"""How far softmax heads are off for a regression prompt, before they are run.
+"""A priori error bounds of softmax heads in place of linear ones, for regression prompts.
 
 Let ‖x_i‖, ‖x_q‖ ≤ R, |y_i| ≤ Y, n examples, and ε the relative error of a head (`Gadgets.head`).
 """
@@ -10,15 +10,15 @@ from collections.abc import Sequence
 
 
 def descent_bound(k: int, eta: float, eps: float, B: float, R: float, Y: float, n: int) -> float:
-    """Of k steps of causal gradient descent with all scores at most B and η ≤ 2/λmax(S), so that
-    I − ηS does not lengthen u; NaN if k·ηnB·ε > 1/12.
+    """A bound on the error of k steps of causal gradient descent with scores of at most B.
 
-    A head leaves at most εηBnR in u and εηBnY in the prediction, which reads errors of u times
-    ηnRY.  Errors of u add up, so that k steps are off by
+    It requires η ≤ 2/λmax(S), so that I − ηS is a contraction, and is NaN if k·ηnB·ε > 1/12.  A
+    head adds an error of at most εηBnR to u and εηBnY to the prediction, which multiplies errors
+    of u by ηnRY.  Errors of u add up, so that the error of k steps is at most
 
         1.1·ε·ηnB·Y·(k + ηnR²·k(k − 1)/2),        if k·ηnB·ε ≤ 1/12,
 
-    where ε is taken at 1.1θ: errors of u make scores larger, by less than a tenth.
+    where ε is taken at 1.1θ: errors of u increase scores by less than a tenth.
     """
     if not k * eta * n * B * eps <= 1 / 12:
         return math.nan
@@ -28,17 +28,19 @@ def descent_bound(k: int, eta: float, eps: float, B: float, R: float, Y: float, 
 def newton_bound(
     scores: Sequence[float], eps: float, alpha: float, R: float, Y: float, n: int
 ) -> float:
-    """Of Newton's method from αI in `newton_direct`, if αλmax(S) ≤ 1; NaN if scores may be more
-    than 1.1 times those given, of all layers, which `eps` is for.
+    """A bound on the error of Newton's method from αI in `newton_direct`, if αλmax(S) ≤ 1.
 
-    Let U_t = 2^j u_t, which is to be M_j x_t, H = Σ_i U_i x_iᵀ and F = I − H.  A step adds H U_t,
-    off by at most η = 2^j·ε·B_j Σ_i ‖U_i‖, so that
+    `scores` are bounds on the scores of each layer and `eps` the error of a head for 1.1 times
+    them; NaN if scores may be larger than that.
+
+    Let U_t = 2^j u_t, which approximates M_j x_t, H = Σ_i U_i x_iᵀ and F = I − H.  A step adds
+    H U_t with an error of at most η = 2^j·ε·B_j Σ_i ‖U_i‖, so that
 
         U_t ← (I + F)U_t + E_t,      F ← F² − Σ_i E_i x_iᵀ,      ‖E_t‖ ≤ η.
 
-    Without E, F is (I − αS)^{2^j}, which lengthens nothing, and ‖M_j‖ ≤ α2^j.  So what F is off
-    by, Δ, becomes at most 2Δ + Δ² + nRη, and what U_t is, ρ, at most (2 + Δ)ρ + Δα2^jR + η.  The
-    unembedding Σ_i y_i⟨x_i, U_q⟩ is then off by nYRρ and, itself, by 2^k·ε·B_k·nY.
+    Without E, F is (I − αS)^{2^j}, a contraction, and ‖M_j‖ ≤ α2^j.  So the error Δ of F becomes at
+    most 2Δ + Δ² + nRη, and the error ρ of U_t at most (2 + Δ)ρ + Δα2^jR + η.  The prediction
+    Σ_i y_i⟨x_i, U_q⟩ then has an error of at most nYRρ and, from its own head, 2^k·ε·B_k·nY.
     """
     rho = delta = 0.0
     for j, B in enumerate(scores):

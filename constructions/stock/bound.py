@@ -1,17 +1,17 @@
-"""How far a translated model can be from ours: for all prompts, or for given ones.
+"""Bounds on the distance of a translated model from ours: for all prompts, or for given ones.
 
-Over tokens, with score gaps that are proved, `margins.softmax_error` says it for every prompt; the
-norms and rounding are what is read being off by a share of it.
+Over tokens, with proved score gaps, `softmax.softmax_error` bounds it for every prompt; norms and
+rounding are relative errors of linear reads.
 
-For others the errors of each layer are bounded by the proofs of `gadgets.py`, from the scores and
-values that there are on these inputs, and carried to the answers by the original's derivatives:
+For other models the errors of each layer are bounded by the proofs of `gadgets.py`, from the scores
+and values on these inputs, and propagated to the answers by the original's derivatives:
 
     |stock − ours| ≤ 2 Σ_l ⟨|∂ŷ/∂H_l|, δ_l⟩,
 
 to first order, as for rounding [Higham2002, section 3.1]; the 2 is for the terms of second order.
-What rounding adds is a count of roundings, each at most u of what is rounded.  What a layer norm
-rounds is v beside an error e of the mean, with opposite signs in the two copies; |e| ≤ u·K, so that
-nothing that is read is surer than u·(|v| + u·K), however small it is.
+Each rounding has a relative error of at most u.  A layer norm rounds v beside an error e of the
+mean, with opposite signs in the two copies; |e| ≤ u·K, so that every linear read has an error of up
+to u·(|v| + u·K), however small it is.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ def prompts_bound(
     dtype: torch.dtype,
     hardmax: Hardmax | None = None,
 ) -> float:
-    """How far logits at this sharpness can be from the hardmax ones, for every prompt.
+    """A bound on the distance of logits at this sharpness from the hardmax ones, for every prompt.
 
-    `hardmax` is what `hardmax_numbers` says of the model, if known.
+    `hardmax` is the result of `hardmax_numbers`, if known.
     """
     if is_short(dtype):
         return restored_bound(model, sharpness, gadgets, square, dtype, hardmax)
@@ -63,7 +63,7 @@ def error_bound(
     dtype: torch.dtype,
     *inputs: Any,
 ) -> Tensor:
-    """Bounds in the shape of the answers, over tokens in that of the logits, to first order.
+    """Error bounds in the shape of the answers (of the logits for tokens), to first order.
 
     `square` is that of `softened.largest_square` on these inputs.
     """
@@ -94,13 +94,13 @@ def error_bound(
             if slope is not None
         )
         bounds[..., place] = 2 * sum(shares)
-    # What overflows on the way, as ∞·0 does, is bounded by nothing.
+    # Overflows, such as ∞·0, give no bound.
     bounds = bounds.detach().nan_to_num(math.inf, math.inf).view(outputs.shape)
     return bounds if isinstance(model.interface, Tokens) else model.interface.read(bounds, *given)
 
 
 def _seen(H: Tensor, gadgets: Gadgets, u: float) -> Tensor:
-    """|v| + u·K, a share of which what is read of v is off by."""
+    """|v| + u·K, to which the errors of linear reads of v are relative."""
     return H.abs() + u * gadgets.constant
 
 
@@ -113,7 +113,7 @@ def _layer(
     gamma: float,
     u: float,
 ) -> Tensor:
-    """What the heads and the MLP of a layer are off by, coordinate by coordinate, (…, T, D)."""
+    """Bounds on the errors of the heads and the MLP of a layer, by coordinate, (…, T, D)."""
     error = torch.zeros_like(H)
     read = gamma + ROUNDINGS * u
     if block.attn is not None:
@@ -136,7 +136,7 @@ def _heads(
     gamma: float,
     u: float,
 ) -> Tensor:
-    """The same for the heads of one mask."""
+    """`_layer` for the heads of one mask."""
     sizes_of = Heads._make(W.abs() if isinstance(W, Tensor) else W for W in part)
     most = _seen(H, gadgets, u)
     attended = sizes_of.attended(most, n_examples)

@@ -23,8 +23,11 @@ from theory.kinds import Positive, checked
 
 
 class StockEncoder(StockModel):
-    """`module` is an nn.TransformerEncoder; beside it stand only the embedding of prompts, `embed`
-    and `pos_embed` (to which ±K is added), and a linear read-out, as the class has none."""
+    """A model inside an nn.TransformerEncoder, its `module`.
+
+    The only further tensors are the embedding of prompts, `embed` and `pos_embed` (to which ±K is
+    added), and the unembedding, which the class does not have.
+    """
 
     def __init__(self, plan: Plan) -> None:
         soft, doubled = plan.soft, plan.doubled
@@ -79,21 +82,22 @@ def to_encoder(
         stock = to_encoder(gradient_descent(5, 10, 1 / 64), x, y, x_query, error=1e-9)
         stock(x, y, x_query), stock.bound(x, y, x_query), stock.module
 
-    `inputs` are inputs like those that the model is for: linear heads become softmax heads that are
-    scaled by the scores there are on them (rounded up to a power of two).  A model over tokens with
-    proved score gaps needs none.  It has the layers of the original; each linear head becomes
-    2·order softmax heads, behind a token more in front, the sink.
+    `inputs` are typical inputs of the model: linear heads become softmax heads whose scale is the
+    largest score on them (rounded up to a power of two).  A model over tokens with proved score
+    gaps needs none.  The translation has the layers of the original; each linear head becomes
+    2·order softmax heads, and prompts get one more token in front, the sink.
 
-    `error` is how far answers (of tokens: logits) may be from the original's, on these inputs or,
-    over tokens, on all; the least order that is sure of it is taken, and 3 without it.  `gadgets`
-    gives the numbers instead of choosing them.
+    `error` is the allowed distance of answers (for tokens: logits) from the original's, on these
+    inputs or, over tokens, on all; the least order with this bound is chosen, by default 3.
+    `gadgets` gives the numbers instead of choosing them.
 
-    Over tokens, formats shorter than float32 have to hold all numbers of the hardmax pass, which
-    rounding then restores (`short.py`); the norms' weights are made powers of two for it.
+    Over tokens, dtypes shorter than float32 must represent all numbers of the hardmax pass, which
+    rounding then restores (`short.py`); the norms' weights are then powers of two.
 
-    Raises ValueError for an error that the format is not sure of, with the least that it is; and
-    for a model with a layer that has no such form, with the layer and why: ReLU attention, norms of
-    its own, hardmax without proved gaps, or both causal heads and heads that see later tokens.
+    Raises ValueError for an error smaller than can be guaranteed in the dtype, with the least that
+    can; and for a model with a layer that has no such form, with the layer and the reason: ReLU
+    attention, norms of its own, hardmax without proved gaps, or both causal heads and heads that
+    see later tokens.
     """
     causal = isinstance(model, Transformer) and any(
         mask in BEFORE for attn in model.attentions for mask in attn.masks

@@ -1,10 +1,10 @@
-"""The three gadgets by which a stock model imitates ours, as numbers: what each costs in accuracy.
+"""The three gadgets by which a stock model simulates ours, and their error bounds.
 
-u is the unit roundoff of a format.
+u is the unit roundoff of a dtype.
 
-1. **A layer norm that does nothing.**  The stream v is kept twice, with opposite signs, beside a
-   large constant K: z = (v, K, 0, …, −v, −K, 0, …) of width d has mean 0, and a layer norm of
-   weight √(2K²/d + ε) and bias 0 gives g·z with
+1. **A layer norm close to the identity.**  The stream v is stored twice, with opposite signs, and
+   a large constant K: z = (v, K, 0, …, −v, −K, 0, …) of width d has mean 0, and a layer norm of
+   weight √(2K²/d + ε) and bias 0 returns g·z with
 
        g = (1 + ‖v‖²/(K² + dε/2))^(−1/2),      1 − γ ≤ g ≤ 1,      γ = ‖v‖²/(2K²).
 
@@ -12,24 +12,24 @@ u is the unit roundoff of a format.
 
 2. **A linear head from 2p softmax heads.**  Beside the n tokens attended there is a sink with value
    0 and score C.  Heads with the scores ±mδs_i, m = 1 … p, and the values c_m e^C/δ·v_i, where c_m
-   is the central difference of order 2p, add up to Σ s_i v_i, off by at most
+   is the central difference of order 2p, add up to Σ s_i v_i, with an error of at most
 
        B Σ‖v_i‖ (κ_p θ^{2p} e^{pθ} + 2Λ_p n e^{2pθ − C}),        |s_i| ≤ B,  θ = δB,
        κ_p = (p!)²/(2p + 1)!,      Λ_p = Σ_m 2m|c_m|.
 
-   e^C is a power of two, and c_m stands in the values: what the sink adds then cancels without
-   rounding, where any rest of it would be multiplied by e^C/δ in every layer.
+   e^C is a power of two, and c_m is a factor of the values: the contributions of the sink then
+   cancel without rounding; any remainder would be multiplied by e^C/δ in every layer.
 
-   Proof.  A head gives Σ_i v_i f_i(±mδ) with f_i(τ) = e^{τs_i}/(1 + e^{−C} Σ_j e^{τs_j}), after the
-   factor e^C.  Write f_i = e^{τs_i} − g_i.  The difference quotient of e^{τs_i} is s_i, but for the
-   remainder of interpolation at 2p + 1 points, δ^{2p} κ_p |s_i|^{2p+1} e^{pδ|s_i|}.  With w =
+   Proof.  A head outputs Σ_i v_i f_i(±mδ) with f_i(τ) = e^{τs_i}/(1 + e^{−C} Σ_j e^{τs_j}), after
+   the factor e^C.  Write f_i = e^{τs_i} − g_i.  The difference quotient of e^{τs_i} is s_i up to
+   the remainder of interpolation at 2p + 1 points, δ^{2p} κ_p |s_i|^{2p+1} e^{pδ|s_i|}.  With w =
    e^{−C} Σ_j e^{τs_j} ≤ n e^{pθ−C}, g_i = e^{τs_i}·w/(1 + w) has |g_i'| ≤ e^{pθ}·2B·w, so that
    its quotient is at most Σ_m |c_m|·2mδ/δ times that.
-   The quotient of a constant is 0: nothing of order 1/δ is left.
+   The quotient of a constant is 0: no term of order 1/δ remains.
 
-3. **ReLU from GELU.**  gelu(x) − gelu(−x) = x, as for ReLU, so what an MLP moves linearly is exact;
-   and |gelu(λx)/λ − relu(x)| ≤ G/λ for all x, for GPT-2's form of it too, with G < 0.1701 (of the
-   two maxima, 0.16997… and 0.17004…, the larger; enclosed by the claim `stock`).
+3. **ReLU from GELU.**  gelu(x) − gelu(−x) = x, as for ReLU, so linear moves of an MLP are exact;
+   and |gelu(λx)/λ − relu(x)| ≤ G/λ for all x, also for GPT-2's approximation, with G < 0.1701 (the
+   larger of the two maxima, 0.16997… and 0.17004…; enclosed by the claim `stock`).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from constructions.exactness import significand
 from theory.kinds import Count, InputError, Positive, Within, checked
 
 GELU = 0.1701
-MOST_ORDER = 6  # 2p heads each: beyond, rounding is all that is left
+MOST_ORDER = 6  # 2p heads each: beyond, rounding dominates
 
 
 @cache
@@ -68,7 +68,7 @@ def kappa(p: int) -> Fraction:
 
 
 def lipschitz(p: int) -> Fraction:
-    """Λ_p = Σ_m 2m|c_m|: how much the stencil can make of a slope."""
+    """Λ_p = Σ_m 2m|c_m|, by which the stencil can amplify a slope."""
     return sum((2 * m * abs(c) for m, c in enumerate(stencil(p), start=1)), start=Fraction(0))
 
 
@@ -91,8 +91,10 @@ class Gadgets:
         return self.bits * math.log(2)
 
     def head(self, theta: float, n: float) -> float:
-        """What the error of a linear head is divided by B Σ‖v_i‖, for n tokens and scores up to
-        B = theta/δ, without rounding and norms."""
+        """The relative error of a linear head, divided by B Σ‖v_i‖, without rounding and norms.
+
+        It is for n tokens and scores of at most B = theta/δ.
+        """
         p = self.order
         method = float(kappa(p)) * theta ** (2 * p) * math.exp(p * theta)
         return method + 2 * float(lipschitz(p)) * n * math.exp(2 * p * theta - self.sink)
@@ -102,11 +104,11 @@ class Gadgets:
         return square / (2 * self.constant**2)
 
     def with_norms(self, theta: Any, n: float, gamma: float) -> Any:
-        """`head`, of a number or a tensor θ, where norms shrink what is read by at most γ; ∞ unless
-        γC ≤ 1/4.
+        """`head` for a number or a tensor θ with norms that shrink reads by at most γ.
 
         Scores are multiplied by g_t g_j and values by g_j, the sink's score C by g_t g_0 ≥ 1 − 2γ:
-        at most twice the method's error and e^{1/2} times that of the sink, and (3 + 2C)γ beside.
+        the error is at most twice the method's plus e^{1/2} times the sink's plus (3 + 2C)γ.  It is
+        ∞ unless γC ≤ 1/4.
         """
         if gamma * self.sink > 0.25:
             return math.inf
@@ -116,28 +118,28 @@ class Gadgets:
         return 2 * method + 3 * left + 3 * (1 + self.sink) * gamma
 
     def rounding(self, u: float) -> float:
-        """What rounding adds to Σ‖v_i‖·B of a linear head, to first order, for θ.
+        """The rounding error of a linear head, divided by B Σ‖v_i‖, to first order.
 
         Softmax subtracts its largest score, C, so that scores are rounded at that size; the
-        stencil divides what comes of it by θ.
+        stencil divides the resulting error by θ.
         """
         each = 2 * float(sum(map(abs, stencil(self.order))))
         return (self.sink + 5) * each * u / self.theta
 
 
 def unit_roundoff(dtype: torch.dtype) -> float:
-    """u of a float format: half the distance of 1 from the next number."""
+    """The unit roundoff u of a float dtype: half the distance from 1 to the next number."""
     return 2.0 ** -significand(dtype)
 
 
 def chosen(order: int, dtype: torch.dtype, n: int, square: float) -> Gadgets:
     """The numbers of least error, method and rounding together, for n tokens and ‖v‖² ≤ square.
 
-    θ is a power of two, and e^{−C} a normal number of the format; K is the least power of two of
-    which the norms cost less than rounding.
+    θ is a power of two, and e^{−C} a normal number of the dtype; K is the least power of two for
+    which the error of norms is below that of rounding.
     """
     if not dtype.is_floating_point:
-        raise InputError(f"{dtype} holds no real numbers: give a floating-point format")
+        raise InputError(f"{dtype} holds no real numbers: give a floating-point dtype")
     u, most = unit_roundoff(dtype), -round(math.log2(torch.finfo(dtype).smallest_normal))
     found = (
         Gadgets(order, 2.0**-i, bits, 1.0, 1.0)

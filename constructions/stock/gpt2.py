@@ -1,7 +1,7 @@
 """A model of ours inside an unmodified `transformers.GPT2LMHeadModel`.
 
-Prompts of numbers are given as `inputs_embeds`, tokens as `input_ids`; ±K stands in `wpe`.  The
-final norm is neutral too.  GELU takes the place of ReLU by gelu(λx)/λ (`gadgets.py`).
+Prompts of numbers are passed as `inputs_embeds`, tokens as `input_ids`; ±K is part of `wpe`.  The
+final norm is neutral too.  GELU replaces ReLU by gelu(λx)/λ (`gadgets.py`).
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ MOST_POSITIONS = 1024  # of GPT-2, for prompts that may have any length
 
 
 class StockGPT2(StockModel):
-    """`module` is a transformers.GPT2LMHeadModel, and there is no other tensor.
+    """A model inside a transformers.GPT2LMHeadModel, its `module`; there are no other tensors.
 
-    `module.save_pretrained(folder)` writes the folder that AutoModelForCausalLM opens (in float64
-    with dtype=torch.float64).  Its vocabulary is that of the model with its prefix, BOS, which is
-    also the number of ⊥: `module.generate` ends there.  Of a model over numbers `wte` has a row for
-    each column of the prompt: inputs_embeds are prompt(…).tokens @ wte.
+    `module.save_pretrained(folder)` writes a folder that AutoModelForCausalLM opens (in float64
+    with dtype=torch.float64).  Its vocabulary is that of the model with its prefix, BOS, whose
+    number also stands for ⊥: `module.generate` ends there.  For a model over numbers, `wte` has a
+    row for each column of the prompt: inputs_embeds are prompt(…).tokens @ wte.
     """
 
     def __init__(self, plan: Plan, positions: int) -> None:
@@ -42,11 +42,11 @@ class StockGPT2(StockModel):
 
     @property
     def like(self) -> Tensor:
-        """`wte`, which is a weight that every such model has."""
+        """The weight `wte`."""
         return self.module.transformer.wte.weight  # type: ignore[union-attr, return-value]
 
     def _given(self, prompt: Prompt) -> tuple[dict[str, Tensor], tuple[int, ...]]:
-        """What the module is called with, and the leading dimensions."""
+        """The keyword arguments of the module, and the leading dimensions."""
         tokens = prompt.tokens
         T = tokens.shape[-2] if tokens.is_floating_point() else tokens.shape[-1]
         config: Any = self.module.config
@@ -64,8 +64,8 @@ class StockGPT2(StockModel):
         given, leading = self._given(prompt)
         with torch.no_grad():
             logits = self.module(**given, use_cache=False).logits
-        said = logits.reshape(*leading, *logits.shape[-2:])
-        return said[..., prompt.answers, : self.outputs]
+        logits = logits.reshape(*leading, *logits.shape[-2:])
+        return logits[..., prompt.answers, : self.outputs]
 
     def residual_stream(self, prompt: Prompt) -> Iterator[Tensor]:
         given, leading = self._given(prompt)
@@ -87,8 +87,8 @@ class StockGPT2(StockModel):
     def unembedding(self, H: Tensor) -> Tensor:
         z = self.doubled.writes(H.flatten(0, -2)) + self.doubled.row.to(H.dtype)
         module: Any = self.module
-        said = module.lm_head(module.transformer.ln_f(z)).unflatten(0, H.shape[:-1])
-        return said[..., : self.outputs]
+        logits = module.lm_head(module.transformer.ln_f(z)).unflatten(0, H.shape[:-1])
+        return logits[..., : self.outputs]
 
 
 @checked
@@ -105,12 +105,12 @@ def to_gpt2(
         stock = to_gpt2(induction_heads(8, 32))
         stock([3, 1, 4, 1]), stock.module.generate(…), stock.module.save_pretrained("folder")
 
-    As `to_encoder`, under the causal mask of GPT-2: heads that see later tokens are refused unless
-    that changes nothing behind the examples, where alone answers are then given.  `positions` is
-    the largest number of tokens in a prompt, by default the model's, or GPT-2's 1024.
+    As `to_encoder`, under the causal mask of GPT-2.  `positions` is the largest number of tokens in
+    a prompt, by default the model's, or GPT-2's 1024.
 
-    Raises ValueError as `to_encoder` does; InputError with the command that installs `transformers`
-    where that is missing.
+    Raises ValueError as `to_encoder` does, and for heads that see later tokens, unless that changes
+    no state behind the examples; answers are then given only there.  InputError with the command
+    that installs `transformers` if that is missing.
     """
     _transformers()
     plan = planned(model, inputs, True, error, dtype, gadgets)
@@ -121,12 +121,12 @@ def to_gpt2(
         raise InputError(f"{model.name} has {own} positions itself: leave positions out")
     most = positions or own or MOST_POSITIONS
     needed = 4 * 8 * most * (plan.soft.d_model + 1)  # copies with two signs, twice in float64
-    machine.fits_in_memory(f"{most:.4g} positions", needed, "ask for fewer")
+    machine.fits_in_memory(f"{most:.4g} positions", needed, "give fewer")
     return StockGPT2(plan, most)
 
 
 def _transformers() -> Any:
-    """The module; InputError where it is not installed."""
+    """The module `transformers`; raises InputError if it is not installed."""
     try:
         return import_module("transformers")
     except ImportError:
@@ -140,11 +140,11 @@ def _gpt2(plan: Plan, doubled: Doubled, positions: int) -> Any:
     hf, soft = _transformers(), plan.soft
     rows, columns = soft.embed.W_E, soft.unembed.W_U
     vocabulary = max(len(rows), columns.shape[1])
-    words: dict[str, int] = {}
+    special: dict[str, int] = {}
     if isinstance(inner := plan.original.interface, Tokens):
-        words["bos_token_id"] = inner.prefix[0] if inner.prefix else inner.vocabulary_size
-        words["eos_token_id"] = inner.n_answers if inner.bottom else vocabulary
-        vocabulary = max(vocabulary, words["eos_token_id"] + 1)
+        special["bos_token_id"] = inner.prefix[0] if inner.prefix else inner.vocabulary_size
+        special["eos_token_id"] = inner.n_answers if inner.bottom else vocabulary
+        vocabulary = max(vocabulary, special["eos_token_id"] + 1)
     config = hf.GPT2Config(
         vocab_size=vocabulary,
         n_positions=positions,
@@ -157,7 +157,7 @@ def _gpt2(plan: Plan, doubled: Doubled, positions: int) -> Any:
         attn_pdrop=0.0,
         layer_norm_epsilon=EPSILON,
         tie_word_embeddings=False,
-        **({"bos_token_id": None, "eos_token_id": None} | words),
+        **({"bos_token_id": None, "eos_token_id": None} | special),
     )
     module = hf.GPT2LMHeadModel(config).double()
     at = torch.zeros(positions, soft.d_model, dtype=torch.float64)
@@ -187,8 +187,10 @@ def _gpt2(plan: Plan, doubled: Doubled, positions: int) -> Any:
 
 
 def _unembedding(plan: Plan, doubled: Doubled, vocabulary: int) -> Tensor:
-    """Rows (vocabulary, d) of the head: ours, with biases that read ±K, and for tokens that are no
-    answers a logit below all others."""
+    """The rows (vocabulary, d) of `lm_head`: ours, with biases as multiples of ±K.
+
+    Tokens that are not answers get a logit below all others.
+    """
     unembed = plan.soft.unembed
     bias = torch.zeros(vocabulary, dtype=torch.float64)
     answers = unembed.W_U.shape[1]

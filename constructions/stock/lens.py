@@ -23,8 +23,8 @@ from torch import Tensor
 from constructions.blocks import Block
 from constructions.softmax import score_sizes
 from constructions.stock.gadgets import chosen
-from constructions.stock.refusals import check_translatable
 from constructions.stock.softened import softened
+from constructions.stock.translatable import check_translatable
 from constructions.transformer import Transformer
 from theory.kinds import InputError, checked
 
@@ -33,14 +33,14 @@ from theory.kinds import InputError, checked
 def to_lens(model: Transformer) -> Any:
     """A `TransformerBridge` of TransformerLens with the weights of a model over tokens, float64.
 
-    It takes the tokens of `model.prompt(…)`, with what the model puts in front of a sequence, and
-    gives the logits of all of them.  Its `residual_labels` name the coordinates of its stream (the
-    attribute in which TransformerLens looks for them in Tracr's models): those of `labels(model)`
-    and, for masks other than the causal one, of further registers.
+    It takes the tokens of `model.prompt(…)`, including the model's prefix, and returns the logits
+    of all of them.  Its `residual_labels` name the coordinates of its stream (TransformerLens uses
+    this attribute for Tracr's models): those of `labels(model)` and, for masks other than the
+    causal one, of further registers.
 
     Raises ValueError if TransformerLens is not installed, for a model that is not over tokens, and
-    for layers that it has no place for: hardmax (`model.sharpened(β)` has softmax), linear and relu
-    attention, norms, and heads that see later tokens.
+    for layers that cannot be translated: hardmax (`model.sharpened(β)` has softmax), linear and
+    relu attention, norms, and heads that see later tokens.
     """
     try:
         from transformer_lens.config import TransformerBridgeConfig
@@ -102,7 +102,8 @@ def to_lens(model: Transformer) -> Any:
 
 
 def _under_one_mask(model: Transformer) -> tuple[Transformer, Tensor]:
-    """The model with causal heads alone, and its positions; ValueError if it sees later tokens."""
+    """The model with causal heads alone, and its positions; raises ValueError for other masks that
+    admit later tokens."""
     if not all(set(attn.masks) == {"causal"} for attn in model.attentions):
         check_translatable(model, causal=True)
         unused = chosen(1, torch.float64, 1, 1.0)  # no head is linear
@@ -114,12 +115,12 @@ def _under_one_mask(model: Transformer) -> tuple[Transformer, Tensor]:
 
 @checked
 def labels(model: Transformer) -> list[str]:
-    """What each coordinate of the translated stream is: the register, and which of it."""
+    """The names of the coordinates of the translated stream: "register[i]"."""
     return [f"{name}[{i}]" for name, width in model.stream.widths.items() for i in range(width)]
 
 
 def _unfit(block: Block) -> str:
-    """Why a layer has no place in it; empty if it has."""
+    """The reason why a layer cannot be translated; empty if it can."""
     if block.norm is not None or block.ln1 is not None or block.ln2 is not None:
         return "normalises its stream, and this translation has no norms: take a model without"
     if block.attn is None:

@@ -1,7 +1,7 @@
-"""Softmax heads and MLPs between layer norms that do nothing: the tensors of a stock class.
+"""Softmax heads and MLPs between neutral layer norms: the tensors of a stock class.
 
-The stream v (W registers) is kept as z = (v, K, 0, …, −v, −K, 0, …), of width d; what is written
-goes into both copies, and half their difference is read.
+The stream v (W registers) is stored as z = (v, K, 0, …, −v, −K, 0, …), of width d; outputs are
+written to both copies, and half their difference is read.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from constructions.attention import Attention
 from constructions.blocks import MLP
 from constructions.transformer import Transformer
 
-EPSILON = 1e-5  # of the layer norms, as both stock classes have it
+EPSILON = 1e-5  # the ε of layer norms in both stock classes
 
 
 class Doubled:
     """The width d = n_heads·head_dim of a stock model for these softmax heads, and its tensors.
 
-    head_dim is a power of 4, so that the √head_dim by which stock heads divide their scores, and by
-    which W_Q is multiplied, is a power of 2.  With `even_norms` d/2 is one too, so that the weight
-    of the norms, √(2K²/d), is a power of 2 and no format rounds it.
+    head_dim is a power of 4, so that √head_dim, by which stock heads divide their scores and W_Q is
+    multiplied, is a power of 2.  With `even_norms`, d/2 is also a power of 4, so that the weight of
+    the norms, √(2K²/d), is a power of 2 and no dtype rounds it.
     """
 
     def __init__(self, soft: Transformer, constant: float, even_norms: bool = False) -> None:
@@ -48,23 +48,23 @@ class Doubled:
 
     @property
     def row(self) -> Tensor:
-        """±K, which stands in every token, (d,)."""
+        """±K, which every token contains, (d,)."""
         row = np.zeros(self.d)
         row[self.W], row[self.d // 2 + self.W] = self.constant, -self.constant
         return torch.as_tensor(row)
 
     def writes(self, rows: Tensor) -> Tensor:
-        """Rows (k, W) over the stream, in both copies, (k, d)."""
+        """Rows (k, W) that write to the stream, for both copies, (k, d)."""
         placed = rows.new_zeros(len(rows), self.d)
         placed[:, : self.W], placed[:, self.d // 2 : self.d // 2 + self.W] = rows, -rows
         return placed
 
     def reads(self, columns: Tensor) -> Tensor:
-        """Columns (W, k) over the stream, of half the difference of the copies, (d, k)."""
+        """Columns (W, k) that read the stream, for half the difference of the copies, (d, k)."""
         return self.writes(columns.T).T / 2
 
     def back(self, z: Tensor) -> Tensor:
-        """The stream v (…, W) that stands in z (…, d)."""
+        """The stream v (…, W) in z (…, d)."""
         half = self.d // 2
         return (z[..., : self.W] - z[..., half : half + self.W]) / 2
 
@@ -74,18 +74,18 @@ class Doubled:
         b = torch.zeros(3, self.n_heads, self.head_dim, dtype=torch.float64)
         W_O = torch.zeros(self.n_heads, self.head_dim, self.d, dtype=torch.float64)
         if attn is not None:
-            asks = attn.scale * math.sqrt(self.head_dim)
+            scale = attn.scale * math.sqrt(self.head_dim)
             for h in range(attn.n_heads):
-                parts = asks * attn.W_Q[h], attn.W_K[h], attn.W_V[h]
+                parts = scale * attn.W_Q[h], attn.W_K[h], attn.W_V[h]
                 for i, part in enumerate(parts):
                     W[:, i, h, : part.shape[1]] = self.reads(part)
-                for i, bias in enumerate((asks * attn.b_Q[h], attn.b_K[h])):
+                for i, bias in enumerate((scale * attn.b_Q[h], attn.b_K[h])):
                     b[i, h, : len(bias)] = bias
                 W_O[h, : attn.W_O.shape[1]] = self.writes(attn.W_O[h])
         return W.flatten(1), b.flatten(), W_O.flatten(0, 1), torch.zeros(self.d).double()
 
     def mlp(self, mlp: MLP | None, steep: float = 1.0) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """W_in (d, units), b_in, W_out (units, d), b_out (d,), for gelu(λx)/λ at λ = `steep`."""
+        """W_in (d, neurons), b_in, W_out (neurons, d), b_out (d,), for gelu(λx)/λ, λ = `steep`."""
         W_in, b_in = torch.zeros(self.d, self.neurons), torch.zeros(self.neurons)
         W_out, b_out = torch.zeros(self.neurons, self.d), torch.zeros(self.d)
         tensors = W_in.double(), b_in.double(), W_out.double(), b_out.double()

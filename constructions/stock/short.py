@@ -1,23 +1,23 @@
-"""Models over tokens in formats shorter than float32: rounding restores what attention blurs.
+"""Models over tokens in dtypes shorter than float32: rounding corrects the errors of attention.
 
-Let each tensor that is stored be rounded to nearest in a format with unit roundoff u, and what an
-operation does within be float32 at least, as in torch.  Let y be a number of the hardmax pass: a
-multiple of the quantum g, which the format holds (`exactness.exact_in`).  Where the same number of
-the stock model is x, |x − y| ≤ e ≤ g·u/2, before it is rounded,
+Let each stored tensor be rounded to nearest in a dtype with unit roundoff u, and let operations
+compute internally in float32 or better, as in torch.  Let y be a number of the hardmax pass: a
+multiple of the quantum g, exact in the dtype (`exactness.exact_in`).  If the same number of the
+stock model is x before rounding, with |x − y| ≤ e ≤ g·u/2, then
 
     y ≠ 0:   x is rounded to y, as the numbers next to y are at least |y|·u ≥ 2e away;
-    y = 0:   what x is rounded to is at most (1 + u)e.
+    y = 0:   x is rounded to a number of absolute value at most (1 + u)e.
 
-So errors do not add up: they are those of `margins.softmax_error` with the roundings of float32,
-each growing by a few u of itself, as long as the largest is at most g·u/2.
+So errors do not add up: they are those of `softmax.softmax_error` with the roundings of float32,
+each growing by a relative few u, as long as the largest is at most g·u/2.
 
-Norms multiply by 1 − γ, and their mean, which is 0, is off by at most MEAN·u₃₂·K, equally in both
-copies: one sum of K and −K is exact, and a running mean, K/j behind j numbers, is rounded by at
-most u₃₂·K/j in each of d/2 steps, of which the mean keeps the share j/d, and in a few others; the
-variance by a share u₃₂ for each number that is not 0.  A read register that is not 0 is right if
-all of this and its own error are at most u/2 of it.  The weight of the norms must not be rounded
-(`Doubled`), nor any other.  The quantum must be a normal number: units that flush smaller ones to 0
-exist for these formats.
+Norms multiply by 1 − γ, and their mean, which is 0, has an error of at most MEAN·u₃₂·K, equal in
+both copies: one sum of K and −K is exact, and a running mean, K/j after j numbers, has a rounding
+error of at most u₃₂·K/j in each of d/2 steps, which contributes to the mean with factor j/d, and in
+a few others; the variance has a relative error u₃₂ for each non-zero number.  A non-zero read is
+right if all of this and its own error are at most a relative u/2.  No weight may be rounded, those
+of norms included (`Doubled`).  The quantum must be a normal number: for these dtypes some
+hardware flushes smaller ones to 0.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ SATURATES = 16.0  # gelu(±16) is 16 and 0 in float32
 
 
 def is_short(dtype: torch.dtype) -> bool:
-    """Whether numbers of a format have fewer bits than float32."""
+    """Whether a dtype has fewer bits of significand than float32."""
     return unit_roundoff(dtype) > FLOAT32
 
 
 def chosen_for(model: Transformer, square: float, dtype: torch.dtype, hardmax: Hardmax) -> Gadgets:
-    """The constant of the norms of least error, and the least factor at which GELU is ReLU."""
+    """The K for which norms have the least error, and the least λ for which GELU is ReLU."""
     quantum = stream_quantum(model, hardmax)
     steep = SATURATES / exact_in(model, hardmax).quantum
     most = math.floor(math.log2(torch.finfo(dtype).max))
@@ -52,7 +52,7 @@ def chosen_for(model: Transformer, square: float, dtype: torch.dtype, hardmax: H
 
 
 def read_error(numbers: Gadgets, square: float, quantum: float) -> float:
-    """What norms change of a register, as a share of it."""
+    """The relative error of a register through a norm."""
     return numbers.gamma(square) + MEAN * FLOAT32 * numbers.constant / quantum
 
 
@@ -64,8 +64,10 @@ def restored_bound(
     dtype: torch.dtype,
     hardmax: Hardmax | None = None,
 ) -> float:
-    """How far logits in a short format can be from the hardmax ones, for every prompt; ∞ if
-    rounding might not restore a number."""
+    """A bound on the distance of logits in a short dtype from the hardmax ones, for every prompt.
+
+    It is ∞ if rounding might not restore a number.
+    """
     u = unit_roundoff(dtype)
     parts = *model.blocks, model.unembed
     maps = [W for part in parts for W in part.parameters() if W.ndim > 1]
@@ -75,12 +77,12 @@ def restored_bound(
     quantum = stream_quantum(model, hardmax)
     places = (model.d_model + (model.interface.context or 0) + STORED) * FLOAT32
     read = read_error(numbers, square, quantum) + relative + places + found.stream / quantum
-    # The largest weight of a softmax, whose sum has a term for each place, is 1 but for what leaks.
+    # The largest weight of a softmax is 1 minus the leak; its sum has a term for each position.
     near = max(read, found.in_quanta, *(max(layer, default=0.0) + places for layer in found.leaks))
     return found.logits if near <= u / 2 else math.inf
 
 
-def unheld(
+def rounding_obstacle(
     model: Transformer,
     sharpness: float,
     bound: float,
@@ -88,24 +90,26 @@ def unheld(
     head_dim: int,
     hardmax: Hardmax,
 ) -> str:
-    """Why rounding to this format may change an answer; empty if it changes none.  `bound` is the
-    `restored_bound` at this sharpness."""
+    """The reason why rounding to this dtype may change an answer; empty if it changes none.
+
+    `bound` is the `restored_bound` at this sharpness.
+    """
     kind, needs, u = torch.finfo(dtype), exact_in(model, hardmax), unit_roundoff(dtype)
     if any(margin.ties for block in model.blocks for margin in block.margins):
         return "it averages tokens of equal scores, and averages are rounded"
     if needs.bits > significand(dtype):
-        return f"it takes {needs.bits} bits of significand, and there are {significand(dtype)}"
+        return f"it needs {needs.bits} bits of significand, and there are {significand(dtype)}"
     if needs.quantum < kind.smallest_normal:
-        return f"it takes multiples of {needs.quantum:.2g}, below the normal numbers"
+        return f"it needs multiples of {needs.quantum:.2g}, below the normal numbers"
     reached = max(sharpness * math.sqrt(head_dim), 1.0) * needs.largest
     if reached > kind.max:
         return (
-            f"scores before they are divided by √d_head can reach {reached:.3g} at sharpness "
-            f"{sharpness:g}, the least that is enough, and numbers end at {kind.max:.3g}"
+            f"scores before the division by √d_head can reach {reached:.3g} at sharpness "
+            f"{sharpness:g}, the least sufficient one, and the largest number is {kind.max:.3g}"
         )
     if math.isinf(bound):
         return (
-            f"at sharpness {sharpness:g} and with this constant softmax and norms may change "
-            f"numbers by more than {u / 2:.2g} of them, all that rounding restores"
+            f"at sharpness {sharpness:g} and with this constant softmax and norms may have "
+            f"relative errors above {u / 2:.2g}, the most that rounding restores"
         )
     return ""

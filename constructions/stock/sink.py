@@ -13,10 +13,10 @@ from constructions.tokens import Tokens
 
 
 class Sunk(Interface):
-    """An interface with a sink in front of its prompts, and two columns more for vectors: whether
-    a token is the sink, and whether it stands behind the examples.
+    """An interface that puts a sink in front of the prompts of another one.
 
-    With `behind_examples` only tokens behind the examples are answered for.
+    Prompts of vectors get two more columns: whether a token is the sink, and whether it is behind
+    the examples.  With `behind_examples`, only tokens behind the examples have answers.
     """
 
     def __init__(self, inner: Interface, sink: int | None, behind_examples: bool) -> None:

@@ -1,4 +1,4 @@
-"""Any model of ours with softmax heads alone, all of one mask, as the stock models have them.
+"""Models of this library in softmax heads alone, all of one mask, as stock models have them.
 
     linear head       2p softmax heads and a sink (`gadgets.py`); the sink is a token in front whose
                       registers stay 0
@@ -30,8 +30,8 @@ from constructions.attention import Attention, Heads, Mask
 from constructions.blocks import MLP, Block, Embed, PosEmbed, Unembed
 from constructions.interface import Interface
 from constructions.stock.gadgets import Gadgets, stencil
-from constructions.stock.refusals import array
 from constructions.stock.sink import Sunk
+from constructions.stock.translatable import array
 from constructions.stream import Stream
 from constructions.tokens import Tokens
 from constructions.transformer import Transformer
@@ -50,12 +50,11 @@ def softened(
     places: int,
     causal: bool,
 ) -> Transformer:
-    """The model in softmax heads of one mask, "causal" or "full"; its registers and, for masks that
-    need them, further ones.
+    """The model in softmax heads of one mask, "causal" or "full", with further registers for masks.
 
-    `sizes` bound the |scores| of each head of each layer (those of `attentions`), which linear
-    heads are scaled by, and `places` the tokens of a prompt, the sink included, where a mask needs
-    them one by one.  The model must have passed `check_translatable`.
+    `sizes` bound the |scores| of each head of each layer (those of `attentions`), by which linear
+    heads are scaled, and `places` the number of tokens in a prompt, including the sink.  The model
+    must have passed `check_translatable`.
     """
     return _Softening(model, gadgets, causal, places).model(sizes)
 
@@ -83,11 +82,11 @@ class _Softening:
         self.D, self.W = model.d_model, self.stream.d_model
 
     def at(self, name: str, places: slice = slice(None)) -> np.ndarray:
-        """The columns (W, width) that read a register."""
+        """The columns (W, width) of the linear read of a register."""
         return np.eye(self.W)[:, self.stream[name]][:, places]
 
     def grown(self, W: Tensor) -> np.ndarray:
-        """Weights (D, k) of ours over the whole stream, (W, k)."""
+        """Weights (D, k) extended by zeros to the wider stream, (W, k)."""
         return np.pad(array(W), ((0, self.W - self.D), (0, 0)))
 
     def model(self, sizes: Sequence[Sequence[float]]) -> Transformer:
@@ -111,7 +110,7 @@ class _Softening:
         )
 
     def written(self) -> tuple[Interface, Embed, PosEmbed | None]:
-        """The interface, and what stands in the stream to begin with."""
+        """The interface, and the embeddings of tokens and positions."""
         ours, inner = self.ours, self.ours.interface
         rows = np.pad(array(ours.embed.W_E), ((0, 0), (0, self.W - self.D)))
         positions = ours.pos_embed
@@ -123,9 +122,7 @@ class _Softening:
             at[: self.places, self.stream["own_place"]] = np.eye(self.places)
         if self.own:
             at[: self.places, self.stream["other_places"]] = 1 - np.eye(self.places)
-            at[: int(self.sink), self.stream["other_places"]] = (
-                0  # the sink is seen from everywhere
-            )
+            at[: int(self.sink), self.stream["other_places"]] = 0  # all tokens attend to the sink
         number: int | None = None
         if isinstance(inner, Tokens):
             if self.sink:
@@ -149,7 +146,7 @@ class _Softening:
         return interface, Embed(torch.as_tensor(rows)), embedded
 
     def block(self, block: Block, sizes: Sequence[float]) -> Block:
-        """One layer: softmax heads, and an MLP of the same neurons and those of register moves."""
+        """One layer: softmax heads, and an MLP with the same neurons and register moves."""
         apart = _overlap(block)
         into = np.eye(self.D, self.W)  # where heads write
         for place, coordinate in enumerate(apart):
@@ -170,16 +167,16 @@ class _Softening:
     def head(
         self, part: Heads, h: int, size: float, into: np.ndarray
     ) -> Iterator[list[np.ndarray]]:
-        """The softmax heads of one of ours: W_Q, W_K, W_V, W_O, b_Q, b_K of each."""
+        """The softmax heads that replace one head: W_Q, W_K, W_V, W_O, b_Q, b_K of each."""
         linear = part.normalise == "linear"
         if linear and part.mask == "diagonal" and _constant_scores(part, h):
             return
         W_Q, W_K, W_V = (self.grown(W[h]) for W in (part.W_Q, part.W_K, part.W_V))
         b_Q, b_K, W_O = array(part.b_Q[h]), array(part.b_K[h]), array(part.W_O[h]) @ into
-        if self.sink:  # it neither asks nor answers but for its score
+        if self.sink:  # its query and key are 0 but for its score
             W_Q, W_K = (W - self.at("is_sink") * b for W, b in ((W_Q, b_Q), (W_K, b_K)))
         classes, heads = self.classes(part.mask, _far(part, size), linear), [(part.scale, 1.0, 1.0)]
-        if linear:  # all that is no power of two stands in W_V, for the sink's sake (`gadgets.py`)
+        if linear:  # W_O is a power of two, so that the sink cancels exactly (`gadgets.py`)
             filled = W_O.any(0)
             W_V, W_O = W_V @ W_O[:, filled], np.eye(self.W)[filled]
             heads = [*self.signs(part.scale, size)]
@@ -194,7 +191,7 @@ class _Softening:
             ]
 
     def signs(self, scale: float, size: float) -> Iterator[tuple[float, float, float]]:
-        """Of the 2p softmax heads of a linear one, what multiplies scores, values, and sums."""
+        """The factors of scores, values and outputs of the 2p softmax heads of a linear head."""
         delta = self.gadgets.theta / scale_of(size)
         for m, c in enumerate(stencil(self.gadgets.order), start=1):
             for sign in (1.0, -1.0):
@@ -203,26 +200,25 @@ class _Softening:
     def classes(
         self, mask: str, far: float, linear: bool
     ) -> list[tuple[tuple[np.ndarray, np.ndarray], np.ndarray]]:
-        """Which tokens are not to be seen, as scores: (what asks, what answers), the asking bias.
+        """The scores that mask tokens, as ((query, key), query bias).
 
-        They are exact zeros for those that are, and no differences of large numbers.
+        They are exact zeros for tokens that are not masked, and not differences of large numbers.
         """
         sink, hidden = self.at("is_sink"), self.at("is_hidden")
         nothing = 0 * sink
-        answers = self.gadgets.sink * sink if linear else -far * sink
+        key = self.gadgets.sink * sink if linear else -far * sink
         if mask == "context-only":
-            answers = answers - far * hidden
-        found = [((nothing, answers), np.ones(1))]
-        if self.sink:  # which sees itself alone
+            key = key - far * hidden
+        found = [((nothing, key), np.ones(1))]
+        if self.sink:  # which attends to itself alone
             found.append(((sink, 2 * far * sink), np.zeros(1)))
         if mask in ("strictly causal", "diagonal"):
-            # Under "strictly causal" the first token, which has none before it, sees itself.
-            first = int(self.sink) + 1 if mask == "strictly causal" else 0
+            # Under a strictly causal mask the first token, which has none before it, sees itself.
+            strict = mask == "strictly causal"
+            first = int(self.sink) + 1 if strict else 0
             here = self.at("own_place", slice(first, None))
-            answering = (
-                here if mask == "strictly causal" else self.at("other_places", slice(first, None))
-            )
-            found.append(((here, -far * answering), np.zeros(here.shape[1])))
+            masked = here if strict else self.at("other_places", slice(first, None))
+            found.append(((here, -far * masked), np.zeros(here.shape[1])))
         return found
 
     def mlp(self, block: Block, apart: np.ndarray) -> MLP | None:
@@ -257,8 +253,10 @@ class _Softening:
 
 
 def largest_square(soft: Transformer, *inputs: Any) -> float:
-    """The largest ‖v‖² of a softened model on these inputs where the stock model has a norm: before
-    heads, before MLPs and before the unembedding."""
+    """The largest ‖v‖² of a softened model on these inputs at any norm of the stock model.
+
+    The norms are before heads, before MLPs and before the unembedding.
+    """
     prompt = soft.prompt(*inputs)
     found = []
     for block, H in zip([*soft.blocks, None], soft.residual_stream(prompt), strict=True):
@@ -269,9 +267,11 @@ def largest_square(soft: Transformer, *inputs: Any) -> float:
 
 
 def beside(model: Transformer, places: int) -> float:
-    """A bound on what the registers that nothing is added to have of ‖v‖²: 1 in `is_sink` or
-    `is_hidden`, 1 in `own_place` and, of a model that compares tokens with themselves, 1 for each
-    of the `other_places`."""
+    """A bound on the squared norm of the constant registers.
+
+    They contribute 1 in `is_sink` or `is_hidden`, 1 in `own_place` and, for diagonal heads that
+    compare scores, 1 for each of the `other_places`.
+    """
     return 2.0 + (places - 1) * any(map(_has_own_scores, model.attentions))
 
 
@@ -282,7 +282,7 @@ def with_sizes(attn: Attention, sizes: Sequence[float]) -> Iterator[tuple[Heads,
 
 
 def _far(part: Heads, size: float) -> float:
-    """L, beside which scores of this size are nothing."""
+    """L, by which masked scores are below scores of this size."""
     return (
         FAR
         if part.normalise == "linear"
@@ -291,7 +291,7 @@ def _far(part: Heads, size: float) -> float:
 
 
 def scale_of(size: float) -> float:
-    """B for scores of this size: the power of two above, so that what it divides is not rounded."""
+    """B for scores of this size: the next power of two, so that division by it is exact."""
     return 2.0 ** math.ceil(math.log2(size)) if size > 0 else 1.0
 
 
@@ -309,7 +309,7 @@ def _has_linear_heads(attn: Attention) -> bool:
 
 
 def _has_own_scores(attn: Attention) -> bool:
-    """Whether a token compares itself with itself."""
+    """Whether a diagonal head has scores that are not constant."""
     return any(
         part.mask == "diagonal" and not (part.normalise == "linear" and _constant_scores(part, h))
         for part in attn.parts()
@@ -318,7 +318,7 @@ def _has_own_scores(attn: Attention) -> bool:
 
 
 def _own_map(part: Heads) -> np.ndarray:
-    """The linear map (D, D) that heads of the mask "diagonal" and constant scores are."""
+    """The linear map (D, D) of diagonal heads with constant scores."""
     total = np.zeros((part.W_V.shape[1],) * 2)
     if part.normalise != "linear" or part.mask != "diagonal":
         return total

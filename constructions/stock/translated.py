@@ -1,7 +1,7 @@
-"""What a translation has to know of a model of ours, what it chooses, and the model that comes out.
+"""The translation of a model of this library into a stock class: its choices and its result.
 
-A translation is two steps: the model in softmax heads of one mask (`softened.py`), and that between
-layer norms that do nothing (`neutral.py`), in the tensors of a stock class.
+A translation has two steps: the model in softmax heads of one mask (`softened.py`), and that
+between neutral layer norms (`neutral.py`), in the tensors of a stock class.
 """
 
 from __future__ import annotations
@@ -20,26 +20,29 @@ from constructions.softmax import score_sizes
 from constructions.stock.bound import error_bound, prompts_bound
 from constructions.stock.gadgets import MOST_ORDER, Gadgets, chosen
 from constructions.stock.neutral import Doubled
-from constructions.stock.refusals import check_translatable, refused
-from constructions.stock.short import FLOAT32, chosen_for, is_short, unheld
+from constructions.stock.short import FLOAT32, chosen_for, is_short, rounding_obstacle
 from constructions.stock.softened import beside, largest_square, softened
+from constructions.stock.translatable import check_translatable, layer_error
 from constructions.tensors import require_finite
 from constructions.tokens import Tokens
 from constructions.transformer import Transformer
 from theory import machine
 from theory.kinds import InputError
 
-STANDARD = 3  # the order that is taken where no error is asked for
+STANDARD = 3  # the order if no error is given
 SHARPEST = 2**12
-ROUGH = Gadgets(1, 2.0**-10, 36, 1.0, 1.0)  # right to a millionth in float64, without norms
-SCORES = 6  # tensors of the size of a layer's scores that a bound takes
+ROUGH = Gadgets(1, 2.0**-10, 36, 1.0, 1.0)  # relative error 10⁻⁶ in float64, without norms
+SCORES = 6  # tensors of the size of a layer's scores that a bound needs
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A translation that is decided: `original` is ours, at the sharpness that is taken; `soft` the
-    same in softmax heads alone, `gadgets` the numbers, `sizes` those of its scores on the inputs,
-    and `square` bounds ‖v‖² wherever there is a norm."""
+    """The choices of a translation.
+
+    `original` is our model at the chosen sharpness, `soft` the same in softmax heads alone,
+    `gadgets` the numbers, `sizes` bounds on the scores on the inputs, and `square` a bound on ‖v‖²
+    at every norm.
+    """
 
     original: Transformer
     soft: Transformer
@@ -55,7 +58,7 @@ class Plan:
         return Doubled(self.soft, self.gadgets.constant, self.for_all and is_short(self.dtype))
 
     def bound(self, *inputs: Any) -> Any:
-        """See `StockModel.bound`.  For all prompts: at the sharpness, which all layers share."""
+        """The bound of `StockModel.bound`; for all prompts, all layers have one sharpness."""
         if self.for_all:
             sharpness = next((attn.scale for attn in self.original.attentions), 1.0)
             return prompts_bound(self.original, sharpness, self.gadgets, self.square, self.dtype)
@@ -64,27 +67,27 @@ class Plan:
 
 
 class StockModel(Model):
-    """A model of ours inside a stock class, called as ours is.
+    """A model of this library inside a stock class, called as the original is.
 
-    `module` is the stock module, and `plan` what was decided.  Its registers are those of
-    `plan.soft`, half the difference of the two copies of the stream.
+    `module` is the stock module, and `plan` the choices of the translation.  Its registers are
+    those of `plan.soft`, read as half the difference of the two copies of the stream.
     """
 
     def __init__(self, kind: str, module: nn.Module, plan: Plan) -> None:
         super().__init__()
         self.module, self.interface = module, plan.soft.interface
-        self._plan = (plan,)  # in a tuple, so that its tensors are not taken for this model's
+        self._plan = (plan,)  # in a tuple, so that its tensors are not parameters of this module
         self.stream, self.stages = plan.soft.stream, plan.soft.stages
         self.name, self.source = f"{kind}({plan.original.name})", plan.original.source
 
     @property
     def plan(self) -> Plan:
-        """What was decided."""
+        """The choices of the translation."""
         return self._plan[0]
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> StockModel:
-        """A translation is for its format, in which θ, C and K were chosen: in another they are
-        lost in rounding."""
+        """Convert to another device; raises ValueError for another dtype, for which θ, C and K were
+        not chosen."""
         if fn(self.like.new_empty(0)).dtype != self.plan.dtype:
             raise InputError(
                 f"{self.name} is for {_short(self.plan.dtype)}: translate the model again with the "
@@ -110,11 +113,11 @@ class StockModel(Model):
             )
 
     def bound(self, *inputs: Any) -> Any:
-        """How far its answers can be from those of the original.
+        """A bound on the distance of its answers from those of the original.
 
-        For a model over tokens whose score gaps are proved, one number: how far its logits are from
-        the hardmax ones, for every prompt.  For others, bounds in the shape of the answers, or of
-        the logits over tokens, on these inputs, to first order (`bound.py`).
+        For a model over tokens with proved score gaps, one number: the distance of its logits from
+        the hardmax ones, for every prompt.  For others, bounds in the shape of the answers (of the
+        logits for tokens) on these inputs, to first order (`bound.py`).
         """
         if not self.plan.for_all and not inputs:
             raise InputError(f"the bound of {self.name} depends on the inputs: give some")
@@ -129,17 +132,17 @@ def planned(
     dtype: torch.dtype,
     gadgets: Gadgets | None,
 ) -> Plan:
-    """Everything that a translation chooses; see `to_encoder` for what is asked and refused."""
+    """The choices of a translation; `to_encoder` documents arguments and errors."""
     check_translatable(model, causal)
     if not dtype.is_floating_point:
-        raise InputError(f"dtype is {dtype}, which holds no real numbers: give torch.float64, say")
+        raise InputError(f"dtype is {dtype}, without real numbers: give one such as torch.float64")
     if all_gaps_known(model):
         return _for_all_prompts(model, causal, error, dtype, gadgets)
     return _for_these(model, inputs, causal, error, dtype, gadgets)
 
 
 def all_gaps_known(model: Transformer) -> bool:
-    """Whether its heads all compare scores whose gaps are proved."""
+    """Whether all heads are softmax or hardmax heads with proved gaps."""
     return all(
         block.attn is None
         or (
@@ -157,8 +160,11 @@ def _for_all_prompts(
     dtype: torch.dtype,
     gadgets: Gadgets | None,
 ) -> Plan:
-    """At the sharpness asked for, or the smallest power of two at which logits are within the error
-    (by default, within twice the least bound that there is), and the answers sure."""
+    """The plan at the model's sharpness, or at the smallest sufficient power of two.
+
+    That is one at which all answers are right and logits are within the error (by default, within
+    twice the least bound that there is).
+    """
     held = hardmax_numbers(model)  # at any sharpness, and once: positions may be a million
     places, margin = (model.interface.context or 0) + 1, model.interface.margin
     square = stream_square(model, held) + beside(model, places)
@@ -185,14 +191,14 @@ def _for_all_prompts(
         soft = softened(model, numbers, score_sizes(model, held), places, causal)
         head_dim = Doubled(soft, numbers.constant).head_dim
         why = [
-            unheld(model, beta, each, dtype, head_dim, held)
+            rounding_obstacle(model, beta, each, dtype, head_dim, held)
             for beta, each in zip(sharpnesses, bounds, strict=True)
         ]
         enough = next((i for i, each in enumerate(bounds) if each < sure), 0)
         if reason := why[enough]:
             raise InputError(
-                f"rounding to {_short(dtype)} may change what {model.name} says: {reason}; use a "
-                "longer format, such as float32"
+                f"rounding to {_short(dtype)} may change answers of {model.name}: {reason}; use a "
+                "longer dtype, such as float32"
             )
         bounds = [math.inf if w else each for w, each in zip(why, bounds, strict=True)]
     wanted = error if error is not None else 2 * min(bounds)
@@ -203,10 +209,10 @@ def _for_all_prompts(
     ]
     if not fits:
         least = min(bounds)
-        said = "" if margin is None else f" (answers are sure below {sure:g})"
+        right = "" if margin is None else f" (answers are right below {sure:g})"
         raise InputError(
-            f"logits of {model.name} are only sure within {least:.2g} in {_short(dtype)}{said}: "
-            f"{_more(least, margin, dtype)}"
+            f"the least error bound for logits of {model.name} in {_short(dtype)} is {least:.2g}"
+            f"{right}: {_more(least, margin, dtype)}"
         )
     sharp = model if given else model.sharpened(fits[0])
     sizes = score_sizes(sharp, held)
@@ -222,23 +228,23 @@ def _for_these(
     dtype: torch.dtype,
     gadgets: Gadgets | None,
 ) -> Plan:
-    """Of the least order whose bound on these inputs is within the error.
+    """The plan of the least order whose bound on these inputs is within the error.
 
-    θ is first that of largest scores all over (`chosen`), and then doubled as long as the bound on
-    these inputs falls: scores are smaller than the largest, the method's error falls as their
-    powers, and so rounding, which falls with 1/θ, is what is left to save.
+    θ is first chosen as if all scores were the largest (`chosen`), and then doubled as long as the
+    bound on these inputs decreases: most scores are smaller, so that rounding, which decreases with
+    1/θ, dominates the error of the method.
     """
     for number, block in enumerate(model.blocks, start=1):
         if block.attn is not None and block.attn.normalise == "hardmax":
-            why = "takes the largest of scores for whose gaps nothing is proved"
-            raise refused(model, number, why, "give a model whose heads are linear or softmax")
+            why = "has hardmax heads without proved gaps"
+            raise layer_error(model, number, why, "give a model whose heads are linear or softmax")
     if not inputs:
         raise InputError(
-            f"{model.name} has heads whose scores have no largest size: give inputs like those "
-            "that it is for, as it takes them"
+            f"{model.name} has heads with unbounded scores: give typical inputs, as the model "
+            "takes them"
         )
     sizes, tokens = measured(model, *inputs)
-    # ‖v‖² hardly depends on the numbers, which are chosen by it.
+    # ‖v‖² hardly depends on the numbers chosen by it.
     square = largest_square(softened(model, ROUGH, sizes, tokens + 1, causal), *inputs)
     if not math.isfinite(square):
         raise InputError(f"on these inputs squares of {model.name} overflow: give smaller ones")
@@ -261,8 +267,8 @@ def _for_these(
             soft = softened(model, numbers, sizes, tokens + 1, causal)
             return Plan(model, soft, numbers, sizes, square, dtype, False)
     raise InputError(
-        f"an error of {error:g} is below what {model.name} is sure of in {_short(dtype)} on these "
-        f"inputs, {least:.2g}: {_more(least, None, dtype)}"
+        f"error is {error:g}, and the least error bound of {model.name} in {_short(dtype)} on "
+        f"these inputs is {least:.2g}: {_more(least, None, dtype)}"
     )
 
 
@@ -274,8 +280,8 @@ def measured(model: Transformer, *inputs: Any) -> tuple[list[tuple[float, ...]],
         raise InputError("the inputs hold no prompt: give at least one")
     if not prompt.tokens.is_floating_point() and not isinstance(model.interface, Tokens):
         raise InputError(
-            f"{model.name} numbers its tokens in a way of its own, which has no place for a sink: "
-            "give a model over vectors, examples or tokens"
+            f"{model.name} has its own numbering of tokens, without a sink: give a model over "
+            "vectors, examples or tokens"
         )
     columns = int(prompt.tokens.is_floating_point())
     *leading, T = prompt.tokens.shape[: prompt.tokens.ndim - columns]
@@ -304,8 +310,11 @@ def measured(model: Transformer, *inputs: Any) -> tuple[list[tuple[float, ...]],
 
 
 def rounded(module: nn.Module, plan: Plan) -> nn.Module:
-    """The module in the format asked for; ValueError for a weight that overflows it, and in a
-    short format for one that it rounds (the norms' differ from powers of two by their ε alone)."""
+    """The module in the plan's dtype.
+
+    Raises ValueError for a weight that overflows it, and in a short dtype for one that is rounded
+    (those of norms differ from powers of two by their ε alone).
+    """
     exact = module.state_dict()
     module = module.to(plan.dtype).eval().requires_grad_(False)
     for name, weights in module.state_dict().items():
@@ -313,7 +322,7 @@ def rounded(module: nn.Module, plan: Plan) -> nn.Module:
             raise InputError(
                 f"the weight {name} of {plan.original.name} reaches "
                 f"{float(exact[name].abs().max()):.3g}, and {_short(plan.dtype)} ends at "
-                f"{torch.finfo(plan.dtype).max:.3g}: use a format with more exponents, such as "
+                f"{torch.finfo(plan.dtype).max:.3g}: use a dtype with more exponents, such as "
                 "float32 or bfloat16"
             )
     if plan.for_all and is_short(plan.dtype):
@@ -321,7 +330,7 @@ def rounded(module: nn.Module, plan: Plan) -> nn.Module:
             if ((weights.double() - exact[name]).abs() > FLOAT32 * exact[name].abs()).any():
                 raise InputError(
                     f"{_short(plan.dtype)} rounds the weight {name} of {plan.original.name}: use "
-                    "a longer format, such as float32"
+                    "a longer dtype, such as float32"
                 )
     return module
 
@@ -331,10 +340,10 @@ def _short(dtype: torch.dtype) -> str:
 
 
 def _more(least: float, margin: float | None, dtype: torch.dtype) -> str:
-    """What to do where nothing better is sure."""
-    longer = "use a longer format, such as float64" if dtype != torch.float64 else ""
+    """The remedy where no smaller error can be guaranteed."""
+    longer = "use a longer dtype, such as float64" if dtype != torch.float64 else ""
     if margin is not None and not least < margin / 2:
         return longer or "build it for shorter prompts"
     if not math.isfinite(least):
         return "give smaller inputs, or a model of fewer steps"
-    return f"ask for at least {least * 1.01:.2g}" + f", or {longer}" * bool(longer)
+    return f"give at least {least * 1.01:.2g}" + f", or {longer}" * bool(longer)

@@ -8,7 +8,7 @@ from constructions.assembly import Head, block, embed, moved, unembed
 from constructions.blocks import LayerNorm
 from constructions.examples import Examples
 from constructions.primitives import Move
-from constructions.stock.refusals import check_translatable
+from constructions.stock.translatable import check_translatable
 from constructions.stream import Stream, one
 from constructions.transformer import Transformer
 

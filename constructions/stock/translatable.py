@@ -1,4 +1,4 @@
-"""Which models have a form in softmax heads of one mask, and which layer of the others has not."""
+"""Whether a model has a form in softmax heads of one mask, and which layer prevents it."""
 
 from __future__ import annotations
 
@@ -11,50 +11,50 @@ from constructions.transformer import Transformer
 from theory.kinds import InputError
 
 
-def refused(model: Any, number: int, why: str, instead: str) -> InputError:
-    """The refusal of a layer."""
+def layer_error(model: Any, number: int, why: str, instead: str) -> InputError:
+    """The error for a layer that cannot be translated."""
     return InputError(f"layer {number} of {model.name} {why}: {instead}")
 
 
 def check_translatable(model: Any, causal: bool) -> None:
     """Raise ValueError for a model with a layer that has no form in softmax heads of one mask."""
     if not isinstance(model, Transformer):
-        raise InputError(f"a {type(model).__name__} is no transformer of ours: give one")
+        raise InputError(f"a {type(model).__name__} is not a Transformer of this library: give one")
     norms = model.ln_final is not None
     for number, block in enumerate(model.blocks, start=1):
         norms |= block.ln1 is not None or block.ln2 is not None
         if block.norm is not None:
-            raise refused(
+            raise layer_error(
                 model,
                 number,
-                "brings every token to length 1",
+                "normalises every token to norm 1",
                 "a stock layer norm also subtracts the mean; give a model without unit norms",
             )
         attn = block.attn
         if attn is not None and attn.normalise == "relu":
-            raise refused(
+            raise layer_error(
                 model,
                 number,
-                "has ReLU attention, which is no sum of softmax heads",
+                "has ReLU attention, which is not a sum of softmax heads",
                 "give a construction of linear, softmax or hardmax heads",
             )
     if norms:
         raise InputError(
-            f"{model.name} has layer norms of its own, which take the place of those that the "
-            "translation silences: give a construction"
+            f"{model.name} has layer norms of its own, and the translation makes all layer norms "
+            "neutral: give a construction"
         )
     if causal:
         _reads_no_later_token(model)
 
 
 def _reads_no_later_token(model: Transformer) -> None:
-    """Raise ValueError unless a causal mask shows all that is read, at tokens behind examples."""
+    """Raise ValueError unless, behind the examples, no read depends on later tokens."""
     stale = np.zeros(model.d_model, dtype=bool)  # wrong in examples, under a causal mask
     for number, block in enumerate(model.blocks, start=1):
         written = stale.copy()
         for part in [] if block.attn is None else block.attn.parts():
             if part.mask == "full":
-                raise refused(
+                raise layer_error(
                     model,
                     number,
                     "sees all tokens (mask full), and a causal model only those before",
@@ -66,11 +66,11 @@ def _reads_no_later_token(model: Transformer) -> None:
                     written |= _writes(part.W_O)
                 continue
             if any(_reads(W, stale) for W in (part.W_K, part.W_V)):
-                raise refused(
+                raise layer_error(
                     model,
                     number,
-                    "reads in examples what these have from later ones (mask examples), and in a "
-                    "causal model no token sees a later one",
+                    "reads states of examples that depend on later ones (context-only mask), and "
+                    "in a causal model no token sees a later one",
                     "give a causal construction (causal=True, newton_with_pauses), or use "
                     "to_encoder",
                 )
