@@ -162,11 +162,11 @@ def fussy(n: Annotated[Count, Within(least=2)]) -> None:
 def bare(n: int, k: Count) -> None: ...
 
 
-def test_planted_faults_are_found(monkeypatch):
+def test_faulty_functions_are_found(monkeypatch):
     with pytest.raises(AssertionError, match="lax with b = None"):
         refuses_all_wrong_arguments("lax", lax)
     monkeypatch.setattr(Whole, "what", "another")
-    monkeypatch.setattr(Whole, "refusal", lambda self, name, value: InputError("it is wrong"))
+    monkeypatch.setattr(Whole, "error", lambda self, name, value: InputError("it is wrong"))
     with pytest.raises(AssertionError, match="renamed with a"):
         refuses_all_wrong_arguments("renamed", renamed)
     monkeypatch.undo()
