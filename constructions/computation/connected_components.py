@@ -1,18 +1,18 @@
-"""Connected components: every node gets the least number of its component, one layer a step.
+"""Connected components: the least node of each node's component, one layer for each step.
 
-BOS stands at position 0, nodes at 1 … n, edges after them.  The program is that of
+BOS is at position 0, the nodes are at 1 … n, the edges after them.  The program is that of
 `theory/computation/components.py`, whose labels p are right after n − 1 messages at the latest;
-`pram.py` makes a layer of its step, with three heads:
+`pram.py` translates its step into a layer with three heads:
 
     p of u + p, into a       edges, whose p is 0, look up p(u); nodes, whose u is 0, p(p)
     p of v + p, into b       the same for p(v)
-    lo to hi, into m         the least of what edges looked up in the layer before, as messages
+    lo to hi, into m         edges send the smaller label of the layer before; the least arrives
 
-lo = min(a, b), hi = max(a, b), and at nodes p = min(a, m).  Squares of p, a, b, lo, hi and m are
-carried along, since hi is a place.
+lo = min(a, b), hi = max(a, b), and at nodes p = min(a, m).  The stream also contains the squares of
+p, a, b, lo, hi and m, since hi is an address.
 
-No edge with two labels is left exactly where labels are right: a graph whose labels have not
-settled raises ValueError, with the remedy.
+Labels are right iff the ends of every edge have equal labels: for a graph whose labels have not
+settled the model raises ValueError.
 """
 
 from __future__ import annotations
@@ -41,12 +41,10 @@ def connected_components(
     """`connected_components(n, m)(pairs)`: the least node of each node's component, (…, n).
 
     Pairs (…, m', 2) are the edges of graphs on nodes 1 … n, m' ≤ m, in any order and direction;
-    loops and repeated edges are allowed.  3 heads, width 18, 18 ReLUs in each layer.  By default
-    there are 2(n − 1) layers, which are enough for every graph; fewer share their weights and
-    answer where labels have settled.
+    loops and repeated edges are allowed.  Each layer has 3 heads, width 18 and 18 ReLUs; all layers
+    have the same weights.  By default there are 2(n − 1) layers, which are enough for every graph.
 
-    The model raises ValueError for what are no such pairs, and for a graph whose labels need more
-    layers.
+    The model raises ValueError for other inputs, and for a graph whose labels need more layers.
     """
     program = components(n_nodes, n_edges, n_layers)
     graph = Graph(n_nodes, n_edges, program.repeat)
@@ -56,15 +54,15 @@ def connected_components(
 def _of_graph(
     n_nodes: int, program: Program, name: str, power: int, after: int, edges: np.ndarray
 ) -> np.ndarray:
-    """What a register of the program holds for a graph (…, m, 2)."""
+    """The content of a register of the program after so many steps on a graph (…, m, 2)."""
     return held_after(program, name, power, after, *as_inputs(edges, n_nodes))
 
 
 class Graph(Processors):
-    """Edges (…, m', 2) of nodes 1 … n → labels (…, n), int64.
+    """Prompts of graphs: edges (…, m', 2) on nodes 1 … n → labels (…, n), int64.
 
-    Raises ValueError for more than m edges, for what is no node, and where two labels are left on
-    an edge.
+    Raises ValueError for more than m edges, for numbers that are no nodes, and for an edge whose
+    ends have different labels in the output.
     """
 
     def __init__(self, n_nodes: int, n_edges: int, n_layers: int) -> None:
@@ -83,7 +81,7 @@ class Graph(Processors):
         return super().check(like, *as_inputs(pairs, self.n_nodes))
 
     def choices(self) -> tuple[np.ndarray, range]:
-        """All edges (n², 2), and how many there may be."""
+        """All edges (n², 2), and the numbers of edges of a graph."""
         pairs = 1 + np.indices((self.n_nodes,) * 2).reshape(2, -1).T
         return pairs, range(self.n_edges + 1)
 

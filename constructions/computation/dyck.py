@@ -1,34 +1,35 @@
 """Dyck languages of k types of brackets and any depth, in four layers of one head.
 
-After each symbol the transformer outputs whether the prefix is a Dyck word: whether every bracket
-closes the latest one that is open, none closes nothing, and none is left open.  BOS stands at
-position 0, symbols at 1 … T; N is the number of tokens that a token sees, C > N a power of two.
+After each symbol the transformer outputs whether the prefix is a Dyck word: every closing bracket
+matches the latest open one, and no bracket is left open.  BOS is at position 0, the symbols are at
+1 … T; N is the number of tokens up to a token, and C > N is a power of two.
 
-Layer 1.  A head of constant scores averages `sign`, +1 for brackets that open and −1 for those that
-    close, into `share` = b/N, where b is the balance so far, and BOS's flag into `inverse` = 1/N.
-    The MLP adds [b < 0] to `error`: C·b/N is 0 or beyond ±1.
-Layer 2.  Scores s(T + 1)(2·share·j − inverse·j²) = s(T + 1)/N·(b² − (b − j)²) are largest at
-    position j = b, by at least s, and at 0 if b < 0; the value there is b and b².
-Layer 3.  A bracket that closes looks for the latest bracket that opened and led to the balance
-    b + 1, one more than is left now: up to the first error it is the one that it closes.  With
-    M = 2T + 2 scores are M(b + 1)² less M(b_j − b − 1)², plus j, less M for brackets that close,
-    and at BOS M(b + 1)² − M/2: gap 1.  The type found is taken from the own `type`, a number, and
-    the MLP adds to `error` whether something is left, at brackets that close.
-Layer 4.  The average of `error` is added to it: it is 0 if there was none so far, and above 1/C if
-    there was.  The MLP sets `rejected` if C·error + b ≥ 1.
+Layer 1.  A head of constant scores averages `sign`, +1 for opening and −1 for closing brackets, to
+    `average` = b/N, where b is the balance so far, and BOS's flag to `inverse` = 1/N.  The MLP adds
+    [b < 0] to `error`: |C·b/N| is 0 or at least 1.
+Layer 2.  Scores s(T + 1)(2·average·j − inverse·j²) = s(T + 1)/N·(b² − (b − j)²) are largest at
+    position j = b, by at least s, and at 0 if b < 0; the values there are j and j².
+Layer 3.  A closing bracket looks up the latest opening bracket after which the balance was b + 1,
+    one more than now: up to the first error this is the bracket that it matches.  With M = 2T + 2
+    the score is M(b + 1)² − M(b_j − b − 1)² + j, less M for closing brackets, and
+    M(b + 1)² − M/2 at BOS: gap 1.  Types are numbers; the type found is subtracted from the token's
+    own `type`, and the MLP adds to `error` whether the difference is not 0, at closing brackets.
+Layer 4.  A head adds the average of `error` to it: the sum is 0 if there was no error so far, and
+    above 1/C otherwise.  The MLP sets `rejected` if C·error + b ≥ 1.
 
 A bound D on the depth is one more step in layer 2: [b ≥ D + 1] is added to `error`.
 
-One type of brackets has no wrong ones: layers 1 and 4 suffice, without positions or BOS.  In place
-of b, C(2·error + b/N) ≥ 1 rejects: to come down to b < 0 takes |b| errors, so that 2·error + b/N is
-at least 1/N if there was any.
+With one type of brackets layers 1 and 4 suffice, without positions or BOS.  Instead of b the
+condition for `rejected` is C(2·error + b/N) ≥ 1: reaching b < 0 takes |b| errors, so 2·error + b/N
+is at least 1/N if there was an error.
 
-Softmax.  Averages have constant scores and are exact.  All steps are flat to a quarter on both
-sides, so that neither b nor a type that is off by a quarter leaves a trace in the answer.  With
-s = Θ(log T) what layer 2 leaks does not move the scores of layer 3, so that the sharpness that is
-needed does not depend on T: layer 3 may leak 1/(8(k − 1)).
+Softmax.  Averages have constant scores and are exact.  All steps are constant up to a quarter on
+both sides, so errors of at most a quarter in b or in a type do not change the output.  With
+s = Θ(log T) the softmax errors of layer 2 are too small to matter in the scores of layer 3, so the
+sharpness needed does not depend on T: layer 3 may put 1/(8(k − 1)) of its weight elsewhere.
 
-Numbers take the place of codes, so that neither the width nor the number of ReLUs depends on k.
+Types and balances are numbers, not one-hot codes, so neither the width nor the number of ReLUs
+depends on k.
 """
 
 from __future__ import annotations
@@ -56,10 +57,10 @@ YES = np.array([0.0, 1.0])  # logits of a word that is not rejected
 def dyck(
     k: Count, max_length: Count, *, depth: Count | None = None, sharpness: Positive | None = None
 ) -> Transformer:
-    """1 after each symbol up to which the word is a Dyck word of k types, else 0.
+    """1 at each position whose prefix is a Dyck word of k types, else 0.
 
-    Symbols are those of `theory.computation.dyck`: a opens and k + a closes type a < k; words have
-    at most max_length = T of them.  With a `depth` D at most D brackets may be open at once.
+    Symbol a < k opens a bracket of type a, and k + a closes it; words have at most max_length = T
+    symbols.  With `depth` = D at most D brackets may be open at once.
 
     |              | layers | heads | width | MLP ReLUs of a layer |
     |--------------|--------|-------|-------|----------------------|
@@ -67,20 +68,20 @@ def dyck(
     | k = 1, depth | 3      | 1     | 9     | 2                    |
     | k > 1        | 4      | 1     | 11    | 4                    |
 
-    Hard attention of D + 1 layers recognises Dyck-(k, D) [Yao2021]; here the layers do not depend
-    on D, and weights of positions grow with T.
+    Hard attention of D + 1 layers recognises Dyck-(k, D) [Yao2021].  Here the number of layers does
+    not depend on D, and the weights of positions grow with T.
 
     Raises ValueError for a sharpness that is too small.
     """
     V, T = sizes(2 * k, max_length)
     counts, typed = k > 1 or depth is not None, k > 1
     stream = Stream(
-        **dict.fromkeys(("sign", "share", "error", "rejected"), 1),
+        **dict.fromkeys(("sign", "average", "error", "rejected"), 1),
         **dict.fromkeys(("bos", "inverse", "j", "square", "balance") * counts, 1),
         **dict.fromkeys(("type", "balance_square") * typed, 1),
     )
     C = 2.0 ** (T + 1).bit_length()
-    blocks = [_shares(stream, C)]
+    blocks = [_balance_layer(stream, C)]
     if counts:
         blocks.append(_lookup(stream, T, None if depth is None else min(depth, T)))
     if typed:
@@ -100,26 +101,26 @@ def dyck(
         stream=stream,
         stages=_stages(k, depth, len(prefix)),
         at_most={name: bound for name, bound in _bounds(k, T).items() if name in stream.widths},
-        source="proved in constructions/computation/dyck.py",
+        source="weightwright; the languages are those of [Yao2021]",
     ).sharpened(sharpness)
 
 
-def _shares(stream: Stream, C: float) -> Block:
-    """Layer 1: b/N and 1/N, and whether b < 0."""
-    names = {"sign": "share"} | ({"bos": "inverse"} if "bos" in stream.widths else {})
+def _balance_layer(stream: Stream, C: float) -> Block:
+    """Layer 1 computes b/N and 1/N, and adds [b < 0] to `error`."""
+    names = {"sign": "average"} | ({"bos": "inverse"} if "bos" in stream.widths else {})
     head = average(tuple(map(stream.read, names)), tuple(names.values()))
-    below = _at_least(1, -C * stream.read("share"), "error")
+    below = _at_least(1, -C * stream.read("average"), "error")
     return block(stream, [head], [below], normalise="hardmax", mask="causal")
 
 
 def _lookup(stream: Stream, T: int, depth: int | None) -> Block:
-    """Layer 2: b, and b² if brackets have types; whether b > D."""
+    """Layer 2 computes b, and b² if k > 1, and adds [b > D] to `error`."""
     read, typed = stream.read, "type" in stream.widths
     s = sharpening((2 * T + 2) * T**2 if typed else T)
     line = read("j"), read("square")
     into = ("balance", "balance_square")[: 1 + typed]
     head = counted(
-        read("share"), read("inverse"), line, line[: 1 + typed], into, int(s) * (T + 1) - 1
+        read("average"), read("inverse"), line, line[: 1 + typed], into, int(s) * (T + 1) - 1
     )
     head = replace(head, margin=Margin(s))
     deep, restores = list[Step](), list[Restores]()
@@ -130,12 +131,12 @@ def _lookup(stream: Stream, T: int, depth: int | None) -> Block:
 
 
 def _match(stream: Stream, k: int, T: int) -> Block:
-    """Layer 3: the own type less that of the bracket that is closed, and whether that is not 0."""
+    """Layer 3 subtracts the type of the matching bracket and adds [difference ≠ 0] to `error`."""
     read = stream.read
     b, square, sign, bos = map(read, ("balance", "balance_square", "sign", "bos"))
-    asked = b + one, square + 2.0 * b + one
+    query = b + one, square + 2.0 * b + one
     closes = 0.5 * (one - bos - sign)
-    head = written(asked, (b, square + closes), read("j"), bos, -read("type"), "type", T)
+    head = written(query, (b, square + closes), read("j"), bos, -read("type"), "type", T)
     off = float(k) * (one - closes)
     words = [_at_least(1, side * read("type") - off, "error") for side in (1.0, -1.0)]
     exact = {"type": 0.25, "sign": 0.0, "bos": 0.0, "error": 0.0}
@@ -144,28 +145,28 @@ def _match(stream: Stream, k: int, T: int) -> Block:
 
 
 def _verdict(stream: Stream, C: float) -> Block:
-    """The last layer: whether there was an error so far, or a bracket is left open."""
+    """The last layer computes whether there was an error so far or a bracket is open."""
     read = stream.read
     head = average(read("error"), "error")
     if "balance" in stream.widths:
         left, exact = C * read("error") + read("balance"), {"balance": 0.25, "error": 0.0}
     else:
-        left, exact = 2 * C * read("error") + C * read("share"), {"share": 0.0, "error": 0.0}
+        left, exact = 2 * C * read("error") + C * read("average"), {"average": 0.0, "error": 0.0}
     restores = [Restores(("rejected",), exact)]
     words = [_at_least(1, left, "rejected")]
     return block(stream, [head], words, normalise="hardmax", mask="causal", restores=restores)
 
 
 def _at_least(number: int, reads: LinearRead, into: str) -> Step:
-    """[reads ≥ number] for whole numbers, or what is within a quarter of them."""
+    """[reads ≥ number], for integers and for numbers within a quarter of them."""
     return Step(reads, number - 0.25, into, margin=0.5)
 
 
 def _stages(k: int, depth: int | None, prefix: int) -> tuple[Stage, ...]:
-    """b/N and 1/N, errors of the balance; b, b², those of the depth; those of types."""
+    """The layer invariants: b/N, 1/N, b, b², the type differences, and errors after each layer."""
     counts, typed = bool(prefix), k > 1
     found = [
-        Stage(1, "share", partial(_share, k, prefix)),
+        Stage(1, "average", partial(_average, k, prefix)),
         Stage(1, "error", partial(_errors, k, 1, None)),
         Stage(2 + counts + typed, "rejected", partial(_rejected, k, depth)),
     ]
@@ -181,8 +182,8 @@ def _stages(k: int, depth: int | None, prefix: int) -> tuple[Stage, ...]:
     return tuple(found)
 
 
-def _share(k: int, prefix: int, words: np.ndarray) -> np.ndarray:
-    """b/N after each symbol, N tokens with those in front."""
+def _average(k: int, prefix: int, words: np.ndarray) -> np.ndarray:
+    """b/N after each symbol, where N counts the prefix tokens."""
     return per_token(balances(words, k), prefix)
 
 
@@ -192,13 +193,15 @@ def _balance(k: int, power: int, words: np.ndarray) -> np.ndarray:
 
 
 def _off(k: int, words: np.ndarray) -> np.ndarray:
-    """The own type less that of the bracket that is closed."""
+    """The type of each token minus that of the matching bracket."""
     return (words % k)[..., None] - match_types(words, _balance(k, 1, words)[..., 0], k)[..., None]
 
 
 def _errors(k: int, layer: int, depth: int | None, words: np.ndarray) -> np.ndarray:
-    """How many errors the layers up to this one have found at each symbol: b < 0, b > D, and a
-    bracket that closes one of another type."""
+    """The number of errors at each symbol that the layers up to this one detect.
+
+    They are b < 0, b > D, and a closing bracket of another type than its matching one.
+    """
     b = balances(words, k)[..., None]
     found = (b < 0).astype(int)
     if depth is not None:
@@ -214,7 +217,7 @@ def _rejected(k: int, depth: int | None, words: np.ndarray) -> np.ndarray:
 
 
 def _bounds(k: int, T: int) -> dict[str, float]:
-    """What no register exceeds; of errors there are two at most at a symbol, and their mean."""
+    """Upper bounds of the registers; `error` is at most 2 at a symbol, plus their mean."""
     largest = {"balance": T, "balance_square": T**2, "type": k - 1}
-    small = dict.fromkeys(("share", "inverse", "rejected"), 1.0)
+    small = dict.fromkeys(("average", "inverse", "rejected"), 1.0)
     return {"error": 4.0, **small, **{name: float(bound) for name, bound in largest.items()}}

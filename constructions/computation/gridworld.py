@@ -5,24 +5,25 @@ the automaton of [Liu2023, Theorem 3].  Let z be the displacement of the same st
 and q the state.  The walls then stand at the ends of a window W = [z − q, z − q + S], which moves
 only when a wall is pushed: by one level, onto the level just visited.
 
-Lemma.  A level of W was visited later than those at a distance of S + 1 from it, if it was so at
-the start.  For the level visited last is in W, and is not S + 1 from another one there; the level
-that W gains is the one just visited.
+Lemma.  If at the start every level of W was visited later than the levels at distance S + 1 from
+it, this holds after each step.  For the level visited last is in W and not at distance S + 1 from
+another level of W; and a level that W gains is the one just visited.
 
 W has S + 1 levels, so of z − b and z − b + S + 1 one is in W; it is the first one if q ≥ b. Hence
 
     q = #{ b in 1 … S : level z − b was visited later than level z − b + S + 1 }.
 
-In front of the symbols stand BOS, S steps to the left and `start` steps to the right: they visit
-all of the window.
+The prompt begins with BOS, S steps to the left and `start` steps to the right, which visit all
+levels of the window.
 
-Layer 1   averages the steps ±1 and BOS's flag into `share` = z/N and `inverse` = 1/N; the MLP adds
-          `plus` = relu(share).
-Layer 2   Positions max(z, 0) and max(−z, 0) are found by the shares plus and plus − share
-          (`tokens/heads.py`), and give (j, j²) and (−j, j²) to (`level`, `square`): z and z².
+Layer 1   averages the steps ±1 and BOS's flag to `average` = z/N and `inverse` = 1/N; the MLP adds
+          `plus` = relu(average).
+Layer 2   finds positions max(z, 0) and max(−z, 0) by the fractions plus and plus − average
+          (`tokens/heads.py`); their values (j, j²) and (−j, j²) add up to z and z² in (`level`,
+          `square`).
 Layer 3   For each b two heads find the latest visits of the two levels, of a = z − b with
-          a² = z² − 2bz + b², and carry j and −j into `later`: an unvisited level gives BOS, j = 0.
-          The MLP adds [later_b ≥ 1] to `state`, with a quarter to spare on both sides.
+          a² = z² − 2bz + b², and add j and −j to `later`; for an unvisited level they find BOS,
+          j = 0.  The MLP adds [later_b ≥ 1] to `state`, exact for errors up to a quarter.
 
 3 layers, 2S heads, width S + 10, 2S + 1 ReLUs; the logits are 2s·q − s² for each state s.
 """
@@ -55,29 +56,29 @@ def gridworld_walk(
     start: Annotated[Steps, Within(most="steps")] = 0,
     sharpness: Positive | None = None,
 ) -> Transformer:
-    """The state 0 … S = `steps` after each of at most `max_length` symbols, 0: left and 1: right.
+    """The position 0 … S = `steps` after each symbol, 0: left and 1: right, of at most max_length.
 
     Raises ValueError for a sharpness that is too small.
     """
     S = steps
     _, length = sizes(2, max_length)
     rows_fit(length + 2 * S)
-    # Before so many registers have names: heads read 4 numbers of the stream, and carry one.
+    # Checked before the registers are named: a head reads 4 numbers of the stream and writes one.
     heads = f"the weights of {2 * S:.4g} heads of width {S + 10:.4g}"
     machine.fits_in_memory(heads, 8 * 2 * S * 12 * (S + 10), "take fewer steps")
     registers = dict.fromkeys(
-        ("step", "bos", "j", "norm", "share", "inverse", "plus", "level", "square"), 1
+        ("step", "bos", "j", "norm", "average", "inverse", "plus", "level", "square"), 1
     )
     later = [f"later{b}" for b in range(1, S + 1)]
     stream = Stream(**registers, **dict.fromkeys(later, 1), state=1)
     read, front = stream.read, (2, *[0] * S, *[1] * start)
     T = length + len(front) - 1  # the largest position
     j, norm, z, square = map(read, ("j", "norm", "level", "square"))
-    plus, minus = read("plus"), read("plus") - read("share")
-    averages = [average((read("step"), read("bos")), ("share", "inverse"))]
+    plus, minus = read("plus"), read("plus") - read("average")
+    averages = [average((read("step"), read("bos")), ("average", "inverse"))]
     levels = [
-        counted(share, read("inverse"), (j, norm), (sign * j, norm), ("level", "square"), T)
-        for share, sign in ((plus, 1.0), (minus, -1.0))
+        counted(fraction, read("inverse"), (j, norm), (sign * j, norm), ("level", "square"), T)
+        for fraction, sign in ((plus, 1.0), (minus, -1.0))
     ]
     visits = [
         written(
@@ -94,7 +95,7 @@ def gridworld_walk(
         [
             block(stream, heads, words, normalise="hardmax", mask="causal")
             for heads, words in (
-                (averages, [ReLU(read("share"), "plus")]),
+                (averages, [ReLU(read("average"), "plus")]),
                 (levels, []),
                 (visits, counts),
             )
@@ -107,15 +108,15 @@ def gridworld_walk(
             Stage(2, "level", partial(_displacement, S, start)),
             Stage(3, "state", partial(_state, S, start)),
         ),
-        at_most={"share": 1.0, "inverse": 1.0, "plus": 1.0, "level": T, "square": T * T}
+        at_most={"average": 1.0, "inverse": 1.0, "plus": 1.0, "level": T, "square": T * T}
         | dict.fromkeys(later, T)
         | {"state": S},
-        source="proved in constructions/computation/gridworld.py; the automaton is [Liu2023]'s",
+        source="weightwright; the automaton is that of [Liu2023, Theorem 3]",
     ).sharpened(sharpness)
 
 
 def _displacement(S: int, start: int, words: np.ndarray) -> np.ndarray:
-    """How far the walk is from its first level, without walls."""
+    """The displacement of the walk without walls."""
     return start - S + np.cumsum(2 * words - 1, axis=-1)[..., None]
 
 

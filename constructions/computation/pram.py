@@ -1,41 +1,42 @@
-"""Parallel machines: one layer for each step of a program (`theory/computation/pram.py`).
+"""PRAM programs: one layer for each step (`theory/computation/pram.py`).
 
-BOS stands at position 0 and is nobody: all registers that steps keep are 0 there.  Processor i is
-the token at position i.  Each register is a register of the stream; those by which a write may have
-to find its place have a second one, r², which holds their squares.  Position j has `index` = j and
-`index²` = j².
+BOS is at position 0 and is no processor: the registers that steps keep are 0 there.  Processor i is
+the token at position i.  Each register of the program is a register r of the stream; those that may
+be part of the address of a write have a second one, r², with their squares.  Position j has
+`index` = j and `index²` = j².
 
 Read, of_a for a = Σ at + shift: the head `placed` finds position a by
 
-    score 2a·j − j² = a² − (a − j)²        largest at j = a, by at least 1; cut off at both ends
+    score 2a·j − j² = a² − (a − j)²        largest at j = a, by at least 1; clipped at both ends
 
-and at BOS, whose shift is left out, BOS.  Write: the head `written` finds, of the tokens k with
-to_k = a = cells·i + cell, one of least value, by M = 2·most + 2,
+and at BOS, which has no shift, it finds BOS.  Write: the head `written` finds, among the tokens k
+with to_k = a = cells·i + cell, one of least value, with M = 2·most + 2:
 
     score M(2a·c_k − c_k²) − value_k + (M a² − M/2)·bos_k,        c = to
 
-which is M a² − value at those with c = a, at least 1 more than M a² − M/2 at BOS, and this at least
-1 more than all others; those of the same value carry the same.  BOS carries `empty`.  At BOS, which
-queries with a = 0 and 1 for a², the score of BOS is M/2 and all others are at most 0.
+This is M a² − value at those with c = a, at least 1 more than M a² − M/2 at BOS, which is at least
+1 more than at all others; tokens of equal value write the same.  The value of BOS is `empty`.  At
+BOS, whose query has a = 0 and 1 in place of a², the score of BOS is M/2 and all others are at most
+0.
 
-Set, in the MLP, by relus of sums; numbers are never negative, so that relu(x) = x:
+Set, in the MLP, by ReLUs of sums; numbers are never negative, so relu(x) = x:
 
     copy x     relu(x)                          plus x y …  relu(x + y + …) − relu(x + y + … − most)
     min x y    relu(x) − relu(x − y)            minus x y   relu(x − y)
     max x y    relu(y) + relu(x − y)
     where f x y    relu(x + K(f − 1)) − relu(K(f − 1)) + relu(y − K f),   K = most, f = 0, 1, …
 
-and −relu(old).  At the processors of one kind alone, each relu reads G·(1 − kind) less, where G is
-the most that it may be.  What choose (copy, min, max, where) does to numbers, it does to their
-squares by the same formulas, as r ↦ r² is increasing: no number is ever squared.  What was brought
-is taken away, −relu(brought), so that heads of later steps find 0 where they add.
+and −relu(old).  To act at the processors of one kind only, each ReLU reads G·(1 − kind) less, where
+G is its largest value.  The operations that choose (copy, min, max, where) act on squares by the
+same formulas, as r ↦ r² is increasing, so the model never squares a number.  The results of reads
+and writes are cleared, −relu(result), so that heads of later steps add to 0.
 
-So a write needs a second step exactly where no square of its place is carried along: where the
-register `to` is an input, is set by plus or minus, or goes back to such a register through copy,
-min, max, where, reads or writes.  A first step then reads `index` at that place, and with it
-index², and the second writes to what was read; `pram` raises ValueError otherwise.
+So a write needs a second step exactly where the square of its address is in no register: where `to`
+is an input, is set by plus or minus, or depends on such a register through copy, min, max, where,
+reads or writes.  A first step then reads `index` at that address, and with it index², and the
+second step writes to the register read; otherwise `pram` raises ValueError.
 
-All numbers are whole, and shares among writers of one value are of equal numbers: hardmax is exact.
+All numbers are integers, and tied tokens have equal values: average-hard attention is exact.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ from theory import machine
 from theory.computation.pram import INDEX, Operand, Program, Read, Set, Step
 from theory.kinds import InputError
 
-LARGE = 2**30  # bytes of scores, from which on it is asked whether the memory holds them
+LARGE = 2**30  # bytes of scores above which the memory is checked
 CHOOSE = ("copy", "min", "max", "where")
 FLOAT64_BITS = 53
 
@@ -72,24 +73,23 @@ Units = dict[tuple[tuple[str, float], ...], tuple[LinearRead, dict[str, float]]]
 
 @construction
 def pram(program: Program) -> Transformer:
-    """`pram(program)(*inputs)`: the answer register after all steps, one layer for each.
+    """`pram(program)(*inputs)`: the answer register after all steps, one layer for each step.
 
-    Inputs and the answer are integers (…, N') for N' ≤ N processors, as in `program.run`.  A
-    layer has a head for every place that is read and for every write, all tokens see each other.
+    Inputs and the answer are integers (…, N') for N' ≤ N processors, as in `program.run`.  A layer
+    has a head for each address that is read and for each write, with a full mask.
 
-    Raises ValueError for a write to a place whose square is not carried along: an input, or what is
-    set by plus or minus (read `index` there in a step before, and write to that); for a program too
-    large for the memory, or for scores of more than 53 bits.
+    Raises ValueError for a write whose address has no square in a register (an input, or a register
+    set by plus or minus: read `index` there one step before, and write to the register read); for a
+    program that does not fit in memory; and for scores of more than 53 bits.
     """
     return _Compiled(program).model(Processors(program))
 
 
 class Processors(Interface):
-    """Registers (…, N') of whole numbers 0 … most, one for each input of the program, N' ≤ N → the
-    answer register (…, N'), int64.
+    """Prompts of a PRAM program: its input registers (…, N'), N' ≤ N → its answer (…, N'), int64.
 
-    Outputs are whole numbers: they are right as long as each is within ½ of its exact value.
-    Raises ValueError as `Program.run` does.
+    Outputs are rounded to integers: they are right if each is within ½ of its exact value.  Raises
+    ValueError as `Program.run` does.
     """
 
     margin = 1.0
@@ -117,12 +117,12 @@ class Processors(Interface):
         return None if rows is None else (self.called(choices[each]) for each in rows)
 
     def choices(self) -> tuple[np.ndarray, range]:
-        """What a processor may be given (choices, inputs), and how many processors there may be."""
+        """The possible inputs of a processor (choices, inputs), and the numbers of processors."""
         given = np.indices((self.program.most + 1,) * len(self.program.inputs))
         return given.reshape(len(given), -1).T, range(1, self.program.processors + 1)
 
     def called(self, rows: np.ndarray) -> tuple[np.ndarray, ...]:
-        """The inputs of the model that give processors these (…, N', inputs)."""
+        """The inputs of the model for processors with these inputs (…, N', inputs)."""
         return tuple(np.moveaxis(rows, -1, 0))
 
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
@@ -132,12 +132,12 @@ class Processors(Interface):
 def held_after(
     program: Program, name: str, power: int, after: int, *inputs: np.ndarray
 ) -> np.ndarray:
-    """What a register of the program holds after so many steps, or its square."""
+    """The content of a register of the program after so many steps, to a power."""
     return next(islice(program.run(*inputs), after, None))[name][..., None] ** power
 
 
 class _Compiled:
-    """The layers of a program."""
+    """The parts of the model of a program."""
 
     def __init__(self, program: Program) -> None:
         rows_fit(program.processors)
@@ -170,7 +170,7 @@ class _Compiled:
             stream=stream,
             stages=stages,
             at_most={name: self.bound(name) for name in stream},
-            source="proved in constructions/computation/pram.py",
+            source="weightwright",
         )
         if (bits := exact_in(model).bits) > FLOAT64_BITS:
             raise InputError(
@@ -180,7 +180,7 @@ class _Compiled:
         return model
 
     def positions(self) -> PosEmbed:
-        """Numbers, kinds, and what registers hold at first, with squares; BOS is nobody."""
+        """Indices, kinds and initial values of registers, with squares; at BOS only its flag."""
         N = self.program.processors
         here = np.arange(N + 1)
         at = {INDEX: here, "bos": here == 0}
@@ -191,14 +191,14 @@ class _Compiled:
         return PosEmbed(rows(self.stream, **at, **squares))
 
     def layer(self, step: Step) -> Block:
-        """The heads of its reads and writes, and the units of what it sets."""
+        """The layer of a step: the heads of its reads and writes, and the ReLUs of its sets."""
         heads = [*self.reads(step), *self.writes(step)]
         units = [self.unit(*each) for each in self.units(step).values()]
         words = [unit for unit in units if unit is not None]
         return block(self.stream, heads, words, normalise="hardmax", mask="full")
 
     def reads(self, step: Step) -> Iterator[Head]:
-        """A head for every place."""
+        """Yields a head for each address that is read."""
         places = dict[tuple[tuple[str, ...], int], list[Read]]()
         for read in step.reads:
             places.setdefault((tuple(sorted(read.at)), read.shift), []).append(read)
@@ -210,7 +210,7 @@ class _Compiled:
             yield placed(place, line, carried, tuple(part for part, *_ in parts))
 
     def writes(self, step: Step) -> Iterator[Head]:
-        """A head for everything that is written."""
+        """Yields a head for each write."""
         index, square, bos = self.value(INDEX), self.square(INDEX), self.value("bos")
         for write in step.writes:
             parts = self.parts(write.into, write.value)
@@ -230,7 +230,7 @@ class _Compiled:
             )
 
     def units(self, step: Step) -> Units:
-        """What each relu reads, and where it goes with which factor; alike ones are one."""
+        """The linear read of each ReLU, with its outputs and their factors; equal reads are merged."""
         found: Units = {}
 
         def add(reading: LinearRead, into: str, times: float) -> None:
@@ -249,7 +249,7 @@ class _Compiled:
         return found
 
     def unit(self, reading: LinearRead, goes: dict[str, float]) -> ReLU | None:
-        """relu(reading) to where it goes; None if that is nowhere, or it is always 0."""
+        """The ReLU of a linear read; None if it has no output, or is always 0."""
         goes = {into: times for into, times in goes.items() if times}
         if not goes or self.largest(reading) <= 0:
             return None
@@ -260,7 +260,7 @@ class _Compiled:
         return ReLU(reading, tuple(goes), Map(np.array([[*goes.values()]]), f"({signs})"))
 
     def new(self, each: Set, power: int) -> list[tuple[LinearRead, float]]:
-        """The relus of an operation, and their signs, of numbers or of their squares."""
+        """The ReLUs of an operation on numbers or on their squares, with their signs."""
         if each.op == "where":
             flag, x, *rest = each.operands
         else:
@@ -280,8 +280,7 @@ class _Compiled:
         return relus[each.op]
 
     def gate(self, step: Step, each: Set) -> LinearRead:
-        """1 where nothing is to be set: at other kinds, and at BOS where that could make it other
-        than 0."""
+        """The gate, 1 where nothing is set: at other kinds, and at BOS if the result may be ≠ 0."""
         if each.at is not None:
             return one - self.value(each.at)
         loud = {write.into for write in step.writes if self.program.empty(write)}
@@ -289,37 +288,37 @@ class _Compiled:
         return self.value("bos") if makes else 0.0 * one
 
     def value(self, name: str) -> LinearRead:
-        """A register of the stream."""
+        """The linear read of a register of the stream."""
         return self.stream.read(name)
 
     def square(self, name: str) -> LinearRead:
-        """The square of a register; of a kind, which is 0 or 1, it is itself."""
+        """The linear read of a square; a kind, which is 0 or 1, is its own square."""
         return self.value(name if name in self.program.kinds else f"{name}²")
 
     def part(self, x: Operand, power: int) -> LinearRead:
-        """An operand, or its square."""
+        """The linear read of an operand, or of its square."""
         if not isinstance(x, str):
             return float(x**power) * one
         return self.value(x) if power == 1 else self.square(x)
 
     def powers(self, name: str) -> list[tuple[str, int]]:
-        """The register, and its square if it has one."""
+        """The register with power 1, and its square with power 2 if it has one."""
         both = (name, 1), (f"{name}²", 2)
         return [(part, power) for part, power in both if part in self.stream.widths]
 
     def parts(self, into: str, source: str) -> list[tuple[str, str, int]]:
-        """`powers`, with what goes there."""
+        """The registers of `powers`, each with the source and the power that it receives."""
         return [(part, source, power) for part, power in self.powers(into)]
 
     def bound(self, part: str) -> float:
-        """What a register of the stream is at most."""
+        """The largest value of a register of the stream."""
         name, power = (part[:-1], 2) if part.endswith("²") else (part, 1)
         if name in ("bos", *self.program.kinds):
             return 1.0
         return float((self.program.processors if name == INDEX else self.most) ** power)
 
     def largest(self, reading: LinearRead) -> float:
-        """What a reading is at most."""
+        """The largest value of a linear read."""
         return float(reading.constant.sum()) + sum(
             max(term.factor, 0.0) * self.bound(term.register)
             for term in reading.without_constant.terms
@@ -327,9 +326,9 @@ class _Compiled:
 
 
 def squared(program: Program) -> set[str]:
-    """The registers whose squares are needed: places of writes, and what these are made of.
+    """The registers whose squares are needed: addresses of writes, and their sources.
 
-    Raises ValueError where a square is needed that nothing provides.
+    Raises ValueError for a square that no register provides.
     """
     needed = {INDEX} | {write.to for step in program.steps for write in step.writes}
     while True:
@@ -354,7 +353,7 @@ def squared(program: Program) -> set[str]:
 
 def _no_square(program: Program, name: str, reason: str) -> InputError:
     return InputError(
-        f"{program.name} writes to places made of {name}, which {reason}, and its square is not "
-        f"at hand: a write to such a place takes a second step; read {INDEX!r} at {name} first, "
-        "and write to the register read"
+        f"{program.name} writes to an address made of {name}, which {reason}, so that no register "
+        f"contains its square: read {INDEX!r} at {name} in a step before, and write to the "
+        "register read"
     )

@@ -1,14 +1,14 @@
 """Prefix sums in ⌈log_s N⌉ layers of s − 1 heads and width 3, without an MLP.
 
-BOS stands at position 0 and holds 0, x_i at position i.  After layer ℓ token i holds in `sum` the
-sum of the last s^ℓ numbers up to its own (of all, if there are fewer).  In layer ℓ + 1 head w, of
-w = 1, …, s − 1, finds position a = i − w·s^ℓ by
+BOS is 0, at position 0, and x_i is at position i.  After layer ℓ, `sum` at token i is the sum of
+the last s^ℓ numbers up to x_i (of all, if there are fewer).  In layer ℓ + 1 head w = 1, …, s − 1
+looks up position a = i − w·s^ℓ by
 
     score 2a·j − j² = a² − (a − j)²        largest at j = a, by at least 1; for a < 0 at BOS
 
-and adds its sum: that of the window before, or 0.  Heads of the last layer that would only look
-before the first number are left out.  Scores are of positions alone, so that a layer is linear in
-x, and right for all numbers.
+and adds the sum there: that of an earlier window, or 0.  Heads of the last layer whose positions
+are all before the first number are omitted.  Scores depend only on positions, so each layer is
+linear in x, and the sums are right for all real numbers.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from theory.computation.kinds import Fan
 from theory.computation.prefix_sums import tree_depth, window_sums
 from theory.kinds import Count, InputError, Reals
 
-LARGE = 2**30  # bytes of scores, from which on it is asked whether the memory holds them
+LARGE = 2**30  # bytes of scores above which the memory is checked
 
 
 class Numbers(Interface):
-    """Numbers (…, N') → numbers (…, N'), N' ≤ N, behind a token BOS of 0.
+    """Prompts of numbers: (…, N') → (…, N'), N' ≤ N, after a BOS of 0.
 
-    Raises ValueError for more than N, for none, and for NaN or infinite entries.
+    Raises ValueError for no or more than N numbers, and for NaN or infinite entries.
     """
 
     def __init__(self, max_length: int) -> None:
@@ -71,16 +71,16 @@ class Numbers(Interface):
 
 @construction
 def prefix_sums(max_length: Count, s: Fan = 2) -> Transformer:
-    """`prefix_sums(N, s)(x)`: x₁ + … + x_i for every i, of at most N numbers (…, N').
+    """`prefix_sums(N, s)(x)`: the sums x₁ + … + x_i of at most N numbers, (…, N') → (…, N').
 
     ⌈log_s N⌉ layers, s − 1 heads, width 3.  Sums of integers are exact below 2^53.
 
-    Raises ValueError for s above max(N, 2), whose last heads would have nothing to add.
+    Raises ValueError for s above max(N, 2), at which some heads would have nothing to add.
     """
     N = max_length
     rows_fit(N)
     if s > max(N, 2):
-        raise InputError(f"s is {s}: give a number from 2 to {max(N, 2)}, of {N} numbers to add")
+        raise InputError(f"s is {s}: give a number from 2 to {max(N, 2)} for sums of {N} numbers")
     layers = tree_depth(N, s)
     stream = Stream(sum=1, j=1, norm=1)
     stream.fits(layers, heads=s - 1)
@@ -102,10 +102,10 @@ def prefix_sums(max_length: Count, s: Fan = 2) -> Transformer:
         stages=tuple(
             Stage(after, "sum", partial(_windows, s**after)) for after in range(layers + 1)
         ),
-        source="proved in constructions/computation/prefix_sums.py",
+        source="weightwright",
     )
 
 
 def _windows(width: int, x: np.ndarray) -> np.ndarray:
-    """The sum of the last numbers, so many, up to each one."""
+    """The sum of the last `width` numbers up to each one."""
     return window_sums(x, width)[..., None]

@@ -1,22 +1,23 @@
-"""A semiautomaton with a state written after each step: one layer, one head, any automaton.
+"""Any semiautomaton in one layer of one head, with the states as a chain of thought.
 
-BOS stands at position 0, the symbols x₁ … x_T at 1 … T, the start q₀ at T + 1, and behind it what
-is decoded, q_i at T + 1 + i.  At position t = T + 1 + i the next state q_i · x_{i+1} is wanted, and
-the symbol stands at t − T: no pointer is needed.
+BOS is at position 0, the symbols x₁ … x_T at 1 … T, the start q₀ at T + 1, and the decoded state
+q_i at T + 1 + i.  At position t = T + 1 + i the next state is q_i · x_{i+1}, and the symbol is at
+position t − T: no pointer is needed.
 
 One head looks up place a = t − T, by positions j and their squares:
 
     score 2a·j − j² = a² − (a − j)²        largest at j = a, by at least 1; for a < 0 at j = 0
 
-and adds the symbol that stands there to `symbol`, which is 0 at a state.  The MLP has a ReLU for
-each state q and symbol x, relu([q] + [x] − 1), which is 1 where both are there and 0 elsewhere, and
-moves [q] to [q · x] in `state`.  At a symbol a ≤ 0: BOS has none, so that no ReLU is on.
+and adds the symbol there to `symbol`, which is 0 at a state.  The MLP has a ReLU for each state q
+and symbol x, relu([q] + [x] − 1), which is 1 where both occur and 0 elsewhere; it replaces [q] by
+[q · x] in `state`.  At the symbols of the word a ≤ 0 and the head finds BOS, which has no symbol:
+all ReLUs are 0.
 
 The logits are 2·state, and 1 for ⊥, which is the output at the symbols of the word.
 
-Every T-symbol word takes T decoded states, and depth 1 whatever the automaton: also those that have
-no shortcut, such as A5.  With softmax at any sharpness at which the fetched symbol keeps more than
-half of its weight the states are right; what is decoded is a token, and no error is carried on.
+A word of T symbols takes T decoded states and depth 1, for every automaton, also for those without
+a shortcut, such as A5.  With softmax the states are right at every sharpness at which the fetched
+symbol has more than half of the weight.  Decoded tokens have no error, so errors do not accumulate.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from theory.kinds import Count, InputError, Integers, Positive, Within
 
 
 class Scratchpad(Tokens):
-    """Symbols 0 … |Σ| − 1, then states, which are the tokens |Σ| … |Σ| + |Q| − 1."""
+    """Prompts of the scratchpad: tokens 0 … |Σ| − 1 are symbols, |Σ| … |Σ| + |Q| − 1 states."""
 
     def __init__(self, automaton: Semiautomaton, length: int) -> None:
         symbols, V = automaton.n_symbols, automaton.n_symbols + automaton.n_states
@@ -48,9 +49,9 @@ class Scratchpad(Tokens):
         self.automaton, self.word_length = automaton, length
 
     def prompt(self, words: ArrayLike) -> np.ndarray:
-        """The prompt (…, T + 1) of words (…, T): their symbols, and the start.
+        """The prompts (…, T + 1) of words (…, T): the symbols and the start state.
 
-        Raises ValueError for symbols that the automaton has not, and for another length than T.
+        Raises ValueError for symbols ≥ |Σ|, and for words of another length than T.
         """
         symbols = Within(least=0, below=self.automaton.n_symbols)
         array = Integers(f"... {self.word_length}", symbols).read("words", words)
@@ -58,13 +59,13 @@ class Scratchpad(Tokens):
         return np.concatenate([array, start], axis=-1)
 
     def states(self, tokens: ArrayLike) -> np.ndarray:
-        """The states that decoded tokens are.  Raises ValueError for a token that is none."""
+        """The states of decoded tokens.  Raises ValueError for a token that is no state."""
         symbols = self.automaton.n_symbols
         numbers = Within(least=0, below=symbols + self.automaton.n_states)
         array = Integers("... T", numbers).read("tokens", tokens)
         if (array < symbols).any():
             raise InputError(
-                f"token {array[array < symbols].flat[0]} is a symbol and no state: give what "
+                f"token {array[array < symbols].flat[0]} is a symbol and no state: give tokens that "
                 f"generate(…) decodes, from {symbols} to {symbols + self.automaton.n_states - 1}"
             )
         return array - symbols
@@ -74,7 +75,7 @@ class Scratchpad(Tokens):
 def scratchpad(
     automaton: Automaton, length: Count, sharpness: Positive | None = None
 ) -> Transformer:
-    """The states after 1, …, T symbols of words of T = length symbols, decoded one by one:
+    """The states after 1, …, T symbols of words of T = `length` symbols, as a chain of thought:
 
         model.interface.states(model.generate(model.interface.prompt(word), T))
 
@@ -94,17 +95,17 @@ def scratchpad(
     to = np.array([automaton.transitions[x][q] for q, x in pairs])
     moved = np.eye(n)[to] - np.eye(n)[at]
     table = Table((state, symbol), np.hstack([np.eye(n)[at], np.eye(symbols)[by]]), moved, "state")
-    said = Map(np.pad(2.0 * np.eye(n), ((0, 0), (symbols, 1))), "2·tokens")
+    unembedding = Map(np.pad(2.0 * np.eye(n), ((0, 0), (symbols, 1))), "2·tokens")
     return Transformer(
         Embed(rows(stream, symbol=np.eye(V + 1, symbols), state=np.eye(V + 1, n, -symbols))),
         [block(stream, [head], [table], normalise="hardmax", mask="causal")],
-        unembed(stream, state @ said, bias=np.eye(V + 1)[V]),
+        unembed(stream, state @ unembedding, bias=np.eye(V + 1)[V]),
         pos_embed=PosEmbed(rows(stream, j=here, square=here**2)),
         interface=Scratchpad(automaton, T),
         stream=stream,
         stages=(Stage(1, "state", partial(_next, automaton)),),
         at_most={"symbol": 2.0, "state": 1.0},
-        source="[Li2024]; sizes proved in constructions/computation/scratchpad.py",
+        source="[Li2024] for chains of thought; these weights: weightwright",
     ).sharpened(sharpness)
 
 

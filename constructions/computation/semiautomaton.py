@@ -1,31 +1,33 @@
 """Any semiautomaton in ⌈log₂T⌉ layers: maps of the states, composed in pairs [Liu2023, Theorem 1].
 
-The map of a word takes each state to the one that the word leads to from there.  BOS stands at
-position 0, symbols at 1 … T.  After layer ℓ token i holds the map of the last 2^ℓ symbols up to its
-own (of all of them, if there are fewer): `map` has the image of each state as an integer, and
-begins with the map of the symbol; BOS holds the identity, as it is the empty word.
+The map of a word sends each state to the state that the word leads to.  BOS is at position 0, the
+symbols are at 1 … T.  After layer ℓ, `map` at token i is the map of the last 2^ℓ symbols up to i
+(of all symbols, if there are fewer), the image of each state as an integer.  At first it is the map
+of the symbol, and at BOS the identity.
 
 Layer ℓ + 1.  One head looks up position a = i − 2^ℓ, by positions j and their squares:
 
     score 2a·j − j² = a² − (a − j)²        largest at j = a, by at least 1; for a < 0 at j = 0
 
-and carries its map, that of the symbols before, into `fetched`.  The MLP replaces f = `map` by
-q ↦ f(g(q)), g = `fetched`, and clears `fetched`.  With numbers, f(g) for g in 0 … n − 1 is
+and copies its map, that of the symbols before, to `fetched`.  The MLP replaces f = `map` by
+q ↦ f(g(q)), g = `fetched`, and clears `fetched`.  As a function of numbers, f(g) for g = 0 … n − 1
+is
 
 lean     f(0) + Σ_t e_t relu(K(g − t) + K/2 + e_t(f(t) − f(t − 1))) − (K/2)g,
-         K = 2(n − 1), e_t = (−1)^{t+1}, t = 1 … n − 1.  Units with t ≤ g are on, others off, as
-         |f(t) − f(t − 1)| ≤ K/2.  An e_t turns f(t) − f(t − 1) the right way, and the signs leave
-         (K/2)g of what grows with g: on are K Σ_{t≤g} e_t(g − t + ½) = (K/2)g.
+         K = 2(n − 1), e_t = (−1)^{t+1}, t = 1 … n − 1.  ReLUs with t ≤ g are active and the others
+         0, as |f(t) − f(t − 1)| ≤ K/2.  Both factors e_t of f(t) − f(t − 1) cancel, and the terms
+         in K sum to K Σ_{t≤g} e_t(g − t + ½) = (K/2)g, which is subtracted.
 robust   f(0) + Σ_t [relu(K(g − t) + K/2 + f(t)) − relu(K(g − t) + K/2 + f(t − 1))], K = 4(n − 1).
-         Both ReLUs of t are on for t ≤ g and off for t > g, as long as g is within ¼ of a whole
-         number: what it is off by cancels, and f is the token's own.  So a softmax whose leak moves
-         a fetched number by at most ¼ leaves no trace, in any number of layers.
+         Both ReLUs of t are active for t ≤ g and 0 for t > g, if g is within ¼ of an integer: its
+         error cancels, and f is exact at every token.  So a softmax error of at most ¼ in a fetched
+         number does not change the result, in any number of layers.
 
-n² + n ReLUs and 2n² with those that clear, relu(f) and relu(g): contents are never negative.
+With the ReLUs that clear registers, relu(f) and relu(g) (entries are never negative), these are
+n² + n (lean) and 2n² (robust).
 
 Radix r.  With r − 1 heads at distances r^ℓ, 2r^ℓ, … the maps of r windows are composed in one layer
-by relu(f(s₁) − K[(g₁(s₂) − s₁)² + … + (g_{r−1}(q) − s_{r−1})²]), which is f(s₁) on the path that q
-takes and 0 elsewhere; for the squares the stream holds g² beside g.
+by relu(f(s₁) − K[(g₁(s₂) − s₁)² + … + (g_{r−1}(q) − s_{r−1})²]), which is f(s₁) on the path of q
+and 0 on other paths; for the squares the stream contains g² beside g.
 
 The logits are 2s·map(q₀) − s² for each state s, largest at s = map(q₀), by at least 1.
 """
@@ -72,20 +74,22 @@ def semiautomaton(
     | robust, 2   | ⌈log₂T⌉    | 1     | 2n + 2         | 2n²       |
     | lean, r > 2 | ⌈log_r T⌉  | r − 1 | 2rn + 2        | 2n^r + 2rn |
 
-    n is the number of states.  `robust` is for softmax: from a sharpness on that depends neither on
-    T nor on the number of layers, all answers are those of unique-hard attention, exactly in real
-    arithmetic: β = ln(32(n − 1) + 2), where a head leaks at most 1/(8(n − 1)) of its weight.
+    n is the number of states.  The robust form is for softmax: at every sharpness
+    β ≥ ln(32(n − 1) + 2), where a head puts at most 1/(8(n − 1)) of its weight elsewhere, all
+    outputs are those of unique-hard attention, exactly in real arithmetic, for all T.
 
-    Raises ValueError for a radix of more symbols than a word has, a robust form of another radix
-    than 2, and for a sharpness without the robust form, or too small for it.
+    Raises ValueError for a radix above max(2, T), for a robust form of radix above 2, and for a
+    sharpness without the robust form, or too small for it.
     """
     if form == "robust" and radix > 2:
-        raise InputError(f"radix is {radix}, and the robust form composes pairs: give radix=2")
+        raise InputError(f"radix is {radix}: give radix=2 with form='robust', which composes pairs")
     if sharpness is not None and form == "lean":
-        raise InputError("sharpness is for form='robust': softmax errors pass through lean units")
+        raise InputError(
+            f"sharpness is {sharpness}: give it with form='robust'; lean is for hard attention"
+        )
     V, T = sizes(automaton.n_symbols, max_length)
     if radix > max(2, T):
-        raise InputError(f"radix is more than the {T} symbols of a word: give at most {max(2, T)}")
+        raise InputError(f"radix is {radix}: give at most {max(2, T)} for words of {T} symbols")
     n, others = automaton.n_states, range(1, radix)
     squared = radix > 2
     held = ("map", "square") if squared else ("map",)
@@ -130,18 +134,18 @@ def semiautomaton(
             for power, name in enumerate(held, start=1)
         ),
         at_most={name: float((n - 1) ** (1 + ("square" in name))) for name in names},
-        source="[Liu2023, Theorem 1]; sizes proved in constructions/computation/semiautomaton.py",
+        source="[Liu2023, Theorem 1]",
     ).sharpened(sharpness)
 
 
 def _composed(automaton: Semiautomaton, window: int, power: int, words: np.ndarray) -> np.ndarray:
-    """The map of the last symbols, so many, or its square."""
+    """The map of the last `window` symbols, to a power."""
     return windows(automaton, words, window) ** power
 
 
 @dataclass(frozen=True)
 class _Composed(Primitive):
-    """q ↦ f(g(q)) for f = `map` in its place, and `fetched`, which held g, cleared."""
+    """The MLP primitive that replaces f = `map` by q ↦ f(g(q)), and clears g = `fetched`."""
 
     stream: Stream
     n: int
@@ -165,7 +169,7 @@ class _Composed(Primitive):
             else:
                 e = 1.0 if t % 2 else -1.0
                 found.append(ReLU(beside + e * (now - before), "map", e))
-        # relu(f) = f: the old map goes and f(0) comes; relu(g) = g: (K/2)g and g itself go.
+        # relu(f) = f: replaces the old map by f(0); relu(g) = g: subtracts (K/2)g and clears g.
         eye = np.eye(n)
         first = Map(value(0).matrix - eye, "(f(0) − f)")
         grown = 0.0 if self.robust else K / 2
@@ -180,8 +184,10 @@ class _Composed(Primitive):
 def _compositions(
     stream: Stream, n: int, radix: int, fetched: dict[int, tuple[str, ...]]
 ) -> list[Primitive]:
-    """The maps of `radix` windows composed, one unit for each path through them, for the map and
-    for its square; what was fetched, and the old map, are cleared."""
+    """ReLUs that compose the maps of `radix` windows, one per path, and clear the old ones.
+
+    They do so for the map and for its square.
+    """
     words = list[Primitive]()
     paths = list(product(range(n), repeat=radix - 1))
     for name, largest in (("map", n - 1), ("square", (n - 1) ** 2)):
@@ -189,7 +195,7 @@ def _compositions(
         for q in range(n):
             reading = stream.read(name) @ Map(np.eye(n)[:, [p[0] for p in paths]], "f(s)")
             for w in range(1, radix):
-                # Window w holds s_w at the state that window w + 1 leads to; the last one, at q.
+                # Window w sends the state after window w + 1 to s_w; the last one sends q.
                 at = [p[w] if w < radix - 1 else q for p in paths]
                 wanted = np.array([p[w - 1] for p in paths], dtype=np.float64)
                 value, square = map(stream.read, fetched[w])

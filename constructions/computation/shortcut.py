@@ -1,34 +1,35 @@
-"""A shortcut: a cascade of counters and latches in as many layers, whatever the length [Liu2023].
+"""A shortcut: a cascade of counters and flip-flops, in a depth free of the length [Liu2023].
 
-`theory.computation.cascade` makes of an automaton with solvable holonomy groups a row of stages,
-each of which has a value *before* each symbol; here every stage is a head.  BOS stands at position
-0, symbols at 1 … T; a symbol and the value of a stage are held one-hot, in `symbol` and `is1`,
-`is2`, …; what a stage is given at a token stands in `in1`, `in2`, …
+`theory.computation.cascade` decomposes an automaton with solvable holonomy groups into stages; each
+has a value *before* each symbol.  Here every stage is computed by heads.  BOS is at position 0, the
+symbols are at 1 … T.  The symbol and the value of stage i are one-hot in `symbol` and `is{i}`, and
+the input of stage i at a token is in `in{i}`.
 
-Latch: one head with a strict mask, which sees the tokens before.
+Flip-flop: one head with a strictly causal mask.
 
     score (T + 2)·flag_j + j,   flag = the sum of in, which is one-hot or 0
 
-is largest at the latest token that gave something, by at least 1, and in_j is carried into is.  BOS
-gives what the latch holds to begin with.
+is largest at the latest token with an input, by at least 1; its value in_j is copied to `is`.  BOS
+has the initial value of the flip-flop as its input.
 
-Counter mod m: two layers, and no ReLU.  In the first a strict head of constant scores averages: it
-carries in into `share` = k/N and BOS's flag into `inverse` = 1/N, where N tokens are before and k
-of them gave 1.  In the second
+Counter mod m: two layers without ReLUs.  In the first a strictly causal head of constant scores
+averages `in` to `fraction` = k/N and BOS's flag to `inverse` = 1/N, where N is the number of tokens
+before and k the number of inputs 1 among them.  In the second
 
-    score (T + 1)·(2·share·j − inverse·j²) = (T + 1)/N · (k² − (k − j)²)
+    score (T + 1)·(2·fraction·j − inverse·j²) = (T + 1)/N · (k² − (k − j)²)
 
-is largest at position k, by at least (T + 1)/N ≥ 1, and that position, which is not after the
-token since k < N, has the value k mod m, one-hot.  All averages of a layer are one head.
+is largest at position k, by at least (T + 1)/N ≥ 1.  This position is not after the token, since
+k < N, and its value is k mod m, one-hot.  One head computes all averages of a layer.
 
-Tables.  What a stage is given is a table of the symbol and of stages before it; as they are
-one-hot, an entry is one AND of them, one ReLU.  A table of the symbol alone is in W_E; the others
-stand in the MLP of the layer after which all that they read is there.  In the robust form an entry
-takes two ReLUs and the values of k registers may be off by 1/(4k) each: it is exact again, so that
-softmax errors do not add up, whatever the number of layers.  The scores of averages are constant
-and those of counters read exact numbers, so softmax leaks only where a value is fetched.
+Tables.  The input of a stage is a function of the symbol and of earlier stages.  As these are
+one-hot, each entry of its table is one AND, one ReLU.  A table of the symbol alone is in W_E; the
+others are in the MLP of the first layer after which all their variables are known.  In the robust
+form an entry takes two ReLUs and stays exact if each of the k values that it reads has an error of
+at most 1/(4k).  So softmax errors do not accumulate, for any number of layers.  Averages have
+constant scores and the scores of counters read exact numbers, so softmax errors come from lookups
+alone.
 
-The answer is a table too, of the symbol and of the stages, into `state`, one-hot.
+The state is one more table of the symbol and the stages, written one-hot to `state`.
 """
 
 from __future__ import annotations
@@ -69,17 +70,19 @@ def shortcut(
 ) -> Transformer:
     """The state after each symbol of words of at most max_length = T symbols, from `start`.
 
-    The number of layers, heads and ReLUs, and the width, do not depend on T: a counter takes two
-    layers and a latch one, and those that do not read each other stand side by side.  `compact`
-    takes fewer ReLUs and more layers; `robust` twice the ReLUs, and is for softmax.
+    The numbers of layers, heads and ReLUs and the width do not depend on T.  A counter takes two
+    layers and a flip-flop one; stages that do not read each other are parallel.  `compact` takes
+    fewer ReLUs and more layers.  The robust form is for softmax and takes twice the ReLUs.
 
-    Raises `NotSolvable` (a ValueError) if a holonomy group of the automaton is not solvable: then
-    there is no cascade, which excludes other models of constant depth only if TC⁰ ≠ NC¹; and
-    ValueError for a cascade that is too large, a sharpness without the robust form, or too small
-    for it.
+    Raises `NotSolvable` (a ValueError) if a holonomy group of the automaton is not solvable.  Then
+    no cascade exists; other models of constant depth are excluded only if TC⁰ ≠ NC¹.  Raises
+    ValueError for a cascade that is too large, and for a sharpness without the robust form, or too
+    small for it.
     """
     if sharpness is not None and form == "lean":
-        raise InputError("sharpness is for form='robust': softmax errors pass through lean units")
+        raise InputError(
+            f"sharpness is {sharpness}: give it with form='robust'; lean is for hard attention"
+        )
     _, T = sizes(automaton.n_symbols, max_length)
     stages = cascade(automaton, compact=compact)
     units = sum(len(stage.table.rows) for stage in stages.stages) + len(stages.answer.rows)
@@ -92,7 +95,7 @@ def shortcut(
 
 
 def depths(of: Cascade) -> list[int]:
-    """After how many layers each variable is there: the symbol, then the stages."""
+    """The number of layers after which each variable is known: the symbol, then the stages."""
     found = [0]
     for stage in of.stages:
         found.append(reached(stage.table, found) + LAYERS[stage.kind])
@@ -100,12 +103,12 @@ def depths(of: Cascade) -> list[int]:
 
 
 def reached(table: Table, depths: list[int]) -> int:
-    """After how many layers all that a table reads is there."""
+    """The number of layers after which all variables of a table are known."""
     return max((depths[v] for v in table.reads), default=0)
 
 
 class _Built:
-    """The model of a cascade, in parts."""
+    """The parts of the model of a cascade."""
 
     def __init__(self, of: Cascade, length: int, robust: bool) -> None:
         self.of, self.T, self.robust, self.depths = of, length, robust, depths(of)
@@ -114,15 +117,15 @@ class _Built:
         counters = [stage for stage in of.stages if stage.kind == "counter"]
         self.moduli = sorted({stage.size for stage in counters})
         self.layers = reached(of.answer, self.depths)
-        latches = any(stage.kind == "flip-flop" for stage in of.stages)
-        widths = {"symbol": self.symbols, "bos": 1} | ({"j": 1} if counters or latches else {})
+        flip_flops = any(stage.kind == "flip-flop" for stage in of.stages)
+        widths = {"symbol": self.symbols, "bos": 1} | ({"j": 1} if counters or flip_flops else {})
         if counters:
             widths |= {"square": 1, "inverse": 1, **{f"mod{m}": m for m in self.moduli}}
         for i, stage in self.stages.items():
             if stage.kind != "table":
                 widths[f"in{i}"] = stage.size if stage.kind == "flip-flop" else 1
             if stage.kind == "counter":
-                widths[f"share{i}"] = 1
+                widths[f"fraction{i}"] = 1
             widths[f"is{i}"] = stage.size
         self.stream = Stream(**widths, state=self.states)
         self.stream.fits(self.layers, heads=max(1, len(self.stages)))
@@ -140,13 +143,13 @@ class _Built:
             stream=stream,
             stages=(*held, Line(self.layers, "state", partial(_state, self.of.automaton))),
             at_most={
-                name: 1.0 for name in stream if name.startswith(("is", "in", "share", "state"))
+                name: 1.0 for name in stream if name.startswith(("is", "in", "fraction", "state"))
             },
-            source="[Liu2023, Theorem 2]; proved in constructions/computation/shortcut.py",
+            source="[Liu2023, Theorem 2]",
         )
 
     def embedding(self) -> Tensor:
-        """Symbols and BOS, with what stages are given by the symbol alone, or by BOS."""
+        """The embedding of symbols and BOS, with inputs of stages that read the symbol alone."""
         V = self.symbols
         registers = {"symbol": np.eye(V + 1, V), "bos": np.eye(V + 1)[:, V]}
         for i, stage in self.stages.items():
@@ -164,20 +167,20 @@ class _Built:
         return rows(self.stream, **registers)
 
     def positions(self) -> PosEmbed | None:
-        """Positions, their squares, and what they are mod m, as far as heads ask for them."""
+        """Positions, their squares and their residues mod m, as far as heads read them."""
         here = np.arange(self.T + 1)
         at = {"j": here, "square": here**2} | {f"mod{m}": np.eye(m)[here % m] for m in self.moduli}
         held = {name: values for name, values in at.items() if name in self.stream.widths}
         return PosEmbed(rows(self.stream, **held)) if held else None
 
     def entry(self, stage: Stage, given: int) -> np.ndarray:
-        """What stands in `in`, or in `is` of a table, for an input."""
+        """The content of `in`, or of `is` for a table, for an input."""
         if stage.kind == "counter":
             return np.array([float(given)])
         return np.eye(stage.size)[given] if given != NONE else np.zeros(stage.size)
 
     def layer(self, number: int) -> Block:
-        """The heads of stages whose inputs are there, then the tables of which all is there."""
+        """A layer: heads of stages with known inputs, then tables with known variables."""
         words, restores = list[TableWord](), list[Restores]()
         tables = [(i, s, s.table) for i, s in self.stages.items()]
         for i, stage, table in tables:
@@ -191,7 +194,7 @@ class _Built:
             words.append(self.table(self.of.answer, entries, "state"))
         if self.robust:
             restores = [Restores(word.registers, _forgiven(word)) for word in words]
-        heads = [*self.averages(number), *self.lookups(number), *self.latches(number)]
+        heads = [*self.averages(number), *self.lookups(number), *self.flip_flops(number)]
         return block(
             self.stream,
             heads,
@@ -202,7 +205,7 @@ class _Built:
         )
 
     def given_at(self, kind: str, depth: int) -> list[int]:
-        """The stages of this kind whose inputs are there after so many layers."""
+        """The stages of this kind whose inputs are known after exactly `depth` layers."""
         return [
             i
             for i, stage in self.stages.items()
@@ -210,26 +213,26 @@ class _Built:
         ]
 
     def averages(self, number: int) -> Iterator[Head]:
-        """What was given to counters before each token, as shares of all."""
+        """Yields the head of the fractions of inputs 1 of counters before each token."""
         counters = self.given_at("counter", number - 1)
         if not counters:
             return
-        carried = {f"share{i}": f"in{i}" for i in counters}
+        carried = {f"fraction{i}": f"in{i}" for i in counters}
         first = min(reached(s.table, self.depths) for s in self.of.stages if s.kind == "counter")
         if number - 1 == first:
             carried["inverse"] = "bos"
         yield average(tuple(map(self.stream.read, carried.values())), tuple(carried))
 
     def lookups(self, number: int) -> Iterator[Head]:
-        """The counts, mod m, from the positions of their numbers."""
+        """Yields the heads that look up each count k mod m at position k."""
         read = self.stream.read
         for i in self.given_at("counter", number - 2):
-            share, inverse = read(f"share{i}"), read("inverse")
+            fraction, inverse = read(f"fraction{i}"), read("inverse")
             line, residue = (read("j"), read("square")), read(f"mod{self.stages[i].size}")
-            yield counted(share, inverse, line, residue, f"is{i}", self.T, mask="causal")
+            yield counted(fraction, inverse, line, residue, f"is{i}", self.T, mask="causal")
 
-    def latches(self, number: int) -> Iterator[Head]:
-        """The latest that was given before each token."""
+    def flip_flops(self, number: int) -> Iterator[Head]:
+        """Yields the heads that look up the latest input of each flip-flop before each token."""
         read = self.stream.read
         for i in self.given_at("flip-flop", number - 1):
             given = read(f"in{i}")
@@ -239,7 +242,7 @@ class _Built:
     def table(
         self, table: Table, entries: dict[tuple[int, ...], np.ndarray], into: str
     ) -> TableWord:
-        """A table as a word; BOS, which is no symbol, has no entry."""
+        """A table as an MLP primitive; BOS, which is no symbol, has no entry."""
         kept = {key: entry for key, entry in entries.items() if entry.any()}
         variables = [self.variable(v) for v in table.reads]
         keys = [
@@ -253,12 +256,12 @@ class _Built:
         return TableWord(reads, columns, np.array(list(kept.values())), into, self.robust)
 
     def variable(self, v: int) -> LinearRead:
-        """The symbol, or what a stage is."""
+        """The linear read of a variable: of the symbol, or of the value of a stage."""
         return self.stream.read(f"is{v}" if v else "symbol")
 
 
 def _value(of: Cascade, number: int, words: np.ndarray) -> np.ndarray:
-    """What a stage of the cascade is before each symbol, one-hot."""
+    """The value of a stage of the cascade before each symbol, one-hot."""
     rows = words.reshape(-1, words.shape[-1]).tolist()
     values = np.array([[each[number - 1] for each in of.values(row)] for row in rows])
     return np.eye(of.stages[number - 1].size)[values.reshape(words.shape)]
@@ -270,7 +273,7 @@ def _state(automaton: Semiautomaton, words: np.ndarray) -> np.ndarray:
 
 
 def _forgiven(word: TableWord) -> dict[str, float]:
-    """How far each of k registers may be off: by 1/(4k), which is a quarter in all."""
+    """The error that each of the k registers read may have: 1/(4k), a quarter in all."""
     reads = word.reads if isinstance(word.reads, tuple) else (word.reads,)
     names = [term.register for each in reads for term in each.without_constant.terms]
     return dict.fromkeys(names, fraction_of_a_quarter(len(reads)))

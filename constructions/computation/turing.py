@@ -1,37 +1,38 @@
-"""Turing machines, one decoded token a step [MS2024]: a state, a symbol and a move.
+"""Turing machines as a chain of thought [MS2024]: one token a step, its state, symbol and move.
 
-BOS stands at position 0; token i = 1, 2, … is a step (state after it, symbol written, move d_i) of
-the history of a machine that began at cell 0 of a blank tape.  Any row of tokens is such a history,
-and so a prompt: a word is on the tape once steps have written it.  Step i writes into cell
-c_i = d_1 + … + d_{i−1}, and the head then stands at h_i = c_i + d_i.  The next step is
+BOS is at position 0; token i = 1, 2, … is step i (state after it, symbol written, move d_i) of the
+history of a machine that begins at cell 0 of a blank tape.  Every row of tokens is such a history,
+and so a prompt; the first steps write the input word on the tape.  Step i writes cell
+c_i = d_1 + … + d_{i−1}, after which the head is at h_i = c_i + d_i.  The next step is
 
-    rules[state_i][symbol],   symbol = what the latest j ≤ i with c_j = h_i wrote, else blank
+    rules[state_i][symbol],   symbol = that written by the latest j ≤ i with c_j = h_i, else blank
 
 and ⊥ where there is no rule.
 
-One layer, if tokens have their cell.  The embedding holds (c, c²) and (h, h²), integers.  One
-head queries the latest write at h (`tokens/heads.py`, M = 2T + 2):
+One layer suffices if tokens contain their cell.  The embedding contains (c, c²) and (h, h²),
+integers.  One head looks up the latest write at h (`tokens/heads.py`, M = 2T + 2):
 
     score M(2h·c_j − c_j²) + j + (M h² − M/2)·[j is BOS]        largest there, by at least 1
 
-and BOS, whose value is blank, wins if nothing was written at h.  What was written goes to `symbol`;
-the MLP, a ReLU for each rule, moves [state] to the next state and [symbol] to what is written, in
-their places, and writes the move.  There are 2|Q||Γ|(2T + 1) tokens.
+and finds BOS, whose value is blank, if no step has written h.  The symbol written goes to `symbol`.
+The MLP has a ReLU for each rule; it replaces [state] by the next state and [symbol] by the symbol
+to write, and writes the move.  There are 2|Q||Γ|(2T + 1) tokens.
 
-Three layers, if they have not: 2|Q||Γ| tokens, whatever the length and the space.
-Layer 1.  Two heads average the moves, over the tokens before, c/N, and over those up to the token
-itself, h/N; two more do that to BOS's flag, which is 1/N.  Two ReLUs keep the positive part p of
-these; the negative part is p − share.
-Layer 2.  Four heads look up the positions |c| and |h| by their shares, a head for each sign,
+Otherwise three layers suffice, with 2|Q||Γ| tokens for every length and space. Layer 1.  One head
+averages the moves over the tokens before, c/N, and another over those up to the token, h/N; both
+also average BOS's flag, which gives 1/N.  Two ReLUs compute the positive parts p of the averages;
+the negative parts are p − average. Layer 2.  Four heads look up the positions |c| and |h| by their
+fractions, one head for each sign,
 
-    score (T + 1)·(2·share·j − inverse·j²) = (T + 1)/N · (k² − (k − j)²)
+    score (T + 1)·(2·fraction·j − inverse·j²) = (T + 1)/N · (k² − (k − j)²)
 
-and add ±j and j²: of the two parts one is 0, and adds nothing.
+and add ±j and j²; one of the two parts is 0 and adds nothing.
 Layer 3 is the one above.
 
-The logits are, for token (q, s, d), [state = q] + [symbol = s] + 2·d·go, which is 4 for the
-right one and at most 3 for others, against 3 for ⊥; without a rule go = 0 and it is at most 2.  A
-cell in the token adds 2h·c − c² to it and h² to ⊥, by 1 less for any other cell.
+The logit of token (q, s, d) is [state = q] + [symbol = s] + 2·d·go: 4 for the right token, at most
+3 for the others, and 3 for ⊥.  Without a rule go = 0 and these logits are at most 2.  If tokens
+contain cells, the logit of a token with cell c has 2h·c − c² more and that of ⊥ has h² more, so
+other cells lose by at least 1.
 """
 
 from __future__ import annotations
@@ -59,14 +60,17 @@ AVERAGES = "before", "before_inverse", "before_up", "after", "after_inverse", "a
 
 
 class Histories(Tokens):
-    """Steps as tokens: (state·|Γ| + symbol)·2 + [move is right], and 2|Q||Γ| times the number of
-    the cell that it writes into, of 0, 1, −1, 2, −2, …, if tokens are `addressed`."""
+    """Prompts of histories, with one token for each step.
+
+    The token is (state·|Γ| + symbol)·2 + [move is right].  If tokens are `addressed` it also has
+    2|Q||Γ| times the number of the cell that the step writes, in the order 0, 1, −1, 2, −2, ….
+    """
 
     def __init__(self, machine: TuringMachine, max_length: int, addressed: bool) -> None:
         self.machine, self.addressed = machine, addressed
         self.kinds = 2 * machine.n_states * machine.n_symbols
         V = self.kinds * (2 * max_length + 1 if addressed else 1)
-        # Step t = 0, 1, … can write into cells −t … t.
+        # Step t = 0, 1, … can write cells −t … t.
         reached = [range((2 * t + 1) * self.kinds) for t in range(max_length)]
         slots = reached if addressed else None
         super().__init__(V, max_length, prefix=(V,), slots=slots, margin=1.0, bottom=True)
@@ -82,14 +86,14 @@ class Histories(Tokens):
         return found
 
     def prompt(self, word: Sequence[int] = ()) -> list[int]:
-        """The tokens that write a word on the tape; the head is then on its first symbol.
+        """The tokens of the steps that write a word on the tape and end on its first symbol.
 
-        Raises ValueError for a symbol that the machine has not.
+        Raises ValueError for symbols ≥ n_symbols of the machine.
         """
         return self.tokens(self.machine.writing(word))
 
     def steps(self, tokens: ArrayLike) -> list[Step]:
-        """The steps that decoded tokens (T,) are, up to the first ⊥."""
+        """The steps of decoded tokens (T,), up to the first ⊥."""
         found, array = list[Step](), array_of("tokens", tokens)
         if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.integer)):
             raise InputError(
@@ -106,8 +110,7 @@ class Histories(Tokens):
         return found
 
     def parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """State and symbol (V, …) of each token, one-hot; its move; the cell that it writes into,
-        if it says that, else 0."""
+        """State and symbol (V, …) of each token, one-hot; move; cell, 0 if not addressed."""
         number, kind = np.divmod(np.arange(self.vocabulary_size), self.kinds)
         state, symbol = np.divmod(kind // 2, self.machine.n_symbols)
         return (
@@ -126,7 +129,7 @@ def turing_machine(
     addressed: bool = False,
     sharpness: Positive | None = None,
 ) -> Transformer:
-    """The next step of a machine, ⊥ where it halts, for histories of at most T = max_length steps:
+    """The next step of a Turing machine, ⊥ where it halts, after at most T = max_length steps:
 
         model.interface.steps(model.generate(model.interface.prompt(word), steps))
 
@@ -140,7 +143,9 @@ def turing_machine(
     Raises ValueError for a machine without any rule, and for a sharpness that is too small.
     """
     if not machine.n_rules:
-        raise InputError(f"machine {machine.name} has no rule: it halts before its first step")
+        raise InputError(
+            f"machine {machine.name} has no rule and makes no step: give one with a rule"
+        )
     T = max_length
     kinds = 2 * machine.n_states * machine.n_symbols
     rows_fit(T + kinds * (2 * T + 1 if addressed else 1))
@@ -163,23 +168,23 @@ def turing_machine(
     return Transformer(
         Embed(rows(stream, **_embedding(interface))),
         [*layers, _next_step(stream, machine, T)],
-        _read_out(stream, interface),
+        _unembed(stream, interface),
         pos_embed=PosEmbed(rows(stream, **place)),
         interface=interface,
         stream=stream,
-        stages=(*(() if addressed else _found_first(machine)), *held),
+        stages=(*(() if addressed else _before_the_last(machine)), *held),
         at_most=bounds | dict.fromkeys(ones, 1.0),
-        source="[MS2024]; sizes proved in constructions/computation/turing.py",
+        source="[MS2024]",
     ).sharpened(sharpness)
 
 
-def _found_first(machine: TuringMachine) -> tuple[Stage, ...]:
-    """What the layers before the last one find: shares of moves, and cells."""
+def _before_the_last(machine: TuringMachine) -> tuple[Stage, ...]:
+    """The invariants of the layers before the last one: averages of moves, and cells."""
     found = [
         stage
         for front, name, sums in ((0, "before", "cell"), (1, "after", "head"))
         for stage in (
-            Stage(1, name, partial(_share, machine, sums, front)),
+            Stage(1, name, partial(_average, machine, sums, front)),
             Stage(1, f"{name}_inverse", partial(_inverse, front)),
         )
     ]
@@ -187,22 +192,22 @@ def _found_first(machine: TuringMachine) -> tuple[Stage, ...]:
 
 
 def _replayed(machine: TuringMachine, what: str, addressed: bool, tokens: np.ndarray) -> np.ndarray:
-    """This of `after_each_step`."""
+    """One of the quantities of `after_each_step`."""
     return after_each_step(machine, tokens, addressed)[what]
 
 
-def _share(machine: TuringMachine, sums: str, front: int, tokens: np.ndarray) -> np.ndarray:
-    """The cell, or that of the head, which is a sum of moves, over how many tokens there are."""
+def _average(machine: TuringMachine, sums: str, front: int, tokens: np.ndarray) -> np.ndarray:
+    """The cell c or h, a sum of moves, over the number of tokens."""
     return per_token(after_each_step(machine, tokens)[sums][..., 0], front)
 
 
 def _inverse(front: int, tokens: np.ndarray) -> np.ndarray:
-    """1/N of as many tokens."""
+    """1/N, for the number N of tokens."""
     return per_token(np.ones(tokens.shape), front)
 
 
 def _embedding(interface: Histories) -> dict[str, np.ndarray]:
-    """State, symbol and move of each token; of BOS the blank and its flag; and cells, if known."""
+    """State, symbol, move of each token, blank and flag of BOS; cells if addressed."""
     state, symbol, move, cell = interface.parts()
     blank = np.eye(1, symbol.shape[1])
     held = {"state": np.vstack([state, 0 * state[:1]]), "wrote": np.vstack([symbol, blank])}
@@ -214,7 +219,7 @@ def _embedding(interface: Histories) -> dict[str, np.ndarray]:
 
 
 def _averages(stream: Stream) -> Block:
-    """Shares of the moves before a token, and of those up to it, and their positive parts."""
+    """Averages of the moves before a token and up to it, and their positive parts."""
     move, bos = stream.read("move"), stream.read("bos")
     heads = [
         average((move, bos), ("before", "before_inverse"), mask="strictly causal"),
@@ -225,22 +230,22 @@ def _averages(stream: Stream) -> Block:
 
 
 def _cells(stream: Stream, T: int) -> Block:
-    """The cell that a token writes into and that of the head after it, with their squares."""
+    """The cell that a step writes and the cell of the head after it, with their squares."""
     j, square = stream.read("j"), stream.read("square")
     heads = []
     for name, into in (("before", "cell"), ("after", "head")):
         up, inverse = stream.read(f"{name}_up"), stream.read(f"{name}_inverse")
-        for share, signed in ((up, j), (up - stream.read(name), -j)):
+        for fraction, signed in ((up, j), (up - stream.read(name), -j)):
             carried = (signed, square), (into, f"{into}_square")
-            heads.append(counted(share, inverse, (j, square), *carried, T))
+            heads.append(counted(fraction, inverse, (j, square), *carried, T))
     return block(stream, heads, normalise="hardmax", mask="causal")
 
 
 def _next_step(stream: Stream, machine: TuringMachine, T: int) -> Block:
-    """The symbol under the head, and the rule for it and the state, put in their places."""
+    """The symbol under the head, and the rule for it and the state."""
     read = stream.read
-    asked, at = (read("head"), read("head_square")), (read("cell"), read("cell_square"))
-    head = written(asked, at, read("j"), read("bos"), read("wrote"), "symbol", T)
+    query, at = (read("head"), read("head_square")), (read("cell"), read("cell_square"))
+    head = written(query, at, read("j"), read("bos"), read("wrote"), "symbol", T)
     pairs = [(q, s) for q, row in enumerate(machine.rules) for s, rule in enumerate(row) if rule]
     keys = np.array([_pair(machine, q, s) for q, s in pairs])
     steps = [rule for row in machine.rules for rule in row if rule]
@@ -254,13 +259,13 @@ def _pair(machine: TuringMachine, state: int, symbol: int) -> np.ndarray:
     return np.append(np.eye(machine.n_states)[state], np.eye(machine.n_symbols)[symbol])
 
 
-def _read_out(stream: Stream, interface: Histories) -> Unembed:
-    """[state = q] + [symbol = s] + 2·d·go, with 2h·c − c² if tokens have cells; of ⊥, 3 and h²."""
+def _unembed(stream: Stream, interface: Histories) -> Unembed:
+    """[state = q] + [symbol = s] + 2·d·go, for ⊥ 3; if addressed, also 2h·c − c², for ⊥ h²."""
     state, symbol, move, cell = interface.parts()
     V, far = len(move), float(interface.addressed)
     columns = {"state": state, "symbol": symbol, "go": 2 * move[:, None]}
     columns["head"] = 2 * far * cell[:, None]
-    said = stream.read("head_square") @ Map(far * np.eye(1, V + 1, V), "⊥")
+    logits = stream.read("head_square") @ Map(far * np.eye(1, V + 1, V), "⊥")
     for name, codes in columns.items():
-        said += stream.read(name) @ Map(np.pad(codes.T, ((0, 0), (0, 1))), "tokens")
-    return unembed(stream, said, bias=np.append(-far * cell**2, 3.0))
+        logits += stream.read(name) @ Map(np.pad(codes.T, ((0, 0), (0, 1))), "tokens")
+    return unembed(stream, logits, bias=np.append(-far * cell**2, 3.0))

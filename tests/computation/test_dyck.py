@@ -190,7 +190,7 @@ def test_balances_of_all_numbers_of_tokens_are_looked_up():
     T = 6
     states = looked_up(judges(Run(), 2, None).at(4, T).model)
     pairs = [(N, b) for N in range(1, T + 2) for b in range(1 - N, N)]
-    assert [*zip(states.over, states.queries["share"], strict=True)] == pairs
+    assert [*zip(states.over, states.queries["average"], strict=True)] == pairs
     assert (states.queries["inverse"] == 1).all()
     assert states.keys["j"].ravel().tolist() == [*range(T + 1)]
     found = (states.preference > -np.inf).astype(int)

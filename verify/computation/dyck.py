@@ -131,7 +131,7 @@ def looked_up(model: Transformer) -> States:
     most = model.interface.context
     pairs = ((N, b) for N in range(1, most + 1) for b in range(1 - N, N))
     N, b = map(np.array, zip(*pairs, strict=True))
-    queries = {"share": b.astype(np.float64), "inverse": np.ones(len(b))}
+    queries = {"average": b.astype(np.float64), "inverse": np.ones(len(b))}
     return looking_up(model, 2, queries, np.maximum(b, 0), line=("j", "square"), over=N)
 
 

@@ -112,7 +112,7 @@ def head_states(model: Transformer, S: int) -> Iterator[States]:
     yield averaging(model, 1)
     line = "j", "norm"
     yield counting(model, 2, {"plus": 1.0}, "inverse", line, 0)
-    yield counting(model, 2, {"plus": 0.0, "share": -1.0}, "inverse", line, 1)
+    yield counting(model, 2, {"plus": 0.0, "average": -1.0}, "inverse", line, 1)
     places = [place for b in range(1, S + 1) for place in (b, b - S - 1)]
     for head, place in enumerate(places):
         yield visits(model, place, head)

@@ -176,7 +176,7 @@ def head_states(model: Transformer, of: Cascade) -> Iterator[HeadStates]:
         heads = [averaging(model, layer)] if averages else []
         line = "j", "square"
         for i in counters:
-            heads.append(counting(model, layer, {f"share{i}": 1.0}, "inverse", line, len(heads)))
+            heads.append(counting(model, layer, {f"fraction{i}": 1.0}, "inverse", line, len(heads)))
         for i in latches:
             heads.append(latest_states(model, layer, len(heads), i, of.stages[i - 1].size))
         yield from heads
