@@ -230,7 +230,7 @@ class _Compiled:
             )
 
     def units(self, step: Step) -> Units:
-        """The linear read of each ReLU, with its outputs and their factors; equal reads are merged."""
+        """The linear read of each ReLU, with factors of its outputs; equal reads are merged."""
         found: Units = {}
 
         def add(reading: LinearRead, into: str, times: float) -> None:

@@ -65,8 +65,8 @@ class Scratchpad(Tokens):
         array = Integers("... T", numbers).read("tokens", tokens)
         if (array < symbols).any():
             raise InputError(
-                f"token {array[array < symbols].flat[0]} is a symbol and no state: give tokens that "
-                f"generate(…) decodes, from {symbols} to {symbols + self.automaton.n_states - 1}"
+                f"token {array[array < symbols].flat[0]} is a symbol and no state: give tokens "
+                f"of generate(…), from {symbols} to {symbols + self.automaton.n_states - 1}"
             )
         return array - symbols
 

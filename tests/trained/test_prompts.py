@@ -123,7 +123,7 @@ def test_letters_have_their_chances(name, stay):
         law[:] = [stay, *[(1 - stay) / (machine.n_symbols - 1)] * (machine.n_symbols - 1)]
     if name == "dyck-2":  # depths 0, 1, 2, and 3 for an error; letters open and close
         law[0], law[2] = (1 - SLIP, SLIP), (SLIP, 1 - SLIP)
-    np.testing.assert_allclose(task.law, law, rtol=1e-12)
+    np.testing.assert_allclose(task.distribution, law, rtol=1e-12)
     before = np.pad(states[:, :-1], ((0, 0), (1, 0)), constant_values=machine.start)
     for q in machine.reachable():
         here = letters[before == q]

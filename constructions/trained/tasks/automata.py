@@ -1,4 +1,4 @@
-"""Random words over an automaton; wanted is the state after each symbol."""
+"""The task of automata: the state after each symbol of random words."""
 
 from __future__ import annotations
 
@@ -21,22 +21,23 @@ from theory.computation.benchmark_automata import benchmark_automaton
 from theory.computation.semiautomata import Semiautomaton, identity
 from theory.kinds import Count, InputError, NonNegative, Within, checked
 
-SLIP = 1 / 16  # the chance of a symbol to a state that no symbol leaves, where there is another
+SLIP = 1 / 16  # the probability of symbols to states that no symbol leaves, if there are others
 
 
 @checked
 @dataclass(frozen=True)
 class Automata(Labelling, kind="automata"):
-    """Words of T = `length` symbols over an automaton of the zoo [Liu2023].
+    """The states after each symbol of words of T = `length` symbols, for a benchmark automaton.
 
-    Symbols are independent: uniform, or with the share `stay` of those that leave every state where
-    it is.  Only a state that no symbol leaves, as after an error, is entered with chance `SLIP`
-    where that can be avoided: it would be the answer almost everywhere.
+    Symbols are independent [Liu2023]: uniform, or such that those that leave every state unchanged
+    have probability `stay` together.  A state that no symbol leaves, as after an error, is entered
+    with probability `SLIP` only, if another symbol exists: it would be the answer almost
+    everywhere.
 
-    A model has 2T positions.  A word begins at a uniform one of the first T + 1; before it stands
-    the token V, no symbol, where nothing is wanted, nor is anything after the word, which goes on.
-    So all positions are trained, while no answer is about more than T symbols: words twice as long
-    are new by their length alone.
+    A model has 2T positions.  A word begins at a uniform one of the first T + 1 positions; before
+    it is token V, which is no symbol.  There is no label before the word and after its T symbols,
+    where the input goes on.  So all positions are trained, but no label depends on more than T
+    symbols: words twice as long are new by their length alone.
     """
 
     automaton: str
@@ -48,7 +49,9 @@ class Automata(Labelling, kind="automata"):
         if self.stay is None:
             return
         if not _stays(machine).any():
-            raise InputError(f"no symbol of {machine} leaves all states as they are: omit stay")
+            raise InputError(
+                f"stay is {self.stay}: omit it, no symbol of {machine} leaves all states unchanged"
+            )
 
     @property
     def machine(self) -> Semiautomaton:
@@ -56,20 +59,20 @@ class Automata(Labelling, kind="automata"):
         return benchmark_automaton(self.automaton)
 
     @property
-    def law(self) -> np.ndarray:
-        """The chances of the symbols in each state, (states, symbols)."""
+    def distribution(self) -> np.ndarray:
+        """The probabilities of the symbols in each state, (states, symbols)."""
         machine = self.machine
         table, stays = np.array(machine.transitions).T, _stays(machine)
         weights = np.full(machine.n_symbols, 1 / machine.n_symbols)
         if self.stay is not None:
             weights = np.where(stays, self.stay / stays.sum(), (1 - self.stay) / (~stays).sum())
         kept = (table == np.arange(machine.n_states)[:, None]).all(1)
-        law = np.tile(weights, (machine.n_states, 1))
-        for chances, errs in zip(law, kept[table] & ~kept[:, None], strict=True):
+        probabilities = np.tile(weights, (machine.n_states, 1))
+        for row, errs in zip(probabilities, kept[table] & ~kept[:, None], strict=True):
             if errs.any() and not errs.all():
-                chances[errs] *= SLIP / chances[errs].sum()
-                chances[~errs] *= (1 - SLIP) / chances[~errs].sum()
-        return law
+                row[errs] *= SLIP / row[errs].sum()
+                row[~errs] *= (1 - SLIP) / row[~errs].sum()
+        return probabilities
 
     def form(self, shape: Shape) -> Form:
         V, n, context = self.machine.n_symbols, self.machine.n_states, 2 * self.length
@@ -79,10 +82,10 @@ class Automata(Labelling, kind="automata"):
         return [layers, self.automaton, *[f"stay{self.stay}"] * (self.stay is not None)]
 
     def random_words(self, count: int, generator: Generator) -> Batch:
-        """Words of 2T symbols and the states after each, both (count, 2T), on its device."""
+        """Words of 2T symbols and the state after each symbol, both (count, 2T)."""
         machine, device = self.machine, generator.device
-        # The last chance is left out: whatever rounding does, a symbol is below V.
-        bounds = torch.tensor(self.law.cumsum(1)[:, :-1], device=device)
+        # Without the last bound every symbol is below V, whatever the rounding.
+        bounds = torch.tensor(self.distribution.cumsum(1)[:, :-1], device=device)
         table = torch.tensor(machine.transitions, device=device)
         drawn = torch.rand((2 * self.length, count, 1), generator=generator, device=device)
         state = torch.full((count,), machine.start, device=device)
@@ -105,25 +108,25 @@ class Automata(Labelling, kind="automata"):
         return f"best possible: 100.00% right, 0 nats; always the same state: {_commonest(wanted)}"
 
     def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
-        """As other tasks over tokens; then the second half of words twice as long."""
+        """Yields what other tasks over tokens do; then the second half of words twice as long."""
         yield from super().evaluate(model, prompts, seed)
         T, (symbols, states) = (
             self.length,
             self.random_words(prompts, Generator().manual_seed(seed)),
         )
-        said = torch.cat([model(chunk) for chunk in symbols.split(CHUNK)])
-        right, later = (said == states)[:, T:].double().mean(), states[:, T:]
+        outputs = torch.cat([model(chunk) for chunk in symbols.split(CHUNK)])
+        right, later = (outputs == states)[:, T:].double().mean(), states[:, T:]
         yield f"symbols {T + 1} to {2 * T} of a word: {float(right):.2%} right"
         yield f"best possible: 100.00% right; always the same state: {_commonest(later)}"
 
 
 def _stays(machine: Semiautomaton) -> np.ndarray:
-    """Which symbols leave every state where it is, (symbols,)."""
+    """Which symbols leave every state unchanged, (symbols,)."""
     return np.array([row == identity(machine.n_states) for row in machine.transitions])
 
 
 def _commonest(states: Tensor) -> str:
-    """The share of the most frequent state, where one is wanted."""
+    """The fraction of the most frequent state among the labels."""
     counts = states[states >= 0].bincount()
     return f"{float(counts.max() / counts.sum()):.2%}"
 
