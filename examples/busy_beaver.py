@@ -19,8 +19,8 @@ history = model.interface
 print(model)
 print(f"  tokens  {history.vocabulary_size}: a state, a written symbol, a move\n")
 
-said = model.generate(history.prompt(), 120)
-steps = history.steps(said)
+tokens = model.generate(history.prompt(), 120)
+steps = history.steps(tokens)
 assert steps == beaver.run(120)  # by the machine's own rules
 
 tape, heads, states, _ = beaver.space_time(steps)

@@ -1,17 +1,17 @@
 """What methods of interpretability find in transformers whose circuit is known.
 
-Two induction heads were written by hand, so that it is known what their answer is read from, and
-what could have changed it. Activation patching (from other prompts, both ways, with means, with
-zeros), attribution patching, the logit lens and linear probes are asked about the same sequences.
-Prints how much of the truth each finds; saves a picture of one sequence:
+The weights of two induction heads were written by hand, so the circuit of every output is known.
+Activation patching (from other prompts, in both directions, with means, with zeros), attribution
+patching, the logit lens and linear probes are applied to the same sequences. The script prints the
+part of the circuit that each method finds, and saves a picture of one sequence:
 `python examples/ground_truth.py [PICTURE]`.
 
-A node is what a register holds at a token before a layer. Two truths, from the weights alone:
+A node is the content of a register at a token before a layer. The weights define two ground truths:
 
-    used     the answer is read from it: backwards along the attention of this sequence, through the
+    used     the output depends on the node along the attention of this sequence, through the
              registers that heads read and write
 
-    decides  there is a token whose value, put there, changes the answer: all are tried
+    decides  replacing the content by that of some other token changes the output (all are tried)
 """
 
 from collections.abc import Callable
@@ -32,20 +32,20 @@ Found = dict[tuple[int, str], np.ndarray]  # (sequences, N), by layer (from 0) a
 
 
 class Circuit:
-    """A model with the streams and answers of sequences that it answers, and of their partners."""
+    """A model, with streams and answers of sequences that have one, and of their partners."""
 
     def __init__(self, model: Transformer) -> None:
         self.model, self.soft = model, model.sharpened(SHARPNESS)
         pool = random_sequences(4000, N, V, seed=0)
-        said = model(pool)[:, -1].numpy()
-        self.tokens = pool[said >= 0][:SEQUENCES]
-        self.answers = said[said >= 0][:SEQUENCES]
-        others = [np.flatnonzero((said >= 0) & (said != each)) for each in self.answers]
+        outputs = model(pool)[:, -1].numpy()
+        self.tokens = pool[outputs >= 0][:SEQUENCES]
+        self.answers = outputs[outputs >= 0][:SEQUENCES]
+        others = [np.flatnonzero((outputs >= 0) & (outputs != each)) for each in self.answers]
         chosen = [each[i * PARTNERS :][:PARTNERS] for i, each in enumerate(others)]
-        self.partners, self.their_answers = pool[chosen], said[chosen]
+        self.partners, self.their_answers = pool[chosen], outputs[chosen]
         self.clean = self.before(self.tokens)
         self.others = self.before(self.partners)
-        self.pool, self.said = pool[said >= 0], said[said >= 0]
+        self.pool, self.outputs = pool[outputs >= 0], outputs[outputs >= 0]
         # What each register holds at the end of a sequence of one token alone: its value for it.
         alone = self.before(np.repeat(np.arange(V)[:, None], N, axis=1))
         self.values = {
@@ -66,7 +66,7 @@ class Circuit:
         return self.model.unembedding(H[..., -1, :])
 
     def patched(self, named: Callable[[np.ndarray, Tensor], np.ndarray], kind: str) -> Found:
-        """For every node and token what `named` says of the answers, patched by this `kind`."""
+        """For every node and token `named` of the answers after patching of this `kind`."""
         found = {}
         for (layer, register), values in self.values.items():
             span, here = self.model.stream[register], []
@@ -83,14 +83,14 @@ class Circuit:
                 }[kind]
                 start = start.clone()
                 start[:, :, t, span] = put
-                said = self.after(start, layer).argmax(-1).numpy()
-                here.append(named(said == self.answers[:, None]).any(1))
+                outputs = self.after(start, layer).argmax(-1).numpy()
+                here.append(named(outputs == self.answers[:, None]).any(1))
             found[layer, register] = np.stack(here, axis=1)
         return found
 
     def attributed(self) -> Found:
-        """Whether gradients say that a partner's value takes half the way to the partner's answer,
-        in the same weights with softmax."""
+        """Whether, to first order, a partner's value moves the logits half the way to the partner's
+        answer, with the same weights and softmax."""
         found = {}
         rows = np.arange(SEQUENCES)[:, None], np.arange(PARTNERS)
 
@@ -136,12 +136,12 @@ def together(found: Found) -> np.ndarray:
     return np.stack(list(found.values()))
 
 
-def share(part: np.ndarray, whole: np.ndarray) -> str:
+def fraction(part: np.ndarray, whole: np.ndarray) -> str:
     return f"{(part & whole).sum() / max(1, whole.sum()):8.0%}"
 
 
-def told(circuit: Circuit, at: int, layer: int, wanted: np.ndarray) -> float:
-    """How often a linear probe of the stream at a token tells `wanted`, on held-out sequences."""
+def probe_accuracy(circuit: Circuit, at: int, layer: int, wanted: np.ndarray) -> float:
+    """Held-out accuracy of a linear probe for `wanted` of the stream at a token."""
     H = circuit.before(circuit.pool)[layer][:, at].numpy()
     H, half = np.hstack([H, np.ones((len(H), 1))]), len(H) // 2
     W = np.linalg.lstsq(H[:half], np.eye(V)[wanted[:half]], rcond=None)[0]
@@ -149,19 +149,20 @@ def told(circuit: Circuit, at: int, layer: int, wanted: np.ndarray) -> float:
 
 
 print(
-    f"""A node is what a register holds at a token before a layer; the answer is the last token's.
-  used         the answer is read from it, along the attention of this sequence
-  decides      some other token's value, put there, changes the answer: all are tried
-What a method names are the nodes that it says matter. A partner is another sequence with another
-answer, of which each has {PARTNERS}.
-  partner's value into this   the node gets its value in a partner, and the answer changes
-  this value into partner     the partner's node gets its value here, and the partner this answer
-  mean, zero                  the node gets its mean over all sequences, or 0: the answer changes
-  attribution                 by the gradient, with softmax at sharpness {SHARPNESS:g}, a partner's
-                              value takes half the way to the partner's answer, in logits
-  logit lens                  the read-out, applied to the stream after each layer
-  linear probe                least squares on the stream, read on sequences that were held out
-Percentages of the lens and the probes are those of sequences that they are right on.
+    f"""A node is the content of a register at a token before a layer; the answer is the output at
+the last token.
+  used         the answer depends on the node along the attention of this sequence
+  decides      replacing the content by that of some other token changes the answer (all are tried)
+A method names the nodes that matter according to it. A partner is another sequence with another
+answer; every sequence has {PARTNERS}.
+  partner's value into this   with the content from a partner, the answer changes
+  this value into partner     with the content from here, the partner has this answer
+  mean, zero                  with the mean over all sequences, or 0, the answer changes
+  attribution                 by the gradient, with softmax at sharpness {SHARPNESS:g}, the content
+                              from a partner moves the logits half the way to the partner's answer
+  logit lens                  the unembedding, applied to the stream after each layer
+  linear probe                least squares on the stream, tested on held-out sequences
+Percentages of the lens and the probes are fractions of sequences with the right answer.
 """
 )
 
@@ -187,32 +188,32 @@ for match in ("latest", "mean"):
     print(f"\n{'':28}{'found of those that':^20}{'of those named, are':>33}")
     print(f"{'':28}{'used':>8}{'decide':>9}{'named':>8}{'used':>9}{'decide':>9}{'neither':>9}")
     for name, found in methods.items():
-        named = together(found)
+        named, either = together(found), used | decides
         print(
-            f"{name:28}{share(named, used)} {share(named, decides)}{named.sum():8}"
-            f"{share(used, named)} {share(decides, named)} {share(~(used | decides), named)}"
+            f"{name:28}{fraction(named, used)} {fraction(named, decides)}{named.sum():8}"
+            f"{fraction(used, named)} {fraction(decides, named)} {fraction(~either, named)}"
         )
     layers = range(circuit.model.n_layers)
     lens = [
-        float(np.mean(circuit.model.unembedding(H[:, -1]).argmax(-1).numpy() == circuit.said))
+        float(np.mean(circuit.model.unembedding(H[:, -1]).argmax(-1).numpy() == circuit.outputs))
         for H in circuit.model.streams(circuit.pool)
     ]
     print("\nAt the last token, after 0, 1, 2 layers")
     print("  logit lens, the answer        ", "".join(f"{each:6.0%}" for each in lens))
-    probes = [told(circuit, -1, layer, circuit.said) for layer in layers]
+    probes = [probe_accuracy(circuit, -1, layer, circuit.outputs) for layer in layers]
     print("  linear probe, the answer      ", "".join(f"{each:6.0%}" for each in probes))
-    before = [told(circuit, -1, layer, circuit.pool[:, -2]) for layer in layers]
+    before = [probe_accuracy(circuit, -1, layer, circuit.pool[:, -2]) for layer in layers]
     print("  linear probe, the token before", "".join(f"{each:6.0%}" for each in before))
     (kept,) = [n for n in circuit.values if n[1].startswith("previous")]
     there = [truth[kept][:, -1].mean() for truth in truths.values()]
     print(f"  {kept[1]} there is used in {there[0]:.0%} of sequences, decides in {there[1]:.0%}\n")
 
 print(
-    """Patching from partners into a sequence names only what decides, but not what stands twice;
-the other way round, it names what only the partner needed. Ablations name what is used, as long as
-nothing else does the same. Sharp attention has hardly a slope, so that attributions miss scores.
-The lens sees nothing before the last layer, where it is all over; and a probe reads at the last
-token what the answer is mostly not read from."""
+    """Patching from partners into a sequence names only nodes that decide, but misses content that
+occurs twice. Patching into partners also names nodes that only the partner needs. Ablations name
+nodes that are used, unless another node has the same effect. Sharp attention has nearly zero
+gradients, so attribution misses scores. The logit lens finds the answer only after the last layer.
+A probe decodes, at the last token, content that the answer mostly does not depend on."""
 )
 
 row = int(np.argmax(together(shown["used"]).any(0).sum(-1)))
@@ -228,7 +229,7 @@ for axis, node in zip(axes, circuit.values, strict=True):
     axis.set_xlabel("tokens")
 figure.suptitle(
     f"Which nodes matter (grey) to the answer {circuit.answers[row]}: "
-    "two truths, above the red line, and what five methods name, below"
+    "two ground truths (above the red line), and the nodes that five methods name (below)"
 )
 with saving(target) as file:
     figure.savefig(file, dpi=150)

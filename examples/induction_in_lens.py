@@ -1,8 +1,8 @@
 """An induction head written by hand, in TransformerLens: `python examples/induction_in_lens.py`.
 
 It needs the extra: pip install 'weightwright[lens]'. Translates the model, compares logits, draws
-what both heads look at on a block of words that is repeated, and makes the second layer forget the
-register that it reads: `python examples/induction_in_lens.py [PICTURE]`.
+the attention of both heads on a block of tokens that is repeated, and erases the register that the
+second layer reads: `python examples/induction_in_lens.py [PICTURE]`.
 """
 
 import numpy as np
@@ -32,7 +32,7 @@ print(f"largest difference of a logit: {float((logits - model.logits(tokens)).ab
 
 
 def forget(stream, hook):
-    """The stream before layer 2, without what layer 1 wrote."""
+    """The stream before layer 2, with the output of layer 1 erased."""
     stream[..., model.stream["previous"]] = 0
     return stream
 
@@ -45,11 +45,11 @@ words = ["BOS", *map(str, tokens[0])]
 figure = Figure(figsize=(9, 4.6), layout="constrained")
 for i, axis in enumerate(figure.subplots(1, 2)):
     axis.imshow(cache[f"blocks.{i}.attn.hook_pattern"][0, 0].detach(), cmap="Blues", vmin=0, vmax=1)
-    axis.set_title(["layer 1: the token before", "layer 2: behind the last match"][i])
+    axis.set_title(["layer 1: the token before", "layer 2: after the last match"][i])
     axis.set_xticks(range(len(words)), words, fontsize=8)
     axis.set_yticks(range(len(words)), words, fontsize=8)
-    axis.set_xlabel("looked at")
-figure.supylabel("looks")
+    axis.set_xlabel("key")
+figure.supylabel("query")
 with saving(target) as file:
     figure.savefig(file, dpi=150)
 print(f"\npicture: {target}")

@@ -1,7 +1,7 @@
-"""How sensitive models are to single tokens: exactly, estimated, and before any training.
+"""Sensitivity of models to single tokens: exact, estimated, and of untrained networks.
 
-Prints the influence of every position on the answers of retrieval models, the same estimated from
-random sequences as one would for any model, and the sensitivity of networks with random weights;
+Prints the influence of every position on the outputs of retrieval models, an estimate of it from
+random sequences, which works for any model, and the sensitivity of networks with random weights;
 saves a picture of all three: `python examples/sensitivity_of_models.py [PICTURE]`.
 """
 
@@ -28,7 +28,7 @@ models = {
 }
 everything, some = all_sequences(N, V), random_sequences(2000, N, V, seed=0)
 
-print(f"Chance that the last answer changes with one token, {V} symbols, {N} tokens")
+print(f"Probability that the last output changes with one token, {V} symbols, {N} tokens")
 print(f"{'':16}{'position 0 …':>14}{'Sens':>49}{'of 2000 sequences':>22}")
 profiles, estimates = {}, {}
 for name, model in models.items():
@@ -38,19 +38,19 @@ for name, model in models.items():
     shown = "".join(f"{float(each):8.3f}" for each in profiles[name])
     print(f"{name:16}{shown}{exact!s:>15}{estimates[name]!s:>22}")
 print(
-    "\nExact, over all sequences of the very tensors. The induction head looks most at what is\n"
-    "recent, although nothing was learned: the task is so."
+    "\nExact, over all sequences, for the tensors that run. The induction head depends most on\n"
+    "recent tokens, although nothing was learned: this is a property of the task."
 )
 
 
-# A torch module of one's own: three letters of nine, by a linear threshold.
+# Any torch module: here three bits of nine, by a linear threshold.
 module = nn.Sequential(nn.Embedding(2, 1), nn.Flatten(), nn.Linear(9, 1))
 module[0].weight.data[:, 0] = module[0].weight.data.new_tensor([-1.0, 1.0])
 module[2].weight.data[:] = module[2].weight.data.new_tensor([1.0, 0, 0, 0, 1, 0, 0, 0, 1])
 module[2].bias.data.zero_()
 found = sensitivity(predictions(module), random_sequences(2000, 9, 2, seed=1), forced(2))
 exact = mean_influence(tabulated(lambda words: words[..., [0, 4, 8]].sum(-1) > 1, 9))
-print(f"\nA torch module, the majority of three letters of nine: {found}, exactly {exact}")
+print(f"\nA torch module, the majority of three of nine bits: {found}, exactly {exact}")
 
 
 def balanced(law: str, kind: str, layers: int) -> np.ndarray:
@@ -60,7 +60,7 @@ def balanced(law: str, kind: str, layers: int) -> np.ndarray:
     return np.array([float(mean_influence(each > np.median(each))) for each in varied])
 
 
-print(f"\nRandom weights, at the median of the outputs: mean Sens over words of {LETTERS} letters")
+print(f"\nRandom weights, at the median of the outputs: mean Sens over words of {LETTERS} bits")
 print(" " * 16 + "".join(f"{f'{kind} {layers}':>16}" for kind, layers in ARCHITECTURES))
 random = {
     law: {f"{kind} {layers}": balanced(law, kind, layers) for kind, layers in ARCHITECTURES}
@@ -70,8 +70,9 @@ for law, rows in random.items():
     cells = (f"{each.mean():.3f} ({len(each)})" if len(each) else "none" for each in rows.values())
     print(f"{law:16}" + "".join(f"{cell:>16}" for cell in cells))
 print(
-    f"Of {DRAWS} draws so many varied enough. With large weights (uniform ±10) deep LSTMs are the\n"
-    "most sensitive; with Xavier weights shallow LSTMs are the least."
+    f"In parentheses: how many of {DRAWS} draws were not nearly constant. With large weights\n"
+    "(uniform ±10) deep LSTMs are the most sensitive; with Xavier weights shallow LSTMs are the\n"
+    "least."
 )
 
 figure = Figure(figsize=(14, 4.2), layout="constrained")
@@ -83,10 +84,10 @@ for name, profile in profiles.items():
     middle.errorbar(
         places, estimate.by_place, estimate.radius, fmt="o-", capsize=3, label=f"{name}: {estimate}"
     )
-left.set(title="exact, all sequences", ylabel="chance that the answer changes")
+left.set(title="exact, all sequences", ylabel="probability that the output changes")
 middle.set_title("estimated from 2000 sequences, 95 %")
 for panel in (left, middle):
-    panel.set(xlabel="position of the token; the last one is asked", ylim=(-0.05, 1.3))
+    panel.set(xlabel="position of the token; the output is at the last one", ylim=(-0.05, 1.3))
     panel.legend(frameon=False, fontsize=8, loc="upper left")
 for shift, (law, rows) in zip((-0.2, 0.2), random.items(), strict=True):
     at = np.arange(len(rows)) + shift

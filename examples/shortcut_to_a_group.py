@@ -1,8 +1,8 @@
-"""Shuffles in a row: six layers for any length, or log T layers; and where only the second helps.
+"""Compositions of permutations: six layers for any length, or log T layers, which also work for A5.
 
-Two shuffles of four cards generate S4.  Its group is solvable, so a cascade of counters says where
-the first card is, in a depth free of the length.  For the shuffles of five cards that generate A5
-there is no cascade.
+Two shuffles of four cards generate S4.  S4 is solvable, so a cascade of counters computes the place
+of the first card, in a depth that does not depend on the length.  For shuffles of five cards that
+generate A5 there is no such cascade.
 """
 
 import numpy as np
@@ -23,8 +23,8 @@ stages = cascade(S4)
 kinds = ", then ".join(f"a {stage.kind} mod {stage.size}" for stage in stages.stages)
 pairs = len(list(stages.walk()))
 print(f"The cascade: {kinds}.")
-print(f"Walked to its end, {pairs} states, it disagrees {stages.disagreements()} times: it is")
-print("right for words of every length.\n")
+print(f"Searching all {pairs} reachable states finds {stages.disagreements()} disagreements: it is")
+print("correct for words of every length.\n")
 print(f"{'T':>5}  {'shortcut':>28}  {'composed maps':>28}")
 for T in LENGTHS:
     cells = []
@@ -37,7 +37,7 @@ print("\nA5, two generators:")
 try:
     shortcut(A5, 16)
 except NotSolvable as reason:
-    print(f"  refused: {reason}")
+    print(f"  NotSolvable: {reason}")
 for T in LENGTHS:
     model = semiautomaton(A5, T)
     said = f"{wrong(model, A5, T)} of {10 * T} wrong"

@@ -1,6 +1,6 @@
-"""Two facts, one question: a transformer whose weights were written by hand looks up twice.
+"""Two facts, one question: a hand-built transformer answers by two look-ups.
 
-Prints what each of its four layers moves, and answers to harder questions.
+Prints what each of its four layers reads and writes, and the answers to harder questions.
 """
 
 from constructions import fact_lookup
@@ -23,15 +23,15 @@ model = fact_lookup(max_length=64)
 tokens = model.interface.lexicon.tokens(TEXT)
 print(TEXT, "\n")
 print(f"{model.n_layers} layers of at most {model.n_heads} heads, width {model.d_model}.")
-print("a ← b: token a looked at token b;  = c: and holds since then what came from token c.\n")
+print("a ← b: token a attends to token b;  = c: and now contains information from token c.\n")
 print("\n".join(narrate(model, tokens, words(TEXT))))
 print(
     """
-Layer 1 hands every word the latest name and relation before it, and every full stop the word
-before it.  Layer 2 makes each full stop a fact: whose, which relation, what.  The question mark
-asks twice: layer 3 finds John's mother, layer 4 finds her profession."""
+Layer 1 copies the latest name and relation to every word, and the word before it to every full
+stop.  After layer 2 each full stop contains a fact: subject, relation and object.  The question
+mark makes two look-ups: layer 3 finds John's mother, layer 4 her profession."""
 )
 for title, text in MORE.items():
-    said = model(text)
-    assert said == answer(text)  # what the grammar and the facts say
-    print(f"\n{title}.\n  {text}\n  {said or 'none: the facts do not say'}")
+    found = model(text)
+    assert found == answer(text)  # by the grammar and the facts
+    print(f"\n{title}.\n  {text}\n  {found or 'none: the fact is missing'}")

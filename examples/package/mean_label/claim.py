@@ -1,4 +1,4 @@
-"""The claim `mean-label`: one head answers with the mean of the labels."""
+"""The claim `mean-label`: one head outputs the mean of the labels."""
 
 from collections.abc import Iterator
 from typing import Annotated
@@ -17,7 +17,7 @@ from verify.finding import Finding
 def mean_label(
     run: Run, *, d: Annotated[int, option("dimension of the inputs", min=1)] = 3
 ) -> Iterator[Finding]:
-    """One head whose scores are all 0 answers with the mean of the labels."""
+    """One head whose scores are all 0 outputs the mean of the labels."""
     case = OverExamples(
         build=lambda d, n, k: run.build(mean_of_labels, d),
         algorithm=lambda of, X, y, Q, k: by_definition(of, X, y, Q),
