@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.patches import Circle
 
@@ -16,16 +15,16 @@ from theory.memory.sphere import n_clusters, smallest_inner_product, sphere_flow
 BETA, TOKENS = 6.0, 32  # on the sphere
 SHOWN = 0.0, 2.0, 20.0, 3000.0  # the times of the four spheres
 BETAS = 1.0, 4.0, 9.0  # of the pairs
-NAMED: dict[str, Any] = {"textcoords": "offset points", "fontsize": 8, "color": "#444444"}
-PATH, START, NOW, CURVE = "#b9c6d6", "#8a8f98", "#1f5fa8", "#b5651d"
+NAMED: dict[str, Any] = {"textcoords": "offset points", "fontsize": 8}
+PATH, START, NOW, CURVE, TEXT = "#b9c6d6", "#8a8f98", "#1f5fa8", "#b5651d", "#444444"
 
 
 def draw(rng: np.random.Generator) -> Figure:
     """Four spheres above, the smallest inner product against time below.
 
-    Above: random tokens under SA at β = 6, their paths and where they are; they wait in several
-    clusters before they merge [GKPR2024].  Below: two orthogonal tokens for three β, integrated
-    (points) and by the equation of one number (lines), with the times e^β/(2β).
+    Above: random tokens under SA at β = 6, their paths and their positions; they stay in several
+    clusters for long times before these merge [GKPR2024].  Below: two orthogonal tokens for three
+    β, integrated (points) and by the scalar equation (lines), with the times e^β/(2β).
     """
     figure = Figure(figsize=(10, 6.4))
     above, below = np.asarray(figure.subfigures(2, 1, height_ratios=[1.05, 1]))
@@ -36,7 +35,7 @@ def draw(rng: np.random.Generator) -> Figure:
 
 def _spheres(figure: SubFigure, rng: np.random.Generator) -> None:
     X = rng.standard_normal((TOKENS, 3))
-    # On the half that faces the reader, so that all of them are seen.
+    # On the half that faces the reader, so that all of them are visible.
     X[:, 1] = -abs(X[:, 1])
     X /= np.linalg.norm(X, axis=-1, keepdims=True)
     times = np.unique(np.concatenate([[0.0], np.geomspace(0.01, SHOWN[-1], 300), SHOWN]))
@@ -58,21 +57,25 @@ def _spheres(figure: SubFigure, rng: np.random.Generator) -> None:
 
 def _curves(panel: Axes) -> None:
     n = 2
-    for beta, shade in zip(BETAS, (0.45, 0.7, 1.0), strict=True):
+    for beta in BETAS:
         met = escape_time(beta)
         times = np.geomspace(0.05, 3 * met, 2000)
-        colour = (*to_rgb(CURVE), shade)
-        panel.plot(times, orthogonal_start(n, beta, times), color=colour, lw=1.6, zorder=2)
+        products = orthogonal_start(n, beta, times)
+        panel.plot(times, products, color=CURVE, lw=1.6, zorder=2)
+        half = times[np.searchsorted(products, 0.5)], 0.5
+        panel.annotate(f"β = {beta:g}", half, (-8, 3), color=CURVE, ha="right", **NAMED)
         sampled = np.geomspace(0.05, 3 * met, 25)
         integrated = smallest_inner_product(sphere_flow(np.eye(n), beta, sampled).tokens)
         panel.plot(sampled, integrated, "o", ms=3.2, color=NOW, zorder=3)
         estimate = np.exp(beta) / (2 * beta)
         panel.axvline(estimate, color=START, lw=0.8, ls=(0, (4, 3)), zorder=1)
-        label = f"β = {beta:g}\n$e^β/2β$ = {estimate:.4g}"
-        panel.annotate(label, (estimate, 1.03), (-2, 3), **NAMED)
-    panel.plot([], [], color=CURVE, lw=1.6, label="the equation for γ(t)")
-    panel.plot([], [], "o", ms=3.2, color=NOW, label="two tokens, integrated")
+        label = f"$e^β/2β$ = {estimate:.4g}"
+        panel.annotate(label, (estimate, 1.03), (-2, 3), color=TEXT, **NAMED)
     panel.set(xscale="log", ylim=(-0.02, 1.03), xlabel="time t", ylabel="inner product ⟨x₁, x₂⟩")
-    panel.legend(loc="upper left", bbox_to_anchor=(0.01, 0.9), fontsize=8, frameon=False)
+    # Where the last curve is flat there is space for labels above it.
+    beta, time = BETAS[-1], 12.0
+    on_curve = time, float(orthogonal_start(n, beta, [time])[0])
+    panel.annotate("lines: the equation for γ(t)", on_curve, (0, 26), color=CURVE, **NAMED)
+    panel.annotate("points: two tokens, integrated", on_curve, (0, 12), color=NOW, **NAMED)
     for side in ("top", "right"):
         panel.spines[side].set_visible(False)

@@ -119,8 +119,8 @@ def _late_rate(run: Run, n: int, d: int, beta: float) -> Finding:
         low, high = m * np.exp(-beta * gap), np.exp(beta * gap) / m
         outside += [low - slack - rate, rate - high - slack]
     worst = float(np.max(outside))
-    name = f"late rate between twice m·e^(−βδ) and e^(βδ)/m, {n} tokens in R^{d}, β = {beta:g}"
-    words = f"distance from this interval ≤ {worst:.1e}; 2·{rate:.7f} at t = {times[-1]:g}"
+    name = f"late rate in 2·[m·e^(−βδ), e^(βδ)/m], {n} tokens in R^{d}, β = {beta:g}"
+    words = f"excess over its ends ≤ {worst:.1e}; 2·{rate:.7f} at t = {times[-1]:g}"
     return at_most("late-rate", name, "float", worst, 0.0, words=words)
 
 

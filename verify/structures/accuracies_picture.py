@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 
 from verify.evidence.statistics import Mean
 from verify.structures.accuracies import ERRORS
 
+SHIFT = 0.07  # of a curve against the next, in lookups
+
 
 def by_lookup(
     panel: Axes, measured: Mapping[str, Sequence[Mean]], style: Mapping[str, tuple[str, str]]
 ) -> None:
-    """Draw accuracies in per cent; `style` maps each name to a colour and a label."""
-    for name, means in measured.items():
-        lookups, (colour, label) = range(1, len(means) + 1), style[name]
+    """Draw accuracies in per cent; `style` maps each name to a colour and a label.
+
+    Curves are shifted and have different lines and markers, so that equal ones are all visible.
+    """
+    looks = cycle(zip(("-", "--", ":"), ("o", "s", "^"), strict=True))
+    shifts = SHIFT * (np.arange(len(measured)) - (len(measured) - 1) / 2)
+    for (name, means), shift, (line, marker) in zip(measured.items(), shifts, looks, strict=False):
+        lookups, (colour, label) = np.arange(1, len(means) + 1), style[name]
         values, bars = [m.mean for m in means], [ERRORS * m.error for m in means]
-        look: dict[str, Any] = {"marker": "o", "ms": 4, "capsize": 2, "color": colour}
-        panel.errorbar(lookups, values, bars, label=label, **look)
-    panel.set(xlabel="lookup", xticks=list(lookups))
+        look: dict[str, Any] = {"ls": line, "marker": marker, "ms": 4, "capsize": 2}
+        panel.errorbar(lookups + shift, values, bars, label=label, color=colour, **look)
+    panel.set(xlabel="lookup", xticks=lookups.tolist())
