@@ -1,14 +1,17 @@
 """Transformers that compute: automata, logics, circuits, PRAMs and Turing machines.
 
-    semiautomaton, shortcut, scratchpad, gridworld_walk    automata, in ⌈log₂T⌉ layers, in constant
-                                    depth, by a chain of thought, and a walk between walls
+    semiautomaton                   automata in ⌈log₂T⌉ layers
+    shortcut                        automata in constant depth, by a cascade
+    scratchpad                      automata in one layer, by a chain of thought
+    gridworld_walk                  a walk between walls, in three layers
     dyck                            words of brackets
-    from_formula                    formulas of counting logic and of past LTL
-    parity, first_symbol, majority  functions of bits; also with bounded positions
-    prefix_sums, connected_components, pram    PRAM programs, one layer a step
-    circuit_evaluator, turing_machine          Boolean circuits and Turing machines, by a chain of
-                                    thought
-    to_circuit                      transformers as circuits
+    from_formula                    formulas of counting logic (C-RASP) and of past LTL
+    parity, first_symbol, majority  functions of bits; `…_bounded` with bounded positions
+    prefix_sums                     x₁ + … + x_i
+    pram, connected_components      PRAM programs, one layer a step
+    circuit_evaluator               Boolean circuits, by a chain of thought
+    turing_machine                  Turing machines, by a chain of thought
+    to_circuit                      the circuit of a transformer
 
 `theory.computation` has functions `parity`, `majority` and `first_symbol` too, which are the
 definitions: import one of the two modules by name where both are needed.

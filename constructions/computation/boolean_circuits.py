@@ -1,4 +1,4 @@
-"""Boolean circuits of given size, evaluated with one chain-of-thought token a gate [Li2024].
+"""Boolean circuits of given size, evaluated with one CoT token a gate [Li2024].
 
 Two layers evaluate every circuit of n inputs and G gates, which is in the prompt.  BOS stands at
 position 0, the n input bits at 1 … n; then each of the G gates has three tokens: its table and the

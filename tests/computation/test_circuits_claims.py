@@ -93,7 +93,7 @@ def test_all_words_are_run_as_long_as_there_are_not_too_many(V, longest, last):
 
 @pytest.mark.parametrize("n", [3, 5, 7])
 def test_free_symbols_of_two_in_a_row(n):
-    """Fix 1 1, or every second letter to 0."""
+    """Fix 1 1, or every second symbol to 0."""
     found = translate(contains(in_a_row), [n])
     assert free_symbols(found) == {n: max(n - 2, (n + 1) // 2)}
 

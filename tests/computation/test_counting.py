@@ -273,7 +273,7 @@ def test_random_formulas(drawn, T, seed):
     words = np.vstack([*words, *counting_words(len(alphabet), T, rng).values()])
     assert (model(words).numpy() == holds(formula, words, alphabet)).all()
     logits = model.logits(words).numpy()
-    assert (logits % 2 == [0, 1]).all()  # whole numbers, and odd where they differ
+    assert (logits % 2 == [0, 1]).all()  # integers, and odd where they differ
     d = counting_depth(formula)
     assert model.n_layers <= 2 * d
     assert model.softmax_error(1e-3).logits == 0

@@ -92,7 +92,7 @@ def test_a_program_that_says_the_same_is_followed(machine):
 @pytest.mark.parametrize("row", [0, 1])
 @pytest.mark.parametrize("register", ["p", "u", "lo"])
 def test_every_step_of_every_row_is_compared(machine, monkeypatch, after, row, register):
-    """With a program that says 1 more of one register, after one step of one row."""
+    """With a program in which one register is 1 larger, after one step of one row."""
     model, program = machine
     run, chosen = Program.run, np.stack([each[row] for each in ROWS])
 

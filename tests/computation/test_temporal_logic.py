@@ -1,4 +1,4 @@
-"""Past temporal logic: text, meaning, automata, latches, truth tables."""
+"""Past LTL: text, semantics, automata, flip-flops, truth tables."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ LANGUAGES = {  # formula, alphabet, expression
 
 
 def naive(of: Formula, word: str, i: int) -> bool:
-    """By the letter of the definition."""
+    """The definition, word for word."""
     if isinstance(of, Symbol):
         return word[i] == of.symbol
     if isinstance(of, Not):

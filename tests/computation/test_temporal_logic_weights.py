@@ -1,4 +1,4 @@
-"""Past temporal logic as transformers."""
+"""Formulas of past LTL as transformers."""
 
 from __future__ import annotations
 

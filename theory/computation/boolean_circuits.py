@@ -41,7 +41,7 @@ TableNumbers: TypeAlias = Sequence[Annotated[Steps, Within(most=TABLES - 1)]]
 class Circuit:
     """`n_inputs` inputs and gates (table, left, right) over earlier wires.
 
-    Raises `ValueError` without gates, for a table that is no number from 0 to 15, and for a wire
+    Raises `ValueError` without gates, for a table outside 0 … 15, and for a wire
     that is not before its gate, so that there are no cycles.
     """
 
@@ -137,7 +137,7 @@ def adder(n_bits: Count) -> Circuit:
         gates += [Gate(AND, first, first + 1), Gate(XOR, first, first + 1)]
         gates += [Gate(OR, first + 2, first + 3)]
         carry = first + 5
-    return Circuit(2 * count, tuple(gates), f"adder of {count} bits")
+    return Circuit(2 * count, tuple(gates), f"{count}-bit adder")
 
 
 def adversarial(n_inputs: int, n_gates: int, nand: bool = False) -> Iterator[Circuit]:

@@ -1,4 +1,4 @@
-"""Aperiodic monoids and cascades of latches, compared on all small automata."""
+"""Aperiodic monoids and cascades of flip-flops, compared on all small automata."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def circuits_by_thoughts(
     nand: Annotated[bool, option("circuits of NAND gates alone, by a smaller transformer")] = False,
 ) -> Iterator[Finding]:
     """For all n and G, two layers of at most three heads, width 13 and four ReLUs evaluate every
-    Boolean circuit of n inputs and G gates of fan-in 2, with a chain-of-thought token a gate.
+    Boolean circuit of n inputs and G gates of fan-in 2, with one CoT token a gate.
 
     The circuit is in the prompt, and the values of its gates are decoded after it; n and G are in
     biases and in the embeddings of tokens and positions.  For NAND gates alone two heads, width 9
@@ -78,7 +78,7 @@ def circuits_by_thoughts(
     if not nand:
         added = adder(1 if run.quick else 4)
         adds = statement.at(added.n_inputs, added.n_gates).model
-        yield decoded("adder", f"an {added.name}, all inputs", [runs(adds, [added])])
+        yield decoded("adder", f"the {added.name}, all inputs", [runs(adds, [added])])
     for states in head_states(model):
         yield gap_finding("circuits", model, states)
     yield makes("table", "the MLP computes the gate of every table", model, {2: _cases(tables)})

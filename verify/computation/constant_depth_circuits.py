@@ -130,9 +130,9 @@ def levels(found: list[Circuits]) -> Finding:
     layers = found[0].model.n_layers
     return at_most(
         "levels",
-        f"depth for {layers} layers",
+        f"depth, at most {LEVELS}L + {LEVELS_TO_ANSWER} for L = {layers}",
         "exact",
         max(depths(found).values()),
         LEVELS * layers + LEVELS_TO_ANSWER,
-        wanted=f"≤ {LEVELS}·layers + {LEVELS_TO_ANSWER}, by the proof",
+        wanted=f"≤ {LEVELS * layers + LEVELS_TO_ANSWER}",
     )

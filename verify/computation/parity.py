@@ -223,7 +223,7 @@ def closed_form(build: Any, lengths: list[int], layer_norm: bool) -> Finding:
         ROUNDED,
         Verdict.together(verdicts),
         f"largest error {apart:.1e}",
-        "√10" if layer_norm else "(1/N)|a⁺ − a⁻|; 2^−50 for the rounding of j/N",
+        "≤ 2^−50, by rounding; closed form " + ("√10" if layer_norm else "(1/N)|a⁺ − a⁻|"),
     )
 
 
@@ -268,7 +268,7 @@ def _of_bounded(lengths: tuple[int, ...]) -> Finding:
         "1 − CE between m/2 − m²/4 and m/2, over ln 2",
         Verdict.together(verdicts),
         "; ".join(words) + " bits",
-        "1 − tanh(c)/(n² ln 2) and smaller terms",
+        "1 − tanh(c)/(n² ln 2) + o(1/n²), c = 1/√5",
     )
 
 
@@ -297,5 +297,5 @@ def _of_ours(lengths: tuple[int, ...]) -> Finding:
         "log₂(1 + e^−ρ), ρ = (1 − 2e^−β)/(1 + 2e^−β)",
         Verdict.together(verdicts),
         "; ".join(words) + f" bits at n = {lengths[-1]}",
-        "a constant below 1 at every length; with logits ×c, log₂(1 + e^−cρ)",
+        "log₂(1 + e^−ρ), ρ = (1 − 2e^−β)/(1 + 2e^−β), at every length",
     )
