@@ -32,7 +32,7 @@ HOLDS, FAILS, UNDECIDED = Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED
 
 
 def verdicts(run=None, **options):
-    findings = automata.findings(run or Run(quick=True), length=5, samples=3, **options)
+    findings = automata.findings(run or Run(quick=True), max_length=5, samples=3, **options)
     return {finding.id: finding.verdict for finding in findings}
 
 

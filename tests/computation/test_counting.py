@@ -329,12 +329,14 @@ def test_words_on_which_counts_nearly_tie(T, V):
 )
 def test_the_claim_holds_for_formulas_and_alphabets_of_ones_own(options):
     run = Run(quick=True)
-    assert counting.verdict(run, length=5, samples=2, **options) is Verdict.HOLDS
+    assert counting.verdict(run, max_length=5, samples=2, **options) is Verdict.HOLDS
 
 
 def test_the_seed_draws_the_formulas():
     def random(seed):
-        found = counting.findings(Run(seed=seed, quick=True), length=3, samples=1, alphabet="ab")
+        found = counting.findings(
+            Run(seed=seed, quick=True), max_length=3, samples=1, alphabet="ab"
+        )
         return next(found).words
 
     assert random(1) == random(1) != random(2)

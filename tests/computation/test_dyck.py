@@ -178,7 +178,7 @@ def test_what_makes_no_sense_is_refused(call, names):
 
 def test_the_claim_holds_for_more_types_than_there_are_signs_for(tmp_path):
     run = Run(quick=True, plot=tmp_path / "word.png")
-    assert dyck_claim.verdict(run, types=5, depth=1, length=7, samples=3) is Verdict.HOLDS
+    assert dyck_claim.verdict(run, types=5, depth=1, max_length=7, samples=3) is Verdict.HOLDS
 
 
 def test_a_type_is_that_of_the_bracket_that_is_closed():

@@ -53,7 +53,7 @@ def test_the_lemma(S, word):
 
 def test_the_claim_from_another_start():
     run = Run(quick=True)
-    assert gridworld.verdict(run, steps=1, start=1, length=30, samples=3) is HOLDS
+    assert gridworld.verdict(run, steps=1, start=1, max_length=30, samples=3) is HOLDS
     with rejects("start", "3"):
         next(gridworld.findings(run, start=4))
 

@@ -40,7 +40,7 @@ from verify.finding import Verdict
     ("claim", "options"),
     [
         (prefix_sums, {"length": 2}),
-        (rounds, {"length": 2, "programs": 1}),
+        (rounds, {"n": 2, "programs": 1}),
         (components, {"n_nodes": 2, "samples": 1}),
     ],
 )

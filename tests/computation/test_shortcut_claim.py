@@ -24,7 +24,7 @@ HOLDS, FAILS = Verdict.HOLDS, Verdict.FAILS
 
 
 def verdicts(run=None, **options):
-    findings = shortcut.findings(run or Run(quick=True), length=5, samples=3, **options)
+    findings = shortcut.findings(run or Run(quick=True), max_length=5, samples=3, **options)
     return {finding.id: finding.verdict for finding in findings}
 
 

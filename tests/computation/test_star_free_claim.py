@@ -39,7 +39,7 @@ TEXT = "once (a and not yesterday b) and yesterday a"
 
 
 def verdicts(**options):
-    findings = star_free.findings(Run(quick=True), length=5, samples=3, **options)
+    findings = star_free.findings(Run(quick=True), max_length=5, samples=3, **options)
     return {finding.id: finding.verdict for finding in findings}
 
 
@@ -85,7 +85,7 @@ def test_bad_options_are_refused(options, names):
 
 
 def test_automata_take_expressions():
-    found = automata.findings(Run(quick=True), length=4, samples=2, regex="(aa)*")
+    found = automata.findings(Run(quick=True), max_length=4, samples=2, regex="(aa)*")
     assert {finding.verdict for finding in found} == {HOLDS}
     with rejects("automaton", "regex"):
         chosen(Run(), "S3", None, (), 4, "a")

@@ -303,7 +303,7 @@ def test_a_fault_in_a_tensor_that_only_leaves_things_undecided_is_missed():
 def test_copies_of_models_are_as_good_as_the_models():
     """A formula is the same one in the copy of its model."""
     star_free = installed()["star-free"].load()
-    options = {"formula": "c since once a", "length": 4, "letters": "abc"}
+    options = {"formula": "c since once a", "max_length": 4, "alphabet": "abc"}
     runs = (Run(quick=True), Planted(quick=True, fault=lambda model: model))
     found, again = ([(f.id, f.verdict) for f in star_free.findings(run, **options)] for run in runs)
     assert found == again

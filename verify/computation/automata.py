@@ -37,7 +37,7 @@ MOST_PAIRS = 100_000  # of a map and a state, to be certain of all maps
 @claim(
     source="[Liu2023, Theorem 1]; proved in constructions/computation/semiautomaton.py",
     certifies=True,
-    faults_seen=[{"states": 2, "length": 4, "samples": 4}],
+    faults_seen=[{"states": 2, "max_length": 4, "samples": 4}],
 )
 def automata(
     run: Run,
@@ -46,7 +46,7 @@ def automata(
     file: File = None,
     regex: Regex = None,
     states: States = 4,
-    length: Length = 100,
+    max_length: Length = 100,
     samples: Samples = 50,
 ) -> Iterator[Finding]:
     """Every semiautomaton of n states is simulated, on all words of at most T symbols, by ⌈log₂T⌉
@@ -56,12 +56,12 @@ def automata(
     where a softmax error of a quarter in what is retrieved leaves no trace, so that every inverse
     temperature β ≥ ln(32(n − 1) + 2) gives the same outputs, for all T.
     """
-    length = min(length, QUICK) if run.quick else length
+    max_length = min(max_length, QUICK) if run.quick else max_length
     for A in chosen(run, automaton, file, NAMES, states, regex):
         for form in ("lean", "robust"):
-            statement = simulates(run, A, form, length)
-            yield from computes(run, statement, A.n_symbols, length, samples)
-            model = statement.at(A.n_symbols, length).model
+            statement = simulates(run, A, form, max_length)
+            yield from computes(run, statement, A.n_symbols, max_length, samples)
+            model = statement.at(A.n_symbols, max_length).model
             yield from labelled(statement.label, [_units(model, A.n_states, form)])
             for layer in range(1, model.n_layers + 1):
                 yield gap_finding(statement.label, model, head_states(model, layer))
@@ -69,7 +69,7 @@ def automata(
                 yield from labelled(statement.label, [composes(model, A.n_states)])
             run.certify(lambda: _states_said(statement, A))  # noqa: B023  at once
         if A.n_states > 1:  # a state alone is known without looking
-            yield from labelled(statement.label, robust(run, A, length))
+            yield from labelled(statement.label, robust(run, A, max_length))
 
 
 def _states_said(statement: OverTokens, A: Semiautomaton) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def _states_said(statement: OverTokens, A: Semiautomaton) -> dict[str, Any]:
     return on_all_sequences(statement, A.n_symbols, says, f"the states of {A.name}")
 
 
-def simulates(run: Run, A: Semiautomaton, form: Form, length: int) -> OverTokens:
+def simulates(run: Run, A: Semiautomaton, form: Form, max_length: int) -> OverTokens:
     """The construction of this form beside the automaton's own run."""
     return OverTokens(
         f"{A.name}/{form}",
@@ -85,7 +85,7 @@ def simulates(run: Run, A: Semiautomaton, form: Form, length: int) -> OverTokens
         A.run,
         symbols=A.n_symbols,
         theorem=f"automata-{form}",
-        parameters={"n": A.n_states, "T": length},
+        parameters={"n": A.n_states, "T": max_length},
     )
 
 
@@ -140,16 +140,16 @@ def composes(model: Transformer, n: int) -> Finding:
     return makes("composes", name, model, dict.fromkeys(range(1, model.n_layers + 1), pair))
 
 
-def robust(run: Run, A: Semiautomaton, length: int) -> Iterator[Finding]:
+def robust(run: Run, A: Semiautomaton, max_length: int) -> Iterator[Finding]:
     """Softmax errors leave no trace: on all maps and numbers, by length, and in balls."""
     n = A.n_states
     yield sharpness_at_two_lengths(
         "softmax/sharpness",
         lambda T: run.build(semiautomaton, A, T, form="robust"),
-        length,
+        max_length,
         leak_bound(1 / (8 * (n - 1))),
         "ln(32(n − 1) + 2)",
     )
-    short = run.build(semiautomaton, A, min(length, 12), form="robust")
-    rows = random_sequences(2, min(length, 12), A.n_symbols, run.rng)
+    short = run.build(semiautomaton, A, min(max_length, 12), form="robust")
+    rows = random_sequences(2, min(max_length, 12), A.n_symbols, run.rng)
     yield same_as_hardmax("softmax/same", short, rows)

@@ -36,10 +36,10 @@ FURTHER = [16, 32]
 @claim(
     source="[MSS2022], [Chiang2025]; proved in constructions/computation/averaging_circuit.py",
     picture="verify.computation.circuits_picture:draw",
-    faults_seen=[{"length": 5, "samples": 8}],
+    faults_seen=[{"max_length": 5, "samples": 8}],
 )
 def constant_depth_circuits(
-    run: Run, *, length: ShortLength = 10, samples: LongWords = 200
+    run: Run, *, max_length: ShortLength = 10, samples: LongWords = 200
 ) -> Iterator[Finding]:
     """Every transformer of L layers of average-hard attention over Q is, at every length n, a
     circuit of threshold gates of depth at most 6L + 2; parity of n ≥ 2 bits in two layers becomes
@@ -56,9 +56,9 @@ def constant_depth_circuits(
     for NC¹, such as the word problem of A5, holds if TC⁰ ≠ NC¹, which is not known.
     """
     drawn = {}
-    length = min(length, QUICK) if run.quick else length
+    max_length = min(max_length, QUICK) if run.quick else max_length
     for of, weights in models(run):
-        found = [translate(of, shortest_words(of, length))]
+        found = [translate(of, shortest_words(of, max_length))]
         found += [translate(of, [12] if run.quick else FURTHER)]
         yield from labelled(of.label, on_all_words(found[:1]))
         yield from labelled(of.label, [on_long_words(run, found[1], samples)])

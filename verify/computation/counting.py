@@ -51,8 +51,8 @@ NAMED = {"majority": (MAJORITY, "ab"), "dyck-1": (DYCK_1, "ab"), "abc": (ABC, "a
 @claim(
     source="[YangChiang2024]; proved in constructions/computation/counting.py",
     faults_seen=[
-        {"length": 7, "samples": 4, "depth": 2},
-        {"formula": "#(#a = 2 & #b > 0) - #b < 1 | b", "length": 7, "samples": 4},
+        {"max_length": 7, "samples": 4, "depth": 2},
+        {"formula": "#(#a = 2 & #b > 0) - #b < 1 | b", "max_length": 7, "samples": 4},
     ],
 )
 def counting(
@@ -65,7 +65,7 @@ def counting(
         str | None, option("symbols of the words, by default those of the formula")
     ] = None,
     depth: Annotated[int, option("counting depth of random formulas", min=0)] = 2,
-    length: Length = 60,
+    max_length: Length = 60,
     samples: Samples = 50,
 ) -> Iterator[Finding]:
     """For every formula of past counting logic (C-RASP) of counting depth d and every T, at most 2d
@@ -77,7 +77,7 @@ def counting(
     """
     for name, (chosen, over) in _chosen(run, formula, alphabet, depth).items():
         statement = built(run, name, chosen, over)
-        model = statement.at(len(over), length).model
+        model = statement.at(len(over), max_length).model
         found = [layers(model, chosen)]
         if name in NAMED:
             found.append(size(model, f"counting-{name}"))
@@ -89,8 +89,10 @@ def counting(
                 yield gap_finding(name, model, averaging(model, number))
         if model.n_layers == 0:  # it depends on the symbol alone
             continue
-        short = statement.at(len(over), min(length, 8)).model
-        rows = np.concatenate([r[:1] for r in words_of(run, name, len(over), min(length, 8), 1)])
+        short = statement.at(len(over), min(max_length, 8)).model
+        rows = np.concatenate(
+            [r[:1] for r in words_of(run, name, len(over), min(max_length, 8), 1)]
+        )
         yield from labelled(name, [same_as_hardmax("softmax/same", short, rows)])
 
 

@@ -40,10 +40,10 @@ LEAST = 2.0**-20  # the least sharpness that is tried
     source="proved in constructions/computation/dyck.py; bounded depth as in [Yao2021]",
     picture="verify.computation.dyck_picture:draw",
     faults_seen=[
-        {"types": 1, "length": 6, "samples": 4},
-        {"types": 1, "depth": 1, "length": 6, "samples": 4},
-        {"types": 2, "length": 6, "samples": 4},
-        {"types": 3, "depth": 1, "length": 6, "samples": 4},
+        {"types": 1, "max_length": 6, "samples": 4},
+        {"types": 1, "depth": 1, "max_length": 6, "samples": 4},
+        {"types": 2, "max_length": 6, "samples": 4},
+        {"types": 3, "depth": 1, "max_length": 6, "samples": 4},
     ],
 )
 def dyck(
@@ -53,7 +53,7 @@ def dyck(
     depth: Annotated[
         int | None, option("brackets that may be open at once, by default any number")
     ] = None,
-    length: Length = 60,
+    max_length: Length = 60,
     samples: Samples = 50,
 ) -> Iterator[Finding]:
     """For all k and T, four causal layers of one head output after each symbol of words of at most
@@ -65,20 +65,20 @@ def dyck(
     """
     asked = read(Count, "types", 2 if types is None else types), depth
     several = CASES[::2] if run.quick else CASES
-    length = min(length, QUICK) if run.quick else length
+    max_length = min(max_length, QUICK) if run.quick else max_length
     for k, most in several if types is depth is None else (asked,):
         statement = judges(run, k, most)
-        model = statement.at(2 * k, length).model
+        model = statement.at(2 * k, max_length).model
         # All words of as many symbols as keep their number below 50 000.
         symbols = {1: 12, 2: 7, 3: 6}.get(k, 3)
-        told = bits(model, length, "T")
-        yield from computes(run, statement, 2 * k, length, samples, told, (1, symbols))
+        told = bits(model, max_length, "T")
+        yield from computes(run, statement, 2 * k, max_length, samples, told, (1, symbols))
         yield from labelled(f"{statement.label}/words", _words(run, statement, k, most, model))
         for states in head_states(model):
             yield gap_finding(statement.label, model, states)
-        yield from labelled(statement.label, softmax(run, statement, k, most, length))
+        yield from labelled(statement.label, softmax(run, statement, k, most, max_length))
     k, most = asked
-    word = random_dyck(1, min(length, 24), k, run.rng)[0]
+    word = random_dyck(1, min(max_length, 24), k, run.rng)[0]
     at = 2 * len(word) // 3
     word[at] = k + (word[at] + 1) % k  # closes, most often what it should not
     run.draw(judges(run, k, most).at(2 * k, len(word)).model, word, k)
@@ -150,10 +150,10 @@ def matched(model: Transformer) -> States:
 
 
 def softmax(
-    run: Run, statement: OverTokens, k: int, depth: int | None, length: int
+    run: Run, statement: OverTokens, k: int, depth: int | None, max_length: int
 ) -> Iterator[Finding]:
     """What softmax leaves inexact is made exact again, from a sharpness free of the length."""
-    model = statement.at(2 * k, length).model
+    model = statement.at(2 * k, max_length).model
     for layer, states in inexact(model, k).items():
         yield restored(
             f"softmax/restored/layer-{layer}",
@@ -164,8 +164,8 @@ def softmax(
         )
     bound, wanted = sharpness_stated(k, depth)
     build = lambda T: statement.at(2 * k, T).model  # noqa: E731
-    yield sharpness_at_two_lengths("softmax/sharpness", build, length, bound, wanted)
-    short = min(length, 12)
+    yield sharpness_at_two_lengths("softmax/sharpness", build, max_length, bound, wanted)
+    short = min(max_length, 12)
     rows = np.concatenate([r[:1] for r in adversarial_words(short, k, run.rng, depth).values()])
     yield same_as_hardmax("softmax/same", build(short), rows[:4])
 

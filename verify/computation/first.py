@@ -36,9 +36,9 @@ BITS = 512  # enough to separate these at all β here
 
 @claim(
     source="[ChiangCholak2022], [Hahn2020]; proved in constructions/computation/first.py",
-    faults_seen=[{"length": 6, "samples": 4}],
+    faults_seen=[{"max_length": 6, "samples": 4}],
 )
-def first(run: Run, *, length: Length = 40, samples: Samples = 50) -> Iterator[Finding]:
+def first(run: Run, *, max_length: Length = 40, samples: Samples = 50) -> Iterator[Finding]:
     """For all T, one layer of one head and width 2 outputs the first of n ≤ T bits, with a margin
     that does not depend on n.
 
@@ -54,8 +54,8 @@ def first(run: Run, *, length: Length = 40, samples: Samples = 50) -> Iterator[F
         symbols=2,
         theorem="first",
     )
-    yield from computes(run, statement, 2, length, samples, exhaustive=(2, 10))
-    model = statement.at(2, length).model
+    yield from computes(run, statement, 2, max_length, samples, exhaustive=(2, 10))
+    model = statement.at(2, max_length).model
     yield gap_finding(statement.label, model, looking_first(model))
     sharp = partial(run.build, first_symbol)
     for beta in SHARPNESS:

@@ -28,14 +28,14 @@ LISTED = 24  # symbols of the model whose heads are asked all that they can be
 @claim(
     source="proved in constructions/computation/gridworld.py; the automaton is that of "
     "[Liu2023, Theorem 3]",
-    faults_seen=[{"steps": 2, "length": 4, "samples": 4}],
+    faults_seen=[{"steps": 2, "max_length": 4, "samples": 4}],
 )
 def gridworld(
     run: Run,
     *,
     steps: Annotated[int, option("states 0 … S, with walls at both ends", min=1)] = 3,
     start: Annotated[int, option("the state before the first symbol", min=0)] = 0,
-    length: Length = 40,
+    max_length: Length = 40,
     samples: Samples = 30,
 ) -> Iterator[Finding]:
     """For all S ≥ 1, T and starts, the walk on 0 … S that stops at both walls is simulated on all
@@ -47,10 +47,10 @@ def gridworld(
     if start > steps:
         raise InputError(f"start is {start}: give a state, 0 to {steps}")
     statement = walks(run, steps, start)
-    yield from computes(run, statement, 2, length, samples, exhaustive=(2, 8))
-    model = statement.at(2, length).model
+    yield from computes(run, statement, 2, max_length, samples, exhaustive=(2, 8))
+    model = statement.at(2, max_length).model
     yield from labelled(statement.label, [later(model, steps), counted(model, steps)])
-    short = statement.at(2, listed := min(length, LISTED)).model
+    short = statement.at(2, listed := min(max_length, LISTED)).model
     for states in head_states(short, steps):
         yield gap_finding(f"{statement.label}/T={listed}", short, states)
 

@@ -44,10 +44,10 @@ DRAWN = 6  # models of one layer for each number of heads
     source="[Hahn2020], [Hao2022], [FSS1984]; proved in "
     "constructions/computation/hard_attention_circuit.py",
     picture="verify.computation.circuits_picture:draw",
-    faults_seen=[{"length": 5, "samples": 8}],
+    faults_seen=[{"max_length": 5, "samples": 8}],
 )
 def hard_attention_cannot(
-    run: Run, *, length: ShortLength = 10, samples: LongWords = 200
+    run: Run, *, max_length: ShortLength = 10, samples: LongWords = 200
 ) -> Iterator[Finding]:
     """For every fixed number L of layers and H of heads a layer, transformers with unique-hard
     attention do not compute parity of n bits for all n.
@@ -66,22 +66,22 @@ def hard_attention_cannot(
     such circuit.
     """
     drawn = {}
-    length = min(length, QUICK) if run.quick else length
+    max_length = min(max_length, QUICK) if run.quick else max_length
     for of in models(run):
-        found = [translate(of, shortest_words(of, length))]
+        found = [translate(of, shortest_words(of, max_length))]
         found += [translate(of, [12] if run.quick else FURTHER)]
         yield from labelled(of.label, _circuit(run, found, samples))
         yield from labelled(of.label, [_not_parity(found[0])])
         drawn[of.label] = found
     of = parity_in_log_layers(run)
-    found = [translate(of, [n]) for n in range(2, min(length, PARITY_ALONE) + 1)]
+    found = [translate(of, [n]) for n in range(2, min(max_length, PARITY_ALONE) + 1)]
     yield from labelled(of.label, _parities(found))
     at_once = parity_in_one_layer(run)
-    short = range(2, min(length, 6 if run.quick else ONE_LAYER) + 1)
+    short = range(2, min(max_length, 6 if run.quick else ONE_LAYER) + 1)
     in_one = [translate(at_once, [n]) for n in short]
     yield from labelled(at_once.label, _parities(in_one))
     yield from labelled("one-layer", _one_layer(run, short[-1]))
-    yield from labelled("parity", [_averages(run, min(length, PARITY_ALONE))])
+    yield from labelled("parity", [_averages(run, min(max_length, PARITY_ALONE))])
     if run.plot:
         drawn["parity in one layer of n − 1 heads"] = in_one
         drawn["parity in ⌈log₂n⌉ layers"] = [*found, translate(of, [16]), translate(of, [17])]

@@ -30,9 +30,9 @@ ANY = 1e-3  # a sharpness at which different scores would give nearly equal weig
 
 @claim(
     source="proved in constructions/computation/majority.py",
-    faults_seen=[{"length": 6, "samples": 4}],
+    faults_seen=[{"max_length": 6, "samples": 4}],
 )
-def majority(run: Run, *, length: Length = 40, samples: Samples = 50) -> Iterator[Finding]:
+def majority(run: Run, *, max_length: Length = 40, samples: Samples = 50) -> Iterator[Finding]:
     """One layer of one head and width 2 outputs after each of n bits whether more are 1 than 0.
 
     All scores are 0, so softmax at any inverse temperature is exact; no weight depends on the
@@ -41,10 +41,10 @@ def majority(run: Run, *, length: Length = 40, samples: Samples = 50) -> Iterato
     """
     for gate in (False, True):
         statement = averages(run, gate)
-        yield from computes(run, statement, 2, length, samples, exhaustive=(2, 10))
-        model, label = statement.at(2, length).model, statement.label
+        yield from computes(run, statement, 2, max_length, samples, exhaustive=(2, 10))
+        model, label = statement.at(2, max_length).model, statement.label
         yield gap_finding(label, model, averaging(model, 1))
-        yield from labelled(label, [exact_softmax(model), _extremes(statement, length)])
+        yield from labelled(label, [exact_softmax(model), _extremes(statement, max_length)])
     yield from labelled("mean", cross_entropies(run))
 
 
@@ -74,12 +74,12 @@ def exact_softmax(model: Transformer) -> Finding:
     )
 
 
-def _extremes(statement: OverTokens, length: int) -> Finding:
+def _extremes(statement: OverTokens, max_length: int) -> Finding:
     return answers_equal(
         "extremes",
-        f"words of n = {length} symbols with 0, 1, n − 1 or n ones",
+        f"words of n = {max_length} symbols with 0, 1, n − 1 or n ones",
         statement,
-        [(statement.at(2, length).model, extremes(length))],
+        [(statement.at(2, max_length).model, extremes(max_length))],
     )
 
 

@@ -46,9 +46,9 @@ ROUNDED = 2.0**-50  # see `closed_form`
 @claim(
     source="[ChiangCholak2022], [Hahn2020]; proved in constructions/computation/parity.py",
     picture="verify.computation.parity_picture:draw",
-    faults_seen=[{"length": 6, "samples": 4}],
+    faults_seen=[{"max_length": 6, "samples": 4}],
 )
-def parity(run: Run, *, length: Length = 40, samples: Samples = 50) -> Iterator[Finding]:
+def parity(run: Run, *, max_length: Length = 40, samples: Samples = 50) -> Iterator[Finding]:
     """For all T, two layers of one head without an MLP compute the parity of all words of n ≤ T
     bits, with a margin that does not depend on n.
 
@@ -61,17 +61,18 @@ def parity(run: Run, *, length: Length = 40, samples: Samples = 50) -> Iterator[
     """
     for causal in (False, True):
         statement = counts_ones(run, causal)
-        yield from computes(run, statement, 2, length, samples, exhaustive=(2, 10))
-        model, label = statement.at(2, length).model, statement.label
+        yield from computes(run, statement, 2, max_length, samples, exhaustive=(2, 10))
+        model, label = statement.at(2, max_length).model, statement.label
         mlps = at_most("mlps", "layers with an MLP", "exact", layers_with_mlp(model), 0)
         yield from labelled(label, [mlps])
-        short = statement.at(2, min(length, LONG)).model
+        short = statement.at(2, min(max_length, LONG)).model
         listed = f"{label}/T={short.interface.max_length}"
         yield gap_finding(listed, short, averaging(short, 1))
         yield gap_finding(listed, short, counting_states(short, causal))
     whole = counts_ones(run, causal=False)
     yield from labelled(
-        whole.label, [_extremes(whole, length, run.quick), only_counts(whole.at(2, length).model)]
+        whole.label,
+        [_extremes(whole, max_length, run.quick), only_counts(whole.at(2, max_length).model)],
     )
     yield from labelled("softmax", softmax(run))
     for layer_norm in (False, True):
@@ -107,8 +108,8 @@ def counting_states(model: Transformer, causal: bool) -> Any:
     return replace(states, queries={**states.queries, "inverse": 1.0 + states.over})
 
 
-def _extremes(statement: OverTokens, length: int, quick: bool) -> Finding:
-    lengths = sorted({1, 2, 3, length - 1, length, *(() if quick else (2 * LONG - 1,))})
+def _extremes(statement: OverTokens, max_length: int, quick: bool) -> Finding:
+    lengths = sorted({1, 2, 3, max_length - 1, max_length, *(() if quick else (2 * LONG - 1,))})
     return answers_equal(
         "extremes",
         f"words with 0, 1, n − 1 or n ones, n = {', '.join(map(str, lengths))}",

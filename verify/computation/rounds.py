@@ -42,12 +42,12 @@ FANS = 2, 3, 8
 @claim(
     source="proved in constructions/computation/pram.py and "
     "theory/computation/attention_rounds.py; compare [Sanford2024]",
-    faults_seen=[{"length": 4, "programs": 3}],
+    faults_seen=[{"n": 4, "programs": 3}],
 )
 def rounds(
     run: Run,
     *,
-    length: Annotated[int, option("elements of the list that is ranked", min=2)] = 100,
+    n: Annotated[int, option("elements of the list that is ranked", min=2)] = 100,
     programs: Annotated[int, option("random programs", min=1, max=MOST_DRAWN)] = 100,
 ) -> Iterator[Finding]:
     """A step of a CRCW PRAM whose writes keep the least value is one layer, and so is a round of
@@ -63,8 +63,8 @@ def rounds(
     relates layers and rounds for any local work and for messages that name a machine alone, which
     is more than is shown here.
     """
-    model = run.build(pram, list_ranking(length))
-    yield from labelled("list-ranking", _ranking(run, model, length))
+    model = run.build(pram, list_ranking(n))
+    yield from labelled("list-ranking", _ranking(run, model, n))
     few = run.build(pram, list_ranking(4))
     yield from gaps("list-ranking", run.build(pram, list_ranking(12)), list_ranking(12))
     yield from labelled("list-ranking", [works_locally(few, list_ranking(4))])
@@ -72,27 +72,27 @@ def rounds(
     two = [works_locally(in_turn, components(2, 1, overlapped=False), step) for step in (1, 2)]
     yield from labelled("in-turn", two)
     yield from gaps("in-turn", in_turn, components(2, 1, overlapped=False))
-    yield from labelled("tree-sum", _messages(run, length))
+    yield from labelled("tree-sum", _messages(run, n))
     yield from gaps("tree-sum", run.build(pram, tree_sum(3, 2)), tree_sum(3, 2))
     yield from labelled("random", _random(run, programs))
     yield from labelled("layer", _in_rounds(run))
 
 
-def _ranking(run: Run, model: Transformer, length: int) -> Iterator[Finding]:
-    yield size(model, "pram", n=length)
+def _ranking(run: Run, model: Transformer, n: int) -> Iterator[Finding]:
+    yield size(model, "pram", n=n)
     most = 3 if run.quick else 5
     short = [(run.build(pram, list_ranking(n)), all_lists(n)) for n in range(1, most + 1)]
-    lists = np.stack([random_list(length, run.rng) for _ in range(10)])
+    lists = np.stack([random_list(n, run.rng) for _ in range(10)])
     yield no_counterexample(
         "ranks",
-        f"all lists and forests of at most {most} elements, and random lists of {length}",
+        f"all lists and forests of at most {most} elements, and random lists of {n}",
         chain.from_iterable(_wrong_ranks(*each) for each in [*short, (model, lists)]),
         evidence=whole_evidence(model),
         words=f"all ranks equal on {sum(len(rows) for _, rows in short)} and {len(lists)}",
     )
-    successors = run.rng.integers(0, length + 1, (10, length))
-    cases = [(model, list_ranking(length), (rows,)) for rows in (lists, successors)]
-    yield registers_follow(f"every register is the program's (N = {length})", cases)
+    successors = run.rng.integers(0, n + 1, (10, n))
+    cases = [(model, list_ranking(n), (rows,)) for rows in (lists, successors)]
+    yield registers_follow(f"every register is the program's (N = {n})", cases)
 
 
 def _wrong_ranks(model: Transformer, lists: np.ndarray) -> Iterator[str]:
@@ -101,23 +101,21 @@ def _wrong_ranks(model: Transformer, lists: np.ndarray) -> Iterator[str]:
         yield f"{model.name}: successors {row}"
 
 
-def _messages(run: Run, length: int) -> Iterator[Finding]:
+def _messages(run: Run, n: int) -> Iterator[Finding]:
     """Rounds of messages to numbered slots: a tree of sums, and the transpose of a matrix."""
     s = 4
-    program = tree_sum(length, s, 9)
-    model, x = run.build(pram, program), run.rng.integers(0, 10, (10, length))
-    yield size(model, "mpc-rounds", n=length, s=s)
+    program = tree_sum(n, s, 9)
+    model, x = run.build(pram, program), run.rng.integers(0, 10, (10, n))
+    yield size(model, "mpc-rounds", n=n, s=s)
     wrong = (model(x).numpy() != block_sums(x, s**model.n_layers)).any()
     yield equal(
         "sums",
-        f"the sums of {length} numbers, in a tree of fan-in {s}",
+        f"the sums of {n} numbers, in a tree of fan-in {s}",
         f"{model.name} is wrong" if wrong else None,
         evidence=whole_evidence(model),
         words=f"equal on {len(x)} rows",
     )
-    yield registers_follow(
-        f"every register is the program's (N = {length})", [(model, program, [x])]
-    )
+    yield registers_follow(f"every register is the program's (N = {n})", [(model, program, [x])])
     across = transpose(3, 9)
     model, M = run.build(pram, across), run.rng.integers(0, 10, (10, 3, 3))
     *_, H = model.residual_stream(prompt_of(model, [*np.moveaxis(M, 2, 0)]))

@@ -53,7 +53,7 @@ SYMBOLS = 32  # of the word that is drawn
     picture="verify.computation.shortcut_picture:draw",
     certifies=True,
     faults_seen=[
-        {"length": 4, "samples": 4},
+        {"max_length": 4, "samples": 4},
         {"automaton": "A5"},
     ],
 )
@@ -65,7 +65,7 @@ def shortcut(
     regex: Regex = None,
     states: States = 3,
     compact: Compact = False,
-    length: Length = 40,
+    max_length: Length = 40,
     samples: Samples = 30,
 ) -> Iterator[Finding]:
     """Every semiautomaton whose holonomy groups are solvable is simulated, on words of at most T
@@ -88,20 +88,22 @@ def shortcut(
         run.certify(lambda: for_every_length(cascaded))  # noqa: B023  at once
         for form in ("lean", "robust"):
             statement = simulates(run, cascaded, form, compact)
-            model = statement.at(A.n_symbols, length).model
+            model = statement.at(A.n_symbols, max_length).model
             yield from labelled(statement.label, [free_of_length(statement, model)])
             yield from labelled(statement.label, stated_size(A, model))
-            yield from agreement(run, statement, A.n_symbols, length, samples)
+            yield from agreement(run, statement, A.n_symbols, max_length, samples)
             for states_of_head in head_states(model, cascaded):
                 yield gap_finding(statement.label, model, states_of_head)
             yield from labelled(statement.label, [tabled(model, cascaded)])
         if model.n_layers:  # without any nothing leaks
-            yield from labelled(A.name, softmax(run, statement, A, length))
+            yield from labelled(A.name, softmax(run, statement, A, max_length))
         shown = shown or (model, cascaded)
     if automaton is None and file is None and regex is None:
         yield smallest()
     if shown is not None:
-        run.draw(*shown, run.rng.integers(shown[1].automaton.n_symbols, size=min(length, SYMBOLS)))
+        run.draw(
+            *shown, run.rng.integers(shown[1].automaton.n_symbols, size=min(max_length, SYMBOLS))
+        )
     elif run.plot:
         raise InputError(f"{A.name} has no cascade to draw: leave --plot out")
 
@@ -232,7 +234,9 @@ def tabled(model: Transformer, of: Cascade) -> Finding:
     return makes("tables", "every MLP gives the inputs and the state", model, layers)
 
 
-def softmax(run: Run, statement: OverTokens, A: Semiautomaton, length: int) -> Iterator[Finding]:
+def softmax(
+    run: Run, statement: OverTokens, A: Semiautomaton, max_length: int
+) -> Iterator[Finding]:
     """The sharpness for softmax has a bound free of the length, and nothing of its leak is left."""
 
     def build(T: int) -> Transformer:
@@ -242,9 +246,9 @@ def softmax(run: Run, statement: OverTokens, A: Semiautomaton, length: int) -> I
     restores = [made.within for block in build(1).blocks for made in block.restores]
     bound = leak_bound(min(min(within.values()) for within in restores) / 2)
     wanted = f"ln(32·{max(map(len, restores))} + 2)"
-    yield sharpness_at_two_lengths("softmax/sharpness", build, length, bound, wanted)
-    rows = random_sequences(2, min(length, 12), A.n_symbols, run.rng)
-    yield same_as_hardmax("softmax/same", build(min(length, 12)), rows)
+    yield sharpness_at_two_lengths("softmax/sharpness", build, max_length, bound, wanted)
+    rows = random_sequences(2, min(max_length, 12), A.n_symbols, run.rng)
+    yield same_as_hardmax("softmax/same", build(min(max_length, 12)), rows)
 
 
 def refused(reason: NotSolvable) -> Finding:

@@ -63,8 +63,8 @@ class Case:
     source="[YCA2024], [Schutzenberger1965]; proved in constructions/computation/temporal_logic.py",
     picture="verify.retrieval.pictures:draw",
     faults_seen=[
-        {"length": 5, "samples": 4},
-        {"formula": "c since once a", "length": 4, "alphabet": "abc"},
+        {"max_length": 5, "samples": 4},
+        {"formula": "c since once a", "max_length": 4, "alphabet": "abc"},
     ],
 )
 def star_free(
@@ -87,7 +87,7 @@ def star_free(
             only={"formula": (None,), "regex": (None,)},
         ),
     ] = 3,
-    length: Length = 40,
+    max_length: Length = 40,
     samples: Samples = 20,
 ) -> Iterator[Finding]:
     """For every past-LTL formula of temporal depth d and every T, at most d layers of unique-hard
@@ -102,11 +102,11 @@ def star_free(
     """
     cases = chosen(run, formula, regex, alphabet, depth)
     for case in cases:
-        yield from _shown(run, case, length, samples)
+        yield from _shown(run, case, max_length, samples)
     if formula is None and regex is None:
         yield aperiodic_iff_flip_flops(2 if run.quick else 3)
     case = cases[0]
-    row = run.rng.integers(len(case.alphabet), size=min(length, 12))
+    row = run.rng.integers(len(case.alphabet), size=min(max_length, 12))
     model = recognises(run, case, "lean").at(len(case.alphabet), len(row)).model
     run.draw(model, row, [case.alphabet[a] for a in row])
 
@@ -156,36 +156,36 @@ def recognises(run: Run, case: Case, form: Form) -> OverTokens:
     )
 
 
-def _shown(run: Run, case: Case, length: int, samples: int) -> Iterator[Finding]:
+def _shown(run: Run, case: Case, max_length: int, samples: int) -> Iterator[Finding]:
     """The evidence on one language."""
     V, by = len(case.alphabet), program(case.formula, case.alphabet)
     yield from labelled(case.label, equivalent(case, by))
     for form in ("lean", "robust"):
         statement = recognises(run, case, form)
-        model = statement.at(V, length).model
+        model = statement.at(V, max_length).model
         size, most = f", {sum(units(model))} ReLUs in all", (V, 8 if V == 2 else 5)
-        yield from computes(run, statement, V, length, samples, size, most)
+        yield from computes(run, statement, V, max_length, samples, size, most)
         for states in head_states(model, by):
             yield gap_finding(statement.label, model, states)
         yield from labelled(statement.label, tables_written(model, by))
     if by.steps:
-        yield from labelled(case.label, robust(run, case, by, length))
+        yield from labelled(case.label, robust(run, case, by, max_length))
 
 
-def robust(run: Run, case: Case, by: Program, length: int) -> Iterator[Finding]:
+def robust(run: Run, case: Case, by: Program, max_length: int) -> Iterator[Finding]:
     """Softmax gives the same bits: restored tables, a sharpness free of T, registers in balls."""
     V, at = len(case.alphabet), recognises(run, case, "robust").at
-    yield from bits_restored(at(V, length).model, by)
+    yield from bits_restored(at(V, max_length).model, by)
     k = max(sum(v > 0 for v in table.reads) for table in (*by.tables, by.answer))
     yield sharpness_at_two_lengths(
         "softmax/sharpness",
         lambda T: at(V, T).model,
-        length,
+        max_length,
         leak_bound(1 / (8 * k)),
         f"ln(32k + 2), k = {k} bits in a table",
     )
-    rows = random_sequences(2, min(length, 12), V, run.rng)
-    yield same_as_hardmax("softmax/same", at(V, min(length, 12)).model, rows)
+    rows = random_sequences(2, min(max_length, 12), V, run.rng)
+    yield same_as_hardmax("softmax/same", at(V, min(max_length, 12)).model, rows)
 
 
 def equivalent(case: Case, by: Program) -> Iterator[Finding]:
