@@ -52,7 +52,7 @@ for kind, what in (("steps", "with the steps"), ("answer", "without")):
     for name in (name for name in shipped() if name.startswith(f"parity-small-{kind}")):
         task = configuration_of(name).task
         asked = torch.from_numpy(np.random.default_rng(1).integers(2, size=(TRAINED, task.d)))
-        answers = load(name).generate(asked, task.said)[:, -1]
+        answers = load(name).generate(asked, task.n_generated)[:, -1]
         fractions.append(float((answers == task.nodes(asked)[:, -1]).double().mean()))
     print(f"{what:17}" + "".join(f"{fraction:8.1%}" for fraction in fractions))
 

@@ -1,4 +1,4 @@
-"""Words of the even process, whose next symbol hangs on infinitely many pasts."""
+"""Words of the even process, whose next symbol depends on an unbounded past."""
 
 from __future__ import annotations
 
@@ -17,15 +17,20 @@ from constructions.trained.transformers import TransformerShape
 from theory.kinds import Count, Within, checked
 from theory.language import conditional_entropy, even_process
 
-BOS, LONGEST = 2, 20  # the token before a word, and its symbols at most: all words are scored
+BOS, LONGEST = (
+    2,
+    20,
+)  # the token before a word, and its symbols at most, as all words are enumerated
 
 
 @checked
 @dataclass(frozen=True)
 class EvenProcess(Labelling, kind="even-process"):
-    """Words of `length` symbols 0 and 1 in which runs of 1s between 0s are even, from the source's
-    stationary law (`theory.language.even_process`).  Wanted after BOS and each symbol but the last
-    is the next one."""
+    """Next-symbol prediction on words of `length` symbols of the stationary even process.
+
+    Runs of 1s between 0s have even length (`theory.language.even_process`).  The targets are the
+    next symbols, from BOS on.
+    """
 
     length: Annotated[Count, Within(most=LONGEST)]
 
@@ -38,18 +43,18 @@ class EvenProcess(Labelling, kind="even-process"):
         source, device = even_process(), generator.device
         first = float(source.start[1])
         drawn = torch.rand((self.length + 1, count), generator=generator, device=device)
-        owed, said = drawn[0] < first, []  # whether the source is in B, where a 1 is owed
+        owed, symbols = drawn[0] < first, []  # whether the source is in B, which emits 1
         stops = float(source.steps[0][0][0])  # from A, a 0
         for uniform in drawn[1:]:
             symbol = owed | (uniform >= stops)
-            said.append(symbol)
+            symbols.append(symbol)
             owed = symbol & ~owed
-        wanted = torch.stack(said, dim=-1).long()
+        wanted = torch.stack(symbols, dim=-1).long()
         begun = torch.full((count, 1), BOS, device=device)
         return torch.cat([begun, wanted[:, :-1]], dim=1), wanted
 
     def best(self, tokens: Tensor, wanted: Tensor) -> str:
-        """The entropy of the source, exactly."""
+        """The exact entropy of the source per symbol, as text."""
         T = self.length
         least = sum(float(conditional_entropy(even_process(), t)) for t in range(1, T + 1)) / T
         return f"best possible: {least:.4f} nats a token, the entropy of the source"

@@ -1,4 +1,4 @@
-"""Documents of a world of facts, a fixed corpus: what is learned by heart, and what is made up."""
+"""A fixed corpus of documents of a world of facts: memorisation and hallucination."""
 
 from __future__ import annotations
 
@@ -24,15 +24,17 @@ from theory.kinds import Count, CountFrom2, InputError, Steps, Within, checked
 from theory.language import Levels, fact_strings
 from theory.language.documents import numbers
 
-MOST = 2**26  # strings, all of which are scored
+MOST = 2**26  # strings, at most: the probabilities of all are computed
 
 
 @checked
 @dataclass(frozen=True)
 class Facts(Corpus, kind="facts"):
-    """A name of k = `digits` digits to `base`, and its value: b^k facts among b^{2k} strings, of
-    which `documents` are drawn uniformly, both by the seed `world`.  Wanted after BOS and each
-    letter but the last is the next letter."""
+    """Next-symbol prediction on documents, each a name of k digits to base b and its value.
+
+    There are b^k facts among b^{2k} strings, k = `digits`; facts and `documents`, drawn from them
+    uniformly, come from the seed `world`.  The targets are the next symbols, from BOS on.
+    """
 
     base: CountFrom2
     digits: Annotated[Count, Within(most=13)]
@@ -43,12 +45,12 @@ class Facts(Corpus, kind="facts"):
         if self.base ** (2 * self.digits) > MOST:
             raise InputError(
                 f"there are {self.base}^{2 * self.digits} strings: give at most 2^26, "
-                "as all are scored"
+                "as the probabilities of all are computed"
             )
 
     @property
     def length(self) -> int:
-        """L, the letters of a document."""
+        """L, the number of symbols of a document."""
         return 2 * self.digits
 
     @cached_property
@@ -58,7 +60,7 @@ class Facts(Corpus, kind="facts"):
 
     @cached_property
     def counts(self) -> np.ndarray:
-        """How many of the documents have each fact (b^k,)."""
+        """The number of documents with each fact (b^k,)."""
         drawn = np.random.default_rng((self.world, 1)).integers(
             len(self.facts), size=self.documents
         )
@@ -66,9 +68,9 @@ class Facts(Corpus, kind="facts"):
 
     @cached_property
     def corpus(self) -> Batch:
-        letters = torch.from_numpy(np.repeat(self.facts, self.counts, axis=0))
-        begun = torch.full((len(letters), 1), self.base)
-        return torch.cat([begun, letters[:, :-1]], dim=1), letters
+        symbols = torch.from_numpy(np.repeat(self.facts, self.counts, axis=0))
+        begun = torch.full((len(symbols), 1), self.base)
+        return torch.cat([begun, symbols[:, :-1]], dim=1), symbols
 
     def words(self, name: str, size: str, layers: str) -> list[str]:
         return [layers]
@@ -79,35 +81,36 @@ class Facts(Corpus, kind="facts"):
         return Form(Tokens(b + 1, L, slots=slots, answers=b), b + 1, b, positions=L)
 
     def loss(self, model: Model, *batch: Tensor) -> Tensor:
-        """The entropy of the letters of a document, in nats a letter."""
+        """The cross-entropy of the symbols of a document, in nats per symbol."""
         tokens, wanted = batch
         logits = model.run(model.interface.write(torch, tokens)).flatten(0, -2)
         return cross_entropy(logits, wanted.flatten(), reduction="sum") / wanted.numel()
 
-    def said(self, chances: np.ndarray) -> Levels:
-        """A model of these chances of all strings (b^L,): each string a group of its own."""
-        place, ones = numbers(self.facts, self.base), np.broadcast_to(1.0, len(chances))
-        fact, unseen = np.zeros(len(chances)), np.ones(len(chances), dtype=bool)
+    def levels(self, probabilities: np.ndarray) -> Levels:
+        """The levels of a model from its probabilities of all strings (b^L,), a group for each."""
+        place, ones = numbers(self.facts, self.base), np.broadcast_to(1.0, len(probabilities))
+        fact, unseen = np.zeros(len(probabilities)), np.ones(len(probabilities), dtype=bool)
         fact[place], unseen[place[self.counts > 0]] = 1.0, False
-        return Levels(ones, fact, fact / len(place), chances, unseen, ones)
+        return Levels(ones, fact, fact / len(place), probabilities, unseen, ones)
 
-    def recall(self, chances: np.ndarray) -> float:
-        """Given the name of a fact that was seen, the chance of its value; the mean over them."""
+    def recall(self, probabilities: np.ndarray) -> float:
+        """The mean probability of the value of a seen fact given its name."""
         seen = np.flatnonzero(self.counts)
-        table = chances.reshape(len(self.facts), -1)[seen]
+        table = probabilities.reshape(len(self.facts), -1)[seen]
         values = numbers(self.facts[seen, self.digits :], self.base)
         return float((table[np.arange(len(seen)), values] / table.sum(1)).mean())
 
     def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
-        """What the model says of all strings; `prompts` and `seed` have no part in it."""
-        chances = string_probabilities(model, self.length).numpy()
-        of, tau = self.said(chances), 1 / int(self.said(chances).unseen.sum())
-        yield f"all {len(chances)} strings: {self.recall(chances):.2%} of what was seen is known"
+        """Measures from the probabilities of all strings; `prompts` and `seed` are not used."""
+        probabilities = string_probabilities(model, self.length).numpy()
+        of, tau = self.levels(probabilities), 1 / int(self.levels(probabilities).unseen.sum())
+        recall = self.recall(probabilities)
+        yield f"all {len(probabilities)} strings: recall of seen facts {recall:.2%}"
         yield (
-            f"g(H) {of.hallucination:.4f}, over-confident by {of.over_confidence(tau):.4f}: at "
-            f"least {of.deterministic_bound(tau):.4f} is made up"
+            f"g(H) {of.hallucination:.4f}, δ⁺ {of.over_confidence(tau):.4f}; g(H) is at least "
+            f"{of.deterministic_bound(tau):.4f}"
         )
-        yield f"calibrated: g(H) about {of.unseen_mass:.4f}, the chance of what was not seen"
+        yield f"a calibrated model has g(H) of about p(U) = {of.unseen_mass:.4f}"
 
 
 PRESETS = presets(

@@ -23,7 +23,7 @@ from theory.language import Levels
 from theory.sequences import all_sequences
 from verify.finding import Verdict
 from verify.language.trained.facts_trained import findings, recalibrated
-from verify.language.trained.figures import Kept, figures, law
+from verify.language.trained.figures import Snapshot, figures, string_distribution
 
 TASK = Facts(base=3, digits=1, documents=4, world=1)
 
@@ -50,18 +50,18 @@ def test_planted_models_are_measured_as_what_they_are():
     seen = TASK.facts[TASK.counts > 0]
     unseen = 1 - F(len(seen), 3)
     calibrated = string_probabilities(string_model(3, seen, [F(1, 3)] * len(seen)), 2).numpy()
-    shares = [F(each, 4) for each in TASK.counts[TASK.counts > 0].tolist()]
-    by_heart = string_probabilities(string_model(3, seen, shares), 2).numpy()
-    said = TASK.said(calibrated)
-    tau = 1 / said.unseen.sum()
+    frequencies = [F(each, 4) for each in TASK.counts[TASK.counts > 0].tolist()]
+    memorised = string_probabilities(string_model(3, seen, frequencies), 2).numpy()
+    levels = TASK.levels(calibrated)
+    tau = 1 / levels.unseen.sum()
     others, left = 6, 9 - len(seen)
-    assert said.unseen_mass == pytest.approx(float(unseen))
-    assert said.hallucination == pytest.approx(float(unseen * others / left))
-    assert said.hallucination >= said.deterministic_bound(tau)
-    assert TASK.recall(by_heart) == pytest.approx(1.0)
-    assert TASK.said(by_heart).hallucination < 1e-20
-    assert TASK.said(by_heart).over_confidence(tau) == pytest.approx(float(unseen))
-    model = string_model(3, seen, shares)
+    assert levels.unseen_mass == pytest.approx(float(unseen))
+    assert levels.hallucination == pytest.approx(float(unseen * others / left))
+    assert levels.hallucination >= levels.deterministic_bound(tau)
+    assert TASK.recall(memorised) == pytest.approx(1.0)
+    assert TASK.levels(memorised).hallucination < 1e-20
+    assert TASK.levels(memorised).over_confidence(tau) == pytest.approx(float(unseen))
+    model = string_model(3, seen, frequencies)
     assert "100.00%" in next(TASK.evaluate(model, 1, 0))
 
 
@@ -80,24 +80,24 @@ PLANTED = Facts(base=4, digits=2, documents=16)
 
 
 def planted(name):
-    """The figures of a calibrated model or a memoriser of a small world, and its chances."""
+    """The figures of a calibrated model or a memoriser of a small world, and its probabilities."""
     model = fact_model(4, PLANTED.facts, [F(1, 16)] * 16, PLANTED.counts, name)
-    chances = string_probabilities(model, 4).numpy()
-    assert np.allclose(chances, law(PLANTED, name), rtol=1e-12, atol=1e-25)
-    return figures(PLANTED, chances), chances
+    probabilities = string_probabilities(model, 4).numpy()
+    assert np.allclose(probabilities, string_distribution(PLANTED, name), rtol=1e-12, atol=1e-25)
+    return figures(PLANTED, probabilities), probabilities
 
 
 def test_planted_models_are_on_opposite_sides_of_the_thresholds():
     calibrated, memoriser = planted("calibrated")[0], planted("memoriser")[0]
-    assert calibrated.sure <= calibrated.said
-    first, last = Kept(1, calibrated), Kept(2, memoriser)
+    assert calibrated.deterministic <= calibrated.hallucination
+    first, last = Snapshot(1, calibrated), Snapshot(2, memoriser)
     found = {each.id: each.verdict for each in findings({"a": [first, last]}, {"a": calibrated})}
     assert found.pop("a/printed") is Verdict.UNDECIDED  # vacuous in so small a world
     assert set(found.values()) == {Verdict.HOLDS}
     turned = {each.id: each.verdict for each in findings({"a": [last, first]}, {})}
     wrong = {"a/trade", "by-heart/said", "by-heart/over", "early/said", "early/over"}
     assert {id for id, verdict in turned.items() if verdict is Verdict.FAILS} >= wrong
-    broken = [first, Kept(2, memoriser._replace(recall=0.9, sure=0.5, printed=0.1))]
+    broken = [first, Snapshot(2, memoriser._replace(recall=0.9, deterministic=0.5, printed=0.1))]
     failed = {each.id for each in findings({"a": broken}, {}) if each.verdict is Verdict.FAILS}
     assert {"a/sure", "a/printed", "learned"} <= failed
     runs = {"a": broken, "b": [first, last]}
@@ -106,19 +106,21 @@ def test_planted_models_are_on_opposite_sides_of_the_thresholds():
 
 
 def test_one_number_takes_back_what_a_memoriser_is_over_confident_by():
-    before, chances = planted("memoriser")
-    share, mixed = recalibrated(PLANTED, chances, np.random.default_rng(0))
+    before, probabilities = planted("memoriser")
+    weight, mixed = recalibrated(PLANTED, probabilities, np.random.default_rng(0))
     after = figures(PLANTED, mixed)
-    assert share == pytest.approx(before.unseen * 256 / (256 - (PLANTED.counts > 0).sum()), abs=0.1)
-    assert after.over < before.over / 4
-    assert after.said > before.unseen / 2
+    assert weight == pytest.approx(
+        before.unseen * 256 / (256 - (PLANTED.counts > 0).sum()), abs=0.1
+    )
+    assert after.over_confidence < before.over_confidence / 4
+    assert after.hallucination > before.unseen / 2
     calibrated = planted("calibrated")[1]
     assert recalibrated(PLANTED, calibrated, np.random.default_rng(0))[0] < 0.1
 
 
 @given(st.integers(0, 2**31), st.integers(1, 12))
 def test_bins_are_unions_of_levels(seed, bins):
-    """Fewer than all levels tell no more; each in its own bin tells all."""
+    """Mis in bins is at most Mis, with equality if each level has its own bin."""
     rng = np.random.default_rng(seed)
     p, weights = rng.dirichlet(np.ones(12)), rng.integers(1, 5, 12)
     ones = np.ones(12)

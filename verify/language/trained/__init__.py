@@ -1,8 +1,8 @@
-"""The claims on models trained on languages, their pictures beside them.
+"""The claims on models trained on languages, with their pictures.
 
-even_process_trained    a known source: all words scored
-facts_trained           documents: hallucination and over-confidence along training
-parity_trained          the parity of half of the letters, with steps and without
-figures                 what is measured of a model trained on facts
-planted                 built models in the place of trained ones, for the self-test
+even_process_trained    a known source, with the probabilities of all words
+facts_trained           hallucination and over-confidence during training on documents
+parity_trained          the parity of half of the bits, with and without a chain of thought
+figures                 the measures of a model trained on facts
+planted                 hand-built models in place of trained ones, for the self-test
 """

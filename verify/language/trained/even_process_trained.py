@@ -1,9 +1,9 @@
-"""The claim `even-process-trained`: a transformer comes to a known source, all words scored."""
+"""The claim `even-process-trained`: a trained transformer compared with a known source."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import expm1, sqrt
+from math import expm1
 from typing import Any
 
 import numpy as np
@@ -18,32 +18,32 @@ from verify.finding import Finding, at_least, at_most, each_at_most, labelled
 
 NAME, KIND = "even-process-small-2-layers", "a softmax transformer trained on even-process"
 
-# Stated before any of these models was trained, but for IMPOSSIBLE; of another program's,
-# Σ KL_t ≤ .001, δ ≤ .0034 and at most 6.2e-4 on impossible words had been seen.
-LEARNED = 0.002  # nats, Σ KL_t: at most
-CALIBRATED = 0.01  # δ of the worst threshold: at most
-WINDOW = 6  # symbols: the last letter is predicted better than with so many before it
-UNTRAINED = 0.5  # nats Σ KL_t of an untrained model: at least
-IMPOSSIBLE = 0.1  # of its words, at least: .5 before that of seed 0 had been seen, .503
-ROUNDING = 1e-9  # of sums over all words, of logarithms in float64
+# Stated before any of these models was trained, except IMPOSSIBLE.  For models of another program
+# Σ KL_t ≤ .001, δ ≤ .0034 and a probability of impossible words ≤ 6.2e-4 had been seen.
+LEARNED = 0.002  # nats: Σ KL_t, at most
+CALIBRATED = 0.01  # δ of the worst threshold, at most
+WINDOW = 6  # symbols of a window, with which the last symbol is predicted less well
+UNTRAINED = 0.5  # nats: Σ KL_t of an untrained model, at least
+IMPOSSIBLE = 0.1  # its probability of impossible words, at least; .5 before seed 0 had .503
+ROUNDING = 1e-9  # of sums of logarithms over all words in float64
 
 
 @claim(source="proved in theory/language/rescaling.py and sources.py; measured")
 def even_process_trained(run: Run) -> Iterator[Finding]:
     """Observation: trained on the even process, a transformer is within .002 nats of its entropy.
 
-    CE_t = H(X_t|X_<t) + KL_t: all 2^10 words are scored, and the source is known exactly, so what
-    is lost is known without samples.  Three seeds, each judged; thresholds from before training,
-    but for that of impossible words of untrained models, which is from after.
+    CE_t = H(X_t|X_<t) + KL_t.  The source is known exactly and the probabilities of all 2^10 words
+    are computed, so that losses are exact.  Three seeds, each judged; thresholds are from before
+    training, except that of impossible words of untrained models.
 
-    loss         Σ_t CE_t − H_t, symbol by symbol, is KL(p‖g) of whole words.
+    loss         Σ_t (CE_t − H_t), summed over symbols, is KL(p‖g) of words.
     learned      Σ_t KL_t ≤ .002.
-    impossible   words of probability 0 have at most 1 − e^{−KL} (attained where g is p but for a
-                 factor), and at least the deterministic bound with every τ.
-    rescaling    δ = max_τ |g(A) − p(A)|, A = {g > τ}: 2δ² ≤ kl(p(A)‖g(A)), which scaling g on A
-                 would win, ≤ KL(p‖g).
+    impossible   words of probability 0 have total probability at most 1 − e^{−KL}, with equality
+                 if g ∝ p on the others, and at least the deterministic bound for every τ.
+    rescaling    2δ² ≤ kl(p(A)‖g(A)) ≤ KL(p‖g) for δ = max_τ |g(A) − p(A)|, A = {g > τ}; the middle
+                 term is the gain of rescaling g on A.
     calibrated   δ ≤ .01.
-    looks-back   KL_10 is less than what seeing six symbols only would cost.
+    looks-back   KL_10 is below the cost of a window of six symbols.
     """
     found = models_of(NAME, KIND)
     for name, model, task in found:
@@ -53,15 +53,14 @@ def even_process_trained(run: Run) -> Iterator[Finding]:
 
 
 def scored(model: Any, length: int) -> StringDistributions:
-    """A model beside the source, run in float64: so the chances of words add up to those of their
-    prefixes."""
+    """The distributions of the source and a model, in float64 so that prefix sums agree."""
     words, source = all_sequences(length, 2).tolist(), even_process()
     p = np.array([float(source.probability(word)) for word in words])
     return StringDistributions(p, string_probabilities(model.double(), length).numpy())
 
 
 def losses(of: StringDistributions) -> list[float]:
-    """KL_t for t = 1 … T: the cross-entropy of X_t given all before it, less the source's."""
+    """KL_t for t = 1 … T, the cross-entropy of X_t given X_<t minus the entropy of the source."""
     return [
         cross - float(conditional_entropy(even_process(), t))
         for t, cross in enumerate(of.cross_entropies, start=1)
@@ -73,15 +72,16 @@ def trained(of: StringDistributions) -> Iterator[Finding]:
     each, whole, T = losses(of), of.divergence, of.length
     yield at_most(
         "loss",
-        f"Σ CE_t − H_t is KL(p‖g) of all 2^{T} words",
+        f"|Σ_t (CE_t − H_t) − KL(p‖g)| over all 2^{T} words",
         "float",
         abs(sum(each) - whole),
         ROUNDING,
-        words=f"{whole:.6f} nats both ways",
+        words=f"both {whole:.6f} nats",
+        wanted=f"at most {ROUNDING:g}, for rounding",
     )
     yield at_most(
         "learned",
-        "what is lost above the entropy of the source",
+        "cross-entropy minus the entropy of the source",
         "trained",
         sum(each),
         LEARNED,
@@ -92,35 +92,36 @@ def trained(of: StringDistributions) -> Iterator[Finding]:
     yield rescaling(of, whole)
     yield at_most(
         "calibrated",
-        "over- or under-confidence at the worst threshold",
+        "δ = max_τ |g(A) − p(A)|, over- or under-confidence at the worst threshold",
         "trained",
         of.worst_level.delta,
         CALIBRATED,
+        words=f"{of.worst_level.delta:.4f}",
         wanted=f"at most {CALIBRATED:g}",
     )
     cost = float(window_cost(even_process(), T, WINDOW))
     yield at_most(
         "looks-back",
-        f"X_{T} is predicted from more than the last {WINDOW} symbols",
+        f"KL_{T} compared with the cost of a window of {WINDOW} symbols",
         "trained",
         each[-1],
         cost,
-        words=f"KL_{T} = {each[-1]:.5f}",
-        wanted=f"below the {cost:.4f} nats that a window of {WINDOW} costs",
+        words=f"{each[-1]:.5f} nats",
+        wanted=f"at most {cost:.4f} nats",
     )
 
 
 def between(of: StringDistributions, whole: float) -> Finding:
-    """Impossible words: from the greatest sure bound to 1 − e^{−KL}."""
-    said, least, most = of.impossible, of.least_impossible, -expm1(-whole)
-    outside = max(least - said, said - most)
+    """g(H) of impossible words between the largest deterministic bound and 1 − e^{−KL}."""
+    found, least, most = of.impossible, of.least_impossible, -expm1(-whole)
+    outside = max(least - found, found - most)
     return at_most(
         "impossible",
-        "words that the source never says",
+        "probability of impossible words, between its bounds",
         "float",
         outside,
         ROUNDING,
-        words=f"g(H) = {said:.2e}",
+        words=f"g(H) = {found:.2e}",
         wanted=f"from {max(least, 0.0):.1e} to 1 − e^(−KL) = {most:.2e}",
     )
 
@@ -130,34 +131,34 @@ def rescaling(of: StringDistributions, whole: float) -> Finding:
     delta, gain = of.worst_level.delta, of.worst_level.gain
     return each_at_most(
         "rescaling",
-        "what scaling g at the worst threshold would win",
+        "gain of rescaling g at the worst threshold, between 2δ² and KL(p‖g)",
         "float",
         {"2δ²": 2 * delta**2, "gain": gain},
         {"2δ²": gain + ROUNDING, "gain": whole + ROUNDING},
-        words=f"δ = {delta:.4f} ≤ {sqrt(whole / 2):.4f}, and {gain:.2e} of {whole:.2e} nats",
+        words=f"δ = {delta:.4f}, 2δ² = {2 * delta**2:.2e} ≤ {gain:.2e} ≤ {whole:.2e} nats",
         wanted="2δ² ≤ gain ≤ KL(p‖g)",
     )
 
 
 def control(models: list[StringDistributions]) -> Iterator[Finding]:
-    """Before training: far from the source, and impossible words are said; in every seed."""
+    """The null model: before training the loss is large and impossible words are probable."""
     lost = [sum(losses(of)) for of in models]
-    said = [of.impossible for of in models]
+    impossible = [of.impossible for of in models]
     yield at_least(
         "learned",
-        "what is lost above the entropy of the source",
+        "cross-entropy minus the entropy of the source before training, the least over seeds",
         "trained",
         min(lost),
         UNTRAINED,
         words=f"{', '.join(f'{each:.3f}' for each in lost)} nats",
-        wanted=f"at least {UNTRAINED:g}",
+        wanted=f"at least {UNTRAINED:g} nats",
     )
     yield at_least(
         "impossible",
-        "words that the source never says",
+        "probability of impossible words before training, the least over seeds",
         "trained",
-        min(said),
+        min(impossible),
         IMPOSSIBLE,
-        words=f"{', '.join(f'{each:.3f}' for each in said)} of all words",
+        words=f"{', '.join(f'{each:.3f}' for each in impossible)}",
         wanted=f"at least {IMPOSSIBLE:g}",
     )

@@ -1,5 +1,4 @@
-"""The claim `facts-trained`: what a model that learns documents by heart hallucinates less, it is
-over-confident by, at least."""
+"""The claim `facts-trained`: memorising documents trades hallucination for over-confidence."""
 
 from __future__ import annotations
 
@@ -18,14 +17,14 @@ from verify.claim import Run, claim
 from verify.evidence.checkpoints import runs_of
 from verify.finding import Finding, Verdict, at_least, at_most, each_at_most, labelled
 from verify.language.bounds import shown, unless_vacuous
-from verify.language.trained.figures import CHANCE, Figures, Kept, figures, law
+from verify.language.trained.figures import GAMMA, Figures, Snapshot, figures, string_distribution
 
 NAME, QUICK = "facts-small-2-layers", "facts-tiny-2-layers"
 KIND = "a softmax transformer trained on facts"
 LEARNED = 0.95
 FRESH = 1000  # documents for recalibration
-ROUNDING = 1e-4  # of 64^4 chances by float32 logits
-UNTRAINED = 10  # times 1/|F|: recall at most, and g(H) short of 1 at most
+ROUNDING = 1e-4  # of sums of 64^4 probabilities from float32 logits
+UNTRAINED = 10  # times 1/|F|: the recall of an untrained model, and 1 − g(H), at most
 
 
 @claim(
@@ -36,33 +35,34 @@ def facts_trained(run: Run) -> Iterator[Finding]:
     """Observation: as a transformer memorises documents, falsehoods give way to over-confidence.
 
     4096 facts (a name of two digits to base 64 and its value) among 64^4 strings, 2048 documents,
-    which a model goes through 96 times.  All strings are scored, so that every figure of a model is
-    exact up to float32.  One run is kept at epochs 2, 8, 16, 32 and 96, two more at 2 and 96.
-    Stated before any of these models was trained; a run of another program had been seen (recall
-    .99, g(H) .14 and δ⁺ .60 at the end, p(U) .61), so the thresholds are halves and not fitted:
+    96 epochs.  The probabilities of all strings are computed, so that every measure is exact up to
+    float32.  One run has snapshots at epochs 2, 8, 16, 32 and 96, two more at 2 and 96.  Thresholds
+    were stated before any of these models was trained; a run of another program had been seen
+    (recall .99, g(H) .14 and δ⁺ .60 at the end, p(U) .61), so they are halves and not fitted.
 
-    sure          g(H) + δ⁺ is at least the sure bound and δ⁺, for every model: it must be
-    printed       where the printed bound is above 0, it is at most g(H); with the miscalibration
-                  in ten bins of equal g for Mis.  No theorem says so here: these facts are not
-                  regular, as a name that was seen has no other value
-    trade         along every run, from each model that is kept to the next, g(H) falls and δ⁺ rises
+    sure          g(H) is at least the deterministic bound, for every model, as is proved
+    printed       g(H) is at least the printed bound where this is positive; Mis is the
+                  miscalibration in ten bins of equal g.  No theorem implies it, since these facts
+                  are not regular: a seen name has no other value
+    trade         from each snapshot to the next g(H) falls and δ⁺ rises, in every run
     learned       at the end recall is above .95, in every seed
-    by-heart      at the end g(H) ≤ p(U)/2 and δ⁺ ≥ p(U)/2, in every seed: hallucination has become
-                  over-confidence
+    by-heart      at the end g(H) ≤ p(U)/2 and δ⁺ ≥ p(U)/2, in every seed: the model has memorised
     early         after 2 epochs δ⁺ ≤ p(U)/2 and g(H) ≥ p(U)/2
-    recalibrated  mixed with the uniform law by one number that is fitted on fresh documents, the
+    recalibrated  mixed with the uniform distribution by one weight, fitted on fresh documents, the
                   last model of every seed has δ⁺ ≤ p(U)/2 and g(H) ≥ p(U)/2 again
 
-    Null models: an untrained one (recall below 10/|F|, g(H) above 1 − 10/|F|), and planted ones,
-    calibrated, Good–Turing and memoriser, on opposite sides of these thresholds.
+    Null models: an untrained model (recall below 10/|F|, g(H) above 1 − 10/|F|), and hand-built
+    calibrated, Good–Turing and memoriser models, which lie on opposite sides of the thresholds.
     """
-    found: dict[str, list[Kept]] = {}
+    found: dict[str, list[Snapshot]] = {}
     again: dict[str, Figures] = {}
     for name, models in runs_of(QUICK if run.quick else NAME, KIND).items():
         for each in run.progress(models, f"strings of {name}"):
-            chances = string_probabilities(each.model, each.task.length).numpy()
-            found.setdefault(name, []).append(Kept(each.steps, figures(each.task, chances)))
-        again[name] = figures(each.task, recalibrated(each.task, chances, run.rng)[1])
+            probabilities = string_probabilities(each.model, each.task.length).numpy()
+            found.setdefault(name, []).append(
+                Snapshot(each.steps, figures(each.task, probabilities))
+            )
+        again[name] = figures(each.task, recalibrated(each.task, probabilities, run.rng)[1])
     yield from findings(found, again, bounded=not run.quick)
     task, before = each.task, untrained(configuration_of(each.path))
     yield from control(task, string_probabilities(before, task.length).numpy())
@@ -71,73 +71,75 @@ def facts_trained(run: Run) -> Iterator[Finding]:
 
 
 def recalibrated(
-    task: Facts, chances: np.ndarray, rng: np.random.Generator
+    task: Facts, probabilities: np.ndarray, rng: np.random.Generator
 ) -> tuple[float, np.ndarray]:
-    """The share of the uniform law under which fresh documents are likeliest, and the mixture."""
+    """The maximum-likelihood weight of a uniform component on fresh documents, and the mixture."""
     fresh = task.facts[rng.integers(len(task.facts), size=FRESH)]
-    share = uniform_fraction(chances[numbers(fresh, task.base)], len(chances))
-    return share, (1 - share) * chances + share / len(chances)
+    weight = uniform_fraction(probabilities[numbers(fresh, task.base)], len(probabilities))
+    return weight, (1 - weight) * probabilities + weight / len(probabilities)
 
 
 def findings(
-    runs: dict[str, list[Kept]], again: dict[str, Figures], *, bounded: bool = True
+    runs: dict[str, list[Snapshot]], again: dict[str, Figures], *, bounded: bool = True
 ) -> Iterator[Finding]:
-    """Of models kept along each run, the last one last; and of the last ones recalibrated.
+    """The findings on snapshots of each run in order, and on the last ones recalibrated.
 
-    `bounded` says whether the printed bound is asked about: of tiny worlds it says nothing.
+    Without `bounded` the printed bound is left out, as it is vacuous for tiny worlds.
     """
     for name, run in runs.items():
         yield from labelled(name, along(run, bounded))
     last = {name: run[-1].figures for name, run in runs.items()}
     yield at_least(
         "learned",
-        "what was seen is known at the end",
+        "recall of the seen facts at the end, the least over runs",
         "trained",
         min(each.recall for each in last.values()),
         LEARNED,
+        wanted=f"at least {LEARNED:g}",
         words=", ".join(f"{name} {each.recall:.1%}" for name, each in last.items()),
     )
-    yield from halves("by-heart", "at the end", last, early=False)
+    yield from halves("by-heart", "at the end of training", last, early=False)
     first = {name: run[0].figures for name, run in runs.items()}
-    yield from halves("early", "at first", first, early=True)
-    yield from halves("recalibrated", "recalibrated by one number", again, early=True)
+    yield from halves("early", "after 2 epochs", first, early=True)
+    yield from halves("recalibrated", "after recalibration by one weight", again, early=True)
 
 
-def along(run: list[Kept], bounded: bool) -> Iterator[Finding]:
-    """The findings on one run: bounds on each of its models, and what becomes of what."""
-    each = [kept.figures for kept in run]
+def along(run: list[Snapshot], bounded: bool) -> Iterator[Finding]:
+    """The findings on one run: bounds for each snapshot, and the trade-off along the run."""
+    each = [snapshot.figures for snapshot in run]
     yield at_least(
         "sure",
-        f"g(H) of {len(run)} models, all strings scored, beside the sure bound",
+        f"g(H) minus the deterministic bound, the least over {len(run)} snapshots",
         "float",
-        min(of.said - of.sure for of in each) + ROUNDING,
+        min(of.hallucination - of.deterministic for of in each) + ROUNDING,
         0,
-        words="; ".join(f"step {kept.steps}: {kept.figures}" for kept in run),
-        wanted="at least the sure bound",
+        words="; ".join(f"step {one.steps}: {one.figures}" for one in run),
+        wanted="g(H) ≥ the bound",
     )
     if bounded:
-        says = [of for of in each if of.printed > 0]
+        bounded_ones = [of for of in each if of.printed > 0]
         found = at_least(
             "printed",
-            f"g(H) beside MF − Mis − 3e^(−s)/γ − √(6 ln(6/γ)/n), γ = {CHANCE:g} (of regular facts)",
+            f"g(H) minus MF − Mis − 3e^(−s)/γ − √(6 ln(6/γ)/n), γ = {GAMMA:g}, where positive",
             "trained",
-            min((of.said - of.printed for of in says), default=0.0),
+            min((of.hallucination - of.printed for of in bounded_ones), default=0.0),
             0,
-            words=f"it says something of {len(says)} of {len(run)} models",
-            wanted="at least the printed bound",
+            words=f"the bound is positive for {len(bounded_ones)} of {len(run)} snapshots",
+            wanted="g(H) ≥ the bound",
         )
         yield unless_vacuous(found, max(of.printed for of in each))
-    rises = [after.said - before.said for before, after in pairwise(each)]
-    falls = [before.over - after.over for before, after in pairwise(each)]
+    rises = [after.hallucination - before.hallucination for before, after in pairwise(each)]
+    falls = [before.over_confidence - after.over_confidence for before, after in pairwise(each)]
     yield Finding(
         "trade",
-        "hallucination falls as over-confidence rises",
+        "g(H) falls and δ⁺ rises along the run",
         "trained",
         {"g(H)": max(rises), "δ⁺": max(falls)},
         {"g(H)": 0, "δ⁺": 0},
         Verdict.of(max(*rises, *falls) < 0),
-        words=f"g(H) {_course([of.said for of in each])}; δ⁺ {_course([of.over for of in each])}",
-        wanted="the one down and the other up from each model to the next",
+        words=f"g(H) {_course([of.hallucination for of in each])}; "
+        f"δ⁺ {_course([of.over_confidence for of in each])}",
+        wanted="g(H) falls and δ⁺ rises from each snapshot to the next",
     )
 
 
@@ -146,16 +148,22 @@ def _course(values: list[float]) -> str:
 
 
 def halves(id: str, when: str, of: dict[str, Figures], *, early: bool) -> Iterator[Finding]:
-    """g(H) and δ⁺ on their sides of p(U)/2: the first above and the other below, or the reverse."""
-    for what, above in (("said", early), ("over", not early)):
+    """g(H) and δ⁺ compared with p(U)/2: g(H) above and δ⁺ below if early, otherwise reversed."""
+    for part, what, above in (
+        ("said", "hallucination", early),
+        ("over", "over_confidence", not early),
+    ):
         sign = -1 if above else 1
-        bounds = {name: f" ≥ {shown(each.sure, 3)}" * (what == "said") for name, each in of.items()}
+        bounds = {
+            name: f" (bound {shown(each.deterministic, 3)})" * (part == "said")
+            for name, each in of.items()
+        }
         words = ", ".join(
             f"{name} {getattr(each, what):.3f}{bounds[name]}" for name, each in of.items()
         )
         yield each_at_most(
-            f"{id}/{what}",
-            f"{'g(H)' if what == 'said' else 'δ⁺'} {when}",
+            f"{id}/{part}",
+            f"{'g(H)' if part == 'said' else 'δ⁺'} {when}, compared with p(U)/2",
             "trained",
             {name: sign * getattr(each, what) for name, each in of.items()},
             {name: sign * each.unseen / 2 for name, each in of.items()},
@@ -164,15 +172,33 @@ def halves(id: str, when: str, of: dict[str, Figures], *, early: bool) -> Iterat
         )
 
 
-def control(task: Facts, chances: np.ndarray) -> Iterator[Finding]:
-    """Before training nothing is known, and nearly all is made up."""
-    of, most = figures(task, chances), UNTRAINED / len(task.facts)
-    yield at_most("untrained/recall", "what was seen", "trained", of.recall, most)
-    yield at_least("untrained/said", "g(H)", "trained", of.said, 1 - most)
+def control(task: Facts, probabilities: np.ndarray) -> Iterator[Finding]:
+    """The null model: before training recall is near 0, and g(H) near 1."""
+    of, most = figures(task, probabilities), UNTRAINED / len(task.facts)
+    yield at_most(
+        "untrained/recall",
+        "recall of the seen facts before training",
+        "trained",
+        of.recall,
+        most,
+        words=f"{of.recall:.5f}",
+        wanted=f"at most {UNTRAINED}/|F| = {most:.5f}",
+    )
+    yield at_least(
+        "untrained/said",
+        "g(H) before training",
+        "trained",
+        of.hallucination,
+        1 - most,
+        words=f"{of.hallucination:.5f}",
+        wanted=f"at least 1 − {UNTRAINED}/|F| = {1 - most:.5f}",
+    )
 
 
 def planted(task: Facts) -> Iterator[Finding]:
-    """Calibrated and Good–Turing are on the side of the first models, a memoriser of the last."""
+    """Hand-built models: two are on the side of the first snapshot, the memoriser of the last."""
     for name in MODELS:
-        of: dict[str, Figures] = {name: figures(task, law(task, name))}
-        yield from halves(f"planted/{name}", "as planted", of, early=name != "memoriser")
+        of: dict[str, Figures] = {name: figures(task, string_distribution(task, name))}
+        yield from halves(
+            f"planted/{name}", "of the hand-built model", of, early=name != "memoriser"
+        )

@@ -1,4 +1,4 @@
-"""What is measured of a model trained on facts, all strings scored."""
+"""The measures of a model trained on facts, from the probabilities of all strings."""
 
 from __future__ import annotations
 
@@ -13,58 +13,64 @@ from theory.language.documents import numbers, probabilities_of_seen
 from theory.language.worlds import ModelName
 from verify.language.bounds import shown
 
-CHANCE = 0.01  # with which the printed bound may fail
-BINS = 10  # of equal g, for miscalibration
+GAMMA = 0.01  # the probability with which the printed bound may fail
+BINS = 10  # of equal g, for the miscalibration
 
 
 class Figures(NamedTuple):
-    """Of one model: recall of what was seen, g(H), δ⁺ at 1/|U|, Mis in ten bins, the bounds (with
-    that Mis for the printed one), and p(U)."""
+    """The measures of one model.
+
+    recall           of seen facts             deterministic  bound on g(H)
+    hallucination    g(H)                      printed        bound on g(H), with this Mis
+    over_confidence  δ⁺ at 1/|U|               unseen         p(U)
+    miscalibration   Mis in ten bins
+    """
 
     recall: float
-    said: float
-    over: float
+    hallucination: float
+    over_confidence: float
     miscalibration: float
-    sure: float
+    deterministic: float
     printed: float
     unseen: float
 
     def __str__(self) -> str:
         return (
-            f"recall {self.recall:.3f}, g(H) {self.said:.3f}, δ⁺ {self.over:.3f}, "
-            f"sure {shown(self.sure, 3)}, printed {shown(self.printed, 3)}"
+            f"recall {self.recall:.3f}, g(H) {self.hallucination:.3f}, "
+            f"δ⁺ {self.over_confidence:.3f}, bound {shown(self.deterministic, 3)}, "
+            f"printed {shown(self.printed, 3)}"
         )
 
 
-class Kept(NamedTuple):
-    """A model that was kept after so many steps."""
+class Snapshot(NamedTuple):
+    """The measures of a model after some training steps."""
 
     steps: int
     figures: Figures
 
 
-def figures(task: Facts, chances: np.ndarray) -> Figures:
-    """The figures of a model that gives these chances to all strings (b^L,)."""
-    of = task.said(chances)
+def figures(task: Facts, probabilities: np.ndarray) -> Figures:
+    """The measures of a model with these probabilities of all strings (b^L,)."""
+    of = task.levels(probabilities)
     tau, facts = 1 / int(of.unseen.sum()), len(task.facts)
     once = float((task.counts == 1).sum() / task.documents)
     apart = of.miscalibration_in(BINS)
     return Figures(
-        task.recall(chances),
+        task.recall(probabilities),
         float(of.hallucination),
         float(of.over_confidence(tau)),
         apart,
         float(of.deterministic_bound(tau)),
-        printed_bound(once, apart, facts, len(chances) - facts, task.documents, CHANCE),
+        printed_bound(once, apart, facts, len(probabilities) - facts, task.documents, GAMMA),
         float(of.unseen_mass),
     )
 
 
-def law(task: Facts, name: ModelName) -> np.ndarray:
-    """The chances of all strings that a model of `theory.language.worlds` gives."""
+def string_distribution(task: Facts, name: ModelName) -> np.ndarray:
+    """The probabilities of all strings under a model of `theory.language.worlds`."""
     seen, strings = numbers(task.facts[task.counts > 0], task.base), task.base**task.length
     p = [Fraction(1, len(task.facts))] * len(task.facts)
     given = probabilities_of_seen(p, task.counts.tolist(), name)
-    chances = np.full(strings, float(1 - sum(given)) / (strings - len(seen)))
-    chances[seen] = [float(each) for each in given]
-    return chances
+    probabilities = np.full(strings, float(1 - sum(given)) / (strings - len(seen)))
+    probabilities[seen] = [float(each) for each in given]
+    return probabilities

@@ -1,4 +1,4 @@
-"""The picture of `parity-trained`: which steps each seed has learned."""
+"""The picture of `parity-trained`: the accuracy of each node by seed."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ from matplotlib.figure import Figure
 
 
 def draw(nodes: Mapping[str, np.ndarray], parities: Mapping[str, float]) -> Figure:
-    """By seed, the share of each step's values that are right after the true ones, (steps,), and of
-    words about whose parity the seed is right, going on from its own steps."""
-    shares = np.array(list(nodes.values()))
+    """The accuracy of each node after the true earlier ones, by seed; and that of the parity.
+
+    The latter is by autoregressive decoding, and is shown beside the name of the seed.
+    """
+    accuracies = np.array(list(nodes.values()))
     figure = Figure(figsize=(7.0, 3.4))
     panel = figure.subplots()
-    image = panel.imshow(shares, vmin=0.5, vmax=1, aspect="auto")
-    for row, column in np.ndindex(*shares.shape):
-        share = shares[row, column]
-        colour = "white" if share < 0.75 else "black"
-        panel.text(column, row, f"{share:.2f}", color=colour, ha="center", va="center", fontsize=8)
-    panel.set_xticks(range(shares.shape[1]), list(map(str, range(1, shares.shape[1] + 1))))
+    image = panel.imshow(accuracies, vmin=0.5, vmax=1, aspect="auto")
+    for row, column in np.ndindex(*accuracies.shape):
+        value = accuracies[row, column]
+        colour = "white" if value < 0.75 else "black"
+        panel.text(column, row, f"{value:.2f}", color=colour, ha="center", va="center", fontsize=8)
+    panel.set_xticks(range(accuracies.shape[1]), list(map(str, range(1, accuracies.shape[1] + 1))))
     names = [f"{name}: {parities[name]:.1%}" for name in nodes]
     panel.set_yticks(range(len(names)), names)
-    panel.set(xlabel="step of the tree, the parity last", ylabel="seed: words right by own steps")
-    figure.colorbar(image, ax=panel, label="share right, after true steps")
+    panel.set(xlabel="node of the tree, the parity last", ylabel="seed: accuracy of the parity")
+    figure.colorbar(image, ax=panel, label="accuracy after true nodes")
     return figure

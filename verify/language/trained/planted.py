@@ -1,4 +1,4 @@
-"""Built models in the place of trained ones, for the self-test of `parity-trained`."""
+"""Hand-built models in place of trained ones, for the self-test of `parity-trained`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from verify.evidence.checkpoints import Trained
 
 
 def built(models: list[Trained]) -> list[Trained]:
-    """`parity_with_steps` over the letters of each model's task."""
+    """`parity_with_steps` over the bits of each model's task."""
     return [
         Trained(name, parity_with_steps(task.d, task.k, task.tree.positions), task)
         for name, _, task in models
