@@ -1,9 +1,9 @@
-"""What the constructions of Iterative Newton cost.
+"""Time and memory of the constructions of the Newton–Schulz iteration.
 
     python benchmarks/newton_constructions.py [THREADS]          one or two minutes
 
-Each line runs in a process of its own for the peak memory, which is that of the whole process
-(torch alone: the first line), and all of them in one call of this script, so that they compare.
+Each line runs in a separate process, as the peak memory is that of the whole process (torch alone:
+the first line), and all lines in one call of this script, so that they are comparable.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def many_prompts(threads: int) -> None:
 
 
 def products(n: int, repeats: int, threads: int) -> None:
-    """HᵀH and H·M of a stream as wide as that of "direct", which a layer of it needs."""
+    """Times HᵀH and H·M of a stream as wide as that of "direct", the products of its layers."""
     import torch
 
     torch.set_num_threads(threads)
@@ -74,7 +74,7 @@ def products(n: int, repeats: int, threads: int) -> None:
 
 
 def causal(threads: int) -> None:
-    """All prefixes at once, beside one run of "direct" for each."""
+    """Times all prefixes at once, and one run of "direct" for each."""
     import torch
 
     from constructions import newton
@@ -84,10 +84,10 @@ def causal(threads: int) -> None:
     x = torch.randn(n, d, generator=generator, dtype=torch.float64)
     y, query = x.sum(-1), x[0]
     together, one = newton(d, 12, 2.0**-24, causal=True), newton(d, 12, 2.0**-24)
-    asked = torch.cat([x[1:], query[None]])
+    queries = torch.cat([x[1:], query[None]])
     with torch.no_grad():
         at_once = seconds(lambda: together(x, y, query), 3)
-        each = seconds(lambda: [one(x[:t], y[:t], asked[t - 1]) for t in range(1, n + 1)], 3)
+        each = seconds(lambda: [one(x[:t], y[:t], queries[t - 1]) for t in range(1, n + 1)], 3)
     print(f"\ncausal, d = {d}, k = 12, all prefixes of {n} examples: {at_once:.3f} s")
     print(f"one run for each prefix: {each:.3f} s, {each / at_once:.1f} times as long", flush=True)
 

@@ -1,14 +1,14 @@
-"""The spectral engine against plain loops, on one thread: `python benchmarks/spectral.py`.
+"""Compares the spectral engine with plain loops, on one thread: `python benchmarks/spectral.py`.
 
 64 isotropic prompts, d = 20, 41 points, the prediction at every prefix t = 1, …, 40, for Newton
 after k = 1, …, 23 steps and for gradient descent after 100, 1000 and 3000. The engine's time
 includes its eigendecompositions. Three loops, all with this library's plain solvers:
 
     rerun        per prefix and per step count, from the start; batched over the 64 prompts
-    iterate      per prefix once, all step counts read from one run; batched over the 64 prompts
-    per prompt   like rerun, and one prompt at a time, as published scripts loop
+    iterate      per prefix once, all step counts from one run; batched over the 64 prompts
+    per prompt   as rerun, one prompt at a time, as in published scripts
 
-Each loop is paired with engine runs just before and after it; the figure is the median ratio of the
+Each loop is paired with engine runs just before and after it; the result is the median ratio of the
 pairs. Differences between loop and engine are absolute, for predictions of size √20.
 """
 
@@ -41,7 +41,7 @@ Iterates = Callable[[np.ndarray, np.ndarray, np.ndarray], Iterator[np.ndarray]]
 
 
 def newton_weights(x: np.ndarray, y: np.ndarray, alpha: np.ndarray) -> Iterator[np.ndarray]:
-    """w_0, w_1, … of Newton from αS."""
+    """Yield the weights w_0, w_1, … of Newton from αS."""
     S, b = normal_equations(x, y)
     return (np.matvec(M, b) for M in newton_inverses(S, alpha))
 
@@ -49,7 +49,7 @@ def newton_weights(x: np.ndarray, y: np.ndarray, alpha: np.ndarray) -> Iterator[
 def rerun(
     p: Prompts, solver: Solver, steps: list[int], parameters: np.ndarray, batch: int
 ) -> np.ndarray:
-    """Predictions (steps, prompts, n), the solver run anew for each, `batch` prompts at a time."""
+    """Predictions (steps, prompts, n), one run of the solver for each and `batch` prompts."""
     prompts, n, _ = p.x.shape
     following = np.concatenate([p.x, p.x_query[:, None]], axis=1)
     predictions = np.empty((len(steps), prompts, n))
@@ -63,7 +63,7 @@ def rerun(
 
 
 def iterate(p: Prompts, iterates: Iterates, steps: list[int], parameters: np.ndarray) -> np.ndarray:
-    """Predictions (steps, prompts, n), all step counts of a prefix read from one run."""
+    """Predictions (steps, prompts, n), one run of the solver for all step counts of a prefix."""
     prompts, n, _ = p.x.shape
     following = np.concatenate([p.x, p.x_query[:, None]], axis=1)
     predictions = np.empty((len(steps), prompts, n))
@@ -84,7 +84,7 @@ def timed(function: Callable[[], np.ndarray]) -> tuple[float, np.ndarray]:
 def compare(
     name: str, engine: Callable[[], np.ndarray], loop: Callable[[], np.ndarray], repeats: int
 ) -> None:
-    """Print the median times of loop and engine, their median paired ratio, and the agreement."""
+    """Prints the median times of loop and engine, their median paired ratio, and the difference."""
     print(f"{name}: measuring …", flush=True)
     loops, engines, ratios = [], [], []
     for _ in range(repeats):

@@ -1,6 +1,7 @@
-"""A transformer whose weights were written by hand computes k steps of Iterative Newton.
+"""A hand-built transformer computes k steps of the Newton–Schulz iteration (Iterative Newton).
 
-Prints the weights in words, its predictions beside the algorithm's, and how fast they reach OLS.
+Prints a description of the weights, and for each k the distances of the predictions to those of the
+algorithm and of ordinary least squares.
 """
 
 from constructions import newton

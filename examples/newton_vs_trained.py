@@ -1,10 +1,10 @@
-"""The layers of trained transformers beside steps of Newton's method and of gradient descent.
+"""Compares layers of trained transformers with steps of Newton's method and gradient descent.
 
-Prints, layer by layer, the similarity of errors and which steps match best, on isotropic prompts
-and on ill-conditioned ones; then whole models, transformers and LSTMs, beside algorithms,
-transformers that were built, and the published figures; all seeds of each.  In the folder
-newton_vs_trained, or the one that is given, are saved the heat maps, isotropic.png and
-ill_conditioned.png, and every cell with its standard error, isotropic.csv and ill_conditioned.csv.
+Prints, layer by layer, the similarity of errors and the number of steps that matches best, on
+isotropic and on ill-conditioned prompts; then the similarity of transformers and LSTMs, all seeds
+of each, to algorithms, hand-built transformers, and the published values.  Writes the heat maps
+isotropic.png and ill_conditioned.png, and every cell with its standard error, isotropic.csv and
+ill_conditioned.csv, to the folder newton_vs_trained, or to the one that is given.
 """
 
 import numpy as np
@@ -30,12 +30,12 @@ from verify.regression.trained.similarities import (
 folder = folder_argument(__doc__, "newton_vs_trained")
 
 
-run = Run(seed=0)  # every model has prompts of its own
+run = Run(seed=0)  # every model has different prompts
 
 
 def compare(trained: Trained) -> Tables:
-    """The layers of one checkpoint beside algorithms, printed."""
-    print(f"{trained.name}, made by: {sidecar(trained.name)['command']}")
+    """Prints the similarity of the layers of one checkpoint to algorithms."""
+    print(f"{trained.name}, trained by: {sidecar(trained.name)['command']}")
     probed = Probed.of(run, trained, samples=1000)
     errors = probed.error(probed.predictions).mean(-1)
     print("squared error after layer 1, 2, …:", " ".join(f"{error:.3f}" for error in errors[1:]))
@@ -62,7 +62,7 @@ for prompts, name in (
 models = [*models_of("regression-small", TRANSFORMER), *models_of("regression-small-lstm", LSTM)]
 p = prompts_of(models[0].task, 1000, np.random.default_rng(0))
 algorithms = Algorithms(p)
-said = np.stack([predictions_of(each.model, p) for each in models])[..., 1:]
+predicted = np.stack([predictions_of(each.model, p) for each in models])[..., 1:]
 alpha = float(1 / algorithms.spectrum.largest.max() ** 2)  # one for all prompts, in the weights
 descent = [algorithms.gradient_descent(DESCENT_STEPS, factor) for factor in FACTORS]
 built = [predictions_of(newton(5, k, alpha), p) for k in range(10, 27, 4)]
@@ -75,7 +75,9 @@ rules = {
 }
 print("Similarity of errors, whole models (built Newton: best of 10, 14, …, 26 steps)")
 rows = {"": list(rules)}
-alike = [error_similarity(rule[..., 1:], said, algorithms.labels[:, 1:]) for rule in rules.values()]
+alike = [
+    error_similarity(rule[..., 1:], predicted, algorithms.labels[:, 1:]) for rule in rules.values()
+]
 for column, each in enumerate(models):
     best = [(found, found.mean[:, column].argmax()) for found in alike]
     rows[each.name] = [f"{a.mean[k, column]:.3f} ± {a.error[k, column]:.3f}" for a, k in best]

@@ -44,7 +44,7 @@ def test_causal_is_a_run_of_its_own_on_every_prefix(d, n, k, eta, seed):
 
 
 @given(d=sizes["d"], n=sizes["n"], k=st.integers(1, 7), seed=sizes["seed"])
-def test_every_register_holds_what_its_stage_says(d, n, k, seed):
+def test_every_register_satisfies_its_layer_invariant(d, n, k, seed):
     x, y, q = prompt(np.random.default_rng(seed), n, d)
     for causal in (False, True):
         model = gradient_descent(d, k, 0.25, causal=causal)
@@ -69,7 +69,7 @@ def test_float64_is_within_its_rounding_bound(options, k):
 
 
 def test_many_tokens_under_a_causal_mask():
-    """More tokens than one block of the causal sum; whole numbers keep one step exact."""
+    """More tokens than one block of the causal sum; integers keep one step exact."""
     rng = np.random.default_rng(0)
     n = 700
     x, y = rng.integers(-3, 4, (n, 2)).astype(float), rng.integers(-3, 4, n).astype(float)

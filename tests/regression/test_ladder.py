@@ -30,7 +30,7 @@ def least(power, start):
 
 
 @given(st.integers(1, 10**40))
-def test_from_the_identity_a_plan_climbs_in_the_fewest_layers(power):
+def test_from_the_identity_a_plan_has_the_least_number_of_layers(power):
     """A layer makes its exponents from those of the layer below, and they are at most M_L."""
     plan = powers(power, 0.5)
     assert len(plan) == least(power, "identity")
@@ -52,7 +52,7 @@ def test_from_the_identity_a_plan_climbs_in_the_fewest_layers(power):
 
 
 @given(st.integers(1, 10**40))
-def test_from_the_gram_matrix_a_plan_climbs_in_the_fewest_layers(power):
+def test_from_the_gram_matrix_a_plan_has_the_least_number_of_layers(power):
     plan = gram_powers(power)
     assert len(plan) == least(power, "gram")
     held, kept = {"low": 0}, set()
@@ -88,7 +88,7 @@ def test_every_power_is_exact_in_the_fewest_layers(largest, start):
     start=starts,
     seed=st.integers(0, 99),
 )
-def test_every_register_is_as_its_stage_says(d, n, power, start, seed):
+def test_every_register_satisfies_its_layer_invariant(d, n, power, start, seed):
     """On examples too, where s is y − xᵀG b and on queries −xᵀG b."""
     x, y, q = prompt(np.random.default_rng(seed), n, d, 2)
     model, alpha = power_ladder(d, power, 0.25, start), fmpq(1, 4)
@@ -174,7 +174,7 @@ def test_powers_beyond_64_bits():
 
 
 def test_in_every_case_of_the_proof_a_choice_has_degrees_that_are_small_enough():
-    """For all N at once: 4n + c ≤ 12m + e with n = 3q + r says m − q ≥ t, the least whole number
+    """For all N at once: 4n + c ≤ 12m + e with n = 3q + r means m − q ≥ t, the least integer
     with 12t ≥ 4r + c − e; a choice at q of degrees 4q + c' then needs 4(m − t) + c' ≤ 4m + e/3."""
     kinds = [(1, ()), (1, (0,)), (2, ()), (2, (0,)), (2, (1,)), (2, (0, 1))]
 

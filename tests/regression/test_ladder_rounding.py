@@ -160,7 +160,7 @@ def test_what_a_layer_rounds_is_passed_on_at_most_threefold(power):
                 assert (size @ np.abs(passed)).max() <= stability.AMPLIFIED == 3
 
 
-def test_bounds_that_triple_in_each_layer_are_told_from_those_that_do_not():
+def test_bounds_that_triple_in_each_layer_are_distinguished():
     def found(per_layer):
         layers = [9, 16]
         rounding = [1e-15 * per_layer**L for L in layers]

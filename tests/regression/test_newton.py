@@ -63,7 +63,7 @@ def test_equal_to_the_recursion_over_q(variant, d, n, k, alpha, seed):
 @every
 @settings(max_examples=12)
 @given(d=sizes["d"], n=sizes["n"], k=sizes["k"], seed=sizes["seed"])
-def test_every_register_holds_what_its_stage_says(variant, d, n, k, seed):
+def test_every_register_satisfies_its_layer_invariant(variant, d, n, k, seed):
     model, alpha = build(variant, d, n, k, 0.25), fmpq(1, 4)
     x, y, q = prompt(np.random.default_rng(seed), n, d)
     held = registers(model, Q, x, y, q)
@@ -187,7 +187,7 @@ def test_other_units_give_the_same_predictions(layout, exponents):
     assert there.item() == 2.0 ** (b - a) * here.item() != 0
 
 
-# At κ(S) = 30, d = 5: the share of a prediction that float32 loses, as `newton` says.
+# At κ(S) = 30, d = 5: the relative error of a prediction in float32, as `newton` documents.
 @pytest.mark.parametrize(
     ("layout", "k", "lost"),
     [

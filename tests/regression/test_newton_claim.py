@@ -56,7 +56,7 @@ def test_each_kind_of_evidence_is_a_finding(every_layout):
 
 
 def test_a_register_that_is_wrong_is_named():
-    """A factor in the first layer, which is taken back by the read-out of the last one."""
+    """A factor in the first layer and its inverse in the last."""
 
     def fault(model):
         faulty = deepcopy(model)
@@ -172,8 +172,8 @@ def test_a_tiny_alpha_is_computed_to_rounding(exponent):
     assert failing(findings(k=2, d=2, n=3, alpha=2.0**exponent, domain="float")) == []
 
 
-def test_rounding_that_says_nothing_leaves_the_distance_to_ols_undecided():
-    """After 60 steps this layout has lost all digits, and its bound knows it."""
+def test_a_vacuous_rounding_bound_leaves_the_distance_to_ols_undecided():
+    """After 60 steps this layout has lost all digits, and its bound is as large."""
     found = findings(k=60, d=2, n=4, layout="paper", domain="float", samples=2)
     assert failing(found) == ["paper/float", "ols"]
     ols = found["ols"]

@@ -1,4 +1,4 @@
-"""The claim `newton-on-data`: what it shows of a CSV file, and to whom it is of use."""
+"""The claim `newton-on-data`: its findings on CSV files, and the files it writes."""
 
 import csv
 import re
@@ -42,7 +42,7 @@ def longley():
     return findings(target="employed", k=2, layout="direct")
 
 
-def test_on_data_everything_holds_and_is_said(longley):
+def test_on_data_everything_holds_and_is_reported(longley):
     assert failing(longley) == []
     assert "3 held-out rows of longley.csv" in longley["direct/float"].name
     assert "(13 rows, k=2)" in longley["direct/on-data"].name
@@ -156,10 +156,10 @@ def test_what_newton_rejects_is_rejected_on_data_too(write):
         findings(write(long), layout="paper", k=0)
 
 
-# What a practitioner asks.
+# Accuracy on held-out rows, and files of predictions.
 
 
-def test_the_held_out_rows_are_predicted_as_well_as_said(write):
+def test_the_accuracy_on_held_out_rows_is_that_of_least_squares(write):
     """Against least squares with an intercept on the raw numbers, which standardising is."""
     drawn = rng(5)
     features = drawn.normal(size=(40, 3)) * [1, 10, 0.1]
@@ -207,7 +207,7 @@ def test_predictions_that_cannot_be_written_are_rejected_first(target, options, 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_transformer_that_does_not_reach_ols_is_not_said_to(monkeypatch):
+def test_a_transformer_that_does_not_reach_ols_fails(monkeypatch):
     """The recursion does; a model without its last steps, or with noise, is run and seen."""
 
     def short(model):

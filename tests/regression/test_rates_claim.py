@@ -31,8 +31,8 @@ def test_a_rate_that_is_missed_fails():
 
 
 def test_a_rate_that_rounding_hides_is_undecided():
-    """A method that stands still, with rounding as large as a step; seen at half the steps, it is
-    told."""
+    """A method that stands still, with rounding as large as a step: undecided; it fails if rounding
+    is smaller at half of the steps."""
     still, factors = [(1.0, 1e-3)] * 5, [1 - 1e-3] * 4
     hidden = rates_module._every_step("x", "x", still, factors, "")
     assert hidden.verdict is Verdict.UNDECIDED

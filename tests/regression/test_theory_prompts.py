@@ -1,4 +1,4 @@
-"""The prompt generators: shapes, seeds, covariances, and what they refuse."""
+"""The prompt generators: shapes, seeds, covariances, and rejected input."""
 
 import dataclasses
 

@@ -62,7 +62,7 @@ def test_newton_estimate_suffices(start, condition, epsilon):
 
 @given(st.floats(1.0, 1e4), st.floats(1e-12, 0.9))
 def test_the_residual_factors_obey(condition, epsilon):
-    """The engine's own R on a grid over [1, κ]; a factor R carries error eps·(1 + |ln R|·…)."""
+    """The engine's own R on a grid over [1, κ]; a factor R has error eps·(1 + |ln R|·…)."""
     grid = np.geomspace(1.0, condition, 50)
     slack = epsilon * (1 + 64 * EPS * condition**2 * (1 - np.log(epsilon)))
     k = r.gradient_descent_steps(condition, epsilon)

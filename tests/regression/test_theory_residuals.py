@@ -23,7 +23,7 @@ steps = st.integers(0, 40)
 def power(z, exponent):
     """(1 − z)^m in multiprecision, m and z exact, and the bound on the float error of R and 1 − R.
 
-    z carries a relative error of 2 eps: by the mean value theorem that moves (1 − z)^m by at most
+    z has a relative error of 2 eps: by the mean value theorem this changes (1 − z)^m by at most
     2·eps·z·m·(|1 − z| + 2·eps·z)^(m−1). Forming m·ln|1 − z| with relative error 3 eps moves it by
     3·eps·m·|ln|1 − z||·|1 − z|^m.
     """

@@ -176,7 +176,7 @@ def test_ols_and_ridge(problem):
 @given(integer_prompts())
 @example((np.ones((4, 3)), np.arange(4.0), np.arange(3.0)))
 def test_rank_is_exact(problem):
-    """Exactly rank(X_t) eigenvalues are kept: integer elimination says how many."""
+    """Exactly rank(X_t) eigenvalues are non-zero; the rank is by integer elimination."""
     x = problem[0]
     spectrum = r.PrefixSpectrum(*problem)
     for t in range(len(x) + 1):

@@ -1,8 +1,8 @@
 """In-context linear regression [Garg2022].
 
-Transformers and LSTMs read x₁, y₁, x₂, y₂, …, x_query, and what they say at x_t is their prediction
-of y_t from the examples before it, so one pass makes a prediction for every prefix.  Transformers
-of linear attention read a token (x_i, y_i) for each example and answer queries after them.
+Transformers and LSTMs read x₁, y₁, x₂, y₂, …, x_query, and their output at x_t is the prediction of
+y_t from the examples before it, so one pass gives predictions for every prefix.  Transformers of
+linear attention read a token (x_i, y_i) for each example and predict at the queries after them.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from theory.kinds import Count, InputError, NonNegative, checked
 from theory.regression import PrefixSpectrum, gaussian_prompts, ill_conditioned_prompts
 
 LARGE = 100.0  # the large eigenvalues of the ill-conditioned task
-NOISE = 1e-6, 1e6  # what float32 can add to labels of about √d
-QUERIES = 8  # for the same examples, where a model answers queries only
+NOISE = 1e-6, 1e6  # the range in which float32 adds noise to labels of about √d
+QUERIES = 8  # after the same examples, for models that predict at queries only
 
 
 @checked
@@ -38,8 +38,8 @@ QUERIES = 8  # for the same examples, where a model answers queries only
 class Regression(Task, kind="regression"):
     """In-context linear regression: y_t = ⟨w, x_t⟩ + noise·ε_t for t = 1 … points [Garg2022].
 
-    w ~ N(0, I_d), ε_t ~ N(0, 1) and x_t ~ N(0, Σ).  Σ is I, or, "ill-conditioned", has ⌊d/2⌋
-    eigenvalues 100 and else 1, in a random basis of each prompt's own [Fu2024].
+    w ~ N(0, I_d), ε_t ~ N(0, 1) and x_t ~ N(0, Σ).  Σ is I ("isotropic"), or has ⌊d/2⌋ eigenvalues
+    100 and otherwise 1, in a random basis for each prompt ("ill-conditioned") [Fu2024].
     """
 
     d: Count
@@ -57,7 +57,7 @@ class Regression(Task, kind="regression"):
 
     @property
     def scale(self) -> float:
-        """√(E‖x‖²/d), by which inputs and labels are divided before a model sees them."""
+        """√(E‖x‖²/d), by which the inputs and labels of a model are divided."""
         if self.covariance == "isotropic":
             return 1.0
         large = self.d // 2
@@ -72,10 +72,10 @@ class Regression(Task, kind="regression"):
         return Form(interface, self.d, 1, positions=2 * n + 1)
 
     def draw(self, made: Training, count: int, generator: Generator, *, step: int) -> Batch:
-        """x (count, points, d), y (count, points), and 1 for each answer that counts, else 0,
-        (count, answers).
+        """Inputs x (count, points, d), labels y (count, points), and the mask of the loss.
 
-        A curriculum leaves the coordinates from some on 0, and answers uncounted.
+        The mask (count, predictions) is 1 for predictions in the loss and else 0.  Under a
+        curriculum the last coordinates are 0, and later predictions are not in the loss.
         """
         d, until = self.d, self.points
         if made.curriculum is not None:
@@ -89,8 +89,10 @@ class Regression(Task, kind="regression"):
         return x, y, counted.expand(count, points).float()
 
     def examples(self, count: int, generator: Generator, *, d: int, points: int) -> Batch:
-        """x (count, points, self.d), of which the coordinates beyond the first d are 0 [Garg2022],
-        and y (count, points), on the generator's device."""
+        """Inputs x (count, points, self.d) and labels y (count, points), on the generator's device.
+
+        Coordinates of x beyond the first d are 0 [Garg2022].
+        """
         device = generator.device
 
         def normal(*shape: int) -> Tensor:
@@ -99,8 +101,8 @@ class Regression(Task, kind="regression"):
         x, w = normal(count, points, d), normal(count, d, 1)
         if self.covariance == "ill-conditioned":
             large = torch.full((d // 2,), math.sqrt(LARGE), device=device)
-            # Q of a Gaussian matrix is Haar-distributed if the signs of R's diagonal are made
-            # positive; here they do not matter, since x is symmetric in every coordinate.
+            # Q of a Gaussian matrix is Haar-distributed if the diagonal of R is made positive; its
+            # signs do not matter here, since x is symmetric in every coordinate.
             basis = torch.linalg.qr(normal(count, d, d)).Q
             x = (x * torch.cat([large, large.new_ones(d - d // 2)])) @ basis.mT
         y = (x @ w).squeeze(-1)
@@ -109,16 +111,16 @@ class Regression(Task, kind="regression"):
         return pad(x, (0, self.d - d)), y
 
     def loss(self, model: Model, *batch: Tensor) -> Tensor:
-        """The mean squared error of the answers that count, in units of the scale."""
+        """The mean squared error of the predictions in the mask, in units of the scale."""
         x, y, counted = batch
         n = self.points - 1
-        queries = x[:, n:].movedim(1, 0).squeeze(0)  # a query that is alone is no dimension
-        answers = model.run(model.interface.write(torch, x[:, :n], y[:, :n], queries))[..., 0]
-        squares = (answers - y[:, -answers.shape[-1] :] / self.scale).square()
+        queries = x[:, n:].movedim(1, 0).squeeze(0)  # a single query has no dimension
+        predictions = model.run(model.interface.write(torch, x[:, :n], y[:, :n], queries))[..., 0]
+        squares = (predictions - y[:, -predictions.shape[-1] :] / self.scale).square()
         return (squares * counted).sum() / counted.sum()
 
     def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
-        """Squared errors over d by the number of examples, as published tables have them."""
+        """Squared errors over d by the number of examples, as in published tables."""
         draw = gaussian_prompts if self.covariance == "isotropic" else ill_conditioned_prompts
         drawn = draw(prompts, self.points - 1, self.d, noise=self.noise, seed=seed)
         labels = np.concatenate([drawn.y, drawn.y_query[:, None]], axis=1)
@@ -127,12 +129,12 @@ class Regression(Task, kind="regression"):
         best = spectrum.ridge([self.noise**2])[0] if self.noise else spectrum.ols()
         kind = f"ridge, {self.noise**2:g}" if self.noise else "least squares"
         parts = [slice(start, start + CHUNK) for start in range(0, prompts, CHUNK)]
-        answers = [model(drawn.x[i], drawn.y[i], drawn.x_query[i]) for i in parts]
-        said = torch.cat(answers).detach().double().numpy().reshape(prompts, -1)
+        outputs = [model(drawn.x[i], drawn.y[i], drawn.x_query[i]) for i in parts]
+        predicted = torch.cat(outputs).detach().double().numpy().reshape(prompts, -1)
         yield f"{'examples':>8}  {'trained':>16}  {kind:>16}   (squared error over d)"
-        for examples in range(self.points - said.shape[1], self.points):
-            t = examples - self.points  # from the end, where every model has an answer
-            squares = [(each[:, t] - labels[:, t]) ** 2 / self.d for each in (said, best)]
+        for examples in range(self.points - predicted.shape[1], self.points):
+            t = examples - self.points  # from the end, where every model has a prediction
+            squares = [(each[:, t] - labels[:, t]) ** 2 / self.d for each in (predicted, best)]
             # The mean and its standard error.
             cells = [f"{e.mean():.4f} ± {e.std(ddof=1) / len(e) ** 0.5:.4f}" for e in squares]
             yield f"{examples:8}  {cells[0]:>16}  {cells[1]:>16}"
@@ -144,7 +146,7 @@ class Regression(Task, kind="regression"):
 
 
 def _queries(shape: Shape) -> int:
-    """How many queries follow the examples of a prompt that a model of this shape is trained on."""
+    """The number of queries after the examples of a prompt, for models of this shape."""
     linear = isinstance(shape, TransformerShape) and shape.normalise == "linear"
     return QUERIES if linear else 1
 

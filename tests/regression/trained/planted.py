@@ -95,5 +95,5 @@ def mixed(rule, other, share):
 
 
 def bent(rule):
-    """Not linear in the query: |said| is added."""
+    """A rule that is not linear in the query: |prediction| is added."""
     return lambda a: rule(a) + np.abs(rule(a))

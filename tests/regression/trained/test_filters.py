@@ -1,4 +1,4 @@
-"""Residual filters: planted algorithms are found again, and what is none is told."""
+"""Residual filters: planted algorithms are recovered, and other errors are distinguished."""
 
 import numpy as np
 import pytest
@@ -95,7 +95,7 @@ def test_planted_layers():
     by_newton, power = said_of(*map(newton, (3, 4, 5, 6, 7)))
     assert by_newton["filter/planted"].verdict is HOLDS
     assert by_newton["filter/power"].verdict is FAILS
-    assert power.mean == pytest.approx(2, abs=0.2)  # read-outs are fitted
+    assert power.mean == pytest.approx(2, abs=0.2)  # probes are fitted
     assert by_newton["filter/none"].verdict is FAILS
     assert by_newton["ceiling"].verdict is not HOLDS
     assert by_newton["long-prefixes"].verdict is FAILS
@@ -119,7 +119,7 @@ def test_a_layer_that_is_no_filter_and_one_that_has_learned_nothing():
     assert "filter/none" not in nothing
 
 
-def test_shares_that_no_filter_explains(spectrum):
+def test_the_fraction_that_no_filter_explains(spectrum):
     _, _, components, z = spectrum
     rng = np.random.default_rng(0)
     rows = (-1, D + 1, D)

@@ -22,7 +22,7 @@ HOLDS, FAILS, UNDECIDED = Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED
 
 
 def probed_layers(p, said):
-    """A model of which nothing is known but what its layers (layers + 1, m, n + 1) say."""
+    """A model given by the predictions of its layers (layers + 1, m, n + 1) only."""
     return Probed(Trained("a", None, Regression(5, 11)), p, said, np.stack([said, said]))
 
 

@@ -37,7 +37,7 @@ def test_what_induces_weights():
 
     straight = induced(newton(4), newton(9))
     assert straight.weights.shape == (2, 60, 6, 3)
-    assert straight.explained.mean() == pytest.approx(1, abs=2e-3)  # the read-out has a constant
+    assert straight.explained.mean() == pytest.approx(1, abs=2e-3)  # the probe has a constant
     assert straight.newton.best.tolist() == [4, 9]
     assert straight.newton.last.mean() == pytest.approx(1, abs=1e-3)
     assert induced(bent(newton(9))).explained.mean() < 0.9

@@ -50,7 +50,7 @@ def test_lstm(verdicts):
 
 
 def evaluated(rule, samples, seed=0):
-    """A planted model and what it says of fresh prompts; of its layers nothing is known."""
+    """A planted model and its predictions on fresh prompts, without its layers."""
     p = prompts_of(TASK, samples, np.random.default_rng(seed))
     nothing = np.zeros((1, 1, 1))
     own = Probed(Planted(rule).named(), p, nothing, nothing[None])
@@ -62,32 +62,32 @@ def evaluated(rule, samples, seed=0):
     [(newton(4), 2, 4), (descent(11, 1.0), 1, np.log2(11)), (descent(1, 1.0), 1, 0)],
 )
 def test_steps_of_equal_error_are_found_again(rule, power, doublings):
-    own, said = evaluated(rule, 200)
-    found, similar = at_error_of(said, own, power, said)
+    own, predicted = evaluated(rule, 200)
+    found, similar = at_error_of(predicted, own, power, predicted)
     assert found == pytest.approx(doublings, abs=1e-4)
     assert similar == pytest.approx(1, abs=1e-4)
 
 
 def test_between_whole_steps_errors_are_equal_too():
     half = partial(lambda a, power: a.filtered(power, 3.5), power=2)
-    own, said = evaluated(half, 200)
+    own, predicted = evaluated(half, 200)
     for power in (1, 2):
-        found, _ = at_error_of(said, own, power, said)
+        found, _ = at_error_of(predicted, own, power, predicted)
         error = own.error(own.algorithms.filtered(power, found)).mean()
-        assert error == pytest.approx(own.error(said).mean(), rel=1e-4)
+        assert error == pytest.approx(own.error(predicted).mean(), rel=1e-4)
 
 
 def test_the_error_of_a_similarity_at_equal_error():
-    """Steps are found from the same prompts, which adds to it: leaving out one after the other,
-    and finding them anew, tells by how much."""
-    own, said = evaluated(mixed(online, newton(4), 0.5), 40)
-    _, similar = at_error_of(said, own, 1, said)
+    """Steps are estimated from the same prompts, which increases it: compared with a jackknife that
+    leaves out each prompt and estimates the steps again."""
+    own, predicted = evaluated(mixed(online, newton(4), 0.5), 40)
+    _, similar = at_error_of(predicted, own, 1, predicted)
 
     def without(i):
         p = own.prompts
         parts = (np.delete(getattr(p, f.name), i, axis=0) for f in fields(p))
         left = replace(own, prompts=Prompts(*parts))
-        kept = np.delete(said, i, axis=0)
+        kept = np.delete(predicted, i, axis=0)
         return at_error_of(kept, left, 1, kept)[1].mean()
 
     means, m = np.array([without(i) for i in range(40)]), 40
@@ -97,8 +97,8 @@ def test_the_error_of_a_similarity_at_equal_error():
 
 def test_what_errs_as_much_as_no_number_of_steps():
     """The nearest number of steps is taken."""
-    own, said = evaluated(silent, 100)
-    found, similar = at_error_of(said, own, 1, said)
+    own, predicted = evaluated(silent, 100)
+    found, similar = at_error_of(predicted, own, 1, predicted)
     assert found == pytest.approx(0, abs=1e-3)
     assert np.isfinite(similar).all()
 
@@ -107,8 +107,8 @@ def test_seeds_are_the_unit(verdicts):
     def found(*recurrent):
         models = {f"a{i}": each for i, each in enumerate(recurrent)}
         models["b"] = Planted(least_squares)
-        said = verdicts(lstm, models, checkpoint="a", transformer="b", samples=200)
-        return {id: verdict for id, verdict in said.items() if id.startswith("seeds/")}
+        predicted = verdicts(lstm, models, checkpoint="a", transformer="b", samples=200)
+        return {id: verdict for id, verdict in predicted.items() if id.startswith("seeds/")}
 
     like, unlike = Planted(online, online), Planted(newton(2), newton(4))
     assert found(like, like) == {}

@@ -1,4 +1,4 @@
-"""On models whose answers are known every finding says what is the case."""
+"""Every finding has the right verdict on planted models."""
 
 import pytest
 from planted import (

@@ -1,4 +1,4 @@
-"""Read-outs, algorithms and constructions: what is compared."""
+"""Probes, algorithms and constructions, by their predictions."""
 
 from dataclasses import fields, replace
 
@@ -19,7 +19,7 @@ def model():
 
 
 def test_prompts_are_drawn_by_the_generator_that_is_given():
-    """Fresh ones at every call: read-outs are not fitted to the prompts that they are read on."""
+    """Fresh prompts at every call: probes are not fitted to the prompts of the measurement."""
     task = preset("regression", "small").task
     rng = np.random.default_rng(0)
     first, second = (prompts_of(task, 5, rng).x for _ in range(2))
@@ -58,7 +58,7 @@ def test_predictions_are_in_chunks(model, monkeypatch):
 
 
 def test_constructions_predict_what_the_algorithms_do():
-    """All prefixes at once, or query by query; nothing is said of no examples."""
+    """All prefixes at once, or query by query; without examples the prediction is 0."""
     p = gaussian_prompts(5, 6, 3, seed=0)
     a = Algorithms(p)
     online = predictions_of(online_gradient_descent(3, 6), p)

@@ -39,7 +39,7 @@ def random_probed():
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "lstm")) for name in CLAIMS]
 )
 def test_untrained_models_do_not_pass(name, monkeypatch, random_probed):
-    """The same shapes with random weights; planted models tell each finding by itself."""
+    """The same shapes with random weights; planted models test each finding separately."""
 
     def random(each):
         return untrained(configuration_of(each)).requires_grad_(False)

@@ -9,7 +9,7 @@ from verify.regression.trained.similarities import Likeness
 
 
 @pytest.mark.parametrize(("least", "extend"), [(0.41, "neither"), (0.39, "min"), (-0.5, "min")])
-def test_a_colour_bar_says_where_similarities_are_below_it(least, extend, monkeypatch):
+def test_a_colour_bar_is_extended_where_similarities_are_below_it(least, extend, monkeypatch):
     drawn = []
     original = matplotlib.figure.Figure.colorbar
 
