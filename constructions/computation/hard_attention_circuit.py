@@ -13,23 +13,27 @@ condition
     attends(u; j, c) = present(u) ∧ present(j, c) ∧ ¬present(b) for every b of another token
                        of larger score
 
-which is one AND; below a score at which all contents of some token are listed no further ones are
-needed.  The new content, with the MLP applied, is a function of u and of the value of c: its wire
-is the OR over all (u; j, c) that give it.  These are two levels a layer at every length; the
-contents after the last layer are the answers, so that the unembedding takes no level.  With several
-heads in a layer, the value of each is an OR of ANDs, and their conjunction is another AND: four
-levels.  With more than two symbols, one in the middle of the alphabet is an AND of two input bits,
-and symbols with equal embeddings are an OR: at most two levels before the first layer.
+which is one AND.  No content is attended to whose score is below those of all contents of some
+other token; such contents are left out.  The new content, with the MLP applied, is a function of u
+and of the value of c: its wire is the OR over all (u; j, c) that give it.  These are two levels a
+layer at every length; the contents after the last layer are the answers, so that the unembedding
+takes no level.  With several heads in a layer, the value of each is an OR of ANDs, and their
+conjunction is another AND: four levels.  With more than two symbols, one in the middle of the
+alphabet is an AND of two input bits, and symbols with equal embeddings are an OR: at most two
+levels before the first layer.
 
 If tokens that may be present together share the largest score but not the value, the head averages.
 Their mean has no wire, and `hard_attention_circuit` raises ValueError.
 
 Size.  A token has at most C₀ = V contents before layer 1.  With N tokens, C contents of each before
-a layer of H heads become at most C·(N·C)^H after it, and the layer has at most N·C·(4H·N·C +
-4(N·C)^H) gates (`most_gates`).  So N·C becomes (N·C)^(H + 1), and the gates of L layers are O(N^((H
-+ 1)^L)): polynomially many in the length for every fixed number of layers *and* of heads.  With
-heads unbounded this is false: one layer of n − 1 heads computes parity of n bits
-(`semiautomaton(cyclic(2), n, radix=n)`), by a circuit of 2^n + 2 gates.
+a layer of H heads become at most C·(N·C)^H after it, and the layer has at most
+
+    N·C·(4H·N·C + 4(N·C)^H) gates      (`most_gates`).
+
+So N·C becomes (N·C)^(H + 1), and L layers have O(N^((H + 1)^L)) gates: polynomially many in the
+length for every fixed number of layers *and* of heads.  For an unbounded number of heads this is
+false: one layer of n − 1 heads computes parity of n bits (`semiautomaton(cyclic(2), n, radix=n)`),
+by a circuit of 2^n + 2 gates.
 
 One layer.  Fix the symbol of the last token, at which the output is read, to any u.  Each of the H
 heads then ranks all pairs (token j, content c); fix token j of its largest pair to that c, unless j

@@ -251,3 +251,9 @@ def test_what_is_no_formula_is_refused(text, alphabet, names):
 def test_words_are_checked():
     with rejects("words"):
         holds(Symbol("a"), [0, 2], "ab")
+
+
+@pytest.mark.parametrize("function", [language_of, program, lambda of, ab: holds(of, [0], ab)])
+def test_an_alphabet_has_the_symbols_of_the_formula(function):
+    with rejects("alphabet", "c"):
+        function(Since(Symbol("a"), Symbol("c")), "ab")

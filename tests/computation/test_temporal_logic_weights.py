@@ -114,6 +114,7 @@ def test_flat_ands_forgive_a_quarter_in_all():
         (lambda: from_formula("a", "ab", 5, sharpness=9.0), "sharpness"),
         (lambda: from_formula("once a", "ab", 5, form="robust", sharpness=0.1), "sharpness"),
         (lambda: from_formula("#a > 1", "ab", 5, form="robust"), "form"),
+        (lambda: from_formula(formula("c", "abc"), "ab", 5), "alphabet c"),
         (lambda: from_formula("once a", "ab", 5)([0, 2]), "tokens"),
         (lambda: from_formula("once a", "ab", 5)([0] * 6), "max_length"),
     ],

@@ -173,7 +173,7 @@ def counting_depth(formula: Formula) -> int:
 def holds(formula: Formula, words: ArrayLike, alphabet: str) -> np.ndarray:
     """Whether a formula holds at each position of words (…, T), as booleans, by the definition.
 
-    Raises `ValueError` for symbols that are not in the alphabet, and for empty words.
+    Raises `ValueError` for tokens that are not in the alphabet, and for empty words.
     """
     tokens = kinds.read(kinds.Tokens, "words", words, below=len(alphabet))
     match formula:

@@ -33,7 +33,7 @@ import numpy as np
 from theory.computation.kinds import Alphabet
 from theory.computation.languages import Language, explored
 from theory.computation.reading import Reader
-from theory.kinds import Seed, Steps, Tokens, Within, checked, read
+from theory.kinds import InputError, Seed, Steps, Tokens, Within, checked, read
 
 Truth = np.ndarray | np.bool_
 """Truth values, of any shape."""
@@ -261,8 +261,9 @@ def combined(
 def holds(of: Formula, words: Tokens, alphabet: Alphabet) -> np.ndarray:
     """Whether a formula holds at each position of words (…, T), by the definition, over all j < i.
 
-    Raises ValueError for tokens that are not in the alphabet.
+    Raises ValueError for tokens that are not in the alphabet, and for symbols that it lacks.
     """
+    has_symbols_of(alphabet, of)
     array = read(Tokens, "words", words, below=len(alphabet))
     T, known = array.shape[-1], dict[Formula, Truth]()
 
@@ -281,9 +282,9 @@ def holds(of: Formula, words: Tokens, alphabet: Alphabet) -> np.ndarray:
     return value(of)
 
 
-def sinces(of: Formula) -> list[Since]:
-    """The `since` of a formula, each after those that it contains."""
-    found, seen = list[Since](), set[Formula]()
+def subformulas(of: Formula) -> list[Formula]:
+    """The different subformulas of a formula, each after those that it contains."""
+    found, seen = list[Formula](), set[Formula]()
 
     def visit(of: Formula) -> None:
         if of in seen:
@@ -291,11 +292,24 @@ def sinces(of: Formula) -> list[Since]:
         seen.add(of)
         for part in _parts(of):
             visit(part)
-        if isinstance(of, Since):
-            found.append(of)
+        found.append(of)
 
     visit(of)
     return found
+
+
+def sinces(of: Formula) -> list[Since]:
+    """The `since` of a formula, each after those that it contains."""
+    return [part for part in subformulas(of) if isinstance(part, Since)]
+
+
+def has_symbols_of(alphabet: str, of: Formula) -> None:
+    """Raises ValueError for an alphabet that lacks a symbol of a formula."""
+    used = {part.symbol for part in subformulas(of) if isinstance(part, Symbol)}
+    if missing := sorted(used - {*alphabet}):
+        raise InputError(
+            f"alphabet {alphabet!r} lacks {missing[0]!r}, a symbol of the formula: add it"
+        )
 
 
 def temporal_depth(of: Formula) -> int:
@@ -351,8 +365,9 @@ def language(of: Formula, alphabet: Alphabet, name: str = "") -> Language:
     """The language of a formula, with its minimal automaton.
 
     It consists of the words at whose last position the formula holds.  Raises ValueError for an
-    automaton of more than 2000 states.
+    alphabet that lacks a symbol of the formula, and for an automaton of more than 2000 states.
     """
+    has_symbols_of(alphabet, of)
     nodes = sinces(of)
 
     def step(state: tuple[bool, ...], symbol: str) -> tuple[bool, ...]:

@@ -22,6 +22,7 @@ from theory.computation.temporal_logic import (
     Since,
     Truth,
     combined,
+    has_symbols_of,
     outermost,
     sinces,
 )
@@ -72,8 +73,10 @@ class Program:
 def program(of: Formula, alphabet: str) -> Program:
     """The sequence of `since` of a formula.
 
-    Raises ValueError for a table of more than 2^16 rows.
+    Raises ValueError for an alphabet that lacks a symbol of the formula, and for a table of more
+    than 2^16 rows.
     """
+    has_symbols_of(alphabet, of)
     steps, variable = list[Step](), dict[Since, int | None]()  # None: it never holds
 
     def table(of: Formula) -> TruthTable:

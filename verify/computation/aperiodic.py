@@ -8,7 +8,7 @@ from theory.computation import BENCHMARK_AUTOMATA, Semiautomaton, benchmark_auto
 from theory.computation.star_free import has_flip_flops_only
 from verify.finding import Finding, Verdict
 
-SLOW = "all-maps-4"  # whose cascade takes a quarter of a minute
+SLOW = "all-maps-4"  # its cascade takes 15 s
 
 
 def aperiodic_iff_flip_flops(n_states: int) -> Finding:

@@ -73,7 +73,7 @@ def counting(
     formula holds.
 
     All scores are 0, so that softmax is exact at any inverse temperature; majority takes 1 layer,
-    Dyck-1 and aⁿbⁿcⁿ take 2.  A comparison is a step of slope Θ(T).
+    Dyck-1 and aⁿbⁿcⁿ take 2.  A comparison is a step function of slope Θ(T).
     """
     for name, (chosen, over) in _chosen(run, formula, alphabet, depth).items():
         statement = built(run, name, chosen, over)

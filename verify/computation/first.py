@@ -42,10 +42,11 @@ def first(run: Run, *, max_length: Length = 40, samples: Samples = 50) -> Iterat
     """For all T, one layer of one head and width 2 outputs the first of n ≤ T bits, with a margin
     that does not depend on n.
 
-    CLS attends to the least of the numbers j.  With softmax at inverse temperature β > ln 2 the
-    signed logit is at least 1 − 2e^{−β}, for all words of all lengths.  With positions in [0, 1]
-    and weights free of n [ChiangCholak2022] are right too, with a cross-entropy of 1 − Θ(1/n) bits;
-    layer norms without an ε make that a constant, log₂(1 + e^−√6) = 0.1195 bits.
+    CLS attends to position 1, with scores −j.  With softmax at inverse temperature β > ln 2 the
+    signed logit is at least 1 − 2e^{−β}, for all words of all lengths.  The models of
+    [ChiangCholak2022], with positions in [0, 1] and weights free of n, are right on all words too,
+    with a cross-entropy of 1 − Θ(1/n) bits; layer norms without ε make it a constant,
+    log₂(1 + e^−√6) = 0.1195 bits.
     """
     statement = OverTokens(
         "letter",

@@ -55,9 +55,9 @@ def parity(run: Run, *, max_length: Length = 40, samples: Samples = 50) -> Itera
     CLS retrieves the sign of position k, the number of ones: width 5, and width 7 with an output
     after each bit.  With softmax at inverse temperature β > ln 2 the signed logit is at least
     (1 − 2e^{−β})/(1 + 2e^{−β}), for all words of all lengths.  Position tables reach T² and scores
-    are multiplied by T + 1.  With positions in [−1, 1] and weights free of n [ChiangCholak2022] are
-    right too, with a mean cross-entropy of 1 − Θ(1/n²) bits; layer norms without an ε make that a
-    constant, log₂(1 + e^−√10) = 0.0598 bits.
+    are multiplied by T + 1.  The models of [ChiangCholak2022], with positions in [−1, 1] and
+    weights free of n, are right on all words too, with a mean cross-entropy of 1 − Θ(1/n²) bits;
+    layer norms without ε make it a constant, log₂(1 + e^−√10) = 0.0598 bits.
     """
     for causal in (False, True):
         statement = counts_ones(run, causal)
