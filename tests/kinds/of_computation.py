@@ -36,7 +36,7 @@ ARGUMENTS = {
     "theory.computation.TuringMachine": {"rules": MACHINES["busy-beaver-2"].rules},
     "theory.computation.from_cascade": {"alphabet": "ab"},
     "theory.computation.formula": {"text": "a since b"},
-    "theory.computation.language_of": {"of": formula("a since b", "ab")},
+    "theory.computation.language_of": {"formula": formula("a since b", "ab")},
     "theory.computation.machine_of": {"rules": {"A": ["1RA", None]}},
     "theory.computation.message_round": {"messages": {"x": "to"}, "words": ("y",)},
     "theory.computation.read_brackets": {"text": "()"},

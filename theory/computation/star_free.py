@@ -50,20 +50,20 @@ def formula_of(language: Language) -> Formula:
 
 
 @checked
-def from_cascade(of: Cascade, accepted: Iterable[Steps], alphabet: Alphabet) -> Formula:
+def from_cascade(cascade: Cascade, accepted: Iterable[Steps], alphabet: Alphabet) -> Formula:
     """The formula that the answer of a cascade of flip-flops is among those accepted.
 
     Raises ValueError for a cascade with counters, and for an alphabet of another size.
     """
-    if len(alphabet) != of.automaton.n_symbols:
+    if len(alphabet) != cascade.automaton.n_symbols:
         raise InputError(
             f"the alphabet is {alphabet!r}: give one symbol for each of the "
-            f"{of.automaton.n_symbols} of {of.automaton.name}"
+            f"{cascade.automaton.n_symbols} of {cascade.automaton.name}"
         )
-    if any(stage.kind == "counter" for stage in of.stages):
+    if any(stage.kind == "counter" for stage in cascade.stages):
         raise InputError(
-            f"the cascade of {of.automaton} has counters, past LTL has none: give an automaton "
-            "with an aperiodic monoid"
+            f"the cascade of {cascade.automaton} has counters, past LTL has none: give an "
+            "automaton with an aperiodic monoid"
         )
     variables: list[list[Formula]] = [[*map(Symbol, alphabet)]]
 
@@ -77,7 +77,7 @@ def from_cascade(of: Cascade, accepted: Iterable[Steps], alphabet: Alphabet) -> 
         )
         return Or(tuple(And(tuple(each)) for each in literals))
 
-    for stage in of.stages:
+    for stage in cascade.stages:
         values = range(stage.size)
         if stage.kind == "table":
             variables.append([among(stage.table, v) for v in values])
@@ -88,7 +88,7 @@ def from_cascade(of: Cascade, accepted: Iterable[Steps], alphabet: Alphabet) -> 
         }
         value[stage.first] = Not(Or(tuple(value[v] for v in others)))
         variables.append([value[v] for v in values])
-    return among(of.answer, *accepted)
+    return among(cascade.answer, *accepted)
 
 
 def has_flip_flops_only(A: Semiautomaton) -> bool:

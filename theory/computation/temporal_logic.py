@@ -258,12 +258,12 @@ def combined(
 
 
 @checked
-def holds(of: Formula, words: Tokens, alphabet: Alphabet) -> np.ndarray:
+def holds(formula: Formula, words: Tokens, alphabet: Alphabet) -> np.ndarray:
     """Whether a formula holds at each position of words (…, T), by the definition, over all j < i.
 
     Raises ValueError for tokens that are not in the alphabet, and for symbols that it lacks.
     """
-    has_symbols_of(alphabet, of)
+    has_symbols_of(alphabet, formula)
     array = read(Tokens, "words", words, below=len(alphabet))
     T, known = array.shape[-1], dict[Formula, Truth]()
 
@@ -279,7 +279,7 @@ def holds(of: Formula, words: Tokens, alphabet: Alphabet) -> np.ndarray:
                 found[..., i] |= then[..., j] & throughout[..., j + 1 : i].all(-1)
         return found
 
-    return value(of)
+    return value(formula)
 
 
 def subformulas(of: Formula) -> list[Formula]:
@@ -361,14 +361,14 @@ def _parts(of: Formula) -> Sequence[Formula]:
 
 
 @checked
-def language(of: Formula, alphabet: Alphabet, name: str = "") -> Language:
+def language(formula: Formula, alphabet: Alphabet, name: str = "") -> Language:
     """The language of a formula, with its minimal automaton.
 
     It consists of the words at whose last position the formula holds.  Raises ValueError for an
     alphabet that lacks a symbol of the formula, and for an automaton of more than 2000 states.
     """
-    has_symbols_of(alphabet, of)
-    nodes = sinces(of)
+    has_symbols_of(alphabet, formula)
+    nodes = sinces(formula)
 
     def step(state: tuple[bool, ...], symbol: str) -> tuple[bool, ...]:
         before = dict(zip(nodes, state[1:], strict=True))
@@ -380,10 +380,10 @@ def language(of: Formula, alphabet: Alphabet, name: str = "") -> Language:
             )
 
         after = (value(s.then) or (value(s.throughout) and before[s]) for s in nodes)
-        return value(of), *after
+        return value(formula), *after
 
     start = (False,) * (len(nodes) + 1)
-    return explored(start, step, lambda state: state[0], alphabet, name or str(of))
+    return explored(start, step, lambda state: state[0], alphabet, name or str(formula))
 
 
 @checked

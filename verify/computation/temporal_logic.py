@@ -38,9 +38,9 @@ def head_states(model: Transformer, by: Program) -> Iterator[States]:
         elif registers:
             values, stops = np.array([[0.0], [1.0]]), np.array([False, True])
         at = np.concatenate([[0], np.repeat(here[1:], len(values))])
-        held = np.vstack([0 * values[:1], np.tile(values, (len(here) - 1, 1))])
+        flag_values = np.vstack([0 * values[:1], np.tile(values, (len(here) - 1, 1))])
         flags = np.concatenate([[False], np.tile(stops, len(here) - 1)])
-        keys = {"j": j[at]} | dict.fromkeys(registers, held)
+        keys = {"j": j[at]} | dict.fromkeys(registers, flag_values)
         preference = (len(here) * flags + at)[None].astype(np.float64)
         yield States(step.depth, {}, keys, preference, at, head)
 
