@@ -20,8 +20,8 @@ from constructions import (
     kd_layout,
     newton,
     online_gradient_descent,
-    sort,
 )
+from constructions.structures import sort
 from theory import machine
 
 HUGE = 10**12
