@@ -1,4 +1,4 @@
-"""The claim `adder`: a comb and a bump add all pairs, certified by enumeration."""
+"""The claim `adder`: Fourier features, a comb and a bump, add all pairs, by enumeration."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from verify.evidence.statement import OverTokens
 from verify.finding import Finding, Verdict, labelled, no_counterexample, same, within
 
 FLOAT64_BITS = 53
-COARSER = 6, 7  # steps at which sizes are not known well enough
+COARSER = 6, 7  # steps at which sizes are rounded too coarsely
 
 
 @claim(
@@ -65,12 +65,12 @@ def adder(
     """Two layers of linear heads add with Fourier features of periods 2, 2.5, 5 and 10.
 
     For all L ≥ 1 the model of width 23 with 4 ReLUs outputs a + b for all integers 0 ≤ a, b ≤ L, if
-    the embedding knows the size of a number to the nearest multiple of step ≤ 5 and the weight of
-    the low frequency is at most 2/sin²(5π/p), p the least multiple of 10 above 2L, at least 20.
-    Weights are multiples of a power of two, so that float64 rounds nothing, and the enumeration of
-    all pairs on the tensors is a proof.  Without Fourier features one layer of uniform attention
-    has the logits 2c(a + b) − c²; it is right for errors of a + b below 1/2, where the Fourier
-    features are right for errors of the size below 5.
+    the embedding contains the size of a number rounded to a multiple of step ≤ 5, and the weight α
+    of the low frequency is at most 2/sin²(5π/p), where p is the least multiple of 10 above 2L, at
+    least 20.  Weights are multiples of a power of two, so that logits are exact in float64, and the
+    enumeration of all pairs on the tensors is a proof.  Without Fourier features one layer of
+    uniform attention has the logits 2c(a + b) − c²; it tolerates errors of a + b below 1/2, whereas
+    Fourier features tolerate errors of the size below 5.
     """
     L = of_size(run, largest)
     alpha = default_alpha(n_candidates(L)) if alpha is None else alpha
@@ -86,7 +86,7 @@ def adder(
 
 
 def fourier(model: Transformer) -> Iterator[Finding]:
-    """Sizes, exactness, all pairs, and their logits beside whole numbers."""
+    """Size, exactness, and all pairs of the Fourier adder, with logits compared in int64."""
     L, step, alpha, bits = called_with(model, "largest", "step", "alpha", "bits")
     yield size(model, "adder", L=L)
     p, wrong, longest = model.interface.n_answers, list[str](), [0.0]
@@ -102,29 +102,29 @@ def fourier(model: Transformer) -> Iterator[Finding]:
     needed, allowed = exact_in(model).bits, max(model.at_most.values())
     yield Finding(
         "exactness",
-        "float64 rounds no number on the way to a logit",
+        "bits of float64 that exact logits take, by the exponents of the tensors",
         "proved",
         {"bits": needed, "largest sum": longest[0]},
         {"bits": FLOAT64_BITS, "largest sum": allowed},
         Verdict.of(needed <= FLOAT64_BITS and longest[0] <= allowed),
-        f"by the exponents of the tensors {needed} bits are enough",
-        f"at most {FLOAT64_BITS}; cosines and sines of sums at most {allowed:.6f}",
+        f"{needed} bits; cosines and sines of sums at most {longest[0]:.6f}",
+        f"at most {FLOAT64_BITS} bits; at most {allowed:.6f}",
     )
     yield all_right(model, found, "proved" if rounds_nothing(model) else "float")
     yield gap(model, found)
     yield no_counterexample(
         "whole-numbers",
-        f"all {found.pairs * model.interface.n_answers} logits, and the registers, in int64",
+        f"all {found.pairs * model.interface.n_answers} logits and all registers, against int64",
         wrong,
-        words=f"the formula of cosines rounded to 2^−{bits}, by balls",
+        words=f"equal to the formula with cosines rounded to 2^−{bits}, by balls",
     )
     statement = OverTokens("", lambda V, n: model, lambda rows: sums(rows)[..., None])
     few = np.array([(0, 0), (L // 3, L), (L, L - 1)])
     yield no_counterexample(
         "rational",
-        "a + b over Q, by another forward pass",
+        "predictions and logits over Q, by an independent forward pass",
         differences_over_q(statement, model, few),
-        words="as in float64 on 3 pairs, with its logits",
+        words="a + b, and the logits of float64, on 3 pairs",
     )
 
 
@@ -135,48 +135,49 @@ def differences(
     streams: list[np.ndarray],
     wanted: np.ndarray,
 ) -> Iterator[str]:
-    """The registers at "=", and the logits, that are not what the proof says, bit by bit.
+    """The registers at "=" and the logits that differ from the proof in any bit.
 
-    Logits are multiples of a power of two below 2^53 of them, so that int64 and float64 hold both.
+    Logits are integers below 2^53 times a power of two, so both int64 and float64 represent them.
     """
     for stage in model.stages:
-        held = streams[stage.after][:, 2, model.stream[stage.register]]
-        if not np.array_equal(stage.times * held, stage.holds(pairs)[:, 0]):
+        values = streams[stage.after][:, 2, model.stream[stage.register]]
+        if not np.array_equal(stage.times * values, stage.holds(pairs)[:, 0]):
             yield f"register {stage} of {pairs[0, 0]} + b"
     if not np.array_equal(logits, wanted):
         yield f"logits of {pairs[0, 0]} + b"
 
 
 def gap(model: Transformer, found: Enumerated) -> Finding:
-    """The least gap is that of unrounded cosines, but for what rounding them moves."""
+    """The least gap equals that of unrounded cosines up to the effect of rounding."""
     step, alpha, bits = called_with(model, "step", "alpha", "bits")
     unrounded = least_gap(model.interface.n_answers, alpha, 2 * (step // 2))
     moved = 2 * rounding_of_logits(alpha, bits)
     return within(
         "gap",
-        "least distance of the right logit from the next",
+        "least gap between the right logit and the others, all pairs",
         "float",
         found.least,
         (unrounded - moved, unrounded + moved),
         words=f"{found.least:.4f}",
-        wanted=f"{unrounded:.4f} for cosines that are not rounded, ± {moved:.4f}",
+        wanted=f"{unrounded:.4f} ± {moved:.4f}, the gap of unrounded cosines ± rounding",
     )
 
 
 def tolerance(p: int, alpha: float) -> Finding:
-    """α is at most the theorem's limit, beyond which a candidate wins at an error ε < 5: of cosines
-    that are not rounded, whatever the bits."""
+    """α is at most the limit of the theorem for unrounded cosines; above it another candidate has
+    the largest logit at some error ε < 5."""
     with Ball.precision(BITS):
         limit, d = alpha_limit(p, ZHOU)
         verdict = below(arb(alpha), limit)
         gain = alpha * 2 * (arb(fmpq(d, p)).sin_pi() * arb(fmpq(10 - d, p)).sin_pi())
         detail = (
-            f"c = s + {d} wins from some ε < 5 on: the bump gains up to {float(gain):.4g} there"
+            f"c = s + {d} has the largest logit for some ε < 5: the bump gains up to "
+            f"{float(gain):.4g} there"
         )
         found = interval(limit)
     return Finding(
         "tolerance",
-        f"cosines that are not rounded: right for every error |ε| < 5 of the size, p = {p}",
+        f"α, for predictions that are right at every error |ε| < 5 of the size, p = {p}",
         "enclosure",
         alpha,
         found,
@@ -188,23 +189,23 @@ def tolerance(p: int, alpha: float) -> Finding:
 
 
 def coarser(models: dict[str, Transformer]) -> Finding:
-    """Sizes to the nearest 6 and 7: wrong, or a tie but for rounding, where |ε| ≥ 5, and there
-    alone: nearer than that the right logit is ahead by that of unrounded cosines but for rounding.
+    """With sizes rounded to multiples of 6 and 7, exactly the pairs with |ε| ≥ 5 are wrong, or tie
+    up to rounding; the others have the gap of unrounded cosines up to rounding.
     """
-    counts = {name: not_as_said(model) for name, model in models.items()}
+    counts = {name: unlike_theorem(model) for name, model in models.items()}
     strange = {name: strange for name, (strange, _) in counts.items()}
     return same(
         "coarser",
-        "pairs not told apart if sizes are known to the nearest 6, 7",
+        "pairs that are wrong or tie, sizes rounded to multiples of 6 and 7",
         strange,
         dict.fromkeys(strange, 0),
         words=", ".join(f"{name}: {beyond}" for name, (_, beyond) in counts.items()),
-        wanted="those of |ε| ≥ 5, and no others",
+        wanted="exactly the pairs with |ε| ≥ 5",
     )
 
 
-def not_as_said(model: Transformer) -> tuple[int, int]:
-    """How many pairs are not as `coarser` says, and how many have |ε| ≥ 5."""
+def unlike_theorem(model: Transformer) -> tuple[int, int]:
+    """The number of pairs that contradict `coarser`, and the number of pairs with |ε| ≥ 5."""
     step, alpha, bits = called_with(model, "step", "alpha", "bits")
     moved, found = 2 * rounding_of_logits(alpha, bits), np.zeros(2, dtype=np.int64)
     least = least_gap(model.interface.n_answers, alpha, 4) - moved
@@ -212,15 +213,15 @@ def not_as_said(model: Transformer) -> tuple[int, int]:
     def compare(pairs: np.ndarray, logits: np.ndarray, streams: list[np.ndarray]) -> None:
         beyond = abs(round_to_multiple(pairs, step).sum(1) - sums(pairs)) >= 5
         lead = ahead(logits, sums(pairs))
-        as_said = np.where(beyond, lead <= moved, lead >= least)
-        found[:] += (~as_said).sum(), beyond.sum()
+        agree = np.where(beyond, lead <= moved, lead >= least)
+        found[:] += (~agree).sum(), beyond.sum()
 
     enumerated(model, sums, seen=compare)
     return int(found[0]), int(found[1])
 
 
 def linear(run: Run, L: int) -> Iterator[Finding]:
-    """2cs − c² on all pairs, and its tolerance."""
+    """The logits 2cs − c² of the linear adder on all pairs, and its tolerance."""
     model = run.build(linear_adder, L)
     yield size(model, "linear-adder", L=L)
     wrong, c = list[str](), np.arange(2 * L + 1)
@@ -230,22 +231,22 @@ def linear(run: Run, L: int) -> Iterator[Finding]:
         wrong.extend(differences(model, pairs, logits, streams, 2 * c * s - c * c))
 
     found = enumerated(model, sums, seen=compare)
-    yield no_counterexample("logits", "2cs − c² in whole numbers, all pairs", wrong)
+    yield no_counterexample("logits", "logits 2cs − c² in integers, all pairs", wrong)
     yield all_right(model, found, "proved" if rounds_nothing(model) else "float")
     eighths = [Fraction(k, 8) for k in range(-12, 13)]
     right = [e for e in eighths if adds_with_error(e)]
-    words = f"errors in eighths that it bears: {right[0]} … {right[-1]}" if right else "none"
+    words = f"{right[0]} … {right[-1]}" if right else "none"
     yield same(
         "tolerance",
-        "right iff |ε| < ½",
+        "errors ε in eighths at which the prediction is right, s = 10, L = 10",
         [str(e) for e in right],
         [str(e) for e in eighths if abs(e) < Fraction(1, 2)],
         words=words,
-        wanted="those below ½, on both sides",
+        wanted="those with |ε| < ½",
     )
 
 
 def adds_with_error(error: Fraction) -> bool:
-    """Whether 2c(s + ε) − c² is largest at s alone, s = 10 of 0 … 20."""
+    """Whether 2c(s + ε) − c² is largest at c = s only, for s = 10 and c = 0 … 20."""
     logits = [2 * c * (10 + error) - c * c for c in range(21)]
     return all(logits[10] > z for c, z in enumerate(logits) if c != 10)

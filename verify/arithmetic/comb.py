@@ -1,4 +1,4 @@
-"""The claim `comb`: cosines that tell the residues mod 10 apart, in exact numbers of Q(√5)."""
+"""The claim `comb`: sums of cosines that separate the residues mod 10, exactly in Q(√5)."""
 
 from __future__ import annotations
 
@@ -37,26 +37,26 @@ TABLE = {
     RATIONAL: ((12, 0), (-6, 0), (2, 0), (-6, 0), (2, 0), (4, 0), (8, 0)),
     ALL: ((20, 0), (-4, 0), (0, 0), (-4, 0), (0, 0), (-4, 0), (20, 0)),
 }
-SMALL = 30  # the p at which logits are written out
-ROUNDED = arb(2) ** -40  # of a limit in float64, whose sines lose a few bits
-LEAST_AHEAD = 2.0**-60  # of the best candidate, where balls are to tell it from the next
-MODULI, PLACES = 24, 4  # largest modulus of the inequalities, and that of the random layers
+SMALL = 30  # the p at which all logits are enclosed
+ROUNDED = arb(2) ** -40  # relative error of a limit in float64, whose sines lose a few bits
+LEAST_AHEAD = 2.0**-60  # least gap of the largest logit that balls certify
+MODULI, PLACES = 24, 4  # largest modulus of the inequalities, modulus of the random layers
 
 
 @claim(source="[Zhou2024]; proved in theory/arithmetic/", faults_seen=[{}])
 def comb(
-    run: Run, *, p: Annotated[int, option("answers, a multiple of 10", min=20)] = 530
+    run: Run, *, p: Annotated[int, option("number of candidates, a multiple of 10", min=20)] = 530
 ) -> Iterator[Finding]:
     """Cosines of periods 2, 2.5, 5 and 10 separate the residues mod 10: statements on such combs.
 
-    Closure: {2, 10} closed under halving the period is {2, 2.5, 5, 10}, as far as periods T with
-    10/T an integer mod 10, up to sign and but for 0.  Tolerance: for 10 | p ≥ 20, the logits
+    Closure: the closure of {2, 10} under halving of periods is {2, 2.5, 5, 10}, for periods 10/f
+    with f an integer mod 10, f ≢ 0, up to sign.  Tolerance: for 10 | p ≥ 20, the logits
     Σ_T cos(2π(c − s)/T) + α cos(2π(c − s − ε)/p) have their only maximum over c = 0, …, p − 1 at
     c = s for all |ε| < 5 iff α ≤ 2/sin²(5π/p).  Residues: for m ≥ 2 no logits u_c(a) + v_c(b) have
-    their maximum at c = a + b mod m for all a and b, and one layer of linear or uniform attention
-    without an MLP has no other logits at a position whose token is neither a nor b.
+    their maximum at c = a + b mod m for all a and b; one layer of linear or uniform attention
+    without an MLP has only such logits at a position whose token is neither a nor b.
 
-    Values of the comb are numbers a + b√5, whose signs integers decide.
+    Values of the comb are numbers a + b√5, whose signs are decided in integers.
     """
     number_of_candidates(p)
     yield cosines()
@@ -73,14 +73,17 @@ def comb(
 
 
 def cosines() -> Finding:
-    """cos 5θ = −1 and cos θ > 0 leave θ = 36° alone; then the recurrence says all others."""
+    """The exact cosines satisfy the equations that determine them: cos 5θ = −1 and cos θ > 0, hence
+    θ = 36°, and the recurrence for the others."""
     return no_counterexample(
-        "cosines", "cos 36°k, k = 0 … 20, by cos 180° = −1 and the recurrence", wrong_cosines()
+        "cosines",
+        "exact cos 36°k, k = 0 … 20: cos 180° = −1, cos 36° > 0 and the recurrence",
+        wrong_cosines(),
     )
 
 
 def wrong_cosines() -> Iterator[str]:
-    """Equations that determine the cosines and do not hold."""
+    """The equations for the cosines that do not hold."""
     if cosine(5) != Golden(Fraction(-1)) or not cosine(1).sign > 0:
         yield f"cos 180° = {cosine(5)}, cos 36° = {cosine(1)}"
     for k in range(1, 20):
@@ -89,29 +92,29 @@ def wrong_cosines() -> Iterator[str]:
 
 
 def table() -> Iterator[Finding]:
-    """Values and gaps; which sets of periods are closed under √5 → −√5: rational logits."""
+    """Values and gaps of combs, and the sets of periods whose comb is rational."""
     for F, wanted in TABLE.items():
         found = [*(C(F, d) for d in range(6)), comb_gap(F)]
         stated = [Golden(Fraction(a, 4), Fraction(b, 4)) for a, b in wanted]
         differ = [
-            f"{got}, stated {said}" for got, said in zip(found, stated, strict=True) if got != said
+            f"{got}, not {value}" for got, value in zip(found, stated, strict=True) if got != value
         ]
         folded = all(C(F, d) == C(F, -d) == C(F, d + 10) for d in range(10))
         yield no_counterexample(
             f"table/{named(F)}",
-            f"comb of periods {named(F)} at d = 0 … 5",
+            f"values C(0), …, C(5) of the comb of periods {named(F)}",
             [*differ, *["not even, or not of period 10"] * (not folded)],
             words=f"{', '.join(map(str, found[:-1]))}; gap {found[-1]} = {float(found[-1]):.3f}",
         )
     apart = {named(F): comb_gap(F).sign > 0 for F in SETS}
-    tell = dict.fromkeys(apart, True)
-    name = "sets of periods whose gap is above 0"
-    yield same("apart", name, apart, tell, words=", ".join(apart), wanted="all of these")
+    positive = dict.fromkeys(apart, True)
+    name = "sets of periods whose comb separates the residues mod 10 (gap > 0)"
+    yield same("apart", name, apart, positive, words=", ".join(apart), wanted="all of these")
     closed = {named(F): rational(F) for F in TABLE}
     stated_closed = {named(ZHOU): False, named(RATIONAL): True, named(ALL): True}
     yield same(
         "rational",
-        "sets closed under √5 → −√5, whose logits are rational",
+        "sets of periods whose comb is rational",
         closed,
         stated_closed,
         words=", ".join(name for name, is_closed in closed.items() if is_closed),
@@ -120,22 +123,22 @@ def table() -> Iterator[Finding]:
 
 
 def rational(F: Iterable[int]) -> bool:
-    """Whether all values are."""
+    """Whether all values of the comb are rational."""
     values = [C(F, d) for d in range(10)]
     return all(value == value.conjugate for value in values)
 
 
 def named(F: Iterable[int]) -> str:
-    """The periods, as words."""
+    """The periods of F in words."""
     return "-".join(f"{float(period(f)):.3g}" for f in F)
 
 
 def closure() -> Finding:
-    """{2, 10} under halving."""
+    """The closure of {2, 10} under halving is {2, 2.5, 5, 10}."""
     found = halving_closure((5, 1))
     return same(
         "closure",
-        "periods 2 and 10 closed under halving",
+        "closure of the periods 2 and 10 under halving",
         [str(period(f)) for f in found],
         [str(period(f)) for f in ZHOU],
         words=", ".join(str(period(f)) for f in found),
@@ -150,10 +153,10 @@ def identities() -> Finding:
     """
     return no_counterexample(
         "squares",
-        "sums of angles from squares of averages and half the period, as polynomials",
+        "cos and sin of a + b by squares of averages and half the period, as polynomials",
         (wrong for t, x in product(range(-4, 5), repeat=2) for wrong in wrong_squares(t, x)),
         evidence="proved",
-        words="equal on a grid finer than their degree; without it cos²((a − b)/2) is left",
+        words="equal on a grid finer than their degree",
     )
 
 
@@ -175,8 +178,8 @@ def point(t: int) -> tuple[Fraction, Fraction]:
 
 
 def limits(p: int) -> Finding:
-    """The largest α of each set of periods: 2/sin²(5π/p) for the talk's, and more periods allow
-    more, since each adds 1 − cos ≥ 0 to C_F(0) − C_F(d)."""
+    """The largest α of each set of periods: 2/sin²(5π/p) for {2, 2.5, 5, 10}, and larger for more
+    periods, since each adds 1 − cos ≥ 0 to C_F(0) − C_F(d)."""
     balls = {F: alpha_limit(p, F)[0] for F in SETS}
     found = {named(F): float(limit) for F, limit in balls.items()}
     stated = 2 / (arb(fmpq(5, p)) * arb.pi()).sin() ** 2
@@ -190,9 +193,9 @@ def limits(p: int) -> Finding:
         "limits",
         f"the largest α for errors below 5, p = {p}",
         verdicts,
-        words=f"{', '.join(f'{name}: {value:.1f}' for name, value in found.items())}; period 10 "
-        f"alone is enough, 2, 2.5 and 5 buy a factor of {ratio:.2f}",
-        wanted="2/sin²(5π/p) for 2-2.5-5-10, and more with more periods",
+        words=f"{', '.join(f'{name}: {value:.1f}' for name, value in found.items())}; periods 2, "
+        f"2.5 and 5 increase the limit of period 10 by a factor of {ratio:.2f}",
+        wanted="2/sin²(5π/p) for 2-2.5-5-10, and larger for more periods",
     )
 
 
@@ -205,14 +208,15 @@ def binds() -> Finding:
     as_proved |= {10 - d: above[10 - d] == above[d] for d in range(1, 5)}
     return no_counterexample(
         "binds",
-        "d = 5 binds at every p: C(0) − C(5) = 4, more at 1, 3, 4, and more than 0.64 of it at 2",
+        "d = 5 binds at every p: C(0) − C(d) = 4 at d = 5, > 4 at d = 1, 3, 4, > 0.64·4 at d = 2",
         (f"not at d = {d}" for d, holds in as_proved.items() if not holds),
         evidence="proved",
     )
 
 
 def by_hand(p: int) -> Iterator[Finding]:
-    """The theorem without its proof: all candidates at errors from −5 to 5, on either side of α."""
+    """The theorem by enumeration: all candidates at errors from −5 to 5, α below and above the
+    limit."""
     below, above = list[Verdict](), list[Verdict]()
     steps = [Fraction(k, 8) for k in range(-39, 40)] + [Fraction(4999, 1000), Fraction(-4999, 1000)]
     for F in SETS:
@@ -222,15 +226,16 @@ def by_hand(p: int) -> Iterator[Finding]:
         z = logits(p, limit * arb(1.02), Fraction(4999, 1000), F)
         above.append(Verdict.of(bool(z[d] > z[0])))
     name = (
-        f"a thousandth below it, p = {p}: right at {len(steps)} errors, {len(SETS)} sets of periods"
+        f"largest logit for α a thousandth below it, p = {p}, {len(steps)} errors, {len(SETS)} "
+        "sets of periods"
     )
-    yield all_hold("below", name, below, words="c = s wins", wanted="c = s alone")
-    name = f"a fiftieth above it, p = {p}: wrong at ε = 4.999"
-    yield all_hold("above", name, above, words="the candidate that binds wins")
+    yield all_hold("below", name, below, words="at c = s", wanted="at c = s only")
+    name = f"largest logit for α a fiftieth above it, p = {p}, ε = 4.999"
+    yield all_hold("above", name, above, words="larger at the candidate that binds than at c = s")
 
 
 def signatures(p: int) -> Iterator[Finding]:
-    """Errors without comb, without bump, and beyond 5."""
+    """The predicted sums without the comb, without the bump, and at errors beyond 5."""
     alpha, _ = alpha_limit(p, ZHOU)
     alpha = alpha / 2
     quarters = [Fraction(k, 4) for k in range(-59, 60)]
@@ -243,31 +248,33 @@ def signatures(p: int) -> Iterator[Finding]:
     halves = [e for e in quarters if (2 * e) % 2 != 1 and abs(e) < p / 2]
     yield all_hold(
         "no-comb",
-        f"without the comb, p = {p}, ε in quarters up to {p // 2}",
+        f"error of the prediction without the comb, p = {p}, ε in quarters up to {p // 2}",
         all_errors(halves, round, ()),
-        words="the error is ε to the nearest whole number",
+        words="ε rounded to an integer",
     )
     z = logits(p, arb(0), Fraction(0), ZHOU)
     yield all_hold(
         "no-bump",
-        f"without the bump, p = {p}",
+        f"largest logits without the bump, p = {p}",
         [wins(z, list(range(0, p, 10)))],
-        words=f"the candidates c ≡ s mod 10 tie, {p // 10} of them",
+        words=f"those of the {p // 10} candidates c ≡ s mod 10, which tie",
     )
     tens = [e for e in quarters if e % 10 != 5 and abs(e) < p / 2]
     yield all_hold(
         "beyond",
-        f"errors of the size up to {p // 2} in quarters, p = {p}",
+        f"error of the prediction, p = {p}, ε in quarters up to {p // 2}",
         all_errors(tens, lambda e: 10 * round(e / 10), ZHOU),
-        words="the error is the multiple of 10 nearest to ε",
+        words="ε rounded to a multiple of 10",
     )
     at_five = logits(p, alpha, Fraction(5), ZHOU)
     verdicts = [wins(at_five, [0, 10]), same_ball(at_five[0], at_five[10])]
-    yield all_hold("tie", f"at ε = 5, p = {p}", verdicts, words="s and s + 10 tie, ahead of others")
+    name = f"largest logits at ε = 5, p = {p}"
+    yield all_hold("tie", name, verdicts, words="those of s and s + 10, which tie")
 
 
 def wins(z: list[arb], expected: list[int]) -> Verdict:
-    """Whether these candidates are equal, and ahead of all others by more than rounding."""
+    """Whether the logits of these candidates are equal, and larger than all others by more than
+    rounding."""
     best = z[expected[0]]
     ahead = [best - value for c, value in enumerate(z) if c not in expected]
     if any(not z[c].overlaps(best) for c in expected) or any(gap < 0 for gap in ahead):
@@ -276,19 +283,20 @@ def wins(z: list[arb], expected: list[int]) -> Verdict:
 
 
 def impossible(most: int) -> Finding:
-    """For every m and r the inequalities sum to 0 > 0, so no separable logits satisfy them."""
+    """For every m and r the required inequalities sum to 0 > 0, so no separable logits satisfy
+    them."""
     return no_counterexample(
         "residues",
-        f"separable logits u_c(a) + v_c(b) that add mod m: m = 2 … {most}, every r",
+        f"sum of the inequalities for separable logits that add mod m, m = 2 … {most}, every r",
         satisfiable(most),
         evidence="proved",
-        words="none: the required inequalities sum to 0 > 0",
+        words="0 > 0, so there are no such logits",
         wanted="a contradiction",
     )
 
 
 def satisfiable(most: int) -> Iterator[str]:
-    """Systems of inequalities mod m whose rows do not sum to 0, or are not two for each a."""
+    """The systems of inequalities mod m whose rows do not sum to 0, or that are malformed."""
     for r, m in combinations(range(1, most + 1), 2):
         rows = separability_inequalities(m, r)
         if rows.sum(0).any() or not (np.abs(rows).sum(1) == 2).all() or len(rows) != 2 * m:
@@ -296,8 +304,8 @@ def satisfiable(most: int) -> Iterator[str]:
 
 
 def layers(run: Run, count: int) -> Iterator[Finding]:
-    """Random layers of two heads, over Q: their logits at "=" are separable, with linear and with
-    uniform attention; those of linear heads at the position of b are not."""
+    """Logits of random layers of two heads, over Q, are separable at "=", for linear and uniform
+    attention; those of linear heads at the position of b are not."""
     found = {
         f"{name} at {where}": sum(
             separable(random_layer(run.rng, name == "uniform"), at) for _ in range(count)
@@ -311,24 +319,23 @@ def layers(run: Run, count: int) -> Iterator[Finding]:
     }
     yield same(
         "separable",
-        f"random layers of attention without an MLP, {count} of each kind, with logits "
-        "u_c(a) + v_c(b), over Q",
+        f"random layers of attention with separable logits, of {count} of each kind, over Q",
         found,
         {kind: 0 if kind == "linear at b" else count for kind in found},
         words=", ".join(f"{kind} {number}" for kind, number in found.items()),
-        wanted="all, but for linear heads at the position of b, which have products",
+        wanted="all, except linear heads at the position of b, which have products",
     )
 
 
 def random_layer(rng: np.random.Generator, uniform: bool) -> Transformer:
-    """Two heads without a mask over the tokens a, b and "=", with integer weights."""
+    """A layer of two heads over the tokens a, b and "=", without a mask, with integer weights."""
     d = 4
 
     def drawn(*shape: int) -> Any:
         return torch.as_tensor(rng.integers(-3, 4, shape) * 1.0)
 
-    asks = (0.0 if uniform else 1.0) * drawn(2, d, d)
-    heads = (asks, *(drawn(2, d, d) for _ in range(3)), 0.0 * drawn(2, d), drawn(2, d))
+    queries = (0.0 if uniform else 1.0) * drawn(2, d, d)
+    heads = (queries, *(drawn(2, d, d) for _ in range(3)), 0.0 * drawn(2, d), drawn(2, d))
     attention = Attention(*heads, normalise="hardmax" if uniform else "linear", mask="full")
     return Transformer(
         Embed(drawn(PLACES + 1, d)),

@@ -1,4 +1,4 @@
-"""The claim `fourier-filters`: what is lost when parts of the adder's spectrum are removed."""
+"""The claim `fourier-filters`: predictions of the adder without parts of its spectrum."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from verify.finding import (
 
 HIGH, LOW = ("sum2", "sum2_5", "sum5", "sum10"), ("low",)
 KEPT = {
-    # by register; all other parts of the logits are removed
+    # the registers that are kept; all other parts of the logits are removed
     "none removed": (*HIGH, *LOW),
     "low removed": HIGH,
     "high removed": LOW,
@@ -48,7 +48,8 @@ KEPT = {
     "low and period 5": ("sum5", *LOW),
     "low and period 10": ("sum10", *LOW),
 }
-WRITES = {"attention": HIGH, "mlp": LOW, "attention+mlp": (*HIGH, *LOW)}  # who adds which part
+# The registers that each module writes.
+WRITES = {"attention": HIGH, "mlp": LOW, "attention+mlp": (*HIGH, *LOW)}
 PUBLISHED = Path(__file__).with_name("fourier_filters.csv")
 EPS = float(np.finfo(np.float64).eps)
 
@@ -61,12 +62,13 @@ EPS = float(np.finfo(np.float64).eps)
 def fourier_filters(
     run: Run, *, largest: Largest = 260, step: Step = 5, alpha: Alpha = None
 ) -> Iterator[Finding]:
-    """Filters of Fourier coefficients: what the adder loses with its low or its high frequencies.
+    """Filters of Fourier coefficients, and the adder without its low or its high frequencies.
 
     The projection P = I − R⁺R of the residual stream removes the coefficients R of the logits, and
-    it leaves the others, K, unchanged for every state iff KRᵀ = 0.  So it is in the adder, where it
-    clears registers, up to rounding.  Without the low frequencies the candidates that tie are all
-    c ≡ a + b mod 10; without the high ones the errors are those of the sum of the rounded sizes.
+    it leaves the others, K, unchanged for every state iff KRᵀ = 0.  This holds in the adder up to
+    rounding, where P clears registers.  Without the low frequencies the adder ties between all
+    candidates c ≡ a + b mod 10; without the high frequencies its error is that of the sum of the
+    rounded sizes.
     """
     L = of_size(run, largest)
     alpha = default_alpha(n_candidates(L)) if alpha is None else alpha
@@ -81,12 +83,12 @@ def fourier_filters(
 
 
 def masks(run: Run) -> Iterator[Finding]:
-    """The condition over Q, both ways; random and circulant read-outs in float64."""
+    """The criterion over Q, in both directions; random and circulant unembeddings in float64."""
     count = 3 if run.quick else 10
     yield no_counterexample(
         "mask/iff",
-        "a filter keeps what it is to keep iff removed and kept rows are orthogonal, over Q",
-        kept_otherwise(run, count),
+        "KP = K iff KRᵀ = 0, for removed rows R and kept rows K, over Q",
+        against_criterion(run, count),
         words=f"{2 * count} random cases, half of them orthogonal",
     )
     p, D, r = 60, 100, 10
@@ -97,7 +99,7 @@ def masks(run: Run) -> Iterator[Finding]:
     found = leakage(random[low], random[~low])
     yield within(
         "mask/random",
-        f"random read-out {p} × {D}, {r} rows removed: change of the coefficients that are kept",
+        f"random unembedding {p} × {D}, {r} rows removed: change of the kept coefficients",
         "float",
         found,
         (expected / 2, 2 * expected),
@@ -107,12 +109,12 @@ def masks(run: Run) -> Iterator[Finding]:
     kernel = np.fft.irfft(1 + run.rng.random(p // 2 + 1), p)
     circulant = Q @ kernel[(np.arange(p)[:, None] - np.arange(p)) % p]
     found = leakage(circulant[low], circulant[~low])
-    name = "circulant read-out: the same change"
+    name = "circulant unembedding: change of the kept coefficients"
     yield at_most("mask/circulant", name, "float", found, 8 * p * EPS, words=f"{found:.1e}")
 
 
-def kept_otherwise(run: Run, count: int) -> Iterator[str]:
-    """Rows that a filter keeps though they are not orthogonal to those removed, or the reverse."""
+def against_criterion(run: Run, count: int) -> Iterator[str]:
+    """The random cases in which KP = K and KRᵀ = 0 are not equivalent."""
     for orthogonal in [True] * count + [False] * count:
         removed, kept = rational_rows(run.rng, orthogonal)
         P = projection(removed)
@@ -122,11 +124,12 @@ def kept_otherwise(run: Run, count: int) -> Iterator[str]:
 
 
 def entries(matrix: fmpq_mat) -> list[fmpq]:
+    """All entries of a matrix."""
     return [entry for row in matrix.tolist() for entry in row]
 
 
 def rational_rows(rng: np.random.Generator, orthogonal: bool) -> tuple[fmpq_mat, fmpq_mat]:
-    """Two removed rows, the second of which may depend on the first, and three kept ones."""
+    """Two removed rows, which may be linearly dependent, and three kept rows."""
     removed = rng.integers(-5, 6, (2, 6))
     removed[0, 0], removed[1] = 7, removed[1] * rng.integers(0, 2) + 2 * removed[0]
     rows = fmpq_mat([[fmpq(int(x), 3) for x in row] for row in removed.tolist()])
@@ -140,7 +143,8 @@ def rational_rows(rng: np.random.Generator, orthogonal: bool) -> tuple[fmpq_mat,
 
 
 def projection(rows: fmpq_mat) -> fmpq_mat:
-    """On the null space of the rows, exactly: I − RᵀG⁻¹R for a basis R of them."""
+    """The exact projection onto the null space of the rows: I − Rᵀ(RRᵀ)⁻¹R for a basis R of
+    them."""
     reduced, rank = rows.rref()
     R = fmpq_mat(reduced.tolist()[:rank])
     identity = fmpq_mat([[fmpq(i == j) for j in range(R.ncols())] for i in range(R.ncols())])
@@ -159,8 +163,8 @@ def columns(model: Transformer, registers: Sequence[str]) -> np.ndarray:
 
 
 def registers_are_bins(model: Transformer) -> Finding:
-    """The projection that removes the high bins, or the low ones, is up to rounding the one that
-    clears the registers of the comb, or of the bump."""
+    """The filter of the high bins, respectively the low ones, is up to rounding the projection that
+    clears the registers of the comb, respectively of the bump."""
     rows, bins = spectrum_rows(model)
     distance = dict[str, float]()
     for name, removed, registers in (
@@ -170,12 +174,12 @@ def registers_are_bins(model: Transformer) -> Finding:
         P, cleared = null_space_projection(rows[removed], rounding(model)), np.eye(model.d_model)
         cleared[columns(model, registers), columns(model, registers)] = 0
         distance[name] = float(np.linalg.norm(P - cleared))
-    name = "a filter is the removal of registers, up to rounding: distance of the projections"
+    name = "distance between a filter and the projection that clears registers"
     return by_rounding("registers", name, distance, leak_bound(model))
 
 
 def by_rounding(id: str, name: str, found: dict[str, float], bound: float) -> Finding:
-    """All of these are what the rounding of the weights may make of 0."""
+    """All of these are 0 up to the rounding of the weights."""
     return each_at_most(
         id,
         name,
@@ -183,61 +187,66 @@ def by_rounding(id: str, name: str, found: dict[str, float], bound: float) -> Fi
         found,
         dict.fromkeys(found, bound),
         words=", ".join(f"{what} {value:.1e}" for what, value in found.items()),
-        wanted=f"{bound:.1e}, by the rounding of the weights",
+        wanted=f"{bound:.1e}, from the rounding of the weights",
     )
 
 
 def rounding(model: Transformer) -> float:
-    """Twice the part of the removed rows that may be rounding, ‖E‖/σ of `leak_bound`."""
+    """Twice the relative rounding error ‖E‖/σ of the removed rows, see `leak_bound`."""
     off, least = errors_and_rows(model)
     return 2 * off / least
 
 
 def leak_bound(model: Transformer) -> float:
-    """The read-out is W₀ + E: of W₀, unrounded, a filter is the removal of registers, and the 9
-    columns of E have entries of at most δ = 2^{−bits−1}, so ‖QE‖ ≤ δ√(9p).  Singular values of the
-    removed rows are at least σ = min(1, α)√(p/2) but for ‖E‖, so what is removed turns by an angle
-    of sine at most θ = ‖E‖/(σ − ‖E‖): projections of rank at most 7 move by at most √14·θ, and what
-    is kept changes by a part of at most 3θ.  4θ is above both."""
+    """The bound 4θ on the effect of rounding on a filter, θ = ‖E‖/(σ − ‖E‖).
+
+    The unembedding is W₀ + E, where for W₀, unrounded, a filter clears registers.  The 9 columns of
+    E have entries of at most δ = 2^{−bits−1}, so ‖QE‖ ≤ δ√(9p).  Singular values of the removed
+    rows are at least σ − ‖E‖, σ = min(1, α)√(p/2), so the removed subspace turns by an angle of
+    sine at most θ.  Projections of rank at most 7 change by at most √14·θ, and kept coefficients by
+    a fraction of at most 3θ.
+    """
     off, least = errors_and_rows(model)
     return 4 * off / (least - off)
 
 
 def errors_and_rows(model: Transformer) -> tuple[float, float]:
-    """δ√(9p) and σ."""
+    """δ√(9p) and σ of `leak_bound`."""
     p, (bits, alpha) = model.interface.n_answers, called_with(model, "bits", "alpha")
     return 2.0 ** (-bits - 1) * (9 * p) ** 0.5, min(1.0, alpha) * (p / 2) ** 0.5
 
 
 def leaks(model: Transformer) -> Finding:
-    """By what part the coefficients that are kept change."""
+    """The relative change of the kept coefficients is 0 up to rounding."""
     rows, bins = spectrum_rows(model)
     high, low = bins > 1, (bins > 0) & (bins <= 1)
     found = {
         "high removed": leakage(rows[high], rows[~high], rounding(model)),
         "low removed": leakage(rows[low], rows[~low], rounding(model)),
     }
-    name = "change of the coefficients that are kept, in the adder"
+    name = "relative change of the kept coefficients, in the adder"
     return by_rounding("leakage", name, found, leak_bound(model))
 
 
 @dataclass
 class Filtered:
-    """What all pairs are answered with: maximisers, chosen at random where several tie."""
+    """The predictions on all pairs, where ties are broken uniformly at random."""
 
     pairs: int = 0
-    right: Fraction = Fraction(0)  # the expected number
+    right: Fraction = Fraction(0)  # the expected number of right predictions
     errors: set[int] = field(default_factory=set)
-    most: int = 0  # maximisers of one pair
-    least: int = 2**62
+    most: int = 0  # largest number of tied candidates of a pair
+    least: int = 2**62  # least number of tied candidates
 
     @property
     def accuracy(self) -> float:
+        """The expected fraction of right predictions."""
         return float(self.right / self.pairs)
 
 
 def filtered(model: Transformer) -> dict[str, Filtered]:
-    """All pairs through every filter: a part of the logits is what its registers add."""
+    """The predictions on all pairs with every filter of `KEPT`: logits are the sum over the kept
+    registers."""
     W, p = model.unembed.W_U.numpy(), model.unembed.W_U.shape[1]
     found = {name: Filtered() for name in KEPT}
     for pairs in rows_of_pairs(model):
@@ -262,44 +271,49 @@ def filtered(model: Transformer) -> dict[str, Filtered]:
 
 
 def effects(model: Transformer, table: dict[str, Filtered], L: int, step: int) -> Iterator[Finding]:
-    """What each filter leaves, beside the theorems on errors."""
+    """The predictions with each filter, compared with the theorems on errors."""
     p = model.unembed.W_U.shape[1]
     evidence: Evidence = "exact" if rounds_nothing(model) else "float"
     off = round_to_multiple(np.arange(L + 1), step) - np.arange(L + 1)
     right_size = int((off[:, None] + off == 0).sum())
-    ends = [2 * int(off.min()), 2 * int(off.max())]  # halves go up, so not alike at even steps
+    ends = [2 * int(off.min()), 2 * int(off.max())]  # halves are rounded up: not symmetric
     none, low, high = (table[name] for name in ("none removed", "low removed", "high removed"))
-    said = f"{100 * none.accuracy:.4g} % right"
     yield same(
-        "none", "nothing removed", str(none.right), str(none.pairs), evidence=evidence, words=said
+        "none",
+        "nothing removed: right predictions",
+        str(none.right),
+        str(none.pairs),
+        evidence=evidence,
+        words=f"{100 * none.accuracy:.4g} %",
+        wanted="all",
     )
     strange = [e for e in low.errors if e % 10]
     yield same(
         "low",
-        "low removed: which candidates tie",
+        "low removed: candidates that tie",
         {"right": str(low.right), "maximisers": [low.least, low.most], "others": len(strange)},
         {"right": str(Fraction(low.pairs * 10, p)), "maximisers": [p // 10] * 2, "others": 0},
         evidence=evidence,
-        words=f"{low.most}, all c ≡ s mod 10: {100 * low.accuracy:.3g} % right by random choice",
-        wanted=f"p/10 = {p // 10} of them",
+        words=f"the {low.most} with c ≡ s mod 10: accuracy {100 * low.accuracy:.3g} % at random",
+        wanted=f"the p/10 = {p // 10} with c ≡ s mod 10",
     )
     yield same(
         "high",
-        "high removed: errors are ε",
+        "high removed: accuracy and errors of the predictions",
         {"right": str(high.right), "errors": [min(high.errors), max(high.errors)]},
         {"right": str(right_size), "errors": ends},
         evidence=evidence,
         words=f"{100 * high.accuracy:.3f} %, errors {min(high.errors)} … {max(high.errors)}",
-        wanted=f"P(ε = 0) = {100 * right_size / high.pairs:.3f} %",
+        wanted=f"P(ε = 0) = {100 * right_size / high.pairs:.3f} %, errors {ends[0]} … {ends[1]}",
     )
     for name, divisor in (("low and period 2", 2), ("low and period 5", 5)):
         each = table[name]
         yield no_counterexample(
             name.replace(" ", "-"),
-            f"{name} kept: errors",
+            f"{name} kept: errors of the predictions",
             (f"an error of {e}" for e in sorted(each.errors) if e % divisor),
             evidence=evidence,
-            words=f"{100 * each.accuracy:.2f} % right, errors {_listed(each.errors)}",
+            words=f"{_listed(each.errors)}; accuracy {100 * each.accuracy:.2f} %",
             wanted=f"multiples of {divisor}",
         )
 
@@ -309,7 +323,7 @@ def _listed(errors: set[int]) -> str:
 
 
 def published() -> dict[tuple[str, str], float]:
-    """Accuracies in per cent of [Zhou2024], by module and what was removed from it."""
+    """Accuracies of [Zhou2024] in per cent, by module and the bins that were removed from it."""
     with PUBLISHED.open(encoding="utf-8") as file:
         return {
             (row["module"], row["removed"]): float(row["accuracy_percent"])
@@ -318,8 +332,11 @@ def published() -> dict[tuple[str, str], float]:
 
 
 def of_adder(table: dict[str, Filtered]) -> dict[tuple[str, str], float]:
-    """The same filters of the built adder, whose attention adds all that is high and whose MLP all
-    that is low: a filter on a module that has nothing there removes nothing."""
+    """Accuracies of the built adder in per cent with the same filters.
+
+    Its attention writes all high bins and its MLP all low bins, so a filter on the other module
+    removes nothing.
+    """
     found = {("none", "none"): 100 * table["none removed"].accuracy}
     for removed, registers in (("low", LOW), ("high", HIGH)):
         for module, written in WRITES.items():
@@ -330,8 +347,8 @@ def of_adder(table: dict[str, Filtered]) -> dict[tuple[str, str], float]:
 
 
 def beside_published(table: dict[str, Filtered]) -> Finding:
-    """From which module it costs more to remove the low bins, or the high ones, is the same in both
-    tables, wherever the built adder tells them apart."""
+    """Wherever two removals have different accuracies in the built adder, those of the published
+    model have the same order."""
     ours, theirs = of_adder(table), published()
     costs_more = [
         (a, b)
@@ -346,14 +363,14 @@ def beside_published(table: dict[str, Filtered]) -> Finding:
     rows = [f"{m:14}{r:6}{ours[m, r]:8.2f}{theirs[m, r]:12.2f}" for m, r in ours]
     head = "module        removed  built   published   (accuracy in %)"
     why = (
-        "In the built adder attention adds all that is high and the MLP all that is low; in the "
-        "trained one each adds some of both,\nso that removing one from one module leaves a part."
+        "In the built adder attention writes all high bins and the MLP all low bins; in the\n"
+        "trained model each writes both, so that removing bins of one module leaves a part of them."
     )
     found = no_counterexample(
         "published",
-        "from which module a removal costs more, built and published",
+        "order of the accuracies after removals, built and published",
         wrong,
-        words=f"the same order in all {len(costs_more)} comparisons",
+        words=f"the same in all {len(costs_more)} comparisons",
     )
     found.detail = "\n".join([*filter(None, [found.detail]), head, *rows, why])
     found.told = True

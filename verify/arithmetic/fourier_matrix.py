@@ -1,4 +1,4 @@
-"""The claim `fourier-matrix`: which Fourier matrix is a basis, and which is not."""
+"""The claim `fourier-matrix`: a published Fourier matrix is singular; the real transform is not."""
 
 from __future__ import annotations
 
@@ -24,43 +24,43 @@ from verify.finding import Finding, at_most, same
 
 EPS = float(np.finfo(np.float64).eps)
 PERIODS = {"2": Fraction(2), "2.5": Fraction(5, 2), "5": Fraction(5), "10": Fraction(10)}
-MOST = 2001  # of p, whose exact ranks take seconds
+MOST = 2001  # largest p, whose exact ranks take seconds
 
 
 @claim(source="[Zhou2024]; proved in theory/arithmetic/printed_matrix.py", faults_seen=[{"p": 21}])
 def fourier_matrix(
-    run: Run, *, p: Annotated[int, option("an odd number of answers", min=3)] = PRINTED
+    run: Run, *, p: Annotated[int, option("number of rows, odd", min=3)] = PRINTED
 ) -> Iterator[Finding]:
-    """A Fourier matrix of p rows that all have period p − 1 is no basis; the real transform is one.
+    """A Fourier matrix whose p rows have period p − 1 is singular; the real transform is not.
 
-    For odd p ≥ 3 its columns 0 and p − 1 are equal, so its rank is p − 1, and F Fᵀ has the
-    eigenvalues 0 (once), 1 (p − 3 times) and the two roots of λ² − (4 + 1/(p − 1))λ + 4.  With a p
-    that 10 divides, periods 2, 2.5, 5 and 10 are bins of the orthonormal transform.
+    For odd p ≥ 3 columns 0 and p − 1 of the printed matrix F are equal, its rank is p − 1, and F Fᵀ
+    has the eigenvalues 0 (once), 1 (p − 3 times) and the two roots of λ² − (4 + 1/(p − 1))λ + 4.
+    If 10 divides p, periods 2, 2.5, 5 and 10 are bins of the orthonormal transform.
     """
     if p % 2 == 0:
-        raise InputError(f"p is {p}: the printed matrix takes an odd p")
+        raise InputError(f"p is {p}: give an odd p")
     if p > MOST:
-        raise InputError(f"p is {p}: exact ranks are found up to {MOST}")
+        raise InputError(f"p is {p}: give at most {MOST}, as ranks are computed exactly")
     yield orthonormal(p + 10 - p % 10)
     yield from defects(min(p, 101) if run.quick else p)
 
 
 def orthonormal(p: int) -> Finding:
-    """Q Qᵀ = I up to rounding, and periods 2, 2.5, 5, 10 are bins, with all of such a cosine."""
+    """Q Qᵀ = I up to rounding, and cosines of periods 2, 2.5, 5, 10 are each in a single bin."""
     Q, bins = transform(p), fourier_bins(p)
     off = [float(abs(Q @ Q.T - np.eye(p)).max())]
     for T in PERIODS.values():
         wave = np.cos(2 * np.pi * (np.arange(p) * T.denominator % T.numerator) / T.numerator)
         off.append(float(abs((Q @ wave)[bins != bin_of(T, p)]).max()))
     at = ", ".join(f"{name} at bin {bin_of(T, p)}" for name, T in PERIODS.items())
-    # Entries of at most √(2/p), each off by some eps, p to a sum.
+    # Sums of p products of entries of at most √(2/p), each with an error of a few eps.
     return at_most(
         "orthonormal",
-        f"the real transform of p = {p} points is orthonormal, and periods are single bins",
+        f"real transform of p = {p} points: error of Q Qᵀ = I, and cosines outside their bin",
         "float",
         max(off),
         8 * p * EPS,
-        words=f"off by {max(off):.1e}; {at}",
+        words=f"{max(off):.1e}; {at}",
         wanted=f"8·p·eps = {8 * p * EPS:.1e}",
     )
 
@@ -71,9 +71,9 @@ def defects(p: int) -> Iterator[Finding]:
     gram, scales = printed_gram(p), printed_scales(p)
     whole = np.sqrt([float(scale) for scale in scales])
     off = float(abs(F @ F.T - whole[:, None] * gram / 2 * whole).max())
-    name = f"F Fᵀ of the printed matrix, p = {p}, is the exact one"
-    yield at_most("gram", name, "float", off, 8 * p * EPS, words=f"off by {off:.1e}")
-    name = f"rows in which columns 0 and {N} differ: it cannot tell these numbers apart"
+    name = f"error of F Fᵀ of the printed matrix against the exact formula, p = {p}"
+    yield at_most("gram", name, "float", off, 8 * p * EPS, words=f"{off:.1e}")
+    name = f"rows of the printed matrix in which columns 0 and {N} differ"
     yield same("columns", name, differing(F), 0)
     yield same(
         "rank",
@@ -88,46 +88,46 @@ def defects(p: int) -> Iterator[Finding]:
     period_two = scales[-1] * Fraction(int(gram[-1, -1]), 2)
     yield same(
         "period-2",
-        "squared length of its row of period 2, the others having 1 or 1 + 2/N",
+        "squared norm of the row of period 2, where other rows have 1 or 1 + 2/N",
         str(period_two),
         str(2 * (1 + Fraction(1, N))),
-        words=f"{float(period_two):.4f}: that magnitude is printed √2 too large",
+        words=f"{float(period_two):.4f}: this row is printed √2 too large",
         wanted="2(1 + 1/N)",
     )
 
 
 def not_orthonormal(p: int, gram: np.ndarray, scales: list[Fraction]) -> Iterator[Finding]:
-    """What is off the diagonal of F Fᵀ, and by how much Fᵀ does not undo F."""
+    """The off-diagonal entries of F Fᵀ, and the distance of FᵀF from I."""
     N = p - 1
     S = np.array([int(scale * N) for scale in scales])
     squares = S[:, None] * S * gram * gram  # 4N² times those of the entries
     off = squares - np.diag(np.diag(squares))
     yield same(
         "off-diagonal",
-        "largest entry off the diagonal of F Fᵀ, squared",
+        "square of the largest off-diagonal entry of F Fᵀ",
         str(Fraction(int(off.max()), 4 * N * N)),
         str(Fraction(4 if N > 2 else 2, N * N)),
         words=f"the entry is {(off.max() / 4) ** 0.5 / N:.3g}",
-        wanted="2/N" if N > 2 else "√2/N, of the one cosine and the constant",
+        wanted="that of 2/N" if N > 2 else "that of √2/N, between the cosine and the constant",
     )
     trace = sum((scale * int(g) / 2 for scale, g in zip(scales, np.diag(gram), strict=True)))
     total = Fraction(int(squares.sum()), 4 * N * N) - 2 * trace + p
     missed = (float(total) / p) ** 0.5
     yield same(
         "inverse",
-        "Σ(λ − 1)², by which Fᵀ does not undo F, from the entries",
+        "‖FᵀF − I‖² = Σ(λ − 1)², from the entries",
         str(total),
         str(printed_inversion_error(p)),
-        words=f"FᵀFu misses {missed:.1%} of a Gaussian u, root mean square",
+        words=f"relative error of FᵀFu for Gaussian u: {missed:.1%}, root mean square",
         wanted="s² − 2s − 5, s = 4 + 1/N",
     )
 
 
 def eigenvalues(p: int, gram: np.ndarray, scales: list[Fraction]) -> Finding:
-    """F Fᵀ is similar to G S, G = R Rᵀ and S the squared factors: a rational matrix whose ranks and
-    traces say all.  It is also symmetric up to that, so that multiplicities are those of ranks.
+    """The eigenvalues of F Fᵀ, from exact ranks and traces of a similar rational matrix.
 
-    Everything is a multiple of 1/(2N); rank(G S − I) = p minus the multiplicity of 1.
+    F Fᵀ is similar to G S, G = R Rᵀ and S the squared factors.  As F Fᵀ is symmetric, the
+    multiplicity of λ is p − rank(G S − λI).  All entries are multiples of 1/(2N).
     """
     N = p - 1
     S = np.array([int(scale * N) for scale in scales])  # 1, 2, 2, …

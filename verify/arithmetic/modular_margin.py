@@ -1,4 +1,4 @@
-"""The claim `modular-margin`: no quadratic network adds mod p with a larger margin."""
+"""The claim `modular-margin`: the maximum margin of addition mod p by quadratic networks."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ from verify.evidence.size import size
 from verify.finding import Finding, Verdict, at_most, each_at_most, labelled, no_counterexample
 
 ODD, FEW = (3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25), (3, 5, 9)
-# How near the margin of float64 tensors is stated to be to γ*.  Cosines are off by up to 20·2^−53,
-# so this follows from no bound on each: balls say how the errors of these tensors add up.
+# The stated relative distance of the margin of float64 tensors from γ*.  Cosines have errors of up
+# to 20·2^−53, so it does not follow from a bound on each; balls enclose the margin of the tensors.
 NEAR = 2.0**-48
-MOST_EVERY, MOST_EVERY_QUICK = 9, 5  # moduli all pairs of which are taken in balls
-MOST = 61  # whose 4(p − 1) heads on p² pairs take seconds
+MOST_EVERY, MOST_EVERY_QUICK = 9, 5  # largest moduli of which all pairs are enclosed
+MOST = 61  # largest modulus, whose 4(p − 1) heads on p² pairs take seconds
 POINTS = 3
-GROKKED = 113, (14, 35, 41, 42, 52)  # frequencies said to be found by a trained network
+GROKKED = 113, (14, 35, 41, 42, 52)  # a modulus, and frequencies reported of a trained network
 
 
 @claim(
@@ -55,10 +55,10 @@ def modular_margin(
     """Quadratic networks add mod p with a normalised margin of at most √(2/27)/(√p (p − 1)), p odd.
 
     For every odd p ≥ 3 a transformer whose second layer has 4(p − 1) linear heads with the diagonal
-    mask, one for each quadratic neuron, attains it: its logits are 2(p·[c ≡ a + b] − 1).
+    mask, one for each quadratic neuron, attains the bound: its logits are 2(p·[c ≡ a + b] − 1).
     """
     if odd_modulus(p) > MOST:
-        raise InputError(f"p is {p}: all pairs of logits are enclosed up to {MOST}")
+        raise InputError(f"p is {p}: give at most {MOST}, as all pairs are enumerated")
     moduli = [q for q in (FEW if run.quick else ODD) if q <= p] or [p]
     moduli = [*dict.fromkeys([*moduli, p])]
     yield from labelled("bound", proof(run, moduli))
@@ -69,28 +69,29 @@ def modular_margin(
 
 
 def proof(run: Run, moduli: list[int]) -> Iterator[Finding]:
-    """The steps of the proof: the mean of a neuron as a polynomial, twice, and the constants."""
+    """The steps (1) to (3) of the proof: two identities of polynomials, and the constants."""
     prime = random_prime(run.rng)
     some = [p for p in moduli if p <= 9]
     # Degree 3 in the entries of u, v and w, at random points.
     chance = 3 / prime
     yield no_counterexample(
         "mean",
-        f"mean of a neuron over a, b and c ≠ a + b, p = {', '.join(map(str, some))}",
+        f"step (1), the mean of a neuron is 2/((p − 1)p) Σ u_a v_b w̃_(a+b), p = "
+        f"{', '.join(map(str, some))}",
         chain.from_iterable(other_means(run, p, prime) for p in some),
         evidence="identity",
-        words=f"2/((p − 1)p) Σ u_a v_b w̃_(a+b), mod a prime; error probability ≤ {chance:.1e}",
+        words=f"equal at random points mod a prime; error probability ≤ {chance:.1e}",
     )
     yield no_counterexample(
         "fourier",
-        "the same by Fourier coefficients, in a field with p-th roots of unity",
+        "step (2), the mean is 2/((p − 1)p²) Σ_{k≠0} û_k v̂_k ŵ_(−k)",
         chain.from_iterable(other_coefficients(run, p) for p in some),
         evidence="identity",
-        words="2/((p − 1)p²) Σ_{k≠0} û_k v̂_k ŵ_(−k); error probability ≤ 1e-17",
+        words="equal at random points of a field with p-th roots of unity; error ≤ 1e-17",
     )
     yield no_counterexample(
         "constant",
-        "the means' inequality and Parseval leave 4/((p − 1)p²)·(p/6)^(3/2) = γ*, k ≠ −k",
+        "step (3), 4/((p − 1)p²)·(p/6)^(3/2) = γ*, and k ≠ −k for k ≠ 0",
         chain.from_iterable(map(other_constants, moduli)),
         evidence="exact",
         words=f"equal squares for {len(moduli)} odd p",
@@ -116,16 +117,16 @@ def other_coefficients(run: Run, p: int) -> Iterator[str]:
 
 
 def other_constants(p: int) -> Iterator[str]:
-    """Whether the constant of (3), squared, is not γ*², or a frequency is its own negative."""
+    """A line if the square of the constant of (3) is not γ*², or if k ≡ −k for some k ≠ 0."""
     bound = Fraction(4, (p - 1) * p * p) ** 2 * Fraction(p, 6) ** 3
     if bound != largest_margin_squared(p):
-        yield f"p = {p}: {bound}, stated {largest_margin_squared(p)}"
+        yield f"p = {p}: {bound}, not {largest_margin_squared(p)}"
     if any(k == -k % p for k in range(1, p)):
-        yield f"p = {p}: some k is −k"
+        yield f"p = {p}: k ≡ −k for some k ≠ 0"
 
 
 def of_models(run: Run, models: dict[int, Transformer]) -> Iterator[Finding]:
-    """Sizes, answers, that the tensors are a network of neurons, and its margin beside γ*."""
+    """Size and predictions of the models, and the margin of their neurons compared with γ*."""
     p, model = max(models.items())
     yield size(model, "modular-addition", p=p)
     strange, off, bounds = list[str](), dict[str, float](), dict[str, float]()
@@ -137,18 +138,18 @@ def of_models(run: Run, models: dict[int, Transformer]) -> Iterator[Finding]:
     yield ahead_by_all(found, p, model.interface.margin or 0.0)
     yield each_at_most(
         "all-logits",
-        f"all pairs: distance of the logits from 2(p [c = a + b] − 1), p = {listed(models)}",
+        f"error of the logits, from 2(p [c = a + b] − 1), all pairs, p = {listed(models)}",
         "float",
         off,
         bounds,
-        words=f"at most {max(off.values()):.1e}",
-        wanted="(p² + 16p)·2^−47, by the rounding of cosines and sums",
+        words=f"{max(off.values()):.1e}",
+        wanted="(p² + 16p)·2^−47, from the rounding of cosines and sums",
     )
     yield no_counterexample(
         "network",
         f"layer 2 is a network of quadratic neurons of the codes of a and b, p = {listed(models)}",
         strange,
-        words="heads ask what they answer, without constants; the codes at all pairs, the read-out",
+        words="W_Q = W_K without biases, the codes at all pairs, the unembedding",
     )
     verdicts, ratios, logits = list[Verdict](), dict[str, tuple[float, float]](), list[Verdict]()
     every = MOST_EVERY_QUICK if run.quick else MOST_EVERY
@@ -160,80 +161,80 @@ def of_models(run: Run, models: dict[int, Transformer]) -> Iterator[Finding]:
             logits += as_proved(each, every=q <= every)
     yield all_hold(
         "ratio",
-        f"margin of the neurons' tensors over γ*, p = {listed(models)}",
+        f"normalised margin of the tensors divided by γ*, p = {listed(models)}",
         verdicts,
-        words=f"1 up to {max(abs(end - 1) for ends in ratios.values() for end in ends):.1e}",
-        wanted=f"within {NEAR:.1e} of 1, for float64 cosines",
+        words=f"1 ± {max(abs(end - 1) for ends in ratios.values() for end in ends):.1e}",
+        wanted=f"1 ± {NEAR:.1e}, with cosines in float64",
     )
     yield all_hold(
         "logits",
-        "logits of the forward pass in balls: 2(p − 1) for the right answer, −2 for others",
+        "logits enclosed by balls: 2(p − 1) at c = a + b, −2 at other c",
         logits,
-        words=f"as proved, up to float64 cosines, at all pairs up to p = {every}, then at three",
+        words=f"up to the rounding of cosines, on all pairs for p ≤ {every}, on three for larger p",
     )
     margins = {q: exact_margin_squared(q) for q in models}
     yield no_counterexample(
         "exact",
-        "constants: 2p over 4(p − 1) neurons of ‖θ‖² = 3p/2, squared, is γ*²",
+        "margin 2p of 4(p − 1) neurons with ‖θ‖² = 3p/2: normalised and squared, it is γ*²",
         (f"p = {q}: {x}" for q, x in margins.items() if x != largest_margin_squared(q)),
         words=f"equal squares for p = {listed(models)}",
     )
 
 
 def listed(models: dict[int, Transformer]) -> str:
-    """The moduli."""
+    """The moduli of the models in words."""
     return ", ".join(map(str, models))
 
 
 def forward_bound(p: int) -> float:
-    """How far float64 logits are from 2(p [c = a + b] − 1) at most, u = 2^−53.
+    """A bound on the error of float64 logits, from 2(p [c = a + b] − 1), with u = 2^−53.
 
-    An angle up to 2π is off by three roundings, so a cosine by at most 20u, u + v by 42u, its
-    square by 170u and a term (u + v)²w, of at most 4, by less than 256u.  There are 4(p − 1) terms,
-    and partial sums of at most 16p are each rounded: 1024pu + 4p·16pu.
+    An angle up to 2π has three roundings, so the error of a cosine is at most 20u, of u + v 42u, of
+    its square 170u, and of a term (u + v)²w, which is at most 4, less than 256u.  There are
+    4(p − 1) terms, and each partial sum, at most 16p, is rounded: 1024pu + 4p·16pu.
     """
     return (p * p + 16 * p) * 2.0**-47
 
 
 def compared(model: Transformer) -> tuple[Enumerated, float, list[str]]:
-    """All pairs, the largest distance of a logit from what is proved, and where the tensors are no
-    network of quadratic neurons."""
+    """The enumeration of all pairs, the largest error of a logit, and the ways in which the tensors
+    are not a network of quadratic neurons."""
     p, farthest, strange = model.interface.n_answers, [0.0], [*unlike_neurons(model)]
     codes = np.eye(p)
 
     def compare(pairs: np.ndarray, logits: np.ndarray, streams: list[np.ndarray]) -> None:
         H, wanted = streams[-1][:, 2], 2 * (p * codes[pairs.sum(1) % p] - 1)
-        # NaN is no distance: the larger of it and a number is NaN with numpy.
+        # np.maximum, unlike max, propagates NaN.
         farthest[0] = float(np.maximum(farthest[0], abs(logits - wanted).max()))
         for stage in model.stages:
             if not np.array_equal(H[:, model.stream[stage.register]], stage.holds(pairs)[:, 0]):
                 strange.append(f"code of {stage.register} at {pairs[0, 0]} + b")
         if not (H[:, model.stream["equals"]] == 1).all():
-            strange.append(f"what is carried at {pairs[0, 0]} + b")
+            strange.append(f"value read from `equals` at {pairs[0, 0]} + b")
 
     found = enumerated(model, lambda pairs: pairs.sum(-1) % p, seen=compare)
     return found, farthest[0], strange
 
 
 def ahead_by_all(found: Enumerated, p: int, declared: float) -> Finding:
-    """No pair is answered wrongly, and the right logit is ahead by 2p everywhere: by what the model
-    declares."""
+    """No prediction is wrong, and the gap of the right logit is 2p on all pairs, at least the
+    declared margin."""
     least = 2 * p - 2 * forward_bound(p)
     return Finding(
         "all-pairs",
-        f"all {found.pairs} pairs of numbers: distance of the right logit from the next",
+        f"wrong predictions and least gap of the right logit, all {found.pairs} pairs, p = {p}",
         "float",
         {"wrong": found.wrong, "ahead": found.least},
         {"wrong": 0, "ahead": least},
         Verdict.of(found.wrong == 0 and found.least >= max(least, declared)),
-        f"{found.wrong} wrong, ahead by at least {found.least:.15g}",
-        f"none wrong, ahead by 2p = {2 * p}, up to rounding",
+        f"{found.wrong} wrong, gap ≥ {found.least:.15g}",
+        f"none wrong, gap 2p = {2 * p} up to rounding",
         found.first,
     )
 
 
 def as_proved(model: Transformer, every: bool) -> list[Verdict]:
-    """The logits of all pairs, or of a few, by the forward pass of the number systems."""
+    """Whether enclosed logits are as proved, on all pairs or on three."""
     p = model.interface.n_answers
     found = []
     for a, b in np.ndindex(p, p) if every else ((0, 0), (1, p - 1), (p - 1, p - 1)):
@@ -245,13 +246,16 @@ def as_proved(model: Transformer, every: bool) -> list[Verdict]:
 
 
 def exact_margin_squared(p: int) -> Fraction:
-    """Σ_z cos(2πzd/p) over z = 1 … (p − 1)/2 is (p[d = 0] − 1)/2, so f_c = 2(p[d = 0] − 1), and
-    Σ_a cos² is p/2.  Then the squared margin (2p)²/(16(p − 1)²(3p/2)³)."""
+    """The squared normalised margin (2p)²/(16(p − 1)²(3p/2)³) of the built neurons, exactly.
+
+    Σ_z cos(2πzd/p) over z = 1 … (p − 1)/2 is (p[d = 0] − 1)/2, so f_c = 2(p[d = 0] − 1), and
+    Σ_a cos² is p/2, so ‖θ‖² = 3p/2.
+    """
     return Fraction((2 * p) ** 2) / (16 * (p - 1) ** 2 * Fraction(3 * p, 2) ** 3)
 
 
 def random_networks(run: Run, moduli: list[int]) -> Finding:
-    """Means of random neurons, and of those near the best, over γ*‖θ‖³: no neuron exceeds 1."""
+    """No random neuron, or perturbation of an optimal one, has a mean above γ*‖θ‖³."""
     most, count = 0.0, 0
     for p in moduli:
         best = np.stack(modular_neurons(p))
@@ -262,17 +266,17 @@ def random_networks(run: Run, moduli: list[int]) -> Finding:
             count += drawn.shape[1]
     return at_most(
         "neurons",
-        f"mean over γ*‖θ‖³ of {count} neurons, random and near the best",
+        f"largest ratio of the mean to γ*‖θ‖³, {count} neurons, random and near optimal ones",
         "float",
         most,
         1 + 1e-12,
-        words=f"at most {most:.15g}",
-        wanted="1, as proved",
+        words=f"{most:.15g}",
+        wanted="1 up to rounding",
     )
 
 
 def few_frequencies(run: Run) -> Finding:
-    """Combs of few frequencies, which trained networks use: at most Kp/(p − 1), the mean over d."""
+    """The margin with few frequencies, as in trained networks, is between 0 and |K|p/(p − 1)."""
     p, K = GROKKED
     found = {"these": few_frequencies_margin(p, K)}
     limit: dict[str, Any] = {"these": len(K) * p / (p - 1)}
@@ -289,12 +293,12 @@ def few_frequencies(run: Run) -> Finding:
     verdicts += [Verdict.of(value > 0) for value in found.values()]
     return Finding(
         "few-frequencies",
-        f"p = {p}: how far the right answer is ahead with few frequencies",
+        f"margin of Σ_k cos(2πk(c − s)/p) with few frequencies k, p = {p}",
         "float",
         found,
         limit,
         Verdict.together(verdicts),
         f"{', '.join(map(str, K))}: {found['these']:.3f}; medians of random sets of "
         f"{', '.join(medians)}",
-        "above 0, and at most K p/(p − 1)",
+        "above 0, and at most |K|p/(p − 1)",
     )

@@ -1,4 +1,4 @@
-"""All pairs of numbers, row by row: one first number at a time, so that memory stays small."""
+"""Enumeration of all pairs of numbers, one row (first number) at a time, to bound memory."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from verify.claim import Run, option
 from verify.evidence.sequences import exact_evidence
 from verify.finding import Evidence, Finding, Verdict
 
-MOST = 4 * 10**9  # logits, which take minutes
-SMALL = 60  # the largest number of quick runs
+MOST = 4 * 10**9  # logits at most, which take minutes
+SMALL = 60  # largest number in quick runs
 
 Largest = Annotated[int, option("the largest number that is added", min=10)]
-Step = Annotated[int, option("sizes of numbers are known to the nearest multiple of this", min=1)]
+Step = Annotated[int, option("sizes of numbers are rounded to multiples of this", min=1)]
 Alpha = Annotated[
-    float | None, option("the weight α of the bump; by default 64, or less where that is too much")
+    float | None, option("the weight α of the bump; by default 64, or less for small numbers")
 ]
 
 
 def of_size(run: Run, largest: int) -> int:
-    """The largest number of this run; ValueError for so many logits that no one would wait."""
+    """The largest number of this run; ValueError for more logits than can be enumerated."""
     largest = min(largest, SMALL) if run.quick else largest
     if (count := 2 * float(largest) ** 3) > MOST:
         raise InputError(
-            f"the pairs up to {largest} have {count:.3g} logits, of at most {MOST:.0e} that are "
-            "enumerated: give at most a largest number of 1250, with alpha = 12"
+            f"the pairs up to {largest} have {count:.3g} logits, more than {MOST:.0e}: give a "
+            "largest number of at most 1250, with alpha = 12"
         )
     return largest
 
@@ -42,7 +42,7 @@ def called_with(model: Transformer, *names: str) -> list[Any]:
 
 
 def rows_of_pairs(model: Transformer) -> Iterator[np.ndarray]:
-    """The pairs (a, 0), (a, 1), …, for each a, (numbers, 2)."""
+    """For each a, the pairs (a, 0), (a, 1), …, shape (numbers, 2)."""
     numbers = np.arange(model.interface.vocabulary_size)
     for a in numbers:
         yield np.stack([np.full_like(numbers, a), numbers], axis=1)
@@ -50,8 +50,8 @@ def rows_of_pairs(model: Transformer) -> Iterator[np.ndarray]:
 
 @dataclass
 class Enumerated:
-    """What became of all pairs: how many were answered wrongly, by how much the right logit is
-    ahead at least, and the first mistake in words."""
+    """The result of an enumeration: the number of pairs, the number of wrong predictions, the least
+    gap of the right logit, and the first wrong prediction in words."""
 
     pairs: int = 0
     wrong: int = 0
@@ -59,7 +59,7 @@ class Enumerated:
     first: str = ""
 
     def add(self, pairs: np.ndarray, logits: np.ndarray, right: np.ndarray) -> None:
-        """Logits (pairs, answers) whose right answers are these (pairs,)."""
+        """Add the pairs (pairs, 2) with logits (pairs, answers) and right answers (pairs,)."""
         answers = logits.argmax(1)
         wrong = answers != right
         self.pairs, self.wrong = self.pairs + len(right), self.wrong + int(wrong.sum())
@@ -68,13 +68,13 @@ class Enumerated:
             i = int(wrong.argmax())
             (a, b), c = pairs[i], answers[i]
             self.first = (
-                f"{a} + {b}: {c} wins with logit {logits[i, c]:.6g}, {right[i]} has "
-                f"{logits[i, right[i]]:.6g}"
+                f"{a} + {b}: {c} is predicted with logit {logits[i, c]:.6g}, the logit of "
+                f"{right[i]} is {logits[i, right[i]]:.6g}"
             )
 
 
 def ahead(logits: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """By how much the right logit is ahead of the next, (pairs,), of logits (pairs, answers)."""
+    """The gap of the right logit to the largest other, (pairs,), in logits (pairs, answers)."""
     at = np.arange(len(right)), right
     others = logits.copy()
     others[at] = -np.inf
@@ -88,8 +88,11 @@ def enumerated(
         None
     ),
 ) -> Enumerated:
-    """Every pair through the model; `definition` maps pairs (…, 2) to answers (…,), and `seen`
-    looks at the pairs, logits and streams of every row."""
+    """Run the model on all pairs.
+
+    `definition` maps pairs (…, 2) to right answers (…,); `seen` is called with the pairs, logits
+    and streams of every row.
+    """
     found = Enumerated()
     for pairs in rows_of_pairs(model):
         streams = list(model.streams(pairs))
@@ -100,27 +103,28 @@ def enumerated(
 
 
 def sums(pairs: np.ndarray) -> np.ndarray:
-    """a + b."""
+    """The sums a + b of pairs (…, 2), (…,)."""
     return np.asarray(pairs.sum(-1))
 
 
 def all_right(model: Transformer, found: Enumerated, evidence: Evidence) -> Finding:
-    """No pair is answered wrongly, nor by a tie, and all by the margin that the model declares."""
+    """No prediction is wrong or a tie, and all gaps are at least the margin that the model
+    declares."""
     declared = model.interface.margin or 0.0
     ties = found.least == 0
     return Finding(
         "all-pairs",
-        f"all {found.pairs} pairs of numbers",
+        f"wrong predictions on all {found.pairs} pairs of numbers",
         evidence,
         found.wrong,
         0,
         Verdict.of(found.wrong == 0 and found.least > 0 and found.least >= declared),
-        f"{found.wrong} wrong, the right logit ahead by at least {found.least:.4g}",
-        f"none wrong, no tie, the declared margin {declared:.4g}",
+        f"{found.wrong} wrong, gap of the right logit ≥ {found.least:.4g}",
+        f"none wrong, gap > 0 and at least the declared margin {declared:.4g}",
         found.first or "two logits tie" * ties,
     )
 
 
 def rounds_nothing(model: Transformer) -> bool:
-    """Whether float64 adds exactly whatever the numbers, by the bits of the tensors."""
+    """Whether logits are exact in float64 for all inputs, by the bits of the tensors."""
     return exact_evidence(model) == "exact"

@@ -1,4 +1,4 @@
-"""Pictures of addition: comb and bump, spectra and filters."""
+"""Pictures of addition: comb and bump, spectra and filters of the logits."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ AROUND = 30  # candidates on either side of the sum
 def parts_of_logits(
     model: Transformer, pair: tuple[int, int], registers: Sequence[str]
 ) -> np.ndarray:
-    """What these registers add to the logits of a pair, (answers,)."""
+    """The contribution of these registers to the logits of a pair, (answers,)."""
     *_, H = model.streams(np.array(pair))
-    held, W = H[2].numpy(), model.unembed.W_U.numpy()
-    return np.asarray(sum(held[model.stream[name]] @ W[model.stream[name]] for name in registers))
+    state, W = H[2].numpy(), model.unembed.W_U.numpy()
+    return np.asarray(sum(state[model.stream[name]] @ W[model.stream[name]] for name in registers))
 
 
 def draw_adder(model: Transformer, pair: tuple[int, int]) -> Figure:

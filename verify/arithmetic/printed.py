@@ -1,4 +1,4 @@
-"""Mistakes in print on Fourier features; findings of the claim `errata`."""
+"""Errata on Fourier features; findings of the claim `errata`."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ PRINTED = 521  # the p of [Zhou2024]
 
 
 def differing(F: np.ndarray) -> int:
-    """In how many rows the first and the last column differ."""
+    """The number of rows in which the first and the last column differ."""
     return int((F[:, 0] != F[:, -1]).sum())
 
 
 def rank(matrix: np.ndarray) -> int:
-    """Of whole numbers, exactly."""
+    """The exact rank of an integer matrix."""
     return int(fmpz_mat(matrix.tolist()).rank())
 
 
 def norms(gram: np.ndarray, scales: list[Fraction]) -> dict[Fraction, int]:
-    """How many rows of the printed matrix have which squared norm, exactly."""
+    """The exact squared norms of the rows of the printed matrix, and the number of rows of each."""
     squares = (scale * Fraction(int(g), 2) for scale, g in zip(scales, np.diag(gram), strict=True))
     return dict(sorted(Counter(squares).items()))
 
 
 def printed(run: Run) -> Iterator[Finding]:
-    """[Zhou2024]: the matrix that its Fourier analysis is written with, printed as a basis."""
+    """[Zhou2024]: the matrix that is printed as the basis of its Fourier analysis."""
     gram, scales = printed_gram(PRINTED), printed_scales(PRINTED)
     N = PRINTED - 1
     one = Fraction(1)
@@ -44,15 +44,15 @@ def printed(run: Run) -> Iterator[Finding]:
     longest = max(lengths)
     yield Finding(
         "fourier-basis",
-        f"the printed matrix of p = {PRINTED} rows of period {N} as a Fourier basis",
+        f"rank and row norms of the printed Fourier basis, p = {PRINTED} rows of period {N}",
         "exact",
         {"rank": found, "rows by squared norm": _named(lengths)},
         {"rank": N, "rows by squared norm": _named(stated)},
         Verdict.of(same_columns and found == N and lengths == stated),
         f"rank {found}, columns 0 and {N} equal, the row of period 2 of norm "
         f"√({longest}) = {float(longest) ** 0.5:.4f}",
-        f"no basis: rank {N}, a row of norm √(2 + 2/{N}), the others 0, 1, √(1 + 1/{N}) or "
-        f"√(1 + 2/{N}); of a multiple of 10 points the real transform has the same bins",
+        f"not a basis: rank {N}, a row of norm √(2 + 2/{N}), the others 0, 1, √(1 + 1/{N}) or "
+        f"√(1 + 2/{N}); for a multiple of 10 points the real transform has the same bins",
     )
 
 

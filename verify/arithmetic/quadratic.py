@@ -1,4 +1,4 @@
-"""Networks of quadratic neurons in the tensors of a transformer."""
+"""Quadratic networks, read from the tensors of a transformer."""
 
 from __future__ import annotations
 
@@ -14,33 +14,34 @@ from theory.balls import exactly
 
 
 def unlike_neurons(model: Transformer) -> Iterator[str]:
-    """What of layer 2 and the read-out is not as quadratic neurons are."""
+    """The ways in which layer 2 and the unembedding are not a network of quadratic neurons."""
     (attn,), stream = [block.attn for block in model.blocks[1:]], model.stream
     assert attn is not None
     number = np.arange(model.d_model)[stream["number"]]
-    read_out = np.zeros(model.unembed.W_U.shape)
-    read_out[number, np.arange(len(number))] = 1
-    reads, carries, writes = (
+    unembedding = np.zeros(model.unembed.W_U.shape)
+    unembedding[number, np.arange(len(number))] = 1
+    not_read, not_value, not_written = (
         np.ones(model.d_model, dtype=bool) for _ in ("a and b", "equals", "number")
     )
-    reads[stream["a"]] = reads[stream["b"]] = False
-    carries[stream["equals"]], writes[number] = False, False
-    as_it_is = {
-        "heads ask another number than they answer": torch.equal(attn.W_K, attn.W_Q),
-        "heads have constants": not (attn.b_Q.any() or attn.b_K.any()),
-        "heads read other registers": not attn.W_Q[:, reads].any(),
-        "heads carry other registers": not attn.W_V[:, carries].any(),
-        "heads write into other registers": not attn.W_O[:, :, writes].any(),
-        "heads of another mask": (attn.normalise, set(attn.masks)) == ("linear", {"diagonal"}),
+    not_read[stream["a"]] = not_read[stream["b"]] = False
+    not_value[stream["equals"]], not_written[number] = False, False
+    conditions = {
+        "W_Q and W_K differ": torch.equal(attn.W_K, attn.W_Q),
+        "heads have query or key biases": not (attn.b_Q.any() or attn.b_K.any()),
+        "queries read other registers": not attn.W_Q[:, not_read].any(),
+        "values read other registers": not attn.W_V[:, not_value].any(),
+        "outputs are written to other registers": not attn.W_O[:, :, not_written].any(),
+        "heads are not linear with the diagonal mask": (attn.normalise, set(attn.masks))
+        == ("linear", {"diagonal"}),
         "there is an MLP": all(block.mlp is None for block in model.blocks),
-        "the read-out is another": model.unembed.b_U is None
-        and np.array_equal(model.unembed.W_U.numpy(), read_out),
+        "the unembedding is not that of `number`": model.unembed.b_U is None
+        and np.array_equal(model.unembed.W_U.numpy(), unembedding),
     }
-    yield from (what for what, right in as_it_is.items() if not right)
+    yield from (what for what, right in conditions.items() if not right)
 
 
 def neurons(model: Transformer) -> list[list[list[arb]]]:
-    """u, v and w of every head of layer 2, as exact balls: (3, neurons, p)."""
+    """The weights u, v and w of every head of layer 2, as exact balls: (3, neurons, p)."""
     attn = model.blocks[1].attn
     assert attn is not None
     a, b, number = (model.stream[name] for name in ("a", "b", "number"))
@@ -51,5 +52,5 @@ def neurons(model: Transformer) -> list[list[list[arb]]]:
 
 
 def margin_of_tensors(model: Transformer) -> arb:
-    """The normalised margin of the network of these neurons."""
+    """The normalised margin of the neurons in the tensors."""
     return normalised_margin(*neurons(model))

@@ -14,7 +14,7 @@ from theory.arithmetic import (
     normalised_margin,
 )
 from verify.arithmetic.quadratic import margin_of_tensors
-from verify.arithmetic.trained.margin_trained import control, shares_of, trained
+from verify.arithmetic.trained.margin_trained import control, frequencies_of, trained
 from verify.finding import Verdict
 
 HOLDS = Verdict.HOLDS
@@ -70,11 +70,11 @@ def test_shares_are_those_of_the_neurons():
     # Squares: 3.5 each of c, and 7 of 1: the second neuron has a third of its 10.5 at 1.
     assert np.allclose(frequency_fractions(*neurons), [[0, 1, 0, 0], [2 / 3, 1 / 3, 0, 0]])
     assert np.allclose(cubed_norms(*neurons), 10.5**1.5)
-    found = shares_of(neurons)
+    found = frequencies_of(neurons)
     assert found.single == pytest.approx(2 / 3)
     assert np.allclose(found.frequencies, [3, 0, 0])
     # Twice the first neuron counts eight times as much, as its cube does.
-    found = shares_of(Neurons(*(each * [[2], [1]] for each in neurons)))
+    found = frequencies_of(Neurons(*(each * [[2], [1]] for each in neurons)))
     assert found.single == pytest.approx((8 + 1 / 3) / 9)
     assert np.allclose(found.frequencies, [3, 0, 0])
     with rejects("1"):

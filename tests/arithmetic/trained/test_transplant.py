@@ -8,7 +8,7 @@ import torch
 
 from constructions.trained import configuration_of, preset, untrained
 from verify.arithmetic.trained import number_models as models
-from verify.arithmetic.trained.number_models import HEADS, MLPS, Adder, both_ways
+from verify.arithmetic.trained.number_models import HEADS, MLPS, Adder, both_orders
 from verify.arithmetic.trained.transplant import (
     below_random,
     by_parts,
@@ -22,7 +22,7 @@ from verify.finding import Verdict
 module = sys.modules["verify.arithmetic.trained.transplant"]
 HOLDS = Verdict.HOLDS
 P = 300
-PAIRS = both_ways(np.random.default_rng(0).permutation(np.stack(np.triu_indices(150), 1))[:300])
+PAIRS = both_orders(np.random.default_rng(0).permutation(np.stack(np.triu_indices(150), 1))[:300])
 
 
 def adder_of(rows="gaussian", seed=5):
@@ -82,13 +82,13 @@ def test_masks_of_a_comb_and_a_bump():
     of_size = models.masked(adder, HEADS, high=True)
     assert of_size == built(4, comb=False).right.mean.mean < 0.2
     assert models.masked(adder, MLPS, high=False) < 0.1  # 30 candidates tie but for rounding
-    assert models.high_share(adder, HEADS) == pytest.approx(1)
-    assert models.high_share(adder, MLPS) == pytest.approx(0)
+    assert models.high_fraction(adder, HEADS) == pytest.approx(1)
+    assert models.high_fraction(adder, MLPS) == pytest.approx(0)
     errors = built(4, comb=False).errors
     assert set((errors + 4) % P - 4) == {-4, -3, -2, -1, 1, 2, 3, 4}
-    assert models.near_share(errors) == pytest.approx((abs(errors) <= 2).mean())
-    assert models.even_share(np.array([2, -4, 1, 10, -3])) == 0.6
-    assert models.near_share(np.array([2, -4, 1, 10, -3])) == 0.4
+    assert models.near_fraction(errors) == pytest.approx((abs(errors) <= 2).mean())
+    assert models.even_fraction(np.array([2, -4, 1, 10, -3])) == 0.6
+    assert models.near_fraction(np.array([2, -4, 1, 10, -3])) == 0.4
 
 
 def test_peaks_are_over_the_median():
@@ -104,7 +104,7 @@ def test_right_answers_are_counted_for_each_two_numbers():
     pairs = np.array([[1, 2], [2, 1], [3, 3], [0, 5], [5, 0]])
     one = models.by_pair(pairs, np.array([True, True, False, True, False]))
     assert one.right.tolist() == [1, 2, 0]  # (0, 5), (1, 2), (3, 3)
-    assert one.asked.tolist() == [2, 2, 1]
+    assert one.prompts.tolist() == [2, 2, 1]
     assert one.mean.mean == 0.6
     other = models.by_pair(pairs, np.array([False, True, False, True, True]))
     assert one.ahead_of(other).mean == 0
@@ -128,7 +128,7 @@ EVEN, NEAR = [2, -2, 10, 4] * 10, [1, -1, 2, -1] * 10
 
 def shares(share):
     """So many right of 1000 pairs."""
-    return models.Shares((np.arange(1000) < 1000 * share).astype(float), np.ones(1000))
+    return models.Accuracy((np.arange(1000) < 1000 * share).astype(float), np.ones(1000))
 
 
 def given_rows(errors=EVEN, peaks=HIGH, share=0.9, model=None):
@@ -154,7 +154,7 @@ class Peaks(dict):
 def said(monkeypatch):
     """Findings of models of `given_rows`; before training all have peaks of 2.5."""
     monkeypatch.setattr(module, "peaks", lambda rows: rows)
-    monkeypatch.setattr(module, "given_rows", lambda model: model)
+    monkeypatch.setattr(module, "tied_embedding", lambda model: model)
     before = given_rows(peaks=dict.fromkeys(LOW, 2.5))
     monkeypatch.setattr(module, "before_training", lambda name, pairs: before)
 
@@ -217,7 +217,7 @@ MASKS = {(HEADS, False): 0.8, (HEADS, True): 0.2, (MLPS, False): 0.3, (MLPS, Tru
 def test_each_finding_on_parts_sees_what_is_amiss(what, monkeypatch):
     holds = {
         "by_layer": lambda adder: [0.0, 0.4, 0.9],
-        "high_share": lambda adder, modules: 0.8 if modules[0] in HEADS else 0.2,
+        "high_fraction": lambda adder, modules: 0.8 if modules[0] in HEADS else 0.2,
         "masked": lambda adder, modules, high: MASKS[modules, high],
         "masked_at_random": lambda adder, modules, high, rng: 0.5,
         "filtered": lambda adder, modules, high: 0.1,

@@ -1,4 +1,4 @@
-"""Number embeddings of a published model, from an optional package that is read and never run."""
+"""Number embeddings of a published model, read from an optional package, whose code is not run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class NumberTokens(NamedTuple):
 
 
 def folder() -> Path | None:
-    """Where the package keeps the model; None if it is not installed."""
+    """The folder of the model in the installed package; None if it is not installed."""
     spec = find_spec(PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         return None
@@ -38,9 +38,9 @@ def folder() -> Path | None:
 
 
 def number_tokens(place: Path) -> NumberTokens:
-    """The rows of the numbers, in float64.
+    """The embeddings of the numbers, in float64.
 
-    Raises ValueError for a file that is missing or of another hash.
+    Raises ValueError for a file that is missing or has another hash.
     """
     weights, words = (_checked(place / name, wanted) for name, wanted in SHA256.items())
     places = {word: rank for rank, word in enumerate(words.decode().splitlines())}
@@ -49,7 +49,7 @@ def number_tokens(place: Path) -> NumberTokens:
 
 
 def _checked(path: Path, wanted: str) -> bytes:
-    """What a file holds; ValueError if it cannot be read or is another."""
+    """The content of a file; ValueError if it cannot be read or has another hash."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -63,7 +63,7 @@ def _checked(path: Path, wanted: str) -> bytes:
 
 
 def planted(rng: np.random.Generator) -> NumberTokens:
-    """Noise with the periods 2, 2.5, 5 and 10 planted in it, as a control that needs no package."""
+    """Noise plus waves of periods 2, 2.5, 5 and 10, a control that needs no package."""
     bins = fourier_bins(NUMBERS)
     waves = fourier_matrix(NUMBERS)[np.isin(bins, [150, 120, 60, 30])]
     rows = rng.standard_normal((NUMBERS, FEATURES))

@@ -23,13 +23,13 @@ from verify.finding import Finding, Verdict, same
 
 Source = Literal["package", "planted"]
 
-FIRST = 29  # the bins from here on; below are the trends of size
+FIRST = 29  # first bin of the test; lower bins contain trends with the size of numbers
 LEVEL = 0.99
 PEAKS = {"2": Fraction(2), "2.5": Fraction(5, 2), "5": Fraction(5), "10": Fraction(10)}
 OTHERS = {"3": Fraction(3), "4": Fraction(4), "6": Fraction(6)}
 THIRD = {"10/3": Fraction(10, 3)}
 DEGREE, TEN = 5, 10
-READ, NOT_READ = (2, 5, 10), (3, 7)  # moduli of the residues that a linear probe says, or does not
+READ, NOT_READ = (2, 5, 10), (3, 7)  # moduli whose residues a linear probe predicts, or does not
 SHAPE = minilm.NUMBERS, minilm.FEATURES
 
 
@@ -42,7 +42,7 @@ def number_embeddings(
     run: Run,
     *,
     embeddings: Annotated[
-        Source, option("of the optional package, or noise with periods planted in it")
+        Source, option("embeddings of the optional package, or noise with planted periods")
     ] = "package",
     permutations: Annotated[
         int, option("random orders of the numbers", min=100, max=100_000)
@@ -50,12 +50,12 @@ def number_embeddings(
 ) -> Iterator[Finding]:
     """Published observation: number embeddings have spectral peaks at periods 2, 2.5, 5 and 10.
 
-    Tested on the embeddings of 0 … 299 in all-MiniLM-L6-v2, a distilled BERT.  The bound is a 99 %
-    quantile of the largest peak over random orders of the numbers, so it is one for all periods
-    together.  Part of the peaks goes with the rank of a number among all words, which has the same
-    periods.  Linear probes predict, for held-out numbers, the residues mod 2, 5 and 10 better than
-    in 99 % of random orders, and not those mod 3 and 7; their ridge of 1 was chosen with published
-    figures for mod 2, 7 and 10 known.
+    Tested on the embeddings of 0 … 299 in all-MiniLM-L6-v2, a distilled BERT.  The bound is the
+    99 % quantile of the largest peak over random orders of the numbers, so it holds for all periods
+    together.  A part of the peaks is explained by the rank of a number in the vocabulary, which has
+    the same periods.  Linear probes predict, for held-out numbers, the residues mod 2, 5 and 10
+    better than in 99 % of random orders, and not those mod 3 and 7; their ridge of 1 was chosen
+    with published figures for mod 2, 7 and 10 known.
     """
     place = minilm.folder() if embeddings == "package" else None
     if embeddings == "package" and place is None:
@@ -63,26 +63,26 @@ def number_embeddings(
         return
     numbers = minilm.number_tokens(place) if place is not None else minilm.planted(run.rng)
     E, trials = numbers.rows, 100 if run.quick else permutations
-    what = "planted noise, no embeddings: " * (embeddings == "planted")
+    what = "planted noise instead of embeddings: " * (embeddings == "planted")
     yield same("package", f"{what}numbers and features", list(E.shape), list(SHAPE))
     ratios, bound = measured(run, E, trials)
-    peaks = above("peaks", "peaks over the median", PEAKS, ratios, bound)
+    peaks = above("peaks", "size of bins divided by the median", PEAKS, ratios, bound)
     high = [k for k in range(FIRST, len(ratios)) if ratios[k] > bound]
     peaks.words += f"; all periods above the bound: {', '.join(f'{NUMBERS / k:.4g}' for k in high)}"
     yield peaks
-    yield below_bound("others", "periods that are not among them", OTHERS, ratios, bound)
+    yield below_bound("others", "the same at other periods", OTHERS, ratios, bound)
     yield third(ratios, bound, embeddings)
-    name = f"the same without a polynomial of degree {DEGREE}"
+    name = f"peaks without a polynomial trend of degree {DEGREE}"
     yield above("trend", name, PEAKS, peak_ratios(without_trend(E, DEGREE), FIRST), bound)
     yield from confound(run, numbers, trials)
-    yield share(E)
+    yield variance_at_peaks(E)
     yield from probes(run, E, trials)
     of = "planted noise" if embeddings == "planted" else "embeddings"
     run.draw(ratios, bound, FIRST, {**PEAKS, **THIRD}, of)
 
 
 def absent() -> Finding:
-    """Nothing to measure: said in a word, and undecided."""
+    """The undecided finding if the package is not installed."""
     return Finding(
         "package",
         "embeddings of numbers",
@@ -96,7 +96,7 @@ def absent() -> Finding:
 
 
 def measured(run: Run, E: np.ndarray, trials: int) -> tuple[np.ndarray, float]:
-    """The statistic of every bin, and the bound that holds for all bins together."""
+    """The statistic of every bin, and the bound for all bins together."""
     maxima = permutation_maxima(E, FIRST, trials, run.rng)
     return peak_ratios(E, FIRST), float(np.quantile(maxima, LEVEL, method="higher"))
 
@@ -109,14 +109,14 @@ def at_periods(periods: dict[str, Fraction], ratios: np.ndarray) -> dict[str, fl
 def above(
     id: str, name: str, periods: dict[str, Fraction], ratios: np.ndarray, bound: float
 ) -> Finding:
-    """All of these peaks are above the bound."""
+    """The statistic at all of these periods is above the bound."""
     return _compared(id, name, at_periods(periods, ratios), bound, +1)
 
 
 def below_bound(
     id: str, name: str, periods: dict[str, Fraction], ratios: np.ndarray, bound: float
 ) -> Finding:
-    """None of these is."""
+    """The statistic at none of these periods is above the bound."""
     return _compared(id, name, at_periods(periods, ratios), bound, -1)
 
 
@@ -136,53 +136,51 @@ def _compared(id: str, name: str, found: dict[str, float], bound: float, side: i
 
 
 def third(ratios: np.ndarray, bound: float, embeddings: Source) -> Finding:
-    """Period 10/3, which halving does not reach: just above the bound, below the four."""
+    """The statistic at period 10/3, which is not in the closure under halving, is below those of
+    the four periods."""
     found = at_periods(THIRD, ratios)
     least = min(at_periods(PEAKS, ratios).values())
     value = found["10/3"]
     return Finding(
         "third",
-        "period 10/3, which is not half of any of the four",
+        "the same at period 10/3, which is half of none of the four",
         "statistical",
         value,
         least,
         Verdict.of(value < least),
         f"{value:.2f}, {'just above' if value > bound else 'below'} the bound {bound:.2f}",
-        f"less than the least of the four, {least:.2f}",
+        f"below the least of the four, {least:.2f}",
     )
 
 
 def confound(run: Run, numbers: NumberTokens, trials: int) -> Iterator[Finding]:
-    """The rank of a number in the vocabulary has the same periods; what is left without the
-    means of groups of ten neighbours in rank, nearly all that a function of the rank can say."""
+    """The rank of a number in the vocabulary has the same periods; peaks remain without the means
+    of groups of ten neighbours in rank, which remove nearly every function of the rank."""
     ranks = numbers.ranks.astype(np.float64)
     ratios, bound = measured(run, ranks, trials)
-    yield above("rank", "the same periods in the rank among words", PEAKS, ratios, bound)
+    yield above("rank", "peaks of the rank in the vocabulary", PEAKS, ratios, bound)
     groups = np.argsort(np.argsort(ranks)) // TEN
     ratios, bound = measured(
         run, without_confounds(numbers.rows, np.eye(NUMBERS // TEN)[groups]), trials
     )
-    name = f"peaks left without the means of {NUMBERS // TEN} groups of rank"
+    name = f"peaks without the means of {NUMBERS // TEN} groups of rank"
     yield above("without-rank", name, PEAKS, ratios, bound)
 
 
 def probes(run: Run, E: np.ndarray, trials: int) -> Iterator[Finding]:
-    """What linear probes read off numbers left out, beside random orders of the numbers."""
-    found = read_off(E)
+    """Leave-one-out accuracies of linear probes, compared with random orders of the numbers."""
+    found = residue_accuracies(E)
     orders = np.argsort(run.rng.random((trials, NUMBERS)), axis=1)
-    by_chance = {m: probe_accuracies(E, orders % m) for m in found}
+    at_random = {m: probe_accuracies(E, orders % m) for m in found}
     bounds = {
-        m: float(np.quantile(shares, LEVEL, method="higher")) for m, shares in by_chance.items()
+        m: float(np.quantile(found_at, LEVEL, method="higher")) for m, found_at in at_random.items()
     }
-    for id, name, moduli, side in (
-        ("probes", "residues that are read off", READ, +1),
-        ("probes-others", "residues that are not", NOT_READ, -1),
-    ):
+    for id, moduli, side in (("probes", READ, +1), ("probes-others", NOT_READ, -1)):
         what = "above" if side > 0 else "at most"
         limits = ", ".join(f"{bounds[m]:.1%}" for m in moduli)
         yield Finding(
             id,
-            f"{name} by linear probes, of numbers left out",
+            "leave-one-out accuracy of linear probes of residues",
             "statistical",
             {f"mod {m}": found[m] for m in moduli},
             {f"mod {m}": bounds[m] for m in moduli},
@@ -192,24 +190,24 @@ def probes(run: Run, E: np.ndarray, trials: int) -> Iterator[Finding]:
         )
 
 
-def read_off(E: np.ndarray) -> dict[int, float]:
-    """The share of numbers whose residue a probe says, by modulus."""
+def residue_accuracies(E: np.ndarray) -> dict[int, float]:
+    """The leave-one-out accuracy of linear probes of residues, by modulus."""
     numbers = np.arange(NUMBERS)
     return {m: float(probe_accuracies(E, numbers % m)) for m in (*READ, *NOT_READ)}
 
 
 def at_peaks(variances: np.ndarray) -> float:
-    """The part of these variances (bins,) that is at the four periods."""
+    """The fraction of the variance at the four periods, of variances (bins,)."""
     return float(sum(variances[bin_of(T, NUMBERS)] for T in PEAKS.values()) / variances.sum())
 
 
-def share(E: np.ndarray) -> Finding:
-    """The part of the variance at the four periods."""
+def variance_at_peaks(E: np.ndarray) -> Finding:
+    """The fraction of the variance at the four periods is above that of noise, and below 10 %."""
     found = at_peaks(bin_sizes(E - E.mean(0)) ** 2)
     flat = 7 / (NUMBERS - 1)
     return Finding(
         "share",
-        "part of the variance at the four periods",
+        "fraction of the variance at the four periods",
         "statistical",
         found,
         (flat, 0.1),

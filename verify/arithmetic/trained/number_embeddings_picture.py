@@ -16,8 +16,8 @@ BLUE, BROWN = "#1f5fa8", "#b5651d"
 def draw(
     ratios: np.ndarray, bound: float, first: int, marked: Mapping[str, Fraction], of: str
 ) -> Figure:
-    """The size of every bin over the median, the bound of random orders as a band, and the marked
-    periods; `of` says what the rows are."""
+    """The size of every bin divided by the median, the bound of random orders as a band, and the
+    marked periods; `of` names the rows in the title."""
     p = 2 * (len(ratios) - 1)
     figure = Figure(figsize=(10, 4.2))
     panel = figure.subplots()
@@ -40,7 +40,7 @@ def draw(
         )
     top = 1.25 * max(ratios[first:].max(), bound)
     panel.set(xlim=(0, p // 2 + 1), ylim=(0, top), xlabel=f"bin k, period {p}/k")
-    panel.set_ylabel("size over the median")
+    panel.set_ylabel("size / median")
     panel.legend(loc="upper left", bbox_to_anchor=(0.2, 1.0))
     panel.set_title(f"{of} of the numbers 0 … {p - 1}: spectrum over their order")
     return figure

@@ -1,4 +1,4 @@
-"""Trained models that add numbers: their answers, and what each module adds to the logits."""
+"""Trained models that add numbers: their predictions, and the contribution of each module."""
 
 from __future__ import annotations
 
@@ -19,33 +19,32 @@ from verify.evidence.checkpoints import models_of
 from verify.evidence.statistics import Mean, ratio
 
 PERIODS = {"2": Fraction(2), "2.5": Fraction(5, 2), "5": Fraction(5), "10": Fraction(10)}
-HIGH = 29  # the bins from here on are called high, those below it but 0 low
+HIGH = 29  # bins ≥ 29 are called high, bins 1 … 28 low
 HEADS, MLPS = ("heads 1", "heads 2"), ("mlp 1", "mlp 2")
-NEAR = 2  # the size of an error that is called near
+NEAR = 2  # errors of at most this size are called near
 
 Change = Callable[[str, Any], Any]
 
 
-class Shares(NamedTuple):
-    """Right answers to an unordered pair, and how often it was asked, both (m,)."""
+class Accuracy(NamedTuple):
+    """The numbers of right predictions and of prompts, for each unordered pair, both (m,)."""
 
     right: np.ndarray
-    asked: np.ndarray
+    prompts: np.ndarray
 
     @property
     def mean(self) -> Mean:
-        """Of all answers; its standard error takes unordered pairs as independent."""
-        return ratio(self.right, self.asked)
+        """The accuracy; its standard error assumes that unordered pairs are independent."""
+        return ratio(self.right, self.prompts)
 
-    def ahead_of(self, other: Shares) -> Mean:
-        """The difference of the means, on the same pairs."""
-        return ratio(self.right - other.right, self.asked)
+    def ahead_of(self, other: Accuracy) -> Mean:
+        """The difference of the accuracies, on the same pairs."""
+        return ratio(self.right - other.right, self.prompts)
 
 
 @dataclass
 class Adder:
-    """A model, pairs (m, 2), their sums, and what it says of them: logits (m, p), after each layer
-    if they are read there, and what each module adds to the last ones."""
+    """A model with test pairs (m, 2), and its predictions on them."""
 
     name: str
     model: Any
@@ -53,39 +52,41 @@ class Adder:
 
     @cached_property
     def sums(self) -> np.ndarray:
+        """The sums of the pairs, (m,)."""
         return np.asarray(self.pairs.sum(1))
 
     @cached_property
     def traced(self) -> dict[str, Any]:
-        """What every module adds to the stream at "=", (m, D)."""
+        """The output of every module to the stream at "=", (m, D)."""
         return trace(self.model, self.pairs)
 
     @cached_property
     def parts(self) -> dict[str, np.ndarray]:
-        """What every module adds to the logits, (m, p), through the last layer norm as it is."""
+        """The contribution of every module to the logits, (m, p), for a fixed last layer norm."""
         return contributions(self.model, self.traced)
 
     @cached_property
     def logits(self) -> np.ndarray:
+        """The logits (m, p)."""
         return np.asarray(sum(self.parts.values()))
 
     @cached_property
-    def right(self) -> Shares:
-        """How often the answers are right, for each pair in either order."""
+    def right(self) -> Accuracy:
+        """The accuracy, by unordered pairs."""
         return by_pair(self.pairs, self.logits.argmax(1) == self.sums)
 
     @cached_property
     def errors(self) -> np.ndarray:
-        """The answers less the sums, where they differ."""
+        """The nonzero differences between predictions and sums."""
         off = self.logits.argmax(1) - self.sums
         return np.asarray(off[off != 0])
 
 
 def adders(rows: str) -> list[Adder]:
-    """Every seed of the models of these rows, on the pairs that were not trained on, both ways."""
+    """Every seed of the models with these embeddings, on all test pairs in both orders."""
     kind = f"a tied transformer of {rows} rows trained on addition"
     return [
-        Adder(name, model.double(), both_ways(task.pairs(trained=False).numpy()))
+        Adder(name, model.double(), both_orders(task.pairs(trained=False).numpy()))
         for name, model, task in models_of(f"addition-{rows}", kind)
     ]
 
@@ -96,21 +97,22 @@ def before_training(name: str, pairs: np.ndarray) -> Adder:
     return Adder(f"untrained {name}", model, pairs)
 
 
-def by_pair(pairs: np.ndarray, right: np.ndarray) -> Shares:
-    """Answers (m,) to pairs (m, 2), brought together for each two numbers."""
+def by_pair(pairs: np.ndarray, right: np.ndarray) -> Accuracy:
+    """The accuracy by unordered pairs; right (m,) is whether predictions on pairs (m, 2) are."""
     _, place = np.unique(np.sort(pairs, axis=1), axis=0, return_inverse=True)
-    return Shares(np.bincount(place, right), np.bincount(place))
+    return Accuracy(np.bincount(place, right), np.bincount(place))
 
 
-def both_ways(pairs: np.ndarray) -> np.ndarray:
-    """Pairs (m, 2), and those of two numbers in the other order."""
+def both_orders(pairs: np.ndarray) -> np.ndarray:
+    """Pairs (m, 2), followed by those of two different numbers in the other order."""
     return np.concatenate([pairs, pairs[pairs[:, 0] != pairs[:, 1], ::-1]])
 
 
 def trace(
     model: Any, pairs: np.ndarray, change: Change = lambda module, added: added
 ) -> dict[str, Any]:
-    """What every module adds to the stream at "=", (m, D), `change` having its say on each."""
+    """The output of every module to the stream at "=", (m, D), each replaced by
+    `change(module, output)`."""
     prompt = model.prompt(pairs)
     H = model.embed(prompt.tokens) + model.pos_embed(3)
     found = {"embedding": H[:, 2]}
@@ -126,7 +128,10 @@ def trace(
 
 
 def contributions(model: Any, traced: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """The logits by module: the layer norm divides all by one length, and adds its bias."""
+    """The contribution of each module, and of the bias of the last layer norm, to the logits.
+
+    The length by which the layer norm divides is that of the whole stream.
+    """
     stream, norm, W_U = sum(traced.values()), model.ln_final, model.unembed.W_U
     length = (stream.var(-1, unbiased=False, keepdim=True) + 1e-5).sqrt()
     found = {
@@ -137,12 +142,12 @@ def contributions(model: Any, traced: Mapping[str, Any]) -> dict[str, np.ndarray
 
 
 def accuracy(logits: np.ndarray, sums: np.ndarray) -> float:
-    """The share of pairs whose sum has the largest logit."""
+    """The fraction of pairs whose sum has the largest logit."""
     return float((logits.argmax(1) == sums).mean())
 
 
 def by_layer(adder: Adder) -> list[float]:
-    """Right answers if the stream is read after the embedding, and after each layer."""
+    """The accuracies if the stream is read after the embedding, and after each layer."""
     found, stream = [], 0
     for module, added in adder.traced.items():
         stream = stream + added
@@ -153,41 +158,41 @@ def by_layer(adder: Adder) -> list[float]:
 
 
 def peaks(rows: np.ndarray) -> dict[str, float]:
-    """At each period the size over the median of the high bins; rows (p, …) are numbers."""
+    """At each period, the size of the bin divided by the median of the high bins; rows (p, …)."""
     ratios = peak_ratios(rows, HIGH)
     return {name: float(ratios[bin_of(T, len(rows))]) for name, T in PERIODS.items()}
 
 
-def given_rows(model: Any) -> np.ndarray:
-    """The embedding of the numbers, and the read-out, (p, D)."""
+def tied_embedding(model: Any) -> np.ndarray:
+    """The embedding of the numbers, which is also the unembedding, (p, D)."""
     return np.asarray(model.unembed.W_U.mT.numpy())
 
 
-def even_share(errors: np.ndarray) -> float:
-    """Of errors, those of even size; 0 if there is none."""
+def even_fraction(errors: np.ndarray) -> float:
+    """The fraction of errors that are even; 0 if there are no errors."""
     return float((errors % 2 == 0).sum() / max(1, len(errors)))
 
 
-def near_share(errors: np.ndarray) -> float:
-    """Of errors, those within ±2; 0 if there is none."""
+def near_fraction(errors: np.ndarray) -> float:
+    """The fraction of errors within ±2; 0 if there are no errors."""
     return float((abs(errors) <= NEAR).sum() / max(1, len(errors)))
 
 
-def high_share(adder: Adder, modules: tuple[str, ...]) -> float:
-    """Of what modules together add to the logits, the part of the squares, without the constants,
-    that is in high bins."""
+def high_fraction(adder: Adder, modules: tuple[str, ...]) -> float:
+    """The fraction of the squared contribution of these modules to the logits that is in high bins,
+    constants excluded."""
     squares = bin_sizes(_added(adder, modules).T) ** 2
     return float(squares[HIGH:].sum() / squares[1:].sum())
 
 
 def _added(adder: Adder, modules: tuple[str, ...]) -> np.ndarray:
-    """What modules add to the logits, (m, p)."""
+    """The joint contribution of modules to the logits, (m, p)."""
     return np.sum([adder.parts[module] for module in modules], axis=0)
 
 
 def masked(adder: Adder, modules: tuple[str, ...], high: bool) -> float:
-    """Right answers without the high bins, or the low ones, of what these modules add to the
-    logits."""
+    """The accuracy without the high bins, or the low ones, of the contribution of these modules to
+    the logits."""
     p = adder.logits.shape[1]
     return _without(adder, modules, fourier_matrix(p)[_cut(p, high)])
 
@@ -195,60 +200,63 @@ def masked(adder: Adder, modules: tuple[str, ...], high: bool) -> float:
 def masked_at_random(
     adder: Adder, modules: tuple[str, ...], high: bool, rng: np.random.Generator
 ) -> float:
-    """The same without as many dimensions of the logits, drawn at random."""
+    """The accuracy without equally many random dimensions of the contribution of these modules."""
     p = adder.logits.shape[1]
     axes, _ = np.linalg.qr(rng.standard_normal((p, int(_cut(p, high).sum()))))
     return _without(adder, modules, axes.T)
 
 
 def _cut(p: int, high: bool) -> np.ndarray:
-    """Which rows of the Fourier matrix are of high bins, or of low ones, (p,)."""
+    """Whether rows of the Fourier matrix belong to high bins, or to low ones, (p,)."""
     bins = fourier_bins(p)
     return np.asarray(bins >= HIGH if high else (bins > 0) & (bins < HIGH))
 
 
 def _without(adder: Adder, modules: tuple[str, ...], axes: np.ndarray) -> float:
-    """Right answers without these orthonormal directions (r, p) of what modules add."""
+    """The accuracy without orthonormal directions (r, p) of the contribution of modules."""
     added = _added(adder, modules)
     return accuracy(adder.logits - added @ axes.T @ axes, adder.sums)
 
 
 def effective_rows(model: Any) -> np.ndarray:
-    """Q W (p, D), for logits W h/length: the read-out with the layer norm's weights and mean."""
+    """Q W (p, D) for logits W h/length, where W contains the unembedding and the layer norm's
+    weights and centring."""
     W = (model.unembed.W_U.mT * model.ln_final.w).numpy()
     W = W - W.mean(1, keepdims=True)
     return fourier_matrix(len(W)) @ W
 
 
 def rank_of_filter(model: Any, high: bool) -> int:
-    """The dimensions of the stream that the filter removes: a layer norm passes all but one."""
+    """The number of dimensions of the stream that the filter removes, at most D − 1 by centring."""
     return round(model.d_model - np.trace(null_space_projection(_removed(model, high))))
 
 
 def _removed(model: Any, high: bool) -> np.ndarray:
+    """The rows of Q W of the high bins, or of the low ones."""
     rows = effective_rows(model)
     return rows[_cut(len(rows), high)]
 
 
 def filtered(adder: Adder, modules: tuple[str, ...], high: bool) -> float:
-    """Right answers where what modules add to the stream is projected so that it adds no high, or
-    no low, bins."""
+    """The accuracy if outputs of modules to the stream are projected so that they contribute no
+    high, or no low, bins to the logits."""
     return _projected(adder, modules, null_space_projection(_removed(adder.model, high)))
 
 
 def filtered_at_random(
     adder: Adder, modules: tuple[str, ...], rank: int, rng: np.random.Generator
 ) -> float:
-    """The same for a random projection that removes so many dimensions."""
+    """The accuracy with a random projection that removes `rank` dimensions."""
     axes, _ = np.linalg.qr(rng.standard_normal((adder.model.d_model, rank)))
     return _projected(adder, modules, np.eye(len(axes)) - axes @ axes.T)
 
 
 def _projected(adder: Adder, modules: tuple[str, ...], P: np.ndarray) -> float:
-    kept = torch.from_numpy(P)
+    """The accuracy if outputs of modules to the stream are multiplied by P."""
+    matrix = torch.from_numpy(P)
 
     def change(module: str, added: Any) -> Any:
-        return added @ kept if module in modules else added
+        return added @ matrix if module in modules else added
 
     traced = trace(adder.model, adder.pairs, change)
     logits = sum(contributions(adder.model, traced).values())

@@ -1,4 +1,4 @@
-"""A picture of models that add numbers: answers, spectra, errors, and what is left without bins."""
+"""The picture of the claim `transplant`: accuracies, spectra and errors, and masks of bins."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from verify.arithmetic.trained.number_models import (
     Adder,
     before_training,
     by_layer,
-    given_rows,
     masked,
+    tied_embedding,
 )
 
 COLOURS = {"minilm": "#1f5fa8", "scratch": "#b5651d", "untrained": "0.7"}
@@ -29,15 +29,15 @@ AROUND = 12  # errors on either side
 
 
 def draw(models: Mapping[str, Sequence[Adder]]) -> Figure:
-    """Every seed's test pairs by rows; of the first seeds the spectra of the rows,
-    of the logits and of what modules add to them, and the errors; and what is right by layer and
-    without bins of heads and MLPs, of every seed with given rows."""
+    """Accuracies of every seed by rows; for the first seeds, spectra of the rows, of the logits and
+    of the contributions of modules, and errors; accuracies by layer and without bins of heads and
+    MLPs, for every seed with given rows."""
     figure = Figure(figsize=(15, 8.5))
     panels = figure.subplots(2, 3)
     given, learned = models["minilm"][0], models["scratch"][0]
     before = before_training(given.name, given.pairs)
     _answers(panels[0, 0], models)
-    rows = {"minilm": given_rows(given.model), "scratch": given_rows(learned.model)}
+    rows = {"minilm": tied_embedding(given.model), "scratch": tied_embedding(learned.model)}
     _spectra(panels[0, 1], rows, "the rows")
     logits = {"untrained": before.logits.T, "scratch": learned.logits.T, "minilm": given.logits.T}
     _spectra(panels[0, 2], logits, "the logits over the test pairs")
@@ -49,11 +49,11 @@ def draw(models: Mapping[str, Sequence[Adder]]) -> Figure:
 
 def _answers(panel: Axes, models: Mapping[str, Sequence[Adder]]) -> None:
     for place, (rows, seeds) in enumerate(models.items()):
-        shares = [each.right.mean.mean for each in seeds]
-        places = place + np.linspace(-0.1, 0.1, len(shares)) * (len(shares) > 1)
-        panel.plot(places, shares, "o", color=COLOURS.get(rows, "0.4"))
+        found = [each.right.mean.mean for each in seeds]
+        places = place + np.linspace(-0.1, 0.1, len(found)) * (len(found) > 1)
+        panel.plot(places, found, "o", color=COLOURS.get(rows, "0.4"))
     panel.set_xticks(range(len(models)), [*models])
-    panel.set(ylim=(-0.03, 1.03), ylabel="test pairs right")
+    panel.set(ylim=(-0.03, 1.03), ylabel="test accuracy")
     panel.set_title("by rows of the embedding, every seed")
     panel.grid(axis="y")
 
@@ -63,7 +63,7 @@ def _spectra(panel: Axes, shown: Mapping[str, np.ndarray], what: str) -> None:
         ratios = peak_ratios(values, HIGH)
         label = "minilm before training" if rows == "untrained" else rows
         panel.plot(range(HIGH, len(ratios)), ratios[HIGH:], lw=1, color=COLOURS[rows], label=label)
-    panel.set_ylabel("size over the median")
+    panel.set_ylabel("size / median")
     _periods(panel, what)
 
 
@@ -73,7 +73,7 @@ def _modules(panel: Axes, adder: Adder) -> None:
         panel.semilogy(range(1, len(sizes)), sizes[1:], lw=1, color=colour, label=module)
     panel.axvspan(0, HIGH, color="0.93")
     panel.set_ylabel("size, root mean square")
-    _periods(panel, "what modules add to the logits, minilm")
+    _periods(panel, "the contributions of modules to the logits, minilm")
 
 
 def _periods(panel: Axes, what: str) -> None:
@@ -91,10 +91,10 @@ def _errors(panel: Axes, models: Mapping[str, Sequence[Adder]]) -> None:
     sizes = np.arange(-AROUND, AROUND + 1)
     for shift, rows in ((-0.2, "minilm"), (0.2, "scratch")):
         errors = models[rows][0].errors
-        shares = [(errors == size).mean() if len(errors) else 0.0 for size in sizes]
+        found = [(errors == size).mean() if len(errors) else 0.0 for size in sizes]
         label = f"{rows}, {len(errors)} errors"
-        panel.bar(sizes + shift, shares, width=0.4, color=COLOURS[rows], label=label)
-    panel.set(xlabel="answer less sum", ylabel="share of the errors")
+        panel.bar(sizes + shift, found, width=0.4, color=COLOURS[rows], label=label)
+    panel.set(xlabel="prediction minus sum", ylabel="fraction of the errors")
     panel.set_title("errors, seed 0")
     panel.legend()
 
@@ -107,6 +107,6 @@ def _parts(panel: Axes, seeds: Sequence[Adder]) -> None:
         panel.plot([*by_layer(each), *cut], range(len(names)), "o", color=COLOURS["minilm"])
     panel.set_yticks(range(len(names)), names, fontsize=9)
     panel.invert_yaxis()
-    panel.set(xlim=(-0.03, 1.03), xlabel="test pairs right")
+    panel.set(xlim=(-0.03, 1.03), xlabel="test accuracy")
     panel.set_title("minilm, read after a layer or without bins of modules")
     panel.grid(axis="x")
