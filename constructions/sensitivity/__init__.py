@@ -1,6 +1,11 @@
-"""Sensitivity: models whose sensitivity is known, to calibrate what is measured on others; majority
-and the parity of all bits are those of computation.  `predictions` makes any torch module one
-that `theory.sensitivity.sensitivity` measures."""
+"""Sensitivity: models whose sensitivity is known in closed form, to calibrate measurements.
+
+Majority and the parity of all bits are in `constructions.computation`.  `conjunction`, `junta` and
+`subset_parity` have the names of the functions in `theory.sensitivity` that they compute: the
+module distinguishes them.  `predictions` converts any torch module to a function whose sensitivity
+`theory.sensitivity.sensitivity` estimates; it is imported from here, as the top level of
+`constructions` does not have it.
+"""
 
 from constructions.sensitivity.conjunction import conjunction
 from constructions.sensitivity.junta import junta

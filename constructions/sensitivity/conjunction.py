@@ -1,7 +1,7 @@
-"""Whether the bits at k given positions are all 1, in one layer with one hidden neuron.
+"""The conjunction of the bits at k given positions, by one layer with one hidden neuron.
 
 A head for each position adds its bit (0 or 1) to `count` (`selected_bits.py`).  The neuron
-relu(count − (k − 1)) is 1 if count = k, and 0 if it is less.
+relu(count − (k − 1)) is 1 if count = k, and 0 otherwise.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from theory.sensitivity.functions import conjunction as definition
 
 @construction
 def conjunction(d: Count, positions: Positions) -> Transformer:
-    """[the bits at all k `positions` (from 0) of d are 1]; one prediction for each word, (…, 1).
+    """The conjunction of the bits at k `positions` (from 0) of d: one prediction per word, (…, 1).
 
-    1 layer, k heads, width 5, 1 hidden neuron.  Raises ValueError for positions that are not
+    1 layer, k heads, width 5, 1 hidden neuron.  Raises ValueError unless the positions are
     distinct.
     """
     positions = sized(d, positions)
-    stream = Stream(letter=1, j=1, norm=1, count=1, all=1)
+    stream = Stream(bit=1, j=1, norm=1, count=1, all=1)
     stream.fits(1, heads=len(positions))
-    letter, count = stream.read("letter"), stream.read("count")
+    bit, count = stream.read("bit"), stream.read("count")
     return one_layer(
         stream,
         d,
         (0.0, 1.0),
-        reading(stream, positions, [letter] * len(positions), "count"),
+        reading(stream, positions, [bit] * len(positions), "count"),
         [ReLU(count - (len(positions) - 1) * one, "all")],
         2.0 * stream.read("all") - one,
         (Stage(1, "count", partial(_count, positions)), Stage(1, "all", partial(_all, positions))),
-        "proved in constructions/sensitivity/conjunction.py",
+        "weightwright",
     )
 
 

@@ -1,4 +1,4 @@
-"""What any torch classifier predicts for arrays, so that `theory.sensitivity` can measure it."""
+"""The predictions of any torch classifier on arrays, as `theory.sensitivity` requires them."""
 
 from __future__ import annotations
 
@@ -21,20 +21,19 @@ def predictions(
     dtype: Annotated[torch.dtype, Instance(torch.dtype, "one of torch's, as torch.float32")]
     | None = None,
 ) -> Callable[[np.ndarray], np.ndarray]:
-    """A function from arrays (N, …) to labels (N, …): the argmax of the module's last dimension,
-    or [output > threshold] where that is of size 1, or the module's own labels if they are whole
-    numbers.
+    """A function from arrays (N, …) to the labels (N, …) that a torch module predicts.
 
-    The module is any of torch.  It is run in evaluation mode, without gradients, `batch` inputs at
-    a time, in the format and on the device of its parameters (float32 on the CPU if it has none),
-    and all its parts are left in the mode in which they were.  Whole numbers become int64, as
-    tokens are; `dtype` is a format for all inputs instead, such as torch.float32 for pixels 0 … 255
-    beside noisy ones.  The threshold is 0, that of logits; that of probabilities is 0.5.
+    Labels are the argmax over the last dimension of the outputs, or [output > threshold] if that
+    has size 1, or the outputs themselves if they are integers.
 
-    The function raises ValueError for inputs that are no numbers or have no rows, for what the
-    module does not take, and for outputs that are no tensor of one row or more for each input, are
-    complex or contain NaN, and, unless a threshold is given, that are one for each label and all
-    lie in [0, 1], as probabilities do.
+    The module runs in evaluation mode without gradients, `batch` inputs at a time, in the dtype and
+    on the device of its parameters (float32 on the CPU if it has none); its mode is restored.
+    Integers are passed as int64, as for tokens, unless `dtype` is given, such as torch.float32 for
+    pixels 0 … 255 with noise.  The default threshold is 0, for logits; give 0.5 for probabilities.
+
+    The function raises ValueError for inputs that are empty, not numbers or not accepted by the
+    module; for outputs that are no tensor with a row for each input, are complex or contain NaN;
+    and, without a threshold, for single outputs that all lie in [0, 1], as probabilities do.
     """
 
     @torch.no_grad()
@@ -69,13 +68,13 @@ def _outputs(module: nn.Module, inputs: Tensor, dtype: torch.dtype | None) -> Te
     try:
         outputs = module(inputs)
     except (RuntimeError, IndexError) as error:
-        said = " ".join(str(error).split())
+        reason = " ".join(str(error).split())
         numbers = str(inputs.dtype).removeprefix("torch.")
         ends = f"{inputs.amin().item():g} to {inputs.amax().item():g}"
         pixels = "" if inputs.is_floating_point() else "; for pixels give dtype=torch.float32"
         raise InputError(
             f"the model does not take inputs of shape {tuple(inputs.shape)} in {numbers}, from "
-            f"{ends} ({said}): give inputs, and a change, that it takes{pixels}"
+            f"{ends} ({reason}): give inputs, and a change, that it takes{pixels}"
         ) from error
     if not isinstance(outputs, Tensor) or outputs.ndim < 1 or len(outputs) != len(inputs):
         kind = list(outputs.shape) if isinstance(outputs, Tensor) else type(outputs).__name__

@@ -1,12 +1,12 @@
-"""The bits at given positions, read by one head each: the first layer of these constructions.
+"""The layer of these constructions: one head for each selected bit, and an MLP.
 
-CLS stands at position 0 and the d bits 0 and 1 at 1 … d; positions hold j and j².  The head of
-position p (from 0) attends to place p + 1 with the score 2(p + 1)j − j², largest at j = p + 1 by at
-least 1 (`tokens.placed`), whatever the bits are: unique-hard attention.  The result is the same at
-all tokens, and is read at CLS.
+CLS is at position 0 and the d bits 0 and 1 at 1 … d; the position embedding has j and j².  The head
+of bit p (from 0) attends to position p + 1 by the score 2(p + 1)j − j², which is largest at
+j = p + 1 by at least 1 (`tokens.placed`), whatever the bits are: unique-hard attention.  The result
+is the same at all tokens; the prediction is that at CLS.
 
-One linear head whose keys are 1 at the positions and 0 elsewhere would give the sum of these bits;
-hard attention has bounds for softmax and for float dtypes, and every number is an integer.
+One linear head with keys 1 at the positions and 0 elsewhere would give the sum of these bits; hard
+attention is used for its bounds for softmax and float dtypes, and since every number is an integer.
 """
 
 from __future__ import annotations
@@ -27,41 +27,43 @@ CLS = 2
 
 
 def sized(d: int, positions: np.ndarray) -> tuple[int, ...]:
-    """The positions, as `distinct_positions`; ValueError too if no memory holds d bits."""
+    """The positions; raises ValueError unless they are distinct and d bits fit in memory."""
     sizes(2, d)
     return distinct_positions(d, positions)
 
 
 def reading(
-    stream: Stream, positions: Sequence[int], carries: Iterable[LinearRead], into: str
+    stream: Stream, positions: Sequence[int], values_read: Iterable[LinearRead], into: str
 ) -> list[Head]:
-    """A head for each position, whose value is a linear read of its bit, into one register."""
+    """A head for each position, which writes a linear read of its bit to one register."""
     line = stream.read("j"), stream.read("norm")
-    pairs = zip(positions, carries, strict=True)
-    return [placed(float(p + 1) * one, line, carried, into) for p, carried in pairs]
+    pairs = zip(positions, values_read, strict=True)
+    return [placed(float(p + 1) * one, line, value, into) for p, value in pairs]
 
 
 def one_layer(
     stream: Stream,
     d: int,
-    letters: tuple[float, float],
+    values: tuple[float, float],
     heads: Sequence[Head],
-    words: Sequence[Primitive],
-    answer: LinearRead,
+    primitives: Sequence[Primitive],
+    logit: LinearRead,
     stages: tuple[Stage, ...],
     source: str,
 ) -> Transformer:
-    """The model of these heads and words: `letter` holds the numbers `letters` of 0 and 1, and the
-    logits are 0 and `answer`, which is ±1."""
+    """The model of these heads and MLP primitives.
+
+    The register `bit` has `values` for the bits 0 and 1; the logits are 0 and `logit`, which is ±1.
+    """
     here = np.arange(d + 1)
-    table = rows(stream, letter=np.array([*letters, 0.0]))
+    table = rows(stream, bit=np.array([*values, 0.0]))
     return Transformer(
         Embed(table),
-        [block(stream, heads, words, normalise="hardmax", mask="full")],
+        [block(stream, heads, primitives, normalise="hardmax", mask="full")],
         unembed(
             stream,
-            answer.without_constant @ Map(np.array([[0.0, 1.0]]), "(0, 1)"),
-            bias=np.array([0.0, answer.constant[0]]),
+            logit.without_constant @ Map(np.array([[0.0, 1.0]]), "(0, 1)"),
+            bias=np.array([0.0, logit.constant[0]]),
         ),
         pos_embed=PosEmbed(rows(stream, j=here, norm=here**2)),
         interface=Tokens(2, d, length=d, prefix=(CLS,), answers=2, margin=1.0, whole=True),

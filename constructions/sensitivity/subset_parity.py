@@ -1,15 +1,15 @@
-"""The parity of the bits at k given positions, in one layer: the character χ_S as a model.
+"""The parity of the bits at k given positions, the character χ_S, by one layer.
 
-A head for each position adds its bit (0 or 1) to `odd` (`selected_bits.py`), which is then their
-number c ≤ k, and the MLP folds it:
+A head for each position adds its bit (0 or 1) to `odd` (`selected_bits.py`), which is then the
+number c ≤ k of ones, and the MLP folds it:
 
     c − 2relu(c − 1) + 2relu(c − 2) − … ± 2relu(c − (k − 1))
 
-goes up by 1 up to c = 1, then down by 1, up by 1, and so on: at integers it is c mod 2.  These are
-k − 1 hidden neurons; a dictator, k = 1, has no MLP.
+has slopes +1, −1, +1, … between integers, and is c mod 2 at integers.  These are k − 1 hidden
+neurons; a dictator, k = 1, has no MLP.
 
-`constructions.computation.parity` computes the parity of all bits without an MLP, with a position
-embedding of its own; here k of d bits matter and the others are not read.
+`constructions.computation.parity` computes the parity of all bits without an MLP, by its position
+embedding; here k of d bits are read and the others are not.
 """
 
 from __future__ import annotations
@@ -30,17 +30,16 @@ from theory.sensitivity.functions import subset_parity as definition
 
 @construction
 def subset_parity(d: Count, positions: Positions) -> Transformer:
-    """The parity, 0 or 1, of the bits at k `positions` (from 0) of d; one prediction for each word,
-    (…, 1).
+    """The parity of the bits at k `positions` (from 0) of d: one prediction per word, (…, 1).
 
-    1 layer, k heads, width 4, k − 1 hidden neurons.  Raises ValueError for positions that are not
+    1 layer, k heads, width 4, k − 1 hidden neurons.  Raises ValueError unless the positions are
     distinct.
     """
     positions = sized(d, positions)
-    stream = Stream(letter=1, j=1, norm=1, odd=1)
+    stream = Stream(bit=1, j=1, norm=1, odd=1)
     stream.fits(1, heads=len(positions))
-    letter, odd = stream.read("letter"), stream.read("odd")
-    heads = reading(stream, positions, [letter] * len(positions), "odd")
+    bit, odd = stream.read("bit"), stream.read("odd")
+    heads = reading(stream, positions, [bit] * len(positions), "odd")
     folds = [ReLU(odd - i * one, "odd", 2.0 * (-1) ** i) for i in range(1, len(positions))]
     return one_layer(
         stream,
@@ -50,7 +49,7 @@ def subset_parity(d: Count, positions: Positions) -> Transformer:
         folds,
         2.0 * odd - one,
         (Stage(1, "odd", partial(_odd, positions)),),
-        "proved in constructions/sensitivity/subset_parity.py",
+        "weightwright",
     )
 
 

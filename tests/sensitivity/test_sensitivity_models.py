@@ -84,7 +84,7 @@ def test_a_table_beyond_memory_is_refused(monkeypatch):
     from theory import machine
 
     monkeypatch.setattr(machine, "available_memory", lambda: 2**18)
-    with rejects("units"):
+    with rejects("neurons"):
         junta(12, range(12), np.zeros(2**12, dtype=np.int8))
 
 

@@ -17,28 +17,28 @@ from theory.sequences import all_sequences
 def functions(draw):
     V, T = draw(st.sampled_from([(2, 1), (2, 4), (3, 1), (3, 3), (4, 2)]))
     count = V**T
-    answers = draw(st.lists(st.integers(-1, 3), min_size=count, max_size=count))
-    return np.array(answers), V, T
+    values = draw(st.lists(st.integers(-1, 3), min_size=count, max_size=count))
+    return np.array(values), V, T
 
 
 @given(functions())
 def test_the_parts_add_up_to_the_counts(function):
-    answers, V, T = function
-    weights, profile = s.efron_stein_weights(answers, V), s.redrawn_profile(answers, V)
+    values, V, T = function
+    weights, profile = s.efron_stein_weights(values, V), s.redrawn_profile(values, V)
     assert sum(weights) == 1
     assert min(weights) >= 0
     assert sum(k * weight for k, weight in enumerate(weights)) == sum(profile)
-    forced = s.forced_profile(answers, V)
+    forced = s.forced_profile(values, V)
     assert forced == [Fraction(V, V - 1) * each for each in profile]
     assert len(profile) == T
 
 
 @given(functions(), st.fractions(0, 1, max_denominator=9))
 def test_the_hybrid_bound_and_the_chance_by_definition(function, delta):
-    answers, V, _ = function
-    chance = s.change_when_redrawn(answers, V, delta)
-    assert chance == s.change_when_redrawn_by_definition(answers, V, delta)
-    assert chance <= s.hybrid_bound(answers, V, delta)
+    values, V, _ = function
+    probability = s.change_when_redrawn(values, V, delta)
+    assert probability == s.change_when_redrawn_by_definition(values, V, delta)
+    assert probability <= s.hybrid_bound(values, V, delta)
 
 
 @given(st.lists(st.sampled_from([0, 1]), min_size=8, max_size=8))
@@ -47,17 +47,17 @@ def test_two_symbols_forced_are_boolean(values):
 
 
 def test_a_profile_is_that_of_the_definition():
-    answers = hop(all_sequences(4, 3), 1)[:, -1]
+    values = hop(all_sequences(4, 3), 1)[:, -1]
     wanted = s.forced_profile_by_definition(lambda row: hop_by_definition(row, 1)[-1], 3, 4)
-    assert s.forced_profile(answers, 3) == wanted
+    assert s.forced_profile(values, 3) == wanted
     assert s.forced_profile_by_definition(lambda row: row[1] > 1, 3, 3) == [0, Fraction(2, 3), 0]
 
 
-@pytest.mark.parametrize(("answers", "V"), [([0, 1, 1], 2), ([0], 2), ([0, 1, 0, 1], 3)])
-def test_other_answers_are_rejected(answers, V):
+@pytest.mark.parametrize(("values", "V"), [([0, 1, 1], 2), ([0], 2), ([0, 1, 0, 1], 3)])
+def test_other_answers_are_rejected(values, V):
     for function in (s.redrawn_profile, s.forced_profile, s.efron_stein_weights):
-        with rejects("answers"):
-            function(answers, V)
+        with rejects("values"):
+            function(values, V)
 
 
 def test_truth_values_are_answers():

@@ -130,7 +130,7 @@ def test_twenty_letters_take_seconds():
     ],
 )
 def test_functions_that_do_not_answer_0_and_1_have_no_table(answers):
-    with rejects("answers"):
+    with rejects("values"):
         s.tabulated(answers, 2)
 
 

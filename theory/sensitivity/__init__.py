@@ -1,17 +1,18 @@
-"""Sensitivity: how much a function changes when one of its inputs does.
+"""Sensitivity: the probability that a function changes with one of its inputs.
 
-Boolean functions are tables (2^d,) of −1 and +1, functions over tokens their answers (V^T,), in the
-order of `theory.sequences.all_sequences`.  Exact, but for the estimates of any model.
+A Boolean function is the table (2^d,) of its values −1 and +1, and a function over tokens the table
+(V^T,) of its values, in the order of `theory.sequences.all_sequences`.  Results are exact, except
+the estimates for arbitrary models.
 
-    walsh_hadamard   Fourier coefficients in integers, their weights by degree
+    walsh_hadamard   Fourier coefficients in integers, and Fourier weights by degree
     influence        influences, Sens, maximum sensitivity, variance
-    noise            what independent flips of all bits do, and closed forms of it
-    all_functions    figures of all functions of a few bits
+    noise            noise sensitivity under independent flips of all bits, with closed forms
+    all_functions    Var, I, degree and s of all functions of a few bits
     functions        parity of some bits, conjunction, junta, multiplexer
-    tokens           profiles over tokens, redrawn and forced; Efron–Stein; the hybrid bound
+    tokens           influences of tokens, redrawn and forced; Efron–Stein; the hybrid bound
     half_spaces      linear threshold functions
-    estimate         the sensitivity of any model, with its confidence interval
-    kernels          weak spectral bias of kernels of an inner product
+    estimate         the sensitivity of any model, with a confidence interval
+    kernels          weak spectral bias of inner-product kernels
 """
 
 from theory.sensitivity.all_functions import all_figures

@@ -1,4 +1,4 @@
-"""Every Boolean function of a few bits at once, in integers."""
+"""Var, I, degree and s of all Boolean functions of a few bits at once, in integers."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from theory.sequences import all_sequences
 
 @checked
 def all_figures(d: Annotated[Count, Within(most=4)]) -> dict[str, np.ndarray]:
-    """Var, I, degree and s of all 2^(2^d) functions of d ≤ 4 bits, (2^(2^d),) int64: times 4^d,
-    and s times 2^d, so that s² is times 4^d too."""
+    """Var, I, degree and s of all 2^(2^d) functions of d ≤ 4 bits, each (2^(2^d),) int64.
+
+    Var, I and the degree are multiplied by 4^d, and s by 2^d, so that s² has the factor 4^d too.
+    """
     words = all_sequences(d, 2)
     values = 1 - 2 * all_sequences(2**d, 2)
     spectra = values @ (1 - 2 * (words @ words.T % 2))

@@ -2,24 +2,23 @@
 
     sensitivity(model, inputs, change)
 
-is the share of inputs whose prediction changes when one place of it does, a token or a patch, each
-place in turn.  `model` is any function from inputs (N, …) to labels (N, …); `change` says what
-happens to a place.  If the N inputs are independent draws, each of these shares is the mean of N
-independent numbers in [0, 1], and by [Hoeffding1963] it is within
+is, for each place (a token or a patch), the fraction of inputs whose prediction changes when that
+place is changed.  `model` is any function from inputs (N, …) to labels (N, …), and `change` yields
+the inputs with each place changed.  If the N inputs are independent draws, each fraction is the
+mean of N independent numbers in [0, 1], and by [Hoeffding1963] it is within
 
     √(ln(2/η)/(2N))
 
-of its expectation with probability at least 1 − η: the mean over places, and that of each place
-(each by itself, not all at once).  The interval holds if
+of its expectation with probability at least 1 − η.  This holds for each place separately, and for
+the mean over places, but not for all places at once.  It requires that
 
-    the model is fixed: deterministic, the same for all calls, and no function of these inputs
-                        (inputs that it was trained on are none), each row of which it answers
-                        by itself, whatever the other rows are
-    the changes         do not depend on how the inputs were drawn
+    the model    is deterministic, independent of these inputs (not trained on them), and predicts
+                 each row independently of the other rows
+    the changes  are independent of how the inputs were drawn
 
-What is random in a change is drawn afresh for each input, from a stream of the seed that is apart
-from `numpy.random.default_rng(seed)`: inputs drawn with the same seed are independent of it, and
-two models see the same changes.
+Changes are drawn for each input independently, from a stream of the seed other than
+`numpy.random.default_rng(seed)`: they are independent of inputs drawn with the same seed, and two
+models are given the same changes.
 """
 
 from __future__ import annotations
@@ -47,15 +46,15 @@ from theory.kinds import (
 )
 from theory.sensitivity.tokens import Symbols
 
-STREAM = 0x5E25  # beside the seed, which may have drawn the inputs
+STREAM = 0x5E25  # distinguishes this stream from that of the same seed for inputs
 
 Change = Callable[[np.ndarray, np.random.Generator], Iterator[np.ndarray]]
-"""Inputs (N, …) → for each place in turn, the inputs with this place changed."""
+"""Inputs (N, …) and a Generator → for each place in turn, the inputs with this place changed."""
 
 
 @dataclass(frozen=True)
 class _Stream(Random):
-    """A seed, or a Generator, as it is given."""
+    """A seed, or a Generator; read as given."""
 
     def read(self, name: str, value: Any) -> Any:
         super().read(name, value)
@@ -63,16 +62,18 @@ class _Stream(Random):
 
 
 Eta: TypeAlias = Annotated[float, RealNumber(Within(least=1e-300, below=1))]
-"""η of the confidence 1 − η, of which 2/η is a number of float64."""
+"""η of the confidence 1 − η, with 2/η finite in float64."""
 StreamSeed: TypeAlias = Annotated[int | np.random.Generator, _Stream()]
-"""A seed, of which a stream apart is made, or a Generator that is gone on with."""
+"""A seed, from which a separate stream is made, or a Generator, which is advanced."""
 
 
 @checked
 @dataclass(frozen=True)
 class Estimate:
-    """Fractions of changed predictions by place (places,), of `count` inputs each, at confidence
-    1 − `eta`; as text with its interval: "0.310 ± 0.043"."""
+    """The fractions of changed predictions by place (places,), for `count` inputs.
+
+    The confidence is 1 − `eta`; `str` gives the mean with its interval, "0.310 ± 0.043".
+    """
 
     by_place: Annotated[Any, Reals("places", Within(least=0, most=1))]
     count: Count
@@ -80,17 +81,17 @@ class Estimate:
 
     @property
     def value(self) -> float:
-        """The mean over places."""
+        """The estimated sensitivity, the mean over places."""
         return float(self.by_place.mean())
 
     @property
     def radius(self) -> float:
-        """√(ln(2/η)/(2N))."""
+        """The radius √(ln(2/η)/(2N)) of the interval."""
         return sqrt(log(2 / self.eta) / (2 * self.count))
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Where the sensitivity is, at confidence 1 − η."""
+        """The interval that contains the sensitivity with confidence 1 − η."""
         return max(0.0, self.value - self.radius), min(1.0, self.value + self.radius)
 
     def __str__(self) -> str:
@@ -106,19 +107,19 @@ def sensitivity(
     eta: Eta = 0.05,
     seed: StreamSeed = 0,
 ) -> Estimate:
-    """The share of `inputs` (N, …) whose prediction changes with one place, place by place.
+    """The fraction of `inputs` (N, …) whose prediction changes with one place, for each place.
 
-    `model` is called with arrays as long as `inputs`, and answers with labels, one or several for
-    each input; those of a torch module are `constructions.sensitivity.predictions(module)`.  A
-    generator as `seed` is gone on with.
+    `model` takes arrays of the shape of `inputs` and returns one or several labels for each input;
+    for a torch module use `constructions.sensitivity.predictions(module)`.  A Generator as `seed`
+    is advanced.
 
-    Raises `ValueError` for no inputs, for predictions that are no labels (floats), not one for each
-    input or not as many for the changed inputs, for a change without places or that yields inputs
-    of another shape, and for a change that cannot be called with inputs and a Generator.
+    Raises `ValueError` for no inputs; for predictions that are floats, not one row per input or of
+    another shape for changed inputs; for a change without places or that yields another shape; and
+    for a change that cannot be called with inputs and a Generator.
     """
     if change in (forced, redrawn, noisy_patches):
         shown = getattr(change, "__name__", repr(change))
-        raise InputError(f"the change is {shown}: give {shown}(…), called with its parameters")
+        raise InputError(f"the change is {shown}: give {shown}(…), with its parameters")
     array = array_of("inputs", inputs)
     if array.ndim < 2 or not array.size:
         raise InputError(f"inputs have shape {array.shape}: give at least one, (N, …)")
@@ -126,20 +127,20 @@ def sensitivity(
         signature(change).bind(array, None)
     except TypeError as error:
         raise InputError(
-            f"the change is called as change(inputs, rng) and says: {error}; give a function of "
-            "both that yields the inputs with each place changed, such as forced(V)"
+            f"the change does not take (inputs, rng), as {error}: give a function that yields the "
+            "inputs with each place changed, such as forced(V)"
         ) from None
     rng, before = _stream(seed), _labels(model, array)
     places = change(array, rng)
     if not isinstance(places, Iterable):
         raise InputError(
-            f"the change gives a {type(places).__name__}: give one that yields the inputs with "
-            "each place changed"
+            f"the change returns a {type(places).__name__}: give a function that yields the inputs "
+            "with each place changed"
         )
-    shares = [_share(model, array, before, changed) for changed in places]
-    if not shares:
+    fractions = [_fraction(model, array, before, changed) for changed in places]
+    if not fractions:
         raise InputError("the change has no places: give one that yields changed inputs")
-    return Estimate(np.array(shares), len(array), eta)
+    return Estimate(np.array(fractions), len(array), eta)
 
 
 def _stream(seed: int | np.random.Generator) -> np.random.Generator:
@@ -148,20 +149,20 @@ def _stream(seed: int | np.random.Generator) -> np.random.Generator:
     return np.random.default_rng(np.random.SeedSequence([int(seed), STREAM]))
 
 
-def _share(
+def _fraction(
     model: Callable[[Any], Any], inputs: np.ndarray, before: np.ndarray, changed: ArrayLike
 ) -> float:
     array = array_of("changed inputs", changed)
     if array.shape != inputs.shape:
         raise InputError(
-            f"the change yields inputs of shape {array.shape} for {inputs.shape}: give a change of "
-            "each input that keeps its shape"
+            f"the change yields inputs of shape {array.shape} for {inputs.shape}: give one "
+            "that keeps the shape"
         )
     after = _labels(model, array)
     if after.shape != before.shape:
         raise InputError(
-            f"{before.shape[1]} labels are predicted for each input, and {after.shape[1]} for each "
-            "changed one: give a model with as many for both"
+            f"the model predicts {before.shape[1]} labels for each input, and {after.shape[1]} for "
+            "each changed input: give a model with as many for both"
         )
     return float((after != before).any(axis=1).mean())
 
@@ -190,8 +191,10 @@ def _labels(model: Callable[[Any], Any], inputs: np.ndarray) -> np.ndarray:
 
 @checked
 def redrawn(vocabulary_size: Symbols) -> Change:
-    """A token of (N, T) becomes a uniform one of V symbols, itself allowed; the change raises
-    `ValueError` for inputs that are no such tokens."""
+    """The change of a token of (N, T) to a uniform one of V symbols, possibly the same.
+
+    It raises `ValueError` unless the inputs are such tokens.
+    """
     V = vocabulary_size
 
     def change(inputs: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:
@@ -204,8 +207,10 @@ def redrawn(vocabulary_size: Symbols) -> Change:
 
 @checked
 def forced(vocabulary_size: Symbols) -> Change:
-    """A token of (N, T) becomes a uniform one of the V − 1 other symbols, as `redrawn`; for V = 2
-    it is flipped."""
+    """The change of a token of (N, T) to a uniform one of the V − 1 other symbols.
+
+    For V = 2 it is flipped.  It raises `ValueError` as `redrawn`.
+    """
     V = vocabulary_size
 
     def change(inputs: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:
@@ -219,11 +224,10 @@ def forced(vocabulary_size: Symbols) -> Change:
 
 @checked
 def noisy_patches(size: Count, sigma: Positive) -> Change:
-    """N(0, σ²) is added to every number in a patch of size × size pixels, of images
-    (N, …, height, width), row by row of patches.
+    """The change that adds noise N(0, σ²) to a patch of size × size pixels.
 
-    The change raises `ValueError` for images that are not made of such patches or contain NaN or
-    infinite numbers.
+    Images have the shape (N, …, height, width); patches are taken row by row.  It raises
+    `ValueError` for sides that are no multiples of the size, and for NaN or infinite numbers.
     """
 
     def change(inputs: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:

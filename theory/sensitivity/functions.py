@@ -3,11 +3,11 @@
 The majority of all bits is the last value of `theory.computation.majority`, and the parity of
 all of them that of `theory.computation.parity`.  Positions count from 0.
 
-Influences, the probabilities that the flip of a bit changes f(x), x uniform.  Parity: 1 for each of
-its bits.  Conjunction of k bits: the other k − 1 are 1, 2^{1−k}.  Majority: the others tie,
-C(d − 1, (d − 1)/2)/2^{d−1}.  Multiplexer with a address bits: a data bit counts where it is
-addressed, 2^{−a}, which is 1 for all 2^a together; an address bit counts where the two data bits
-that it selects from differ, ½.  The mean over all d bits is Sens.
+Influences are the probabilities that the flip of a bit changes f(x), x uniform.  Parity: 1 for each
+of its bits.  Conjunction of k bits: 2^{1−k}, that the other k − 1 bits are 1.  Majority:
+C(d − 1, (d − 1)/2)/2^{d−1}, that the others tie.  Multiplexer with a address bits: 2^{−a} for a
+data bit, that it is addressed, so 1 for all 2^a together; ½ for an address bit, that the two data
+bits between which it selects differ.  The mean over all d bits is Sens.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from theory.kinds import (
 from theory.sensitivity.walsh_hadamard import MOST
 from theory.sequences import all_sequences
 
-LARGEST = 100_000  # bits of a majority whose influence is a fraction
+LARGEST = 100_000  # bits of a majority, at most: its influence is an exact fraction
 
 
 @dataclass(frozen=True)
 class ZeroOne(Array):
-    """0 and 1, of any dtype of numbers, bool too.  Read as int64."""
+    """0 and 1 of any numeric dtype or bool.  Read as int64."""
 
     entries = "0 and 1"
 
@@ -61,16 +61,16 @@ class ZeroOne(Array):
 
 
 InWords: TypeAlias = Annotated[Any, Integers("k", Within(least=0, below="T"))]
-"""Places 0 … T − 1 of words (…, T), at least one, shape (k,)."""
+"""Positions 0 … T − 1 of words (…, T), at least one, shape (k,)."""
 Entries: TypeAlias = Annotated[Any, ZeroOne("2^k")]
 """A table of 0 and 1, shape (2^k,)."""
 
 
 @checked
 def distinct_positions(d: Count, positions: Positions) -> tuple[int, ...]:
-    """The positions as integers from 0 to d − 1.
+    """The positions as a tuple of integers from 0 to d − 1.
 
-    Raises `ValueError` unless they are all different.
+    Raises `ValueError` unless they are distinct.
     """
     return _distinct(positions)
 
@@ -87,24 +87,24 @@ def _read(words: np.ndarray, positions: np.ndarray) -> np.ndarray:
 
 @checked
 def subset_parity(words: Bits, positions: InWords) -> np.ndarray:
-    """Σ_{i ∈ positions} x_i mod 2: χ_S, as 0 and 1.
+    """The parity Σ_{i ∈ positions} x_i mod 2, that is χ_S as 0 and 1.
 
-    Raises `ValueError` for positions that are not distinct, as all functions here do.
+    Raises `ValueError` unless the positions are distinct, as all functions here.
     """
     return np.asarray(_read(words, positions).sum(axis=-1) % 2)
 
 
 @checked
 def conjunction(words: Bits, positions: InWords) -> np.ndarray:
-    """[x_i = 1 for all i ∈ positions]."""
+    """The conjunction [x_i = 1 for all i ∈ positions]."""
     return np.asarray(_read(words, positions).min(axis=-1))
 
 
 @checked
 def junta(words: Bits, positions: InWords, table: Entries) -> np.ndarray:
-    """table[the bits at positions, as a binary number, the first of them the highest].
+    """The entry of `table` whose index is the bits at `positions`, the first the most significant.
 
-    table (2^k,) of 0 and 1, for k positions; `ValueError` for another length.
+    `table` (2^k,) has 0 and 1 for k positions; raises `ValueError` for another length.
     """
     read = _read(words, positions)
     entries = junta_table(read.shape[-1], table)
@@ -113,7 +113,7 @@ def junta(words: Bits, positions: InWords, table: Entries) -> np.ndarray:
 
 @checked
 def junta_table(k: Annotated[Count, Within(most=MOST)], table: Entries) -> np.ndarray:
-    """`table` as int64 (2^k,) of 0 and 1; `ValueError` for another length."""
+    """`table` (2^k,) of 0 and 1 as int64; raises `ValueError` for another length."""
     if table.shape != (2**k,):
         raise InputError(
             f"table has shape {table.shape}: give an entry for each of the 2^{k} = {2**k} words "
@@ -124,14 +124,14 @@ def junta_table(k: Annotated[Count, Within(most=MOST)], table: Entries) -> np.nd
 
 @checked
 def multiplexer(words: Bits, address: Count) -> np.ndarray:
-    """x_{a + n}, of words of a + 2^a bits, n the binary number of the first a = `address`.
+    """The multiplexer x_{a + n} of words of a + 2^a bits, n the binary number of the first a bits.
 
-    Raises `ValueError` for words of another length.
+    a = `address`.  Raises `ValueError` for words of another length.
     """
     a = address
     if words.shape[-1] != a + 2 ** min(a, MOST):
         raise InputError(
-            f"words have {words.shape[-1]} letters: with {a} of address give {a} + 2^{a}"
+            f"words have {words.shape[-1]} bits: with {a} address bits give {a} + 2^{a}"
         )
     chosen = np.asarray(a + words[..., :a] @ (1 << np.arange(a)[::-1]))
     return np.asarray(np.take_along_axis(words, chosen[..., None], axis=-1)[..., 0])
@@ -141,29 +141,28 @@ def multiplexer(words: Bits, address: Count) -> np.ndarray:
 def tabulated(
     function: Callable[[np.ndarray], np.ndarray], d: Annotated[Count, Within(most=MOST)]
 ) -> np.ndarray:
-    """The values −1 (of 1) and +1 (of 0) of a function of words (…, d) on all of them, (2^d,).
+    """The table (2^d,) of a function of words (…, d): +1 where it is 0 and −1 where it is 1.
 
-    Raises `ValueError` for a function whose answers (…,) are not each 0 or 1: those that are −1
-    and +1 are a table already, and probabilities are none.
+    Raises `ValueError` unless its values (…,) are 0 and 1; values −1 and +1 need no conversion.
     """
-    answers = array_of("the function's answers", function(all_sequences(d, 2)))
-    if answers.shape != (2**d,):
+    values = array_of("the function's values", function(all_sequences(d, 2)))
+    if values.shape != (2**d,):
         raise InputError(
-            f"the function's answers have shape {answers.shape}: give one for each of 2^{d} = "
+            f"the function's values have shape {values.shape}: give one for each of 2^{d} = "
             f"{2**d} words"
         )
-    wrong = answers[~np.isin(real("the function's answers", answers), (0, 1))]
+    wrong = values[~np.isin(real("the function's values", values), (0, 1))]
     if wrong.size:
-        raise InputError(f"the function's answers contain {wrong[0]}: give 0 and 1 alone")
-    return 1 - 2 * answers.astype(np.int64)
+        raise InputError(f"the function's values contain {wrong[0]}: give 0 and 1 only")
+    return 1 - 2 * values.astype(np.int64)
 
 
 @checked
 def majority_mean_influence(d: Annotated[Count, Within(most=LARGEST)]) -> Fraction:
-    """C(d − 1, (d − 1)/2)/2^{d−1} ~ √(2/(πd)), d odd: a bit counts where the others tie.
+    """Sens of the majority of d bits, d odd: C(d − 1, (d − 1)/2)/2^{d−1} ~ √(2/(πd)).
 
     Raises `ValueError` for an even d.
     """
     if d % 2 == 0:
-        raise InputError(f"d is {d}: the majority of an even number of letters may be none")
+        raise InputError(f"d is {d}: give an odd number, as an even number of bits may tie")
     return Fraction(comb(d - 1, (d - 1) // 2), 2 ** (d - 1))

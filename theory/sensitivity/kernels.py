@@ -24,7 +24,7 @@ a factor I − T for each bit in S and I + T for the others.  As (I + T)² − (
 
 μ_k ≥ μ_{k+1} may fail: t² has none of degree 1 and, for d ≥ 2, some of degree 2.
 
-Everything here is exact for coefficients that are fractions.
+All results are exact for rational coefficients.
 """
 
 from __future__ import annotations
@@ -39,22 +39,24 @@ import numpy as np
 from theory.kinds import Count, Exact, Finite, Steps, Within, checked
 from theory.sequences import all_sequences
 
-MOST_EXACT = 300  # bits of a kernel whose eigenvalues are multiplied out
-MOST = 16  # bits of a cube that is gone through word by word
-MOST_STEPS = 1000  # of a walk
+MOST_EXACT = 300  # bits of a cube whose eigenvalues are computed by shifts, at most
+MOST = 16  # bits of a cube that is enumerated, at most
+MOST_STEPS = 1000  # of a walk, at most
 
-Letters: TypeAlias = Annotated[Count, Within(most=MOST_EXACT)]
-"""Letters d ≤ 300 of a cube: fractions have d binary places."""
+CubeBits: TypeAlias = Annotated[Count, Within(most=MOST_EXACT)]
+"""The dimension d of a cube, at most 300: fractions have d binary digits."""
 Exponent: TypeAlias = Annotated[Steps, Within(most=MOST_EXACT)]
 """An exponent, at most 300."""
 Coefficients: TypeAlias = Iterable[Exact | Finite]
-"""c_0, c_1, …; floats are taken as the fractions that they are."""
+"""c_0, c_1, …; floats are converted to fractions exactly."""
 
 
 @checked
-def by_minus_ones(d: Letters, k: Annotated[Steps, Within(most="d")]) -> list[int]:
-    """Σ χ_S(x) over the words with j bits −1, j = 0 … d, |S| = k: Σ_i (−1)^i C(k, i)·
-    C(d − k, j − i)."""
+def by_minus_ones(d: CubeBits, k: Annotated[Steps, Within(most="d")]) -> list[int]:
+    """Σ χ_S(x) over the words with j bits −1, for j = 0 … d and |S| = k.
+
+    It is Σ_i (−1)^i C(k, i)·C(d − k, j − i).
+    """
     return [
         sum((-1) ** i * comb(k, i) * comb(d - k, j - i) for i in range(min(j, k) + 1))
         for j in range(d + 1)
@@ -63,7 +65,7 @@ def by_minus_ones(d: Letters, k: Annotated[Steps, Within(most="d")]) -> list[int
 
 @checked
 def shift_polynomial(minus: Exponent, plus: Exponent) -> list[int]:
-    """The coefficients of (1 − z)^minus (1 + z)^plus, multiplied out, from that of 1 on."""
+    """The coefficients of (1 − z)^minus (1 + z)^plus, by increasing degree."""
     coefficients = [1]
     for sign in [-1] * minus + [1] * plus:
         shifted = [0, *coefficients]
@@ -73,7 +75,7 @@ def shift_polynomial(minus: Exponent, plus: Exponent) -> list[int]:
 
 @checked
 def power_series(coefficients: Coefficients, t: Exact | Finite) -> Fraction:
-    """Φ(t) = Σ_m c_m t^m; floats are taken as the fractions that they are."""
+    """Φ(t) = Σ_m c_m t^m; floats are converted to fractions exactly."""
     total, at = Fraction(0), Fraction(t)
     for c in reversed(list(coefficients)):
         total = total * at + Fraction(c)
@@ -81,8 +83,8 @@ def power_series(coefficients: Coefficients, t: Exact | Finite) -> Fraction:
 
 
 @checked
-def eigenvalues(coefficients: Coefficients, d: Letters) -> list[Fraction]:
-    """μ_0, …, μ_d of Φ with these coefficients, by (1)."""
+def eigenvalues(coefficients: Coefficients, d: CubeBits) -> list[Fraction]:
+    """The eigenvalues μ_0, …, μ_d of Φ with these coefficients, by (1)."""
     values = [power_series(coefficients, Fraction(d - 2 * j, d)) for j in range(d + 1)]
     return [
         sum((a * v for a, v in zip(shift_polynomial(k, d - k), values, strict=True)), Fraction(0))
@@ -95,7 +97,7 @@ def eigenvalues(coefficients: Coefficients, d: Letters) -> list[Fraction]:
 def eigenvalues_by_definition(
     coefficients: Coefficients, d: Annotated[Count, Within(most=MOST)]
 ) -> list[Fraction]:
-    """μ_0, …, μ_d, as means over all 2^d words, d ≤ 16."""
+    """The eigenvalues μ_0, …, μ_d as means over all 2^d words, d ≤ 16."""
     cube = 1 - 2 * all_sequences(d, 2)
     kernel = [power_series(coefficients, Fraction(total, d)) for total in cube.sum(1).tolist()]
     found = []
@@ -106,8 +108,8 @@ def eigenvalues_by_definition(
 
 
 @checked
-def walks(d: Letters, steps: Annotated[Steps, Within(most=MOST_STEPS)]) -> list[int]:
-    """Walks of so many steps on the cube of d bits from ∅ to a given set of k, k = 0 … d.
+def walks(d: CubeBits, steps: Annotated[Steps, Within(most=MOST_STEPS)]) -> list[int]:
+    """The numbers of walks of `steps` steps on the cube from ∅ to a given set of size k = 0 … d.
 
     The last step adds one of the k bits, or removes one of the others:
     a_m(k) = k·a_{m−1}(k − 1) + (d − k)·a_{m−1}(k + 1).
@@ -123,6 +125,6 @@ def walks(d: Letters, steps: Annotated[Steps, Within(most=MOST_STEPS)]) -> list[
 def on_two_fewer_bits(
     coefficients: Coefficients, d: Annotated[Count, Within(least=3)]
 ) -> list[Fraction]:
-    """The coefficients c_m((d − 2)/d)^m of Φ((d − 2)t/d), for a cube of d − 2 ≥ 1 bits."""
+    """The coefficients c_m((d − 2)/d)^m of Φ((d − 2)t/d), for the cube of d − 2 ≥ 1 bits."""
     shrunk = Fraction(d - 2, d)
     return [Fraction(c) * shrunk**m for m, c in enumerate(coefficients)]

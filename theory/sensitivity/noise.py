@@ -1,19 +1,19 @@
-"""Noise sensitivity of a Boolean function: independent flips of all bits [ODonnell2014].
+"""Noise sensitivity of a Boolean function under independent flips of all bits [ODonnell2014].
 
     Stab_ρ(f) = Σ_k ρ^k W_k                        W_k the Fourier weight of degree k
     NS_δ(f)   = P(f(x) ≠ f(y)) = ½(1 − Stab_{1−2δ}(f)) ≤ δ·I(f)
 
-x is uniform, and y is x with every bit flipped with probability δ.
+x is uniform, and y is x with every bit flipped independently with probability δ.
 
 The equality: E χ_S(x) χ_S(y) = Π_{i ∈ S} E (−1)^{x_i + y_i} = (1 − 2δ)^{|S|}, and 0 for two
 different sets, so that E f(x) f(y) = Stab_{1−2δ}(f); and f is ±1.  The bound: (1 − 2δ)^k ≥ 1 − 2δk,
 which for δ ≤ ½ is Bernoulli's, for k ≤ 1 an equality, and for δ ≥ ½, k ≥ 2 follows from
-(1 − 2δ)^k ≥ −1 ≥ 1 − 2δk; then Σ_k W_k = 1 and Σ_k k W_k = I(f).  Fractions give fractions.
+(1 − 2δ)^k ≥ −1 ≥ 1 − 2δk; then use Σ_k W_k = 1 and Σ_k k W_k = I(f).  Fractions give fractions.
 
-In closed form: a parity of k bits changes where an odd number of them is flipped; a conjunction
-of k where all are 1 before or after, and not both; a multiplexer where the bit addressed stays
-and is flipped, or another one is addressed and differs; a majority where of i > d/2 ones a become 0
-and of the zeros b become 1, so that fewer than d/2 are left, or the other way round.
+Closed forms: a parity of k bits changes if an odd number of them is flipped; a conjunction of k
+bits if all are 1 before or after, but not both; a multiplexer if the address is unchanged and the
+addressed bit flipped, or another bit is addressed and differs; a majority with i > d/2 ones if a
+ones and b zeros are flipped and fewer than d/2 ones remain, or with ones and zeros exchanged.
 """
 
 from __future__ import annotations
@@ -38,36 +38,36 @@ from theory.sensitivity.walsh_hadamard import (
     FewValues,
     Values,
     fourier_weights,
-    letters,
+    n_bits,
     set_sizes,
 )
 
-Chance: TypeAlias = ExactProbability | Probability
-"""A number from 0 to 1: a Fraction where it is exact, else a float."""
+NoiseRate: TypeAlias = ExactProbability | Probability
+"""A probability from 0 to 1: a Fraction if exact, otherwise a float."""
 Correlation: TypeAlias = Annotated[Exact, Within(least=-1, most=1)] | SignedUnit
-"""A number from −1 to 1: a Fraction where it is exact, else a float."""
-Letters: TypeAlias = Annotated[Count, Within(most=1000)]
-"""At most 1000 bits."""
+"""A number from −1 to 1: a Fraction if exact, otherwise a float."""
+FewBits: TypeAlias = Annotated[Count, Within(most=1000)]
+"""A number of bits, at most 1000."""
 Voters: TypeAlias = Annotated[Count, Within(most=63)]
-"""At most 63 bits: the sum has d³/4 terms."""
+"""A number of bits, at most 63: the sum has d³/4 terms."""
 
 
 @checked
 def noise_stability(values: Values, rho: Correlation) -> Any:
-    """Stab_ρ(f), the correlation E f(x) f(y) for ρ in [−1, 1]."""
+    """The noise stability Stab_ρ(f) = E f(x) f(y), ρ in [−1, 1]."""
     return sum(rho**k * weight for k, weight in enumerate(fourier_weights(values)))
 
 
 @checked
-def noise_sensitivity(values: Values, delta: Chance) -> Any:
-    """NS_δ(f)."""
+def noise_sensitivity(values: Values, delta: NoiseRate) -> Any:
+    """The noise sensitivity NS_δ(f) = P(f(x) ≠ f(y))."""
     return (1 - noise_stability(values, 1 - 2 * delta)) / 2
 
 
 @checked
-def noise_sensitivity_by_definition(values: FewValues, delta: Chance) -> Any:
-    """`noise_sensitivity`, summed over all pairs of words, in 4^d steps; so d is at most 14."""
-    d, words = letters(values), np.arange(values.size)
+def noise_sensitivity_by_definition(values: FewValues, delta: NoiseRate) -> Any:
+    """NS_δ(f), summed over all 4^d pairs of words, d ≤ 14."""
+    d, words = n_bits(values), np.arange(values.size)
     apart, total = set_sizes(d), 0 * delta
     by_distance = np.zeros(d + 1, dtype=np.int64)
     for x in words:
@@ -78,33 +78,33 @@ def noise_sensitivity_by_definition(values: FewValues, delta: Chance) -> Any:
 
 
 @checked
-def parity_noise_sensitivity(k: Letters, delta: Chance) -> Any:
-    """(1 − (1 − 2δ)^k)/2, of a parity of k bits."""
+def parity_noise_sensitivity(k: FewBits, delta: NoiseRate) -> Any:
+    """NS_δ = (1 − (1 − 2δ)^k)/2 of a parity of k bits."""
     return (1 - (1 - 2 * delta) ** k) / 2
 
 
 @checked
-def conjunction_noise_sensitivity(k: Letters, delta: Chance) -> Any:
-    """2^{1−k}(1 − (1 − δ)^k), of a conjunction of k bits."""
+def conjunction_noise_sensitivity(k: FewBits, delta: NoiseRate) -> Any:
+    """NS_δ = 2^{1−k}(1 − (1 − δ)^k) of a conjunction of k bits."""
     return Fraction(2, 2**k) * (1 - (1 - delta) ** k)
 
 
 @checked
-def multiplexer_noise_sensitivity(address: Letters, delta: Chance) -> Any:
-    """(1 − δ)^a δ + (1 − (1 − δ)^a)/2, of a multiplexer of a = `address` bits of address."""
+def multiplexer_noise_sensitivity(address: FewBits, delta: NoiseRate) -> Any:
+    """NS_δ = (1 − δ)^a δ + (1 − (1 − δ)^a)/2 of a multiplexer with a = `address` address bits."""
     same = (1 - delta) ** address
     return same * delta + (1 - same) / 2
 
 
 @checked
-def majority_noise_sensitivity(d: Voters, delta: Chance) -> Any:
-    """2^{1−d} Σ C(d, i) P(Bin(i, δ) = a) P(Bin(d − i, δ) = b) over 2(i − a + b) < d < 2i, of the
-    majority of d bits.
+def majority_noise_sensitivity(d: Voters, delta: NoiseRate) -> Any:
+    """NS_δ of the majority of d bits, d odd.
 
+    It is 2^{1−d} Σ C(d, i) P(Bin(i, δ) = a) P(Bin(d − i, δ) = b) over 2(i − a + b) < d < 2i.
     Raises `ValueError` for an even d.
     """
     if d % 2 == 0:
-        raise InputError(f"d is {d}: the majority of an even number of letters may be none")
+        raise InputError(f"d is {d}: give an odd number, as an even number of bits may tie")
 
     def flipped(n: int, k: int) -> Any:
         return comb(n, k) * delta**k * (1 - delta) ** (n - k)

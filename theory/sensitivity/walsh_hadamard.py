@@ -1,11 +1,12 @@
 """The Walsh–Hadamard transform of a Boolean function, in integers [ODonnell2014].
 
 A function f of d bits 0 and 1 is given by its 2^d values −1 and +1, in the order of
-`theory.sequences.all_sequences(d, 2)`: the first bit counts most.  Its Fourier coefficients are
+`theory.sequences.all_sequences(d, 2)`: the first bit is the most significant.  Its Fourier
+coefficients are
 
     f̂(S) = 2^{−d} Σ_x f(x) χ_S(x),      χ_S(x) = (−1)^{Σ_{i ∈ S} x_i},
 
-and stand in the same order, a set S being the word that is 1 on it.  All of 2^d f̂ are integers.
+in the same order, a set S being its indicator word.  All 2^d f̂(S) are integers.
 """
 
 from __future__ import annotations
@@ -19,23 +20,23 @@ import numpy as np
 from theory.kinds import Array, InputError, array_of, checked, real
 from theory.sequences import all_sequences
 
-MOST_IN_PAIRS = 14  # bits, 2^28 pairs of words
-MOST = 24  # bits: 2^24 integers are 128 MiB
+MOST_IN_PAIRS = 14  # bits, at most, if all 2^28 pairs of words are enumerated
+MOST = 24  # bits, at most: 2^24 integers are 128 MiB
 
 
 @dataclass(frozen=True)
 class BooleanFunction(Array):
     """The 2^d values of a Boolean function of d ≥ 1 bits.  Read as int64, −1 and +1.
 
-    Truth values 0 and 1, or False and True, stand for +1 and −1, as χ has them; a table of the
-    integer 1 alone is one of +1.
+    Truth values 0 and 1, or False and True, are read as +1 and −1, as in χ; a table of the integer
+    1 alone is read as +1.
     """
 
     shape: str = "2^d"
     most: int = MOST
     """The largest d."""
 
-    entries = "−1 and +1 alone, or 0 and 1 alone"
+    entries = "−1 and +1 only, or 0 and 1 only"
 
     @property
     def what(self) -> str:
@@ -70,21 +71,21 @@ class BooleanFunction(Array):
 Values: TypeAlias = Annotated[Any, BooleanFunction()]
 """The values of a Boolean function of at most 24 bits, shape (2^d,)."""
 FewValues: TypeAlias = Annotated[Any, BooleanFunction(most=MOST_IN_PAIRS)]
-"""Those of at most 14 bits, of which all pairs of words can be gone through."""
+"""The values of a Boolean function of at most 14 bits, all of whose pairs can be enumerated."""
 
 
 @checked
 def truth_table(values: Values) -> np.ndarray:
-    """`values` (2^d,), 1 ≤ d ≤ 24, as int64, every entry −1 or +1.
+    """`values` (2^d,), 1 ≤ d ≤ 24, as int64 with entries −1 and +1.
 
-    Truth values 0 and 1, or False and True, stand for +1 and −1, as χ has them; a table of the
-    integer 1 alone is one of +1.
+    Truth values 0 and 1, or False and True, are read as +1 and −1, as in χ; a table of the integer
+    1 alone is read as +1.
     """
     return values
 
 
-def letters(values: np.ndarray) -> int:
-    """d, of values (2^d,)."""
+def n_bits(values: np.ndarray) -> int:
+    """The number d of bits of a table (2^d,)."""
     return values.size.bit_length() - 1
 
 
@@ -92,11 +93,11 @@ def letters(values: np.ndarray) -> int:
 def walsh_hadamard(values: Values) -> np.ndarray:
     """2^d f̂(S) for all S, (2^d,) int64, in d·2^d additions.
 
-    A pass takes the last bit of what is left and puts its sum and its difference in front; after
-    d of them every bit is where it was.
+    Each pass transforms the last bit and moves it to the front, so that the order is restored after
+    d passes.
     """
     spectrum = values
-    for _ in range(letters(spectrum)):
+    for _ in range(n_bits(spectrum)):
         even, odd = spectrum[::2], spectrum[1::2]
         spectrum = np.concatenate([even + odd, even - odd])
     return spectrum
@@ -104,26 +105,26 @@ def walsh_hadamard(values: Values) -> np.ndarray:
 
 @checked
 def walsh_hadamard_by_definition(values: FewValues) -> np.ndarray:
-    """`walsh_hadamard`, as the sum says, in 4^d steps, d ≤ 14."""
-    words = all_sequences(letters(values), 2)
+    """2^d f̂(S) for all S by the sums of the definition, in 4^d steps, d ≤ 14."""
+    words = all_sequences(n_bits(values), 2)
     return np.array([values @ (1 - 2 * (words @ chosen % 2)) for chosen in words])
 
 
 def set_sizes(d: int) -> np.ndarray:
-    """|S| for all S, (2^d,), in the order of the spectrum."""
+    """The sizes |S| of all sets, (2^d,), in the order of the spectrum."""
     return np.bitwise_count(np.arange(2**d)).astype(np.int64)
 
 
 @checked
 def fourier_weights(values: Values) -> list[Fraction]:
-    """W_k = Σ_{|S| = k} f̂(S)², k = 0 … d; together 1 (Parseval)."""
+    """The Fourier weights W_k = Σ_{|S| = k} f̂(S)², k = 0 … d, which sum to 1 (Parseval)."""
     spectrum = walsh_hadamard(values)
-    d = letters(spectrum)
+    d = n_bits(spectrum)
     sizes, squares = set_sizes(d), spectrum**2
     return [Fraction(int(squares[sizes == k].sum()), 4**d) for k in range(d + 1)]
 
 
 @checked
 def degree(values: Values) -> int:
-    """The largest |S| with f̂(S) ≠ 0; 0 of a constant."""
+    """The degree, the largest |S| with f̂(S) ≠ 0; 0 for a constant."""
     return max(k for k, weight in enumerate(fourier_weights(values)) if weight)
