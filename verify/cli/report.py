@@ -29,7 +29,7 @@ class Report:
 
     def statement(self, name: str, statement: str, source: str) -> None:
         if not self.quiet:
-            self.console.print(f"[bold]{name}[/bold]  {statement}", highlight=False)
+            self.console.print(f"[bold]{name}[/bold]  {escape(statement)}", highlight=False)
             sources = f"source  {source}\n" if source else ""
             self.console.print(sources, style="dim", markup=False, highlight=False)
 

@@ -176,7 +176,7 @@ def _coefficients(k: int, smallest: float, largest: float) -> Finding:
         at |= {rung.slot: rung.exponent for rung in rungs}
     return at_most(
         "coefficients",
-        f"error of {len(ratios)} factors against the product formulas, relative to the bound",
+        f"{len(ratios)} rounded factors against those of the product formulas",
         "exact",
         max(ratios, default=0.0),
         1.0,

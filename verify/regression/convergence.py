@@ -151,9 +151,10 @@ def distance_to_ols(
         measured={"distance": relatively["distance"], "off by": found.holds.measured},
         bound={"distance": relatively["left"], "off by": found.holds.bound},
         words=found.holds.words.replace(
-            "relative error", f"{relatively['distance']:.2e}, relative error"
+            "relative error",
+            f"{relatively['distance']:.2e}; error relative to the prediction, against E^(2^k)w,",
         ),
-        wanted=f"‖E^(2^k)w‖ {relatively['left']:.2e}, error {found.holds.wanted}",
+        wanted=f"|x_qᵀE^(2^k)w| {relatively['left']:.2e}, error {found.holds.wanted}",
     )
 
 

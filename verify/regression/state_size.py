@@ -195,7 +195,7 @@ def _no_krylov_method_is_faster(counts: list[int]) -> Finding:
         words="with one step fewer |R| > 1e−3, with alternating signs, at all extrema"
         if all(alternate)
         else "signs at the extrema do not alternate",
-        wanted="de la Vallée Poussin",
+        wanted="at every κ, by de la Vallée Poussin",
     )
 
 

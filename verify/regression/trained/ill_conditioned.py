@@ -61,7 +61,7 @@ def steps_in_published_tables(newton: Likeness, descent: Likeness) -> Finding:
     """Compares the steps of gradient descent and of Newton that match the last layer."""
     return at_least(
         "published",
-        "published tables (12 layers, d = 20): steps that match the last layer",
+        "published tables (12 layers, d = 20): steps most similar to the last layer",
         "trained",
         descent.best[-1] / newton.best[-1],
         TIMES,
@@ -78,7 +78,7 @@ def steps_that_match(run: Run, tables: Tables) -> Finding:
     newton, descent = (each.steps[means.argmax(1)] for each, means in zip(both, parts, strict=True))
     return agreeing(
         "steps",
-        "steps that match the last layer",
+        "steps most similar to the last layer",
         float(((newton > 0) & (descent >= TIMES * newton)).mean()),
         words=f"{counted(*both)} ({tables.gradient_descent.algorithm})",
         wanted=WANTED,

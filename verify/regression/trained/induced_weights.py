@@ -84,7 +84,7 @@ def linear_in_the_query(induced: Induced) -> Finding:
 
 def like_those_of_newton(run: Run, induced: Induced) -> Iterator[Finding]:
     """The growth of the steps whose weights match, and the similarity of the last layer."""
-    label, first = "steps whose weights match, of", induced.first
+    label, first = "steps with the most similar weights,", induced.first
     if first is None:
         words = "no layer has less error than the constant 0"
         yield at_least("newton", f"{label} Newton", "trained", 0, 1, words=words, wanted="one")

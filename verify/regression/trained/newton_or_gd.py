@@ -76,7 +76,7 @@ def same_polynomials(run: Run) -> Finding:
 
 def growth_by_layer(run: Run, tables: Tables) -> Iterator[Finding]:
     """The growth of matching steps by similarity and by difference; with momentum by similarity."""
-    label = "steps that match,"
+    label = "steps most similar to each layer,"
     for (kind, wanted), table in zip(EXPECTED.items(), tables.both, strict=True):
         id, name = kind.lower().replace(" ", "-"), f"{label} {kind}"
         yield growth(run, id, name, table, wanted)

@@ -160,7 +160,7 @@ def growth(run: Run, id: str, name: str, likeness: Likeness, wanted: str) -> Fin
     common = ", ".join(f"{law} {count / len(again):.0%}" for law, count in laws.most_common())
     found = agreeing(
         id,
-        f"{name}: {wanted} growth",
+        f"{name}: {wanted} growth with the layer",
         laws[wanted] / len(again),
         words=f"{', '.join(map(str, likeness.best))} by layer ({likeness.algorithm}): {common}",
         steps=likeness.best,
