@@ -97,7 +97,7 @@ def _as_layers(run: Run) -> Iterator[Finding]:
     queries = np.tile(np.arange(items), (len(streams), 1))
     for d in (1, 2):
         hashes = run.rng.integers(w, size=(d, items))
-        model = run.build(built.count_min, hashes, w, longest=2**10)
+        model = run.build(built.count_min, hashes, w, 2**10)
         yield from labelled(f"d={d}", _equal(model, hashes, w, streams, queries))
 
 
