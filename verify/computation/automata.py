@@ -30,8 +30,8 @@ from verify.evidence.statement import OverTokens
 from verify.finding import Finding, Verdict, labelled
 
 NAMES = "S3", "A5"
-QUICK = 40  # symbols of a quick run
-MOST_PAIRS = 100_000  # of a map and a state, to be certain of all maps
+QUICK = 40  # length of words in a quick run
+MOST_PAIRS = 100_000  # pairs of a map and a state, up to which all maps are checked
 
 
 @claim(
@@ -67,18 +67,18 @@ def automata(
                 yield gap_finding(statement.label, model, head_states(model, layer))
             if A.n_states ** (A.n_states + 1) <= MOST_PAIRS:
                 yield from labelled(statement.label, [composes(model, A.n_states)])
-            run.certify(lambda: _states_said(statement, A))  # noqa: B023  at once
-        if A.n_states > 1:  # a state alone is known without looking
+            run.certify(lambda: _on_all_sequences(statement, A))  # noqa: B023  at once
+        if A.n_states > 1:  # one state takes no attention
             yield from labelled(statement.label, robust(run, A, max_length))
 
 
-def _states_said(statement: OverTokens, A: Semiautomaton) -> dict[str, Any]:
-    says = {"automaton": [list(row) for row in A.transitions], "start": A.start}
-    return on_all_sequences(statement, A.n_symbols, says, f"the states of {A.name}")
+def _on_all_sequences(statement: OverTokens, A: Semiautomaton) -> dict[str, Any]:
+    definition = {"automaton": [list(row) for row in A.transitions], "start": A.start}
+    return on_all_sequences(statement, A.n_symbols, definition, f"the states of {A.name}")
 
 
 def simulates(run: Run, A: Semiautomaton, form: Form, max_length: int) -> OverTokens:
-    """The construction of this form beside the automaton's own run."""
+    """The construction of this form computes the states of the automaton's run."""
     return OverTokens(
         f"{A.name}/{form}",
         lambda V, n: run.build(semiautomaton, A, n, form=form),
@@ -90,12 +90,12 @@ def simulates(run: Run, A: Semiautomaton, form: Form, max_length: int) -> OverTo
 
 
 def _units(model: Transformer, n: int, form: Form) -> Finding:
-    """ReLU units of a layer."""
+    """The number of hidden neurons of each layer equals the stated number."""
     counts = units(model)
     wanted = stated_units(n, form)
     return Finding(
         "units",
-        "ReLU units of each layer",
+        "hidden neurons of each layer",
         "exact",
         counts,
         [wanted] * model.n_layers,
@@ -106,22 +106,22 @@ def _units(model: Transformer, n: int, form: Form) -> Finding:
 
 
 def stated_units(n: int, form: Form) -> int:
-    """n² + n lean, 2n² robust."""
+    """The stated number of hidden neurons: n² + n lean, 2n² robust."""
     return n * n + n if form == "lean" else 2 * n * n
 
 
 def head_states(model: Transformer, layer: int) -> HeadStates:
-    """Token i looks up position i − 2^{layer − 1}, or 0 if that is before the word."""
-    asking = at_positions(model, "j")
-    wanted = np.maximum(np.arange(len(asking["j"])) - 2 ** (layer - 1), 0)
-    return looking_up(model, layer, asking, wanted, line=("j", "norm"))
+    """The head at position i looks up i − 2^{layer − 1}, or 0 if this is before the word."""
+    queries = at_positions(model, "j")
+    wanted = np.maximum(np.arange(len(queries["j"])) - 2 ** (layer - 1), 0)
+    return looking_up(model, layer, queries, wanted, line=("j", "norm"))
 
 
 def composes(model: Transformer, n: int) -> Finding:
-    """Each layer's MLP composes all pairs of maps of n states: it is right for every automaton.
+    """Each layer's MLP composes all pairs of maps of n states, for every automaton.
 
-    A unit that reads coordinate q of `fetched` writes to coordinates q alone, so the image of q
-    depends on the map and on that coordinate: the constant maps of symbols before stand for all.
+    A neuron that reads coordinate q of `fetched` writes only coordinates q.  So the image of q
+    depends on the map and on this coordinate, and it suffices to fetch constant maps.
     """
     name = f"the MLP of each layer composes all pairs of maps of {n} states"
     fetched, into = model.stream["fetched"], (model.stream["fetched"], model.stream["map"])
@@ -132,8 +132,8 @@ def composes(model: Transformer, n: int) -> Finding:
         )
         apart = [(reads[:, :, None] & writes[:, at]).any(axis=1) for at in into]
         if any((pairs & ~np.eye(n, dtype=bool)).any() for pairs in apart):
-            found = f"layer {number}: a coordinate of fetched goes into others"
-            return Finding("composes", name, "proved", found, 0, Verdict.FAILS, found, "its own")
+            found = f"layer {number}: a neuron that reads a coordinate of fetched writes others"
+            return Finding("composes", name, "proved", found, 0, Verdict.FAILS, found, "none")
     f, g = np.repeat(all_maps_of(n), n, axis=0), np.tile(np.arange(n)[:, None], (n**n, n))
     composed = np.take_along_axis(f, g, axis=1)
     pair = {"map": f, "fetched": g}, {"map": composed, "fetched": np.zeros_like(g)}
@@ -141,7 +141,7 @@ def composes(model: Transformer, n: int) -> Finding:
 
 
 def robust(run: Run, A: Semiautomaton, max_length: int) -> Iterator[Finding]:
-    """Softmax errors leave no trace: on all maps and numbers, by length, and in balls."""
+    """Robust models: the sharpness is free of the length, and softmax gives the exact registers."""
     n = A.n_states
     yield sharpness_at_two_lengths(
         "softmax/sharpness",

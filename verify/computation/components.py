@@ -30,7 +30,7 @@ from verify.finding import Finding, each_at_most, labelled, no_counterexample
 
 LABEL = "components"
 UNITS = 18
-QUICK = 20  # nodes of a quick run
+QUICK = 20  # nodes of a graph in a quick run
 
 
 @claim(
@@ -48,8 +48,8 @@ def components(
     node of the component of each node, for every graph of n nodes and at most m edges in any
     order.
 
-    Shuffled paths settle after far fewer layers, about 2·log₂n as far as was run, for which nothing
-    is proved here.
+    The labels of shuffled paths settle after far fewer layers, about 2·log₂n in the runs here; this
+    is observed, not proved.
     """
     n = min(n_nodes, QUICK) if run.quick else n_nodes
     model = built(run, n, n)
@@ -66,12 +66,12 @@ def components(
 
 
 def built(run: Run, n: int, m: int, n_layers: int | None = None) -> Transformer:
-    """The model, with the planted fault if any."""
+    """The model; the self-test may change its weights."""
     return run.build(construction, n, m, n_layers)
 
 
 def small_graphs(run: Run) -> Finding:
-    """All graphs of few nodes, loops among them, each edge once or twice, either way."""
+    """The labels are right on all graphs of few nodes, with loops and doubled edges."""
     most = 3 if run.quick else 4
     cases = [(n, edges) for n in range(1, most + 1) for edges in all_graphs(n)]
     models = [built(run, n, edges.shape[1]) for n, edges in cases]
@@ -86,7 +86,7 @@ def small_graphs(run: Run) -> Finding:
 
 
 def wrong_labels(model: Transformer, edges: np.ndarray) -> Iterator[str]:
-    """Those of these graphs (graphs, edges, 2) whose labels are not those of a search."""
+    """Yields the graphs (graphs, edges, 2) whose labels differ from those of a graph search."""
     try:
         labels = model(edges).numpy()
     except InputError as error:
@@ -98,7 +98,7 @@ def wrong_labels(model: Transformer, edges: np.ndarray) -> Iterator[str]:
 
 
 def large_graphs(run: Run, model: Transformer, n: int, samples: int) -> Iterator[Finding]:
-    """Graphs of n nodes: answers by search, registers by the program."""
+    """On graphs of n nodes labels equal those of a search, and registers those of the program."""
     named = families(n, samples, run.rng)
     yield no_counterexample(
         "large",
@@ -117,13 +117,13 @@ def large_graphs(run: Run, model: Transformer, n: int, samples: int) -> Iterator
 
 
 def rational(run: Run, model: Transformer) -> Finding:
-    """Random graphs of 4 nodes over Q."""
+    """Registers equal those of the program over Q, on random graphs of 4 nodes."""
     edges = run.rng.integers(1, 5, (3, 4, 2))
     return over_q(model, program_for(4, 4), as_inputs(edges, 4))
 
 
 def enough(run: Run) -> Finding:
-    """The most steps that a small graph takes, beside 2(n − 1)."""
+    """The greatest number of steps of a small graph is at most 2(n − 1)."""
     most, limits = dict[str, float](), dict[str, float]()
     for n in range(1, 4 if run.quick else 5):
         settled = (slowest(edges, n) for edges in all_graphs(n))
@@ -132,14 +132,14 @@ def enough(run: Run) -> Finding:
 
 
 def steps(run: Run) -> Finding:
-    """Steps on shuffled paths, with looking up and sending at once, and in turn."""
+    """The number of steps on shuffled paths is at most 2(n − 1), overlapped or not."""
     sizes = (8, 64, 512) if run.quick else (8, 64, 512, 4096)
     paths = {n: shuffled_path(n, run.rng) for n in sizes}
-    at_once: dict[str, float] = {f"n = {n}": settled_after(path, n) for n, path in paths.items()}
-    in_turn = [settled_after(path, n, overlapped=False) for n, path in paths.items()]
+    overlapped: dict[str, float] = {f"n = {n}": settled_after(path, n) for n, path in paths.items()}
+    separate = [settled_after(path, n, overlapped=False) for n, path in paths.items()]
     limits: dict[str, float] = {f"n = {n}": enough_steps(n) for n in sizes}
-    found = _against_limit("steps", "steps on a shuffled path", at_once, limits)
-    found.words += f" (in turn {', '.join(map(str, in_turn))})"
+    found = _against_limit("steps", "steps on a shuffled path", overlapped, limits)
+    found.words += f" (not overlapped: {', '.join(map(str, separate))})"
     return found
 
 

@@ -8,19 +8,20 @@ from matplotlib.figure import Figure
 from constructions.transformer import Transformer
 from theory.kinds import InputError
 
-MOST = 200  # nodes that can be told apart
-WRITTEN = 40  # of which so many have their labels written
+MOST = 200  # nodes that can be distinguished
+WRITTEN = 40  # nodes up to which labels are also written as numbers
 
 
 def draw(model: Transformer, edges: np.ndarray) -> Figure:
-    """A row for each layer, a column for each node in the order of a shuffled path
-    (n − 1, 2), and its label as colour, and as a number where there is room.
+    """Labels as colours, in a row for each layer and a column for each node along a shuffled path.
+
+    The edges are (n − 1, 2).  Paths of few nodes also have the labels as numbers.
 
     Raises ValueError for more than 200 nodes.
     """
     order = np.append(edges[:, 0], edges[-1:, 1])
     if len(order) > MOST:
-        raise InputError(f"a path of {len(order)} nodes is too long to draw: at most {MOST}")
+        raise InputError(f"the path has {len(order)} nodes: give at most {MOST} to draw")
     register = model.stream["p"]
     labels = np.array([H[order, register][:, 0].numpy() for H in model.streams(edges)])
     layers, n = labels.shape

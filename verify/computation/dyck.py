@@ -32,8 +32,8 @@ from verify.evidence.statement import OverTokens
 from verify.finding import Finding, labelled
 
 CASES = (1, None), (2, None), (3, None), (1, 3), (2, 3)  # types and depth
-QUICK = 30  # symbols of a quick run
-LEAST = 2.0**-20  # the least sharpness that is tried
+QUICK = 30  # length of words in a quick run
+LEAST = 2.0**-20  # the least sharpness considered
 
 
 @claim(
@@ -51,7 +51,7 @@ def dyck(
     *,
     types: Annotated[int | None, option("types of brackets, instead of several")] = None,
     depth: Annotated[
-        int | None, option("brackets that may be open at once, by default any number")
+        int | None, option("brackets that may be open at once; by default any number")
     ] = None,
     max_length: Length = 60,
     samples: Samples = 50,
@@ -59,33 +59,33 @@ def dyck(
     """For all k and T, four causal layers of one head output after each symbol of words of at most
     T symbols whether the prefix is a Dyck word of k types of brackets.
 
-    At any nesting depth, or with a bound on it that costs no layer; of width 11 and 4 ReLUs a layer
-    for every k.  One type takes two layers of width 4, without positions.  Softmax gives the same
-    outputs from an inverse temperature that does not depend on T.
+    The nesting depth is free, or bounded without a further layer; the width is 11, with 4 ReLUs a
+    layer, for every k.  One type takes two layers of width 4, without positions.  Softmax gives the
+    same outputs from an inverse temperature that does not depend on T.
     """
-    asked = read(Count, "types", 2 if types is None else types), depth
+    given = read(Count, "types", 2 if types is None else types), depth
     several = CASES[::2] if run.quick else CASES
     max_length = min(max_length, QUICK) if run.quick else max_length
-    for k, most in several if types is depth is None else (asked,):
+    for k, most in several if types is depth is None else (given,):
         statement = judges(run, k, most)
         model = statement.at(2 * k, max_length).model
-        # All words of as many symbols as keep their number below 50 000.
-        symbols = {1: 12, 2: 7, 3: 6}.get(k, 3)
-        told = bits(model, max_length, "T")
-        yield from computes(run, statement, 2 * k, max_length, samples, told, (1, symbols))
+        # The greatest length at which there are at most 50 000 words.
+        longest = {1: 12, 2: 7, 3: 6}.get(k, 3)
+        precision = bits(model, max_length, "T")
+        yield from computes(run, statement, 2 * k, max_length, samples, precision, (1, longest))
         yield from labelled(f"{statement.label}/words", _words(run, statement, k, most, model))
         for states in head_states(model):
             yield gap_finding(statement.label, model, states)
         yield from labelled(statement.label, softmax(run, statement, k, most, max_length))
-    k, most = asked
+    k, most = given
     word = random_dyck(1, min(max_length, 24), k, run.rng)[0]
     at = 2 * len(word) // 3
-    word[at] = k + (word[at] + 1) % k  # closes, most often what it should not
+    word[at] = k + (word[at] + 1) % k  # a closing bracket, usually of a wrong type
     run.draw(judges(run, k, most).at(2 * k, len(word)).model, word, k)
 
 
 def judges(run: Run, k: int, depth: int | None) -> OverTokens:
-    """The construction beside the stack."""
+    """The construction recognises Dyck words as a stack does."""
     return OverTokens(
         f"k={k}" + f",D={depth}" * (depth is not None),
         lambda V, n: run.build(construction, k, n, depth=depth),
@@ -100,12 +100,12 @@ def judges(run: Run, k: int, depth: int | None) -> OverTokens:
 def _words(
     run: Run, statement: OverTokens, k: int, depth: int | None, model: Transformer
 ) -> Iterator[Finding]:
-    """Words that are nearly Dyck words."""
+    """Evidence on words that are nearly Dyck words."""
     n = model.interface.max_length
     families = adversarial_words(n, k, run.rng, depth)
     yield answers_equal(
         "long",
-        f"Dyck words, and words that nearly are, of {n} symbols",
+        f"Dyck words, and words that are nearly Dyck words, of {n} symbols",
         statement,
         [(model, rows) for rows in families.values()],
         f" of {len(families)} families",
@@ -117,7 +117,7 @@ def _words(
 
 
 def head_states(model: Transformer) -> Iterator[States]:
-    """The queries and keys of every layer: averages, the balance looked up, brackets matched."""
+    """Yields the queries and keys of every layer: averages, balances, and matching brackets."""
     yield averaging(model, 1)
     if model.n_layers > 2:
         yield looked_up(model)
@@ -127,7 +127,7 @@ def head_states(model: Transformer) -> Iterator[States]:
 
 
 def looked_up(model: Transformer) -> States:
-    """Layer 2: balances −N < b < N of N tokens, those below 0 at position 0."""
+    """Layer 2 looks up balances −N < b < N of N tokens, those below 0 at position 0."""
     most = model.interface.context
     pairs = ((N, b) for N in range(1, most + 1) for b in range(1 - N, N))
     N, b = map(np.array, zip(*pairs, strict=True))
@@ -136,7 +136,7 @@ def looked_up(model: Transformer) -> States:
 
 
 def matched(model: Transformer) -> States:
-    """Layer 3: of brackets that open and lead to b + 1 the latest, else BOS; balances b_j ≤ j."""
+    """Layer 3 looks up the latest opening bracket of balance b + 1, else BOS; b_j ≤ j."""
     context = model.interface.context
     b = np.arange(context, dtype=np.float64)
     listed = [(0, 0, 0.0, 1.0)]
@@ -152,12 +152,12 @@ def matched(model: Transformer) -> States:
 def softmax(
     run: Run, statement: OverTokens, k: int, depth: int | None, max_length: int
 ) -> Iterator[Finding]:
-    """What softmax leaves inexact is made exact again, from a sharpness free of the length."""
+    """MLPs remove the errors of softmax, from a sharpness free of the length."""
     model = statement.at(2 * k, max_length).model
     for layer, states in inexact(model, k).items():
         yield restored(
             f"softmax/restored/layer-{layer}",
-            f"what is off by a quarter leaves no trace in layer {layer}",
+            f"the MLP of layer {layer} removes errors of up to a quarter",
             model,
             layer,
             states,
@@ -171,9 +171,11 @@ def softmax(
 
 
 def inexact(model: Transformer, k: int) -> dict[int, dict[str, np.ndarray]]:
-    """By layer, all states of the registers from which its MLP makes exact ones, where some may be
-    off: whole balances and differences of types, at brackets of both kinds and BOS; and averages
-    of errors, which are 0 or above 1/C, C > N (the step that reads them is monotone)."""
+    """By layer, all exact contents of the registers that its MLP reads and that may have errors.
+
+    They are integer balances and differences of types, at brackets of both kinds and BOS; and
+    averages of errors, which are 0 or above 1/C, C > N (the step that reads them is monotone).
+    """
     T = model.interface.max_length
     b, least = range(T + 1), 2.0 ** -(T + 1).bit_length()
     found = dict[int, dict[str, np.ndarray]]()
@@ -189,7 +191,7 @@ def inexact(model: Transformer, k: int) -> dict[int, dict[str, np.ndarray]]:
 
 
 def differences(k: int) -> np.ndarray:
-    """Of two types."""
+    """The differences of two types."""
     return np.arange(1 - k, k)
 
 
@@ -199,7 +201,7 @@ def _listed(names: tuple[str, ...], states: Iterator[tuple[float, ...]]) -> dict
 
 
 def sharpness_stated(k: int, depth: int | None) -> tuple[float, str]:
-    """The sharpness that is enough, at every length: layer 3 may leak 1/(8(k − 1))."""
+    """The sufficient sharpness, at every length: layer 3 may put 1/(8(k − 1)) elsewhere."""
     if k > 1:
         return leak_bound(1 / (8 * (k - 1))), "ln(32(k − 1) + 2)"
-    return (1.0, "1") if depth is not None else (LEAST, "the least that is tried")
+    return (1.0, "1") if depth is not None else (LEAST, "the least considered")

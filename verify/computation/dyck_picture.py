@@ -1,4 +1,4 @@
-"""A word of brackets as the transformer reads it: its depth, its errors, and what closes what."""
+"""The picture of a word of brackets: its depth, its errors, and the brackets that match."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ DEPTH, ERROR, WORD = "#1f5fa8", "#b5651d", "#2e8b57"
 
 
 def draw(model: Transformer, word: np.ndarray, k: int) -> Figure:
-    """Above, how many brackets are open after each symbol, where errors are found, and which
-    prefixes are words; below, for types that differ, the attention of the head that matches."""
+    """Above, the number of open brackets after each symbol, errors, and prefixes that are words.
+
+    Below, for more than one type, the attention of the head that matches brackets.
+    """
     T, taken = len(word), list(snapshots(model, word))
     after = model.prompt(word).answers
     error = taken[-2].after[after, model.stream["error"]][:, 0]
@@ -43,7 +45,7 @@ def draw(model: Transformer, word: np.ndarray, k: int) -> Figure:
         below.set_facecolor("#dedede")
         box = -1.5, T - 0.5, T - 0.5, -0.5  # BOS at −1, symbols below those above
         below.imshow(closing, cmap=WEIGHTS, vmin=0, vmax=1, aspect="auto", extent=box)
-        below.set_title("which bracket each closing one looks at", fontsize=9, loc="left")
+        below.set_title("attention of closing brackets", fontsize=9, loc="left")
         below.set_xticks(np.arange(-1, T), ["BOS", *labels], fontsize=8)
         below.set_yticks(here, labels, fontsize=8)
     return figure

@@ -22,7 +22,7 @@ from verify.evidence.statement import OverTokens
 from verify.finding import Finding, Verdict, labelled
 
 QUARTER = Fraction(1, 4)
-LISTED = 24  # symbols of the model whose heads are asked all that they can be
+LISTED = 24  # length of the model whose heads are checked at all queries and keys
 
 
 @claim(
@@ -41,8 +41,8 @@ def gridworld(
     """For all S ≥ 1, T and starts, the walk on 0 … S that stops at both walls is simulated on all
     words of at most T symbols by three layers of at most 2S heads and width S + 10.
 
-    When levels were visited decides which are between the walls: the state is at least b if
-    the level b below the walk's displacement was visited later than the one S + 1 above that.
+    The walls are found by the times of the visits: the state is at least b iff the level b below
+    the walk's displacement was visited later than the level S + 1 above that one.
     """
     if start > steps:
         raise InputError(f"start is {start}: give a state, 0 to {steps}")
@@ -56,7 +56,7 @@ def gridworld(
 
 
 def walks(run: Run, S: int, start: int) -> OverTokens:
-    """The construction beside the automaton, from this state on."""
+    """The construction computes the states of the automaton from this start."""
     return OverTokens(
         f"S={S}/start={start}",
         lambda V, n: run.build(gridworld_walk, S, n, start=start),
@@ -68,8 +68,10 @@ def walks(run: Run, S: int, start: int) -> OverTokens:
 
 
 def later(model: Transformer, S: int) -> Finding:
-    """Of each d, alone, the units of the last layer tell d ≥ 1 from d ≤ 0, also if d is off by a
-    quarter: right at −1, ¼, ¾ and 2, and no unit bends but between ¼ and ¾."""
+    """The last MLP computes [d ≥ 1] of each d by itself, also with an error of a quarter.
+
+    It is right at d = −1, ¼, ¾ and 2, and no ReLU has its kink outside ¼ … ¾.
+    """
     mlp = model.blocks[2].mlp
     assert mlp is not None
     W_in, b_in, W_out = (W.detach().numpy() for W in (mlp.W_in, mlp.b_in, mlp.W_out))
@@ -77,18 +79,18 @@ def later(model: Transformer, S: int) -> Finding:
     for b in range(1, S + 1):
         read = model.stream[f"later{b}"].start
         units = np.flatnonzero(W_in[read])
-        wrong += int((W_in[:, units] != 0).sum() != len(units))  # they read nothing else
+        wrong += int((W_in[:, units] != 0).sum() != len(units))  # they read only this register
         written = [
             tuple(Fraction(float(W)) for W in (W_in[read, unit], b_in[unit], W_out[unit, state]))
             for unit in units
         ]
         wrong += any(not QUARTER <= -bias / slope <= 3 * QUARTER for slope, bias, _ in written)
         for d, wanted in ((Fraction(-1), 0), (QUARTER, 0), (3 * QUARTER, 1), (Fraction(2), 1)):
-            said = sum(max(d * slope + bias, Fraction(0)) * out for slope, bias, out in written)
-            wrong += said != wanted
+            output = sum(max(d * slope + bias, Fraction(0)) * out for slope, bias, out in written)
+            wrong += output != wanted
     return Finding(
         "steps",
-        "the MLP of the last layer tells of each level whether it was visited later",
+        "the MLP of the last layer computes for each level whether it was visited later",
         "proved",
         wrong,
         0,
@@ -99,16 +101,19 @@ def later(model: Transformer, S: int) -> Finding:
 
 
 def counted(model: Transformer, S: int) -> Finding:
-    """The MLP of the last layer adds to `state` how many levels were visited later, and changes
-    nothing else: units read one level each (`later`), so levels are tried one by one."""
+    """The MLP of the last layer adds the number of levels visited later to `state`, nothing else.
+
+    Each neuron reads one level (`later`), so levels are checked one by one.
+    """
     tried = np.vstack([sign * np.eye(S) for sign in (-1, 0, 1, 2)] + [np.ones((1, S))])
     before = {f"later{b}": tried[:, [b - 1]] for b in range(1, S + 1)}
     wanted = {"state": (tried >= 1).sum(axis=1, keepdims=True)}
-    return makes("counts", "the MLP of the last layer counts them", model, {3: (before, wanted)})
+    name = "the MLP of the last layer counts the levels visited later"
+    return makes("counts", name, model, {3: (before, wanted)})
 
 
 def head_states(model: Transformer, S: int) -> Iterator[States]:
-    """What the heads meet: averages, displacements by their shares, and visits of levels."""
+    """Yields the queries and keys of the heads: averages, displacements, and visits of levels."""
     yield averaging(model, 1)
     line = "j", "norm"
     yield counting(model, 2, {"plus": 1.0}, "inverse", line, 0)
@@ -119,14 +124,16 @@ def head_states(model: Transformer, S: int) -> Iterator[States]:
 
 
 def visits(model: Transformer, place: int, head: int) -> States:
-    """At displacement z a head looks for the latest visit of level z − place, or for BOS: tokens at
-    j ≥ 1 are on levels −j … j."""
+    """A head at displacement z looks up the latest visit of level z − place, or BOS.
+
+    Tokens at j ≥ 1 are on levels −j … j.
+    """
     here = at_positions(model, "j")["j"].ravel()
     z = np.arange(-here[-1], here[-1] + 1)
     j, level = (part.ravel() for part in np.meshgrid(here, z))
     kept = abs(level) <= j  # at j = 0 it is BOS, on level 0
     j, level = j[kept], level[kept]
     keys = {"j": j, "level": level, "square": level**2, "bos": 1.0 * (j == 0)}
-    asked = (z - place)[:, None]
-    preference = np.where((level == asked) | (j == 0), j, -np.inf)
+    target = (z - place)[:, None]
+    preference = np.where((level == target) | (j == 0), j, -np.inf)
     return States(3, {"level": z, "square": z**2}, keys, preference, j, head)

@@ -1,4 +1,4 @@
-"""Which automata a claim is about: of the zoo, random ones, or one's own."""
+"""Options of claims on automata: benchmark, random or user-defined automata, lengths, samples."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from theory.computation.benchmark_automata import Automaton as AutomatonOrName
 from theory.kinds import InputError, read
 from verify.claim import Run, option
 
-MOST_DRAWN = 10_000  # of anything: beyond, a claim takes hours
+MOST_DRAWN = 10_000  # random inputs: with more a claim takes hours
 
 Automaton = Annotated[
-    str | None, option("one of the zoo, such as S3, instead of several", metavar="NAME")
+    str | None, option("a benchmark automaton, such as S3, instead of several", metavar="NAME")
 ]
 File = Annotated[
-    Path | None, option("an automaton of your own, as JSON: a row of states for each symbol")
+    Path | None, option("a JSON file with an automaton: a row of states for each symbol")
 ]
 Regex = Annotated[
     str | None,
-    option("the least automaton of a regular expression, such as '(ab)+'", metavar="EXPRESSION"),
+    option("the minimal automaton of a regular expression, such as '(ab)+'", metavar="EXPRESSION"),
 ]
-States = Annotated[int, option("states of a random automaton, drawn by the seed", min=1)]
-Compact = Annotated[bool, option("fewer units and more layers")]
+States = Annotated[int, option("states of the random automaton", min=1)]
+Compact = Annotated[bool, option("fewer hidden neurons and more layers")]
 Length = Annotated[int, option("symbols of the longest words", min=2)]
 Samples = Annotated[int, option("random words", min=1, max=MOST_DRAWN)]
 ShortLength = Annotated[int, option("symbols of the longest words that are all run", min=4)]
@@ -47,9 +47,9 @@ def chosen(
     states: int,
     regex: str | None,
 ) -> list[Semiautomaton]:
-    """The one that was asked for; or those of these names, and a random one."""
-    asked = {"automaton": automaton, "file": file, "regex": regex}
-    given = [f"{name} {value}" for name, value in asked.items() if value is not None]
+    """The automaton given by an option; by default those of `names` and a random one."""
+    options = {"automaton": automaton, "file": file, "regex": regex}
+    given = [f"{name} {value}" for name, value in options.items() if value is not None]
     if len(given) > 1:
         raise InputError(f"{' and '.join(given)}: give one of them")
     if file is not None:

@@ -1,4 +1,4 @@
-"""A program of a parallel machine beside the layers that it becomes, step by step."""
+"""Evidence that the layers of `pram` compute the steps of a PRAM program."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ MOST_STATES = 10**6
 
 
 def whole_evidence(model: Transformer) -> Evidence:
-    """Evidence of a float64 run whose registers are compared with whole numbers, all of them.
+    """The kind of evidence of a float64 run in which all registers are compared with integers.
 
-    No partial sum is rounded but averages of the k tokens that share the largest score.  One that
-    is rounded to the whole number p while k times it is a whole number is p, if p·k < 2^52.
+    Only averages over k tokens of equal score are rounded.  If such an average is rounded to an
+    integer p and k times it is an integer, it is p, provided that p·k < 2^52.
     """
     needs = exact_in(model)
     small = needs.largest * model.interface.context < 2.0 ** (FLOAT64_BITS - 1)
@@ -39,8 +39,10 @@ def whole_evidence(model: Transformer) -> Evidence:
 def registers_follow(
     name: str, cases: Iterable[tuple[Transformer, Program, Inputs]], id: str = "registers"
 ) -> Finding:
-    """After every layer all of the stream is as the program has it, and the read-out is the answer,
-    for models, their programs and inputs of these."""
+    """After every layer the stream equals the program's registers, and the output is its answer.
+
+    The cases are models, their programs, and inputs of these.
+    """
     cases = [*cases]
     counts = [int(np.prod(inputs[0].shape[:-1])) for *_, inputs in cases]
     layers = sum(n * model.n_layers for n, (model, *_) in zip(counts, cases, strict=True))
@@ -54,8 +56,7 @@ def registers_follow(
 
 
 def differences(model: Transformer, program: Program, inputs: Inputs) -> Iterator[str]:
-    """Layers after which a register and token is not as the program has it, and a read-out that is
-    not the answer."""
+    """Yields layers after which a register differs from the program's, and wrong outputs."""
     passed = (H.numpy() for H in model.residual_stream(prompt_of(model, inputs)))
     for after, (H, held) in enumerate(zip(passed, program.run(*inputs), strict=True)):
         wanted = stream_of(model, program, held)
@@ -67,13 +68,13 @@ def differences(model: Transformer, program: Program, inputs: Inputs) -> Iterato
                 f"{after} register {part} of processor {token} is {H[*row, token, column]:g}, in "
                 f"the program {wanted[*row, token, column]}"
             )
-    said = model.run(prompt_of(model, inputs)).numpy()
-    if (said != wanted[..., 1:, model.stream[program.answer]]).any():
-        yield f"{model.name}: the read-out is not register {program.answer}"
+    output = model.run(prompt_of(model, inputs)).numpy()
+    if (output != wanted[..., 1:, model.stream[program.answer]]).any():
+        yield f"{model.name}: the output is not register {program.answer}"
 
 
 def over_q(model: Transformer, program: Program, inputs: Inputs, id: str = "rational") -> Finding:
-    """The same over the rationals, on each row of inputs (rows, N')."""
+    """The registers equal the program's over the rationals, on each row of inputs (rows, N')."""
 
     def search() -> Iterator[str]:
         for row in zip(*inputs, strict=True):
@@ -91,8 +92,10 @@ def over_q(model: Transformer, program: Program, inputs: Inputs, id: str = "rati
 
 
 def stream_of(model: Transformer, program: Program, held: Registers) -> np.ndarray:
-    """The stream (…, 1 + N', width) between two steps: what processors hold, with squares, their
-    numbers and kinds; 0 at BOS, and wherever something is brought."""
+    """The stream (…, 1 + N', width) between two steps: registers with squares, numbers and kinds.
+
+    It is 0 at BOS, except for its flag, and in the registers of reads and writes.
+    """
     shape = next(iter(held.values())).shape
     here = np.arange(1, shape[-1] + 1)
     kinds = {kind: np.isin(here, [*members]) for kind, members in program.kinds.items()}
@@ -111,24 +114,30 @@ def prompt_of(model: Transformer, inputs: Inputs) -> Prompt:
 
 
 def units(models: Iterable[tuple[Transformer, int]]) -> Finding:
-    """ReLU units of each layer of models, beside how many are stated."""
+    """The number of hidden neurons of each layer equals the stated number."""
     counts, wanted = list[int](), list[int]()
     for model, stated in models:
         counts, wanted = [*counts, *size.units(model)], [*wanted, *[stated] * model.n_layers]
     words = f"{counts[0]} in each of {len(counts)} layers" if len({*counts}) == 1 else ""
-    return same("units", "ReLU units of a layer", counts, wanted, words=words, wanted="as stated")
+    return same(
+        "units", "hidden neurons of a layer", counts, wanted, words=words, wanted="as stated"
+    )
 
 
 def works_locally(model: Transformer, program: Program, number: int = 1) -> Finding:
-    """The MLP of a step sets registers as the program does, for all values that it reads and in
-    each kind of processor; what was brought is gone, also at BOS, and squares are as they should
-    be."""
+    """The MLP of a step does the local operations of the program, for all values that it reads.
+
+    This is checked for each kind of processor, and includes squares and, also at BOS, the clearing
+    of the registers of reads and writes.
+    """
     step = program.steps[number - 1]
     read = sorted(_touched(step) - {INDEX, *program.kinds})
     processors = _each(program)
     states = (program.most + 1) ** len(read) * len(processors)
     if states > MOST_STATES:
-        raise InputError(f"{states} contents of registers: take a program of fewer processors")
+        raise InputError(
+            f"the registers have {states} contents: take a program of fewer processors"
+        )
     alone = replace(
         program,
         inputs=(*read,),
@@ -155,20 +164,20 @@ def works_locally(model: Transformer, program: Program, number: int = 1) -> Find
     wanted.append(nothing)
     return makes(
         "local" if len(program.steps) == 1 else f"local/step-{number}",
-        f"the MLP does what the program does, for all numbers up to {program.most}",
+        f"the MLP does the local operations, for all numbers up to {program.most}",
         model,
         {number: (_stacked(model, before), _stacked(model, wanted))},
     )
 
 
 def _stacked(model: Transformer, several: Sequence[Registers]) -> Registers:
-    """What all of these hold in the registers of the first, one after the other, with squares."""
+    """The contents of the registers of the first one, concatenated, with squares."""
     whole = {name: np.concatenate([each[name] for each in several]) for name in several[0]}
     return dict(_with_squares(model, whole))
 
 
 def _with_squares(model: Transformer, held: Registers) -> Iterator[tuple[str, np.ndarray]]:
-    """Registers, and those of their squares that the model has."""
+    """Yields registers, and those of their squares that the model has."""
     for name, values in held.items():
         for part, power in ((name, 1), (f"{name}²", 2)):
             if part in model.stream.widths:
@@ -176,7 +185,7 @@ def _with_squares(model: Transformer, held: Registers) -> Iterator[tuple[str, np
 
 
 def _each(program: Program) -> list[int]:
-    """A processor for each set of kinds that there is."""
+    """One processor for each combination of kinds that occurs."""
     found = dict[tuple[bool, ...], int]()
     for i in range(1, program.processors + 1):
         found.setdefault(tuple(i in members for members in program.kinds.values()), i)
@@ -184,13 +193,13 @@ def _each(program: Program) -> list[int]:
 
 
 def _touched(step: Step) -> set[str]:
-    """The registers that local work reads, sets or clears."""
+    """The registers that local operations read, set or clear."""
     names = {each.into for each in step.sets} | {*step.brought}
     return names | {x for each in step.sets for x in each.operands if isinstance(x, str)}
 
 
 def gaps(label: str, model: Transformer, program: Program) -> Iterator[Finding]:
-    """The gap of every head, over all contents of the registers that it reads."""
+    """Yields the gap of every head, over all contents of the registers that it reads."""
     for number, step in enumerate(program.steps, start=1):
         places = list(dict.fromkeys((tuple(sorted(r.at)), r.shift) for r in step.reads))
         for head, (at, shift) in enumerate(places):
@@ -201,9 +210,9 @@ def gaps(label: str, model: Transformer, program: Program) -> Iterator[Finding]:
 
 
 def reading(model: Transformer, program: Program, read: Read, layer: int, head: int = 0) -> States:
-    """Every processor may ask for any place, from 0 to N after it is cut off; BOS asks for BOS."""
+    """The queries and keys of a read: any address, clipped to 0 … N; BOS looks up BOS."""
     N, most = program.processors, program.most
-    # BOS holds 0 in every register; the others whatever there is.
+    # BOS contains 0 in every register, the others any value.
     values = list(product(range(most + 1), repeat=len(read.at)))
     columns = np.array([[0] * len(read.at), *values]).T
     queries = dict(zip(read.at, columns.astype(float), strict=True))
@@ -218,7 +227,7 @@ def reading(model: Transformer, program: Program, read: Read, layer: int, head: 
 def writing(
     model: Transformer, program: Program, write: Write, layer: int, head: int = 0
 ) -> States:
-    """Writers to any place of any value, two of each, and BOS; every place is asked for."""
+    """The queries and keys of a write: all addresses, two writers of each value, and BOS."""
     most = program.most
     queries = at_positions(model, INDEX, f"{INDEX}²", "bos")
     c, value, _ = (each.ravel() for each in np.indices((most + 1, most + 1, 2)))
@@ -231,6 +240,6 @@ def writing(
     here = np.arange(program.processors + 1)
     wanted = write.cells * here + write.cell
     preference = np.where(c == wanted[:, None], -value.astype(float), -np.inf)
-    preference[0] = -np.inf  # what is written to BOS is lost
+    preference[0] = -np.inf  # a write to BOS has no effect
     preference = np.hstack([np.full((len(here), 1), -most - 1.0), preference])
     return States(layer, queries, keys, preference, np.arange(len(c) + 1), head)

@@ -32,7 +32,7 @@ def prefix_sums(
     """For all N and s ≥ 2, ⌈log_s N⌉ layers of s − 1 heads, of width 3 and without an MLP, compute
     the prefix sums of N numbers.
 
-    Each layer is a round of a tree of fan-in s; the outputs are the sums as polynomials in the
+    Each layer is a round of a tree of fan-in s.  The outputs equal the sums as polynomials in the
     numbers.
     """
     for words in (w for w in WORDS if w <= length):
@@ -46,24 +46,24 @@ def prefix_sums(
 
 
 def identity(model: Transformer) -> Finding:
-    """Every answer is the sum of all numbers up to it, as a polynomial in them."""
+    """Every output is the sum of the numbers up to it, as a polynomial."""
     N = model.interface.max_length
     domain = Symbolic([f"x{i}" for i in range(1, N + 1)])
     x = np.empty(N, dtype=object)
     x[:] = domain.variables
-    said = [row[0] for row in outputs(model, written(model, domain, x), domain).tolist()]
+    found = [row[0] for row in outputs(model, written(model, domain, x), domain).tolist()]
     wanted = [sum(domain.variables[:i], domain.number(0)) for i in range(1, N + 1)]
     return no_counterexample(
         "identity",
         f"for all {N} numbers, as polynomials",
-        (f"answer {i + 1} is {said[i]}" for i in range(N) if said[i] != wanted[i]),
+        (f"output {i + 1} is {found[i]}" for i in range(N) if found[i] != wanted[i]),
         evidence="identity",
-        words=f"{N} answers are the same polynomials",
+        words=f"{N} outputs are the same polynomials",
     )
 
 
 def registers(model: Transformer, x: np.ndarray) -> Finding:
-    """After each layer every token has the sum of its window, and the answers are prefix sums."""
+    """Registers are window sums after each layer, and the outputs are prefix sums."""
 
     def search() -> Iterator[str]:
         passed = [H[..., 1:, model.stream["sum"]].numpy() for H in model.streams(x)]
@@ -71,15 +71,15 @@ def registers(model: Transformer, x: np.ndarray) -> Finding:
             if (passed[stage.after] != stage.holds(x)).any():
                 yield f"register {stage} is not the sum of its window"
         if (model(x).numpy() != window_sums(x, x.shape[-1])).any():
-            yield "the answers are not prefix sums"
+            yield "the outputs are not prefix sums"
 
     rounded = float(np.abs(x).sum(-1).max()) >= 2.0**53
     return no_counterexample(
         "registers",
-        f"windows of s^ℓ numbers after layer ℓ (N = {x.shape[-1]})",
+        f"registers are sums of windows of s^ℓ numbers after layer ℓ (N = {x.shape[-1]})",
         search(),
         evidence="float" if rounded else "exact",
-        words=f"equal on {len(x)} rows of whole numbers, after {model.n_layers} layers",
+        words=f"equal on {len(x)} rows of integers, after {model.n_layers} layers",
     )
 
 
@@ -95,7 +95,7 @@ def gaps(s: int, model: Transformer, layer: int) -> Finding:
 
 
 def head_states(model: Transformer, s: int, layer: int, head: int) -> States:
-    """Head w of layer ℓ looks up position i − w·s^{ℓ − 1}, or BOS if that is before it."""
-    asking = at_positions(model, "j")
-    wanted = np.maximum(np.arange(len(asking["j"])) - (head + 1) * s ** (layer - 1), 0)
-    return looking_up(model, layer, asking, wanted, head, line=("j", "norm"))
+    """Head w of layer ℓ looks up position i − w·s^{ℓ − 1}, or BOS if this is negative."""
+    queries = at_positions(model, "j")
+    wanted = np.maximum(np.arange(len(queries["j"])) - (head + 1) * s ** (layer - 1), 0)
+    return looking_up(model, layer, queries, wanted, head, line=("j", "norm"))

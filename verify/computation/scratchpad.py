@@ -1,4 +1,4 @@
-"""The claim `scratchpad`: any semiautomaton in one layer, a state written after each symbol."""
+"""The claim `scratchpad`: any semiautomaton in one layer, with its states as a chain of thought."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from verify.evidence.statement import OverTokens
 from verify.finding import Finding, labelled
 
 NAMES = "A5", "all-maps-4"
-MOST_WORDS = 10**4  # decoded to be certain of a length
+MOST_WORDS = 10**4  # up to which all words of a length are decoded
 
 
 @claim(
@@ -43,9 +43,9 @@ def scratchpad(
     """For every semiautomaton and T, one layer of one head decodes the states after 1 … T symbols
     as T chain-of-thought tokens.
 
-    The width is |Q| + |Σ| + 2, with |Q||Σ| ReLUs; neither depends on T: also for A5, whose group is
-    not solvable.  The inverse temperature that softmax needs does not depend on T either, as
-    decoded tokens carry no error.
+    The width is |Q| + |Σ| + 2, with |Q||Σ| ReLUs; neither depends on T.  This includes A5, whose
+    group is not solvable.  The inverse temperature for softmax does not depend on T either, as
+    decoded tokens have no error.
     """
     for A in chosen(run, automaton, file, NAMES, states, regex):
         statement = writes(run, A)
@@ -58,12 +58,14 @@ def _found(
     run: Run, A: Semiautomaton, statement: OverTokens, model: Transformer, samples: int
 ) -> Iterator[Finding]:
     length = model.interface.word_length
-    yield size(model, "scratchpad", f", {units(model)[0]} units", n=A.n_states, m=A.n_symbols)
+    yield size(
+        model, "scratchpad", f", {units(model)[0]} hidden neurons", n=A.n_states, m=A.n_symbols
+    )
     longest = max(T for T in range(1, length + 1) if A.n_symbols**T <= _most(run))
     short = [statement.at(0, T).model for T in range(1, longest + 1)]
     yield decoded(
         "all-words",
-        f"every word of at most {longest} symbols, each state decoded",
+        f"every state decoded, on all words of at most {longest} symbols",
         [runs(m, A, all_sequences(m.interface.word_length, A.n_symbols)) for m in short],
     )
     words = np.concatenate([*families_of(run, A.n_symbols, length, samples).values()])
@@ -75,7 +77,7 @@ def _found(
     before = {"state": eye[q], "symbol": np.eye(A.n_symbols)[x]}
     yield makes(
         "table",
-        "the MLP leads every state to the next one, for every symbol",
+        "the MLP maps every state to the next one, for every symbol",
         model,
         {1: (before, {"state": eye[to]})},
     )
@@ -92,12 +94,12 @@ def _found(
         lambda T: statement.at(0, T).model,
         length,
         leak_bound(0.499 / (4 * c)),
-        f"ln(16c/0.499 + 2), where c = {c} units at most change a state,",
+        f"ln(16c/0.499 + 2), where at most c = {c} neurons change a state,",
     )
 
 
 def writes(run: Run, A: Semiautomaton) -> OverTokens:
-    """The construction beside the automaton: of symbols nothing is said, of state i the next."""
+    """The construction computes the next state at each state, and ⊥ at symbols."""
     return OverTokens(
         A.name, lambda _, T: run.build(construction, A, T), lambda tokens: written_next(A, tokens)
     )
@@ -106,25 +108,25 @@ def writes(run: Run, A: Semiautomaton) -> OverTokens:
 def runs(
     model: Transformer, A: Semiautomaton, words: np.ndarray
 ) -> tuple[Transformer, np.ndarray, np.ndarray]:
-    """The prompts of words, and the states that are to be written."""
+    """The model, the prompts of words, and the tokens of the states to decode."""
     return model, model.interface.prompt(words), A.run(words) + A.n_symbols
 
 
 def histories(run: Run, model: Transformer, A: Semiautomaton, words: np.ndarray) -> np.ndarray:
-    """Words and behind them any states, whatever the automaton would have done."""
+    """Words followed by random states, which need not be those of the automaton."""
     states = run.rng.integers(A.n_states, size=words.shape) + A.n_symbols
     return np.concatenate([words, states], axis=-1)
 
 
 def head_states(model: Transformer) -> HeadStates:
-    """Position t looks up t − T, or 0 if that is before the word."""
-    asking = at_positions(model, "j")
-    wanted = np.maximum(np.arange(len(asking["j"])) - model.interface.word_length, 0)
-    return looking_up(model, 1, asking, wanted, line=("j", "square"))
+    """The head at position t looks up t − T, or 0 if this is before the word."""
+    queries = at_positions(model, "j")
+    wanted = np.maximum(np.arange(len(queries["j"])) - model.interface.word_length, 0)
+    return looking_up(model, 1, queries, wanted, line=("j", "square"))
 
 
 def touched(A: Semiautomaton) -> int:
-    """How many units add to the state of which most do, at least 1."""
+    """The greatest number of neurons that change one state, at least 1."""
     moved = [(q, to) for row in A.transitions for q, to in enumerate(row) if q != to]
     return max([sum(state in pair for pair in moved) for state in range(A.n_states)] + [1])
 

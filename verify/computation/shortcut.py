@@ -1,4 +1,4 @@
-"""The claim `shortcut`: automata with solvable groups in a depth that is free of the length."""
+"""The claim `shortcut`: automata with solvable groups in a depth that does not depend on T."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from verify.evidence.statement import OverTokens
 from verify.finding import Finding, labelled, same
 
 NAMES = "mod-3-with-reset", "S3", "gridworld-4", "dyck-4", "S4", "all-maps-3", "A5"
-SYMBOLS = 32  # of the word that is drawn
+SYMBOLS = 32  # at most, in the word of the picture
 
 
 @claim(
@@ -69,10 +69,10 @@ def shortcut(
     samples: Samples = 30,
 ) -> Iterator[Finding]:
     """Every semiautomaton whose holonomy groups are solvable is simulated, on words of at most T
-    symbols, by a transformer whose depth, heads, width and units do not depend on T.
+    symbols, by a transformer whose depth, heads, width and hidden neurons do not depend on T.
 
-    It is a cascade of counters and flip-flops (latches), for words of every length; a counter takes
-    two layers and a flip-flop one, and those that do not read each other are parallel.  The inverse
+    It is a cascade of counters and flip-flops, for words of every length; a counter takes two
+    layers and a flip-flop one, and those that do not read each other are parallel.  The inverse
     temperature from which softmax gives the same answers has a bound free of T.  A semiautomaton
     with a group that is not solvable, such as A5, is no such cascade; that it has no transformer of
     constant depth at all holds if TC⁰ ≠ NC¹, which is not known.
@@ -95,7 +95,7 @@ def shortcut(
             for states_of_head in head_states(model, cascaded):
                 yield gap_finding(statement.label, model, states_of_head)
             yield from labelled(statement.label, [tabled(model, cascaded)])
-        if model.n_layers:  # without any nothing leaks
+        if model.n_layers:  # without layers softmax makes no error
             yield from labelled(A.name, softmax(run, statement, A, max_length))
         shown = shown or (model, cascaded)
     if automaton is None and file is None and regex is None:
@@ -105,24 +105,24 @@ def shortcut(
             *shown, run.rng.integers(shown[1].automaton.n_symbols, size=min(max_length, SYMBOLS))
         )
     elif run.plot:
-        raise InputError(f"{A.name} has no cascade to draw: leave --plot out")
+        raise InputError(f"{A.name} has no cascade to draw: omit --plot")
 
 
 def walked(of: Cascade) -> Finding:
-    """The certificate: cascade and automaton, side by side, through all that words lead to."""
+    """The cascade has the automaton's state, at all pairs that words of any length lead to."""
     kinds = ", ".join(f"{stage.kind} of {stage.size}" for stage in of.stages) or "none"
     return same(
         "cascade",
-        f"the cascade says the state, for words of every length; stages: {kinds}",
+        f"the cascade computes the state, on words of every length; stages: {kinds}",
         of.disagreements(),
         0,
         evidence="proved",
-        words=f"equal at all {len(list(of.walk()))} pairs of a state and values of the stages",
+        words=f"equal at all {len(list(of.walk()))} reachable pairs of a state and stage values",
     )
 
 
 def simulates(run: Run, of: Cascade, form: Form, compact: bool) -> OverTokens:
-    """The construction of this form beside the automaton's own run."""
+    """The construction of this form computes the states of the automaton's run."""
     from constructions.computation import shortcut
 
     A = of.automaton
@@ -135,15 +135,17 @@ def simulates(run: Run, of: Cascade, form: Form, compact: bool) -> OverTokens:
 
 
 def free_of_length(statement: OverTokens, model: Transformer) -> Finding:
-    """Layers, heads, width and units are the same at this length and at 8 times it."""
+    """Layers, heads, width and hidden neurons are the same at lengths T and 8T."""
     V, T = model.interface.vocabulary_size, model.interface.max_length
     short, long = sizes({f"T = {n}": statement.at(V, n).model for n in (T, 8 * T)}).values()
-    said = ", ".join(f"{what} {count}" for what, count in short.items())
-    return same("depth", f"size at {8 * T} symbols", long, short, words=said, wanted=f"as at {T}")
+    words = ", ".join(f"{what} {count}" for what, count in short.items())
+    return same(
+        "depth", f"size at length {8 * T}", long, short, words=words, wanted=f"as at length {T}"
+    )
 
 
 def stated_size(A: Semiautomaton, model: Transformer) -> Iterator[Finding]:
-    """The size of those automata of which the ledger states it, whatever their parameter."""
+    """The size equals the stated one, for families of automata with a stated size."""
     n, T = A.n_states, model.interface.max_length
     if n > 1 and cyclic(n) == A:
         yield size(model, "shortcut-counter", m=n, T=T)
@@ -154,7 +156,7 @@ def stated_size(A: Semiautomaton, model: Transformer) -> Iterator[Finding]:
 
 
 def sizes(models: dict[str, Transformer]) -> dict[str, dict[str, int]]:
-    """Layers, heads, width and units in all."""
+    """Layers, heads, width and the number of hidden neurons of each model."""
     return {
         name: {
             "layers": model.n_layers,
@@ -167,26 +169,30 @@ def sizes(models: dict[str, Transformer]) -> dict[str, dict[str, int]]:
 
 
 def head_states(model: Transformer, of: Cascade) -> Iterator[HeadStates]:
-    """What every head can be asked by and can find: in each layer one that averages, then those
-    that look counts up, then the latches."""
+    """Yields the queries and keys of every head.
+
+    In each layer these are the averaging head, the lookups of counts, and the flip-flops.
+    """
     given = given_after(model, of)
     for layer in range(1, model.n_layers + 1):
         kinds = {i: stage.kind for i, stage in enumerate(of.stages, start=1)}
         averages = [i for i in kinds if kinds[i] == "counter" and given[i] == layer - 1]
         counters = [i for i in kinds if kinds[i] == "counter" and given[i] == layer - 2]
-        latches = [i for i in kinds if kinds[i] == "flip-flop" and given[i] == layer - 1]
+        flip_flops = [i for i in kinds if kinds[i] == "flip-flop" and given[i] == layer - 1]
         heads = [averaging(model, layer)] if averages else []
         line = "j", "square"
         for i in counters:
             heads.append(counting(model, layer, {f"fraction{i}": 1.0}, "inverse", line, len(heads)))
-        for i in latches:
+        for i in flip_flops:
             heads.append(latest_states(model, layer, len(heads), i, of.stages[i - 1].size))
         yield from heads
 
 
 def given_after(model: Transformer, of: Cascade) -> dict[int, int]:
-    """After how many layers the input of each stage is there, by the model's proof: the stage
-    itself is there two layers later if it is a counter, and one if it is a latch."""
+    """The number of layers after which the input of each stage is known, by the layer invariants.
+
+    The value of a counter is known two layers later, that of a flip-flop one layer later.
+    """
     there = [stage.after for stage in model.stages if stage.register != "state"]
     takes = {"counter": 2, "flip-flop": 1, "table": 0}
     pairs = zip(of.stages, there, strict=True)
@@ -194,7 +200,7 @@ def given_after(model: Transformer, of: Cascade) -> dict[int, int]:
 
 
 def latest_states(model: Transformer, layer: int, head: int, i: int, size: int) -> HeadStates:
-    """A latch looks for the latest token that gave something; BOS, in front, always has."""
+    """A flip-flop looks up the latest token with an input; BOS, at position 0, always has one."""
     here = at_positions(model, "j")["j"].ravel()
     given = np.vstack([np.eye(size), np.zeros(size)])
     position, what = (part.ravel() for part in np.meshgrid(here, np.arange(size + 1)))
@@ -206,8 +212,10 @@ def latest_states(model: Transformer, layer: int, head: int, i: int, size: int) 
 
 
 def tabled(model: Transformer, of: Cascade) -> Finding:
-    """The MLPs give every stage its input and say the state, in all states of the cascade, and so
-    for words of every length."""
+    """The MLPs compute the inputs of the stages and the state, on words of every length.
+
+    They are run on all values of the stages that words lead to.
+    """
     rows = list({values for _, values in of.walk()})
     rows = [(a, *values) for values in rows for a in range(of.automaton.n_symbols)]
     given, layers = given_after(model, of), dict[int, Any]()
@@ -231,18 +239,20 @@ def tabled(model: Transformer, of: Cascade) -> Finding:
         if layer == model.n_layers:
             wanted["state"] = np.eye(of.automaton.n_states)[[of.answer(row) for row in rows]]
         layers[layer] = before, wanted
-    return makes("tables", "every MLP gives the inputs and the state", model, layers)
+    return makes(
+        "tables", "every MLP computes the inputs of the stages and the state", model, layers
+    )
 
 
 def softmax(
     run: Run, statement: OverTokens, A: Semiautomaton, max_length: int
 ) -> Iterator[Finding]:
-    """The sharpness for softmax has a bound free of the length, and nothing of its leak is left."""
+    """The sharpness has a bound free of T, and at it the registers have no softmax error."""
 
     def build(T: int) -> Transformer:
         return statement.at(A.n_symbols, T).model
 
-    # A value may be off by twice what leaks, and by 1/(4k) where a table reads k registers.
+    # An error is at most twice the weight elsewhere; tables of k registers allow 1/(4k).
     restores = [made.within for block in build(1).blocks for made in block.restores]
     bound = leak_bound(min(min(within.values()) for within in restores) / 2)
     wanted = f"ln(32·{max(map(len, restores))} + 2)"
@@ -252,14 +262,16 @@ def softmax(
 
 
 def refused(reason: NotSolvable) -> Finding:
-    """Why there is no cascade: a holonomy group is not solvable.  It has a perfect core, of the
-    order that sympy finds, too; that there is no other cascade then is cited, and that there is no
-    other model of constant depth holds if TC⁰ ≠ NC¹."""
+    """A holonomy group is not solvable: its perfect core has the order that sympy finds, too.
+
+    That no cascade exists then is cited; that no other model of constant depth exists holds if
+    TC⁰ ≠ NC¹.
+    """
     core = perfect_core(reason.group)
     return same(
         "refused",
-        "its words have a group that is not solvable, so that it is no cascade "
-        "[KrohnRhodes1965]: the order of its perfect core",
+        "the order of the perfect core of a holonomy group, which is not solvable, so that there "
+        "is no cascade [KrohnRhodes1965]",
         reason.core,
         core,
         words=str(reason),
@@ -268,11 +280,11 @@ def refused(reason: NotSolvable) -> Finding:
 
 
 def smallest() -> Finding:
-    """On at most four states every holonomy group is solvable; on five there is A5.
+    """On at most four states every holonomy group is solvable; on five states A5 is not.
 
-    A holonomy group is what words make of the tiles of a set that they permute: a quotient of a
-    group of permutations of the set, of at most four states, however many tiles it has.  Subgroups
-    and quotients of solvable groups are solvable, and all permutations of four points are.
+    A holonomy group acts on the tiles of a set of states that words permute, so it is a quotient of
+    a group of permutations of at most four states.  Subgroups and quotients of solvable groups are
+    solvable, and so is the symmetric group of four points.
     """
     points = range(1, 6)
     found = [len(derived_series(frozenset(permutations(range(n))))[-1]) for n in points]
@@ -284,13 +296,13 @@ def smallest() -> Finding:
         "the order of the perfect core of all permutations of n = 1 … 5 points",
         found,
         by_sympy,
-        words=", ".join(map(str, found)) + ": all of four are solvable, those of five are not",
+        words=", ".join(map(str, found)) + ": solvable up to n = 4, not at n = 5",
         wanted="by sympy",
     )
 
 
 def perfect_core(generators: Iterable[Map]) -> int:
-    """The order of the last group of the derived series of what these generate, by sympy."""
+    """The order of the last group of the derived series of the generated group, by sympy."""
     from sympy.combinatorics import Permutation, PermutationGroup
 
     group = PermutationGroup(*(Permutation(list(each)) for each in generators))

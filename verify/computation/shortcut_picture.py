@@ -1,4 +1,4 @@
-"""A cascade at work: what every stage of a shortcut holds before each symbol."""
+"""The picture of a shortcut: the value of every stage of its cascade before each symbol."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ SIZE = 8.0  # points
 def draw(model: Transformer, of: Cascade, word: np.ndarray) -> Figure:
     """A row for the symbols of a word, one for each stage and one for the states.
 
-    Stages stand in the order of the layers after which the model holds them, and show what is read
-    from its registers, not what the cascade says.
+    Stages are in the order of the layers after which the model has computed them.  Their values are
+    read from the registers of the model, not computed by the cascade.
     """
     rows = [("symbol", [str(a) for a in word.tolist()], word)]
     streams = list(model.streams(word))
     held = {line.register: streams[line.after].numpy()[1:] for line in model.stages}
-    symbol = ["symbol", *(f"{stage.kind} {i}" for i, stage in enumerate(of.stages, start=1))]
+    names_of = ["symbol", *(f"{stage.kind} {i}" for i, stage in enumerate(of.stages, start=1))]
     for line in sorted(model.stages, key=lambda line: line.after):
         values = held[line.register][:, model.stream[line.register]].argmax(axis=1)
         name = f"state, after layer {line.after}"
@@ -31,8 +31,9 @@ def draw(model: Transformer, of: Cascade, word: np.ndarray) -> Figure:
             i = int(line.register.removeprefix("is"))
             stage = of.stages[i - 1]
             kind = f" mod {stage.size}" if stage.kind == "counter" else f" of {stage.size} values"
-            reads = ", ".join(symbol[v] for v in stage.table.reads) or "nothing"
-            name = f"{symbol[i]}{kind}, after layer {line.after}: of {reads}"
+            reads = ", ".join(names_of[v] for v in stage.table.reads)
+            given = f": input from {reads}" if reads else ": constant input"
+            name = f"{names_of[i]}{kind}, after layer {line.after}{given}"
         rows.append((name, [str(v) for v in values], values))
     width = 0.24 * len(word) + 0.062 * max(len(name) for name, *_ in rows) + 0.3
     figure = Figure(figsize=(max(width, 6.0), 0.34 * len(rows) + 0.9))
@@ -50,8 +51,8 @@ def draw(model: Transformer, of: Cascade, word: np.ndarray) -> Figure:
     panel.tick_params(length=0)
     for side in panel.spines.values():
         side.set_visible(False)
-    # Of the whole figure: the panel of a short word is narrower than this.
+    # The title of the figure: the panel of a short word is narrower than it.
     layers = plural(model.n_layers, "layer")
-    title = f"{model.name}: {layers}\nStages hold what is true before the symbol"
+    title = f"{model.name}: {layers}\nStages before each symbol, and the state after it"
     figure.suptitle(title, x=0.02, ha="left", fontsize=SIZE + 1, parse_math=False)
     return figure

@@ -1,4 +1,4 @@
-"""The claim `turing`: any Turing machine, a step decoded after the other."""
+"""The claim `turing`: any Turing machine, with its steps as a chain of thought."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, labelled
 
-MOST_HISTORIES = 10**4  # of a length, all of which are run
+MOST_HISTORIES = 10**4  # up to which all histories of a length are run
 MOST_STEPS = 10**4
-LISTED = 32  # steps up to which every write and every head is listed
+LISTED = 32  # length of the model whose heads are checked at all queries and keys
 
 
 @claim(
@@ -45,7 +45,7 @@ def turing(
     run: Run,
     *,
     machine: Annotated[
-        str | None, option("one of these, or one of your own in a JSON file", metavar="NAME|FILE")
+        str | None, option("a machine by its name, or in a JSON file", metavar="NAME|FILE")
     ] = None,
     steps: Annotated[int, option("steps on a blank tape", min=1)] = 200,
     samples: Annotated[int, option("random histories", min=1, max=MOST_DRAWN)] = 20,
@@ -54,12 +54,12 @@ def turing(
     T steps, one token a step.
 
     Neither the vocabulary of 2|Q||Γ| tokens nor the width |Q| + 2|Γ| + 15 depends on time or space;
-    the last layer has a ReLU for each rule.  If tokens carry the cell too, one layer of one head
+    the last layer has a ReLU for each rule.  If tokens contain the cell too, one layer of one head
     suffices.  After the last step the output is ⊥: the busy beaver of 4 states halts after 107
     steps.
     """
     if steps > MOST_STEPS:
-        raise InputError(f"steps is {steps}: each takes longer than the last, give ≤ {MOST_STEPS}")
+        raise InputError(f"steps is {steps}: give at most {MOST_STEPS}")
     machines = chosen(run, machine)
     for M in machines:
         for form in ("steps", "addressed"):
@@ -77,13 +77,13 @@ def turing(
 
 
 def chosen(run: Run, machine: str | None) -> list[TuringMachine]:
-    """The one that was asked for, by its name or in a file; or several."""
+    """The machine with this name or in this file; by default several."""
     if machine is None:
         return [*MACHINES.values()][: 2 if run.quick else None]
     if machine in MACHINES:
         return [MACHINES[machine]]
     if not machine.endswith(".json"):
-        raise InputError(f"no machine {machine}: give {', '.join(MACHINES)}, or a file in .json")
+        raise InputError(f"machine is {machine!r}: give {', '.join(MACHINES)}, or a .json file")
     return [read_machine(Path(machine))]
 
 
@@ -101,28 +101,29 @@ def _runs(
     prompts, wanted = on_blank(model, M, made, T)
     marked = sum(map(bool, M.configuration([*M.writing(), *made]).tape.values()))
     halts = ", then ⊥: it halts" if wanted[0, -1] < 0 else ""
-    found = decoded("run", "on a blank tape, step by step", [(model, prompts, wanted)])
+    found = decoded("run", "the steps on a blank tape", [(model, prompts, wanted)])
     found.words = found.words and f"{len(made)} steps{halts}; {marked} cells not blank"
     yield found
-    yield decoded("words", "on every word of at most 3 symbols", on_words(statement, M))
+    yield decoded("words", "20 steps on every word of at most 3 symbols", on_words(statement, M))
     short = statement.at(0, longest(run, M)).model
     yield answers_equal(
         "histories",
-        f"the step after every history of at most {short.interface.max_length}, and after others",
+        f"the step after every history of at most {short.interface.max_length} steps, and after "
+        "longer ones",
         statement,
         [(short, every_history(short)), (model, histories(run, model, samples))],
     )
-    yield makes("table", "the MLP follows every rule", model, {model.n_layers: _cases(M)})
+    yield makes("table", "the MLP applies every rule", model, {model.n_layers: _cases(M)})
     few = statement.at(0, min(T, 8 if run.quick else 16)).model
-    rows, said = histories(run, few, 2), f"({few.interface.max_length} steps)"
+    rows, scope = histories(run, few, 2), f"({few.interface.max_length} steps)"
     yield margin_kept(statement, [(short, every_history(short)), (model, prompts[:, :T])])
-    yield equal_over_q(statement, few, rows[:2], said)
-    yield registers_hold(statement, few, rows, said)
+    yield equal_over_q(statement, few, rows[:2], scope)
+    yield registers_hold(statement, few, rows, scope)
     yield from softened(model, prompts, wanted, few, rows[:2])
 
 
 def continues(run: Run, M: TuringMachine, form: str) -> OverTokens:
-    """The construction of this form beside the machine's own rules, after any history."""
+    """The construction of this form computes the next step by the rules, after any history."""
     addressed = form == "addressed"
     return OverTokens(
         f"{M.name}/{form}",
@@ -134,7 +135,7 @@ def continues(run: Run, M: TuringMachine, form: str) -> OverTokens:
 def on_blank(
     model: Transformer, M: TuringMachine, made: list[Step], steps: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The prompt of a blank tape, and so many tokens that are to come, ⊥ when it has halted."""
+    """The prompt of a blank tape and the next `steps` tokens, ⊥ after the machine has halted."""
     prompt = model.interface.prompt()
     tokens = model.interface.tokens([*M.writing(), *made])[len(prompt) :]
     return np.array([prompt]), np.array([(tokens + [-1] * steps)[:steps]])
@@ -143,7 +144,7 @@ def on_blank(
 def on_words(
     statement: OverTokens, M: TuringMachine
 ) -> Iterator[tuple[Transformer, np.ndarray, np.ndarray]]:
-    """20 steps on every word of at most 3 symbols, by length."""
+    """Yields the prompts of all words of at most 3 symbols and their next 20 tokens, by length."""
     for length in range(1, 4):
         model = statement.at(0, length + 20).model
         words = all_sequences(length, M.n_symbols).tolist()
@@ -160,14 +161,13 @@ def longest(run: Run, M: TuringMachine) -> int:
 
 
 def every_history(model: Transformer) -> np.ndarray:
-    """Every history of the length of a model that begins at cell 0, as tokens."""
+    """All histories of the model's length from cell 0, as tokens."""
     interface = model.interface
     return _placed(model, all_sequences(interface.max_length, interface.kinds))
 
 
 def histories(run: Run, model: Transformer, samples: int) -> np.ndarray:
-    """Random and adversarial histories, as tokens: all to the right, to and fro, and so on; and if
-    tokens say cells, some that jump."""
+    """Random and adversarial histories, as tokens; if tokens are addressed, also with jumps."""
     T, kinds = model.interface.max_length, model.interface.kinds
     found = [_placed(model, rows) for rows in families_of(run, kinds, T, samples).values()]
     if model.interface.addressed:
@@ -177,7 +177,7 @@ def histories(run: Run, model: Transformer, samples: int) -> np.ndarray:
 
 
 def _placed(model: Transformer, rows: np.ndarray) -> np.ndarray:
-    """Rows of steps by their numbers, as the tokens of a history that begins at cell 0."""
+    """The tokens of histories from cell 0, from the numbers of their steps."""
     if not model.interface.addressed:
         return rows
     moves = 2 * (rows % 2) - 1
@@ -186,7 +186,7 @@ def _placed(model: Transformer, rows: np.ndarray) -> np.ndarray:
 
 
 def _cases(M: TuringMachine) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Every state and symbol, and what the rules make of them; without one they stay."""
+    """All states and symbols, and the results of the rules; unchanged without a rule."""
     pairs = [(q, s) for q in range(M.n_states) for s in range(M.n_symbols)]
     after = [M.rules[q][s] or Step(q, s, 0) for q, s in pairs]
     states, symbols = np.eye(M.n_states), np.eye(M.n_symbols)
@@ -196,20 +196,20 @@ def _cases(M: TuringMachine) -> tuple[dict[str, np.ndarray], dict[str, np.ndarra
 
 
 def head_states(model: Transformer) -> Iterator[States]:
-    """Averages, positions by their counts, and the latest write at the head."""
+    """Yields the queries and keys of the heads: averages, cells, and the latest write."""
     if not model.interface.addressed:
         yield from (averaging(model, 1, head) for head in range(2))
         for pair, name in enumerate(("before", "after")):
             for sign in range(2):
-                # Of a negative share there is no positive part.
-                share = {name: -1.0, f"{name}_up": 0.0} if sign else {f"{name}_up": 1.0}
+                # The positive part of a negative average is 0.
+                fraction = {name: -1.0, f"{name}_up": 0.0} if sign else {f"{name}_up": 1.0}
                 inverse, line = f"{name}_inverse", ("j", "square")
-                yield counting(model, 2, share, inverse, line, 2 * pair + sign)
+                yield counting(model, 2, fraction, inverse, line, 2 * pair + sign)
     yield _writes(model)
 
 
 def _writes(model: Transformer) -> States:
-    """Every cell at which the head can be, every write that a token can have made, and BOS."""
+    """The lookups of the last layer: all cells of the head, all possible writes, and BOS."""
     T = model.interface.max_length
     heads = np.arange(-T, T + 1)
     found = [(0, 0, 1)]
@@ -218,14 +218,14 @@ def _writes(model: Transformer) -> States:
         found += [(cell, j, 0) for cell in reach]
     cell, j, bos = np.array(found).T
     preference = np.where(cell == heads[:, None], j, -np.inf)
-    preference[:, 0] = 0  # BOS, if nobody wrote there
+    preference[:, 0] = 0  # BOS, if no step wrote the cell
     queries = {"head": heads, "head_square": heads**2}
     keys = {"cell": cell, "cell_square": cell**2, "j": j, "bos": bos}
     return States(model.n_layers, queries, keys, preference, j)
 
 
 def decoded_steps(run: Run, M: TuringMachine, steps: int) -> list[Step]:
-    """What the model itself decodes on a blank tape, in a vocabulary without cells."""
+    """The steps that the model decodes on a blank tape, with tokens without cells."""
     model = continues(run, M, "steps").at(0, steps).model
     interface = model.interface
     found: list[Step] = interface.steps(model.generate(interface.prompt(), steps))

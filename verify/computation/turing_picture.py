@@ -1,4 +1,4 @@
-"""Space-time diagrams of Turing machines: a row for each step, a column for each cell."""
+"""The picture of Turing machines: space-time diagrams, a row a step and a column a cell."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ MOST_IN_A_ROW = 8  # states in the legend
 
 
 def draw(runs: Sequence[tuple[TuringMachine, Sequence[Step]]]) -> Figure:
-    """A panel for each machine and the steps that were decoded on a blank tape."""
+    """A panel for each machine, with its decoded steps on a blank tape."""
     rows = max(len(steps) for _, steps in runs) + 1
     figure = Figure(figsize=(1.2 + 3.0 * len(runs), min(12.0, 2.4 + 0.055 * rows)))
     figure.set_layout_engine("constrained")
     panels = figure.subplots(1, len(runs), squeeze=False)[0]
     for panel, (machine, steps) in zip(panels, runs, strict=True):
         _panel(panel, machine, steps)
-    panels[0].set_ylabel("steps, decoded one by one", fontsize=FONT)
+    panels[0].set_ylabel("decoded steps", fontsize=FONT)
     return figure
 
 
