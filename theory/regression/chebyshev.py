@@ -64,5 +64,5 @@ def chebyshev_iterates(
 def chebyshev(
     x: Inputs, y: Labels, k: Iterations, smallest: PerPrompt, largest: PerPrompt
 ) -> np.ndarray:
-    """The weights w_k (…, d) after `k` ≥ 0 steps of `chebyshev_iterates`, which raises the same."""
+    """The weights w_k (…, d) after `k` ≥ 0 steps of `chebyshev_iterates`; raises as it does."""
     return after(k, chebyshev_iterates(x, y, smallest, largest))

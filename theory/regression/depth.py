@@ -48,5 +48,5 @@ def newton_degree(k: FewSteps, start: Start = "gram") -> int:
 
 @checked
 def newton_lower_bound(k: FewSteps, start: Start = "gram") -> int:
-    """⌈log₃(degree)⌉, the layers necessary with linear or ReLU attention and ReLU MLPs."""
+    """The layers necessary with linear or ReLU attention and ReLU MLPs, ⌈log₃(degree)⌉."""
     return ceil_log3(newton_degree(k, start))

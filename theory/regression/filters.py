@@ -53,7 +53,7 @@ class Filter(NamedTuple):
 def filter_residual(
     z: Annotated[Any, Reals("...", Within(least=0, most=1))], power: Positive, steps: Positive
 ) -> np.ndarray:
-    """R(z) = (1 − z^p)^m for 0 ≤ z ≤ 1, p and m > 0."""
+    """The residual factor R(z) = (1 − z^p)^m for 0 ≤ z ≤ 1, p and m > 0."""
     return _residual(z, power, steps)
 
 
@@ -97,7 +97,7 @@ def fitted_filter(
 
 @checked
 def fitted_ridge(errors: Errors, components: Components, z: Ratios) -> tuple[float, float]:
-    """μ of the ridge filter μ/(z + μ) nearest to errors, and the fraction of error it leaves.
+    """μ of the ridge filter μ/(z + μ) nearest to errors, and the fraction of squared error left.
 
     Raises `ValueError` as `fitted_filter`.
     """

@@ -53,9 +53,9 @@ def hyperpower(
     alpha: PerPrompt,
     start: Start = "gram",
 ) -> np.ndarray:
-    """w_k = M_k b (…, d) after `k` ≥ 0 steps of `hyperpower_inverses` on S = XᵀX, b = Xᵀy.
+    """The weights w_k = M_k b (…, d) after `k` ≥ 0 steps of `hyperpower_inverses`.
 
-    x (…, n, d), y (…, n); `alpha` > 0, one number or one per prompt.
+    S = XᵀX and b = Xᵀy; x (…, n, d), y (…, n); `alpha` > 0, one number or one per prompt.
 
     Raises `ValueError` if an iterate overflows, and where `normal_equations` does.
     """

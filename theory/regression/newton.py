@@ -68,7 +68,7 @@ def newton_inverses(
 def newton(
     x: Inputs, y: Labels, k: Iterations, alpha: PerPrompt, start: Start = "gram"
 ) -> np.ndarray:
-    """w_k = M_k b (…, d) after `k` ≥ 0 steps of `newton_inverses` on S = XᵀX, b = Xᵀy.
+    """The weights w_k = M_k b (…, d) after `k` ≥ 0 steps of `newton_inverses` on S = XᵀX, b = Xᵀy.
 
     x (…, n, d), y (…, n); `alpha` > 0, one number or one per prompt [Fu2024, Theorem 5.1].
 

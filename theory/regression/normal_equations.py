@@ -11,7 +11,7 @@ TINY = np.finfo(np.float64).tiny
 
 @checked
 def normal_equations(x: Inputs, y: Labels) -> tuple[np.ndarray, np.ndarray]:
-    """S = XᵀX (…, d, d) and b = Xᵀy (…, d) of the examples x (…, n, d), y (…, n).
+    """The matrix S = XᵀX (…, d, d) and b = Xᵀy (…, d) of the examples x (…, n, d), y (…, n).
 
     Raises `ValueError` if a product overflows, or underflows below the least normal number.
     """

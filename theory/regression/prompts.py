@@ -62,9 +62,10 @@ def _drawable(batch: int, n: int, d: int) -> None:
 def gaussian_prompts(
     batch: Count, n: Count, d: Count, *, noise: NonNegative = 0.0, seed: Seed
 ) -> Prompts:
-    """`batch` prompts with rows x_i ~ N(0, I_d), w ~ N(0, I_d), y_i = ⟨w, x_i⟩ + noise·N(0, 1).
+    """Draws prompts with x_i ~ N(0, I_d), w ~ N(0, I_d) and y_i = ⟨w, x_i⟩ + noise·N(0, 1).
 
-    The task of [Garg2022]. The query and its label are drawn like the examples.
+    There are `batch` prompts of n examples, the task of [Garg2022]. Query and label have the
+    distribution of the examples.
     """
     _drawable(batch, n, d)
     generator = np.random.default_rng(seed)
@@ -75,7 +76,7 @@ def gaussian_prompts(
 def ill_conditioned_prompts(
     batch: Count, n: Count, d: Dimension, *, noise: NonNegative = 0.0, seed: Seed
 ) -> Prompts:
-    """`batch` prompts with rows x_i ~ N(0, Σ), Σ = Q diag(100, …, 100, 1, …, 1) Qᵀ.
+    """Draws `batch` prompts with x_i ~ N(0, Σ), Σ = Q diag(100, …, 100, 1, …, 1) Qᵀ.
 
     Half of the d eigenvalues, ⌊d/2⌋, are 100, the others are 1, and the eigenbasis Q is
     Haar-distributed and independent for each prompt [Fu2024]. The query is drawn from the Σ of its
@@ -100,7 +101,7 @@ def covariance_prompts(
     noise: NonNegative = 0.0,
     seed: Seed,
 ) -> Prompts:
-    """`batch` prompts with rows x_i ~ N(0, Σ) for a given `covariance` Σ (d, d).
+    """Draws `batch` prompts with x_i ~ N(0, Σ) for a given `covariance` Σ (d, d).
 
     The distributions of w and of the noise are those of `gaussian_prompts`. Raises `ValueError`
     unless Σ is symmetric and positive semidefinite, up to d·eps·‖Σ‖; it may be singular.

@@ -40,7 +40,7 @@ Size: TypeAlias = Annotated[Count, Within(most=10**4)]
 def wishart_moments(
     n: Size, d: Size, n_moments: Size, largest: Positive | None = None
 ) -> list[arb]:
-    """E tr S^k, k = 0, …, n_moments − 1, for S = XᵀX with X (n, d) standard normal, in balls.
+    """The moments E tr S^k, k < `n_moments`, of S = XᵀX for standard normal X (n, d), in balls.
 
     If `largest` is given, the mean is over the S whose eigenvalues are all at most that.
 
