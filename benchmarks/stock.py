@@ -34,7 +34,7 @@ Case = tuple[Callable[..., Any], Transformer, tuple[Any, ...]]
 
 def cases() -> Iterator[Case]:
     """The class, the model, and the inputs."""
-    prompts = gaussian_prompts(batch=BATCH, n=N, d=D, seed=0)
+    prompts = gaussian_prompts(n_prompts=BATCH, n=N, d=D, seed=0)
     examples = prompts.x, prompts.y, prompts.x_query
     tokens = (random_sequences(batch=BATCH, length=32, vocabulary_size=8, seed=0),)
     yield to_encoder, built.gradient_descent(D, K, SIZE), examples

@@ -9,7 +9,7 @@ from theory.regression import gaussian_prompts, newton_inverses, ols
 
 D, N = 5, 20
 
-prompts = gaussian_prompts(batch=64, n=N, d=D, seed=0)
+prompts = gaussian_prompts(n_prompts=64, n=N, d=D, seed=0)
 alpha = 2.0**-12  # below 2/λmax(XᵀX)² for these prompts, and exact in every number system
 
 print(newton(D, 3, alpha), "\n")

@@ -60,7 +60,7 @@ for prompts, name in (
         save_cells(file, found)
 
 models = [*models_of("regression-small", TRANSFORMER), *models_of("regression-small-lstm", LSTM)]
-p = prompts_of(models[0].task, 1000, np.random.default_rng(0))
+p = prompts_of(models[0].task, 1000, seed=0)
 algorithms = Algorithms(p)
 predicted = np.stack([predictions_of(each.model, p) for each in models])[..., 1:]
 alpha = float(1 / algorithms.spectrum.largest.max() ** 2)  # one for all prompts, in the weights

@@ -1,6 +1,6 @@
 """Random prompts: examples (x_i, y_i) of a linear function, and a query.
 
-Shape glossary: `…` = (batch,), `n` examples, `d` features; w ~ N(0, I), y = Xw + noise.
+Shape glossary: `…` = (n_prompts,), `n` examples, `d` features; w ~ N(0, I), y = Xw + noise.
 """
 
 from __future__ import annotations
@@ -49,65 +49,65 @@ def _labelled(rows: np.ndarray, noise: float, generator: np.random.Generator) ->
     return Prompts(rows[..., :-1, :], labels[..., :-1], rows[..., -1, :], labels[..., -1], w)
 
 
-def _drawable(batch: int, n: int, d: int) -> None:
-    """Raises ValueError if rows (batch, n + 1, d) and their covariances exceed the memory."""
+def _drawable(n_prompts: int, n: int, d: int) -> None:
+    """Raises ValueError if rows (n_prompts, n + 1, d) and their covariances exceed the memory."""
     fits_in_memory(
-        f"{shown(batch)} prompts of {shown(n)} examples of dimension {shown(d)}",
-        8 * batch * d * (2 * (n + 1) + 3 * d),
+        f"{shown(n_prompts)} prompts of {shown(n)} examples of dimension {shown(d)}",
+        8 * n_prompts * d * (2 * (n + 1) + 3 * d),
         "draw fewer at a time",
     )
 
 
 @checked
 def gaussian_prompts(
-    batch: Count, n: Count, d: Count, *, noise: NonNegative = 0.0, seed: Seed
+    n_prompts: Count, n: Count, d: Count, *, noise: NonNegative = 0.0, seed: Seed
 ) -> Prompts:
     """Draws prompts with x_i ~ N(0, I_d), w ~ N(0, I_d) and y_i = ⟨w, x_i⟩ + noise·N(0, 1).
 
-    There are `batch` prompts of n examples, the task of [Garg2022]. Query and label have the
+    There are `n_prompts` prompts of n examples, the task of [Garg2022]. Query and label have the
     distribution of the examples.
     """
-    _drawable(batch, n, d)
+    _drawable(n_prompts, n, d)
     generator = np.random.default_rng(seed)
-    return _labelled(generator.standard_normal((batch, n + 1, d)), noise, generator)
+    return _labelled(generator.standard_normal((n_prompts, n + 1, d)), noise, generator)
 
 
 @checked
 def ill_conditioned_prompts(
-    batch: Count, n: Count, d: Dimension, *, noise: NonNegative = 0.0, seed: Seed
+    n_prompts: Count, n: Count, d: Dimension, *, noise: NonNegative = 0.0, seed: Seed
 ) -> Prompts:
-    """Draws `batch` prompts with x_i ~ N(0, Σ), Σ = Q diag(100, …, 100, 1, …, 1) Qᵀ.
+    """Draws `n_prompts` prompts with x_i ~ N(0, Σ), Σ = Q diag(100, …, 100, 1, …, 1) Qᵀ.
 
     Half of the d eigenvalues, ⌊d/2⌋, are 100, the others are 1, and the eigenbasis Q is
     Haar-distributed and independent for each prompt [Fu2024]. The query is drawn from the Σ of its
     prompt. The distributions of w and of the noise are those of `gaussian_prompts`.
     """
-    _drawable(batch, n, d)
+    _drawable(n_prompts, n, d)
     generator = np.random.default_rng(seed)
     # Q of a Gaussian matrix is Haar-distributed once the signs of R's diagonal are made positive.
-    Q, R = np.linalg.qr(generator.standard_normal((batch, d, d)))
+    Q, R = np.linalg.qr(generator.standard_normal((n_prompts, d, d)))
     Q = Q * np.sign(np.diagonal(R, axis1=-2, axis2=-1))[:, None, :]
     deviation = np.sqrt(np.repeat([100.0, 1.0], [d // 2, d - d // 2]))
-    rows = (generator.standard_normal((batch, n + 1, d)) * deviation) @ Q.swapaxes(-1, -2)
+    rows = (generator.standard_normal((n_prompts, n + 1, d)) * deviation) @ Q.swapaxes(-1, -2)
     return _labelled(rows, noise, generator)
 
 
 @checked
 def covariance_prompts(
-    batch: Count,
+    n_prompts: Count,
     n: Count,
     covariance: SquareMatrix,
     *,
     noise: NonNegative = 0.0,
     seed: Seed,
 ) -> Prompts:
-    """Draws `batch` prompts with x_i ~ N(0, Σ) for a given `covariance` Σ (d, d).
+    """Draws `n_prompts` prompts with x_i ~ N(0, Σ) for a given `covariance` Σ (d, d).
 
     The distributions of w and of the noise are those of `gaussian_prompts`. Raises `ValueError`
     unless Σ is symmetric and positive semidefinite, up to d·eps·‖Σ‖; it may be singular.
     """
     d = len(covariance)
-    _drawable(batch, n, d)
+    _drawable(n_prompts, n, d)
     rounding = d * np.finfo(np.float64).eps * np.abs(covariance).sum(axis=1).max()
     asymmetry = np.abs(covariance - covariance.T).max()
     if asymmetry > rounding:
@@ -122,4 +122,4 @@ def covariance_prompts(
         )
     root = V * np.sqrt(np.maximum(eigenvalues, 0))
     generator = np.random.default_rng(seed)
-    return _labelled(generator.standard_normal((batch, n + 1, d)) @ root.T, noise, generator)
+    return _labelled(generator.standard_normal((n_prompts, n + 1, d)) @ root.T, noise, generator)

@@ -41,7 +41,7 @@ def gaussian_examples(run: Run, samples: int, n: int, d: int) -> Examples:
     return Examples(prompts.x, prompts.y, prompts.x_query)
 
 
-def read_table(path: Path, target: str | None, rng: np.random.Generator) -> Table:
+def read_table(path: Path, target: str | None, seed: int | np.random.Generator) -> Table:
     """The rows of a numeric CSV file with a header, a fifth of them held out as queries.
 
     At most 64 and at most 10⁶/rows are held out, since each needs a pass over all rows.  Columns
@@ -62,7 +62,7 @@ def read_table(path: Path, target: str | None, rng: np.random.Generator) -> Tabl
         raise InputError(f"{path.name} has no column '{target}': {hint}")
     if names.count(target) > 1:
         raise InputError(f"{path.name} has {names.count(target)} columns '{target}': rename one")
-    order = rng.permutation(len(table))
+    order = np.random.default_rng(seed).permutation(len(table))
     held_out = max(1, min(len(table) // 5, 64, 10**6 // len(table)))
     queries, kept = map(np.sort, np.split(order, [held_out]))
     column = names.index(target)

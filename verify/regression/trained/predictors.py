@@ -31,11 +31,11 @@ FACTORS = (0.25, 0.5, 1.0, 1.5, 1.9)
 
 
 def prompts_of(
-    task: Regression, count: int, rng: np.random.Generator, *, further: int = 0
+    task: Regression, n_prompts: int, seed: int | np.random.Generator, *, further: int = 0
 ) -> Prompts:
     """Fresh prompts of the task of a model, with `further` more examples."""
     draw = gaussian_prompts if task.covariance == "isotropic" else ill_conditioned_prompts
-    return draw(count, task.points - 1 + further, task.d, noise=task.noise, seed=rng)
+    return draw(n_prompts, task.points - 1 + further, task.d, noise=task.noise, seed=seed)
 
 
 def labels_of(p: Prompts) -> np.ndarray:
