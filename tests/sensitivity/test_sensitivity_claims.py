@@ -90,7 +90,7 @@ def test_half_spaces_are_told_from_others():
     parity = tabulated(lambda words: computation.parity(words)[..., -1], 3) < 0
     assert is_linear_threshold(words)
     assert not is_linear_threshold(parity)
-    assert random.linear_share(np.array([parity, np.zeros(8, bool)])) == 0.5
+    assert random.linear_fraction(np.array([parity, np.zeros(8, bool)])) == 0.5
 
 
 def test_rows_have_constants_and_leave_out_what_does_not_vary():
@@ -112,12 +112,12 @@ def test_differences_of_means_have_the_errors_of_both():
     assert np.isnan(random.difference(low[:1], high).mean)
 
 
-@pytest.mark.parametrize("law", random_table.LAWS)
-def test_networks_are_drawn_by_their_seed(law):
+@pytest.mark.parametrize("distribution", random_table.DISTRIBUTIONS)
+def test_networks_are_drawn_by_their_seed(distribution):
     from verify.sensitivity.random_networks import ARCHITECTURES, outputs
 
     for kind, layers in ARCHITECTURES:
-        first, again, other = (outputs(kind, layers, law, 3, seed) for seed in (0, 0, 1))
+        first, again, other = (outputs(kind, layers, distribution, 3, seed) for seed in (0, 0, 1))
         assert first.shape == (8,)
         assert (first == again).all()
         assert (first != other).any()
@@ -128,9 +128,9 @@ def test_weights_are_of_their_law_and_of_networks_of_other_kinds():
 
     from verify.sensitivity.random_networks import draw
 
-    def drawn(law):
+    def drawn(distribution):
         module = torch.nn.Linear(300, 100)
-        draw(module, law, torch.Generator().manual_seed(0))
+        draw(module, distribution, torch.Generator().manual_seed(0))
         return module.weight.numpy(), module.bias.numpy()
 
     weights, biases = drawn("uniform")
@@ -143,7 +143,7 @@ def test_weights_are_of_their_law_and_of_networks_of_other_kinds():
     assert not biases.any()
     weights, biases = drawn("normal")
     assert abs(weights.std() - 0.02) < 6 * 0.02 / np.sqrt(2 * weights.size)
-    assert abs(weights).max() > 0.06  # beyond a uniform law of the same deviation
+    assert abs(weights).max() > 0.06  # beyond a uniform distribution of the same deviation
     assert not biases.any()
 
 
@@ -172,7 +172,10 @@ def test_functions_and_their_sums_with_parity_are_told_apart():
     row = random_table.Row(
         {"0": None, "median": random_table.sensitivities(balanced)}, 0.0, balanced
     )
-    table = {law: {name: row for name, _ in random.PAIRS.values()} for law in random_table.LAWS}
+    table = {
+        distribution: {name: row for name, _ in random.PAIRS.values()}
+        for distribution in random_table.DISTRIBUTIONS
+    }
     assert random._planted(table).verdict is Verdict.HOLDS
     wrong = row._replace(at={"median": row.at["median"] + 0.01})
     table["normal"]["transformer 6"] = wrong
@@ -182,8 +185,8 @@ def test_functions_and_their_sums_with_parity_are_told_apart():
 def test_architectures_of_which_no_draw_is_left_are_said_to_have_none():
     few = {"0": np.array([0.25, 0.5]), "median": np.array([])}
     rows = {"LSTM 1": random_table.Row(few, 0.5, np.zeros((0, 256), dtype=bool))}
-    assert "none" in random.told(rows, "median")
-    assert "50%" in random.told(rows, "0")
+    assert "none" in random.shown(rows, "median")
+    assert "50%" in random.shown(rows, "0")
 
 
 def test_a_table_leaves_the_options_of_the_standard_functions_without_a_part(tmp_path):

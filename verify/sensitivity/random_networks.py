@@ -1,8 +1,8 @@
-"""Networks with random weights on all words of d bits: transformers, LSTMs and MLPs.
+"""Transformers, LSTMs and MLPs with random weights, on all words of d bits.
 
-    transformer L   L layers of one head and an MLP of 256, width 64, pre-norm with gains 1; a token
-                    to read out from stands last, and every token sees all
-    LSTM L          L layers of width 64 over the bits; the last state is read
+    transformer L   L layers of one head and an MLP of 256, width 64, pre-norm with gains 1; full
+                    attention; the output is that of a CLS token in the last position
+    LSTM L          L layers of width 64 over the bits; the output is linear in the last state
     MLP L           L hidden layers of 64 ReLUs on bits −1 and +1
 
 and three distributions of their weights:
@@ -29,8 +29,8 @@ from constructions.trained.form import Form
 from constructions.trained.transformers import TransformerShape
 from theory.sequences import all_sequences
 
-WIDTH, READ_OUT = 64, 2
-LAWS = ("uniform", "Xavier", "normal")
+WIDTH, CLS = 64, 2
+DISTRIBUTIONS = ("uniform", "Xavier", "normal")
 ARCHITECTURES = (
     ("transformer", 2),
     ("transformer", 6),
@@ -42,60 +42,60 @@ ARCHITECTURES = (
 
 
 @torch.no_grad()
-def outputs(kind: str, layers: int, law: str, d: int, seed: int) -> np.ndarray:
-    """The outputs of one such network on all words of d bits, (2^d,), float32.
+def outputs(architecture: str, n_layers: int, distribution: str, d: int, seed: int) -> np.ndarray:
+    """The outputs (2^d,) of a random network on all words of d bits, float32.
 
-    Networks of two distributions or architectures are independent draws, also for the same seed.
+    Draws for different distributions or architectures are independent, also for the same seed.
     """
     words = torch.from_numpy(all_sequences(d, 2))
-    module, said = NETWORKS[kind](layers, d)
-    which = [seed, LAWS.index(law), ARCHITECTURES.index((kind, layers))]
+    module, forward = NETWORKS[architecture](n_layers, d)
+    which = [seed, DISTRIBUTIONS.index(distribution), ARCHITECTURES.index((architecture, n_layers))]
     (own,) = np.random.SeedSequence(which).generate_state(1)
-    draw(module, law, Generator().manual_seed(int(own)))
-    return said(words).numpy()
+    draw(module, distribution, Generator().manual_seed(int(own)))
+    return forward(words).numpy()
 
 
-def draw(module: nn.Module, law: str, generator: Generator) -> None:
-    """Fill all weights but the gains and shifts of layer norms."""
+def draw(module: nn.Module, distribution: str, generator: Generator) -> None:
+    """Draw all weights except the gains and shifts of layer norms."""
     for name, weights in module.named_parameters():
         if ".ln" in name or name.startswith("ln_"):
             continue
         weights.requires_grad_(False)
         bias = name.rsplit(".", 1)[-1].startswith("b")
-        if law == "uniform":
+        if distribution == "uniform":
             weights.uniform_(-10, 10, generator=generator)
         elif bias:
             weights.zero_()
-        elif law == "Xavier":
+        elif distribution == "Xavier":
             limit = sqrt(6 / sum(weights.shape[-2:]))
             weights.uniform_(-limit, limit, generator=generator)
         else:
             weights.normal_(0, 0.02, generator=generator)
 
 
-Said = Callable[[Tensor], Tensor]
+Forward = Callable[[Tensor], Tensor]
 
 
-def _transformer(layers: int, d: int) -> tuple[nn.Module, Said]:
+def _transformer(n_layers: int, d: int) -> tuple[nn.Module, Forward]:
     form = Form(Tokens(3, d + 1), d_in=3, d_out=1, positions=d + 1, mask="full")
-    model: Any = TransformerShape(layers, 1, WIDTH, 4 * WIDTH).build(form, 0, "nothing").float()
+    model: Any = TransformerShape(n_layers, 1, WIDTH, 4 * WIDTH).build(form, 0, "nothing").float()
 
-    def said(words: Tensor) -> Tensor:
-        last = torch.full((len(words), 1), READ_OUT)
+    def forward(words: Tensor) -> Tensor:
+        last = torch.full((len(words), 1), CLS)
         found: Tensor = model.logits(torch.cat([words, last], dim=1))
         return found[:, -1, 0]
 
-    return model, said
+    return model, forward
 
 
-def _lstm(layers: int, d: int) -> tuple[nn.Module, Said]:
-    embed, lstm = nn.Embedding(2, WIDTH), nn.LSTM(WIDTH, WIDTH, layers, batch_first=True)
+def _lstm(n_layers: int, d: int) -> tuple[nn.Module, Forward]:
+    embed, lstm = nn.Embedding(2, WIDTH), nn.LSTM(WIDTH, WIDTH, n_layers, batch_first=True)
     read = nn.Linear(WIDTH, 1)
     return nn.ModuleList([embed, lstm, read]), lambda x: read(lstm(embed(x))[0][:, -1])[:, 0]
 
 
-def _mlp(layers: int, d: int) -> tuple[nn.Module, Said]:
-    sizes = [d, *[WIDTH] * layers]
+def _mlp(n_layers: int, d: int) -> tuple[nn.Module, Forward]:
+    sizes = [d, *[WIDTH] * n_layers]
     hidden = [
         part for rows, columns in pairwise(sizes) for part in (nn.Linear(rows, columns), nn.ReLU())
     ]
@@ -103,7 +103,7 @@ def _mlp(layers: int, d: int) -> tuple[nn.Module, Said]:
     return net, lambda x: net(2.0 * x - 1)[:, 0]
 
 
-NETWORKS: dict[str, Callable[[int, int], tuple[nn.Module, Said]]] = {
+NETWORKS: dict[str, Callable[[int, int], tuple[nn.Module, Forward]]] = {
     "transformer": _transformer,
     "LSTM": _lstm,
     "MLP": _mlp,

@@ -1,25 +1,24 @@
-"""The picture of `random-weights`: the sensitivity of each network, by law and threshold."""
+"""The picture of `random-weights`: Sens of each network, by distribution and threshold."""
 
 from __future__ import annotations
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from verify.sensitivity.random_table import LAWS, THRESHOLDS, Table
+from verify.sensitivity.random_table import DISTRIBUTIONS, THRESHOLDS, Table
 
 COLOURS = {"transformer": "C0", "LSTM": "C1", "MLP": "C2"}
 NAMES = {"uniform": "uniform ±10", "Xavier": "Xavier", "normal": "normal, 0.02"}
 
 
 def draw(table: Table) -> Figure:
-    """A point for each draw and a line for the mean: a row for each threshold, a column for each
-    law of the weights."""
+    """A point for each draw and a line for the mean, by threshold (row) and distribution."""
     figure = Figure(figsize=(13, 6.4))
-    panels = figure.subplots(len(THRESHOLDS), len(LAWS), sharey=True)
+    panels = figure.subplots(len(THRESHOLDS), len(DISTRIBUTIONS), sharey=True)
     rng = np.random.default_rng(0)
     for line, threshold in zip(panels, THRESHOLDS, strict=True):
-        for panel, law in zip(line, LAWS, strict=True):
-            for place, (name, row) in enumerate(table[law].items()):
+        for panel, distribution in zip(line, DISTRIBUTIONS, strict=True):
+            for place, (name, row) in enumerate(table[distribution].items()):
                 values, colour = row.at[threshold], COLOURS[name.split()[0]]
                 beside = place + rng.uniform(-0.18, 0.18, len(values))
                 panel.plot(beside, values, ".", color=colour, alpha=0.45)
@@ -29,9 +28,13 @@ def draw(table: Table) -> Figure:
                     panel.text(place, 0.0, "none", ha="center", fontsize=8, color=colour)
                 if threshold == "0":
                     panel.text(place, 0.6, f"{row.constant:.0%}", ha="center", fontsize=8)
-            panel.set_xticks(range(len(table[law])), list(table[law]), rotation=25, fontsize=8)
-            panel.set(xlim=(-0.6, len(table[law]) - 0.4), ylim=(-0.03, 0.65))
-            said = "sign of the output; above: constant" if threshold == "0" else "at the median"
-            panel.set_title(f"{NAMES[law]}: {said}")
-        line[0].set_ylabel("Sens, all words of 8 letters")
+            panel.set_xticks(
+                range(len(table[distribution])), list(table[distribution]), rotation=25, fontsize=8
+            )
+            panel.set(xlim=(-0.6, len(table[distribution]) - 0.4), ylim=(-0.03, 0.65))
+            title = (
+                "threshold 0; above, % constant" if threshold == "0" else "threshold at the median"
+            )
+            panel.set_title(f"{NAMES[distribution]}: {title}")
+        line[0].set_ylabel("Sens on all words of 8 bits")
     return figure

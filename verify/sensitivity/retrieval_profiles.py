@@ -1,11 +1,11 @@
-"""The claim `retrieval-profiles`: the sensitivity of a model to each of its tokens, exactly.
+"""The claim `retrieval-profiles`: the exact influence of each token on retrieval models.
 
 The fractions are counts over all V^n sequences.  For V = 2 the induction head has influence 1 at
-the last position but one: let a be the last token and b the other symbol.  If the token before is
+the last position but one.  Let a be the last token and b the other symbol.  If the token before is
 a, the latest match is the last token itself, and the prediction is a.  If it is b, let p be the
-latest position of a before it, so that all tokens from p + 1 to n − 1 are b; the prediction is the
+latest earlier position of a, so that all tokens from p + 1 to n − 1 are b; the prediction is the
 token after p, which is b, or ⊥ if there is no such p.  So the prediction is a iff the token before
-the last is a, and to flip that always changes it.
+the last is a, and a flip of it always changes the prediction.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ STATED = {
     "most frequent": "35/128 250/729 195/512",
 }
 DELTAS = Fraction(1, 20), Fraction(1, 4), Fraction(1, 2), Fraction(1)
-PAIRS = 3, 4  # V and n where all pairs of sequences are gone through
-LONGEST = 10  # tokens of two symbols
+PAIRS = 3, 4  # V and n for which all pairs of sequences are enumerated
+LONGEST = 10  # tokens of sequences of two symbols, at most
 
 
 @claim(
@@ -77,15 +77,15 @@ def retrieval_profiles(run: Run) -> Iterator[Finding]:
         rows = all_sequences(n, V)
         for name, statement in models(run).items():
             model = statement.at(V, n).model
-            answers = last_answers(statement, V, n)
+            values = last_values(statement, V, n)
             found = [
                 answers_equal("answers", f"all {V}^{n} sequences", statement, [(model, rows)]),
-                _profile(answers, V, n, name),
-                _stated(answers, V, STATED[name].split()[place]),
-                *_decomposed(answers, V),
+                _profile(values, V, n, name),
+                _stated(values, V, STATED[name].split()[place]),
+                *_decomposed(values, V),
             ]
             yield from labelled(f"V={V} n={n}/{name}", found)
-            drawn.setdefault((V, n), {})[name] = forced_profile(answers, V)
+            drawn.setdefault((V, n), {})[name] = forced_profile(values, V)
     yield _chance(run)
     yield _last_but_one(run)
     yield _recency(run)
@@ -93,10 +93,10 @@ def retrieval_profiles(run: Run) -> Iterator[Finding]:
 
 
 def models(run: Run) -> dict[str, OverTokens]:
-    """A model and its task, by name."""
+    """The models with their specifications, by name."""
 
-    def made(name: str, build: Any, answers: Any) -> OverTokens:
-        return OverTokens(name, partial(run.build, build), answers)
+    def made(name: str, build: Any, values: Any) -> OverTokens:
+        return OverTokens(name, partial(run.build, build), values)
 
     hops = {
         f"hop {k}": made(f"hop {k}", partial(constructions.hop, k), partial(hop, k=k))
@@ -109,12 +109,12 @@ def models(run: Run) -> dict[str, OverTokens]:
 
 
 def most_frequent(tokens: np.ndarray) -> np.ndarray:
-    """The most frequent token so far, the smallest of several."""
+    """The most frequent token so far; ties go to the smallest."""
     return token_frequencies(tokens, int(tokens.max()) + 1).argmax(-1)
 
 
 def _most(row: tuple[int, ...]) -> int:
-    """The same at the end of one sequence, by definition."""
+    """The most frequent token of a sequence, by definition."""
     frequencies = token_frequencies_by_definition(row, max(row) + 1)[-1]
     return frequencies.index(max(frequencies))
 
@@ -128,16 +128,16 @@ DEFINITIONS: dict[str, Callable[[tuple[int, ...]], int]] = {
 }
 
 
-def last_answers(statement: OverTokens, V: int, n: int) -> np.ndarray:
+def last_values(statement: OverTokens, V: int, n: int) -> np.ndarray:
     """The model's predictions at the last token of all sequences, (V^n,)."""
     return statement.at(V, n).model(all_sequences(n, V))[..., -1].numpy()
 
 
-def _profile(answers: np.ndarray, V: int, n: int, name: str) -> Finding:
-    found, wanted = forced_profile(answers, V), brute_force(V, n, name)
+def _profile(values: np.ndarray, V: int, n: int, name: str) -> Finding:
+    found, wanted = forced_profile(values, V), brute_force(V, n, name)
     return same(
         "profile",
-        "influence of each position, and by definition, sequence by sequence",
+        "the influence of each position equals that by definition, sequence by sequence",
         [str(each) for each in found],
         [str(each) for each in wanted],
         words=" ".join(f"{float(each):.3f}" for each in found),
@@ -147,55 +147,58 @@ def _profile(answers: np.ndarray, V: int, n: int, name: str) -> Finding:
 
 @cache
 def brute_force(V: int, n: int, name: str) -> tuple[Fraction, ...]:
-    """The profile by the definition of the task; cached, as it depends on no model."""
+    """The influences by the definition of the task; cached, as they depend on no model."""
     return (*forced_profile_by_definition(DEFINITIONS[name], V, n),)
 
 
-def _stated(answers: np.ndarray, V: int, wanted: str) -> Finding:
-    profile = forced_profile(answers, V)
+def _stated(values: np.ndarray, V: int, wanted: str) -> Finding:
+    profile = forced_profile(values, V)
     mean = sum(profile, start=Fraction(0)) / len(profile)
-    return same("sens", "Sens, a token forced to change", str(mean), wanted, wanted=wanted)
+    name = "Sens, the mean influence of forced changes"
+    return same("sens", name, str(mean), wanted, words=str(mean), wanted=wanted)
 
 
-def _decomposed(answers: np.ndarray, V: int) -> Iterator[Finding]:
-    weights, profile = efron_stein_weights(answers, V), redrawn_profile(answers, V)
+def _decomposed(values: np.ndarray, V: int) -> Iterator[Finding]:
+    weights, profile = efron_stein_weights(values, V), redrawn_profile(values, V)
     total = sum(profile, start=Fraction(0))
     yield same(
         "efron-stein",
-        "n·Sens, redrawn, and the total weight, by the Efron–Stein parts",
+        "n·Sens (redrawn) by the Efron–Stein parts equals that by counting; they sum to 1",
         [str(sum(k * weight for k, weight in enumerate(weights))), str(sum(weights))],
         [str(total), "1"],
         words=f"Σ |S| ‖e^S‖² = {total}, Σ ‖e^S‖² = 1",
-        wanted="by counting pairs, and 1",
+        wanted=f"{total} and 1",
     )
-    chances = [change_when_redrawn(answers, V, delta) for delta in DELTAS]
-    bounds = [hybrid_bound(answers, V, delta) for delta in DELTAS]
-    holds = sum(bool(chance <= bound) for chance, bound in zip(chances, bounds, strict=True))
+    probabilities = [change_when_redrawn(values, V, delta) for delta in DELTAS]
+    bounds = [hybrid_bound(values, V, delta) for delta in DELTAS]
+    holds = sum(
+        bool(probability <= bound) for probability, bound in zip(probabilities, bounds, strict=True)
+    )
     yield same(
         "hybrid",
-        f"tokens redrawn with probability δ = {', '.join(map(str, DELTAS))}",
+        f"probability of a change if tokens are redrawn with δ = {', '.join(map(str, DELTAS))}",
         holds,
         len(DELTAS),
         evidence="exact",
-        words=f"answers change with {', '.join(f'{float(each):.3f}' for each in chances)}",
-        wanted=f"at most {', '.join(map(_bound, bounds))}",
+        words=f"{', '.join(f'{float(each):.3f}' for each in probabilities)}",
+        wanted=f"at most δ·n·Sens = {', '.join(map(_bound, bounds))}",
     )
 
 
 def _bound(bound: Fraction) -> str:
-    return f"{float(bound):.3f}" + " (says nothing)" * (bound >= 1)
+    return f"{float(bound):.3f}" + " (vacuous)" * (bound >= 1)
 
 
 def _chance(run: Run) -> Finding:
-    """The probability of a change by the Efron–Stein parts and over all pairs of sequences."""
+    """The probability of a change by the Efron–Stein parts compared with all pairs of sequences."""
     V, n = PAIRS
-    answers = last_answers(models(run)["hop 1"], V, n)
-    found = [change_when_redrawn(answers, V, delta) for delta in DELTAS]
-    wanted = [change_when_redrawn_by_definition(answers, V, delta) for delta in DELTAS]
+    values = last_values(models(run)["hop 1"], V, n)
+    found = [change_when_redrawn(values, V, delta) for delta in DELTAS]
+    wanted = [change_when_redrawn_by_definition(values, V, delta) for delta in DELTAS]
     return same(
         "chance",
-        f"induction head, V = {V}, n = {n}: tokens redrawn, by the Efron–Stein parts and by all "
-        "pairs of sequences",
+        f"probability of a change if tokens are redrawn, induction head, V = {V}, n = {n}: by the "
+        "Efron–Stein parts and by all pairs of sequences",
         [str(each) for each in found],
         [str(each) for each in wanted],
         words=", ".join(
@@ -209,35 +212,37 @@ def _last_but_one(run: Run) -> Finding:
     """For V = 2 the prediction is the last symbol iff the token before it is the same."""
     statement = models(run)["hop 1"]
     lengths = range(2, (6 if run.quick else LONGEST) + 1)
-    found = {n: last_but_one(last_answers(statement, 2, n)) for n in lengths}
+    found = {n: last_but_one(last_values(statement, 2, n)) for n in lengths}
     return same(
         "two-symbols",
-        f"two symbols, n = {lengths[0]} … {lengths[-1]}: influence of the last token but one",
+        f"influence of the last token but one on the induction head, V = 2, "
+        f"n = {lengths[0]} … {lengths[-1]}",
         {f"n={n}": str(each) for n, each in found.items()},
         {f"n={n}": "1" for n in found},
         words=", ".join(map(str, found.values())),
-        wanted="1: the induction head's answer turns on it",
+        wanted="1",
     )
 
 
-def last_but_one(answers: np.ndarray) -> Fraction:
-    """Its influence, of two symbols."""
-    return forced_profile(answers, 2)[-2]
+def last_but_one(values: np.ndarray) -> Fraction:
+    """The influence of the last token but one, for two symbols."""
+    return forced_profile(values, 2)[-2]
 
 
 def _recency(run: Run) -> Finding:
-    profile = forced_profile(last_answers(models(run)["hop 1"], 4, 6), 4)
+    """The influence on the induction head increases from position to position."""
+    profile = forced_profile(last_values(models(run)["hop 1"], 4, 6), 4)
     return same(
         "recency",
-        "induction head, V = 4, n = 6: later positions have more influence",
+        "influence of each position on the induction head, V = 4, n = 6",
         rises(profile),
         len(profile) - 1,
         evidence="exact",
         words=" < ".join(f"{float(each):.3f}" for each in profile),
-        wanted="rising from position to position",
+        wanted="increasing",
     )
 
 
 def rises(profile: list[Fraction]) -> int:
-    """How often the next position has more influence."""
+    """The number of positions with less influence than the next one."""
     return sum(bool(a < b) for a, b in pairwise(profile))

@@ -1,4 +1,4 @@
-"""The picture of `retrieval-profiles`: influence by position, one panel for each size."""
+"""The picture of `retrieval-profiles`: influence by position, a panel for each size."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STYLES = {
 
 
 def draw(profiles: Mapping[tuple[int, int], Mapping[str, list[Fraction]]]) -> Figure:
-    """profiles: (V, n) → by the model's name, its influences by position."""
+    """The influences by position of each model, for each (V, n)."""
     figure = Figure(figsize=(4.3 * len(profiles) + 0.6, 3.8))
     panels = figure.subplots(1, len(profiles), sharey=True, squeeze=False)[0]
     for panel, ((V, n), by_name) in zip(panels, profiles.items(), strict=True):
@@ -29,9 +29,9 @@ def draw(profiles: Mapping[tuple[int, int], Mapping[str, list[Fraction]]]) -> Fi
             heights = [float(each) for each in profile]
             panel.plot(range(1, n + 1), heights, marker=marker, color=colour, ms=5, label=label)
         panel.set_title(f"{V} symbols, {n} tokens")
-        panel.set_xlabel("position; the last one is asked")
+        panel.set_xlabel("position; the prediction is at the last")
         panel.set_ylim(-0.03, 1.05)
         panel.xaxis.set_major_locator(MaxNLocator(integer=True))
         panel.legend(fontsize=7.5, loc="upper left")
-    panels[0].set_ylabel("chance that another token here\nchanges the answer")
+    panels[0].set_ylabel("probability that another token\nchanges the prediction")
     return figure

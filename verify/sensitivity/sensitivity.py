@@ -1,4 +1,4 @@
-"""The claim `sensitivity`: what is known of Boolean functions, and models that compute them."""
+"""The claim `sensitivity`: closed forms for Boolean functions, and models that compute them."""
 
 from __future__ import annotations
 
@@ -48,24 +48,24 @@ from verify.sensitivity.standard_functions import (
     NOISE,
     Standard,
     figures_of,
-    looking_at,
     own_function,
+    selected_by,
     standard_functions,
 )
 
 DELTAS = Fraction(1, 20), Fraction(1, 4), Fraction(1, 2), Fraction(9, 10)
-ETA = 1e-6  # a probability of error in a million: an interval that misses is news
+ETA = 1e-6  # so small that an interval that misses is significant
 UNITS: dict[str, tuple[str, Callable[[int], int]]] = {
     "subset-parity": ("k − 1", lambda k: k - 1),
     "conjunction": ("1", lambda k: 1),
     "junta": ("2^k", lambda k: 2**k),
 }
-TOKENS = 4, 3  # symbols and tokens of a function whose tokens are redrawn
+TOKENS = 4, 3  # symbols and tokens of a function over tokens
 SEEDS, FEW, OFTEN = 100, 200, 0.2  # seeds, sequences of each, and their probability of error
 QUICK_SEEDS = 25
-MOST_LETTERS = 14  # models are run on all 2^d words
-STANDARD = {"table": (None,)}  # options for the standard functions alone
-MOST_UNITS = 10  # bits of a table of one's own that is built, with 2^10 units
+MOST_BITS = 14  # at most, as models are run on all 2^d words
+STANDARD = {"table": (None,)}  # options for the standard functions only
+MOST_BUILT = 10  # bits, at most, of a user's table that is built, with 2^10 hidden neurons
 
 
 @claim(
@@ -77,12 +77,14 @@ def sensitivity(
     run: Run,
     *,
     d: Annotated[
-        int, option("bits of the standard functions", min=5, max=MOST_LETTERS, only=STANDARD)
+        int, option("bits of the standard functions", min=5, max=MOST_BITS, only=STANDARD)
     ] = 9,
-    samples: Annotated[int, option("random words of an estimate", min=100, only=STANDARD)] = 5000,
+    samples: Annotated[
+        int, option("random words for each estimate", min=100, only=STANDARD)
+    ] = 5000,
     table: Annotated[
         Path | None,
-        option("instead, a function of your own: the JSON list of its 2^d values"),
+        option("instead, a function of your own as a JSON list of its 2^d values"),
     ] = None,
 ) -> Iterator[Finding]:
     """Sensitivities of parities, conjunctions, majority and multiplexers are those in closed form.
@@ -117,28 +119,28 @@ def _own(run: Run, path: Path) -> Iterator[Finding]:
     own = own_function(run, values, name)
     figures = figures_of(values)
     yield _two_ways(values)
-    yield from _ordered({key: np.array([value]) for key, value in figures.items()}, told(figures))
+    yield from _ordered({key: np.array([value]) for key, value in figures.items()}, shown(figures))
     noise = ", ".join(f"{float(noise_sensitivity(values, x)):.4g} at δ = {x}" for x in DELTAS)
     yield _noise_bound([values], noise)
-    if own.d <= MOST_UNITS:
+    if own.d <= MOST_BUILT:
         yield from labelled("model", _computed(own, own.statement.at(2, own.d).model, run.quick))
     run.draw({name: values})
 
 
 def _computed(each: Standard, model: Transformer, quick: bool) -> Iterator[Finding]:
-    """The model is the function on all words, and its figures are the closed forms."""
+    """The model computes the function on all words, and its figures equal the closed forms."""
     words, statement = all_sequences(each.d, 2), each.statement
     yield answers_equal("words", f"all 2^{each.d} words", statement, [(model, words)])
     values = answered(model, each.d)
     found = figures_of(values)
     yield same(
         "figures",
-        f"of the model's answers, {each.d} letters",
+        f"figures of the function that the model computes, {each.d} bits",
         {key: str(value) for key, value in found.items()},
         {key: str(value) for key, value in each.figures.items()},
         evidence=exact_evidence(model),
-        words=told(found),
-        wanted=told(each.figures),
+        words=shown(found),
+        wanted=shown(each.figures),
     )
     yield _two_ways(values)
     if each.noise is not None:
@@ -149,23 +151,23 @@ def _computed(each: Standard, model: Transformer, quick: bool) -> Iterator[Findi
     yield _units(each, model)
     some = words[:: max(1, len(words) // (4 if quick else 16))]
     yield margin_kept(statement, [(model, words)])
-    yield equal_over_q(statement, model, some, f"({each.d} letters)")
+    yield equal_over_q(statement, model, some, f"({each.d} bits)")
     yield registers_hold(statement, model, words, f"(all 2^{each.d} words)")
     yield _gaps(each, model)
 
 
 def _units(each: Standard, model: Transformer) -> Finding:
-    """The number of hidden ReLU neurons, which the statement gives in words."""
+    """The number of hidden ReLU neurons compared with that in the statement."""
     k = len(each.positions)
     formula, wanted = UNITS[each.statement.theorem]
     found = units(model)
-    words = f"{sum(found)} units"
-    return same("units", "ReLU units", found, [wanted(k)], words=words, wanted=formula)
+    words = f"{sum(found)}"
+    return same("units", "hidden ReLU neurons", found, [wanted(k)], words=words, wanted=formula)
 
 
 def _gaps(each: Standard, model: Transformer) -> Finding:
-    """The least of the heads' gaps, none of which depends on a bit."""
-    found = [gap_finding("", model, states) for states in looking_at(model, each.positions)]
+    """The least score gap of the heads, none of which depends on the bits."""
+    found = [gap_finding("", model, states) for states in selected_by(model, each.positions)]
     wrong = [finding for finding in found if finding.verdict is not Verdict.HOLDS]
     least = wrong[0] if wrong else min(found, key=lambda finding: finding.measured)
     return replace(
@@ -177,44 +179,44 @@ def _gaps(each: Standard, model: Transformer) -> Finding:
 
 
 def answered(model: Transformer, d: int) -> np.ndarray:
-    """The model's last answers to all words of d bits, as values −1 and +1, (2^d,)."""
+    """The model's predictions on all words of d bits, as values −1 and +1, (2^d,)."""
     return 1 - 2 * model(all_sequences(d, 2))[..., -1].numpy()
 
 
-def told(figures: Mapping[str, Any]) -> str:
-    """Figures on a line, the chain of inequalities in order."""
+def shown(figures: Mapping[str, Any]) -> str:
+    """The figures on one line, in the order of the inequalities."""
     return ", ".join(f"{name} {value}" for name, value in figures.items())
 
 
 def _two_ways(values: np.ndarray) -> Finding:
-    """Influences by flipping bits and by the spectrum."""
+    """Influences by counting flips compared with those by the spectrum."""
     counted, summed = influences(values), influences_by_spectrum(values)
     return same(
         "influences",
-        "influences by counting flips and by the Walsh–Hadamard transform",
+        "influences by counting flips equal Σ f̂(S)² over S ∋ i, by the Walsh–Hadamard transform",
         [str(each) for each in counted],
         [str(each) for each in summed],
-        words=f"{len(counted)} equal, from {min(counted)} to {max(counted)}",
-        wanted="Σ f̂(S)² over S ∋ i",
+        words=f"equal for {len(counted)} bits, from {min(counted)} to {max(counted)}",
+        wanted="equal",
     )
 
 
 def _noise(values: np.ndarray, stated: Fraction, evidence: Evidence) -> Finding:
-    """NS_δ of a standard function, by the spectrum and in closed form."""
+    """NS_δ of a standard function by the spectrum compared with its closed form."""
     found = noise_sensitivity(values, NOISE)
     return same(
         "noise",
-        f"independent flips with probability {NOISE} change it",
+        f"noise sensitivity NS_δ at δ = {NOISE}",
         str(found),
         str(stated),
         evidence=evidence,
-        words=f"with probability {float(found):.4f}",
-        wanted="closed form",
+        words=f"{float(found):.4f}",
+        wanted=f"closed form, {float(stated):.4f}",
     )
 
 
 def _ordered(figures: Mapping[str, np.ndarray], words: str) -> Iterator[Finding]:
-    """Var ≤ I ≤ degree ≤ s², each for all of these functions."""
+    """Var ≤ I ≤ degree ≤ s² for all of these functions."""
     squares = {"s²": figures["s"] ** 2}
     chain = [("Var", figures["Var"]), ("I", figures["I"]), ("degree", figures["degree"])]
     chain += list(squares.items())
@@ -226,8 +228,8 @@ def _ordered(figures: Mapping[str, np.ndarray], words: str) -> Iterator[Finding]
             holds,
             len(low),
             evidence="exact",
-            words=words or f"of {holds} functions, with equality for {int(np.sum(low == high))}",
-            wanted="[Huang2019]" if small == "degree" else "of all",
+            words=words or f"for {holds} functions, with equality for {int(np.sum(low == high))}",
+            wanted=f"for all {len(low)}" + " [Huang2019]" * (small == "degree"),
         )
 
 
@@ -237,31 +239,33 @@ def _chain(d: int) -> Iterator[Finding]:
 
 
 def _random(run: Run) -> Iterator[Finding]:
-    """The transform and the noise sensitivity, compared with their definitions."""
+    """The transform and the noise sensitivity compared with their definitions."""
     longest = 5 if run.quick else 8
     drawn = [run.rng.choice([-1, 1], 2**d) for d in range(1, longest + 1)]
     agree = sum(bool((walsh_hadamard(f) == walsh_hadamard_by_definition(f)).all()) for f in drawn)
     yield same(
         "transform",
-        f"Walsh–Hadamard of random functions of 1 … {longest} letters",
+        f"the Walsh–Hadamard transform equals the sums of the definition, 1 … {longest} bits",
         agree,
         len(drawn),
-        words=f"{agree} equal to the sums of the definition",
+        words=f"for {agree} random functions",
+        wanted=f"all {len(drawn)}",
     )
     pairs = [(f, delta) for f in drawn[:6] for delta in DELTAS]
     agree = sum(noise_sensitivity(f, x) == noise_sensitivity_by_definition(f, x) for f, x in pairs)
     yield same(
         "noise",
-        "noise sensitivity by the spectrum and by all pairs of words",
+        "noise sensitivity by the spectrum equals that by all pairs of words",
         agree,
         len(pairs),
-        words=f"{agree} equal",
+        words=f"for {agree} pairs of f and δ",
+        wanted=f"all {len(pairs)}",
     )
     yield _noise_bound(drawn)
 
 
 def _noise_bound(tables: list[np.ndarray], words: str = "") -> Finding:
-    """NS_δ ≤ δI, and equality in the limit: both over rationals."""
+    """NS_δ ≤ δ·I(f), over the rationals."""
     pairs = [(f, delta) for f in tables for delta in DELTAS]
     holds = sum(bool(noise_sensitivity(f, x) <= x * total_influence(f)) for f, x in pairs)
     return same(
@@ -269,14 +273,16 @@ def _noise_bound(tables: list[np.ndarray], words: str = "") -> Finding:
         "independent flips with probability δ change f with probability ≤ δ·I(f)",
         holds,
         len(pairs),
-        words=words or f"holds for {holds} pairs of f and δ",
-        wanted="NS_δ ≤ δ·I",
+        words=words or f"for {holds} pairs of f and δ",
+        wanted=f"all {len(pairs)}",
     )
 
 
 def _estimated(run: Run, d: int, samples: int) -> Iterator[Finding]:
-    """The estimate of any model's sensitivity, on models whose sensitivity is known, and on a
-    torch module that is not one of ours: the majority as a linear threshold."""
+    """Estimates of the sensitivity compared with known values.
+
+    For models of the library, and for a torch module: the majority as a linear threshold.
+    """
     known = {each.label: each for each in standard_functions(run, d)}
     words = random_sequences(samples, d, 2, run.rng)
     for label in ("3-parity", "dictator", "and-3"):
@@ -284,11 +290,11 @@ def _estimated(run: Run, d: int, samples: int) -> Iterator[Finding]:
         found = estimate(each.statement.at(2, d).model, words, forced(2), eta=ETA, seed=run.seed)
         yield _covers(label, found, each.figures["Sens"])
     majority = next(each for label, each in known.items() if label.startswith("majority"))
-    letters, linear = nn.Embedding(2, 1), nn.Linear(majority.d, 1)
-    letters.weight.data[:] = torch.tensor([[-1.0], [1.0]])
+    embedding, linear = nn.Embedding(2, 1), nn.Linear(majority.d, 1)
+    embedding.weight.data[:] = torch.tensor([[-1.0], [1.0]])
     linear.weight.data.fill_(1.0)
     linear.bias.data.zero_()
-    module = nn.Sequential(letters, nn.Flatten(), linear)
+    module = nn.Sequential(embedding, nn.Flatten(), linear)
     short = words[:, : majority.d]
     found = estimate(predictions(module), short, forced(2), eta=ETA, seed=run.seed)
     yield _covers("torch-module", found, majority.figures["Sens"])
@@ -296,8 +302,7 @@ def _estimated(run: Run, d: int, samples: int) -> Iterator[Finding]:
 
 
 def _of_tokens(run: Run, samples: int) -> Iterator[Finding]:
-    """The largest of some tokens, one of them redrawn: at once, and for many seeds, each of which
-    draws inputs and changes."""
+    """Estimates for the maximum of some tokens with one redrawn: for one seed, and for many."""
     V, T = TOKENS
     profile = redrawn_profile(largest(all_sequences(T, V)), V)
     exact = sum(profile, start=Fraction(0)) / T
@@ -313,12 +318,12 @@ def _of_tokens(run: Run, samples: int) -> Iterator[Finding]:
     missed = sum(not one.interval[0] <= exact <= one.interval[1] for one in each)
     yield at_most(
         "coverage",
-        f"intervals of {seeds} seeds, {FEW} sequences each, η = {OFTEN:g}",
+        f"seeds whose interval misses Sens = {exact}, {FEW} sequences each, η = {OFTEN:g}",
         "statistical",
         missed,
         OFTEN * seeds,
-        words=f"{missed} miss Sens = {exact}",
-        wanted=f"at most a share of {OFTEN:g}",
+        words=f"{missed} of {seeds}",
+        wanted=f"at most {OFTEN * seeds:g}",
     )
 
 
@@ -328,19 +333,21 @@ def largest(tokens: np.ndarray) -> np.ndarray:
 
 
 def _covers(label: str, found: Estimate, sens: Fraction) -> Finding:
-    """The exact sensitivity is in the interval; undecided where this is wider than half of it to
-    each side, and says little."""
+    """The error of an estimate compared with its radius.
+
+    Undecided if the radius is half of the sensitivity or more.
+    """
     exact = float(sens)
     finding = at_most(
         label,
-        f"estimate from {found.count} random words, η = {found.eta:g}",
+        f"error of the estimate for {label} from {found.count} random words, η = {found.eta:g}",
         "statistical",
         abs(found.value - exact),
         found.radius,
-        words=f"{found}, off by {abs(found.value - exact):.4f}",
-        wanted=f"Sens = {sens} = {exact:.4f}, within √(ln(2/η)/2N)",
+        words=f"{found}, error {abs(found.value - exact):.4f} from Sens = {sens} = {exact:.4f}",
+        wanted=f"at most √(ln(2/η)/2N) = {found.radius:.4f}",
     )
     if finding.verdict is Verdict.HOLDS and 2 * found.radius >= exact:
-        few = f"{finding.words}: give more samples, so that ± is below Sens/2"
+        few = f"{finding.words}: give more samples, for a radius below Sens/2"
         return replace(finding, verdict=Verdict.UNDECIDED, words=few)
     return finding

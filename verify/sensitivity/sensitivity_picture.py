@@ -1,31 +1,44 @@
-"""The picture of `sensitivity`: Fourier weight by degree, and influence by bit."""
+"""The picture of `sensitivity`: Fourier weights by degree, and influences by bit."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from theory.sensitivity import fourier_weights, influences, mean_influence
 
+COLUMNS = 4
+
 
 def draw(functions: Mapping[str, np.ndarray]) -> Figure:
-    """A column for each function, by name and values (2^d,): weights above, influences below."""
-    figure = Figure(figsize=(max(4.5, 2.1 * len(functions)), 4.6))
-    panels = figure.subplots(2, len(functions), sharey="row", squeeze=False)
-    for (above, below), (name, values) in zip(panels.T, functions.items(), strict=True):
-        weights, each = ([float(x) for x in f(values)] for f in (fourier_weights, influences))
-        above.bar(range(len(weights)), weights, color="C0")
-        above.set_title(f"{name}\nSens = {mean_influence(values)}", fontsize=9)
-        above.set_xlabel("degree |S|", fontsize=8)
-        below.bar(range(1, len(each) + 1), each, color="C1")
-        below.set_xlabel("letter i", fontsize=8)
-        for panel in (above, below):
-            panel.set_ylim(0, 1.03)
-            panel.xaxis.set_major_locator(MaxNLocator(integer=True))
-            panel.tick_params(labelsize=7)
-    panels[0, 0].set_ylabel(r"Fourier weight $\sum \hat f(S)^2$", fontsize=8)
-    panels[1, 0].set_ylabel("influence", fontsize=8)
+    """Weights above influences for each function, by name and values (2^d,), four in a row."""
+    columns = min(COLUMNS, len(functions))
+    lines = -(-len(functions) // columns)
+    figure = Figure(figsize=(max(4.5, 3.2 * columns), 5.0 * lines))
+    panels = figure.subplots(2 * lines, columns, squeeze=False)
+    rest = iter(functions.items())
+    for above, below in zip(panels[::2], panels[1::2], strict=True):
+        shown = list(islice(rest, columns))
+        for place, (name, values) in enumerate(shown):
+            weights = [float(each) for each in fourier_weights(values)]
+            above[place].set_title(f"{name}, Sens = {mean_influence(values)}")
+            bars(above[place], range(len(weights)), weights, "C0", "degree |S|")
+            heights = [float(each) for each in influences(values)]
+            bars(below[place], range(1, len(heights) + 1), heights, "C1", "bit i")
+        for panel in (*above[len(shown) :], *below[len(shown) :]):
+            panel.set_axis_off()
+        above[0].set_ylabel("Fourier weight")
+        below[0].set_ylabel("influence")
     return figure
+
+
+def bars(panel: Axes, places: range, heights: list[float], colour: str, label: str) -> None:
+    """Bars of numbers from 0 to 1."""
+    panel.bar(places, heights, color=colour)
+    panel.set(ylim=(0, 1.05), xlabel=label)
+    panel.xaxis.set_major_locator(MaxNLocator(integer=True))

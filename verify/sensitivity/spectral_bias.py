@@ -1,4 +1,4 @@
-"""The claim `spectral-bias`: eigenvalues of inner-product kernels fall in steps of two degrees."""
+"""The claim `spectral-bias`: eigenvalues of inner-product kernels decrease every two degrees."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from theory.sequences import all_sequences
 from verify.claim import Run, claim, option
 from verify.finding import Finding, at_least, labelled, same
 
-WORDS = 8  # bits up to which all words are gone through
-MOST_LETTERS = 32  # the steps of the proof are polynomials of so many factors, for each degree
-DEGREE = 12  # of a random power series
-SQUARE, LETTERS = [Fraction(0), Fraction(0), Fraction(1)], 6  # the counterexample
+WORDS = 8  # bits, at most, for which all words are enumerated
+MOST_BITS = 32  # of the largest cube, at most
+DEGREE = 12  # of a random polynomial
+SQUARE, SQUARE_BITS = [Fraction(0), Fraction(0), Fraction(1)], 6  # the counterexample
 
 
 @claim(
@@ -35,8 +35,8 @@ SQUARE, LETTERS = [Fraction(0), Fraction(0), Fraction(1)], 6  # the counterexamp
 def spectral_bias(
     run: Run,
     *,
-    d: Annotated[int, option("bits of the largest cube", min=6, max=MOST_LETTERS)] = 16,
-    draws: Annotated[int, option("random power series", min=20)] = 200,
+    d: Annotated[int, option("bits of the largest cube", min=6, max=MOST_BITS)] = 16,
+    draws: Annotated[int, option("random polynomials Φ", min=20)] = 200,
 ) -> Iterator[Finding]:
     """A kernel Φ(⟨x, y⟩/d) on {±1}^d, Φ with non-negative coefficients, has μ_k ≥ μ_{k+2} ≥ 0.
 
@@ -49,7 +49,7 @@ def spectral_bias(
     yield from labelled("proof", _steps(sizes))
     series = [random_series(run.rng) for _ in range(20 if run.quick else draws)]
     cubes = [int(run.rng.integers(3, d + 1)) for _ in series]
-    found = [eigenvalues(c, letters) for c, letters in zip(series, cubes, strict=True)]
+    found = [eigenvalues(c, size) for c, size in zip(series, cubes, strict=True)]
     yield _on_cubes(series, cubes, found)
     yield from _lemma(found)
     yield _counterexample()
@@ -59,14 +59,14 @@ def spectral_bias(
 
 
 def random_series(rng: np.random.Generator) -> list[Fraction]:
-    """Coefficients of a polynomial, a third of them 0 and none negative."""
+    """Nonnegative coefficients of a random polynomial, a third of them 0."""
     tops = rng.integers(0, 10, DEGREE + 1) * (rng.random(DEGREE + 1) > 1 / 3)
     below = rng.integers(1, 6, DEGREE + 1)
     return [Fraction(int(a), int(b)) for a, b in zip(tops, below, strict=True)]
 
 
 def _steps(sizes: range) -> Iterator[Finding]:
-    """The identities (1) – (4) of the proof, at all sizes and degrees."""
+    """The identities (1) – (4) of the proof, for all sizes and degrees."""
     most = sizes[-1]
 
     def counted(right: Callable[[int, int], bool], least: int = 1) -> tuple[int, int]:
@@ -76,44 +76,45 @@ def _steps(sizes: range) -> Iterator[Finding]:
         return sum(each), len(each)
 
     def found(id: str, name: str, counts: tuple[int, int], wanted: str) -> Finding:
-        said = f"equal for {counts[0]} pairs of d ≤ {most} and k"
-        agree, count = (np.nan, np.nan) if counts[1] == 0 else counts  # of none: undecided
-        return same(id, name, agree, count, evidence="identity", words=said, wanted=wanted)
+        words = f"equal for {counts[0]} pairs of d ≤ {most} and k"
+        agree, count = (np.nan, np.nan) if counts[1] == 0 else counts  # undecided if there are none
+        return same(id, name, agree, count, evidence="identity", words=words, wanted=wanted)
 
     yield found(
         "shifts",
-        "(1) χ_S summed over words with j letters −1, and the shifts multiplied out",
+        "(1) Σ χ_S over the words with j bits −1 is a coefficient of the shift polynomial",
         counted(lambda d, k: shift_polynomial(k, d - k) == by_minus_ones(d, k)),
-        "the coefficients of (I − T)^k (I + T)^{d−k}",
+        "the coefficient of T^j in (I − T)^k (I + T)^{d−k}",
     )
     yield found(
         "difference",
-        "(2) the difference of two degrees",
+        "(2) the difference of the shift polynomials of degrees k and k + 2",
         counted(_difference, 2),
         "(I − T)^k (I + T)^{d−k} − (I − T)^{k+2} (I + T)^{d−k−2} = 4T (I − T)^k (I + T)^{d−k−2}",
     )
     yield found(
         "smaller-cube",
-        "(3) the shifted points are those of the cube of two letters less",
+        "(3) the shifted points are those of the cube of d − 2 bits",
         counted(_same_points, 3),
         "1 − 2(j + 1)/d = (d − 2)/d · (1 − 2j/(d − 2))",
     )
     yield found(
         "walks",
-        f"(4) the eigenvalues of t^m, m ≤ {DEGREE}, are numbers of walks over d^m",
+        f"(4) the eigenvalues of t^m, m ≤ {DEGREE}, are d^{{−m}} times numbers of walks",
         counted(_walks),
         "E (Σx/d)^m χ_S = d^{−m} #{walks of m steps from ∅ to S} ≥ 0",
     )
 
 
 def _difference(d: int, k: int) -> bool:
+    """Identity (2) at d and k."""
     low, high = shift_polynomial(k, d - k), shift_polynomial(k + 2, d - k - 2)
     common = [0, *(4 * c for c in shift_polynomial(k, d - k - 2)), 0]
     return [a - b for a, b in zip(low, high, strict=True)] == common
 
 
 def _same_points(d: int, k: int) -> bool:
-    """For all j; k is not in it."""
+    """Identity (3) for all j; it does not depend on k."""
     return all(
         1 - Fraction(2 * (j + 1), d) == Fraction(d - 2, d) * (1 - Fraction(2 * j, d - 2))
         for j in range(d - 1)
@@ -121,7 +122,7 @@ def _same_points(d: int, k: int) -> bool:
 
 
 def _walks(d: int, k: int) -> bool:
-    """By the sums over words of the definition, gathered by their number of bits −1."""
+    """Identity (4) at d and k, with the words grouped by their number of bits −1."""
     signs, counts = by_minus_ones(d, k), [walks(d, m)[k] for m in range(DEGREE + 1)]
     sums = [sum(c * (d - 2 * j) ** m for j, c in enumerate(signs)) for m in range(DEGREE + 1)]
     return all(total == 2**d * n >= 0 for total, n in zip(sums, counts, strict=True))
@@ -130,25 +131,29 @@ def _walks(d: int, k: int) -> bool:
 def _on_cubes(
     series: list[list[Fraction]], cubes: list[int], found: list[list[Fraction]]
 ) -> Finding:
-    """All four steps together: μ_k − μ_{k+2} is an eigenvalue on the smaller cube."""
+    """All four identities together: μ_k − μ_{k+2} is an eigenvalue on the smaller cube."""
     agree = 0
     for c, d, mu in zip(series, cubes, found, strict=True):
         smaller = eigenvalues(on_two_fewer_bits(c, d), d - 2)
         agree += [a - b for a, b in zip(mu, mu[2:], strict=False)] == smaller
     return same(
         "differences",
-        "μ_k − μ_{k+2} is the eigenvalue of Φ((d − 2)t/d) on d − 2 letters",
+        "μ_k − μ_{k+2} is the eigenvalue of Φ((d − 2)t/d) on d − 2 bits",
         agree,
         len(series),
-        words=f"for {agree} random Φ, all k",
+        words=f"for {agree} random Φ and all k",
+        wanted=f"all {len(series)}",
     )
 
 
 def _lemma(found: list[list[Fraction]]) -> Iterator[Finding]:
+    """The lemma on random Φ, and μ_k < μ_{k+1} for some of them."""
     weak = sum(all(a >= b for a, b in zip(mu, mu[2:], strict=False)) for mu in found)
     least = min(min(mu) for mu in found)
-    yield same("lemma", "μ_k ≥ μ_{k+2} for all k", weak, len(found), words=f"{weak} random Φ")
-    yield at_least("positive", "least eigenvalue of any of them", "exact", least, 0)
+    name, wanted = "random Φ with μ_k ≥ μ_{k+2} for all k", f"all {len(found)}"
+    yield same("lemma", name, weak, len(found), words=f"{weak}", wanted=wanted)
+    name = "least eigenvalue of the random Φ"
+    yield at_least("positive", name, "exact", least, 0, words=f"{least}", wanted="at least 0")
     full = sum(not all(a >= b for a, b in pairwise(mu)) for mu in found)
     yield at_least(
         "not-monotone",
@@ -157,16 +162,17 @@ def _lemma(found: list[list[Fraction]]) -> Iterator[Finding]:
         full,
         1,
         words=f"{full} of {len(found)}",
-        wanted="the lemma cannot say more",
+        wanted="at least 1: monotonicity in k fails in general",
     )
 
 
 def _counterexample() -> Finding:
-    found = eigenvalues(SQUARE, LETTERS)
-    wanted = ["1/6", "0", "1/18", *["0"] * (LETTERS - 2)]
+    """The eigenvalues of t², which are not monotone."""
+    found = eigenvalues(SQUARE, SQUARE_BITS)
+    wanted = ["1/6", "0", "1/18", *["0"] * (SQUARE_BITS - 2)]
     return same(
         "counterexample",
-        f"Φ = t², d = {LETTERS}: μ₁ < μ₂",
+        f"eigenvalues of Φ = t² for d = {SQUARE_BITS}, with μ₁ < μ₂",
         [str(mu) for mu in found],
         wanted,
         words=", ".join(map(str, found)),
@@ -175,20 +181,21 @@ def _counterexample() -> Finding:
 
 
 def _by_definition(series: list[list[Fraction]]) -> Finding:
-    """Means over all words, beside the sums that the claim is about."""
+    """Eigenvalues by shifts compared with means over all words."""
     cases = [(c, d) for c in series for d in range(1, WORDS + 1)]
     agree = sum(eigenvalues(c, d) == eigenvalues_by_definition(c, d) for c, d in cases)
     return same(
         "definition",
-        f"eigenvalues by shifts, and as means over all words of d ≤ {WORDS} letters",
+        f"eigenvalues by shifts equal the means over all words, d ≤ {WORDS}",
         agree,
         len(cases),
-        words=f"equal for {agree} pairs of Φ and d",
+        words=f"for {agree} pairs of Φ and d",
+        wanted=f"all {len(cases)}",
     )
 
 
 def _eigenfunctions(c: list[Fraction], d: int = 4) -> Finding:
-    """K χ_S = μ_{|S|} χ_S, for every set S and at every word."""
+    """K χ_S = μ_{|S|} χ_S for every set S, at every word."""
     words, mu = all_sequences(d, 2), eigenvalues(c, d)
     cube = 1 - 2 * words
     values = {s: power_series(c, Fraction(s, d)) for s in range(-d, d + 1)}
@@ -200,8 +207,9 @@ def _eigenfunctions(c: list[Fraction], d: int = 4) -> Finding:
         agree += images == [mu[int(chosen.sum())] * s for s in chi]
     return same(
         "eigenfunctions",
-        f"the characters are eigenfunctions, d = {d}",
+        f"sets S with K χ_S = μ_|S| χ_S, d = {d}",
         agree,
         2**d,
-        words=f"{agree} of them",
+        words=f"{agree}",
+        wanted=f"all {2**d}",
     )

@@ -1,4 +1,4 @@
-"""The picture of `spectral-bias`: eigenvalues by degree, even and odd degrees apart."""
+"""The picture of `spectral-bias`: eigenvalues by degree, even and odd degrees separately."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KERNELS = {
 
 
 def draw(d: int) -> Figure:
-    """A panel for each kernel, of 16 terms at most; a zero has no place on a logarithmic axis."""
+    """A panel for each kernel, of at most 16 terms; zeros are left out of the logarithmic axis."""
     figure = Figure(figsize=(3.4 * len(KERNELS), 3.5))
     panels = figure.subplots(1, len(KERNELS))
     for panel, (name, coefficients) in zip(panels, KERNELS.items(), strict=True):
@@ -27,15 +27,15 @@ def draw(d: int) -> Figure:
         for parity, (label, colour, marker) in enumerate(
             (("even degrees", "C0", "o"), ("odd degrees", "C1", "s"))
         ):
-            kept = [k for k in range(parity, d + 1, 2) if mu[k]]
-            heights = [float(mu[k]) for k in kept]
-            panel.semilogy(kept, heights, marker=marker, color=colour, label=label)
+            degrees = [k for k in range(parity, d + 1, 2) if mu[k]]
+            heights = [float(mu[k]) for k in degrees]
+            panel.semilogy(degrees, heights, marker=marker, color=colour, label=label)
         panel.set_title(f"Φ(t) = {name}, d = {d}")
         panel.set(xlabel="degree k", xlim=(-0.5, d + 0.5))
         low, high = panel.get_ylim()
-        panel.set_ylim(min(low, high / 30), high)  # so that there are two powers of ten to read
+        panel.set_ylim(min(low, high / 30), high)  # at least two powers of ten
         panel.minorticks_off()
         panel.xaxis.set_major_locator(MaxNLocator(integer=True))
         panel.legend()
-    panels[0].set_ylabel("eigenvalue μ_k, of 16 terms (zeros left out)")
+    panels[0].set_ylabel("eigenvalue μ_k, 16 terms (zeros left out)")
     return figure

@@ -1,5 +1,4 @@
-"""Standard Boolean functions: what they are, the model that computes them, and their figures in
-closed form."""
+"""Standard Boolean functions: their models, and their figures in closed form."""
 
 from __future__ import annotations
 
@@ -40,8 +39,10 @@ NOISE = Fraction(1, 20)  # the probability that a bit is flipped
 
 @dataclass(frozen=True)
 class Standard:
-    """A function of d bits, its model and its figures; the heads of some models read
-    `positions`; `noise` is NS_δ at δ = `NOISE` in closed form."""
+    """A Boolean function of d bits with its model and closed forms.
+
+    `positions` are those that the heads of its model read, and `noise` is NS_δ at δ = `NOISE`.
+    """
 
     statement: OverTokens
     d: int
@@ -55,7 +56,7 @@ class Standard:
 
 
 def figures_of(values: np.ndarray) -> Figures:
-    """Sens, I, Var, degree and maximum sensitivity of values (2^d,), by definition."""
+    """Sens, I, Var, the degree and the maximum sensitivity of values (2^d,), by definition."""
     d, mean = values.size.bit_length() - 1, mean_influence(values)
     found = (mean, d * mean, variance(values), degree(values), max_sensitivity(values))
     return _named(*found)
@@ -68,7 +69,7 @@ def _named(mean: Fraction, total: Fraction, var: Fraction, deg: int, most: int) 
 def of_influence(
     d: int, total: Fraction | int, var: Fraction | int, deg: int, most: int
 ) -> Figures:
-    """Figures by name, from I(f)."""
+    """The figures by name, from I(f)."""
     return _named(Fraction(total) / d, Fraction(total), Fraction(var), deg, most)
 
 
@@ -141,7 +142,7 @@ def _majority(run: Run, d: int) -> Standard:
 
 
 def own_function(run: Run, values: np.ndarray, name: str) -> Standard:
-    """A function given by its values (2^d,), as a junta of all its bits."""
+    """A function given by its values (2^d,), built as a junta of all bits."""
     return _as_junta(run, values, name, figures_of(values))
 
 
@@ -161,12 +162,12 @@ def _as_junta(
 
 
 def spread(d: int, k: int) -> tuple[int, ...]:
-    """k positions of d bits, the last among them."""
+    """k evenly spaced positions of d bits, including the last."""
     return tuple(d - 1 - i * d // k for i in range(k))
 
 
-def looking_at(model: Transformer, positions: tuple[int, ...]) -> Iterator[States]:
-    """A head for each position, which attends to it whatever the bits are."""
+def selected_by(model: Transformer, positions: tuple[int, ...]) -> Iterator[States]:
+    """The states of the heads' scores: each head attends to its position, whatever the bits are."""
     keys = at_positions(model, "j", "norm")
     here = np.arange(len(keys["j"]))
     for head, p in enumerate(positions):
