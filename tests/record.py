@@ -84,7 +84,7 @@ def make() -> None:
     tasks = [
         (name, options, picture_of(name, number))
         for name, point in installed().items()
-        if not point.load().asks
+        if not point.load().needs_options
         for number, options in enumerate(option_sets(name))
     ]
     with ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn")) as pool:

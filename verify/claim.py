@@ -1,4 +1,4 @@
-"""Claims: a statement, its source, and a function that yields the evidence.
+"""Claims: runnable checks, functions that yield the evidence for a statement.
 
     @claim(source="[Fu2024, Theorem 5.1]")
     def doubling(run: Run, *, k: Annotated[int, option("steps")] = 3) -> Iterator[Finding]:
@@ -6,8 +6,9 @@
         yield same("parity", "even", 2 * k % 2, 0)
 
 Its keyword parameters become the options of `python -m verify doubling`, its docstring the
-statement.  Claims are found through the entry-point group `verify.claims`, so another package adds
-its own by naming it there; what a claim of this package shows is in the ledger, `theorems.toml`.
+statement.  Claims are found through the entry-point group `verify.claims`, in which other packages
+register theirs; the statements that a claim shows, with their sources, are in the statement index,
+`theorems.toml`.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ from verify.ledger import plugins
 __all__ = ["Run", "claim", "option"]
 
 COMMANDS = ("list", "show", "build", "all", "sweep", "summary", "report", "selftest", "env")
-MOST = 10**9  # of any number of things: beyond, no claim has an end
+MOST = 10**9  # the largest value of any integer option
 
-NUMBERS = {int: "a whole number", float: "a number"}
+NUMBERS = {int: "an integer", float: "a number"}
 
 T = TypeVar("T")
 Check = Callable[..., Iterator[Finding]]
@@ -45,12 +46,12 @@ Fault = Callable[[Any], Any]
 
 @dataclass
 class Run:
-    """What a claim may use while it gathers evidence.
+    """One run of a claim: its seed, size and outputs.
 
-    `rng` is the only source of randomness.  `build` makes the construction under test; the
-    self-test runs the same claim with a `fault` planted in what it returns.  `plot` is where the
-    claim's picture goes, if one is wanted, and `shown` what it is drawn from; `certificates` takes
-    what a certificate is to state.  Unless it `explains`, findings that fail need not show where.
+    `rng` is the only source of randomness.  `build` calls the construction under test; in a
+    self-test it returns a mutant, changed by `fault`.  `plot` is the file of the claim's picture,
+    if any, and `shown` its data; `certificates` collects the statements of a certificate.  Unless
+    `explains`, failing findings may omit the place of the failure.
     """
 
     seed: int = 0
@@ -69,17 +70,17 @@ class Run:
         self.rng = np.random.default_rng(self.seed)
 
     def build(self, construction: Callable[..., T], *args: Any, **kwargs: Any) -> T:
-        """The construction, with the planted fault if there is one."""
+        """The model of a construction, or its mutant in a self-test."""
         model = construction(*args, **kwargs)
         return self.fault(model) if self.fault else model
 
     def draw(self, *shown: Any) -> None:
-        """Hand this over to the picture that is named in `@claim`, if one is wanted."""
+        """Set the data of the picture that `@claim` names, if a picture is requested."""
         if self.plot is not None:
             self.shown = shown
 
     def command(self, **changes: Any) -> str:
-        """The command that runs this claim again, with those of its options changed that it has."""
+        """The command that repeats this run, with these options changed if the claim has them."""
         if self.runs is None:
             return "the same call"
         claim, options = self.runs
@@ -87,16 +88,18 @@ class Run:
         return claim.command(claim.name, {**options, **known}, self)
 
     def certify(self, state: Callable[[], dict[str, Any]]) -> None:
-        """State this in the certificate, if one is wanted; see `verify.evidence.certificates`."""
+        """Add a statement to the certificate, if requested; see `verify.evidence.certificates`."""
         if self.certificates is not None:
             self.certificates.append(state())
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A check with its statement and source; `picture` names the function "module:name" that
-    returns its figure, if it has one, `faults_seen` are the options of the self-test, and
-    `certifies` says that it has certificates."""
+    """A runnable check of a statement.
+
+    `picture` names the function "module:name" that returns its figure, if any, `faults_seen` are
+    the option sets of the self-test, and `certifies` whether it has certificates.
+    """
 
     check: Check
     source: str
@@ -106,7 +109,7 @@ class Claim:
 
     @property
     def name(self) -> str:
-        """Its command: the name of its function."""
+        """The name of its function, which is its command."""
         return self.check.__name__.replace("_", "-")
 
     @property
@@ -120,12 +123,11 @@ class Claim:
         return _first_paragraph(inspect.getdoc(self.check))
 
     def findings(self, run: Run, **options: Any) -> Iterator[Finding]:
-        """The findings one by one, each with the seconds that it took; then the picture, if one is
-        wanted, of what the check has handed over.
+        """The findings one by one, with the seconds that each took; then the picture, if requested.
 
-        Raises InputError as `refuse` does.
+        Raises InputError as `check_options` does.
         """
-        self.refuse(options)
+        self.check_options(options)
         run.shown, run.runs = None, (self, options)
         start = time.perf_counter()
         for finding in self.check(run, **options):
@@ -138,8 +140,11 @@ class Claim:
             save(run.plot, resolve_name(self.picture), *run.shown)
 
     def command(self, name: str, options: Mapping[str, Any], run: Run) -> str:
-        """The command line of a run with these options; a number below what an option takes is its
-        least, and an option that has no part beside the others is left out."""
+        """The command line of a run with these options.
+
+        Values below an option's minimum are replaced by it, and options without effect beside the
+        others are omitted.
+        """
         changed, values = [], {**self.defaults, **options}
         for key, value in options.items():
             parameter = self.options[key]
@@ -156,10 +161,11 @@ class Claim:
         quick = " --quick" * run.quick
         return f"python -m verify {name}{''.join(changed)}{quick} --seed {run.seed}"
 
-    def refuse(self, options: dict[str, Any]) -> None:
-        """Raise InputError, from the command line and from Python alike, for an option below its
-        least value, for a word that is not among its choices, and for an option that has no part in
-        what another one asks for.
+    def check_options(self, options: dict[str, Any]) -> None:
+        """Raise InputError for a wrong option, from the command line and from Python alike.
+
+        That is one outside its limits or its choices, of a wrong type, or without effect beside the
+        value of another option.
         """
         for name in options.keys() & self.options.keys():
             kind, *notes = get_args(self.options[name].annotation) or (None,)
@@ -181,28 +187,28 @@ class Claim:
                     chosen = {**self.defaults, **options}.get(other)
                     if options[name] != self.options[name].default and chosen not in allowed:
                         raise InputError(
-                            f"{name} has no part in {other} {str(chosen)!r}: "
+                            f"{name} has no effect with {other} {str(chosen)!r}: "
                             "leave one of the two out"
                         )
 
     @cached_property
     def options(self) -> dict[str, inspect.Parameter]:
-        """Its options: the keyword parameters, with what their annotations say."""
+        """Its options: the keyword parameters with evaluated annotations."""
         parameters = inspect.signature(self.check, eval_str=True).parameters
         return {name: p for name, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
 
     @property
     def defaults(self) -> dict[str, Any]:
-        """Its options and their values where none are given."""
+        """The default values of its options."""
         return {name: parameter.default for name, parameter in self.options.items()}
 
     @property
-    def asks(self) -> bool:
-        """Whether it cannot be run without options: it is about something that one has to give."""
+    def needs_options(self) -> bool:
+        """Whether it has an option without a default, such as the file that it is about."""
         return inspect.Parameter.empty in self.defaults.values()
 
     def verdict(self, run: Run, **options: Any) -> Verdict:
-        """What all findings together say; one that fails settles it."""
+        """The verdict of all findings together; the first that fails ends the run."""
         verdicts = []
         for finding in self.findings(run, **options):
             verdicts.append(finding.verdict)
@@ -218,7 +224,7 @@ def claim(
     certifies: bool = False,
     faults_seen: Iterable[dict[str, Any]] = (),
 ) -> Callable[[Check], Claim]:
-    """Make a claim of a function that yields findings; see the module's example."""
+    """Decorate a function that yields findings, as a claim; see the module's example."""
     return lambda check: Claim(check, source, picture, tuple(faults_seen), certifies)
 
 
@@ -232,10 +238,9 @@ def option(
 ) -> Any:
     """A command-line option: its help text, its names if not the parameter's, typer's settings.
 
-    `min` is the least value and `max` the largest; they are checked
-    here and not by typer, whose message leaves out the value that was given and which Python
-    callers would not see.  `only` names other options and the values of theirs beside which this
-    one is used: beside others it is refused, not ignored.
+    `min` and `max` are its limits; they are checked here and not by typer, whose message omits the
+    value and which does not check Python callers.  `only` maps other options to the values with
+    which this one has an effect: with other values it raises InputError and is not ignored.
     """
     text = help_text if min is None else f"{help_text}, at least {min}"
     text = text if max is None else f"{text} and at most {max}"
@@ -245,7 +250,7 @@ def option(
 
 
 def _is_number(value: Any, kind: Any) -> bool:
-    """Whether an option that is to be a number is one; others pass."""
+    """Whether the value of a numeric option is a number; True for other options."""
     if isinstance(value, bool):
         return kind not in NUMBERS
     return isinstance(value, Integral if kind is int else Real) or kind not in NUMBERS
@@ -258,8 +263,8 @@ def _first_paragraph(docstring: str | None) -> str:
 def installed() -> dict[str, EntryPoint]:
     """The entry points of all claims by name, without importing any of them.
 
-    A claim of another package that has the name of one of ours, of a command, or of one that is
-    there already is left out, with a line on standard error.
+    A claim of another package with the name of a command, of one of our claims or of an earlier one
+    is left out, with a line on standard error.
     """
     points = sorted(
         entry_points(group="verify.claims"),
@@ -274,18 +279,21 @@ def installed() -> dict[str, EntryPoint]:
             of = "a command" if taken is point else f"a claim of {plugins.package(taken)}"
             plugins.warn(
                 f"the claim {point.name} of {plugins.package(point)} is left out: {of} has this "
-                "name, give it another"
+                "name; rename it"
             )
     return {name: point for name, point in found.items() if name not in COMMANDS}
 
 
 def loaded(point: EntryPoint) -> Claim:
-    """The claim of an entry point; InputError for one of another package that cannot be imported,
-    with its file and line, and for what is no claim."""
+    """The claim of an entry point.
+
+    Raises InputError, with file and line, for one of another package that cannot be imported or is
+    not a claim.
+    """
     try:
         made = point.load()
         if not isinstance(made, Claim):
-            raise TypeError(f"{point.value} is no claim: write @claim(source=…) above it")
+            raise TypeError(f"{point.value} is not a claim: write @claim() above it")
         made.defaults  # noqa: B018 its annotations are read
     except (Exception, SystemExit) as error:
         if plugins.is_ours(point):
@@ -295,14 +303,14 @@ def loaded(point: EntryPoint) -> Claim:
 
 
 def standing(point: EntryPoint) -> Claim:
-    """As `loaded`; in place of a claim that cannot be imported one that says so when it is run."""
+    """As `loaded`; a claim that cannot be imported is replaced by one that raises the error."""
     try:
         return loaded(point)
     except InputError as error:
-        said = str(error)
+        message = str(error)
 
     def stops(run: Run, **options: Any) -> Iterator[Finding]:
-        raise InputError(said)
+        raise InputError(message)
         yield
 
     return Claim(stops, "", picture="", faults_seen=({},))

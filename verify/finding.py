@@ -1,4 +1,4 @@
-"""Findings: one piece of evidence each, and what follows from it."""
+"""Findings: one piece of evidence each, with a verdict."""
 
 from __future__ import annotations
 
@@ -53,20 +53,20 @@ class Verdict(StrEnum):
 class Finding:
     """One piece of evidence.
 
-    `id` names it within its claim, whatever the options: "ladder/size".  How it was established
-    (`evidence`):
+    `id` names it within its claim, for all options: "ladder/size".  `evidence` is how it was
+    established:
         proved       follows from an argument that was checked step by step for all inputs
-        exact        equal over the rationals on the instances named
+        exact        exact arithmetic on the instances named
         identity     equal for all inputs of these sizes: symbolically, or mod random primes with
                      the error probability that `words` states
-        enclosure    a rigorous interval lies where the bound says
+        enclosure    a rigorous interval satisfies the bound
         float        float64 numbers compared with a derived bound
         statistical  an estimate with its uncertainty
         trained      measured on trained weights
-    `measured` and `bound` are values, for programs; `words` and `wanted` say the same to a reader,
-    where the values alone would not.  `detail` is what a reader needs when the finding does not
-    hold (the smallest instance, both values, where they part, how to repeat it); with `told` it is
-    shown in any case.
+    `measured` and `bound` are values, for programs; `words` and `wanted` describe them to a reader
+    where the values alone do not suffice.  `detail` is printed if the finding does not hold (the
+    smallest instance, both values, the first difference, how to repeat it); with `detailed` it is
+    always printed.
     """
 
     id: str
@@ -78,7 +78,7 @@ class Finding:
     words: str = ""
     wanted: str = ""
     detail: str = ""
-    told: bool = False
+    detailed: bool = False
     seconds: float = field(default=0.0)
 
     def as_json(self) -> dict[str, Any]:
@@ -97,13 +97,13 @@ class Finding:
         }
 
 
-class Said(TypedDict, total=False):
-    """What a finding says besides its values."""
+class Extra(TypedDict, total=False):
+    """The texts of a finding, as keyword arguments."""
 
     words: str
     wanted: str
     detail: str
-    told: bool
+    detailed: bool
 
 
 def equal(
@@ -115,7 +115,7 @@ def equal(
     words: str = "",
     wanted: str = "",
 ) -> Finding:
-    """An exact comparison: `wrong` is the first difference, or None; `words` what was compared."""
+    """The finding of an exact comparison; `wrong` is the first difference, or None."""
     holds = wrong is None
     return Finding(
         id,
@@ -139,8 +139,7 @@ def no_counterexample(
     words: str = "no counterexample",
     wanted: str = "",
 ) -> Finding:
-    """A statement about many cases: it holds if the search yields no counterexample, and the first
-    one is shown."""
+    """The finding that a search yields no counterexample; otherwise the first one is its detail."""
     wrong = next(iter(counterexamples), None)
     return equal(id, name, wrong, evidence=evidence, words=words, wanted=wanted)
 
@@ -152,11 +151,11 @@ def same(
     bound: Value,
     *,
     evidence: Evidence = "exact",
-    **said: Unpack[Said],
+    **said: Unpack[Extra],
 ) -> Finding:
-    """Numbers that must be these numbers; undecided where one of them is none, or there are none.
+    """The finding that measured = bound; undecided for NaN, and for no values.
 
-    `words` are shown if they are: of others the reader sees the values.
+    `words` are printed if it holds; otherwise the values are.
     """
     found, wanted_ones = plain(measured), plain(bound)
     verdict = Verdict.of(found == wanted_ones)
@@ -168,9 +167,9 @@ def same(
 
 
 def at_most(
-    id: str, name: str, evidence: Evidence, measured: Value, bound: Value, **said: Unpack[Said]
+    id: str, name: str, evidence: Evidence, measured: Value, bound: Value, **said: Unpack[Extra]
 ) -> Finding:
-    """measured ≤ bound.  Intervals that overlap the bound, NaN and infinities are undecided."""
+    """The finding that measured ≤ bound; undecided for intervals that overlap, NaN and ±∞."""
     (low, high), (least, most) = _ends(measured), _ends(bound)
     if not all(math.isfinite(end) for end in (low, high, least, most)):
         verdict = Verdict.UNDECIDED
@@ -182,9 +181,9 @@ def at_most(
 
 
 def at_least(
-    id: str, name: str, evidence: Evidence, measured: Value, bound: Value, **said: Unpack[Said]
+    id: str, name: str, evidence: Evidence, measured: Value, bound: Value, **said: Unpack[Extra]
 ) -> Finding:
-    """measured ≥ bound, as `at_most`."""
+    """The finding that measured ≥ bound, as `at_most`."""
     turned = at_most(id, name, evidence, bound, measured)
     return Finding(id, name, evidence, measured, bound, turned.verdict, **said)
 
@@ -195,9 +194,9 @@ def within(
     evidence: Evidence,
     measured: Value,
     bound: tuple[float, float],
-    **said: Unpack[Said],
+    **said: Unpack[Extra],
 ) -> Finding:
-    """low ≤ measured ≤ high for one number or each of a list, as `at_most`; of none undecided."""
+    """The finding that low ≤ measured ≤ high, for one number or each of a list, as `at_most`."""
     low, high = bound
     each = measured if isinstance(measured, list) else [measured]
     verdicts = [
@@ -214,9 +213,9 @@ def each_at_most(
     evidence: Evidence,
     measured: dict[str, float],
     bounds: dict[str, float],
-    **said: Unpack[Said],
+    **said: Unpack[Extra],
 ) -> Finding:
-    """`at_most` for numbers by name: each against its own bound.
+    """The finding that each of several named numbers is at most its own bound, as `at_most`.
 
     Raises ValueError unless both have the same names.
     """
@@ -227,7 +226,7 @@ def each_at_most(
 
 
 def labelled(label: str, findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Findings of one of several things that a claim speaks of: `label` before name and id."""
+    """Findings with `label` in front of name and id, for one of several subjects of a claim."""
     for finding in findings:
         finding.id = f"{label}/{finding.id}".replace(" ", "-")
         finding.name = f"{label}: {finding.name}"
@@ -235,7 +234,7 @@ def labelled(label: str, findings: Iterable[Finding]) -> Iterator[Finding]:
 
 
 def _has_no_number(value: Any) -> bool:
-    """Whether NaN, which `plain` writes as text, stands anywhere in a value."""
+    """Whether a value contains NaN, which `plain` writes as text."""
     if isinstance(value, dict):
         return any(map(_has_no_number, value.values()))
     return any(map(_has_no_number, value)) if isinstance(value, list) else value == "nan"
@@ -247,7 +246,7 @@ def _ends(value: Value) -> tuple[float, float]:
 
 
 def plain(value: Value) -> Any:
-    """A value as JSON has it: infinity and NaN, for which it has no number, as text."""
+    """A value as JSON; infinity and NaN, which JSON lacks, as text."""
     if isinstance(value, dict):
         return {str(name): plain(each) for name, each in value.items()}
     if isinstance(value, np.ndarray):
@@ -262,7 +261,7 @@ def plain(value: Value) -> Any:
 
 
 def shown(value: Value) -> str:
-    """A value as a person would write it."""
+    """A value as text for a reader."""
     if isinstance(value, dict):
         return ", ".join(f"{name} {shown(each)}" for name, each in value.items())
     if isinstance(value, tuple):

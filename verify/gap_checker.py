@@ -1,27 +1,27 @@
-"""Checks gaps: `python gap_checker.py FILE` exits with 0: verified, 1: not so, 2: unreadable.
+"""Checks gaps: `python gap_checker.py FILE` exits with 0: verified, 1: wrong, 2: unreadable.
 
-It needs Python alone; names are not checked.  The statement: on every sequence of up to `length`
-letters (two or more), behind one token that begins it, a transformer of hardmax heads answers
-everywhere with hop_k (k = `hops`); letters and logits are 0, 1, …, then come that token and ⊥.
+It needs Python alone; names are not checked.  The statement: on every sequence of at most `length`
+symbols (`letters` of them; length ≥ 2) behind one BOS token, a transformer of hardmax heads outputs
+hop_k (k = `hops`) at every position; symbols and logits are 0, 1, …, then BOS and ⊥.
 
     hop_k(x)_i = x_{find^k(i)},    find(i) = max{ j ≤ i : x_{j−1} = x_i },    ⊥ if there is none,
 
-by a program in which every layer looks at one token: at a place; or at the last with a letter, and
-at the first of all (place 0, which stands for ⊥) if there is none.  `first` says which program:
+by a program in which every layer attends to one token: to a position; or to the last token with a
+symbol, and to BOS (position 0, which stands for ⊥) if there is none.  `first` names the program:
 
-    before   looks at the place before, takes its letter; then the last token with my letter before
-             it, find(i): takes its letter (k = 1)
-    behind   looks at the last token before me with my letter, find(i) − 1: takes the place after
-             it; then, m = 0, 1, …, looks at that place, find^{2^m}(i): takes the place that it
-             looks at, find^{2^{m+1}}(i), and, if bit m of k is set, its answer, so that the own
-             is hop_{k mod 2^{m+1}}(i)
+    before   attends to the previous position and copies its symbol; then to the last token whose
+             previous symbol is the own one, find(i), and copies its symbol (k = 1)
+    behind   attends to the last earlier token with the own symbol, find(i) − 1, and copies the next
+             position; then, m = 0, 1, …, attends to that position, find^{2^m}(i), and copies the
+             position stored there, find^{2^{m+1}}(i), and, if bit m of k is set, its answer, so
+             that the own answer is hop_{k mod 2^{m+1}}(i)
 
-No sequence is run.  After each layer all pairs of labels and contents are kept that a token may
-have.  For all queries and keys of those, the score of the last token that tells what is asked is to
-be above all others: of the later of two that tell it above the earlier's, of that above the first
-token's, and of the first above those of all that do not tell it.  The least difference is the
-layer's gap.  So the head looks where the program does, and what it brings is added; in the end the
-largest logit of every content is to be its label's answer.
+No sequence is run.  After each layer, all pairs of labels and contents that a token may have are
+enumerated.  For all queries and keys of those, the score of the last token that matches the query
+has to exceed all others: that of the later of two matching tokens the earlier one's, that of a
+matching token BOS's, and that of BOS those of all tokens that do not match.  The least difference
+is the layer's gap.  So the head attends as the program does, and its output is added; at the end
+the largest logit of every content has to be the answer of its label.
 """
 
 import json
@@ -39,17 +39,17 @@ FIELDS = [
     ["b_in", "b_out", "in", "out"],
 ]
 Matrix = list[list[Any]]
-Look = tuple[str, str, str, dict[str, str]]  # mask, what is asked, what is told, what is taken
+Look = tuple[str, str, str, dict[str, str]]  # mask, query, key, what is copied
 
 
 class Token(NamedTuple):
-    """What is known of a token; `letters` stands for none."""
+    """The labels of a token; the number of symbols stands for none."""
 
     place: int
-    letter: int
-    before: int  # the letter before it
-    after: int  # the place after it
-    at: int  # the place that it looks at
+    symbol: int
+    before: int  # the symbol before it
+    after: int  # the position after it
+    at: int  # the position it attends to
     answer: int
 
 
@@ -59,11 +59,11 @@ def require(holds: bool, words: str) -> None:
 
 
 def program(first: str, hops: int) -> list[Look]:
-    match = ("causal", "letter", "before", {"answer": "letter"})
+    match = ("causal", "symbol", "before", {"answer": "symbol"})
     if first == "before" and hops == 1:
-        return [("causal", "at", "place", {"before": "letter"}), match]
-    require(first == "behind", f"no program of {hops} hops begins {first}")
-    looks: list[Look] = [("strictly causal", "letter", "letter", {"at": "after"})]
+        return [("causal", "at", "place", {"before": "symbol"}), match]
+    require(first == "behind", f"no program of {hops} hops is {first!r}")
+    looks: list[Look] = [("strictly causal", "symbol", "symbol", {"at": "after"})]
     while hops:
         bit, hops = hops % 2, hops // 2
         takes = ["answer"] * bit + ["at"] * (hops > 0)
@@ -71,15 +71,15 @@ def program(first: str, hops: int) -> list[Look]:
     return looks
 
 
-def read(said: Any, key: str = "") -> Any:
-    """With numbers for texts of them, and no field that is not read."""
-    if isinstance(said, dict):
-        require(sorted(said) in FIELDS, f"the fields {[*said]} mean nothing here")
-        return {k: v if k in ("mask", "rule") else read(v, k) for k, v in said.items()}
-    if isinstance(said, list):
-        return [read(v, key) for v in said]
-    require(isinstance(said, str) and "." not in said and "e" not in said, f"{key} is {said!r}")
-    number = Fraction(said)
+def read(spec: Any, key: str = "") -> Any:
+    """The value with numbers in place of texts, and known fields only."""
+    if isinstance(spec, dict):
+        require(sorted(spec) in FIELDS, f"unknown fields {[*spec]}")
+        return {k: v if k in ("mask", "rule") else read(v, k) for k, v in spec.items()}
+    if isinstance(spec, list):
+        return [read(v, key) for v in spec]
+    require(isinstance(spec, str) and "." not in spec and "e" not in spec, f"{key} is {spec!r}")
+    number = Fraction(spec)
     return number if number % 1 else int(number)
 
 
@@ -102,17 +102,17 @@ def add(*terms: Any) -> tuple[Any, ...]:
     return tuple(map(sum, zip(*terms, strict=True)))
 
 
-def lookups(said: Any) -> dict[str, Any]:
-    n, V, hops = sizes = [said[size] for size in ("length", "letters", "hops")]
+def lookups(spec: Any) -> dict[str, Any]:
+    n, V, hops = sizes = [spec[size] for size in ("length", "letters", "hops")]
     require(
         all(type(size) is int and size > 0 for size in sizes) and n > 1, f"its sizes are {sizes}"
     )
     require(n * V <= 2**10 and hops < 2**10, f"its sizes are too large: {sizes}")
-    model, looks = read(said["model"]), program(said["first"], hops)
+    model, looks = read(spec["model"]), program(spec["first"], hops)
     heads = [len(block["heads"]) for block in model["blocks"]]
-    require(heads == [1 for _ in looks], f"heads by layer are {heads}, of {len(looks)} looks")
-    known = {  # with what a token holds
-        (token, add(model["embed"][token.letter], model["positions"][token.place]))
+    require(heads == [1 for _ in looks], f"heads by layer are {heads}, for {len(looks)} lookups")
+    known = {  # with the contents of each token
+        (token, add(model["embed"][token.symbol], model["positions"][token.place]))
         for token in (
             Token(0, V, V, 0, 0, V),
             *(Token(t, v, V, t + 1, t - 1, v) for t, v in product(range(1, n + 1), range(V))),
@@ -121,7 +121,7 @@ def lookups(said: Any) -> dict[str, Any]:
     gaps = list[str]()
     for block, look in zip(model["blocks"], looks, strict=True):
         gap, known = looked(known, block["heads"][0], *look)
-        require(gap > 0, f"layer {len(gaps) + 1} may look at another token")
+        require(gap > 0, f"layer {len(gaps) + 1} may attend to another token")
         gaps.append(str(gap))
         for mlp in block["mlp"]:
             tokens, H = zip(*known, strict=True)
@@ -138,61 +138,61 @@ def lookups(said: Any) -> dict[str, Any]:
 
 
 def end(mask: str, token: Token) -> int:
-    """The place before which all tokens are seen; the first sees itself."""
+    """The position before which all tokens are seen; the first sees itself."""
     return token.place + 1 if mask == "causal" else max(token.place, 1)
 
 
-def looked(known: Any, head: Any, mask: str, asks: str, tells: str, takes: dict[str, str]) -> Any:
-    """The least gap, and what tokens may be and hold after the look."""
-    require((head["rule"], head["mask"]) == ("hardmax", mask), f"a head is no {mask} hardmax")
+def looked(known: Any, head: Any, mask: str, query: str, key: str, copied: dict[str, str]) -> Any:
+    """The least gap, and the possible tokens and contents after the lookup."""
+    require((head["rule"], head["mask"]) == ("hardmax", mask), f"a head is not {mask} hardmax")
     tokens, H = zip(*sorted(known), strict=True)
-    otherwise = tells != "place"  # there may be none, and the first token is looked at
+    otherwise = key != "place"  # there may be none, and the head attends to BOS
     queries, keys = affine(H, head["Q"], head["b_Q"]), affine(H, head["K"], head["b_K"])
-    asking = {  # with the last place that asks so, which sees what those before it see
-        (getattr(token, asks), tuple(q)): end(mask, token)
+    asking = {  # with the last such position, which sees what those before it see
+        (getattr(token, query), tuple(q)): end(mask, token)
         for token, q in zip(tokens, queries, strict=True)
     }
-    telling = {(getattr(s, tells), s.place, tuple(k)) for s, k in zip(tokens, keys, strict=True)}
+    telling = {(getattr(s, key), s.place, tuple(k)) for s, k in zip(tokens, keys, strict=True)}
     apart = set()
-    for (asked, q), seen in asking.items():
+    for (wanted, q), seen in asking.items():
         scores: dict[int, list[Any]] = {}
-        for told, j, k in telling:
+        for found, j, k in telling:
             if j < seen:
-                at = j if told == asked or (otherwise and j == 0) else -1
+                at = j if found == wanted or (otherwise and j == 0) else -1
                 scores.setdefault(at, []).append(dot(q, k))
         apart |= {min(scores[b]) - max(scores[a]) for a, b in pairwise(sorted(scores))}
 
-    brought: dict[Any, dict[Any, int]] = {}  # by what is told: labels and content, its first place
+    brought: dict[Any, dict[Any, int]] = {}  # by key: labels and content, first position
     for token, row in zip(tokens, mul(H, head["V"], head["O"]), strict=True):
-        gift = tuple((mine, getattr(token, theirs)) for mine, theirs in takes.items()), tuple(row)
-        for told in (getattr(token, tells), *[None][: otherwise and token.place == 0]):
-            brought.setdefault(told, {}).setdefault(gift, token.place)
+        gift = tuple((mine, getattr(token, theirs)) for mine, theirs in copied.items()), tuple(row)
+        for found in (getattr(token, key), *[None][: otherwise and token.place == 0]):
+            brought.setdefault(found, {}).setdefault(gift, token.place)
     most = len(known) * max(len(gifts) for gifts in brought.values())
-    require(most <= 2**24, f"it may hold too much: {most}")
+    require(most <= 2**24, f"it has too many contents: {most}")
     after = {
         (token._replace(**dict(labels)), add(row, moved))
         for token, row in known
-        for told in (getattr(token, asks), None)
-        for (labels, moved), place in brought.get(told, {}).items()
+        for found in (getattr(token, query), None)
+        for (labels, moved), place in brought.get(found, {}).items()
         if place < end(mask, token)
     }
     return min(apart, default=0), after
 
 
-def computed(said: Any) -> dict[str, Any]:
-    require(sorted(said) == STATEMENT and said["kind"] == "lookups", "its fields mean nothing here")
-    digest = sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
-    return {**lookups(said), "sha256": digest}
+def computed(spec: Any) -> dict[str, Any]:
+    require(sorted(spec) == STATEMENT and spec["kind"] == "lookups", "it has unknown fields")
+    digest = sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()
+    return {**lookups(spec), "sha256": digest}
 
 
 if __name__ == "__main__":
     try:
         with open(" ".join(sys.argv[1:]), "rb") as file:
             require(bool(gaps := json.loads(file.read(2**28))["gaps"]), "it has no gaps")
-        for said, evidence in ((one["statement"], one["evidence"]) for one in gaps):
-            require((found := computed(said)) == evidence, f"evidence {found}, not {evidence}")
-            print("verified:", {k: v for k, v in said.items() if isinstance(v, int | str)})
+        for spec, evidence in ((one["statement"], one["evidence"]) for one in gaps):
+            require((found := computed(spec)) == evidence, f"evidence {found}, not {evidence}")
+            print("verified:", {k: v for k, v in spec.items() if isinstance(v, int | str)})
     except Exception as error:
         wrong, usage = isinstance(error, ArithmeticError), "python gap_checker.py FILE"
-        print(f"wrong: {error}" if wrong else f"no gaps can be read: {error!r:.200}; {usage}")
+        print(f"wrong: {error}" if wrong else f"cannot read gaps: {error!r:.200}; {usage}")
         sys.exit(1 if wrong else 2)

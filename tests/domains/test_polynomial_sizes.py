@@ -26,7 +26,7 @@ from verify.domains import (
     outputs,
     random_prime,
 )
-from verify.domains.sizes import LARGEST, bits, chance_of_missing
+from verify.domains.sizes import LARGEST, bits, miss_probability
 
 
 @given(seed=st.integers(0, 2**32))
@@ -203,4 +203,4 @@ def test_primes_that_miss_a_difference_in_denominators_are_counted():
     for prime in primes:
         x, divided = values(Modular(prime), Modular(prime).number(5))
         assert x == divided
-    assert 10 / 2.8e16 <= chance_of_missing(values) <= 12 / 1.8e16
+    assert 10 / 2.8e16 <= miss_probability(values) <= 12 / 1.8e16

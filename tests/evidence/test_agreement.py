@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from verify.evidence.agreement import LEAST_TOLD, float_agreement
+from verify.evidence.agreement import WIDEST, float_agreement
 from verify.finding import Verdict
 
 
@@ -23,8 +23,8 @@ def agreement(error, bound, radius=0.0, value=1.0):
         (0.9e-6, 1e-6, 0.2e-6, Verdict.UNDECIDED),  # the ball reaches beyond the bound
         (1.1e-6, 1e-6, 0.2e-6, Verdict.UNDECIDED),  # and into it
         (1.1e-6, 1e-6, 0.01e-6, Verdict.FAILS),
-        (0.0, 2 * LEAST_TOLD, 0.0, Verdict.UNDECIDED),
-        (3 * LEAST_TOLD, 2 * LEAST_TOLD, 0.0, Verdict.FAILS),
+        (0.0, 2 * WIDEST, 0.0, Verdict.UNDECIDED),
+        (3 * WIDEST, 2 * WIDEST, 0.0, Verdict.FAILS),
     ],
 )
 def test_verdicts_at_the_edges(error, bound, radius, verdict):

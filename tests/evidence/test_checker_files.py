@@ -85,7 +85,7 @@ def test_words_without_a_meaning_are_wrong_and_named(tmp_path: Path, field: str,
         statement["model"]["blocks"][0]["heads"][0][field] = word
         text = json.dumps({"certificates": [{"statement": statement, "evidence": {}}]})
         done = run("certificates", tmp_path / "c.json", text)
-        assert (done.returncode, done.stdout) == (1, f"wrong: no {field} is {word!r}\n")
+        assert (done.returncode, done.stdout) == (1, f"wrong: {field} is {word!r}\n")
 
 
 @each

@@ -16,8 +16,8 @@ from verify.evidence.statistics import (
     below,
     errors_for,
     estimated,
+    fraction_of,
     resampled,
-    share_of,
     sign_of,
 )
 from verify.finding import Verdict
@@ -140,7 +140,7 @@ def test_the_error_of_a_ratio():
     counted = rng.random((500, 20)) < rng.random((500, 1))
     right = counted & (rng.random((500, 20)) < 0.5)
     hits, count = right.sum(1), counted.sum(1)
-    found = share_of(right, counted)
+    found = fraction_of(right, counted)
     assert found.mean == hits.sum() / count.sum()
     again = [rng.integers(0, 500, 500) for _ in range(400)]
     spread = np.std([hits[rows].sum() / count[rows].sum() for rows in again])

@@ -116,11 +116,11 @@ def test_a_ledger_that_cannot_be_read_is_left_out_with_one_line(change, theirs, 
 def test_a_line_is_named_also_at_the_end_and_of_odd_names(theirs, capsys):
     file = theirs('x = """\n\n\n')
     with rejects("it", "line 3"):
-        plugins.refuse(Path("it"), file.read_text(), lambda name, entry: "")
+        plugins.check(Path("it"), file.read_text(), lambda name, entry: "")
     text = '["axb"]\n["a.b"]\n["a("]\n'
     for line, odd in ((2, "a.b"), (3, "a(")):
         with rejects("it", f"line {line}", "wrong"):
-            plugins.refuse(Path("it"), text, lambda name, entry: "wrong" * (name == odd))  # noqa: B023
+            plugins.check(Path("it"), text, lambda name, entry: "wrong" * (name == odd))  # noqa: B023
     file.write_bytes(b"\xff")
     assert cli.main(["list", "stock"]) == 0
     warned = capsys.readouterr().err

@@ -8,8 +8,9 @@ import torch
 from refusals import rejects
 from token_models import MODELS, a_model, attends_to_one, prompts
 
-from constructions import broad_average, hop, induction_heads, skip_gram, sort
+from constructions import broad_average, hop, induction_heads, skip_gram
 from constructions.exactness import exact_in, hardmax_numbers, stream_quantum
+from constructions.structures import sort
 
 every = pytest.mark.parametrize("name", MODELS)
 

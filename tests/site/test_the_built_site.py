@@ -81,4 +81,4 @@ def test_every_statement_has_a_page_with_a_run(pages):
     claims = installed()
     for name, entry in ledger().items():
         ran = "Computed by weightwright" in pages[BUILT / "statements" / f"{name}.html"]
-        assert ran or claims[entry.claim].load().asks, name
+        assert ran or claims[entry.claim].load().needs_options, name

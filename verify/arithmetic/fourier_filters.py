@@ -373,5 +373,5 @@ def beside_published(table: dict[str, Filtered]) -> Finding:
         words=f"the same in all {len(costs_more)} comparisons",
     )
     found.detail = "\n".join([*filter(None, [found.detail]), head, *rows, why])
-    found.told = True
+    found.detailed = True
     return found

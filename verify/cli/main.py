@@ -273,7 +273,7 @@ def check_all(
     tasks = [
         Task(name, options, quick, seed, output)
         for name, claim in claims.items()
-        if not claim.asks
+        if not claim.needs_options
         for options in option_sets(name)
     ]
     try:

@@ -38,7 +38,7 @@ class Report:
             return
         made, holds = sentence(finding), finding.verdict is Verdict.HOLDS
         details = finding.detail.splitlines()
-        if not (self.verbose or finding.told or not holds):
+        if not (self.verbose or finding.detailed or not holds):
             details = []
         if holds and not details and not self.verbose:
             if self._joined is None or not self._joined.takes(made):

@@ -9,8 +9,8 @@ from verify.domains.sizes import (
     Degrees,
     Denominators,
     Heights,
-    chance_of_missing,
     error_probability,
+    miss_probability,
 )
 from verify.domains.symbolic import Symbolic, SymbolicBySympy
 
@@ -25,8 +25,8 @@ __all__ = [
     "Rational",
     "Symbolic",
     "SymbolicBySympy",
-    "chance_of_missing",
     "error_probability",
+    "miss_probability",
     "objects",
     "outputs",
     "random_prime",

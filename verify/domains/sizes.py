@@ -151,7 +151,7 @@ def bits(height: arb) -> float:
     return float(exponent) + int(mantissa).bit_length() if mantissa else 0.0
 
 
-def chance_of_missing(values: Callable[[Domain, Entry], Iterable[Entry]]) -> float:
+def miss_probability(values: Callable[[Domain, Entry], Iterable[Entry]]) -> float:
     """The chance that a random point mod a random prime misses a difference of two polynomials.
 
     `values(domain, entry)` computes both of them (or several pairs) in a number system of sizes,

@@ -1,4 +1,4 @@
-"""Float64 agreement: transformer against recursion, within the rounding bound."""
+"""Agreement in float64: the transformer compared with the recursion, within a rounding bound."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from constructions.transformer import Transformer
 from verify.domains import Ball
 from verify.domains.base import Domain, Matrix
 from verify.evidence.rounding import with_rounding_bound
-from verify.finding import Finding, Said, Verdict, at_most
+from verify.finding import Extra, Finding, Verdict, at_most
 
-LEAST_TOLD = 1e-3  # of a prediction: a wider rounding bound says nothing about it
+WIDEST = 1e-3  # relative to a prediction: a larger rounding bound decides nothing
 
 
 def float_agreement(
@@ -20,32 +20,32 @@ def float_agreement(
     transformer: tuple[np.ndarray, np.ndarray],
     recursion: tuple[np.ndarray, np.ndarray],
 ) -> Finding:
-    """|transformer − algorithm| ≤ its rounding to first order; undecided where that says nothing.
+    """|transformer − algorithm| ≤ a rounding bound to first order; undecided if that is too large.
 
-    `transformer` holds its float64 predictions and their rounding bounds, `recursion` the
-    algorithm's values on the same float64 numbers and the radii of the balls that they come from,
-    so the whole difference is the transformer's rounding.
+    `transformer` are its float64 predictions and their rounding bounds, `recursion` the algorithm's
+    values on the same float64 numbers and the radii of their balls, so that the whole difference is
+    rounding of the transformer.
     """
     (predictions, bounds), (exact, radii) = transformer, recursion
     if not np.isfinite(predictions).all():
         detail = "float64 overflows: the recursion diverges for this alpha, or k is too large"
-        said = Said(words="overflow", wanted="finite predictions", detail=detail)
-        return at_most("float", name, "float", float("nan"), 0, **said)
+        extra = Extra(words="overflow", wanted="finite predictions", detail=detail)
+        return at_most("float", name, "float", float("nan"), 0, **extra)
     errors, scale = np.abs(predictions - exact) + radii, size_of(exact)
     # A prediction without any rounding (0 from no examples) has bound 0.
-    share = np.divide(errors, bounds, out=np.where(errors > 0, np.inf, 0.0), where=bounds > 0)
-    worst = np.unravel_index(np.argmax(share), errors.shape)
+    fraction = np.divide(errors, bounds, out=np.where(errors > 0, np.inf, 0.0), where=bounds > 0)
+    worst = np.unravel_index(np.argmax(fraction), errors.shape)
     relative, allowed = (errors / scale).max(), (bounds / scale).max()
     # A ball wider than the bound cannot decide against the transformer.
     fails = bool((errors - 2 * radii > bounds).any())
-    told = allowed <= LEAST_TOLD and bool((errors <= bounds).all())
-    verdict = Verdict.FAILS if fails else Verdict.of(told) if told else Verdict.UNDECIDED
+    holds = allowed <= WIDEST and bool((errors <= bounds).all())
+    verdict = Verdict.FAILS if fails else Verdict.HOLDS if holds else Verdict.UNDECIDED
     detail = (
         f"prompt {tuple(map(int, worst))}: transformer {predictions[worst]!s}, "
         f"algorithm {exact[worst]!s}, bound {bounds[worst]:.1e}"
     )
-    if not fails and not allowed <= LEAST_TOLD:
-        detail = f"a bound above {LEAST_TOLD:g} of a prediction says nothing: take fewer steps"
+    if not fails and not allowed <= WIDEST:
+        detail = f"a relative bound above {WIDEST:g} decides nothing: take fewer steps"
     return Finding(
         "float",
         name,
@@ -53,15 +53,24 @@ def float_agreement(
         float(relative),
         float(allowed),
         verdict,
-        f"relative error {relative:.1e}, at most {share.max():.1%} of its bound",
-        f"{allowed:.1e} to first order",
+        f"relative error {relative:.1e}",
+        f"{'≤ ' * bool(holds)}{allowed:.1e} to first order{_nearest(float(fraction.max()))}",
         "" if verdict is Verdict.HOLDS else detail,
     )
 
 
+def _nearest(fraction: float) -> str:
+    """The largest error of any prediction relative to its own bound, in words."""
+    if not 0 < fraction < np.inf:
+        return ""
+    return f"; at every prompt, {max(100 * fraction, 0.01):.2g} % of its own bound or less"
+
+
 def size_of(values: np.ndarray) -> np.ndarray:
-    """What errors of predictions are relative to: their own size, or the median's where that is
-    larger; 1 if all are 0."""
+    """The sizes by which errors of predictions are divided.
+
+    They are |values|, or their median where that is larger; 1 if all are 0.
+    """
     sizes = np.abs(values)
     return np.asarray(np.maximum(sizes, np.median(sizes) or sizes.max() or 1.0))
 
@@ -83,8 +92,8 @@ def recursion_by_balls(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The algorithm's predictions, from balls around the exact values, and the balls' radii.
 
-    x (…, n, d), y (…, n), queries (…, d) → (…), or (…, c) where it gives c numbers, for prefixes
-    say; x (n, d) with queries (m, d) → (m,).
+    x (…, n, d), y (…, n), queries (…, d) → (…), or (…, c) for an algorithm that returns c numbers,
+    such as one for each prefix; x (n, d) with queries (m, d) → (m,).
     """
     domain, leading = Ball(), x.shape[:-2]
     values, radii = [], []

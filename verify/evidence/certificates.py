@@ -1,9 +1,8 @@
-"""Certificates: what was certified, for `verify/checker.py`, `verify/gap_checker.py` and whoever
-reads it.
+"""Certificates: statements with their evidence, for `verify/checker.py` and `gap_checker.py`.
 
-A file holds statements and their evidence: the weights that torch runs as exact numbers, the sizes,
-and what is computed from them. The evidence is computed by the checkers themselves, which share no
-code with the rest: a statement that they do not verify is not written.
+A file contains statements, each with the weights that torch runs as exact numbers and the sizes,
+and their evidence, which is computed from them.  It is computed by the checkers themselves, which
+share no code with the rest: a statement that they do not verify is not written.
 """
 
 from __future__ import annotations
@@ -28,8 +27,8 @@ from verify import checker, gap_checker
 from verify.cli.output import deliver
 from verify.evidence.statement import Case, OverTokens
 
-POINTS = 2  # modulo primes of 61 bits: the chance to miss a difference is below 2^−60
-MOST_WORDS = 512  # sequences that the checker runs in some seconds
+POINTS = 2  # modulo primes of 61 bits: the probability of missing a difference is below 2^−60
+MOST_WORDS = 512  # sequences that the checker runs within seconds
 
 KINDS = {"flip-flop": "latch"}  # the file format's word, which does not change
 
@@ -38,10 +37,10 @@ Statement = dict[str, Any]
 
 @dataclass(frozen=True)
 class Recursion:
-    """M ← (I + E + … + E^{order−1}) M with E = I − MS, so many steps from αS or αI (`start`).
+    """The recursion M ← (I + E + … + E^{order−1}) M, E = I − MS, from αS or αI (`start`).
 
     Newton's method has order 2; k steps of gradient descent are one step of order k from αI.
-    `words` say what it is.
+    `words` describe it.
     """
 
     words: str
@@ -52,7 +51,7 @@ class Recursion:
 
 
 def for_all_inputs(case: Case, of: Recursion) -> Statement:
-    """The last token's answer is q M Xᵀy with the M of a recursion, for all inputs."""
+    """The statement that the last answer is q M Xᵀy with the M of a recursion, for all inputs."""
     model, d, n, prompt = case.model, case.d, case.n, case.prompt(case.symbols())
     return {
         "kind": "polynomial",
@@ -72,15 +71,18 @@ def for_all_inputs(case: Case, of: Recursion) -> Statement:
 def on_all_sequences(
     of: OverTokens, symbols: int, definition: Mapping[str, Any], what: str
 ) -> Statement:
-    """The answers are a definition's on all sequences of at most three of the symbols, if they are
-    free, and of the greatest length for which there are at most 512."""
-    letters = symbols if of.symbols else min(symbols, 3)
-    length = next(T for T in range(9, 0, -1) if letters**T <= MOST_WORDS or T == 1)
-    model = of.at(letters, length).model
+    """The statement that answers are those of a definition on all sequences of one length.
+
+    The sequences have at most three symbols, if their number is free, and the greatest length for
+    which there are at most 512 of them.
+    """
+    count = symbols if of.symbols else min(symbols, 3)
+    length = next(T for T in range(9, 0, -1) if count**T <= MOST_WORDS or T == 1)
+    model = of.at(count, length).model
     return {
         "kind": "sequences",
-        "name": f"{model.name}: {what}, on all sequences of {length} letters of {letters}",
-        "letters": letters,
+        "name": f"{model.name}: {what}, on all sequences of {length} of {count} symbols",
+        "letters": count,
         "length": length,
         "prefix": list(model.interface.prefix),
         **definition,
@@ -91,15 +93,18 @@ def on_all_sequences(
 def by_gaps(
     of: OverTokens, symbols: int, hops: int, first: Literal["before", "behind"]
 ) -> Statement:
-    """The answers are those of so many hops on all sequences of up to 32 of at most eight symbols,
-    or 16 of four where answers are added up on the way; `first` is the program's first look."""
+    """The statement that answers are those of so many hops on all sequences up to a length.
+
+    The length is 32 with at most eight symbols, or 16 with four where several answers are combined;
+    `first` is the first lookup of the program.
+    """
     one_answer = hops.bit_count() == 1
-    letters, length = (min(symbols, 8), 32) if one_answer else (min(symbols, 4), 16)
-    model = of.at(letters, length).model
+    count, length = (min(symbols, 8), 32) if one_answer else (min(symbols, 4), 16)
+    model = of.at(count, length).model
     return {
         "kind": "lookups",
-        "name": f"{model.name}: hops, on all sequences of up to {length} letters of {letters}",
-        "letters": letters,
+        "name": f"{model.name}: hops, on all sequences of up to {length} of {count} symbols",
+        "letters": count,
         "length": length,
         "hops": hops,
         "first": first,
@@ -108,7 +113,7 @@ def by_gaps(
 
 
 def for_every_length(of: Cascade) -> Statement:
-    """The stages of a cascade say the state of its automaton, for words of every length."""
+    """The statement that a cascade simulates its automaton, for words of every length."""
 
     def table(given: Table) -> dict[str, Any]:
         rows = {" ".join(map(str, key)): value for key, value in given.rows.items()}
@@ -134,8 +139,10 @@ def for_every_length(of: Cascade) -> Statement:
 
 
 def write_certificate(path: Path, claim: str, statements: Sequence[Statement]) -> None:
-    """Write the statements with their evidence; ValueError for one that does not hold, or a file
-    that cannot be written."""
+    """Write the statements with their evidence.
+
+    Raises ValueError for a statement that does not hold, or a file that cannot be written.
+    """
     made: dict[str, Any] = {"claim": claim}
     for statement in statements:
         kind, by = "certificates", checker.computed
@@ -144,7 +151,7 @@ def write_certificate(path: Path, claim: str, statements: Sequence[Statement]) -
         try:
             evidence = by(statement)
         except ArithmeticError as wrong:
-            raise InputError(f"no certificate of {statement['name']}: {wrong}") from None
+            raise InputError(f"{statement['name']} has no certificate: {wrong}") from None
         made.setdefault(kind, []).append({"statement": statement, "evidence": evidence})
     deliver(path, f"{json.dumps(made, indent=1)}\n".encode())
 
@@ -162,7 +169,10 @@ def _rows(weights: Tensor) -> Any:
 def _model(model: Transformer, examples: int) -> Statement:
     normed = any(b.norm or b.ln1 or b.ln2 for b in model.blocks) or model.ln_final
     if normed or any(attn.scale != 1 for attn in model.attentions):
-        raise InputError(f"{model.name} has norms or scaled scores, which no certificate states")
+        raise InputError(
+            f"{model.name} has norms or scaled scores, which certificates cannot contain: give a "
+            "hardmax or linear model"
+        )
     b_U, positions = model.unembed.b_U, model.pos_embed
     return {
         "examples": examples,

@@ -1,4 +1,4 @@
-"""Which trained models a claim speaks of."""
+"""The trained models of a claim."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from verify.finding import Finding, Verdict
 
 
 class Trained(NamedTuple):
-    """A trained model, its task, and the name under which it is shipped, or that of its file."""
+    """A trained model, its task, and the name of its shipped checkpoint or file."""
 
     name: str
     model: Any
@@ -19,8 +19,7 @@ class Trained(NamedTuple):
 
 
 def models_of(name: str, kind: str) -> list[Trained]:
-    """The models of `seeds_of(name)`; ValueError if one is not of the kind, in words as `kind_of`
-    has them."""
+    """The models of `seeds_of(name)`; raises ValueError if one is not of this `kind_of`."""
     found = []
     for each in seeds_of(name):
         made, label = configuration_of(each), each.rsplit("/", 1)[-1].removesuffix(".safetensors")
@@ -31,7 +30,7 @@ def models_of(name: str, kind: str) -> list[Trained]:
 
 
 def seeds_of(name: str) -> list[str]:
-    """The shipped checkpoints of a name, one for each seed; a file `….safetensors` is itself.
+    """The shipped checkpoints of a name, one for each seed; or the file `….safetensors` itself.
 
     Raises ValueError if there is none.
     """
@@ -49,8 +48,8 @@ def kind_of(made: Configuration) -> str:
     return f"{made.shape.words} trained on {made.task.kind}"
 
 
-class Kept(NamedTuple):
-    """A model of a run, its task, the steps after which it was kept, and its checkpoint."""
+class Snapshot(NamedTuple):
+    """A model during training: the steps, the model, its task, and the path of its checkpoint."""
 
     steps: int
     model: Any
@@ -58,18 +57,20 @@ class Kept(NamedTuple):
     path: str
 
 
-def runs_of(name: str, kind: str) -> dict[str, list[Kept]]:
-    """The shipped checkpoints of a name, run by run, each in the order of its steps; ValueError as
-    `models_of`."""
-    found: dict[str, list[Kept]] = {}
+def runs_of(name: str, kind: str) -> dict[str, list[Snapshot]]:
+    """The shipped checkpoints of a name by training run, in the order of their steps.
+
+    Raises ValueError as `models_of` does.
+    """
+    found: dict[str, list[Snapshot]] = {}
     for path, each in zip(seeds_of(name), models_of(name, kind), strict=True):
-        kept = Kept(sidecar(path)["steps"], each.model, each.task, path)
-        found.setdefault(run_of(path), []).append(kept)
-    return {label: sorted(run, key=lambda kept: kept.steps) for label, run in found.items()}
+        snapshot = Snapshot(sidecar(path)["steps"], each.model, each.task, path)
+        found.setdefault(run_of(path), []).append(snapshot)
+    return {label: sorted(run, key=lambda each: each.steps) for label, run in found.items()}
 
 
 def absent(what: str, why: str, remedy: str) -> Finding:
-    """Nothing to measure: said in a word, and undecided."""
+    """An undecided finding for data that are not there."""
     return Finding(
         "package", what, "trained", "none", "the data", Verdict.UNDECIDED, f"skipped: {why}", remedy
     )

@@ -1,4 +1,4 @@
-"""Comparisons of balls: an enclosure decides, or is too wide to."""
+"""Comparisons of balls: an enclosure decides, or is too wide to decide."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from flint import arb
 from verify.finding import Finding, Verdict
 
 BITS = 320  # the precision of the findings
-WIDTH = -100  # balls that are to be equal have radii below 2^WIDTH
+WIDTH = -100  # balls compared for equality must have radii below 2^WIDTH
 
 
 def below(small: arb, large: arb) -> Verdict:
-    """Whether small ≤ large, as far as the balls say."""
+    """Whether small ≤ large: undecided if the balls overlap."""
     if small <= large:
         return Verdict.HOLDS
     return Verdict.FAILS if small > large else Verdict.UNDECIDED
 
 
 def same(a: arb, b: arb, width: int = WIDTH) -> Verdict:
-    """Whether a and b can be one number: balls that overlap and are narrow."""
+    """Whether a = b up to 2^width: the balls overlap and are narrow; undecided if they are wide."""
     if not a.overlaps(b):
         return Verdict.FAILS
     return Verdict.HOLDS if (a - b).rad() < 2.0**width else Verdict.UNDECIDED
 
 
 def interval(ball: arb) -> tuple[float, float]:
-    """The ball's ends, as a finding's value."""
+    """The ends of the ball, as the value of a finding."""
     return float(ball.lower()), float(ball.upper())
 
 
 def apart(a: Any, b: Any) -> float:
-    """An upper bound on the largest distance of entries in the same place of nested lists.
+    """An upper bound on the largest distance of corresponding entries of nested lists.
 
-    NaN if one of them is, or if there are none.
+    NaN if one of them is NaN, or if there are none.
     """
     distances = [float(abs(u - v).upper()) for u, v in _pairs(a, b)]
     return float(np.max(distances)) if distances else float("nan")
@@ -52,9 +52,9 @@ def coincide(
     words: str = "",
     detail: str = "",
 ) -> Finding:
-    """Nested lists of balls are the same numbers: entry by entry they overlap, and are narrow.
+    """The finding that nested lists of balls are equal: corresponding entries are `same`.
 
-    `detail` says of what, and is shown if they are not.
+    `detail` describes the numbers, and is shown if they are not equal.
     """
     verdict = Verdict.together(same(u, v, width) for u, v in _pairs(got, wanted))
     off = next((pair for pair in _pairs(got, wanted) if not pair[0].overlaps(pair[1])), None)
@@ -67,7 +67,7 @@ def coincide(
         largest,
         2.0 ** (width + 1),
         verdict,
-        f"{words or 'they differ'} by at most {largest:.3g}",
+        f"{words or 'distance'} ≤ {largest:.3g}",
         f"balls overlap, radius below 2^{width}",
         ": ".join(filter(None, (detail, values))) if off is not None else "",
     )
@@ -76,7 +76,7 @@ def coincide(
 def all_hold(
     id: str, name: str, verdicts: Iterable[Verdict], *, words: str = "", wanted: str = ""
 ) -> Finding:
-    """How many of these comparisons hold, of all: none may fail, and each has to be decided."""
+    """The finding that all of these comparisons hold; undecided if one is."""
     found = list(verdicts)
     hold = found.count(Verdict.HOLDS)
     return Finding(

@@ -1,4 +1,4 @@
-"""A construction on examples and queries beside its definition."""
+"""A construction on examples and queries compared with its definition."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from verify.finding import Finding
 
 
 class Examples(NamedTuple):
-    """x (…, n, d), y (…, n) to learn from and queries (…, d), or (m, d) for one x (n, d)."""
+    """Examples x (…, n, d), y (…, n) and queries (…, d), or (m, d) for one x (n, d)."""
 
     x: np.ndarray
     y: np.ndarray
@@ -39,7 +39,7 @@ def degree_of(case: Case) -> int:
 
 
 def in_float64(case: Case, examples: Examples, what: str = "") -> Finding:
-    """The transformer's predictions on examples beside the recursion's."""
+    """The finding that the transformer's predictions are those of the recursion, in float64."""
     return float_agreement(
         f"equals the recursion in float64 ({what or f'{len(examples.x)} prompts'})",
         transformer_in_float(case.model, *examples),
@@ -57,11 +57,10 @@ def computes(
     most_rows: int | None = None,
     what: str = "",
 ) -> Iterator[Finding]:
-    """The size that the ledger states, the algorithm in every domain asked for, and the proof layer
-    by layer.
+    """The findings on a construction: its size, equality with the algorithm, layer invariants.
 
-    `what` the examples are, in words; exact domains take at most `most_rows` of them, the proof
-    `most_steps`.
+    `what` describes the examples in words; exact domains use at most `most_rows` of them, the layer
+    invariants at most `most_steps`.
     """
     of, d, n, k = case.of, case.d, case.n, case.k
     rows = min(n, most_rows or n)
@@ -76,7 +75,7 @@ def computes(
 
 
 def layer_by_layer(run: Run, case: Case) -> Iterator[Finding]:
-    """Every register holds what the proof says; and I − S·M is the stated power of I − S·M₀."""
+    """Registers equal the layer invariants, and I − S·M is the stated power of I − S·M₀."""
     yield registers_hold(run, case)
     given = point(run, case)
     invariants: list[Any] = [stage.holds for stage in case.model.stages]
@@ -94,7 +93,7 @@ def layer_by_layer(run: Run, case: Case) -> Iterator[Finding]:
 
 
 def residuals(case: Case, given: Inputs) -> list[Side]:
-    """x (I − M S), as read from the registers that hold M x, beside x (I − M₀ S)^power."""
+    """x (I − M S), from the registers that contain M x, compared with x (I − M₀ S)^power."""
     domain, X, _, queries = given.matrices
     S = X.transpose() * X
     compared = []
@@ -109,5 +108,5 @@ def residuals(case: Case, given: Inputs) -> list[Side]:
 
 
 def _is_inverse(invariant: Any) -> bool:
-    """Whether it is M x, of all examples."""
+    """Whether the invariant is M x for the M of all examples."""
     return isinstance(invariant, Inverse) and invariant.row is None

@@ -1,4 +1,4 @@
-"""Binary floating-point formats: what they hold exactly, and how they round."""
+"""Binary floating-point formats: their numbers, and rounding to them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ class Format(NamedTuple):
 
     @property
     def bits(self) -> int:
-        """Bits in which a number is stored: the hidden bit makes room for the sign."""
+        """The bits of a stored number; the significand is stored without its hidden bit, the sign
+        with one."""
         return self.significand + self.exponent
 
     @property
@@ -39,7 +40,7 @@ class Format(NamedTuple):
         return Fraction(2) ** (max(power if value else least, least) - self.significand + 1)
 
     def round(self, value: Fraction) -> Fraction:
-        """The nearest number of the format, the even one in a tie.  Raises ValueError above all."""
+        """The nearest number of the format, even in a tie; raises ValueError on overflow."""
         ulp = self.ulp(value)
         rounded = round(value / ulp) * ulp
         if abs(rounded) >= Fraction(2) ** (2 ** (self.exponent - 1)):

@@ -1,12 +1,12 @@
-"""The smallest score gap of a head over all prompts, from its very weights.
+"""The smallest score gap of a head over all prompts, from its weights.
 
-A head's score depends only on the registers that it reads.  When these take finitely many values,
-every pair of a query and a key that any prompt can bring together is listed, and so is what the
-proof prefers; the gap is the least amount by which the score of a key that may be attended to
-exceeds that of a key which must then not be.  Registers that hold what was embedded are listed as
-the embedding has them, and no earlier layer may write to them; what a layer computes is listed as
-its invariant states it.  Scores are computed in float64, and shown to be exact there: whole
-multiples of a power of two, below 2^52 of it, whose sums and differences are, too.
+A head's score depends only on the registers that it reads.  If these take finitely many values, all
+pairs of a query and a key that occur in any prompt are listed, with the keys that the proof
+prefers; the gap is the least difference between the score of a preferred key and that of a key that
+must not be attended to.  Registers with embedded values are listed as in the embedding, and no
+earlier layer may write to them; registers that a layer computes are listed as in its invariant.
+Scores are computed in float64, and shown to be exact there: integer multiples of a power of two,
+below 2^52 times it, as are their sums and differences.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ ALL = slice(None)
 
 @dataclass(frozen=True)
 class States:
-    """What the head in `layer` (from 1) can be asked by and can find.
+    """The possible queries and keys of a head in `layer` (from 1).
 
     queries, keys  register → its values, a row for each state; the head must read no other register
-    preference     (queries, keys): the visible key of largest preference is the right one, those of
-                   equal preference share; −inf marks keys that are never right
+    preference     (queries, keys): the head must attend to the visible keys of largest preference;
+                   −inf marks keys that it must never attend to
     position       (keys,): states of one position exclude each other
-    over           (queries,): queries are these values over so much, where they are averages of so
-                   many tokens; whole numbers stay whole
-    changed        embedded registers to which earlier layers add: the sums are listed; to no other
-                   embedded register may they write, unless queries are averages
+    over           (queries,): the queries are these values divided by `over`, where they are
+                   averages over so many tokens; so integers stay integers
+    changed        embedded registers to which earlier layers add: the sums are listed; they may
+                   write to no other embedded register, unless queries are averages
     """
 
     layer: int
@@ -50,14 +50,14 @@ class States:
 
 
 def at_positions(model: Transformer, *registers: str, at: slice | np.ndarray = ALL) -> Values:
-    """What these registers hold at the positions `at`, from the embedding of positions."""
+    """The values of these registers at the positions `at`, from the embedding of positions."""
     assert model.pos_embed is not None
     W_pos = model.pos_embed.W_pos.numpy()[at]
     return {name: W_pos[:, model.stream[name]] for name in registers}
 
 
 def at_tokens(model: Transformer, *registers: str, tokens: np.ndarray | slice = ALL) -> Values:
-    """What these registers hold at these tokens, from the embedding."""
+    """The values of these registers at these tokens, from the embedding."""
     W_E = model.embed.W_E.numpy()[tokens]
     return {name: W_E[:, model.stream[name]] for name in registers}
 
@@ -73,9 +73,11 @@ def looking_up(
     at: slice = ALL,
     over: np.ndarray | None = None,
 ) -> States:
-    """The states of a head that finds positions by what they hold in the registers `line`, their
-    points or their numbers (`tokens/positions.py`): query q asks for position wanted[q] of those
-    `at`, all of which it may see."""
+    """The states of a head that attends to positions by the registers `line`.
+
+    These contain the points or the numbers of positions (`tokens/positions.py`): query q must
+    attend to position wanted[q] of those `at`, all of which it may see.
+    """
     keys = at_positions(model, *line, at=at)
     here = np.arange(len(keys[line[0]]))
     preference = np.where(wanted[:, None] == here, 0.0, -np.inf)
@@ -85,29 +87,31 @@ def looking_up(
 def counting(
     model: Transformer,
     layer: int,
-    shares: Mapping[str, float],
+    fractions: Mapping[str, float],
     inverse: str,
     line: tuple[str, str],
     head: int = 0,
 ) -> States:
-    """The states of a head that finds position k by the shares k/N and 1/N (`tokens/heads.py`), for
-    all N up to the number of positions and all k < N; `shares` has what registers hold, over k/N.
+    """The states of a head that attends to position k by k/N and 1/N (`tokens/heads.py`).
+
+    They are for all N up to the number of positions and all k < N; `fractions` are the values of
+    registers, divided by k/N.
     """
     assert model.pos_embed is not None
     count = len(model.pos_embed.W_pos)
     N, k = np.divmod(np.arange(count * count), count)
     N, k = N[k <= N] + 1, k[k <= N]
-    queries = {name: factor * k for name, factor in shares.items()} | {inverse: np.ones(len(k))}
+    queries = {name: factor * k for name, factor in fractions.items()} | {inverse: np.ones(len(k))}
     return looking_up(model, layer, queries, k, head, line=line, over=N)
 
 
 def averaging(model: Transformer, layer: int, head: int = 0) -> States:
-    """The state of a head that averages whatever it sees."""
+    """The state of a head that averages all tokens it sees."""
     return States(layer, {}, {}, np.zeros((1, 1)), np.zeros(1), head)
 
 
 def gap_finding(label: str, model: Transformer, states: States) -> Finding:
-    """The head's declared margin is at most the smallest gap, and scores are graded as declared."""
+    """The finding that the declared margin is at most the smallest gap, and scores are graded."""
     declared = model.blocks[states.layer - 1].margins[states.head]
     stray = _reads_others(model, states)
     id = f"{label}/gap/layer-{states.layer}" + f"-head-{states.head + 1}" * (states.head > 0)
@@ -146,13 +150,13 @@ def gap_finding(label: str, model: Transformer, states: States) -> Finding:
 def _measured(
     scores: np.ndarray, states: States, declared: float
 ) -> tuple[float, float, float, bool]:
-    """The smallest gap, the largest difference of keys that should tie, how many tokens crowd below
-    a right one (over what is allowed), and whether any keys should tie."""
+    """The smallest gap, the largest difference of keys that should tie, the largest number of
+    tokens below a right one relative to the allowed number, and whether any keys should tie."""
     gap, tie, crowd, shared = np.inf, 0.0, 0.0, False
     _, place = np.unique(states.position, return_inverse=True)
     over = np.ones(len(scores)) if states.over is None else states.over
     for row, preference, N in zip(scores, states.preference, over, strict=True):
-        # Of the states of one position only one is there: the one with the largest score counts.
+        # Only one state of a position occurs in a prompt: the one with the largest score counts.
         below = np.full(place.max() + 1, -np.inf)
         never = preference == -np.inf
         np.maximum.at(below, place[never], row[never])
@@ -169,7 +173,7 @@ def _measured(
 
 
 def _scores(model: Transformer, states: States) -> tuple[np.ndarray, bool]:
-    """The scores (queries, keys), and whether float64 has rounded none of them."""
+    """The scores (queries, keys), and whether they are exact in float64."""
     attn = model.blocks[states.layer - 1].attn
     assert attn is not None
     sides, exact = list[np.ndarray](), True
@@ -187,19 +191,22 @@ def _scores(model: Transformer, states: States) -> tuple[np.ndarray, bool]:
 
 
 def exact_product(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, bool]:
-    """A B, and whether no partial sum of it is rounded: all are multiples of one power of two, and
-    below 2^52 of it."""
+    """A B, and whether it is exact: all partial sums are multiples of one power of two, and below
+    2^52 times it."""
     with np.errstate(over="ignore", invalid="ignore"):
         unit = float(quantum_of(A).min(initial=np.inf) * quantum_of(B).min(initial=np.inf))
         most = float((abs(A) @ abs(B)).max(initial=0.0))
-        # A unit below the normal numbers, 0 among them, would be rounded away.
+        # A unit below the normal numbers, such as 0, would be rounded to 0.
         normal = unit >= np.finfo(float).smallest_normal
         return A @ B, bool(normal and most < 2.0**52 * unit and np.isfinite(most))
 
 
 def _reads_others(model: Transformer, states: States) -> str:
-    """What the head reads although it is not among the listed values: another register, one to
-    which a token's symbol and its position both add, or an embedded one that a layer changes."""
+    """A read of the head whose values are not listed, in words; empty if there is none.
+
+    It may be of another register, of one to which a token's symbol and its position both add, or
+    of an embedded one that a layer changes.
+    """
     attn = model.blocks[states.layer - 1].attn
     if attn is None:
         return f"layer {states.layer} has no heads"

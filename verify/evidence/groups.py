@@ -1,8 +1,8 @@
-"""Groups of trained models: every seed of one kind beside every seed of another.
+"""Groups of trained models: every seed of one kind compared with every seed of another.
 
 A kind is below another if every one of its seeds is below every seed of the other, each pair by
-standard errors of what was measured of the two.  Of three and three seeds that do not differ in
-kind, either way round has a chance of 1/20, for each comparison that is made.
+standard errors of the two measurements.  For three and three seeds without a difference in kind,
+each direction has probability 1/20, for each comparison.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ Gap = Callable[[Any, Any], Mean]
 
 
 def paired(low: np.ndarray, high: np.ndarray) -> Mean:
-    """How far one model is above another, both measured on the same inputs (m,)."""
+    """The difference of two models that are measured on the same inputs (m,)."""
     return estimated(high - low)
 
 
 def apart(low: Mean, high: Mean) -> Mean:
-    """The same of two estimates that have nothing in common."""
+    """The difference of two independent estimates."""
     error = float(np.hypot(low.error, high.error))
     return Mean(high.mean - low.mean, error, min(low.freedom, high.freedom))
 
 
 def separated(gaps: Iterable[Mean]) -> Verdict:
-    """Holds if all gaps are above 0, fails if all are below, and is undecided else."""
+    """Holds if all gaps are above 0, fails if all are below 0, and is undecided otherwise."""
     verdicts = {sign_of(*gap) for gap in gaps}
     return verdicts.pop() if len(verdicts) == 1 else Verdict.UNDECIDED
 
@@ -38,11 +38,13 @@ def separated(gaps: Iterable[Mean]) -> Verdict:
 def all_below(
     id: str, name: str, low: Sequence[Any], high: Sequence[Any], gap: Gap, *, words: str = ""
 ) -> Finding:
-    """That every seed of one kind is below every seed of another; `gap` is `paired` for numbers by
-    input, (m,) each, and `apart` for estimates."""
+    """The finding that every seed of one kind is below every seed of another.
+
+    `gap` is `paired` for numbers by input, (m,) each, and `apart` for estimates.
+    """
     gaps = [gap(one, other) for one in low for other in high]
     nearest = min(gaps, key=lambda found: abs(found.mean))
-    told = f"{told_apart(map(_mean, low))} beside {told_apart(map(_mean, high))}"
+    values = f"{listed(map(_mean, low))} and {listed(map(_mean, high))}"
     return Finding(
         id,
         name,
@@ -50,13 +52,13 @@ def all_below(
         [*map(_mean, low)],
         [*map(_mean, high)],
         separated(gaps),
-        f"{told}, the nearest two {nearest:.2g}" + (f"; {words}" if words else ""),
-        f"every seed of the one below every seed of the other, {BY}",
+        f"{values}, smallest difference {nearest:.2g}" + (f"; {words}" if words else ""),
+        f"every seed of the first kind below every seed of the second, {BY}",
     )
 
 
-def told_apart(values: Iterable[float]) -> str:
-    """Numbers of all seeds on a line."""
+def listed(values: Iterable[float]) -> str:
+    """The numbers of all seeds as text."""
     return " ".join(f"{value:.3g}" for value in values)
 
 

@@ -1,7 +1,8 @@
-"""What a head is: the products of its weights, beside those that the proof gives it.
+"""The products of a head's weights, compared with those of the proof.
 
-A head enters its model as [W_Q; b_Q] [W_K; b_K]ᵀ and W_V W_O alone, so that what is shown of these
-products holds for every prompt.  Softmax and hardmax do not see what is added to all scores alike.
+The output of a head depends only on [W_Q; b_Q] [W_K; b_K]ᵀ and W_V W_O, so that a statement about
+these products holds for every prompt.  Softmax and hardmax are invariant under a constant added to
+all scores.
 """
 
 from __future__ import annotations
@@ -16,39 +17,42 @@ from verify.finding import Finding, Verdict
 
 CONSTANT = "1"
 Products = Mapping[tuple[str, str], float]
-"""(register, register) → factor: so much of the identity leads from the first to the second; the
-number 1 stands under the name "1"."""
+"""(register, register) → factor: the map from the first to the second is factor·identity; the
+constant 1 has the name "1"."""
 
 
 def head_is(
-    id: str, model: Transformer, layers: range, scores: Products, carries: Products
+    id: str, model: Transformer, layers: range, scores: Products, values: Products
 ) -> Finding:
-    """The first head of each of these layers (from 1) has the scores Σ factor·⟨asks, answers⟩ of
-    registers, adds factor·(what is carried) to registers, and does nothing else."""
+    """The finding that the first head of each of these layers (from 1) is as stated, exactly.
+
+    Its scores are Σ factor·⟨query, key⟩ of the registers in `scores`, and its outputs factor·value
+    for the registers (value, output) in `values`.
+    """
     off, exact, place = 0.0, bool(layers), dict(zip(model.stream, _places(model), strict=True))
     place[CONSTANT] = np.array([model.d_model])
     for layer in layers:
         attn = model.blocks[layer - 1].attn
         assert attn is not None
-        asks, answers = (
+        query, key = (
             np.vstack([getattr(attn, f"W_{x}")[0].numpy(), getattr(attn, f"b_{x}")[0].numpy()])
             for x in "QK"
         )
         products = (
-            exact_product(asks, answers.T),
+            exact_product(query, key.T),
             exact_product(attn.W_V[0].numpy(), attn.W_O[0].numpy()),
         )
-        for (found, alike), stated in zip(products, (scores, carries), strict=True):
+        for (found, alike), stated in zip(products, (scores, values), strict=True):
             wanted = np.zeros_like(found)
             for (first, second), factor in stated.items():
                 wanted[place[first], place[second]] += factor
-            seen = slice(model.d_model)  # the last column of scores is added to those of all keys
+            seen = slice(model.d_model)  # the last column of scores is the same for all keys
             off = max(off, float(abs(found - wanted)[:, seen].max()))
             exact = exact and alike
-    words = "scores " + _words(scores) + "; added " + _words(carries)
+    words = "scores " + _words(scores) + "; outputs " + _words(values)
     return Finding(
         id,
-        "what the head asks and carries, for every prompt",
+        "scores and outputs of the head, for every prompt",
         "proved" if exact else "float",
         off,
         0,

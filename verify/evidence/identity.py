@@ -1,4 +1,4 @@
-"""The transformer equals the algorithm: the same statement, tried in every number system."""
+"""Equality of transformer and algorithm, checked in every number system."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from verify.domains import (
     NotPolynomial,
     Symbolic,
     SymbolicBySympy,
-    chance_of_missing,
     error_probability,
+    miss_probability,
     random_prime,
 )
 from verify.domains.base import Entry
@@ -36,9 +36,9 @@ LARGEST_EXACT = 5e4  # n·d·degree beyond which the rationals take seconds, and
 
 
 def equality(run: Run, case: Case, domain: DomainName) -> Iterator[Finding]:
-    """Findings in the exact domains that were asked for (`float` is not one of them).
+    """Findings in the exact domains that `domain` names (`float` is not one of them).
 
-    Raises ValueError, before the first of them, for what is too large for a domain.
+    Raises ValueError, before the first of them, for sizes that are too large for a domain.
     """
     _affordable(case, domain)
     return _in_domains(run, case, domain)
@@ -89,7 +89,7 @@ def over_the_rationals(run: Run, case: Case) -> Finding:
     for _ in run.progress(range(3), "over Q"):
         given = case.rational(run.rng)
         if case.model.interface.several_queries:
-            # A ReLU head may be silent on one side of 0, and a fault in it with it.
+            # A ReLU head may be 0 on one side of 0, and hide an error there.
             given = given._replace(Q=[*given.Q, [-entry for entry in given.Q[0]]])
         wrong += not case.agrees(given)
     return equal(
@@ -115,10 +115,10 @@ def modulo_primes(run: Run, case: Case) -> Finding:
                 f"error probability of one point {min(per_point, 1.0):.2g}, above ½",
                 detail="the degree is too large for primes of 61 bits: take a smaller k",
             )
-        points, chance = 0, 1.0
+        points, missed = 0, 1.0
         agree = True
-        while agree and chance > WANTED_ERROR:
-            points, chance = points + 1, chance * per_point
+        while agree and missed > WANTED_ERROR:
+            points, missed = points + 1, missed * per_point
             agree = case.agrees(case.random(Modular(random_prime(run.rng)), run.rng))
     except NotPolynomial as reason:
         if not case.of.polynomial:
@@ -129,13 +129,15 @@ def modulo_primes(run: Run, case: Case) -> Finding:
         name,
         None if agree else smallest_failure(run, case),
         evidence="identity",
-        words=f"equal at {points} points; error probability ≤ {chance:.1e}",
+        words=f"equal at {points} points; error probability ≤ {missed:.1e}",
     )
 
 
 def symbolically(run: Run, case: Case) -> Finding:
-    """The identity of polynomials itself, in the entries of x, y and x_query; by FLINT at this
-    size, and by SymPy at a small one."""
+    """Equality of polynomials in the entries of x, y and x_query.
+
+    It is checked by FLINT at this size, and by SymPy at a small one.
+    """
     small = case.of.at(1, min(case.n, 2), min(case.k, 1))
     variables = case.n * case.d + case.n + case.d
     name = f"symbolically ({case}, {variables} variables)"
@@ -158,8 +160,8 @@ def _no_polynomial(id: str, name: str, reason: NotPolynomial, detail: str) -> Fi
 
 
 def smallest_failure(run: Run, case: Case) -> str:
-    """The smallest instance on which the two differ, both values, and where they part; nothing
-    where no one is to read it."""
+    """The smallest instance on which the two differ, both values, and the first register that
+    differs; empty in runs that do not explain failures."""
     if not run.explains:
         return ""
     most = min(case.d, 3), min(case.n, 4), min(case.k, 3)
@@ -190,7 +192,7 @@ def chance_of_error(case: Case) -> float:
         theirs, ours = case.by_definition(given), case.predictions(given)
         return [value for matrix in (ours, theirs) for row in matrix.tolist() for value in row]
 
-    return chance_of_missing(both)
+    return miss_probability(both)
 
 
 def _degree(case: Case) -> int:

@@ -1,4 +1,4 @@
-"""Searches for inputs at which a register or an answer is not what the proof says."""
+"""Searches for inputs at which a register or an answer differs from the layer invariants."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from verify.evidence.registers import registers_in_float64
 
 
 def wrong_in_float64(model: Transformer, answers: np.ndarray, *inputs: np.ndarray) -> Iterator[str]:
-    """Registers beside the layer invariants, and then the answers (sets, m), for inputs
-    (sets, …)."""
+    """Differences of registers from the layer invariants, then of answers (sets, m), for inputs
+    (sets, …), in words."""
     registers = registers_in_float64(model, *inputs)
     sides = [(str(stage), held, proved) for stage, held, proved in registers]
     sides.append(("the answer", model(*inputs).numpy()[..., None], answers[..., None]))
     for what, found, wanted in sides:
         for row, at in np.argwhere((found != wanted).any(-1)).tolist():
             first, *queries = (each[row].tolist() for each in inputs)
-            asked = f"query {queries[0][at]}" if queries else f"token {at}"
+            place = f"query {queries[0][at]}" if queries else f"token {at}"
             wrong = f"{found[row, at]} instead of {wanted[row, at]}"
-            yield f"{model.name}: {what} is {wrong}, {asked} in {first}"
+            yield f"{model.name}: {what} is {wrong}, {place} in {first}"
 
 
 def wrong_over_q(model: Transformer, answers: np.ndarray, *inputs: np.ndarray) -> Iterator[str]:
-    """The same of one prompt in rational arithmetic, answers (m,) or (m, d)."""
+    """As `wrong_in_float64`, for one prompt in rational arithmetic; answers (m,) or (m, d)."""
     domain, prompt = Rational(), model.prompt(*inputs)
     passed = [H.tolist()[prompt.answers] for H in streams(model, prompt, domain)]
     sides = []

@@ -1,4 +1,4 @@
-"""Layer invariants: what the proof says that every register holds, beside what it holds."""
+"""Registers compared with the layer invariants of the proof."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from verify.domains import (
     Domain,
     Modular,
     NotPolynomial,
-    chance_of_missing,
+    miss_probability,
     random_prime,
     streams,
 )
@@ -26,7 +26,7 @@ from verify.finding import Evidence, Finding, Verdict, equal
 
 @dataclass(frozen=True)
 class Side:
-    """One stage: times·register at the answers, and what the proof says it is."""
+    """One layer invariant: times·register at the answers, and its value by the proof."""
 
     stage: Stage
     held: Matrix
@@ -39,8 +39,8 @@ Compare = Callable[[Case, Inputs], list[Side]]
 def point(run: Run, case: Case) -> Inputs:
     """A random point mod p, or a random rational one for a model that is not polynomial.
 
-    The unit vectors are the queries, so a register that holds M x is read as the whole matrix M;
-    where a prompt has room for one query only, it is a random one.
+    The unit vectors are the queries, so a register that contains M x is read as the whole matrix M;
+    if a prompt has one query only, it is random.
     """
     if case.of.polynomial:
         given = case.random(Modular(random_prime(run.rng)), run.rng)
@@ -50,13 +50,13 @@ def point(run: Run, case: Case) -> Inputs:
 
 
 def registers_hold(run: Run, case: Case) -> Finding:
-    """Every register holds what the proof says, at a random point."""
-    name = "every register holds what the proof says"
+    """The finding that registers equal the layer invariants, at a random point."""
+    name = "registers equal the layer invariants"
     return invariants_hold(case, point(run, case), "registers", name, sides)
 
 
 def invariants_hold(case: Case, given: Inputs, id: str, name: str, compare: Compare) -> Finding:
-    """How many sides agree at a point; none to compare decide nothing."""
+    """The finding that all sides agree at a point; undecided if there are none."""
     modular = isinstance(given.domain, Modular)
     where = "mod a random 61-bit prime" if modular else "over Q"
     evidence: Evidence = "identity" if modular else "exact"
@@ -64,7 +64,7 @@ def invariants_hold(case: Case, given: Inputs, id: str, name: str, compare: Comp
     try:
         compared = compare(case, given)
         if modular and compared:
-            missed = chance_of_missing(partial(_all_sizes, case, compare))
+            missed = miss_probability(partial(_all_sizes, case, compare))
             certain = f"; error probability ≤ {missed:.1e}"
     except NotPolynomial as reason:
         return equal(id, name, f"no polynomial: {reason}", evidence=evidence)
@@ -77,13 +77,13 @@ def invariants_hold(case: Case, given: Inputs, id: str, name: str, compare: Comp
         agree,
         len(compared),
         Verdict.of(not wrong) if compared else Verdict.UNDECIDED,
-        f"register {wrong[0]} does not" if wrong else f"{agree} registers{certain}",
+        f"register {wrong[0]} differs" if wrong else f"{agree} registers{certain}",
         "as proved",
     )
 
 
 def sides(case: Case, given: Inputs) -> list[Side]:
-    """For each stage what stands there and what should."""
+    """For each layer invariant, the register and its value by the proof."""
     return [
         Side(stage, held, stage.holds(*given.matrices))
         for stage, held in held_registers(case, given)
@@ -91,7 +91,7 @@ def sides(case: Case, given: Inputs) -> list[Side]:
 
 
 def held_registers(case: Case, given: Inputs) -> Iterator[tuple[Stage, Matrix]]:
-    """For each stage: times·register at the answers, a row for each."""
+    """For each layer invariant: times·register at the answers, a row for each."""
     model, domain, prompt = case.model, given.domain, case.prompt(given)
     passed = list(streams(model, prompt, domain))
     for stage in model.stages:
@@ -101,17 +101,17 @@ def held_registers(case: Case, given: Inputs) -> Iterator[tuple[Stage, Matrix]]:
 
 
 def first_difference(case: Case, given: Inputs) -> str:
-    """The first register that does not hold what the proof says, in words."""
+    """The first register that differs from its layer invariant, in words."""
     if not case.model.stages:
         return "the prediction"
     wrong = (f"register {side.stage}" for side in sides(case, given) if side.held != side.wanted)
-    return next(wrong, "the read-out")
+    return next(wrong, "the unembedding")
 
 
 def registers_in_float64(
     model: Transformer, *inputs: np.ndarray
 ) -> Iterator[tuple[Stage, np.ndarray, np.ndarray]]:
-    """For each stage, by layers: times·register at the answers, and what the proof says it is."""
+    """For each layer invariant, by layers: times·register at the answers, and its proved value."""
     passed, answers = list(model.streams(*inputs)), model.prompt(*inputs).answers
     for stage in sorted(model.stages, key=lambda stage: stage.after):
         held = passed[stage.after][..., answers, model.stream[stage.register]].double().numpy()
@@ -121,8 +121,8 @@ def registers_in_float64(
 def register_differences(
     statement: OverTokens, model: Transformer, rows: np.ndarray
 ) -> Iterator[str]:
-    """The layers and registers, each with a place, where the streams of sequences (…, T) are not
-    what the proof says."""
+    """The layers and registers, each with a token, at which the streams of sequences (…, T) differ
+    from the layer invariants."""
     for stage, held, wanted in registers_in_float64(model, rows):
         differs = (held != wanted).any(-1)
         if differs.any():
@@ -141,7 +141,7 @@ def _with_unit_queries(case: Case, given: Inputs) -> Inputs:
 
 
 def _all_sizes(case: Case, compare: Compare, domain: Domain, entry: Entry) -> list[Entry]:
-    """Every polynomial that is compared, in a number system of sizes."""
+    """All polynomials that are compared, in a number system of sizes."""
     given = _with_unit_queries(case, case.filled(domain, entry))
     return [
         value

@@ -1,5 +1,5 @@
-"""What MLPs make of every state that they can meet, also of states that softmax leaves inexact; and
-what that says of the sharpness."""
+"""Outputs of MLPs on all their possible inputs, also inexact ones after softmax heads; and the
+sharpness that suffices therefore."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from verify.finding import Finding, Verdict, at_most
 
 Values = Mapping[str, np.ndarray]
 
-SEARCHED = 1.001  # how far above the least the sharpness that is found may be
-ENCLOSED = 2.0**-64  # softmax and hardmax logits are one number as far as balls of 192 bits say
+SEARCHED = 1.001  # the sharpness found is at most this factor above the least one
+ENCLOSED = 2.0**-64  # a bound on the distance of softmax from hardmax logits, by balls of 192 bits
 
 
 def makes(
     id: str, name: str, model: Transformer, layers: Mapping[int, tuple[Values, Values]]
 ) -> Finding:
-    """The MLP of each of these layers makes of all states what the proof says, and nothing else.
+    """The finding that the MLP of each of these layers maps all states as the proof states.
 
-    A layer has what registers hold before its MLP, (states, width) of each that it reads, and what
-    those that it changes hold after it.  What the layer says to restore has to be the same wherever
-    a register is off by as much as it allows, all of them at once: between the least and the
-    largest of its values, since softmax averages values.
+    For each layer, `layers` has the values before the MLP of the registers that it reads, (states,
+    width), and the values after it of those that it changes.  The registers that the layer
+    `restores` have to be the same for all allowed errors of registers at once; erroneous values are
+    between the least and the largest value, since softmax averages values.
     """
     wrong, tried, exact, forgiving = 0, 0, True, False
     for layer, (before, wanted) in layers.items():
@@ -52,7 +52,7 @@ def makes(
             traced, alike = traces(block.mlp, stream, H, made)
             bad, exact, forgiving = bad | traced, exact and alike, True
         wrong, tried = wrong + int(bad.sum()), tried + len(H)
-    also = ", also where registers are off as said" if forgiving else ""
+    also = ", for all allowed errors of registers" if forgiving else ""
     return Finding(
         id,
         name,
@@ -66,8 +66,10 @@ def makes(
 
 
 def restored(id: str, name: str, model: Transformer, layer: int, states: Values) -> Finding:
-    """What the layer says to restore is the same wherever registers are off by as much as it
-    allows, as in `makes`; `states` has what those that the MLP reads hold, (states, width)."""
+    """The finding that restored registers are the same for all allowed errors, as in `makes`.
+
+    `states` are the values of the registers that the MLP reads, (states, width).
+    """
     block, H = model.blocks[layer - 1], _rows(model.stream, states)
     assert block.mlp is not None
     bad, exact = np.zeros(len(H), dtype=bool), True
@@ -82,7 +84,7 @@ def restored(id: str, name: str, model: Transformer, layer: int, states: Values)
         wrong,
         0,
         Verdict.of(wrong == 0) if exact and block.restores else Verdict.UNDECIDED,
-        f"{wrong} of {len(H)} states leave a trace",
+        f"errors change the output for {wrong} of {len(H)} states",
         "none",
     )
 
@@ -99,7 +101,7 @@ def _tensors(mlp: MLP) -> tuple[np.ndarray, ...]:
 
 
 def after_mlp(mlp: MLP, H: np.ndarray) -> tuple[np.ndarray, bool]:
-    """The stream after the MLP, and whether nothing was rounded."""
+    """The stream after the MLP, and whether it is exact."""
     W_in, b_in, W_out, b_out = _tensors(mlp)
     ones = np.ones((len(H), 1))
     read, first = exact_product(np.hstack([H, ones]), np.vstack([W_in, b_in]))
@@ -109,18 +111,18 @@ def after_mlp(mlp: MLP, H: np.ndarray) -> tuple[np.ndarray, bool]:
 
 
 def traces(mlp: MLP, stream: Stream, H: np.ndarray, made: Restores) -> tuple[np.ndarray, bool]:
-    """Of which states something comes through that `made` says does not, and whether this is exact.
+    """For each state, whether errors allowed by `made` can change `made.into`; if that is exact.
 
-    Over the box of all errors each unit's reading has a least and a largest value.  If no unit that
-    writes to `made.into` changes its sign in the box, what is written is linear there, and it is
-    the same everywhere if the errors have no weight in it.
+    Over the box of all errors the input of each hidden neuron has a least and a largest value.  If
+    no neuron that writes to `made.into` changes its sign in the box, the output is linear there,
+    and it is constant if the errors have no weight in it.
     """
     W_in, b_in, W_out, _ = _tensors(mlp)
     into = np.concatenate([np.r_[stream[name]] for name in made.into])
     units = W_out[:, into].any(axis=1)
     W_in, b_in, W_out = W_in[:, units], b_in[units], W_out[units][:, into]
     unknown = [r for r in stream if r not in made.within and W_in[stream[r]].any()]
-    if unknown:  # it may be off by any amount
+    if unknown:  # its error is not bounded
         return np.ones(len(H), dtype=bool), True
     off = np.zeros(H.shape[1])
     for name, within in made.within.items():
@@ -148,23 +150,26 @@ def traces(mlp: MLP, stream: Stream, H: np.ndarray, made: Restores) -> tuple[np.
 def sharpness_at_two_lengths(
     id: str, build: Callable[[int], Transformer], length: int, bound: float, wanted: str
 ) -> Finding:
-    """The sharpness from which all answers are right, at a length and at 8 times it, beside a bound
-    that is free of it: the least at which the bounds on errors, for all prompts, are low enough."""
+    """The finding that the sufficient sharpness is below a bound that does not depend on length.
+
+    It is the least at which the error bounds, for all prompts, ensure right answers; measured at a
+    length and at 8 times it.
+    """
     found = {T: build(T).least_sharpness() for T in (length, 8 * length)}
     return Finding(
         id,
-        "sharpness from which all answers are those of hardmax, by length",
+        "least sharpness at which all answers are those of hardmax, by length",
         "float",
         {f"T = {T}": beta for T, beta in found.items()},
         bound,
         Verdict.of(max(found.values()) <= bound * SEARCHED),
         ", ".join(f"T = {T}: β = {beta:.3g}" for T, beta in found.items()),
-        f"at most {wanted} = {bound:.3g} at both, searched to a thousandth",
+        f"at most {wanted} = {bound:.3g} at both lengths; relative accuracy of the search 0.001",
     )
 
 
 def same_as_hardmax(id: str, model: Transformer, rows: np.ndarray) -> Finding:
-    """At that sharpness softmax logits are those of hardmax, in balls."""
+    """The finding that at the least sharpness softmax logits are those of hardmax, in balls."""
     beta = model.least_sharpness()
     leak = max(max(layer, default=0.0) for layer in model.softmax_error(beta).leaks)
     real = max(enclosed_error(model, beta, row) for row in rows)
@@ -175,8 +180,8 @@ def same_as_hardmax(id: str, model: Transformer, rows: np.ndarray) -> Finding:
         "enclosure",
         real,
         ENCLOSED,
-        words=f"≤ {real:.2g}, with weights that leak up to {leak:.1%}",
-        wanted="2^−64: equal, as far as these balls say",
+        words=f"distance ≤ {real:.2g}, where up to {leak:.2g} of the softmax weight leaks",
+        wanted="≤ 2^−64",
     )
 
 

@@ -1,4 +1,4 @@
-"""How far rounding can move a transformer's prediction, to first order, layer by layer.
+"""A bound on the rounding error of a transformer's prediction, to first order, layer by layer.
 
 Write the float64 forward pass as the exact one plus the rounding errors δ_l made in layer l.  Then
 
@@ -7,9 +7,9 @@ Write the float64 forward pass as the exact one plus the rounding errors δ_l ma
 and each |δ_l| is bounded entry by entry by γ_N · |part|(|H_{l−1}|) for each part of the layer,
 where |part| has every weight and every sum taken in absolute value, N is the largest number of
 roundings on a path through it and γ_N = N·eps/(1 − N·eps) [Higham2002, section 3.1].  The
-derivatives come from automatic differentiation at the point itself, so the bound knows about
+derivatives come from automatic differentiation at the point itself, so the bound accounts for
 cancellation and stability downstream.  The factor 2 below is for the terms of second order; that it
-covers them is tested, not proved, so what is compared with it is said to be "to first order".
+covers them is tested, not proved, so such findings are labelled "to first order".
 ReLUs must come in pairs relu(u)·v + relu(−u)·(−v), so that the model is differentiable.  Underflow
 is not covered: below 10^−308 a rounding error is no longer relative.
 """
@@ -33,7 +33,7 @@ UNIT_ROUNDOFF = 2.0**-53
 def with_rounding_bound(model: Transformer, *inputs: Any) -> tuple[Tensor, Tensor]:
     """The model's answers to inputs, and bounds on their rounding errors, in the same shape.
 
-    For models with one number an answer, read as it is or times a scale.
+    For models whose answers are single numbers, possibly times a scale.
     """
     given = model.interface.check(model.like, *inputs)
     prompt = model.interface.write(torch, *given)
@@ -49,17 +49,17 @@ def with_rounding_bound(model: Transformer, *inputs: Any) -> tuple[Tensor, Tenso
             (slope.abs() * error).sum((-1, -2)) for slope, error in zip(slopes, errors, strict=True)
         )
         bounds[..., position] = 2 * sum(shares)
-    said, bound = (
+    predictions, bound = (
         model.interface.read(part.detach().unsqueeze(-1), *given) for part in (answers, bounds)
     )
-    return said, bound
+    return predictions, bound
 
 
 class _SlopeAtZero(TorchFunctionMode):
     """ReLU with derivative 1 at 0.
 
-    torch takes 0 there, and a pair relu(u)·v + relu(−u)·(−v) = u·v would lose its slope v exactly
-    where u was rounded to 0.  With 1 the pair has slope 2v there, which is on the safe side.
+    torch has 0 there, and a pair relu(u)·v + relu(−u)·(−v) = u·v would lose its slope v exactly
+    where u was rounded to 0.  With 1 the pair has slope 2v there, which is an upper bound.
     """
 
     def __torch_function__(
@@ -73,8 +73,8 @@ class _SlopeAtZero(TorchFunctionMode):
 def _layer_errors(model: Transformer, prompt: Prompt, stream: list[Tensor]) -> list[Tensor]:
     """Bounds on the rounding made by the embedding and by each block, (…, T, D) each.
 
-    What the read-out rounds, and the encoder where it divides by ‖x‖², is counted with its
-    neighbours in the stream.
+    Rounding in the unembedding, and in encoders that divide by ‖x‖², is counted with the
+    neighbouring layer.
     """
     with torch.no_grad():
         embedded = prompt.tokens.abs() @ model.embed.W_E.abs()
@@ -112,20 +112,22 @@ def _local_error(block: Block, H: Tensor, n_examples: int) -> Tensor:
 
 
 def _sum(added: Tensor, H: Tensor) -> Tensor:
-    """The rounding of the sum H of the stream and what is added, of this size: a share of the sum,
-    so nothing where a register is taken away from itself, or where nothing is added."""
+    """The rounding error of the sum H of the stream and an output of size `added`.
+
+    It is relative to the sum, so it is 0 where a register cancels or where nothing is added.
+    """
     return torch.where(added > 0, UNIT_ROUNDOFF * H.abs(), 0.0)
 
 
 def _dot_roundings(H: Tensor, W: Tensor, b: Tensor) -> Tensor:
-    """Roundings in H W + b: as many as non-zero terms, less one where no product is rounded."""
+    """The number of roundings in H W + b: the non-zero terms, less one if no product is rounded."""
     terms = (H != 0).to(W) @ (W != 0).to(W) + (b != 0).to(W)
     rounded = (W.abs().frexp().mantissa != 0.5).logical_and(W != 0).any(-2)
     return torch.where(rounded, terms, (terms - 1).clamp_min(0))
 
 
 def _attention_size(attn: Attention, H: Tensor, n_examples: int) -> Tensor:
-    """The attention layer with all weights and sums in absolute value."""
+    """The output of the attention layer with all weights and sums in absolute value."""
     if attn.normalise not in ("linear", "relu", "hardmax"):
         raise ValueError(f"no rounding bound for {attn.normalise} attention")
     sizes = [_size_of(heads, H, n_examples) for heads in attn.parts()]
@@ -154,7 +156,7 @@ def _size_of(heads: Heads, H: Tensor, n_examples: int) -> Tensor:
 
 
 def _attention_roundings(attn: Attention, H: Tensor, n_examples: int) -> int:
-    """Roundings on the longest path: projections, d_head, scale, tokens, W_O, and sums between."""
+    """The roundings on the longest path: projections, d_head, scale, tokens, W_O, and sums."""
     projections = sum(_longest(W) for W in (attn.W_Q, attn.W_K, attn.W_V)) + 3
     carried = attn.n_heads * attn.W_O.shape[-2]
     seen = max(heads.attended(H, n_examples).shape[-2] for heads in attn.parts())

@@ -1,4 +1,4 @@
-"""A construction on sequences of tokens beside its definition."""
+"""A construction on sequences of tokens compared with its definition."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def computes(
     more: str = "",
     exhaustive: tuple[int, int] = (4, 6),
 ) -> Iterator[Finding]:
-    """The size that the ledger states, with `more` told beside it, and `agreement`."""
+    """The findings on the size of the model, with `more` appended, and of `agreement`."""
     model, parameters = statement.at(V, n).model, {"V": V, "n": n, **statement.parameters}
     found = size(model, statement.theorem, more, **parameters)
     yield from labelled(statement.label, [found])
@@ -45,8 +45,11 @@ def agreement(
     samples: int,
     exhaustive: tuple[int, int] = (4, 6),
 ) -> Iterator[Finding]:
-    """Equal to the definition: on all short sequences, on random and adversarial ones, over Q; and
-    every register holds what the proof says.  Quick runs take few sequences."""
+    """The findings that answers are those of the definition and registers equal the invariants.
+
+    Sequences are all short ones, random and adversarial ones, and some over Q.  Quick runs have few
+    sequences.
+    """
     yield from labelled(statement.label, _agreement(run, statement, V, n, samples, exhaustive))
 
 
@@ -83,9 +86,9 @@ def _agreement(
 def _all_short(
     statement: OverTokens, symbols: range, longest: int
 ) -> Iterator[tuple[Transformer, np.ndarray]]:
-    """All sequences of at most `longest` tokens of so many symbols, with their models.
+    """All sequences of at most `longest` tokens for each number of symbols, with their models.
 
-    Without BOS in front a model could tell lengths apart, so all of them are run.
+    Without BOS in front a model's answers could depend on the length, so all lengths are run.
     """
     for v in symbols:
         model, sequences = statement.at(v, longest).model, all_sequences(longest, v)
@@ -109,10 +112,10 @@ def _for_margins(
 def margin_kept(
     statement: OverTokens, batches: Iterable[tuple[Transformer, np.ndarray]]
 ) -> Finding:
-    """The right logit exceeds all others by the margin that the model declares, and somewhere by no
-    more, on batches of a model and its sequences.
+    """The finding that the smallest distance of the right logit is the margin of the model.
 
-    Frequencies in T tokens, several of which may be the largest, are 2·margin = 1/T apart or equal.
+    It is over batches of a model and its sequences.  Frequencies in T tokens are equal or differ by
+    at least 2·margin = 1/T, and several may be the largest.
     """
     least, declared = dict[str, Fraction](), dict[str, Fraction]()
     evidence, holds = list[Evidence](), list[bool]()
@@ -130,26 +133,26 @@ def margin_kept(
         holds.append(apart >= declared[size] if ties else apart == declared[size])
     return Finding(
         "margin",
-        "smallest distance of the right logit from the next",
+        "smallest difference between the right logit and any other",
         "float" if "float" in evidence else "exact",
         {size: float(apart) for size, apart in least.items()},
         {size: float(margin) for size, margin in declared.items()},
         Verdict.of(all(holds)) if holds else Verdict.UNDECIDED,
-        wanted="at least 1/T, or equal" if ties else "the margin declared",
+        wanted="at least 1/T, or equal" if ties else "the declared margin",
     )
 
 
 def _distances(statement: OverTokens, model: Transformer, rows: np.ndarray) -> list[Fraction]:
-    """The smallest distance from the logit of the right answer to another, unless they tie."""
+    """The smallest difference between the logit of the right answer and another, without ties."""
     logits, right = model.logits(rows).numpy(), statement.answers(rows)[..., None]
-    if logits.shape[-1] == 1:  # nothing to tell apart
+    if logits.shape[-1] == 1:  # there is no other logit
         return []
     right = np.where(right < 0, model.interface.n_answers, right)
     apart = np.take_along_axis(logits, right, axis=-1) - logits
     np.put_along_axis(apart, right, np.inf, axis=-1)
     if not model.interface.frequencies:
         return [Fraction(float(apart.min()))]
-    # Fractions with the same denominator, at most T, which float64 tells apart.
+    # Fractions with the same denominator, at most T, which differ in float64.
     most = model.interface.context
     apart = apart[np.isfinite(apart) & (abs(apart) > 0.5 / most)]
     return [Fraction(float(apart.min())).limit_denominator(most)] if apart.size else []
@@ -162,8 +165,10 @@ def answers_equal(
     batches: Iterable[tuple[Transformer, np.ndarray]],
     more: str = "",
 ) -> Finding:
-    """All answers are those of the definition, on batches of a model and its sequences, the largest
-    model last; `more` is said of the sequences."""
+    """The finding that all answers are those of the definition, on batches of sequences.
+
+    The largest model is last; `more` describes the sequences.
+    """
     tried = list[tuple[Transformer, int]]()
 
     def search() -> Iterator[str]:
@@ -179,7 +184,7 @@ def answers_equal(
 def equal_over_q(
     statement: OverTokens, model: Transformer, rows: np.ndarray, where: str
 ) -> Finding:
-    """Rational logits give the right answers, and are what float64 computes; `where`: of what."""
+    """The finding that rational logits give the right answers and equal those of float64."""
     return no_counterexample(
         "rational",
         f"over Q {where}",
@@ -191,18 +196,18 @@ def equal_over_q(
 def registers_hold(
     statement: OverTokens, model: Transformer, rows: np.ndarray, where: str
 ) -> Finding:
-    """Every register holds what the proof says, on sequences (…, T); `where` says of what size.
+    """The finding that registers equal the layer invariants, on sequences (…, T) of size `where`.
 
-    Nothing to compare decides nothing.
+    It is undecided if there are no invariants.
     """
     if not model.stages:
-        name = f"registers hold what the proof says {where}"
-        words = "the construction says of none what it holds"
+        name = f"registers equal the layer invariants {where}"
+        words = "the construction has no layer invariants"
         verdict = Verdict.UNDECIDED
         return Finding("registers", name, exact_evidence(model), 0, 1, verdict, words, "as proved")
     return no_counterexample(
         "registers",
-        f"registers hold what the proof says {where}",
+        f"registers equal the layer invariants {where}",
         register_differences(statement, model, rows),
         evidence=exact_evidence(model),
         words=", ".join(map(str, model.stages)),
@@ -216,15 +221,17 @@ def families_of(run: Run, V: int, n: int, samples: int) -> dict[str, np.ndarray]
 
 
 def exact_evidence(model: Transformer) -> Evidence:
-    """Evidence of a float64 run: exact if no partial sum of it is rounded, no softmax, and no
-    average over tokens that share the largest score."""
+    """The kind of evidence of a float64 run: exact if no partial sum is rounded.
+
+    With softmax, or averages over tokens tied for the largest score, it is "float".
+    """
     averages = any(margin.ties for block in model.blocks for margin in block.margins)
     averages = averages or any(attn.normalise == "softmax" for attn in model.attentions)
     return "float" if averages or exact_in(model).bits > FLOAT64_BITS else "exact"
 
 
 def differences(statement: OverTokens, model: Transformer, rows: np.ndarray) -> Iterator[str]:
-    """Sequences on which answers differ, of each part of the rows the shortest."""
+    """The shortest sequence on which answers differ, for each chunk of the rows, in words."""
     chunk = max(1, PAIRS // rows.shape[1] ** 2)
     for start in range(0, len(rows), chunk):
         part = rows[start : start + chunk]
@@ -245,7 +252,7 @@ def difference(statement: OverTokens, model: Transformer, row: np.ndarray) -> st
         return f"{model.name} on {statement.shown(row)}"
     return (
         f"{model.name} on {statement.shown(row)}: answer {got}, by definition {wanted}\n"
-        f"{where or 'no register differs: the read-out does'}"
+        f"{where or 'no register differs: the unembedding does'}"
     )
 
 
@@ -263,5 +270,5 @@ def differences_over_q(
             for q, f in zip(exact, rounded, strict=True)
         )
         if not same or answers != statement.answers(row).tolist():
-            told = f"over Q {answers}, logits as in float64: {same}"
-            yield f"{model.name} on {statement.shown(row)}: {told}"
+            found = f"over Q {answers}, logits as in float64: {same}"
+            yield f"{model.name} on {statement.shown(row)}: {found}"

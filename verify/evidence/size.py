@@ -1,4 +1,4 @@
-"""The built model's size beside the ledger's formulas."""
+"""The size of the built model compared with the formulas of its statement."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from verify.ledger.theorems import theorem
 
 
 def size(model: Transformer, name: str, more: str = "", **parameters: int) -> Finding:
-    """Layers, heads and width are what the ledger states of theorem `name`, at these parameters;
-    `more` is told beside them.
+    """The finding that layers, heads and width are those of the statement `name`.
+
+    The formulas are evaluated at these parameters; `more` is appended to the words.
     """
     stated = theorem(name).sizes
     wanted = {what: formula(**parameters) for what, formula in stated.items()}
     built = {"layers": model.n_layers, "heads": model.n_heads, "width": model.d_model}
     measured = {what: built[what] for what in wanted}
-    said = ", ".join(f"{what} {count}" for what, count in measured.items())
+    sizes = ", ".join(f"{what} {count}" for what, count in measured.items())
     return Finding(
         "size",
         "size",
@@ -28,17 +29,17 @@ def size(model: Transformer, name: str, more: str = "", **parameters: int) -> Fi
         Verdict.of(
             all(formula.admits(built[what], **parameters) for what, formula in stated.items())
         ),
-        f"{said}, {model.n_parameters} weights{more}",
+        f"{sizes}, {model.n_parameters} weights{more}",
         ", ".join(f"{what} {formula}" for what, formula in stated.items()),
     )
 
 
 def units(model: Transformer) -> list[int]:
-    """How many ReLU units each layer has."""
+    """The number of ReLU neurons of each layer."""
     return [0 if block.mlp is None else len(block.mlp.b_in) for block in model.blocks]
 
 
 def bits(model: Transformer, count: int, symbol: str) -> str:
-    """The significand in which hardmax runs are exact, to be told: ", 14 bits = 2.0·log₂n"."""
+    """The bits of significand in which hardmax runs are exact: ", 14 bits = 2.0·log₂n"."""
     needed = exact_in(model).bits
     return f", {needed} bits = {needed / max(math.log2(count), 1):.1f}·log₂{symbol}"

@@ -1,4 +1,4 @@
-"""Margins at work: softmax at a sharpness, short floats, and the real error enclosed by balls."""
+"""Softmax in place of hardmax: the sharpness needed, short dtypes, errors in balls."""
 
 from __future__ import annotations
 
@@ -30,9 +30,8 @@ def softmax_options(
     half = model.interface.margin / 2
     if not LEAST_ERROR <= error < half:
         raise InputError(
-            f"error is {error:g}: give a number from {LEAST_ERROR:g}, which float64 can show, to "
-            f"below {half:g}, half the distance between the logits of '{statement.label}', beyond "
-            "which answers are lost"
+            f"error is {error:g}: give a number from {LEAST_ERROR:g}, above the rounding of "
+            f"float64, to below {half:g}, half the margin between logits of '{statement.label}'"
         )
     if sharpness is not None:
         model.sharpened(sharpness)
@@ -47,7 +46,7 @@ def softmax(
     sharpness: float | None,
     rows: Callable[[Run, int, int], np.ndarray] | None = None,
 ) -> Iterator[Finding]:
-    """The sharpness for an error, its dependence on n, and the real error under its bound.
+    """The findings on the sharpness for an error, its dependence on n, and the error itself.
 
     `rows(run, V, count)` draws prompts of a fixed form; without it, V and n are free.
     """
@@ -70,18 +69,14 @@ def softmax(
 
 
 def enclosed(model: Transformer, beta: float, prompts: np.ndarray, size: str) -> Finding:
-    """The real error of softmax logits at this sharpness, in balls, beside its bound."""
+    """The finding that the error of softmax logits, by balls, is below its bound."""
     real = max(enclosed_error(model, beta, row) for row in prompts)
-    bound = model.softmax_error(beta).logits
-    share = f", {real / bound:.0%} of its bound" if bound else ""
     return at_most(
         "softmax/enclosed",
-        f"the real softmax error at β = {beta:.4g} ({size}, {len(prompts)} prompts)",
+        f"error of softmax logits at β = {beta:.4g} ({size}, {len(prompts)} prompts)",
         "enclosure",
         real,
-        bound,
-        words=f"≤ {real:.3g}{share}",
-        wanted=f"{bound:.3g}",
+        model.softmax_error(beta).logits,
     )
 
 
@@ -92,9 +87,9 @@ def _in_float64(
     error: float,
     rows: Callable[[Run, int, int], np.ndarray] | None,
 ) -> Finding:
-    """At the sharpness that promises this error in every prompt, the errors of long prompts.
+    """The finding that long prompts have at most this error at the sharpness that ensures it.
 
-    Rounding, of the last of 53 bits, is far below LEAST_ERROR.
+    Rounding of float64 is far below LEAST_ERROR.
     """
     n = model.interface.max_length
     beta = model.least_sharpness(error)
@@ -105,21 +100,22 @@ def _in_float64(
     leaks = ", ".join(f"{max(layer):.1e}" for layer in bound.leaks)
     return at_most(
         "softmax/float",
-        f"softmax for logit errors of {error:g} in every prompt of {n} tokens takes β = {beta:.4g}",
+        f"logit errors at β = {beta:.4g}, which ensures {error:g} in every prompt of {n} tokens "
+        f"({sum(len(r[:8]) for r in prompts)} sequences)",
         "float",
         largest,
         bound.logits,
-        words=f"error {largest:.2g} on {sum(len(r[:8]) for r in prompts)} sequences (all answers "
-        f"right from β = {model.least_sharpness():.3g}; weight leaked by layer ≤ {leaks})",
-        wanted=f"{bound.logits:.3g}",
+        words=f"answers are right from β = {model.least_sharpness():.3g}, leaked weight by layer "
+        f"≤ {leaks}, largest error {largest:.2g}",
+        wanted=f"≤ {bound.logits:.2g}",
     )
 
 
 def _growth(model: Transformer, larger: Transformer, error: float) -> Finding:
-    """The sharpness needed as sequences become longer, from what the last layer leaks.
+    """The finding on the sharpness needed as sequences become longer, from the last layer's leak.
 
     With A the logit error per leaked weight and γ the gap: if the scores are graded, γβ is at most
-    ln(4A/ε) + ½ whatever n; if not, all other tokens may lie one gap below: ln(A·n/ε) + ½.
+    ln(4A/ε) + ½ for all n; if not, all other tokens may be one gap below: ln(A·n/ε) + ½.
     """
     needed, limits, graded = dict[str, float](), dict[str, float](), True
     for sized in (model, larger):
@@ -129,13 +125,13 @@ def _growth(model: Transformer, larger: Transformer, error: float) -> Finding:
         gaps = [m.gap for m in sized.blocks[-1].margins if m.gap < np.inf]
         leak = max(bound.leaks[-1])
         crowd = 4 if graded else sized.interface.context
-        # Where nothing that leaks changes a logit, every sharpness will do.
+        # If leaked weight changes no logit, every sharpness suffices.
         astray = crowd * bound.logits / leak if leak else 0.0
         limit = max(np.log(astray / error), 0.0) + 0.5 if astray else 0.5
         needed[f"n = {n}"], limits[f"n = {n}"] = beta, float(limit / min(gaps, default=1.0))
     return each_at_most(
         "softmax/growth",
-        "sharpness as the length grows, for scores that grow",
+        "sharpness needed at two lengths",
         "float",
         needed,
         limits,
@@ -145,11 +141,11 @@ def _growth(model: Transformer, larger: Transformer, error: float) -> Finding:
 
 
 def _scale(model: Transformer, larger: Transformer) -> Finding:
-    """The scores of the weights themselves, which grow with n where the sharpness does not.
+    """The finding on the sizes of scores, which grow with n where the sharpness does not.
 
-    Where one token is looked for, among N, scores are at most c·max(r, 2)·(N + 1): Θ(n) gaps, each
-    of c, which is Θ(log n) in all layers but the last (`sharpening`); r are the bits of a code.
-    Scores of equal tokens, which several may have, are those of a table, whatever n.
+    For heads with one right token among N, scores are at most c·max(r, 2)·(N + 1): Θ(n) gaps of c,
+    which is Θ(log n) in all layers but the last (`sharpening`); r are the bits of a code.  Scores
+    of heads with ties are entries of a table that does not depend on n.
     """
     found, limits, words = dict[str, float](), dict[str, float](), list[str]()
     for sized in (model, larger):
@@ -165,12 +161,12 @@ def _scale(model: Transformer, larger: Transformer) -> Finding:
         words.append(f"n = {n}: up to {most:g}, c = {c:g}")
     return each_at_most(
         "softmax/scale",
-        "scores as the length grows",
+        "sizes of scores at two lengths",
         exact_evidence(larger),
         found,
         limits,
         words="; ".join(words),
-        wanted="c·max(r, 2)·(N + 1), or as before where tokens tie",
+        wanted="c·max(r, 2)·(N + 1), or the same at both lengths for heads with ties",
     )
 
 
@@ -187,32 +183,32 @@ def enclosed_error(model: Transformer, sharpness: float, row: np.ndarray) -> flo
         ]
         widest = max(float(d.rad()) for d in differences)
         if not widest < 1e-20:
-            raise InputError(f"the balls are {widest:.1e} wide: take a smaller sharpness")
+            raise InputError(f"the balls are {widest:.1e} wide: give a smaller sharpness")
         return max(float(d.upper()) for d in differences) * (1 + 1e-15)
 
 
 def formats(run: Run, statement: OverTokens, V: int) -> Iterator[Finding]:
-    """The longest sequences for which no partial sum of the scores is rounded, by float format."""
+    """The findings on the longest sequences without rounding of scores, by float dtype."""
     yield from labelled(statement.label, _formats(run, statement, V))
 
 
 def _formats(run: Run, statement: OverTokens, V: int) -> Iterator[Finding]:
-    """All numbers of a forward pass are whole, or halves of small ones, and at most c·max(r, 2)
-    times the number of tokens and 1 (`_scale`): a format holds them up to the length stated.  That
-    it does at the length found is what `exact_in` adds up from the weights, for all prompts."""
-    for kind, kept in FORMATS.items():
-        n = longest(lambda n: statement.at(V, n).model, kept)
+    """All numbers of a forward pass are integers, or halves of small ones, and at most c·max(r, 2)
+    times the number of tokens plus 1 (`_scale`): they are exact in a dtype up to the stated length.
+    At the length found, `exact_in` derives this from the weights, for all prompts."""
+    for kind, form in FORMATS.items():
+        n = longest(lambda n: statement.at(V, n).model, form)
         model = statement.at(V, max(n, 1)).model
         yield at_least(
             f"format/{kind}",
             f"{kind}, longest sequences without any rounding",
             "proved",
             n,
-            stated_length(model, kept),
+            stated_length(model, form),
             words=f"n = {n}" if n < LONGEST else f"n ≥ {LONGEST} (not searched further)",
-            wanted=f"n = {stated_length(model, kept)}, from {kept.significand} bits",
+            wanted=f"n = {stated_length(model, form)}, from {form.significand} bits",
         )
-        if kept.significand > 11 or n == 0:
+        if form.significand > 11 or n == 0:
             continue
         short, families = model.to(getattr(torch, kind)), families_of(run, V, n, 2)
         wrong = sum(
@@ -228,14 +224,16 @@ def _formats(run: Run, statement: OverTokens, V: int) -> Iterator[Finding]:
         )
 
 
-def stated_length(model: Transformer, kept: Format) -> int:
-    """min(2^p, largest/c)/max(r, 2) − 1, rounded down, or 2^(p−2) if that is less and heads count
-    tokens, less those in front: in a format of p bits, for gaps of at most c and codes of r bits.
+def stated_length(model: Transformer, form: Format) -> int:
+    """The length up to which a format of p bits is stated to be exact.
+
+    It is ⌊min(2^p, largest/c)/max(r, 2)⌋ − 1, for gaps of at most c and codes of r bits, and at
+    most 2^(p−2) if heads average; less the tokens in front.
     """
-    most = min(2**kept.significand, int(kept.largest / Fraction(_largest_gap(model))))
+    most = min(2**form.significand, int(form.largest / Fraction(_largest_gap(model))))
     stated = most // max(model.stream.widths["code"], 2) - 1
     if any(margin.ties for block in model.blocks for margin in block.margins):
-        stated = min(stated, 2 ** (kept.significand - 2))
+        stated = min(stated, 2 ** (form.significand - 2))
     return min(stated - len(model.interface.prefix), LONGEST)
 
 
@@ -243,11 +241,11 @@ def _largest_gap(model: Transformer) -> float:
     return max(margin.gap for block in model.blocks for margin in block.margins)
 
 
-def longest(build: Callable[[int], Transformer], kept: Format) -> int:
-    """The largest n, up to LONGEST, at which the format is exact (it is at all shorter ones)."""
+def longest(build: Callable[[int], Transformer], form: Format) -> int:
+    """The largest n, up to LONGEST, at which the format is exact (it is at all smaller n)."""
 
     def fits(n: int) -> bool:
-        return exact_in(build(n)).fits(kept.significand, kept.largest, kept.smallest)
+        return exact_in(build(n)).fits(form.significand, form.largest, form.smallest)
 
     if fits(LONGEST):
         return LONGEST

@@ -1,4 +1,4 @@
-"""What a claim says of a construction: "the model of every size computes the algorithm".
+"""Statements of claims about constructions: "the model of every size computes the algorithm".
 
 `statement.at(d, n, k)` is the statement at one size: a model, and the algorithm by definition.
 """
@@ -33,14 +33,14 @@ Rows = list[list[Entry]]
 class OverExamples:
     """A construction on examples X (n × d), y (n × 1) and queries Q (m × d), of size d, n, k.
 
-    build           (d, n, k) → the model, with the planted fault if any
+    build           (d, n, k) → the model, or its mutant in a self-test
     algorithm       (domain, X, y, Q, k) → the predictions by definition
     repeat          the options with which the claim makes this statement, besides d, n and k
-    polynomial      whether the model has a meaning mod p
-    rational_size   where the prediction is a rational function: (d, n, k) → the degree and the bits
+    polynomial      whether the model is polynomial, so that it can be evaluated mod p
+    rational_size   for predictions that are rational functions: (d, n, k) → the degree and the bits
                     of the coefficients of the difference, once multiplied by its denominators
-    theorem         the entry of the ledger that states the model's sizes
-    parameters      what its formulas contain besides d, n and k
+    theorem         the statement that has the model's sizes
+    parameters      further parameters of its formulas, besides d, n and k
     """
 
     build: Callable[[int, int, int], Transformer]
@@ -78,7 +78,7 @@ class Inputs(NamedTuple):
 
 @dataclass(frozen=True)
 class Case:
-    """A statement on examples at one size."""
+    """A statement about examples at one size."""
 
     of: OverExamples
     d: int
@@ -90,16 +90,16 @@ class Case:
 
     @cached_property
     def model(self) -> Transformer:
-        """The model of this size, with the planted fault if any."""
+        """The model of this size, or its mutant in a self-test."""
         return self.of.build(self.d, self.n, self.k)
 
     @property
     def shapes(self) -> tuple[tuple[int, int], ...]:
-        """Of X, y and one query."""
+        """The shapes of X, y and one query."""
         return (self.n, self.d), (self.n, 1), (1, self.d)
 
     def prompt(self, given: Inputs) -> Prompt:
-        """The prompt that the inputs become."""
+        """The prompt of these inputs."""
         return prompt_of(self.model, given)
 
     def predictions(self, given: Inputs) -> Matrix:
@@ -138,11 +138,11 @@ class Case:
 class OverTokens:
     """A construction on sequences of at most n tokens of V symbols.
 
-    label    what tells it from others of its claim
-    build    (V, n) → the model, with the planted fault if any
+    label    its name among the statements of the claim
+    build    (V, n) → the model, or its mutant in a self-test
     answers  tokens (…, T) → answers (…, T), −1 for ⊥: the definition
-    shown    tokens (T,) → how they are shown to a reader
-    symbols  how many symbols there are, where V is not free: of a given automaton, say
+    shown    tokens (T,) → their text
+    symbols  the number of symbols, where V is not free, as for a given automaton
     theorem, parameters    as of `OverExamples`
     """
 
@@ -161,7 +161,7 @@ class OverTokens:
 
 @dataclass(frozen=True)
 class TokenCase:
-    """A statement on sequences of tokens at one size."""
+    """A statement about sequences of tokens at one size."""
 
     of: OverTokens
     V: int
@@ -172,12 +172,12 @@ class TokenCase:
 
     @cached_property
     def model(self) -> Transformer:
-        """The model of this size, with the planted fault if any."""
+        """The model of this size, or its mutant in a self-test."""
         return self.of.build(self.V, self.n)
 
 
 def prompt_of(model: Transformer, given: Inputs) -> Prompt:
-    """The prompt of examples and queries whose entries are a domain's."""
+    """The prompt of examples and queries with entries of a domain."""
     domain, X, y, Q = given
     queries = objects(Q) if model.interface.several_queries else objects(Q)[0]
     return written(model, domain, X, objects(y)[:, 0], queries)

@@ -1,4 +1,4 @@
-"""When means over prompts decide: by standard errors, or by prompts drawn again."""
+"""Decisions by means over prompts: by standard errors, or by resampled prompts."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from scipy import stats
 
 from verify.finding import Finding, Verdict
 
-ERRORS = 3.0  # standard errors; of few values, as many as Student's t takes for the same chance
+ERRORS = 3.0  # standard errors; for few values the quantile of Student's t of equal probability
 BY = f"by {ERRORS:g} standard errors"
-NOTHING = 0.01  # of what there is to learn, from saying nothing to the best predictor
-RESAMPLED, LEVEL = 200, 0.025  # sets of prompts drawn again, and the share that may disagree
+NOTHING = 0.01  # relative to the difference of the best predictor from the trivial one
+RESAMPLED, LEVEL = 200, 0.025  # resampled sets of prompts, and the fraction that may disagree
 
 
 class Mean(NamedTuple):
-    """A mean over independent prompts and its standard error, which is known to so many degrees of
-    freedom; formatted, both: "0.21 ± 0.01"."""
+    """A mean over independent prompts, its standard error, and the degrees of freedom of that.
+
+    It is formatted as "0.21 ± 0.01".
+    """
 
     mean: float
     error: float
@@ -29,7 +31,7 @@ class Mean(NamedTuple):
 
     @property
     def value(self) -> dict[str, float]:
-        """As a finding has it."""
+        """Mean and standard error, as the value of a finding."""
         return {"mean": self.mean, "standard error": self.error}
 
 
@@ -42,7 +44,8 @@ def estimated(values: np.ndarray) -> Mean:
 def ratio(parts: np.ndarray, wholes: np.ndarray) -> Mean:
     """Σ parts / Σ wholes, both (m,), of independent prompts.
 
-    A ratio of means: its error is that of the residuals parts − ratio·wholes.  Of nothing, NaN.
+    The error of this ratio of means is that of the residuals parts − ratio·wholes.  NaN if all
+    wholes are 0.
     """
     if not wholes.any():
         return Mean(np.nan, np.nan)
@@ -51,20 +54,22 @@ def ratio(parts: np.ndarray, wholes: np.ndarray) -> Mean:
     return Mean(float(found), float(error / wholes.mean()), freedom)
 
 
-def share_of(right: np.ndarray, counted: np.ndarray) -> Mean:
+def fraction_of(right: np.ndarray, counted: np.ndarray) -> Mean:
     """The mean of `right` where it is counted, both (m, T), over independent sequences."""
     return ratio(np.where(counted, right, 0).sum(1), counted.sum(1))
 
 
 @cache
 def errors_for(freedom: float) -> float:
-    """The standard errors that a mean is off by as rarely as one of a normal law is by `ERRORS`:
-    3 for many values, 6.6 for five of them, 19 for three."""
+    """The quantile of Student's t with the same tail probability as `ERRORS` of a normal variable.
+
+    It is 3 for many values, 6.6 for five of them, 19 for three.
+    """
     return float(stats.t.isf(stats.norm.sf(ERRORS), freedom))
 
 
 def sign_of(mean: float, spread: float, freedom: float = np.inf) -> Verdict:
-    """Whether a mean with this standard error is above 0: by `errors_for` of them, or undecided."""
+    """Whether a mean is above 0 by `errors_for` standard errors; undecided if within them."""
     reach = errors_for(freedom) * spread
     if mean - reach > 0:
         return Verdict.HOLDS
@@ -74,45 +79,45 @@ def sign_of(mean: float, spread: float, freedom: float = np.inf) -> Verdict:
 def above(
     id: str, name: str, found: Mean, bound: float = 0.0, *, words: str, wanted: str
 ) -> Finding:
-    """That a mean of trained models is above a bound, by `ERRORS` standard errors."""
+    """The finding that a mean of trained models is above a bound, by `ERRORS` standard errors."""
     verdict = sign_of(found.mean - bound, *found[1:])
     return Finding(id, name, "trained", found.value, bound, verdict, words, wanted)
 
 
 def below(id: str, name: str, found: Mean, bound: float, *, words: str, wanted: str) -> Finding:
-    """That it is below, as `above`."""
+    """The finding that a mean of trained models is below a bound, as `above`."""
     verdict = sign_of(bound - found.mean, *found[1:])
     return Finding(id, name, "trained", found.value, bound, verdict, words, wanted)
 
 
 def resampled(rng: np.random.Generator, values: np.ndarray) -> np.ndarray:
-    """Means of values (…, m) over m prompts drawn again with replacement, (RESAMPLED, …)."""
+    """Means of values (…, m) over m prompts resampled with replacement, (RESAMPLED, …)."""
     m = values.shape[-1]
     times = rng.multinomial(m, np.full(m, 1 / m), RESAMPLED)
     return np.tensordot(times / m, values, (1, values.ndim - 1))
 
 
-def agreed(share: float) -> Verdict:
-    """Whether something is so, by the share of resampled sets in which it is."""
-    if share >= 1 - LEVEL:
+def agreed(fraction: float) -> Verdict:
+    """Whether a property holds, by the fraction of resampled sets that have it."""
+    if fraction >= 1 - LEVEL:
         return Verdict.HOLDS
-    return Verdict.FAILS if share <= LEVEL else Verdict.UNDECIDED
+    return Verdict.FAILS if fraction <= LEVEL else Verdict.UNDECIDED
 
 
 def agreeing(
-    id: str, name: str, share: float, *, words: str, wanted: str = "", **more: Any
+    id: str, name: str, fraction: float, *, words: str, wanted: str = "", **more: Any
 ) -> Finding:
-    """That something is so of trained models, by the share of resampled sets in which it is.
+    """The finding that trained models have a property, by the fraction of resampled sets with it.
 
-    `more` is measured besides, on the prompts at hand.
+    `more` are further values, measured on the prompts themselves.
     """
     return Finding(
         id,
         name,
         "trained",
-        {"share": share, **more},
+        {"share": fraction, **more},  # the key of recorded runs
         1 - LEVEL,
-        agreed(share),
-        f"{words}; so in {share:.1%} of {RESAMPLED} resampled sets",
+        agreed(fraction),
+        f"{words}; in {fraction:.1%} of {RESAMPLED} resampled sets",
         f"{wanted}, in at least {1 - LEVEL:.1%} of them".removeprefix(", in "),
     )

@@ -32,7 +32,7 @@ from verify.domains import (
     Domain,
     Modular,
     Rational,
-    chance_of_missing,
+    miss_probability,
     outputs,
     random_prime,
     streams,
@@ -260,7 +260,7 @@ def identity(run: Run, case: Case) -> Finding:
     entries = domain.random_entries(run.rng, n, n)
     symmetric = [[entries[min(i, j)][max(i, j)] for j in range(n)] for i in range(n)]
     ours, theirs = both(domain, symmetric)
-    missed = chance_of_missing(sizes)
+    missed = miss_probability(sizes)
     return equal(
         "tripling/identity",
         f"tripling: output p_L(A) for all symmetric A (n = {n}, {case.L} layers), mod a prime",

@@ -95,7 +95,7 @@ def text_of(point: EntryPoint) -> tuple[Path, str]:
         raise InputError(f"{file}: {error}") from None
 
 
-def refuse(file: Path, text: str, wrong: Callable[[str, Any], str]) -> None:
+def check(file: Path, text: str, wrong: Callable[[str, Any], str]) -> None:
     """Raise InputError, with the file and the line, for what is not TOML, and for the first entry
     of which `wrong` has something to say."""
     try:

@@ -205,7 +205,7 @@ def ledger() -> dict[str, Theorem]:
     for point in plugins.ledgers():
         try:
             file, text = plugins.text_of(point)
-            plugins.refuse(file, text, partial(_wrong, found, point.value))
+            plugins.check(file, text, partial(_wrong, found, point.value))
             found |= entries(text, point.value)
         except InputError as error:
             plugins.warn(f"{error} (its statements are left out)")

@@ -149,7 +149,7 @@ def critical_load_enclosed() -> Finding:
         Verdict.of(bool(holds)),
         words,
         "the only maximum of α(y): α' changes sign in the ball",
-        told=True,
+        detailed=True,
     )
 
 

@@ -91,7 +91,7 @@ def newton_on_data(
             in_float = transformer_in_float(case.model, *examples)
             predicted[chosen] = in_float[0]
             of_layout = [held_out(table, in_float, k, scale, start, needed)]
-            of_layout[0].told = len(predicted) == 1  # the table is the same for every layout
+            of_layout[0].detailed = len(predicted) == 1  # the table is the same for every layout
             if needed is not None:
                 of_layout.append(steps_taken(statement, examples, needed, scale, start))
             if domain == "all" and needed is not None and needed <= MODULAR:

@@ -12,7 +12,7 @@ from theory.regression import Start, gradient_descent_residual, newton_residual
 from theory.regression.matrices import identity, matrix_power, start_matrix
 from verify.claim import Run, claim, option
 from verify.domains import Rational
-from verify.evidence.agreement import LEAST_TOLD, transformer_in_float
+from verify.evidence.agreement import WIDEST, transformer_in_float
 from verify.evidence.examples import Examples
 from verify.evidence.identity import modulo_primes
 from verify.evidence.statement import Inputs, OverExamples, rational_instance
@@ -120,10 +120,10 @@ def _reaches_least_squares(run: Run, method: Method, rows: list[int], d: int) ->
     relatively = relative(found)
     allowed = relatively["left"] + relatively["rounding"]
     verdict, detail = found.holds.verdict, found.holds.detail
-    if verdict is Verdict.HOLDS and not allowed <= LEAST_TOLD:
+    if verdict is Verdict.HOLDS and not allowed <= WIDEST:
         verdict, detail = (
             Verdict.UNDECIDED,
-            f"the bound exceeds {LEAST_TOLD:g} of a prediction",
+            f"the bound exceeds {WIDEST:g} of a prediction",
         )
     yield Finding(
         "reached",

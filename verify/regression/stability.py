@@ -12,7 +12,7 @@ from constructions.transformer import Transformer
 from theory.kinds import InputError
 from theory.regression import Start
 from verify.claim import Run
-from verify.evidence.agreement import LEAST_TOLD, size_of, transformer_in_float
+from verify.evidence.agreement import WIDEST, size_of, transformer_in_float
 from verify.evidence.examples import Examples
 from verify.finding import Finding, Verdict, at_most
 from verify.regression.convergence import from_ols
@@ -73,7 +73,7 @@ def stays_within(start: str, found: Errors) -> Finding:
     informative."""
     verdicts = [*found.agrees]
     for measured, bound in zip(found.float32, found.bound32, strict=True):
-        if bound <= LEAST_TOLD:
+        if bound <= WIDEST:
             verdicts.append(Verdict.of(measured <= bound))
     shown = ", ".join(
         f"{L}: {far:.0e} ({short:.0e})"

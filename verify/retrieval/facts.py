@@ -224,7 +224,7 @@ def on_words(run: Run, prompt: str) -> Finding:
     reader = facts(run).at(0, 256).model
     finding = _answers_as(reader, "words", prompt)
     finding.detail = "\n".join(narrate(reader, DEFAULT.tokens(prompt), words_of(prompt)))
-    finding.told = True
+    finding.detailed = True
     return finding
 
 

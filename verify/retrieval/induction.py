@@ -114,5 +114,5 @@ def _on_words(run: Run, prompt: str, match: Match, no_match: NoMatch) -> Finding
         wanted=repr(word[wanted]) if wanted >= 0 else "⊥",
         detail="\n".join(narrate(model, row, words)),
     )
-    finding.told = True
+    finding.detailed = True
     return finding

@@ -121,7 +121,7 @@ def report_on(
         healthy = run_healthy(claim, seed, options, report)
         if healthy is not None:
             _plant_in_tensors(report, claim, seed, options, healthy, progress)
-    if (report.killed or report.missed) and not claim.asks and not trained:
+    if (report.killed or report.missed) and not claim.needs_options and not trained:
         _with_defaults(report, claim, seed)
     return report
 

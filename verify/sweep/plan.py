@@ -60,5 +60,5 @@ def planned(name: str, claim: Claim, texts: dict[str, str], seeds: int) -> Plan:
     packages = sorted({"weightwright", package.name if package else "weightwright"})
     plan = Plan(name, values, seeds, {each: version(each) for each in packages})
     for task in plan.tasks[::seeds]:
-        claim.refuse({**claim.defaults, **task.options})
+        claim.check_options({**claim.defaults, **task.options})
     return plan

@@ -24,7 +24,7 @@ from verify.computation.trained.mechanisms import (
     latch_elsewhere,
 )
 from verify.evidence.checkpoints import models_of, seeds_of
-from verify.evidence.statistics import BY, above, ratio, share_of
+from verify.evidence.statistics import BY, above, fraction_of, ratio
 from verify.finding import Finding, Verdict, labelled
 
 KIND, PREFIX = "a softmax transformer trained on automata", "automata-"
@@ -104,9 +104,9 @@ def right(subject: Subject, where: str, words: Words, others: Words) -> Iterator
     inside, T = words.inside, subject.T
     correct = (subject.said if where == "within" else subject.said_long) == words.states
     table = by_last_symbols(others, words, subject.outside) == words.states
-    share, known = share_of(correct, inside), share_of(table, inside).mean
+    share, known = fraction_of(correct, inside), fraction_of(table, inside).mean
     few = words.first(FEW)
-    before = share_of(answers(subject.null, few.tokens) == few.states, few.inside).mean
+    before = fraction_of(answers(subject.null, few.tokens) == few.states, few.inside).mean
     always = np.bincount(words.states[inside]).max() / inside.sum()
     at_last = correct[np.arange(len(correct)), words.last].mean()
     whole = (correct | ~inside).all(1).mean()

@@ -31,7 +31,7 @@ from verify.computation.trained.attention import (
     streams_at,
 )
 from verify.computation.trained.probes import explained, told_apart
-from verify.evidence.statistics import BY, Mean, above, share_of
+from verify.evidence.statistics import BY, Mean, above, fraction_of
 from verify.finding import Finding, Verdict
 
 ATTENDED = 0.8  # of a head's attention where the built head has all of it
@@ -115,9 +115,9 @@ def latch(subject: Subject) -> Finding:
     machine, words, (layer, head) = subject.machine, subject.measured, subject.head
     places = latest(gave_before(machine, words))
     shown = [*patterns(subject.model, words.tokens)][layer - 1]
-    share = share_of(attended(shown, places)[:, head - 1], places >= 0)
+    share = fraction_of(attended(shown, places)[:, head - 1], places >= 0)
     other = np.where(places >= 0, np.roll(places, 1, axis=0), -1)
-    null = share_of(attended(shown, other)[:, head - 1], other >= 0)
+    null = fraction_of(attended(shown, other)[:, head - 1], other >= 0)
     *_, built = chosen_head(shortcut(machine, subject.T), machine, subject.start)
     return beside_built(
         "latch/looks",
@@ -140,7 +140,7 @@ def latch_elsewhere(subject: Subject) -> Finding:
         wrong = written[:, None] != words.states[..., None]
         places = some(gave_before(machine, words) & wrong, subject.rng)
         there = np.take_along_axis(written, np.maximum(places, 0), axis=1)
-        return share_of(
+        return fraction_of(
             looking_at(model, layer, places)(words.tokens).numpy() == there, places >= 0
         )
 
@@ -165,7 +165,7 @@ def chosen_head(model: Transformer, machine: Semiautomaton, words: Words) -> tup
     and how much."""
     places = latest(gave_before(machine, words))
     shares = {
-        (layer, head): share_of(shown[:, head - 1], places >= 0).mean
+        (layer, head): fraction_of(shown[:, head - 1], places >= 0).mean
         for layer, pattern in enumerate(patterns(model, words.tokens), start=1)
         for shown in (attended(pattern, places),)
         for head in range(1, shown.shape[1] + 1)
@@ -180,13 +180,13 @@ def counter(subject: Subject) -> Finding:
 
     def flat(model: Transformer, words: Words, layer: int) -> Mean:
         said = made_even(model, layer, words, outside)(words.tokens).numpy()
-        return share_of(said == words.states, words.inside)
+        return fraction_of(said == words.states, words.inside)
 
     def evenness(model: Transformer) -> float:
         """1 − the total variation between attention in layer 1 and even attention, on average."""
         first, flat = next(patterns(model, few.tokens)), even(model, 1, few, outside)
         common = np.minimum(first, flat[:, None, -first.shape[-1] :, -first.shape[-1] :]).sum(-1)
-        return share_of(common.mean(1), few.inside).mean
+        return fraction_of(common.mean(1), few.inside).mean
 
     share, null = flat(subject.model, subject.measured, 1), flat(subject.null, few, 1)
     built, later = shortcut(subject.machine, subject.T), range(2, subject.model.n_layers + 1)

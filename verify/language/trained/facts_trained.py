@@ -17,7 +17,13 @@ from verify.claim import Run, claim
 from verify.evidence.checkpoints import runs_of
 from verify.finding import Finding, Verdict, at_least, at_most, each_at_most, labelled
 from verify.language.bounds import shown, unless_vacuous
-from verify.language.trained.figures import GAMMA, Figures, Snapshot, figures, string_distribution
+from verify.language.trained.figures import (
+    GAMMA,
+    Figures,
+    Snapshot,
+    figures,
+    string_distribution,
+)
 
 NAME, QUICK = "facts-small-2-layers", "facts-tiny-2-layers"
 KIND = "a softmax transformer trained on facts"

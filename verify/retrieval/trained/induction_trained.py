@@ -14,7 +14,7 @@ from theory.kinds import InputError
 from theory.retrieval import find, induction
 from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import models_of
-from verify.evidence.statistics import BY, Mean, above, below, estimated, share_of
+from verify.evidence.statistics import BY, Mean, above, below, estimated, fraction_of
 from verify.finding import Finding, Verdict, at_least, labelled
 from verify.retrieval.trained.circuits import attended, attention_of, circuits_of, looking_at
 
@@ -65,7 +65,7 @@ def right(
 ) -> Finding:
     """The accuracy at positions with an answer, compared (above, below) to a bound."""
     wanted = induction(tokens)
-    accuracy = share_of(model(tokens).numpy() == wanted, wanted >= 0)
+    accuracy = fraction_of(model(tokens).numpy() == wanted, wanted >= 0)
     name = f"accuracy on {len(tokens)} fresh sequences"
     words, limit = f"{accuracy:.2%}", f"{to} {bound:.0%}"
     return compare("right", name, accuracy, bound, words=words, wanted=limit)
@@ -126,7 +126,7 @@ def interventions(
     for layer in (1, 2):
         places = run.rng.integers(0, earlier, tokens.shape)
         found, wanted = (looking_at(each, layer, places)(tokens).numpy() for each in (model, built))
-        equal = share_of(found == wanted, wanted >= 0)
+        equal = fraction_of(found == wanted, wanted >= 0)
         yield above(
             f"intervention/layer-{layer}",
             f"attention of layer {layer} redirected: answers equal to the built model's",
@@ -151,11 +151,11 @@ def _after_some_copy(
 
     def follow(answers: np.ndarray) -> Mean:
         after = (copies & (tokens[:, None] == answers[..., None])).any(-1)
-        return share_of(after, copies.any(-1))
+        return fraction_of(after, copies.any(-1))
 
     drawn = (copies * run.rng.random(copies.shape)).argmax(-1)
     after_any = np.take_along_axis(tokens, drawn, axis=1)
-    agree = share_of(after_any == wanted, wanted >= 0)
+    agree = fraction_of(after_any == wanted, wanted >= 0)
     random = follow(run.rng.integers(0, V, found.shape))
     return (
         f" (random matching position: {agree.mean:.0%}); at some matching position: "

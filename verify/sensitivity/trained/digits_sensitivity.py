@@ -11,7 +11,7 @@ from constructions.trained.tasks import digits
 from theory.sensitivity import noisy_patches
 from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import absent
-from verify.evidence.groups import all_below, paired, told_apart
+from verify.evidence.groups import all_below, listed, paired
 from verify.finding import Finding, at_most, labelled
 from verify.sensitivity.trained.classifiers import (
     Seeds,
@@ -81,8 +81,8 @@ def digits_sensitivity(
     for kind, each in seeds.items():
         for seen, rows in zip(each, curves.trained[kind], strict=True):
             corners = rows[..., [0, 3, 12, 15]].mean((-2, -1))
-            words = f"Sens {told_apart(rows.mean((-2, -1)))} at σ = {told_apart(SIGMAS)}"
-            words += f"; of the corners {told_apart(corners)}"
+            words = f"Sens {listed(rows.mean((-2, -1)))} at σ = {listed(SIGMAS)}"
+            words += f"; of the corners {listed(corners)}"
             yield from labelled(seen.name, [learnt(seen, words)])
     for sigma in ENDS:
         yield from labelled(f"sigma={sigma:g}", order(curves, sigma))
@@ -112,7 +112,7 @@ def order(curves: Curves, sigma: float) -> Iterator[Finding]:
     for kind in others:
         at = SIGMAS.index(sigma)
         without = " beside ".join(
-            told_apart(curves.untrained[each][:, at].mean((-2, -1))) for each in (own, kind)
+            listed(curves.untrained[each][:, at].mean((-2, -1))) for each in (own, kind)
         )
         yield all_below(
             f"below-{kind}",

@@ -15,7 +15,7 @@ from constructions.trained.tasks.digits import split_digits
 from theory.sensitivity import noisy_patches
 from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import absent
-from verify.evidence.groups import all_below, apart, paired, told_apart
+from verify.evidence.groups import all_below, apart, listed, paired
 from verify.evidence.statistics import BY, Mean, above, below, estimated, ratio
 from verify.finding import Finding, Verdict, labelled, within
 from verify.sensitivity.trained.classifiers import Seen, changes, seeds_of
@@ -210,7 +210,7 @@ def flatter(
         own, other, control = (
             [figure(each) for each in group] for group in (regularised, plain, augmented)
         )
-        words = f"after augmentation {told_apart(each.mean for each in control)}"
+        words = f"after augmentation {listed(each.mean for each in control)}"
         name = f"{id} below that of plain training"
         yield all_below(f"flatter/{id}", name, own, other, apart, words=words)
 

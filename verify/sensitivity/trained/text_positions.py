@@ -11,7 +11,7 @@ from constructions.trained.tasks import text
 from theory.sensitivity import forced
 from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import absent
-from verify.evidence.groups import all_below, paired, told_apart
+from verify.evidence.groups import all_below, listed, paired
 from verify.evidence.statistics import BY, Mean, above, below, errors_for, ratio
 from verify.finding import Finding, Verdict, labelled
 from verify.sensitivity.trained.classifiers import (
@@ -118,7 +118,7 @@ def text_positions(
 def of_one(kind: str, seen: Seen, own: Profile, before: np.ndarray) -> Iterator[Finding]:
     """What is said of one model, beside the changes (windows, words) of before it was trained."""
     words = f"Sens {own.trained.mean():.3f}, held out {own.held_out.mean():.3f}"
-    yield learnt(seen, f"{words}; by position {told_apart(own.by_word)}")
+    yield learnt(seen, f"{words}; by position {listed(own.by_word)}")
     judged = uniform if kind == "transformer" else recency
     finding = judged(own)
     first, last = before[:, :END].mean(), before[:, -END:].mean()
