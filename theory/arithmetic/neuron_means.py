@@ -40,10 +40,11 @@ def transform(x: Row, root: int, prime: int) -> list[int]:
     return [sum(x[a] * pow(root, k * a % p, prime) for a in range(p)) % prime for k in range(p)]
 
 
-def field_with_root(p: int, rng: np.random.Generator) -> tuple[int, int]:
+def field_with_root(p: int, seed: int | np.random.Generator) -> tuple[int, int]:
     """A prime q ≡ 1 mod p above 2^60, and an element of order p modulo q."""
     from sympy import isprime, primefactors
 
+    rng = np.random.default_rng(seed)
     q = 2 * p * int(rng.integers(2**59 // p, 2**60 // p)) + 1
     while not isprime(q):
         q += 2 * p

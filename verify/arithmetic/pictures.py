@@ -14,6 +14,12 @@ COMB = ("sum2", "sum2_5", "sum5", "sum10")
 PARTS = {"comb, periods 2, 2.5, 5, 10": COMB, "bump of the size": ("low",)}
 BLUE, BROWN, GREEN = "#1f5fa8", "#b5651d", "#2e8b57"
 AROUND = 30  # candidates on either side of the sum
+LEAST = 1e-2  # size of a bin that is drawn
+
+
+def largest_at(candidates: np.ndarray) -> str:
+    """The candidates with the largest logit, in words."""
+    return f"largest at c = {', '.join(map(str, candidates))}"
 
 
 def parts_of_logits(
@@ -38,11 +44,11 @@ def draw_adder(model: Transformer, pair: tuple[int, int]) -> Figure:
         panels, added.items(), (BLUE, BROWN, GREEN), strict=True
     ):
         best = np.flatnonzero(logits[shown] == logits[shown].max()) + shown[0]
-        panel.vlines(shown, logits[shown].min(), logits[shown], color=colour, lw=2.2, alpha=0.45)
+        panel.vlines(shown, 0, logits[shown], color=colour, lw=2.2, alpha=0.45)
+        panel.axhline(0, color="0.4", lw=0.8)
         panel.plot(shown, logits[shown], "o", ms=3.5, color=colour)
         panel.plot(best, logits[best], "o", ms=9, mfc="none", mec="black")
-        said = ", ".join(map(str, best))
-        panel.set_title(f"{name}; largest at {said}", fontsize=10, loc="left")
+        panel.set_title(f"{name}; {largest_at(best)}", fontsize=10, loc="left")
         panel.axvline(total, color="black", lw=0.6, ls=":")
         panel.set_ylabel("logit")
         panel.grid(alpha=0.25)
@@ -63,32 +69,32 @@ def draw_filters(
     shown = np.arange(max(0, total - AROUND), min(p, total + AROUND + 1))
     bins = np.arange(1, p // 2 + 1)
     whole = bin_sizes(parts_of_logits(model, pair, kept["none removed"]))[1:]
+    present = whole[whole > LEAST]
     for row, name in zip(panels, names, strict=True):
         logits = parts_of_logits(model, pair, kept[name])
-        for sizes, colour, width, said in (
-            (whole, "0.8", 5, "before"),
-            (bin_sizes(logits)[1:], BLUE, 2, "after"),
+        for sizes, style, label in (
+            (whole, {"ms": 10, "mfc": "none", "mec": "0.4"}, "all logits"),
+            (bin_sizes(logits)[1:], {"ms": 5, "color": BLUE}, "with the filter"),
         ):
-            row[0].vlines(
-                p / bins, 1e-3, np.maximum(sizes, 1e-3), color=colour, lw=width, label=said
-            )
-        row[0].set(xscale="log", yscale="log", ylim=(1e-3, 3 * whole.max()))
+            at = sizes > LEAST  # other bins contain only rounding errors
+            row[0].plot(p / bins[at], sizes[at], "o", label=label, **style)
+        row[0].set(xscale="log", yscale="log", ylim=(0.2 * present.min(), 3 * present.max()))
         row[0].set_xticks([2, 2.5, 5, 10, p], ["2", "2.5", "5", "10", str(p)])
         for tick, side in zip(row[0].get_xticklabels(), ("right", "left"), strict=False):
             tick.set_horizontalalignment(side)  # 2 and 2.5 are close
         row[0].minorticks_off()
         row[0].legend(loc="upper center")
-        row[0].set_ylabel("size of the coefficient")
+        row[0].grid(alpha=0.25)
+        row[0].set_ylabel("size of the bin")
         row[0].set_title(name, fontsize=10, loc="left")
         best = shown[logits[shown] >= logits[shown].max() - 1e-9]
         row[1].plot(shown, logits[shown], "o-", ms=3, lw=0.8, color=BLUE)
         row[1].plot(best, logits[best], "o", ms=9, mfc="none", mec="black")
         row[1].axvline(total, color="black", lw=0.6, ls=":")
-        said = ", ".join(map(str, best))
-        row[1].set_title(f"largest at {said}", fontsize=10, loc="left")
+        row[1].set_title(largest_at(best), fontsize=10, loc="left")
         row[1].grid(alpha=0.25)
         row[1].set_ylabel("logit")
-    panels[-1, 0].set_xlabel("period")
+    panels[-1, 0].set_xlabel("period of the bin")
     panels[-1, 1].set_xlabel(f"candidate c for {pair[0]} + {pair[1]}")
-    figure.suptitle(f"{model.name}: {pair[0]} + {pair[1]}, before and after filters", fontsize=11)
+    figure.suptitle(f"{model.name}: logits of {pair[0]} + {pair[1]} with filters", fontsize=11)
     return figure

@@ -1,4 +1,4 @@
-"""The picture of connectivity: whom one node sees on a graph, and all pairs, layer by layer."""
+"""The picture of the claim `connectivity`: the support of H, layer by layer."""
 
 from __future__ import annotations
 
@@ -14,16 +14,19 @@ ARM, LAYERS = 10, 3
 
 
 def draw(build: Callable[[int, int], Transformer]) -> Figure:
-    """A ladder-like tree and a component beside it; after each layer, the nodes that
-    the leftmost one sees, and the matrix H > 0, whose rows are all nodes by their distance."""
+    """The support of H after each layer, on a caterpillar and a separate path.
+
+    Above, the nodes with H > 0 in the row of one node; below, the matrix H > 0, with nodes ordered
+    by their distance from that node.
+    """
     A = caterpillar()
     apart = distances(A)
     order = np.lexsort((np.arange(len(A)), np.where(apart[0] < 0, len(A), apart[0])))
     A = A[np.ix_(order, order)]
     x, y = places(A)
     streams = list(build(len(A), LAYERS).streams(A))
-    figure = Figure(figsize=(13.0, 4.6))
-    panels = figure.subplots(2, len(streams), height_ratios=[1, 2.2])
+    figure = Figure(figsize=(13.0, 5.2))
+    panels = figure.subplots(2, len(streams), height_ratios=[1, 2])
     edges = np.argwhere(np.triu(A, 1))
     for after, H in enumerate(streams):
         seen, (above, below) = H.numpy() > 0, panels[:, after]
@@ -32,20 +35,20 @@ def draw(build: Callable[[int, int], Transformer]) -> Figure:
         colours = np.where(seen[0], "tab:orange", "white")
         colours[0] = "black"
         above.scatter(x, y, c=colours, s=26, edgecolors="black", linewidths=0.6, zorder=2)
-        reached = f"distance ≤ {3**after}"
-        title = "A itself; black: the source" if after == 0 else f"after layer {after}"
-        above.set_title(f"{title}: {reached}", fontsize=9)
+        title = "H = A" if after == 0 else f"after layer {after}"
+        above.set_title(f"{title}: distance ≤ {3**after}", fontsize=10)
+        above.set_ylim(y.min() - 0.8, y.max() + 0.5)
         above.axis("off")
         below.imshow(seen, cmap="Greys", vmin=0, vmax=1.3)
         below.set_xticks([])
         below.set_yticks([])
-        below.set_xlabel("pairs of nodes with H > 0", fontsize=8)
-        below.set_ylabel("by distance from the source", fontsize=8)
+    panels[1, 0].set_ylabel("nodes, by distance\nfrom the black node", fontsize=9)
+    figure.suptitle("orange: nodes j with H_ij > 0 for the black node i; below: all of H > 0")
     return figure
 
 
 def caterpillar() -> np.ndarray:
-    """A path with leaves, and a shorter one beside it."""
+    """A path with leaves, and a separate shorter path."""
     spine = [(i, i + 1) for i in range(2 * ARM)]
     leaves = [(i, 2 * ARM + 1 + k) for k, i in enumerate(range(2, 2 * ARM, 3))]
     n = 2 * ARM + 1 + len(leaves)
@@ -54,8 +57,8 @@ def caterpillar() -> np.ndarray:
 
 
 def places(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where nodes are drawn: across by distance from the first of their component, those of one
-    distance below each other, and components below each other."""
+    """The coordinates of nodes: x is the distance from the first node of the component; nodes at
+    the same distance are below each other, and so are components."""
     apart, x, y = distances(A), np.zeros(len(A)), np.zeros(len(A))
     first = (apart >= 0).argmax(1)
     taken: dict[tuple[int, int], int] = {}

@@ -1,4 +1,4 @@
-"""The picture of the wall: outputs of one model on a path, on two cliques, and between cycles."""
+"""The picture of the claim `connectivity-wall`: outputs against distance, on four graphs."""
 
 from __future__ import annotations
 
@@ -9,10 +9,17 @@ from constructions.transformer import Transformer
 from theory.graphs import connected, cycles, distances, two_clique
 from theory.graphs import path as path_graph
 
+COLOURS = {
+    "path": "tab:blue",
+    "2Clique": "tab:orange",
+    "cycle C₈": "tab:green",
+    "two C₄": "tab:red",
+}
+
 
 def draw(counts: Transformer, signed: Transformer) -> Figure:
-    """A point for each pair of nodes of four graphs, by its distance and its output, of one-layer
-    models for graphs of as many nodes, whose weights are not negative, and signed."""
+    """The output of each pair of nodes against its distance, for one-layer models with weights ≥ 0
+    and with signed weights."""
     N = signed.interface.n_nodes
     graphs = {
         "path": path_graph(N),
@@ -21,30 +28,28 @@ def draw(counts: Transformer, signed: Transformer) -> Figure:
         "two C₄": cycles(N // 2, N // 2),
     }
     figure = Figure(figsize=(11.0, 4.6))
-    for panel, model, title in zip(
-        figure.subplots(1, 2),
-        (counts, signed),
-        ("weights ≥ 0, channels I and J", "signed weights: two_cycles(1)"),
-        strict=True,
-    ):
-        shown = dict(list(graphs.items())[0 if model is counts else 2 :])
-        for k, (name, A) in enumerate(shown.items()):
-            apart, said = distances(A), model.logits(A).numpy()
-            at = np.where(connected(A) == 1, apart, N)
-            panel.scatter(at + 0.12 * k - 0.18, said, s=16, alpha=0.6, label=name)
-        panel.axvline(3.5, color="black", linestyle=":", linewidth=1)
-        panel.set_xticks(range(N + 1), [*map(str, range(N)), "not\nconnected"])
-        panel.set_xlim(-0.6, N + 0.9)
-        panel.set_xlabel("distance of the pair, graphs side by side (dotted: 3^L, of L = 1 layer)")
-        panel.set_title(title)
-        panel.legend(loc="upper right", ncols=2, framealpha=1.0)
-    first, second = figure.axes
+    first, second = figure.subplots(1, 2)
     across = counts.logits(two_clique(N)).numpy()[connected(two_clique(N)) == 0].min()
-    first.axhline(across, color="tab:orange", linewidth=1)
+    first.axhline(across, color=COLOURS["2Clique"], linewidth=1, label="least between cliques")
+    second.axhline(0, color="black", linewidth=1, label="threshold 0")
+    for panel, model, title in (
+        (first, counts, "weights ≥ 0, channels I and J, one layer"),
+        (second, signed, "signed weights, two_cycles(1)"),
+    ):
+        shown = list(graphs.items())[0 if model is counts else 2 :]
+        for k, (name, A) in enumerate(shown):
+            at = np.where(connected(A) == 1, distances(A), N) + 0.12 * k - 0.18
+            outputs = model.logits(A).numpy()
+            panel.scatter(at, outputs, s=16, alpha=0.6, label=name, color=COLOURS[name])
+        panel.axvline(3.5, color="black", linestyle=":", linewidth=1, label="distance 3 = 3^L")
+        panel.set_xticks(range(N + 1), [*map(str, range(N)), "none"])
+        panel.set_xlim(-0.6, N + 0.6)
+        panel.set_xlabel("distance of the pair (none: not connected)")
+        panel.set_ylabel("output")
+        panel.set_title(title)
     first.set_yscale("log", base=2)
-    first.set_ylabel("output (line: the least between two cliques)")
     first.set_ylim(top=8 * first.get_ylim()[1])
-    second.set_ylim(top=1.35 * second.get_ylim()[1])
-    second.axhline(0, color="black", linewidth=1)
-    second.set_ylabel("output")
+    second.set_ylim(top=1.4 * second.get_ylim()[1])
+    for panel in (first, second):
+        panel.legend(loc="upper right", ncols=2, framealpha=1.0)
     return figure
