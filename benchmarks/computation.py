@@ -1,12 +1,11 @@
-"""What automata as transformers cost, in minutes: `python benchmarks/computation.py [THREADS]`.
+"""Run times of automata as transformers: `python benchmarks/computation.py [THREADS]`, minutes.
 
-Built (median of 20) and run in float64 on random words of T letters, 16 together, whose time is
-divided by 16, beside a loop over the automaton's table in Python.  The loop wins at any length that
-is run here; what its T steps buy is depth: the layers stand in the first columns.
+Models are built (median of 20) and run in float64 on 16 random words of T symbols; the time is
+divided by 16 and compared with a Python loop over the automaton's table.  The loop is faster at all
+lengths here, but has T sequential steps; the first columns show the depth of the models.
 
-Then all automata of two letters on 2 and 3 states, built once each; and 1000 tokens decoded, with
-keys and values of earlier tokens kept, as `generate` does, beside a run of the whole sequence for
-each token.
+Then all automata of two symbols on 2 and 3 states are built once each; and 1000 tokens are decoded
+with cached keys and values, as by `generate`, and with a run of the whole sequence for each token.
 """
 
 # ruff: noqa: E402 (the number of threads is read when numpy is first imported)
@@ -35,12 +34,12 @@ TOKENS = 1000  # decoded
 
 
 def looped(automaton: Semiautomaton, words: list[list[int]]) -> list[list[int]]:
-    """The states after each letter, one table look-up a letter."""
+    """The states after each symbol, by one table lookup a symbol."""
     table, found = automaton.transitions, []
     for word in words:
         state, states = automaton.start, []
-        for letter in word:
-            state = table[letter][state]
+        for symbol in word:
+            state = table[symbol][state]
             states.append(state)
         found.append(states)
     return found
@@ -49,19 +48,19 @@ def looped(automaton: Semiautomaton, words: list[list[int]]) -> list[list[int]]:
 def line(build: Callable[[], Transformer], automaton: Semiautomaton, T: int, kind: str) -> str:
     model, words = build(), np.random.default_rng(0).integers(automaton.n_symbols, size=(BATCH, T))
     units = sum(len(block.mlp.b_in) for block in model.blocks if block.mlp is not None)
-    letters = words.tolist()
+    rows = words.tolist()
     with torch.no_grad():
-        assert model(words).tolist() == looped(automaton, letters)
-        calls = {"run": partial(model, words), "loop": partial(looped, automaton, letters)}
+        assert model(words).tolist() == looped(automaton, rows)
+        calls = {"run": partial(model, words), "loop": partial(looped, automaton, rows)}
         times = in_turn(calls, 5)
     run, loop = (1e3 * median(times[name]) / BATCH for name in ("run", "loop"))
     size = f"{model.n_layers:6} {model.n_heads:5} {model.d_model:5} {units:6}"
     built = f"{1e3 * seconds(build, 20):7.2f}"
-    told = f"{built} {run:8.3f} {loop:8.3f} {ratio(times, 'run', 'loop'):8.1f}"
-    return f"{automaton.name:18} {kind:14} {T:5} {size} {told}"
+    numbers = f"{built} {run:8.3f} {loop:8.3f} {ratio(times, 'run', 'loop'):8.1f}"
+    return f"{automaton.name:18} {kind:14} {T:5} {size} {numbers}"
 
 
-def all_of_two_letters(states: int) -> list[Semiautomaton]:
+def all_of_two_symbols(states: int) -> list[Semiautomaton]:
     """All pairs of maps of so many states, up to their order."""
     maps = product(range(states), repeat=states)
     return [Semiautomaton(pair) for pair in combinations_with_replacement(maps, 2)]
@@ -69,10 +68,10 @@ def all_of_two_letters(states: int) -> list[Semiautomaton]:
 
 def built(states: int, T: int, kind: str, build: Callable[[Semiautomaton, int], object]) -> str:
     """How long building them takes, one by one."""
-    automata = all_of_two_letters(states)
+    automata = all_of_two_symbols(states)
     times = [1e3 * once(partial(build, automaton, T)) for automaton in automata]
-    told = f"median {median(times):.2f}, longest {max(times):.1f}, together {sum(times):.0f}"
-    return f"{len(automata):4} automata, {states} states, T = {T}, {kind}: {told}"
+    numbers = f"median {median(times):.2f}, longest {max(times):.1f}, together {sum(times):.0f}"
+    return f"{len(automata):4} automata, {states} states, T = {T}, {kind}: {numbers}"
 
 
 def decoded(model: Transformer, prompt: np.ndarray) -> str:
@@ -84,14 +83,14 @@ def decoded(model: Transformer, prompt: np.ndarray) -> str:
             sequence = torch.cat([sequence, model(sequence)[..., -1:]], dim=-1)
         return sequence[..., prompt.shape[-1] :]
 
-    kept = partial(model.generate, prompt, TOKENS)
+    cached = partial(model.generate, prompt, TOKENS)
     with torch.no_grad():
-        assert kept().tolist() == whole().tolist()
-        times = in_turn({"kept": kept, "whole": whole}, 2)
-    a, b = (1e3 * median(times[name]) / TOKENS for name in ("kept", "whole"))
+        assert cached().tolist() == whole().tolist()
+        times = in_turn({"cached": cached, "whole": whole}, 2)
+    a, b = (1e3 * median(times[name]) / TOKENS for name in ("cached", "whole"))
     size = f"{model.n_layers} layers, width {model.d_model}, {prompt.shape[-1]} tokens before"
-    told = f"{a:.2f} a token, whole {b:.2f}, {ratio(times, 'whole', 'kept'):.1f} times as long"
-    return f"{model.name}: {size}: {told}"
+    numbers = f"{a:.2f} a token, whole {b:.2f}, {ratio(times, 'whole', 'cached'):.1f} times as long"
+    return f"{model.name}: {size}: {numbers}"
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""The claim `components`: connected components, a layer for each step of a parallel machine."""
+"""The claim `components`: connected components, a layer for each step of a PRAM program."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def scratchpad(
     samples: Samples = 50,
 ) -> Iterator[Finding]:
     """For every semiautomaton and T, one layer of one head decodes the states after 1 … T symbols
-    as T chain-of-thought tokens.
+    as a chain of thought of T tokens.
 
     The width is |Q| + |Σ| + 2, with |Q||Σ| ReLUs; neither depends on T.  This includes A5, whose
     group is not solvable.  The inverse temperature for softmax does not depend on T either, as

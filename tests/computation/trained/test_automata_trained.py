@@ -18,7 +18,7 @@ from verify.computation.trained.automata_trained import automata_trained, findin
 from verify.computation.trained.last_symbols import SYMBOLS, by_last_symbols
 from verify.computation.trained.mechanisms import Subject
 from verify.computation.trained.planted import built
-from verify.computation.trained.probes import explained, told_apart
+from verify.computation.trained.probes import discriminated, explained
 from verify.evidence.checkpoints import Trained
 from verify.finding import Verdict
 
@@ -132,7 +132,7 @@ def test_words():
 @pytest.mark.parametrize(("automaton", "writes"), [("flip-flop", {1, 2}), ("dyck-2", {0, 1})])
 def test_the_latest_symbol_that_gives_something(automaton, writes):
     words = words_of(Automata(automaton, T))
-    gave = attention.gave_before(benchmark_automaton(automaton), words)
+    gave = attention.set_before(benchmark_automaton(automaton), words)
     places, rng = attention.latest(gave), np.random.default_rng(0)
     drawn = [attention.some(gave, rng) for _ in range(30)]
     for row, (tokens, inside) in enumerate(zip(words.tokens, words.inside, strict=True)):
@@ -161,7 +161,7 @@ def test_maps_of_the_last_symbols():
 def test_even_attention():
     words = words_of(Automata("parity", T))
     model = untrained(preset("automata")).requires_grad_(False)
-    flat = attention.even(model, 1, words, 2)
+    flat = attention.uniform(model, 1, words, 2)
     start = words.inside.argmax(1)
     for row, first in enumerate(start):
         assert not flat[row, :first].any()
@@ -169,7 +169,7 @@ def test_even_attention():
             assert flat[row, i, first : i + 1].tolist() == [1 / (i + 1 - first)] * (i + 1 - first)
             assert flat[row, i].sum() == pytest.approx(1)
     # Of a built model BOS is seen, and the symbol itself is not.
-    flat = attention.even(shortcut("parity", 2 * T), 1, words_of(FromStart("parity", T)), 2)
+    flat = attention.uniform(shortcut("parity", 2 * T), 1, words_of(FromStart("parity", T)), 2)
     assert flat.shape[1:] == (41, 41)
     assert flat[0, 3].tolist() == [1 / 3] * 3 + [0] * 38
 
@@ -225,13 +225,13 @@ def test_read_outs():
         np.stack([s, s * 0 + 1, noise], 1) for s, noise in zip(states, X[:, :2].T, strict=True)
     )
     fitted, asked = states[..., None]
-    assert told_apart(one, fitted, other, asked).mean == 1
-    assert told_apart(X, fitted, Y, asked).mean < 0.5
-    assert told_apart(one * 0, fitted, other * 0, asked).mean < 0.5
+    assert discriminated(one, fitted, other, asked).mean == 1
+    assert discriminated(X, fitted, Y, asked).mean < 0.5
+    assert discriminated(one * 0, fitted, other * 0, asked).mean < 0.5
     # Of several kinds all have to be read off: where one is lost, so is the row.
     lost = rng.integers(0, 2, (2, 400))
     kinds, others = (np.stack(each, axis=1) for each in zip(states, lost, strict=True))
-    right = told_apart(one, kinds, other, others)
+    right = discriminated(one, kinds, other, others)
     assert 0.4 < right.mean < 0.6
 
 

@@ -1,9 +1,9 @@
-"""The claim on models trained on automata, and what it looks at.
+"""The claim on models trained on automata, and its measurements.
 
 automata_trained    the claim, and its picture beside it
-mechanisms          latches, counters and doubled windows, looked for in a model
-attention           words, patterns of attention, and models whose attention is replaced
+mechanisms          flip-flops, counters and doubling windows, searched for in a model
+attention           words, patterns of attention, and models with replaced attention
 probes              linear probes
 last_symbols        a table of the last symbols, as a null model
-planted             built models in the place of trained ones, for the self-test
+planted             hand-built models in place of trained ones, for the self-test
 """

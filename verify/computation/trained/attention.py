@@ -1,8 +1,7 @@
-"""What heads of trained and built models of automata look at, and what they say of other places.
+"""Attention of trained and hand-built models of automata, and models with replaced attention.
 
 Shape glossary: m words in rows of N tokens; a word may begin later in its row, after tokens V that
-are no symbols.  Patterns are between the tokens of a row, without those that a built model writes
-in front.
+are no symbols.  Patterns are between the tokens of a row, without the prefix of a hand-built model.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from constructions.transformer import Transformer
 from theory.computation import Semiautomaton
 from theory.computation.cascade import NONE, cascade
 
-CHUNK = 250  # words that are run at once
+CHUNK = 250  # words that are run together
 
 
 class Words(NamedTuple):
-    """Symbols (m, N), V before a word, and the states after them, −1 outside of it."""
+    """Words: symbols (m, N), V before a word, and the states after them, −1 outside of it."""
 
     tokens: np.ndarray
     states: np.ndarray
@@ -35,15 +34,15 @@ class Words(NamedTuple):
 
     @property
     def last(self) -> np.ndarray:
-        """Where the word ends, (m,)."""
+        """The position of the last symbol, (m,)."""
         return self.states.shape[1] - 1 - self.inside[:, ::-1].argmax(1)
 
     def first(self, count: int) -> Words:
-        """So many of them."""
+        """The first `count` words."""
         return Words(*(each[:count] for each in self))
 
     def after(self, symbol: int) -> Words:
-        """Where the first symbols of rows, so many, are not asked about."""
+        """The words without labels at the first `symbol` positions."""
         later = np.arange(self.states.shape[1]) >= symbol
         return Words(self.tokens, np.where(later, self.states, -1))
 
@@ -56,13 +55,13 @@ class Words(NamedTuple):
 
 
 def answers(model: Transformer, tokens: np.ndarray) -> np.ndarray:
-    """What the model says after each token, (m, N)."""
+    """The outputs of the model after each token, (m, N)."""
     parts = [model(tokens[i : i + CHUNK]).numpy() for i in range(0, len(tokens), CHUNK)]
     return np.concatenate(parts)
 
 
 def streams_at(model: Transformer, tokens: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """The stream at one place of each word after embedding and layers, (layers + 1, m, D)."""
+    """The stream at one position of each word after embedding and layers, (layers + 1, m, D)."""
     front, parts = len(model.interface.prefix), []
     for i in range(0, len(tokens), CHUNK):
         at = places[i : i + CHUNK] + front
@@ -72,7 +71,7 @@ def streams_at(model: Transformer, tokens: np.ndarray, places: np.ndarray) -> np
 
 
 def patterns(model: Transformer, tokens: np.ndarray) -> Iterator[np.ndarray]:
-    """The patterns (m, heads, N, N) of each layer."""
+    """Yields the attention patterns (m, heads, N, N) of each layer."""
     front = len(model.interface.prefix)
     for block, H in zip(model.blocks, model.streams(tokens), strict=False):
         assert block.attn is not None
@@ -81,14 +80,14 @@ def patterns(model: Transformer, tokens: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def attended(pattern: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """The attention (m, heads, N) of each token at its place (m, N), 0 where that is −1."""
+    """The attention (m, heads, N) of each token to its place (m, N), 0 where that is −1."""
     at = np.maximum(places, 0)[:, None, :, None]
-    shares = np.take_along_axis(pattern, at, axis=-1)[..., 0]
-    return np.asarray(shares * (places >= 0)[:, None])
+    weights = np.take_along_axis(pattern, at, axis=-1)[..., 0]
+    return np.asarray(weights * (places >= 0)[:, None])
 
 
 def maps(machine: Semiautomaton, words: Words, symbols: int) -> np.ndarray:
-    """Where the last symbols of each word, so many, send every state, (m, states)."""
+    """The images of every state under the last `symbols` symbols of each word, (m, states)."""
     at = words.last[:, None] + np.arange(1 - symbols, 1)
     table, images = np.array(machine.transitions), np.arange(machine.n_states)[None]
     for read in np.take_along_axis(words.tokens, at, axis=1).T:
@@ -96,34 +95,38 @@ def maps(machine: Semiautomaton, words: Words, symbols: int) -> np.ndarray:
     return images
 
 
-def giving(machine: Semiautomaton) -> np.ndarray:
-    """Which symbols give something to the first stage of the automaton's cascade, (symbols,)."""
+def setting_symbols(machine: Semiautomaton) -> np.ndarray:
+    """Which symbols set the first stage of the automaton's cascade, (symbols,)."""
     table = cascade(machine).stages[0].table
     return np.array([table((a,)) != NONE for a in range(machine.n_symbols)])
 
 
-def gave_before(machine: Semiautomaton, words: Words) -> np.ndarray:
-    """Which earlier symbols of the word (columns) gave something, for the symbols that do not,
-    or, where every symbol does, for all: (m, N, N)."""
-    gives = np.append(giving(machine), False)  # the token before a word gives nothing
-    gave = gives[words.tokens] & words.inside
-    asks = words.inside & (~gave | gives[:-1].all())
-    return np.asarray(gave[:, None] & asks[..., None] & np.tri(gave.shape[1], k=-1, dtype=bool))
+def set_before(machine: Semiautomaton, words: Words) -> np.ndarray:
+    """Which earlier symbols of the word (columns) set the first stage, (m, N, N).
+
+    Rows are the symbols that do not set it, or all symbols if every symbol sets it.
+    """
+    setting = np.append(setting_symbols(machine), False)  # a token before a word sets nothing
+    sets = setting[words.tokens] & words.inside
+    rows = words.inside & (~sets | setting[:-1].all())
+    return np.asarray(sets[:, None] & rows[..., None] & np.tri(sets.shape[1], k=-1, dtype=bool))
 
 
-def latest(gave: np.ndarray) -> np.ndarray:
-    """The latest of these (m, N, N) for each token, −1 where there is none."""
-    return np.where(gave.any(-1), gave.shape[-1] - 1 - gave[..., ::-1].argmax(-1), -1)
+def latest(columns: np.ndarray) -> np.ndarray:
+    """The latest of some columns (m, N, N) for each token, −1 where there is none."""
+    return np.where(columns.any(-1), columns.shape[-1] - 1 - columns[..., ::-1].argmax(-1), -1)
 
 
-def some(gave: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """A random one of these for each token, −1 where there is none."""
-    return np.where(gave.any(-1), (gave * (1 - rng.random(gave.shape))).argmax(-1), -1)
+def some(columns: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """A random one of some columns for each token, −1 where there is none."""
+    return np.where(columns.any(-1), (columns * (1 - rng.random(columns.shape))).argmax(-1), -1)
 
 
-def even(model: Transformer, layer: int, words: Words, outside: int) -> np.ndarray:
-    """The even pattern over all that a head of the layer may see, but the token `outside` of the
-    rows: (m, front + N, front + N), 0 where it sees nothing else."""
+def uniform(model: Transformer, layer: int, words: Words, outside: int) -> np.ndarray:
+    """The uniform pattern over the tokens that heads of a layer see, without the token `outside`.
+
+    It is (m, front + N, front + N), and 0 where a head sees no other token.
+    """
     front, (m, N) = len(model.interface.prefix), words.tokens.shape
     attn = model.blocks[layer - 1].attn
     assert attn is not None
@@ -134,7 +137,7 @@ def even(model: Transformer, layer: int, words: Words, outside: int) -> np.ndarr
 
 
 def changed(model: Transformer, layer: int, change: Any) -> Transformer:
-    """The same weights, but with change(heads) in the place of a layer's heads."""
+    """The model with change(heads) in place of a layer's heads, and the same weights."""
     copy = deepcopy(model, {id(weights): weights for weights in model.parameters()})
     block = copy.blocks[layer - 1]
     block.attn = change(block.attn)
@@ -142,13 +145,15 @@ def changed(model: Transformer, layer: int, change: Any) -> Transformer:
 
 
 def looking_at(model: Transformer, layer: int, places: np.ndarray) -> Transformer:
-    """All heads of a layer look at these tokens (m, N) of these words; −1 leaves them alone."""
+    """The model in which all heads of a layer attend to `places` (m, N); −1 changes nothing."""
     front = len(model.interface.prefix)
     moved = np.where(places >= 0, places + front, -1)
     filled = np.pad(moved, ((0, 0), (front, 0)), constant_values=-1)
     return changed(model, layer, lambda heads: LooksAt(heads, filled))
 
 
-def made_even(model: Transformer, layer: int, words: Words, outside: int) -> Transformer:
-    """All heads of a layer attend evenly, as `even`, for these words."""
-    return changed(model, layer, lambda heads: Attends(heads, even(model, layer, words, outside)))
+def with_uniform(model: Transformer, layer: int, words: Words, outside: int) -> Transformer:
+    """The model in which all heads of a layer attend uniformly, for these words."""
+    return changed(
+        model, layer, lambda heads: Attends(heads, uniform(model, layer, words, outside))
+    )

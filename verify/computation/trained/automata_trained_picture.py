@@ -1,5 +1,4 @@
-"""The picture of models trained on automata: right answers by symbol, and attention beside the
-built one."""
+"""The picture of models trained on automata: accuracy by symbol, and attention."""
 
 from __future__ import annotations
 
@@ -13,12 +12,15 @@ from constructions import semiautomaton, shortcut
 from constructions.transformer import Transformer
 from theory.computation import NotSolvable
 from verify.computation.trained.attention import patterns
-from verify.computation.trained.mechanisms import LATCHES, Subject
+from verify.computation.trained.mechanisms import FLIP_FLOPS, Subject
 
 
 def draw(subjects: Mapping[str, Subject]) -> Figure:
-    """A column for each automaton: right answers at symbols 1 … 2T, a line a model;
-    attention of the first model on one word; and that of the built model on the same."""
+    """A column for each automaton, with three panels.
+
+    They show the accuracy of each model at symbols 1 … 2T, and the attention of the first model and
+    of the hand-built model on one word.
+    """
     groups = dict[str, dict[str, Subject]]()
     for label, subject in subjects.items():
         groups.setdefault(subject.task.automaton, {})[label] = subject
@@ -30,7 +32,7 @@ def draw(subjects: Mapping[str, Subject]) -> Figure:
             column[0].plot(symbols, subject.by_symbol, lw=1, label=seed)
         first = next(iter(group.values()))
         column[0].axvline(first.T, color="grey", lw=0.8, ls=":")
-        column[0].set_title(f"{automaton}: right answers")
+        column[0].set_title(f"{automaton}: accuracy")
         column[0].set(xlabel="symbol (dotted: trained up to here)", ylim=(0, 1.03))
         column[0].grid()
         column[0].legend()
@@ -40,17 +42,20 @@ def draw(subjects: Mapping[str, Subject]) -> Figure:
 
 
 def _looks(subject: Subject) -> list[tuple[str, np.ndarray]]:
-    """Titles and attention (T, T) on one word: of the head that looks most at the latest symbol
-    that gives something to the first latch, or where no latch is first, of layer 1 on average."""
+    """Titles and attention (T, T) of the trained and of the hand-built model on one word.
+
+    It is that of the head with most attention to the latest symbol that sets the first flip-flop;
+    without one, the mean over the heads of layer 1.
+    """
     word, found = subject.start.first(1), list[tuple[str, np.ndarray]]()
     try:
         built: Transformer = shortcut(subject.machine, subject.T)
-        latch = subject.task.automaton in LATCHES
+        flip_flop = subject.task.automaton in FLIP_FLOPS
     except NotSolvable:
-        built, latch = semiautomaton(subject.machine, subject.T), False
+        built, flip_flop = semiautomaton(subject.machine, subject.T), False
     for kind, model in (("trained", subject.model), ("built", built)):
         maps = [each[0] for each in patterns(model, word.tokens)]
-        if latch:
+        if flip_flop:
             layer, head = subject.head if kind == "trained" else (1, 1)
             found.append((f"{kind}, layer {layer}, head {head}", maps[layer - 1][head - 1]))
         else:
@@ -60,7 +65,7 @@ def _looks(subject: Subject) -> list[tuple[str, np.ndarray]]:
 
 def _show(panel: Axes, title: str, attention: np.ndarray, symbols: np.ndarray) -> None:
     panel.imshow(attention, cmap="Blues", vmin=0, vmax=attention.max())
-    panel.set_title(f"{title}: who looks at whom")
+    panel.set_title(title)
     panel.set_xticks(range(len(symbols)), symbols.tolist(), fontsize=6)
     panel.set_yticks(range(len(symbols)), symbols.tolist(), fontsize=6)
-    panel.set(xlabel="symbol looked at", ylabel="asks")
+    panel.set(xlabel="key", ylabel="query")

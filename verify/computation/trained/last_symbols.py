@@ -1,4 +1,4 @@
-"""The best that can be said of a state from the last symbols alone, learned from other words."""
+"""A null model: a table from the last symbols of a word to its state, fitted to other words."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ SYMBOLS = 8
 
 
 def by_last_symbols(others: Words, words: Words, outside: int) -> np.ndarray:
-    """The state most frequent in other words after the same last symbols, (m, N), and where these
-    are in none of them, the most frequent one.
+    """The most frequent state after the same last 8 symbols in other words, (m, N).
 
-    The token `outside` of words is a symbol here, and stands before each row, too.
+    Where no other word has these symbols, it is the most frequent state of all.  The token
+    `outside` counts as a symbol, and also stands before each row.
     """
-    asked, known = (_last(each.tokens, outside) for each in (words, others))
+    keys, known = (_last(each.tokens, outside) for each in (words, others))
     inside, states = others.inside, int(others.states.max()) + 1
     counts = np.zeros(((outside + 1) ** SYMBOLS, states), dtype=np.int64)
     np.add.at(counts, (known[inside], others.states[inside]), 1)
     table = np.where(counts.any(1), counts.argmax(1), counts.sum(0).argmax())
-    return np.asarray(table[asked])
+    return np.asarray(table[keys])
 
 
 def _last(tokens: np.ndarray, outside: int) -> np.ndarray:
-    """The last symbols up to each token, as one number."""
+    """The last 8 symbols up to each token, as one number."""
     N = tokens.shape[1]
     padded = np.pad(tokens, ((0, 0), (SYMBOLS - 1, 0)), constant_values=outside)
     powers = [padded[:, i : i + N] * (outside + 1) ** i for i in range(SYMBOLS)]

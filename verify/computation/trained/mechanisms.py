@@ -1,6 +1,6 @@
-"""Latches, counters and doubling windows, looked for in trained models and in the built ones.
+"""Flip-flops, counters and doubling windows, searched for in trained and in hand-built models.
 
-Each is measured on both in the same way, and the built model has to have all of it.
+Each is measured in the same way on both, and the hand-built model must have it completely.
 """
 
 from __future__ import annotations
@@ -20,43 +20,43 @@ from verify.computation.trained.attention import (
     Words,
     answers,
     attended,
-    even,
-    gave_before,
     latest,
     looking_at,
-    made_even,
     maps,
     patterns,
+    set_before,
     some,
     streams_at,
+    uniform,
+    with_uniform,
 )
-from verify.computation.trained.probes import explained, told_apart
+from verify.computation.trained.probes import discriminated, explained
 from verify.evidence.statistics import BY, Mean, above, fraction_of
 from verify.finding import Finding, Verdict
 
-ATTENDED = 0.8  # of a head's attention where the built head has all of it
-SAME = 0.9  # of the answers under an intervention
-HELD = 0.9  # of what a layer of the built model holds
-BUILT = 1 - 1e-6  # of the built model, where all is 1 but for the rounding of least squares
-FITTED, HALF = 2000, 1000  # words to which read-outs are fitted; of counts
+ATTENDED = 0.8  # least fraction of a head's attention at the place where the built head has all
+SAME = 0.9  # least fraction of expected outputs under an intervention
+HELD = 0.9  # least accuracy or R² of a probe
+BUILT = 1 - 1e-6  # the least value for built models: 1 up to the rounding of least squares
+FITTED, HALF = 2000, 1000  # words to which probes are fitted; those of counts
 CHOOSING = 200  # words on which a head is chosen, and words for a built model
-MEASURED = 300  # words at most of twice the length, and for latches, counters and windows
-FEW = 100  # words for what is told besides
-LAST = 4  # layer up to which windows double
+MEASURED = 300  # most words of length 2T, and for flip-flops, counters and windows
+FEW = 100  # words for further numbers
+LAST = 4  # last layer for which windows are measured
 
-# The automata whose built models begin with a latch or a counter, or double their window.
-LATCHES = ("flip-flop", "dyck-2", "gridworld-4")
+# The automata whose built models begin with a flip-flop or a counter, or double their window.
+FLIP_FLOPS = ("flip-flop", "dyck-2", "gridworld-4")
 COUNTERS = ("parity", "S3")
 DOUBLING = ("S3", "A5")
 
 
 @dataclass
 class Subject:
-    """A trained model, the same before training (`null`), and words for them and for built ones.
+    """A trained model, the same before training (`null`), and words to measure them on.
 
-    `within` are words of T symbols at random places, `measured` the first of them, `long` words of
-    2T symbols from place 0; read-outs are fitted on `fitted`, heads chosen on `choosing`.  A built
-    model knows no token before a word: words for it are of T symbols, from place 0.
+    `within` are words of T symbols at random places, `measured` the first of them, and `long` words
+    of 2T symbols from place 0.  Probes are fitted to `fitted`, heads are chosen on `choosing`.  A
+    built model has no token for the places before a word: its words have T symbols from place 0.
     """
 
     model: Transformer
@@ -81,131 +81,129 @@ class Subject:
         )
 
     @cached_property
-    def said(self) -> np.ndarray:
-        """The answers on `within`."""
+    def outputs(self) -> np.ndarray:
+        """The outputs on `within`."""
         return answers(self.model, self.within.tokens)
 
     @cached_property
-    def said_long(self) -> np.ndarray:
-        """The answers on `long`."""
+    def outputs_long(self) -> np.ndarray:
+        """The outputs on `long`."""
         return answers(self.model, self.long.tokens)
 
     @cached_property
     def head(self) -> tuple[int, int]:
-        """Layer and head that look most at the latest symbol that gives something."""
+        """The layer and head with most attention to the latest setting symbol, from 1."""
         layer, head, _ = chosen_head(self.model, self.machine, self.choosing)
         return layer, head
 
     @property
     def by_symbol(self) -> np.ndarray:
-        """The shares of right answers at symbols 1 … 2T of words from place 0, (2T,)."""
-        return np.asarray((self.said_long == self.long.states).mean(0))
+        """The accuracy at symbols 1 … 2T of words from place 0, (2T,)."""
+        return np.asarray((self.outputs_long == self.long.states).mean(0))
 
     def at_random(self, count: int) -> Words:
-        """Fresh words of T symbols."""
+        """Fresh words of T symbols at random places."""
         return Words(*(each.numpy() for each in self.task.sequences(count, self.generator)))
 
     def from_start(self, count: int) -> Words:
-        """Fresh words of 2T symbols."""
+        """Fresh words of 2T symbols from place 0."""
         return Words(*(each.numpy() for each in self.task.random_words(count, self.generator)))
 
 
-def latch(subject: Subject) -> Finding:
-    """A head looks at the latest symbol that gives something to the first latch."""
+def flip_flop(subject: Subject) -> Finding:
+    """A head attends to the latest symbol that sets the first flip-flop."""
     machine, words, (layer, head) = subject.machine, subject.measured, subject.head
-    places = latest(gave_before(machine, words))
+    places = latest(set_before(machine, words))
     shown = [*patterns(subject.model, words.tokens)][layer - 1]
-    share = fraction_of(attended(shown, places)[:, head - 1], places >= 0)
+    fraction = fraction_of(attended(shown, places)[:, head - 1], places >= 0)
     other = np.where(places >= 0, np.roll(places, 1, axis=0), -1)
     null = fraction_of(attended(shown, other)[:, head - 1], other >= 0)
     *_, built = chosen_head(shortcut(machine, subject.T), machine, subject.start)
     return beside_built(
         "latch/looks",
-        "a head looks at the latest symbol that gives something",
-        share,
+        "attention of one head to the latest symbol that sets the first flip-flop",
+        fraction,
         ATTENDED,
         built,
-        f"layer {layer}, head {head}: {share:.2%}; at the place in another word {null.mean:.0%}",
+        f"layer {layer}, head {head}: {fraction:.2%}; to the place of another word {null.mean:.0%}",
         null=null.mean,
     )
 
 
-def latch_elsewhere(subject: Subject) -> Finding:
-    """All heads of its layer look at a random earlier write of another state than the right one:
-    the answer is that write's, where that of the model by itself is seldom."""
+def flip_flop_elsewhere(subject: Subject) -> Finding:
+    """If all heads of its layer attend to an earlier write of a wrong state, this is the output."""
     machine = subject.machine
 
     def follows(model: Transformer, layer: int, words: Words) -> Mean:
         written = np.array([*(row[0] for row in machine.transitions), -1])[words.tokens]
         wrong = written[:, None] != words.states[..., None]
-        places = some(gave_before(machine, words) & wrong, subject.rng)
+        places = some(set_before(machine, words) & wrong, subject.rng)
         there = np.take_along_axis(written, np.maximum(places, 0), axis=1)
         return fraction_of(
             looking_at(model, layer, places)(words.tokens).numpy() == there, places >= 0
         )
 
     layer, _ = subject.head
-    share = follows(subject.model, layer, subject.measured)
+    fraction = follows(subject.model, layer, subject.measured)
     built = follows(shortcut(machine, subject.T), 1, subject.start)
     few = subject.measured.first(FEW)
     others = [follows(subject.model, each + 1, few).mean for each in range(subject.model.n_layers)]
     return beside_built(
         "latch/elsewhere",
-        f"looking at a write of another state in layer {layer}, it answers with that one",
-        share,
+        f"outputs equal to the state of a wrong earlier write, if layer {layer} attends to it",
+        fraction,
         SAME,
         built.mean,
-        f"{share:.2%}; of layers 1 to {len(others)} each "
+        f"{fraction:.2%}; by layer, 1 to {len(others)}: "
         f"{', '.join(f'{each:.0%}' for each in others)}",
     )
 
 
 def chosen_head(model: Transformer, machine: Semiautomaton, words: Words) -> tuple[int, int, float]:
-    """Layer and head, both from 1, with most attention on the latest symbol that gave something,
-    and how much."""
-    places = latest(gave_before(machine, words))
-    shares = {
+    """The layer and head, from 1, with most attention to the latest setting symbol; its mean."""
+    places = latest(set_before(machine, words))
+    weights = {
         (layer, head): fraction_of(shown[:, head - 1], places >= 0).mean
         for layer, pattern in enumerate(patterns(model, words.tokens), start=1)
         for shown in (attended(pattern, places),)
         for head in range(1, shown.shape[1] + 1)
     }
-    best = max(shares, key=shares.__getitem__)
-    return *best, shares[best]
+    best = max(weights, key=weights.__getitem__)
+    return *best, weights[best]
 
 
 def counter(subject: Subject) -> Finding:
-    """With even attention in all heads of layer 1 the answers are right."""
+    """With uniform attention in all heads of layer 1 the outputs are right."""
     outside, few = subject.outside, subject.measured.first(FEW)
 
     def flat(model: Transformer, words: Words, layer: int) -> Mean:
-        said = made_even(model, layer, words, outside)(words.tokens).numpy()
-        return fraction_of(said == words.states, words.inside)
+        outputs = with_uniform(model, layer, words, outside)(words.tokens).numpy()
+        return fraction_of(outputs == words.states, words.inside)
 
-    def evenness(model: Transformer) -> float:
-        """1 − the total variation between attention in layer 1 and even attention, on average."""
-        first, flat = next(patterns(model, few.tokens)), even(model, 1, few, outside)
+    def overlap(model: Transformer) -> float:
+        """1 − the mean total variation distance of attention in layer 1 to uniform attention."""
+        first, flat = next(patterns(model, few.tokens)), uniform(model, 1, few, outside)
         common = np.minimum(first, flat[:, None, -first.shape[-1] :, -first.shape[-1] :]).sum(-1)
         return fraction_of(common.mean(1), few.inside).mean
 
-    share, null = flat(subject.model, subject.measured, 1), flat(subject.null, few, 1)
+    fraction, null = flat(subject.model, subject.measured, 1), flat(subject.null, few, 1)
     built, later = shortcut(subject.machine, subject.T), range(2, subject.model.n_layers + 1)
     others = ", ".join(f"{flat(subject.model, few, layer).mean:.0%}" for layer in later)
     return beside_built(
         "counter/even",
-        "with even attention in all heads of layer 1 the answers are right",
-        share,
+        "accuracy with uniform attention in all heads of layer 1",
+        fraction,
         SAME,
         flat(built, subject.start, 1).mean,
-        f"{share:.2%}; in each layer after it {others}; before training {null.mean:.0%}; its "
-        f"attention is {evenness(subject.model):.0%} even, before training "
-        f"{evenness(subject.null):.0%}",
+        f"{fraction:.2%}; uniform in a later layer instead: {others}; before training "
+        f"{null.mean:.0%}; overlap of its attention with uniform attention "
+        f"{overlap(subject.model):.0%}, before training {overlap(subject.null):.0%}",
         null=null.mean,
     )
 
 
 def count(subject: Subject) -> Finding:
-    """The number of 1s is read off the stream before the last layer, at symbol T."""
+    """A linear probe predicts the number of 1s before the last layer, at symbol T."""
 
     def held(model: Transformer, fit: Words, words: Words) -> Mean:
         before, X = (streams_at(model, each.tokens, each.last)[-2] for each in (fit, words))
@@ -214,39 +212,39 @@ def count(subject: Subject) -> Finding:
     def ones(words: Words) -> np.ndarray:
         return ((words.tokens == 1) & words.inside).sum(1).astype(np.float64)
 
-    def stays(words: Words, said: np.ndarray) -> float:
+    def stays(words: Words, outputs: np.ndarray) -> float:
         few = words.first(FEW)
-        again = answers(subject.model, few.permuted(subject.rng)) == said[:FEW]
+        again = answers(subject.model, few.permuted(subject.rng)) == outputs[:FEW]
         return float(again[np.arange(len(again)), few.last].mean())
 
     fit, words = subject.fitted.first(HALF), subject.measured
-    share = held(subject.model, fit, words)
+    fraction = held(subject.model, fit, words)
     parity = explained(ones(fit)[:, None] % 2, ones(fit), ones(words)[:, None] % 2, ones(words))
     null = held(subject.null, fit, words)
-    within, long = stays(words, subject.said), stays(subject.long, subject.said_long)
+    within, long = stays(words, subject.outputs), stays(subject.long, subject.outputs_long)
     return beside_built(
         "counter/count",
-        f"the stream before the last layer holds the number of 1s, at symbol {subject.T}",
-        share,
+        f"a probe before the last layer predicts the number of 1s, at symbol {subject.T}",
+        fraction,
         HELD,
         held(shortcut(subject.machine, subject.T), subject.start_fitted, subject.start).mean,
-        f"R² {share:.3f}; of parity alone {parity.mean:.2f}, before training {null.mean:.3f}; with "
-        f"the symbols permuted stay {within:.0%} of the answers, of words of {2 * subject.T} "
-        f"symbols {long:.0%}",
+        f"R² {fraction:.3f}; from parity alone {parity.mean:.2f}, before training {null.mean:.3f}; "
+        f"outputs unchanged if symbols are permuted {within:.0%}, for {2 * subject.T} symbols "
+        f"{long:.0%}",
         f"R² at least {HELD}",
         null=null.mean,
     )
 
 
 def doubling(subject: Subject) -> Iterator[Finding]:
-    """Where the last 2^l symbols send every state is read off layer l, at symbol T."""
+    """Linear probes predict the map of the last 2^l symbols after layer l, at symbol T."""
     machine, start = subject.machine, subject.machine.start
 
     def reader(
         model: Transformer, fit: Words, words: Words
     ) -> Callable[[int, int, list[int]], Mean]:
         before, X = (streams_at(model, each.tokens, each.last) for each in (fit, words))
-        return lambda layer, symbols, states: told_apart(
+        return lambda layer, symbols, states: discriminated(
             before[layer],
             maps(machine, fit, symbols)[:, states],
             X[layer],
@@ -261,25 +259,27 @@ def doubling(subject: Subject) -> Iterator[Finding]:
         symbols = 2**layer
         if symbols >= subject.T:
             return
-        share = trained(layer, symbols, every)
+        fraction = trained(layer, symbols, every)
         known = by_shorter(machine, subject.fitted, subject.measured, symbols)
         yield beside_built(
             f"doubling/layer-{layer}",
-            f"layer {layer} holds where the last {symbols} symbols send every state",
-            share,
+            f"probes after layer {layer} predict the map of the last {symbols} symbols",
+            fraction,
             HELD,
             built(layer, symbols, every).mean,
-            f"{share:.2%}; before training {null(layer, symbols, every).mean:.0%}, by a table of "
-            f"the last {symbols // 2} symbols {known:.0%}; where they send the start "
-            f"{trained(layer, symbols, [start]).mean:.0%}, where all symbols send it, the answer, "
+            f"{fraction:.2%}; before training {null(layer, symbols, every).mean:.0%}, by a table "
+            f"of the last {symbols // 2} symbols {known:.0%}; the image of the start only "
+            f"{trained(layer, symbols, [start]).mean:.0%}, under all symbols, which is the state, "
             f"{trained(layer, subject.T, [start]).mean:.0%}",
             null=known,
         )
 
 
 def by_shorter(machine: Semiautomaton, others: Words, words: Words, symbols: int) -> float:
-    """In how many words a table of the last symbols/2 symbols, learned from other words, says where
-    the last `symbols` send every state."""
+    """The accuracy of a null model: the map of the last `symbols` from half as many symbols.
+
+    It is a table fitted to other words.
+    """
     half = symbols // 2
 
     def keys(of: Words) -> np.ndarray:
@@ -287,11 +287,11 @@ def by_shorter(machine: Semiautomaton, others: Words, words: Words, symbols: int
         read = np.take_along_axis(of.tokens, at, axis=1)
         return np.asarray(read @ (int(others.tokens.max()) + 1) ** np.arange(half))
 
-    known, asked, wanted = keys(others), keys(words), maps(machine, words, symbols)
+    known, tested, wanted = keys(others), keys(words), maps(machine, words, symbols)
     found, seen = np.unique(maps(machine, others, symbols), axis=0, return_inverse=True)
-    table = np.zeros((max(known.max(), asked.max()) + 1, len(found)), dtype=np.int64)
+    table = np.zeros((max(known.max(), tested.max()) + 1, len(found)), dtype=np.int64)
     np.add.at(table, (known, seen.reshape(-1)), 1)
-    return float((found[table.argmax(1)[asked]] == wanted).all(1).mean())
+    return float((found[table.argmax(1)[tested]] == wanted).all(1).mean())
 
 
 def beside_built(
@@ -305,8 +305,10 @@ def beside_built(
     *,
     null: float = 0.0,
 ) -> Finding:
-    """That a mean is above a bound, of a trained model, where `null` is not; and that the built one
-    has all of it."""
+    """A finding that a trained model's mean exceeds a bound, the null model's does not.
+
+    It fails unless the hand-built model has 1, up to rounding.
+    """
     wanted = f"{wanted or f'at least {bound:.0%}'}, {BY}; built: {built:.0%}"
     finding = above(id, name, found, bound, words=words, wanted=wanted)
     if finding.verdict is Verdict.HOLDS and not null < bound:

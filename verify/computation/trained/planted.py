@@ -1,4 +1,4 @@
-"""Models that have what training is asked to find, for the self-test."""
+"""Hand-built models with the mechanisms that trained ones are tested for, for the self-test."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from verify.evidence.checkpoints import Trained
 
 
 def built(models: list[Trained]) -> list[Trained]:
-    """`shortcut`, or where there is none `semiautomaton`, for words as long as models are asked
-    about: the token before a word is one more symbol, which leaves every state as it is."""
+    """Replaces each model by `shortcut`, or by `semiautomaton` if the automaton has no cascade.
+
+    The token before a word is one more symbol, the identity.
+    """
 
     def model(machine: Semiautomaton, length: int) -> object:
         more = Semiautomaton((*machine.transitions, identity(machine.n_states)), machine.name)

@@ -1,4 +1,4 @@
-"""Linear read-outs in closed form: what a stream holds, judged on words they were not fitted to.
+"""Linear probes in closed form, evaluated on words that they were not fitted to.
 
 Streams are rows X (m, D).
 """
@@ -13,19 +13,24 @@ RIDGE = 1e-6  # of the mean variance, which keeps a covariance from being singul
 
 
 def explained(fit: np.ndarray, values: np.ndarray, X: np.ndarray, wanted: np.ndarray) -> Mean:
-    """R² on others (X, wanted) of the affine least squares for numbers `values` on `fit`: the share
-    of the squares around the mean of `values` that is not left."""
+    """R² on (X, wanted) of the affine least-squares fit of `values` to `fit`.
+
+    It is 1 minus the squared error over the squared deviation from the mean of `values`.
+    """
     read, *_ = np.linalg.lstsq(_with_one(fit), values, rcond=1e-9)
     left = ratio((_with_one(X) @ read - wanted) ** 2, (wanted - values.mean()) ** 2)
     return Mean(1 - left.mean, left.error, left.freedom)
 
 
-def told_apart(fit: np.ndarray, classes: np.ndarray, X: np.ndarray, wanted: np.ndarray) -> Mean:
-    """The share of others (X, wanted) of which all classes are read off, whole numbers (m, k) of k
-    kinds: of each kind the largest of Fisher's affine read-outs, xᵀC⁻¹μ − ½ μᵀC⁻¹μ + log of the
-    share, for means μ and the covariance C within classes."""
-    said = [_class(fit, kind, X) for kind in classes.T]
-    right = (np.stack(said, axis=-1) == wanted).all(-1)
+def discriminated(fit: np.ndarray, classes: np.ndarray, X: np.ndarray, wanted: np.ndarray) -> Mean:
+    """The accuracy on (X, wanted) of linear discriminants for k kinds of classes, integers (m, k).
+
+    A row is right if all its k classes are.  The class of each kind is the argmax of
+    xᵀC⁻¹μ − ½ μᵀC⁻¹μ + log p, for the means μ and fractions p of classes, and the covariance C
+    within classes.
+    """
+    predicted = [_class(fit, kind, X) for kind in classes.T]
+    right = (np.stack(predicted, axis=-1) == wanted).all(-1)
     return estimated(right.astype(np.float64))
 
 
