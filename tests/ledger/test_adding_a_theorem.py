@@ -43,7 +43,7 @@ def test_it_takes_less_than_sixty_lines_of_code():
 
 
 def test_its_test_passes(toy):
-    toy[3]["test_the_mean_is_that_of_the_theory"]()
+    toy[3]["test_the_model_outputs_the_mean_of_the_labels"]()
 
 
 def test_the_claim_holds_and_notices_every_fault(toy):
