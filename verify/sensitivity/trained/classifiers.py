@@ -1,4 +1,4 @@
-"""Models trained to classify: how often their answers change with one place, and groups of them."""
+"""Trained classifiers by seed, and the fractions of their predictions that change."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from theory.sensitivity.estimate import Change
 from verify.evidence.checkpoints import models_of
 from verify.finding import Finding, at_least
 
-STREAM = 0x7A1  # beside the run's seed
+STREAM = 0x7A1  # distinguishes this stream from others of the run's seed
 
 
 class Seen(NamedTuple):
-    """A trained model by the name of its checkpoint, and its task."""
+    """A trained model with the name of its checkpoint and its task."""
 
     name: str
     model: Any
@@ -29,25 +29,25 @@ class Seen(NamedTuple):
 
 
 Seeds = Mapping[str, Sequence[Seen]]
-"""By the kind of model or training."""
+"""The models of all seeds, by the kind of model or training."""
 
 
 def seeds_of(names: Mapping[str, tuple[str, str]]) -> dict[str, list[Seen]]:
-    """All seeds of checkpoints, whose names and kinds (in words) are given by label."""
+    """The models of all seeds, from the names and kinds of checkpoints by label."""
     return {label: [Seen(*m) for m in models_of(*which)] for label, which in names.items()}
 
 
 def before_training(seen: Seen) -> Any:
-    """The model of a checkpoint with the weights that training began with."""
+    """The model of a checkpoint with its initial weights."""
     return untrained(configuration_of(seen.name)).requires_grad_(False)
 
 
 def changes(
     model: Any, inputs: np.ndarray, change: Change, seed: int, times: int = 1
 ) -> np.ndarray:
-    """The share of `times` changes of each place after which the answer is another, (m, places).
+    """The fraction of `times` changes of each place that change the prediction, (m, places).
 
-    Two models see the same changes, and of two changes by noise that differ in size the same noise.
+    The changes are the same for all models, and up to scale for noise of different sizes.
     """
     before = np.asarray(model(inputs))
     total: Any = 0
@@ -59,20 +59,20 @@ def changes(
 
 
 def learnt(seen: Seen, words: str) -> Finding:
-    """Whether the accuracy at which training was to end was reached."""
+    """The accuracy on the inputs of training compared with that at which training stops."""
     accuracy, _ = seen.task.measured(seen.model)
     return at_least(
         "learnt",
-        "right on the inputs of training",
+        "accuracy on the inputs of training",
         "trained",
         accuracy,
         seen.task.until,
-        words=f"{accuracy:.2%}, on those held out {held_out(seen):.1%}; {words}",
-        wanted=f"at least {seen.task.until:.0%}, where training was to end",
+        words=f"{accuracy:.2%}, held out {held_out(seen):.1%}; {words}",
+        wanted=f"at least {seen.task.until:.0%}, at which training stops",
     )
 
 
 def held_out(seen: Seen) -> float:
-    """The accuracy on inputs held out."""
+    """The accuracy on held-out inputs."""
     accuracy, _ = seen.task.measured(seen.model, held_out=True)
     return float(accuracy)

@@ -1,4 +1,4 @@
-"""Pictures of trained networks: Sens against the noise, influence by position, the regulariser."""
+"""Pictures of trained networks: Sens by noise, influence by position, and the regulariser."""
 
 from __future__ import annotations
 
@@ -7,19 +7,21 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-AGAINST = 1.0  # the σ of which patches are shown
-ByKind = Mapping[str, np.ndarray]  # whether answers change, (seeds, σ, images, patches)
+AGAINST = 1.0  # the σ for which patches are shown
+ByKind = Mapping[str, np.ndarray]  # whether predictions change, (seeds, σ, images, patches)
 
 
 def draw_digits(sigmas: Sequence[float], trained: ByKind, untrained: ByKind) -> Figure:
-    """Sens against σ, a band from the least to the largest seed, after training and before; and by
-    patch at one σ, the mean of the seeds."""
+    """Sens by σ after and before training, and by patch at one σ.
+
+    Lines are means over seeds, with bands from the least to the largest.
+    """
     kinds = len(trained)
     figure = Figure(figsize=(13, 7))
     grid = figure.add_gridspec(2, kinds, height_ratios=[2, 1])
     halves = figure.add_subplot(grid[0, : kinds // 2]), figure.add_subplot(grid[0, kinds // 2 :])
     for panel, shown, title in (
-        (halves[0], trained, "trained until 99 % of the images were right"),
+        (halves[0], trained, "after training to accuracy .99"),
         (halves[1], untrained, "before training"),
     ):
         for kind, rows in shown.items():
@@ -30,17 +32,17 @@ def draw_digits(sigmas: Sequence[float], trained: ByKind, untrained: ByKind) -> 
             )
         panel.set_xscale("log", base=2)
         panel.set_xticks(sigmas, [f"{sigma:g}" for sigma in sigmas])
-        panel.set(xlabel="σ of the noise on a patch", ylabel="share of answers that change")
+        panel.set(xlabel="σ of the noise on a patch", ylabel="fraction of predictions that change")
         panel.set_title(title)
         panel.legend()
         panel.grid()
     at = sigmas.index(AGAINST)
     maps = {kind: rows[:, at].mean((0, 1)) for kind, rows in trained.items()}
     largest = max(float(each.max()) for each in maps.values())
-    for place, (kind, shares) in enumerate(maps.items()):
+    for place, (kind, fractions) in enumerate(maps.items()):
         panel = figure.add_subplot(grid[1, place])
-        side = round(len(shares) ** 0.5)
-        image = panel.imshow(shares.reshape(side, side), cmap="viridis", vmin=0, vmax=largest)
+        side = round(len(fractions) ** 0.5)
+        image = panel.imshow(fractions.reshape(side, side), cmap="viridis", vmin=0, vmax=largest)
         panel.set_title(f"{kind}, by patch, σ = {AGAINST:g}")
         panel.set_xticks([])
         panel.set_yticks([])
@@ -49,24 +51,26 @@ def draw_digits(sigmas: Sequence[float], trained: ByKind, untrained: ByKind) -> 
 
 
 def draw_text(profiles: dict[str, list[np.ndarray]]) -> Figure:
-    """The share of answers that change with the word in each position: a line for every seed."""
+    """The fraction of predictions that change with the word in each position, a line per seed."""
     figure = Figure(figsize=(13, 4.2))
     panels = figure.subplots(1, len(profiles), sharey=True)
     for panel, (kind, seeds) in zip(panels, profiles.items(), strict=True):
-        for seed, shares in enumerate(seeds):
-            panel.plot(np.arange(1, len(shares) + 1), shares, "o-", ms=4, label=f"seed {seed}")
+        for seed, fractions in enumerate(seeds):
+            panel.plot(
+                np.arange(1, len(fractions) + 1), fractions, "o-", ms=4, label=f"seed {seed}"
+            )
         panel.set(xlabel="position of the word")
         panel.set_title(kind)
         panel.legend()
         panel.grid()
-    panels[0].set(ylabel="share of answers that change", ylim=(0, None))
+    panels[0].set(ylabel="fraction of predictions that change", ylim=(0, None))
     return figure
 
 
 def draw_regulariser(
     trainings: Sequence[str], figures: Mapping[str, Sequence[Sequence[float]]]
 ) -> Figure:
-    """A panel for each figure, by training and seed: a point for every seed."""
+    """A panel for each measure, with a point for every training and seed."""
     figure = Figure(figsize=(14, 3.8))
     panels = figure.subplots(1, len(figures))
     for panel, (title, groups) in zip(panels, figures.items(), strict=True):

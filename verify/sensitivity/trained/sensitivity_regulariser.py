@@ -1,4 +1,4 @@
-"""The claim `sensitivity-regulariser`: a penalty on noise sensitivity, and plain noise."""
+"""The claim `sensitivity-regulariser`: a penalty on noise sensitivity, and training with noise."""
 
 from __future__ import annotations
 
@@ -26,14 +26,19 @@ NAMES = {training: (f"digits-level-2-layers-{training}", KIND) for training in T
 PATCH, SIGMA = 2, 1.0
 HALF = 0.5
 NOISE = 0.5  # on all pixels
-DRAWS = 10  # of it for each image
-LEVEL = 0.07, 0.1  # of the loss where training was to end
+DRAWS = 10  # of the noise for each image
+LEVEL = 0.07, 0.1  # range of the loss at which training stops
 RADIUS, DIRECTIONS, PROBES = 0.1, 10, 16
 
 
 class Measured(NamedTuple):
-    """A model: its loss and accuracies; shares of changed answers by image of training; whether it
-    is right on images held out under noise, (images,); and how flat its loss is."""
+    """The measures of a model.
+
+    loss, accuracy    on the images of training      held_out, shifted  accuracies, held out
+    changed           fraction of changed predictions by image of training
+    noisy             accuracy under noise by held-out image
+    sharpness, trace  flatness of the loss
+    """
 
     seen: Seen
     loss: float
@@ -48,9 +53,9 @@ class Measured(NamedTuple):
 
 SHOWN: dict[str, Callable[[Measured], float]] = {
     "Sens at σ = 1": lambda each: float(each.changed.mean()),
-    "right, held out": lambda each: each.held_out,
-    "right with noise": lambda each: float(each.noisy.mean()),
-    "growth of the loss nearby": lambda each: each.sharpness.mean,
+    "accuracy, held out": lambda each: each.held_out,
+    "accuracy with noise": lambda each: float(each.noisy.mean()),
+    "sharpness": lambda each: each.sharpness.mean,
     "trace of the Hessian": lambda each: each.trace.mean,
 }
 
@@ -66,26 +71,26 @@ def sensitivity_regulariser(
 
     The loss is ½ entropy(f(x)) + ½ mean (f(x + noise) − f(x))², with noise N(0, 1) on the pixels of
     one random patch.  It is compared with plain training, and with training on the noisy images
-    alone (augmented).  Three seeds of each were trained until the entropy of the clean
-    images of training was .1 or less, so that they are compared at the same loss.  What is stated
-    here was written down before these models were trained; of wider ones, after the same number of
+    alone (augmented).  Three seeds of each were trained until the cross-entropy of the
+    clean images of training was at most .1, so that they are compared at the same loss.  The
+    findings were stated before these models were trained; of wider ones, after the same number of
     steps, it was known that Sens was less than half, accuracy under noise .06 to .09 higher, that
-    augmentation did nearly the same, and that the trace was larger.
+    augmentation had nearly the same effect, and that the trace was larger.
 
-    level      the entropy is between .07 and .1, or nothing is compared at the same loss.
-    half       Sens at σ = 1 on images of training is at most half of that of plain training, each
-               seed beside the same one, by 3 standard errors over images.
-    noise      of 500 images held out, with N(0, 0.5²) on all pixels, ten times, every seed has more
-               right than every seed of plain training, by standard errors over images; fails where
-               all have less, undecided else.  (Before, each seed stood beside the same one; but two
-               seeds of plain training differ by more than these errors, too.)
-    control    so beside every seed of augmentation, or it is not shown that the regulariser is more
-               than the noise that it is made of.
-    flatter    every seed has a smaller trace of the Hessian, and grows less in random directions,
-               than every seed of plain training, by standard errors of the estimates (which were
-               added after).  If kinds did not differ, each of the four comparisons would hold
-               with probability 1/20.
-    seeds      a null: of two seeds of plain training none has half the Sens of the other.
+    level      the cross-entropy is between .07 and .1, so that losses are comparable.
+    half       Sens at σ = 1 on images of training is at most half of that of plain training with
+               the same seed, by 3 standard errors over images.
+    noise      on 500 held-out images with noise N(0, 0.5²) on all pixels, ten times, the accuracy
+               of every seed is above that of every seed of plain training, by standard errors over
+               images; it fails if all are below, and is undecided otherwise.  (First, equal seeds
+               were compared; but two seeds of plain training differ by more than these errors.)
+    control    the same compared with every seed of augmentation: does the regulariser add to the
+               noise it contains?
+    flatter    every seed has a smaller trace of the Hessian, and a smaller growth of the loss in
+               random directions, than every seed of plain training, by standard errors of the
+               estimates (which were added later).  If kinds did not differ, each of the four
+               comparisons would hold with probability 1/20.
+    seeds      a null comparison: no seed of plain training has half the Sens of another.
     """
     if not digits.installed():
         yield absent("digits", f"{digits.NAME} is not installed", 'install "weightwright[digits]"')
@@ -110,7 +115,7 @@ def sensitivity_regulariser(
 
 
 def measured(run: Run, seen: Seen, count: int) -> Measured:
-    """Everything of one model."""
+    """All measures of one model."""
     model, task = seen.model, seen.task
     (images, labels), (others, wanted) = split_digits()
     few = images[:count], labels[:count]
@@ -151,32 +156,32 @@ def measured(run: Run, seen: Seen, count: int) -> Measured:
 def under_noise(
     model: Any, images: np.ndarray, labels: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    """How often answers are right with noise on all pixels, (images,)."""
+    """The accuracy with noise on all pixels by image, (images,)."""
     noise = NOISE * rng.standard_normal((DRAWS, *images.shape))
     return np.mean([np.asarray(model(images + each)) == labels for each in noise], axis=0)
 
 
 def level(each: Measured) -> Finding:
-    """The loss at which it is compared."""
+    """The cross-entropy at which a model is compared, with its other measures."""
     words = (
-        f"{each.loss:.4f}; right {each.accuracy:.1%}, held out {each.held_out:.1%}, with noise "
+        f"{each.loss:.4f}; accuracy {each.accuracy:.1%}, held out {each.held_out:.1%}, with noise "
         f"{each.noisy.mean():.1%}, shifted {each.shifted:.1%}; Sens {each.changed.mean():.3f}; "
         f"sharpness {each.sharpness:.2f}, trace {each.trace:.0f}"
     )
     wanted = f"from {LEVEL[0]:g} to {LEVEL[1]:g}"
-    name = "entropy of the images of training"
+    name = "cross-entropy of the images of training"
     return within("level", name, "trained", each.loss, LEVEL, words=words, wanted=wanted)
 
 
 def half(plain: Measured, own: Measured, augmented: Measured) -> Finding:
-    """What the regulariser leaves of the sensitivity of one seed."""
-    share, other = (ratio(each.changed, plain.changed) for each in (own, augmented))
+    """Sens with the regulariser over that of plain training with the same seed."""
+    found, other = (ratio(each.changed, plain.changed) for each in (own, augmented))
     return below(
         "half",
         "Sens over that of plain training",
-        share,
+        found,
         HALF,
-        words=f"{share:.2f}; after augmentation {other:.2f}",
+        words=f"{found:.2f}; with augmentation {other:.2f}",
         wanted=f"below {HALF:g}, {BY}",
     )
 
@@ -184,14 +189,14 @@ def half(plain: Measured, own: Measured, augmented: Measured) -> Finding:
 def bears_noise(
     plain: list[Measured], regularised: list[Measured], augmented: list[Measured]
 ) -> Iterator[Finding]:
-    """More right under noise than after plain training, and than after augmentation."""
+    """Accuracy under noise compared with plain training and with augmentation."""
     for id, name, before in (
         ("noise", "plain training", plain),
         ("control", "augmentation", augmented),
     ):
         yield all_below(
             id,
-            f"right under noise after {name}, below that with the regulariser",
+            f"accuracy under noise after {name}, below that with the regulariser",
             [each.noisy for each in before],
             [each.noisy for each in regularised],
             paired,
@@ -201,7 +206,7 @@ def bears_noise(
 def flatter(
     plain: list[Measured], regularised: list[Measured], augmented: list[Measured]
 ) -> Iterator[Finding]:
-    """Smaller traces, and a smaller growth of the loss."""
+    """Traces of the Hessian and growth of the loss compared with plain training."""
     kinds: dict[str, Callable[[Measured], Mean]] = {
         "trace": lambda each: each.trace,
         "sharpness": lambda each: each.sharpness,
@@ -210,18 +215,18 @@ def flatter(
         own, other, control = (
             [figure(each) for each in group] for group in (regularised, plain, augmented)
         )
-        words = f"after augmentation {listed(each.mean for each in control)}"
+        words = f"with augmentation {listed(each.mean for each in control)}"
         name = f"{id} below that of plain training"
         yield all_below(f"flatter/{id}", name, own, other, apart, words=words)
 
 
 def null(plain: list[Measured]) -> Finding:
-    """How much Sens differs between seeds of the same training."""
-    shares = [ratio(a.changed, b.changed) for a, b in permutations(plain, 2)]
-    least = min(shares, key=lambda share: share.mean)
+    """The ratio of Sens between seeds of plain training."""
+    ratios = [ratio(a.changed, b.changed) for a, b in permutations(plain, 2)]
+    least = min(ratios, key=lambda each: each.mean)
     finding = above(
         "seeds",
-        "least Sens over that of another seed of plain training",
+        "Sens of a seed of plain training over that of another, the least",
         least,
         HALF,
         words=f"{least:.2f}",

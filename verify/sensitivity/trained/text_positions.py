@@ -1,4 +1,4 @@
-"""The claim `text-positions`: on which of sixteen words predictions of trained networks depend."""
+"""The claim `text-positions`: the influence of sixteen words on trained networks."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ NAMES = {
     "LSTM, mean": ("text-small-lstm-2-layers-mean", "an LSTM trained on text"),
 }
 END = 4  # words at each end of the sixteen
-EVEN = 0.75, 4 / 3  # last over first, for what is called uniform
+UNIFORM = 0.75, 4 / 3  # range of last over first for a uniform profile
 QUICK = 100  # windows
 
 
 class Profile(NamedTuple):
-    """Shares of changed answers (windows, words), on windows of training and held out."""
+    """Fractions of changed predictions (windows, words), on training and held-out windows."""
 
     trained: np.ndarray
     held_out: np.ndarray
 
     @property
     def by_word(self) -> np.ndarray:
-        """By position, over all windows."""
+        """The influence of each position, over all windows."""
         return np.concatenate(self).mean(0)
 
     @property
     def ends(self) -> Mean:
-        """The last words over the first."""
+        """The influence of the last words over that of the first."""
         both = np.concatenate(self)
         return ratio(both[:, -END:].sum(1), both[:, :END].sum(1))
 
@@ -60,27 +60,28 @@ def text_positions(
     """Published observation: transformers depend on all words alike, LSTMs more on recent ones.
 
     A word of sixteen becomes a random other one of 256, each in turn, and Sens is the fraction of
-    predictions that change.  A transformer that is read at a token of its own, and LSTMs that are
-    read at their last state or at the mean of all, three seeds of each, were trained until 95 % of
-    1513 windows were right.  A window begins anywhere in a text, so that the evidence stands
-    everywhere alike.  What is stated here was written down before these models were trained; of
-    wider ones it was known that transformers were even, that LSTMs read at the last state had .4 of
-    the influence in the last four words, and that they were not more sensitive.
+    predictions that change.  A transformer with a CLS token, and LSTMs with a linear output of
+    their last state or of the mean of all states, three seeds of each, were trained to accuracy .95
+    on 1513 windows.  A window begins at a random place in a text, so that all positions are equally
+    informative.  The findings were stated before these models were trained; of wider ones it was
+    known that transformers were uniform, that LSTMs with the last state had .4 of the influence in
+    the last four words, and that they were not more sensitive.
 
-    learnt     95 % of the windows of training.
-    uniform    of a transformer, the last four words have between 3/4 and 4/3 of the influence of
-               the first four, each seed, by 3 standard errors over windows (undecided if one of the
-               bounds is as near).
-    positions  of a transformer, no position has 4/3 of the influence of the mean one, by as many
-               errors.  It was added after, as what the ends say is not said of all positions.
-    recency    of an LSTM, the last four have more, by 3 standard errors.
+    learnt     accuracy .95 on the windows of training.
+    uniform    in a transformer, the last four words have between 3/4 and 4/3 of the influence of
+               the first four, for each seed, by 3 standard errors over windows (undecided if a
+               bound is within these errors).
+    positions  in a transformer, no position has 4/3 of the mean influence, by 3 standard errors.
+               It was added later, as the ends do not determine the other positions.
+    recency    in an LSTM, the last four words have more influence than the first four, by 3
+               standard errors.
     sensitive  every seed of the LSTM is more sensitive than every seed of the transformer, on
-               windows held out, and on those of training, by standard errors over windows (which
-               were added after); fails where all are less, undecided else.  If kinds did not
-               differ, each of the four comparisons would hold with probability 1/20.
-    controls   naive Bayes from words counted in training, which no position matters to, has to be
-               uniform, at the ends and at all positions; and one whose weights rise from 1 to 16
-               has to have recency.
+               held-out windows and on those of training, by standard errors over windows (which
+               were added later); it fails if all are less sensitive, and is undecided otherwise.
+               If kinds did not differ, each of the four comparisons would hold with probability
+               1/20.
+    controls   naive Bayes on word counts, for which positions do not matter, must be uniform, at
+               the ends and at all positions; with weights from 1 to 16 it must have recency.
     """
     if not text.available():
         why = f"this version of Python has other topics than {text.VERSION}"
@@ -105,32 +106,32 @@ def text_positions(
     yield from sensitive(found)
     topics = text.split_windows()[0]
     counts = word_counts(topics[0].numpy(), topics[1].numpy(), text.KNOWN + 1)
-    even, rising = np.ones(text.LENGTH), np.arange(1, text.LENGTH + 1)
-    told, known = profile(naive_bayes(counts, even)), naive_bayes(counts, even)(windows[1])
-    share = float((known == text.split_windows()[1][1].numpy()[: len(known)]).mean())
-    finding = uniform(told)
-    finding.words += f"; right on windows held out {share:.1%}"
-    yield from labelled("naive-Bayes", [finding, positions(told)])
+    equal, rising = np.ones(text.LENGTH), np.arange(1, text.LENGTH + 1)
+    control, predicted = profile(naive_bayes(counts, equal)), naive_bayes(counts, equal)(windows[1])
+    wanted = text.split_windows()[1][1].numpy()[: len(predicted)]
+    finding = uniform(control)
+    finding.words += f"; accuracy on held-out windows {float((predicted == wanted).mean()):.1%}"
+    yield from labelled("naive-Bayes", [finding, positions(control)])
     yield from labelled("rising-weights", [recency(profile(naive_bayes(counts, rising)))])
     run.draw({k: [p.by_word for p in each] for k, each in found.items()})
 
 
 def of_one(kind: str, seen: Seen, own: Profile, before: np.ndarray) -> Iterator[Finding]:
-    """What is said of one model, beside the changes (windows, words) of before it was trained."""
+    """The findings on one model, given the changes (windows, words) before training."""
     words = f"Sens {own.trained.mean():.3f}, held out {own.held_out.mean():.3f}"
     yield learnt(seen, f"{words}; by position {listed(own.by_word)}")
     judged = uniform if kind == "transformer" else recency
     finding = judged(own)
     first, last = before[:, :END].mean(), before[:, -END:].mean()
-    finding.words += f"; before training {last:.3f} beside {first:.3f}"
+    finding.words += f"; before training last {last:.3f}, first {first:.3f}"
     yield finding
     if kind == "transformer":
         yield positions(own)
 
 
 def uniform(own: Profile) -> Finding:
-    """The last words have the influence of the first, about."""
-    found, (low, high) = own.ends, EVEN
+    """The influence of the last words compared with that of the first."""
+    found, (low, high) = own.ends, UNIFORM
     reach = errors_for(found.freedom) * found.error
     verdict = Verdict.UNDECIDED
     if low < found.mean - reach and found.mean + reach < high:
@@ -142,7 +143,7 @@ def uniform(own: Profile) -> Finding:
         f"influence of the last {END} words over that of the first",
         "trained",
         found.value,
-        EVEN,
+        UNIFORM,
         verdict,
         f"{found:.2f}",
         f"from {low:.2f} to {high:.2f}, {BY}",
@@ -150,35 +151,35 @@ def uniform(own: Profile) -> Finding:
 
 
 def positions(own: Profile) -> Finding:
-    """No position has much more influence than the mean one."""
-    shares = of_the_mean(own)
-    most = max(shares, key=lambda share: share.mean)
-    least = min(share.mean for share in shares)
+    """The largest influence of a position compared with the mean."""
+    ratios = of_the_mean(own)
+    most = max(ratios, key=lambda each: each.mean)
+    least = min(each.mean for each in ratios)
     return below(
         "positions",
-        "influence of the position that has most, over the mean",
+        "largest influence of a position over the mean",
         most,
-        EVEN[1],
-        words=f"{most:.2f}; of that which has least {least:.2f}",
-        wanted=f"below {EVEN[1]:.2f}, {BY}",
+        UNIFORM[1],
+        words=f"{most:.2f}; the least {least:.2f}",
+        wanted=f"below {UNIFORM[1]:.2f}, {BY}",
     )
 
 
 def of_the_mean(own: Profile) -> list[Mean]:
-    """The influence of each position over that of the mean one."""
+    """The influence of each position over the mean influence."""
     both = np.concatenate(own)
     return [ratio(row, both.mean(1)) for row in both.T]
 
 
 def recency(own: Profile) -> Finding:
-    """The last words have more influence than the first."""
+    """The influence of the last words over that of the first, compared with 1."""
     name = f"influence of the last {END} words over that of the first"
     words = f"{own.ends:.2f}"
     return above("recency", name, own.ends, 1.0, words=words, wanted=f"above 1, {BY}")
 
 
 def sensitive(found: dict[str, list[Profile]]) -> Iterator[Finding]:
-    """Every transformer below every LSTM."""
+    """Sens of every transformer compared with that of every LSTM."""
     own, *others = NAMES
     for kind in others:
         for where, name in (("held_out", "held out"), ("trained", "of training")):
@@ -189,13 +190,13 @@ def sensitive(found: dict[str, list[Profile]]) -> Iterator[Finding]:
 
 
 def word_counts(windows: np.ndarray, topics: np.ndarray, V: int) -> np.ndarray:
-    """How often a word stands in windows of a topic, (topics, V), and once more."""
+    """The counts of each word in the windows of each topic plus 1, (topics, V)."""
     counts = np.ones((topics.max() + 1, V))
     np.add.at(counts, (topics[:, None], windows), 1)
     return counts
 
 
 def naive_bayes(counts: np.ndarray, weights: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """Windows → the topic of largest Σ weight · log P(word | topic)."""
+    """The naive Bayes classifier argmax_topic Σ weight · log P(word | topic) of windows."""
     log = np.log(counts / counts.sum(1, keepdims=True))
     return lambda windows: (weights * log[:, windows]).sum(-1).argmax(0)
