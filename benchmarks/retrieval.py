@@ -1,7 +1,8 @@
-"""What the retrieval constructions cost, in a minute: `python benchmarks/retrieval.py [THREADS]`.
+"""Sizes and times of the retrieval constructions: `python benchmarks/retrieval.py [THREADS]`.
 
-Built (median of 20) and run in float64 on random sequences of n tokens: one sequence alone, with
-hardmax and with softmax, and 32 together with hardmax, whose time is divided by 32.
+Models are built (median of 20) and run in float64 on random sequences of n tokens: a single
+sequence, with hardmax and with softmax, and a batch of 32 with hardmax, with the time per sequence.
+Takes a minute.
 """
 
 # ruff: noqa: E402 (the number of threads is read when numpy is first imported)

@@ -1,8 +1,8 @@
-"""Steps of training per second, beside a plain loop: `python benchmarks/training.py [THREADS]`.
+"""Training steps per second, against a plain loop: `python benchmarks/training.py [THREADS]`.
 
-The plain loop trains the same models on prompts of the same law: drawn on the CPU for every step,
-the optimiser's defaults, the loss read after every step, nothing compiled.  Ratios are medians over
-turns in which each makes 20 steps.  Three minutes, half of them compiling.
+The plain loop trains the same models on prompts of the same distribution: drawn on the CPU for
+every step, the optimiser's defaults, the loss evaluated after every step, without compilation.
+Ratios are medians over turns of 20 steps each.  Takes three minutes, half of them for compiling.
 """
 
 # ruff: noqa: E402 (the number of threads is read when numpy is first imported)
@@ -29,7 +29,7 @@ TURNS = 9
 
 
 class Plain:
-    """What one writes first."""
+    """A plain training loop."""
 
     def __init__(self, made: Configuration) -> None:
         self.made, self.model = made, untrained(made)
@@ -55,7 +55,7 @@ def main() -> None:
     for label, made in (
         ("regression, small", preset("regression")),
         ("regression, small, LSTM", preset("regression", model="lstm")),
-        ("regression, linear, 3 layers", preset("regression", "linear", layers=3)),
+        ("regression, linear, 3 layers", preset("regression", "linear", n_layers=3)),
         ("induction, small", preset("induction")),
     ):
         with tempfile.TemporaryDirectory() as folder:

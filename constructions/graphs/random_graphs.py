@@ -15,39 +15,18 @@ integers per graph.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated
 
-import numpy as np
 import torch
 from torch import Generator, Tensor
 from torch.nn.functional import pad
 
+from constructions.seeds import TorchSeed
 from theory import machine
 from theory.graphs.adjacency import check_adjacency
-from theory.kinds import Count, Instance, Kind, OpenUnit, checked
+from theory.kinds import Count, Instance, OpenUnit, checked
 
 BITS, BYTES = 8, 8  # bits of a byte, bytes of an integer
-
-
-@dataclass(frozen=True)
-class TorchRandom(Kind):
-    """A seed, or a torch.Generator.  Read as a torch.Generator, of a seed on the CPU."""
-
-    what = "a seed, an integer at least 0, or a torch.Generator"
-    example = 0
-    wrong = (None, object(), True, -1, 1.5, "a", [], {}, np.random.default_rng(0))
-
-    def read(self, name: str, value: Any) -> Generator:
-        if isinstance(value, Generator):
-            return value
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
-            raise self.error(name, value)
-        return Generator().manual_seed(int(value))
-
-
-TorchSeed: TypeAlias = Annotated[Any, TorchRandom()]
-"""A seed ≥ 0, or a torch.Generator; the function gets a torch.Generator."""
 
 
 @checked

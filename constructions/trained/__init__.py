@@ -1,25 +1,24 @@
 """Trained counterparts of the constructions, and the loop that trains them.
 
-A task (`tasks/`), a shape (`models`) and how it is trained make a `configuration`, which `presets`
-name; `training` goes from `state` to state and leaves a `checkpoint`.
+A `configuration` consists of a task (`tasks/`), a shape (`models`) and the hyperparameters of
+training; `presets` names the usual ones.  `training` updates a `state` and writes a `checkpoint`.
 
-`LooksAt` makes heads look elsewhere, `Attends` gives them a pattern.
-
-`load(name)` gives a model that was trained, `configuration_of(name)` its task and shape, and
-`python -m constructions.trained list` the names.
+`load(name)` returns a trained model and `configuration_of(name)` its task and shape;
+`python -m constructions.trained list` prints the names.  `RedirectedAttention` and
+`PatchedAttention` replace the attention pattern of heads.
 """
 
 from constructions.trained.checkpoint import configuration_of, load, log_of, shipped, sidecar
 from constructions.trained.configuration import Configuration, untrained
-from constructions.trained.patching import Attends, LooksAt
+from constructions.trained.patching import PatchedAttention, RedirectedAttention
 from constructions.trained.presets import preset
 from constructions.trained.training import Diverged, train
 
 __all__ = [
-    "Attends",
     "Configuration",
     "Diverged",
-    "LooksAt",
+    "PatchedAttention",
+    "RedirectedAttention",
     "configuration_of",
     "load",
     "log_of",

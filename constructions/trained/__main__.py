@@ -1,6 +1,6 @@
 """The command line: `python -m constructions.trained train | evaluate | ship | list`.
 
-Exit codes: 0 done · 1 training diverged · 2 usage · 130 interrupted (start again to go on).
+Exit codes: 0 done · 1 training diverged · 2 usage · 130 interrupted (the same command resumes).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ DAY = 86_400
 app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
-    help="Train the counterparts of the constructions, and look at those that were trained.",
+    help="Train counterparts of the constructions; evaluate, list and ship trained models.",
 )
 
 
@@ -56,53 +56,70 @@ def train_command(
     model: Annotated[
         str | None,
         typer.Option(
-            help="if not the preset's: lstm (regression, digits, text), mlp or cnn (digits)"
+            help="instead of the preset's: lstm (regression, digits, text), mlp or cnn (digits)"
         ),
     ] = None,
     covariance: Annotated[
         str, typer.Option(help="isotropic or ill-conditioned (regression)")
     ] = "isotropic",
-    noise: Annotated[float, typer.Option(help="noise of the labels (regression)")] = 0.0,
-    layers: Annotated[int | None, typer.Option(help="depth, if not the preset's")] = None,
-    k: Annotated[int | None, typer.Option(help="hops, 4 if none are given (hop)")] = None,
+    noise: Annotated[
+        float, typer.Option(help="standard deviation of the label noise (regression)")
+    ] = 0.0,
+    n_layers: Annotated[
+        int | None,
+        # The commands recorded in sidecars have --layers.
+        typer.Option("--n-layers", "--layers", help="number of layers, instead of the preset's"),
+    ] = None,
+    k: Annotated[int | None, typer.Option(help="number of hops, 4 by default (hop)")] = None,
     automaton: Annotated[
-        str, typer.Option(help="one of the zoo, such as S3 or flip-flop (automata)")
+        str, typer.Option(help="a benchmark automaton, such as S3 or flip-flop (automata)")
     ] = "parity",
     stay: Annotated[
-        float | None, typer.Option(help="share of letters that change no state (automata)")
+        float | None,
+        typer.Option(help="probability of the symbols that change no state (automata)"),
     ] = None,
     graphs: Annotated[
         str | None, typer.Option(help="all, or those within or beyond distance 3 (connectivity)")
     ] = None,
-    say: Annotated[str | None, typer.Option(help="steps or answer (parity)")] = None,
+    say: Annotated[
+        str | None, typer.Option(help="output the chain of thought, steps, or the answer (parity)")
+    ] = None,
     training: Annotated[
         str | None, typer.Option(help="plain, regularised or augmented (digits)")
     ] = None,
-    read: Annotated[str | None, typer.Option(help="at token, last or mean (text)")] = None,
-    seed: Annotated[int, typer.Option(min=0, max=SEEDS, help="of weights and prompts")] = 0,
-    steps: Annotated[int | None, typer.Option(help="if not the preset's")] = None,
-    keep: Annotated[
-        list[int] | None, typer.Option(help="a step whose model is kept too; can be repeated")
+    read: Annotated[
+        str | None, typer.Option(help="position of the output: token, last or mean (text)")
     ] = None,
-    out: Annotated[str | None, typer.Option(help="folder of the run, if not runs/NAME")] = None,
+    seed: Annotated[int, typer.Option(min=0, max=SEEDS, help="of weights and prompts")] = 0,
+    steps: Annotated[
+        int | None, typer.Option(help="number of steps, instead of the preset's")
+    ] = None,
+    keep: Annotated[
+        list[int] | None,
+        typer.Option(help="a step after which a snapshot is saved; can be repeated"),
+    ] = None,
+    out: Annotated[str | None, typer.Option(help="folder of the run instead of runs/NAME")] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, or auto")] = "auto",
 ) -> None:
-    """Train a model, or go on where an earlier run in the same folder stopped."""
+    """Train a model, or resume an earlier run in the same folder."""
     values, usual = locals(), inspect.signature(train_command).parameters
     chosen = [name for name in values if name not in ("task", "keep", "out", "device")]
     given = {name: values[name] for name in chosen if values[name] != usual[name].default}
-    if out == "":  # which Path takes for the folder that one is in
-        raise InputError("--out is empty: give a folder, or leave it out for runs/NAME")
+    if out == "":  # Path("") is the current folder
+        raise InputError("--out is '': give a folder, or omit it for runs/NAME")
     Choice(SIZES).read("--preset", size)
     configuration = preset(task, **given)
-    name, kept = name_of(task, size, configuration), keep or []
-    words = [f"--{'preset' if name == 'size' else name} {value}" for name, value in given.items()]
-    words += [f"--keep {step}" for step in kept]
+    name, snapshots = name_of(task, size, configuration), keep or []
+    options = {"size": "preset", "n_layers": "n-layers"}
+    words = [f"--{options.get(name, name)} {value}" for name, value in given.items()]
+    words += [f"--keep {step}" for step in snapshots]
     command = " ".join(["python -m constructions.trained train", task, *words])
     on = _device(device, size, configuration)
     folder = Path("runs") / name if out is None else Path(out)
     with _bar(name, configuration.steps) as show:
-        path = train(configuration, folder, device=on, progress=show, command=command, keep=kept)
+        path = train(
+            configuration, folder, device=on, progress=show, command=command, keep=snapshots
+        )
     if is_first():
         print(f"{name}: {sidecar(path)['steps']} steps; {path}")
 
@@ -113,7 +130,7 @@ def evaluate_command(
     prompts: Annotated[int, typer.Option(min=2, max=100_000, help="fresh prompts")] = 1000,
     seed: Annotated[int, typer.Option(min=0, max=SEEDS, help="of the prompts")] = 1_000_000,
 ) -> None:
-    """Measure a trained model on fresh prompts, beside what is best possible."""
+    """Evaluate a trained model on fresh prompts, with the best possible values."""
     for line in configuration_of(name).task.evaluate(load(name), prompts, seed):
         print(line)
 
@@ -122,13 +139,13 @@ def evaluate_command(
 def ship_command(
     name: Annotated[str, typer.Argument(help="the file of a run, runs/NAME/model.safetensors")],
 ) -> None:
-    """Put a trained model among the checkpoints of this package, in float16."""
+    """Add a trained model to the checkpoints of this package, in float16."""
     print(ship(name))
 
 
 @app.command("list")
 def list_command() -> None:
-    """The checkpoints that come with the package."""
+    """List the checkpoints of the package."""
     for name in shipped():
         record = sidecar(name)
         print(
@@ -138,11 +155,13 @@ def list_command() -> None:
 
 
 def _device(device: str, size: str, configuration: Configuration) -> str:
-    """The device to use; where none was asked for and there is no GPU, what is as large as in a
-    paper is refused."""
+    """The device to use.
+
+    Raises ValueError for a preset of published size on "auto" without a GPU.
+    """
     Choice(("auto", "cpu", "cuda")).read("device", device)
     if device == "cuda" and not torch.cuda.is_available():
-        raise InputError("no GPU is visible to torch: leave --device out, or give --device cpu")
+        raise InputError("--device is cuda and torch finds no GPU: omit it, or give --device cpu")
     if device != "auto":
         return device
     if torch.cuda.is_available():
@@ -150,14 +169,14 @@ def _device(device: str, size: str, configuration: Configuration) -> str:
     if size.startswith("paper"):
         days = configuration.steps * _seconds_of_a_step(configuration) / DAY
         raise InputError(
-            f"preset {size} wants a GPU and there is none: here it would take about {days:.0f} "
-            "days; give --device cpu to train all the same, or another preset"
+            f"--preset is {size} and torch finds no GPU: on this CPU it takes about {days:.0f} "
+            "days; give --device cpu to train nevertheless, or another preset"
         )
     return "cpu"
 
 
 def _seconds_of_a_step(configuration: Configuration) -> float:
-    """Forward and backward of an eighth of a batch, times eight; the fastest of a few."""
+    """Eight times the fastest of four forward and backward passes of an eighth of a batch."""
     model, generator = untrained(configuration), torch.Generator().manual_seed(0)
     task, count = configuration.task, max(1, configuration.batch_size // 8)
     batch = task.draw(configuration, count, generator, step=0)
@@ -172,10 +191,10 @@ def _seconds_of_a_step(configuration: Configuration) -> float:
 
 @contextmanager
 def _bar(name: str, steps: int) -> Iterator[Callable[[int, float], None]]:
-    """A progress bar on standard error, if someone is looking at it."""
+    """A progress bar on standard error, if that is a terminal."""
     screen = Console(stderr=True)
     columns = TextColumn(name), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}")
-    if not screen.is_terminal or not is_first():  # rich 13 ends a bar that is not shown with a line
+    if not screen.is_terminal or not is_first():  # rich 13 prints a newline for a hidden bar
         yield lambda step, loss: None
         return
     with Progress(*columns, TimeRemainingColumn(), console=screen) as bar:
@@ -187,8 +206,10 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code; every error is one line on standard error."""
     try:
         code = app(args=arguments, prog_name="constructions.trained", standalone_mode=False) or 0
-        again = f"training goes on from its last state, one every {SAVE_EVERY:g} s"
-        message = f"interrupted; given the same command again, {again}"
+        message = (
+            "interrupted; the same command resumes from the last state, which is saved every "
+            f"{SAVE_EVERY:g} s"
+        )
         if code != INTERRUPTED:
             return int(code)
     except TyperException as error:
@@ -197,9 +218,9 @@ def main(arguments: list[str] | None = None) -> int:
         message, code = str(error), USAGE
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
-        message, code = f"{place}{error.strerror or error}; give another place", USAGE
+        message, code = f"{place}{error.strerror or error}; give another path", USAGE
     except MemoryError:
-        message, code = "there is not enough memory for so much: ask for less", USAGE
+        message, code = "memory is exhausted: give a smaller model or fewer prompts", USAGE
     except Diverged as error:
         message, code = str(error), DIVERGED
     if is_first():

@@ -1,8 +1,8 @@
-"""Checkpoints: weights as safetensors, and beside them a JSON sidecar that says what they are.
+"""Checkpoints: weights as safetensors with a JSON sidecar that describes them.
 
-A sidecar holds the configuration, the number of steps, the loss, the command, the environment and
-the hash of the weights.  Files are written under another name and then renamed, so that whatever
-happens there is a whole file or none.
+A sidecar contains the configuration, the number of steps, the loss, the command, the environment
+and the hash of the weights.  Files are written under a temporary name and then renamed, so that a
+file is complete or absent even after a crash.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from theory.kinds import InputError, checked
 
 SHIPPED = Path(__file__).parent / "checkpoints"
 KEYS = "sha256", "configuration", "steps", "loss", "bytes"  # of every sidecar
-FORMATS = torch.float32, torch.float16  # as they are trained, and half as large
+FORMATS = torch.float32, torch.float16  # of training, and of most shipped checkpoints
 
 
 def shipped() -> list[str]:
-    """The names of the checkpoints that come with the package."""
+    """The names of the checkpoints of the package."""
     return sorted(path.stem for path in SHIPPED.glob("*.safetensors"))
 
 
 def run_of(name: str) -> str:
-    """The checkpoint at the end of the run of one, which may have been kept on the way."""
+    """The name of the last checkpoint of the run that a checkpoint or snapshot belongs to."""
     return re.sub(r"-step\d+$", "", name)
 
 
@@ -44,11 +44,11 @@ def run_of(name: str) -> str:
 def load(name: str | Path) -> Model:
     """The trained model of a shipped checkpoint, by name, or of a file `….safetensors`.
 
-    In float32, on the CPU, and not to be trained further.  A file in float16 holds weights that
-    were rounded to be shipped.
+    The weights are float32, on the CPU, and do not require gradients.  A file in float16 contains
+    weights that were rounded for shipping.
 
-    Raises ValueError for a checkpoint that does not exist, whose weights are not those that its
-    sidecar was written for or are no numbers, or whose configuration is of another version.
+    Raises ValueError for a checkpoint that does not exist, that does not match its sidecar, whose
+    weights are not finite, or whose configuration has another version.
     """
     record, weights = _read(name)
     configuration = _configuration(name, record)
@@ -59,25 +59,25 @@ def load(name: str | Path) -> Model:
     except (SafetensorError, RuntimeError) as error:
         reason = " ".join(" ".join(str(error).splitlines()[:2]).split())
         raise InputError(
-            f"{path_of(name).name} does not hold weights of its configuration ({reason}): "
+            f"{path_of(name).name} does not contain weights of its configuration ({reason}): "
             "restore both files"
         ) from None
     for weight, tensor in tensors.items():
-        if tensor.dtype not in FORMATS:  # load_state_dict converts them, whatever they were
-            kind = str(tensor.dtype).removeprefix("torch.")
+        if tensor.dtype not in FORMATS:  # load_state_dict converts any dtype
+            dtype = str(tensor.dtype).removeprefix("torch.")
             raise InputError(
-                f"{path_of(name).name} holds {weight} in {kind}: weights are float32 or float16; "
-                "convert them and write the file again"
+                f"{path_of(name).name} contains {weight} in {dtype}: convert the weights to "
+                "float32 or float16 and write the file again"
             )
     if not all(bool(torch.isfinite(W).all()) for W in model.parameters()):
-        raise InputError(f"{path_of(name).name} holds weights that are no numbers: train it again")
+        raise InputError(f"{path_of(name).name} contains NaN or infinite weights: train it again")
     model.requires_grad_(False)
     return model
 
 
 @checked
 def configuration_of(name: str | Path) -> Configuration:
-    """What a checkpoint was trained on, its shape, and how it was trained; errors as `load`."""
+    """The configuration of a checkpoint: task, shape, hyperparameters.  Errors as for `load`."""
     return _configuration(name, sidecar(name))
 
 
@@ -90,15 +90,15 @@ def _configuration(name: str | Path, record: Mapping[str, Any]) -> Configuration
 
 @checked
 def sidecar(name: str | Path) -> dict[str, Any]:
-    """What a checkpoint's sidecar says; errors as `load`."""
+    """The contents of a checkpoint's sidecar.  Errors as for `load`."""
     return _read(name)[0]
 
 
 @checked
 def log_of(name: str | Path) -> list[dict[str, Any]]:
-    """The log of a checkpoint's training, a record for every so many steps; [] if it has none.
+    """The training log of a checkpoint, a record for every interval of steps; [] if it has none.
 
-    Raises ValueError for a checkpoint that does not exist, and for a log that is damaged.
+    Raises ValueError for a checkpoint that does not exist and for a damaged log.
     """
     path = path_of(name).with_suffix(".jsonl")
     if not path.exists():
@@ -108,44 +108,47 @@ def log_of(name: str | Path) -> list[dict[str, Any]]:
     except (ValueError, RecursionError):
         records = [None]
     if not all(isinstance(record, dict) and {"step", "loss"} <= {*record} for record in records):
-        raise InputError(f"{path.name} is not the log of a training: restore it or remove it")
+        raise InputError(f"{path.name} is not a training log: restore it or remove it")
     return records
 
 
 def path_of(name: str | Path) -> Path:
-    """Where the weights of a checkpoint are; ValueError if there are none."""
+    """The path of the weights of a checkpoint; ValueError if the file does not exist."""
     a_file = str(name).endswith(".safetensors")
     path = Path(name) if a_file else SHIPPED / f"{name}.safetensors"
-    if os.path.isfile(path):  # not path.is_file(), which fails for a name that is too long
+    if os.path.isfile(path):  # path.is_file() raises OSError for a name that is too long
         return path
     if a_file:
-        raise InputError(f"there is no file {name}: give the weights of a run, model.safetensors")
+        raise InputError(f"no file {name}: give the weights of a run, model.safetensors")
     seeds = [other for other in shipped() if other.startswith(f"{name}-seed")]
     raise InputError(
-        f"no checkpoint {name}: shipped are {', '.join(seeds or shipped()) or 'none'}; "
-        "`python -m constructions.trained train` makes others"
+        f"no checkpoint {name}: give one of {', '.join(seeds or shipped()) or 'none'}, or train "
+        "one by `python -m constructions.trained train`"
     )
 
 
 def is_whole(path: Path) -> bool:
-    """Whether weights and a sidecar that describes them are there."""
+    """Whether weights and a matching sidecar exist."""
     with suppress(InputError):
         return bool(_read(path))
     return False
 
 
 def ship(name: str | Path) -> Path:
-    """Put a model that was trained, `runs/NAME/model….safetensors`, among those that ship as NAME.
+    """Add the trained model `runs/NAME/model….safetensors` to the package; returns its new path.
 
-    Its weights are rounded to float16, which a relative 2^−11 at most is lost by (numbers below
-    2^−14, at most 2^−25); a model of a step on the way is called NAME-step….  Returns the path.
+    Weights are rounded to float16, with a relative error of at most 2^−11 (for numbers below 2^−14
+    an absolute one of at most 2^−25).  A snapshot is called NAME-step….
 
     Raises ValueError as `load`, and for weights beyond the largest number of float16, 65504.
     """
     path, model, record = path_of(name), load(name), sidecar(name)
     largest = max(float(W.abs().max()) for W in model.parameters())
     if largest > torch.finfo(torch.float16).max:
-        raise InputError(f"{path.name} holds a weight of {largest:.3g}: float16 ends at 65504")
+        raise InputError(
+            f"{path.name} contains a weight of {largest:.3g}: the largest of float16 is 65504; "
+            "train it with weight decay"
+        )
     step = path.stem.removeprefix("model")
     shipped_as = SHIPPED / f"{path.absolute().parent.name}{step}.safetensors"
     save(model, shipped_as, record, torch.float16)
@@ -158,7 +161,7 @@ def ship(name: str | Path) -> Path:
 def save(
     model: Model, path: Path, record: Mapping[str, Any], precision: torch.dtype = torch.float32
 ) -> None:
-    """Write the weights to `path` (….safetensors) and the record, with their hash, beside them."""
+    """Write the weights to `path` (….safetensors), and record and hash to its sidecar."""
     tensors = {name: W.cpu().to(precision) for name, W in model.state_dict().items()}
     weights = save_tensors({name: W.contiguous() for name, W in tensors.items()})
     described = {**record, "sha256": hashlib.sha256(weights).hexdigest(), "bytes": len(weights)}
@@ -168,7 +171,7 @@ def save(
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a file so that it is whole or not there, even if the machine stops."""
+    """Write a file atomically: it is complete or absent, even if the machine stops."""
     partial = path.with_name(path.name + ".partial")
     with partial.open("wb") as file:
         file.write(content)
@@ -181,9 +184,7 @@ def _read(name: str | Path) -> tuple[dict[str, Any], bytes]:
     path = path_of(name)
     beside = path.with_suffix(".json")
     if not beside.is_file():
-        raise InputError(
-            f"{path.name} has no {beside.name} beside it: it says what the weights are"
-        )
+        raise InputError(f"{path.name} has no sidecar {beside.name}: restore it")
     try:
         record = json.loads(beside.read_text("utf-8"))
         expected, *_ = (record[key] for key in KEYS)
@@ -195,7 +196,7 @@ def _read(name: str | Path) -> tuple[dict[str, Any], bytes]:
         raise InputError(f"{path.name} cannot be read: {error.strerror}") from None
     if hashlib.sha256(weights).hexdigest() != expected:
         raise InputError(
-            f"{path.name} is not what {beside.name} describes (its hash is another): "
-            "one of them was changed or is incomplete; restore both"
+            f"{path.name} does not have the hash in {beside.name}: one of them was changed or is "
+            "incomplete; restore both"
         )
     return record, weights

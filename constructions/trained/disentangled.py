@@ -1,12 +1,12 @@
-"""Disentangled transformers to be trained: of the built one, what its theory leaves open.
+"""Disentangled transformers for training: the parameters are those free in the construction.
 
-The stream keeps what every layer writes in registers of its own, so that a layer is one matrix W,
+Every layer writes to registers of its own, so a layer is one matrix W,
 
     h ← [h, S h],   S = (1/n) relu(h W hᵀ),   h = [I, A] at first,   outputs = h C − θ,
 
-and the weights that place registers, all but W_Q and the read-out, are those of `disentangled`.
+and all weights but W_Q and the unembedding, which place the registers, are those of `disentangled`.
 W and C are grids of n × n blocks: free, with a threshold for each node, or in two channels,
-A ⊗ I + B ⊗ J, whose entries and the one threshold stay at least 0.
+A ⊗ I + B ⊗ J, with entries and one threshold that stay nonnegative.
 """
 
 from __future__ import annotations
@@ -26,14 +26,16 @@ from constructions.trained.form import SOURCE, Form
 from constructions.transformer import Transformer
 from theory.kinds import Count, checked
 
-FIRST, SPREAD = 0.1, 0.05  # A is uniform in [FIRST, FIRST + SPREAD] at first, and n·B
+FIRST, SPREAD = 0.1, 0.05  # initial A and n·B are uniform in [FIRST, FIRST + SPREAD]
 
 
 @checked
 @dataclass(frozen=True)
 class DisentangledShape:
-    """`n_layers` layers of one ReLU head over the nodes of a graph and no MLP, whose weights are in
-    two channels or free."""
+    """`n_layers` layers of one ReLU head over the nodes of a graph, without MLPs.
+
+    The weights are in two channels or free.
+    """
 
     n_layers: Count
     two_channel: bool
@@ -44,12 +46,15 @@ class DisentangledShape:
 
     @property
     def nonnegative(self) -> bool:
-        """Whether what is trained stays at least 0."""
+        """Whether the trained parameters stay nonnegative."""
         return self.two_channel
 
     def build(self, form: Form, seed: int, task: str) -> Transformer:
-        """Free weights are normal with variance 1/rows, and θ = 0; in two channels A is uniform in
-        [0.1, 0.15], B in that divided by n, and θ = 1."""
+        """The model with initial weights.
+
+        Free weights are normal with variance 1/rows, and θ = 0.  In two channels A and n·B are
+        uniform in [0.1, 0.15], and θ = 1.
+        """
         n, generator = form.d_out, torch.Generator().manual_seed(seed)
         model = disentangled(n, self.n_layers)
         model.interface, model.stages = form.interface, ()
@@ -80,8 +85,10 @@ class DisentangledShape:
 
 
 class TwoChannels(nn.Module):
-    """A (…, rows, columns) and B → P (A ⊗ I + B ⊗ J), where the columns of P (…, D, rows·n) name
-    registers of the stream."""
+    """A (…, rows, columns) and B → P (A ⊗ I + B ⊗ J).
+
+    The columns of P (…, D, rows·n) are registers of the stream.
+    """
 
     P: Tensor
 
@@ -94,7 +101,7 @@ class TwoChannels(nn.Module):
         return self.P @ kronecker(A, B, self.n)
 
     def right_inverse(self, W: Tensor) -> tuple[Tensor, Tensor]:
-        """A and B of the nearest weight in two channels."""
+        """A and B of the weight in two channels that is nearest to W."""
         n, inner = self.n, self.P.mT @ W
         X = inner.unflatten(-1, (-1, n)).unflatten(-3, (-1, n)).movedim(-3, -2)  # blocks
         trace = X.diagonal(0, -2, -1).sum(-1)
@@ -113,12 +120,12 @@ class Threshold(nn.Module):
         return -theta.expand(self.n)
 
     def right_inverse(self, b: Tensor) -> Tensor:
-        """θ of the nearest bias that is the same for all."""
+        """θ of the constant bias that is nearest to b."""
         return -b.mean(0, keepdim=True)
 
 
 def kronecker(A: Tensor, B: Tensor, n: int) -> Tensor:
-    """A ⊗ I + B ⊗ J (…, rows·n, columns·n), of A and B (…, rows, columns)."""
+    """A ⊗ I + B ⊗ J (…, rows·n, columns·n) for A and B (…, rows, columns)."""
     I, J = torch.eye(n).to(A), torch.ones(n, n).to(A)  # noqa: E741
     blocks = torch.einsum("...rc,ij->...ricj", A, I) + torch.einsum("...rc,ij->...ricj", B, J)
     return blocks.flatten(-2).flatten(-3, -2)

@@ -1,6 +1,6 @@
-"""Networks without attention or recurrence, to be trained beside transformers: MLPs and CNNs.
+"""Networks without attention or recurrence, for comparison with transformers: MLPs and CNNs.
 
-A prompt is one token, all pixels of an image, and so is the stream after each layer.
+A prompt is one token, all pixels of an image; the stream after each layer is one token as well.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ KERNEL, POOL = 3, 2
 
 
 class FeedForward(Model):
-    """Layers one after the other, and a linear read-out; weights as torch draws them."""
+    """Layers in sequence and a linear output layer, with torch's default initialisation."""
 
     def __init__(
         self, layers: Sequence[nn.Module], width: int, d_out: int, interface: Interface, name: str
@@ -35,7 +35,7 @@ class FeedForward(Model):
 
     @property
     def n_layers(self) -> int:
-        """The number of layers before the read-out."""
+        """The number of layers before the output layer."""
         return len(self.layers)
 
     def residual_stream(self, prompt: Prompt) -> Iterator[Tensor]:
@@ -55,18 +55,18 @@ class FeedForward(Model):
 @checked
 @dataclass(frozen=True)
 class MLPShape:
-    """`n_layers` layers of `width` ReLUs."""
+    """`n_layers` hidden layers of `width` ReLUs."""
 
     n_layers: Count
     width: Count
 
     kind: ClassVar[str] = "mlp"
     words: ClassVar[str] = "an MLP"
-    compiles: ClassVar[bool] = False  # a few products
+    compiles: ClassVar[bool] = False  # a few matrix products
     nonnegative: ClassVar[bool] = False
 
     def build(self, form: Form, seed: int, task: str) -> FeedForward:
-        """Weights as torch draws them, from its global generator."""
+        """The model with torch's default initialisation for this seed."""
         Stream(stream=self.width).fits(self.n_layers)
 
         def made() -> FeedForward:
@@ -81,8 +81,10 @@ class MLPShape:
 @checked
 @dataclass(frozen=True)
 class CNNShape:
-    """`n_layers` convolutions of 3 × 3, of `width` channels, then twice as many and so on, each
-    followed by ReLU and the maximum over 2 × 2."""
+    """`n_layers` convolutions of 3 × 3, each followed by ReLU and max pooling over 2 × 2.
+
+    The first has `width` channels, each further one twice as many as the one before.
+    """
 
     n_layers: Count
     width: Count
@@ -93,15 +95,15 @@ class CNNShape:
     nonnegative: ClassVar[bool] = False
 
     def build(self, form: Form, seed: int, task: str) -> FeedForward:
-        """Weights as torch draws them, from its global generator.
+        """The model with torch's default initialisation for this seed.
 
-        Raises ValueError for images that are not square or cannot be halved so often.
+        Raises ValueError for images that are not square or whose side 2^n_layers does not divide.
         """
         side = isqrt(form.d_in)
         if side * side != form.d_in or self.n_layers > 30 or side % POOL**self.n_layers:
             raise InputError(
-                f"{self.n_layers} layers halve the sides of an image as often, which has "
-                f"{form.d_in} pixels: give fewer layers"
+                f"n_layers is {self.n_layers} and images have {form.d_in} pixels: give fewer "
+                "layers, since each halves the side of an image"
             )
         Stream(stream=self.width << (self.n_layers - 1)).fits(self.n_layers)
 
@@ -119,8 +121,7 @@ class CNNShape:
 
 
 class Convolution(nn.Module):
-    """A convolution of 3 × 3, ReLU, and the maximum over 2 × 2, of images whose channels lie flat
-    in the last dimension."""
+    """A convolution of 3 × 3, ReLU, and max pooling over 2 × 2, of flattened images (…, pixels)."""
 
     def __init__(self, channels: int, out: int, side: int) -> None:
         super().__init__()

@@ -1,7 +1,7 @@
-"""How flat the loss is around trained weights: its mean increase nearby, and the Hessian's trace.
+"""Flatness of the loss at trained weights: its mean increase nearby and the Hessian's trace.
 
-Both are of the mean loss over a fixed batch.  They compare models of the same loss: the trace of an
-entropy shrinks with it.
+Both refer to the mean loss over a fixed batch.  They compare models of equal loss, since the trace
+for a cross-entropy decreases with its value.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch import Generator, Tensor, nn
+from torch import Tensor, nn
 
+from constructions.seeds import TorchSeed
 from theory.kinds import Count, InputError, Positive, checked
 
 Loss = Callable[[Any], Tensor]
@@ -20,19 +21,19 @@ Loss = Callable[[Any], Tensor]
 @checked
 @torch.no_grad()
 def sharpness(
-    model: nn.Module, loss: Loss, *, radius: Positive, directions: Count, generator: Generator
+    model: nn.Module, loss: Loss, *, radius: Positive, directions: Count, seed: TorchSeed
 ) -> Tensor:
-    """By how much the loss grows from w to w + δ, (directions,).
+    """The increase of the loss from w to w + δ for random δ, (directions,).
 
-    δ is a random Gaussian direction in every tensor, of length radius·‖w‖ there.  The weights are
-    left as they were.
+    In every tensor δ has a Gaussian random direction and length radius·‖w‖.  The weights are
+    restored.
     """
     weights = [*model.parameters()]
     before, here, found = [W.clone() for W in weights], loss(model), []
     try:
         for _ in range(directions):
             for W, value in zip(weights, before, strict=True):
-                drawn = torch.randn(W.shape, generator=generator, dtype=W.dtype)
+                drawn = torch.randn(W.shape, generator=seed, dtype=W.dtype)
                 W.copy_(value + drawn * (radius * value.norm() / drawn.norm()))
             found.append(loss(model) - here)
     finally:
@@ -42,11 +43,12 @@ def sharpness(
 
 
 @checked
-def hessian_trace(model: nn.Module, loss: Loss, *, probes: Count, generator: Generator) -> Tensor:
-    """zᵀ H z for random signs z, (probes,): independent, each of mean tr H, as E zzᵀ = I.
+def hessian_trace(model: nn.Module, loss: Loss, *, probes: Count, seed: TorchSeed) -> Tensor:
+    """zᵀ H z for random signs z, (probes,): independent with mean tr H, since E zzᵀ = I.
 
-    H is the Hessian of the loss in all weights, so that it has to be differentiable twice, as the
-    project's attention is (fused kernels are not).  What is trained of the model is left as it was.
+    H is the Hessian of the loss in all weights, so the model must be twice differentiable, as the
+    project's attention is (fused kernels are not).  The model is not changed.
+
     Raises ValueError for a loss that does not depend on the weights.
     """
     weights = [*model.parameters()]
@@ -56,15 +58,15 @@ def hessian_trace(model: nn.Module, loss: Loss, *, probes: Count, generator: Gen
             W.requires_grad_(True)
         value = loss(model)
         if not value.requires_grad:
-            raise InputError("the loss does not depend on the weights: its Hessian is 0")
+            raise InputError(
+                "the Hessian of the loss is 0: give a loss that depends on the weights"
+            )
         gradients = torch.autograd.grad(
             value, weights, create_graph=True, allow_unused=True, materialize_grads=True
         )
         found = []
         for _ in range(probes):
-            signs = [
-                torch.randint(2, W.shape, generator=generator).to(W.dtype) * 2 - 1 for W in weights
-            ]
+            signs = [torch.randint(2, W.shape, generator=seed).to(W.dtype) * 2 - 1 for W in weights]
             along = sum(((g * z).sum() for g, z in zip(gradients, signs, strict=True)))
             assert isinstance(along, Tensor)
             products = torch.autograd.grad(

@@ -1,4 +1,4 @@
-"""What a task asks of the shape of a model, below both."""
+"""The requirements of a task on the shape of a model, which both import."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ SOURCE = "trained; see constructions/trained"  # of every model here
 
 
 class Form(NamedTuple):
-    """What a model must be to read a task's prompts."""
+    """The properties of a model that a task's prompts require."""
 
     interface: Interface
     d_in: int  # columns of a token, or the size of the vocabulary
-    d_out: int  # columns of the read-out
-    positions: int = 0  # tokens that are told apart by where they stand, 0 for none
+    d_out: int  # columns of the unembedding
+    positions: int = 0  # rows of the position embedding, 0 for none
     mask: Mask = "causal"
     scale: float | None = None  # of attention scores; None for 1/√(width of a head)
-    rows: int | None = None  # of the embedding that a token is a sum of; None for 1 or all of them
+    rows: int | None = None  # number of embedding rows that a token sums; None for 1 or d_in

@@ -1,8 +1,7 @@
-"""One label for a whole input: an image in patches, or some words.
+"""One label for a whole input: an image in patches, or a sequence of words.
 
-The label is the largest of the mean logits over the tokens where a model is read: all of them, the
-last, or one that stands in front to read out from.  As the read-out is linear, means of logits are
-logits of means.
+The label is the argmax of the mean logits over all tokens, the last token, or an additional first
+token (a class token).  As the unembedding is linear, means of logits are logits of means.
 """
 
 from __future__ import annotations
@@ -19,17 +18,17 @@ ALL, LAST, FIRST = slice(None), slice(-1, None), slice(1)
 
 
 def label(outputs: Tensor) -> Tensor:
-    """The label (…,) that outputs (…, tokens, labels) say, int64."""
+    """The predicted label (…,) for outputs (…, tokens, labels), int64."""
     return outputs.mean(-2).argmax(-1)
 
 
 class Patches(Interface):
     """Images (…, side, side) → one label (…,).
 
-    Tokens are their patches of size × size pixels, row by row, each its pixels row by row.
+    Tokens are patches of size × size pixels, row by row, each flattened row by row.
 
-    Raises ValueError for a side that is no multiple of the size, images of another size, and NaN or
-    infinite pixels.
+    Raises ValueError for a side that is not a multiple of the size, images of another size, and NaN
+    or infinite pixels.
     """
 
     context: int
@@ -39,7 +38,9 @@ class Patches(Interface):
         super().__init__()
         self.side, self.size = side, size
         if self.side % self.size:
-            raise InputError(f"images of {side} × {side} pixels have no patches of {size} × {size}")
+            raise InputError(
+                f"images have side {side}: give a multiple of the size of patches, {size}"
+            )
         self.at, self.context = at, (self.side // self.size) ** 2
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
@@ -62,7 +63,7 @@ class Patches(Interface):
 
 
 class Words(Tokens):
-    """Tokens (…, T) → one label (…,) below `labels`, with a token in front if it is read at."""
+    """Tokens (…, T) → one label (…,) below `labels`; with `at` = FIRST there is a class token."""
 
     def __init__(self, vocabulary_size: int, length: int, labels: int, at: slice) -> None:
         prefix = (vocabulary_size,) if at == FIRST else ()

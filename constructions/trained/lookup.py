@@ -1,24 +1,24 @@
-"""Networks that lay points out in cells and look them up: a transformer, and an MLP a lookup.
+"""Networks that arrange points in cells and look them up: a transformer, and an MLP per lookup.
 
-    data network      tokens are the points, without positions → a score each; cell a holds the
-                      point with the a-th smallest score
-    query networks    lookup i is an MLP of its own, from the query and the cells and values that
-                      earlier lookups read → logits of the N cells; it reads the cell of the largest
+    data network      the tokens are the points, without positions; the output is a score for each,
+                      and cell a contains the point with the a-th smallest score
+    query networks    lookup i is an MLP; its input is the query and the cells and values of earlier
+                      lookups, its output logits of the N cells; the lookup is at their argmax
 
-Numbers are read in one of four ways:
+`reads` is the encoding of a number:
 
-    sinusoids    data: sin(w x + b) for 32 fixed random pairs, and nothing else
+    sinusoids    data: sin(w x + b) for 32 fixed random pairs (w, b)
     fourier      data: x and sin, cos of kπx/2, k = 1, …, 6, of every coordinate
     raw          data: x/scale and 1; queries: 10 x/scale
-    images       a small MLP maps all coordinates to one number in (−1, 1), read as `fourier`
+    images       a small MLP maps all coordinates to one number in (−1, 1), encoded as `fourier`
 
-Query networks read a number as its Fourier features above, or, if it is raw, as 10 x/scale.  If
-the interface `compares`, query networks read no numbers: their input is the sign of q − x for each
-point x that an earlier lookup has read.  The data network reads the numbers in any case.
+The input of query networks is the Fourier features above, or, with raw, 10 x/scale.  If the
+interface `compares`, it is not a number but the sign of q − x for the point x of each earlier
+lookup.  The input of the data network is the numbers in any case.
 
-T extra cells follow those of the points.  Each is a token of the data network, with a row of its
-own in W_E, and holds the tanh of what the data network outputs there.  A lookup at an extra cell
-never counts as found, even if it holds the same number as a point.
+T extra cells follow those of the points.  Each is a token of the data network with its own row in
+W_E, and its content is the tanh of the data network's output there.  A lookup at an extra cell does
+not find the query, even if its content equals a point.
 """
 
 from __future__ import annotations
@@ -38,22 +38,23 @@ from constructions.trained.transformers import TransformerShape
 from theory import machine
 from theory.kinds import Choice, Count, InputError, checked
 
-WAVES, FASTEST = 6, 6.0  # of Fourier features; the spread of frequencies of random sinusoids
-SINUSOIDS, FINE = 32, 64  # how many; multiples of 1/64, which float16 holds
-FINER = 10  # times, that raw numbers are larger for queries
-NEVER = -1e9  # the logit of a cell that is not to be chosen; finite, so that p·log p is 0
+WAVES, FASTEST = 6, 6.0  # number of Fourier frequencies; standard deviation of random ones
+SINUSOIDS, FINE = 32, 64  # number of random sinusoids; multiples of 1/64 are exact in float16
+FINER = 10  # factor of raw numbers for query networks
+NEVER = -1e9  # the logit of an excluded cell; finite, so that p·log p is 0
 READS = "sinusoids", "fourier", "raw", "images"
-SEEN = 32  # units between an image and its number
+HIDDEN = 32  # hidden neurons of the MLP of images
 Lookups = Generator[Tensor, Tensor, None]
 
 
 class PointsAndQueries(Interface):
-    """Points (…, N), in any order, and queries (…, m) → points (…, m, M), as int64: which of the
-    points, from 0, each of M lookups shows, N + t the extra cell t.  In d > 1 dimensions (…, N, d)
-    and (…, m, d).
+    """Points (…, N), in any order, and queries (…, m) → indices of points (…, m, M), int64.
+
+    The output is the index of the point, from 0, that each of M lookups finds, or N + t for the
+    extra cell t.  In d > 1 dimensions inputs are (…, N, d) and (…, m, d).
 
     Raises ValueError for another number of points, another dimension, NaN or infinite entries,
-    other leading dimensions, and a point twice.
+    different leading dimensions, and equal points.
     """
 
     def __init__(
@@ -77,11 +78,11 @@ class PointsAndQueries(Interface):
             )
         if points.shape[-2] != self.n:
             raise InputError(
-                f"there are {points.shape[-2]} points: give {self.n}, for which the model has cells"
+                f"there are {points.shape[-2]} points: give {self.n}, the model's number of cells"
             )
         same = (points[..., :, None, :] == points[..., None, :, :]).all(-1)
         if bool((same.sum((-1, -2)) > self.n).any()):
-            raise InputError("points contain one twice: give distinct points, as each has a cell")
+            raise InputError("two points are equal: give distinct points, one for each cell")
         return points, queries
 
     def write(self, xp: Any, *inputs: Any) -> Prompt:
@@ -94,10 +95,16 @@ class PointsAndQueries(Interface):
 @checked
 @dataclass(frozen=True)
 class LookupShape:
-    """A data network of `n_layers` pre-norm layers, and query networks of two layers of `hidden`
-    ReLUs, seen through layer norms or not; `sort` is how training sorts (`relaxed_sort`), and
-    `straight` whether values that are seen carry its gradient.  If `frozen`, the data network is
-    not trained; if it `begins` so, the first lookup is at one of the extra cells."""
+    """A data network of `n_layers` pre-norm layers, and query networks of two ReLU layers.
+
+    hidden      width of the query networks
+    reads       encoding of numbers (see the module)
+    sort        relaxation of sorting in training (`relaxed_sort`)
+    query_norm  layer norms in the query networks
+    straight    straight-through gradient of the sort in the values of lookups
+    frozen      the data network is not trained
+    begins      the first lookup is at an extra cell
+    """
 
     n_layers: Count
     n_heads: Count
@@ -117,21 +124,21 @@ class LookupShape:
     nonnegative: ClassVar[bool] = False
 
     def build(self, form: Form, seed: int, task: str) -> LookupNetwork:
-        """The data network as `TransformerShape` draws it, query networks as torch draws them."""
+        """The data network of `TransformerShape`, query networks with torch's initialisation."""
         interface: Any = form.interface
         T = interface.extra
         if self.begins and not T:
-            raise InputError("there are no extra cells for the first lookup: leave `begins` out")
-        asked, more = self.rows(interface)
-        M, each = interface.lookups, asked + self.hidden + interface.n + T
+            raise InputError("begins is True and there are no extra cells: omit it")
+        first, more = self.rows(interface)
+        M, each = interface.lookups, first + self.hidden + interface.n + T
         machine.fits_in_memory(
             f"{M:.4g} query networks of width {self.hidden:.4g}",
             4 * self.hidden * (M * each + more * M * (M - 1) // 2),
             "build a smaller model",
         )
         shape = TransformerShape(self.n_layers, self.n_heads, self.d_model, self.d_mlp)
-        columns, d = self.columns(interface.d), self.told(interface.d)
-        outputs = 1 + d * bool(T)  # a score, and what an extra cell holds
+        columns, d = self.columns(interface.d), self.n_numbers(interface.d)
+        outputs = 1 + d * bool(T)  # a score, and the content of an extra cell
         into = Form(interface, columns + T, outputs, rows=columns, mask="full")
         data = shape.build(into, seed, task)
         with torch.random.fork_rng(devices=[]):
@@ -141,27 +148,27 @@ class LookupShape:
         return model
 
     def columns(self, d: int) -> int:
-        """Of a point of d coordinates, as the data network reads it."""
-        waves = self.told(d) * (1 + 2 * WAVES)
+        """The number of features of a point of d coordinates in the data network."""
+        waves = self.n_numbers(d) * (1 + 2 * WAVES)
         return {"sinusoids": SINUSOIDS, "raw": d + 1}.get(self.reads, waves)
 
     def rows(self, interface: PointsAndQueries) -> tuple[int, int]:
-        """Columns that the first query network reads, and how many more each later one does: the
-        query; a cell, and what it shows."""
-        cells, d = interface.n + interface.extra, self.told(interface.d)
+        """The input size of the first query network (a query), and its increment per lookup (a cell
+        and its content)."""
+        cells, d = interface.n + interface.extra, self.n_numbers(interface.d)
         number = d if self.reads == "raw" else d * (1 + 2 * WAVES)
         return (1, cells + 1) if interface.compares else (number, cells + number)
 
-    def told(self, d: int) -> int:
-        """Numbers that stand for a point of d coordinates."""
+    def n_numbers(self, d: int) -> int:
+        """The number of encoded numbers of a point of d coordinates: d, or 1 for images."""
         return 1 if self.reads == "images" else d
 
 
 class LookupNetwork(Model):
-    """A data network and M query networks; the stream is the data network's, of the points.
+    """A data network and M query networks; the stream is that of the data network.
 
-    Outputs are logits (…, m, M, N + T) on the network's own path: those of the cell that holds the
-    j-th of the points as they were given, and of the extra cells.
+    Outputs are logits (…, m, M, N + T) along the network's own path of lookups: entry j < N is that
+    of the cell that contains the j-th given point, the others are those of the extra cells.
     """
 
     waves: Tensor
@@ -169,13 +176,13 @@ class LookupNetwork(Model):
     def __init__(self, data: Model, shape: LookupShape, interface: PointsAndQueries) -> None:
         super().__init__()
         self.data, self.shape, self.interface = data, shape, interface
-        cells, d = interface.n + interface.extra, shape.told(interface.d)
-        asked, more = shape.rows(interface)
-        each = [asked + i * more for i in range(interface.lookups)]
+        cells, d = interface.n + interface.extra, shape.n_numbers(interface.d)
+        first, more = shape.rows(interface)
+        each = [first + i * more for i in range(interface.lookups)]
         self.queries = nn.ModuleList(_mlp(rows, shape, cells) for rows in each)
         if shape.reads == "images":
-            into = nn.Linear(interface.d, SEEN)
-            self.reader = nn.Sequential(into, nn.ReLU(), nn.Linear(SEEN, 1), nn.Tanh())
+            into = nn.Linear(interface.d, HIDDEN)
+            self.reader = nn.Sequential(into, nn.ReLU(), nn.Linear(HIDDEN, 1), nn.Tanh())
         self.name = f"lookup network: {interface.n} points, {interface.lookups} lookups"
         self.source = SOURCE
         generator = torch.Generator().manual_seed(0)  # the same ones for every seed
@@ -184,26 +191,26 @@ class LookupNetwork(Model):
 
     @property
     def n_layers(self) -> int:
-        """The layers of the data network."""
+        """The number of layers of the data network."""
         return self.data.n_layers
 
     def residual_stream(self, prompt: Prompt) -> Iterator[Tensor]:
-        tokens = self.written(self.numbers(prompt.tokens[..., : self.interface.n, :]))
+        tokens = self.features(self.numbers(prompt.tokens[..., : self.interface.n, :]))
         return self.data.residual_stream(Prompt(tokens, self.interface.n))
 
     def seen(self, H: Tensor) -> Tensor:
         return self.data.seen(H)
 
     def unembedding(self, H: Tensor) -> Tensor:
-        """Scores (…, N + T, 1 + d) before they are standardised, and contents before tanh."""
+        """Scores before standardisation and contents before tanh, (…, N + T, 1 + d)."""
         return self.data.unembedding(H)
 
     def numbers(self, points: Tensor) -> Tensor:
-        """Points (…, d) as they are, but images by what is made of them, (…, 1)."""
+        """The points (…, d), or the numbers (…, 1) of images."""
         return self.reader(points) if self.shape.reads == "images" else points
 
-    def written(self, points: Tensor) -> Tensor:
-        """Numbers (…, N, d) as the data network reads them, and the extra cells, (…, N + T, …)."""
+    def features(self, points: Tensor) -> Tensor:
+        """The data network's tokens for numbers (…, N, d) and extra cells, (…, N + T, …)."""
         if self.shape.reads == "sinusoids":
             rows = (points @ self.waves[0] + self.waves[1].sum(0)).sin()
         elif self.shape.reads == "raw":
@@ -216,53 +223,57 @@ class LookupNetwork(Model):
         each = torch.eye(T).to(rows).expand(*rows.shape[:-2], T, T)
         return torch.cat([pad(rows, (0, T)), pad(each, (rows.shape[-1], 0))], -2)
 
-    def laid(self, points: Tensor) -> tuple[Tensor, Tensor]:
-        """Scores (…, N) of points (…, N, d), with mean 0 and variance 1 in each set, and what the
-        extra cells hold, (…, T, d), in (−1, 1)."""
+    def layout(self, points: Tensor) -> tuple[Tensor, Tensor]:
+        """Scores (…, N) of points (…, N, d), and the contents (…, T, d) of the extra cells.
+
+        Scores have mean 0 and variance 1 in each set; contents are in (−1, 1).
+        """
         N, points = self.interface.n, self.numbers(points)
-        said = self.data.run(Prompt(self.written(points), N))
-        scores = said[..., :N, 0] - said[..., :N, 0].mean(-1, keepdim=True)
+        out = self.data.run(Prompt(self.features(points), N))
+        scores = out[..., :N, 0] - out[..., :N, 0].mean(-1, keepdim=True)
         scores = scores / (scores.square().mean(-1, keepdim=True) + 1e-8).sqrt()
-        return scores, said[..., N:, 1:].tanh() if self.interface.extra else points[..., :0, :]
+        return scores, out[..., N:, 1:].tanh() if self.interface.extra else points[..., :0, :]
 
     def scores(self, points: Tensor) -> Tensor:
-        """The scores of `laid`."""
-        return self.laid(points)[0]
+        """The scores of `layout`."""
+        return self.layout(points)[0]
 
     def order(self, points: Tensor) -> Tensor:
-        """Which of the points (…, N, d) each cell holds, (…, N)."""
+        """The index of the point (…, N, d) in each cell, (…, N)."""
         return self.scores(points).argsort(-1)
 
     def lookups(self, queries: Tensor, cells: Tensor) -> Lookups:
-        """The query networks, as strategies are in `theory/structures/lookup.py`: yields the logits
-        (…, m, N) of a lookup for queries (…, m, d), and is sent the cells (…, m) that are looked
-        at, whose contents are `cells` (…, N + T, d)."""
+        """The query networks as a generator, like the strategies of `theory/structures/lookup.py`.
+
+        It yields the logits (…, m, N + T) of each lookup for queries (…, m, d), and receives the
+        cells (…, m) of that lookup; `cells` (…, N + T, d) are the contents.
+        """
         read = fourier if self.shape.reads != "raw" else self._raw
         compares = self.interface.compares
-        known = torch.ones_like(queries[..., :1]) if compares else read(queries)
+        state = torch.ones_like(queries[..., :1]) if compares else read(queries)
         for i, network in enumerate(self.queries):
-            logits = network(known)
+            logits = network(state)
             if self.shape.begins and i == 0:
                 of_points = torch.arange(cells.shape[-2]) < self.interface.n
                 logits = logits.masked_fill(of_points.to(logits.device), NEVER)
             at = yield logits
             rows = at[..., None].expand(*at.shape, cells.shape[-1])
             value = cells.gather(-2, rows)
-            shown = (queries - value).sign() if compares else read(value)
-            place = one_hot(at, cells.shape[-2]).to(known)
-            known = torch.cat([known, place, shown], -1)
+            content = (queries - value).sign() if compares else read(value)
+            place = one_hot(at, cells.shape[-2]).to(state)
+            state = torch.cat([state, place, content], -1)
 
     def run(self, prompt: Prompt) -> Tensor:
         N = self.interface.n
         points, queries = prompt.tokens[..., :N, :], prompt.tokens[..., N:, :]
-        scores, extra = self.laid(points)
+        scores, extra = self.layout(points)
         order, values = scores.argsort(-1), self.numbers(points)
         cells = values.gather(-2, order[..., None].expand(values.shape))
         search = self.lookups(self.numbers(queries), torch.cat([cells, extra], -2))
-        said = [next(search)]
+        outputs = [next(search)]
         for _ in self.queries[1:]:
-            said.append(search.send(said[-1].argmax(-1)))
-        logits = torch.stack(said, -2)
+            outputs.append(search.send(outputs[-1].argmax(-1)))
+        logits = torch.stack(outputs, -2)
         place = order.argsort(-1)[..., None, None, :].expand(*logits.shape[:-1], N)
         return torch.cat([logits.gather(-1, place), logits[..., N:]], -1)
 

@@ -1,4 +1,4 @@
-"""LSTMs, to be trained beside transformers."""
+"""LSTMs, for comparison with transformers."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from theory.kinds import Count, checked
 @checked
 @dataclass(frozen=True)
 class LSTMShape:
-    """`n_layers` LSTMs, one on top of the other, of `width` units each."""
+    """`n_layers` stacked LSTMs of `width` hidden units each."""
 
     n_layers: Count
     width: Count
 
     kind: ClassVar[str] = "lstm"
     words: ClassVar[str] = "an LSTM"
-    compiles: ClassVar[bool] = False  # torch has the recurrence in one piece already
+    compiles: ClassVar[bool] = False  # torch has a fused recurrence
     nonnegative: ClassVar[bool] = False
 
     def build(self, form: Form, seed: int, task: str) -> LSTM:
-        """Weights as torch draws them, from its global generator."""
+        """The model with torch's default initialisation for this seed."""
         Stream(stream=self.width).fits(self.n_layers, heads=2)  # four gates of two matrices
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
@@ -37,7 +37,7 @@ class LSTMShape:
 
 
 class LSTM(Model):
-    """LSTMs on top of each other, whose stream is what each layer says, (…, T, width)."""
+    """Stacked LSTMs; the stream is the output of each layer, (…, T, width)."""
 
     def __init__(self, shape: LSTMShape, form: Form) -> None:
         super().__init__()

@@ -1,6 +1,7 @@
-"""All shapes of models that can be trained, by their kind.
+"""All shapes of trainable models, by their kind.
 
-A shape `build`s a model with random weights, of which it marks what is trained (`requires_grad`).
+The method `build` of a shape returns a model with random weights; trained parameters have
+`requires_grad`.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Rows for the numbers 0 … p − 1, with which an embedding begins or at which it stays.
+"""Embedding rows of the numbers 0 … p − 1: fixed rows, and initial ones for training.
 
-    minilm     those of the number tokens of all-MiniLM-L6-v2 less their mean, on their first d
-               principal axes (`rows/README.md`)
+    minilm     rows of the number tokens of all-MiniLM-L6-v2, centred, in their first d principal
+               components (`rows/README.md`)
     shuffled   the same in random order
-    gaussian   normal numbers with the variances of those axes
+    gaussian   normal numbers with the variances of those components
     fourier    cosines and sines of the periods 2, 2.5, 5, 10, 20, 50, 100 and 300 in random axes
-    scratch    normal numbers of standard deviation .02 [Radford2019], to be trained
+    scratch    normal numbers of standard deviation 0.02 [Radford2019], which are trained
 
-All but the last have the mean squared length of the first.
+All but the last have the mean squared norm of the first.
 """
 
 from __future__ import annotations
@@ -24,46 +24,51 @@ from constructions.blocks import Embed, Unembed
 from theory.arithmetic import bin_of, fourier_bins, fourier_matrix
 from theory.kinds import Choice, Count, InputError, Seed, checked
 
-KINDS = "minilm", "shuffled", "gaussian", "fourier", "scratch"
+FORMS = "minilm", "shuffled", "gaussian", "fourier", "scratch"
 FILE = Path(__file__).parent / "rows" / "minilm.npy"
 SMALL = 0.02
 PERIODS = (2, Fraction(5, 2), 5, 10, 20, 50, 100, 300)
 
 
 @checked
-def number_rows(kind: Annotated[str, Choice(KINDS)], p: Count, d: Count, rng: Seed) -> np.ndarray:
-    """Rows (p, d) of this kind, float64.
+def number_rows(form: Annotated[str, Choice(FORMS)], p: Count, d: Count, seed: Seed) -> np.ndarray:
+    """Rows (p, d) of this form, float64.
 
-    Raises ValueError for more numbers or features than are on file, for fewer
-    features than there are cosines and sines, and where a period is no bin of p numbers.
+    Raises ValueError for more numbers or features than the file has, for fewer features than
+    cosines and sines, and if a period does not divide p.
     """
-    if kind == "scratch":
+    rng: np.random.Generator = seed
+    if form == "scratch":
         return SMALL * rng.standard_normal((p, d))
     table = np.load(FILE).astype(np.float64)
     if p > len(table) or d > table.shape[1]:
         raise InputError(
-            f"rows of {len(table)} numbers on {table.shape[1]} axes are on file: p is {p} and "
-            f"d_model {d}; take fewer"
+            f"p is {p} and d_model {d}: the file has rows of {len(table)} numbers with "
+            f"{table.shape[1]} features; give fewer"
         )
     given = table[:p, :d]
-    if kind == "minilm":
+    if form == "minilm":
         return given
-    if kind == "shuffled":
+    if form == "shuffled":
         return given[rng.permutation(p)]
-    if kind == "gaussian":
+    if form == "gaussian":
         rows = rng.standard_normal((p, d)) * given.std(0)
     else:
         waves = fourier_matrix(p)[np.isin(fourier_bins(p), [bin_of(T, p) for T in PERIODS])]
         if len(waves) > d:
-            raise InputError(f"there are {len(waves)} cosines and sines: d_model is {d}; give more")
+            raise InputError(
+                f"d_model is {d}: give at least {len(waves)}, for all cosines and sines"
+            )
         axes, _ = np.linalg.qr(rng.standard_normal((d, len(waves))))
         rows = waves.T @ axes.T
     return rows * np.linalg.norm(given) / np.linalg.norm(rows)
 
 
 class Numbers(Embed):
-    """Rows of numbers, and a last one for "=": learned from these and 0, or these and 0 for good,
-    no weights then."""
+    """An embedding with the given rows, and 0 as the row of "=": trained from these, or fixed.
+
+    Fixed rows are a buffer, not parameters.
+    """
 
     def __init__(self, rows: Tensor, learned: bool) -> None:
         nn.Module.__init__(self)
@@ -75,11 +80,11 @@ class Numbers(Embed):
 
 
 class Tied(Unembed):
-    """Logits by the first rows of an embedding."""
+    """The unembedding W_U = the transposed first rows of an embedding."""
 
     def __init__(self, embed: Embed, answers: int) -> None:
         nn.Module.__init__(self)
-        self.tied = (embed,)  # in a tuple: its weights are the embedding's, and no others
+        self.tied = (embed,)  # a tuple, so that the embedding is not registered twice
         self.answers, self.b_U = answers, None
 
     @property

@@ -1,4 +1,4 @@
-"""Interventions on trained heads: what they would do if they looked elsewhere."""
+"""Interventions on trained heads: their attention pattern is replaced, their values are not."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from torch import Tensor
 from constructions.attention import Attention, per_head
 
 
-class Attends(Attention):
-    """Heads with the values of others, and a given pattern in the place of theirs.
+class PatchedAttention(Attention):
+    """Heads with a given attention pattern.
 
-    given (m, T, T): token t of sequence i attends so in every head; where a row is 0, each head has
-    its own.  It is for sequences of T tokens, m of them at a time.
+    `given` (m, T, T) is the pattern of all heads for m sequences of T tokens; if a row is 0, each
+    head has its own row there.
     """
 
     def __init__(self, heads: Attention, given: Any) -> None:
@@ -28,29 +28,29 @@ class Attends(Attention):
         self.given = torch.as_tensor(given)
 
     def pattern(self, H: Tensor, n_examples: int) -> Tensor:
-        """What is given, or the heads' own, (m, heads, T, T)."""
+        """The given pattern, or the heads' own where its row is 0, (m, heads, T, T)."""
         given = self.given.to(H)[:, None]
         own = super().pattern(H, n_examples)
         return given.where(given.any(-1, keepdim=True), own)
 
     def forward(self, H: Tensor, n_examples: int) -> Tensor:
-        """What is carried from there, (m, T, D)."""
+        """The output of the heads with this pattern, (m, T, D)."""
         mixed = self.pattern(H, n_examples) @ per_head(H, self.W_V)
         return mixed.transpose(-2, -3).flatten(-2) @ self.W_O.flatten(0, 1)
 
     def after(self, H: Tensor, n_examples: int) -> Tensor:
-        """The stream with it."""
+        """The stream after the layer."""
         return H + self(H, n_examples)
 
 
-class LooksAt(Attends):
-    """Heads with the values of others, that look at given places, and at nothing else.
+class RedirectedAttention(PatchedAttention):
+    """Heads whose tokens attend to one given position each.
 
-    places (m, T): token t of sequence i looks at token places[i, t], in every head; −1 leaves it as
-    it is.
+    places (m, T): in every head token t of sequence i attends to token places[i, t]; with −1 its
+    pattern is the head's own.
     """
 
     def __init__(self, heads: Attention, places: Any) -> None:
         places = torch.as_tensor(places)
-        looks = torch.nn.functional.one_hot(places.clamp(min=0), places.shape[-1])
-        super().__init__(heads, looks * (places >= 0)[..., None])
+        pattern = torch.nn.functional.one_hot(places.clamp(min=0), places.shape[-1])
+        super().__init__(heads, pattern * (places >= 0)[..., None])

@@ -1,4 +1,4 @@
-"""Configurations by name: what to train, how large and for how long.
+"""Configurations by name: task, size and length of training.
 
 small    minutes on two cores; for regression d = 5, 11 points
 ten      d = 10, 21 points, as deep as `paper` and as narrow as `small`: hours on one core
@@ -6,11 +6,11 @@ medium   d = 10, 21 points: hours on two cores, minutes on a GPU
 paper    d = 20, 41 points, with the curriculum of [Garg2022]: a GPU; for search 100 points, as in
          [Salemohamed2025], with paper-plane and paper-sphere
 linear   attention-only linear transformers, for regression
-channels disentangled transformers of two channels, for connectivity
-dense    disentangled transformers of free weights, for connectivity
-p7, p11, p23   quadratic networks modulo these, for modular
-minilm, scratch, shuffled, gaussian, fourier   rows of the embedding, for addition
-level    as small, for digits, but trained to a loss and not to an accuracy
+channels disentangled transformers in two channels, for connectivity
+dense    disentangled transformers with free weights, for connectivity
+p7, p11, p23   quadratic networks modulo p, for modular
+minilm, scratch, shuffled, gaussian, fourier   forms of the embedding, for addition
+level    as small, for digits, but trained until a loss and not an accuracy is reached
 uniform-16, frozen-16, compare-7, hard-15, extra-16, hints-16, uniform-32, plane-32   lookup
          networks, for search
 sketch-32      a sketch of 32 cells, for counts
@@ -60,7 +60,7 @@ PRESETS = {
     "search": search.PRESETS,
     "counts": counts.PRESETS,
 }
-"""By the name of a task: configurations by size and kind of model."""
+"""For each task its configurations, by size and kind of model."""
 
 OPTIONS = {
     "regression": ("covariance", "noise"),
@@ -71,11 +71,11 @@ OPTIONS = {
     "digits": ("training",),
     "text": ("read",),
 }
-"""What of a task can be chosen besides."""
+"""For each task its own options."""
 
 
 SIZES = tuple(dict.fromkeys(size for made in PRESETS.values() for size, _ in made))
-"""What presets are called."""
+"""The names of presets."""
 
 
 @checked
@@ -84,7 +84,7 @@ def preset(
     size: Annotated[str, Choice(SIZES)] = "small",
     *,
     model: Annotated[str, Choice(tuple(SHAPES))] | None = None,
-    layers: Count | None = None,
+    n_layers: Count | None = None,
     seed: Steps = 0,
     steps: Count | None = None,
     **options: Any,
@@ -94,42 +94,42 @@ def preset(
     `model` is "transformer", "lstm" (for regression, digits and text), "disentangled" (for
     connectivity), "mlp" or "cnn" (for digits); `options` are `covariance` and `noise` for
     regression, `k` for hop, `automaton` and `stay` for automata, `graphs` for connectivity, `say`
-    for parity, `training` for digits, `read` for text; they, `model`, `layers` and `steps` are the
-    preset's unless given.
+    for parity, `training` for digits, `read` for text.  By default they, `model`, `n_layers` and
+    `steps` are those of the preset.
 
-    Raises ValueError for sizes that a task does not have, and for what is for another task.
+    Raises ValueError for a size that the task does not have, and for an option of another task.
     """
     model = usual_model(task, size) if model is None else model
     for owner, names in OPTIONS.items():
         if owner != task and not options.keys().isdisjoint(names):
-            are, them = ("are", "them") if len(names) > 1 else ("is", "it")
-            raise InputError(f"{' and '.join(names)} {are} for {owner}: leave {them} out of {task}")
-    known = PRESETS[task]
-    if (size, model) not in known:
-        if len(known) > 1 and size in (each for each, _ in known):
+            wrong = ", ".join(name for name in names if name in options)
+            raise InputError(f"{wrong} is an option of {owner}: omit it for {task}")
+    available = PRESETS[task]
+    if (size, model) not in available:
+        if len(available) > 1 and size in (each for each, _ in available):
             usual = usual_model(task, size)
-            raise InputError(f"preset {size} is a {usual} model: leave --model out")
-        has = " or ".join(f"{each}, a {kind} model" for each, kind in known)
-        raise InputError(f"{task} has the preset {has}: leave the other options out")
-    made = known[size, model]
-    if layers is not None and isinstance(made.shape, QuadraticShape):
-        raise InputError("a quadratic network has one layer of neurons: leave --layers out")
+            raise InputError(f"model is {model}: preset {size} is a {usual} model; omit it")
+        has = " or ".join(f"{each}, a {kind} model" for each, kind in available)
+        raise InputError(f"{task} has no preset {size}, a {model} model: give {has}")
+    made = available[size, model]
+    if n_layers is not None and isinstance(made.shape, QuadraticShape):
+        raise InputError(f"n_layers is {n_layers}: a quadratic network has one layer; omit it")
     return replace(
         made,
         task=replace(made.task, **options),
-        shape=made.shape if layers is None else replace(made.shape, n_layers=layers),  # type: ignore[arg-type]
+        shape=made.shape if n_layers is None else replace(made.shape, n_layers=n_layers),  # type: ignore[arg-type]
         steps=made.steps if steps is None else steps,
         seed=seed,
     )
 
 
 def usual_model(task: str, size: str) -> str:
-    """The kind of model that a preset has where none is named."""
+    """The default kind of model of a preset."""
     return next((kind for each, kind in PRESETS[task] if each == size), "transformer")
 
 
 def name_of(task: str, size: str, configuration: Configuration) -> str:
-    """What a checkpoint is called: regression-small-lstm-ill-conditioned-seed1."""
+    """The name of a checkpoint, such as regression-small-lstm-ill-conditioned-seed1."""
     made = configuration
     kind = [made.shape.kind] * (made.shape.kind != usual_model(task, size))
     layers = plural(made.shape.n_layers, "layer").replace(" ", "-")

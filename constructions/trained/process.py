@@ -1,4 +1,4 @@
-"""The processes among which torchrun divides a batch."""
+"""The processes of torchrun, which share a batch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from theory.kinds import InputError
 
 @dataclass(frozen=True)
 class Process:
-    """Which of how many processes this is, as torchrun says, and its device."""
+    """The rank of this process, the number of processes, and its device, from torchrun."""
 
     rank: int
     size: int
@@ -21,10 +21,9 @@ class Process:
 
     @staticmethod
     def join(device: str) -> Process:
-        """This process, joined with the others if torchrun started several.
+        """This process; initialises the process group if torchrun started several.
 
-        Raises ValueError for variables of the environment that torchrun would not set, and for
-        more processes than GPUs.
+        Raises ValueError for invalid environment variables and for more processes than GPUs.
         """
         size, here = _number("WORLD_SIZE", 1, least=1), _number("LOCAL_WORLD_SIZE", 1, least=1)
         rank, local = _number("RANK", 0), _number("LOCAL_RANK", 0)
@@ -43,7 +42,7 @@ class Process:
         return Process(rank, size, torch.device(f"cuda:{local}" if device == "cuda" else device))
 
     def mean(self, values: Tensor) -> Tensor:
-        """The processes' mean of values, in their place."""
+        """The mean of the values over the processes, in place."""
         if self.size > 1:
             distributed.all_reduce(values)
             values /= self.size
@@ -51,15 +50,15 @@ class Process:
 
 
 def is_first() -> bool:
-    """Whether this is the process that speaks and writes."""
+    """Whether this is the process that prints and writes files."""
     return os.environ.get("WORLD_SIZE", "1") == "1" or os.environ.get("RANK", "0") == "0"
 
 
 def _number(name: str, default: int, least: int = 0) -> int:
-    """A variable of the environment."""
+    """An environment variable that is an integer of at least `least`."""
     word = os.environ.get(name, str(default))
     if not word.isdecimal() or int(word) < least:
         raise InputError(
-            f"{name} is {word!r} in the environment: start it by torchrun, or unset it"
+            f"{name} is {word!r} in the environment: start the command by torchrun, or unset it"
         )
     return int(word)

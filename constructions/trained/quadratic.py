@@ -1,9 +1,9 @@
-"""Networks of quadratic neurons to be trained: of the built one, modulo p, all three tables.
+"""Networks of quadratic neurons for addition modulo p, whose three tables are trained:
 
     f(a, b)_c = Σ_i w_i(c) (u_i(a) + v_i(b))²,     u, v, w (neurons, p).
 
-Trained is this network as it is written; `as_transformer` lays its neurons in the places of
-`constructions.arithmetic.modular_addition`, as the same two layers of heads.
+`as_transformer` writes them as the two layers of heads of
+`constructions.arithmetic.modular_addition`.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from constructions.transformer import Transformer
 from theory.arithmetic.modular_margin import Neurons
 from theory.kinds import Count, checked
 
-SPREAD = 0.3  # of the weights at first
+SPREAD = 0.3  # standard deviation of the initial weights
 
 
 @checked
 @dataclass(frozen=True)
 class QuadraticShape:
-    """So many quadratic neurons."""
+    """`n_neurons` quadratic neurons."""
 
     n_neurons: Count
 
@@ -42,7 +42,7 @@ class QuadraticShape:
     n_layers: ClassVar[int] = 1
 
     def build(self, form: Form, seed: int, task: str) -> QuadraticNetwork:
-        """Weights are normal, of standard deviation 0.3."""
+        """The model with normal initial weights of standard deviation 0.3."""
         Stream(neurons=self.n_neurons, table=3 * form.d_out).fits(1)
         generator = torch.Generator().manual_seed(seed)
         size = 3, self.n_neurons, form.d_out
@@ -51,7 +51,7 @@ class QuadraticShape:
 
 
 class QuadraticNetwork(Model):
-    """Quadratic neurons, whose stream is the logits so far, (…, T, p): 0, then f at "="."""
+    """Quadratic neurons; the stream is the logits, (…, T, p): 0 at first, then f at "="."""
 
     def __init__(self, tables: Tensor, form: Form, name: str) -> None:
         super().__init__()
@@ -61,12 +61,12 @@ class QuadraticNetwork(Model):
 
     @property
     def n_layers(self) -> int:
-        """One, of neurons."""
+        """One layer of neurons."""
         return 1
 
     @property
     def neurons(self) -> Neurons:
-        """The tables as they are, in float64."""
+        """The tables in float64."""
         tables = (each.detach().double().cpu().numpy() for each in (self.u, self.v, self.w))
         return Neurons(*map(np.asarray, tables))
 
@@ -79,9 +79,9 @@ class QuadraticNetwork(Model):
     def residual_stream(self, prompt: Prompt) -> Iterator[Tensor]:
         first, second, _ = prompt.tokens.unbind(-1)
         sums = embedding(first, self.u.mT) + embedding(second, self.v.mT)
-        said = (sums**2 @ self.w).unsqueeze(-2)
-        yield torch.zeros_like(said).expand(*said.shape[:-2], 3, -1)
-        yield pad(said, (0, 0, 2, 0))
+        logits = (sums**2 @ self.w).unsqueeze(-2)
+        yield torch.zeros_like(logits).expand(*logits.shape[:-2], 3, -1)
+        yield pad(logits, (0, 0, 2, 0))
 
     def seen(self, H: Tensor) -> Tensor:
         return H

@@ -1,14 +1,14 @@
-"""A sketch of k cells that is trained: in which cell an item is counted, what that adds to it, in
-which cell one reads, and what one answers.
+"""A trained sketch of k cells: an item increments a cell, and a query reads a cell.
 
-    writes     w(i) = argmax_c of logits (V, k), of which each column is standardised over the items
-    adds       the n-th item that is counted in a cell adds δ_n > 0 to it, n = 1, 2, …
-    reads      r(i) = argmax_c of other logits (V, k)
-    answers    f(value) for the value of cell r(i), f an MLP
+    write     item i increments cell w(i), the argmax of logits (V, k) with columns standardised
+              over the items
+    update    the n-th increment of a cell is δ_n > 0, n = 1, 2, …
+    read      a query for item i reads cell r(i), the argmax of other logits (V, k)
+    answer    f(value) for the value of cell r(i), with an MLP f
 
-Values are ascending in the number of items that were counted, so that δ_n depends on the value that
-an update finds, and on nothing else.  As a function of that number alone, no choice of δ tells more
-than another.  Standardised columns keep items from crowding into a few cells.
+Values increase with the number of increments, so δ_n is a function of the cell's value before the
+update.  All choices of δ carry the same information, since the value determines the number of
+increments.  Standardised columns keep items from concentrating in a few cells.
 """
 
 from __future__ import annotations
@@ -26,17 +26,15 @@ from constructions.stream import Stream
 from constructions.trained.form import SOURCE, Form
 from theory.kinds import Count, checked
 
-SLOW = (
-    20.0  # times, that logits of writing are larger at first, which makes their rate as much less
-)
-FAST = 3.0  # times smaller are those of reading kept, which makes their rate as much more
-UNIT = 10.0  # of values, as the answering network reads them
+SLOW = 20.0  # initial scale of the write logits, which divides their effective learning rate
+FAST = 3.0  # scale of the read logits' parameters, which multiplies their effective learning rate
+UNIT = 10.0  # unit of values for the answering network
 
 
 @checked
 @dataclass(frozen=True)
 class SketchShape:
-    """`cells` cells, and one layer of `hidden` ReLUs that answers."""
+    """`cells` cells, and an answering MLP with one layer of `hidden` ReLUs."""
 
     cells: Count
     hidden: Count
@@ -48,8 +46,11 @@ class SketchShape:
     nonnegative: ClassVar[bool] = False
 
     def build(self, form: Form, seed: int, task: str) -> SketchNetwork:
-        """Logits of writing are normal with deviation 20, those of reading with deviation 1, of
-        which a third is kept; every δ is 1, and the answering network as torch draws it."""
+        """The model with initial weights.
+
+        Write logits are normal with standard deviation 20, read logits with standard deviation 1,
+        stored divided by 3; every δ is 1, and the MLP has torch's default initialisation.
+        """
         Stream(cells=form.d_in, hidden=self.hidden).fits(self.cells)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
@@ -57,7 +58,7 @@ class SketchShape:
 
 
 class SketchNetwork(Model):
-    """The stream is what the cells hold, (…, k, 1); the outputs are the answers (…, m, 1)."""
+    """The stream is the values of the cells, (…, k, 1); the outputs are the answers (…, m, 1)."""
 
     def __init__(self, shape: SketchShape, items: int, interface: Any) -> None:
         super().__init__()
@@ -73,26 +74,26 @@ class SketchNetwork(Model):
 
     @property
     def n_layers(self) -> int:
-        """Of cells, one."""
+        """0: the model has no layers."""
         return 0
 
     def writes(self) -> Tensor:
-        """Where each item is counted, one-hot (V, k), with the gradient of the softmax."""
+        """The cell of each item, one-hot (V, k), with the gradient of the softmax."""
         spread = self.write.std(0, correction=0, keepdim=True)
         logits = (self.write - self.write.mean(0, keepdim=True)) / (spread + 1e-8)
         soft = logits.softmax(-1)
         return one_hot(soft.argmax(-1), soft.shape[-1]) + soft - soft.detach()
 
     def reading(self) -> Tensor:
-        """Logits of reading, (V, k)."""
+        """The read logits, (V, k)."""
         return FAST * self.reads
 
     def updates(self) -> Tensor:
         """δ_n, n = 1, 2, …, (max_length,): 1 at first."""
         return softplus(self.grows) / softplus(torch.zeros_like(self.grows))
 
-    def held(self, counts: Tensor) -> Tensor:
-        """What the cells hold, (…, k), where items were seen so often, (…, V)."""
+    def cell_values(self, counts: Tensor) -> Tensor:
+        """The values of the cells, (…, k), for the counts of the items, (…, V)."""
         hits, steps = counts @ self.writes(), self.updates()
         values = torch.cat([steps.new_zeros(1), steps.cumsum(0)])
         n = hits.detach().round().long()
@@ -100,28 +101,28 @@ class SketchNetwork(Model):
         return values[n] + slope * (hits - hits.detach())
 
     def unembedding(self, H: Tensor) -> Tensor:
-        """f of values (…, 1)."""
-        said: Tensor = UNIT * self.answer(H / UNIT)
-        return said
+        """f(values), values (…, 1)."""
+        answers: Tensor = UNIT * self.answer(H / UNIT)
+        return answers
 
     def residual_stream(self, prompt: Prompt) -> Iterator[Tensor]:
         tokens: Tensor = prompt.tokens
         items, k = self.write.shape
         stream = tokens[..., : prompt.n_examples - k]
-        yield self.held(counted(stream, items).to(self.write))[..., None]
+        yield self.cell_values(counted(stream, items).to(self.write))[..., None]
 
     def seen(self, H: Tensor) -> Tensor:
         return H
 
     def run(self, prompt: Prompt) -> Tensor:
         items, k = self.write.shape
-        [held] = self.residual_stream(prompt)
+        [values] = self.residual_stream(prompt)
         queries = prompt.tokens[..., prompt.answers] - items - k
         at = self.reads.argmax(-1)[queries]
-        return self.unembedding(held.gather(-2, at[..., None]))
+        return self.unembedding(values.gather(-2, at[..., None]))
 
 
 def counted(stream: Tensor, items: int) -> Tensor:
-    """How often each item is in streams (…, n), (…, V), as float32."""
+    """The counts of the items in streams (…, n), (…, V), float32."""
     counts = torch.zeros(*stream.shape[:-1], items, device=stream.device)
     return counts.scatter_add(-1, stream, torch.ones_like(stream, dtype=counts.dtype))

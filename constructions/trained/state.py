@@ -1,7 +1,7 @@
-"""A model in training with all that its next step depends on, and the file that this is kept in.
+"""The state of a training run: a model with all that its next step depends on, and its file.
 
-`state.safetensors` holds weights, moments, step and random state, so that a run that goes on from
-it ends with the very weights of an uninterrupted one.
+`state.safetensors` contains weights, moments, step and random state, so a resumed run ends with
+exactly the weights of an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from constructions.trained.process import Process
 from theory.kinds import InputError
 
 BETAS = (0.9, 0.98)
-MOMENTS = "exp_avg", "exp_avg_sq"  # as torch's AdamW calls them
-ALIGNED = 4  # numbers of float32 in 16 bytes, at which every weight begins
+MOMENTS = "exp_avg", "exp_avg_sq"  # names of torch's AdamW
+ALIGNED = 4  # float32 numbers in 16 bytes, to which every weight is aligned
 
 
 @dataclass
 class State:
     """A run in its folder, after `step` steps that took `seconds`.
 
-    `loss` is the latest of the log, and `recent` are the losses that no line of it has yet.
+    `loss` is the last one in the log, and `recent` are the losses after it.
     """
 
     configuration: Configuration
@@ -48,7 +48,7 @@ class State:
 
     @staticmethod
     def begin(configuration: Configuration, folder: Path, process: Process) -> State:
-        """A new run, or the one in the folder; ValueError if that is another or damaged."""
+        """A new run, or the one in the folder; ValueError if that is another run or damaged."""
         model = untrained(configuration).to(process.device)
         weights = _joined(model)
         optimizer = torch.optim.AdamW(
@@ -66,11 +66,11 @@ class State:
 
     @property
     def path(self) -> Path:
-        """Where the state is kept."""
+        """The path of the state."""
         return self.folder / "state.safetensors"
 
     def save(self) -> None:
-        """Write the state, in one file."""
+        """Write the state to its file."""
         tensors = {"weights": self.weights.detach().cpu()}
         for moment in MOMENTS if self.step else ():
             tensors[moment] = self.optimizer.state[self.weights][moment].cpu()
@@ -96,19 +96,17 @@ class State:
             recent = tuple(tensors["recent"].tolist())
             if words["device"] != self.process.device.type:
                 raise InputError(
-                    f"{self.folder} holds a run that was begun on {words['device']}, whose random "
-                    f"numbers are others: give --device {words['device']}, or another folder"
+                    f"{self.folder} contains a run on {words['device']}, whose random numbers "
+                    f"differ: give --device {words['device']}, or another folder"
                 )
             self.generator.set_state(tensors["generator"])
         except InputError:
             raise
         except Exception as error:
-            raise InputError(
-                f"{self.path} is not a state of training ({error}): remove it"
-            ) from None
+            raise InputError(f"{self.path} is not a training state ({error}): remove it") from None
         if configuration != self.configuration:
             raise InputError(
-                f"{self.folder} holds another run (seed {configuration.seed}, "
+                f"{self.folder} contains another run (seed {configuration.seed}, "
                 f"{configuration.steps} steps, {configuration.shape}): choose another folder"
             )
         fits = all(part.shape == self.weights.shape for part in joint)
@@ -127,10 +125,10 @@ class State:
 
 
 def _joined(model: Model) -> nn.Parameter:
-    """Lay the weights that are trained side by side in one vector, their gradients in another.
+    """Concatenates all trained weights in one vector, and their gradients in another.
 
-    Clipping, the optimiser and the mean over processes then are one operation each.  What lies
-    between two of them, so that each begins where vector instructions like it, stays 0.
+    Clipping, the optimiser and the mean over processes are then one operation each.  The padding,
+    which aligns every weight for vector instructions, stays 0.
     """
     parts = [W for W in model.parameters() if W.requires_grad]
     padded = [pad(W.detach().flatten(), (0, -W.numel() % ALIGNED)) for W in parts]

@@ -1,10 +1,10 @@
-"""The training loop, one for all tasks and models.
+"""The training loop for all tasks and models.
 
-A run lives in a folder: the state, `model.jsonl`, the log, and at the end `model.safetensors` with
-its sidecar.  Started again in the same folder it goes on from the last state.
+The folder of a run contains the state, the log `model.jsonl`, and at the end `model.safetensors`
+with its sidecar.  A run that is started again in the same folder resumes from the last state.
 
-Under torchrun every process draws the whole batch, which costs little, and computes the gradient of
-its part: the weights are those of one process, up to rounding.
+Under torchrun every process draws the whole batch, which is cheap, and computes the gradient of its
+part: the weights are those of a single process, up to rounding.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from theory.kinds import Count, FilePath, InputError, NonNegative, checked
 
 AT_ONCE = 20  # steps whose prompts are drawn together
 LOG = "model.jsonl"
-LINES = 500  # of it, about
-SAVE_EVERY = 30.0  # seconds between states
-WORTH_COMPILING = 2000  # steps, in which the half minute that compiling takes is won back
+LINES = 500  # approximate number of lines of the log
+SAVE_EVERY = 30.0  # seconds between saved states
+WORTH_COMPILING = 2000  # steps from which on compiling, half a minute, saves time
 
 Loss = Callable[..., Tensor]
 Progress = Callable[[int, float], None]
 
 
 class Diverged(RuntimeError):
-    """The loss is no longer a number."""
+    """Raised if the loss or a weight is NaN or infinite."""
 
 
 @checked
@@ -49,19 +49,18 @@ def train(
     command: str = "",
     keep: Collection[Count] = (),
 ) -> Path:
-    """Train the model of a configuration, or go on with it, in `folder`; the path of its weights.
+    """Train the model of a configuration in `folder`, or resume; returns the path of the weights.
 
-    Training ends with the last step, or before, where the task, asked every `AT_ONCE` steps, is
-    learnt.  A state is saved after so many seconds; `progress` is called with the steps done and
-    the latest loss.  The model after each of the steps `keep` stays beside the last one, in the
-    checkpoint `model-step….safetensors`.  Transformers are compiled where a run is long enough for
-    that to pay and the machine has a compiler that works; on a GPU float32 products are rounded to
-    TF32.
+    Training ends with the last step, or as soon as the task's `learnt`, called every 20 steps, is
+    true.  The state is saved every `save_every` seconds; `progress` is called with the number of
+    steps and the latest loss.  After each of the steps `keep` a snapshot is saved, the checkpoint
+    `model-step….safetensors`.  Transformers are compiled if the run is long enough and the machine
+    has a working compiler; on a GPU float32 products are rounded to TF32.
 
-    Raises ValueError where the folder holds another run or a damaged state, or another process
-    trains in it, for a step to keep that is past, where the batch cannot be divided
-    among the processes, and as `Process.join`; and Diverged, naming the step, if the loss becomes
-    infinite or NaN: the last state before that stays.
+    Raises ValueError if the folder contains another run or a damaged state, if another process
+    trains in it, for a step of `keep` that is past, if the number of processes does not divide the
+    batch size, and as `Process.join`.  Raises Diverged with the step if the loss becomes infinite
+    or NaN; the last state before that is not overwritten.
     """
     for step in keep:
         if step > configuration.steps:
@@ -69,17 +68,17 @@ def train(
     process = Process.join(device)
     if configuration.batch_size % process.size:
         raise InputError(
-            f"batch_size is {configuration.batch_size} and there are {process.size} processes: "
-            "give a multiple of it"
+            f"batch_size is {configuration.batch_size}: give a multiple of the number of "
+            f"processes, {process.size}"
         )
     folder.mkdir(parents=True, exist_ok=True)
     with _alone(folder) if process.rank == 0 else nullcontext():
         run = State.begin(configuration, folder, process)
         for step in keep:
-            if step <= run.step and not is_whole(_kept(folder, step)):
+            if step <= run.step and not is_whole(_snapshot(folder, step)):
                 raise InputError(
-                    f"{folder} is at step {run.step} and holds no model of step {step}: do not "
-                    "keep that one, or choose another folder"
+                    f"keep is {step}: the run in {folder} is at step {run.step} without a snapshot "
+                    "of that one; omit it, or choose another folder"
                 )
         return _train(run, progress, save_every, command, keep)
 
@@ -123,11 +122,11 @@ def _train(
         losses = []
         for value in advance(run, min(AT_ONCE, total - run.step), loss):
             losses.append(value)
-            if run.step in keep:  # before the state, so that no state is ahead of it
-                [latest] = _numbers(run, [value])
+            if run.step in keep:  # before the state is saved, so that no state is ahead of it
+                [latest] = _finite(run, [value])
                 run.seconds = time.monotonic() - began
-                checkpoint(_kept(run.folder, run.step), latest)
-        found = _numbers(run, losses)
+                checkpoint(_snapshot(run.folder, run.step), latest)
+        found = _finite(run, losses)
         run.seconds = time.monotonic() - began
         ended = _ended(run)
         _note(run, found, ended)
@@ -143,8 +142,8 @@ def _train(
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Hold the folder's lock, which the system takes back from a process that ends."""
-    import fcntl  # where there is none, checkpoints can still be loaded
+    """Holds the folder's lock, which the system releases when the process ends."""
+    import fcntl  # imported here, so that checkpoints can be loaded on systems without it
 
     with (folder / "lock").open("w") as file:
         try:
@@ -157,7 +156,7 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def compiled(run: State) -> Loss | None:
-    """The loss compiled, if that pays and succeeds on a batch that is not trained on."""
+    """The compiled loss, or None if the run is short or compiling fails on a test batch."""
     made, process = run.configuration, run.process
     if made.steps <= WORTH_COMPILING or not made.shape.compiles:
         return None
@@ -166,13 +165,13 @@ def compiled(run: State) -> Loss | None:
     batch = made.task.draw(made, made.batch_size // process.size, generator, step=0)
     try:
         loss(run.model, *batch).backward()
-    except RuntimeError:  # whatever a compiler that is missing or broken comes to
+    except RuntimeError:  # the compiler is missing or broken
         return None
     return loss
 
 
 def advance(run: State, steps: int, loss: Loss) -> Iterator[Tensor]:
-    """Make so many steps, and yield the loss of each, of this process's part of the batch."""
+    """Performs `steps` steps and yields the loss of each on this process's part of the batch."""
     made, process = run.configuration, run.process
     batch = made.batch_size
     drawn = made.task.draw(made, steps * batch, run.generator, step=run.step)
@@ -192,28 +191,28 @@ def advance(run: State, steps: int, loss: Loss) -> Iterator[Tensor]:
         yield value.detach()
 
 
-def _numbers(run: State, losses: list[Tensor]) -> list[float]:
-    """The latest losses, of whole batches; Diverged if they or the weights are no numbers."""
+def _finite(run: State, losses: list[Tensor]) -> list[float]:
+    """The latest losses of whole batches; Diverged if they or the weights are not finite."""
     found = run.process.mean(torch.stack(losses)).tolist()
     stopped = (
-        f"training stopped, and {run.folder} keeps the last state before it, if there was one; try "
-        "a smaller learning rate"
+        f"training stopped; {run.folder} contains the last state saved before, if any; use a "
+        "smaller learning rate"
     )
     for step, value in enumerate(found, start=run.step - len(found) + 1):
         if not abs(value) < float("inf"):
             raise Diverged(f"the loss of step {step} is {value}: {stopped}")
     if not bool(torch.isfinite(run.weights).all()):
-        raise Diverged(f"the weights are no numbers after step {run.step}: {stopped}")
+        raise Diverged(f"weights are NaN or infinite after step {run.step}: {stopped}")
     return found
 
 
 def _ended(run: State) -> bool:
-    """Whether all steps are made, or the task is learnt."""
+    """Whether the last step is done or the task is learnt."""
     return run.step == run.configuration.steps or run.configuration.task.learnt(run.model)
 
 
 def _note(run: State, losses: list[float], ended: bool) -> None:
-    """Add to the log what is complete."""
+    """Appends a line to the log if an interval of steps is complete."""
     made = run.configuration
     run.recent = (*run.recent, *losses)
     every = AT_ONCE * max(1, made.steps // (LINES * AT_ONCE))
@@ -232,15 +231,15 @@ def _note(run: State, losses: list[float], ended: bool) -> None:
 
 
 def _cut_log(run: State) -> None:
-    """Leave only what the log says up to the present step, of what can be read of it."""
-    path, kept = run.folder / LOG, []
+    """Removes damaged lines of the log and those after the present step."""
+    path, lines = run.folder / LOG, []
     if path.exists() and run.step:
         for line in path.read_text("utf-8", errors="replace").splitlines():
             with suppress(ValueError, KeyError, TypeError):
                 if json.loads(line)["step"] <= run.step:
-                    kept.append(line + "\n")
-    write(path, "".join(kept).encode())
+                    lines.append(line + "\n")
+    write(path, "".join(lines).encode())
 
 
-def _kept(folder: Path, step: int) -> Path:
+def _snapshot(folder: Path, step: int) -> Path:
     return folder / f"model-step{step}.safetensors"

@@ -1,5 +1,4 @@
-"""Transformers of the project's own kind with random weights, some of them over numbers whose rows
-are given."""
+"""Shapes of transformers for training, one of them with given embedding rows of numbers."""
 
 from __future__ import annotations
 
@@ -7,7 +6,6 @@ import math
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -15,8 +13,7 @@ from constructions.attention import Attention
 from constructions.blocks import MLP, Block, Embed, LayerNorm, PosEmbed, Unembed
 from constructions.stream import Stream
 from constructions.trained.form import SOURCE, Form
-from constructions.trained.numbers import KINDS as ROWS
-from constructions.trained.numbers import SMALL, Numbers, Tied, number_rows
+from constructions.trained.numbers import FORMS, SMALL, Numbers, Tied, number_rows
 from constructions.transformer import Transformer
 from theory.kinds import Choice, Count, InputError, Steps, checked
 
@@ -24,8 +21,11 @@ from theory.kinds import Choice, Count, InputError, Steps, checked
 @checked
 @dataclass(frozen=True)
 class TransformerShape:
-    """Layers of `n_heads` heads of width d_model/n_heads, each with an MLP of `d_mlp` ReLUs (or
-    none, 0), and layer norm before each and at the end, or none."""
+    """Layers of `n_heads` heads of width d_model/n_heads and an MLP of `d_mlp` ReLUs.
+
+    With d_mlp = 0 there are no MLPs.  With `layer_norm` the layers are pre-norm, and there is a
+    final layer norm.
+    """
 
     n_layers: Count
     n_heads: Count
@@ -36,11 +36,11 @@ class TransformerShape:
 
     kind: ClassVar[str] = "transformer"
     compiles: ClassVar[bool] = True
-    nonnegative: ClassVar[bool] = False  # whether weights are kept at least 0
+    nonnegative: ClassVar[bool] = False  # whether weights are projected to ≥ 0
 
     @property
     def words(self) -> str:
-        """What it is, in words."""
+        """The shape in words."""
         return f"a {self.normalise} transformer"
 
     def __post_init__(self) -> None:
@@ -50,14 +50,17 @@ class TransformerShape:
             )
 
     def build(self, form: Form, seed: int, task: str) -> Transformer:
-        """Weights are normal with variance 1/rows, those that write into the stream smaller by
-        √(2·layers) [Radford2019], and with linear attention by another 10; biases are 0."""
+        """The model with initial weights.
+
+        Weights are normal with variance 1/rows; W_O and W_out are divided by √(2·n_layers)
+        [Radford2019], and W_O of linear attention by a further 10.  Biases are 0.
+        """
         stream = Stream(stream=self.d_model)
         stream.fits(self.n_layers)
         generator = torch.Generator().manual_seed(seed)
         D, M, heads, depth = self.d_model, self.d_mlp, self.n_heads, math.sqrt(2 * self.n_layers)
         width = D // heads
-        # Linear attention is of third order in the stream, and grows from layer to layer.
+        # Linear attention is cubic in the stream, whose norm grows from layer to layer.
         small = 0.1 if self.normalise == "linear" else 1.0
 
         def normal(*size: int, rows: int) -> Tensor:
@@ -103,33 +106,34 @@ class TransformerShape:
 @checked
 @dataclass(frozen=True)
 class TiedShape(TransformerShape):
-    """A transformer over numbers, whose read-out is its embedding: W_U = W_Eᵀ but for "=".
+    """A transformer over numbers with tied embedding: W_U = W_Eᵀ without the row of "=".
 
-    `rows` are those of the numbers, as `constructions.trained.numbers` has them: only "scratch" is
-    trained.
+    `rows` is a form of `constructions.trained.numbers`; only the rows of "scratch" are trained.
     """
 
-    rows: Annotated[str, Choice(ROWS)] = "scratch"
+    rows: Annotated[str, Choice(FORMS)] = "scratch"
 
     kind: ClassVar[str] = "tied"
     compiles: ClassVar[bool] = False  # its matrices are small
 
     @property
     def words(self) -> str:
-        """What it is, in words."""
+        """The shape in words."""
         return f"a tied transformer of {self.rows} rows"
 
     def build(self, form: Form, seed: int, task: str) -> Transformer:
-        """Weights of blocks are normal with variance 1/(3·rows), that of torch's linear layers;
-        positions have standard deviation .02 [Radford2019], and biases are 0."""
+        """The model with initial weights.
+
+        Weights of blocks are normal with the variance 1/(3·rows) of torch's linear layers,
+        positions have standard deviation 0.02 [Radford2019], and biases are 0.
+        """
         model = super().build(form, seed, task)
-        rng = np.random.default_rng(seed)
-        rows = torch.from_numpy(number_rows(self.rows, form.d_out, self.d_model, rng))
-        writes = math.sqrt(2 * self.n_layers)  # by which the others make them smaller
+        rows = torch.from_numpy(number_rows(self.rows, form.d_out, self.d_model, seed))
+        depth = math.sqrt(2 * self.n_layers)  # undoes the division in the superclass
         with torch.no_grad():
             for name, W in model.named_parameters():
                 if name.startswith("blocks.") and ".W_" in name:
-                    W.mul_((writes if name.endswith(("W_O", "W_out")) else 1.0) / math.sqrt(3))
+                    W.mul_((depth if name.endswith(("W_O", "W_out")) else 1.0) / math.sqrt(3))
             if model.pos_embed is not None:
                 model.pos_embed.W_pos.mul_(SMALL)
         model.embed = Numbers(rows, self.rows == "scratch")

@@ -169,7 +169,7 @@ def test_bad_input_of_networks_is_rejected(call, parameter):
 
 def test_noise_is_on_one_patch_of_each_image():
     images = torch.rand(400, 8, 8)
-    noisy = one_noisy_patch(images, torch.Generator().manual_seed(0))
+    noisy = one_noisy_patch(images, 0)
     noise = (noisy - images).view(400, 4, 2, 4, 2).movedim(3, 2).reshape(400, 16, 4)
     hit = noise.abs().sum(-1) > 0
     assert (hit.sum(-1) == 1).all()
@@ -252,7 +252,7 @@ class Bowl(torch.nn.Module):
 
 def test_the_trace_of_a_quadratic_and_of_a_network():
     bowl, generator = Bowl(), torch.Generator().manual_seed(0)
-    found = hessian_trace(bowl, lambda m: m(), probes=400, generator=generator)
+    found = hessian_trace(bowl, lambda m: m(), probes=400, seed=generator)
     # z z' A - tr A has the variance 2 (sum of squares off the diagonal).
     spread = float((2 * (bowl.A.square().sum() - bowl.A.diagonal().square().sum())).sqrt())
     assert float(found.mean()) == pytest.approx(float(bowl.A.trace()), abs=4 * spread / 20)
@@ -281,7 +281,7 @@ def test_the_trace_of_a_quadratic_and_of_a_network():
         model,
         lambda m: task.loss(m, images.double(), labels),
         probes=300,
-        generator=torch.Generator().manual_seed(0),
+        seed=0,
     )
     error = float(found.std()) / 300**0.5
     assert abs(float(found.mean()) - trace) < 4 * error < abs(trace)
@@ -302,7 +302,7 @@ def test_the_growth_of_a_quadratic():
     """½ δᵀAδ + δᵀAw, of δ as long as a tenth of each tensor; of A = I it is known."""
     bowl, generator = Bowl(), torch.Generator().manual_seed(0)
     bowl.A = torch.eye(7, dtype=torch.float64)
-    found = sharpness(bowl, lambda m: m(), radius=0.1, directions=500, generator=generator)
+    found = sharpness(bowl, lambda m: m(), radius=0.1, directions=500, seed=generator)
     assert found.shape == (500,)
     assert float(found.mean()) == pytest.approx(0.5 * 0.01 * 7, abs=0.03)
     assert float(found.max()) <= 0.5 * 0.01 * 7 + 0.1 * 7 + 1e-9
@@ -312,4 +312,4 @@ def test_the_growth_of_a_quadratic():
         with rejects(*change):
             sharpness(bowl, lambda m: m(), **options)
     with rejects("weights"):
-        hessian_trace(bowl, lambda m: torch.tensor(1.0), probes=1, generator=generator)
+        hessian_trace(bowl, lambda m: torch.tensor(1.0), probes=1, seed=generator)

@@ -32,8 +32,8 @@ def rejected(capsys, words, *names):
     ("words", "parameter"),
     [
         ("hop --k 1000000", "k"),
-        ("hop --layers 1000000000", "layers"),
-        ("regression --model lstm --layers 1000000000", "layers"),
+        ("hop --n-layers 1000000000", "layers"),
+        ("regression --model lstm --n-layers 1000000000", "layers"),
     ],
 )
 def test_sizes_beyond_memory_are_rejected_before_they_are_built(words, parameter, tmp_path, capsys):

@@ -63,7 +63,7 @@ def test_every_preset_is_a_model_with_an_interface():
                 assert (type(found), sized) == (PointsAndQueries, wanted)
                 continue
             if task == "counts":
-                assert (type(found), found.items, found.counters) == (Sketch, 100, 32)
+                assert (type(found), found.vocabulary_size, found.n_cells) == (Sketch, 100, 32)
                 continue
             if task in ("addition", "modular"):
                 assert (type(found), found.context) == (Sums, 3)
@@ -153,7 +153,7 @@ def test_queries_of_linear_attention_do_not_see_each_other():
 
 
 def test_token_models():
-    model = untrained(preset("induction", layers=1))
+    model = untrained(preset("induction", n_layers=1))
     assert model.generate(np.array([3, 1, 2]), 5).shape == (5,)
     tokens = np.arange(10) % 3
     logits = model.logits(tokens)
@@ -188,7 +188,7 @@ def test_presets():
     assert sum(W.numel() for W in paper.parameters()) == pytest.approx(9.5e6, rel=0.02)
     lstm = untrained(preset("regression", "paper", model="lstm"))
     assert sum(W.numel() for W in lstm.parameters()) == pytest.approx(5.3e6, rel=0.02)
-    linear = untrained(preset("regression", "linear", layers=3))
+    linear = untrained(preset("regression", "linear", n_layers=3))
     assert (linear.n_layers, linear.n_heads) == (3, 4)
     assert linear(*prompts(20)).shape == (3,)
 
@@ -220,8 +220,8 @@ def test_presets_that_there_are_not_are_rejected(arguments, parameter):
             "small",
             {"model": "lstm", "covariance": "ill-conditioned", "noise": 0.5},
         ),
-        ("regression-linear-3-layers-seed0", "regression", "linear", {"layers": 3}),
-        ("induction-small-1-layer-seed0", "induction", "small", {"layers": 1}),
+        ("regression-linear-3-layers-seed0", "regression", "linear", {"n_layers": 3}),
+        ("induction-small-1-layer-seed0", "induction", "small", {"n_layers": 1}),
         ("bigrams-small-2-layers-seed0", "bigrams", "small", {}),
         ("hop-small-4-layers-k2-seed0", "hop", "small", {"k": 2}),
         ("automata-small-4-layers-parity-seed0", "automata", "small", {}),
@@ -229,7 +229,7 @@ def test_presets_that_there_are_not_are_rejected(arguments, parameter):
             "automata-small-2-layers-flip-flop-stay0.8-seed1",
             "automata",
             "small",
-            {"automaton": "flip-flop", "stay": 0.8, "layers": 2, "seed": 1},
+            {"automaton": "flip-flop", "stay": 0.8, "n_layers": 2, "seed": 1},
         ),
     ],
 )

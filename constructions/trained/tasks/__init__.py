@@ -1,1 +1,1 @@
-"""What models are trained on, one task a file; `constructions.trained.presets` names them all."""
+"""The training tasks, one per file; `constructions.trained.presets` names them."""

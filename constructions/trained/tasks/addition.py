@@ -1,4 +1,4 @@
-"""Pairs of numbers; wanted is their sum."""
+"""The task addition: the sum of a pair of numbers."""
 
 from __future__ import annotations
 
@@ -11,25 +11,26 @@ from torch import Generator, Tensor
 
 from constructions.arithmetic.sums import Sums
 from constructions.interface import Model
+from constructions.seeds import torch_generator
 from constructions.trained.configuration import presets
 from constructions.trained.form import Form
 from constructions.trained.models import Shape
-from constructions.trained.numbers import KINDS
+from constructions.trained.numbers import FORMS
 from constructions.trained.tasks.task import CHUNK, Batch, Labelling
 from constructions.trained.transformers import TiedShape
 from theory.kinds import CountFrom2, checked
 
-TRAINED = 0.8  # of the unordered pairs; the others are for tests
-SPLIT = 0  # seed of the one partition that there is
+TRAINED = 0.8  # fraction of the unordered pairs for training
+SPLIT = 0  # seed of the partition, the same in all runs
 
 
 @checked
 @dataclass(frozen=True)
 class Addition(Labelling, kind="addition"):
-    """a + b for numbers below `numbers`, after [Zhou2024].
+    """a + b for numbers a, b < `numbers`, after [Zhou2024].
 
-    Four fifths of the unordered pairs, the same ones in all runs, are trained on, in random order
-    of the two numbers.
+    Four fifths of the unordered pairs, the same in all runs, are training pairs; a and b are in
+    random order.
     """
 
     numbers: CountFrom2
@@ -44,29 +45,30 @@ class Addition(Labelling, kind="addition"):
         return []
 
     def pairs(self, trained: bool) -> Tensor:
-        """The unordered pairs a ≤ b (m, 2) that are trained on, or those that are not."""
+        """The unordered pairs a ≤ b (m, 2) for training, or the held-out ones."""
         pairs = np.stack(np.triu_indices(self.numbers), axis=1)
         order = np.random.default_rng(SPLIT).permutation(len(pairs))
         cut = round(TRAINED * len(pairs))
         return torch.from_numpy(pairs[order[:cut] if trained else order[cut:]])
 
-    def sequences(self, count: int, generator: Generator) -> Batch:
-        device, known = generator.device, self.pairs(trained=True)
-        chosen = torch.randint(len(known), (count,), generator=generator, device=device)
-        turned = torch.randint(2, (count, 1), generator=generator, device=device).bool()
-        pairs = known.to(device)[chosen]
-        return pairs.flip(-1).where(turned, pairs), pairs.sum(-1, keepdim=True)
+    def sequences(self, count: int, seed: int | Generator) -> Batch:
+        generator = torch_generator(seed)
+        device, unordered = generator.device, self.pairs(trained=True)
+        chosen = torch.randint(len(unordered), (count,), generator=generator, device=device)
+        swapped = torch.randint(2, (count, 1), generator=generator, device=device).bool()
+        pairs = unordered.to(device)[chosen]
+        return pairs.flip(-1).where(swapped, pairs), pairs.sum(-1, keepdim=True)
 
     def best(self, tokens: Tensor, wanted: Tensor) -> str:
         return "best possible: 100.00% right, 0 nats"
 
     def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
-        """As other tasks over tokens; then pairs that were not trained on."""
+        """Accuracy and cross-entropy on training pairs, then the accuracy on held-out pairs."""
         yield from super().evaluate(model, prompts, seed)
         pairs = self.pairs(trained=False)
-        said = torch.cat([model(chunk) for chunk in pairs.split(CHUNK)])
-        right = (said == pairs.sum(-1, keepdim=True)).double().mean()
-        yield f"{len(pairs)} pairs that were not trained on: {float(right):.2%} right"
+        sums = torch.cat([model(chunk) for chunk in pairs.split(CHUNK)])
+        right = (sums == pairs.sum(-1, keepdim=True)).double().mean()
+        yield f"{len(pairs)} held-out pairs: {float(right):.2%} right"
 
 
 LEARNED = {
@@ -77,5 +79,5 @@ LEARNED = {
     "final_rate": 0.0,
 }
 PRESETS = presets(
-    **{rows: (Addition(150), LEARNED, TiedShape(2, 4, 128, 512, rows=rows)) for rows in KINDS}
+    **{rows: (Addition(150), LEARNED, TiedShape(2, 4, 128, 512, rows=rows)) for rows in FORMS}
 )

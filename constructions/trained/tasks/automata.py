@@ -11,6 +11,7 @@ import torch
 from torch import Generator, Tensor
 
 from constructions.interface import Model
+from constructions.seeds import torch_generator
 from constructions.tokens import Tokens
 from constructions.trained.configuration import LEARNING, presets
 from constructions.trained.form import Form
@@ -81,8 +82,9 @@ class Automata(Labelling, kind="automata"):
     def words(self, name: str, size: str, layers: str) -> list[str]:
         return [layers, self.automaton, *[f"stay{self.stay}"] * (self.stay is not None)]
 
-    def random_words(self, count: int, generator: Generator) -> Batch:
+    def random_words(self, count: int, seed: int | Generator) -> Batch:
         """Words of 2T symbols and the state after each symbol, both (count, 2T)."""
+        generator = torch_generator(seed)
         machine, device = self.machine, generator.device
         # Without the last bound every symbol is below V, whatever the rounding.
         bounds = torch.tensor(self.distribution.cumsum(1)[:, :-1], device=device)
@@ -95,7 +97,8 @@ class Automata(Labelling, kind="automata"):
             states.append(state := table[symbols[-1], state])
         return torch.stack(symbols, dim=-1), torch.stack(states, dim=-1)
 
-    def sequences(self, count: int, generator: Generator) -> Batch:
+    def sequences(self, count: int, seed: int | Generator) -> Batch:
+        generator = torch_generator(seed)
         T, device = self.length, generator.device
         symbols, states = self.random_words(count, generator)
         begins = torch.randint(T + 1, (count, 1), generator=generator, device=device)
@@ -108,12 +111,9 @@ class Automata(Labelling, kind="automata"):
         return f"best possible: 100.00% right, 0 nats; always the same state: {_commonest(wanted)}"
 
     def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
-        """Yields what other tasks over tokens do; then the second half of words twice as long."""
+        """As other tasks over tokens; then the accuracy on the second half of words of length 2T."""
         yield from super().evaluate(model, prompts, seed)
-        T, (symbols, states) = (
-            self.length,
-            self.random_words(prompts, Generator().manual_seed(seed)),
-        )
+        T, (symbols, states) = self.length, self.random_words(prompts, seed)
         outputs = torch.cat([model(chunk) for chunk in symbols.split(CHUNK)])
         right, later = (outputs == states)[:, T:].double().mean(), states[:, T:]
         yield f"symbols {T + 1} to {2 * T} of a word: {float(right):.2%} right"

@@ -1,4 +1,4 @@
-"""A fixed set of inputs with a label each, some of them held out; trained until it is learnt."""
+"""Classification of a fixed set of inputs, some held out; training stops when it is learnt."""
 
 from __future__ import annotations
 
@@ -21,8 +21,11 @@ STOPS = "accuracy", "loss"
 @checked
 @dataclass(frozen=True)
 class Classification(Corpus):
-    """Training ends when the accuracy on all inputs of training is at least `until`, or their
-    entropy at most `until`, as `stop` says."""
+    """A classification task whose training ends at a given accuracy or loss.
+
+    Training ends when the accuracy on all training inputs is at least `until` (`stop` =
+    "accuracy"), or their cross-entropy at most `until` (`stop` = "loss").
+    """
 
     stop: Literal["accuracy", "loss"] = "accuracy"
     until: Positive = 0.99
@@ -34,7 +37,7 @@ class Classification(Corpus):
     @property
     @abstractmethod
     def examples(self) -> tuple[Batch, Batch]:
-        """Inputs and labels, of training and held out, on the CPU."""
+        """Inputs and labels, for training and held out, on the CPU."""
 
     @property
     def corpus(self) -> Batch:
@@ -45,13 +48,13 @@ class Classification(Corpus):
         return model.run(model.interface.write(torch, inputs.to(model.like.device))).mean(-2)
 
     def loss(self, model: Model, *batch: Tensor) -> Tensor:
-        """The entropy of the labels."""
+        """The cross-entropy of the labels."""
         inputs, labels = batch
         return cross_entropy(self.scores(model, inputs), labels)
 
     @torch.no_grad()
     def measured(self, model: Model, *, held_out: bool = False) -> tuple[float, float]:
-        """Accuracy and entropy on the inputs of training, or on those held out."""
+        """Accuracy and cross-entropy on the training inputs, or on those held out."""
         inputs, labels = self.examples[held_out]
         scores = self.scores(model, inputs).cpu()
         right = (scores.argmax(-1) == labels).double().mean()
@@ -62,12 +65,12 @@ class Classification(Corpus):
         return accuracy >= self.until if self.stop == "accuracy" else entropy <= self.until
 
     def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
-        """Accuracy and entropy on all inputs: there are no fresh ones."""
+        """Accuracy and cross-entropy on all training inputs and all held-out ones."""
         for name, held_out in (("of training", False), ("held out", True)):
             accuracy, entropy = self.measured(model, held_out=held_out)
             labels = self.examples[held_out][1]
             always = float(labels.bincount().max() / len(labels))
             yield (
                 f"{len(labels)} inputs {name}: {accuracy:.2%} right, {entropy:.4f} nats; "
-                f"always the same label: {always:.2%}"
+                f"constant prediction: {always:.2%}"
             )

@@ -1,4 +1,4 @@
-"""Random graphs; wanted is which pairs of nodes are connected."""
+"""The task connectivity: which pairs of nodes of a random graph are connected."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from constructions.graphs import random_graphs
 from constructions.graphs.graph import Graph
 from constructions.interface import Model
+from constructions.seeds import TorchSeed, torch_generator
 from constructions.trained.configuration import presets
 from constructions.trained.disentangled import DisentangledShape
 from constructions.trained.form import Form
@@ -23,19 +24,19 @@ from theory import machine
 from theory.graphs import two_chain, two_clique
 from theory.kinds import Choice, Count, CountFrom2, InputError, OpenUnit, Steps, checked
 
-REACH = 3  # the distance up to which one layer can tell who is connected
+REACH = 3  # the distance up to which one layer decides connectivity
 GRAPHS = "all", "within", "beyond"
-DRAWN_AGAIN = 1000  # times, before a law is refused that has hardly a graph of the kind
+ATTEMPTS = 1000  # rounds of rejection sampling before ValueError
 
 
 @checked
 @dataclass(frozen=True)
 class Connectivity(Task, kind="connectivity"):
-    """Graphs ER(n, p) with loops at all nodes, and who is connected with whom [Ye2026].
+    """Graphs ER(n, p) with loops at all nodes; the targets are the connected pairs [Ye2026].
 
-    `graphs` are all of them, those whose connected nodes are all within distance 3, or those with a
-    connected pair beyond it.  The law does not change when nodes are relabelled, so that labels are
-    drawn anew with every graph.
+    `graphs` are "all", those whose connected nodes are all "within" distance 3, or those with a
+    connected pair "beyond" it.  The distribution is invariant under relabelling of the nodes, so
+    labels are random in every graph.
     """
 
     n: CountFrom2
@@ -47,7 +48,7 @@ class Connectivity(Task, kind="connectivity"):
     def __post_init__(self) -> None:
         if self.graphs == "beyond" and self.n < REACH + 2:
             raise InputError(
-                f"{self.n} nodes have no pair beyond distance {REACH}: give at least {REACH + 2}"
+                f"n is {self.n}: give at least {REACH + 2}, for a pair beyond distance {REACH}"
             )
 
     def form(self, shape: Shape) -> Form:
@@ -57,18 +58,19 @@ class Connectivity(Task, kind="connectivity"):
         return [layers, self.graphs]
 
     @checked
-    def drawn(self, count: Count, generator: Generator) -> Tensor:
-        """`count` graphs A (count, n, n), float32, on the generator's device.
+    def random_graphs(self, count: Count, seed: TorchSeed) -> Tensor:
+        """`count` graphs A (count, n, n), float32, on the device of `seed`.
 
-        As many are drawn, again and again, until enough are of the kind.  Raises ValueError where
-        that has no end, and for more than there is memory.
+        By rejection sampling, `count` graphs per round.
+
+        Raises ValueError if 1000 rounds do not suffice or the graphs do not fit into memory.
         """
         machine.fits_in_memory(
             f"{count} graphs of {self.n} nodes", 16 * count * self.n**2, "give fewer"
         )
         found, missing = list[Tensor](), count
-        for _ in range(DRAWN_AGAIN):
-            A = self._random(count, generator)
+        for _ in range(ATTEMPTS):
+            A = self._random(count, seed)
             if self.graphs != "all":
                 A = A[within_reach(A) == (self.graphs == "within")]
             found.append(A)
@@ -77,61 +79,61 @@ class Connectivity(Task, kind="connectivity"):
                 return torch.cat(found)[:count]
         where = "within" if self.graphs == "within" else "with a pair beyond"
         raise InputError(
-            f"hardly a graph of ER({self.n}, {self.p:g}) is {where} distance {REACH}: "
+            f"p is {self.p:g}: almost no graph of ER({self.n}, p) is {where} distance {REACH}; "
             "give another p"
         )
 
     def _random(self, count: int, generator: Generator) -> Tensor:
-        """Graphs of all kinds."""
+        """Graphs ER(n, p)."""
         size, device = (count, self.n, self.n), generator.device
         upper = (torch.rand(size, generator=generator, device=device) < self.p).triu(1)
         return (upper | upper.mT | torch.eye(self.n, dtype=torch.bool, device=device)).float()
 
-    def draw(self, made: Training, count: int, generator: Generator, *, step: int) -> Batch:
-        """A and who is connected, R, both (count, n, n) of 0 and 1."""
-        A = self.drawn(count, generator)
+    def draw(self, made: Training, count: int, seed: int | Generator, *, step: int) -> Batch:
+        """A and its connected pairs R, both (count, n, n) of 0 and 1."""
+        A = self.random_graphs(count, seed)
         return A, connected(A)
 
     def loss(self, model: Model, *batch: Tensor) -> Tensor:
-        """The entropy of "connected" for a pair of nodes, whose logit is the output."""
+        """The binary cross-entropy of the pairs of nodes; the outputs are the logits."""
         A, R = batch
         return binary_cross_entropy_with_logits(model.run(model.interface.write(torch, A)), R)
 
     @checked
     def evaluate(self, model: Model, prompts: Count, seed: Steps) -> Iterator[str]:
-        """The share of graphs of which all pairs are right: of the task's, by kind, and of two."""
-        A = self.drawn(prompts, Generator().manual_seed(seed))
+        """The fraction of graphs with all pairs right: of the task, and of two fixed families."""
+        A = self.random_graphs(prompts, seed)
         inside, right = within_reach(A), all_right(model, A)
-        yield f"{prompts} graphs: of {share(right)} all pairs are right"
+        yield f"{prompts} graphs: all pairs are right in {percent(right)}"
         for which, where in ((inside, "within"), (~inside, "with a pair beyond")):
             if bool(which.any()):
-                yield f"those {where} distance {REACH}: {share(right[which])}"
-        orders = torch.rand((prompts, self.n), generator=Generator().manual_seed(seed)).argsort(-1)
+                yield f"those {where} distance {REACH}: {percent(right[which])}"
+        orders = torch.rand((prompts, self.n), generator=torch_generator(seed)).argsort(-1)
         for name, family in (("2Chain", two_chain), ("2Clique", two_clique)):
             graph = torch.as_tensor(family(self.n))
-            anew = graph[orders[:, :, None], orders[:, None, :]]
-            yield f"{name}, relabelled: {share(all_right(model, anew))}"
+            relabelled = graph[orders[:, :, None], orders[:, None, :]]
+            yield f"{name}, relabelled: {percent(all_right(model, relabelled))}"
         yield "best possible: 100.00%"
 
 
 def connected(A: Tensor) -> Tensor:
-    """R (…, n, n) of 0 and 1: whether there is a path from i to j; dtype as A."""
+    """R (…, n, n) of 0 and 1: whether there is a path from i to j; the dtype is that of A."""
     return random_graphs.connected(A).to(A)
 
 
 def within_reach(A: Tensor) -> Tensor:
-    """Whether all connected nodes are within distance 3, (…,)."""
+    """Whether all connected pairs of nodes are within distance 3, (…,)."""
     return ((A @ A @ A > 0).to(A) == connected(A)).all(-1).all(-1)
 
 
 def all_right(model: Model, A: Tensor) -> Tensor:
-    """Whether a model is right about all pairs of each graph of A (m, n, n), (m,)."""
+    """Whether the model's outputs are right for all pairs of each graph A (m, n, n), (m,)."""
     parts = [(model(part) == connected(part)).all(-1).all(-1) for part in A.split(CHUNK)]
     return torch.cat(parts)
 
 
-def share(right: Tensor) -> str:
-    """The share of right ones, in words."""
+def percent(right: Tensor) -> str:
+    """The fraction of right ones, in per cent."""
     return f"{float(right.double().mean()):.2%}"
 
 

@@ -1,13 +1,13 @@
-"""Counts of items in a stream, from a sketch of few cells that is read once.
+"""The task counts: counts of items in a stream, from a sketch of few cells with one read per query.
 
-Items of a stream are independent, by Zipf's law in a random order of frequency, another one for
-each stream, so that an item does not say how frequent it is; who asks follows the same law.  What
-is lowered is the mean error under it, exactly, of a cell that is drawn from the softmax of the
-logits of reading,
+The items of a stream are independent with a Zipf distribution in a random order of frequencies, a
+new order for each stream, so an item determines nothing about its frequency.  Queries have
+the same distribution.  The loss is the expected error of a cell drawn from the softmax of the read
+logits,
 
     E_i Σ_c softmax(reads_i)_c |f(value_c) − count_i|,
 
-less an entropy bonus for reading, that falls to 0 at .6 of the steps.
+minus an entropy bonus for the read distribution, which decreases to 0 at 0.6 of the steps.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import torch
 from torch import Generator, Tensor
 
 from constructions.interface import Model
+from constructions.seeds import torch_generator
 from constructions.structures.cells import Sketch
 from constructions.trained.configuration import presets
 from constructions.trained.form import Form
@@ -29,13 +30,16 @@ from constructions.trained.tasks.task import CHUNK, Batch, Task, Training
 from theory.kinds import Count, NonNegative, checked
 from theory.structures import one_row_error, zipf
 
-UNTIL = 0.6
+UNTIL = 0.6  # fraction of the steps with an entropy bonus
 
 
 @checked
 @dataclass(frozen=True)
 class Counts(Task, kind="counts"):
-    """Streams of so many of `items`, by Zipf's law; the entropy of reading times `bonus`."""
+    """Streams of `stream` tokens over `items` items with Zipf frequencies rank^(−`exponent`).
+
+    `bonus` is the initial coefficient of the entropy bonus.
+    """
 
     items: Count
     stream: Count
@@ -51,43 +55,45 @@ class Counts(Task, kind="counts"):
         assert isinstance(shape, SketchShape)
         return Form(Sketch(self.items, shape.cells, self.stream), self.items, 1)
 
-    def streams(self, count: int, generator: Generator) -> tuple[Tensor, Tensor]:
-        """Laws (count, V), and streams of items (count, n)."""
+    def streams(self, count: int, seed: int | Generator) -> tuple[Tensor, Tensor]:
+        """Probabilities of the items (count, V), and streams of items (count, n)."""
+        generator = torch_generator(seed)
         device = generator.device
-        law = torch.as_tensor(zipf(self.items, self.exponent), device=device).float()
+        frequencies = torch.as_tensor(zipf(self.items, self.exponent), device=device).float()
         rank = torch.rand(count, self.items, generator=generator, device=device).argsort(-1)
-        laws = law[rank]
-        return laws, torch.multinomial(laws, self.stream, replacement=True, generator=generator)
+        p = frequencies[rank]
+        return p, torch.multinomial(p, self.stream, replacement=True, generator=generator)
 
-    def draw(self, made: Training, count: int, generator: Generator, *, step: int) -> Batch:
-        """Laws, counts (count, V), and which part of all steps is done (count,)."""
-        laws, streams = self.streams(count, generator)
+    def draw(self, made: Training, count: int, seed: int | Generator, *, step: int) -> Batch:
+        """Probabilities, counts (count, V), and the fraction of steps that are done (count,)."""
+        generator = torch_generator(seed)
+        probabilities, streams = self.streams(count, generator)
         counts = counted(streams, self.items)
         steps = step + torch.arange(count, device=generator.device) // made.batch_size
-        return laws, counts, steps / made.steps
+        return probabilities, counts, steps / made.steps
 
     def loss(self, model: Any, *batch: Tensor) -> Tensor:
-        laws, counts, done = batch
-        said = model.unembedding(model.held(counts)[..., None])[..., 0]
-        log_chances = model.reading().log_softmax(-1)
-        chances = log_chances.exp()
-        off = (said[:, None, :] - counts[..., None]).abs()
-        error = (laws * (chances * off).sum(-1)).sum(-1)
-        entropy = -(chances * log_chances).sum(-1).mean()
+        probabilities, counts, done = batch
+        answers = model.unembedding(model.cell_values(counts)[..., None])[..., 0]
+        log_reads = model.reading().log_softmax(-1)
+        reads = log_reads.exp()
+        errors = (answers[:, None, :] - counts[..., None]).abs()
+        error = (probabilities * (reads * errors).sum(-1)).sum(-1)
+        entropy = -(reads * log_reads).sum(-1).mean()
         return (error - self.bonus * (1 - done / UNTIL).clamp(min=0) * entropy).mean()
 
     def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
-        """The mean error of an answer under the law."""
-        laws, streams = self.streams(prompts, Generator().manual_seed(seed))
-        asked, total = torch.arange(self.items), 0.0
-        for law, stream in zip(laws.split(CHUNK), streams.split(CHUNK), strict=True):
+        """The expected error of an answer."""
+        probabilities, streams = self.streams(prompts, seed)
+        queries, total = torch.arange(self.items), 0.0
+        for p, stream in zip(probabilities.split(CHUNK), streams.split(CHUNK), strict=True):
             counts = counted(stream, self.items)
-            said = model(stream, asked.expand(len(stream), -1))
-            total += float((law * (said - counts).abs()).sum())
+            answers = model(stream, queries.expand(len(stream), -1))
+            total += float((p * (answers - counts).abs()).sum())
         yield f"{prompts} streams: mean error {total / prompts:.2f}"
         p, k = zipf(self.items, self.exponent), model.interface.n_cells
         random, even = (one_row_error(p, self.stream, k, balanced=b) for b in (False, True))
-        yield f"count-min of one row {random:.2f}, cells of as many items each {even:.2f}"
+        yield f"count-min with one row: {random:.2f}; with equally many items per cell: {even:.2f}"
 
 
 PRESETS = presets(

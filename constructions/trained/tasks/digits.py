@@ -1,6 +1,6 @@
-"""Handwritten digits of 8 × 8 pixels; wanted is which digit it is.
+"""The task digits: classification of handwritten digits of 8 × 8 pixels.
 
-The images are those that scikit-learn ships (an optional package, of which only this file is read).
+The images are a file of scikit-learn, an optional package, of which nothing else is used.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, mse_loss
 
 from constructions.interface import Model
+from constructions.seeds import torch_generator
 from constructions.trained.configuration import presets
 from constructions.trained.feedforward import CNNShape, MLPShape
 from constructions.trained.form import Form
@@ -35,20 +36,20 @@ SHA256 = "09f66e6debdee2cd2b5ae59e0d6abbb73fc2b0e0185d2e1957e9ebb51e23aa22"
 SIDE, PATCH, GREY, DIGITS = 8, 2, 16, 10
 TRAINED = 1297  # images; the other 500 are held out
 TRAININGS = "plain", "regularised", "augmented"
-SIGMA, WEIGHT = 1.0, 0.5  # of the noise, and of the term that asks answers to bear it
+SIGMA, WEIGHT = 1.0, 0.5  # standard deviation of the noise, and weight of the regulariser
 
 
 @checked
 @dataclass(frozen=True)
 class Digits(Classification, kind="digits"):
-    """1 297 images of 8 × 8 pixels between 0 and 1, and 500 that are held out.
+    """1 297 training images of 8 × 8 pixels between 0 and 1, and 500 held-out ones.
 
-    Transformers and LSTMs see 16 patches of 2 × 2, and are read at all of them or at the last;
-    MLPs and CNNs see all pixels at once.  `training` is on the images (plain), on images with
-    N(0, 1) added to the pixels of one random patch (augmented), or on both (regularised
-    [Vasudeva2024], second hand):
+    The input of transformers and LSTMs is 16 patches of 2 × 2; their output is the mean over all
+    patches, or that of the last.  The input of MLPs and CNNs is all pixels at once.  `training` is
+    on the images (plain), on images with N(0, 1) noise on the pixels of one random patch
+    (augmented), or on both (regularised [Vasudeva2024], cited second hand):
 
-        ½ entropy(f(x)) + ½ mean (f(x + noise) − f(x))²
+        ½ cross-entropy(f(x)) + ½ mean (f(x + noise) − f(x))²
     """
 
     training: Annotated[str, Choice(TRAININGS)] = "plain"
@@ -68,8 +69,9 @@ class Digits(Classification, kind="digits"):
     def words(self, name: str, size: str, layers: str) -> list[str]:
         return [layers, self.training]
 
-    def draw(self, made: Training, count: int, generator: Generator, *, step: int) -> Batch:
-        """Images and labels, and the images with noise where those are trained on."""
+    def draw(self, made: Training, count: int, seed: int | Generator, *, step: int) -> Batch:
+        """Images and labels, and the images with noise if the training uses them."""
+        generator = torch_generator(seed)
         images, labels = super().draw(made, count, generator, step=step)
         if self.training == "plain":
             return images, labels
@@ -79,15 +81,16 @@ class Digits(Classification, kind="digits"):
         images, labels, *noisy = batch
         if not noisy:
             return super().loss(model, images, labels)
-        borne = self.scores(model, noisy[0])
+        perturbed = self.scores(model, noisy[0])
         if self.training == "augmented":
-            return cross_entropy(borne, labels)
+            return cross_entropy(perturbed, labels)
         scores = self.scores(model, images)
-        return (1 - WEIGHT) * cross_entropy(scores, labels) + WEIGHT * mse_loss(borne, scores)
+        return (1 - WEIGHT) * cross_entropy(scores, labels) + WEIGHT * mse_loss(perturbed, scores)
 
 
-def one_noisy_patch(images: Tensor, generator: Generator) -> Tensor:
+def one_noisy_patch(images: Tensor, seed: int | Generator) -> Tensor:
     """Images (count, 8, 8) with N(0, σ²) added to the pixels of a random patch of each."""
+    generator = torch_generator(seed)
     count, device, along = len(images), generator.device, SIDE // PATCH
     patch = torch.randint(along * along, (count, 1, 1), generator=generator, device=device)
     place = torch.arange(SIDE, device=device) // PATCH
@@ -98,9 +101,9 @@ def one_noisy_patch(images: Tensor, generator: Generator) -> Tensor:
 
 @cache
 def split_digits() -> tuple[Batch, Batch]:
-    """Images (…, 8, 8), float32, and labels (…,), of training and held out, in a random order.
+    """Images (…, 8, 8), float32, and labels (…,), for training and held out, in a random order.
 
-    Raises ValueError where the package is missing, or its images are others.
+    Raises ValueError if the package is missing or its file has another hash.
     """
     table = np.loadtxt(gzip.decompress(_file()).decode().splitlines(), delimiter=",")
     order = np.random.default_rng(0).permutation(len(table))
@@ -110,7 +113,7 @@ def split_digits() -> tuple[Batch, Batch]:
 
 
 def installed() -> bool:
-    """Whether the package is there."""
+    """Whether the package is installed."""
     return find_spec("sklearn") is not None
 
 
@@ -122,12 +125,10 @@ def _file() -> bytes:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}; install {NAME} anew") from None
+        raise InputError(f"cannot read {path}: {error.strerror}; reinstall {NAME}") from None
     found = hashlib.sha256(content).hexdigest()
     if found != SHA256:
-        raise InputError(
-            f"{path} has sha256 {found[:12]}…, not {SHA256[:12]}…: install {NAME} anew"
-        )
+        raise InputError(f"{path} has sha256 {found[:12]}…, not {SHA256[:12]}…: reinstall {NAME}")
     return content
 
 

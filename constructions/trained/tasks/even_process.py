@@ -8,6 +8,7 @@ from typing import Annotated
 import torch
 from torch import Generator, Tensor
 
+from constructions.seeds import torch_generator
 from constructions.tokens import Tokens
 from constructions.trained.configuration import presets
 from constructions.trained.form import Form
@@ -17,10 +18,7 @@ from constructions.trained.transformers import TransformerShape
 from theory.kinds import Count, Within, checked
 from theory.language import conditional_entropy, even_process
 
-BOS, LONGEST = (
-    2,
-    20,
-)  # the token before a word, and its symbols at most, as all words are enumerated
+BOS, LONGEST = 2, 20  # the token before a word; the largest length, as all words are enumerated
 
 
 @checked
@@ -39,7 +37,8 @@ class EvenProcess(Labelling, kind="even-process"):
         slots = [range(BOS, BOS + 1), *[range(BOS)] * (T - 1)]
         return Form(Tokens(BOS + 1, T, slots=slots, answers=BOS), BOS + 1, BOS, positions=T)
 
-    def sequences(self, count: int, generator: Generator) -> Batch:
+    def sequences(self, count: int, seed: int | Generator) -> Batch:
+        generator = torch_generator(seed)
         source, device = even_process(), generator.device
         first = float(source.start[1])
         drawn = torch.rand((self.length + 1, count), generator=generator, device=device)

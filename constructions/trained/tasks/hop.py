@@ -1,4 +1,4 @@
-"""k-hop induction, and induction, which is one hop."""
+"""The tasks hop, k-hop induction, and induction, the case k = 1."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import torch
 from torch import Generator, Tensor
 from torch.nn.functional import pad
 
+from constructions.seeds import torch_generator
 from constructions.trained.configuration import LEARNING, presets
 from constructions.trained.tasks.task import Batch, TokenTask
 from constructions.trained.transformers import TransformerShape
@@ -18,12 +19,16 @@ from theory.kinds import Count, Within, checked
 @checked
 @dataclass(frozen=True)
 class Hop(TokenTask, kind="hop"):
-    """Uniform random tokens; wanted at each position is the token that k hops lead to, a hop being
-    to what followed the latest earlier copy of a token [Sanford2024], where so many can be made."""
+    """Uniform random tokens; the target at each position is the token that k hops lead to.
 
-    k: Annotated[Count, Within(most="length")] = 1  # more hops lead no further
+    A hop leads to the token after the latest earlier copy of a token [Sanford2024].  Positions
+    from which there are fewer than k hops have no target.
+    """
 
-    def sequences(self, count: int, generator: Generator) -> Batch:
+    k: Annotated[Count, Within(most="length")] = 1  # further hops change nothing
+
+    def sequences(self, count: int, seed: int | Generator) -> Batch:
+        generator = torch_generator(seed)
         size, device = (count, self.length), generator.device
         tokens = torch.randint(self.vocabulary_size, size, generator=generator, device=device)
         after = following_latest_copy(tokens)
@@ -40,8 +45,8 @@ class Hop(TokenTask, kind="hop"):
 
 
 def following_latest_copy(tokens: Tensor) -> Tensor:
-    """The position after the latest earlier copy of each token, (…, T), −1 where there is none."""
-    order = tokens.argsort(dim=-1, stable=True)  # copies side by side, the earlier one first
+    """The position after the latest earlier copy of each token, (…, T), −1 if there is none."""
+    order = tokens.argsort(dim=-1, stable=True)  # copies are adjacent, the earlier one first
     alike = tokens.gather(-1, order).diff().eq(0)
     after = pad((order[..., :-1] + 1).where(alike, -1), (1, 0), value=-1)
     return torch.empty_like(tokens).scatter_(-1, order, after)

@@ -1,4 +1,4 @@
-"""All pairs of numbers below p; wanted is their sum modulo p, and a short network."""
+"""The task modular: the sum modulo p of all pairs of numbers below p, with a norm penalty."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from torch import Generator, Tensor
 
 from constructions.arithmetic.sums import Sums
 from constructions.interface import Model
+from constructions.seeds import torch_generator
 from constructions.trained.configuration import presets
 from constructions.trained.form import Form
 from constructions.trained.models import Shape
@@ -22,8 +23,11 @@ from theory.kinds import Count, NonNegative, Within, checked
 @checked
 @dataclass(frozen=True)
 class ModularAddition(Corpus, Labelling, kind="modular"):
-    """a + b mod p for all pairs; what is lowered is the entropy + penalty · Σ_i ‖θ_i‖³ over neurons
-    θ_i = (u_i, v_i, w_i), whose cubes are those of the normalised margin [Morwani2023]."""
+    """a + b mod p for all pairs; the loss is the cross-entropy + penalty · Σ_i ‖θ_i‖³.
+
+    The sum is over neurons θ_i = (u_i, v_i, w_i); its norm is that of the normalised margin
+    [Morwani2023].
+    """
 
     p: Annotated[Count, Within(least=3)]
     penalty: NonNegative
@@ -45,7 +49,8 @@ class ModularAddition(Corpus, Labelling, kind="modular"):
         pairs = torch.cartesian_prod(torch.arange(self.p), torch.arange(self.p))
         return pairs, pairs.sum(-1, keepdim=True) % self.p
 
-    def sequences(self, count: int, generator: Generator) -> Batch:
+    def sequences(self, count: int, seed: int | Generator) -> Batch:
+        generator = torch_generator(seed)
         chosen = torch.randint(self.p**2, (count,), generator=generator, device=generator.device)
         return tuple(part.to(generator.device)[chosen] for part in self.corpus)
 

@@ -13,6 +13,7 @@ from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy
 
 from constructions.interface import Model
+from constructions.seeds import torch_generator
 from constructions.tokens import Tokens
 from constructions.trained.configuration import presets
 from constructions.trained.form import Form
@@ -65,7 +66,8 @@ class Parity(Labelling, kind="parity"):
             tokens.append(tokens[a] ^ tokens[b])
         return torch.stack(tokens[self.d :], dim=-1)
 
-    def sequences(self, count: int, generator: Generator) -> Batch:
+    def sequences(self, count: int, seed: int | Generator) -> Batch:
+        generator = torch_generator(seed)
         device = generator.device
         bits = torch.randint(2, (count, self.d), generator=generator, device=device)
         following = self.nodes(bits)[:, -self.n_generated :]
@@ -87,7 +89,7 @@ class Parity(Labelling, kind="parity"):
     def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
         """As for other tasks over tokens, and the accuracy of the decoded parity."""
         yield from super().evaluate(model, prompts, seed)
-        bits = self.sequences(prompts, Generator().manual_seed(seed))[0][:, : self.d]
+        bits = self.sequences(prompts, seed)[0][:, : self.d]
         found = torch.cat([model.generate(each, self.n_generated) for each in bits.split(CHUNK)])
         right = (found[:, -1] == self.nodes(bits)[:, -1]).double().mean()
         yield f"the parity by autoregressive decoding: {float(right):.2%} right"

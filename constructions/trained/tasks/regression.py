@@ -19,6 +19,7 @@ from torch.nn.functional import pad
 
 from constructions.examples import Examples, alternating, packed
 from constructions.interface import Model
+from constructions.seeds import torch_generator
 from constructions.trained.configuration import LEARNING, presets
 from constructions.trained.form import Form
 from constructions.trained.lstm import LSTMShape
@@ -71,12 +72,13 @@ class Regression(Task, kind="regression"):
         interface = Examples(self.d, alternating, n=n, at_most=True, scale=self.scale)
         return Form(interface, self.d, 1, positions=2 * n + 1)
 
-    def draw(self, made: Training, count: int, generator: Generator, *, step: int) -> Batch:
+    def draw(self, made: Training, count: int, seed: int | Generator, *, step: int) -> Batch:
         """Inputs x (count, points, d), labels y (count, points), and the mask of the loss.
 
         The mask (count, predictions) is 1 for predictions in the loss and else 0.  Under a
         curriculum the last coordinates are 0, and later predictions are not in the loss.
         """
+        generator = torch_generator(seed)
         d, until = self.d, self.points
         if made.curriculum is not None:
             d, until = made.curriculum.reached(step)
@@ -88,11 +90,12 @@ class Regression(Task, kind="regression"):
         counted = torch.arange(points, device=x.device) < until
         return x, y, counted.expand(count, points).float()
 
-    def examples(self, count: int, generator: Generator, *, d: int, points: int) -> Batch:
-        """Inputs x (count, points, self.d) and labels y (count, points), on the generator's device.
+    def examples(self, count: int, seed: int | Generator, *, d: int, points: int) -> Batch:
+        """Inputs x (count, points, self.d) and labels y (count, points), on the device of `seed`.
 
         Coordinates of x beyond the first d are 0 [Garg2022].
         """
+        generator = torch_generator(seed)
         device = generator.device
 
         def normal(*shape: int) -> Tensor:

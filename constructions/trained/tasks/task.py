@@ -1,7 +1,7 @@
-"""What a task is to those who train on it, measure it or name it.
+"""The interface of a training task: data, loss, evaluation and names.
 
-A task is a record of a few numbers, which stands in the configuration of a model under the `kind`
-that its class names: `class Hop(TokenTask, kind="hop")`.  A batch is a tuple of tensors whose first
+A task is a record of a few numbers.  In the JSON of a configuration it has the `kind` that its
+class declares: `class Hop(TokenTask, kind="hop")`.  A batch is a tuple of tensors whose first
 dimension is the prompts.
 """
 
@@ -18,34 +18,35 @@ from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy
 
 from constructions.interface import Model
+from constructions.seeds import torch_generator
 from constructions.tokens import Tokens
 from constructions.trained.form import Form
 from constructions.trained.models import Shape
 from theory.kinds import Count, checked
 
 Batch = tuple[Tensor, ...]
-CHUNK = 250  # prompts that are measured at once
+CHUNK = 250  # prompts per forward pass of an evaluation
 
 
 @runtime_checkable
 class Training(Protocol):
-    """What the draws of a run depend on; every `Configuration` has it."""
+    """The properties of a `Configuration` on which the prompts of a run depend."""
 
     @property
     def shape(self) -> Shape:
-        """The shape of the model that is trained."""
+        """The shape of the model."""
 
     @property
     def steps(self) -> int:
-        """How many steps there are."""
+        """The number of steps."""
 
     @property
     def batch_size(self) -> int:
-        """Prompts a step."""
+        """The number of prompts per step."""
 
     @property
     def curriculum(self) -> Curriculum | None:
-        """How prompts grow, if they do."""
+        """The growth of prompts during training, or None."""
 
     @property
     def seed(self) -> int:
@@ -55,26 +56,26 @@ class Training(Protocol):
 @checked
 @dataclass(frozen=True)
 class Curriculum:
-    """From `d` coordinates and `points` points, one coordinate and two points more every so many
-    steps, up to the task's [Garg2022]."""
+    """From `d` coordinates and `points` points, one coordinate and two points more after every
+    `every` steps, up to the task's [Garg2022]."""
 
     d: Count
     points: Count
     every: Count
 
     def reached(self, step: int) -> tuple[int, int]:
-        """Coordinates and points at a step, were there no end to them."""
+        """Coordinates and points at a step, not yet bounded by the task's."""
         return self.d + step // self.every, self.points + 2 * (step // self.every)
 
 
 @dataclass(frozen=True)
 class Task(ABC):
-    """How prompts are drawn, what is lowered, and what is best possible."""
+    """A distribution of prompts, a loss, and an evaluation with the best possible values."""
 
     kind: ClassVar[str]
     kinds: ClassVar[dict[str, type[Task]]] = {}
-    models: ClassVar[tuple[str, ...]] = ("transformer",)  # the kinds that can read the prompts
-    taught: ClassVar[bool] = False  # whether a curriculum can begin with smaller ones
+    models: ClassVar[tuple[str, ...]] = ("transformer",)  # admissible kinds of models
+    taught: ClassVar[bool] = False  # whether there can be a curriculum
 
     def __init_subclass__(cls, kind: str = "") -> None:
         if kind:
@@ -83,61 +84,63 @@ class Task(ABC):
 
     @abstractmethod
     def words(self, name: str, size: str, layers: str) -> list[str]:
-        """What a model is called by besides the task's name, the preset and the seed."""
+        """The parts of a checkpoint's name between the preset and the seed."""
 
     @abstractmethod
     def form(self, shape: Shape) -> Form:
-        """What a model of this shape must be to read the prompts."""
+        """The properties that the prompts require of a model of this shape."""
 
     @abstractmethod
-    def draw(self, made: Training, count: int, generator: Generator, *, step: int) -> Batch:
-        """`count` prompts for steps of a run from `step` on, on the generator's device."""
+    def draw(self, made: Training, count: int, seed: int | Generator, *, step: int) -> Batch:
+        """`count` prompts for the steps of a run from `step` on.
+
+        They are on the device of `seed` if that is a generator, otherwise on the CPU.
+        """
 
     @abstractmethod
     def loss(self, model: Model, *batch: Tensor) -> Tensor:
-        """What training lowers, of a batch or a part of it.
+        """The training loss of a batch or of a part of it.
 
-        A sum over what is predicted divided by a number that does not depend on the data, so that
-        the mean over the parts of a batch is the loss of the whole.
+        It is a sum over predictions divided by a number that does not depend on the data, so the
+        mean over equal parts of a batch is the loss of the batch.
         """
 
     @abstractmethod
     def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
-        """Lines of a table: a model on so many fresh prompts, beside what is best possible."""
+        """Lines of a table: the model on `prompts` fresh prompts, and the best possible values."""
 
     def learnt(self, model: Model) -> bool:
-        """Whether training ends before its last step, which is asked every so many."""
+        """Whether training can end before its last step; the loop calls this every few steps."""
         return False
 
 
 class Labelling(Task):
-    """Sequences of tokens; a batch is tokens (count, T) and what is wanted (count, T), −1 where
-    nothing is."""
+    """Sequences of tokens; a batch is tokens and targets, both (count, T), −1 for no target."""
 
     @abstractmethod
-    def sequences(self, count: int, generator: Generator) -> Batch:
-        """Fresh sequences, on the generator's device."""
+    def sequences(self, count: int, seed: int | Generator) -> Batch:
+        """Fresh sequences with targets, on the device of `seed`."""
 
     @abstractmethod
     def best(self, tokens: Tensor, wanted: Tensor) -> str:
-        """What is best possible on these sequences, in words."""
+        """The best possible values on these sequences, in words."""
 
     def words(self, name: str, size: str, layers: str) -> list[str]:
         return [layers]
 
-    def draw(self, made: Training, count: int, generator: Generator, *, step: int) -> Batch:
-        return self.sequences(count, generator)
+    def draw(self, made: Training, count: int, seed: int | Generator, *, step: int) -> Batch:
+        return self.sequences(count, seed)
 
     def loss(self, model: Model, *batch: Tensor) -> Tensor:
-        """The entropy of what is wanted, over the number of all tokens."""
+        """The cross-entropy of the targets, divided by the number of all tokens."""
         tokens, wanted = batch
         logits = model.run(model.interface.write(torch, tokens)).flatten(0, -2)
         total = cross_entropy(logits, wanted.flatten(), ignore_index=-1, reduction="sum")
         return total / wanted.numel()
 
     def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
-        """The share of right answers and the entropy, of those that are wanted."""
-        tokens, wanted = self.sequences(prompts, Generator().manual_seed(seed))
+        """Accuracy and cross-entropy at positions with a target."""
+        tokens, wanted = self.sequences(prompts, seed)
         counted = wanted >= 0
         logits = torch.cat([model.logits(chunk) for chunk in tokens.split(CHUNK)])[counted]
         entropy = cross_entropy(logits, wanted[counted])
@@ -149,7 +152,7 @@ class Labelling(Task):
 @checked
 @dataclass(frozen=True)
 class TokenTask(Labelling):
-    """Sequences of `length` tokens, where tokens are wanted."""
+    """Sequences of `length` tokens whose targets are tokens."""
 
     vocabulary_size: Count
     length: Count
@@ -160,10 +163,10 @@ class TokenTask(Labelling):
 
 
 class Corpus(Task):
-    """A task whose prompts are a fixed set, gone through in epochs, each in an order of its own.
+    """A task with a fixed set of prompts, traversed in epochs with a random order each.
 
-    That order is determined by the run's seed and the number of the epoch, so that a run knows by
-    its step where it stands.
+    The seed of the run and the number of the epoch determine the order, so the step alone
+    determines the next batch of a resumed run.
     """
 
     @property
@@ -171,7 +174,8 @@ class Corpus(Task):
     def corpus(self) -> Batch:
         """All prompts, on the CPU."""
 
-    def draw(self, made: Training, count: int, generator: Generator, *, step: int) -> Batch:
+    def draw(self, made: Training, count: int, seed: int | Generator, *, step: int) -> Batch:
+        generator = torch_generator(seed)
         size, first = len(self.corpus[0]), step * made.batch_size
         epochs = range(first // size, -(-(first + count) // size))
         orders = [np.random.default_rng((made.seed, epoch)).permutation(size) for epoch in epochs]

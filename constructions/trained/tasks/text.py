@@ -1,6 +1,6 @@
-"""Sixteen words of the manual that Python ships; wanted is which of six topics they are from.
+"""The task text: the topic, among six, of sixteen words of Python's manual.
 
-The texts are those of `pydoc_data.topics` as Python 3.11.7 has them; other versions have others.
+The texts are those of `pydoc_data.topics` in Python 3.11.7; other versions have other texts.
 """
 
 from __future__ import annotations
@@ -28,20 +28,19 @@ from theory.kinds import Choice, InputError, checked
 TOPICS = "specialnames", "compound", "types", "formatstrings", "string-methods", "typesseq"
 SHA256 = "b51a502246fbd12d3037c0d6a5639c352c2dab347fd51d604b8d34a3de628432"
 VERSION = "3.11.7"
-LENGTH, KNOWN = 16, 255  # words of an input, and most frequent words that are told apart
-TRAINED = 0.8  # of the inputs; the others are held out
+LENGTH, KNOWN = 16, 255  # words of an input; most frequent words with tokens of their own
+TRAINED = 0.8  # fraction of the inputs for training
 READ = {"token": FIRST, "last": LAST, "mean": ALL}
 
 
 @checked
 @dataclass(frozen=True)
 class Text(Classification, kind="text"):
-    """1 892 windows of 16 words, one after the other through the six longest topics; 80 % of them
-    to train on.
+    """1 892 consecutive windows of 16 words of the six longest topics, 80 % of them for training.
 
-    Words are lower-case letters: the 255 most frequent, and 255 for all others.  A model is read at
-    a token in front of the words, at the last word, or at all of them: `read` is token, last or
-    mean.  Windows begin anywhere in the texts, so that no place in them is favoured.
+    Words are runs of the characters a–z.  Tokens 0 … 254 are the most frequent words, 255 stands
+    for all others.  The output of a model is that at an additional first token, at the last word,
+    or the mean over all words: `read` is "token", "last" or "mean".
     """
 
     read: Annotated[str, Choice(tuple(READ))] = "token"
@@ -53,9 +52,9 @@ class Text(Classification, kind="text"):
         return split_windows()
 
     def form(self, shape: Shape) -> Form:
-        """Raises ValueError for an LSTM to be read at a token in front, which sees no word."""
+        """Raises ValueError for an LSTM with `read` = "token", whose output depends on no word."""
         if shape.kind == "lstm" and self.read == "token":
-            raise InputError("an LSTM sees no word before the first: read it at last or mean")
+            raise InputError("read is token: give last or mean for an LSTM")
         words = Words(KNOWN + 1, LENGTH, len(TOPICS), READ[self.read])
         positions = words.context if shape.kind == "transformer" else 0
         d_in = KNOWN + 1 + len(words.prefix)
@@ -67,13 +66,13 @@ class Text(Classification, kind="text"):
 
 @cache
 def split_windows() -> tuple[Batch, Batch]:
-    """Words (…, 16) as numbers and topics (…,), of training and held out, in a random order.
+    """Tokens (…, 16) and topics (…,), for training and held out, in a random order.
 
-    Raises ValueError where this version of Python has other texts.
+    Raises ValueError if this version of Python has other texts.
     """
     texts = [re.findall("[a-z]+", text.lower()) for text in _texts()]
     counts = Counter(word for text in texts for word in text)
-    # Of equally frequent words the first in the alphabet, so that nothing depends on an order.
+    # Equally frequent words are in alphabetical order, so that the result is deterministic.
     common = sorted(counts, key=lambda word: (-counts[word], word))[:KNOWN]
     number = {word: rank for rank, word in enumerate(common)}
     windows, topics = [], []
@@ -103,8 +102,8 @@ def _texts() -> list[str]:
     found = hashlib.sha256("\0".join(texts).encode()).hexdigest()
     if found != SHA256:
         raise InputError(
-            f"the topics of pydoc have sha256 {found[:12]}…, not {SHA256[:12]}…: this is about "
-            f"those of Python {VERSION}"
+            f"the topics of pydoc have sha256 {found[:12]}…, not {SHA256[:12]}…: use Python "
+            f"{VERSION}"
         )
     return texts
 

@@ -8,7 +8,7 @@ import torch
 from refusals import rejects
 
 from constructions.trained import Configuration, load, preset, train, untrained
-from constructions.trained.numbers import KINDS
+from constructions.trained.numbers import FORMS
 from constructions.trained.presets import name_of
 from constructions.trained.process import Process
 from constructions.trained.quadratic import QuadraticShape
@@ -38,7 +38,7 @@ def test_pairs_are_parted_once_and_drawn_both_ways():
     assert 0.4 < (pairs[:, 0] > pairs[:, 1]).mean() < 0.5  # and some are of two equal numbers
 
 
-@pytest.mark.parametrize("rows", KINDS)
+@pytest.mark.parametrize("rows", FORMS)
 def test_a_read_out_is_the_embedding(rows):
     made = replace(SMALL, task=Addition(150), shape=replace(SMALL.shape, rows=rows), seed=3)
     model = untrained(made)
@@ -86,7 +86,7 @@ def test_a_checkpoint_is_the_model(made, tmp_path):
 
 def test_evaluation_tells_new_pairs_apart():
     *_, line = SMALL.task.evaluate(untrained(SMALL).requires_grad_(False), 10, 0)
-    assert line.startswith("4 pairs that were not trained on: ")
+    assert line.startswith("4 held-out pairs: ")
 
 
 def test_names_and_records():

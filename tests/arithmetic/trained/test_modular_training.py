@@ -82,7 +82,7 @@ def test_names_and_records():
         (lambda: QuadraticShape(0), "n_neurons"),
         (lambda: replace(preset("hop"), shape=MODULAR.shape), "shape quadratic hop"),
         (lambda: replace(MODULAR, shape=preset("hop").shape), "shape transformer modular"),
-        (lambda: preset("modular", "p7", layers=2), "layers"),
+        (lambda: preset("modular", "p7", n_layers=2), "n_layers"),
         (lambda: preset("modular", "p13"), "size p13"),
         (lambda: untrained(replace(MODULAR, shape=QuadraticShape(10**10))), "1 layers"),
     ],

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from refusals import rejects
 
-from constructions.trained.numbers import FILE, KINDS, PERIODS, number_rows
+from constructions.trained.numbers import FILE, FORMS, PERIODS, number_rows
 from theory.arithmetic import bin_of, bin_sizes, peak_ratios
 from verify.arithmetic.trained import minilm
 
@@ -29,7 +29,7 @@ def test_the_rows_that_ship_are_those_of_the_package():
     assert np.allclose(shipped, wanted, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FORMS)
 def test_rows_have_one_mean_squared_length(kind):
     found, squared = rows(kind), (np.load(FILE).astype(float) ** 2).sum(1).mean()
     assert found.shape == (300, 128)
@@ -73,7 +73,7 @@ def test_exact_features_have_their_periods_and_no_others():
 @pytest.mark.parametrize(
     ("values", "names"),
     [
-        (("gpt", 300, 128), "kind gpt"),
+        (("gpt", 300, 128), "form gpt"),
         (("minilm", 302, 128), "p"),
         (("shuffled", 300, 129), "d_model"),
         (("fourier", 300, 14), "d_model"),

@@ -8,7 +8,13 @@ import torch
 from refusals import rejects
 
 from constructions import semiautomaton, shortcut
-from constructions.trained import Attends, LooksAt, load, preset, untrained
+from constructions.trained import (
+    PatchedAttention,
+    RedirectedAttention,
+    load,
+    preset,
+    untrained,
+)
 from constructions.trained.tasks.automata import Automata
 from theory.computation import benchmark_automaton
 from verify.claim import Run
@@ -177,17 +183,17 @@ def test_even_attention():
 def test_given_patterns():
     heads = load(FLIP_FLOP).blocks[0].attn
     H = torch.randn(3, 5, 64, generator=torch.Generator().manual_seed(0))
-    alone = LooksAt(heads, np.full((3, 5), -1))
+    alone = RedirectedAttention(heads, np.full((3, 5), -1))
     assert torch.allclose(alone(H, 0), heads(H, 0), atol=1e-6)
     places = np.array([[0, 0, 1, 3, -1]] * 3)
-    looked = LooksAt(heads, places)
+    looked = RedirectedAttention(heads, places)
     shown = looked.pattern(H, 0)
     assert torch.equal(shown[:, :, 4], heads.pattern(H, 0)[:, :, 4])
     assert (shown[:, :, 3, 3] == 1).all()
     carried = sum(H[:, 1] @ heads.W_V[h] @ heads.W_O[h] for h in range(4))
     assert torch.allclose(looked(H, 0)[:, 2], carried, atol=1e-5)
     assert torch.allclose(looked.after(H, 0), H + looked(H, 0))
-    half = Attends(heads, np.full((3, 5, 5), 0.2))
+    half = PatchedAttention(heads, np.full((3, 5, 5), 0.2))
     assert torch.allclose(half(H, 0)[:, 0], half(H, 0)[:, 4], atol=1e-6)
 
 

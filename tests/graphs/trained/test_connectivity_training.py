@@ -53,7 +53,7 @@ def test_graphs_are_of_the_kind_and_answers_those_of_the_theory(graphs):
 def test_graphs_have_the_law_of_the_theory():
     """The share of each possible edge, and of graphs within distance 3, within five errors."""
     count, p = 8000, 0.2
-    A = Connectivity(8, p).drawn(count, generator(1)).numpy()
+    A = Connectivity(8, p).random_graphs(count, generator(1)).numpy()
     i, j = np.triu_indices(8, 1)
     assert (abs(A[:, i, j].mean(0) - p) < 5 * np.sqrt(p * (1 - p) / count)).all()
     shares = [
@@ -82,8 +82,8 @@ def test_refusals_of_the_task(values, names):
 @pytest.mark.parametrize(
     ("call", "names"),
     [
-        (lambda: Connectivity(10**6, 0.2).drawn(1, generator()), "1000000"),
-        (lambda: Connectivity(8, 0.2).drawn(-1, generator()), "count"),
+        (lambda: Connectivity(10**6, 0.2).random_graphs(1, generator()), "1000000"),
+        (lambda: Connectivity(8, 0.2).random_graphs(-1, generator()), "count"),
         (lambda: [*Connectivity(8, 0.2).evaluate(disentangled(8, 1), 0, 0)], "prompts"),
         (lambda: [*Connectivity(8, 0.2).evaluate(disentangled(8, 1), 5, -1)], "seed"),
     ],
@@ -95,9 +95,9 @@ def test_numbers_of_graphs_that_are_not_drawn(call, names):
 
 @pytest.mark.parametrize("p", [0.99, 1e-9])
 def test_a_law_with_hardly_a_graph_of_the_kind_is_refused(p, monkeypatch):
-    monkeypatch.setattr(module, "DRAWN_AGAIN", 20)
+    monkeypatch.setattr(module, "ATTEMPTS", 20)
     with rejects(str(p)):
-        Connectivity(8, p, "beyond").drawn(4, generator())
+        Connectivity(8, p, "beyond").random_graphs(4, generator())
 
 
 @pytest.mark.usefixtures("unchecked")
@@ -123,7 +123,7 @@ def test_names_and_records():
     assert name_of("connectivity", "channels", CHANNELS) == (
         "connectivity-channels-1-layer-within-seed0"
     )
-    two = preset("connectivity", layers=2, graphs="within", seed=1)
+    two = preset("connectivity", n_layers=2, graphs="within", seed=1)
     assert name_of("connectivity", "small", two) == "connectivity-small-2-layers-within-seed1"
     for made in (CHANNELS, DENSE, two):
         assert Configuration.from_json(made.to_json()) == made
@@ -189,7 +189,7 @@ def test_a_checkpoint_is_the_model(made, tmp_path):
     file = train(replace(made, **TINY), tmp_path)
     model = load(file)
     lines = [*made.task.evaluate(model, 40, 0)]
-    assert lines[0].startswith("40 graphs: of ")
+    assert lines[0].startswith("40 graphs: ")
     names = [line.split(":")[0] for line in lines[1:]]
     assert names[-3:] == ["2Chain, relabelled", "2Clique, relabelled", "best possible"]
     assert names[0] == "those within distance 3"
@@ -198,7 +198,7 @@ def test_a_checkpoint_is_the_model(made, tmp_path):
 
 
 def test_the_loss_is_the_entropy_of_pairs():
-    made = preset("connectivity", layers=2)
+    made = preset("connectivity", n_layers=2)
     assert made.shape == TransformerShape(2, 1, 64, 128)
     model = untrained(made).requires_grad_(False)
     A, R = made.task.draw(made, 10, generator(), step=0)

@@ -34,7 +34,7 @@ def test_lookups_at_extra_cells_by_hand(made):
     x = np.random.default_rng(1).permuted(x, axis=1)
     shown = model(x, q)[:, 0]
     points, asked = (torch.as_tensor(each[..., None], dtype=torch.float32) for each in (x, q))
-    scores, held = model.laid(points)
+    scores, held = model.layout(points)
     assert held.shape == (40, 3, 1)
     assert bool((held.abs() < 1).all())
     order = scores.argsort(-1)
@@ -51,8 +51,8 @@ def test_lookups_at_extra_cells_by_hand(made):
 def test_contents_depend_on_the_set_and_not_on_its_order():
     model = untrained(MADE).requires_grad_(False)
     x = torch.rand(2, 5, 1, generator=generator())
-    assert torch.allclose(model.laid(x)[1], model.laid(x.flip(1))[1], atol=1e-6)
-    assert not torch.allclose(*model.laid(x)[1], atol=1e-3)
+    assert torch.allclose(model.layout(x)[1], model.layout(x.flip(1))[1], atol=1e-6)
+    assert not torch.allclose(*model.layout(x)[1], atol=1e-3)
 
 
 @pytest.mark.parametrize("made", [MADE, HINTS], ids=["free", "begins"])
@@ -93,7 +93,7 @@ def test_the_loss_of_a_sketch_is_the_mean_over_reads():
     assert counts.sum(1).tolist() == [9.0] * 8
     assert torch.allclose(laws.sort(descending=True).values[0].double(), torch.tensor(zipf(6, 1.2)))
     assert torch.equal(done, torch.full((8,), 0.25))
-    held, total = model.held(counts), 0.0
+    held, total = model.cell_values(counts), 0.0
     pi = model.reading().softmax(-1)
     for law, count, cells in zip(laws, counts, held, strict=True):
         said = model.unembedding(cells[:, None])[:, 0]

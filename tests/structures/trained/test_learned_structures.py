@@ -23,16 +23,16 @@ class Table:
 
     like = torch.zeros(1, dtype=torch.float64)
 
-    def laid(self, points):
+    def layout(self, points):
         x = points[..., 0].sort(-1).values
         named = torch.from_numpy(table_of(x.numpy(), learned_space.T, -1.0, 1.0))
         return points[..., 0], x.gather(-1, named)[..., None]
 
     def order(self, points):
-        return self.laid(points)[0].argsort(-1)
+        return self.layout(points)[0].argsort(-1)
 
     def __call__(self, points, queries):
-        held = self.laid(points[..., None])[1][..., 0]
+        held = self.layout(points[..., None])[1][..., 0]
         first = ((queries + 1) / 2 * learned_space.T).long().clamp(max=learned_space.T - 1)
         second = (points[:, None, :] - held.gather(-1, first)[..., None]).abs().argmin(-1)
         return torch.stack([learned_space.N + first, second], -1)

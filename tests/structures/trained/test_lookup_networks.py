@@ -14,7 +14,7 @@ from constructions.trained import Configuration, load, preset, train, untrained
 from constructions.trained.lookup import LookupShape, fourier
 from constructions.trained.presets import PRESETS, name_of
 from constructions.trained.relaxed_sort import neural_sort, soft_sort
-from constructions.trained.tasks.laws import nearest_point
+from constructions.trained.tasks.distributions import nearest_point
 from constructions.trained.tasks.search import Search, measured, sample
 from theory.structures import (
     accuracy_by_lookup,

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from constructions.trained import Attends, LooksAt
+from constructions.trained import PatchedAttention, RedirectedAttention
 from constructions.transformer import Transformer
 from theory.computation import Semiautomaton
 from theory.computation.cascade import NONE, cascade
@@ -149,11 +149,11 @@ def looking_at(model: Transformer, layer: int, places: np.ndarray) -> Transforme
     front = len(model.interface.prefix)
     moved = np.where(places >= 0, places + front, -1)
     filled = np.pad(moved, ((0, 0), (front, 0)), constant_values=-1)
-    return changed(model, layer, lambda heads: LooksAt(heads, filled))
+    return changed(model, layer, lambda heads: RedirectedAttention(heads, filled))
 
 
 def with_uniform(model: Transformer, layer: int, words: Words, outside: int) -> Transformer:
     """The model in which all heads of a layer attend uniformly, for these words."""
     return changed(
-        model, layer, lambda heads: Attends(heads, uniform(model, layer, words, outside))
+        model, layer, lambda heads: PatchedAttention(heads, uniform(model, layer, words, outside))
     )

@@ -6,7 +6,7 @@ import copy
 
 import numpy as np
 
-from constructions.trained.patching import LooksAt
+from constructions.trained.patching import RedirectedAttention
 from constructions.transformer import Transformer
 from verify.retrieval.snapshots import snapshots
 
@@ -56,7 +56,7 @@ def looking_at(model: Transformer, layer: int, places: np.ndarray) -> Transforme
     block = changed.blocks[layer - 1]
     assert block.attn is not None
     front = len(model.interface.prefix)  # tokens of the prefix attend to the first of them
-    block.attn = LooksAt(block.attn, np.pad(places + front, ((0, 0), (front, 0))))
+    block.attn = RedirectedAttention(block.attn, np.pad(places + front, ((0, 0), (front, 0))))
     return changed
 
 

@@ -135,11 +135,9 @@ def measured(run: Run, seen: Seen, count: int) -> Measured:
         entropy,
         radius=RADIUS,
         directions=DIRECTIONS,
-        generator=torch.Generator().manual_seed(run.seed),
+        seed=run.seed,
     )
-    traces = hessian_trace(
-        model, entropy, probes=PROBES, generator=torch.Generator().manual_seed(run.seed)
-    )
+    traces = hessian_trace(model, entropy, probes=PROBES, seed=run.seed)
     return Measured(
         seen,
         loss,

@@ -10,7 +10,7 @@ import torch
 from scipy.stats import rankdata
 
 from constructions.trained.tasks import digits
-from constructions.trained.tasks.laws import Drawn, shown
+from constructions.trained.tasks.distributions import Sampler, number_images
 from theory.structures import Strategy, binary_search, interpolation_search, looked_at, nearest
 from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import absent, models_of
@@ -56,7 +56,7 @@ class Pictures(NamedTuple):
 
 
 @claim(
-    source="[Salemohamed2025]; the models: constructions/trained/lookup.py, tasks/laws.py",
+    source="[Salemohamed2025]; the models: constructions/trained/lookup.py, tasks/distributions.py",
     picture="verify.structures.trained.learned_digits_picture:draw",
 )
 def learned_digits(
@@ -108,8 +108,8 @@ def learned_digits(
 def images(run: Run, numbers: np.ndarray) -> np.ndarray:
     """Held-out images of numbers (…,), (…, d)."""
     generator = torch.Generator().manual_seed(int(run.rng.integers(2**31)))
-    drawn = Drawn(1, 1, 1, 1, generator, held_out=True)
-    return np.asarray(shown(torch.from_numpy(numbers), drawn).numpy())
+    sampler = Sampler(1, 1, 1, 1, generator, held_out=True)
+    return np.asarray(number_images(torch.from_numpy(numbers), sampler).numpy())
 
 
 def pictures(run: Run, count: int) -> Pictures:

@@ -159,7 +159,7 @@ def contents(model: Any, points: np.ndarray) -> np.ndarray:
     """The contents of the extra cells for points (sets, N), (sets, T)."""
     parts = torch.as_tensor(points, dtype=model.like.dtype)[..., None].split(CHUNK)
     with torch.no_grad():
-        return torch.cat([model.laid(part)[1][..., 0] for part in parts]).numpy()
+        return torch.cat([model.layout(part)[1][..., 0] for part in parts]).numpy()
 
 
 def named(found: Measured, stored: np.ndarray, points: np.ndarray) -> Proportion:
@@ -174,11 +174,11 @@ def changed(model: Any, change: Callable[[Any], Any]) -> Any:
     """The same network with changed contents of its extra cells."""
     other = copy(model)
 
-    def laid(points: Any) -> tuple[Any, Any]:
-        scores, stored = model.laid(points)
+    def layout(points: Any) -> tuple[Any, Any]:
+        scores, stored = model.layout(points)
         return scores, change(stored)
 
-    other.laid = laid
+    other.layout = layout
     return other
 
 

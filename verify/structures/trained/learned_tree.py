@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from constructions.trained.tasks import laws
+from constructions.trained.tasks import distributions
 from theory.structures import (
     depths,
     found_by_depth,
@@ -39,7 +39,7 @@ ROUNDED = 1e-9  # of sums of 15 numbers
 
 
 @claim(
-    source="the tree of [Lin2022]; the models: constructions/trained/lookup.py, tasks/laws.py",
+    source="[Lin2022] (the tree)",
     picture="verify.structures.trained.learned_tree_picture:draw",
 )
 def learned_tree(
@@ -88,7 +88,7 @@ def learned_tree(
 
 def frequencies() -> np.ndarray:
     """The frequency of the point of each rank, (15,)."""
-    return laws.frequencies(N)
+    return distributions.frequencies(N)
 
 
 def queried_sets(run: Run, count: int) -> tuple[np.ndarray, np.ndarray]:

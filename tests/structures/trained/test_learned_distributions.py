@@ -13,7 +13,7 @@ from scipy.stats import spearmanr
 from constructions.trained import preset, untrained
 from constructions.trained.configuration import Configuration
 from constructions.trained.lookup import LookupShape
-from constructions.trained.tasks import laws
+from constructions.trained.tasks import distributions
 from constructions.trained.tasks.search import Search
 from theory.structures import (
     binary_search,
@@ -42,17 +42,17 @@ GREY = torch.arange(10.0)[:, None].expand(10, 64) / 9  # an image of each digit,
 def grey(monkeypatch):
     """Images that are all of one grey, three of each digit."""
     three = GREY.repeat_interleave(3, 0), 3 * torch.arange(10), torch.full((10,), 3)
-    monkeypatch.setattr(laws, "_by_digit", lambda held_out: three)
+    monkeypatch.setattr(distributions, "_by_digit", lambda held_out: three)
 
 
 def drawn(count, N, m, d):
-    return laws.Drawn(count, N, m, d, torch.Generator().manual_seed(0))
+    return distributions.Sampler(count, N, m, d, torch.Generator().manual_seed(0))
 
 
 def test_unequal_queries():
-    w = laws.frequencies(15)
+    w = distributions.frequencies(15)
     assert np.array_equal(np.sort(w)[::-1], zipf(15, 1.2))
-    x, q, near = laws.zipf_targets(drawn(4000, 15, 3, 1))
+    x, q, near = distributions.zipf_targets(drawn(4000, 15, 3, 1))
     rank = x[..., 0].argsort(-1).argsort(-1).gather(1, near)
     assert torch.equal(x.gather(1, near[..., None]), q)
     proportion = np.bincount(rank.flatten().numpy(), minlength=15) / rank.numel()
@@ -63,7 +63,7 @@ def test_unequal_queries():
 
 
 def test_the_sphere():
-    x, q, near = laws.sphere(drawn(50, 8, 2, 30))
+    x, q, near = distributions.sphere(drawn(50, 8, 2, 30))
     assert torch.allclose(x.norm(dim=-1), torch.ones(50, 8), atol=1e-5)
     with_all = (x[:, :, None] * q[:, None]).sum(-1)
     assert (abs(with_all - 0.8) < 1e-5).any(1).all()
@@ -72,7 +72,7 @@ def test_the_sphere():
 
 def test_the_hard_plane():
     """As many queries are beside their point as by the other program; every axis by itself."""
-    x, q, near = laws.hard(drawn(3000, 15, 1, 2))
+    x, q, near = distributions.hard(drawn(3000, 15, 1, 2))
     y, r = hard_cloud(3000, 4, 2, 1, np.random.default_rng(0))
     off = (q - x.gather(1, near[..., None].expand(q.shape))).norm(dim=-1).mean()
     other = np.take_along_axis(y, nearest_in_cloud(y, r)[..., None], 1)
@@ -84,14 +84,14 @@ def test_the_hard_plane():
 
 @pytest.mark.usefixtures("grey")
 def test_numbers_are_shown_by_images():
-    x, q, near = laws.images(drawn(40, 16, 3, 128))
+    x, q, near = distributions.images(drawn(40, 16, 3, 128))
     assert (x.shape, q.shape, near.shape) == ((40, 16, 128), (40, 3, 128), (40, 3))
     number = 10 * x[..., 0] + x[..., 64]
     assert all(len(row.unique()) == 16 for row in number)
     number, asked = 9 * number, 9 * (10 * q[..., 0] + q[..., 64])
     off = (number[:, None] - asked[..., None]).round()
     assert torch.equal(off.abs().amin(-1), off.gather(-1, near[..., None])[..., 0].abs())
-    shown = laws.shown(torch.tensor([37]), drawn(1, 1, 1, 1))[0]
+    shown = distributions.number_images(torch.tensor([37]), drawn(1, 1, 1, 1))[0]
     assert torch.allclose(9 * shown, torch.tensor([3.0] * 64 + [7.0] * 64))
 
 
