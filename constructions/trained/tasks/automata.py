@@ -111,7 +111,7 @@ class Automata(Labelling, kind="automata"):
         return f"best possible: 100.00% right, 0 nats; always the same state: {_commonest(wanted)}"
 
     def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
-        """As other tasks over tokens; then the accuracy on the second half of words of length 2T."""
+        """As other tasks over tokens; then accuracy on the second half of words of length 2T."""
         yield from super().evaluate(model, prompts, seed)
         T, (symbols, states) = self.length, self.random_words(prompts, seed)
         outputs = torch.cat([model(chunk) for chunk in symbols.split(CHUNK)])
