@@ -16,9 +16,8 @@ whole    The mask is full and the output is that of CLS.  Each head writes to th
          reads: `one`, which is 0 at CLS, becomes k/N, `inverse` becomes 1 + 1/N, of which the query
          subtracts 1, and `sign` becomes 1 + (−1)^k.  The logit is 1 − sign = −(−1)^k.  The streams
          of other tokens after layer 1 are not read.
-causal   The output at every token is the parity of the symbols up to it, to which the mask
-restricts
-         it; position k is not after it.  As `one` is not 0 at symbols, the fractions are written to
+causal   Every token outputs the parity of the symbols up to it, the only ones that its mask admits;
+         position k is not after it.  As `one` is not 0 at symbols, the fractions are written to
          `fraction` and `inverse`, and the sign to `cls`, all of which are 0 at symbols.
 
 Softmax at sharpness β gives weight proportional to q^{d²} to distance d from k, q ≤ e^{−β} (for

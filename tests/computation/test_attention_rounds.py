@@ -37,7 +37,7 @@ def test_the_definition_by_hand():
     assert attention_by_definition(Q * 3, K, V, hidden, 2)[0] == [Fraction(4 + 6, 3)]
 
 
-def test_a_machine_that_is_too_busy_is_told():
+def test_a_machine_that_is_too_busy_is_named():
     cluster = Cluster(2)
     with rejects("3", "2"):
         cluster.exchange([((0, 0), (0, k), "word") for k in range(3)])
@@ -63,6 +63,6 @@ def test_a_machine_that_is_too_busy_is_told():
         ),
     ],
 )
-def test_what_cannot_be_run_is_refused(call, names):
+def test_what_cannot_be_run_is_rejected(call, names):
     with rejects(*names.split()):
         call()

@@ -90,8 +90,8 @@ def test_circuits_of_nand():
 def test_an_exclusive_or_of_four_nands():
     circuit = Circuit(2, [Gate(NAND, *wires) for wires in ((0, 1), (0, 2), (1, 2), (3, 4))])
     model, inputs = circuit_evaluator(2, 4, nand=True), every_input(2)
-    said = model.generate(model.interface.prompt(circuit, inputs), 4)[:, -1]
-    assert said.tolist() == [0, 1, 1, 0]
+    outputs = model.generate(model.interface.prompt(circuit, inputs), 4)[:, -1]
+    assert outputs.tolist() == [0, 1, 1, 0]
 
 
 def test_extreme_circuits():
@@ -107,8 +107,8 @@ def test_values_before_are_read_as_they_stand():
     model = circuit_evaluator(2, 3)
     for values in product((0, 1), repeat=2):
         row = np.array([*model.interface.prompt(circuit, [1, 0]), *values])
-        said = model(row)[-3:].tolist()
-        assert said == [1, values[0], 1 - values[1]]
+        outputs = model(row)[-3:].tolist()
+        assert outputs == [1, values[0], 1 - values[1]]
         assert (model(row).numpy() == read_gates(row)["value"][..., 0]).all()
 
 
@@ -142,6 +142,6 @@ def test_values_before_are_read_as_they_stand():
         (lambda: circuit_evaluator(1, 1).generate([1, 2, 18, 18], 2), "max_length 4 2"),
     ],
 )
-def test_what_is_no_circuit_is_refused(call, names):
+def test_what_is_no_circuit_is_rejected(call, names):
     with rejects(*names.split()):
         call()

@@ -191,8 +191,8 @@ def test_induction_heads_both_ways(V):
 def test_the_examples_answer_every_prefix(build, wanted):
     model = build(6)
     words = all_sequences(6, model.interface.vocabulary_size)
-    said = model(words).numpy()
-    for word, answers in zip(words.tolist(), said.tolist(), strict=True):
+    outputs = model(words).numpy()
+    for word, answers in zip(words.tolist(), outputs.tolist(), strict=True):
         text = "".join(map(str, word))
         assert answers == [int(wanted(text[: i + 1])) for i in range(6)]
 
@@ -243,12 +243,12 @@ def infinite(model: Transformer) -> Transformer:
         (lambda: counted_parity(3), 3, "and-or", "score"),
     ],
 )
-def test_what_has_no_circuit_is_refused(model, length, gates, names):
+def test_what_has_no_circuit_is_rejected(model, length, gates, names):
     with rejects(*names.split()):
         to_circuit(model(), length, gates)
 
 
-def test_too_many_contents_are_refused(monkeypatch):
+def test_too_many_contents_are_rejected(monkeypatch):
     monkeypatch.setattr(hard_attention_circuit, "MOST_CONTENTS", 5)
     with rejects("layer", "1", "5"):
         to_circuit(induction_heads(4, 4), 4, "and-or")

@@ -68,7 +68,7 @@ def test_semantics_by_hand(drawn, word):
 
 @settings(max_examples=20, deadline=None)
 @given(formulas)
-def test_the_text_of_a_formula_says_the_same(drawn):
+def test_the_text_of_a_formula_is_equivalent(drawn):
     formula = random_formula(*drawn)
     words = all_sequences(4, 3)
     again = parse(str(formula))
@@ -177,12 +177,12 @@ def negated(times):
         (lambda: list(counting.findings(Run(), alphabet="!")), "alphabet"),
     ],
 )
-def test_what_makes_no_sense_is_refused(call, names):
+def test_what_makes_no_sense_is_rejected(call, names):
     with rejects(*names.split()):
         call()
 
 
-def test_too_many_cases_are_refused():
+def test_too_many_cases_are_rejected():
     counts = [parse(f"#a = {n}") for n in range(24)]
     pairs = tuple(Or((counts[n], counts[n + 1])) for n in range(0, 24, 2))
     assert len(Conjunctions("ab")(And(pairs[:6]))) == 2**6
@@ -192,7 +192,7 @@ def test_too_many_cases_are_refused():
 
 @settings(max_examples=20, deadline=None)
 @given(formulas)
-def test_conjunctions_are_disjoint_and_say_the_same(drawn):
+def test_conjunctions_are_disjoint_and_equivalent(drawn):
     formula = random_formula(*drawn)
     split, words = Conjunctions("abc"), all_sequences(4, 3)
     total = np.zeros(words.shape, dtype=int)

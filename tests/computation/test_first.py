@@ -63,8 +63,8 @@ def test_one_norm_a_layer_is_as_good_as_a_norm_after_every_part():
     H = model.embed(model.prompt(words).tokens) + model.pos_embed(5)
     for part in (lambda H: 0, first.mlp, lambda H: attn(H, 0), second.mlp):
         H = torch.nn.functional.layer_norm(H + part(H), (12,), eps=0.0)
-    said = H[:, 0, model.stream["answer"].start]
-    assert torch.allclose(said, model.logits(words)[:, 0, 1], rtol=1e-12)
+    outputs = H[:, 0, model.stream["answer"].start]
+    assert torch.allclose(outputs, model.logits(words)[:, 0, 1], rtol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_one_norm_a_layer_is_as_good_as_a_norm_after_every_part():
         (lambda: bounded_first_logit(0, 2.0), "n"),
     ],
 )
-def test_refusals(call, names):
+def test_bad_arguments_are_rejected(call, names):
     with rejects(*names.split()):
         call()
 
@@ -136,12 +136,12 @@ def test_closed_forms_are_compared_at_all_lengths_in_narrow_balls(layer_norm):
 )
 @pytest.mark.parametrize("place", range(3))
 def test_what_is_left_of_a_bit_has_two_bounds(monkeypatch, rest, verdict, place):
-    """Within them at all lengths, and at one of them as `rest` says, over ln 2."""
+    """At one length the remainder times ln 2 is `rest`, at the others it is within its bounds."""
     rests = [lambda s: s / 2 - s * s / 12] * 3
     rests[place] = rest
-    said = iter(rests)
+    values = iter(rests)
     monkeypatch.setattr(
-        "verify.computation.first.bits_lost", lambda s: 1 - next(said)(s) / arb(2).log()
+        "verify.computation.first.bits_lost", lambda s: 1 - next(values)(s) / arb(2).log()
     )
     with Ball.precision(512):
         found = next(cross_entropies())

@@ -60,7 +60,7 @@ def test_logits_without_a_gate(n, more, data):
         (lambda: signed_mean(2, 3), "k"),
     ],
 )
-def test_refusals(call, names):
+def test_bad_arguments_are_rejected(call, names):
     with rejects(*names.split()):
         call()
 

@@ -61,6 +61,6 @@ def test_blocks_by_hand():
         (lambda: pram(tree_sum(4, 2))([99, 0, 0, 0]), "x 99"),
     ],
 )
-def test_what_cannot_be_sent_is_refused(call, names):
+def test_what_cannot_be_sent_is_rejected(call, names):
     with rejects(*names.split()):
         call()

@@ -162,9 +162,9 @@ def test_one_norm_a_layer_is_as_good_as_a_norm_after_every_part(n):
         attn.scale = 1 / math.sqrt(10)
         for part in (lambda H, attn=attn: attn(H, 0), block.mlp):
             H = torch.nn.functional.layer_norm(H + part(H), (20,), eps=0.0)
-    said = H[:, :1, model.stream["answer"].start]
-    assert torch.allclose(said, model.logits(words)[..., 1], rtol=1e-12)
-    assert torch.allclose(said.abs(), torch.tensor(10.0, dtype=said.dtype).sqrt(), rtol=1e-12)
+    outputs = H[:, :1, model.stream["answer"].start]
+    assert torch.allclose(outputs, model.logits(words)[..., 1], rtol=1e-12)
+    assert torch.allclose(outputs.abs(), torch.tensor(10.0, dtype=outputs.dtype).sqrt(), rtol=1e-12)
 
 
 @pytest.mark.slow
@@ -177,7 +177,7 @@ def test_bounded_positions_at_many_lengths(layer_norm):
 
 
 @pytest.mark.parametrize("kind", [torch.float32, torch.float16, torch.bfloat16])
-def test_short_formats_are_refused_or_right(kind):
+def test_short_formats_are_rejected_or_right(kind):
     allowed = []
     for T in (1, 2, 3, 5, 8, 40, 200, 1000):
         model, words = parity(T), words_by_ones(T)
@@ -204,17 +204,17 @@ def test_short_formats_are_refused_or_right(kind):
         (lambda: bounded_logit(3, 4, 1.0), "k"),
     ],
 )
-def test_refusals(call, names):
+def test_bad_arguments_are_rejected(call, names):
     with rejects(*names.split()):
         call()
 
 
-def test_a_wrong_answer_is_told_with_the_whole_word():
+def test_a_wrong_answer_is_named_with_the_whole_word():
     model = parity(3)
     model.unembed.W_U *= -1
     statement = counts_ones(Run(), causal=False)
-    told = next(differences(statement, model, np.array([[0, 0, 0], [0, 1, 1]])))
-    assert "parity(max_length=3) on [0, 0, 0]" in told
+    found = next(differences(statement, model, np.array([[0, 0, 0], [0, 1, 1]])))
+    assert "parity(max_length=3) on [0, 0, 0]" in found
 
 
 # ---------------------------------------------------------------- the claim

@@ -81,7 +81,7 @@ ROWS = np.array([[0, 0, 1], [0, 0, 2]]), np.array([[0, 0, 2], [0, 0, 2]])
 OTHERS = np.array([[0, 0, 1]]), np.array([[0, 0, 1]])
 
 
-def test_a_program_that_says_the_same_is_followed(machine):
+def test_an_equivalent_program_is_followed(machine):
     model, program = machine
     assert over_q(model, program, ROWS).verdict is Verdict.HOLDS
     cases = [(model, program, rows) for rows in (ROWS, OTHERS)]
@@ -217,7 +217,7 @@ def test_the_slowest_graph_of_several_counts():
         assert slowest(several, 3) == slowest(path, 3) > slowest(none, 3) == 0
 
 
-def test_what_is_too_large_is_refused_with_its_size():
+def test_what_is_too_large_is_rejected_with_its_size():
     from constructions.computation import connected_components as construction
     from theory.computation import components, shuffled_path
 

@@ -59,7 +59,7 @@ def test_it_holds_for_ones_own(options):
     assert {*verdicts(**options).values()} == {HOLDS}
 
 
-def test_a_formula_that_says_something_else_than_the_expression_fails():
+def test_a_formula_of_another_language_than_the_expression_fails():
     found = verdicts(formula="once b", regex="(ab)*")
     assert found["formula/expression"] is FAILS
     assert found["formula/tables/formula"] is HOLDS
@@ -79,7 +79,7 @@ def test_a_formula_that_says_something_else_than_the_expression_fails():
         ({"regex": ""}, "expression"),
     ],
 )
-def test_bad_options_are_refused(options, names):
+def test_bad_options_are_rejected(options, names):
     with rejects(*names.split()):
         list(star_free.findings(Run(quick=True), **options))
 

@@ -115,7 +115,7 @@ def test_what_is_written_is_read(seed, depth):
 
 
 @pytest.mark.parametrize("text", LANGUAGES)
-def test_formulas_say_what_expressions_say(text):
+def test_formulas_and_expressions_define_the_same_languages(text):
     alphabet, expression = LANGUAGES[text]
     found = language_of(formula(text, alphabet), alphabet)
     assert found.differs(regular_expression(expression, alphabet)) is None
@@ -217,7 +217,7 @@ def test_what_does_not_matter_is_left_out(text, steps):
     assert len(program(formula(text, "ab"), "ab").steps) == steps
 
 
-def test_a_table_that_is_too_large_is_refused():
+def test_a_table_that_is_too_large_is_rejected():
     parts, part = list[Formula](), Symbol("a")
     for _ in range(16):
         part = yesterday(part)
@@ -243,7 +243,7 @@ def test_a_table_that_is_too_large_is_refused():
         ("a" + " or a" * 400, "ab", "2001 2000"),
     ],
 )
-def test_what_is_no_formula_is_refused(text, alphabet, names):
+def test_what_is_no_formula_is_rejected(text, alphabet, names):
     with rejects(*names.split()):
         formula(text, alphabet)
 

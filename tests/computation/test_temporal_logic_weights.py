@@ -119,12 +119,12 @@ def test_flat_ands_forgive_a_quarter_in_all():
         (lambda: from_formula("once a", "ab", 5)([0] * 6), "max_length"),
     ],
 )
-def test_what_cannot_be_built_is_refused(call, names):
+def test_what_cannot_be_built_is_rejected(call, names):
     with rejects(*names.split()):
         call()
 
 
-def test_tables_that_are_too_large_are_refused(monkeypatch):
+def test_tables_that_are_too_large_are_rejected(monkeypatch):
     monkeypatch.setattr(temporal_logic, "MOST_CUBES", 2)
     with rejects("3", "2"):
         from_formula(ALTERNATE, "ab", 5)

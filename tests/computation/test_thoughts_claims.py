@@ -49,7 +49,7 @@ def test_a_machine_of_ones_own(tmp_path):
         (circuits_by_thoughts, {"n_inputs": 13}, "n_inputs 13"),
     ],
 )
-def test_bad_options_are_refused(claim, options, names):
+def test_bad_options_are_rejected(claim, options, names):
     with rejects(*names.split()):
         list(claim.findings(Run(quick=True), **options))
 
@@ -73,7 +73,7 @@ def test_gaps_are_those_declared_whatever_the_length(addressed):
 
 
 def test_units_that_change_a_state():
-    assert touched(A5) == 4  # state 0 leaves by two letters, and is come to by two
+    assert touched(A5) == 4  # two symbols lead from state 0, and two to it
 
 
 def test_pictures_of_many_states_and_symbols(tmp_path):

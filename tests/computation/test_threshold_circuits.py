@@ -20,7 +20,7 @@ AND, OR = Gate((0, 1), (1, 1), 2), Gate((0, 1), (1, 1), 1)
 XOR = ThresholdCircuit(2, (OR, AND, Gate((2, 3), (1, -1), 1)), (4, ~4), (1, 0))
 
 
-def test_a_circuit_says_one_of_its_labels():
+def test_the_answer_of_a_circuit_is_one_of_its_labels():
     words = all_sequences(2, 2)
     assert XOR(words).tolist() == [[False, True], [True, False], [True, False], [False, True]]
     assert XOR.answers(words).tolist() == [0, 1, 1, 0]
@@ -48,9 +48,9 @@ def test_kinds_of_gates_are_what_they_compute(weights, threshold, kind):
     assert gate.kind == kind
     bits = all_sequences(len(weights), 2)
     literals = np.where(np.array(weights) > 0, bits, 1 - bits)
-    said = ThresholdCircuit(len(weights), (gate,), (len(weights),), (1,))(bits)[:, 0]
+    outputs = ThresholdCircuit(len(weights), (gate,), (len(weights),), (1,))(bits)[:, 0]
     if kind != "threshold":
-        assert (said == (literals.all(1) if kind == "and" else literals.any(1))).all()
+        assert (outputs == (literals.all(1) if kind == "and" else literals.any(1))).all()
 
 
 def test_constants_are_no_gates_and_have_no_depth():
@@ -84,7 +84,7 @@ def test_weights_beyond_int64_are_exact():
         (lambda: Wiring(0, 1), "vocabulary_size"),
     ],
 )
-def test_bad_circuits_are_refused(make, names):
+def test_bad_circuits_are_rejected(make, names):
     with rejects(*names.split()):
         make()
 
@@ -151,7 +151,7 @@ def run(program):
 
 @given(programs)
 @settings(max_examples=20, deadline=None)
-def test_forms_are_what_they_say_and_lie_within_their_bounds(program):
+def test_forms_have_their_values_and_lie_within_their_bounds(program):
     made, V, length, forms, wanted = run(program)
     for form, values in zip(forms, wanted, strict=True):
         assert evaluated(made, form, V, length) == values
@@ -178,9 +178,9 @@ def test_conjunctions_and_what_is_seen_to_exclude(program, drawn):
     either = [any(row) for row in zip(*truths, strict=True)]
     assert evaluated(made, made.any_of(bits), V, length) == either
     circuit = made.circuit([made.any_of(bits), made.indicator(one)], (0, 1))
-    said = circuit(unary(all_sequences(length, V), V))
-    assert said[:, 0].tolist() == either
-    assert said[:, 1].tolist() == truth
+    outputs = circuit(unary(all_sequences(length, V), V))
+    assert outputs[:, 0].tolist() == either
+    assert outputs[:, 1].tolist() == truth
 
 
 def test_comparisons_of_one_sum_share_their_gates():
@@ -205,7 +205,7 @@ def test_a_clipped_count_has_a_gate_for_each_value():
     assert made.relu(ZERO - count) == ZERO
 
 
-def test_forms_and_circuits_that_explode_are_refused(monkeypatch):
+def test_forms_and_circuits_that_explode_are_rejected(monkeypatch):
     made = Wiring(2, 20)
     spread = sum((3**i * made.symbol(i, 1) for i in range(20)), start=ZERO)
     with rejects("2000"):
@@ -267,6 +267,6 @@ def test_a_subcube_is_shown_with_stars():
         (np.zeros(2**15, dtype=int), 2, "15 3"),
     ],
 )
-def test_bad_values_are_refused(values, V, names):
+def test_bad_values_are_rejected(values, V, names):
     with rejects(*names.split()):
         largest_constant_subcube(values, V)
