@@ -27,7 +27,7 @@ from constructions.stream import Stream, one
 from constructions.tokens import placed, rows_fit
 from constructions.transformer import Transformer
 from theory import machine
-from theory.computation.kinds import Fan
+from theory.computation.kinds import FanIn
 from theory.computation.prefix_sums import tree_depth, window_sums
 from theory.kinds import Count, InputError, Reals
 
@@ -70,7 +70,7 @@ class Numbers(Interface):
 
 
 @construction
-def prefix_sums(max_length: Count, s: Fan = 2) -> Transformer:
+def prefix_sums(max_length: Count, s: FanIn = 2) -> Transformer:
     """`prefix_sums(N, s)(x)`: the sums x₁ + … + x_i of at most N numbers, (…, N') → (…, N').
 
     ⌈log_s N⌉ layers, s − 1 heads, width 3.  Sums of integers are exact below 2^53.

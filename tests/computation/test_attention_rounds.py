@@ -18,15 +18,15 @@ ONE = [[1]]
 
 @settings(max_examples=40)
 @given(st.integers(1, 11), st.integers(2, 6), st.sampled_from([None, 2, 3]), st.integers(0, 99))
-def test_rounds_give_what_attention_gives(N, fan, base, seed):
+def test_rounds_give_what_attention_gives(N, fan_in, base, seed):
     rng = np.random.default_rng(seed)
     Q, K, V = (rng.integers(-3, 4, (N, 2)).tolist() for _ in range(3))
     seen = rng.random((N, N)) < 0.7
     np.fill_diagonal(seen, val=True)
-    found, cluster = attention_in_rounds(Q, K, V, seen.tolist(), fan, base)
+    found, cluster = attention_in_rounds(Q, K, V, seen.tolist(), fan_in, base)
     assert found == attention_by_definition(Q, K, V, seen.tolist(), base)
-    assert cluster.rounds == rounds_of_a_layer(N, fan)
-    assert cluster.busiest <= fan
+    assert cluster.rounds == rounds_of_a_layer(N, fan_in)
+    assert cluster.busiest <= fan_in
 
 
 def test_the_definition_by_hand():

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple, TypeAlias
 
-from theory.computation.kinds import Fan
+from theory.computation.kinds import FanIn
 from theory.computation.prefix_sums import tree_depth
 from theory.kinds import Count, CountFrom2, Exact, InputError, checked
 
@@ -42,13 +42,13 @@ class PartialSum(NamedTuple):
 
 @dataclass
 class Cluster:
-    """Machines that exchange messages in rounds, at most `fan` from each and to each.
+    """Machines that exchange messages in rounds, at most `fan_in` from each and to each.
 
     `rounds` is the number of rounds so far, and `busiest` the most messages that one machine sent
     or received in one of them.
     """
 
-    fan: int
+    fan_in: int
     rounds: int = 0
     busiest: int = 0
 
@@ -57,7 +57,7 @@ class Cluster:
     ) -> dict[Machine, list[Any]]:
         """The messages that each machine receives in a round of messages (from, to, content).
 
-        Raises `ValueError` if a machine sends or receives more than `fan`.
+        Raises `ValueError` if a machine sends or receives more than `fan_in`.
         """
         sent, received = Counter[Machine](), dict[Machine, list[Any]]()
         for source, target, content in messages:
@@ -65,23 +65,23 @@ class Cluster:
             received.setdefault(target, []).append(content)
         self.rounds += 1
         self.busiest = max([self.busiest, *sent.values(), *map(len, received.values())])
-        if self.busiest > self.fan:
+        if self.busiest > self.fan_in:
             raise InputError(
-                f"a machine has {self.busiest} messages in a round: give at most {self.fan}"
+                f"a machine has {self.busiest} messages in a round: give at most {self.fan_in}"
             )
         return received
 
     def spread(self, rows: dict[int, Any], at: Callable[[int, int], Machine], N: int) -> list[Any]:
         """Sends the content of each row from its place 0 to all its N places: [row][place]."""
         memory = {at(row, 0): content for row, content in rows.items()}
-        for level in range(tree_depth(N, self.fan)):
+        for level in range(tree_depth(N, self.fan_in)):
             # Place k < f^level sends the content to k + f^level, …, k + (f − 1)f^level.
-            width = self.fan**level
+            width = self.fan_in**level
             received = self.exchange(
                 (at(row, k), at(row, child), memory[at(row, k)])
                 for row in rows
                 for k in range(min(width, N))
-                for child in range(k + width, min(N, self.fan * width), width)
+                for child in range(k + width, min(N, self.fan_in * width), width)
             )
             memory |= {machine: content for machine, (content,) in received.items()}
         return [[memory[at(row, place)] for place in range(N)] for row in rows]
@@ -90,14 +90,14 @@ class Cluster:
         self, contents: dict[Machine, Any], at: Callable[[int, int], Machine], N: int, join: Any
     ) -> list[Any]:
         """Joins the contents of each row's N places at its place 0, in any order."""
-        memory, depth = dict(contents), tree_depth(N, self.fan)
+        memory, depth = dict(contents), tree_depth(N, self.fan_in)
         for level in reversed(range(depth)):
-            width = self.fan**level
+            width = self.fan_in**level
             received = self.exchange(
                 (at(row, child), at(row, k), memory[at(row, child)])
                 for row in range(N)
                 for k in range(min(width, N))
-                for child in range(k + width, min(N, self.fan * width), width)
+                for child in range(k + width, min(N, self.fan_in * width), width)
             )
             for machine, parts in received.items():
                 memory[machine] = join([memory[machine], *parts])
@@ -110,7 +110,7 @@ def attention_in_rounds(
     K: Rows,
     V: Rows,
     seen: Sequence[Sequence[bool]],
-    fan: Fan,
+    fan_in: FanIn,
     base: CountFrom2 | None = None,
 ) -> tuple[list[list[Fraction]], Cluster]:
     """The outputs (N, d_value) of a head at its N tokens, and the cluster that computed them.
@@ -137,7 +137,7 @@ def attention_in_rounds(
     def along_column(j: int, place: int) -> Machine:
         return (j + place) % N, j
 
-    cluster = Cluster(fan)
+    cluster = Cluster(fan_in)
     queries = cluster.spread(dict(enumerate(Q)), along_row, N)
     keys_and_values = cluster.spread(dict(enumerate(zip(K, V, strict=True))), along_column, N)
     parts = dict[Machine, PartialSum | None]()
@@ -194,6 +194,6 @@ def _power(base: int | None, exponent: Fraction | int) -> Fraction:
 
 
 @checked
-def rounds_of_a_layer(n_tokens: Count, fan: Fan) -> int:
+def rounds_of_a_layer(n_tokens: Count, fan_in: FanIn) -> int:
     """The rounds of a head of N tokens with fan-in f, 3⌈log_f N⌉."""
-    return 3 * tree_depth(n_tokens, fan)
+    return 3 * tree_depth(n_tokens, fan_in)

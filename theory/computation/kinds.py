@@ -9,7 +9,7 @@ import numpy as np
 
 from theory.kinds import CountFrom2, Integers, Kind, Whole, Within, array_of
 
-Fan: TypeAlias = CountFrom2
+FanIn: TypeAlias = CountFrom2
 """The fan-in of a tree, an integer ≥ 2."""
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from theory.computation.kinds import Fan
+from theory.computation.kinds import FanIn
 from theory.computation.pram import Program, Set, Step, Write, processors_fit
 from theory.computation.prefix_sums import tree_depth
 from theory.kinds import Count, InputError, Vectors, checked
@@ -45,7 +45,7 @@ def message_round(messages: dict[str, str], words: tuple[str, ...]) -> Step:
 
 
 @checked
-def tree_sum(n_machines: Count, s: Fan, largest: Count = 1) -> Program:
+def tree_sum(n_machines: Count, s: FanIn, largest: Count = 1) -> Program:
     """The sum of numbers x ≤ `largest`, one at each of N machines, in ⌈log_s N⌉ rounds.
 
     The sum is at machine 1.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from theory.computation.kinds import Fan
+from theory.computation.kinds import FanIn
 from theory.kinds import Count, Vectors, checked
 
 
@@ -23,7 +23,7 @@ def window_sums(x: Vectors, width: Count) -> np.ndarray:
 
 
 @checked
-def tree_depth(n_leaves: Count, fan_in: Fan) -> int:
+def tree_depth(n_leaves: Count, fan_in: FanIn) -> int:
     """The depth ⌈log_s N⌉ of a tree of N leaves whose nodes have at most s = fan_in children."""
     depth = 0
     while fan_in**depth < n_leaves:

@@ -36,7 +36,7 @@ from verify.computation.pram import (
 from verify.evidence.size import size
 from verify.finding import Finding, equal, labelled, no_counterexample, same
 
-FANS = 2, 3, 8
+FAN_INS = 2, 3, 8
 
 
 @claim(
@@ -154,23 +154,23 @@ def _in_rounds(run: Run) -> Iterator[Finding]:
     assert attn is not None
     assert mlp is not None
     wrong, counts, softmax = list[str](), dict[str, int](), list[str]()
-    for fan in FANS:
+    for fan_in in FAN_INS:
         mixed_in = before.copy()
         for h in range(attn.n_heads):
             Q, K, V = (_read(attn, x, h, before) for x in "QKV")
-            mixed, cluster = attention_in_rounds(Q, K, V, seen, fan)
+            mixed, cluster = attention_in_rounds(Q, K, V, seen, fan_in)
             mixed_in += np.array(mixed, dtype=float) @ attn.W_O[h].numpy()
-            counts[f"f = {fan}"] = max(counts.get(f"f = {fan}", 0), cluster.rounds)
-            soft, _ = attention_in_rounds(Q, K, V, seen, fan, base=2)
+            counts[f"f = {fan_in}"] = max(counts.get(f"f = {fan_in}", 0), cluster.rounds)
+            soft, _ = attention_in_rounds(Q, K, V, seen, fan_in, base=2)
             if soft != attention_by_definition(Q, K, V, seen, base=2):
-                softmax.append(f"head {h + 1}, f = {fan}")
+                softmax.append(f"head {h + 1}, f = {fan_in}")
         read = np.maximum(mixed_in @ mlp.W_in.numpy() + mlp.b_in.numpy(), 0.0)
         if (mixed_in + read @ mlp.W_out.numpy() + mlp.b_out.numpy() != after).any():
-            wrong.append(f"the stream differs with f = {fan}")
+            wrong.append(f"the stream differs with f = {fan_in}")
     N = len(before)
     yield no_counterexample(
         "hardmax",
-        f"N² machines of fan-in {', '.join(map(str, FANS))} run a layer (N = {N})",
+        f"N² machines of fan-in {', '.join(map(str, FAN_INS))} run a layer (N = {N})",
         wrong,
         words=f"equal to the stream of {model.name}",
     )
@@ -180,8 +180,8 @@ def _in_rounds(run: Run) -> Iterator[Finding]:
         softmax,
         words=f"equal to the definition, {attn.n_heads} heads",
     )
-    wanted = {f"f = {fan}": rounds_of_a_layer(N, fan) for fan in FANS}
-    words = ", ".join(f"{fan}: {count}" for fan, count in counts.items())
+    wanted = {f"f = {fan_in}": rounds_of_a_layer(N, fan_in) for fan_in in FAN_INS}
+    words = ", ".join(f"{fan_in}: {count}" for fan_in, count in counts.items())
     yield same("rounds", "rounds of a head", counts, wanted, words=words, wanted="3⌈log_f N⌉")
 
 
