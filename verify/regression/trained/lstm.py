@@ -239,5 +239,5 @@ def slopes_of(errors: np.ndarray) -> tuple[np.ndarray, str]:
     """The slopes by prompt (m,) of errors (gaps, m), and their mean and the end values in words."""
     gaps = np.arange(len(errors)) - (len(errors) - 1) / 2
     slopes, first, last = gaps @ errors / (gaps @ gaps), errors[0].mean(), errors[-1].mean()
-    words = f"error {first:.3f} at once, {last:.3f} after {len(errors) - 1} further examples"
+    words = f"error {first:.3f} after 0 and {last:.3f} after {len(errors) - 1} further examples"
     return slopes, f"{words}; slope {estimated(slopes):.5f} per example"
