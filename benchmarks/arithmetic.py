@@ -1,9 +1,9 @@
-"""All pairs through the adder, by rows and one by one: `benchmarks/arithmetic.py [THREADS]`.
+"""The time of the adder on all pairs, batched or one by one: `benchmarks/arithmetic.py [THREADS]`.
 
-The 68 121 pairs of 0 … 260 in float64, logits and answers: by rows of 261 pairs, in one batch, and
-pair by pair, which is timed on one row and counted 261 times.  Beside it the same logits in
-int64, as the claim checks them.  Ratios are medians over turns in which each is run once.  A
-minute; 1 GiB.
+The 68 121 pairs of 0 … 260 in float64, logits and predictions: by rows of 261 pairs, in one batch,
+and pair by pair, which is timed on one row and multiplied by 261; and the same logits in int64, as
+in the claim.  Ratios are medians over rounds in which each variant runs once.  Takes a minute and
+1 GiB.
 """
 
 # ruff: noqa: E402 (the number of threads is read when numpy is first imported)
@@ -30,20 +30,24 @@ LARGEST, REPEATS = 260, 5
 
 
 def by_rows(model: Transformer) -> int:
+    """The number of wrong predictions, one row of pairs at a time."""
     return sum(
         int((model(pairs)[:, 0].numpy() != pairs.sum(1)).sum()) for pairs in rows_of_pairs(model)
     )
 
 
 def at_once(model: Transformer, pairs: np.ndarray) -> int:
+    """The number of wrong predictions, all pairs in one batch."""
     return int((model(pairs)[:, 0].numpy() != pairs.sum(1)).sum())
 
 
 def one_by_one(model: Transformer, pairs: np.ndarray) -> int:
+    """The number of wrong predictions, pair by pair."""
     return sum(int(model(pair)) != int(pair.sum()) for pair in pairs)
 
 
-def in_whole_numbers(rows: list[np.ndarray]) -> None:
+def in_int64(rows: list[np.ndarray]) -> None:
+    """The logits of all rows in int64."""
     p = n_candidates(LARGEST)
     for pairs in rows:
         rounded_logits(pairs, p, 5, 64.0, default_bits(p, 5, 64.0))
@@ -59,7 +63,7 @@ def main() -> None:
             "by rows": lambda: by_rows(model),
             "in one batch": lambda: at_once(model, np.concatenate(rows)),
             "one row, pair by pair": lambda: one_by_one(model, rows[0]),
-            "in int64": lambda: in_whole_numbers(rows),
+            "in int64": lambda: in_int64(rows),
         },
         REPEATS,
     )
@@ -70,11 +74,12 @@ def main() -> None:
     print(f"in one batch takes {ratio(times, 'in one batch', 'by rows'):.2f} times as long")
     for p in (25, 61):
         built = modular_addition(p)
-        found = in_turn({"": lambda model=built: at_once_mod(model)}, REPEATS)[""]
+        found = in_turn({"": lambda model=built: by_rows_mod(model)}, REPEATS)[""]
         print(f"modular_addition({p}), {p * p} pairs: {statistics.median(found):.3f} s")
 
 
-def at_once_mod(model: Transformer) -> None:
+def by_rows_mod(model: Transformer) -> None:
+    """The predictions of modular addition, one row of pairs at a time."""
     for pairs in rows_of_pairs(model):
         model(pairs)
 

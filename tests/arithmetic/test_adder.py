@@ -1,4 +1,4 @@
-"""Adders: all pairs, what float64 rounds, the claim at other options, and what is rejected."""
+"""Adders: all pairs, exactness in float64, the claim with other options, rejected arguments."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_logits_are_those_of_the_definition(largest, step, a, b):
     assert model([a, b]).tolist() == [a + b]
 
 
-def test_the_default_adds_the_pairs_of_the_talk():
+def test_published_pairs_with_default_arguments():
     model = adder()
     assert (model.n_layers, model.n_heads, model.d_model) == (2, 9, 23)
     assert model([[15, 93], [260, 260], [0, 0], [131, 87]]).tolist() == [[108], [520], [0], [218]]
@@ -70,15 +70,15 @@ def test_the_default_adds_the_pairs_of_the_talk():
 
 
 @pytest.mark.slow
-def test_all_pairs_of_the_talk():
+def test_all_pairs_of_the_published_range():
     found = enumerated(adder(), sums)
     assert (found.pairs, found.wrong) == (68_121, 0)
     assert found.least > 0.08
 
 
-def test_linear_heads_are_sums_in_the_bits_that_a_model_takes():
+def test_bits_of_exact_logits():
     """Products of three numbers of 14 binary places are multiples of 2^−42, and the largest sum is
-    that of the read-out; of an average of what is carried, the score would not count."""
+    that of the unembedding; the bits of an average of values would not include those of scores."""
     model = adder(25, 5, 2.0)
     needs = exact_in(model)
     assert needs.quantum == 2.0**-42
@@ -91,12 +91,12 @@ def test_linear_heads_are_sums_in_the_bits_that_a_model_takes():
 
 
 @pytest.mark.parametrize("largest", [3, 9, 10, 13, 20, 29, 30, 44])
-def test_the_usual_alpha_does_for_small_numbers_too(largest):
+def test_default_alpha_for_small_numbers(largest):
     pairs = np.argwhere(np.ones((largest + 1, largest + 1)))
     assert (adder(largest)(pairs)[:, 0].numpy() == pairs.sum(1)).all()
 
 
-def test_the_usual_alpha_is_the_largest_power_of_two_that_is_allowed_or_64():
+def test_default_alpha_is_the_largest_allowed_power_of_two_up_to_64():
     for p in range(20, 200, 10):
         alpha, limit = default_alpha(p), largest_alpha(p)[0]
         assert alpha == 64 <= limit or alpha <= limit < 2 * alpha
@@ -108,7 +108,7 @@ def test_the_usual_alpha_is_the_largest_power_of_two_that_is_allowed_or_64():
 @pytest.mark.parametrize(
     ("largest", "alpha", "bits"), [(10, 4, 14), (1000, 64, 15), (1250, 12, 16)]
 )
-def test_the_bits_that_are_taken_are_enough(largest, alpha, bits):
+def test_default_bits_suffice(largest, alpha, bits):
     model = adder(largest, 5, float(alpha))
     assert exact_in(model).bits <= 53
     p = n_candidates(largest)
@@ -135,7 +135,7 @@ def test_the_least_gap_is_that_of_all_candidates(tens, alpha, error, F):
     assert least_gap(p, alpha, error, F) == pytest.approx(wanted, abs=1e-9 * (1 + alpha))
 
 
-def test_beyond_the_limit_another_candidate_wins():
+def test_above_the_limit_another_candidate_is_predicted():
     p = n_candidates(10)
     limit, d = largest_alpha(p)
     assert d == 5
@@ -150,7 +150,7 @@ def test_beyond_the_limit_another_candidate_wins():
     assert findings["fourier/all-pairs"].verdict is Verdict.FAILS
 
 
-def test_too_coarse_a_step_is_built_and_answers_wrongly():
+def test_a_coarse_step_predicts_wrong_sums():
     model = adder(30, 7, 1.0)
     pairs = pairs_up_to(30)
     wrong = model(pairs).numpy()[:, 0] != pairs.sum(1)
@@ -166,25 +166,25 @@ def test_rounded_cosines_by_balls_are_those_of_the_weights():
         assert (turn(period, 14) == wanted).all()
 
 
-def test_halves_go_up():
+def test_halves_are_rounded_up():
     assert round_to_multiple([3, 9, 2], 6).tolist() == [6, 12, 0]
 
 
-def test_what_rounding_moves():
-    """Of 3 combs, and of a bump and its own rounding."""
+def test_rounding_of_logits():
+    """The bound is that of 3 combs, plus that of the bump."""
     off = 2**0.5 * 2.0**-15
     wanted = 3 * ((1 + off) ** 3 - 1) + (64 + off) * (1 + off) ** 2 - 64
     assert np.isclose(rounding_of_logits(64.0, 14), wanted, rtol=1e-12)
     assert np.isclose(rounding_of_logits(64.0, 14), (9 + 129) * off, rtol=1e-3)
 
 
-def test_the_linear_adder_bears_nothing_from_a_half_on_and_all_below():
+def test_the_linear_adder_tolerates_errors_below_a_half():
     borne = [k for k in range(-16, 17) if adds_with_error(Fraction(k, 16))]
     assert borne == list(range(-7, 8))
 
 
 @pytest.mark.parametrize("construction", [adder, linear_adder])
-def test_a_margin_that_is_declared_too_large_is_seen(construction):
+def test_a_declared_margin_that_is_too_large_fails(construction):
     def boastful(model):
         if model.name.startswith(construction.__name__):
             model.interface.margin = 1e6
@@ -197,7 +197,7 @@ def test_rows_of_pairs_are_all_pairs():
     assert (np.concatenate(list(rows_of_pairs(linear_adder(4)))) == pairs_up_to(4)).all()
 
 
-def test_no_row_has_another_mistake_than_the_one_that_is_told():
+def test_the_reported_mistake_is_one_of_the_model():
     model = adder(10, 5, 40.0)
     found = enumerated(model, sums)
     (a, b), c = map(int, found.first.split(":")[0].split(" + ")), found.first.split()[3]
@@ -235,6 +235,6 @@ def test_it_holds_at_other_options(options):
         (lambda: list(claim.findings(Run(), largest=10, alpha=-1.0)), "alpha"),
     ],
 )
-def test_refusals(call, names):
+def test_rejected_arguments(call, names):
     with rejects(*names.split()):
         call()

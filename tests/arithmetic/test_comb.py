@@ -1,4 +1,4 @@
-"""Combs in Q(√5), the largest α, and what residues need."""
+"""Combs in Q(√5), the largest α, and separable logits of residues."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ def test_combs(F, d):
 
 
 @given(sets)
-def test_a_gap_above_0_is_told_by_frequencies(F):
-    """Residues are told apart iff no d other than 0 is a whole number of all periods."""
+def test_the_gap_is_positive_iff_residues_are_separated(F):
+    """Residues are separated iff no d other than 0 is a multiple of all periods."""
     apart = all(any(f * d % 10 for f in F) for d in range(1, 10))
     assert (comb_gap(F).sign > 0) == apart
 
@@ -85,12 +85,12 @@ def test_values_by_hand():
 @example(Golden(Fraction(0), Fraction(11)))
 @example(Golden(Fraction(1), Fraction(-1)))
 @example(Golden(Fraction(1, 2), Fraction(-1, 21)))
-def test_what_is_shown_is_the_number(x):
+def test_the_text_of_a_golden_number(x):
     assert read(str(x)) == x
 
 
 def read(text: str) -> Golden:
-    """The number that such a text names."""
+    """The number that a text denotes."""
     parts = text.replace("−", "-").replace("- ", "-").replace("+ ", "").split()
     a = [Fraction(part) for part in parts if "√" not in part]
     roots = [part.removesuffix("√5").removesuffix("·") for part in parts if "√" in part]
@@ -98,7 +98,7 @@ def read(text: str) -> Golden:
     return Golden(sum(a, Fraction(0)), sum(b, Fraction(0)))
 
 
-def test_halvings():
+def test_halving_closure():
     assert halving_closure([1]) == (4, 2, 1)
     assert halving_closure([5]) == (5,)
     assert halving_closure([1, 5]) == ZHOU
@@ -118,7 +118,7 @@ def test_the_limit_of_alpha(F, p, error):
 
 
 @given(st.integers(2, 12), st.data())
-def test_demands_that_no_logits_meet(m, data):
+def test_separability_inequalities_have_no_solution(m, data):
     r = data.draw(st.integers(1, m - 1))
     rows = separability_inequalities(m, r)
     assert rows.shape == (2 * m, 2 * m)
@@ -148,12 +148,12 @@ def test_second_differences_are_0_for_sums_and_not_for_products():
     ("uniform", "at", "holds"),
     [(False, 2, True), (True, 2, True), (True, 1, True), (False, 1, False)],
 )
-def test_a_layer_is_separable_but_where_a_query_depends_on_b(uniform, at, holds):
+def test_a_layer_is_separable_iff_queries_do_not_depend_on_b(uniform, at, holds):
     model = random_layer(np.random.default_rng(3), uniform)
     assert separable(model, at) is holds
 
 
-def test_who_wins():
+def test_largest_logits():
     from flint import arb
 
     z = [arb(1), arb(0), arb(1)]
@@ -176,7 +176,7 @@ def test_it_holds_at_the_least_size():
         (lambda: list(claim.findings(Run(), p=25)), "p"),
     ],
 )
-def test_refusals(call, names):
+def test_rejected_arguments(call, names):
     with rejects(*names.split()):
         call()
 

@@ -1,4 +1,4 @@
-"""Fourier matrices, filters as projections, and what the adder loses by them."""
+"""Fourier matrices, filters as projections, and the adder with filters."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_periods_that_are_bins():
 
 
 @given(st.integers(0, 99), st.integers(1, 4))
-def test_a_filter_removes_what_it_is_to_remove(seed, r):
+def test_a_filter_removes_its_rows(seed, r):
     rng = np.random.default_rng(seed)
     R, K = rng.normal(size=(r, 6)), rng.normal(size=(3, 6))
     P = null_space_projection(R)
@@ -67,7 +67,7 @@ def test_a_filter_removes_what_it_is_to_remove(seed, r):
 
 
 @given(st.integers(0, 99), st.floats(1e-6, 0.9))
-def test_what_is_left_of_the_rows_removed(seed, tolerance):
+def test_removed_rows_are_0_up_to_the_tolerance(seed, tolerance):
     rng = np.random.default_rng(seed)
     R = rng.normal(size=(4, 6)) * 10.0 ** rng.uniform(-4, 0, size=(4, 1))
     left = np.linalg.norm(R @ null_space_projection(R, tolerance), 2)
@@ -75,13 +75,13 @@ def test_what_is_left_of_the_rows_removed(seed, tolerance):
 
 
 def test_a_large_bump_does_not_hide_the_comb():
-    """All bins but the constant one removed: all nine columns of the read-out are."""
+    """With all bins but the constant one removed, so are all nine columns of the unembedding."""
     W = adder(260, 5, 1000.0).unembed.W_U.numpy().T
     P = null_space_projection((fourier_matrix(530) @ W)[1:])
     assert round(len(P) - np.trace(P)) == 9
 
 
-def test_leakage_is_a_part():
+def test_leakage():
     assert np.isclose(leakage([[1.0, 0.0]], [[3.0, 4.0]]), 0.6)
 
 
@@ -111,14 +111,14 @@ def test_rows_are_cosine_then_sine():
     assert Q[2, 0] == 0
 
 
-def test_what_keeps_which_registers():
+def test_registers_of_each_filter():
     assert KEPT["low and period 2"] == ("sum2", "low")
     assert published()["mlp", "high"] == 98.1
     table = filtered(adder(10, 5, 4.0))
     assert table["low and period 2"].errors != {0}
 
 
-def test_what_each_filter_leaves():
+def test_predictions_with_each_filter():
     table = filtered(adder(10, 5, 4.0))
     assert {each.pairs for each in table.values()} == {121}
     assert table["none removed"].errors == {0}
@@ -134,12 +134,12 @@ def test_what_each_filter_leaves():
 
 @pytest.mark.parametrize("step", [1, 2, 3, 4])
 def test_it_holds_at_other_steps(step):
-    """Even steps too, whose errors are of one sign at halves."""
+    """It holds for even steps too, where halves have errors of one sign."""
     assert not_holding(fourier_filters, **SMALL, step=step) == {}
 
 
 @pytest.mark.slow
-def test_figures_of_the_talks_size():
+def test_accuracies_at_the_published_size():
     table = filtered(adder())
     assert table["none removed"].accuracy == 1
     assert table["low removed"].right == Fraction(68_121 * 10, 530)
@@ -156,6 +156,6 @@ def test_figures_of_the_talks_size():
         (lambda: list(fourier_filters.findings(Run(), largest=10**6)), "1000000 1250"),
     ],
 )
-def test_refusals(call, names):
+def test_rejected_arguments(call, names):
     with rejects(*names.split()):
         call()

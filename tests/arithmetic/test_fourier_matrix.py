@@ -61,6 +61,6 @@ def test_it_holds_at_other_sizes(p):
         (lambda: list(fourier_matrix.findings(Run(), p=9999)), "p 2001"),
     ],
 )
-def test_refusals(call, names):
+def test_rejected_arguments(call, names):
     with rejects(*names.split()):
         call()

@@ -1,4 +1,4 @@
-"""Modular addition: the margin, its proof, the network that attains it, and every refusal."""
+"""Modular addition: the margin, its proof, neurons that attain it, and rejected arguments."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def mean_of(u: np.ndarray, v: np.ndarray, w: np.ndarray) -> float:
     return float(apart.sum() / (p * p * (p - 1)) / cubed_norms.sum())
 
 
-def test_no_neuron_has_no_margin():
+def test_the_margin_of_zero_neurons_is_0():
     assert normalised_margin(*np.zeros((3, 2, 3))) == 0
 
 
@@ -108,14 +108,14 @@ ENTRIES = [  # at p = 11: number 0 … 10, a 11 … 21, b 22 … 32, first, seco
 
 
 @pytest.mark.parametrize(("tensor", "index"), ENTRIES)
-def test_it_sees_one_entry(tensor, index):
+def test_one_changed_entry_fails(tensor, index):
     faulty = EntryFault("modular_addition", tensor, index, "1 more")(modular_addition(11))
     _, farthest, strange = compared(faulty)
     assert not farthest <= forward_bound(11) or strange
 
 
-def test_it_sees_a_key_of_one_code_that_is_smaller():
-    """Of all heads, which no answer shows."""
+def test_a_smaller_key_fails():
+    """The keys of all heads are scaled, which changes no prediction."""
 
     def smaller(model):
         model.blocks[1].attn.W_K.data[:, [14, 25]] *= 0.9
@@ -146,6 +146,6 @@ def test_it_sees_a_key_of_one_code_that_is_smaller():
         (lambda: list(modular_margin.findings(Run(), p=63)), "p 61"),
     ],
 )
-def test_refusals(call, names):
+def test_rejected_arguments(call, names):
     with rejects(*names.split()):
         call()

@@ -1,4 +1,4 @@
-"""Linear probes of residues: one regression for all rows left out, beside as many as there are."""
+"""Linear probes of residues: leave-one-out by one regression, against one for each row."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def test_rows_left_out_one_by_one(seed, m, ridge):
     assert probe_accuracies(E, classes, ridge) == pytest.approx(np.mean(right))
 
 
-def test_a_residue_that_stands_in_the_rows_is_read_and_another_is_not():
+def test_encoded_residues_are_predicted_and_others_are_not():
     rng, numbers = np.random.default_rng(0), np.arange(90)
     E = np.eye(3)[numbers % 3] + 0.1 * rng.normal(size=(90, 3))
     assert probe_accuracies(E, numbers % 3) == 1

@@ -52,7 +52,7 @@ def test_claims_hold_at_the_least_sizes(name, options):
     assert claim.verdict(Run(quick=True), **{**claim.defaults, **options}) is Verdict.HOLDS
 
 
-def test_subgraphs_are_smallest():
+def test_subgraphs_are_minimal():
     W, out = [np.eye(12, dtype=int)], np.tile(np.eye(6, dtype=int), (4, 1))
     least = minimal_subgraph(path(6), W, out, 0, 3)
     assert connected(least)[0].tolist() == [1, 1, 1, 1, 0, 0]
@@ -77,7 +77,7 @@ def test_weights_that_are_not_negative_have_negative_identity_channels():
     assert not wall.below_zero(([plain], plain), 6)
 
 
-def test_what_could_not_fail_is_undecided():
+def test_a_finding_that_cannot_fail_is_undecided():
     for seen, failing, wanted in (
         (False, None, Verdict.UNDECIDED),
         (True, None, Verdict.HOLDS),
@@ -86,8 +86,8 @@ def test_what_could_not_fail_is_undecided():
         assert if_seen(seen, equal("id", "name", failing)).verdict is wanted
 
 
-def test_weights_that_know_names_are_ahead_of_two_cliques(monkeypatch):
-    """Output_ij = j + 1: a far pair is ahead of the least pair across, of which it says more."""
+def test_weights_outside_two_channels_exceed_two_cliques(monkeypatch):
+    """Output_ij = j + 1: a far pair has a larger output than the least pair between cliques."""
 
     def named(run, n, layers, *_):
         W, out = channels(Run(), n, layers, 0, 1)
@@ -110,7 +110,7 @@ def test_paths_below_at_and_above_capacity_are_run():
     assert sizes == [(L, 3**L + more) for L in (1, 2, 3) for more in (-1, 0, 1)]
 
 
-def test_registers_that_are_not_stated_are_missed():
+def test_missing_invariants_fail():
     for statement in STATEMENTS:
         case = statement.at(5, 2)
         assert registers(case, path(5)[None]).verdict is Verdict.HOLDS
@@ -118,7 +118,7 @@ def test_registers_that_are_not_stated_are_missed():
         assert registers(case, path(5)[None]).verdict is Verdict.FAILS
 
 
-def test_what_float64_rounds_is_run_over_q():
+def test_runs_over_q_where_float64_rounds():
     A = path(10)
     assert evidence_of(tripling(10, 3), A) == "exact"
     deep = tripling(10, 4)

@@ -1,4 +1,4 @@
-"""What connectivity takes, by construction, on the same graphs."""
+"""The number of layers that connectivity takes, by construction, on the same graphs."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def test_pointers_lead_to_where_a_token_finds_its_match():
     assert graph.hops == 3
 
 
-def test_the_claim_holds_and_says_how_many():
+def test_the_claim_holds_with_the_stated_numbers():
     claim = installed()["connectivity-layers"].load()
     found = {f.id: f for f in claim.findings(Run(quick=True), diameter=9, samples=1)}
     assert {finding.verdict for finding in found.values()} == {Verdict.HOLDS}
@@ -32,7 +32,7 @@ def test_the_claim_holds_and_says_how_many():
 
 
 def test_the_least_number_of_layers():
-    """Which may be 0, and −1 where more than 2n would be needed."""
+    """It may be 0, and is −1 if more than 2n layers would be needed."""
     graph = pointers([0, 1])
     assert [_least(lambda _, L, k=k: k <= L, graph) for k in (0, 1, 6, 7)] == [0, 1, 6, -1]
     assert machine_takes(graph) == 4

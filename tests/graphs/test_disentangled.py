@@ -1,4 +1,4 @@
-"""The disentangled transformer: its formula, its reach, and what is refused."""
+"""The disentangled transformer: its formula, its support, and rejected arguments."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from theory.graphs import (
 
 @settings(max_examples=10)
 @given(st.integers(1, 5), st.floats(0, 0.6), st.integers(0, 999), st.integers(0, 2))
-def test_it_says_what_tripling_says(n, p, seed, layers):
+def test_predictions_equal_those_of_tripling(n, p, seed, layers):
     A = erdos_renyi(2, n, p, seed)
     model = disentangled(n, layers)
     assert (model(A) == tripling(n, layers)(A)).all()
@@ -71,6 +71,6 @@ def test_sizes():
         (lambda: disentangled(9, 6)(np.ones((9, 9))), "float64"),
     ],
 )
-def test_what_it_does_not_take(call, names):
+def test_rejected_arguments(call, names):
     with rejects(*names.split()):
         call()

@@ -1,4 +1,4 @@
-"""Graphs: distances by two ways, walks, families, and what is no graph."""
+"""Graphs: distances by two methods, walks, families, and rejected arguments."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_regular_graphs_have_equally_many_walks_with_jumps_between_far_pairs():
 
 @settings(max_examples=20)
 @given(GRAPHS, st.randoms())
-def test_labels_do_not_matter(A, random):
+def test_distances_are_equivariant(A, random):
     order = random.sample(range(len(A)), len(A))
     moved = relabelled(A, order)
     assert (distances(moved) == distances(A)[np.ix_(order, order)]).all()
@@ -131,7 +131,7 @@ def test_families():
     assert (erdos_renyi(2, 5, 0, 0) == np.eye(5)).all()
 
 
-def test_labellings_are_all_of_them():
+def test_labellings_are_complete():
     """8!/(2·2·2) of 2Chain, 8!/(4!·4!·2) of 2Clique; each with the edges of the family."""
     for family, count, degrees in (
         (two_chain, 5040, [2, 2, 2, 2, 3, 3, 3, 3]),
@@ -150,7 +150,7 @@ def test_capacity():
     assert [least_layers(d) for d in (0, 1, 2, 3, 4, 9, 10, 27, 28)] == [0, 0, 1, 1, 2, 2, 3, 3, 4]
     assert beyond(path(5), 1).sum() == 2
     assert not beyond(two_clique(4), 0).any()  # unconnected pairs are not counted
-    huge = walks(path(28), 400)  # beyond float64's whole numbers, and still a whole number
+    huge = walks(path(28), 400)  # an integer that float64 does not represent
     assert huge > 2**400
     assert isinstance(int(huge), int)
 
@@ -198,12 +198,12 @@ EYE = np.eye(3, dtype=int)
         ),
     ],
 )
-def test_what_is_no_graph_is_refused(call, names):
+def test_rejected_graphs(call, names):
     with rejects(*names.split()):
         call()
 
 
-def test_cycles_that_no_memory_holds_are_rejected(monkeypatch):
+def test_cycles_beyond_memory_are_rejected(monkeypatch):
     monkeypatch.setattr(machine, "available_memory", lambda: 2**30)
     with rejects("nodes"):
         cycles(10**9)

@@ -1,4 +1,4 @@
-"""Graphs drawn as tensors: their law, and who is connected, against a search from every node."""
+"""Random graphs as tensors: their distribution, and their connected pairs against a search."""
 
 import numpy as np
 import pytest
@@ -19,8 +19,9 @@ def by_definition(A):
     return np.stack([distances_by_definition(graph) >= 0 for graph in A])
 
 
-def test_chances_of_all_graphs_of_three_nodes():
-    """Those of three coins, within five errors; what follows a graph in the row is independent."""
+def test_probabilities_of_all_graphs_of_three_nodes():
+    """Edges are three independent coins, within five standard errors; consecutive graphs are
+    independent."""
     count, p = 20_000, 0.3
     A = random_graphs(count, 3, p, generator())
     edges = A[:, [0, 0, 1], [1, 2, 2]].long()
@@ -32,7 +33,7 @@ def test_chances_of_all_graphs_of_three_nodes():
 
 
 def test_coins_of_several_rounds():
-    """Five numbers are drawn for six even coins, and more only where these are not enough."""
+    """For six fair coins five numbers are drawn, and more only if these do not suffice."""
     count, draws = 1200, generator(3)
     kinds = [int((1 << _edges(6, 0.5, draws)).sum()) for _ in range(count)]
     shares = np.bincount(kinds, minlength=64) / count
@@ -40,14 +41,14 @@ def test_coins_of_several_rounds():
 
 
 @pytest.mark.parametrize("p", [0.01, 0.5, 0.97])
-def test_every_pair_has_its_chance(p):
+def test_probability_of_every_edge(p):
     count, n = 4000, 6
     A = as_adjacency(random_graphs(count, n, p, generator(1)).numpy(), n)
     i, j = np.triu_indices(n, 1)
     assert (abs(A[:, i, j].mean(0) - p) < 5 * np.sqrt(p * (1 - p) / count)).all()
 
 
-def test_chances_beyond_what_numbers_tell_apart():
+def test_probabilities_near_0_and_1():
     assert torch.equal(random_graphs(3, 5, 1e-300, generator())[0], torch.eye(5).bool())
     assert random_graphs(3, 5, 1 - 2**-53, generator()).all()
     assert random_graphs(3, 1, 0.5, generator()).all()
@@ -98,6 +99,6 @@ def test_shapes_and_kinds_of_numbers():
         (lambda: connected(torch.eye(2) * 2), "A"),
     ],
 )
-def test_what_are_no_graphs(call, names):
+def test_rejected_graphs(call, names):
     with rejects(*names.split()):
         call()

@@ -1,4 +1,4 @@
-"""Search of a graph by chain of thought, and edges as lists."""
+"""Graph search by chain of thought, and edge lists."""
 
 import json
 
@@ -73,7 +73,7 @@ def test_the_first_edge_of_the_prompt_is_followed():
 
 
 def test_several_sources_and_edges_that_come_late():
-    """Any tokens in any order: the answer is the end of the first edge that leads on."""
+    """On any tokens in any order the prediction is the end of the first edge that leads on."""
     model, rows = search(5, 4), [[5 + 1, 0, 3, 5 + 5 * 3 + 4], [0, 1, 5 + 1, 5 + 5 + 2]]
     steps = search_steps(rows, 5)
     assert model(rows).tolist() == steps.answers.tolist() == [[-1, 1, 1, 1], [-1, -1, -1, 2]]
@@ -81,8 +81,8 @@ def test_several_sources_and_edges_that_come_late():
     assert steps.followed[1, -1].tolist() == [0, 1, -2, 0, 0]
 
 
-def test_what_is_visited_is_at_most_as_large_as_stated():
-    """Node 0 twice: once as visited, once as where the edge begins; and −2 where it ends."""
+def test_visited_is_at_most_its_bound():
+    """Node 0 counts twice: as visited, and as the start of the edge; its end counts −2."""
     model = search(3)
     *_, H = model.streams(model.interface.prompt([[0, 1]], 0))
     held = H[..., model.stream["visited"]]
@@ -95,7 +95,7 @@ def test_found_are_the_nodes_up_to_bottom():
     assert FOUND([]) == []
 
 
-def test_softmax_at_a_sharpness_that_no_size_changes():
+def test_the_sharpness_does_not_depend_on_sizes():
     assert search(12).least_sharpness() == search(3, 2).least_sharpness() < 4
     rng = np.random.default_rng(0)
     edges = rng.permutation(directed_edges(path(12)))
@@ -133,7 +133,7 @@ def test_edges_from_a_file(tmp_path):
         ("not json", "JSON"),
     ],
 )
-def test_files_that_hold_no_edges(tmp_path, text, names):
+def test_files_without_edges(tmp_path, text, names):
     file = tmp_path / "edges.json"
     file.write_text(text)
     with rejects(*names.split()):
@@ -162,12 +162,12 @@ def test_files_that_hold_no_edges(tmp_path, text, names):
         (lambda: read_edges("nowhere.json"), "nowhere.json"),
     ],
 )
-def test_what_it_does_not_take_is_refused(call, names):
+def test_rejected_arguments(call, names):
     with rejects(*names.split()):
         call()
 
 
-def test_the_claim_on_a_graph_of_ones_own(tmp_path):
+def test_the_claim_on_a_given_graph(tmp_path):
     claim, file = installed()["graph-search"].load(), tmp_path / "mine.json"
     file.write_text(json.dumps(directed_edges(from_edges([[0, 1], [1, 2]], 4)).tolist()))
     options = {**claim.defaults, "samples": 2, "edges": file}

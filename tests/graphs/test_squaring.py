@@ -57,7 +57,7 @@ def test_random_graphs_to_the_last_pair(form, n, L, p, seed):
     assert (model.n_layers, model.d_model) == (L, (2 if form == "lean" else 3) * n)
 
 
-def test_averages_that_are_rounded_leave_no_trace():
+def test_rounded_averages_do_not_change_registers():
     """49·(1/49) is not 1 in float64."""
     for n in (3, 11, 49):
         H = [*squaring(n, 7)(path(n)), *list(squaring(n, 7).streams(path(n)))[-1][:, :n]]
@@ -80,7 +80,7 @@ def test_batches_and_float32():
     assert np.array_equal(model(torch.as_tensor(A).bool()).numpy(), connected(A))
 
 
-def test_no_depth_changes_the_sharpness_of_the_robust_form():
+def test_the_sharpness_of_the_robust_form_does_not_depend_on_depth():
     found = {L: squaring(6, L, form="robust").least_sharpness() for L in (1, 2, 5)}
     assert squaring_sharpness(6) == pytest.approx(math.log(8 * 8 * 5), rel=1e-15)
     assert max(found.values()) == min(found.values()) <= 1.001 * squaring_sharpness(6)
@@ -89,7 +89,7 @@ def test_no_depth_changes_the_sharpness_of_the_robust_form():
 
 
 @pytest.mark.parametrize(("form", "beta"), [("robust", 7.5), ("lean", 40.0)])
-def test_softmax_answers_as_hardmax(form, beta):
+def test_softmax_predicts_as_average_hard_attention(form, beta):
     A = np.concatenate([erdos_renyi(8, 12, 0.12, 0), [path(12), two_chain(12), two_clique(12)]])
     soft = squaring(12, 4, form=form, sharpness=beta)
     assert np.array_equal(soft(A).numpy(), connected(A))
@@ -106,7 +106,7 @@ def test_the_largest_sharpness_at_which_scores_do_not_overflow():
 
 @pytest.mark.parametrize("L", [1, 2, 3])
 def test_the_lean_form_needs_a_sharpness_that_grows_with_depth(L):
-    """Wrong just below the limit; what a node apart holds grows as the proof says, or faster."""
+    """Wrong just below the limit; the entries of an isolated node grow at least as in the proof."""
     n, N = 6, 8
     limit = math.log(2 * (n - 1) * ((N + 0.5) ** L - 1))
     assert lean_squaring_sharpness(n, L) == pytest.approx(limit, rel=1e-14)
@@ -133,12 +133,12 @@ def test_the_lean_form_needs_a_sharpness_that_grows_with_depth(L):
         (lambda: squaring(3, 1, sharpness=1e308), "sharpness 1e307"),
     ],
 )
-def test_what_it_does_not_take_is_refused(call, names):
+def test_rejected_arguments(call, names):
     with rejects(*names.split()):
         call()
 
 
-def test_the_claim_holds_on_a_graph_of_ones_own_too(tmp_path):
+def test_the_claim_holds_on_a_given_graph(tmp_path):
     claim, file = installed()["squaring"].load(), tmp_path / "mine.json"
     file.write_text("[[1, 0], [4, 2]]")
     found = list(claim.findings(Run(quick=True), samples=2, edges=file))
@@ -156,7 +156,7 @@ def test_the_claim_holds_on_a_graph_of_ones_own_too(tmp_path):
         ({"n_layers": 10**9}, "layers 10000"),
     ],
 )
-def test_sizes_that_the_claim_does_not_run(wrong, names):
+def test_rejected_sizes_of_the_claim(wrong, names):
     claim = installed()["squaring"].load()
     with rejects(*names.split()):
         next(
@@ -166,8 +166,8 @@ def test_sizes_that_the_claim_does_not_run(wrong, names):
         )
 
 
-def test_a_change_that_changes_no_answer_is_shown_on_all_graphs():
-    """N may be any number from n on; a model of many nodes is not run on all graphs."""
+def test_an_equivalent_mutant_is_shown_on_all_graphs():
+    """N may be any number ≥ n; a model of many nodes is not run on all graphs."""
     rng, twice = np.random.default_rng(0), TensorFault("layer 1, head 1", "wrong power of two")
     for n, said in ((3, "all 8 inputs"), (7, "")):
         assert same_answers(squaring(n, 2), twice(squaring(n, 2)), rng) == said

@@ -1,4 +1,4 @@
-"""Tripling: what L layers see, in any format, and what is refused."""
+"""Tripling: the support after L layers, in any dtype, and rejected arguments."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from theory.graphs import (
 @pytest.mark.parametrize("clipped", [False, True])
 @settings(max_examples=25)
 @given(st.integers(1, 12), st.floats(0, 0.5), st.integers(0, 999), st.integers(0, 3))
-def test_it_sees_exactly_three_to_the_layers(clipped, n, p, seed, layers):
+def test_predictions_are_distances_up_to_three_to_the_layers(clipped, n, p, seed, layers):
     A = erdos_renyi(3, n, p, seed)
     model = tripling(n, layers, clipped=clipped)
     assert (model(A).numpy() == within(A, 3**layers)).all()
@@ -47,7 +47,7 @@ def test_outputs_are_the_polynomial(layers):
 
 
 @pytest.mark.parametrize(("layers", "bits"), [(1, 4), (2, 13), (3, 41)])
-def test_the_pair_beyond_is_not_seen(layers, bits):
+def test_the_pair_beyond_capacity_has_output_0(layers, bits):
     far = 3**layers
     for diameter, unseen in ((far - 1, 0), (far, 0), (far + 1, 2)):
         A, model = path(diameter + 1), tripling(diameter + 1, layers)
@@ -61,7 +61,7 @@ def test_even_cycles_isolated_nodes_and_two_components():
             assert (tripling(len(A), 2, clipped=clipped)(A).numpy() == connected(A)).all()
 
 
-def test_batches_devices_formats():
+def test_batches_devices_dtypes():
     A = erdos_renyi(6, 5, 0.3, 0).reshape(2, 3, 5, 5)
     model = tripling(5, 1)
     assert model(A).shape == (2, 3, 5, 5)
@@ -78,7 +78,7 @@ def test_rounded_counts_keep_their_support():
         assert not torch.equal(model.logits(A).double(), tripling(28, 3).logits(A))
 
 
-def test_counts_that_overflow_are_refused_and_clipped_ones_do_not():
+def test_overflowing_counts_are_rejected_and_clipped_ones_do_not_overflow():
     A = clique(9)
     with rejects("float64"):
         tripling(9, 7)(A)
@@ -112,6 +112,6 @@ def test_layers_are_one():
         (lambda: tripling(3, 1).generate([0], 1), "tripling"),
     ],
 )
-def test_what_it_does_not_take(call, names):
+def test_rejected_arguments(call, names):
     with rejects(*names.split()):
         call()

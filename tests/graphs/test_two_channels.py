@@ -1,4 +1,4 @@
-"""The span of I and J, block by block: the projection, the split, and what is refused."""
+"""The span of I and J, block by block: the projection, the split, and rejected arguments."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_the_projection_is_the_average_over_relabellings(case):
 
 @settings(max_examples=30)
 @given(CASES)
-def test_what_is_in_the_span_stays(case):
+def test_matrices_in_the_span_are_unchanged(case):
     n, rows, columns, seed = case
     rng = np.random.default_rng(seed)
     given = Channels(*rng.integers(-5, 6, (2, rows, columns)))
@@ -71,6 +71,6 @@ def test_i_and_j_by_hand():
         (lambda: kronecker(Channels(ONE, [["a"]]), 2), "B"),
     ],
 )
-def test_what_has_no_channels_is_refused(call, names):
+def test_rejected_matrices(call, names):
     with rejects(*names.split()):
         call()

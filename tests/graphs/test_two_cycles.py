@@ -34,8 +34,9 @@ def test_outputs_are_those_of_the_proof():
     assert two[0].tolist() == [3, 3, 3, 3, 0, 0, 0, 0]
 
 
-def test_outputs_may_differ_although_no_model_is_right_on_both():
-    """m = 5, L = 1: far pairs and pairs across are alike, but the read-out's band closes in C_5."""
+def test_other_outputs_may_differ():
+    """m = 5, L = 1: far pairs and pairs across have the same output, but the band of the outputs
+    closes around C_5."""
     model = disentangled(10, 1, bias=-4.5)
     one, two = (model(A).numpy() for A in (cycles(10), cycles(5, 5)))
     assert (one[0, 2], two[0, 2]) == (0, 1)
@@ -46,5 +47,5 @@ def test_outputs_may_differ_although_no_model_is_right_on_both():
         assert (rows[0] == rows[1]).all()
 
 
-def test_on_other_graphs_nothing_is_said():
+def test_no_guarantee_on_other_graphs():
     assert (two_cycles(1)(path(8)).numpy() != connected(path(8))).any()

@@ -1,4 +1,4 @@
-"""Tables for arithmetic; `public.py` says what each holds."""
+"""Tables for arithmetic; `public.py` describes each."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Tables for graphs; `public.py` says what each holds."""
+"""Tables for graphs; `public.py` describes each."""
 
 import numpy as np
 

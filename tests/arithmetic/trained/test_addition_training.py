@@ -1,4 +1,4 @@
-"""Training on sums: the pairs that are drawn, the models, what of them is trained and lowered."""
+"""Training on sums: the drawn pairs, the models, their trained parameters, and the loss."""
 
 from dataclasses import replace
 
@@ -25,7 +25,7 @@ def generator(seed=0):
     return torch.Generator().manual_seed(seed)
 
 
-def test_pairs_are_parted_once_and_drawn_both_ways():
+def test_pairs_are_split_once_and_drawn_in_both_orders():
     task = Addition(20)
     known, new = (task.pairs(trained).numpy() for trained in (True, False))
     assert len(known) == 168  # of 210
@@ -39,7 +39,7 @@ def test_pairs_are_parted_once_and_drawn_both_ways():
 
 
 @pytest.mark.parametrize("rows", FORMS)
-def test_a_read_out_is_the_embedding(rows):
+def test_the_unembedding_is_the_embedding(rows):
     made = replace(SMALL, task=Addition(150), shape=replace(SMALL.shape, rows=rows), seed=3)
     model = untrained(made)
     assert torch.equal(model.unembed.W_U, model.embed.W_E[:300].mT)
@@ -61,7 +61,7 @@ def test_weights_begin_with_a_third_over_their_rows():
 
 @pytest.mark.parametrize("rows", ["gaussian", "scratch"])
 def test_what_a_step_changes(rows, tmp_path):
-    """All weights, and rows where they are learned: then the read-out, too."""
+    """All weights change, and learned rows, and with them the unembedding."""
     made = replace(SMALL, **TINY, shape=replace(SMALL.shape, rows=rows))
     run = State.begin(made, tmp_path, Process.join("cpu"))
     before = {name: W.detach().clone() for name, W in run.model.named_parameters()}
@@ -84,7 +84,7 @@ def test_a_checkpoint_is_the_model(made, tmp_path):
     assert torch.equal(load(again).logits([1, 2]), model.logits([1, 2]))
 
 
-def test_evaluation_tells_new_pairs_apart():
+def test_evaluation_distinguishes_new_pairs():
     *_, line = SMALL.task.evaluate(untrained(SMALL).requires_grad_(False), 10, 0)
     assert line.startswith("4 held-out pairs: ")
 
@@ -107,6 +107,6 @@ def test_names_and_records():
         (lambda: replace(SMALL, shape=QuadraticShape(5)), "shape quadratic addition"),
     ],
 )
-def test_refusals(make, names):
+def test_rejected_arguments(make, names):
     with rejects(*names.split()):
         make()

@@ -1,4 +1,4 @@
-"""The claim on trained quadratic networks: its measures, and networks that do otherwise."""
+"""The claim on trained quadratic networks: its measures, and networks that contradict it."""
 
 import numpy as np
 import pytest
@@ -32,14 +32,14 @@ def lost(findings):
     return {finding.id for finding in findings if finding.verdict is not HOLDS}
 
 
-def test_the_built_network_has_it_all():
-    """γ*, but for rounding to float32, by which its margin may be above."""
+def test_the_built_network_satisfies_all_findings():
+    """Its margin is γ* up to rounding to float32, which may increase it."""
     assert lost(trained(model_of(modular_neurons(7)))) <= {"bound"}
     assert lost(control(model_of(modular_neurons(7)))) == {"ratio", "single"}
 
 
 def test_the_margin_of_tensors_is_that_of_the_definition():
-    """Of random networks, which are wrong about most pairs: all c count, those below a + b, too."""
+    """On random networks, wrong on most pairs: all c count, also those below a + b."""
     rng = np.random.default_rng(0)
     for _ in range(5):
         model = model_of(rng.standard_normal((3, 4, 7)))
@@ -47,8 +47,8 @@ def test_the_margin_of_tensors_is_that_of_the_definition():
         assert found == pytest.approx(normalised_margin(*model.neurons), rel=1e-9)
 
 
-def test_networks_of_few_frequencies_have_a_margin_and_not_the_largest():
-    """Without one of three frequencies all pairs are right."""
+def test_networks_of_few_frequencies_have_a_smaller_margin():
+    """Without one of three frequencies all predictions are right."""
     neurons = modular_neurons(7)
     kept = frequency_fractions(*neurons)[:, 3] < 0.5
     few = model_of([each[kept] for each in neurons])
@@ -63,7 +63,7 @@ def test_networks_of_mixed_neurons():
     assert {"ratio", "single"} <= lost(trained(model_of(mixed)))
 
 
-def test_shares_are_those_of_the_neurons():
+def test_frequencies_of_neurons():
     c = np.cos(2 * np.pi * np.arange(7) / 7)
     one = np.ones(7)
     neurons = Neurons(np.stack([c, one]), np.stack([c, c]), np.stack([c, 0 * c]))

@@ -1,4 +1,4 @@
-"""Training on sums modulo p: the pairs that are drawn, the networks, and what is lowered."""
+"""Training on sums modulo p: the drawn pairs, the networks, and the loss."""
 
 from dataclasses import replace
 
@@ -38,8 +38,8 @@ def test_a_checkpoint_is_the_model(tmp_path):
     assert not any(W.requires_grad for W in model.parameters())
 
 
-def test_a_quadratic_network_is_what_the_theory_says():
-    """By definition, in its own words and as two layers of linear heads."""
+def test_a_quadratic_network_equals_its_definition():
+    """By definition, as the trained module, and as two layers of linear heads."""
     model = untrained(MODULAR).double().requires_grad_(False)
     wanted = network(*model.neurons)
     a = np.arange(7)
@@ -87,6 +87,6 @@ def test_names_and_records():
         (lambda: untrained(replace(MODULAR, shape=QuadraticShape(10**10))), "1 layers"),
     ],
 )
-def test_refusals(make, names):
+def test_rejected_arguments(make, names):
     with rejects(*names.split()):
         make()

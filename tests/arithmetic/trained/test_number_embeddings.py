@@ -1,4 +1,4 @@
-"""Spectra of number embeddings: the statistic, its null, the optional package, and refusals."""
+"""Spectra of number embeddings: the statistic, its null distribution, the optional package."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def test_a_planted_period_is_a_peak_and_a_shuffled_one_is_not():
 
 @given(st.integers(0, 99))
 def test_bin_of_half_the_numbers_has_one_row(seed):
-    """Over random rows its statistic is of the size of the others."""
+    """For random rows its statistic has the size of the others."""
     E = np.random.default_rng(seed).normal(size=(40, 300))
     assert 0.7 < peak_ratios(E, 5)[-1] < 1.3
     assert peak_ratios(E + 7.0, 5)[0] == 0
 
 
-def test_the_middle_is_the_median():
-    """One bin far above all others does not move it."""
+def test_the_median_is_robust():
+    """One bin far above all others does not change it."""
     E = fourier_matrix(40).T @ np.diag([0.0, *[1.0] * 18, 1e6, *[1.0] * 20])
     ratios = peak_ratios(E, 1)
     assert np.isclose(np.median(ratios[1:]), 1)
@@ -54,7 +54,7 @@ def test_the_middle_is_the_median():
     assert claim_module.LEVEL == 0.99
 
 
-def test_trends_and_confounds_are_taken_off():
+def test_trends_and_confounds_are_removed():
     x = np.linspace(-1, 1, 30)
     E = np.stack([x**3 - x, 1 + x], axis=1)
     assert np.allclose(without_trend(E, 3), 0)
@@ -84,7 +84,7 @@ def test_without_the_package_it_is_undecided(monkeypatch):
     assert "pip install" in finding.wanted
 
 
-def test_a_missing_package_is_no_news(monkeypatch):
+def test_a_missing_package_is_undecided_without_an_error(monkeypatch):
     from verify.cli.running import Checked, news
 
     monkeypatch.setattr(minilm, "PACKAGE", "no_such_package_here")
@@ -95,7 +95,7 @@ def test_a_missing_package_is_no_news(monkeypatch):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A small file in the place of the package's."""
+    """The folder of a small file that replaces the package's."""
     from safetensors.numpy import save_file
 
     table = np.arange(310.0 * 2, dtype=np.float32).reshape(310, 2)
@@ -117,7 +117,7 @@ def test_rows_of_the_numbers_are_read(folder):
 
 @pytest.mark.parametrize("name", ["model.safetensors", "vocab.txt"])
 def test_another_file_is_refused(name, folder, monkeypatch):
-    """By its hash: a vocabulary in another order, say, whose tokens would have others' rows."""
+    """A file is recognised by its hash: in a vocabulary of another order tokens have other rows."""
     with (folder / name).open("ab") as file:
         file.write(b" ")
     with rejects(name, "sha256"):
@@ -143,6 +143,6 @@ def test_a_missing_file_is_refused(name, folder):
         (lambda: without_confounds(np.eye(3), 1.0), "E confound"),
     ],
 )
-def test_refusals(call, names):
+def test_rejected_arguments(call, names):
     with rejects(*names.split()):
         call()

@@ -1,4 +1,4 @@
-"""Rows for numbers: those that ship beside the weights that they come from, and the controls."""
+"""Rows for numbers: shipped rows against the weights of their source, and the controls."""
 
 import hashlib
 
@@ -47,7 +47,7 @@ def test_shuffled_rows_are_the_same_in_another_order():
 
 
 def test_gaussian_rows_have_the_variances_of_the_axes():
-    """Less what 300 of them are off by, and no peaks."""
+    """Up to the sampling error of 300 rows, and without peaks."""
     ratio = rows("gaussian").var(0) / rows("minilm").var(0)
     assert abs(ratio - 1).max() < 5 * np.sqrt(2 / 300)
     assert max(peak_ratios(rows("gaussian"), 29)[[30, 60, 120, 150]]) < 1.6
@@ -80,6 +80,6 @@ def test_exact_features_have_their_periods_and_no_others():
         (("fourier", 200, 128), "200"),
     ],
 )
-def test_refusals(values, names):
+def test_rejected_arguments(values, names):
     with rejects(*names.split()):
         number_rows(*values, np.random.default_rng(0))

@@ -1,4 +1,4 @@
-"""The claim on models that add with embeddings of others: its measures, and other models."""
+"""The claim on models that add with pretrained embeddings: its measures, and other models."""
 
 import sys
 
@@ -42,7 +42,7 @@ def test_parts_add_up_to_the_logits_of_the_model():
     assert models.by_layer(adder)[1] == models.accuracy(after_first, adder.sums)
 
 
-def test_a_filter_leaves_no_bins_of_what_a_module_adds():
+def test_a_filter_removes_bins_of_contributions():
     """As far as there are dimensions: of 128 the low filter takes 56, the high one all that a layer
     norm passes."""
     adder = adder_of("minilm")
@@ -62,7 +62,7 @@ def test_a_filter_leaves_no_bins_of_what_a_module_adds():
 
 
 def built(error=0, comb=True, bump=True):
-    """Heads add a comb and MLPs a bump whose size is off by so much, at most by a tenth of p."""
+    """Heads contribute a comb and MLPs a bump whose size has this error, at most a tenth of p."""
     adder = Adder("x", None, PAIRS)
     c, s = np.arange(P), PAIRS.sum(1)[:, None]
     off = np.random.default_rng(1).integers(-error, error + 1, s.shape)
@@ -99,7 +99,7 @@ def test_peaks_are_over_the_median():
     assert max(models.peaks(rng.standard_normal((P, len(PAIRS)))).values()) < 1.5
 
 
-def test_right_answers_are_counted_for_each_two_numbers():
+def test_accuracy_by_unordered_pairs():
     """By definition; two orders of a pair are one draw, and a difference is of the same pairs."""
     pairs = np.array([[1, 2], [2, 1], [3, 3], [0, 5], [5, 0]])
     one = models.by_pair(pairs, np.array([True, True, False, True, False]))
@@ -127,12 +127,12 @@ EVEN, NEAR = [2, -2, 10, 4] * 10, [1, -1, 2, -1] * 10
 
 
 def shares(share):
-    """So many right of 1000 pairs."""
+    """This fraction of 1000 pairs right."""
     return models.Accuracy((np.arange(1000) < 1000 * share).astype(float), np.ones(1000))
 
 
 def given_rows(errors=EVEN, peaks=HIGH, share=0.9, model=None):
-    """A model of which only this is known: the transpose of `logits` are its peaks."""
+    """A stub of a model: the transpose of `logits` are its peaks."""
     adder = Adder("x", model, PAIRS)
     adder.errors, adder.logits, adder.right = np.array(errors), Peaks(peaks), shares(share)
     return adder
@@ -152,7 +152,7 @@ class Peaks(dict):
 
 @pytest.fixture
 def said(monkeypatch):
-    """Findings of models of `given_rows`; before training all have peaks of 2.5."""
+    """Findings on models of `given_rows`; before training all have peaks of 2.5."""
     monkeypatch.setattr(module, "peaks", lambda rows: rows)
     monkeypatch.setattr(module, "tied_embedding", lambda model: model)
     before = given_rows(peaks=dict.fromkeys(LOW, 2.5))
@@ -175,7 +175,7 @@ def lost(findings):
         ({"errors": EVEN[:29]}, {}, {"even": "undecided"}),
     ],
 )
-def test_each_finding_on_given_rows_sees_what_is_amiss(model, others, wanted):
+def test_each_finding_on_given_rows_can_fail(model, others, wanted):
     assert lost(with_rows(given_rows(**model), [learned_rows(), learned_rows(**others)])) == wanted
 
 
@@ -190,21 +190,21 @@ def test_each_finding_on_given_rows_sees_what_is_amiss(model, others, wanted):
         ({"errors": []}, {}, {"near": "undecided"}),
     ],
 )
-def test_each_finding_on_learned_rows_sees_what_is_amiss(model, others, wanted):
+def test_each_finding_on_learned_rows_can_fail(model, others, wanted):
     given = [given_rows(), given_rows(**others)]
     learned = learned_rows(**model)
     learned.model = learned.rows
     assert lost(from_scratch(learned, given)) == wanted
 
 
-def test_what_controls_are_judged_by():
+def test_controls_can_fail():
     assert below_random("x", "", 0.1, [0.1, 0.2]).verdict is Verdict.FAILS
     assert few_peaks("x", "", LOW).verdict is HOLDS
     assert few_peaks("x", "", LOW | {"2": 2.1}).verdict is Verdict.FAILS
 
 
 PARTS = {
-    # what the functions say in the place of what holds, and what then fails
+    # replaced return values, and the findings that then fail
     "cheap": ("masked", lambda adder, modules, high: MASKS[modules, high] - 0.1, {"cheap"}),
     "nothing left": ("masked_at_random", lambda *_: 0.04, {"low/random", "high/random"}),
     "nothing to compare": ("filtered_at_random", lambda *_: 0.04, {"projection"}),
@@ -214,7 +214,7 @@ MASKS = {(HEADS, False): 0.8, (HEADS, True): 0.2, (MLPS, False): 0.3, (MLPS, Tru
 
 @pytest.mark.usefixtures("said")
 @pytest.mark.parametrize("what", ["nothing", *PARTS])
-def test_each_finding_on_parts_sees_what_is_amiss(what, monkeypatch):
+def test_each_finding_on_parts_can_fail(what, monkeypatch):
     holds = {
         "by_layer": lambda adder: [0.0, 0.4, 0.9],
         "high_fraction": lambda adder, modules: 0.8 if modules[0] in HEADS else 0.2,
@@ -232,7 +232,7 @@ def test_each_finding_on_parts_sees_what_is_amiss(what, monkeypatch):
     assert lost(by_parts(Run(quick=True), given_rows(model=model))).keys() == wanted
 
 
-def test_before_training_the_rows_are_there_already():
+def test_untrained_models_have_the_given_rows():
     name = "addition-minilm-seed0"
     adder = models.before_training(name, PAIRS)
     assert configuration_of(name).shape.rows == "minilm"

@@ -1,4 +1,4 @@
-"""What one layer and two learn of graphs: models of which one is otherwise than stated."""
+"""The claim on one layer and two trained on graphs, with models that contradict it."""
 
 import pytest
 
@@ -26,7 +26,7 @@ AMISS = {
 
 
 @pytest.mark.parametrize("what", AMISS)
-def test_each_finding_sees_what_is_amiss_in_one_seed(what):
+def test_each_finding_can_fail_by_one_seed(what):
     depth, graphs, other, wanted = AMISS[what]
     models = {"one": ONE, "two": TWO}
     assert {each.verdict for each in by_depth(ONE, TWO)} == {HOLDS}

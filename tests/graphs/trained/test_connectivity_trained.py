@@ -1,4 +1,4 @@
-"""The claim on models trained on graphs: its measures, and models that do otherwise."""
+"""The claim on models trained on graphs: its measures, and models that contradict it."""
 
 import numpy as np
 import pytest
@@ -114,7 +114,7 @@ def failing(findings):
 
 @pytest.mark.usefixtures("parts_for_models")
 @pytest.mark.parametrize("what", AMISS)
-def test_each_finding_sees_what_is_amiss(what):
+def test_each_finding_can_fail(what):
     kind, model, wanted = AMISS[what]
     by = {**GOOD, kind: [model, *GOOD[kind][1:]]}
     assert failing(two_channels_findings(GOOD)) == set()
@@ -124,12 +124,12 @@ def test_each_finding_sees_what_is_amiss(what):
 
 
 @pytest.mark.usefixtures("parts_for_models")
-def test_free_weights_that_depend_on_names():
+def test_free_weights_outside_two_channels():
     by = {**GOOD, "all": [seen("x", 0.5, 0.0, 0.05, rest=0.011), *GOOD["all"][1:]]}
     assert failing(free_findings(by)) == {"x/channels"}
 
 
-def test_models_before_training_are_right_about_hardly_a_graph(trial):
+def test_accuracy_before_training(trial):
     model = before_training("connectivity-dense-1-layer")
     assert untrained_accuracy(model, trial).verdict is HOLDS
     assert by_name(parts_of(model)).verdict is HOLDS
@@ -137,8 +137,8 @@ def test_models_before_training_are_right_about_hardly_a_graph(trial):
 
 
 @pytest.mark.parametrize(("share", "verdict"), [(0.009, HOLDS), (0.011, FAILS)])
-def test_J_that_is_planted_is_found(share, verdict):
-    """Weights A ⊗ I + B ⊗ J of which J has this share, in W, in the read-out, and in both."""
+def test_planted_J_is_measured(share, verdict):
+    """Weights A ⊗ I + B ⊗ J with this fraction in J, in W, in the unembedding, and in both."""
     n, A, c = 8, np.eye(2), np.ones((4, 1))
     for inside, outside in ((1, 0), (0, 1), (1, 1)):
         counted = inside * A.sum() + outside * c.sum()  # of squared entries, which are 0 and 1
@@ -150,8 +150,8 @@ def test_J_that_is_planted_is_found(share, verdict):
         assert (much_j(parts_of(model)).verdict is HOLDS) == (verdict is FAILS)
 
 
-def test_two_channels_without_J_are_right_about_every_graph(trial):
-    """Of the model trained within capacity, J set to 0: who is not connected has output −θ."""
+def test_two_channels_without_J_are_right_on_every_graph(trial):
+    """The model trained within capacity, with J set to 0: unconnected pairs have output −θ."""
     model = load("connectivity-channels-1-layer-within-seed0")
     for name, W in model.named_parameters():
         if name.endswith("original1"):
@@ -162,6 +162,6 @@ def test_two_channels_without_J_are_right_about_every_graph(trial):
 
 
 @pytest.mark.parametrize("prefix", ["connectivity-none", "induction-small-2-layers"])
-def test_checkpoints_that_are_not_there(prefix, trial):
+def test_missing_checkpoints(prefix, trial):
     with rejects(f"{prefix}-all"):
         evaluated(prefix, "disentangled", ("all",), trial)

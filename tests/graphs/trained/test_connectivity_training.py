@@ -1,4 +1,4 @@
-"""Training on graphs: the graphs that are drawn, the models, and what of them is trained."""
+"""Training on graphs: the drawn graphs, the models, and their trained parameters."""
 
 from dataclasses import replace
 
@@ -38,7 +38,7 @@ def generator(seed=0):
 
 
 @pytest.mark.parametrize("graphs", ["all", "within", "beyond"])
-def test_graphs_are_of_the_kind_and_answers_those_of_the_theory(graphs):
+def test_graphs_and_labels_agree_with_the_theory(graphs):
     made = replace(CHANNELS, task=Connectivity(9, 0.15, graphs))
     A, R = (each.numpy() for each in made.task.draw(made, 300, generator(), step=0))
     assert A.shape == R.shape == (300, 9, 9)
@@ -50,8 +50,9 @@ def test_graphs_are_of_the_kind_and_answers_those_of_the_theory(graphs):
     assert len(np.unique(A, axis=0)) > 200
 
 
-def test_graphs_have_the_law_of_the_theory():
-    """The share of each possible edge, and of graphs within distance 3, within five errors."""
+def test_graphs_have_the_distribution_of_the_theory():
+    """The frequencies of each possible edge, and of graphs within distance 3, within five standard
+    errors."""
     count, p = 8000, 0.2
     A = Connectivity(8, p).random_graphs(count, generator(1)).numpy()
     i, j = np.triu_indices(8, 1)
@@ -73,7 +74,7 @@ def test_graphs_have_the_law_of_the_theory():
         ((4, 0.2, "beyond"), "4"),
     ],
 )
-def test_refusals_of_the_task(values, names):
+def test_rejected_tasks(values, names):
     with rejects(*names.split()):
         Connectivity(*values)
 
@@ -88,13 +89,13 @@ def test_refusals_of_the_task(values, names):
         (lambda: [*Connectivity(8, 0.2).evaluate(disentangled(8, 1), 5, -1)], "seed"),
     ],
 )
-def test_numbers_of_graphs_that_are_not_drawn(call, names):
+def test_rejected_numbers_of_graphs(call, names):
     with rejects(*names.split()):
         call()
 
 
 @pytest.mark.parametrize("p", [0.99, 1e-9])
-def test_a_law_with_hardly_a_graph_of_the_kind_is_refused(p, monkeypatch):
+def test_a_distribution_with_too_few_graphs_of_the_kind_is_rejected(p, monkeypatch):
     monkeypatch.setattr(module, "ATTEMPTS", 20)
     with rejects(str(p)):
         Connectivity(8, p, "beyond").random_graphs(4, generator())
@@ -114,7 +115,7 @@ def test_a_law_with_hardly_a_graph_of_the_kind_is_refused(p, monkeypatch):
         (lambda: untrained(replace(DENSE, shape=DisentangledShape(60, False))), "60 layers"),
     ],
 )
-def test_refusals_of_shapes_and_presets(make, names):
+def test_rejected_shapes_and_presets(make, names):
     with rejects(*names.split()):
         make()
 
@@ -132,7 +133,7 @@ def test_names_and_records():
 @pytest.mark.parametrize("layers", [1, 2])
 @pytest.mark.parametrize("two_channel", [False, True])
 def test_a_model_to_be_trained_is_the_built_one_with_its_weights(layers, two_channel):
-    """The same outputs, the same places, and nothing but W, C and the threshold to be trained."""
+    """Outputs and registers are the same; only W, C and the threshold are trained."""
     made = replace(DENSE, shape=DisentangledShape(layers, two_channel))
     model = untrained(made).double().requires_grad_(False)
     W = [(attn.W_K[0].mT @ attn.W_Q[0]).numpy() for attn in model.attentions]
@@ -160,7 +161,7 @@ def test_two_channels_are_projected_as_the_theory_does():
     assert torch.equal(kronecker(A, B, 6), TwoChannels(6, torch.eye(12).double())(A, B))
 
 
-def test_two_channels_do_not_see_names():
+def test_two_channels_are_equivariant():
     model = untrained(CHANNELS).double().requires_grad_(False)
     A, order = erdos_renyi(20, 8, 0.3, 0), np.random.default_rng(0).permutation(8)
     wanted = model.logits(A)[:, order][:, :, order]
@@ -169,8 +170,8 @@ def test_two_channels_do_not_see_names():
 
 @pytest.mark.parametrize("made", [CHANNELS, DENSE], ids=["channels", "dense"])
 def test_what_a_step_changes(made, tmp_path):
-    """The weights that are trained, and no others; in two channels none falls below 0; free ones
-    stay 0 where registers are still empty."""
+    """Only trained weights change; those of two channels stay ≥ 0; free ones stay 0 where registers
+    are still empty."""
     made = replace(made, **TINY, learning_rate=0.3)
     run = State.begin(made, tmp_path, Process.join("cpu"))
     before = {name: W.detach().clone() for name, W in run.model.named_parameters()}
