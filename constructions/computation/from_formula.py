@@ -17,6 +17,7 @@ from constructions.transformer import Transformer
 from theory.computation import counting, temporal_logic
 from theory.computation.counting_syntax import parse
 from theory.computation.kinds import Alphabet
+from theory.computation.temporal_syntax import formula as parse_temporal
 from theory.kinds import Count, InputError, Positive
 
 
@@ -52,7 +53,7 @@ def from_formula(
     """
     if isinstance(formula, str):
         of_counts = "#" in formula
-        formula = parse(formula) if of_counts else temporal_logic.formula(formula, alphabet)
+        formula = parse(formula) if of_counts else parse_temporal(formula, alphabet)
     if isinstance(formula, temporal_logic.Formula):
         if sharpness is not None and form == "lean":
             raise InputError("sharpness is for form='robust': lean ReLUs let softmax errors pass")

@@ -18,11 +18,11 @@ Automata and languages:
 
 Logics:
 
-    temporal_logic          past LTL: from text, by definition, as automata
+    temporal_logic          past LTL, by definition and as automata; temporal_syntax parses it
     temporal_program        a formula as a row of truth tables
     truth_tables            functions of a symbol and bits, and their cubes
     star_free               from expressions to formulas, by flip-flops
-    counting                counting logic (C-RASP); counting_syntax reads it as text
+    counting                counting logic (C-RASP), by definition; counting_syntax parses it
     conjunctions            Boolean combinations as sums of disjoint conjunctions
 
 Circuits:
@@ -97,8 +97,9 @@ from theory.computation.semiautomata import (
 )
 from theory.computation.star_free import formula_of, from_cascade
 from theory.computation.subcubes import Subcube, largest_constant_subcube
-from theory.computation.temporal_logic import Formula, formula, random_formula
+from theory.computation.temporal_logic import Formula, random_formula
 from theory.computation.temporal_logic import language as language_of
+from theory.computation.temporal_syntax import formula
 from theory.computation.threshold_circuits import ThresholdCircuit, unary
 from theory.computation.turing import (
     MACHINES,

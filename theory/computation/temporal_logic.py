@@ -32,13 +32,11 @@ import numpy as np
 
 from theory.computation.kinds import Alphabet
 from theory.computation.languages import Language, explored
-from theory.computation.reading import Reader
 from theory.kinds import InputError, Seed, Steps, Tokens, Within, checked, read
 
 Truth = np.ndarray | np.bool_
 """Truth values, of any shape."""
 
-MOST_CHARACTERS = 2000  # of a text
 MOST_DRAWN = 20  # temporal depth of a random formula
 MOST_SHOWN = 500  # symbols and connectives of a formula that is printed in full
 
@@ -47,7 +45,7 @@ MOST_SHOWN = 500  # symbols and connectives of a formula that is printed in full
 class Formula:
     """A formula of past LTL; parts may be shared, and formulas are compared by identity.
 
-    Its text can be parsed by `formula`, unless it has more than 500 parts.
+    Its text is read by `temporal_syntax.formula`, unless it has more than 500 parts.
     """
 
     def __str__(self) -> str:
@@ -123,63 +121,7 @@ def historically(of: Formula) -> Formula:
     return Not(once(Not(of)))
 
 
-UNARY: dict[str, Callable[[Formula], Formula]] = {
-    "not": Not, "!": Not, "¬": Not, "~": Not,
-    "yesterday": yesterday, "once": once, "historically": historically,
-}  # fmt: skip
-
-
 # ------------------------------------------------------------------------------------------ text
-
-
-@checked
-def formula(text: str, alphabet: Alphabet) -> Formula:
-    """The past-LTL formula of a text, for words over an alphabet.
-
-    Raises ValueError for a symbol that the alphabet lacks, and for a text that is no formula, with
-    the first character that does not fit.
-    """
-    reader = Reader("formula", text, r"\w+|\S", MOST_CHARACTERS)
-    found = _or(reader, alphabet)
-    if reader.next:
-        reader.fail("'since', 'and', 'or' or the end")
-    return found
-
-
-def _or(reader: Reader, alphabet: str) -> Formula:
-    parts = [_and(reader, alphabet)]
-    while reader.skip("or", "|", "∨"):
-        parts.append(_and(reader, alphabet))
-    return parts[0] if len(parts) == 1 else Or(tuple(parts))
-
-
-def _and(reader: Reader, alphabet: str) -> Formula:
-    parts = [_since(reader, alphabet)]
-    while reader.skip("and", "&", "∧"):
-        parts.append(_since(reader, alphabet))
-    return parts[0] if len(parts) == 1 else And(tuple(parts))
-
-
-def _since(reader: Reader, alphabet: str) -> Formula:
-    with reader.nested():
-        left = _unary(reader, alphabet)
-        return Since(left, _since(reader, alphabet)) if reader.skip("since") else left
-
-
-def _unary(reader: Reader, alphabet: str) -> Formula:
-    with reader.nested():
-        if reader.next in UNARY:
-            return UNARY[reader.take()](_unary(reader, alphabet))
-        if reader.skip("("):
-            found = _or(reader, alphabet)
-            if not reader.skip(")"):
-                reader.fail("')'")
-            return found
-        if reader.next in ("true", "false"):
-            return TRUE if reader.take() == "true" else FALSE
-        if len(reader.next) != 1 or reader.next not in alphabet:
-            reader.fail(f"a symbol of {alphabet!r}, an operator or '('")
-        return Symbol(reader.take())
 
 
 LOOSE, MIDDLE, TIGHT = 1, 2, 4  # or; and; operators before one operand
