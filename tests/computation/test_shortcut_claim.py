@@ -16,7 +16,14 @@ from theory.computation import (
     random_semiautomaton,
 )
 from verify.claim import Run
-from verify.computation.shortcut import given_after, head_states, perfect_core, refused, shortcut
+from verify.computation.shortcut import (
+    given_after,
+    head_states,
+    perfect_core,
+    refused,
+    shortcut,
+    tabled,
+)
 from verify.evidence.gaps import gap_finding
 from verify.finding import Verdict
 
@@ -78,6 +85,17 @@ def test_a_compact_cascade_and_one_that_cannot_be_drawn(tmp_path):
     assert {*verdicts(run, automaton="S3", compact=True).values()} == {HOLDS}
     with rejects("--plot"):
         verdicts(run, automaton="A5")
+
+
+def test_table_stages_are_written_one_layer_before_they_are_read():
+    of = cascade("all-maps-3", compact=True)
+    model = construction("all-maps-3", 6, compact=True)
+    assert tabled(model, of).verdict is HOLDS
+    number = next(i for i, stage in enumerate(of.stages, start=1) if stage.kind == "table")
+    column = model.stream[f"is{number}"].start
+    writer = next(b for b in model.blocks if b.mlp is not None and b.mlp.W_out[:, column].any())
+    writer.mlp.W_out.data[:, column] = 0
+    assert tabled(model, of).verdict is not HOLDS
 
 
 def test_stages_that_no_answer_needs_are_left_out():

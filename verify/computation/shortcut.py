@@ -228,7 +228,8 @@ def tabled(model: Transformer, of: Cascade) -> Finding:
         for i, stage in enumerate(of.stages, start=1):
             one_hot = np.eye(stage.size + 1, stage.size)  # NONE, the last row, is 0
             values, inputs = one_hot[[row[i] for row in rows]], [stage.table(row) for row in rows]
-            if stage.kind == "table" and there[f"is{i}"] == layer:
+            # The MLP of a layer writes a table stage for the MLP of the next one to read.
+            if stage.kind == "table" and there[f"is{i}"] == layer + 1:
                 wanted[f"is{i}"] = values
             elif there[f"is{i}"] <= layer:
                 before[f"is{i}"] = values

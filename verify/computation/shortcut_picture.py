@@ -30,7 +30,7 @@ def draw(model: Transformer, of: Cascade, word: np.ndarray) -> Figure:
         if line.register != "state":
             i = int(line.register.removeprefix("is"))
             stage = of.stages[i - 1]
-            kind = f" mod {stage.size}" if stage.kind == "counter" else f" of {stage.size} values"
+            kind = f" (mod {stage.size})" if stage.kind == "counter" else f" ({stage.size} values)"
             reads = ", ".join(names_of[v] for v in stage.table.reads)
             given = f": input from {reads}" if reads else ": constant input"
             name = f"{names_of[i]}{kind}, after layer {line.after}{given}"
