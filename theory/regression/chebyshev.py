@@ -55,9 +55,9 @@ def chebyshev_iterates(
                 r = r - np.matvec(S, step)
                 denominator = 2 * centre - radius * rho
                 step = (radius * rho * step + 2 * r) / denominator
-            rho = radius / denominator
+                rho = radius / denominator
 
-    return finite(recursion(), "give a larger bound `largest`, or rescale x and y")
+    return finite(recursion(), "give a larger bound, or rescale x and y", largest=high, x=x, y=y)
 
 
 @checked

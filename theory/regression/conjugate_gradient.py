@@ -25,6 +25,7 @@ def conjugate_gradient_iterates(x: Inputs, y: Labels) -> Iterator[np.ndarray]:
     x and y may have any norm: they are divided by powers of two first, which is exact. Raises
     `ValueError` if w_k itself overflows.
     """
+    given_x, given_y = x, y
     x, x_power = _near_one(x, (-2, -1))
     y, y_power = _near_one(y, (-1,))
     power = y_power - x_power[..., 0]
@@ -58,7 +59,7 @@ def conjugate_gradient_iterates(x: Inputs, y: Labels) -> Iterator[np.ndarray]:
             moving = moving & (size > floor)
             direction = gradient + ratio(size, previous, moving) * direction
 
-    return finite(recursion(), "rescale x and y")
+    return finite(recursion(), "rescale x and y", x=given_x, y=given_y)
 
 
 def _near_one(array: np.ndarray, axes: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:

@@ -32,7 +32,9 @@ def gradient_descent_iterates(x: Inputs, y: Labels, step_size: PerPrompt) -> Ite
             with np.errstate(over="ignore", invalid="ignore"):
                 w = w - step_size * (np.matvec(S, w) - b)
 
-    return finite(recursion(), "give a smaller step_size, or rescale x and y")
+    return finite(
+        recursion(), "give a smaller step_size, or rescale x", step_size=step_size, x=x, y=y
+    )
 
 
 @checked

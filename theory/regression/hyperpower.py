@@ -41,7 +41,7 @@ def hyperpower_inverses(
                     total = M + total @ E
                 M = total
 
-    return finite(recursion(first), ALPHA_REMEDY)
+    return finite(recursion(first), ALPHA_REMEDY, alpha=alpha, S=S)
 
 
 @checked

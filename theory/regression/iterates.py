@@ -19,18 +19,30 @@ def after(k: int, iterates: Iterator[np.ndarray]) -> np.ndarray:
     return next(islice(iterates, k, None))
 
 
-def finite(iterates: Iterator[np.ndarray], remedy: str) -> Iterator[np.ndarray]:
-    """The same iterates.  Raises `InputError`, with a remedy, at one with an infinity or NaN."""
+def finite(
+    iterates: Iterator[np.ndarray], remedy: str, **given: np.ndarray
+) -> Iterator[np.ndarray]:
+    """The same iterates.  Raises `InputError` at one with an infinity or NaN.
+
+    The message has the largest value of each of the arrays `given`, and the remedy.
+    """
     for steps, iterate in enumerate(iterates):
         if not np.isfinite(iterate).all():
-            raise InputError(f"the iterate overflows float64 after {steps} steps: {remedy}")
+            raise InputError(
+                f"the iterate overflows float64 after {steps} steps ({largest(**given)}): {remedy}"
+            )
         yield iterate
 
 
+def largest(**given: np.ndarray) -> str:
+    """The largest absolute value of each array, in words."""
+    return ", ".join(f"{name} up to {np.abs(value).max():.3g}" for name, value in given.items())
+
+
 def finite_product(M: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """M b.  Raises `InputError` if it overflows."""
+    """The product M b.  Raises `InputError` if it overflows."""
     with np.errstate(over="ignore", invalid="ignore"):
         product = np.matvec(M, b)
     if not np.isfinite(product).all():
-        raise InputError("the weights M b overflow float64: rescale x and y")
+        raise InputError(f"the weights overflow float64 ({largest(M=M, b=b)}): rescale x and y")
     return product

@@ -61,7 +61,7 @@ def newton_inverses(
             with np.errstate(over="ignore", invalid="ignore"):
                 M = 2 * M - M @ S @ M
 
-    return finite(recursion(first), ALPHA_REMEDY)
+    return finite(recursion(first), ALPHA_REMEDY, alpha=alpha, S=S)
 
 
 @checked

@@ -47,7 +47,7 @@ def online_gradient_descent_iterates(
                 w = w + error[..., None] * gain[..., i, :]
             yield w
 
-    return finite(recursion(), "rescale x and y, or give a smaller step_size")
+    return finite(recursion(), "rescale x and y, or give a smaller step_size", gain=gain, x=x, y=y)
 
 
 @checked

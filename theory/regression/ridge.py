@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from theory.kinds import InputError, Inputs, Labels, PerPrompt, checked
+from theory.regression.iterates import largest
 
 
 @checked
@@ -22,5 +23,8 @@ def ridge(x: Inputs, y: Labels, penalty: PerPrompt) -> np.ndarray:
         squares = sigma**2 + penalty[..., None]
         w = np.vecmat(np.vecmat(y, U) * sigma / squares, Vt)
     if not (np.isfinite(squares).all() and np.isfinite(w).all()):
-        raise InputError("the squared singular values of x or the weights overflow: rescale x, y")
+        raise InputError(
+            f"the squared singular values or the weights overflow ({largest(x=x, y=y)}): "
+            "rescale x and y"
+        )
     return w
