@@ -1,8 +1,8 @@
-"""What worlds of facts and parities with steps cost: `python benchmarks/language.py [THREADS]`.
+"""Times of worlds of facts and parities by CoT: `python benchmarks/language.py [THREADS]`.
 
-A world of a million facts, its documents and the figures of three models, beside loops over facts
-and documents; one gradient step on the steps of a parity, beside a loop over words; and decoding
-its 31 steps with keys and values held, beside as many passes over the whole word.
+A world of a million facts and bounds for three models, compared with loops over facts and
+documents; one gradient step on the nodes of a parity, compared with a loop over words; and decoding
+its 31 nodes with cached keys and values, compared with passes over the whole sequence.
 """
 
 # ruff: noqa: E402 (the number of threads is read when numpy is first imported)
@@ -29,25 +29,25 @@ from theory.language.worlds import MODELS
 
 FACTS, OTHERS, DOCUMENTS = 10**6, 10**11, 10**5
 D, K, SAMPLES, WORDS = 64, 32, 16_000, 100
-FEW = 100  # words of the loop over words, whose time is multiplied
+FEW = 100  # words of the loop over words, whose time is extrapolated
 
 
 def figures() -> list[float]:
-    """g(H) and the sure bound of the three models of a world."""
+    """g(H) and the deterministic bound for the three models of a world."""
     drawn = world(FACTS, OTHERS, DOCUMENTS, "zipf", seed=0)
     models = [drawn.model(name) for name in MODELS]
     return [x for m in models for x in (m.hallucination, m.deterministic_bound(1 / drawn.unseen))]
 
 
 def looped_figures() -> list[float]:
-    """g(H) of the calibrated and of the Good–Turing model, fact by fact."""
+    """g(H) of the calibrated and the Good–Turing model, fact by fact."""
     total = sum(1 / rank for rank in range(1, FACTS + 1))
     p = [1 / rank / total for rank in range(1, FACTS + 1)]
     drawn = Counter(
         random.Random(0).choices(range(FACTS), cum_weights=[*accumulate(p)], k=DOCUMENTS)
     )
     unseen = OTHERS + FACTS - len(drawn)
-    new = sum(chance for fact, chance in enumerate(p) if fact not in drawn)
+    new = sum(weight for fact, weight in enumerate(p) if fact not in drawn)
     once_seen = sum(count == 1 for count in drawn.values()) / DOCUMENTS
     return [OTHERS * new / unseen, OTHERS * once_seen / unseen]
 
@@ -70,7 +70,7 @@ def looped_step(tree: ParityTree, bits: np.ndarray) -> list[list[float]]:
 
 
 def passes(model: Transformer, words: np.ndarray) -> np.ndarray:
-    """The steps by a pass over the whole word for each."""
+    """The nodes, each by a pass over the whole sequence."""
     for _ in range(K - 1):
         words = np.hstack([words, model(words)[:, -1:].numpy()])
     return words[:, D:]
@@ -97,13 +97,13 @@ def parities() -> None:
     model = parity_with_steps(D, K, tree.positions)
     words = (1 - bits[:WORDS]) // 2
     with torch.no_grad():
-        held = lambda: model.generate(words, K - 1)  # noqa: E731
-        times = in_turn({"held": held, "anew": lambda: passes(model, words)}, 3)
-        assert (held().numpy() == passes(model, words)).all(), "the two decode different steps"
-    print(f"\n{K - 1} steps of {WORDS} words decoded")
-    print(f"keys and values held  {np.median(times['held']):8.3f} s")
-    print(f"the whole word anew   {np.median(times['anew']):8.3f} s")
-    print(f"{ratio(times, 'anew', 'held'):.1f} times as long, median of the turns")
+        cached = lambda: model.generate(words, K - 1)  # noqa: E731
+        times = in_turn({"cached": cached, "passes": lambda: passes(model, words)}, 3)
+        assert (cached().numpy() == passes(model, words)).all(), "the two decode different nodes"
+    print(f"\n{K - 1} nodes of {WORDS} words decoded")
+    print(f"keys, values cached   {np.median(times['cached']):8.3f} s")
+    print(f"whole sequences       {np.median(times['passes']):8.3f} s")
+    print(f"{ratio(times, 'passes', 'cached'):.1f} times as long, median of the turns")
 
 
 def main() -> None:

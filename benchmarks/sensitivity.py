@@ -1,9 +1,9 @@
 """Sensitivity of Boolean functions and models, in a minute: `python benchmarks/sensitivity.py`.
 
-The Walsh–Hadamard transform of a random function in integers, beside the sums of its definition
-over all words (one set after another, in numpy), up to where these take too long; and the exact
-profile of an induction head over all V^n sequences, enumerated on its tensors.  One thread; medians
-over turns in which each is run once.
+The Walsh–Hadamard transform of a random function in integers, compared with the sums of its
+definition over all words (set by set, in numpy) at sizes where these are feasible; and the exact
+influences on an induction head over all V^n sequences, enumerated on its tensors.  One thread;
+medians over turns in which each is run once.
 """
 
 # ruff: noqa: E402 (the number of threads is read when numpy is first imported)
