@@ -7,7 +7,7 @@ from constructions import broad_average, skip_gram
 
 
 def test_brackets():
-    """left, right and a filler: "right" looks back for "left", over any distance."""
+    """left, right and a filler: "right" attends to "left" at any distance."""
     left, right, filler = range(3)
     table = np.zeros((3, 3))
     table[right, left] = 1

@@ -75,15 +75,15 @@ def test_every_point_of_the_plane_is_used_once():
 
 @pytest.mark.parametrize("count", [1, 2, 30])
 def test_a_position_is_looked_up_by_its_point_alone(count):
-    """The head carries from the position asked for, whichever asks, with the gap that it states."""
+    """The head outputs the value at the position of its query, with the declared gap."""
     rng = np.random.default_rng(count)
-    stream = Stream(place=2, norm=1, wanted=2, carried=1, found=1)
+    stream = Stream(place=2, norm=1, wanted=2, values=1, found=1)
     points, chosen = lattice(count), rng.integers(count, size=count)
-    carried = rng.integers(-9, 10, count)
-    W_pos = positions(stream, points, wanted=points[chosen], carried=carried).W_pos
-    head = look_up(stream, stream.read("wanted"), stream.read("carried"), "found", 4.0)
+    values = rng.integers(-9, 10, count)
+    W_pos = positions(stream, points, wanted=points[chosen], values=values).W_pos
+    head = look_up(stream, stream.read("wanted"), stream.read("values"), "found", 4.0)
     layer = block(stream, [head], normalise="hardmax", mask="full")
-    assert np.array_equal(layer(W_pos, 0)[:, stream["found"]][:, 0], carried[chosen])
+    assert np.array_equal(layer(W_pos, 0)[:, stream["found"]][:, 0], values[chosen])
     Q, K = layer.attn.parts()[0].queries_keys(W_pos, 0)
     best, *others = (Q @ K.transpose(-1, -2))[0].sort(-1, descending=True).values.T
     assert layer.margins[0].gap == 4

@@ -33,15 +33,15 @@ class Case(NamedTuple):
     logits: object = None
 
 
-def most_frequent(shares, V):
+def most_frequent(frequencies, V):
     """The smallest of the most frequent tokens; −1 for the column V."""
-    best = np.argmax(shares, axis=-1)
+    best = np.argmax(frequencies, axis=-1)
     return np.where(best < V, best, -1)
 
 
-def with_bottom(shares):
-    """A last column, 1 where all shares are 0."""
-    return [[*here, 1 - sum(here)] for here in shares]
+def with_bottom(frequencies):
+    """A last column, 1 where all frequencies are 0."""
+    return [[*here, 1 - sum(here)] for here in frequencies]
 
 
 def of_frequencies(build, batched, by_definition):
@@ -56,13 +56,13 @@ def of_frequencies(build, batched, by_definition):
 
 def ngrams(order, alpha):
     def batched(tokens, V):
-        shares = r.ngram(tokens, V, order, float(alpha))
-        none = 1 - shares.sum(-1, keepdims=True).round()
-        return shares if alpha else np.concatenate([shares, none], axis=-1)
+        frequencies = r.ngram(tokens, V, order, float(alpha))
+        none = 1 - frequencies.sum(-1, keepdims=True).round()
+        return frequencies if alpha else np.concatenate([frequencies, none], axis=-1)
 
     def by_definition(row, V):
-        shares = r.ngram_by_definition(row, V, order, alpha)
-        return shares if alpha else with_bottom(shares)
+        frequencies = r.ngram_by_definition(row, V, order, alpha)
+        return frequencies if alpha else with_bottom(frequencies)
 
     def build(V, n):
         return in_context_ngram(V, n, order, alpha)
@@ -185,7 +185,7 @@ def test_a_thousand_tokens(name):
 
 @every
 @pytest.mark.parametrize(("V", "n"), [(1, 2), (3, 24), (6, 9)])
-def test_registers_hold_what_the_proof_says(name, V, n):
+def test_registers_satisfy_the_layer_invariants(name, V, n):
     model = CASES[name].build(V, n)
     statement = OverTokens("", lambda V, n: model, lambda tokens: CASES[name].answers(tokens, V))
     assert model.stages

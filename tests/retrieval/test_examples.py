@@ -21,7 +21,7 @@ PRINTED = {
         "?(26) ← .(10) = doctor(9)",
         "answer: doctor",
         "\n  pilot\n",
-        "\n  none: the facts do not say\n",
+        "\n  none: the fact is missing\n",
         "\n  Helen\n",
     ],
 }

@@ -17,7 +17,7 @@ from verify.evidence.registers import register_differences
 from verify.finding import Verdict
 from verify.retrieval.facts import facts, head_states
 
-TALK = (
+EXAMPLE = (
     "Jane is a teacher. Helen is a doctor. The mother of John is Helen. "
     "What is the profession of John's mother?"
 )
@@ -66,9 +66,9 @@ def text_of(seed, most=10):
 
 
 def test_the_question_of_the_talk():
-    assert fact_lookup(256)(TALK) == "doctor"
+    assert fact_lookup(256)(EXAMPLE) == "doctor"
     model = fact_lookup(256)
-    assert fact_lookup(256, sharpness=model.least_sharpness() * 1.001)(TALK) == "doctor"
+    assert fact_lookup(256, sharpness=model.least_sharpness() * 1.001)(EXAMPLE) == "doctor"
 
 
 def test_random_texts():
@@ -85,7 +85,7 @@ def test_random_texts():
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_registers_hold_the_facts_and_the_relations_asked_for(seed):
+def test_registers_contain_the_facts_and_the_relations_of_the_question(seed):
     text = text_of(seed)
     facts, subject, steps = read(text)
     tokens = np.array(DEFAULT.tokens(text))
@@ -124,8 +124,8 @@ def test_a_wrong_register_is_noticed(register):
     faulty = copy.deepcopy(MODEL)
     (stage,) = [stage for stage in faulty.stages if stage.register == register]
     faulty.blocks[stage.after - 1].attn.W_O[:, :, faulty.stream[register]] *= 2
-    wrong, *_ = register_differences(facts(Run()), faulty, np.array([DEFAULT.tokens(TALK)]))
-    assert all(word in wrong for word in (f"layer {stage.after}", f"register {register}", TALK))
+    wrong, *_ = register_differences(facts(Run()), faulty, np.array([DEFAULT.tokens(EXAMPLE)]))
+    assert all(word in wrong for word in (f"layer {stage.after}", f"register {register}", EXAMPLE))
 
 
 def gap_verdicts(model):
@@ -193,7 +193,11 @@ def test_every_question_of_a_text_is_answered_from_what_precedes_it(seed):
 
 
 def test_texts_are_batched_as_tokens():
-    texts_ = [TALK, TALK.replace("doctor", "pilot"), TALK.replace("The mother", "The boss")]
+    texts_ = [
+        EXAMPLE,
+        EXAMPLE.replace("doctor", "pilot"),
+        EXAMPLE.replace("The mother", "The boss"),
+    ]
     tokens = np.array([DEFAULT.tokens(text) for text in texts_])
     answers = fact_lookup(max_length=tokens.shape[1])(tokens)[:, -1].tolist()
     assert answers == [WORDS["doctor"], WORDS["pilot"], -1]

@@ -1,4 +1,4 @@
-"""Bits and ranges: in which float formats models are exact, and where they are refused."""
+"""Bits and ranges: the dtypes in which models are exact, and those that are rejected."""
 
 import math
 
@@ -144,7 +144,7 @@ def test_the_limit_of_a_format_is_its_own_up_to_the_last_token():
 
 
 def test_what_linear_heads_add_is_a_multiple_of_their_scale():
-    """Entries of a table that are 0 or 1, by whole numbers, times a quarter."""
+    """Entries 0 or 1 of a table, times integers, times a quarter."""
     model = skip_gram(np.eye(2), 9)
     (attn,) = model.attentions
     attn.normalise, attn.scale = "linear", 0.25
@@ -154,7 +154,7 @@ def test_what_linear_heads_add_is_a_multiple_of_their_scale():
     assert stream_quantum(model) == 0.25
 
 
-def test_relu_heads_are_exact_in_no_format_and_refused():
+def test_relu_heads_are_exact_in_no_format_and_rejected():
     for ask in (exact_in, hardmax_numbers):
         with rejects("layer 1", "sort"):
             ask(sort(2))

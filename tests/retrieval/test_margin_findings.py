@@ -87,7 +87,7 @@ def test_the_declared_margin_is_the_smallest_gap_of_all_prompts(layer, V, n):
     attn = model.blocks[layer - 1].attn
     scores = (H @ attn.W_Q[0] + attn.b_Q[0]) @ (H @ attn.W_K[0] + attn.b_K[0]).transpose(-1, -2)
     hidden = torch.ones(n + 1, n + 1, dtype=torch.bool).triu(1)
-    scores = scores.masked_fill(hidden, -torch.inf)[:, 1:]  # BOS itself is asked nothing
+    scores = scores.masked_fill(hidden, -torch.inf)[:, 1:]  # without the row of BOS
     top = scores.sort(-1, descending=True).values
     assert (top[..., 0] - top[..., 1]).min() >= model.blocks[layer - 1].margins[0].gap
 
@@ -109,16 +109,16 @@ def test_ties_that_are_not_declared_fail():
 
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=6), st.floats(0.1, 20), st.floats(1e-9, 0.3))
-def test_shares_of_tied_tokens_are_as_even_as_the_bound_says(errors, sharpness, sigma):
+def test_the_imbalance_of_tied_tokens_is_bounded(errors, sharpness, sigma):
     weights = np.exp(sharpness * sigma * np.array(errors))
-    shares = weights / weights.sum()
-    uneven = abs(shares - 1 / len(shares)).sum()
+    softmax = weights / weights.sum()
+    imbalance = abs(softmax - 1 / len(softmax)).sum()
     bound = Margin(1.0, ties=True).tie_imbalance(sharpness, sigma)
-    assert uneven <= bound * (1 + 1e-9) + 1e-14
+    assert imbalance <= bound * (1 + 1e-9) + 1e-14
     assert Margin(1.0).tie_imbalance(sharpness, sigma) == 0
 
 
-def test_the_error_bound_counts_uneven_shares():
+def test_the_error_bound_includes_the_imbalance():
     """A head that averages over the matches, whose scores the softmax of layer 1 blurs."""
     model = in_context_ngram(3, 8, 2, pseudo_counts=0)
     shared = softmax_error(declared(model, Margin(0.5), None), 16.0)
@@ -182,9 +182,8 @@ def test_what_leaks_is_at_most_the_leak(gaps, sharpness, sigma):
 
 @pytest.mark.parametrize("side", ["keys", "queries"])
 def test_the_leak_of_one_layer_is_counted_in_the_next(side):
-    """With a blunt first layer the second looks at wrong tokens, and its bound says that it may:
-    the previous tokens are among the keys of induction heads, what was found asks in composition.
-    """
+    """If the first layer is not sharp, the second attends to wrong tokens, within its bound: the
+    first layer writes keys of induction heads and queries of composition."""
     model, beta = (induction_heads(3, 33) if side == "keys" else composition(16)), 4.0
     (margin,) = model.blocks[0].margins
     model.blocks[0].attn.W_Q /= margin.gap
@@ -382,6 +381,6 @@ def test_no_length_at_all_is_a_failure():
     assert longest(lambda n: induction_heads(8, n), Format(1, 2)) == 0
 
 
-def test_a_prompt_of_too_wide_balls_is_refused():
+def test_a_prompt_of_too_wide_balls_is_rejected():
     with rejects("sharpness"):
         enclosed_error(induction_heads(4, 8), 1e60, np.array([0, 1, 0, 2]))

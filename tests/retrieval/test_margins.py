@@ -118,12 +118,12 @@ def graded_scores(draw):
 
 
 @given(graded_scores(), st.floats(0.01, 20), st.floats(0, 1), st.data())
-def test_the_leak_of_graded_scores_is_bounded(scores, sharpness, share, data):
+def test_the_leak_of_graded_scores_is_bounded(scores, sharpness, part, data):
     gap, below = scores
-    error = share * gap / 2
+    error = part * gap / 2
     # The right score is too low by `error` and every other one too high by up to as much.
     signs = st.lists(st.floats(0, 2), min_size=len(below), max_size=len(below))
-    errors = [error * size for size in (data.draw(signs) if share < 0.5 else [2] * len(below))]
+    errors = [error * size for size in (data.draw(signs) if part < 0.5 else [2] * len(below))]
     actual = leak(below, sharpness, errors)
     bounds = [Margin(gap, g).leak(sharpness, error, len(below)) for g in (True, False)]
     for bound in bounds:
@@ -157,36 +157,36 @@ def test_leaks_at_the_ends():
     assert Margin(1.0).leak(1e9, 1e9, 10) == 1
 
 
-@pytest.mark.parametrize("share", [0.01, 0.1])
-def test_errors_of_both_sides_multiply_in_the_scores(share):
-    """Queries and keys that are too large by a share r of themselves make scores (1 + r)² as large,
-    so those of gap 2, of size at most |1·1| + |−1·1|, are off by 2·(2r + r²)."""
+@pytest.mark.parametrize("part", [0.01, 0.1])
+def test_errors_of_both_sides_multiply_in_the_scores(part):
+    """Queries and keys of relative error r make scores (1 + r)² as large, so the error of scores of
+    gap 2 and size at most |1·1| + |−1·1| is 2·(2r + r²)."""
     model, beta = skip_gram([[1.0, -1.0], [-1.0, 1.0]], 9), 10.0
     assert score_sizes(model) == [(2.0,)]
-    ((leak,),) = softmax_error(model, beta, relative=share).leaks
-    off = 2 * ((1 + share) ** 2 - 1)
+    ((leak,),) = softmax_error(model, beta, relative=part).leaks
+    off = 2 * ((1 + part) ** 2 - 1)
     assert leak == pytest.approx(8 * math.exp(beta * (2 * off - 2)), rel=1e-9)
 
 
-@pytest.mark.parametrize("share", [0.2, 0.25, 0.3])
-def test_an_mlp_restores_only_what_it_reads_closely_enough(share):
-    """A step from ¼ to ¾ makes 1 of 1, which is held exactly but read as 1 − share."""
+@pytest.mark.parametrize("part", [0.2, 0.25, 0.3])
+def test_an_mlp_restores_only_what_it_reads_closely_enough(part):
+    """A step from ¼ to ¾ maps 1 to 1; its input is 1 − error instead of 1."""
     stream = Stream(x=1, y=1)
     step = Step(stream.read("x"), 0.75, "y", 0.5)
     layer = Block(mlp=mlp(stream, [step]), restores=(Restores(("y",), {"x": 0.25}),))
     embed, read = Embed(rows(stream, x=np.array([0, 1]))), unembed(stream, stream.read("y"))
     model = Transformer(embed, [layer], read, interface=Tokens(2, 4), stream=stream, source="")
     H = torch.zeros(2).double()
-    H[stream["x"]] = 1 - share
+    H[stream["x"]] = 1 - part
     off = float(1 - layer.mlp(H[None])[0, stream["y"]])
-    assert off == pytest.approx(max(2 * (share - 0.25), 0))
-    bound = softmax_error(model, 1.0, relative=share).registers["y"]
+    assert off == pytest.approx(max(2 * (part - 0.25), 0))
+    bound = softmax_error(model, 1.0, relative=part).registers["y"]
     assert off <= bound
-    assert (bound == 0) == (share <= 0.25)
+    assert (bound == 0) == (part <= 0.25)
 
 
 def at_any_sharpness(model):
-    """A copy whose `sharpened` does not refuse a sharpness at which answers can be wrong."""
+    """A copy whose `sharpened` accepts a sharpness at which answers can be wrong."""
     blunt = copy.deepcopy(model)
     blunt.interface.margin = None
     return blunt
@@ -209,7 +209,7 @@ def test_softmax_is_as_close_to_hardmax_as_the_bound_says(name, sharpness):
         soft, tokens = at_any_sharpness(model).sharpened(sharpness), prompts(model)
         bound = model.softmax_error(sharpness)
         # Float64 rounding: weights, averages and codes are sums of fewer than 2^10 terms, each
-        # off by a few 2^-53, and no number carried here exceeds 2^10.
+        # off by a few 2^-53, and no value here exceeds 2^10.
         slack = 2.0**-53 * 2**10 * 2**10
         for leaks, attended in zip(bound.leaks, attended_weight(model, soft, tokens), strict=True):
             actual = 1 - attended.amin((0, 2))

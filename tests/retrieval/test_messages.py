@@ -1,4 +1,4 @@
-"""Messages of one-layer models: splits against the forward pass, rounding, collisions, refusals."""
+"""Messages of one-layer models: splits and forward pass, rounding, collisions, bad input."""
 
 from fractions import Fraction
 
@@ -318,7 +318,7 @@ def test_binary_numbers_do_not_collide_until_they_are_rounded():
     assert one != two
 
 
-# Refusals
+# Bad input
 
 
 @pytest.mark.parametrize(
@@ -346,7 +346,7 @@ def test_bad_input(call, name):
         call()
 
 
-def test_a_model_without_attention_is_refused():
+def test_a_model_without_attention_is_rejected():
     model = layer(0)
     model.blocks[0].attn = None
     with rejects("0"):

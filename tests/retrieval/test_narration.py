@@ -105,7 +105,7 @@ def test_pointers_say_where_they_point():
     assert third.endswith("a(5) ← BOS: nothing answer: none (⊥)")
 
 
-def test_an_mlp_is_told_and_followed():
+def test_an_mlp_is_narrated():
     tokens = [0, 0, 0, 0, 0, 0]
     story = told(hop(3, 2, 6), tokens, list("aaaaaa"))
     assert story[-1] == ("layer 3, mlp: fetched − answer → answer; −fetched → fetched answer: a")
@@ -146,6 +146,6 @@ def test_words_of_a_text(text, expected):
 
 
 @pytest.mark.parametrize("text", ["", "  \n\t", "\u200b"])
-def test_an_empty_text_is_refused(text):
+def test_an_empty_text_is_rejected(text):
     with rejects("prompt"):
         word_tokens(text)

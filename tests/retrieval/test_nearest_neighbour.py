@@ -16,7 +16,7 @@ sizes = {"n": st.integers(1, 12), "d": st.integers(1, 4), "seed": st.integers(0,
 
 
 def whole(rng, *shape, size=2):
-    """Small whole numbers: scores are exact and distances tie often."""
+    """Small integers: scores are exact and distances tie often."""
     return rng.integers(-size, size + 1, shape).astype(float)
 
 
@@ -28,7 +28,7 @@ def test_its_definition_with_ties(batch, m, n, d, seed):
     model = nearest_neighbour(d)
     found = model(x, y, q)
     assert found.shape == tuple(batch)
-    # A sum of whole numbers, divided once.
+    # A sum of integers, divided once.
     assert np.array_equal(found, theory.nearest_neighbour(x, y, q))
     for place in np.ndindex(*batch):
         exact = theory.nearest_neighbour_by_definition(x[place], y[place], q[place])

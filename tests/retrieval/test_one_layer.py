@@ -1,4 +1,4 @@
-"""The claim one-layer: its two games by brute force, and what it shows."""
+"""The claim one-layer: its two games by brute force, and its findings."""
 
 from itertools import product
 
@@ -40,8 +40,8 @@ def found():
 
 
 def pairs_of(found):
-    told = (f for f in found.values() if isinstance(f.measured, dict))
-    return {f.id: f for f in told if "answers" in f.measured}
+    compared = (f for f in found.values() if isinstance(f.measured, dict))
+    return {f.id: f for f in compared if "answers" in f.measured}
 
 
 # The games
@@ -129,9 +129,9 @@ def test_each_pair_gets_one_answer_and_needs_two(found):
         prompts = [line.removeprefix("prompt ") for line in f.detail.splitlines()[-2:]]
         assert len(prompts) == len(set(needed)) == 2
         if id.startswith("induction/"):
-            rows = [["01ab".index(letter) for letter in prompt] for prompt in prompts]
+            rows = [["01ab".index(symbol) for symbol in prompt] for prompt in prompts]
             answers = [induction_by_definition(row)[-1] for row in rows]
-            assert rows[0][::2] == rows[1][::2], "Bob asks the same"
+            assert rows[0][::2] == rows[1][::2], "Bob's tokens are the same"
         else:
             rows = [list(map(int, prompt.split())) for prompt in prompts]
             s = len(rows[0]) // 2 - 1
@@ -149,8 +149,8 @@ def test_the_bounds_are_those_of_the_theorems(found):
     assert round(112 / (3 * 160), 3) == 0.233
 
 
-def test_where_the_bound_says_nothing_nothing_holds_for_it(found):
-    """It is told beside the reduction, from which size on the bound speaks."""
+def test_where_the_bound_is_vacuous_there_is_no_finding(found):
+    """The words of the reduction state the size from which on the bound is not vacuous."""
     assert "induction/random/float32" not in found
     words = found["induction/random/reduction"].words
     assert all(number in words for number in ("32 bits", "96 ≥ 64", "n = 195"))
@@ -162,7 +162,7 @@ def test_where_the_bound_says_nothing_nothing_holds_for_it(found):
 
 
 def test_the_trained_layer_is_a_message_and_errs(found):
-    """Of 65 numbers, far longer than what Alice holds: the bound is silent, and the model wrong."""
+    """Of 65 numbers, far more bits than Alice's input: the bound is vacuous, the model errs."""
     name = "induction/induction-small-1-layer-seed0"
     assert "1040" not in found[f"{name}/reduction"].words
     assert all(n in found[f"{name}/reduction"].words for n in ("2080 ≥ 31", "n = 4163"))
@@ -171,7 +171,7 @@ def test_the_trained_layer_is_a_message_and_errs(found):
     assert one == two
     assert needed != other
     prompts = [line.removeprefix("prompt ") for line in errs.detail.splitlines()]
-    rows = np.array([["01ab".index(letter) for letter in prompt] for prompt in prompts])
+    rows = np.array([["01ab".index(symbol) for symbol in prompt] for prompt in prompts])
     assert (rows[0] != rows[1]).sum() == 1
     assert load("induction-small-1-layer-seed0")(rows)[:, -1].tolist() == [one, two]
     assert found["induction-small-1-layer-seed0/two-layers"].measured == 2
@@ -185,14 +185,14 @@ def test_a_model_that_does_not_err_is_not_shown_to(monkeypatch):
     assert (errs.verdict, pairs) == (Verdict.UNDECIDED, [])
 
 
-def test_layers_that_see_the_stream_through_a_norm_are_refused():
+def test_layers_that_see_the_stream_through_a_norm_are_rejected():
     model = random_layer(4, 9, 1, mlp=True, seed=0)
     model.blocks[0].ln1 = LayerNorm(model.d_model)
     with rejects("layer norm"):
         Split(model, 9, (1, 3), 2)
 
 
-def test_two_layers_are_refused_a_message(found):
+def test_two_layers_are_rejected_a_message(found):
     assert found["induction/no-message"].measured == 2
 
 
@@ -204,8 +204,8 @@ def test_two_layers_are_right_on_every_prompt_of_the_pairs(found):
         assert control.measured == control.bound == count
 
 
-def test_without_a_pair_nothing_is_shown(monkeypatch):
-    """Also where so few bits are sent that there must be one; nor is anything without prompts."""
+def test_without_a_pair_the_finding_is_undecided(monkeypatch):
+    """Even if the message has so few bits that a pair exists; without prompts as well."""
     monkeypatch.setattr(module, "collision", lambda *_: None)
     run, game = Run(quick=True), index_game(129)
     for model, precision in (

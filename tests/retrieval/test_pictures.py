@@ -34,7 +34,7 @@ def test_long_words_are_shortened():
 
 
 @pytest.mark.parametrize("draw", [pictures.draw, hop_picture.draw])
-def test_too_long_prompts_are_refused(draw):
+def test_too_long_prompts_are_rejected(draw):
     model = hop(2, 1, 50)
     with rejects("41 tokens"):
         draw(model, [0] * 41, ["a"] * 41)

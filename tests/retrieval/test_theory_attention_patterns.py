@@ -1,4 +1,4 @@
-"""Single heads and function composition against their definitions, and what they refuse."""
+"""Single heads and function composition against their definitions; bad input."""
 
 import itertools
 

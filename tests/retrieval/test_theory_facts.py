@@ -1,4 +1,4 @@
-"""Facts in English: the talk's prompt, every form of the grammar, and what is refused."""
+"""Facts in English: the example, every form of the grammar, bad input."""
 
 import dataclasses
 import itertools

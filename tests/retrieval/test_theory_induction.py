@@ -1,4 +1,4 @@
-"""Induction and k-hop against their definitions, the conventions, and what they refuse."""
+"""Induction and k-hop against their definitions, the conventions, bad input."""
 
 import numpy as np
 from hypothesis import given

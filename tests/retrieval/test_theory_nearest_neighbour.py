@@ -110,7 +110,7 @@ def test_one_beta_per_prompt():
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_overflow_is_refused(name):
+def test_overflow_is_rejected(name):
     with rejects("1e+200"):
         FUNCTIONS[name]([[1e200]], [1.0], [0.0])
 

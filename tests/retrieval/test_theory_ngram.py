@@ -1,4 +1,4 @@
-"""n-grams against their definition, the Bayes predictor exactly, and what they refuse."""
+"""n-grams against their definition, the Bayes predictor exactly, bad input."""
 
 from fractions import Fraction
 
@@ -80,6 +80,6 @@ def test_the_bayes_predictor_by_hand():
     ]
 
 
-def test_a_prior_beyond_float64_is_refused():
+def test_a_prior_beyond_float64_is_rejected():
     with rejects("alpha"):
         r.ngram([0], 2, 2, 1e308)

@@ -1,4 +1,4 @@
-"""Layers and sizes: tables by hand, brute-force logarithms, and what is refused."""
+"""Layers and sizes: tables by hand, brute-force logarithms, bad input."""
 
 import math
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""The sequence generators: shapes, seeds, what each family promises, and what they refuse."""
+"""The sequence generators: shapes, seeds, the properties of each family, bad input."""
 
 import itertools
 
@@ -178,6 +178,6 @@ def test_latest_match_just_before_the_end():
         (lambda: r.all_sequences(2**28, 1), "1^268435456"),
     ],
 )
-def test_refused(call, names):
+def test_rejected(call, names):
     with rejects(*names.split()):
         call()

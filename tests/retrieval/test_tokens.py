@@ -1,4 +1,4 @@
-"""What every model on tokens has in common: exact runs, batches, causality, copies, refusals."""
+"""Common properties of models on tokens: exact runs, batches, causality, copies, bad input."""
 
 import copy
 from functools import partial
@@ -179,22 +179,22 @@ def test_composition_takes_prompts_of_its_length_only(T):
 def test_generation_continues_a_pattern_and_ends_at_bottom():
     tokens = [3, 1, 2, 3]
     assert induction_heads(4, 20)(tokens).tolist() == [-1, -1, -1, 1]
-    said = induction_heads(4, 20).generate([tokens, [0, 1, 2, 3]], 8)
-    assert said.tolist() == [[1, 2, 3, 1, 2, 3, 1, 2], [-1] * 8]
-    assert said.dtype == torch.int64
+    generated = induction_heads(4, 20).generate([tokens, [0, 1, 2, 3]], 8)
+    assert generated.tolist() == [[1, 2, 3, 1, 2, 3, 1, 2], [-1] * 8]
+    assert generated.dtype == torch.int64
     # The last token of a text without repeats has no answer, and nothing comes after ⊥.
     assert previous_token(4, 9).generate([2], 3).tolist() == [-1, -1, -1]
 
 
 @pytest.mark.parametrize("name", ["mean, self", "first, self", "unigram", "skip-gram"])
-def test_each_token_said_is_the_answer_to_all_before_it(name):
+def test_each_generated_token_is_the_answer_to_all_before_it(name):
     model, sequence = MODELS[name], [[0, 1, 0], [2, 2, 1]]
-    said = model.generate(sequence, 4)
-    assert said.shape == (2, 4)
-    whole = torch.cat([torch.tensor(sequence), said], dim=-1)
+    generated = model.generate(sequence, 4)
+    assert generated.shape == (2, 4)
+    whole = torch.cat([torch.tensor(sequence), generated], dim=-1)
     for step in range(4):
-        assert torch.equal(model(whole[:, : 3 + step])[:, -1], said[:, step])
-    assert torch.equal(model.generate(sequence[0], 4), said[0])
+        assert torch.equal(model(whole[:, : 3 + step])[:, -1], generated[:, step])
+    assert torch.equal(model.generate(sequence[0], 4), generated[0])
     assert model.generate(sequence, 0).shape == (2, 0)
 
 
@@ -232,14 +232,14 @@ def assert_names_one_that_works(call, model, sharpness, least):
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "average"])
-def test_too_small_a_sharpness_is_refused_with_one_that_works(name):
+def test_too_small_a_sharpness_is_rejected_with_one_that_works(name):
     model, least = MODELS[name], MODELS[name].least_sharpness()
     assert_names_one_that_works(model.sharpened, model, 0.99 * least, least)
     if name in ("latest", "skip-gram"):
         assert_names_one_that_works(partial(BUILD[name], 3, 7), model, 1e-3 * least, least)
 
 
-def test_scores_that_do_not_fit_are_refused():
+def test_scores_that_do_not_fit_are_rejected():
     model = induction_heads(3, 2_000_000)
     tokens = np.zeros(2_000_000, dtype=np.int64)
     with rejects("2000000 tokens"):

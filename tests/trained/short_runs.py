@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import pytest
 import torch
 
+from constructions.seeds import torch_generator
 from constructions.trained import (
     Configuration,
     train,
@@ -27,7 +28,7 @@ from constructions.trained.transformers import TiedShape, TransformerShape
 
 @dataclass(frozen=True)
 class Squares(Corpus, TokenTask, kind="squares"):
-    """A table to be learnt by heart: t, then t², by the numbers below a prime."""
+    """A table to be memorised: t, then t² modulo a prime."""
 
     @property
     def corpus(self):
@@ -35,8 +36,8 @@ class Squares(Corpus, TokenTask, kind="squares"):
         tokens = torch.stack([t, t**2 % self.vocabulary_size], dim=-1)
         return tokens[:, :1], tokens[:, 1:]
 
-    def sequences(self, count, generator):
-        rows = torch.randint(self.vocabulary_size, (count,), generator=generator)
+    def sequences(self, count, seed):
+        rows = torch.randint(self.vocabulary_size, (count,), generator=torch_generator(seed))
         return tuple(part[rows] for part in self.corpus)
 
     def best(self, tokens, wanted):

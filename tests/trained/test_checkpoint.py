@@ -38,7 +38,7 @@ def test_what_is_loaded_is_what_was_saved(run):
 
 
 @pytest.mark.parametrize("kind", [torch.int32, torch.float64, torch.bfloat16])
-def test_weights_of_another_format_are_refused(copy, kind):
+def test_weights_of_another_format_are_rejected(copy, kind):
     """Torch would convert them without a word."""
     path = copy / "model.safetensors"
     tensors = {name: W.to(kind) for name, W in load(path).state_dict().items()}
@@ -47,7 +47,7 @@ def test_weights_of_another_format_are_refused(copy, kind):
         load(path)
 
 
-def test_the_sidecar_says_how_it_was_made(run):
+def test_the_sidecar_contains_command_and_configuration(run):
     record = sidecar(run / "model.safetensors")
     made = configuration_of(run / "model.safetensors")
     assert made == preset("regression", model="lstm", seed=2, steps=40)
@@ -96,7 +96,7 @@ def test_weights_beyond_float16_do_not_ship(copy, tmp_path, monkeypatch):
         checkpoint.ship(path)
 
 
-def test_changed_weights_are_refused(copy):
+def test_changed_weights_are_rejected(copy):
     path = copy / "model.safetensors"
     content = bytearray(path.read_bytes())
     content[-1] ^= 1

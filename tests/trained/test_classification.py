@@ -227,7 +227,7 @@ def test_the_windows():
     assert counts[:10].min() > counts[100:110].max()
 
 
-def test_other_texts_are_refused(monkeypatch):
+def test_other_texts_are_rejected(monkeypatch):
     text.split_windows.cache_clear()
     monkeypatch.setattr(text, "SHA256", "0" * 64)
     with rejects("000000000000", "3.11.7"):

@@ -41,7 +41,7 @@ def test_sizes_beyond_memory_are_rejected_before_they_are_built(words, parameter
 
 
 def test_models_along_the_way(tmp_path, capsys):
-    """As many as were asked for, each a checkpoint with the command in its sidecar."""
+    """A snapshot for each --keep, a checkpoint with the command in its sidecar."""
     words = ["train", "induction", "--steps", "20", "--keep", "3", "--keep", "20"]
     assert main([*words, "--device", "cpu", "--out", str(tmp_path)]) == 0
     for step in (3, 20):

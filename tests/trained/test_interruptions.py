@@ -118,7 +118,7 @@ def test_a_process_that_is_killed(tmp_path):
 
 
 @pytest.mark.parametrize("save_every", [0, 1e9])
-def test_what_is_kept_is_not_lost(save_every, tmp_path):
+def test_snapshots_are_not_lost(save_every, tmp_path):
     """Stopped after any block of steps, with a state or without."""
     keep = (1, 30, 47, 70)
     train(TINY, tmp_path / "whole", keep=keep)
@@ -215,7 +215,7 @@ def test_weights_that_are_no_numbers_are_not_saved(whole, tmp_path, monkeypatch)
     assert weights(train(TINY, tmp_path)) == weights(whole / "model.safetensors")
 
 
-def test_the_last_good_state_is_kept(whole, tmp_path, monkeypatch):
+def test_the_last_good_state_is_not_overwritten(whole, tmp_path, monkeypatch):
     """The loss breaks in the third block: the state of the second stays on the disk."""
     sound = Regression.loss
 

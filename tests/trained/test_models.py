@@ -45,7 +45,7 @@ def prompts(n=4, d=5, m=3, seed=0):
 
 
 def test_every_preset_is_a_model_with_an_interface():
-    """Which one, and whether it has positions and a layer norm before the read-out."""
+    """Which one, and whether it has positions and a final layer norm."""
     for task, made in KNOWN.items():
         for size, model in made:
             if task == "regression" and size in ("paper", "medium"):

@@ -70,7 +70,7 @@ def test_hops_are_those_of_the_theory(k):
 
 
 def test_bigrams_follow_their_chain():
-    """Of two symbols: what follows each, within one sequence, is one law; over many, uniform."""
+    """Over two symbols: conditional probabilities are fixed in a sequence, uniform over many."""
     tokens, following = Bigrams(2, 2000).sequences(200, generator())
     assert (tokens[:, 1:] == following[:, :-1]).all()
     after = [
@@ -87,23 +87,23 @@ def test_bigrams_follow_their_chain():
     ]
     halves = np.array([pair for pair in halves if not np.isnan(pair).any()])
     assert np.abs(halves[:, 0] - halves[:, 1]).mean() < 0.05
-    shares = np.array(after)
+    frequencies = np.array(after)
     # Uniform on (0, 1): mean 1/2 and variance 1/12, here of about 200 chains.
-    assert np.abs(shares.mean(0) - 0.5).max() < 4 * np.sqrt(1 / 12 / 190)
-    assert np.abs(shares.var(0) - 1 / 12).max() < 0.03
+    assert np.abs(frequencies.mean(0) - 0.5).max() < 4 * np.sqrt(1 / 12 / 190)
+    assert np.abs(frequencies.var(0) - 1 / 12).max() < 0.03
 
 
 @pytest.mark.parametrize("name", BENCHMARK_AUTOMATA)
 def test_states_are_those_of_the_automaton(name):
-    """After the word's letters and nowhere else, wherever it begins: at all places, up to T."""
+    """At the word's symbols and nowhere else, for all T + 1 beginnings."""
     machine, T = benchmark_automaton(name), 6
     tokens, wanted = (each.numpy() for each in Automata(name, T).sequences(300, generator()))
     assert tokens.shape == wanted.shape == (300, 2 * T)
     begins = (tokens == machine.n_symbols).sum(1)
     assert sorted({*begins}) == [*range(T + 1)]
-    for letters, states, first in zip(tokens, wanted, begins, strict=True):
-        assert (letters[:first] == machine.n_symbols).all()
-        assert (states[first : first + T] == machine.run(letters[first : first + T])).all()
+    for symbols, states, first in zip(tokens, wanted, begins, strict=True):
+        assert (symbols[:first] == machine.n_symbols).all()
+        assert (states[first : first + T] == machine.run(symbols[first : first + T])).all()
         assert (states[:first] == -1).all()
         assert (states[first + T :] == -1).all()
 
@@ -112,23 +112,23 @@ def test_states_are_those_of_the_automaton(name):
     ("name", "stay"),
     [("A5", None), ("flip-flop", None), ("flip-flop", 0.8), ("parity", 0.0), ("dyck-2", None)],
 )
-def test_letters_have_their_chances(name, stay):
-    """Shares of a letter in each state, by counting; within five standard errors."""
+def test_symbols_have_their_probabilities(name, stay):
+    """Relative frequencies of the symbols in each state, within five standard errors."""
     task = Automata(name, 10, stay)
     machine = task.machine
-    letters, states = (each.numpy() for each in task.random_words(20_000, generator(1)))
-    assert (states == machine.run(letters)).all()
+    symbols, states = (each.numpy() for each in task.random_words(20_000, generator(1)))
+    assert (states == machine.run(symbols)).all()
     law = np.full((machine.n_states, machine.n_symbols), 1 / machine.n_symbols)
     if stay is not None:
         law[:] = [stay, *[(1 - stay) / (machine.n_symbols - 1)] * (machine.n_symbols - 1)]
-    if name == "dyck-2":  # depths 0, 1, 2, and 3 for an error; letters open and close
+    if name == "dyck-2":  # depths 0, 1, 2, and 3 for an error; symbols open and close
         law[0], law[2] = (1 - SLIP, SLIP), (SLIP, 1 - SLIP)
     np.testing.assert_allclose(task.distribution, law, rtol=1e-12)
     before = np.pad(states[:, :-1], ((0, 0), (1, 0)), constant_values=machine.start)
     for q in machine.reachable():
-        here = letters[before == q]
-        shares = np.bincount(here, minlength=machine.n_symbols) / len(here)
-        assert (abs(shares - law[q]) <= 5 * np.sqrt(law[q] * (1 - law[q]) / len(here))).all()
+        here = symbols[before == q]
+        frequencies = np.bincount(here, minlength=machine.n_symbols) / len(here)
+        assert (abs(frequencies - law[q]) <= 5 * np.sqrt(law[q] * (1 - law[q]) / len(here))).all()
 
 
 @pytest.mark.parametrize("values", [("chess", 20), ("S3", 20, 0.5)])
@@ -142,8 +142,8 @@ def test_automata_are_measured_at_both_lengths():
     task = Automata("parity", 5)
     model = untrained(replace(preset("automata"), task=task)).requires_grad_(False)
     lines = [*task.evaluate(model, 200, 0)]
-    letters, states = task.random_words(200, generator())
-    right = float((model(letters) == states)[:, 5:].double().mean())
+    symbols, states = task.random_words(200, generator())
+    right = float((model(symbols) == states)[:, 5:].double().mean())
     assert f" {right:.2%} " in lines[2]
     share = float(states[:, 5:].double().mean())
     assert lines[3].endswith(f" {max(share, 1 - share):.2%}")

@@ -135,7 +135,7 @@ def test_more_processes_than_gpus(monkeypatch):
         Process.join("cuda")
 
 
-def test_models_that_are_kept_on_the_way(whole, tmp_path):
+def test_snapshots_during_training(whole, tmp_path):
     """Of any step; that nothing else changes, and that of the last step is the model itself."""
     last = train(TINY, tmp_path / "whole", keep=(1, 30, 47, 70))
     assert {*kept(tmp_path / "whole")} == {f"model-step{k}.safetensors" for k in (1, 30, 47, 70)}
@@ -154,7 +154,7 @@ def test_models_that_are_kept_on_the_way(whole, tmp_path):
             assert record["configuration"] == TINY.to_json()
 
 
-def test_steps_that_cannot_be_kept(tmp_path):
+def test_steps_without_a_possible_snapshot(tmp_path):
     for bad in (0, 71):
         with rejects("keep", str(bad)):
             train(TINY, tmp_path, keep=(bad,))
@@ -219,7 +219,7 @@ SLOW_LEARNERS = "regression", "lstm", "hop", "automata"
     [pytest.param(kind, marks=[pytest.mark.slow] * (kind in SLOW_LEARNERS)) for kind in LEARNERS],
 )
 def test_it_learns(kind, tmp_path):
-    """At first a model does no better than to say nothing, or to guess."""
+    """The loss decreases from that of the initial model, which predicts almost uniformly."""
     train(replace(LEARNERS[kind], steps=400, batch_size=32), tmp_path)
     losses = losses_of(tmp_path)
     assert losses[-1] < 0.6 * losses[0]
