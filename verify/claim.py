@@ -175,7 +175,7 @@ class Claim:
                 raise InputError(f"{name} is {options[name]!r}: give {NUMBERS[kind]}")
             for note in notes:
                 least, most = getattr(note, "least", None), getattr(note, "most", None)
-                end = max(MOST, most or 0)  # more only where an option says so
+                end = max(MOST, most or 0)  # more only if the option allows it
                 if isinstance(options[name], int) and options[name] > end:
                     shown = f"{options[name]:.3g}" if options[name] < 1e300 else "above 1e300"
                     raise InputError(f"{name} is {shown}: a claim takes at most {end:g}")

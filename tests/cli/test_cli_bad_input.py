@@ -94,7 +94,7 @@ def test_too_little_memory_is_one_line(capsys, monkeypatch):
 
     monkeypatch.setattr("verify.cli.main._app", greedy)
     assert cli.main(["newton"]) == 2
-    assert capsys.readouterr().err.startswith("error: there is not enough memory for so much: ")
+    assert capsys.readouterr().err.startswith("error: there is not enough memory: ")
 
 
 def test_a_seed_below_zero_is_rejected():

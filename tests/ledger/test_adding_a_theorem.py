@@ -43,7 +43,8 @@ def test_it_takes_less_than_sixty_lines_of_code():
 
 
 def test_its_test_passes(toy):
-    toy[3]["test_the_model_outputs_the_mean_of_the_labels"]()
+    (test,) = (each for name, each in toy[3].items() if name.startswith("test_"))
+    test()
 
 
 def test_the_claim_holds_and_notices_every_fault(toy):

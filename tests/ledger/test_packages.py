@@ -69,10 +69,10 @@ BROKEN = {
     # what replaces what in the ledger: the line that is named, and what is said
     ('kind = "theorem"', 'kind = "theorem'): (3, "Illegal character"),
     ('"d + 2" }', '"d + 2"'): (16, "Unclosed inline table"),
-    ("[mean-label]\n", 'x = 1\n"mean-label" = 3\n[y]\n'): (1, "x stands in no entry"),
+    ("[mean-label]\n", 'x = 1\n"mean-label" = 3\n[y]\n'): (1, "x is in no entry"),
     ("[mean-label]\n", "# ours\n[newton-ladder]\n"): (2, "a statement newton-ladder already"),
-    ("topic", "topics"): (1, "has a field 'topics': choose of"),
-    ('source = "this package"', ""): (1, 'mean-label says no source: write source = "…"'),
+    ("topic", "topics"): (1, "has a field 'topics': choose one of"),
+    ('source = "this package"', ""): (1, 'mean-label has no source: write source = "…"'),
     ('"theorem"', '"lemma"'): (1, "the kind 'lemma'"),
     ('"new"', '"unknown"'): (1, "the status 'unknown'"),
     ('"instances"', '"some"'): (1, "the scope 'some'"),
@@ -80,23 +80,23 @@ BROKEN = {
     ('"theorem"', '"replication"'): (1, "the outcome ''"),
     ('claim = "mean-label"', 'claim = "mean-label"\nfindings = "size"'): (1, "findings"),
     ('claim = "mean-label"', 'claim = "none"'): (1, "claim 'none' that is not installed"),
-    ('"d + 2"', '"d +"'): (1, "a size 'd +' that is no formula"),
-    ("{ d = [1, 3] }", "3"): (1, "has over that is no table"),
+    ('"d + 2"', '"d +"'): (1, "a size 'd +' that is not a formula"),
+    ("{ d = [1, 3] }", "3"): (1, "has over that is not a table"),
     ("[1, 3]", "3"): (1, "is over d = 3: write d = [1, 2, 5]"),
     ("[1, 3]", "[]"): (1, "is over d = []"),
-    ('"mean_of_labels(d)"', "3"): (1, "has build that is no text"),
+    ('"mean_of_labels(d)"', "3"): (1, "has build that is not text"),
     ('claim = "mean-label"', 'claim = "ols"'): (
         1,
         "a claim 'ols' of this library: name one of",
     ),
-    ("[mean-label]\n", '["../mean"]\n'): (1, "'../mean' is no name: take small letters"),
-    ("[mean-label]\n", "[index]\n"): (1, "'index' is no name"),
-    ("[mean-label]\n", "[topic-a]\n"): (1, "'topic-a' is no name"),
-    ('"regression"', '"my topic"'): (1, "'my topic' is no name"),
-    ('"mean_label/theory.py:mean_of"', "3"): (1, "has theory that is no text"),
-    ("sizes = {", "sizes = 3\noptions = {"): (1, "has sizes that is no table"),
-    ("topic", "options = 3\ntopic"): (1, "has options that is no table"),
-    ("topic", "found = 3\ntopic"): (1, "has found that is no table"),
+    ("[mean-label]\n", '["../mean"]\n'): (1, "'../mean' is not a name: use"),
+    ("[mean-label]\n", "[index]\n"): (1, "'index' is not a name"),
+    ("[mean-label]\n", "[topic-a]\n"): (1, "'topic-a' is not a name"),
+    ('"regression"', '"my topic"'): (1, "'my topic' is not a name"),
+    ('"mean_label/theory.py:mean_of"', "3"): (1, "has theory that is not text"),
+    ("sizes = {", "sizes = 3\noptions = {"): (1, "has sizes that is not a table"),
+    ("topic", "options = 3\ntopic"): (1, "has options that is not a table"),
+    ("topic", "found = 3\ntopic"): (1, "has found that is not a table"),
 }
 
 
@@ -134,7 +134,7 @@ def test_ledgers_are_read_by_name_and_told_of_by_the_first_process(theirs, monke
     cli.main(["list", "stock"])
     warned = capsys.readouterr().err.splitlines()
     assert [line.split(":")[1] for line in warned] == [
-        " the ledger a is of no package", " the ledger b is of no package"
+        " the statement index a", " the statement index b"
     ]  # fmt: skip
     for cached in (ledger, plugins.warn):
         cached.cache_clear()
@@ -163,7 +163,7 @@ def test_of_two_claims_of_one_name_ours_is_meant_and_the_other_one_named(monkeyp
             "a:mean",
         )
     warned = capsys.readouterr().err.splitlines()
-    end = "has this name, give it another"
+    end = "has this name; rename it"
     assert warned == [
         f"warning: the claim mean-label of b (b) is left out: a claim of a (a) {end}",
         "warning: the claim ols of a_package (a_package) is left out: "
@@ -178,18 +178,18 @@ def test_a_package_without_a_ledger_is_named(theirs, tmp_path, monkeypatch, caps
     ledger.cache_clear()
     shutil.rmtree(Path(theirs("").parent))
     cli.main(["list", "stock"])
-    assert "the ledger theirs is of no package" in capsys.readouterr().err
+    assert "the statement index theirs" in capsys.readouterr().err
     theirs("").with_name("__init__.py").unlink()  # a folder is found, and has no file
     for cached in (ledger, plugins.warn):
         cached.cache_clear()
     cli.main(["list", "stock"])
-    assert "the ledger theirs is of no package" in capsys.readouterr().err
+    assert "the statement index theirs" in capsys.readouterr().err
     within = EntryPoint("theirs", "theirs.within", "verify.ledgers")  # imports what is broken
     monkeypatch.setattr(plugins, "entry_points", lambda group: [within])
     (tmp_path / "theirs" / "__init__.py").write_text("1 / 0")
     ledger.cache_clear()
     assert cli.main(["list", "stock"]) == 0
-    assert "the ledger theirs is of no package" in capsys.readouterr().err
+    assert "the statement index theirs" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -27,7 +27,7 @@ BROKEN = {
     "exec('1 / 0')\n": (1, "ZeroDivisionError: division by zero"),
     "\n\nraise RuntimeError('out of\\norder')\n": (3, "RuntimeError: out of order"),
     "import sys\nsys.exit()\n": (2, "SystemExit"),
-    "it = 3\n": (None, "theirs.claims:it is no claim: write @claim(source=…) above it"),
+    "it = 3\n": (None, "theirs.claims:it is not a claim: write @claim() above it"),
     "": (None, "AttributeError: module 'theirs.claims' has no attribute 'it'"),
 }
 
@@ -148,12 +148,12 @@ def test_a_claim_with_a_name_of_ours_is_left_out_and_so_is_its_statement(theirs,
     said, warned = capsys.readouterr()
     assert "of-theirs" not in said
     ledgers, *claims = sorted(warned.splitlines(), key=lambda line: "theorems.toml" not in line)
-    assert "of-theirs has a claim 'newton' that is left out: its name is another's" in ledgers
+    assert "of-theirs has a claim 'newton' that is left out: another has its name" in ledgers
     assert claims == [
-        "warning: the claim list of theirs (theirs.claims) is left out: a command has this name, "
-        "give it another",
+        "warning: the claim list of theirs (theirs.claims) is left out: a command has this name; "
+        "rename it",
         "warning: the claim newton of theirs (theirs.claims) is left out: a claim of weightwright "
-        "(verify.regression.newton) has this name, give it another",
+        "(verify.regression.newton) has this name; rename it",
     ]
     assert claim.installed()["newton"].module == "verify.regression.newton"
     assert "list" not in claim.installed()

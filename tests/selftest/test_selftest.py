@@ -106,7 +106,7 @@ def test_what_is_planted_has_to_have_exactly_what_is_named(changed, message):
 
 def test_a_claim_that_does_not_look_misses_every_fault_that_changes_an_answer():
     def blind(run: Run) -> Iterator[Finding]:
-        """Builds and runs a model, and says nothing of it."""
+        """Builds and runs a model, and has no findings."""
         prediction(run)
         yield same("nothing", "1 is 1", 1, 1)
 

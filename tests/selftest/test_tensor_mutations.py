@@ -74,7 +74,7 @@ def test_a_model_without_the_place_stays_as_it_is():
 
 def test_layers_that_share_their_weights_are_one_place():
     places = {fault.place for fault in faults_in([sphere_dynamics(2, 1.0, 0.5, 3)])}
-    assert places == {"embedding", "layer 1, head 1", "read-out"}
+    assert places == {"embedding", "layer 1, head 1", "unembedding"}
 
 
 @pytest.mark.parametrize("kind", ["wrong sign", "wrong power of two", "swapped register"])
@@ -184,7 +184,7 @@ def test_all_inputs_are_there_once_each():
 
 def test_what_a_claim_does_to_a_model_is_not_seen_by_the_next_run():
     """Both when a fault leaves the model as it is and when it changes it."""
-    for fault in (TensorFault("positions", "wrong sign"), TensorFault("read-out", "wrong sign")):
+    for fault in (TensorFault("positions", "wrong sign"), TensorFault("unembedding", "wrong sign")):
         for _ in range(2):
             model = Planted(fault=fault).build(gradient_descent, 1, 1, 0.5)
             assert model.unembed.W_U.any()

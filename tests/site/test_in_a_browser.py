@@ -222,7 +222,7 @@ def test_by_keyboard_alone(opened):
     it = one(browser, "#it")
     assert json.loads(it.get_attribute("data-answers")) == model([3, 1, 4, 1, 5, 3]).tolist()
     assert "At home: print(model([3, 1, 4, 1, 5, 3]))" in it.text
-    assert "⊥: the model says that there is none (in Python −1)." in it.text
+    assert "⊥: the model has no answer (in Python −1)." in it.text
     line.send_keys(Keys.TAB)
     browser.switch_to.active_element.send_keys(Keys.TAB)
     focused = browser.switch_to.active_element
@@ -292,17 +292,17 @@ def test_pictures_show_every_weight_and_register(opened):
             )
             scores = np.vstack([W_Q, b_Q]) @ np.vstack([W_K, b_K]).T
             assert cells(browser, f"{name}: queries (down) and keys") == titles(scores, more, more)
-            assert cells(browser, f"{name}: what is carried (down) and where to") == titles(
+            assert cells(browser, f"{name}: value (down) to output") == titles(
                 W_V @ W_O, registers, registers
             )
         if block.mlp:
             W_in, b_in, W_out, b_out = (each.numpy() for each in block.mlp.parameters())
-            units = [f"units[{i}]" for i in range(len(b_in))] if len(b_in) > 1 else ["units"]
+            units = [f"neurons[{i}]" for i in range(len(b_in))] if len(b_in) > 1 else ["neurons"]
             biased += np.count_nonzero(b_in) + np.count_nonzero(b_out)
-            assert cells(browser, f"layer {n}, MLP: what its units (down) read") == titles(
+            assert cells(browser, f"layer {n}, MLP: inputs of its neurons (down)") == titles(
                 np.vstack([W_in, b_in]).T, units, more
             )
-            assert cells(browser, f"layer {n}, MLP: where they (down) write") == titles(
+            assert cells(browser, f"layer {n}, MLP: outputs of its neurons (down)") == titles(
                 np.vstack([W_out, b_out]), [*units, "1"], registers
             )
     assert biased

@@ -60,7 +60,7 @@ def test_failures_and_errors_are_kept_and_listed(out, capsys):
     assert said[-4:-1] == [
         "refused  k=13 most=150.0 seed=0: k is 13: take another",
         "stopped by an error  k=14 most=150.0 seed=0: ZeroDivisionError: by nothing",
-        "fails  k=15 most=150.0 seed=0: square 225 (bound: 150)",
+        "fails  k=15 most=150.0 seed=0: square 225 > 150",
     ]
     counts = "2 holds, 1 fails, 1 refused, 1 stopped by an error"
     assert said[-1] == f"squares fails: 5 of 5 runs: {counts}"

@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InputError as error:
         return _complain(str(error))
     except MemoryError:
-        return _complain("there is not enough memory for so much: ask for less")
+        return _complain("there is not enough memory: give smaller sizes")
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
@@ -77,11 +77,13 @@ def _complain(message: str) -> int:
 
 
 def _with_json_target(words: list[str]) -> list[str]:
-    """`--json` may stand alone; then it means the screen, written `--json -`."""
+    """The words with `--json -` in place of a `--json` without a file."""
     for i, word in enumerate(words):
         following = words[i + 1] if i + 1 < len(words) else "--"
         if word == "--json=" or (word == "--json" and not following):
-            raise InputError("--json names no file: give one, or leave the name out for the screen")
+            raise InputError(
+                "--json has an empty name: name a file, or give --json - for the screen"
+            )
         if word == "--json" and following in installed():
             raise InputError(f"--json {following} names a claim: write --json - {following}")
         if word == "--json" and following.startswith("-") and following != "-":
@@ -90,7 +92,7 @@ def _with_json_target(words: list[str]) -> list[str]:
 
 
 def _app(words: Sequence[str]) -> typer.Typer:
-    """The commands; of the claims, only the one that was named is imported."""
+    """The commands; only the claim that was named is imported."""
     app = typer.Typer(
         add_completion=False,
         no_args_is_help=False,
@@ -132,8 +134,10 @@ def _app(words: Sequence[str]) -> typer.Typer:
 
 
 def _named(name: str, own: Iterable[str] | None = None) -> Claim:
-    """The claim of this name; ValueError, with the nearest (also of our `own` commands, if these
-    are given), if there is none."""
+    """The claim of this name.
+
+    Raises ValueError with the nearest name, also of the `own` commands if they are given.
+    """
     points = installed()
     if name not in points:
         near = get_close_matches(name, [*points, *(own or [])], n=1)
@@ -143,7 +147,7 @@ def _named(name: str, own: Iterable[str] | None = None) -> Claim:
 
 
 def _command(name: str, claim: Claim) -> Callable[..., int]:
-    """The claim as a typer command: its own options, then the common ones."""
+    """A claim as a typer command, with its own options and the common ones."""
 
     def run_claim(
         quick: Quick = False,
@@ -180,7 +184,7 @@ def _command(name: str, claim: Claim) -> Callable[..., int]:
 
 
 def _apart(files: dict[str, Any]) -> None:
-    """Raise ValueError if two options name one file."""
+    """Raise ValueError if two options name the same file."""
     named = dict[Path, str]()
     for name, file in files.items():
         if file and (other := named.setdefault(Path(file).resolve(), name)) != name:
@@ -188,23 +192,21 @@ def _apart(files: dict[str, Any]) -> None:
 
 
 def _certified(file: Path, name: str, run: Run, verdict: Verdict) -> None:
-    """Write what the run has certified; ValueError if that is nothing, or not all of it holds."""
+    """Write the certificate of a run; raises ValueError if it is empty or the claim fails."""
     from verify.evidence.certificates import write_certificate
 
     if verdict is not Verdict.HOLDS:
         raise InputError(f"no certificate is written: {name} {verdict}")
     if not run.certificates:
-        raise InputError(
-            "nothing to certify with these options: `docs/certificates.md` says what is"
-        )
+        raise InputError("nothing to certify with these options: see `docs/certificates.md`")
     write_certificate(file, name, run.certificates)
 
 
 def list_statements(
-    topic: Annotated[str | None, typer.Argument(help="only those of one topic")] = None,
-    markdown: Annotated[bool, option("all of them, as docs/theorems.md", "--markdown")] = False,
+    topic: Annotated[str | None, typer.Argument(help="only statements of this topic")] = None,
+    markdown: Annotated[bool, option("print docs/theorems.md", "--markdown")] = False,
 ) -> None:
-    """The statements of the library, topic by topic: theorems, bounds, errata, replications."""
+    """List the statements by topic: theorems, bounds, errata, replications, open questions."""
     if markdown:
         print(in_markdown(), end="")
         return
@@ -212,16 +214,16 @@ def list_statements(
         print(line)
     others = [name for name in installed() if not entries_of(name)] if topic is None else []
     for name in others:
-        print(f"  {name:28} {'claim':12} of another package: `verify {name}` shows it")
+        print(f"  {name:28} {'claim':12} of another package: run `verify {name}`")
 
 
 def show(
-    name: Annotated[str, typer.Argument(help="a statement's name, or a claim's")],
-    latex: Annotated[bool, option("as LaTeX, with its sizes", "--latex")] = False,
-    bibtex: Annotated[bool, option("its sources as BibTeX", "--bibtex")] = False,
+    name: Annotated[str, typer.Argument(help="name of a statement or of a claim")],
+    latex: Annotated[bool, option("print LaTeX, with sizes", "--latex")] = False,
+    bibtex: Annotated[bool, option("print the sources as BibTeX", "--bibtex")] = False,
 ) -> None:
-    """One statement: hypotheses, source, status, sizes, and where its theory, proof, weights, claim
-    and test are."""
+    """Show a statement: hypotheses, source, status, sizes, and the files of theory, proof, weights,
+    claim and test."""
     if latex and bibtex:
         raise InputError("--latex and --bibtex: choose one of them")
     entries = [theorem(name)] if name in ledger() else entries_of(name) or [theorem(name)]
@@ -233,16 +235,16 @@ def show(
 
 
 def build(
-    name: Annotated[str, typer.Argument(help="a statement's name")],
+    name: Annotated[str, typer.Argument(help="name of a statement")],
     at: Annotated[
-        list[str] | None, option("a parameter, such as k=5; several times for several", "--at")
+        list[str] | None, option("a parameter, such as k=5; may be repeated", "--at")
     ] = None,
     save: Annotated[
         Path | None,
-        option("write it to SAVE, ….safetensors, with a sidecar ….json"),
+        option("write the model to SAVE, ….safetensors, with a sidecar ….json"),
     ] = None,
 ) -> None:
-    """The model of a statement, in words; and into a file that `constructions.load` reads."""
+    """Print the model of a statement, and save it to a file for `constructions.load`."""
     from constructions import save as save_model
     from constructions.files import target
     from verify.ledger.build import built, parameters_of, statement
@@ -258,13 +260,13 @@ def build(
 
 def check_all(
     quick: Quick = False,
-    jobs: Annotated[int, option("claims at once, each in a process of its own")] = 1,
+    jobs: Annotated[int, option("number of claims run in parallel processes")] = 1,
     seed: Seed = 0,
     json: Json = "",
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> int:
-    """Check every claim, with the options that the ledger names; not those that need one."""
+    """Check all claims, with the options of the statement index; not those that need an option."""
     checked, documents = list[tuple[str, Checked]](), list[str]()
     if read(Count, "jobs", jobs) > MOST_JOBS:
         raise InputError(f"jobs is {jobs}: give at most {MOST_JOBS}")
@@ -301,10 +303,10 @@ def check_all(
 
 
 def report(
-    runs: Annotated[list[Path], typer.Argument(help="what `verify NAME --json FILE` wrote")],
+    runs: Annotated[list[Path], typer.Argument(help="files of `verify NAME --json FILE`")],
     out: Annotated[Path, option("a new folder for the pages", "--out")],
 ) -> None:
-    """Pages of one's own runs: statements, models with their weights, evidence."""
+    """Write HTML pages of the user's runs: statements, models with their weights, evidence."""
     from verify.site.build import report as write_pages
 
     print(f"written: {write_pages(runs, out)}")
@@ -313,14 +315,14 @@ def report(
 def self_test(
     claims: Annotated[list[str] | None, typer.Argument(help="only these claims")] = None,
     random: Annotated[
-        int | None, option("change so many single entries of tensors instead", "--random")
+        int | None, option("instead, mutants with one changed entry: their number", "--random")
     ] = None,
-    trained: Annotated[bool, option("the claims on trained models", "--trained")] = False,
+    trained: Annotated[bool, option("test the claims on trained models", "--trained")] = False,
     seed: Seed = 0,
     json: Json = "",
     quiet: Quiet = False,
 ) -> int:
-    """Plant faults in constructions and functions: claims must notice, and findings can fail."""
+    """Run claims on mutants of constructions and functions: each must make a finding fail."""
     from verify.selftest.commands import check_claims, check_entries
 
     names, target, progress = claims or [], json_target(json), progress_bar(quiet)
@@ -334,6 +336,6 @@ def self_test(
 
 
 def show_environment() -> None:
-    """Versions of what computes the evidence."""
+    """Print the versions of the packages that compute the evidence."""
     for name, value in environment().items():
         print(f"{name:14} {value}")

@@ -1,4 +1,4 @@
-"""What several commands have in common: options, exit codes, the progress bar."""
+"""Options, exit codes and the progress bar of several commands."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ EXIT = {Verdict.HOLDS: 0, Verdict.FAILS: 1, Verdict.UNDECIDED: 3}
 
 Seed = Annotated[int, option("seed of every random choice", min=0)]
 Json = Annotated[
-    str, option("write JSON to FILE, or to the screen if no FILE is given", metavar="[FILE]")
+    str, option("write JSON to FILE, or to standard output without FILE", metavar="[FILE]")
 ]
 Plot = Annotated[Path | None, option("draw the claim's picture into FILE (.png, .pdf, .svg)")]
 Certificate = Annotated[
-    Path | None, option("write what is certified to FILE, for verify/checker.py and gap_checker.py")
+    Path | None, option("write a certificate to FILE, for verify/checker.py or gap_checker.py")
 ]
 Quiet = Annotated[bool, option("print the verdict only", "-q", "--quiet")]
 Verbose = Annotated[bool, option("print times, details and tracebacks", "-v", "--verbose")]
@@ -28,7 +28,7 @@ Quick = Annotated[bool, option("smaller sizes and fewer samples", "--quick")]
 
 
 def progress_bar(quiet: bool) -> Callable[[Iterable[Any], str], Iterable[Any]]:
-    """A progress bar on standard error, if someone is looking at it."""
+    """A progress bar on standard error, if that is a terminal."""
     screen = Console(stderr=True)
     if quiet or not screen.is_terminal:
         return lambda items, _: items

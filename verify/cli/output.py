@@ -1,7 +1,7 @@
-"""Where what a command has found goes: targets are checked before the work.
+"""Output files of commands, which are checked before the work begins.
 
-A file is written whole or not at all: beside its place first, and then moved there.  What is no
-file (a device, a pipe, the standard output) is written to, and never replaced; a link is followed.
+A file is written whole or not at all: under another name first, and then renamed.  Devices, pipes
+and the standard output are written to, and never replaced; links are followed.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ from tempfile import TemporaryDirectory, TemporaryFile
 
 from theory.kinds import InputError
 
-SCREEN = "-"  # the JSON alone, on the screen
+SCREEN = "-"  # the target of JSON on standard output, without other lines
 DRAWN = (".png", ".pdf", ".svg")
 
 
 def picture_target(path: Path | None) -> Path | None:
-    """A file to draw into; ValueError for one that cannot be."""
+    """The file of a picture; raises ValueError if it cannot be written."""
     if path is not None:
         _writable(path)
         if path.suffix not in DRAWN and _is_file(path):
-            raise InputError(f"cannot draw into {path.name}: end the name in .png, .pdf or .svg")
+            raise InputError(f"cannot draw to {path.name}: end the name in .png, .pdf or .svg")
     return path
 
 
 def picture_file(path: Path) -> Path:
-    """As `picture_target`, for an example: no device."""
+    """As `picture_target`, for an example: raises ValueError for a device, too."""
     picture_target(path)
     if not _is_file(path):
-        raise InputError(f"{path} is no file to draw into: name one, such as picture.png")
+        raise InputError(f"{path} is not a file: name one, such as picture.png")
     return path
 
 
 def picture_argument(about: str | None, default: str) -> Path:
-    """The picture of `python examples/NAME.py [PICTURE]`; a bad one ends with a line and exit 2."""
+    """The picture of `python examples/NAME.py [PICTURE]`; exits with 2 for a bad one."""
     options = argparse.ArgumentParser(description=(about or "").partition("\n")[0])
     options.add_argument("picture", type=Path, nargs="?", default=Path(default))
     picture: Path = options.parse_args().picture
@@ -54,8 +54,10 @@ def picture_argument(about: str | None, default: str) -> Path:
 
 
 def folder_argument(about: str | None, default: str) -> Path:
-    """The folder of `python examples/NAME.py [FOLDER]`, made if it is not there, into which files
-    can be written; a bad one ends with a line and exit 2."""
+    """The folder of `python examples/NAME.py [FOLDER]`, made if necessary.
+
+    Exits with 2 and one line if files cannot be written to it.
+    """
     options = argparse.ArgumentParser(description=(about or "").partition("\n")[0])
     options.add_argument("folder", type=Path, nargs="?", default=Path(default))
     folder: Path = options.parse_args().folder
@@ -71,8 +73,10 @@ def folder_argument(about: str | None, default: str) -> Path:
 
 @contextmanager
 def saving(target: Path) -> Iterator[Path]:
-    """Where an example draws what is then put into the target, whole or not at all; where there is
-    no room left, or no permission, it ends with a line and exit 2."""
+    """A context with a temporary file that is then moved to the target.
+
+    Exits with 2 and one line if the target cannot be written.
+    """
     try:
         with drawn(target) as picture:
             yield picture or target
@@ -84,14 +88,14 @@ def saving(target: Path) -> Iterator[Path]:
 
 
 def file_target(path: Path | None) -> Path | None:
-    """A file to write; ValueError for one that cannot be written."""
+    """A file to write; raises ValueError if it cannot be written."""
     if path is not None:
         _writable(path)
     return path
 
 
 def json_target(target: str) -> str:
-    """A file for the JSON, the screen, or "" for none; ValueError for one that cannot be."""
+    """A file for JSON, `SCREEN`, or "" for none; raises ValueError if it cannot be written."""
     if target not in ("", SCREEN):
         _writable(Path(target))
     return target
@@ -99,7 +103,10 @@ def json_target(target: str) -> str:
 
 @contextmanager
 def drawn(target: Path | None) -> Iterator[Path | None]:
-    """Where to draw what is then put into the target; ValueError if nothing was drawn."""
+    """A context with a temporary file for a picture that is then written to the target.
+
+    Raises ValueError if nothing was drawn.
+    """
     if target is None:
         yield None
         return
@@ -112,7 +119,7 @@ def drawn(target: Path | None) -> Iterator[Path | None]:
 
 
 def write(target: str, text: str) -> None:
-    """Write JSON to the screen, as far as that can show it unescaped, or to a file."""
+    """Write JSON to a file, or to standard output, with characters outside its encoding escaped."""
     if target != SCREEN:
         deliver(Path(target), f"{text}\n".encode())
         return
@@ -124,7 +131,7 @@ def write(target: str, text: str) -> None:
 
 
 def deliver(path: Path, content: bytes) -> None:
-    """Write the whole content or nothing; ValueError where there is no room, or no permission."""
+    """Write the whole content or nothing; raises ValueError if that is not possible."""
     try:
         if not _is_file(path):
             with _stream(path) as stream:
@@ -149,14 +156,14 @@ def deliver(path: Path, content: bytes) -> None:
 
 
 def _is_file(path: Path) -> bool:
-    """Whether it is a file, or will be one; what the screen is directed to counts as none."""
+    """Whether the path is a file or does not exist; the standard output's file does not count."""
     if not path.exists():
         return True
     return stat.S_ISREG(path.stat().st_mode) and _descriptor(path) is None
 
 
 def _descriptor(path: Path) -> int | None:
-    """The standard output, or standard error, if it is this."""
+    """The descriptor of the standard output or error, if the path is that; else None."""
     for descriptor in (1, 2):
         with suppress(OSError):  # it is closed
             if os.path.samestat(path.stat(), os.fstat(descriptor)):
@@ -165,7 +172,7 @@ def _descriptor(path: Path) -> int | None:
 
 
 def _stream(path: Path) -> FileIO:
-    """What is no file, open to be written; the screen goes on where it is."""
+    """A device or a pipe, opened for writing; the standard output is continued."""
     descriptor = _descriptor(path)
     if descriptor is None:
         return FileIO(path, "a")
@@ -175,7 +182,7 @@ def _stream(path: Path) -> FileIO:
 
 
 def _writable(path: Path) -> None:
-    """Raise ValueError for a folder, and for what could not be written."""
+    """Raise ValueError for a folder, and for a path that cannot be written."""
     try:
         if path.is_dir():
             raise InputError(f"{path} is a folder: name a file")
@@ -185,7 +192,7 @@ def _writable(path: Path) -> None:
         if path.exists() and not os.access(path, os.W_OK):
             raise InputError(f"cannot write to {path}, which is read-only: choose another file")
         if _is_file(path) and not os.access(folder, os.W_OK):
-            raise InputError(f"cannot write into {folder}: choose another folder for {path.name}")
+            raise InputError(f"cannot write to {folder}: choose another folder for {path.name}")
         if _is_file(path):
             _takes_files(folder, path.name)
     except (OSError, RuntimeError) as error:  # a name that is too long, a link to itself
@@ -193,11 +200,11 @@ def _writable(path: Path) -> None:
 
 
 def _takes_files(folder: Path, name: str) -> None:
-    """Raise ValueError for a folder in which no file can be made, whatever its permissions say."""
+    """Raise ValueError if no file can be made in a folder, for all its permissions."""
     try:
         with TemporaryFile(dir=folder):
             pass
     except OSError as error:
         raise InputError(
-            f"cannot write into {folder} ({error.strerror}): choose another folder for {name}"
+            f"cannot write to {folder} ({error.strerror}): choose another folder for {name}"
         ) from None

@@ -1,4 +1,4 @@
-"""Claims checked at once, each in a process of its own."""
+"""Claims checked in parallel, each in its own process."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ THREADS = "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
 
 @dataclass(frozen=True)
 class Task:
-    """A claim, by its name, with these options, and what is printed of it."""
+    """A claim by name, with its options, seed and output."""
 
     name: str
     options: dict[str, Any]
@@ -29,10 +29,9 @@ class Task:
 
 
 def at_once(jobs: int, tasks: Iterable[Task]) -> Iterator[Checked]:
-    """All tasks, `jobs` at a time; what they print is shown in their order, whole.
+    """The results of all tasks, `jobs` at a time; their output is printed in order.
 
-    The processes share the cores: each has as many threads as fall to it, unless the environment
-    says how many.
+    The cores are divided among the processes, unless the environment sets the number of threads.
     """
     threads = str(max(1, (os.cpu_count() or 1) // jobs))
     named = {name: os.environ.get(name) for name in THREADS}
@@ -50,7 +49,7 @@ def at_once(jobs: int, tasks: Iterable[Task]) -> Iterator[Checked]:
 
 
 def _apart(task: Task) -> tuple[str, Checked]:
-    """A task's output, and what came of it."""
+    """The printed output and the result of a task."""
     claim, run = among_others(installed()[task.name]), Run(seed=task.seed, quick=task.quick)
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         done = check(task.name, claim, run, {**claim.defaults, **task.options}, task.output)

@@ -1,4 +1,4 @@
-"""How a claim's evidence is shown: lines for people, JSON for programs."""
+"""The output of a claim's run: lines for people, JSON for programs."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Report:
 
 
 def environment() -> dict[str, str]:
-    """Versions of what computed the evidence."""
+    """The versions of the packages that compute the evidence."""
     libraries = {name: version(name) for name in LIBRARIES}
     machine = f"{platform.system()} {platform.machine()}"
     return {
@@ -93,7 +93,7 @@ def as_json(
     findings: list[Finding],
     seconds: float,
 ) -> str:
-    """One claim's run as a JSON document."""
+    """The run of a claim as a JSON document."""
     document = {
         "schema": SCHEMA,
         "claim": name,

@@ -1,4 +1,4 @@
-"""Claims checked: one, or all of them against the ledger."""
+"""Checking claims: one, or all of them against the statement index."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from verify.finding import Finding, Verdict
 from verify.ledger.plugins import broken, is_ours
 from verify.ledger.theorems import entries_of, must_hold, recorded, sources_of
 
-STOPPED = "stopped"  # the id of a finding that says so
+STOPPED = "stopped"  # the id of the finding of a run that was stopped
 
 
 @dataclass(frozen=True)
 class Output:
-    """What is printed (of a claim: nothing if `silent`), and where its JSON goes, if anywhere."""
+    """The output of a run: the target of its JSON, and the lines printed (none if `silent`)."""
 
     json: str = ""
     quiet: bool = False
@@ -34,7 +34,7 @@ class Output:
 
 @dataclass(frozen=True)
 class Checked:
-    """A claim's run: its findings, and their JSON."""
+    """The run of a claim: its findings, and their JSON."""
 
     name: str
     findings: list[Finding]
@@ -42,12 +42,12 @@ class Checked:
 
     @property
     def verdict(self) -> Verdict:
-        """What all findings together say."""
+        """The verdict of all findings together."""
         return Verdict.together(finding.verdict for finding in self.findings)
 
 
 class _Theirs(Claim):
-    """A claim of another package beside ours: what stops it leaves it undecided, and ours go on."""
+    """A claim of another package, which an error leaves undecided, so that other claims are run."""
 
     point: EntryPoint
 
@@ -64,7 +64,7 @@ class _Theirs(Claim):
 
 
 def among_others(point: EntryPoint) -> Claim:
-    """A claim as it is run with all others."""
+    """A claim as it is run together with all others."""
     claim = standing(point)
     return claim if is_ours(point) else _Theirs(claim, point)
 
@@ -77,8 +77,10 @@ def check(
     output: Output,
     keep: Callable[[str], None] | None = None,
 ) -> Checked:
-    """Run a claim and show its findings as they come; its JSON, also that of a run that stops, is
-    written, and handed to `keep`."""
+    """Run a claim and print its findings as they come.
+
+    Its JSON, also that of a run that is stopped, is written and passed to `keep`.
+    """
     report = Report(
         Console(highlight=False, soft_wrap=True), output.quiet or output.silent, output.verbose
     )
@@ -99,14 +101,14 @@ def check(
 
     try:
         for finding in claim.findings(run, **options):
-            # Not before: what is refused says no more than why.
+            # Not before the first finding: wrong options print the error alone.
             if not findings:
                 report.statement(name, claim.statement, sources_of(name))
             findings.append(finding)
             report.finding(finding)
     except BaseException as error:
         report.flush()
-        # What was found so far may all hold, but the claim was not checked to its end.
+        # All findings so far may hold, but the run is incomplete.
         if findings or isinstance(error, KeyboardInterrupt):
             findings.append(_stopped(error))
             hand_over(checked())
@@ -123,7 +125,7 @@ def check(
 
 
 def _on_record(done: Checked, claim: Claim, options: dict[str, Any]) -> str:
-    """Of a replication that does not hold: whether that is what was found before."""
+    """For a replication that does not hold, whether that is the recorded outcome; else empty."""
     usual = {**claim.defaults, **options} == claim.defaults
     if done.verdict is Verdict.HOLDS or not usual or must_hold(done.name):
         return ""
@@ -143,11 +145,11 @@ def _stopped(error: BaseException) -> Finding:
 
 
 def news(checked: Checked, strictly: bool) -> tuple[Verdict, list[str]]:
-    """Whether a claim came out as the ledger has it, and what did not.
+    """Whether the verdicts of a claim are those of the statement index, and the differences.
 
-    What must hold has to hold.  A replication has to come out as it is on record, finding by
-    finding; unless `strictly` (with fewer samples, or other seeds), a finding that is undecided now
-    or was so before is no news.  Nor is a claim whose optional package is missing.
+    Theorems have to hold.  Findings of a replication have to have the recorded verdicts; unless
+    `strictly` (full sizes and seed 0), a finding that is undecided now or on record is not
+    compared.  A claim whose optional package is missing is not compared either.
     """
     if checked.findings and checked.findings[-1].id == STOPPED:
         return Verdict.UNDECIDED, [checked.findings[-1].words]
@@ -169,18 +171,18 @@ def news(checked: Checked, strictly: bool) -> tuple[Verdict, list[str]]:
 
 
 def not_run(checked: Checked) -> bool:
-    """Whether a claim found no more than that an optional package is missing."""
+    """Whether a claim was not run because an optional package is missing."""
     return [finding.id for finding in checked.findings] == ["package"]
 
 
 def summary(
     outcomes: Sequence[tuple[str, Verdict, list[str]]], left_out: Container[str] = ()
 ) -> list[str]:
-    """How many statements of each kind came out as they should, what differs, and which claims
-    were `left_out`, for lack of a package.
+    """The number of statements of each kind with the stated outcome, the differences, and the
+    claims that were `left_out` because a package is missing.
 
-    An outcome is of a claim with some of its options; a statement comes out as it should if all
-    outcomes of its claim do.
+    An outcome is that of a claim with one option set; a statement counts if all outcomes of its
+    claim are as stated.
     """
     came_out: Counter[str] = Counter()
     stated: Counter[str] = Counter()
@@ -191,7 +193,7 @@ def summary(
             stated[kind] += 1
             came_out[kind] += holds
     lines = [f"{kind}: {came_out[kind]} of {count} as stated" for kind, count in stated.items()]
-    lines += [f"not run: {name}, for lack of a package" for name in names if name in left_out]
+    lines += [f"not run: {name}, a package is missing" for name in names if name in left_out]
     for name, verdict, differences in outcomes:
         if verdict is not Verdict.HOLDS and not differences:
             lines.append(f"differs: {name} {verdict}")

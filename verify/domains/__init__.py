@@ -1,4 +1,4 @@
-"""The number systems in which a transformer can be run, and the forward pass that they share."""
+"""Number systems in which a transformer can be run, and their common forward pass."""
 
 from verify.domains.ball import Ball
 from verify.domains.base import Domain, NotPolynomial

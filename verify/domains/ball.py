@@ -14,8 +14,8 @@ from verify.domains.base import exact_weights
 class Ball:
     """Ball arithmetic; run it inside `with Ball.precision(bits)`.
 
-    Balls that overlap cannot be compared, so a hardmax of such balls is refused by the forward pass
-    rather than guessed.
+    Balls that overlap cannot be compared, so the forward pass raises NotPolynomial for a hardmax of
+    such balls.
     """
 
     name = "ball"

@@ -1,7 +1,7 @@
-"""What a number system has to offer so that a transformer can be run in it.
+"""The interface of a number system in which a transformer can be run.
 
-A certificate is about the tensors that torch runs: every float64 is a rational number, and
-`weights` reads it exactly.  Matrices of a domain support `+`, `-`, `*` (product), `transpose()`,
+Statements are about the tensors that torch runs: every float64 is a rational number, and `weights`
+reads it exactly.  Matrices of a domain support `+`, `-`, `*` (product), `transpose()`,
 `nrows()`, `ncols()`, `tolist()` (entries, row by row) and `entry * matrix`.
 """
 
@@ -17,16 +17,16 @@ import numpy as np
 Entry = Any
 Matrix = Any
 
-CACHED = 2**23  # entries of matrices that `cached_weights` keeps, the last ones used
+CACHED = 2**23  # entries of the most recently used matrices, which `cached_weights` stores
 
 
 class NotPolynomial(ValueError):
-    """This layer is not a polynomial map, so a domain without order cannot run it."""
+    """A layer that is not a polynomial map, which a domain without order cannot run."""
 
 
 @runtime_checkable
 class Domain(Protocol):
-    """One number system.  `ordered` says whether entries can be compared (ReLU, hardmax)."""
+    """A number system; entries can be compared (for ReLU and hardmax) if it is `ordered`."""
 
     name: str
     ordered: bool
@@ -47,7 +47,7 @@ class Domain(Protocol):
 def read_exactly(domain: Domain, array: np.ndarray) -> np.ndarray:
     """The entries of a float64 matrix, as an object array; each distinct value is read once.
 
-    Zeros, which most weights are, are not even sorted.
+    Zeros, which most weights are, are skipped.
     """
     flat = np.asarray(array, dtype=np.float64).ravel()
     positions = np.flatnonzero(flat)
@@ -56,13 +56,13 @@ def read_exactly(domain: Domain, array: np.ndarray) -> np.ndarray:
     for i, value in enumerate(values.tolist()):
         read[i] = domain.number(*value.as_integer_ratio())
     entries = np.empty(flat.size, dtype=object)
-    entries.fill(domain.number(0))  # np.full would take a polynomial for a sequence
+    entries.fill(domain.number(0))  # np.full would treat a polynomial as a sequence
     entries[positions] = read[where]
     return entries.reshape(array.shape)
 
 
 def exact_weights(domain: Domain, array: np.ndarray) -> Matrix:
-    """`weights` for any domain, by way of `number`."""
+    """`weights` for any domain, by its `number`."""
     return domain.matrix(read_exactly(domain, array).tolist())
 
 

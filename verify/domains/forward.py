@@ -18,16 +18,16 @@ from constructions.interface import Prompt
 from constructions.transformer import Transformer
 from verify.domains.base import Domain, Entry, Matrix, NotPolynomial, entrywise
 
-EPSILON = 1e-5  # what a layer norm adds to the variance
+EPSILON = 1e-5  # added to the variance by a layer norm
 
 
 def written(model: Transformer, domain: Domain, *inputs: Any) -> Prompt:
-    """The prompt of inputs whose entries are the domain's: rows of rows, or object arrays."""
+    """The prompt of inputs with entries of the domain: nested rows, or object arrays."""
     return model.interface.write(np, *map(objects, inputs))
 
 
 def objects(rows: Any) -> np.ndarray:
-    """An object array of rows; numpy would take polynomials apart if it built the array itself."""
+    """An object array of rows; numpy itself would treat polynomials as sequences."""
     if isinstance(rows, np.ndarray):
         return rows
     array = np.empty((len(rows), len(rows[0])), dtype=object)
@@ -40,11 +40,11 @@ def objects(rows: Any) -> np.ndarray:
 def streams(model: Transformer, prompt: Prompt, domain: Domain) -> Iterator[Matrix]:
     """The residual stream (T × D) after the embedding and after each block.
 
-    The prompt's tokens are rows of entries of the domain, or of numbers of torch, which are read
-    exactly, or whole numbers that name rows of the embedding.
+    The prompt's tokens are rows of entries of the domain, or of torch's numbers, which are read
+    exactly, or integers, indices of rows of the embedding.
 
-    Raises NotPolynomial where a domain without order meets a layer that compares, and where one
-    without exponentials or square roots meets softmax or a normalisation.
+    Raises NotPolynomial for a layer that compares in a domain without order, and for softmax or a
+    normalisation in one without exponentials or square roots.
     """
     H = _embedded(model, prompt.tokens, domain)
     if model.pos_embed is not None:
@@ -55,7 +55,7 @@ def streams(model: Transformer, prompt: Prompt, domain: Domain) -> Iterator[Matr
 def through(
     blocks: Iterable[Block], H: Matrix, n_examples: int, domain: Domain
 ) -> Iterator[Matrix]:
-    """The stream H (T × D), and what it is after each of these blocks."""
+    """The stream H (T × D), and the stream after each of these blocks."""
     yield H
     for number, block in enumerate(blocks, start=1):
         try:
@@ -71,13 +71,13 @@ def through(
 
 
 def outputs(model: Transformer, prompt: Prompt, domain: Domain) -> Matrix:
-    """The read-out where the prompt's answers are, (answers × d_out)."""
+    """The outputs at the prompt's answer tokens, (answers × d_out)."""
     *_, H = streams(model, prompt, domain)
     return unembedding(model, domain.matrix(H.tolist()[prompt.answers]), domain)
 
 
 def unembedding(model: Transformer, H: Matrix, domain: Domain) -> Matrix:
-    """The read-out of rows of the last stream."""
+    """The outputs of rows of the last stream."""
     H, b_U = _seen(H, model.ln_final, domain), model.unembed.b_U
     if b_U is None:
         return H * domain.weights(_array(model.unembed.W_U))
@@ -85,7 +85,7 @@ def unembedding(model: Transformer, H: Matrix, domain: Domain) -> Matrix:
 
 
 def _embedded(model: Transformer, tokens: Any, domain: Domain) -> Matrix:
-    """Rows of W_E for whole numbers (T,), tokens · W_E for vectors (T, columns)."""
+    """Rows of W_E for integers (T,), tokens · W_E for vectors (T, columns)."""
     W_E, exact = _array(model.embed.W_E), isinstance(tokens, np.ndarray)
     tokens = tokens if exact else _array(tokens)
     if tokens.ndim == 1:
@@ -124,7 +124,7 @@ def _attention(attn: Attention, H: Matrix, n_examples: int, domain: Domain) -> M
 
 
 def _of_its_own(Q: Matrix, K: Matrix, V: Matrix, normalise: str, domain: Domain) -> Matrix:
-    """What each token carries, by its weight on itself: 1 where a row of weights sums to 1."""
+    """The output of a diagonal head before W_O: each token's value times its weight on itself."""
     if normalise in ("softmax", "hardmax"):
         return V
     zero, rows = domain.number(0), []
@@ -157,7 +157,7 @@ def _pattern(scores: Matrix, normalise: str, mask: str, domain: Domain) -> Matri
 
 
 def _count_seen(t: int, attended: int, mask: str) -> int:
-    """How many tokens token t attends to; they are the first ones."""
+    """The number of first tokens that token t attends to."""
     return {"causal": t + 1, "strictly causal": max(t, 1)}.get(mask, attended)
 
 
@@ -177,7 +177,7 @@ def _relu(value: Entry, zero: Entry) -> Entry:
         return value
     if value <= zero:
         return zero
-    return value.max(zero)  # a ball around 0: ReLU is continuous, so it has an enclosure
+    return value.max(zero)  # a ball that contains 0: ReLU is continuous, so it has an enclosure
 
 
 def _hardmax(scores: list[Entry], domain: Domain) -> list[Entry]:
@@ -192,7 +192,7 @@ def _hardmax(scores: list[Entry], domain: Domain) -> list[Entry]:
     largest = scores[0]
     for score in scores[1:]:
         largest = score if score > largest else largest
-    # A ball equals nothing, not even itself, unless its radius is 0.
+    # A ball of positive radius does not compare equal, not even to itself.
     chosen = [score is largest or score == largest for score in scores]
     if not all(hit or score < largest for hit, score in zip(chosen, scores, strict=True)):
         raise NotPolynomial("the largest score of a hardmax is not decided at this precision")
@@ -203,8 +203,8 @@ def _hardmax(scores: list[Entry], domain: Domain) -> list[Entry]:
 def _mlp(mlp: MLP, H: Matrix, domain: Domain) -> Matrix:
     W_in, b_in, W_out, b_out = map(_array, (mlp.W_in, mlp.b_in, mlp.W_out, mlp.b_out))
     if not domain.ordered:
-        units = _linear_units(W_in, b_in, W_out)
-        W_in, b_in, W_out = W_in[:, units], b_in[units], W_out[units]
+        neurons = _linear_neurons(W_in, b_in, W_out)
+        W_in, b_in, W_out = W_in[:, neurons], b_in[neurons], W_out[neurons]
     added = domain.weights(np.tile(b_out, (H.nrows(), 1)))
     if W_in.shape[1] == 0:
         return added
@@ -216,7 +216,7 @@ def _mlp(mlp: MLP, H: Matrix, domain: Domain) -> Matrix:
 
 
 def _unit_norm(H: Matrix, domain: Domain) -> Matrix:
-    """Each row over the square root of its sum of squares."""
+    """Each row divided by its norm."""
     rows = []
     for row in H.tolist():
         length = _square_root(sum((u * u for u in row[1:]), start=row[0] * row[0]), domain)
@@ -225,15 +225,15 @@ def _unit_norm(H: Matrix, domain: Domain) -> Matrix:
 
 
 def _seen(H: Matrix, norm: LayerNorm | None, domain: Domain) -> Matrix:
-    """The stream as heads and MLPs see it: through a layer norm, or as it is."""
+    """The input of heads and MLPs: the stream after a layer norm, if there is one."""
     if norm is None:
         return H
     w, b, rows = _array(norm.w), _array(norm.b), []
-    share, least = domain.number(1, len(w)), domain.weights(np.array([[EPSILON]]))[0, 0]
+    fraction, least = domain.number(1, len(w)), domain.weights(np.array([[EPSILON]]))[0, 0]
     for row in H.tolist():
-        mean = sum(row[1:], start=row[0]) * share
+        mean = sum(row[1:], start=row[0]) * fraction
         centred = [entry - mean for entry in row]
-        variance = sum((u * u for u in centred[1:]), start=centred[0] * centred[0]) * share
+        variance = sum((u * u for u in centred[1:]), start=centred[0] * centred[0]) * fraction
         deviation = _square_root(variance + least, domain)
         rows.append([entry / deviation for entry in centred])
     return _affine(domain.matrix(rows), np.diag(w), b, domain)
@@ -248,17 +248,17 @@ def _square_root(value: Entry, domain: Domain) -> Entry:
 
 def _linear_heads(W: dict[str, np.ndarray]) -> list[int]:
     """One head of each pair relu(s)·v + relu(−s)·(−v) = s·v, checked to be such a pair."""
-    asked = [np.concatenate([W["W_Q"][h].ravel(), W["b_Q"][h]]) for h in range(len(W["W_Q"]))]
-    answered = [np.concatenate([W["W_K"][h].ravel(), W["b_K"][h]]) for h in range(len(asked))]
-    left, kept = list(range(len(asked))), []
+    queries = [np.concatenate([W["W_Q"][h].ravel(), W["b_Q"][h]]) for h in range(len(W["W_Q"]))]
+    keys = [np.concatenate([W["W_K"][h].ravel(), W["b_K"][h]]) for h in range(len(queries))]
+    left, found = list(range(len(queries))), []
     while left:
         h = left.pop(0)
         partner = next(
             (
                 g
                 for g in left
-                if np.array_equal(asked[g], -asked[h])
-                and np.array_equal(answered[g], answered[h])
+                if np.array_equal(queries[g], -queries[h])
+                and np.array_equal(keys[g], keys[h])
                 and np.array_equal(W["W_V"][g], W["W_V"][h])
                 and np.array_equal(W["W_O"][g], -W["W_O"][h])
             ),
@@ -266,34 +266,34 @@ def _linear_heads(W: dict[str, np.ndarray]) -> list[int]:
         )
         if partner is None:
             raise NotPolynomial(
-                f"ReLU head {h + 1} has no partner that asks the opposite and carries the "
-                "negative, so relu(s)·v is not part of a linear head s·v"
+                f"ReLU head {h + 1} has no partner with the opposite query and output, so "
+                "relu(s)·v is not part of a linear head s·v"
             )
         left.remove(partner)
-        kept.append(h)
-    return kept
+        found.append(h)
+    return found
 
 
-def _linear_units(W_in: np.ndarray, b_in: np.ndarray, W_out: np.ndarray) -> list[int]:
-    """One unit of each pair relu(u)·v + relu(−u)·(−v) = u·v, checked to be such a pair."""
+def _linear_neurons(W_in: np.ndarray, b_in: np.ndarray, W_out: np.ndarray) -> list[int]:
+    """One neuron of each pair relu(u)·v + relu(−u)·(−v) = u·v, checked to be such a pair."""
     # Adding 0.0 turns −0.0 into 0.0, so that equal numbers have equal bytes.
     before = np.vstack([W_in, b_in]).T + 0.0
     waiting: dict[tuple[bytes, bytes], list[int]] = {}
-    kept = []
-    for unit in range(len(b_in)):
-        opposite = ((-before[unit] + 0.0).tobytes(), (-W_out[unit] + 0.0).tobytes())
+    found = []
+    for neuron in range(len(b_in)):
+        opposite = ((-before[neuron] + 0.0).tobytes(), (-W_out[neuron] + 0.0).tobytes())
         if waiting.get(opposite):
-            kept.append(waiting[opposite].pop())
+            found.append(waiting[opposite].pop())
         else:
-            key = (before[unit].tobytes(), (W_out[unit] + 0.0).tobytes())
-            waiting.setdefault(key, []).append(unit)
-    alone = [unit for units in waiting.values() for unit in units]
+            key = (before[neuron].tobytes(), (W_out[neuron] + 0.0).tobytes())
+            waiting.setdefault(key, []).append(neuron)
+    alone = [neuron for neurons in waiting.values() for neuron in neurons]
     if alone:
         raise NotPolynomial(
-            f"MLP unit {alone[0] + 1} has no partner with opposite input and output, "
+            f"MLP neuron {alone[0] + 1} has no partner with opposite input and output, "
             "so its ReLU is not part of a linear map"
         )
-    return kept
+    return found
 
 
 def _array(weights: Tensor) -> np.ndarray:

@@ -1,8 +1,8 @@
-"""Integers modulo a random 61-bit prime: equality at a random point means equal everywhere.
+"""Integers modulo a random 61-bit prime: equality at a random point implies equality everywhere.
 
-Two polynomial maps over Q that differ are told apart by a random prime p and a random point mod p
-unless p divides every coefficient of the difference, or the point is a root of it; `sizes.py`
-bounds both chances.
+Two different polynomial maps over Q differ at a random point modulo a random prime p unless p
+divides every coefficient of the difference, or the point is a root of it; `sizes.py` bounds both
+probabilities.
 """
 
 from __future__ import annotations

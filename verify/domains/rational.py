@@ -1,4 +1,4 @@
-"""The rationals: equality there means equal on this instance."""
+"""The rationals: equality means exact equality on this instance."""
 
 from __future__ import annotations
 

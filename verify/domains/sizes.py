@@ -1,10 +1,10 @@
-"""How large the polynomials are that a network computes: degree, denominators, coefficients.
+"""Bounds on the polynomials that a network computes: degree, denominators, coefficients.
 
 All three are bounded by running the same forward pass in a number system of sizes.
 
-Degree and denominators live in (max, +): the degree of a sum is at most the larger degree, that of
-a product the sum; likewise the exponent e for which base^e times the polynomial has whole
-coefficients.  The height is the sum of the absolute values of the coefficients, which is
+Degrees and denominators form the semiring (max, +): the degree of a sum is at most the larger
+degree, that of a product the sum; likewise the exponent e for which base^e times the polynomial has
+integer coefficients.  The height is the sum of the absolute values of the coefficients, which is
 submultiplicative, so it is bounded by running the network with |weights| on all-ones inputs.
 """
 
@@ -75,7 +75,7 @@ class Denominators(Degrees):
 
     The base is 2 as long as all numbers are dyadic, as float64 weights are.  An odd factor in a
     denominator (attention divided by n) multiplies the base: a common denominator 2^a·m^b divides
-    (2m)^max(a, b).  So `bits` is asked after the run, of the same object.
+    (2m)^max(a, b).  So `bits` is called after the run, on the same object.
     """
 
     name = "denominators"
@@ -152,7 +152,7 @@ def bits(height: arb) -> float:
 
 
 def miss_probability(values: Callable[[Domain, Entry], Iterable[Entry]]) -> float:
-    """The chance that a random point mod a random prime misses a difference of two polynomials.
+    """The probability that a random point mod a random prime misses a difference of polynomials.
 
     `values(domain, entry)` computes both of them (or several pairs) in a number system of sizes,
     all inputs being `entry`; the difference is at most twice as large as the largest of them.
@@ -165,11 +165,11 @@ def miss_probability(values: Callable[[Domain, Entry], Iterable[Entry]]) -> floa
 
 
 def error_probability(degree: int, coefficient_bits: float) -> float:
-    """The chance that one random prime and one random point miss a difference that is there.
+    """The probability that one random prime and one random point miss a non-zero difference.
 
-    degree/p (Schwartz–Zippel: the point is a root) plus the chance that p divides every coefficient
-    of the difference once denominators are cleared: a whole number below 2^B has at most B/60 prime
-    factors above 2^60, and there are more than 2^54 primes of 61 bits to draw from, since
+    It is degree/p (Schwartz–Zippel: the point is a root) plus the probability that p divides every
+    coefficient of the difference once denominators are cleared: an integer below 2^B has at most
+    B/60 prime factors above 2^60, and there are more than 2^54 primes of 61 bits, since
     x/(ln x − 1) < π(x) < x/(ln x − 1.1) for x ≥ 60184 [Dusart1999].
     """
     return degree / 2.0 ** (BITS - 1) + math.ceil(coefficient_bits / (BITS - 1)) / 2.0**54

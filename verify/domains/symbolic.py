@@ -1,6 +1,6 @@
-"""Multivariate polynomials over Q: equality there is the identity itself, at small sizes.
+"""Multivariate polynomials over Q: equality is the identity itself, at small sizes.
 
-Twice: by FLINT, and by SymPy, whose polynomials are an implementation of their own.
+There are two independent implementations, by FLINT and by SymPy.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from verify.domains.base import Entry, exact_weights
 
 
 class PolynomialMatrix:
-    """A dense matrix of polynomials with the few operations that a forward pass needs."""
+    """A dense matrix of polynomials with the operations of a forward pass."""
 
     def __init__(self, rows: Sequence[Sequence[Entry]], zero: Entry) -> None:
         self.rows, self.zero = [list(row) for row in rows], zero
@@ -93,7 +93,7 @@ class Symbolic:
 
 
 class SymbolicBySympy:
-    """The same polynomials in SymPy's sparse representation; slower, and independent."""
+    """Polynomials in SymPy's sparse representation; slower than `Symbolic`, and independent."""
 
     name = "sympy"
     ordered = False

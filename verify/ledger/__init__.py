@@ -1,1 +1,1 @@
-"""Statements as data, what other packages add, and errata."""
+"""The statement index: statements as data, those of other packages, and errata."""

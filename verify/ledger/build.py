@@ -1,4 +1,4 @@
-"""The model of a statement, built as the ledger says: `python -m verify build NAME`."""
+"""The model of a statement, built by its `build` field: `python -m verify build NAME`."""
 
 from __future__ import annotations
 
@@ -24,14 +24,13 @@ NAMES |= {"np": np}
 
 
 def built(entry: Theorem, **parameters: int) -> Transformer:
-    """The model of a statement at these parameters, and of the others at the largest at which the
-    ledger has it tested.
+    """The model of a statement at these parameters; others have the largest tested value.
 
     Raises ValueError for a statement without a model, a parameter that it does not have, and as
     the construction does.
     """
     if not entry.build:
-        raise InputError(f"{entry.name} builds no model: `verify show {entry.name}` says what is")
+        raise InputError(f"{entry.name} has no model: see `verify show {entry.name}`")
     for name in parameters:
         if name not in entry.over:
             raise InputError(f"{entry.build} has no '{name}': choose of {', '.join(entry.over)}")
@@ -42,12 +41,12 @@ def built(entry: Theorem, **parameters: int) -> Transformer:
 
 
 def parameters_of(words: Sequence[str]) -> dict[str, int]:
-    """d=3, k=5 as numbers; ValueError for what is not NAME=WHOLE NUMBER, or is said twice."""
+    """The numbers in texts such as d=3; raises ValueError for other texts and repeated names."""
     found: dict[str, int] = {}
     for word in words:
         name, _, value = word.partition("=")
         if not name or not value.removeprefix("-").isdecimal() or len(value) > 18:
-            raise InputError(f"--at {word}: write a parameter and a whole number, such as k=5")
+            raise InputError(f"--at {word}: write a parameter and an integer, such as k=5")
         if name in found:
             raise InputError(f"--at gives {name} twice: give it once")
         found[name] = int(value)
@@ -55,7 +54,7 @@ def parameters_of(words: Sequence[str]) -> dict[str, int]:
 
 
 def statement(entry: Theorem) -> Mapping[str, Any]:
-    """What the ledger says of a model, for its sidecar."""
+    """The statement that a model belongs to, as JSON for its sidecar."""
     return {
         "name": entry.name,
         "kind": entry.kind,

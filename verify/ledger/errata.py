@@ -1,4 +1,4 @@
-"""The claim `errata`: mistakes in print, of every topic, each shown to be one."""
+"""The claim `errata`: mistakes in print, of all topics."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from verify.regression.printed_proof import printed as printed_on_regression
 
 @claim(source="each finding names its own")
 def errata(run: Run) -> Iterator[Finding]:
-    """Mistakes in printed statements and proofs, each shown to be one, beside what is right.
+    """Printed statements and proofs with a mistake fail as printed and hold as corrected.
 
-    A finding holds when the mistake is seen to be one and the corrected statement is seen to hold.
-    The theorems they belong to may be true all the same: that of [Fu2024] is, and its repaired
-    proof is in constructions/regression/newton_paper.py.
+    A finding holds if the printed version fails and the corrected one holds.  The theorems may be
+    true nevertheless: that of [Fu2024] is, and its repaired proof is in
+    constructions/regression/newton_paper.py.
     """
     yield from labelled("regression", printed_on_regression(run))
     yield from labelled("memory", printed_on_memory(run))

@@ -1,12 +1,12 @@
-"""What other packages add, and what is said where it is broken: ours go on.
+"""Claims and statements of other packages; errors in them do not affect those of this library.
 
-Their claims are entry points of the group `verify.claims`; their ledgers of `verify.ledgers`:
+Claims are entry points of the group `verify.claims`, statement indices of `verify.ledgers`:
 
     [project.entry-points."verify.ledgers"]
     my-theorems = "my_theorems"
 
-names the package whose folder has a `theorems.toml`; the claims that its entries name are entry
-points, as those of this library are.
+names the package whose folder contains a `theorems.toml`; the claims that its entries name are
+entry points, as those of this library are.
 """
 
 from __future__ import annotations
@@ -29,33 +29,33 @@ FILE = "theorems.toml"
 
 
 def is_ours(point: EntryPoint) -> bool:
-    """Whether an entry point is of this library."""
+    """Whether an entry point belongs to this library."""
     return _top(point.module) == "verify"
 
 
 def package(point: EntryPoint) -> str:
-    """The package that an entry point is of, and its module."""
+    """The package and the module of an entry point."""
     name = point.dist.name if point.dist else _top(point.module)
     return f"{name} ({point.module})"
 
 
 def broken(point: EntryPoint, what: str, error: BaseException) -> InputError:
-    """What is wrong with a claim of another package, and where: in the last line of that package
-    which was run, or which is no Python."""
+    """The error for a claim of another package, with the last line of that package that was run.
+
+    For a syntax error it is the line of that.
+    """
     lines = [
         (frame.f_code.co_filename, line)
         for frame, line in traceback.walk_tb(error.__traceback__)
         if _top(frame.f_globals.get("__name__", "")) == _top(point.module)
     ]
-    said = str(error)
+    message = str(error)
     if isinstance(error, SyntaxError):
         lines.append((error.filename or "", error.lineno or 1))
-        said = error.msg
+        message = error.msg
     files = [f"{file}, line {line}: " for file, line in lines if Path(file).is_file()]
-    place, said = "".join(files[-1:]), " ".join(said.split())
-    return InputError(
-        f"the claim {point.name} of {package(point)} {what}: {place}{type(error).__name__}: {said}"
-    )
+    place, cause = "".join(files[-1:]), f"{type(error).__name__}: {' '.join(message.split())}"
+    return InputError(f"the claim {point.name} of {package(point)} {what}: {place}{cause}")
 
 
 def _top(module: str) -> str:
@@ -63,31 +63,34 @@ def _top(module: str) -> str:
 
 
 def left_out(package: str, point: EntryPoint) -> bool:
-    """Whether a claim of this package has the name of this one, which is of another."""
+    """Whether a claim of this package is left out because another package's has its name."""
     points = entry_points(group="verify.claims", name=point.name)
     return _top(point.module) != _top(package) in {_top(each.module) for each in points}
 
 
 @cache
 def warn(message: str) -> None:
-    """One line on standard error, once; it is the first process that says it."""
+    """Print a warning on standard error, once, and only in the main process."""
     if parent_process() is None:
         print(f"warning: {message}", file=sys.stderr)
 
 
 def ledgers() -> Iterator[EntryPoint]:
-    """The ledgers of other packages, by name."""
+    """The statement indices of other packages, by name."""
     yield from sorted(entry_points(group="verify.ledgers"), key=lambda point: point.name)
 
 
 def text_of(point: EntryPoint) -> tuple[Path, str]:
-    """A ledger's file and its text; InputError where there is none.  The package is not run."""
+    """The file and the text of a statement index, without importing the package.
+
+    Raises InputError if there is none.
+    """
     try:
         spec = find_spec(point.value)
-    except Exception:  # a package within another one, which is imported and may do anything
+    except Exception:  # the parent of a subpackage is imported and may raise any error
         spec = None
     if spec is None or spec.origin is None:
-        raise InputError(f"the ledger {point.name} is of no package: there is no {point.value}")
+        raise InputError(f"the statement index {point.name}: there is no package {point.value}")
     file = Path(spec.origin).with_name(FILE)
     try:
         return file, file.read_text(encoding="utf-8")
@@ -96,8 +99,10 @@ def text_of(point: EntryPoint) -> tuple[Path, str]:
 
 
 def check(file: Path, text: str, wrong: Callable[[str, Any], str]) -> None:
-    """Raise InputError, with the file and the line, for what is not TOML, and for the first entry
-    of which `wrong` has something to say."""
+    """Raise InputError, with file and line, for text that is not TOML, or for a wrong entry.
+
+    `wrong` returns the error of an entry, or an empty text.
+    """
     try:
         found = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -111,6 +116,6 @@ def check(file: Path, text: str, wrong: Callable[[str, Any], str]) -> None:
 
 
 def _line(text: str, name: str) -> int:
-    """Where an entry begins."""
+    """The line at which an entry begins."""
     head = re.compile(rf"\s*\[?\s*[\"']?{re.escape(name)}[\"']?\s*[\].=]")
     return next((n for n, line in enumerate(text.splitlines(), 1) if head.match(line)), 1)

@@ -1,16 +1,16 @@
 """The statement index: every statement of the library, as data (`theorems.toml` of each topic).
 
-An entry gives a statement with its hypotheses, its source by key, and the places of its
-mathematics, proof, weights, claim and test; its sizes are formulas that tests compare with the
-built models.  Kinds:
+An entry has a statement with its hypotheses, its source by key, and the places of its mathematics,
+proof, weights, claim and test; its sizes are formulas that tests compare with the built models.
+Kinds:
 
     theorem       must hold
     bound         must hold
     erratum       a mistake in print, with the correction
     replication   a published observation, with the outcome here
-    open          a question, with what is known
+    open          a question, with partial results
 
-Status, which says what is new:
+Status, the novelty:
 
     known         stated and proved in the source
     our proof     stated in the source; the proof here is ours
@@ -75,7 +75,7 @@ def ceil_log(base: int, value: int) -> int:
 
 
 def bits(V: int) -> int:
-    """Binary digits that tell V symbols apart: ⌈log₂V⌉, and 1 if V = 1."""
+    """The length of binary codes of V symbols: ⌈log₂V⌉, and 1 if V = 1."""
     return max(1, ceil_log(2, V))
 
 
@@ -101,7 +101,7 @@ class Formula:
 
     @property
     def code(self) -> CodeType:
-        """What computes it; SyntaxError if it is no formula."""
+        """The compiled formula; raises SyntaxError if it is not one."""
         return compile(self.text.removeprefix("≤ "), "<ledger>", "eval")
 
     def admits(self, value: int, **parameters: int) -> bool:
@@ -121,9 +121,8 @@ class Formula:
             "min": sympy.Min,
             "max": sympy.Max,
         }
-        # Single letters are symbols, also those that SymPy has for something else.
-        letters = re.findall(r"\b[a-zA-Z]\b", self.text)
-        names |= {letter: sympy.Symbol(letter) for letter in letters}
+        # Names of one character are symbols, also those that SymPy uses otherwise.
+        names |= {name: sympy.Symbol(name) for name in re.findall(r"\b[a-zA-Z]\b", self.text)}
         stated = sympy.sympify(self.text.removeprefix("≤ "), locals=names, evaluate=False)
         return r"\le " * self.text.startswith("≤") + sympy.latex(stated)
 
@@ -146,13 +145,13 @@ class Theorem:
     """One entry of the statement index.
 
     `hypotheses` is "none" where there are none; `scope`, `status` and `outcome` begin with one of
-    the words of `SCOPES`, `STATUS` and `OUTCOMES`.  `theory`, `proof` and `weights` are files, each
-    with the function or class to look at ("path:name"), `test` is a file; `build` is the call that
-    makes the model, and `over` the parameters at which the test makes it; `claim` is the claim that
-    shows the statement, in these `findings` if it shows others too, with these `options` where its
-    defaults do not; and `found` what a replication found: the verdicts of its findings that do not
-    hold, by their ids; `unproved` names what is used without a proof, here or in print.  `package`
-    is the one that states it, if it is not ours; its files and its functions are meant then.
+    `SCOPES`, `STATUS` and `OUTCOMES`.  `theory`, `proof` and `weights` are files with a function or
+    class ("path:name"), `test` is a file; `build` is the call that makes the model, and `over` the
+    parameters at which it is tested.  `claim` is the claim that shows the statement, in these
+    `findings` if it shows others too, with these `options` if its defaults do not.  `found` are the
+    recorded verdicts of a replication's findings that do not hold, by id; `unproved` names steps
+    that are used without a proof, here or in print.  `package` is the package that states it, if it
+    is not ours, to which files and functions then belong.
     """
 
     name: str
@@ -181,12 +180,12 @@ class Theorem:
 
     @property
     def standing(self) -> str:
-        """In a word or two: the outcome of a replication, the status of any other statement."""
+        """The outcome of a replication, or the status of another statement."""
         return self.outcome.partition(":")[0] or self.status
 
     @property
     def command(self) -> str:
-        """How the statement is shown."""
+        """The command that shows the statement."""
         words = [
             f" --{name}" + f" {value}" * (value is not True) for name, value in self.options.items()
         ]
@@ -195,9 +194,9 @@ class Theorem:
 
 @cache
 def ledger() -> dict[str, Theorem]:
-    """All entries by name: ours in the order of the file, then those of other packages.
+    """All entries by name: ours in the order of the files, then those of other packages.
 
-    A ledger of another package that cannot be read is left out, with a line on standard error.
+    An index of another package that cannot be read is left out, with a line on standard error.
     """
     found = dict[str, Theorem]()
     for topic in TOPICS:
@@ -213,29 +212,29 @@ def ledger() -> dict[str, Theorem]:
 
 
 def _wrong(taken: Collection[str], package: str, name: str, entry: Any) -> str:
-    """What is wrong with an entry of another package's ledger, if anything."""
+    """The error in an entry of another package's index; empty if there is none."""
     texts = ("topic", "kind", "status", "hypotheses", "statement", "source", "scope", "claim")
     more = ("outcome", "theory", "proof", "weights", "test", "build", "unproved", "open")
     tables = ("over", "sizes", "options", "found")
     known = {each.name for each in fields(Theorem)} - {"name", "package"}
     if not isinstance(entry, dict):
-        return f"{name} stands in no entry: write [NAME] above it"
+        return f"{name} is in no entry: write [NAME] above it"
     if name in taken:
         return f"there is a statement {name} already: give it another name"
     if unknown := [each for each in entry if each not in known]:
-        return f"{name} has a field '{unknown[0]}': choose of {', '.join(sorted(known))}"
+        return f"{name} has a field '{unknown[0]}': choose one of {', '.join(sorted(known))}"
     for each in texts:
         if not isinstance(entry.get(each), str):
-            return f'{name} says no {each}: write {each} = "…"'
+            return f'{name} has no {each}: write {each} = "…"'
     for each in more:
         if not isinstance(entry.get(each, ""), str):
-            return f'{name} has {each} that is no text: write {each} = "…"'
+            return f'{name} has {each} that is not text: write {each} = "…"'
     for each in (name, entry["topic"]):
         if not WORD.fullmatch(each) or each == "index" or each.startswith("topic-"):
-            return f"'{each}' is no name: take small letters and digits, with - between words"
+            return f"'{each}' is not a name: use a … z and digits, with - between words"
     for each in tables:
         if not isinstance(entry.get(each, {}), dict):
-            return f"{name} has {each} that is no table: write {each} = {{ … }}"
+            return f"{name} has {each} that is not a table: write {each} = {{ … }}"
     words = {"kind": KINDS, "status": STATUS, "scope": SCOPES}
     words |= {"outcome": OUTCOMES} if entry["kind"] == "replication" else {}
     for each, allowed in words.items():
@@ -243,11 +242,11 @@ def _wrong(taken: Collection[str], package: str, name: str, entry: Any) -> str:
             return f"{name} has the {each} '{word}': use one of {', '.join(allowed)}"
     listed = entry.get("findings", [])
     if not isinstance(listed, list) or {*map(type, listed)} - {str}:
-        return f'{name} has findings that are no list of ids: write findings = ["size"]'
+        return f'{name} has findings that are not a list of ids: write findings = ["size"]'
     if entry["claim"] not in installed():
         return f"{name} has a claim '{entry['claim']}' that is not installed: see `verify.claims`"
     if plugins.left_out(package, installed()[entry["claim"]]):
-        return f"{name} has a claim '{entry['claim']}' that is left out: its name is another's"
+        return f"{name} has a claim '{entry['claim']}' that is left out: another has its name"
     if plugins.is_ours(installed()[entry["claim"]]):
         return f"{name} has a claim '{entry['claim']}' of this library: name one of its own package"
     for parameter, values in entry.get("over", {}).items():
@@ -257,12 +256,12 @@ def _wrong(taken: Collection[str], package: str, name: str, entry: Any) -> str:
         try:
             Formula(size).code  # noqa: B018
         except (SyntaxError, AttributeError):
-            return f"{name} has a size {size!r} that is no formula"
+            return f"{name} has a size {size!r} that is not a formula"
     return ""
 
 
 def entries(text: str, package: str = "") -> dict[str, Theorem]:
-    """The entries of a ledger in TOML, by name; `package` is that of another package's ledger."""
+    """The entries of a statement index in TOML, by name; `package` is the one it belongs to."""
     found: dict[str, dict[str, Any]] = tomllib.loads(text)
     for entry in found.values():
         entry["sizes"] = {what: Formula(size) for what, size in entry.get("sizes", {}).items()}
@@ -270,7 +269,7 @@ def entries(text: str, package: str = "") -> dict[str, Theorem]:
 
 
 def theorem(name: str) -> Theorem:
-    """The entry of this name; ValueError, with the nearest, if there is none."""
+    """The entry of this name; raises ValueError, with the nearest name, if there is none."""
     known = ledger()
     if name not in known:
         if name in {entry.topic for entry in known.values()}:
@@ -292,7 +291,7 @@ def sources_of(claim: str) -> str:
 
 
 def option_sets(claim: str) -> list[dict[str, Any]]:
-    """The options, besides its defaults, with which a claim shows all that it is to show."""
+    """The option sets, the defaults first, with which a claim shows all its statements."""
     sets: list[dict[str, Any]] = [{}]
     for entry in entries_of(claim):
         if entry.options not in sets:
@@ -301,11 +300,11 @@ def option_sets(claim: str) -> list[dict[str, Any]]:
 
 
 def must_hold(claim: str) -> bool:
-    """Whether a claim that does not hold is news: all but those on replications alone."""
+    """Whether a claim has to hold: all but those that show replications alone."""
     kinds = {entry.kind for entry in entries_of(claim)}
     return kinds != {"replication"}
 
 
 def recorded(claim: str) -> dict[str, str]:
-    """The verdicts of a claim's findings, by id, that are on record as other than "holds"."""
+    """The recorded verdicts, other than "holds", of a claim's findings, by id."""
     return {id: verdict for entry in entries_of(claim) for id, verdict in entry.found.items()}

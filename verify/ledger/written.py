@@ -24,8 +24,10 @@ which inputs; `python -m verify show NAME` gives all places. This page is writte
 
 
 def listing(topic: str | None = None) -> Iterator[str]:
-    """The statements, topic by topic, each with its kind and its status or outcome; ValueError for
-    a topic that there is not."""
+    """The statements, topic by topic, each with its kind and its status or outcome.
+
+    Raises ValueError for an unknown topic.
+    """
     topics = dict.fromkeys(entry.topic for entry in ledger().values())
     if topic is not None and topic not in topics:
         raise InputError(f"no topic '{topic}': choose one of {', '.join(topics)}")
@@ -50,7 +52,7 @@ def in_markdown() -> str:
 
 
 def _summary() -> Iterator[str]:
-    """What is new, what was not replicated, what is used without proof, and what is open."""
+    """Lists of statements that are new, not replicated, used without proof, and open."""
     entries = ledger().values()
     listed = {
         "New": [(entry, "") for entry in entries if entry.status == "new"],
@@ -113,7 +115,7 @@ def _place(claim: str) -> str:
 
 
 def described(entry: Theorem) -> Iterator[str]:
-    """All that the index has of an entry, in lines."""
+    """All fields of an entry, in lines."""
     yield f"{entry.name} ({entry.kind}, {entry.topic}; {entry.standing})"
     yield f"  {entry.statement}"
     rows = {
@@ -146,7 +148,7 @@ def bibliography() -> dict[str, str]:
 
 
 def in_bibtex(entries: Iterable[Theorem]) -> Iterator[str]:
-    """The BibTeX entries of the keys in these statements' sources; ValueError if there are none."""
+    """The BibTeX entries of these statements' sources; raises ValueError if there are none."""
     keys = dict.fromkeys(key for entry in entries for key in re.findall(r"\w+", entry.source))
     found = [bibliography()[key] for key in keys if key in bibliography()]
     if not found:

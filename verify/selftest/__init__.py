@@ -1,1 +1,1 @@
-"""The self-test: mutations of weights and functions, and what each claim notices of them."""
+"""The self-test: mutants of weights and functions, each of which has to make a claim fail."""

@@ -1,4 +1,4 @@
-"""The self-test shown: of each claim what its faults did, or what changed entries did; as JSON."""
+"""The command `selftest`: for each claim, the results of its mutants, in lines or as JSON."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Progress = Callable[[Iterable[Any], str], Iterable[Any]]
 def check_claims(
     names: Sequence[str], seed: int, trained: bool, target: str, quiet: bool, progress: Progress
 ) -> bool:
-    """Plant every fault of these claims (by default, all); whether all is as it should be."""
+    """Run the mutants of these claims (by default, of all); returns whether all passed."""
     faults, start, reports = function_faults(), time.process_time(), list[Report]()
     for name, claim in _chosen(names).items():
         kinds = {fault.trained for fault in faults if fault.claim == name}
@@ -51,7 +51,7 @@ def check_claims(
 def check_entries(
     names: Sequence[str], count: int, seed: int, target: str, quiet: bool, progress: Progress
 ) -> bool:
-    """Change so many single entries of the models of these claims; whether none was missed."""
+    """Change `count` single entries of the models of these claims; whether none was missed."""
     start, entries = time.process_time(), []
     claims = {name: claim for name, claim in _chosen(names).items() if claim.faults_seen}
     if not claims:

@@ -1,17 +1,17 @@
-"""Two models that give the same answers: how a change of weights is shown to change no answer.
+"""Equivalent mutants: proofs and checks that a change of weights changes no answer.
 
 First by their weights, for all inputs: a head enters its model as the products
 
     B = [W_Q; b_Q] [W_K; b_K]ᵀ    (D + 1 × D + 1)        W_V W_O    (D × D)
 
-and nothing else.  Hardmax and softmax do not see the last column of B, which is added to the scores
-of all keys alike, nor hardmax a positive factor of B; a ReLU unit that adds nothing is not seen at
-all; and if answers are the largest of several logits, a positive factor of the read-out is not.
+alone.  Hardmax and softmax are invariant under the last column of B, which is added to the scores
+of all keys, and hardmax under a positive factor of B; a ReLU neuron without output has no effect;
+and if answers are an argmax of logits, neither has a positive factor of the unembedding.
 
-Else by running both, on inputs that their interface gives: on all of them, where they are finite in
-number; or at random points.  Polynomial maps are run mod a random 61-bit prime (equal there means
-equal for all inputs, as in `verify/evidence/identity.py`).  Others are run over Q, and where there
-is a softmax in balls narrower than 2^−80: that is a sample, and is called one.
+Otherwise both are run on inputs of their interface: on all of them, if there are finitely many; or
+at random points.  Polynomial maps are run mod a random 61-bit prime (equality there implies
+equality for all inputs, as in `verify/evidence/identity.py`).  Others are run over Q, and with
+softmax in balls narrower than 2^−80: that is a sample, and is reported as one.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ from verify.domains import (
     written,
 )
 
-MOST = 2**20  # inputs, all of which are run
+MOST = 2**20  # inputs, up to which all are run
 POINTS = 3  # at which two models are compared
-WIDTH = 2.0**-80  # balls that are to be equal are narrower
+WIDTH = 2.0**-80  # the width below which overlapping balls count as equal
 
 
 def same_answers(healthy: Transformer, faulty: Transformer, rng: np.random.Generator) -> str:
-    """In words on which inputs the answers of the two agree; "" if they do not, or if none was
-    compared."""
+    """The inputs on which the answers of the two agree, in words; empty if they do not agree, or if
+    none was compared."""
     if all(_forms(a) == _forms(b) for a, b in zip(*map(_parts, (healthy, faulty)), strict=True)):
         return "all inputs, by the products of its weights"
     batches = healthy.interface.all_inputs(MOST, healthy.is_causal)
@@ -67,12 +67,12 @@ def same_answers(healthy: Transformer, faulty: Transformer, rng: np.random.Gener
 
 
 def _parts(model: Transformer) -> list[Any]:
-    """Embeddings, blocks and read-out; the last with whether a factor of it changes no answer."""
+    """Embeddings, blocks and unembedding; the last with whether answers ignore a factor of it."""
     return [model.embed, model.pos_embed, *model.blocks, (model.unembed, model.interface.chooses)]
 
 
 def _forms(part: Any) -> list[Any]:
-    """What a part of a model does, as exact matrices: equal ones are the same map."""
+    """A part of a model as exact matrices: equal matrices are equal maps."""
     if part is None:
         return []
     if isinstance(part, tuple):
@@ -84,10 +84,8 @@ def _forms(part: Any) -> list[Any]:
     forms, attn, mlp = list[Any](), part.attn, part.mlp
     for h in range(attn.n_heads if attn is not None else 0):
         assert attn is not None
-        asked, answered = (
-            _exact(getattr(attn, f"W_{x}")[h], getattr(attn, f"b_{x}")[h]) for x in "QK"
-        )
-        scores = asked * answered.transpose()
+        query, key = (_exact(getattr(attn, f"W_{x}")[h], getattr(attn, f"b_{x}")[h]) for x in "QK")
+        scores = query * key.transpose()
         if attn.normalise in ("softmax", "hardmax"):
             scores = Rational().matrix([row[:-1] for row in scores.tolist()])
         forms += _without_factor([scores]) if attn.normalise == "hardmax" else [scores]
@@ -100,18 +98,18 @@ def _forms(part: Any) -> list[Any]:
 
 
 def _exact(*rows: Tensor) -> Any:
-    """Tensors with as many columns below each other, as one matrix over Q."""
+    """Tensors of equal width stacked, as one matrix over Q."""
     return Rational().weights(np.vstack([each.detach().numpy() for each in rows]))
 
 
 def _without_factor(matrices: list[Any]) -> list[Any]:
-    """Matrices divided by the largest size of an entry of theirs."""
+    """Matrices divided by their largest absolute entry."""
     largest = max((abs(x) for M in matrices for row in M.tolist() for x in row), default=0)
     return [1 / largest * M for M in matrices] if largest else matrices
 
 
 def _on_all(healthy: Transformer, faulty: Transformer, batches: Iterable[Any]) -> str:
-    """By logits, as a model may raise an error for some of the inputs; else by answers."""
+    """`same_answers` on all inputs: by logits, and by answers where these differ."""
     count, interface = 0, healthy.interface
     for inputs in batches:
         given = interface.check(healthy.like, *inputs)

@@ -1,20 +1,20 @@
-"""Faults in functions, as data: what a named function returns is changed, and findings must notice.
+"""Mutants of functions, as data: the result of a named function is changed, and findings must fail.
 
-Beside every topic's claims lies a `faults.toml` (and one beside this file, for what all share):
+Every topic's claims have a `faults.toml` (and shared functions the one beside this file):
 
     [[fault]]
     claim = "newton"                # or "*": every claim with findings of these ids
     options = { k = 2 }             # default: the first options of the claim's `faults_seen`
     function = "verify.regression.convergence:newton_residual"
     change = "half"                 # one of CHANGES, or a function "module:name"
-    part = "bound"                  # only this of the result: an attribute, a key or a place
-    fails = ["ols"]                 # ids as fnmatch patterns: these findings, and no others
-    holds = ["*/even"]              # default: none; these, and no others, do not hold without it
+    part = "bound"                  # only this part of the result: an attribute, a key or an index
+    fails = ["ols"]                 # ids as fnmatch patterns: these findings must fail, no others
+    holds = ["*/even"]              # default: none; these, and no others, hold only in the mutant
     quick = false                   # default true: a run at quick sizes
     trained = true                  # default false: only in `selftest --trained`
 
-`function` names the attribute of the module that *uses* it; it is replaced while the claim runs by
-one that changes what the function returns.  The attribute may be a method or a property,
+`function` names the attribute of the module that *uses* it; while the claim runs, it is replaced by
+a function that changes the result.  The attribute may be a method or a property,
 "module:Class.name".
 """
 
@@ -42,7 +42,7 @@ VERIFY = Path(__file__).parent.parent
 
 @dataclass(frozen=True)
 class FunctionFault:
-    """An entry of a `faults.toml`; see the module."""
+    """An entry of a `faults.toml`; the module describes its fields."""
 
     claim: str
     function: str
@@ -60,7 +60,7 @@ class FunctionFault:
 
     @contextmanager
     def planted(self) -> Iterator[None]:
-        """While this is open, the function's results are changed."""
+        """A context in which the function's results are changed."""
         owner, name = _owner(self.function)
         healthy = getattr_static(owner, name)
         setattr(owner, name, self._faulty(healthy))
@@ -97,7 +97,7 @@ class FunctionFault:
 
 
 def function_faults(folder: Path = VERIFY) -> list[FunctionFault]:
-    """All entries of the `faults.toml` of the topics; ValueError for one that cannot be read."""
+    """All entries of the `faults.toml` files; raises ValueError for one that cannot be read."""
     found = []
     for path in sorted(folder.rglob("faults.toml")):
         for entry in tomllib.loads(path.read_text(encoding="utf-8")).get("fault", []):
@@ -111,14 +111,14 @@ def function_faults(folder: Path = VERIFY) -> list[FunctionFault]:
                 ) from None
             if fault.change not in CHANGES and ":" not in fault.change:
                 raise InputError(
-                    f"{where}: no change {fault.change!r}: choose one of {', '.join(CHANGES)}"
+                    f"{where}: change is {fault.change!r}: choose one of {', '.join(CHANGES)}"
                 )
             found.append(fault)
     return found
 
 
 def _owner(function: str) -> tuple[Any, str]:
-    """The module or class that holds an attribute, and its name; ValueError if there is none."""
+    """The module or class of an attribute, and its name; raises ValueError if there is none."""
     module, _, path = function.partition(":")
     *outer, name = path.split(".")
     try:
@@ -132,8 +132,10 @@ def _owner(function: str) -> tuple[Any, str]:
 
 
 def _numbers(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A change of every number in a value, and in what functions in it return; truth values, words
-    and models are left as they are."""
+    """A change of every number in a value, also in results of functions in it.
+
+    Booleans, texts and models are not changed.
+    """
 
     def through(value: Any) -> Any:
         if isinstance(value, Mapping):
@@ -147,7 +149,7 @@ def _numbers(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
         if isinstance(value, bool | str | bytes | nn.Module | None):
             return value
         if isinstance(value, np.ndarray):
-            return np.asarray(change(value))  # numpy makes a number of an array without dimensions
+            return np.asarray(change(value))  # numpy returns a number for an array of shape ()
         if callable(value):
             return lambda *args, **kwargs: through(value(*args, **kwargs))
         return change(value)
@@ -208,7 +210,7 @@ def _shorter(model: Any) -> None:
     model.blocks = model.blocks[:-1]
 
 
-def _said(factor: float) -> Callable[[Any], None]:
+def _outputs_times(factor: float) -> Callable[[Any], None]:
     def change(model: Any) -> None:
         for weights in model.unembed.parameters():
             weights *= factor
@@ -238,6 +240,6 @@ CHANGES: dict[str, Callable[[Any], Any]] = {
     "silent heads": _weights(_silent_heads),
     "silent layer": _weights(_silent_layer),
     "without its last layer": _weights(_shorter),
-    "says nothing": _weights(_said(0.0)),
-    "says the opposite": _weights(_said(-1.0)),
+    "outputs 0": _weights(_outputs_times(0.0)),
+    "outputs the negative": _weights(_outputs_times(-1.0)),
 }

@@ -1,18 +1,18 @@
-"""The self-test: faults are planted, and the claims must notice.
+"""The self-test: claims are run on mutants, which have to make findings fail.
 
-A certificate that cannot fail is worth nothing.  For every claim and each set of options that it is
-to be tested with (`faults_seen`), at quick sizes:
+A check that cannot fail is no evidence.  For every claim and each of its option sets for the
+self-test (`faults_seen`), at quick sizes:
 
-tensors    every fault of `tensor_mutations.py`, in every head, MLP, embedding, position table and
-           read-out of the models that the claim builds and runs, has to make a finding fail, or is
-           shown to change no answer, or none at random points (`equivalence.py`).
+tensors    every mutant of `tensor_mutations.py`, in every head, MLP, embedding, position table and
+           unembedding of the models that the claim builds and runs, has to make a finding fail, or
+           is shown to be equivalent, or equal at random points (`equivalence.py`).
 functions  every entry of a `faults.toml` (see `function_mutations.py`) has to change the verdict of
-           exactly the findings that it names; with a planted model findings may have to hold that
-           do not hold of a trained one.
-findings   every finding has to fail under one of these faults; one that never does is dead.
+           exactly the findings that it names; a hand-made model in place of a trained one may make
+           findings hold.
+findings   every finding has to fail for one of these mutants; one that never does is dead.
 entries    `selftest --random N`: one entry of one tensor is changed, anywhere.
 
-A run that is stopped by an error has been noticed, but kills no finding.
+A run that is stopped by an error has noticed the mutant, but kills no finding.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ from verify.selftest.equivalence import same_answers
 from verify.selftest.function_mutations import FunctionFault
 from verify.selftest.tensor_mutations import faults_in, fingerprint, random_entry
 
-MODELS = 256  # that are kept, those built last
-AS_IT_IS = "what is observed"  # of a trained model that does not do what is said of them
+MODELS = 256  # the number of cached models
+AS_IT_IS = "what is observed"  # for findings that fail for the trained models themselves
 
 Claims = dict[str, Claim]
 Options = dict[str, Any]
@@ -45,7 +45,7 @@ Verdicts = dict[str, Verdict]
 
 
 class Planted(Run):
-    """A run with a fault in tensors: it takes healthy models from the runs before it."""
+    """A run on tensor mutants, of models that are cached between runs."""
 
     def build(self, construction: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         try:
@@ -63,7 +63,7 @@ def _built(construction: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 @dataclass
 class Healthy:
-    """A claim's run without a fault: the verdicts of its findings, and the models that it ran."""
+    """The run of a claim without mutants: the verdicts of its findings, and its models."""
 
     verdicts: Verdicts
     models: list[Transformer]
@@ -71,12 +71,11 @@ class Healthy:
 
 @dataclass
 class Report:
-    """What became of a claim's faults and findings.
+    """The results of a claim's mutants and findings.
 
-    `seen` counts the faults that were noticed, `unchanged` says of the others how they were shown
-    to change no answer, and `missed` what is left.  `killed` has for each finding a fault under
-    which it does not hold, or "".  `absent` says that there was nothing to find without an optional
-    package.
+    `seen` counts the mutants that were noticed, `unchanged` are the equivalent ones, with how that
+    was shown, and `missed` the others.  `killed` maps each finding to a mutant for which it fails,
+    or "".  `absent`: the claim has no findings without an optional package.
     """
 
     claim: str
@@ -88,13 +87,13 @@ class Report:
 
     @property
     def dead(self) -> list[str]:
-        """The findings that no fault makes fail."""
+        """The findings that no mutant makes fail."""
         return [id for id, fault in self.killed.items() if not fault]
 
     @property
     def passed(self) -> bool:
-        """Whether every fault was noticed and every finding can fail; nothing tested is no pass,
-        unless there was nothing to test."""
+        """Whether every mutant was noticed and every finding can fail; False if there were none,
+        unless an optional package is missing."""
         return (bool(self.seen) or self.absent) and not self.missed and not self.dead
 
 
@@ -107,7 +106,7 @@ def report_on(
     trained: bool = False,
     progress: Callable[[Iterable[Any], str], Iterable[Any]] = lambda items, _: items,
 ) -> Report:
-    """Every fault of a claim planted, those in functions first; with `trained`, these alone."""
+    """Run all mutants of a claim, those of functions first; with `trained`, these alone."""
     report = Report(name)
     cases = () if trained else claim.faults_seen
     for fault in progress([f for f in faults if f.trained == trained], f"{name}, functions"):
@@ -127,8 +126,10 @@ def report_on(
 
 
 def _with_defaults(report: Report, claim: Claim, seed: int) -> None:
-    """What is found by default has to be able to fail, too: findings of other kinds than those that
-    had faults are dead.  Ids of one kind differ in sizes: "k=16/size" and "k=2/size"."""
+    """Add the findings with default options that are of no tested kind, as dead.
+
+    Ids of one kind differ in sizes: "k=16/size" and "k=2/size".
+    """
 
     def kind(id: str) -> str:
         return re.sub(r"\d+", "#", id)
@@ -188,7 +189,7 @@ def _plant_in_tensors(
 def _noticed(
     claim: Claim, seed: int, options: Options, healthy: Healthy, fault: Fault, report: Report
 ) -> str:
-    """The word seen; or on what all answers are shown to be the same; or "" for a fault missed."""
+    """ "seen"; or the inputs on which all answers are equal; or "" for a mutant that was missed."""
     left = {id for id in healthy.verdicts if not report.killed.get(id)}
 
     def fails(found: Verdicts) -> bool:
@@ -203,7 +204,7 @@ def _noticed(
 
 
 def _unchanged(models: list[Transformer], fault: Fault, seed: int) -> str:
-    """On what the models that a fault changes give the same answers as without it, or ""."""
+    """The inputs on which mutants and models have equal answers, or "" if they differ."""
     rng, shown = np.random.default_rng(seed), dict[str, None]()
     for model in models:
         faulty = fault(model)
@@ -213,7 +214,7 @@ def _unchanged(models: list[Transformer], fault: Fault, seed: int) -> str:
 
 
 def _changed(healthy: Verdicts, found: Verdicts) -> list[str]:
-    """The findings with a worse verdict: one that fails as it is cannot get worse."""
+    """The findings whose verdict is worse than without the mutant."""
     return [
         id
         for id, verdict in healthy.items()
@@ -222,7 +223,7 @@ def _changed(healthy: Verdicts, found: Verdicts) -> list[str]:
 
 
 def _gained(healthy: Verdicts, found: Verdicts, patterns: tuple[str, ...]) -> list[str]:
-    """How the findings that hold only with what is planted differ from those named."""
+    """The differences between the findings that hold only in the mutant and those named."""
     now = [id for id, verdict in healthy.items() if verdict is not found.get(id) is Verdict.HOLDS]
     absent = [p for p in patterns if not any(fnmatchcase(id, p) for id in now)]
     also = [id for id in now if not any(fnmatchcase(id, p) for p in patterns)]
@@ -237,7 +238,7 @@ def _kill(report: Report, changed: list[str], fault: str) -> None:
 def run_healthy(
     claim: Claim, seed: int, options: Options, report: Report, quick: bool = True
 ) -> Healthy | None:
-    """The run without a fault, which is kept; None, and a fault missed, if it cannot be made."""
+    """The run without mutants, cached; None, recorded in the report, if it cannot be made."""
     key = claim.check, seed, repr(sorted(options.items())), quick
     if key not in _healthy:
         recorder = _Recorder()
@@ -264,8 +265,7 @@ def _run(
     planted: AbstractContextManager[None] | None = None,
     enough: Callable[[Verdicts], bool] = lambda found: False,
 ) -> tuple[Verdicts, str]:
-    """The verdicts of a run, which ends when they are enough, and the error that stopped it, if
-    one did."""
+    """The verdicts of a run, which ends when they are enough, and the error that stopped it."""
     verdicts: Verdicts = {}
     try:
         with planted or nullcontext():
@@ -273,13 +273,13 @@ def _run(
                 verdicts[finding.id] = finding.verdict
                 if enough(verdicts):
                     break
-    except Exception as error:  # a loud stop is a notice, whatever it is
+    except Exception as error:  # any error counts as noticed
         return verdicts, f"stopped by {type(error).__name__}: {error}"
     return verdicts, ""
 
 
 class _Recorder:
-    """A fault that is none: it keeps the models that are built, and which of them are run."""
+    """The identity as a mutation; it records the models that are built and run."""
 
     def __init__(self) -> None:
         self.built: list[tuple[Any, list[bool]]] = []
@@ -298,7 +298,7 @@ class _Recorder:
         return model
 
     def models(self) -> list[Any]:
-        """Those that were run, each once."""
+        """The models that were run, each once."""
         ran = [model for model, runs in self.built if runs]
         for model, _ in self.built:
             model.interface.__dict__.pop("write", None)
@@ -311,7 +311,7 @@ def _shown(options: Options) -> str:
 
 @dataclass(frozen=True)
 class Entry:
-    """One changed entry: where, and what came of it ("seen", on what nothing changes, or "")."""
+    """One changed entry, and its outcome: "seen", the inputs of equal answers, or "" if missed."""
 
     claim: str
     options: str
@@ -325,9 +325,9 @@ class Entry:
 
 
 def random_entries(claims: Claims, count: int, seed: int) -> Iterator[Entry]:
-    """`count` changes, each of one entry in one tensor of one model of a random claim among these.
+    """`count` mutants, each with one changed entry of a tensor of a model of a random claim.
 
-    Change i of a seed is change 0 of seed + i, so that each can be repeated alone.
+    Mutant i of a seed is mutant 0 of seed + i, so that each can be repeated alone.
     """
     cases = [(name, options) for name, claim in claims.items() for options in claim.faults_seen]
     for each in range(seed, seed + count):

@@ -1,7 +1,7 @@
-"""Faults in tensors: in every head, MLP, embedding, position table and read-out, and in entries.
+"""Mutants of tensors: in every head, MLP, embedding, position table and unembedding, and entry.
 
-A place is "layer 2, head 1", "layer 3, MLP", "embedding", "positions" or "read-out"; a fault is a
-place and a kind of mistake, and maps a model to a copy that makes it there, if it has that place.
+A place is "layer 2, head 1", "layer 3, MLP", "embedding", "positions" or "unembedding"; a mutation
+is a place and a kind of mistake, and maps a model to a copy with that mistake, if it has the place.
 Layers that share their weights are one place.
 """
 
@@ -44,7 +44,7 @@ KINDS: dict[str, dict[str, Change]] = {
         "wrong sign": _times(-1, "W_O"),
         "wrong power of two": _times(2, "W_O"),
         "swapped register": _rolled("W_V", 0),
-        "another question": _rolled("W_Q", 0),
+        "another query": _rolled("W_Q", 0),
         "stray score": _of_first_coordinate,
         "half the scores": _times(0.5, "W_Q", "b_Q"),
     },
@@ -66,7 +66,7 @@ KINDS: dict[str, dict[str, Change]] = {
         "swapped register": _rolled("W_pos", 1),
         "off by one": _rolled("W_pos", 0),
     },
-    "read-out": {
+    "unembedding": {
         "wrong sign": _times(-1, "W_U"),
         "wrong power of two": _times(2, "W_U"),
         "swapped register": _rolled("W_U", 0),
@@ -77,7 +77,7 @@ KINDS: dict[str, dict[str, Change]] = {
 
 @dataclass(frozen=True)
 class TensorFault:
-    """A mistake of a kind at a place."""
+    """A mutation: a mistake of a kind at a place."""
 
     place: str
     kind: str
@@ -96,7 +96,7 @@ class TensorFault:
 
 @dataclass(frozen=True)
 class EntryFault:
-    """One entry of one tensor changed, in every model of one construction that has this entry."""
+    """A mutation of one entry of one tensor, in all models of a construction with this entry."""
 
     construction: str
     tensor: str
@@ -104,7 +104,7 @@ class EntryFault:
     kind: str
 
     def __call__(self, model: Transformer) -> Transformer:
-        """A copy with the change of a model that has the entry; other models as they are."""
+        """A copy with the changed entry, or the model itself if it does not have the entry."""
         weights = dict(model.named_parameters()).get(self.tensor)
         if model.construction != self.construction or weights is None:
             return model
@@ -128,7 +128,7 @@ ENTRY_CHANGES: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 def faults_in(models: list[Transformer]) -> list[TensorFault]:
-    """All faults that any of these models has a place for."""
+    """All mutations at places of these models."""
     places = dict.fromkeys(place for model in models for place, _ in _places(model))
     return [TensorFault(place, kind) for place in places for kind in KINDS[_sort(place)]]
 
@@ -136,7 +136,7 @@ def faults_in(models: list[Transformer]) -> list[TensorFault]:
 def random_entry(rng: np.random.Generator, models: list[Transformer]) -> tuple[str, EntryFault]:
     """A random change of a random entry of a random tensor of one of these models, and its name.
 
-    A sign or a factor is changed where there is something, so that no change changes nothing.
+    A sign or a factor is changed only of entries that are not 0.
     """
     model = models[rng.integers(len(models))]
     tensors = {
@@ -154,11 +154,11 @@ def random_entry(rng: np.random.Generator, models: list[Transformer]) -> tuple[s
 
 
 def fingerprint(model: Transformer) -> bytes:
-    """A model's name and weights: those of the same construction at the same parameters agree."""
-    said = sha256(model.name.encode())
+    """A hash of a model's name and weights."""
+    digest = sha256(model.name.encode())
     for weights in model.parameters():
-        said.update(weights.detach().numpy().tobytes())
-    return said.digest()
+        digest.update(weights.detach().numpy().tobytes())
+    return digest.digest()
 
 
 def _sort(place: str) -> str:
@@ -166,7 +166,7 @@ def _sort(place: str) -> str:
 
 
 def _places(model: Transformer) -> Iterator[tuple[str, dict[str, Tensor]]]:
-    """Each place of a model and its tensors; of layers that share weights, the first."""
+    """The places of a model and their tensors; the first of layers that share weights."""
     yield "embedding", {"W_E": model.embed.W_E}
     if model.pos_embed is not None:
         yield "positions", {"W_pos": model.pos_embed.W_pos}
@@ -180,4 +180,4 @@ def _places(model: Transformer) -> Iterator[tuple[str, dict[str, Tensor]]]:
         if block.mlp is not None and id(block.mlp) not in met and len(block.mlp.b_in):
             met.add(id(block.mlp))
             yield f"layer {number}, MLP", dict(block.mlp.named_parameters())
-    yield "read-out", {"W_U": model.unembed.W_U}
+    yield "unembedding", {"W_U": model.unembed.W_U}

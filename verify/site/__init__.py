@@ -1,1 +1,1 @@
-"""The library as pages: what is stated, with its weights, its evidence, and models that run."""
+"""The library as pages: statements with weights and evidence, and models that run."""

@@ -1,9 +1,8 @@
-"""The pages of what can be imported, from the packages themselves: one for each package or module
-that says so in `__all__`, one for what stands on the floor of `constructions` alone, and one for
-what the template package imports besides.
+"""The API pages, generated from the packages: one for each package or module with an `__all__`, one
+for the modules of `constructions` itself, and one for further names that the template package uses.
 
-Sphinx's autodoc finds classes, members and docstrings.  Docstrings are plain text, and signatures
-are shown as they are written: hooks bring both.
+Sphinx's autodoc finds classes, members and docstrings.  Hooks convert docstrings, which are plain
+text, and show signatures as written.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ from verify.site.prose import EMPHASIS, blocks, cited, escaped
 PACKAGES = "theory", "constructions", "verify"
 SPECIAL = re.compile(r"([\\*`|_])")
 WORD = re.compile(r"[A-Za-z_][\w.]*")
-MOST = 80  # characters of a value that is shown
-UP = "../"  # from a page to those beside its folder
+MOST = 80  # characters of a value, up to which it is shown
+UP = "../"  # the path from an API page to the other pages
 OPTIONS = {"members": True, "undoc-members": True, "member-order": "bysource"}  # of autodoc
-INDEX = """# What can be imported
+INDEX = """# API
 
-Which of these names stay as they are is said in [What is stable](../stability.md).
+[What is stable](../stability.md) lists the names that do not change between versions.
 
 {listed}
 
@@ -46,7 +45,7 @@ Which of these names stay as they are is said in [What is stable](../stability.m
 
 
 def pages(template: Path) -> dict[str, str]:
-    """The pages by name; `template` is the folder of a package of others."""
+    """The pages by name; `template` is the folder of the template package."""
     exported = {
         room: [f"{room}.{name}" for name in import_module(room).__all__] for room in rooms()
     }
@@ -71,7 +70,7 @@ def pages(template: Path) -> dict[str, str]:
 
 
 def rooms() -> Iterator[str]:
-    """The packages and modules, one below the three, that have an `__all__`."""
+    """The packages and modules that have an `__all__`, one level below the three packages."""
     for package in PACKAGES:
         for module in iter_modules(import_module(package).__path__, f"{package}."):
             if _assigned(module.name, "__all__"):
@@ -79,7 +78,7 @@ def rooms() -> Iterator[str]:
 
 
 def imported(folder: Path) -> list[str]:
-    """What the modules in a folder import from the three packages, each by its module."""
+    """The names that modules in a folder import from the three packages, by module."""
     trees = [ast.parse(file.read_text(encoding="utf-8")) for file in sorted(folder.rglob("*.py"))]
     return sorted(
         {
@@ -93,13 +92,13 @@ def imported(folder: Path) -> list[str]:
 
 
 def value(name: str) -> Any:
-    """What a module has by this name."""
+    """The attribute of a module with this name."""
     module, _, own = name.rpartition(".")
     return getattr(import_module(module), own)
 
 
 def page(title: str, about: str, names: Sequence[str]) -> str:
-    """A page: what is said of a package, the names of what it exports, then each of them."""
+    """The page of a package: its description, the names that it exports, then each of them."""
     links = " · ".join(f":py:obj:`{name.rpartition('.')[2]} <{name}>`" for name in names)
     head = title.replace(".", ".\u200b")  # where a narrow window may break it
     head += "\n" + "=" * len(head)
@@ -122,7 +121,7 @@ def _entry(name: str) -> str:
 
 @cache
 def _tree(module: str) -> ast.Module:
-    """A module as it is written, without importing it."""
+    """The syntax tree of a module, without importing it."""
     spec = find_spec(module)
     if spec is None or spec.origin is None:
         return ast.Module([], [])
@@ -130,7 +129,7 @@ def _tree(module: str) -> ast.Module:
 
 
 def _assigned(module: str, name: str) -> tuple[str, str] | None:
-    """What a module assigns to a name, and the text below."""
+    """The value that a module assigns to a name, and the docstring below."""
     body = _tree(module).body
     for node, after in zip(body, [*body[1:], ast.Pass()], strict=True):
         if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
@@ -144,7 +143,7 @@ def _assigned(module: str, name: str) -> tuple[str, str] | None:
 
 
 def _origin(module: str, name: str) -> tuple[str, str]:
-    """`_assigned`, by the module that this one has it from."""
+    """`_assigned`, of the module that this one imports the name from."""
     found = _assigned(module, name)
     if found is None:
         (found,) = (
@@ -156,7 +155,7 @@ def _origin(module: str, name: str) -> tuple[str, str]:
 
 
 def _definition(it: Any) -> Any:
-    """Where a function or class is defined, or None."""
+    """The definition of a function or class, or None."""
     it = inspect.unwrap(getattr(it, "__func__", it))
     if not inspect.isfunction(it):
         return None
@@ -169,8 +168,10 @@ def _definition(it: Any) -> Any:
 
 
 def signature(app: Any, what: str, name: str, it: Any, *given: Any) -> tuple[str, str] | None:
-    """The parameters of a function, method or class and what it returns, as they are written; for
-    autodoc, which keeps what it has found where that is None."""
+    """The signature of a function, method or class as written in the source, for autodoc.
+
+    If it is None, autodoc uses its own.
+    """
     if what == "exception":
         return None
     if inspect.isclass(it):
@@ -194,7 +195,7 @@ def signature(app: Any, what: str, name: str, it: Any, *given: Any) -> tuple[str
 
 
 def docstring(app: Any, what: str, name: str, it: Any, options: Any, lines: list[str]) -> None:
-    """A docstring as autodoc reads it; for autodoc."""
+    """Rewrite a docstring for autodoc."""
     text = "\n".join(lines)
     if text.startswith("Alias for field number"):
         text = ""
@@ -203,8 +204,10 @@ def docstring(app: Any, what: str, name: str, it: Any, options: Any, lines: list
 
 
 def restructured(text: str, own: Container[str] = ()) -> str:
-    """A docstring as reStructuredText, as `documented` has it as Markdown.  Names between backticks
-    are links where they are on the page and are not its `own` parameters."""
+    """A docstring as reStructuredText, as `documented` for Markdown.
+
+    Names in backticks are links if they are on the page and not among its `own` parameters.
+    """
     return "\n\n".join(
         f".. code-block:: text\n\n{indent(dedent(block), '   ')}" if stands else _prose(block, own)
         for block, stands in blocks(text)
@@ -212,7 +215,7 @@ def restructured(text: str, own: Container[str] = ()) -> str:
 
 
 def _prose(text: str, own: Container[str]) -> str:
-    """A paragraph; `\\ ` is nothing, and keeps apart what is stressed from what is beside it."""
+    """A paragraph; the empty `\\ ` separates stressed words from the text beside them."""
     parts = re.split(r"`([^`]+)`", text)
     shown = "".join(_code(part, own) if i % 2 else _words(part) for i, part in enumerate(parts))
     return f"\\ {shown}" if shown else ""
@@ -240,7 +243,7 @@ def _plain(text: str) -> str:
 
 
 def setup(app: Any) -> None:
-    """What Sphinx calls for an extension."""
+    """The entry point of a Sphinx extension."""
     app.setup_extension("sphinx.ext.autodoc")
     app.connect("autodoc-process-signature", signature)
     app.connect("autodoc-process-docstring", docstring)

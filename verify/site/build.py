@@ -1,4 +1,4 @@
-"""`python -m verify report FILE.json … --out DIR`: the pages of one's own runs."""
+"""`python -m verify report FILE.json … --out DIR`: pages of the user's runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_BYTES = 10**8  # of a file with runs
 CONFIGURATION = "from verify.site.conf import *\n"
 INDEX = """# Report
 
-What follows is written from the runs and from the code that made them.
+These pages are generated from the runs and from the code that made them.
 
 LISTED
 
@@ -31,15 +31,15 @@ references
 
 
 def report(files: Sequence[Path], out: Path) -> Path:
-    """Write the pages of the statements that these runs show into a folder, and return the first.
+    """Write the pages of the statements that these runs show into a folder; returns the first page.
 
-    Raises ValueError for files that hold no runs, for a run that no page would show (there is
-    another one of its statement), a folder that is there and is not empty or cannot be made, and
-    without the packages of the extra `site`.
+    Raises ValueError for files without runs, for a run that no page would show (because of another
+    run of its statement), a folder that is not empty or cannot be made, and if the packages of the
+    extra `site` are missing.
     """
     runs = [run for file in files for run in runs_in(file)]
     if not any(entries_of(run["claim"]) for run in runs):
-        raise InputError("no statement of the ledger is shown by these runs: give others")
+        raise InputError("these runs show no statement of the index: give other runs")
     try:
         from sphinx.cmd.build import build_main
 
@@ -58,7 +58,7 @@ def report(files: Sequence[Path], out: Path) -> Path:
         if not own:
             at = ", ".join(f"{name} {value}" for name, value in run["parameters"].items())
             raise InputError(
-                f"no page would show the run of {run['claim']} with {at} beside the others: "
+                f"no page would show the run of {run['claim']} with {at} besides the other runs: "
                 "give it alone"
             )
     _empty(out)
@@ -73,7 +73,7 @@ def report(files: Sequence[Path], out: Path) -> Path:
         write(source, {"index.md": index, **pages(runs, [*shown], own=True)})
         doctrees = source / "doctrees"
         if build_main(["-q", "-b", "html", "-d", str(doctrees), folder, str(out)]):
-            raise InputError("the pages could not be built: what is wrong is said above")
+            raise InputError("the pages could not be built: see the messages above")
     return out / "index.html"
 
 
@@ -92,7 +92,7 @@ def runs_in(file: Path) -> list[Mapping[str, Any]]:
         raise InputError(f"cannot read {file}: {error.strerror or error}") from None
     except (ValueError, AttributeError, TypeError, RecursionError):
         raise InputError(
-            f"{file} holds no runs: write some with `python -m verify NAME --json {file}`"
+            f"{file} contains no runs: write some with `python -m verify NAME --json {file}`"
         ) from None
     schemas = {run["schema"] for run in runs} - {SCHEMA}
     if schemas:
@@ -104,7 +104,7 @@ def runs_in(file: Path) -> list[Mapping[str, Any]]:
 
 
 def _is_run(document: Any) -> bool:
-    """Whether JSON is a claim's run, as `verify.cli.report.as_json` writes it."""
+    """Whether a JSON document is a run of a claim, as `verify.cli.report.as_json` writes it."""
     match document:
         case {
             "schema": int(),
@@ -139,6 +139,6 @@ def _empty(out: Path) -> None:
     try:
         out.mkdir(parents=True, exist_ok=True)
         if any(out.iterdir()):
-            raise InputError(f"{out} is there and not empty: name a folder that is new")
+            raise InputError(f"{out} exists and is not empty: name a new folder")
     except OSError as error:
         raise InputError(f"cannot write into {out}: {error.strerror or error}") from None

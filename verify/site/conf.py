@@ -1,4 +1,4 @@
-"""How Sphinx makes pages of what `verify.site` writes: no page needs a network."""
+"""The configuration of Sphinx for pages of `verify.site`, which need no network."""
 
 from importlib.metadata import version as of_package
 from pathlib import Path

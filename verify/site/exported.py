@@ -1,8 +1,8 @@
-"""A model as JSON for a page, where `static/model.js` computes with it in float64, as torch does.
+"""A model as JSON for a page, where `static/model.js` runs it in float64, as torch does.
 
-A matrix is its shape and its entries that are not 0, row by row: {"shape": [r, c], "at": [places],
-"is": [values]}, a place being row·c + column.  JSON writes the shortest decimal that is the same
-double, so that the weights come through bit by bit.
+A matrix is its shape and its non-zero entries, row by row: {"shape": [r, c], "at": [places], "is":
+[values]}, where a place is row·c + column.  JSON has the shortest decimal that is read as the same
+double, so that the weights are transferred bit by bit.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from constructions.tokens import Tokens
 from constructions.transformer import Transformer
 from theory.kinds import InputError
 
-OWN = ("check", "_tokens", "write", "read")  # of `Tokens`, what static/model.js does too
-DRAWS, USUAL = 200, 10  # words of which one is shown first, and their length if it is free
+OWN = ("check", "_tokens", "write", "read")  # methods of `Tokens` that static/model.js implements
+DRAWS, USUAL = 200, 10  # words from which the first one shown is chosen, and their usual length
 
 
 def exported(model: Transformer) -> dict[str, Any]:
-    """What a page needs to draw a model and to run it; `tokens` is None if it is not over tokens.
+    """The data by which a page draws and runs a model; `tokens` is None if it is not over tokens.
 
-    Raises ValueError for a model with layer norms, which pages do not compute.
+    Raises ValueError for a model with layer norms, which pages do not implement.
     """
     if model.ln_final is not None or any(block.ln1 or block.ln2 for block in model.blocks):
         raise InputError(f"{model.name} has layer norms: pages show models that were built")
@@ -47,9 +47,10 @@ def exported(model: Transformer) -> dict[str, Any]:
 
 
 def sample(model: Transformer) -> tuple[list[int], float]:
-    """Tokens to begin with, and the share of places at which they are told something: an answer
-    that is neither ⊥ nor the token that stands there.  Of random words they have the largest.
-    Where a model may say ⊥ and does so at half of the places, they are as long as it takes.
+    """The first tokens of a page, and the fraction of their positions with an informative answer.
+
+    An informative answer is neither ⊥ nor the token itself.  Among random words, the tokens have
+    the largest fraction.  If that is at most one half for a model with ⊥, they have full length.
     """
     interface, rng = model.interface, np.random.default_rng(0)
     most = interface.length or interface.max_length
@@ -57,22 +58,22 @@ def sample(model: Transformer) -> tuple[list[int], float]:
         slots = (interface.slots or [range(interface.vocabulary_size)] * length)[:length]
         words = np.stack([rng.integers(s.start, s.stop, DRAWS) for s in slots], axis=-1)
         answers = model(words).numpy()
-        told = answers >= 0
+        informative = answers >= 0
         if answers.shape == words.shape:
-            told &= answers != words
-        shares = told.mean(-1)
-        if shares.max() > 1 / 2 or not interface.bottom:
+            informative &= answers != words
+        fractions = informative.mean(-1)
+        if fractions.max() > 1 / 2 or not interface.bottom:
             break
-    return words[shares.argmax()].tolist(), float(shares.max())
+    return words[fractions.argmax()].tolist(), float(fractions.max())
 
 
 def runs(model: Transformer) -> bool:
-    """Whether a page can run it: tokens are whole numbers, written and read as `Tokens` does."""
+    """Whether a page can run the model: its interface is `Tokens`."""
     return _tokens(model.interface) is not None
 
 
 def matrix(weights: Tensor) -> dict[str, Any]:
-    """A matrix by its entries that are not 0."""
+    """A matrix by its non-zero entries."""
     dense = weights.detach().double().numpy()
     places = np.flatnonzero(dense)
     return {
@@ -100,7 +101,7 @@ def _head(attn: Attention, h: int) -> dict[str, Any]:
 
 
 def _written(tensors: Mapping[str, Tensor]) -> dict[str, Any]:
-    """Matrices by their entries, and biases as lists."""
+    """Matrices by their non-zero entries, and biases as lists."""
     return {
         name: matrix(each) if name.startswith("W") else each.tolist()
         for name, each in tensors.items()

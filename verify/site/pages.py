@@ -1,7 +1,7 @@
-"""The pages of statements, in Markdown: all that they say comes from ledger, code and runs.
+"""The pages of statements, in Markdown, generated from statement index, code and runs.
 
-A page says what is stated and by whom, shows the model that is built with its weights by register,
-lets it run where it is over tokens, and has the proof, the definition and the evidence.
+A page has the statement and its source, the model with its weights by register, which can be run if
+it is over tokens, the proof, the definition and the evidence.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ NEXT = "\n"  # within a cell of a table
 UP = "../"  # from a page of a statement to the pages beside their folder
 Defined = ast.FunctionDef | ast.ClassDef
 CELLS = (
-    "Each cell is an entry that is not 0: of `W_E`, `W_pos`, `W_U` and the MLP's matrices, and of "
-    "the products `W_Q W_Kᵀ` (scores) and `W_V W_O` (what is carried) of a head. 1 is the constant "
-    "that biases belong to. Hover to read a cell."
+    "Each cell is a non-zero entry: of `W_E`, `W_pos`, `W_U` and the MLP's matrices, and of the "
+    "products `W_Q W_Kᵀ` (scores) and `W_V W_O` (value to output) of a head. 1 is the constant "
+    "that biases multiply. Hover over a cell to read it."
 )
-NOTES = {  # what formulas of sizes do not say by themselves
-    "bits(": "Of 1 symbol, ⌈log₂ 1⌉ counts as 1 here.",
-    "ones(": "ones(k) is how many binary digits of k are 1.",
+NOTES = {  # explanations of functions in formulas of sizes
+    "bits(": "For 1 symbol, ⌈log₂ 1⌉ counts as 1 here.",
+    "ones(": "ones(k) is the number of binary digits of k that are 1.",
 }
-FOLDED = 25  # so many findings are shown at once
+FOLDED = 25  # findings, above which the table is folded
 
 
 def page(entry: Theorem, ran: Runs, at: Mapping[str, int]) -> str:
@@ -74,8 +74,8 @@ def _parts(entry: Theorem, ran: Runs, at: Mapping[str, int]) -> Iterator[str]:
         yield f"On record as not holding: {record}."
     files = {"theory": entry.theory, "proof": entry.proof}
     files |= {"weights": entry.weights, "test": entry.test}
-    told = [f"{what} `{file}`" for what, file in files.items() if file]
-    yield f"## In the source\n\n{', '.join(told)}."
+    listed = [f"{what} `{file}`" for what, file in files.items() if file]
+    yield f"## In the source\n\n{', '.join(listed)}."
 
 
 def _sizes(entry: Theorem) -> str:
@@ -93,7 +93,7 @@ def _model(entry: Theorem, model: Any, values: Mapping[str, int]) -> Iterator[st
     yield f"## The model\n\n{_imports(entry)}"
     yield f"```python\n{code(entry, values)}\n```\n\n```text\n{model}\n```"
     if weights(model) > DRAWN:
-        yield f"Its {weights(model)} weights that are not 0 are too many for a page."
+        yield f"It has {weights(model)} non-zero weights, too many for a page."
         return
     data = exported(model)
     text = json.dumps(data).replace("<", "\\u003c")
@@ -105,7 +105,7 @@ def _model(entry: Theorem, model: Any, values: Mapping[str, int]) -> Iterator[st
 
 
 def _imports(entry: Theorem) -> str:
-    """What a model is built of, as links to where it is described, where there is such a page."""
+    """The constructions of a model, as links to their pages."""
     names = {node.id for node in ast.walk(ast.parse(entry.build)) if isinstance(node, ast.Name)}
     homes = {name: NAMES[name].__module__.split(".")[:2] for name in names & {*CONSTRUCTIONS}}
     return ", ".join(f"{{py:obj}}`{'.'.join([*homes[name], name])}`" for name in sorted(homes))
@@ -114,10 +114,10 @@ def _imports(entry: Theorem) -> str:
 def _weights(entry: Theorem) -> Iterator[str]:
     file = entry.weights.partition(":")[0]
     text = _source(file)
-    said = ast.get_docstring(ast.parse(text))
-    if said:
+    docstring = ast.get_docstring(ast.parse(text))
+    if docstring:
         proof = "Proof, beside" if entry.build else "Beside"
-        yield f"## {proof} the weights\n\n{documented(said, UP)}"
+        yield f"## {proof} the weights\n\n{documented(docstring, UP)}"
     yield f"<details><summary>{file}</summary>\n\n````python\n{text}\n````\n\n</details>"
 
 
@@ -125,18 +125,18 @@ def _definition(place: str) -> Iterator[str]:
     file, _, name = place.partition(":")
     parsed = ast.parse(_source(file))
     for node in ast.walk(parsed):
-        if isinstance(node, Defined) and node.name == name and (said := ast.get_docstring(node)):
+        if isinstance(node, Defined) and node.name == name and (text := ast.get_docstring(node)):
             link = f"{{py:obj}}`~{'.'.join([*file.split('/')[:2], name])}`"
-            yield f"## Definition\n\n{link} of `{file}`:\n\n{documented(said, UP)}"
+            yield f"## Definition\n\n{link} of `{file}`:\n\n{documented(text, UP)}"
             return
 
 
 def _source(file: str) -> str:
-    """The text of a file of the library, as the ledger names it."""
+    """The text of a file of the library that the statement index names."""
     package, _, rest = file.partition("/")
     spec = find_spec(package)
     if spec is None or spec.origin is None:
-        raise InputError(f"{file} of the ledger is in no package that is installed")
+        raise InputError(f"{file} is in no installed package: install its package")
     return (Path(spec.origin).parent / rest).read_text(encoding="utf-8")
 
 
@@ -145,10 +145,10 @@ def _evidence(entry: Theorem, run: Mapping[str, Any]) -> Iterator[str]:
     versions = ", ".join(f"{name} {number}" for name, number in run["environment"].items())
     yield f"{run['claim']} **{run['verdict']}**, run with {escaped(given)}."
     if others := _apart(entry, run):
-        told = ", ".join(f"{name} {value}" for name, value in others.items())
+        changed = ", ".join(f"{name} {value}" for name, value in others.items())
         yield (
-            f"With {escaped(told)} it is not the run that shows this statement: of that, it shows "
-            "what its findings say."
+            f"With {escaped(changed)} this run is for another statement of the claim; its findings "
+            "cover this one in part."
         )
     lines = "\n".join(map(_row, run["findings"]))
     table = (
@@ -172,13 +172,15 @@ def _row(finding: Mapping[str, Any]) -> str:
     verdict = finding["verdict"]
     if verdict != Verdict.HOLDS:
         cells[1] = "\n".join([cells[1], *filter(str.strip, finding["detail"].splitlines())])
-    told = "".join(f"<td>{html.escape(str(each)).replace(NEXT, '<br>')}</td>" for each in cells)
-    return f'<tr><td class="ww-{verdict}">{verdict}</td>{told}</tr>'
+    row = "".join(f"<td>{html.escape(str(each)).replace(NEXT, '<br>')}</td>" for each in cells)
+    return f'<tr><td class="ww-{verdict}">{verdict}</td>{row}</tr>'
 
 
 def runs_of(entry: Theorem, every: Runs) -> Runs:
-    """Of these runs those of a statement's claim with the options that show it; if there are none,
-    those with other options that other statements of the claim name."""
+    """The runs of a statement's claim with the options that show it.
+
+    If there are none, those with options of other statements of the claim.
+    """
     wanted = {name.replace("-", "_"): value for name, value in entry.options.items()}
     own = [run for run in every if run["claim"] == entry.claim]
     own = [r for r in own if all(r["parameters"].get(name) == v for name, v in wanted.items())]
@@ -186,7 +188,7 @@ def runs_of(entry: Theorem, every: Runs) -> Runs:
 
 
 def _apart(entry: Theorem, run: Mapping[str, Any]) -> dict[str, Any]:
-    """Of the options by which a claim's statements differ those that a run has otherwise."""
+    """The options of a run that belong to other statements of the claim."""
     named = {name for each in entries_of(entry.claim) for name in each.options} - {*entry.options}
     options = {name.replace("-", "_") for name in named}
     defaults = installed()[entry.claim].load().defaults if options else {}
@@ -200,9 +202,9 @@ def topic_page(topic: str, entries: Iterable[Theorem]) -> str:
     names = []
     for entry in entries:
         names.append(entry.name)
-        told = escaped(entry.statement, UP)
+        text = escaped(entry.statement, UP)
         kinds = f"{entry.kind} | {entry.standing}"
-        lines.append(f"| [{entry.name}]({entry.name}.md) | {kinds} | {told} |")
+        lines.append(f"| [{entry.name}]({entry.name}.md) | {kinds} | {text} |")
     return "\n".join([*lines, "", _toctree(names)])
 
 
@@ -223,13 +225,13 @@ def _toctree(names: Iterable[str]) -> str:
 
 
 def reference_page() -> str:
-    """The bibliography, with a place for each key."""
+    """The bibliography, with a heading for each key."""
     lines = [f"## {key}\n\n{text}" for key, text in sorted(references().items())]
     return "# References\n\n" + "\n\n".join(lines) + "\n"
 
 
 def newton_model() -> str:
-    """Points that can be dragged, and the predictions of transformers of 0 … 8 Newton steps."""
+    """Draggable examples, and the predictions of transformers of 0 … 8 Newton steps."""
     from constructions import newton
 
     models = [exported(newton(2, k, 2.0**-5, start="identity")) for k in range(9)]
@@ -238,7 +240,7 @@ def newton_model() -> str:
 
 
 def newton_page() -> str:
-    """The page of `newton_model`, with what is shown there and the same model in Python."""
+    """The page of `newton_model`, with an explanation and the same model in Python."""
     return (
         "# Newton's method in a transformer\n\n"
         "Each point is an example, with the features (1, x) and the label y. Drag it, or move it "
@@ -254,9 +256,9 @@ def newton_page() -> str:
 
 
 def pages(every: Runs, names: Sequence[str] = (), *, own: bool = False) -> dict[str, str]:
-    """All pages of these statements, or of all, by their places among Sphinx's sources.
+    """The pages of these statements (by default, of all), by their paths in Sphinx's source folder.
 
-    With `own`, models have the parameters of the first of their runs, as far as they are theirs.
+    With `own`, models have the parameters of the first of their runs.
     """
     known = ledger()
     entries = [known[name] for name in names] or list(known.values())
@@ -274,7 +276,7 @@ def pages(every: Runs, names: Sequence[str] = (), *, own: bool = False) -> dict[
 def _parameters(entry: Theorem, run: Mapping[str, Any]) -> dict[str, int]:
     """The parameters of the statement's model among those of a run.
 
-    An option has the name of the statement's parameter, or of the argument that this is in `build`.
+    An option has the name of the statement's parameter, or of its argument in `build`.
     """
     given = run["parameters"]
     options = {
@@ -287,7 +289,7 @@ def _parameters(entry: Theorem, run: Mapping[str, Any]) -> dict[str, int]:
 
 
 def write(folder: Path, made: Mapping[str, str]) -> None:
-    """Write pages, unless they stand there already: what has not changed is not built again."""
+    """Write pages that have changed; others are not written, so that they are not built again."""
     for place, text in made.items():
         file = folder / place
         if not file.exists() or file.read_text(encoding="utf-8") != text:
@@ -296,8 +298,10 @@ def write(folder: Path, made: Mapping[str, str]) -> None:
 
 
 def keep(folder: Path, places: Container[str], *suffixes: str) -> None:
-    """Remove all other files of these suffixes from a folder, but for Sphinx's own folders in it,
-    whose names begin with `_`."""
+    """Remove all other files of these suffixes from a folder.
+
+    Sphinx's own folders in it, whose names begin with `_`, are left.
+    """
     for file in [*folder.rglob("*")]:
         place = file.relative_to(folder)
         own = place.parts[0].startswith("_")

@@ -17,8 +17,10 @@ EMPHASIS = re.compile(r"(?<![\w*)\]}\\])(\*{1,2})(?=[\w⌈])([^*]*[^*\s])\1(?![\
 
 
 def escaped(text: str, up: str = "") -> str:
-    """Text as Markdown that shows it as it is: code between backticks, *words* and **words** that
-    are stressed, sources as links to the page of references, `up` from here."""
+    """Text as Markdown: code in backticks, *stressed* and **stressed** words, sources as links.
+
+    The links are to the page of references, at the relative path `up`.
+    """
     parts = re.split(r"(`[^`]+`)", text)
     return "".join(part if i % 2 else _words(part, up) for i, part in enumerate(parts))
 
@@ -38,7 +40,7 @@ def _plain(text: str, up: str) -> str:
 
 
 def cited(text: str, link: Callable[[str], str]) -> str:
-    """Text with links in place of the keys of the bibliography."""
+    """Text with the keys of the bibliography replaced by links."""
     return _keys().sub(lambda key: link(key[0]), text)
 
 
@@ -48,15 +50,17 @@ def _keys() -> re.Pattern[str]:
 
 
 def documented(text: str, up: str = "") -> str:
-    """A docstring as Markdown: paragraphs, and what is set out in lines or columns as it stands."""
+    """A docstring as Markdown: paragraphs, and lines or columns as preformatted text."""
     return "\n\n".join(
         f"```text\n{block}\n```" if stands else escaped(block, up) for block, stands in blocks(text)
     )
 
 
 def blocks(text: str) -> Iterator[tuple[str, bool]]:
-    """The paragraphs of a docstring, each with whether it is set out, and stands as it is; what is
-    set out below a colon is one of its own."""
+    """The paragraphs of a docstring, each with whether it is preformatted.
+
+    Indented lines below a colon are a paragraph of their own.
+    """
     for block in re.split(r"\n\s*\n", text.rstrip()):
         inside = LISTED.fullmatch(block)
         if inside and not COLUMNS.search(inside[1]):
@@ -69,14 +73,14 @@ def blocks(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def mathematics(latex: str) -> str:
-    """A formula in LaTeX as MathML, which browsers show without fonts or scripts from elsewhere."""
+    """A formula in LaTeX as MathML, which browsers show without external fonts or scripts."""
     written: str = latex2mathml.converter.convert(latex)
     return written
 
 
 @cache
 def references() -> dict[str, str]:
-    """The bibliography as HTML, by key, with titles as they are written there."""
+    """The bibliography as HTML, by key, with titles as written there."""
     from pybtex.database import parse_file
     from pybtex.plugin import find_plugin
     from pybtex.style.template import field, sentence

@@ -1,4 +1,4 @@
-"""The model that a page shows: that of a statement, small enough to be looked at."""
+"""The model that a page shows: that of a statement, at a small size."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from verify.ledger.build import PACKAGES, built
 from verify.ledger.theorems import Theorem
 from verify.site.exported import runs, sample
 
-MOST = 700  # weights that are not 0, of a model on a page, if there is such a one
-DRAWN = 20_000  # weights that are not 0, of a model that is drawn
+MOST = 700  # non-zero weights of a model on a page, if one is so small
+DRAWN = 20_000  # non-zero weights of a model, up to which it is drawn
 
 
 def model_of(entry: Theorem, at: Mapping[str, int]) -> tuple[Transformer, dict[str, int]] | None:
-    """A model of a statement, and its parameters, of which some may be given: of those that the
-    ledger has tested the furthest with at most `MOST` weights that are not 0, or at most `DRAWN`
-    if there is none, or else the first.  A model that may say ⊥ is one that says more on some word
-    at more than half of its places, if there is such a one.
+    """A model of a statement and its parameters, some of which may be given by `at`.
+
+    It has the largest tested parameters with at most `MOST` non-zero weights, or with at most
+    `DRAWN` if there are none, or else the smallest.  A model with the answer ⊥ preferably has
+    informative answers at more than half of the positions of some word.
 
     None for a statement without a model.  Raises ValueError as `built` does.
     """
@@ -34,7 +35,7 @@ def model_of(entry: Theorem, at: Mapping[str, int]) -> tuple[Transformer, dict[s
             values = {name: value for name, (_, value) in zip(entry.over, size, strict=True)}
             model = built(entry, **{**values, **at})
             if weights(model) <= most:
-                if _tells(model):
+                if _is_informative(model):
                     return model, values
                 fitting = fitting or (model, values)
         if fitting:
@@ -42,17 +43,17 @@ def model_of(entry: Theorem, at: Mapping[str, int]) -> tuple[Transformer, dict[s
     return model, values
 
 
-def _tells(model: Transformer) -> bool:
+def _is_informative(model: Transformer) -> bool:
     return not runs(model) or not model.interface.bottom or sample(model)[1] > 1 / 2
 
 
 def weights(model: Transformer) -> int:
-    """How many of its weights are not 0."""
+    """The number of non-zero weights."""
     return sum(int(each.count_nonzero()) for each in model.parameters())
 
 
 def code(entry: Theorem, values: Mapping[str, int]) -> str:
-    """How a statement's model is imported and built."""
+    """Python code that imports and builds the model of a statement."""
     used = {node.id for node in ast.walk(ast.parse(entry.build)) if isinstance(node, ast.Name)}
     homes: dict[str, Iterable[str]] = {it.__name__: it.__all__ for it in reversed(PACKAGES)}
     if entry.package:

@@ -104,13 +104,13 @@ def linear_heads(run: Run) -> Iterator[Finding]:
                     for gamma in (GAMMA, 0.25 / numbers.sink):
                         shrunk.append(below(*head_error(numbers, s, v, gamma)))
         worst, bound = head_error(Gadgets(1, 0.1, 200, 1.0, 1.0), np.array([2.0]), np.ones(1))
-        share = interval(worst / bound)
+        fraction = interval(worst / bound)
     name = "a linear head from 2p softmax heads is within its bound"
     yield all_hold("linear-head", name, plain, words="within")
-    name = "and where norms shrink what it reads by up to γ"
+    name = "a linear head behind norms that shrink by up to γ is within its bound"
     yield all_hold("linear-head/norms", name, shrunk, words="within")
-    name = "one score at p = 1, θ = 0.1 meets the bound, but for a tenth"
-    yield at_least("linear-head/met", name, "enclosure", share, 0.9)
+    name = "error over bound for one score at p = 1, θ = 0.1"
+    yield at_least("linear-head/met", name, "enclosure", fraction, 0.9)
 
 
 def head_error(
@@ -118,7 +118,7 @@ def head_error(
 ) -> tuple[arb, arb]:
     """|Σ s_i v_i − the 2p softmax heads|, and its bound, at B = max |s_i|.
 
-    With γ norms multiply the asking token and the sink by 1 − γ, and every second token.
+    With γ, norms multiply the query token, the sink and every second token by 1 − γ.
     """
     B = float(abs(s).max())
     delta, large = arb(numbers.theta) / arb(B), arb(2) ** numbers.bits
@@ -131,8 +131,8 @@ def head_error(
             read = [g * (1 - arb(gamma)) * each for g, each in zip(gains, scores, strict=True)]
             weights = [(sign * m * delta * each).exp() for each in read]
             mixed = sum((w * x for w, x in zip(weights, seen, strict=True)), start=arb(0))
-            share = mixed / (sink + sum(weights, start=arb(0)))
-            total += sign * arb(c.numerator) / c.denominator * large / delta * share
+            average = mixed / (sink + sum(weights, start=arb(0)))
+            total += sign * arb(c.numerator) / c.denominator * large / delta * average
     exact = sum((a * b for a, b in zip(scores, values, strict=True)), start=arb(0))
     size, n = B * float(abs(v).sum()), len(s)
     off = numbers.with_norms(numbers.theta, n, gamma) if gamma else numbers.head(numbers.theta, n)
@@ -140,7 +140,7 @@ def head_error(
 
 
 def gelu() -> Finding:
-    """|gelu(x) − relu(x)| over the whole line, for both forms of it, enclosed.
+    """The finding on |gelu(x) − relu(x)| for all x, for both forms of GELU.
 
     Both differences are even in x and, for x ≥ 0, x·erfc(x/√2)/2 and x·(1 − tanh t)/2 with
     t = √(2/π)(x + 0.044715x³).  Beyond 8 they are at most x·e^{−x²/2}/2 and x·e^{−2t}, which fall.
@@ -156,10 +156,10 @@ def gelu() -> Finding:
             upper = float(arb.max(erf_form, tanh_form).upper())
             if not upper <= GELU and high - low > LEAST:  # too wide a ball, or too small a bound
                 cells += [(low, (low + high) / 2), ((low + high) / 2, high)]
-            elif not upper <= largest:  # NaN too, which decides nothing
+            elif not upper <= largest:  # NaN too, which is undecided
                 largest = upper
         end = arb(ENDS)
         beyond = arb.max(end * (-end * end / 2).exp() / 2, end * (-2 * root * end).exp())
         measured = max(largest, float(beyond.upper()))
-    name = "|gelu(x) − relu(x)| for all x, for GPT-2's form of it too"
+    name = "|gelu(x) − relu(x)| for all x, also for GPT-2's approximation"
     return at_most("gelu", name, "proved", measured, GELU)

@@ -31,15 +31,15 @@ from verify.regression.data import gaussian_examples
 from verify.stock.gadgets import lemmas
 
 Inside = Literal["encoder", "gpt2"]
-SLOPE = 0.1  # how far log₂ of the ratio of two errors may be from 2p, at θ = 2^−4 and 2^−5
+SLOPE = 0.1  # the allowed difference of log₂ of the ratio of two errors from 2p, at these θ
 ANGLES = 2.0**-4, 2.0**-5
-SILENT = 400  # bits of e^C, beside which the sink's part of an error is nothing
+SILENT = 400  # bits of e^C, for which the sink's part of an error is negligible
 VOCABULARY, LENGTH = 4, 12
 
 
 @dataclass(frozen=True)
 class Regression:
-    """A construction over examples, and the weights w (…, d) that it predicts with, by theory."""
+    """A construction over examples, and the weights w (…, d) of its predictions, by theory."""
 
     name: str
     build: Callable[[], Transformer]
@@ -59,7 +59,7 @@ def stock(
     k: Annotated[int, option("steps of the algorithms", min=1)] = 5,
     d: Annotated[int, option("dimension of the inputs", min=1)] = 5,
     n: Annotated[int, option("examples in a prompt", min=1)] = 10,
-    error: Annotated[float, option("that answers may have")] = 1e-7,
+    error: Annotated[float, option("allowed error of answers")] = 1e-7,
     samples: Annotated[int, option("prompts", min=1)] = 50,
 ) -> Iterator[Finding]:
     """The models run inside unmodified stock classes, with layer norms, softmax and GELU.
@@ -75,7 +75,7 @@ def stock(
         return
     examples = gaussian_examples(run, samples, n, d)
     of = regressions(run, inside, k, d, safe_alpha(examples.x, "identity"))
-    # All before the first finding: an error that one of them is not sure of is refused at once.
+    # All before the first finding: an error that cannot be guaranteed raises InputError at once.
     made = [translated(inside, each.build(), *examples, error=error) for each in of]
     yield from lemmas(run)
     for each, stock_model in zip(of, made, strict=True):
@@ -93,7 +93,7 @@ def installed() -> bool:
 
 
 def absent() -> Finding:
-    """Nothing to run: said in a word, and undecided."""
+    """An undecided finding for a missing package."""
     return Finding(
         "package",
         "GPT-2",
@@ -113,7 +113,7 @@ def translated(inside: Inside, model: Transformer, *inputs: Any, **chosen: Any) 
 
 
 def regressions(run: Run, inside: Inside, k: int, d: int, size: float) -> list[Regression]:
-    """The constructions over examples that the class takes."""
+    """The constructions over examples that the class can contain."""
     import constructions as built
 
     def descent(x: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -72,7 +72,7 @@ def sweep_command(claim: Claim | None) -> Callable[..., int]:
 
 
 def _once(option: str, texts: Sequence[str]) -> str:
-    """The text of an option that was given once; InputError for one that was given twice."""
+    """The text of an option; raises InputError if it was given several times."""
     if len(texts) > 1:
         both = ",".join(texts)
         raise InputError(f"{option} is given {len(texts)} times: write its values as {both}")
@@ -80,7 +80,7 @@ def _once(option: str, texts: Sequence[str]) -> str:
 
 
 def _help(parameter: inspect.Parameter) -> str:
-    """What the claim says of an option."""
+    """The help text of a claim's option."""
     _, *notes = get_args(parameter.annotation) or (None,)
     return "".join(getattr(note, "help", "") for note in notes)
 
@@ -92,7 +92,7 @@ def summarise(
     y: Y = None,
     quiet: Quiet = False,
 ) -> int:
-    """What the runs of a sweep found, in tables; and one number against one parameter, drawn."""
+    """The results of a sweep in tables; and a plot of one number against one parameter."""
     parameters = [*read_plan(out)["values"], "seed"]
     return _summarised(out, *_asked(plot, x, y, parameters), quiet)
 
@@ -100,9 +100,9 @@ def summarise(
 def _asked(
     plot: Path | None, x: str | None, y: str | None, parameters: Sequence[str]
 ) -> tuple[Path | None, str | None, str | None]:
-    """What is to be drawn, checked before the work."""
+    """The checked options of the plot."""
     if (x is None) != (y is None) or (plot and not x):
-        raise InputError("give --x PARAM and --y FINDING together, to say what is shown of what")
+        raise InputError("--x and --y belong together: give --x PARAM and --y FINDING")
     if x is not None:
         x = x.replace("-", "_")
         Choice(tuple(parameters)).read("x", x)
@@ -110,7 +110,7 @@ def _asked(
 
 
 def _summarised(out: Path, plot: Path | None, x: str | None, y: str | None, quiet: bool) -> int:
-    """Print what a folder has found, and draw it if that is asked; the exit code of it all."""
+    """Print the results of a folder, and plot them if requested; returns the exit code."""
     found = Swept.read(out)
     table = ["", *found.table(x, y)] if x is not None and y is not None else []
     print(*(found.counts() if quiet else found.summary()), sep="\n")

@@ -1,8 +1,7 @@
 """The folder of a sweep: its plan, and a line for each run that has ended.
 
-`plan.json` says what is to be run, and `runs.jsonl` has the runs in the order in which they ended.
-A line is written as soon as its run ends, so a sweep that was stopped, however hard, goes on with
-what is missing.
+`plan.json` is the plan, and `runs.jsonl` has the runs in the order in which they ended.  A line is
+written as soon as its run ends, so that a sweep that was stopped continues with the missing runs.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ def sweep(
     engine: Engine,
     progress: Callable[[Iterable[Any], str], Iterable[Any]] = lambda items, _: items,
 ) -> None:
-    """Run what the folder does not have yet, a line for each as it ends.
+    """Run the runs that the folder does not have yet, and write a line for each as it ends.
 
-    Raises InputError for a folder that is no sweep's, or another one's, or cannot be written.
+    Raises InputError for a folder that is not of a sweep, or of another one, or cannot be written.
     """
     with _folder(out, plan) as (file, done):
         left = [task for task in plan.tasks if task.run not in done]
@@ -45,13 +44,13 @@ def sweep(
 
 @contextmanager
 def _folder(out: Path, plan: Plan) -> Iterator[tuple[IO[bytes], set[int]]]:
-    """The file of runs to append to, and the runs that it has; the folder is made if need be."""
+    """The file of runs to append to, and the runs that it has; the folder is made if necessary."""
     try:
         with _alone(out):
             others = sorted(p.name for p in out.iterdir() if not p.name.startswith("."))
             if others and PLAN not in others:
                 raise InputError(
-                    f"{out} is no sweep's folder, it has {others[0]}: give another --out"
+                    f"{out} is not the folder of a sweep, it has {others[0]}: give another --out"
                 )
             there = read_plan(out) if others else None
             done = {record["run"] for record in records(out, there)} if there else set()
@@ -65,10 +64,12 @@ def _folder(out: Path, plan: Plan) -> Iterator[tuple[IO[bytes], set[int]]]:
 
 @contextmanager
 def _alone(out: Path) -> Iterator[None]:
-    """The folder, made if need be, with no other sweep that writes into it meanwhile; InputError if
-    one does, and on a system without such locks."""
+    """Make the folder if necessary, and lock it against other sweeps.
+
+    Raises InputError if another sweep has the lock, and on a system without such locks.
+    """
     try:
-        import fcntl  # other commands do without
+        import fcntl  # only sweeps need it
     except ImportError:
         raise InputError(
             "a sweep needs a POSIX system, to lock its folder: run it on Linux or macOS"
@@ -85,12 +86,12 @@ def _alone(out: Path) -> Iterator[None]:
 
 
 def _whole(content: bytes) -> int:
-    """The bytes up to the end of the last whole line: what comes after was torn off."""
+    """The number of bytes up to the end of the last complete line."""
     return content.rfind(b"\n") + 1
 
 
 def _same_plan(out: Path, plan: Plan, there: dict[str, Any] | None, begun: bool) -> None:
-    """Write the plan, or raise InputError if the folder has runs of another one."""
+    """Write the plan; raises InputError if the folder has runs of another one."""
     if there and begun and there != plan.document:
         keys = there | plan.document  # those of another version may be others
         key = next(key for key in keys if there.get(key) != plan.document.get(key))
@@ -103,26 +104,26 @@ def _same_plan(out: Path, plan: Plan, there: dict[str, Any] | None, begun: bool)
 
 
 def read_plan(out: Path) -> dict[str, Any]:
-    """The plan of a folder; InputError where there is none."""
+    """The plan of a folder; raises InputError if there is none."""
     try:
         if not (out / PLAN).is_file():
             raise FileNotFoundError
         plan: dict[str, Any] = json.loads((out / PLAN).read_bytes())
     except (OSError, ValueError, RecursionError):
-        raise InputError(f"{out} is no sweep's folder: it has no {PLAN} that can be read") from None
+        raise InputError(f"{out} has no readable {PLAN}: give the folder of a sweep") from None
     if not is_plan(plan):
-        raise InputError(f"{out / PLAN} is no sweep's plan: give the folder of a sweep")
+        raise InputError(f"{out / PLAN} is not the plan of a sweep: give the folder of a sweep")
     return plan
 
 
 def records(out: Path, plan: dict[str, Any]) -> list[dict[str, Any]]:
-    """The runs of a folder, without a last line that was torn; InputError for any other damage."""
+    """The runs of a folder, without an incomplete last line; raises InputError for other damage."""
     file, found = out / RUNS, dict[int, dict[str, Any]]()
     if not file.exists():
         return []
     try:
         if not file.is_file():
-            raise OSError(errno.EINVAL, "it is no file")
+            raise OSError(errno.EINVAL, "it is not a file")
         content = file.read_bytes()  # once: it may grow meanwhile
         lines = content[: _whole(content)].splitlines()
     except OSError as error:
@@ -133,9 +134,9 @@ def records(out: Path, plan: dict[str, Any]) -> list[dict[str, Any]]:
         except (ValueError, RecursionError):
             record = None
         if not is_run(record, plan):
-            raise InputError(f"{file}, line {number}, is no run of its {PLAN}: take that line out")
+            raise InputError(f"{file}, line {number}, is not a run of its {PLAN}: remove that line")
         if found.setdefault(record["run"], record) is not record:
             raise InputError(
-                f"{file}, line {number}, is run {record['run']} once more: take that line out"
+                f"{file}, line {number}, is run {record['run']} once more: remove that line"
             )
     return [*found.values()]

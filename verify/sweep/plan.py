@@ -1,4 +1,4 @@
-"""Many runs of one claim: all combinations of values of its options, with so many seeds each."""
+"""The plan of a sweep: all combinations of values of a claim's options, with several seeds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_RUNS = 100_000
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be run: a claim with all combinations of these values, with seeds 0, 1, …"""
+    """A claim, values of its options, all combinations of which are run, and seeds 0, 1, …"""
 
     claim: str
     values: dict[str, list[Any]]
@@ -28,22 +28,22 @@ class Plan:
 
     @property
     def tasks(self) -> list[Task]:
-        """The runs, in the order of their places."""
+        """The runs, in order."""
         sets = [dict(zip(self.values, c, strict=True)) for c in product(*self.values.values())]
         pairs = product(sets, range(self.seeds))
         return [Task(i, self.claim, options, seed) for i, (options, seed) in enumerate(pairs)]
 
     @property
     def document(self) -> dict[str, Any]:
-        """The plan as JSON has it."""
+        """The plan as JSON."""
         return plain_json(asdict(self))
 
 
 def planned(name: str, claim: Claim, texts: dict[str, str], seeds: int) -> Plan:
-    """The plan of `--k 1..12 --d 2,5,10`, as texts by option; each value as `verify NAME` takes it.
+    """The plan of options such as `--k 1..12 --d 2,5,10`, with values as `verify NAME` takes them.
 
-    Raises InputError for a range that is empty, for more runs than `MOST_RUNS`, for a value that
-    the claim refuses, also beside others, and for an option that is missing.
+    Raises InputError for an empty range, for more runs than `MOST_RUNS`, for a value or combination
+    that the claim rejects, and for a missing option.
     """
     seeds = read(Count, "seeds", seeds)
     parts = {option: parts_of(claim.options[option], text) for option, text in texts.items()}
@@ -51,10 +51,10 @@ def planned(name: str, claim: Claim, texts: dict[str, str], seeds: int) -> Plan:
     runs = math.prod(counts.values())
     if runs > MOST_RUNS:
         each = ", ".join(f"{option} {count}" for option, count in counts.items())
-        raise InputError(f"that is {runs} runs ({each}): a sweep has at most {MOST_RUNS}")
+        raise InputError(f"these are {runs} runs ({each}): give at most {MOST_RUNS}")
     for option, parameter in claim.options.items():
         if parameter.default is inspect.Parameter.empty and option not in texts:
-            raise InputError(f"{name} asks for --{option.replace('_', '-')}: give a value of it")
+            raise InputError(f"{name} requires --{option.replace('_', '-')}: give its value")
     values = {option: values_of(claim.options[option], each) for option, each in parts.items()}
     package = getattr(installed()[name], "dist", None)
     packages = sorted({"weightwright", package.name if package else "weightwright"})

@@ -1,7 +1,7 @@
-"""What the runs of a sweep found: counts, a table of its numbers, and one of them drawn.
+"""The results of a sweep: counts, a table of its numbers, and a plot of one of them.
 
-A number is named by its finding, `direct/float`, and by a key where the finding has several,
-`direct/size:layers` or, in a row, `interval:0`; `seconds` are those of the run.
+A number is named by its finding, `direct/float`, and a key if the finding has several,
+`direct/size:layers` or, in a list, `interval:0`; `seconds` is the time of the run.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from statistics import median
 from typing import Any
 
 from theory.kinds import InputError
+from verify.cli.sentences import compared
 from verify.finding import Verdict, shown
 from verify.sweep.folder import RUNS, read_plan, records
 from verify.sweep.workers import REFUSED
@@ -28,7 +29,7 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True)
 class Swept:
-    """The runs of a folder, beside its plan."""
+    """The plan and the runs of a folder."""
 
     out: Path
     plan: dict[str, Any]
@@ -36,24 +37,24 @@ class Swept:
 
     @classmethod
     def read(cls, out: Path) -> Swept:
-        """The runs of a folder, in the plan's order; InputError for one that is no sweep's."""
+        """The runs of a folder, in the plan's order; raises InputError if it is not of a sweep."""
         plan = read_plan(out)
         return cls(out, plan, sorted(records(out, plan), key=lambda record: record["run"]))
 
     @property
     def planned(self) -> int:
-        """How many runs there are to be."""
+        """The number of planned runs."""
         return math.prod(map(len, self.plan["values"].values())) * int(self.plan["seeds"])
 
     @property
     def verdict(self) -> Verdict:
-        """Of all runs together; undecided while some are missing."""
+        """The verdict of all runs together; undecided while some are missing."""
         verdicts = [Verdict(record["verdict"]) for record in self.records]
         missing = len(self.records) < self.planned
         return Verdict.together([*verdicts, *[Verdict.UNDECIDED] * missing])
 
     def counts(self) -> list[str]:
-        """How many runs came out in each way, on one line."""
+        """The number of runs with each outcome, on one line."""
         ways = Counter(_way(record) for record in self.records)
         each = ", ".join(f"{ways[way]} {way}" for way in WAYS if ways[way])
         runs = f"{len(self.records)} of {self.planned} runs"
@@ -78,28 +79,28 @@ class Swept:
                 rows.append((id, *ways, "", "", ""))
                 ways = [""] * len(ways)
             rows += [(name, *ways, *_spread(values)) for name, values in measured.items()]
-        listed = [line for record in self.records if (line := self._told(record))]
+        listed = [line for record in self.records if (line := self._described(record))]
         more = len(listed) - MOST_LISTED
         tail = [f"… and {more} more: see {self.out / RUNS}"] * (more > 0)
         return [*aligned(rows), "", *listed[:MOST_LISTED], *tail, *self.counts()]
 
-    def _told(self, record: Record) -> str:
-        """What is said of a run that does not hold; nothing of one that does."""
+    def _described(self, record: Record) -> str:
+        """The description of a run that does not hold; empty for one that does."""
         if record["verdict"] == Verdict.HOLDS:
             return ""
         what = [
-            f"{finding['id']} {shown(finding['measured'])} (bound: {shown(finding['bound'])})"
+            f"{finding['id']} {compared(finding['measured'], finding['bound'], finding['verdict'])}"
             for finding in record["findings"]
             if finding["verdict"] != Verdict.HOLDS
         ]
         error = record["error"].removeprefix(REFUSED).strip()
-        said = [error] if error else what or ["no findings"]
+        reasons = [error] if error else what or ["no findings"]
         chosen = {name: _of(record, name) for name in (*self.plan["values"], "seed")}
         at = " ".join(f"{name}={value}" for name, value in chosen.items())
-        return f"{_way(record)}  {at}: {'; '.join(said)}"
+        return f"{_way(record)}  {at}: {'; '.join(reasons)}"
 
     def table(self, x: str, y: str) -> list[str]:
-        """One number at each value of a parameter, of the runs that have it; how many have not."""
+        """One number at each value of a parameter, and how many runs do not have it."""
         rows = [(x, "runs", f"{y}: least", "median", "largest")]
         values = defaultdict(list)
         for record, value in self._values(y):
@@ -112,11 +113,11 @@ class Swept:
         return [*aligned(rows), *[f"{lacking} of {len(self.records)} runs have none"][:lacking]]
 
     def _values(self, y: str, what: str = "measured") -> list[tuple[Record, float]]:
-        """The runs that have a number of this name, measured or as bound, and that number."""
+        """The runs that have a number of this name, measured or bound, with that number."""
         numbers = [(record, dict(_all_numbers(record, what))) for record in self.records]
         found = [(record, own[y]) for record, own in numbers if y in own]
         if not self.records:
-            raise InputError(f"{self.out} has no runs yet: let `verify sweep` run first")
+            raise InputError(f"{self.out} has no runs yet: run `verify sweep` first")
         if not found and what == "measured":
             names = [*dict.fromkeys(name for _, own in numbers for name in own)]
             near = [name for name in names if name.startswith(f"{y}:")]
@@ -126,8 +127,11 @@ class Swept:
         return found
 
     def draw(self, path: Path, x: str, y: str) -> None:
-        """Every run a point, and the medians over seeds joined, a line for each combination of the
-        other parameters if these are few; the bound dashed, where it is a number."""
+        """Plot every run as a point, with lines through the medians over seeds.
+
+        There is a line for each combination of the other parameters, if these are few; bounds that
+        are numbers are dashed.
+        """
         from verify.evidence.picture import save  # matplotlib is slow to import
 
         save(path, self._figure, x, y)
@@ -180,7 +184,7 @@ class Swept:
         others: Sequence[str],
         ticks: dict[str, int],
     ) -> Iterator[tuple[str, list[tuple[float, float]]]]:
-        """The points of each combination of the other parameters, with what says which it is."""
+        """The points of each combination of the other parameters, with its label."""
         lines = defaultdict(list)
         for record, value in found:
             at = _of(record, x)
@@ -195,7 +199,7 @@ WAYS = (*map(str, Verdict), *STOPPED)
 
 
 def _way(record: Record) -> str:
-    """How a run came out: what its findings say, unless it did not come to its end."""
+    """The outcome of a run: its verdict, unless it was stopped."""
     by_its_claim, by_an_error = STOPPED
     if record["error"].startswith(REFUSED):
         return by_its_claim
@@ -203,7 +207,7 @@ def _way(record: Record) -> str:
 
 
 def _of(record: Record, parameter: str) -> Any:
-    """A parameter's value in a run."""
+    """The value of a parameter in a run."""
     return record["seed"] if parameter == "seed" else record["parameters"].get(parameter)
 
 
@@ -215,7 +219,7 @@ def _all_numbers(record: Record, what: str) -> Iterator[tuple[str, float]]:
 
 
 def _numbers(finding: Record, what: str) -> Iterator[tuple[str, float]]:
-    """The numbers that a finding measured, or their bounds, by name."""
+    """The measured numbers of a finding, or their bounds, by name."""
     value, id = finding[what], finding["id"]
     parts = dict(enumerate(value)) if isinstance(value, list) else value
     for key, each in parts.items() if isinstance(parts, dict) else ():
@@ -226,12 +230,12 @@ def _numbers(finding: Record, what: str) -> Iterator[tuple[str, float]]:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether JSON has it as a number, or as the text of one that JSON lacks."""
+    """Whether a JSON value is a number, or the text of one that JSON lacks."""
     return isinstance(value, int | float) or value in ("inf", "-inf", "nan")
 
 
 def _spread(values: Sequence[float]) -> tuple[str, str, str]:
-    """The least, the median and the largest; of values that are no numbers, that they are none."""
+    """The least, the median and the largest value; "nan" if one is NaN."""
     if not values:
         return "", "", ""
     if any(map(math.isnan, values)):
@@ -240,20 +244,20 @@ def _spread(values: Sequence[float]) -> tuple[str, str, str]:
 
 
 def _order(value: Any) -> tuple[bool, float, str]:
-    """Numbers by size, before all else by name."""
+    """A sort key: numbers by size, before other values by name."""
     number = isinstance(value, int | float)
     return not number, float(value) if number else 0.0, str(value)
 
 
 def _ticks(values: Sequence[Any]) -> dict[str, int]:
-    """Places side by side for values that are not all numbers; for numbers none are needed."""
+    """Positions on the axis for values that are not all numbers; empty for numbers."""
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
         return {}
     return {str(value): place for place, value in enumerate(sorted({*values}, key=_order))}
 
 
 def _medians(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
-    """Where points lie, from left to right, and the median of those at each place."""
+    """The abscissas of points, sorted, and the median of the points at each."""
     at = defaultdict(list)
     for x, y in points:
         at[x].append(y)
@@ -261,7 +265,7 @@ def _medians(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[f
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of a table: the first column to the left, the others to the right."""
+    """The lines of a table with the first column left-aligned, the others right-aligned."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(

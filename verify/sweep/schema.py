@@ -1,6 +1,6 @@
-"""What the files of a sweep hold: whether JSON is a plan, and whether it is one of its runs.
+"""Checks that the files of a sweep contain a plan and its runs.
 
-A file may have been edited, or be another program's: nothing is counted that no sweep has written.
+A file may have been edited, or be of another program: only what a sweep has written is counted.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ VERDICTS = {*map(str, Verdict)}
 
 
 def is_plan(document: Any) -> bool:
-    """Whether JSON is a plan: a claim, values of its options, seeds, and versions."""
+    """Whether a JSON document is a plan: a claim, values of its options, seeds, and versions."""
     match document:
         case {"claim": str(), "values": dict(values), "seeds": int(seeds), "versions": dict()}:
             listed = all(isinstance(each, list) and each for each in values.values())
@@ -24,8 +24,11 @@ def is_plan(document: Any) -> bool:
 
 
 def is_run(record: Any, plan: dict[str, Any]) -> bool:
-    """Whether JSON is a run of a plan: that of its place, by its version of the library, with a
-    verdict that its findings have."""
+    """Whether a JSON document is a run of a plan.
+
+    It has the values and the seed of its place, the plan's version of the library, and the verdict
+    of its findings.
+    """
     match record:
         case {
             "run": int(run),
@@ -55,7 +58,7 @@ def _is_finding(document: Any) -> bool:
 
 
 def _at(plan: dict[str, Any], run: int) -> tuple[str, int] | None:
-    """The values and the seed at a place of a plan; None if it has no such place."""
+    """The values and the seed of a run of a plan; None if there is no such run."""
     left, seed = divmod(run, plan["seeds"])
     chosen = dict.fromkeys(plan["values"])
     for name, values in reversed(plan["values"].items()):

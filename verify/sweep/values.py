@@ -19,15 +19,13 @@ FLAG = {"true": True, "yes": True, "false": False, "no": False}
 
 
 def parts_of(parameter: inspect.Parameter, text: str) -> list[str | tuple[int, int]]:
-    """What stands between the commas: a value, or for integers a range by its ends."""
+    """The parts between commas: values, or for integers ranges by their ends."""
     kind = _kind(parameter)
     found: list[str | tuple[int, int]] = []
     for part in text.split(","):
         ends = RANGE.fullmatch(part.strip()) if int in (kind, *get_args(kind)) else None
         if not part.strip():
-            raise InputError(
-                f"{parameter.name} is {text!r}, with nothing where a value should be: {WRITE}"
-            )
+            raise InputError(f"{parameter.name} is {text!r}, with an empty value: {WRITE}")
         if ends and int(ends[1]) > int(ends[2]):
             raise InputError(
                 f"{parameter.name} is {part}, an empty range: write {ends[2]}..{ends[1]}"
@@ -37,13 +35,13 @@ def parts_of(parameter: inspect.Parameter, text: str) -> list[str | tuple[int, i
 
 
 def _kind(parameter: inspect.Parameter) -> Any:
-    """An option's type, without what `option` says of it."""
+    """The type of an option, without its annotation by `option`."""
     notes = get_args(parameter.annotation)
     return notes[0] if get_origin(parameter.annotation) is Annotated else parameter.annotation
 
 
 def count(part: str | tuple[int, int]) -> int:
-    """How many values a part stands for."""
+    """The number of values of a part."""
     return 1 if isinstance(part, str) else part[1] - part[0] + 1
 
 
@@ -57,7 +55,7 @@ def values_of(parameter: inspect.Parameter, parts: Sequence[str | tuple[int, int
 
 
 def _value(parameter: inspect.Parameter, text: str) -> Any:
-    """A value as the claim's own command reads it; a flag is written as true or false."""
+    """A value as the claim's command reads it; flags are written as true or false."""
     if _kind(parameter) is bool:
         Choice(tuple(FLAG)).read(parameter.name, text)
         return FLAG[text]
@@ -74,8 +72,8 @@ def _value(parameter: inspect.Parameter, text: str) -> Any:
     try:
         value = app(args=[word], prog_name="verify", standalone_mode=False)
     except TyperException as error:
-        said = " ".join(error.format_message().split()).rstrip(".")
-        raise InputError(f"{parameter.name} is {text!r}: {said}; {WRITE}") from None
+        message = " ".join(error.format_message().split()).rstrip(".")
+        raise InputError(f"{parameter.name} is {text!r}: {message}; {WRITE}") from None
     if isinstance(value, float) and math.isnan(value):
-        raise InputError(f"{parameter.name} is {text}, which is no number: {WRITE}")
+        raise InputError(f"{parameter.name} is {text}, which is not a number: {WRITE}")
     return value

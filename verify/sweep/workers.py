@@ -1,7 +1,7 @@
-"""Runs shared out by Dask among processes of this machine, or the workers of a scheduler.
+"""Runs distributed by Dask to processes of this machine, or to the workers of a scheduler.
 
-A run whose worker is lost is given to another one by Dask; one that loses four in a row is recorded
-as stopped by that.
+Dask repeats a run whose worker is lost on another one; after four lost workers the run is recorded
+as stopped.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from theory.kinds import InputError
 from verify.claim import Run, installed, loaded
 from verify.finding import Finding, Verdict, plain
 
-SECONDS, FOR_A_WORKER = 10, 30  # to wait for a scheduler, and for its first worker
+SECONDS, FOR_A_WORKER = 10, 30  # timeouts for a scheduler, and for its first worker
 ADDRESS = re.compile(r"((tcp|tls|ucx|wss?)://)?[^\s/]+:(\d{1,5})")
 GO_ON = "the same command goes on with what is left"
-REFUSED = "refused:"  # how the error of a run begins that its claim has refused
+REFUSED = "refused:"  # the prefix of the error of a run whose claim raised InputError
 
 
 @dataclass(frozen=True)
 class Task:
-    """One run: its place in the plan, the values that the sweep gives to options, its seed."""
+    """One run: its index in the plan, its claim, the values of its options, and its seed."""
 
     run: int
     claim: str
@@ -40,12 +40,14 @@ class Task:
 
 
 Engine = Callable[[Sequence[Task], dict[str, str]], Generator[dict[str, Any], None, None]]
-"""The records of runs, as they end, computed by packages of these versions."""
+"""A function from tasks and versions of packages to the records of runs, as they end."""
 
 
 def run_of(versions: dict[str, str], task: Task) -> dict[str, Any]:
-    """As `one_run`; InputError where packages have other versions: a worker may have joined since
-    all of them were asked."""
+    """As `one_run`; raises InputError if packages have other versions on this worker.
+
+    A worker may have joined after the versions were compared.
+    """
     for package, wanted in versions.items():
         try:
             found: str | Exception = version(package)
@@ -56,15 +58,15 @@ def run_of(versions: dict[str, str], task: Task) -> dict[str, Any]:
 
 
 def one_run(task: Task) -> dict[str, Any]:
-    """A run's record.  An error ends the run and not the sweep, and what it found so far stays."""
+    """The record of a run.  An error ends the run, not the sweep; its findings are recorded."""
     start, found, error, trace = time.perf_counter(), list[Finding](), "", ""
     parameters, refused = task.options, ""
     try:
         claim = loaded(installed()[task.claim])
         parameters, refused = {**claim.defaults, **task.options}, REFUSED
         found.extend(claim.findings(Run(task.seed), **parameters))
-    except InputError as said:
-        error = " ".join(f"{refused} {said}".split())
+    except InputError as wrong:
+        error = " ".join(f"{refused} {wrong}".split())
     except Exception as broken:
         error = one_line(broken)
         trace = traceback.format_exc()
@@ -79,7 +81,7 @@ def _record(
     trace: str = "",
     seconds: float = 0.0,
 ) -> dict[str, Any]:
-    """A run as one line says it; one that was stopped by an error never holds."""
+    """The record of a run; one that was stopped by an error never holds."""
     verdicts = [finding.verdict for finding in found] + [Verdict.UNDECIDED] * bool(error)
     return {
         "run": task.run,
@@ -103,26 +105,26 @@ def _record(
 
 
 def one_line(error: BaseException) -> str:
-    """What an error says, on one line."""
+    """The class and the message of an error, on one line."""
     return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 def plain_json(value: Any) -> Any:
-    """What a value is once it was written as JSON and read again."""
+    """The value after writing it as JSON and reading it again."""
     return json.loads(json.dumps(value, default=str))
 
 
 def on_dask(jobs: int | None, scheduler: str | None) -> Engine:
-    """Runs on so many processes of this machine (by default, one a core), or on a scheduler's
-    workers; InputError if Dask is not installed, and for what is no address."""
+    """The engine of runs on this machine (by default, one process a core), or on a scheduler.
+
+    Raises InputError if Dask is not installed, and for a text that is not an address.
+    """
     if scheduler is not None:
         address = ADDRESS.fullmatch(scheduler)
         if address is None or not 0 < int(address[3]) < 2**16:
-            raise InputError(
-                f"scheduler is {scheduler!r}, which is no address: write it as tcp://HOST:8786"
-            )
+            raise InputError(f"scheduler is {scheduler!r}: give an address such as tcp://HOST:8786")
         if jobs is not None:
-            raise InputError("--jobs has no part with --scheduler, whose workers run: leave one")
+            raise InputError("--jobs has no effect with --scheduler: leave one of the two out")
     try:
         import distributed  # noqa: F401
     except ImportError:
@@ -135,7 +137,7 @@ def on_dask(jobs: int | None, scheduler: str | None) -> Engine:
     ) -> Generator[dict[str, Any], None, None]:
         try:
             yield from _shared_out(tasks, versions, jobs, scheduler)
-        except OSError as error:  # connections that break are among them
+        except OSError as error:  # such as a lost connection
             raise InputError(f"Dask stopped ({one_line(error)}): {GO_ON}") from None
 
     return engine
@@ -144,10 +146,10 @@ def on_dask(jobs: int | None, scheduler: str | None) -> Engine:
 def _shared_out(
     tasks: Sequence[Task], versions: dict[str, str], jobs: int | None, scheduler: str | None
 ) -> Generator[dict[str, Any], None, None]:
-    """The records as runs end; InputError if the scheduler cannot be reached, or is lost."""
+    """The records as runs end; raises InputError if the scheduler is not reachable, or lost."""
     from distributed import KilledWorker, LocalCluster, as_completed
 
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what is lost is recorded
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # lost runs are recorded
     with ExitStack() as opened:
         if scheduler is None:
             scheduler = opened.enter_context(
@@ -172,7 +174,7 @@ def _shared_out(
                 yield future.result()
             elif isinstance(error, KilledWorker):
                 yield _record(task, task.options, [], "every worker that ran it was lost")
-            else:  # it did not come as far as `one_run`: of another version, or without it
+            else:  # `one_run` was not reached: another version, or none
                 _same_versions(client, versions, f"; {GO_ON}")
                 if isinstance(error, InputError):  # that worker is gone again
                     raise InputError(f"{error}; {GO_ON}")
@@ -180,14 +182,14 @@ def _shared_out(
 
 
 def _connected(scheduler: Any) -> Any:
-    """A client of the scheduler, which has a worker; InputError if it cannot be had."""
+    """A client of the scheduler, which has a worker; raises InputError if there is none."""
     from distributed import Client
 
     try:
         client = Client(scheduler, timeout=SECONDS)
-    except Exception as error:  # what else answers there may say anything
+    except Exception as error:  # another server at the address may cause any error
         raise InputError(
-            f"no scheduler answers at {scheduler} ({one_line(error)}): start `dask scheduler` there"
+            f"no scheduler at {scheduler} ({one_line(error)}): start `dask scheduler` there"
         ) from None
     try:
         client.wait_for_workers(1, timeout=FOR_A_WORKER)
@@ -203,14 +205,14 @@ def _same_versions(client: Any, versions: dict[str, str], then: str = "") -> Non
     """Raise InputError if a worker lacks one of the packages, or has another version of it."""
     for package, wanted in versions.items():
         for worker, found in client.run(version, package, on_error="return").items():
-            if not isinstance(found, OSError):  # of a worker that was just lost
+            if not isinstance(found, OSError):  # a worker that was just lost
                 _same_version(f"worker {worker}", package, wanted, found, then)
 
 
 def _same_version(
     worker: str, package: str, wanted: str, found: str | Exception, then: str = ""
 ) -> None:
-    """Raise InputError unless what was found is the version that is wanted."""
+    """Raise InputError unless the version found is the wanted one."""
     if found != wanted:
         has = f"has {package} {found}" if isinstance(found, str) else f"lacks {package}"
         raise InputError(f"{worker} {has}: install {package} {wanted} there{then}")

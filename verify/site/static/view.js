@@ -120,7 +120,7 @@
     const front = section("Embedding", []);
     front(data.tokens ? "of each token (down)" : "of each input (down)",
       listed(data.W_E), [[data.tokens ? "tokens" : "inputs", data.W_E.shape[0]]], registers);
-    if (data.W_pos) front("of each place (down)", listed(data.W_pos), [["places", data.W_pos.shape[0]]], registers);
+    if (data.W_pos) front("of each position (down)", listed(data.W_pos), [["places", data.W_pos.shape[0]]], registers);
     data.blocks.forEach((block, number) => {
       const add = section(`Layer ${number + 1}`, block.lines);
       block.heads.forEach((head, h) => {
@@ -129,12 +129,12 @@
         const scores = constants ? bordered(head) : product(head.W_Q, head.W_K, true);
         const sides = constants ? [...registers, one] : registers;
         add(`${name}: queries (down) and keys`, scores, sides, sides);
-        add(`${name}: what is carried (down) and where to`, product(head.W_V, head.W_O), registers, registers);
+        add(`${name}: value (down) to output`, product(head.W_V, head.W_O), registers, registers);
       });
       if (block.mlp) {
-        const { W_in, b_in, W_out, b_out } = block.mlp, units = ["units", b_in.length];
-        add("MLP: what its units (down) read", turnedEntries(withBias(W_in, b_in)), [units], [...registers, one]);
-        add("MLP: where they (down) write", withBias(W_out, b_out), [units, one], registers);
+        const { W_in, b_in, W_out, b_out } = block.mlp, units = ["neurons", b_in.length];
+        add("MLP: inputs of its neurons (down)", turnedEntries(withBias(W_in, b_in)), [units], [...registers, one]);
+        add("MLP: outputs of its neurons (down)", withBias(W_out, b_out), [units, one], registers);
       }
     });
     section("Read-out", [])("what each answer (across) is read from",
@@ -206,7 +206,7 @@
       answers.replaceChildren(element("table", { class: "ww-answers" },
         element("tr", {}, element("th", { scope: "row" }, "token"), ...cells(names.slice(kinds.prefix.length), "td")),
         element("tr", {}, element("th", { scope: "row" }, kinds.whole ? "answer" : "answers"), ...cells(said, "td"))));
-      const none = said.includes("⊥") ? "⊥: the model says that there is none (in Python −1). " : "";
+      const none = said.includes("⊥") ? "⊥: the model has no answer (in Python −1). " : "";
       home.replaceChildren(`${none}At home: `, element("code", {}, `print(model([${tokens.join(", ")}]))`));
       box.dataset.answers = JSON.stringify(found.answers);
       const at = Number(layer.value);
@@ -216,7 +216,7 @@
       const block = at > 0 ? data.blocks[at - 1] : null;
       const words = block ? element("ul", { class: "ww-words" }, ...block.lines.map((each) => element("li", {}, each))) : "";
       const looks = element("div", { class: "ww-row-of" }, ...(block ? found.patterns[at - 1] : []).map((pattern, h) =>
-        element("figure", {}, element("figcaption", {}, `where head ${h + 1} looks, from each token (down)`),
+        element("figure", {}, element("figcaption", {}, `attention of head ${h + 1}, from each token (down)`),
           heat(dense(pattern), places, places, { cell: 20, label: `attention of layer ${at}, head ${h + 1}` }))));
       inside.replaceChildren(words, looks, element("figure", {},
         element("figcaption", {}, `registers of each token (down), ${which.textContent}`),
