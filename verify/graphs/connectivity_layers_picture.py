@@ -45,6 +45,6 @@ def against_diameter(
     panel.set_xticks(ticks, [str(tick) for tick in ticks])
     panel.set_xlabel("diameter D")
     panel.set_ylabel("layers")
-    panel.set_title("least number of layers that output all connected pairs, measured", fontsize=9)
-    panel.set_ylim(-0.3, 1.15 * panel.get_ylim()[1])  # the legend has six lines
-    panel.legend(loc="upper left")
+    panel.set_title("least number of layers that output all connected pairs", fontsize=9)
+    panel.set_ylim(-0.3, 1.45 * panel.get_ylim()[1])  # the legend has six lines
+    panel.legend(loc="upper left", fontsize=8)
