@@ -99,11 +99,14 @@ def adder(
     widths = {f"angle{T}": 1 if f == 5 else 2 for T, f in PERIODS.items()}
     sums = {f"sum{T}": widths[f"angle{T}"] for T in PERIODS}
     stream = Stream(**widths, size=2, here=1, second=1, equals=1, **sums, raw=2, low=2)
-    held = {
+    angles = {
         f"angle{T}": _turn(f * numbers, 10, bits, widths[f"angle{T}"]) for T, f in PERIODS.items()
     }
     embedded = rows(
-        stream, **held, size=_turn(round_to_multiple(numbers, step), p, bits), here=numbers * 0 + 1
+        stream,
+        **angles,
+        size=_turn(round_to_multiple(numbers, step), p, bits),
+        here=numbers * 0 + 1,
     )
     read = [
         stream.read(f"sum{T}")

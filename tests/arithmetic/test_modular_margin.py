@@ -16,7 +16,7 @@ from theory.arithmetic import (
     largest_margin_squared,
     mean_over_cubes,
     modular_neurons,
-    network,
+    network_logits,
     normalised_margin,
 )
 from verify.arithmetic.modular_margin import (
@@ -50,7 +50,7 @@ def test_the_transformer_is_the_network(p):
     a = np.arange(p)
     pairs = np.stack(np.meshgrid(a, a, indexing="ij"), axis=-1)
     logits = model.logits(pairs).numpy()[:, :, 0]
-    assert np.allclose(logits, network(*modular_neurons(p)), atol=1e-9)
+    assert np.allclose(logits, network_logits(*modular_neurons(p)), atol=1e-9)
     assert (model(pairs).numpy()[..., 0] == (a[:, None] + a) % p).all()
     right = np.take_along_axis(logits, ((a[:, None] + a) % p)[..., None], axis=-1)
     assert np.allclose(right, 2 * (p - 1))
@@ -67,7 +67,7 @@ def test_no_network_exceeds_it(p, count, seed):
 
 def mean_of(u: np.ndarray, v: np.ndarray, w: np.ndarray) -> float:
     """The mean over a, b and c ≠ a + b by definition, over Σ‖θ‖³."""
-    f, p = network(u, v, w), u.shape[1]
+    f, p = network_logits(u, v, w), u.shape[1]
     right = np.add.outer(np.arange(p), np.arange(p))[..., None] % p
     apart = np.take_along_axis(f, right, axis=-1) - f
     cubed_norms = ((u**2).sum(1) + (v**2).sum(1) + (w**2).sum(1)) ** 1.5
@@ -135,13 +135,13 @@ def test_a_smaller_key_fails():
         (lambda: modular_addition(5)([0, 1, 2]), "3"),
         (lambda: modular_addition(5).float(), "float32"),
         (lambda: few_frequencies_margin(7, [1, 1]), "K"),
-        (lambda: network(*np.ones((3, 2, 1))), "u v w"),
+        (lambda: network_logits(*np.ones((3, 2, 1))), "u v w"),
         (lambda: cubed_norms(*np.ones((3, 2, 1))), "u v w"),
         (lambda: mean_over_cubes(*np.zeros((3, 1, 3))), "0"),
         (lambda: mean_over_cubes(*np.ones((3, 1, 4))), "u v w"),
         (lambda: mean_over_cubes(HUGE, HUGE, HUGE), "u v w"),
         (lambda: normalised_margin(HUGE, HUGE, HUGE), "u v w"),
-        (lambda: network(*np.broadcast_to(1.0, (3, 2, 100_001))), "p"),
+        (lambda: network_logits(*np.broadcast_to(1.0, (3, 2, 100_001))), "p"),
         (lambda: list(modular_margin.findings(Run(quick=True), p=8)), "p"),
         (lambda: list(modular_margin.findings(Run(), p=63)), "p 61"),
     ],

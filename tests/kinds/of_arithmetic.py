@@ -17,7 +17,7 @@ ARGUMENTS = {
             "cubed_norms",
             "frequency_fractions",
             "mean_over_cubes",
-            "network",
+            "network_logits",
             "normalised_margin",
         )
     },

@@ -40,7 +40,7 @@ from theory.arithmetic.modular_margin import (
     largest_margin_squared,
     mean_over_cubes,
     modular_neurons,
-    network,
+    network_logits,
     normalised_margin,
 )
 from theory.arithmetic.printed_matrix import (
@@ -85,7 +85,7 @@ __all__ = [
     "mean_over_cubes",
     "modular_neurons",
     "n_candidates",
-    "network",
+    "network_logits",
     "normalised_margin",
     "null_space_projection",
     "peak_ratios",

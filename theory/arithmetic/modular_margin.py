@@ -76,7 +76,7 @@ def modular_neurons(p: OddModulus) -> Neurons:
 
 
 @checked
-def network(u: Rows, v: Rows, w: Rows) -> np.ndarray:
+def network_logits(u: Rows, v: Rows, w: Rows) -> np.ndarray:
     """The logits f(a, b)_c (p, p, p) of neurons u, v, w (neurons, p), by definition.
 
     Raises `ValueError` for p < 2, for logits that overflow float64 or do not fit in memory.
@@ -93,10 +93,10 @@ def network(u: Rows, v: Rows, w: Rows) -> np.ndarray:
 def normalised_margin(u: Rows, v: Rows, w: Rows) -> float:
     """The normalised margin min (f_{a+b} − f_c)/Σ‖θ_i‖³; 0.0 if all neurons are 0.
 
-    Raises `ValueError` as `network`.
+    Raises `ValueError` as `network_logits`.
     """
     p = u.shape[1]
-    f, right = network(u, v, w), np.add.outer(np.arange(p), np.arange(p)) % p
+    f, right = network_logits(u, v, w), np.add.outer(np.arange(p), np.arange(p)) % p
     of_right = np.take_along_axis(f, right[..., None], axis=-1)
     apart = of_right - f
     np.put_along_axis(apart, right[..., None], np.inf, axis=-1)

@@ -15,6 +15,8 @@ the diagonal.  A function `…_by_definition` evaluates the definition directly.
     limits         lower bounds: pairs beyond distance 3^L
     squaring       inverse temperatures for squaring by softmax attention
     pointers       graphs in which every token points to its match
+
+`search` is the algorithm; `constructions.graphs.search` is a model that runs it.
 """
 
 from theory.graphs.adjacency import all_graphs, as_adjacency, from_edges, labellings, relabelled

@@ -215,11 +215,11 @@ def registers(case: Case, A: np.ndarray) -> Finding:
             for wrong in differences(seen, within(A, capacity(after)), A):
                 yield f"after layer {after}: {wrong}"
         for stage in model.stages:
-            held = passed[stage.after][-len(some) :][..., model.stream[stage.register]]
+            values = passed[stage.after][-len(some) :][..., model.stream[stage.register]]
             wanted = stage.holds(some)
             if not exact:
-                held, wanted = held > 0, wanted > 0
-            for wrong in differences(held, wanted, some):
+                values, wanted = values > 0, wanted > 0
+            for wrong in differences(values, wanted, some):
                 yield f"{stage}: {wrong}"
 
     return no_counterexample(

@@ -90,10 +90,10 @@ def _weights(model: Transformer) -> Iterator[Finding]:
     mean = head_is("head/1", model, range(1, 2), {}, {("visited", "visited"): C})
     follow = {("visited", "edge"): T + 1.0, ("1", "j"): -1.0}
     picked = head_is("head/2", model, range(2, 3), follow, {("edge", "visited"): 1.0})
-    held = np.kron(
+    values = np.kron(
         np.array([0.0, 1.0, 1.5, C / 2, C, C + 1])[:, None], np.eye(model.interface.n_nodes)
     )
-    states = {"visited": held}, {"visited": np.minimum(held, 1.0)}
+    states = {"visited": values}, {"visited": np.minimum(values, 1.0)}
     clipped = makes("mlp", "the MLP maps `visited` to min(1, visited)", model, {1: states})
     yield from map(_labelled, (mean, picked, clipped))
 

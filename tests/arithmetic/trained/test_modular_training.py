@@ -11,7 +11,7 @@ from constructions.trained import Configuration, load, preset, train, untrained
 from constructions.trained.presets import name_of
 from constructions.trained.quadratic import QuadraticShape
 from constructions.trained.tasks.modular import ModularAddition
-from theory.arithmetic import modular_neurons, network
+from theory.arithmetic import modular_neurons, network_logits
 
 MODULAR = replace(preset("modular", "p7"), shape=QuadraticShape(5))
 
@@ -41,7 +41,7 @@ def test_a_checkpoint_is_the_model(tmp_path):
 def test_a_quadratic_network_equals_its_definition():
     """By definition, as the trained module, and as two layers of linear heads."""
     model = untrained(MODULAR).double().requires_grad_(False)
-    wanted = network(*model.neurons)
+    wanted = network_logits(*model.neurons)
     a = np.arange(7)
     pairs = np.stack(np.meshgrid(a, a, indexing="ij"), axis=-1)
     built = model.as_transformer()
@@ -57,7 +57,7 @@ def test_the_loss_is_the_entropy_and_the_cubes():
     made = replace(MODULAR, task=ModularAddition(7, 0.25))
     model = untrained(made).double().requires_grad_(False)
     pairs, sums = made.task.corpus
-    f, (u, v, w) = network(*model.neurons), model.neurons
+    f, (u, v, w) = network_logits(*model.neurons), model.neurons
     chances = np.exp(f) / np.exp(f).sum(-1, keepdims=True)
     entropy = -np.log(chances[pairs[:, 0], pairs[:, 1], sums[:, 0]]).mean()
     cubes = (((u**2).sum(1) + (v**2).sum(1) + (w**2).sum(1)) ** 1.5).sum()
