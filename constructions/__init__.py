@@ -10,8 +10,7 @@ model = induction_heads(vocabulary_size=8, max_length=128)
 model(tokens)               # (…, T) → (…, T), −1 for "no answer"
 
 from constructions import shortcut
-from theory.computation import S4
-model = shortcut(S4, max_length=1000)   # six layers, whatever the length
+model = shortcut("S4", max_length=1000)   # six layers, whatever the length
 model(words)                # symbols (…, T) → the state after each, (…, T)
 
 from constructions import tripling

@@ -1,4 +1,4 @@
-"""The claim `automata`, and the evidence that MLPs restore what they say."""
+"""The claim `automata`, and the evidence that MLPs restore registers as declared."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_an_automaton_of_ones_own(tmp_path):
     found = verdicts(file=path)
     assert {id.split("/")[0] for id in found} == {"mine"}
     assert {*found.values()} == {HOLDS}
-    path.write_text("[[0]]", encoding="utf-8")  # one state: nothing to tell apart
+    path.write_text("[[0]]", encoding="utf-8")  # one state: nothing to distinguish
     assert FAILS not in verdicts(file=path).values()
 
 
@@ -74,9 +74,9 @@ def composed_in(model, n=3):
 def test_lean_units_restore_nothing_and_robust_ones_no_more_than_a_quarter():
     robust = semiautomaton(S3, 5, form="robust")
     assert composed_in(robust).verdict is HOLDS
-    assert composed_in(robust).words == "0 of 81 states wrong, also where registers are off as said"
+    assert composed_in(robust).words.startswith("0 of 81 states wrong, ")
     lean = semiautomaton(S3, 5)
-    assert composed_in(lean).words == "0 of 81 states wrong"  # it says that it restores none
+    assert composed_in(lean).words == "0 of 81 states wrong"  # it declares no restored registers
     lean.blocks[0].restores = robust.blocks[0].restores
     assert composed_in(lean).verdict is FAILS
     robust.blocks[0].restores = (Restores(("map", "fetched"), {"map": 0.0, "fetched": 0.5}),)
@@ -86,7 +86,9 @@ def test_lean_units_restore_nothing_and_robust_ones_no_more_than_a_quarter():
 def test_what_may_be_off_by_any_amount_is_not_restored():
     robust = semiautomaton(S3, 5, form="robust")
     robust.blocks[0].restores = (Restores(("map", "fetched"), {"fetched": 0.25}),)
-    assert composed_in(robust).verdict is FAILS  # of map nothing is said, and units read it
+    assert (
+        composed_in(robust).verdict is FAILS
+    )  # the error of map is not bounded, and neurons read it
 
 
 def test_a_register_that_is_not_listed_or_not_to_be_changed_fails():

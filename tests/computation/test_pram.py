@@ -1,4 +1,4 @@
-"""Parallel machines: the simulator by definition, and the layers that programs become."""
+"""PRAM programs: the simulator, by definition, and the layers of their models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Semiautomata, the zoo, and tables from files."""
+"""Semiautomata, benchmark automata, and tables from files."""
 
 from __future__ import annotations
 

@@ -102,11 +102,11 @@ def test_all_small_automata_are_compared_and_each_counts(monkeypatch):
     found = aperiodic_iff_flip_flops(2)
     assert "10 automata of two symbols and 2 states, 18 benchmark automata" in found.name
     assert (found.verdict, found.measured) == (HOLDS, 0)
-    pairs, zoo = seen[:10], seen[10:]
+    pairs, named = seen[:10], seen[10:]
     assert {frozenset(A.transitions) for A in pairs} == {
         frozenset(both) for both in product(product(range(2), repeat=2), repeat=2)
     }
-    assert {*zoo} == {
+    assert {*named} == {
         benchmark_automaton(name) for name in BENCHMARK_AUTOMATA if name != "all-maps-4"
     }
     for wrong in (0, 9, 10, 27):

@@ -132,7 +132,7 @@ def test_cells_that_were_never_written(addressed):
     model = turing_machine(right, 9, addressed=addressed)
     token = model.interface.tokens
     R, L = Step(0, 1, RIGHT), Step(0, 1, LEFT)
-    # At cell 0, which nobody wrote, with writes at −1 and 1: seen where tokens say their cells.
+    # At cell 0, which no step wrote, with writes at −1 and 1: visible if tokens contain cells.
     assert model(token([R, R, L, L]))[-1] == -1  # the head reads 1 at cell 0
     assert model(token([L, L, R]))[-1] == -1
     assert model.interface.steps(model(token([R, L, L]))[-1:]) == [R]  # −1 is blank

@@ -157,7 +157,7 @@ def test_maps_of_the_last_symbols():
         found = attention.maps(machine, words, symbols)
         for tokens, last, images in zip(words.tokens, words.last, found, strict=True):
             assert tuple(images) == machine.map_of(tokens[last + 1 - symbols : last + 1].tolist())
-    # The last symbol alone does not say where the last two send every state.
+    # The last symbol alone does not determine the map of the last two.
     images, said = attention.maps(machine, words, 2), words.tokens[np.arange(40), words.last]
     counts = [np.unique(images[said == a], axis=0, return_counts=True)[1] for a in (0, 1)]
     known = mechanisms.by_shorter(machine, words, words, 2)
@@ -197,11 +197,11 @@ def test_given_patterns():
     assert torch.allclose(half(H, 0)[:, 0], half(H, 0)[:, 4], atol=1e-6)
 
 
-# ---------------------------------------------------------------- tables and read-outs
+# ---------------------------------------------------------------- tables and probes
 
 
 def test_a_table_of_the_last_symbols():
-    """Right where the state is a function of them, and only as good as chance where it is not."""
+    """Right where the state is a function of them, and no better than a guess where it is not."""
     task = Automata("flip-flop", T)
     words, others = words_of(task), words_of(task, 4000)
     said = by_last_symbols(others, words, 3)
@@ -225,7 +225,7 @@ def test_read_outs():
     wanted = (read**2).sum() / ((read**2).sum() + 1)
     assert abs(noisy.mean - wanted) < 3 * noisy.error + 0.02
     assert explained(X, rng.normal(size=400), Y, rng.normal(size=400)).mean < 0.05
-    # Classes on a line are told apart, also the one in the middle, and a constant is no harm.
+    # Classes on a line are separated, also the middle one, and a constant feature does no harm.
     states = rng.integers(0, 3, (2, 400))
     one, other = (
         np.stack([s, s * 0 + 1, noise], 1) for s, noise in zip(states, X[:, :2].T, strict=True)
