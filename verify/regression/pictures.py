@@ -71,7 +71,7 @@ def newton_picture(x: np.ndarray, y: np.ndarray, k: int, alpha: float, start: St
         title = f"Distance to least squares, d = {d}, n = {n}, k = {k}"
         left.set(xlabel="layer", ylabel="‖w − w_OLS‖ / ‖w_OLS‖", title=title)
         left.set_ylim(max(least / 30, 1e-17), 3)  # the bound continues below
-        right.set(xlabel="Newton steps k", ylabel="layers", title="Layers of k steps")
+        right.set(xlabel="Newton steps k", ylabel="layers", title="Layers for k Newton steps")
         draw_layers(right, max(k, 12), start)
     return figure
 
@@ -103,17 +103,17 @@ def depth_picture(largest_k: int, errors: Mapping[Start, list[Errors]]) -> Figur
             panels[:2], panels[2:], LAYOUTS, ("αS", "αI"), strict=True
         ):
             draw_layers(panel, largest_k, start)
-            panel.set(xlabel="Newton steps k", title=f"Layers of k steps from M₀ = {name}")
+            panel.set(xlabel="Newton steps k", title=f"Layers for k Newton steps from M₀ = {name}")
             panel.sharey(panels[0])
             for i, each in enumerate(errors[start]):
-                style, label = {"color": f"C{i}", "lw": 1.2}, f"κ = 10^{i + 1}"
+                style, label = {"color": f"C{i}", "lw": 1.2}, f"κ = $10^{{{i + 1}}}$"
                 below.semilogy(each.layers, each.float64, "o-", ms=3, label=label, **style)
                 below.semilogy(each.layers, each.bound64, "--", **style)
                 below.semilogy(each.layers, each.float32, "s:", ms=3, mfc="none", **style)
             below.set(xlabel="layers", title=f"Distance to OLS from M₀ = {name}", ylim=(1e-17, 10))
             below.sharey(panels[2])
         panels[0].set_ylabel("layers")
-        panels[2].set_ylabel("relative error: float64, its bound (dashed), float32 (dotted)")
+        panels[2].set_ylabel("float64, its bound (dashed), float32 (dotted)")
     return figure
 
 
