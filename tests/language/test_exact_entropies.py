@@ -1,4 +1,4 @@
-"""Entropies as rational combinations of logarithms, and what they decide."""
+"""Entropies as rational combinations of logarithms, and their comparisons."""
 
 from fractions import Fraction as F
 from math import log as ln
@@ -37,7 +37,7 @@ def test_coefficients_of_primes_are_taken():
     assert Log({2: 0}) == 0
 
 
-def test_near_ones_are_told_apart_by_more_bits():
+def test_close_numbers_are_separated_by_more_bits():
     small = log(F(10**9 + 1, 10**9)) - F(1, 10**9) * log(3)
     assert small.sign == -1
     assert log(F(2**63, 2**63 - 1)).sign == 1
@@ -71,7 +71,7 @@ def test_a_coin_is_a_distribution_of_two():
         (lambda: kl([F(1, 2), F(1, 2)], [1, 0]), "q"),
     ],
 )
-def test_what_has_no_exact_logarithm_is_refused(call, parameter, unchecked):
+def test_numbers_without_an_exact_logarithm_are_rejected(call, parameter, unchecked):
     with rejects(*parameter.split()):
         call()
 

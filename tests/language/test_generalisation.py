@@ -134,9 +134,9 @@ def test_a_penalty_finds_few_bits_and_none_does_not():
     assert sparse > 0.99 > 0.9 > balanced_accuracy(logistic(words, labels)(asked), wanted)
 
 
-def test_logistic_regression_knows_no_axes():
+def test_logistic_regression_is_invariant_under_rotations():
     """From 0 along gradients its weights are a combination of the words it has seen, as they would
-    be of rotated ones; with a penalty that knows axes they are not."""
+    be for rotated ones; with a penalty on the coordinates they are not."""
     rule, draw = random_conjunction(20, 3, rng()), rng()
     words = draw.integers(2, size=(12, 20))
     labels, units = (
@@ -151,8 +151,8 @@ def test_logistic_regression_knows_no_axes():
         assert (abs(rest).max() < 1e-6 * abs(w).max()) == within
 
 
-def test_the_radius_of_a_cover_is_not_idle():
-    """d = 1, k = 1: −A, 0 and A are all half of A away from A/2, and tokens ±B tell them apart."""
+def test_the_radius_of_a_cover_is_attained_up_to_a_factor():
+    """d = 1, k = 1: −A, 0 and A are all half of A away from A/2, and tokens ±B distinguish them."""
     A = 0.1
     X = [[[1.0], [-1.0]]]
     apart = min(abs(head([A / 2], [1.0], X) - head([q], [1.0], X))[0] for q in (-A, 0.0, A))
@@ -168,6 +168,6 @@ def test_the_radius_of_a_cover_is_not_idle():
         (lambda: balanced_accuracy(np.ones(2), np.ones(2, dtype=int)), "labels"),
     ],
 )
-def test_bad_input_is_refused_in_one_line(call, parameter):
+def test_bad_input_is_rejected_in_one_line(call, parameter):
     with rejects(*parameter.split()):
         call()

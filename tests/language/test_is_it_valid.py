@@ -1,4 +1,4 @@
-"""Generating against telling what is valid: by definition, and what is refused."""
+"""Generation and validity by definition, and bad input."""
 
 from fractions import Fraction as F
 
@@ -53,6 +53,6 @@ def test_over_confidence_is_lost_in_the_loss():
         (lambda: ONE.choice_bound, "prompts"),
     ],
 )
-def test_bad_input_is_refused_in_one_line(call, parameter, unchecked):
+def test_bad_input_is_rejected_in_one_line(call, parameter, unchecked):
     with rejects(*parameter.split()):
         call()

@@ -39,8 +39,8 @@ def test_vacuous_bounds_are_marked():
     assert unless_vacuous(at_least("a", "a", "exact", -1, -0.1), -0.1).verdict is Verdict.FAILS
 
 
-def test_worlds_of_which_nothing_follows_decide_nothing():
-    """All was seen, or half of all strings are facts: no theorem is wrong there."""
+def test_worlds_with_vacuous_bounds_are_undecided():
+    """All facts are seen, or half of all strings are facts: the bounds are vacuous."""
     for sizes in ((100, 10**5, 10**4, "uniform"), (100, 100, 10**4, "zipf")):
         found = {each.id: each.verdict for each in of_world(world(*sizes, 0))}
         assert set(found.values()) == {Verdict.UNDECIDED}
@@ -51,7 +51,7 @@ def test_worlds_of_which_nothing_follows_decide_nothing():
     assert found["trade"].bound == pytest.approx(guessed, abs=1e-8, rel=1e-6)
 
 
-def test_who_knows_all_facts_is_calibrated():
+def test_the_model_given_all_facts_is_calibrated():
     of = world(50, 1000, 40, "uniform", 0).known()
     assert of.mass.sum() == pytest.approx(1)
     assert (of.miscalibration, of.hallucination) == (0, 0)
@@ -60,7 +60,7 @@ def test_who_knows_all_facts_is_calibrated():
 
 
 def test_a_bound_that_mostly_holds_fails_sometimes():
-    """Of one fact and even guesses on nine of 40 strings, in 9 of 40 worlds; γ is ¼."""
+    """One fact, and a model uniform on nine of 40 strings: in 9 of 40 worlds; γ = ¼."""
     assert probable(True).measured == pytest.approx(9 / 40)
 
 

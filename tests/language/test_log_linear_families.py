@@ -1,4 +1,4 @@
-"""Log-linear families, their projections, and what rescaling gains."""
+"""Log-linear families, their projections, and the gain of rescaling."""
 
 from fractions import Fraction as F
 
@@ -50,7 +50,7 @@ def test_features_that_repeat_each_other_have_a_projection_too():
     assert member @ np.arange(4) == pytest.approx(1.0, abs=1e-9)
 
 
-def test_separable_data_have_none_and_the_direction_is_said():
+def test_separable_data_have_no_projection_and_the_direction_is_reported():
     assert separating_direction(FAMILY, QUARTERS) is None
     direction = separating_direction(FAMILY, [1, 0, 0, 0])
     values = [sum(w * f for w, f in zip(direction, row, strict=True)) for row in FAMILY.features]
@@ -93,6 +93,6 @@ def test_one_scale_for_all_prompts():
         (lambda: common_scale_loss([1], [F(1, 2)] * 2, [F(1, 2)], 2), "weights"),
     ],
 )
-def test_what_is_no_family_is_refused(call, parameter, unchecked):
+def test_bad_families_are_rejected(call, parameter, unchecked):
     with rejects(*parameter.split()):
         call()

@@ -1,4 +1,4 @@
-"""The gradient of a parity's steps: three ways to one number, and what it says."""
+"""The gradient at the nodes of a parity's tree, computed in three ways."""
 
 import math
 from fractions import Fraction
@@ -43,7 +43,7 @@ def cube(d):
 
 
 @pytest.mark.parametrize(("d", "k"), SIZES)
-def test_the_last_step_is_the_parity_of_the_letters(d, k):
+def test_the_last_node_is_the_parity(d, k):
     tree, bits = shuffled(d, k), cube(d)
     x = with_steps(tree, bits)
     assert (x[:, -1] == bits[:, list(tree.positions)].prod(axis=1)).all()
@@ -51,7 +51,7 @@ def test_the_last_step_is_the_parity_of_the_letters(d, k):
     assert (tree.scores.sum(axis=1) == 2).all()
 
 
-def test_letters_are_paired_in_their_order():
+def test_leaves_are_paired_in_their_order():
     tree = parity_tree(6, [3, 1, 0, 5])
     assert tree.children.tolist() == [[3, 1], [0, 5], [6, 7]]
     assert parity_tree(8, range(8)).children.tolist()[4:] == [[8, 9], [10, 11], [12, 13]]
@@ -112,20 +112,20 @@ def test_rounding_the_step_of_the_whole_cube_gives_the_tree(d, k):
     tree = shuffled(d, k)
     W = one_step(tree, cube(d))
     assert (np.round(W) == tree.scores).all()
-    room = noise_tolerance(tree)
-    assert math.isclose(0.5 - abs(W - tree.scores).max(), room, abs_tol=1e-12)
-    assert room > 0
+    tolerance = noise_tolerance(tree)
+    assert math.isclose(0.5 - abs(W - tree.scores).max(), tolerance, abs_tol=1e-12)
+    assert tolerance > 0
 
 
-def test_the_room_at_large_sizes_is_exact_and_close_to_a_half():
+def test_the_tolerance_at_large_sizes_is_exact_and_close_to_a_half():
     tree = parity_tree(64, range(32))
-    room = noise_tolerance(tree)
-    assert isinstance(room, Fraction)
-    assert 0.46 < room < 0.47
-    assert 40_000 < enough_samples(tree, 0.05, room) < 50_000
+    tolerance = noise_tolerance(tree)
+    assert isinstance(tolerance, Fraction)
+    assert 0.46 < tolerance < 0.47
+    assert 40_000 < enough_samples(tree, 0.05, tolerance) < 50_000
 
 
-def test_too_small_trees_have_no_room():
+def test_too_small_trees_have_a_negative_tolerance():
     assert noise_tolerance(shuffled(4, 4)) < 0
     with rejects("d", "k"):
         enough_samples(shuffled(4, 4), 0.1)
@@ -152,6 +152,6 @@ def test_steps_of_permuted_labels_give_no_tree():
         (lambda: gradient(shuffled(8, 2), 8, np.broadcast_to(1, (2**22, 8))), "words"),
     ],
 )
-def test_bad_input_is_refused_in_one_line(call, parameter):
+def test_bad_input_is_rejected_in_one_line(call, parameter):
     with rejects(*parameter.split()):
         call()

@@ -1,4 +1,4 @@
-"""The parity with steps and by linear tokens: the weights beside the definitions."""
+"""The parity by chain of thought and by linear tokens: weights compared with definitions."""
 
 import math
 
@@ -13,25 +13,25 @@ from theory.language import linear_tokens, parity_tree, with_steps
 from theory.sequences import all_sequences
 
 
-def nodes(d, letters, words):
-    return (1 - with_steps(parity_tree(d, letters), 1 - 2 * words)[:, d:]) // 2
+def nodes(d, positions, words):
+    return (1 - with_steps(parity_tree(d, positions), 1 - 2 * words)[:, d:]) // 2
 
 
-@pytest.mark.parametrize(("d", "letters"), [(2, [1, 0]), (5, [4, 0, 2, 1]), (8, list(range(8)))])
+@pytest.mark.parametrize(("d", "positions"), [(2, [1, 0]), (5, [4, 0, 2, 1]), (8, list(range(8)))])
 @pytest.mark.parametrize("soft", [False, True])
-def test_every_step_of_every_word(d, letters, soft):
-    k, words = len(letters), all_sequences(d, 2)
+def test_every_step_of_every_word(d, positions, soft):
+    k, words = len(positions), all_sequences(d, 2)
     sharpness = sharpness_for_steps(d, k) * (1 + 1e-12) if soft else None
-    model = parity_with_steps(d, k, letters, sharpness=sharpness)
-    said = model.generate(words, k - 1).numpy()
-    assert (said == nodes(d, letters, words)).all()
-    assert (said[:, -1] == words[:, letters].sum(axis=1) % 2).all()
+    model = parity_with_steps(d, k, positions, sharpness=sharpness)
+    found = model.generate(words, k - 1).numpy()
+    assert (found == nodes(d, positions, words)).all()
+    assert (found[:, -1] == words[:, positions].sum(axis=1) % 2).all()
     assert (model(words)[:, :-1] == -1).all()
 
 
 def test_the_scores_are_the_tree():
-    letters = [3, 1, 0, 5]
-    model, tree = parity_with_steps(6, 4, letters), parity_tree(6, letters)
+    positions = [3, 1, 0, 5]
+    model, tree = parity_with_steps(6, 4, positions), parity_tree(6, positions)
     attn, W_pos = model.blocks[0].attn, model.pos_embed.W_pos
     scores = (W_pos @ attn.W_Q[0] @ attn.W_K[0].T @ W_pos.T).numpy()
     assert (scores == attended(tree)).all()
@@ -49,10 +49,10 @@ def test_the_mlp_is_the_function_that_is_stated():
     assert torch.equal(added, 4 * (parts[0] + parts[1]) - 1)
 
 
-@pytest.mark.parametrize("letters", [[0], [2, 1], [0, 3, 5], [6, 5, 4, 3, 2, 1, 0]])
-def test_linear_tokens_of_every_word(letters):
-    model, words = parity_by_linear_tokens(7, letters), all_sequences(7, 2)
-    tokens = linear_tokens(words, letters)
+@pytest.mark.parametrize("positions", [[0], [2, 1], [0, 3, 5], [6, 5, 4, 3, 2, 1, 0]])
+def test_linear_tokens_of_every_word(positions):
+    model, words = parity_by_linear_tokens(7, positions), all_sequences(7, 2)
+    tokens = linear_tokens(words, positions)
     assert (model.generate(words, tokens.shape[1]).numpy() == tokens).all()
 
 
@@ -67,7 +67,7 @@ def test_linear_tokens_of_every_word(letters):
         (lambda: parity_with_steps(4, 4)(np.zeros((1, 7), dtype=int)), "sequence"),
     ],
 )
-def test_bad_input_is_refused_in_one_line(call, parameter):
+def test_bad_input_is_rejected_in_one_line(call, parameter):
     with rejects(*parameter.split()):
         call()
 

@@ -1,4 +1,4 @@
-"""Sources whose entropies are known, and what one does with their probabilities."""
+"""Sources with known entropies, greedy texts and errors."""
 
 from fractions import Fraction as F
 from itertools import pairwise
@@ -63,7 +63,7 @@ def test_errors_of_predicting_and_of_sampling():
         (lambda: most_probable_text(EVEN, 25), "2^25"),
     ],
 )
-def test_what_is_no_source_is_refused(call, parameter, unchecked):
+def test_bad_sources_are_rejected(call, parameter, unchecked):
     with rejects(*parameter.split()):
         call()
 

@@ -1,4 +1,4 @@
-"""What samples prove of a head, and how many learners need as T grows."""
+"""Certificates for a head from samples, and sample complexity as T grows."""
 
 import math
 from fractions import Fraction
@@ -80,8 +80,8 @@ def test_a_head_is_certified_where_it_is_right():
     assert wrong.vote == wrong.norms == np.inf
     verdicts = [each.verdict for each in certificates([found], 20, 3, 120, 1)]
     assert verdicts == [Verdict.HOLDS] * 6
-    told = [*certificates([Certified(np.nan, np.inf, np.inf)], 20, 3, 120, 1)]
-    assert [each.verdict for each in told[:2]] == [Verdict.FAILS, Verdict.UNDECIDED]
+    found = [*certificates([Certified(np.nan, np.inf, np.inf)], 20, 3, 120, 1)]
+    assert [each.verdict for each in found[:2]] == [Verdict.FAILS, Verdict.UNDECIDED]
 
 
 def test_the_least_samples_are_found_by_bisection():

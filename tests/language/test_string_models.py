@@ -19,54 +19,54 @@ from constructions.language import sample
 from theory.language.documents import next_symbol
 from theory.sequences import all_sequences
 
-STRINGS, CHANCES = [[0, 1, 1], [0, 1, 2], [2, 2, 0]], [F(1, 2), F(1, 8), F(1, 8)]
+STRINGS, PROBABILITIES = [[0, 1, 1], [0, 1, 2], [2, 2, 0]], [F(1, 2), F(1, 8), F(1, 8)]
 
 
-def chances(model, length, V):
-    """All strings and what the model gives to each."""
+def probabilities(model, length, V):
+    """All strings and their probabilities under the model."""
     strings = all_sequences(length, V)
     asked = np.hstack([np.full((len(strings), 1), V), strings])
     return strings, log_probabilities(model, asked).sum(-1).exp().numpy()
 
 
-def test_given_strings_have_their_chances_and_others_share_the_rest():
-    strings, found = chances(build(3, STRINGS, CHANCES), 3, 3)
+def test_given_strings_have_their_probabilities_and_the_rest_is_uniform():
+    strings, found = probabilities(build(3, STRINGS, PROBABILITIES), 3, 3)
     wanted = [
-        CHANCES[STRINGS.index(string)] if string in STRINGS else F(1, 4) / 24
+        PROBABILITIES[STRINGS.index(string)] if string in STRINGS else F(1, 4) / 24
         for string in strings.tolist()
     ]
     assert found == pytest.approx([float(each) for each in wanted], rel=1e-13)
 
 
-def test_the_next_letter_is_that_of_all_strings():
+def test_the_next_symbol_by_all_strings():
     g = dict.fromkeys(map(tuple, all_sequences(3, 3).tolist()), F(1, 4) / 24)
-    g |= zip(map(tuple, STRINGS), CHANCES, strict=True)
+    g |= zip(map(tuple, STRINGS), PROBABILITIES, strict=True)
     for prefix in [(), *{string[:t] for string in g for t in (1, 2)}]:
         t = len(prefix)
         below = [[c for s, c in g.items() if s[: t + 1] == (*prefix, v)] for v in range(3)]
         wanted = [sum(each) / sum(map(sum, below)) for each in below]
         known = any(string[:t] == [*prefix] for string in STRINGS)
-        found = next_symbol(np.array(STRINGS), CHANCES, 3, prefix)
+        found = next_symbol(np.array(STRINGS), PROBABILITIES, 3, prefix)
         assert found == (wanted if known else None)
 
 
-def test_what_cannot_be_said_is_hardly_said():
-    strings, found = chances(build(3, STRINGS, [F(3, 4), 0, F(1, 4)]), 3, 3)
+def test_impossible_strings_have_tiny_probability():
+    strings, found = probabilities(build(3, STRINGS, [F(3, 4), 0, F(1, 4)]), 3, 3)
     outside = [string not in (STRINGS[0], STRINGS[2]) for string in strings.tolist()]
     assert found[outside].sum() < 3 * 2 * np.exp(-64)
 
 
-def test_the_answer_is_the_most_probable_letter():
-    model = build(3, STRINGS, CHANCES)
+def test_generate_decodes_greedily():
+    model = build(3, STRINGS, PROBABILITIES)
     assert model.generate([3], 3).tolist() == [0, 1, 1]
     assert model([[3, 2, 2]])[0, 1] == 2
 
 
 def test_samples_are_of_the_distribution_and_of_their_seed():
-    model = build(3, STRINGS, CHANCES)
+    model = build(3, STRINGS, PROBABILITIES)
     drawn = sample(model, np.full((4000, 1), 3), 3, seed=0)
-    share = np.mean([row == STRINGS[0] for row in drawn.tolist()])
-    assert abs(share - 0.5) < 5 * np.sqrt(0.25 / 4000)
+    fraction = np.mean([row == STRINGS[0] for row in drawn.tolist()])
+    assert abs(fraction - 0.5) < 5 * np.sqrt(0.25 / 4000)
     assert torch.equal(sample(model, [3], 3, seed=4), sample(model, [3], 3, seed=4))
     assert sample(model, [3], 0, seed=0).shape == (0,)
 
@@ -82,19 +82,19 @@ FACTS, P, COUNTS = [[0, 1], [1, 1], [2, 0]], [F(1, 2), F(1, 3), F(1, 6)], [3, 1,
         ("memoriser", [F(3, 4), F(1, 4)], F(0)),
     ],
 )
-def test_models_of_facts_say_what_their_names_say(name, known, rest):
-    strings, found = chances(fact_model(3, FACTS, P, COUNTS, name), 2, 3)
+def test_models_of_facts_have_their_probabilities(name, known, rest):
+    strings, found = probabilities(fact_model(3, FACTS, P, COUNTS, name), 2, 3)
     wanted = [
         known[FACTS.index(string)] if string in FACTS[:2] else rest / 7
         for string in strings.tolist()
     ]
     assert found == pytest.approx([float(each) for each in wanted], rel=1e-13, abs=1e-27)
     drawn = sample(fact_model(3, FACTS, P, COUNTS, name), np.full((4000, 1), 3), 2, seed=0)
-    share = np.mean([row not in FACTS for row in drawn.tolist()])
-    assert abs(share - float(rest * F(6, 7))) < 5 * np.sqrt(0.25 / 4000)
+    fraction = np.mean([row not in FACTS for row in drawn.tolist()])
+    assert abs(fraction - float(rest * F(6, 7))) < 5 * np.sqrt(0.25 / 4000)
 
 
-MODEL = build(3, STRINGS, CHANCES)
+MODEL = build(3, STRINGS, PROBABILITIES)
 
 
 def facts_changed(**change):
@@ -105,8 +105,8 @@ def facts_changed(**change):
 @pytest.mark.parametrize(
     ("call", "parameter"),
     [
-        (lambda: build(3, [[0], [1]], CHANCES[:2]), "strings"),
-        (lambda: build(3, STRINGS, CHANCES[:2]), "probabilities"),
+        (lambda: build(3, [[0], [1]], PROBABILITIES[:2]), "strings"),
+        (lambda: build(3, STRINGS, PROBABILITIES[:2]), "probabilities"),
         (lambda: build(3, [[0, 1], [0, 1]], [F(1, 2)] * 2), "strings"),
         (lambda: build(3, [[0, 1], [0, 2]], [F(3, 4)] * 2), "probabilities"),
         (lambda: build(3, [[0, 1], [0, 2]], [F(3, 4), F(-1, 4)]), "probabilities"),

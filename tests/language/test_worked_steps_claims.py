@@ -1,4 +1,4 @@
-"""The claims on worked steps: verdicts, noise, and options that do not go together."""
+"""The claims on chains of thought: verdicts, noise, and options that do not go together."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ from verify.language.sparse_and_growth import sparse_and_growth
 from verify.language.worked_steps import reopened
 
 
-def test_a_learner_that_says_nothing_decides_nothing():
+def test_a_learner_without_outputs_is_undecided():
     assert never_wrong("right", "", 0, 0).verdict is Verdict.UNDECIDED
     assert never_wrong("right", "", 0, 3).verdict is Verdict.HOLDS
     assert never_wrong("right", "", 1, 3).verdict is Verdict.FAILS

@@ -1,4 +1,4 @@
-"""Linear tokens, gates, restrictions, and gradients without steps."""
+"""Linear tokens, gates, restrictions, and gradients without a chain of thought."""
 
 import math
 from fractions import Fraction
@@ -43,27 +43,27 @@ def rng():
 @pytest.mark.parametrize("k", [1, 2, 3, 4, 7, 8, 10])
 def test_linear_tokens_are_the_digits_of_the_count(k):
     words = all_sequences(10, 2)
-    letters = rng().permutation(10)[:k].tolist()
-    tokens, count = linear_tokens(words, letters), words[:, letters].sum(axis=1)
+    positions = rng().permutation(10)[:k].tolist()
+    tokens, count = linear_tokens(words, positions), words[:, positions].sum(axis=1)
     assert tokens.shape[1] == int(math.log2(k)) + 1
     assert (tokens @ (1 << np.arange(tokens.shape[1])[::-1]) == count).all()
     assert (tokens[:, -1] == count % 2).all()
 
 
-def test_letters_are_read_from_linear_equations_and_over_gf2():
+def test_positions_are_found_from_linear_equations_and_over_gf2():
     words = rng().integers(2, size=(90, 64))
-    letters = sorted(rng().permutation(64)[:32].tolist())
-    tokens = linear_tokens(words, letters)
+    positions = sorted(rng().permutation(64)[:32].tolist())
+    tokens = linear_tokens(words, positions)
     solved = coefficients_by_solving(words[:75], tokens[:75])
-    assert solved == [Fraction(int(i in letters)) for i in range(64)]
-    assert bits_by_elimination(words[:80], tokens[:80, -1]) == letters
+    assert solved == [Fraction(int(i in positions)) for i in range(64)]
+    assert bits_by_elimination(words[:80], tokens[:80, -1]) == positions
     assert coefficients_by_solving(words[:60], tokens[:60]) is None
     assert bits_by_elimination(words[:60], tokens[:60, -1]) is None
 
 
 def test_regressions_decode_from_their_own_tokens():
-    words, letters = all_sequences(5, 2), [0, 2, 3]
-    tokens = linear_tokens(words, letters)
+    words, positions = all_sequences(5, 2), [0, 2, 3]
+    tokens = linear_tokens(words, positions)
     assert (tokens_by_regression(words, tokens, words) == tokens).all()
     # A first token that is always taught as 0 leads the second one astray.
     astray = tokens_by_regression(words, np.column_stack([0 * tokens[:, 0], tokens[:, 1]]), words)
@@ -71,7 +71,7 @@ def test_regressions_decode_from_their_own_tokens():
     assert (astray[:, 1] != tokens[:, 1]).any()
 
 
-def test_one_example_too_few_leaves_letters_open():
+def test_one_example_too_few_leaves_bits_open():
     assert bits_by_elimination([[1, 0]], [1]) is None
     assert bits_by_elimination([[1, 0], [1, 1]], [1, 0]) == [0, 1]
     # z_1 is x_1 on two words, and z_0 = x_0 + x_1 − 2z_1 is x_0 − x_1 as well.
@@ -81,7 +81,7 @@ def test_one_example_too_few_leaves_letters_open():
     assert coefficients_by_solving(words, linear_tokens(words, [0, 1])) == [1, 1]
 
 
-def test_examples_of_no_parity_are_refused():
+def test_examples_of_no_parity_are_rejected():
     words = rng().integers(2, size=(40, 6))
     tokens = linear_tokens(words, [0, 1, 2])
     tokens[5, -1] ^= 1
@@ -92,7 +92,7 @@ def test_examples_of_no_parity_are_refused():
 
 
 def test_gates_by_a_dictionary_of_all_hypotheses():
-    """The version space by its definition: all pairs and functions, all examples."""
+    """The version space by definition: all pairs and functions, all examples."""
     generator = rng()
     made = random_circuit(4, 3, generator)
     seen = made.wires(generator.integers(2, size=(5, 4)))
@@ -101,17 +101,17 @@ def test_gates_by_a_dictionary_of_all_hypotheses():
     for x, row in zip(everything, found, strict=True):
         wires = x.tolist()
         for gate in range(4, 7):
-            said = set()
+            found = set()
             for b in range(gate):
                 for a in range(b):
                     for f in FUNCTIONS:
                         if all(f >> (2 * s[a] + s[b]) & 1 == s[gate] for s in seen):
-                            said |= {
+                            found |= {
                                 f >> (2 * p + q) & 1
                                 for p in ((0, 1) if wires[a] < 0 else (wires[a],))
                                 for q in ((0, 1) if wires[b] < 0 else (wires[b],))
                             }
-            wires.append(said.pop() if len(said) == 1 else -1)
+            wires.append(found.pop() if len(found) == 1 else -1)
         assert wires == row.tolist()
 
 
@@ -174,7 +174,7 @@ def test_the_signals_of_all_sets_are_those_of_the_definition_and_add_up():
     assert mean_signal_bound(4, 2) == Fraction(1, 6)
 
 
-def test_what_a_step_says_by_all_words():
+def test_the_signal_of_a_node_by_all_words():
     """φ = 4z² − 1 at w = 0: E y∇φ and E‖∇φ‖² over a cube, in fractions."""
     tree, bits = parity_tree(6, [5, 0, 2, 3]), 1 - 2 * all_sequences(6, 2)
     x = with_steps(tree, bits)
@@ -182,12 +182,12 @@ def test_what_a_step_says_by_all_words():
         # m²∂φ/∂w_j/8 = z(x_j − z), times m²
         total = x[:, :m].sum(1)
         slopes = total[:, None] * (m * x[:, :m] - total[:, None])
-        said = [Fraction(int(each), len(x)) for each in x[:, m] @ slopes]
+        found = [Fraction(int(each), len(x)) for each in x[:, m] @ slopes]
         wanted = [Fraction(m * int(child)) - 2 for child in tree.scores[m - 6, :m]]
-        assert said == wanted
+        assert found == wanted
         whole = Fraction(int((slopes**2).sum()), len(x))
-        share = sum(each**2 for each in said) / whole
-        assert least_step_signal(m) <= share < 2 * least_step_signal(m)
+        fraction = sum(each**2 for each in found) / whole
+        assert least_step_signal(m) <= fraction < 2 * least_step_signal(m)
 
 
 def test_sizes_for_restrictions_are_the_least_of_their_union_bounds():
@@ -212,7 +212,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("call", "parameter"), BAD)
-def test_bad_input_is_refused_in_one_line(call, parameter):
+def test_bad_input_is_rejected_in_one_line(call, parameter):
     with rejects(*parameter.split()):
         call()
 

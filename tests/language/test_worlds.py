@@ -1,4 +1,4 @@
-"""Good–Turing exactly, the sure inequality, and worlds of facts."""
+"""Good–Turing exactly, the deterministic bound, and worlds of facts."""
 
 from fractions import Fraction as F
 from math import log, sqrt
@@ -53,7 +53,7 @@ def test_good_turing_is_worst_for_as_many_equal_facts_as_documents():
 
 
 @given(weights, weights, st.integers(0, 8), st.sets(st.integers(0, 3)))
-def test_the_sure_inequality_is_sure(p, g, tau, unseen):
+def test_the_deterministic_bound_holds(p, g, tau, unseen):
     p, g = law(p), law(g)
     facts = [y for y, each in enumerate(p) if each]
     found = levels(p, g, facts, unseen)
@@ -173,6 +173,6 @@ def test_documents_are_names_and_values():
         (lambda: fact_strings(64, 5, 0), "64^5"),
     ],
 )
-def test_what_is_no_world_is_refused(call, parameter, unchecked):
+def test_bad_worlds_are_rejected(call, parameter, unchecked):
     with rejects(*parameter.split()):
         call()

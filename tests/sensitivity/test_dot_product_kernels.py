@@ -1,4 +1,4 @@
-"""Eigenvalues of kernels of an inner product: the lemma, its steps, and what is refused."""
+"""Eigenvalues of inner-product kernels: the lemma, its proof step by step, and bad input."""
 
 from fractions import Fraction
 

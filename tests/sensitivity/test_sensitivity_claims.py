@@ -94,8 +94,8 @@ def test_half_spaces_are_told_from_others():
 
 
 def test_rows_have_constants_and_leave_out_what_does_not_vary():
-    said = np.array([np.arange(8) - 3.5, np.full(8, 2.0)])
-    row = random_table.row_of(said)
+    found = np.array([np.arange(8) - 3.5, np.full(8, 2.0)])
+    row = random_table.row_of(found)
     assert row.constant == 0.5
     assert row.at["0"].tolist() == [1 / 3, 0]
     assert row.at["median"].tolist() == [1 / 3]
@@ -150,13 +150,13 @@ def test_weights_are_of_their_law_and_of_networks_of_other_kinds():
 def test_random_transformers_see_their_first_symbol():
     from verify.sensitivity.random_networks import outputs
 
-    said = outputs("transformer", 2, "normal", 3, 0)
-    for letter in (1, 2, 4):
+    found = outputs("transformer", 2, "normal", 3, 0)
+    for bit in (1, 2, 4):
         words = np.arange(8)
-        assert (said[words] != said[words ^ letter]).any()
+        assert (found[words] != found[words ^ bit]).any()
 
 
-def test_of_no_draws_nothing_is_said():
+def test_no_draws_are_undecided():
     few, many = np.array([0.1] * 4), np.linspace(0.2, 0.3, 20)
     found = random._below("deep", ("a", "b"), few, many, "")
     assert found.verdict is Verdict.UNDECIDED

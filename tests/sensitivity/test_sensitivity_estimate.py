@@ -1,4 +1,4 @@
-"""The sensitivity of any model, and of any torch module; and what is refused."""
+"""The sensitivity of any model and any torch module; bad input."""
 
 from math import log, sqrt
 

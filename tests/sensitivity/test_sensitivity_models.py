@@ -48,7 +48,7 @@ def test_juntas_are_their_tables(place, random):
 
 
 @pytest.mark.slow
-def test_fourteen_letters_on_the_tensors():
+def test_fourteen_bits_on_the_tensors():
     assert mean_influence(subset_parity(14, range(0, 14, 2)), 14) == Fraction(1, 2)
     assert mean_influence(conjunction(14, range(14)), 14) == Fraction(2, 2**14)
 

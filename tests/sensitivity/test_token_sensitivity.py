@@ -1,4 +1,4 @@
-"""Sensitivity over tokens: both conventions, the Efron–Stein parts, and what is refused."""
+"""Sensitivity over tokens: both conventions, the Efron–Stein parts, and bad input."""
 
 from fractions import Fraction
 

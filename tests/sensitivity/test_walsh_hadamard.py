@@ -1,4 +1,4 @@
-"""Boolean functions: the transform, influences, noise, standard functions, and what is refused."""
+"""Boolean functions: the transform, influences, noise, standard functions, and bad input."""
 
 from fractions import Fraction
 
@@ -110,7 +110,7 @@ def test_a_multiplexer_reads_its_address_as_a_binary_number():
     assert s.multiplexer([1, 0, 0, 1, 0, 0], 2) == 0
 
 
-def test_twenty_letters_take_seconds():
+def test_twenty_bits_take_seconds():
     values = 1 - 2 * (np.arange(2**20) % 3 == 0)
     spectrum = s.walsh_hadamard(values)
     assert spectrum[0] == values.sum()

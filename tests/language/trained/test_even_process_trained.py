@@ -1,4 +1,4 @@
-"""The task of the even process, and how models of it are judged."""
+"""The task of the even process, and measures of its models."""
 
 import re
 
@@ -22,35 +22,35 @@ from verify.language.trained.even_process_trained import (
 
 T = 8
 WORDS = all_sequences(T, 2)
-CHANCES = [even_process().probability(word) for word in WORDS.tolist()]
-P = np.array([float(each) for each in CHANCES])
+PROBABILITIES = [even_process().probability(word) for word in WORDS.tolist()]
+P = np.array([float(each) for each in PROBABILITIES])
 
 
 def windowed(window):
-    """The best predictor that sees so many symbols, by its definition."""
-    chances = np.ones(len(WORDS))
+    """The best predictor from a window, by definition."""
+    probabilities = np.ones(len(WORDS))
     for t in range(T):
         lost = t - min(window, t)
         for i, word in enumerate(WORDS.tolist()):
             alike = (WORDS[:, lost:t] == word[lost:t]).all(1)
             before, after = P[alike].sum(), P[alike & (WORDS[:, t] == word[t])].sum()
-            chances[i] *= after / before if before else 0.5
-    return StringDistributions(P, chances)
+            probabilities[i] *= after / before if before else 0.5
+    return StringDistributions(P, probabilities)
 
 
-def test_words_come_as_often_as_the_source_says_them():
+def test_words_have_the_frequencies_of_the_source():
     tokens, wanted = EvenProcess(T).sequences(40_000, torch.Generator().manual_seed(0))
     assert (tokens[:, 0] == 2).all()
     assert torch.equal(tokens[:, 1:], wanted[:, :-1])
-    shares = np.bincount(numbers(wanted.numpy(), 2), minlength=2**T) / len(wanted)
-    assert not shares[P == 0].any()
+    frequencies = np.bincount(numbers(wanted.numpy(), 2), minlength=2**T) / len(wanted)
+    assert not frequencies[P == 0].any()
     error = np.sqrt(P * (1 - P) / len(wanted))
-    assert (abs(shares - P) <= 6 * error).all()
+    assert (abs(frequencies - P) <= 6 * error).all()
 
 
 def test_the_source_itself_loses_nothing():
-    possible = [i for i, chance in enumerate(CHANCES) if chance]
-    model = string_model(2, WORDS[possible], [CHANCES[i] for i in possible])
+    possible = [i for i, probability in enumerate(PROBABILITIES) if probability]
+    model = string_model(2, WORDS[possible], [PROBABILITIES[i] for i in possible])
     of = scored(model, T)
     assert np.allclose(losses(of), 0, atol=1e-12)
     assert of.impossible < 1e-20

@@ -1,4 +1,4 @@
-"""The task of learning a world's documents, and models of which all strings are scored."""
+"""The task of a world's documents, and the probabilities of all strings under models."""
 
 from dataclasses import replace
 from fractions import Fraction as F
@@ -66,7 +66,7 @@ def test_planted_models_are_measured_as_what_they_are():
 
 
 @pytest.mark.slow
-def test_a_corpus_is_learned_by_heart(tmp_path):
+def test_a_corpus_is_memorised(tmp_path):
     made = replace(preset("facts", "tiny"), steps=200)
     path = train(made, tmp_path, keep=[20])
     model, early = load(path), load(path.with_name("model-step20.safetensors"))

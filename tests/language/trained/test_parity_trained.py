@@ -27,7 +27,7 @@ def test_nodes_are_those_of_the_tree():
 
 
 @pytest.mark.parametrize("task", [TASK, ANSWER])
-def test_wanted_is_what_follows_the_letters(task):
+def test_targets_follow_the_bits(task):
     tokens, wanted = task.sequences(50, torch.Generator().manual_seed(0))
     nodes = TASK.nodes(tokens[:, :6])
     assert tokens.shape == wanted.shape == (50, 5 + task.n_generated)
@@ -57,7 +57,7 @@ def test_the_built_model_is_right_and_looks_at_the_children():
 
 
 def test_every_seed_has_to_learn_most_steps():
-    """And of those that are right every one looks at children."""
+    """And each seed that learns the parity attends to the children."""
     nodes = np.array([1.0] * 5 + [0.5, 0.5])
     with_cot = {f"seed{i}": Seen(1.0, 0.5, nodes, 0.75) for i in range(3)}
     assert [str(each.verdict) for each in learned(with_cot)] == ["holds"] * 3
@@ -70,7 +70,7 @@ def test_every_seed_has_to_learn_most_steps():
         assert " ".join(str(each.verdict) for each in found) == verdicts
 
 
-def test_without_steps_only_the_parity_is_said():
+def test_without_cot_only_the_parity_is_generated():
     model = preset("parity", say="answer")
     null = untrained(model).requires_grad_(False)
     words = torch.from_numpy(np.random.default_rng(0).integers(2, size=(500, 16)))
@@ -93,6 +93,6 @@ def test_planted_models_are_in_the_place_of_trained_ones():
         (lambda: preset("hop", say="steps"), "say"),
     ],
 )
-def test_bad_input_is_refused_in_one_line(make, parameter):
+def test_bad_input_is_rejected_in_one_line(make, parameter):
     with rejects(*parameter.split()):
         make()

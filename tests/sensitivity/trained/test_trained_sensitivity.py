@@ -45,8 +45,8 @@ def test_changes_are_those_whose_shares_are_sensitivities():
     found = changes(two_patches, images, noisy_patches(2, 1.0), seed=0)
     assert found.shape == (300, 4)
     assert (found[:, [1, 2]] == 0).all()
-    shares = sensitivity(two_patches, images, noisy_patches(2, 1.0)).by_place
-    assert found.mean(0) == pytest.approx(shares, abs=0.12)
+    fractions = sensitivity(two_patches, images, noisy_patches(2, 1.0)).by_place
+    assert found.mean(0) == pytest.approx(fractions, abs=0.12)
     assert (found == changes(two_patches, images, noisy_patches(2, 1.0), seed=0)).all()
     assert (found != changes(two_patches, images, noisy_patches(2, 1.0), seed=1)).any()
     little, much = (changes(two_patches, images, noisy_patches(2, s), 0) for s in (0.5, 5.0))
@@ -77,8 +77,8 @@ def test_the_order_is_that_of_the_seeds():
 def profile_of(first, last, windows=400):
     """A profile whose first and last four words change so many answers."""
     rng = np.random.default_rng(0)
-    shares = np.concatenate([np.full(4, first), np.full(8, 0.2), np.full(4, last)])
-    drawn = rng.random((2, windows, 16)) < shares
+    fractions = np.concatenate([np.full(4, first), np.full(8, 0.2), np.full(4, last)])
+    drawn = rng.random((2, windows, 16)) < fractions
     return Profile(*drawn.astype(float))
 
 
@@ -118,10 +118,10 @@ def test_naive_bayes_is_its_definition():
 
 def measured(sens=0.2, noisy=0.4, trace=100.0, flat=0.1, error=0.01):
     rng = np.random.default_rng(0)
-    shares = np.clip(sens + 0.05 * rng.standard_normal(300), 0, 1)
+    fractions = np.clip(sens + 0.05 * rng.standard_normal(300), 0, 1)
     right = np.clip(noisy + 0.1 * rng.standard_normal(500), 0, 1)
     means = Mean(flat, error * flat, 9), Mean(trace, error * trace, 15)
-    return Measured(None, 0.09, 0.98, 0.9, shares, right, 0.3, *means)
+    return Measured(None, 0.09, 0.98, 0.9, fractions, right, 0.3, *means)
 
 
 def test_halves_and_what_more_is_right():

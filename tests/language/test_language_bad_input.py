@@ -1,4 +1,4 @@
-"""What kinds of parameters of language cannot express: nested data, methods, exploding costs."""
+"""Bad input of language that kinds of parameters cannot express: nested data, methods, costs."""
 
 from fractions import Fraction as F
 
@@ -67,7 +67,7 @@ def rng():
         (lambda: string_model(2, [[0, 1] * 500], [1]), "strings"),
     ],
 )
-def test_what_is_refused(call, parameter, unchecked):
+def test_bad_input_is_rejected(call, parameter, unchecked):
     with rejects(*parameter.split()):
         call()
 
