@@ -59,8 +59,9 @@ def log_probabilities(model: Model, tokens: kinds.Tokens) -> Tensor:
 @checked
 @torch.no_grad()
 def string_probabilities(model: Model, length: Count) -> Tensor:
-    """The probabilities of all V^L strings of `length` L symbols after BOS, the last token of the
-    vocabulary, in lexicographic order (V^L,), float64.
+    """The probabilities (V^L,) of all strings of L = `length` symbols after BOS, in float64.
+
+    BOS is the last token of the vocabulary; strings are in lexicographic order.
 
     With cached keys and values the model runs on each of the V^{L−2} prefixes of L − 2 symbols
     once, and then on the V^{L−1} next symbols.

@@ -50,8 +50,10 @@ def error_between(first: Collection[Steps], second: Collection[Steps]) -> Fracti
 
 @checked
 def vote_bound(T: Counted, margin: Positive, samples: Counted, delta: OpenUnit) -> float:
-    """The bound on P(wrong) of a vote of T bits with margin γ on all m samples, minimised over
-    k ≤ 10^5."""
+    """The bound on P(wrong) of a vote of T bits with this margin on all samples.
+
+    It is minimised over k ≤ 10^5.
+    """
     k = np.arange(1, MOST_DRAWN + 1, dtype=np.float64)
     many = k * math.log(T) + 2 * np.log(k + 2) + np.log(k * (k + 1) / delta)
     return float((2 * np.exp(-k * margin**2 / 2) + np.sqrt(many / (2 * samples))).min())

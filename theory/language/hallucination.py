@@ -11,9 +11,9 @@ g(Aᶜ) ≥ p(Aᶜ) − δ⁺ ≥ p(U) − p(U∩A) − δ⁺.  Nothing in it is
 weights μ_c: then A compares g(·|c) with τ, sets are counted with the weights of their prompts, and
 |F| is the mean number of valid responses.
 
-If facts are *regular*, that is, given the corpus E p(y) is the same for all unseen y, and τ =
-1/|U|, then the bracket has mean τ|A| − |A∩U|·E p(U)/|U| ≥ 0, since p(U) ≤ 1.  With E p(U) ≥ E MF −
-1/n (Good–Turing):
+Facts are *regular* if, given the corpus, E p(y) is the same for all unseen y.  Then for
+τ = 1/|U| the bracket has mean τ|A| − |A∩U|·E p(U)/|U| ≥ 0, since p(U) ≤ 1.  As E p(U) ≥ E MF − 1/n
+(Good–Turing),
 
     E g(H) ≥ E MF − E δ⁺ − E|F|/|U| − 1/n,    |U| ≥ |H|;
     g(H) ≥ p(U) − δ⁺ − |F|/(γ|U|)                        with probability ≥ 1 − γ, τ = 1/(γ|U|)
@@ -239,8 +239,10 @@ def printed_bound(
 
 @checked
 def printed_slack(facts: Counted, others: Counted, documents: Counted, delta: OpenUnit) -> float:
-    """3e^{−s}/δ + √(6 ln(6/δ)/n); if MF is at most this, `printed_bound` is vacuous for every
-    model."""
+    """3e^{−s}/δ + √(6 ln(6/δ)/n), the slack of `printed_bound`.
+
+    If MF is at most this, the bound is vacuous for every model.
+    """
     return 3 * facts / others / delta + sqrt(6 * log(6 / delta) / documents)
 
 

@@ -17,9 +17,9 @@ Proof of the first: given x_{−i}, the token x_i and its replacement are indepe
 distributed, so that P(f(x) = f(x^{i→u})) = E‖E[e_f | x_{−i}]‖² = Σ_{S ∌ i} ‖e^{=S}‖², and a change
 has the probability Σ_{S ∋ i} ‖e^{=S}‖².  Of the second: if y is x with each token redrawn with
 probability δ, the values agree with probability E⟨e_f(x), e_f(y)⟩ = Σ_S (1 − δ)^{|S|} ‖e^{=S}‖²,
-since E[e^{=S}(y) | x] = (1 − δ)^{|S|} e^{=S}(x).  The bound follows from 1 − (1 − δ)^k ≤ δk and Σ_S
-‖e^{=S}‖² = 1.  It is a hybrid argument, which requires independent tokens and replacements of the
-same distribution.
+since E[e^{=S}(y) | x] = (1 − δ)^{|S|} e^{=S}(x).  The bound follows from 1 − (1 − δ)^k ≤ δk and
+Σ_S ‖e^{=S}‖² = 1.  It is a hybrid argument, which requires independent tokens and replacements of
+the same distribution.
 """
 
 from __future__ import annotations
