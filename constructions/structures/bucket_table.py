@@ -76,7 +76,7 @@ def bucket_table(
     )
     B = float(bound)
     squares = Head(x + t, x + t, unit + extra, "square", mask="diagonal")
-    names = Head(
+    contents = Head(
         (4.0 * D * D * t + (2.0 * D * D - 1) * extra, -2.0 * D * T * extra, B * extra),
         (x, square, unit),
         cell,
@@ -104,7 +104,7 @@ def bucket_table(
             block(stream, [*rank_heads(stream, N + T, "cell"), squares], normalise="relu"),
             block(
                 stream,
-                [names],
+                [contents],
                 [ReLU(m - (N + 1.0) * extra, "m", -1.0)],
                 normalise="hardmax",
             ),

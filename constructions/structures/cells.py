@@ -107,7 +107,7 @@ class Cells(Interface):
         if queries.ndim < 1 or queries.shape[:-1] != points.shape[:-1]:
             raise InputError(
                 f"queries have shape {tuple(queries.shape)} and points {tuple(points.shape)}: "
-                "give as many rows (…, m)"
+                "give queries (…, m) of the same leading dimensions"
             )
         remedy = "scaling both, or build it with a larger `largest`"
         whole("points", points, 1, self.largest - 1, remedy)
@@ -189,7 +189,7 @@ class Sketch(Interface):
         if queries.shape[:-1] != stream.shape[:-1]:
             raise InputError(
                 f"queries have shape {tuple(queries.shape)} and the stream {tuple(stream.shape)}: "
-                "give as many rows (…, m)"
+                "give queries (…, m) of the same leading dimensions"
             )
         return stream, queries
 

@@ -70,7 +70,7 @@ class LaidOut(Interface):
         if queries.shape[:-2] != leading or queries.shape[-1:] != points.shape[-1:]:
             raise InputError(
                 f"queries have shape {tuple(queries.shape)} and points {tuple(points.shape)}: "
-                "give as many rows (…, m, d) of the same dimension"
+                "give queries (…, m, d) of the same leading dimensions"
             )
         remedy = "scaling both, or build it with a larger `largest`"
         whole("points", points, 1, self.largest - 1, remedy)

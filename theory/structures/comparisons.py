@@ -2,7 +2,7 @@
 
 A strategy whose lookups reveal only how the target compares with the cell is a decision tree of M
 levels that stops at "=".  It has 2^M − 1 nodes, and a target is found only at a node that is its
-cell: so it finds at most min(N, 2^M − 1) targets, and binary search finds as many.  Cells in
+cell: so it finds at most min(N, 2^M − 1) targets, and binary search attains this.  Cells in
 another, known order do not change this.  If the target is uniform, the accuracy is at
 most (2^M − 1)/N; a randomised strategy is a mixture of such trees.
 

@@ -60,7 +60,7 @@ def comparison_bound(run: Run) -> Iterator[Finding]:
     best = {size: found[size][many[size] == many[size].max()] for size in full}
     yield same(
         "optima",
-        "number of trees that find as many",
+        "number of trees that attain it",
         {f"{N}, {M}": len(at) for (N, M), at in best.items()},
         {f"{N}, {M}": best_trees(N, M) for N, M in full},
         words=f"{sum(map(len, best.values()))} trees, N ≥ 2^M − 1",
