@@ -68,7 +68,7 @@ def constant_depth_circuits(
     if run.plot:
         of = parity_in_log_layers(run)
         drawn["parity by AND, OR"] = [translate(of, [n]) for n in (4, 5, 8, 9, 16, 17)]
-        run.draw("thresholds", drawn)
+        run.draw("threshold circuits", drawn)
 
 
 def models(run: Run) -> list[tuple[Translated, str]]:

@@ -86,7 +86,7 @@ def hard_attention_cannot(
         drawn["parity in one layer of n − 1 heads"] = in_one
         drawn["parity in ⌈log₂n⌉ layers"] = [*found, translate(of, [16]), translate(of, [17])]
         del drawn["previous-token"]  # its circuit has no gates
-        run.draw("AND, OR, NOT", drawn)
+        run.draw("circuits of AND, OR, NOT", drawn)
 
 
 def models(run: Run) -> list[Translated]:

@@ -44,13 +44,13 @@ def draw() -> Figure:
     left.set(
         xscale="log", ylim=(-0.03, 1.05), xlabel="symbols n", ylabel="cross-entropy, bits a word"
     )
-    left.set_title("mean over all words of n symbols")
+    left.set_title("mean cross-entropy over all words")
     left.legend(fontsize=7.5, loc="lower right", bbox_to_anchor=(1, 0.06), ncols=2)
     limit = np.tanh(1 / np.sqrt(5)) / np.log(2) / (np.array(LENGTHS) + 1.0) ** 2
     middle.loglog(LENGTHS, limit, color="0.5", lw=1, label="tanh(1/√5)/(N² ln 2)")
     middle.loglog(LENGTHS, missing, "s", ms=3, color="C3", label="bounded: 1 − cross-entropy")
     middle.set(xlabel="symbols n, N = n + 1", ylabel="bits")
-    middle.set_title("1 minus the cross-entropy with bounded positions")
+    middle.set_title("1 − cross-entropy, bounded positions")
     middle.legend()
     _attention(right)
     return figure
@@ -74,5 +74,5 @@ def _attention(panel: Axes) -> None:
     panel.set(xlabel="position j, with sign (−1)^j", ylabel="ones k")
     for axis in (panel.xaxis, panel.yaxis):
         axis.set_major_locator(MaxNLocator(integer=True))
-    panel.set_title(f"attention weights of CLS: {SYMBOLS} symbols, β = {beta}")
+    panel.set_title(f"attention of CLS, n = {SYMBOLS}, β = {beta}")
     panel.figure.colorbar(shown, ax=panel, shrink=0.8)
