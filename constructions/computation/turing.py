@@ -51,7 +51,7 @@ from constructions.stream import Map, Stream
 from constructions.tokens import Tokens, average, counted, per_token, rows_fit, written
 from constructions.transformer import Transformer
 from theory.computation.histories import after_each_step
-from theory.computation.turing import LEFT, RIGHT, Step, TuringMachine
+from theory.computation.turing import LEFT, RIGHT, Machine, Step, TuringMachine
 from theory.kinds import Count, InputError, Positive, array_of
 
 CELLS = "cell", "cell_square", "head", "head_square"
@@ -123,7 +123,7 @@ class Histories(Tokens):
 
 @construction
 def turing_machine(
-    machine: TuringMachine,
+    machine: Machine,
     max_length: Count,
     *,
     addressed: bool = False,

@@ -244,3 +244,11 @@ def test_space_time():
     assert heads == [0, 1, 0, -1, -2, -1, 0]
     assert [machine.names[q] for q in states] == ["A", "B", "A", "B", "A", "B", "H"]
     assert first == -3
+
+
+def test_a_machine_is_given_by_its_name_or_as_such():
+    name = "turing_machine(machine=busy-beaver-2, max_length=4)"
+    assert turing_machine("busy-beaver-2", 4).name == name
+    assert turing_machine(MACHINES["busy-beaver-2"], 4).name == name
+    with rejects("machine", "busy-beaver-4"):
+        turing_machine("busy-beaver-9", 4)

@@ -23,7 +23,7 @@ import numpy as np
 from theory import machine
 from theory.computation.kinds import Triple
 from theory.json_table import json_table
-from theory.kinds import Count, File, InputError, OneSequence, Seed, Steps, checked, read
+from theory.kinds import Count, File, InputError, Kind, OneSequence, Seed, Steps, checked, read
 
 LEFT, RIGHT = -1, 1
 STEP = re.compile(r"(\d{1,9})([LR])(\w+)")
@@ -265,3 +265,23 @@ MACHINES = {
 """Turing machines by name. The busy beavers of 2, 3 and 4 states halt on a blank tape after 6, 21
 and 107 steps; no machine of as many states and 2 symbols halts later (of 4 states: [Brady1983]).
 Wolfram's machine of 2 states and 3 symbols has a rule for every pair and never halts."""
+
+
+@dataclass(frozen=True)
+class MachineOrName(Kind):
+    """A Turing machine, also given by a name of `MACHINES`."""
+
+    what = f"a TuringMachine, or a name: {', '.join(MACHINES)}"
+    example = MACHINES["busy-beaver-2"]
+    wrong = (None, object(), 1, 1.5, b"a", "", "busy-beaver-9", ["busy-beaver-2"], [], (), {})
+
+    def read(self, name: str, value: Any) -> TuringMachine:
+        if isinstance(value, TuringMachine):
+            return value
+        if not isinstance(value, str) or value not in MACHINES:
+            raise self.error(name, value)
+        return MACHINES[value]
+
+
+Machine: TypeAlias = Annotated[Any, MachineOrName()]
+"""A Turing machine, or a name of `MACHINES`; the function gets the machine."""

@@ -135,6 +135,6 @@ def right(subject: Subject, where: str, words: Words, others: Words) -> Iterator
         f"learnt/{where}",
         f"accuracy at {symbols} minus that of a table of the last {SYMBOLS}, or of a constant",
         more,
-        words=f"{more:.2%} more",
+        words=f"{more:.2%}",
         wanted=f"above 0, {BY}",
     )

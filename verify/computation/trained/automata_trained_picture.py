@@ -65,7 +65,7 @@ def _looks(subject: Subject) -> list[tuple[str, np.ndarray]]:
 
 def _show(panel: Axes, title: str, attention: np.ndarray, symbols: np.ndarray) -> None:
     panel.imshow(attention, cmap="Blues", vmin=0, vmax=attention.max())
-    panel.set_title(title)
+    panel.set_title(f"attention: {title}")
     panel.set_xticks(range(len(symbols)), symbols.tolist(), fontsize=6)
     panel.set_yticks(range(len(symbols)), symbols.tolist(), fontsize=6)
     panel.set(xlabel="key", ylabel="query")
