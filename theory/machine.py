@@ -1,4 +1,4 @@
-"""The memory of this machine, and an error for what would not fit in it."""
+"""The available memory of this machine, and an error if it does not suffice."""
 
 from contextlib import suppress
 from pathlib import Path

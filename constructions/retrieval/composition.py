@@ -1,8 +1,8 @@
 """Function composition g∘f of two tables in the prompt by two successive lookups [Peng2024].
 
-The prompt is f(0) … f(s − 1), g(0) … g(s − 1), x: entry v of f stands at position v, entry v of g
-at position s + v.  All positions have lattice points P_j, and the value v has two of them in
-its embedding: `first` = P_v, where f(v) stands, and `second` = P_{s+v}, where g(v) stands.
+The prompt is f(0) … f(s − 1), g(0) … g(s − 1), x: f(v) is the token at position v, g(v) the
+token at position s + v.  All positions have lattice points P_j, and the value v has two of them in
+its embedding: `first` = P_v, the position of f(v), and `second` = P_{s+v}, that of g(v).
 
 Layer 1: the query of token v is its `first` (`tokens/positions.py`); the token at that position is
 f(v), whose `second` = P_{s+f(v)} is the value, written to `found`.
