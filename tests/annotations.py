@@ -17,7 +17,7 @@ from typing import Any, TypeGuard, get_type_hints
 
 from beartype import BeartypeConf, beartype
 
-# An int is accepted where a float is asked for, as PEP 484 says.
+# An int is accepted for a float, as in PEP 484.
 _typed = beartype(conf=BeartypeConf(is_pep484_tower=True))
 MOST = 1000  # calls of a function that are checked
 _checking = True

@@ -22,6 +22,6 @@ torch.set_num_threads(1)
 
 @pytest.fixture
 def unchecked() -> Iterator[None]:
-    """Annotations are not checked, so that the packages' own refusals are seen."""
+    """Annotations are not checked, so that the packages' own errors are seen."""
     with annotations.unchecked():
         yield

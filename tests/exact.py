@@ -46,14 +46,14 @@ def prompt(rng: np.random.Generator, n: int, d: int, m: int = 1) -> tuple[np.nda
 
 
 def prompt_of(model: Any, domain: Any, x: np.ndarray, y: np.ndarray, queries: np.ndarray) -> Prompt:
-    """The prompt of examples and queries (m, d), the first where there is room for one only."""
+    """The prompt of examples and queries (m, d), the first query if a prompt has one only."""
     return written(model, domain, x, y, queries if model.interface.several_queries else queries[0])
 
 
 def predict(
     model: Any, domain: Any, x: np.ndarray, y: np.ndarray, queries: np.ndarray
 ) -> list[Any]:
-    """The read-out at the answers: the queries, or every prefix."""
+    """The outputs at the answers: the queries, or every prefix."""
     rows = outputs(model, prompt_of(model, domain, x, y, queries), domain).tolist()
     return [row[0] for row in rows]
 
@@ -186,7 +186,7 @@ def close_to_exact(
     unit: float = 2.0**-53,
     widest: float = 1e-6,
 ) -> None:
-    """Assert that the float prediction is within its bound, and that the bound says something."""
+    """Assert that the float prediction is within its bound, and that the bound is not vacuous."""
     value, bound = model(x, y, x_query), rounding_bound(model, x, y, x_query, unit)
     wanted = torch.tensor([float(e) for e in exact()], dtype=torch.float64).reshape(value.shape)
     # float() rounds the exact value once more.

@@ -133,7 +133,7 @@ def test_a_replication_is_news_only_if_it_is_not_as_recorded(
     assert run("all", "-q", *words) == code
     shown = capsys.readouterr().out
     assert ("differs: it" in shown) == (code == 1)
-    # By itself a claim says what it found, whatever is on record.
+    # Run alone, a claim reports its own verdict, whatever is on record.
     assert run("it", "-q") == cli.EXIT[verdict]
 
 

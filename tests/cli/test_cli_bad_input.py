@@ -1,4 +1,4 @@
-"""The command line: what is refused, in one line, with exit code 2.
+"""Wrong input on the command line: one line, with exit code 2.
 
 Options out of the range that they declare are tried for every claim in `test_conformance.py`.
 """
@@ -83,7 +83,7 @@ BAD_INPUT = {
 def test_bad_input_is_one_line_and_exit_2(line, capsys):
     assert cli.main(shlex.split(line)) == 2
     said, errors = capsys.readouterr()
-    assert said == ""  # neither header nor findings before a refusal
+    assert said == ""  # neither header nor findings before an error
     assert errors.startswith("error: ")
     check_line(errors, *BAD_INPUT[line])
 

@@ -140,7 +140,7 @@ def test_a_folder_that_cannot_be_made_ends_in_a_line(tmp_path, capsys, monkeypat
 
 
 def test_what_may_not_be_written_is_refused(tmp_path, monkeypatch):
-    """Also for root, whom the system refuses nothing: only the answer of os.access is changed."""
+    """Also for root, who may write everywhere: only the result of os.access is changed."""
     file = tmp_path / "file.png"
     file.touch()
     for closed in (file, tmp_path):
@@ -152,7 +152,7 @@ def test_what_may_not_be_written_is_refused(tmp_path, monkeypatch):
 
 
 def test_a_folder_that_takes_no_files_is_refused(tmp_path, monkeypatch):
-    """As /proc does, whose permissions say otherwise."""
+    """As /proc, whose permissions allow it."""
 
     def refuse(**_):
         raise FileNotFoundError(errno.ENOENT, "No such file or directory")

@@ -1,4 +1,4 @@
-"""Claims about nothing, which hold, fail, cannot tell or stop, for tests of the command line."""
+"""Toy claims that hold, fail, are undecided or stop, for tests of the command line."""
 
 import json
 from collections.abc import Iterator
@@ -47,7 +47,7 @@ def bad(
     word: Annotated[Literal["yes", "no"], option("a word")] = "yes",
     path: Annotated[Path | None, option("a path")] = None,
 ) -> Iterator[Finding]:
-    """Fails from four on, or if asked loudly for a path."""
+    """Fails from four on, or with a path."""
     drawn = int(run.rng.integers(1000))
     yield found(
         Verdict.of(big_k < 4 and path is None), detail=f"{big_k} {loud} {word} {path} {drawn}"
@@ -56,7 +56,7 @@ def bad(
 
 @claim(source="")
 def unsure(run: Run) -> Iterator[Finding]:
-    """Cannot say."""
+    """Is undecided."""
     yield found(Verdict.HOLDS)
     yield Finding("b", "b", "float", float("inf"), float("nan"), Verdict.UNDECIDED, "too wide")
 
@@ -83,6 +83,6 @@ def stopped(run: Run) -> Iterator[Finding]:
 
 @claim(source="")
 def late(run: Run) -> Iterator[Finding]:
-    """Refuses its input after a finding."""
+    """Raises InputError after a finding."""
     yield found(Verdict.HOLDS)
     raise InputError("too large")

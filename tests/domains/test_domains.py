@@ -216,7 +216,7 @@ def test_softmax_is_refused():
 
 
 def positioned(normalise, mask, scale=1.0):
-    """A model with positions, two heads and a read-out with a bias, all of small whole numbers."""
+    """A model with positions, two heads and an unembedding with a bias, all of small integers."""
     rng = np.random.default_rng(5)
 
     def whole(*shape):

@@ -98,7 +98,7 @@ def test_no_number_can_be_changed(kind: str) -> None:
     assert [path for path in paths if not rejected(with_another(made, path))] == []
 
 
-# What may be larger: more points; a place of which nothing is read, and one more for a latch.
+# What may be larger: more points; a stage that is not read, and a larger flip-flop.
 FREE = {
     "polynomial": [("prompt", 1, 1), ("points",)],
     "sequences": [("examples",)],
@@ -146,7 +146,7 @@ def itself(kind: str) -> dict[str, Any]:
 
 
 def no_bottom() -> dict[str, Any]:
-    """It says 1 of 0 and 1 where nothing was before."""
+    """It maps 0 and 1 to 1 where there was nothing before."""
     model: dict[str, Any] = {"embed": [["1"], ["1"]], "positions": [], "blocks": []}
     model |= {"unembed": [["0", "0"]], "b_unembed": ["0", "1"]}
     return induction() | {"length": 1, "prefix": [], "model": model}
@@ -178,13 +178,13 @@ FALSE = {
         made["model"].update(unembed=[["0"] * 3], b_unembed=["0", "1", "1"]),
     )[0],
     "a counter of itself": lambda: itself("counter"),
-    "a latch of itself": lambda: itself("latch"),
+    "a flip-flop of itself": lambda: itself("latch"),
     "a stage of no kind": lambda: itself("magic"),
     "a value without a place": lambda: (
         made := SMALL["cascade"](),
         made["stages"][0].update(size=1),
     )[0],
-    "no letters": lambda: SMALL["cascade"]() | {"automaton": []},
+    "no symbols": lambda: SMALL["cascade"]() | {"automaton": []},
     "negative states": shifted_states,
     "a negative start": lambda: states(cyclic(2)) | {"start": -2},
     "no steps": lambda: steps_of_newton() | {"steps": -1},
@@ -197,7 +197,7 @@ FALSE = {
     "other inputs": lambda: steps_of_newton() | {"prompt": [["x2_1", "y1"], ["q1", "0"]]},
     "fewer steps": lambda: steps_of_newton() | {"steps": 2},
     "no sequence": lambda: induction() | {"length": 0},
-    "more letters": lambda: induction() | {"letters": 3},
+    "more symbols": lambda: induction() | {"letters": 3},
     "another model": lambda: (
         steps_of_newton()
         | {"model": for_all_inputs(sized(gradient_descent(1, 3, 0.25), 1, 1), NEWTON)["model"]}

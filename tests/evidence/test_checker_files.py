@@ -1,4 +1,4 @@
-"""The two checkers as files alone: what they verify, what they refuse and with what they exit."""
+"""The two checkers as files alone: what they verify, what they reject, and their exit codes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Registers and answers that are not what the proof says are found, with the input."""
+"""Registers and answers that differ from the invariants are found, with the input."""
 
 from dataclasses import replace
 

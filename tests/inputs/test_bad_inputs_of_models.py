@@ -1,4 +1,4 @@
-"""What is no array of real numbers is refused by every model, in one line."""
+"""Every model raises an error of one line for inputs that are not arrays of real numbers."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""Tables for computation; `public.py` says what each holds."""
+"""Tables for computation; `public.py` documents them."""
 
 from constructions.computation.circuit_examples import contains_aa
 from theory.computation import (

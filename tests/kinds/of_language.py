@@ -1,4 +1,4 @@
-"""Tables for language; `public.py` says what each holds."""
+"""Tables for language; `public.py` documents them."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""Tables for memory; `public.py` says what each holds."""
+"""Tables for memory; `public.py` documents them."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Tables for regression; `public.py` says what each holds."""
+"""Tables for regression; `public.py` documents them."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Tables for retrieval; `public.py` says what each holds."""
+"""Tables for retrieval; `public.py` documents them."""
 
 from theory.retrieval import DEFAULT, Fact
 

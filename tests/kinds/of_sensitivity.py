@@ -1,4 +1,4 @@
-"""Tables for sensitivity; `public.py` says what each holds."""
+"""Tables for sensitivity; `public.py` documents them."""
 
 import numpy as np
 from torch import nn

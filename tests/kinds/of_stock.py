@@ -1,4 +1,4 @@
-"""Tables for stock; `public.py` says what each holds."""
+"""Tables for stock; `public.py` documents them."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Tables for structures; `public.py` says what each holds."""
+"""Tables for structures; `public.py` documents them."""
 
 from theory.structures import binary_search, row_order, simhash
 

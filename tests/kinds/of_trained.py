@@ -1,4 +1,4 @@
-"""Tables for trained; `public.py` says what each holds."""
+"""Tables for trained; `public.py` documents them."""
 
 from constructions.trained import Configuration, shipped
 from constructions.trained.tasks.hop import Hop

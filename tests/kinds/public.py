@@ -41,7 +41,7 @@ FAR = 10**6
 def public() -> dict[str, Any]:
     """The functions, and the classes that check what they are made of, by name: package.name.
 
-    What two rooms export is named by the first.
+    Names that two packages export are listed for the first.
     """
     found: dict[str, Any] = {}
     for package in PACKAGES:

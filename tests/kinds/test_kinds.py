@@ -1,4 +1,4 @@
-"""What kinds of parameters take and refuse, and the decorator that reads them."""
+"""Values that kinds of parameters accept and reject, and the decorator that reads them."""
 
 from __future__ import annotations
 
@@ -265,7 +265,7 @@ def test_methods_data_classes_generators_and_any_number():
         yield from others
 
     assert list(counted(2, "a")) == [0, 1, "a"]
-    with rejects("n"):  # before the first is asked for
+    with rejects("n"):  # before the first one is read
         counted(0)
 
 

@@ -85,7 +85,7 @@ def huge_arguments(it: Any) -> Iterator[dict[str, Any]]:
 
 
 def answers_or_refuses(name: str, it: Any) -> str:
-    """Empty, or what happens that should not: at the examples, and at huge sizes."""
+    """An error at the examples or at huge sizes, in words; empty if there is none."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(machine, "available_memory", lambda: 2**31)
         right = arguments(name, it)

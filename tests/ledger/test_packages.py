@@ -66,7 +66,7 @@ def test_their_statements_stand_beside_ours(theirs, capsys):
 
 
 BROKEN = {
-    # what replaces what in the ledger: the line that is named, and what is said
+    # a replacement in the index: the line that is named, and a part of the message
     ('kind = "theorem"', 'kind = "theorem'): (3, "Illegal character"),
     ('"d + 2" }', '"d + 2"'): (16, "Unclosed inline table"),
     ("[mean-label]\n", 'x = 1\n"mean-label" = 3\n[y]\n'): (1, "x is in no entry"),

@@ -19,7 +19,7 @@ def it(run):
     yield 1 / 0
 '''
 BROKEN = {
-    # a module of theirs: the line that is named, if any, and what is said
+    # a module of theirs: the line that is named, if any, and a part of the message
     "import no_such_module\n": (1, "ModuleNotFoundError: No module named 'no_such_module'"),
     "x = 1\ndef it(:\n": (2, "SyntaxError: invalid syntax\n"),
     "from theory.kinds import Count, read\nread(Count, 'k', 0)\n": (2, "InputError: k is 0"),

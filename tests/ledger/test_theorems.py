@@ -50,7 +50,7 @@ def test_every_statement_has_hypotheses_a_scope_a_status_and_a_source(entry: The
     for text in (entry.statement, entry.hypotheses):
         assert text.endswith((".", "?")) or text == "none", text
     cited = {*re.findall(r"\w+", entry.source)} & {*bibliography()}
-    assert cited or entry.status == "new", "known, but no key says from where"
+    assert cited or entry.status == "new", "known, but without a key of the bibliography"
     assert entry.proof or entry.kind in ("replication", "open", "erratum"), "no proof"
 
 

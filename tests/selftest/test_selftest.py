@@ -1,4 +1,4 @@
-"""Faults in functions, and what the report says of claims that notice faults or do not."""
+"""Mutants of functions, and the reports on claims that notice mutants or do not."""
 
 from collections.abc import Iterator
 
@@ -75,7 +75,7 @@ def test_a_function_fault_has_to_kill_exactly_what_it_names(changed, message):
 
 @claim(source="", faults_seen=[{}])
 def observant(run: Run) -> Iterator[Finding]:
-    """Says of something observed what does not hold of it."""
+    """Fails for the observed model."""
     yield at_most("value", "a function", "float", lost(1.0), 0.5)
     yield at_most("more", "a function", "float", lost(1.0), 0.9)
     yield at_most("less", "the function is not smaller", "float", -lost(1.0), -0.7)
@@ -231,7 +231,7 @@ def test_every_claim_notices_every_fault_and_all_its_findings_can_fail(name):
 
 
 def test_what_fails_without_a_fault_can_fail():
-    """As a trained model that does not do what is said of them; undecided is not enough."""
+    """As a trained model for which the finding fails; undecided is not enough."""
 
     def observed(run: Run) -> Iterator[Finding]:
         """One that fails, and one that holds."""
@@ -245,7 +245,7 @@ def test_what_fails_without_a_fault_can_fail():
 
 def test_a_fault_that_makes_a_finding_hold_makes_nothing_fail():
     def observed(run: Run) -> Iterator[Finding]:
-        """One that fails, unless the function says less; and one that then fails."""
+        """One that fails, unless the function returns less; and one that then fails."""
         yield at_most("much", "a function", "float", lost(2.0), 1.5)
         yield at_most("little", "the same", "float", -lost(2.0), -1.5)
 
@@ -291,7 +291,7 @@ def test_a_thousandth_more_is_a_thousandth():
 
 def test_a_fault_in_a_tensor_that_only_leaves_things_undecided_is_missed():
     def unsure(run: Run) -> Iterator[Finding]:
-        """Says nothing more of a wrong answer."""
+        """Explains no wrong answer."""
         verdict = Verdict.HOLDS if prediction(run) == 3 else Verdict.UNDECIDED
         yield Finding("it", "it", "float", 1, 1, verdict)
 

@@ -191,9 +191,9 @@ def test_frequencies_that_are_equal_but_for_rounding_are_equal(opened):
     ("name", "typed", "said"),
     [
         ("induction", "", "type at least one token"),
-        ("induction", "1 x", "tokens are whole numbers from 0 to 7"),
-        ("induction", "1.5", "tokens are whole numbers from 0 to 7"),
-        ("induction", "9", "tokens are whole numbers from 0 to 7"),
+        ("induction", "1 x", "tokens are integers from 0 to 7"),
+        ("induction", "1.5", "tokens are integers from 0 to 7"),
+        ("induction", "9", "tokens are integers from 0 to 7"),
         ("induction", "1 " * 31, "this model was built for at most 30 tokens"),
         ("subset-parity", "1 0", "this model takes 9 tokens"),
         ("string-model", "0", "place 1 takes a token from 4 to 4"),

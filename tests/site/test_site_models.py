@@ -111,7 +111,7 @@ def test_a_page_begins_with_tokens_that_are_told_something():
     assert exported(model)["sample"] == tokens
     assert exported(newton(2, 1, 0.5))["sample"] is None
     assert len(sample(induction_heads(8, 40))[0]) == USUAL
-    assert len(sample(hop(12, 8, 11))[0]) == 11  # ⊥ everywhere, whatever is said
+    assert len(sample(hop(12, 8, 11))[0]) == 11  # ⊥ everywhere, for all words
 
 
 PACKAGE = Path(__file__).parent.parent.parent / "examples" / "package"

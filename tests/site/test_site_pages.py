@@ -122,8 +122,8 @@ def test_stressed_words_are_stressed_and_powers_are_not(pages):
     assert escaped("*one* of **two\nlines**: 2**L, a*b*c, *, +") == (
         r"*one* of **two" "\n" r"lines**: 2\*\*L, a\*b\*c, \*, +"
     )
-    assert escaped("*as Olsson2022 says*", "../") == (
-        "*as [Olsson2022](../references.md#olsson2022) says*"
+    assert escaped("*as in Olsson2022*", "../") == (
+        "*as in [Olsson2022](../references.md#olsson2022)*"
     )
 
 

@@ -1,4 +1,4 @@
-"""What pages say part by part, which of them are written, and what a report makes of runs."""
+"""The parts of pages, which of them are written, and reports of runs."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_a_report_has_models_with_the_parameters_of_its_first_run(written, tmp_p
     run = {**RUN, "parameters": {"V": 3, "n": True, "seed": 0}}
     later = {**RUN, "parameters": {"V": 4, "n": 5}}
     names = ["rates", "induction"]
-    at = {"V": 3}  # the seed is none of its model's, and a flag is no number
+    at = {"V": 3}  # the seed is not a parameter of the model, and a flag is not a number
     assert written([run, later], names, own=True) == {
         "induction": ([run, later], at), "rates": ([], {}),
     }  # fmt: skip

@@ -42,7 +42,7 @@ def test_answers_are_within_their_bound(model):
 
 
 def test_what_the_last_norm_takes_away_is_in_the_bound():
-    """Heads that add nothing, and a read-out of the inputs: of all norms the last alone is seen."""
+    """Heads with output 0, and an unembedding of the inputs: only the last norm has an effect."""
     model = gradient_descent(D, 1, 2.0**-5, causal=True)
     model.attentions[0].W_O.zero_()
     model.unembed.W_U.zero_()[0] = 1.0

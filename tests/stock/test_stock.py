@@ -1,4 +1,4 @@
-"""Our models inside torch's own encoder: answers, bounds, registers, and what is refused."""
+"""Our models inside torch's own encoder: answers, bounds, registers, and errors."""
 
 from dataclasses import replace
 
@@ -102,7 +102,7 @@ UNUSUAL = {
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @pytest.mark.parametrize("name", UNUSUAL)
 def test_small_numbers_beside_large_ones_are_bounded(name, dtype):
-    """A layer norm rounds at the size of the error of its mean, not of what it carries."""
+    """A layer norm rounds at the size of the error of its mean, not of its input."""
     for model in (OVER_EXAMPLES["newton"], OVER_EXAMPLES["descent"]):
         stock = to_encoder(model, *UNUSUAL[name], dtype=dtype)
         off = (stock(*UNUSUAL[name]).double() - model(*UNUSUAL[name])).abs()
@@ -156,7 +156,7 @@ def test_what_is_off_by_half_a_roundoff_is_restored_in_every_number_of_float16()
 
 
 def test_multiples_of_less_than_the_least_normal_number_are_refused():
-    """A head that carries small numbers and makes them large again: those of the stream are not."""
+    """A head with small values and a large W_O: the numbers of the stream are not small."""
     least, tokens = torch.finfo(torch.float16).smallest_normal, np.array([[2, 0, 1, 1, 2, 0]])
 
     def carrying(times):
@@ -173,7 +173,7 @@ def test_multiples_of_less_than_the_least_normal_number_are_refused():
 
 
 def test_tokens_that_compare_themselves_with_themselves_count_as_long():
-    """Their registers say of each place that it is another one."""
+    """Their registers mark all other positions at each position."""
     model = previous_token(3, 60)
     model.pos_embed.W_pos.zero_()
     (attn,) = model.attentions

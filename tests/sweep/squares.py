@@ -46,7 +46,7 @@ def asks(run: Run, *, data: Annotated[Path, option("a file")]) -> Iterator[Findi
 
 
 def on_dask(jobs, scheduler):
-    """Of Dask what it refuses before it is needed."""
+    """The errors of Dask before it is needed."""
     if scheduler is not None:
         workers.on_dask(jobs, scheduler)
     return here

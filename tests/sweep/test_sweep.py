@@ -133,7 +133,7 @@ def test_a_claim_that_refuses_without_a_reason_does_not_hold(out, capsys):
 
 def test_infinite_values_are_gone_on_with(out, monkeypatch):
     words = ["--most", "1e3,inf,-inf", "--out", out]
-    assert run(*words) == 3  # a bound of infinity says nothing
+    assert run(*words) == 3  # a bound of infinity is vacuous
     monkeypatch.setattr(sweep_commands, "on_dask", lambda jobs, scheduler: stops_after(0))
     assert run(*words) == 3
     assert [record["parameters"]["most"] for record in lines(out)] == [1e3, inf, -inf]

@@ -1,4 +1,4 @@
-"""Sweeps: what is refused, in one line that names it, before anything is made or changed."""
+"""Sweeps with wrong input: one line that names it, before anything is made or changed."""
 
 import json
 import shlex
@@ -52,7 +52,7 @@ BAD = {
 
 @pytest.fixture
 def refused(claims, capsys):
-    """Requires that these words are refused in one line that has these names."""
+    """Requires that these words are rejected in one line that has these names."""
 
     def check(words, *names):
         rejected(capsys, [*map(str, words)], *names)

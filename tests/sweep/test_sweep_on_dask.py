@@ -168,7 +168,7 @@ def test_a_scheduler_that_cannot_be_reached_is_one_line(address, package):
 def test_a_worker_without_the_package_is_named(cluster, package):
     address, _, _ = cluster
     (package / "package" / "slow-1.dist-info" / "METADATA").write_text("Name: slow\nVersion: 2\n")
-    # The workers look it up when they are asked, so they are told of another version here.
+    # The workers look up the version on request, so another one is returned here.
     newer = package / "newer"
     (package / "package").rename(newer)
     more = os.pathsep.join([str(newer), os.environ["PYTHONPATH"]])

@@ -1,4 +1,4 @@
-"""Which workers a sweep refuses, told without Dask."""
+"""The workers that a sweep rejects, without Dask."""
 
 import sys
 from importlib.metadata import PackageNotFoundError, version
@@ -28,7 +28,7 @@ def test_a_run_by_another_version_is_refused(monkeypatch):
 
 @pytest.fixture
 def cluster(monkeypatch):
-    """A scheduler in words: what its runs end with, and what its workers say of their versions."""
+    """A fake scheduler: the results of its runs, and the versions of its workers."""
 
     def ends(error, *said):
         client, future = MagicMock(), MagicMock()
@@ -47,7 +47,7 @@ def cluster(monkeypatch):
         dask.Client = lambda *address, timeout: client
         monkeypatch.setitem(sys.modules, "distributed", dask)
         engine = workers.on_dask(None, "host:8786")
-        # They are asked before the first run, and once more when one has not begun.
+        # Versions are compared before the first run, and once more if a run has not begun.
         answers = [{"a": "1", "b": "1", "c": "1"}, dict(zip("abc", said, strict=False))]
         client.run.side_effect = lambda *_, on_error: answers.pop(0)
         return list(engine([TASK], {"slow": "1"}))

@@ -1,4 +1,4 @@
-"""Attention of whole numbers, by its definition."""
+"""Attention of integers, by its definition."""
 
 import itertools
 import math
@@ -26,7 +26,7 @@ NORMALISE, MASKS = (
 
 
 def integers(rng, *shape, size=2):
-    """Small whole numbers: sums and products of them are exact in float64."""
+    """Small integers: sums and products of them are exact in float64."""
     return torch.as_tensor(rng.integers(-size, size + 1, shape).astype(np.float64))
 
 
@@ -82,7 +82,7 @@ def by_definition(attn, H, n_examples):
 
 
 def tolerance(attn, H):
-    """Whole numbers make scores and values exact; what is left is rounding in the last two sums.
+    """Integers make scores and values exact; what is left is rounding in the last two sums.
 
     Weights carry at most T + 8 roundings, the sums over tokens, heads and values their lengths.
     """

@@ -20,7 +20,7 @@ X, U, Y, S = (STREAM.read(name) for name in STREAM)
 
 
 def integers(*shape, seed=0):
-    """Small whole numbers, for which float64 arithmetic is exact."""
+    """Small integers, for which float64 arithmetic is exact."""
     return torch.as_tensor(np.random.default_rng(seed).integers(-5, 6, shape).astype(np.float64))
 
 
@@ -155,7 +155,7 @@ def test_unknown_registers_are_refused():
         embed(STREAM, a={"v": 1.0})
 
 
-# ---- words of an MLP: each is added to its register, and nothing else changes
+# ---- MLP primitives: each is added to its register, and nothing else changes
 
 
 def added(words, tokens, stream=STREAM):
@@ -247,7 +247,7 @@ def test_tables_look_up_codes(V, width, seed):
     word = Table(stream.read("code"), codes, entries, "out")
     tokens = rows(stream, code=np.vstack([codes, 0 * codes[:1]]))
     found = added([word], tokens, stream)[:, stream["out"]]
-    # The code 0 of "none" has no entry, unless it is told from no code: ‖key‖² is 1.
+    # The code 0 of "none" has no entry; as a key it would not satisfy the condition: ‖key‖² is 1.
     assert torch.equal(found[:V], torch.as_tensor(entries))
     assert not found[V].any()
 
@@ -315,7 +315,7 @@ def test_a_head_may_carry_through_a_matrix_and_margins_are_kept_by_the_block():
 
 EVERY = Stream(u=2, a=1, b=1, code=2, out=2, bit=1)
 POINTS = {
-    # word: (its values by definition at (u, a, b, code), where it says that it is exact)
+    # primitive: (its values by definition at (u, a, b, code), where it is stated to be exact)
     "move": (Move(EVERY.read("u") - 0.5 * one, "out"), lambda u, a, b, c: [x - half for x in u]),
     "unit": (ReLU(EVERY.read("u"), "out", -3.0), lambda u, a, b, c: [-3 * max(x, 0) for x in u]),
     "clip": (Clip(EVERY.read("u"), -1.0, 0.5, "out"), lambda u, a, b, c: [clip(x) for x in u]),

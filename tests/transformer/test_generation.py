@@ -1,4 +1,4 @@
-"""Decoding with held keys and values says what the whole sequence says, token by token."""
+"""Decoding with cached keys and values gives the answers of the whole sequence."""
 
 import numpy as np
 import pytest

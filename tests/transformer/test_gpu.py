@@ -36,7 +36,7 @@ def test_newton_on_a_gpu(layout):
     ids=["induction", "mean", "six hops"],
 )
 def test_retrieval_on_a_gpu(build, dtype):
-    """Scores and codes are whole numbers below 2^24, averages of them are rounded once."""
+    """Scores and codes are integers below 2^24, averages of them are rounded once."""
     tokens = random_sequences(16, 128, 8, seed=0)
     wanted, model = build(), build().to("cuda", dtype)
     logits = model.logits(tokens)

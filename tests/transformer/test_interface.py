@@ -1,4 +1,4 @@
-"""One way to call every model: prompts, logits, streams, generated tokens, and what is refused."""
+"""One way to call every model: prompts, logits, streams, generated tokens, and errors."""
 
 import numpy as np
 import pytest

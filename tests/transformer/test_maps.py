@@ -1,4 +1,4 @@
-"""H + H M block by block is the sum and product that it says, whatever of M is 0."""
+"""H + H M block by block equals the dense sum, wherever M is 0."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from constructions.maps import blocks, moved_by, span
 
 @st.composite
 def matrices(draw):
-    """Whole numbers of which registers are 0: a few runs of rows and columns are filled."""
+    """Integers, with registers that are 0: a few runs of rows and columns are filled."""
     D, batch = draw(st.integers(1, 9)), draw(st.sampled_from([(), (2,), (1, 3)]))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     M = np.zeros((*batch, D, D))

@@ -65,7 +65,7 @@ def test_unit_norm_in_balls_encloses_torch_and_has_no_value_over_q():
     with Ball.precision(200):
         enclosed = outputs(model, Prompt(tokens, 5), Ball()).tolist()
         for row, balls in zip(found, enclosed, strict=True):
-            # Whole numbers before the norm: only its own 5 roundings of entries of at most 1.
+            # Integers before the norm: only its own 5 roundings of entries of at most 1.
             assert all(abs(b - value) <= 6 * EPS for value, b in zip(row, balls, strict=True))
             assert all(ball.rad() < 2.0**-150 for ball in balls)
             assert abs(sum(ball * ball for ball in balls) - 1) < 2.0**-140
@@ -207,7 +207,7 @@ def test_sharpening_changes_the_layers_that_compare_and_no_weight(normalise):
 
 
 def test_softmax_tends_to_hardmax():
-    """Scores of whole numbers: the weight of others is at most (T − 1)·e^{−β}."""
+    """Integer scores: the weight of others is at most (T − 1)·e^{−β}."""
     model, tokens = a_transformer(2, "hardmax"), integers(np.random.default_rng(3), 5, 3)
     H = model.embed(tokens)
     hard = model.blocks[0].attn.pattern(H, 5)

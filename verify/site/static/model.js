@@ -65,7 +65,7 @@
       }));
     }
 
-    // The stream after the embedding and after each layer, and what each head looked at.  Tokens
+    // The stream after the embedding and after each layer, and the attention patterns.  Tokens
     // are whole numbers, or vectors.
     run(tokens, examples) {
       let H = tokens.map((token, t) => {
@@ -87,16 +87,16 @@
       return { streams, patterns };
     }
 
-    readOut(row) {
+    unembedded(row) {
       return times(row, this.W_U, this.b_U);
     }
 
-    // Why these tokens are refused, or "".
-    refused(tokens) {
+    // The reason why these tokens are not accepted, or "".
+    rejected(tokens) {
       const { vocabulary, least, most, length, slots } = this.tokens;
       if (!tokens.length) return "type at least one token";
       const bad = tokens.find((t) => !Number.isInteger(t) || t < 0 || t >= vocabulary);
-      if (bad !== undefined) return `tokens are whole numbers from 0 to ${vocabulary - 1}`;
+      if (bad !== undefined) return `tokens are integers from 0 to ${vocabulary - 1}`;
       if (length !== null && tokens.length !== length) return `this model takes ${length} tokens`;
       if (tokens.length > most) return `this model was built for at most ${most} tokens`;
       const at = slots ? tokens.findIndex((t, i) => t < slots[i][0] || t >= slots[i][1]) : -1;
@@ -111,7 +111,7 @@
       const { streams, patterns } = this.run(prompt, examples);
       const last = streams[streams.length - 1];
       const asked = whole ? last.slice(0, 1) : last.slice(prefix.length);
-      const logits = asked.map((row) => this.readOut(row));
+      const logits = asked.map((row) => this.unembedded(row));
       const said = logits.map((row) => {
         const largest = Math.max(...row);
         const bound = frequencies ? largest - 0.5 / prompt.length : largest;

@@ -1,4 +1,4 @@
-// Pictures of a model and of what it does: weights by register; tokens that can be typed, answers,
+// Pictures of a model and of its run: weights by register; tokens that can be typed, answers,
 // attention and registers layer by layer.  Every element with the class ww-model holds the JSON of
 // verify/site/exported.py in a script of its own.
 (function () {
@@ -100,7 +100,7 @@
 
   const DRAWN = 120; // rows of a picture, at most
 
-  // The weights of a model by register: embedding, layer by layer, read-out.
+  // The weights of a model by register: embedding, layer by layer, unembedding.
   function weights(data) {
     const registers = data.registers.map(([name, start, stop]) => [name, stop - start]);
     const cell = data.registers[data.registers.length - 1][2] > 24 ? 9 : 14;
@@ -187,11 +187,11 @@
     const typed = () => line.value.split(/[\s,]+/).filter(Boolean).map(Number);
 
     function show() {
-      const tokens = typed(), refused = model.refused(tokens);
-      line.setAttribute("aria-invalid", String(Boolean(refused)));
-      message.textContent = refused;
-      on.disabled = Boolean(refused);
-      if (refused) {  // nothing is shown that would be of other tokens
+      const tokens = typed(), rejected = model.rejected(tokens);
+      line.setAttribute("aria-invalid", String(Boolean(rejected)));
+      message.textContent = rejected;
+      on.disabled = Boolean(rejected);
+      if (rejected) {  // nothing is shown that would be of other tokens
         answers.replaceChildren();
         inside.replaceChildren();
         which.textContent = "";

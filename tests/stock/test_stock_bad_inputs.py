@@ -1,4 +1,4 @@
-"""What cannot run inside torch's own encoder is refused in one line."""
+"""Models that cannot run inside torch's encoder raise an error of one line."""
 
 import numpy as np
 import pytest
