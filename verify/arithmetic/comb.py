@@ -226,12 +226,12 @@ def by_hand(p: int) -> Iterator[Finding]:
         z = logits(p, limit * arb(1.02), Fraction(4999, 1000), F)
         above.append(Verdict.of(bool(z[d] > z[0])))
     name = (
-        f"largest logit for α a thousandth below it, p = {p}, {len(steps)} errors, {len(SETS)} "
-        "sets of periods"
+        f"candidate with the largest logit, α = (1 − 2^−10)·limit, p = {p}, {len(steps)} errors, "
+        f"{len(SETS)} sets of periods"
     )
-    yield all_hold("below", name, below, words="at c = s", wanted="at c = s only")
-    name = f"largest logit for α a fiftieth above it, p = {p}, ε = 4.999"
-    yield all_hold("above", name, above, words="larger at the candidate that binds than at c = s")
+    yield all_hold("below", name, below, words="c = s", wanted="c = s only")
+    name = f"candidate that binds, α = 1.02·limit, p = {p}, ε = 4.999"
+    yield all_hold("above", name, above, words="z(c) > z(s)", wanted="z(c) > z(s)")
 
 
 def signatures(p: int) -> Iterator[Finding]:
@@ -251,6 +251,7 @@ def signatures(p: int) -> Iterator[Finding]:
         f"error of the prediction without the comb, p = {p}, ε in quarters up to {p // 2}",
         all_errors(halves, round, ()),
         words="ε rounded to an integer",
+        wanted="ε rounded to an integer",
     )
     z = logits(p, arb(0), Fraction(0), ZHOU)
     yield all_hold(
@@ -258,6 +259,7 @@ def signatures(p: int) -> Iterator[Finding]:
         f"largest logits without the bump, p = {p}",
         [wins(z, list(range(0, p, 10)))],
         words=f"those of the {p // 10} candidates c ≡ s mod 10, which tie",
+        wanted="those of c ≡ s mod 10, which tie",
     )
     tens = [e for e in quarters if e % 10 != 5 and abs(e) < p / 2]
     yield all_hold(
@@ -265,11 +267,13 @@ def signatures(p: int) -> Iterator[Finding]:
         f"error of the prediction, p = {p}, ε in quarters up to {p // 2}",
         all_errors(tens, lambda e: 10 * round(e / 10), ZHOU),
         words="ε rounded to a multiple of 10",
+        wanted="ε rounded to a multiple of 10",
     )
     at_five = logits(p, alpha, Fraction(5), ZHOU)
     verdicts = [wins(at_five, [0, 10]), same_ball(at_five[0], at_five[10])]
     name = f"largest logits at ε = 5, p = {p}"
-    yield all_hold("tie", name, verdicts, words="those of s and s + 10, which tie")
+    tied = "those of s and s + 10, which tie"
+    yield all_hold("tie", name, verdicts, words=tied, wanted=tied)
 
 
 def wins(z: list[arb], expected: list[int]) -> Verdict:

@@ -70,7 +70,9 @@ def number_embeddings(
     high = [k for k in range(FIRST, len(ratios)) if ratios[k] > bound]
     peaks.words += f"; all periods above the bound: {', '.join(f'{NUMBERS / k:.4g}' for k in high)}"
     yield peaks
-    yield below_bound("others", "the same at other periods", OTHERS, ratios, bound)
+    yield below_bound(
+        "others", "size of bins divided by the median, other periods", OTHERS, ratios, bound
+    )
     yield third(ratios, bound, embeddings)
     name = f"peaks without a polynomial trend of degree {DEGREE}"
     yield above("trend", name, PEAKS, peak_ratios(without_trend(E, DEGREE), FIRST), bound)
@@ -143,7 +145,7 @@ def third(ratios: np.ndarray, bound: float, embeddings: Source) -> Finding:
     value = found["10/3"]
     return Finding(
         "third",
-        "the same at period 10/3, which is half of none of the four",
+        "size of the bin of period 10/3 divided by the median",
         "statistical",
         value,
         least,

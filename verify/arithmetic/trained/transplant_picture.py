@@ -73,7 +73,7 @@ def _modules(panel: Axes, adder: Adder) -> None:
         panel.semilogy(range(1, len(sizes)), sizes[1:], lw=1, color=colour, label=module)
     panel.axvspan(0, HIGH, color="0.93")
     panel.set_ylabel("size, root mean square")
-    _periods(panel, "the contributions of modules to the logits, minilm")
+    _periods(panel, "contributions to the logits, minilm")
 
 
 def _periods(panel: Axes, what: str) -> None:
@@ -84,7 +84,7 @@ def _periods(panel: Axes, what: str) -> None:
         panel.text(*place, f"{name} ", fontsize=8, va="top", ha="right")
     panel.set_xlabel(f"bin k, period {p}/k")
     panel.set_title(f"spectrum of {what}, seed 0")
-    panel.legend(loc="upper center")
+    panel.legend(loc="upper center", bbox_to_anchor=(0.5, 0.95))  # below the periods
 
 
 def _errors(panel: Axes, models: Mapping[str, Sequence[Adder]]) -> None:
