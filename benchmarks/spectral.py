@@ -41,7 +41,7 @@ Iterates = Callable[[np.ndarray, np.ndarray, np.ndarray], Iterator[np.ndarray]]
 
 
 def newton_weights(x: np.ndarray, y: np.ndarray, alpha: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield the weights w_0, w_1, … of Newton from αS."""
+    """Yields the weights w_0, w_1, … of Newton from αS."""
     S, b = normal_equations(x, y)
     return (np.matvec(M, b) for M in newton_inverses(S, alpha))
 

@@ -1,7 +1,7 @@
-"""What a stock class costs: `python benchmarks/stock.py [THREADS]`, with GPT-2 if it is installed.
+"""The cost of stock classes: `python benchmarks/stock.py [THREADS]`, with GPT-2 if it is installed.
 
-Each model beside its translation: width, softmax heads, tokens of the longest prompt, the error of
-a batch of 32 in float64 and in float32 (nan: refused), and the time of the batch.
+For each model and its translation: width, softmax heads, tokens of the longest prompt, the error of
+a batch of 32 in float64 and in float32 (nan: it raises ValueError), and the time of the batch.
 """
 
 # ruff: noqa: E402 (the number of threads is read when numpy is first imported)
@@ -61,7 +61,7 @@ def line(make: Callable[..., Any], model: Transformer, inputs: tuple[Any, ...]) 
     try:
         short = make(model, *inputs, dtype=torch.float32)
         errors.append(float((short.logits(*inputs) - exact).abs().max()))
-    except InputError:  # whose answers could be wrong
+    except InputError:  # answers could be wrong
         errors.append(float("nan"))
     tokens = [each.prompt(*inputs).tokens.shape[1] for each in (model, stock)]
     with torch.no_grad():

@@ -8,7 +8,7 @@ Call = Callable[[], object]
 
 
 def seconds(call: Call, repeats: int) -> float:
-    """The median time of a call, after one to warm up where it is repeated."""
+    """The median time of a call, after a warm-up call if it is repeated."""
     if repeats > 1:
         call()
     return statistics.median(once(call) for _ in range(repeats))

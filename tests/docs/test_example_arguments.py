@@ -1,4 +1,4 @@
-"""Examples that draw a picture look at what they are asked for before they compute anything."""
+"""Examples that draw a picture check their arguments before they compute anything."""
 
 import re
 import runpy

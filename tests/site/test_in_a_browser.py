@@ -101,7 +101,7 @@ def test_models_say_in_a_page_what_they_say_in_torch(opened):
             "const model = new weightwright.Model(arguments[0]);"
             "return arguments[1].map((tokens) => {"
             "  const {streams, logits, answers, patterns} = model.answer(tokens);"
-            "  return {refused: model.refused(tokens), answers,"
+            "  return {rejected: model.rejected(tokens), answers,"
             "          logits: logits.map((row) => [...row].map(String)),"
             "          streams: streams.map((H) => H.map((row) => [...row].map(String))),"
             "          patterns: patterns.map((all) => all.map((A) => A.map((row) => [...row])))};"
@@ -110,7 +110,7 @@ def test_models_say_in_a_page_what_they_say_in_torch(opened):
             asked,
         )
         for tokens, found in zip(asked, said, strict=True):
-            assert found["refused"] == "", (entry.name, tokens)
+            assert found["rejected"] == "", (entry.name, tokens)
             count += 1
             assert found["answers"] == model(tokens).tolist(), (entry.name, tokens)
             near = {"rtol": 1e-13, "atol": 1e-13, "equal_nan": True}

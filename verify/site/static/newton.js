@@ -22,7 +22,7 @@
   function predicted(model, points) {
     const tokens = [...points.map(([x, y]) => [1, x, y]), ...GRID.map((x) => [1, x, 0])];
     const { streams } = model.run(tokens, points.length);
-    return streams[streams.length - 1].slice(points.length).map((row) => model.readOut(row)[0]);
+    return streams[streams.length - 1].slice(points.length).map((row) => model.unembedded(row)[0]);
   }
 
   // Of all lines a + b·x the one with the least squares, or the least norm where there are many.
