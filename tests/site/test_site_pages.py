@@ -177,6 +177,12 @@ def test_every_statement_has_a_page(pages):
     assert {f"statements/{name}.md" for name in ledger()} <= pages.pages([RUN]).keys()
 
 
+def test_options_of_a_run_are_parameters_of_the_model(pages):
+    options = {"k": 2, "vocabulary_size": 3, "max_length": 9, "samples": 5}
+    found = pages.parameters(theorem("hop"), {"parameters": options})
+    assert found == {"k": 2, "V": 3, "n": 9}
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # Sphinx's own
 def test_a_report_is_written_from_a_run(pages, tmp_path, capsys):

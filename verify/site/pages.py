@@ -265,7 +265,7 @@ def pages(every: Runs, names: Sequence[str] = (), *, own: bool = False) -> dict[
     made = {"statements/index.md": index_page(entries), "references.md": reference_page()}
     for entry in entries:
         ran = runs_of(entry, every)
-        at = _parameters(entry, ran[0]) if own and ran else {}
+        at = parameters(entry, ran[0]) if own and ran else {}
         made[f"statements/{entry.name}.md"] = page(entry, ran, at)
     for topic in dict.fromkeys(entry.topic for entry in entries):
         listed = [entry for entry in entries if entry.topic == topic]
@@ -273,7 +273,7 @@ def pages(every: Runs, names: Sequence[str] = (), *, own: bool = False) -> dict[
     return made
 
 
-def _parameters(entry: Theorem, run: Mapping[str, Any]) -> dict[str, int]:
+def parameters(entry: Theorem, run: Mapping[str, Any]) -> dict[str, int]:
     """The parameters of the statement's model among those of a run.
 
     An option has the name of the statement's parameter, or of its argument in `build`.
