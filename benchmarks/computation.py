@@ -61,7 +61,7 @@ def line(build: Callable[[], Transformer], automaton: Semiautomaton, T: int, kin
 
 
 def all_of_two_symbols(states: int) -> list[Semiautomaton]:
-    """All pairs of maps of so many states, up to their order."""
+    """All pairs of maps of this number of states, up to their order."""
     maps = product(range(states), repeat=states)
     return [Semiautomaton(pair) for pair in combinations_with_replacement(maps, 2)]
 
@@ -75,7 +75,7 @@ def built(states: int, T: int, kind: str, build: Callable[[Semiautomaton, int], 
 
 
 def decoded(model: Transformer, prompt: np.ndarray) -> str:
-    """Tokens decoded with and without what earlier tokens hold; they are the same."""
+    """Times of decoding with and without cached keys and values; the tokens are the same."""
 
     def whole() -> torch.Tensor:
         sequence = torch.as_tensor(prompt)

@@ -54,7 +54,7 @@ def connected_components(
 def _of_graph(
     n_nodes: int, program: Program, name: str, power: int, after: int, edges: np.ndarray
 ) -> np.ndarray:
-    """The content of a register of the program after so many steps on a graph (…, m, 2)."""
+    """The content of a register of the program after `after` steps on a graph (…, m, 2)."""
     return held_after(program, name, power, after, *as_inputs(edges, n_nodes))
 
 

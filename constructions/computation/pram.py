@@ -132,7 +132,7 @@ class Processors(Interface):
 def held_after(
     program: Program, name: str, power: int, after: int, *inputs: np.ndarray
 ) -> np.ndarray:
-    """The content of a register of the program after so many steps, to a power."""
+    """The content of a register of the program after `after` steps, to a power."""
     return next(islice(program.run(*inputs), after, None))[name][..., None] ** power
 
 

@@ -372,7 +372,7 @@ def _needed(of: Cascade) -> Cascade:
 
 
 def _needed_of(columns: list[np.ndarray], wanted: np.ndarray) -> list[int]:
-    """The columns that determine `wanted`, after dropping what can be dropped from the last on."""
+    """The columns that determine `wanted`, after dropping unnecessary ones from the last on."""
     before = [np.zeros(len(wanted), dtype=np.int64)]
     for column in columns:
         before.append(_joined(before[-1], column))

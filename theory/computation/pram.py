@@ -52,7 +52,7 @@ are clipped to 0 … `most`."""
 
 
 def processors_fit(count: int) -> None:
-    """Raise `ValueError` unless the memory holds the registers of so many processors."""
+    """Raises `ValueError` unless the registers of `count` processors fit in memory."""
     count = min(count, 10**300)  # a float can show this
     what = f"the registers of {count:.4g} processors"
     machine.fits_in_memory(what, BYTES * count, "take fewer")

@@ -159,7 +159,7 @@ def written_next(A: Semiautomaton, tokens: np.ndarray) -> np.ndarray:
 
 
 def table_fits(n_states: int, n_symbols: int) -> None:
-    """Raises `ValueError` unless the table of so many states and symbols fits in memory."""
+    """Raises `ValueError` unless the table of these states and symbols fits in memory."""
     states, symbols = min(n_states, 10**150), min(n_symbols, 10**150)
     what = f"maps of {states:.4g} states for {symbols:.4g} symbols"
     machine.fits_in_memory(what, 200 * states * symbols, "take fewer")

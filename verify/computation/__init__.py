@@ -1,1 +1,1 @@
-"""Claims about computation: automata and what transformers make of them."""
+"""Claims on computation: automata, logics, circuits, PRAMs and Turing machines."""

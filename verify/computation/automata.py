@@ -52,9 +52,9 @@ def automata(
     """Every semiautomaton of n states is simulated, on all words of at most T symbols, by ⌈log₂T⌉
     layers of one unique-hard causal head, of width 2n + 2: they output the state after each symbol.
 
-    A layer composes maps of the states in pairs: lean, with n² + n ReLUs; or robust, with 2n²,
-    where a softmax error of a quarter in what is retrieved leaves no trace, so that every inverse
-    temperature β ≥ ln(32(n − 1) + 2) gives the same outputs, for all T.
+    A layer composes maps of the states in pairs, with n² + n ReLUs in the lean form.  The robust
+    form has 2n² ReLUs and removes softmax errors of up to a quarter in the retrieved map, so that
+    every inverse temperature β ≥ ln(32(n − 1) + 2) gives the same outputs, for all T.
     """
     max_length = min(max_length, QUICK) if run.quick else max_length
     for A in chosen(run, automaton, file, NAMES, states, regex):

@@ -42,7 +42,7 @@ def components(
     run: Run,
     *,
     n_nodes: Annotated[int, option("nodes of a graph", min=2)] = 40,
-    samples: Annotated[int, option("random graphs, and as many paths", min=1, max=MOST_DRAWN)] = 5,
+    samples: Annotated[int, option("random graphs, and shuffled paths", min=1, max=MOST_DRAWN)] = 5,
 ) -> Iterator[Finding]:
     """For all n ≥ 2 and m, 2(n − 1) layers of 3 heads, width 18 and 18 ReLUs compute the least
     node of the component of each node, for every graph of n nodes and at most m edges in any

@@ -203,11 +203,11 @@ def latest_states(model: Transformer, layer: int, head: int, i: int, size: int) 
     """A flip-flop looks up the latest token with an input; BOS, at position 0, always has one."""
     here = at_positions(model, "j")["j"].ravel()
     given = np.vstack([np.eye(size), np.zeros(size)])
-    position, what = (part.ravel() for part in np.meshgrid(here, np.arange(size + 1)))
-    kept = (position > 0) | (what < size)
-    position, what = position[kept], what[kept]
-    keys = {"j": position, f"in{i}": given[what]}
-    preference = np.where(what < size, position, -np.inf)[None]
+    position, value = (part.ravel() for part in np.meshgrid(here, np.arange(size + 1)))
+    kept = (position > 0) | (value < size)
+    position, value = position[kept], value[kept]
+    keys = {"j": position, f"in{i}": given[value]}
+    preference = np.where(value < size, position, -np.inf)[None]
     return HeadStates(layer, {}, keys, preference, position, head, changed=(f"in{i}",))
 
 
