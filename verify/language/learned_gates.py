@@ -1,4 +1,4 @@
-"""The claim `worked-steps`: a circuit is learned gate by gate from the values of its wires."""
+"""The claim `learned-gates`: a circuit is learned gate by gate from the values of its wires."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ CIRCUITS, LARGE, FEWER = 10, (32, 64, 80), (8, 10, 60)  # inputs, gates and exam
 
 @claim(
     source="[RivestSloan1988] for the model of learning; sizes proved in theory/language/gates.py",
-    picture="verify.language.worked_steps_picture:draw",
+    picture="verify.language.learned_gates_picture:draw",
     faults_seen=[{"n_inputs": 8, "n_gates": 10, "n_examples": 60}],
 )
-def worked_steps(
+def learned_gates(
     run: Run,
     *,
     n_inputs: Annotated[int, option("inputs of a random circuit", min=2, max=64)] = 32,

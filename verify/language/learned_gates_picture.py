@@ -1,4 +1,4 @@
-"""The picture of `worked-steps`: the fraction of decided inputs of each gate by examples."""
+"""The picture of `learned-gates`: the fraction of decided inputs of each gate by examples."""
 
 from __future__ import annotations
 

@@ -8,13 +8,13 @@ from verify.claim import Run
 from verify.finding import Verdict
 from verify.language.bounds import never_wrong
 from verify.language.direct_gradients import direct_gradients
+from verify.language.learned_gates import reopened
 from verify.language.linear_tokens import linear_tokens
 from verify.language.one_gradient_step import one_gradient_step
 from verify.language.parity_with_steps import parity_with_steps
 from verify.language.restriction_access import restriction_access
 from verify.language.sparse_and import sparse_and
 from verify.language.sparse_and_growth import sparse_and_growth
-from verify.language.worked_steps import reopened
 
 
 def test_a_learner_without_outputs_is_undecided():
