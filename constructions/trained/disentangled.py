@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.parametrize import register_parametrization
 
-from constructions.blocks import Unembed
+from constructions.blocks import Unembed, plural
 from constructions.graphs.disentangled import disentangled
 from constructions.tensors import weight
 from constructions.trained.form import SOURCE, Form
@@ -58,7 +58,7 @@ class DisentangledShape:
         n, generator = form.d_out, torch.Generator().manual_seed(seed)
         model = disentangled(n, self.n_layers)
         model.interface, model.stages = form.interface, ()
-        model.name = f"trained on {task}: {self.n_layers} layers, disentangled"
+        model.name = f"trained on {task}: {plural(self.n_layers, 'layer')}, disentangled"
         model.source = SOURCE
 
         def drawn(rows: int, columns: int) -> Tensor:

@@ -13,6 +13,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
+from constructions.blocks import plural
 from constructions.interface import Interface, Model, Prompt
 from constructions.stream import Stream
 from constructions.trained.form import SOURCE, Form
@@ -72,7 +73,7 @@ class MLPShape:
         def made() -> FeedForward:
             rows = [form.d_in, *[self.width] * (self.n_layers - 1)]
             layers = [nn.Sequential(nn.Linear(each, self.width), nn.ReLU()) for each in rows]
-            name = f"MLP of {self.n_layers} layers and width {self.width}"
+            name = f"MLP of {plural(self.n_layers, 'layer')} and width {self.width}"
             return FeedForward(layers, self.width, form.d_out, form.interface, name)
 
         return _drawn(made, seed)
@@ -114,7 +115,7 @@ class CNNShape:
                 layers.append(Convolution(channels, out, side >> layer))
                 channels = out
             width = channels * (side >> self.n_layers) ** 2
-            name = f"CNN of {self.n_layers} layers and {self.width} channels"
+            name = f"CNN of {plural(self.n_layers, 'layer')} and {self.width} channels"
             return FeedForward(layers, width, form.d_out, form.interface, name)
 
         return _drawn(made, seed)

@@ -9,6 +9,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
+from constructions.blocks import plural
 from constructions.interface import Interface, Model, Prompt
 from constructions.stream import Stream
 from constructions.trained.form import SOURCE, Form
@@ -48,7 +49,7 @@ class LSTM(Model):
         )
         self.unembed = nn.Linear(shape.width, form.d_out)
         self.interface: Interface = form.interface
-        self.name = f"LSTM of {shape.n_layers} layers and width {shape.width}"
+        self.name = f"LSTM of {plural(shape.n_layers, 'layer')} and width {shape.width}"
         self.source = SOURCE
 
     @property

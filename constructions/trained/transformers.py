@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from constructions.attention import Attention
-from constructions.blocks import MLP, Block, Embed, LayerNorm, PosEmbed, Unembed
+from constructions.blocks import MLP, Block, Embed, LayerNorm, PosEmbed, Unembed, plural
 from constructions.stream import Stream
 from constructions.trained.form import SOURCE, Form
 from constructions.trained.numbers import FORMS, SMALL, Numbers, Tied, number_rows
@@ -97,7 +97,7 @@ class TransformerShape:
             ln_final=norm(),
             interface=form.interface,
             stream=stream,
-            name=f"trained on {task}: {self.n_layers} layers",
+            name=f"trained on {task}: {plural(self.n_layers, 'layer')}",
             source=SOURCE,
         )
         return model.requires_grad_(True)

@@ -119,7 +119,7 @@ def _smoother(run: Run, soft: Transformer, n: int, samples: int, sharpness: floa
         ratio,
         1.0,
         words=f"error ≤ {errors.max():.1e}; error/bound ≤ {ratio:.1%}",
-        wanted=f"bound ≤ {bound.max():.1e}",
+        wanted=f"{bound.max():.1e} or less, by prompt",
     )
 
 
