@@ -64,11 +64,12 @@ class Points(Interface):
 def sphere_dynamics(
     d: Count, beta: Positive, step_size: Annotated[Positive, Within(most=1)], n_layers: Steps
 ) -> Transformer:
-    """`n_layers` steps x ← normalise(x + step_size·Σ_j A_ij x_j) with A = softmax(β⟨x_i, x_j⟩).
+    """`sphere_dynamics(d, beta, h, L)(X)`: Euler steps of attention on the sphere.
 
-    `sphere_dynamics(d, beta, h, L)(X)` approximates SA of `theory.memory.sphere` at time h·L, for
-    tokens X (…, n, d) of unit length, with an error of O(h).  One head, width d, no mask, and the
-    same 6d² + 2d weights at every depth: the head, its biases, embedding and unembedding.
+    The steps are x ← normalise(x + step_size·Σ_j A_ij x_j) with A = softmax(β⟨x_i, x_j⟩).  The
+    model approximates SA of `theory.memory.sphere` at time h·L, for tokens X (…, n, d) of unit
+    length, with an error of O(h).  One head, width d, no mask, and the same 6d² + 2d weights at
+    every depth: the head, its biases, embedding and unembedding.
 
     beta > 0; a small beta, such as 1e-12, averages all tokens.  step_size is in (0, 1], so that no
     token becomes 0.

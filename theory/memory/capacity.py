@@ -45,17 +45,17 @@ def unstable_bit_probability(n_patterns: Size, d: Size) -> float:
 
 @checked
 def unstable_bit_limit(load: Positive) -> float:
-    """Φ(−1/√α), the limit of `unstable_bit_probability(αd, d)` as d → ∞."""
+    """The limit Φ(−1/√α) of `unstable_bit_probability(αd, d)` as d → ∞."""
     return float(special.ndtr(-1 / math.sqrt(load)))
 
 
 @checked
 def mceliece_patterns(d: SizeFrom2, every: bool = False) -> float:
-    """d/(2 ln d), or d/(4 ln d) if `every` pattern has to be a fixed point [McEliece1987].
+    """McEliece's threshold d/(2 ln d), or d/(4 ln d) if `every` pattern must be a fixed point.
 
-    For P random patterns, d → ∞ and a fixed c < 1: if P ≤ c times the first, a given pattern is a
-    fixed point with probability → 1 (hence almost all are); if P ≤ c times the second, all are at
-    once. [McEliece1987] proves that the constants 2 and 4 are optimal.
+    For P random patterns, d → ∞ and a fixed c < 1 [McEliece1987]: if P ≤ c times the first, a given
+    pattern is a fixed point with probability → 1 (hence almost all are); if P ≤ c times the second,
+    all are at once. [McEliece1987] proves that the constants 2 and 4 are optimal.
 
     Proof of both. A bit of a stored pattern is unstable only if the crosstalk, a sum of
     n = (P − 1)(d − 1) independent signs (see `unstable_bit_probability`), is below −(d − 1), with
@@ -69,10 +69,11 @@ def mceliece_patterns(d: SizeFrom2, every: bool = False) -> float:
 
 @checked
 def dense_patterns(d: SizeFrom2, degree: SizeFrom2, every: bool = False) -> float:
-    """d^{n−1}/(2 (2n−3)!! ln d), or with 2n for 2 if `every` pattern has to be a fixed point.
+    """The threshold d^{n−1}/(2 (2n−3)!! ln d) of degree n, or with 2n for 2 if `every` is set.
 
     The number of patterns above which the patterns of a memory of degree n ≥ 2 are no longer fixed
-    points, as d → ∞ [KrotovHopfield2016]; n = 2 gives the classical network's.
+    points, as d → ∞ [KrotovHopfield2016]; n = 2 gives the classical network's.  With
+    `every`, all patterns must be fixed points.
 
     Raises `ValueError` where the number overflows float64.
     """
@@ -88,13 +89,13 @@ def dense_patterns(d: SizeFrom2, degree: SizeFrom2, every: bool = False) -> floa
 
 @checked
 def large_deviation_rate(a: SignedUnit) -> float:
-    """I(a) = ½((1 + a) ln(1 + a) + (1 − a) ln(1 − a)), −1 ≤ a ≤ 1: rate of uniform signs."""
+    """The rate I(a) = ½((1 + a) ln(1 + a) + (1 − a) ln(1 − a)) of uniform signs, −1 ≤ a ≤ 1."""
     return float(special.xlogy(1 + a, 1 + a) + special.xlogy(1 - a, 1 - a)) / 2
 
 
 @checked
 def exponential_load(rho: Annotated[Finite, Within(least=0, below=0.5)]) -> float:
-    """½ I(1 − 2ρ), 0 ≤ ρ < ½: the exponential memory recovers patterns at every α below it.
+    """The load ½ I(1 − 2ρ), 0 ≤ ρ < ½, below which the exponential memory recovers patterns.
 
     N = e^{αd} + 1 patterns are then recovered by one update from ρd flipped bits, with probability
     → 1 as d → ∞ [Demircigil2017]; for ρ = 0 that is 2^{d/2} patterns.
@@ -126,7 +127,7 @@ def load_at(y: mpmath.mpf) -> mpmath.mpf:
 
 @checked
 def critical_load(digits: Annotated[Count, Within(most=10_000)] = 15) -> CriticalLoad:
-    """α_c = max α(y) = 0.1379…, m_c = erf(y*) = 0.9674… and y* = 1.5112…, to `digits` digits.
+    """The critical load α_c = max α(y) = 0.1379…, m_c = 0.9674… and y* = 1.5112…, to `digits`.
 
     α'(y) has the sign of D(y) = (2/√π) e^{−y²}(y + 2y³) − erf(y), whose derivative is
     (8/√π) e^{−y²} y²(1 − y²) and D(0) = 0: D increases up to y = 1 and then decreases to −1, so y*
@@ -149,9 +150,10 @@ def critical_load(digits: Annotated[Count, Within(most=10_000)] = 15) -> Critica
 
 @checked
 def retrieval_overlap(load: Positive, digits: Digits = 15) -> mpmath.mpf:
-    """m(α) = erf(y), α(y) = α on the branch y ≥ y* of retrieval, for 0 < α ≤ α_c, to `digits`.
+    """The overlap m(α) = erf(y), α(y) = α on the retrieval branch y ≥ y*, 0 < α ≤ α_c.
 
-    There α(y) falls from α_c to 0, and α(y) ≤ 1/(2y²), so that y* ≤ y ≤ 1/√(2α) [AGS1985].
+    Computed to `digits` digits.  On the branch α(y) decreases from α_c to 0, and α(y) ≤ 1/(2y²), so
+    that y* ≤ y ≤ 1/√(2α) [AGS1985].
 
     Raises `ValueError` for loads above α_c, where no state near a pattern is stable.
     """

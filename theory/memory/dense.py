@@ -42,7 +42,7 @@ EPS = 2.0**-53
 
 @checked
 def dense_energy(patterns: Patterns, s: States, degree: Power) -> np.ndarray:
-    """E(s) = −Σ_μ ⟨ξ^μ, s⟩ⁿ (…), exactly: an array of Python integers, of any size.
+    """The energy E(s) = −Σ_μ ⟨ξ^μ, s⟩ⁿ (…), exact, as Python integers of any size.
 
     Patterns (N, d), states s (…, d), degree n ≥ 2.
     """
@@ -54,7 +54,7 @@ def dense_energy(patterns: Patterns, s: States, degree: Power) -> np.ndarray:
 
 @checked
 def exponential_log_energy(patterns: Patterns, s: States) -> np.ndarray:
-    """ln(−E(s)) = ln Σ_μ exp⟨ξ^μ, s⟩ (…) for F = exp, without overflow; as `dense_energy`."""
+    """The logarithm of −E(s), ln Σ_μ exp⟨ξ^μ, s⟩ (…), for F = exp; as `dense_energy`."""
     x = inner_products(s, patterns)
     largest = x.max(axis=-1, keepdims=True)
     with np.errstate(under="ignore"):
@@ -63,7 +63,7 @@ def exponential_log_energy(patterns: Patterns, s: States) -> np.ndarray:
 
 @checked
 def dense_preferred(patterns: Patterns, s: States, degree: Degree) -> np.ndarray:
-    """sgn D_i(s) (…, d) for every neuron: its value of lower energy, or 0 for an exact tie.
+    """The value of lower energy of every neuron, sgn D_i(s) (…, d), or 0 for an exact tie.
 
     Patterns (N, d), states s (…, d); `degree` is n ≥ 2, or "exp".
     """

@@ -33,7 +33,7 @@ LARGEST_GROWTH = 20.0  # e^20 = 5e8 times an error of 1e-12 in z leaves 3 digits
 
 @dataclass(frozen=True)
 class EuclideanFlow:
-    """z = e^{−tV} x (times, …, n, d) and the attention matrix A (times, …, n, n) at these times."""
+    """Rescaled tokens z = e^{−tV} x (times, …, n, d) and attention A (times, …, n, n) by time."""
 
     times: np.ndarray
     rescaled: np.ndarray

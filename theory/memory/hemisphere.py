@@ -49,7 +49,7 @@ LP_TOLERANCE = 1e-10  # of the linear program; the least that its solver accepts
 
 @checked
 def hemisphere_probability(n: Annotated[Count, Within(most=10_000)], d: Count) -> Fraction:
-    """2^{−(n−1)} Σ_{k<d} C(n−1, k), P(n uniform points lie in an open hemisphere).
+    """P(n uniform points lie in an open hemisphere), 2^{−(n−1)} Σ_{k<d} C(n−1, k).
 
     The points are on the unit sphere of R^d; the probability is 1 for n ≤ d.  The formula holds for
     any n independent symmetric points of R^d that are almost surely in general position
@@ -120,9 +120,10 @@ def hemisphere_rate(
     form: SphereForm = "SA",
     QK: SquareMatrix | None = None,
 ) -> float:
-    """λ = m·e^{−2β‖QᵀK‖} (SA), m·e^{−β‖QᵀK‖} (USA), m = min_i ⟨w, x_i⟩: D(t) ≤ D(0)·e^{−λt}.
+    """The rate λ of the bound D(t) ≤ D(0)·e^{−λt} for tokens in an open hemisphere.
 
-    D is `cone_diameter`; X (n, d) and w (d,) of unit length.  See the module for the proof.
+    λ = m·e^{−2β‖QᵀK‖} (SA), m·e^{−β‖QᵀK‖} (USA), m = min_i ⟨w, x_i⟩; D is `cone_diameter`; X (n, d)
+    and w (d,) of unit length.  See the module for the proof.
 
     Raises `ValueError` for w with m ≤ 0.
     """
@@ -133,7 +134,7 @@ def hemisphere_rate(
 
 @checked
 def cone_diameter(X: UnitTokens, w: Vector) -> np.ndarray:
-    """D (…,) = max_{ij} ‖y_i − y_j‖ of tokens X (…, n, d), y_i = x_i/⟨w, x_i⟩.
+    """The diameter D (…,) = max_{ij} ‖y_i − y_j‖, y_i = x_i/⟨w, x_i⟩, of tokens X (…, n, d).
 
     It bounds all distances ‖x_i − x_j‖.  Raises `ValueError` for a w (d,) with some ⟨w, x_i⟩ ≤ 0.
     """

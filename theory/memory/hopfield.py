@@ -98,7 +98,7 @@ def hebb(patterns: Patterns) -> np.ndarray:
 
 @checked
 def hebb_fields(patterns: Patterns, s: States) -> np.ndarray:
-    """The fields (…, d) of `hebb(patterns)` at states s (…, d), int64, without its d × d weights:
+    """The fields (…, d) of `hebb(patterns)` at states s (…, d), int64, without d × d weights.
 
     h = Σ_μ ξ^μ ⟨ξ^μ, s⟩ − P s, where −P s accounts for the zero diagonal.
     """
@@ -109,7 +109,7 @@ def hebb_fields(patterns: Patterns, s: States) -> np.ndarray:
 
 @checked
 def hopfield_fields(weights: Weights, s: States, bias: Bias | None = None) -> np.ndarray:
-    """h_i = Σ_j w_ij s_j + b_i, (…, d), for weights (d, d), states s (…, d) and a bias (d,) or 0.
+    """The fields h_i = Σ_j w_ij s_j + b_i (…, d): weights (d, d), states (…, d), bias (d,) or 0.
 
     int64 and exact for integer weights and bias, else float64.
 
@@ -122,7 +122,7 @@ def hopfield_fields(weights: Weights, s: States, bias: Bias | None = None) -> np
 
 @checked
 def hopfield_energy(weights: Weights, s: States, bias: Bias | None = None) -> np.ndarray:
-    """E(s) = −½ Σ_{i≠j} w_ij s_i s_j − Σ_i b_i s_i, (…); shapes and errors as `hopfield_fields`.
+    """The energy E(s) = −½ Σ_{i≠j} w_ij s_i s_j − Σ_i b_i s_i, (…); see `hopfield_fields`.
 
     It is −½⟨s, h + b⟩, an integer for integer weights: every pair i ≠ j is counted twice.  As W is
     symmetric with zero diagonal, s_i appears in E only in −s_i h_i, and h_i does not depend on s_i:

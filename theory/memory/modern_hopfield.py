@@ -63,7 +63,7 @@ def _softmax(scores: np.ndarray, beta: float) -> np.ndarray:
 
 @checked
 def pattern_weights(patterns: PatternVectors, states: Vectors, beta: Positive) -> np.ndarray:
-    """p = softmax(beta·Xξ), the weight (…, N) of each pattern in the update of each state.
+    """The weights p = softmax(beta·Xξ) (…, N) of the patterns in the update of each state.
 
     patterns X (N, d), states ξ (…, d), beta > 0.  The largest score is subtracted first, so no
     beta overflows; a score is rounded by about d·2⁻⁵³·‖x_j‖‖ξ‖, which beta multiplies.
@@ -98,7 +98,7 @@ def modern_hopfield_step(
 
 @checked
 def modern_hopfield_energy(patterns: PatternVectors, states: Vectors, beta: Positive) -> np.ndarray:
-    """E(ξ) = −lse(beta, Xξ) + ½‖ξ‖² + ln(N)/beta + ½M² of each state, (…,).
+    """The energy E(ξ) = −lse(beta, Xξ) + ½‖ξ‖² + ln(N)/beta + ½M² of each state, (…,).
 
     lse(beta, s) = ln(Σ_j exp(beta·s_j))/beta and M = max_j ‖x_j‖ [Ramsauer2021, equation 2].
     E ≥ ½(‖ξ‖ − M)² ≥ 0, and E ≤ 2M² where ‖ξ‖ ≤ M.  An update lowers it by exactly
@@ -151,10 +151,11 @@ def jacobian(patterns: PatternVectors, states: Vectors, beta: Positive) -> np.nd
 
 @checked
 def separation(patterns: PatternVectors) -> np.ndarray:
-    """Δ_i = min_{j≠i} (⟨x_i, x_i⟩ − ⟨x_i, x_j⟩) of each pattern, (N,) [Ramsauer2021, Definition 2].
+    """The separation Δ_i = min_{j≠i} (⟨x_i, x_i⟩ − ⟨x_i, x_j⟩) of each pattern, (N,).
 
-    It is infinite for a single pattern, and at most 0 where another pattern has a larger inner
-    product with x_i than itself.  Inner products are formed in blocks: O(N) memory, O(N²d) time.
+    It is that of [Ramsauer2021, Definition 2], infinite for a single pattern, and at most 0 where
+    another pattern has a larger inner product with x_i than itself.  Inner products are formed in
+    blocks: O(N) memory, O(N²d) time.
 
     Raises `ValueError` for patterns whose squares overflow.
     """
@@ -174,7 +175,7 @@ def separation(patterns: PatternVectors) -> np.ndarray:
 
 @checked
 def required_separation(n_patterns: Size, beta: PositiveArray, M: PositiveArray) -> np.ndarray:
-    """2/(beta·N) + ln(2(N − 1)N·beta·M²)/beta: it guarantees a fixed point near x_i.
+    """The separation 2/(beta·N) + ln(2(N − 1)N·beta·M²)/beta, sufficient for a fixed point.
 
     Where Δ_i is at least this, f maps the ball of `basin_radius` about x_i into itself and is a
     contraction there, with one fixed point [Ramsauer2021].  The balls of
@@ -193,5 +194,5 @@ def required_separation(n_patterns: Size, beta: PositiveArray, M: PositiveArray)
 
 @checked
 def basin_radius(n_patterns: Size, beta: PositiveArray, M: PositiveArray) -> np.ndarray:
-    """1/(beta·N·M), the radius of the ball about a separated pattern: see `required_separation`."""
+    """The radius 1/(beta·N·M) of the ball about a separated pattern, see `required_separation`."""
     return np.asarray(1 / beta / n_patterns / M)

@@ -33,7 +33,7 @@ from theory.memory.sphere import SphereForm, integrate
 def orthogonal_start(
     n: SizeFrom2, beta: NonNegative, times: Times, form: SphereForm = "SA"
 ) -> np.ndarray:
-    """γ (m,), the inner product of any two of n ≥ 2 tokens at each of the m `times`.
+    """The inner product γ (m,) of any two of n ≥ 2 tokens at each of the m `times`.
 
     Raises `ValueError` for USA where e^β overflows.
     """
@@ -44,7 +44,7 @@ def orthogonal_start(
 def orthogonal_gap(
     n: SizeFrom2, beta: NonNegative, times: Times, form: SphereForm = "SA"
 ) -> np.ndarray:
-    """1 − γ (m,), to about 10 digits, however small; arguments as in `orthogonal_start`."""
+    """The gap 1 − γ (m,), to about 10 digits, however small; arguments as in `orthogonal_start`."""
 
     def velocity(_: float, u: np.ndarray) -> np.ndarray:
         return gap_rate(np.exp(-u), n, beta, form)

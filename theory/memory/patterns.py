@@ -48,13 +48,13 @@ def flipped(patterns: States, flips: Annotated[Steps, Within(most="d")], seed: S
 
 @checked
 def overlap(s: States, patterns: Patterns) -> np.ndarray:
-    """m = ⟨s, ξ^μ⟩/d with every pattern: s (…, d), patterns (N, d) → (…, N), from −1 to 1."""
+    """The overlaps m = ⟨s, ξ^μ⟩/d of states s (…, d) with patterns (N, d), (…, N), from −1 to 1."""
     return inner_products(s, patterns) / patterns.shape[1]
 
 
 @checked
 def mixture(patterns: Patterns) -> np.ndarray:
-    """sgn(ξ¹ + … + ξ^N) (d,) of an odd number of patterns (N, d): the majority, bit by bit.
+    """The majority sgn(ξ¹ + … + ξ^N) (d,) of an odd number of patterns (N, d), bit by bit.
 
     For three of them it is the best known spurious state of a Hopfield network.
 

@@ -35,10 +35,11 @@ Cluster: TypeAlias = Annotated[Any, Integers("m", Within(least=0, below="N"))]
 def gap_error_bound(
     n_patterns: Size, beta: PositiveArray, M: PositiveArray, gap: Numeric
 ) -> np.ndarray:
-    """2(N − 1)·M·e^{−beta·gap} ≥ ‖x_i − f(ξ)‖, gap = ⟨ξ, x_i⟩ − max_{j≠i}⟨ξ, x_j⟩.
+    """A bound on the retrieval error, 2(N − 1)·M·e^{−beta·gap} ≥ ‖x_i − f(ξ)‖, from score gaps.
 
-    The simplest form of the retrieval error [Ramsauer2021, Lemma A4]:
-    x_i − f(ξ) = Σ_{j≠i} p_j(x_i − x_j), where p_j ≤ e^{−beta·gap} and ‖x_i − x_j‖ ≤ 2M.
+    The gap is ⟨ξ, x_i⟩ − max_{j≠i}⟨ξ, x_j⟩.  The simplest form of the retrieval error
+    [Ramsauer2021, Lemma A4]: x_i − f(ξ) = Σ_{j≠i} p_j(x_i − x_j), where p_j ≤ e^{−beta·gap} and
+    ‖x_i − x_j‖ ≤ 2M.
 
     Arguments broadcast.
     """
@@ -56,7 +57,9 @@ def retrieval_error_bound(
     delta: Numeric,
     distance: NonNegativeArray,
 ) -> np.ndarray:
-    """2(N − 1)·M·e^{−beta(delta − 2M·distance)} ≥ ‖f(ξ) − x_i‖ [Ramsauer2021, Theorem 5].
+    """A bound on the retrieval error, from the separation of the pattern.
+
+    2(N − 1)·M·e^{−beta(delta − 2M·distance)} ≥ ‖f(ξ) − x_i‖ [Ramsauer2021, Theorem 5].
 
     `distance` is max{‖ξ − x_i‖, ‖x* − x_i‖} in the theorem; ‖ξ − x_i‖ is enough, because
     ⟨ξ, x_i − x_j⟩ ≥ Δ_i − ‖ξ − x_i‖·2M.  Arguments broadcast.
@@ -128,12 +131,12 @@ def contraction_bound(
     delta: Numeric,
     distance: NonNegativeArray,
 ) -> np.ndarray:
-    """2·beta·N·M²(N − 1)·e^{−beta(delta − 2M·distance)} ≥ ‖f(ξ) − x*‖/‖ξ − x*‖.
+    """A bound on the contraction of an update about a fixed point, ‖f(ξ) − x*‖/‖ξ − x*‖.
 
-    x* is a fixed point and `distance` = max{‖ξ − x_i‖, ‖x* − x_i‖} [Ramsauer2021, Theorem 4].
-    The factor 2N can be 4: the Jacobian is beta times the covariance of the patterns, which is at
-    most beta·Σ_j p_j(x_j − x_i)(x_j − x_i)ᵀ, of norm ≤ beta(1 − p_i)(2M)².
-    Arguments broadcast.
+    It is 2·beta·N·M²(N − 1)·e^{−beta(delta − 2M·distance)}; x* is a fixed point and `distance` =
+    max{‖ξ − x_i‖, ‖x* − x_i‖} [Ramsauer2021, Theorem 4]. The factor 2N can be 4: the Jacobian is
+    beta times the covariance of the patterns, which is at most beta·Σ_j p_j(x_j − x_i)(x_j − x_i)ᵀ,
+    of norm ≤ beta(1 − p_i)(2M)². Arguments broadcast.
     """
     error = retrieval_error_bound(n_patterns, beta, M, delta, distance)
     return np.asarray(beta * n_patterns * M * error)
@@ -216,7 +219,7 @@ class StorageBound:
 def stored_patterns_bound(
     d: SizeFrom2, beta: Positive, K: Positive, p: OpenUnit, digits: Digits = 30
 ) -> StorageBound:
-    """With probability 1 − p, N ≥ √p·c^{(d−1)/4} random patterns are stored.
+    """The capacity of Theorem 3: with probability 1 − p, N ≥ √p·c^{(d−1)/4} patterns are stored.
 
     They are drawn uniformly on the sphere of radius M = K√(d − 1) in R^d, d ≥ 2, and
 
@@ -262,8 +265,9 @@ def failure_bound(n_patterns: Size, d: SizeFrom2, beta: Positive, K: Positive) -
 
 @checked
 def union_bound_patterns(d: SizeFrom2, beta: Positive, K: Positive, p: OpenUnit) -> int:
-    """The largest N whose `failure_bound` is at most p: N random patterns are stored, with
-    probability at least 1 − p.
+    """The largest number N of patterns whose `failure_bound` is at most p.
+
+    N random patterns are stored with probability at least 1 − p.
 
     By the union bound over pairs, in float64 (`scipy.special.betainc`); the claim `modern-hopfield`
     encloses it.  The bound increases with N, so N is found by doubling and bisection, up to 2⁵⁰.

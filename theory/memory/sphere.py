@@ -59,7 +59,7 @@ def uniform_tokens(rng: np.random.Generator, *shape: int) -> np.ndarray:
 def sphere_velocity(
     X: UnitTokens, beta: NonNegative, form: SphereForm = "SA", QK: SquareMatrix | None = None
 ) -> np.ndarray:
-    """x_i' (…, n, d) of tokens X (…, n, d) of unit length, for beta ≥ 0.
+    """The velocities x_i' (…, n, d) of unit tokens X (…, n, d), for beta ≥ 0.
 
     With a matrix `QK` (d, d) the scores are β⟨x_i, QK x_j⟩, QK = QᵀK, in place of β⟨x_i, x_j⟩.
 
@@ -70,7 +70,7 @@ def sphere_velocity(
 
 @checked
 def sphere_energy(X: UnitTokens, beta: NonNegative) -> np.ndarray:
-    """E_β (…,) = (1/(2βn²)) Σ_{ij} e^{β⟨x_i, x_j⟩} of tokens X (…, n, d) of unit length.
+    """The energy E_β (…,) = (1/(2βn²)) Σ_{ij} e^{β⟨x_i, x_j⟩} of unit tokens X (…, n, d).
 
     Raises `ValueError` for beta = 0, where E_β is infinite (but
     E_β − 1/(2β) → ‖x̄‖²/2, half of `mean_length` squared), and where it overflows.
@@ -117,13 +117,13 @@ def sphere_flow(
 
 @checked
 def smallest_inner_product(X: UnitTokens) -> np.ndarray:
-    """min_{ij} ⟨x_i, x_j⟩ (…,): 1 where all tokens X (…, n, d) of unit length are one cluster."""
+    """The minimum of ⟨x_i, x_j⟩ (…,) over unit tokens X (…, n, d): 1 for one cluster."""
     return np.asarray((X @ X.swapaxes(-1, -2)).min(axis=(-1, -2)))
 
 
 @checked
 def mean_length(X: UnitTokens) -> np.ndarray:
-    """‖(1/n) Σ_i x_i‖ (…,) of tokens X (…, n, d) of unit length: 1 for one cluster."""
+    """The length ‖(1/n) Σ_i x_i‖ (…,) of the mean of unit tokens X (…, n, d): 1 for one cluster."""
     return np.asarray(np.linalg.norm(X.mean(axis=-2), axis=-1))
 
 

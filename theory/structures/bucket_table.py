@@ -100,7 +100,7 @@ def _accuracy(n: int, T: int) -> float:
 
 @checked
 def same_neighbour_probability(n_points: Integrated, u: Places, v: Places) -> np.ndarray:
-    """P(u and v have the same nearest neighbour) among N uniform points on (0, 1), (…,), u ≤ v.
+    """The probability that u ≤ v have the same nearest of N uniform points on (0, 1), (…,).
 
     Raises ValueError unless u ≤ v.
     """

@@ -30,7 +30,7 @@ CloudQueries: TypeAlias = Annotated[Any, Numbers("... m d", empty=True)]
 
 @checked
 def nearest_in_cloud(points: Cloud, queries: CloudQueries) -> np.ndarray:
-    """argmin_a ‖x_a − q‖ for points (…, N, d) and queries (…, m, d), (…, m), by definition.
+    """The nearest neighbour argmin_a ‖x_a − q‖ (…, m) of queries (…, m, d) in points (…, N, d).
 
     Raises ValueError for arrays beyond the memory.
     """

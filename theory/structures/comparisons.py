@@ -45,7 +45,7 @@ def most_found(n_points: Count, lookups: Steps) -> int:
 
 @checked
 def best_trees(n_points: Count, lookups: Depth) -> int:
-    """C(N, 2^M − 1), the number of trees that find 2^M − 1 of N ≥ 2^M − 1 targets.
+    """The number C(N, 2^M − 1) of trees that find 2^M − 1 of N ≥ 2^M − 1 targets.
 
     Raises ValueError for N < 2^M − 1, where the count depends on the nodes below a target that is
     found, and for numbers of more than a million digits.
@@ -103,7 +103,7 @@ def found_at(trees: StepsArray, n_points: Size) -> np.ndarray:
 
 @checked
 def perfect_trees(n_points: Recursed, lookups: Recursed) -> int:
-    """f(N, M), the number of best trees, by the recursion over roots."""
+    """The number f(N, M) of best trees, by the recursion over roots."""
     return _perfect(n_points, lookups)
 
 

@@ -33,7 +33,7 @@ def count_min_error(
     n_rows: Size,
     n_cells: Annotated[Size, Within(least=2)],
 ) -> float:
-    """Σ_i p_i·E min, for counts c (V,) of items queried with weights p (V,).
+    """The mean error Σ_i p_i·E min of count-min, for counts c (V,) and query weights p (V,).
 
     There are d = `n_rows` rows of w = `n_cells` ≥ 2 random cells.  Raises ValueError for sums of
     counts beyond the memory.

@@ -41,7 +41,7 @@ PointCount: TypeAlias = Annotated[Count, Within(most=128)]
 def nearest_probabilities(
     n_points: PointCount, u: Places, *, left: bool = False, right: bool = False
 ) -> np.ndarray:
-    """p_1 … p_n (…, n), n = `n_points`, for queries u (…,) in [0, 1].
+    """The probabilities p_1 … p_n (…, n) of the nearest rank, for queries u (…,) in [0, 1].
 
     `left` and `right` state whether 0 and 1 are points themselves.
     """

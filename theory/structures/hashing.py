@@ -77,15 +77,16 @@ def orthogonal_directions(
 
 @checked
 def one_bit(angles: Annotated[Any, Reals("...", Within(least=0, most=np.pi))]) -> np.ndarray:
-    """1 − θ/π, the probability that a bit of SimHash agrees for vectors at angles θ (…,)."""
+    """The probability 1 − θ/π that a bit of SimHash agrees for vectors at angles θ (…,)."""
     return np.asarray(1 - angles / np.pi)
 
 
 @checked
 def in_equal_buckets(n_points: Size, n_buckets: Size, lookups: LookupCount) -> np.ndarray:
-    """(1/N) Σ_{a<N} P(Bin(a, 1/B) < i), i = 1 … M, (M,): N = `n_points`, B = `n_buckets`.
+    """The accuracy by lookup in equally likely buckets, (1/N) Σ_{a<N} P(Bin(a, 1/B) < i), (M,).
 
-    Raises ValueError for arrays beyond the memory.
+    For i = 1 … M = `lookups`, N = `n_points` and B = `n_buckets`.  Raises ValueError for arrays
+    beyond the memory.
     """
     machine.fits_in_memory(
         f"{lookups} lookups of {n_points:.3g} points", 32 * n_points * lookups, "take fewer"

@@ -29,7 +29,7 @@ Base: TypeAlias = CountFrom2
 def packed(
     numbers: Annotated[Any, Integers("N", Within(least=0, below="base"))], base: Base
 ) -> int:
-    """Σ_a x_a·B^a for numbers (N,) and B = `base`, exactly."""
+    """The cell Σ_a x_a·B^a of numbers (N,), B = `base`, exactly."""
     return sum(int(x) * base**a for a, x in enumerate(numbers))
 
 
@@ -49,7 +49,7 @@ def unpacked(cell: Steps, n_digits: Count, base: Annotated[Base, Within(most=2**
 
 @checked
 def cell_bits(n_digits: Count, base: Base) -> int:
-    """⌈log₂B^N⌉, the number of bits of a cell of N = `n_digits` digits.
+    """The number of bits ⌈log₂B^N⌉ of a cell of N = `n_digits` digits.
 
     Raises ValueError for more than 10^6 bits.
     """

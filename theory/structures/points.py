@@ -60,7 +60,7 @@ Levels: TypeAlias = Annotated[Count, Within(most=20)]
 
 @checked
 def nearest(points: Points, queries: Queries) -> np.ndarray:
-    """argmin_a |x_a − q| for points (…, N) and queries (…, m), (…, m), by definition."""
+    """The nearest neighbour argmin_a |x_a − q| (…, m) of queries (…, m) in points (…, N)."""
     return abs(points[..., None, :] - queries[..., :, None]).argmin(-1)
 
 

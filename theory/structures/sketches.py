@@ -60,7 +60,7 @@ Hashes: TypeAlias = Annotated[Any, Integers("... d V", Within(least=0, below="n_
 
 @checked
 def zipf(vocabulary_size: Listed, exponent: NonNegative) -> np.ndarray:
-    """p_i ∝ (i + 1)^−exponent, (V,)."""
+    """The Zipf distribution p_i ∝ (i + 1)^−exponent, (V,)."""
     machine.fits_in_memory(f"{vocabulary_size:.3g} items", 24 * vocabulary_size, "take fewer")
     p = np.arange(1, vocabulary_size + 1) ** -exponent
     return np.asarray(p / p.sum())
@@ -149,7 +149,7 @@ def count_sketch(
 
 @checked
 def conservative(streams: Streams, hashes: Hashes, n_cells: Size) -> np.ndarray:
-    """min_r T_r[h_r(i)] (…, V) after conservative updates by streams (…, n), item by item.
+    """The estimates (…, V) after conservative updates by streams (…, n), min_r T_r[h_r(i)].
 
     Raises ValueError for arrays beyond the memory.
     """
@@ -174,7 +174,7 @@ def one_row_error(
     *,
     balanced: bool = False,
 ) -> float:
-    """n·s·Σ_i p_i(1 − p_i), the mean error of a row of `n_cells` cells after n items drawn from p.
+    """The mean error n·s·Σ_i p_i(1 − p_i) of a row of `n_cells` cells, after n items from p.
 
     Raises ValueError unless p (V,) are probabilities.
     """
@@ -211,7 +211,7 @@ def mean_errors(
     counts: Counts,
     estimates: Annotated[Any, Reals("... V")],
 ) -> np.ndarray:
-    """Σ_i p_i·|estimate_i − c_i|, the mean error for a query drawn from p (…, V), (…,)."""
+    """The mean error Σ_i p_i·|estimate_i − c_i| for a query drawn from p (…, V), (…,)."""
     return np.asarray((weights * abs(estimates - counts)).sum(-1))
 
 

@@ -63,7 +63,7 @@ def found_by_depth(
 
 @checked
 def most_by_weight(weights: Weights, lookups: Annotated[Count, Within(most=MOST)]) -> np.ndarray:
-    """f(0, N, i), the most weight that a tree of i levels finds, i = 1 … M, (M,).
+    """The most weight f(0, N, i) that a tree of i levels finds, for i = 1 … M, (M,).
 
     Raises ValueError for more than 256 weights.
     """
@@ -86,10 +86,9 @@ def most_by_weight(weights: Weights, lookups: Annotated[Count, Within(most=MOST)
 
 @checked
 def treap_found(weights: Weights, lookups: LookupCount) -> np.ndarray:
-    """The expected weight of the cells at levels up to i in the treap, i = 1 … M, (M,), if all
-    orders of the weights (N,) are equally likely.
+    """The expected weight at levels up to i in the treap, for i = 1 … M, (M,).
 
-    Raises ValueError for equal weights.
+    All orders of the weights (N,) are equally likely.  Raises ValueError for equal weights.
     """
     w, M = np.sort(weights)[::-1], lookups
     if (w[1:] == w[:-1]).any():
