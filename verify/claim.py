@@ -1,6 +1,6 @@
 """Claims: runnable checks, functions that yield the evidence for a statement.
 
-    @claim(source="[Fu2024, Theorem 5.1]")
+    @claim()
     def doubling(run: Run, *, k: Annotated[int, option("steps")] = 3) -> Iterator[Finding]:
         '''Twice k is even.'''
         yield same("parity", "even", 2 * k % 2, 0)
@@ -102,7 +102,6 @@ class Claim:
     """
 
     check: Check
-    source: str
     picture: str
     faults_seen: tuple[dict[str, Any], ...]
     certifies: bool = False
@@ -219,13 +218,12 @@ class Claim:
 
 def claim(
     *,
-    source: str,
     picture: str = "",
     certifies: bool = False,
     faults_seen: Iterable[dict[str, Any]] = (),
 ) -> Callable[[Check], Claim]:
     """Decorate a function that yields findings, as a claim; see the module's example."""
-    return lambda check: Claim(check, source, picture, tuple(faults_seen), certifies)
+    return lambda check: Claim(check, picture, tuple(faults_seen), certifies)
 
 
 def option(
@@ -313,4 +311,4 @@ def standing(point: EntryPoint) -> Claim:
         raise InputError(message)
         yield
 
-    return Claim(stops, "", picture="", faults_seen=({},))
+    return Claim(stops, picture="", faults_seen=({},))

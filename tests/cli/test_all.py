@@ -34,7 +34,7 @@ def test_all_is_as_strong_as_its_weakest_claim(made, code, claims, capsys, tmp_p
 
 
 def test_all_fails_if_one_fails_and_prints_json_alone(claims, capsys):
-    failing = claim(source="")(lambda run: iter([found(Verdict.FAILS)]))
+    failing = claim()(lambda run: iter([found(Verdict.FAILS)]))
     claims(a=failing, b=unsure)
     assert run("all", "--json") == 1
     document = strict(capsys.readouterr().out)
@@ -73,7 +73,7 @@ def test_claims_in_processes_of_their_own_say_the_same(monkeypatch, capsys, tmp_
 
 
 def test_a_claim_without_its_package_is_not_counted_as_shown(claims, capsys):
-    missing = claim(source="")(lambda run: iter([found(Verdict.HOLDS, "package")]))
+    missing = claim()(lambda run: iter([found(Verdict.HOLDS, "package")]))
     claims(it=missing, good=good)
     assert run("all") == 0
     shown = capsys.readouterr().out.splitlines()
@@ -85,7 +85,7 @@ def test_a_claim_without_its_package_is_not_counted_as_shown(claims, capsys):
 def test_quick_reaches_the_claims(claims):
     seen = []
 
-    @claim(source="")
+    @claim()
     def asks(run: Run) -> Iterator[Finding]:
         """Notes how it was run."""
         seen.append((run.quick, run.seed))
@@ -105,7 +105,7 @@ def replication(claims, monkeypatch):
     def install(record: dict[str, str], verdict: Verdict) -> None:
         monkeypatch.setattr("verify.cli.running.must_hold", lambda name: name != "it")
         monkeypatch.setattr("verify.cli.running.recorded", lambda name: dict(record))
-        claims(it=claim(source="")(lambda run: iter([found(verdict)])), good=good)
+        claims(it=claim()(lambda run: iter([found(verdict)])), good=good)
 
     return install
 
@@ -153,7 +153,7 @@ def test_a_replication_by_itself_says_what_is_on_record(record, verdict, line, r
     assert "on record" not in capsys.readouterr().out
 
 
-@claim(source="")
+@claim()
 def asks_for_a_file(run: Run, *, data: Annotated[Path, option("a file")]) -> Iterator[Finding]:
     """Is about a file."""
     yield found(Verdict.FAILS)

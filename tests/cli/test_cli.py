@@ -193,11 +193,7 @@ def test_help(words, capsys):
 
 
 def test_a_picture_that_was_asked_for_and_not_drawn_is_an_error(claims, capsys, tmp_path):
-    claims(
-        it=claim(source="", picture="no_module:of_a_picture")(
-            lambda run: iter([found(Verdict.HOLDS)])
-        )
-    )
+    claims(it=claim(picture="no_module:of_a_picture")(lambda run: iter([found(Verdict.HOLDS)])))
     assert run("it", "--plot", str(tmp_path / "p.png")) == 2
     assert "nothing was drawn" in capsys.readouterr().err
 

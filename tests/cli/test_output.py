@@ -91,7 +91,7 @@ def test_targets_are_checked_before_the_work(option, tmp_path, capsys, monkeypat
     monkeypatch.setattr(
         "verify.cli.main.check", lambda *_, **__: pytest.fail("it has begun to work")
     )
-    drawing = type(good)(good.check, good.source, "a_module:a_picture", ())
+    drawing = type(good)(good.check, "a_module:a_picture", ())
     monkeypatch.setattr(cli, "installed", lambda: {"it": Point(drawing)})
     (tmp_path / "folder.png").mkdir()
     (tmp_path / "circle.png").symlink_to("circle.png")

@@ -14,7 +14,7 @@ from verify.finding import Finding, Verdict
 def notices(answers: bool):
     """A claim that runs a model and looks at its answer, or does not."""
 
-    @claim(source="", faults_seen=[{}])
+    @claim(faults_seen=[{}])
     def check(run: Run) -> Iterator[Finding]:
         """One step of gradient descent."""
         from constructions import gradient_descent

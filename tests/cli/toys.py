@@ -28,7 +28,7 @@ def found(verdict: Verdict, name: str = "a", **more: Any) -> Finding:
     return Finding(name.replace(" ", "-"), name, "exact", 1, 2, verdict, **more)
 
 
-@claim(source="[Nobody2024]", faults_seen=[{"k": 1}])
+@claim(faults_seen=[{"k": 1}])
 def good(run: Run, *, k: Annotated[int, option("how many", min=0)] = 3) -> Iterator[Finding]:
     """All is well.
 
@@ -38,7 +38,7 @@ def good(run: Run, *, k: Annotated[int, option("how many", min=0)] = 3) -> Itera
         yield found(Verdict.HOLDS, f"finding {i}", detail="why it holds")
 
 
-@claim(source="[Nobody2024]")
+@claim()
 def bad(
     run: Run,
     *,
@@ -54,34 +54,34 @@ def bad(
     )
 
 
-@claim(source="")
+@claim()
 def unsure(run: Run) -> Iterator[Finding]:
     """Is undecided."""
     yield found(Verdict.HOLDS)
     yield Finding("b", "b", "float", float("inf"), float("nan"), Verdict.UNDECIDED, "too wide")
 
 
-@claim(source="")
+@claim()
 def silent(run: Run) -> Iterator[Finding]:
     """Has no evidence at all."""
     yield from ()
 
 
-@claim(source="")
+@claim()
 def broken(run: Run) -> Iterator[Finding]:
     """Stops with an error of its own."""
     yield found(Verdict.HOLDS)
     raise ZeroDivisionError("by nothing")
 
 
-@claim(source="")
+@claim()
 def stopped(run: Run) -> Iterator[Finding]:
     """Is interrupted."""
     yield found(Verdict.HOLDS)
     raise KeyboardInterrupt
 
 
-@claim(source="")
+@claim()
 def late(run: Run) -> Iterator[Finding]:
     """Raises InputError after a finding."""
     yield found(Verdict.HOLDS)

@@ -7,7 +7,7 @@ from verify.finding import same
 from verify.ledger import plugins
 
 
-@claim(source="")
+@claim()
 def twice_even(
     run: Run,
     *,

@@ -13,7 +13,7 @@ from verify.selftest import commands as selftesting
 
 STOPS = '''from verify.claim import claim
 
-@claim(source="", faults_seen=[{}])
+@claim(faults_seen=[{}])
 def it(run):
     """Divides."""
     yield 1 / 0

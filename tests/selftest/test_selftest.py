@@ -29,10 +29,10 @@ def prediction(run: Run) -> float:
 
 def report_of(check, *faults):
     """The report on a claim that is checked so, at its defaults."""
-    return report_on("it", claim(source="", faults_seen=[{}])(check), 0, [*faults])
+    return report_on("it", claim(faults_seen=[{}])(check), 0, [*faults])
 
 
-@claim(source="", faults_seen=[{}])
+@claim(faults_seen=[{}])
 def watchful(run: Run) -> Iterator[Finding]:
     """Looks at a prediction, at a function, and at nothing."""
     yield same("answer", "its prediction", prediction(run), 3.0)
@@ -73,7 +73,7 @@ def test_a_function_fault_has_to_kill_exactly_what_it_names(changed, message):
     assert message in missed
 
 
-@claim(source="", faults_seen=[{}])
+@claim(faults_seen=[{}])
 def observant(run: Run) -> Iterator[Finding]:
     """Fails for the observed model."""
     yield at_most("value", "a function", "float", lost(1.0), 0.5)
@@ -258,7 +258,7 @@ def test_an_array_without_dimensions_stays_one():
 
 
 def test_a_finding_made_only_by_default_is_dead_if_none_of_its_kind_had_faults():
-    @claim(source="", faults_seen=[{"k": 2}])
+    @claim(faults_seen=[{"k": 2}])
     def grows(run: Run, *, k: int = 3) -> Iterator[Finding]:
         """A finding for each step."""
         yield from (f for i in range(k) for f in [at_most(f"k={i}", "it", "float", lost(1.0), 1.5)])
@@ -281,7 +281,7 @@ def test_a_broken_check_is_found_out(monkeypatch):
     )
     monkeypatch.setattr(selftest, "_healthy", {})
     options = {"layout": "direct", "domain": "all", "d": 1, "n": 2, "k": 1, "samples": 2}
-    blind = claim(source="", faults_seen=[options])(installed()["gradient-descent"].load().check)
+    blind = claim(faults_seen=[options])(installed()["gradient-descent"].load().check)
     assert "direct/registers" in report_on("gradient-descent", blind, 0).dead
 
 

@@ -15,7 +15,7 @@ from verify.sweep import workers
 WORDS = ("--k", "1..3", "--how", "exactly,roughly", "--seeds", 2)
 
 
-@claim(source="")
+@claim()
 def squares(
     run: Run,
     *,
@@ -39,7 +39,7 @@ def squares(
     yield Finding("row", "row", "exact", [k, "inf"], "equal", Verdict.HOLDS)
 
 
-@claim(source="")
+@claim()
 def asks(run: Run, *, data: Annotated[Path, option("a file")]) -> Iterator[Finding]:
     """Is about a file."""
     yield at_most("length", "length", "exact", len(data.name), 3)

@@ -27,7 +27,7 @@ from typing import Annotated
 from verify.claim import claim, option
 from verify.finding import at_most
 
-@claim(source="")
+@claim()
 def slow(run, *, k: Annotated[int, option("a number")] = 1):
     """Takes its time, and takes its worker along if k is 13."""
     time.sleep(0.5)

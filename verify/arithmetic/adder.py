@@ -50,7 +50,6 @@ COARSER = 6, 7  # steps at which sizes are rounded too coarsely
 
 
 @claim(
-    source="after [Zhou2024]; proved in theory/arithmetic/adder.py",
     picture="verify.arithmetic.pictures:draw_adder",
     faults_seen=[{"largest": 10, "alpha": 4.0}],
 )

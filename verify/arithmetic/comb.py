@@ -43,7 +43,7 @@ LEAST_AHEAD = 2.0**-60  # least gap of the largest logit that balls certify
 MODULI, PLACES = 24, 4  # largest modulus of the inequalities, modulus of the random layers
 
 
-@claim(source="[Zhou2024]; proved in theory/arithmetic/", faults_seen=[{}])
+@claim(faults_seen=[{}])
 def comb(
     run: Run, *, p: Annotated[int, option("number of candidates, a multiple of 10", min=20)] = 530
 ) -> Iterator[Finding]:

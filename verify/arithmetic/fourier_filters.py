@@ -55,7 +55,6 @@ EPS = float(np.finfo(np.float64).eps)
 
 
 @claim(
-    source="filters after [Zhou2024]; proved in theory/arithmetic/filters.py",
     picture="verify.arithmetic.pictures:draw_filters",
     faults_seen=[{"largest": 10, "alpha": 4.0}],
 )

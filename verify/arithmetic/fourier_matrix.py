@@ -27,7 +27,7 @@ PERIODS = {"2": Fraction(2), "2.5": Fraction(5, 2), "5": Fraction(5), "10": Frac
 MOST = 2001  # largest p, whose exact ranks take seconds
 
 
-@claim(source="[Zhou2024]; proved in theory/arithmetic/printed_matrix.py", faults_seen=[{"p": 21}])
+@claim(faults_seen=[{"p": 21}])
 def fourier_matrix(
     run: Run, *, p: Annotated[int, option("number of rows, odd", min=3)] = PRINTED
 ) -> Iterator[Finding]:

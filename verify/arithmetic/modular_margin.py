@@ -46,9 +46,7 @@ POINTS = 3
 GROKKED = 113, (14, 35, 41, 42, 52)  # a modulus, and frequencies reported of a trained network
 
 
-@claim(
-    source="[Morwani2023]; proved in theory/arithmetic/modular_margin.py", faults_seen=[{"p": 5}]
-)
+@claim(faults_seen=[{"p": 5}])
 def modular_margin(
     run: Run, *, p: Annotated[int, option("an odd modulus", min=3)] = 25
 ) -> Iterator[Finding]:

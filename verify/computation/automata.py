@@ -35,7 +35,6 @@ MOST_PAIRS = 100_000  # pairs of a map and a state, up to which all maps are che
 
 
 @claim(
-    source="[Liu2023, Theorem 1]; proved in constructions/computation/semiautomaton.py",
     certifies=True,
     faults_seen=[{"states": 2, "max_length": 4, "samples": 4}],
 )

@@ -31,7 +31,6 @@ MOST = 2**12  # values of the inputs of a circuit, all of which are run
 
 
 @claim(
-    source="[Li2024]; sizes proved in constructions/computation/boolean_circuits.py",
     faults_seen=[
         {"n_inputs": 2, "n_gates": 2, "samples": 3},
         {"n_inputs": 2, "n_gates": 2, "samples": 3, "nand": True},

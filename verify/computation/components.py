@@ -34,7 +34,6 @@ QUICK = 20  # nodes of a graph in a quick run
 
 
 @claim(
-    source="proved in theory/computation/components.py and constructions/computation/pram.py",
     picture="verify.computation.components_picture:draw",
     faults_seen=[{"n_nodes": 3, "samples": 2}],
 )

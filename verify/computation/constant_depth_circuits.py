@@ -34,7 +34,6 @@ FURTHER = [16, 32]
 
 
 @claim(
-    source="[MSS2022], [Chiang2025]; proved in constructions/computation/averaging_circuit.py",
     picture="verify.computation.circuits_picture:draw",
     faults_seen=[{"max_length": 5, "samples": 8}],
 )

@@ -49,7 +49,6 @@ NAMED = {"majority": (MAJORITY, "ab"), "dyck-1": (DYCK_1, "ab"), "abc": (ABC, "a
 
 
 @claim(
-    source="[YangChiang2024]; proved in constructions/computation/counting.py",
     faults_seen=[
         {"max_length": 7, "samples": 4, "depth": 2},
         {"formula": "#(#a = 2 & #b > 0) - #b < 1 | b", "max_length": 7, "samples": 4},

@@ -37,7 +37,6 @@ LEAST = 2.0**-20  # the least sharpness considered
 
 
 @claim(
-    source="proved in constructions/computation/dyck.py; bounded depth as in [Yao2021]",
     picture="verify.computation.dyck_picture:draw",
     faults_seen=[
         {"types": 1, "max_length": 6, "samples": 4},

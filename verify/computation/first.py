@@ -35,7 +35,6 @@ BITS = 512  # enough to separate these at all β here
 
 
 @claim(
-    source="[ChiangCholak2022], [Hahn2020]; proved in constructions/computation/first.py",
     faults_seen=[{"max_length": 6, "samples": 4}],
 )
 def first(run: Run, *, max_length: Length = 40, samples: Samples = 50) -> Iterator[Finding]:

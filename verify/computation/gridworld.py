@@ -26,8 +26,6 @@ LISTED = 24  # length of the model whose heads are checked at all queries and ke
 
 
 @claim(
-    source="proved in constructions/computation/gridworld.py; the automaton is that of "
-    "[Liu2023, Theorem 3]",
     faults_seen=[{"steps": 2, "max_length": 4, "samples": 4}],
 )
 def gridworld(

@@ -41,8 +41,6 @@ DRAWN = 6  # models of one layer for each number of heads
 
 
 @claim(
-    source="[Hahn2020], [Hao2022], [FSS1984]; proved in "
-    "constructions/computation/hard_attention_circuit.py",
     picture="verify.computation.circuits_picture:draw",
     faults_seen=[{"max_length": 5, "samples": 8}],
 )

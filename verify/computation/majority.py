@@ -29,7 +29,6 @@ ANY = 1e-3  # a sharpness at which different scores would give nearly equal weig
 
 
 @claim(
-    source="proved in constructions/computation/majority.py",
     faults_seen=[{"max_length": 6, "samples": 4}],
 )
 def majority(run: Run, *, max_length: Length = 40, samples: Samples = 50) -> Iterator[Finding]:

@@ -44,7 +44,6 @@ ROUNDED = 2.0**-50  # see `closed_form`
 
 
 @claim(
-    source="[ChiangCholak2022], [Hahn2020]; proved in constructions/computation/parity.py",
     picture="verify.computation.parity_picture:draw",
     faults_seen=[{"max_length": 6, "samples": 4}],
 )

@@ -21,7 +21,6 @@ WORDS = 2, 4, 8
 
 
 @claim(
-    source="proved in constructions/computation/prefix_sums.py",
     faults_seen=[{"length": 5}, {"length": 9}],
 )
 def prefix_sums(

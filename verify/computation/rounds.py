@@ -40,8 +40,6 @@ FAN_INS = 2, 3, 8
 
 
 @claim(
-    source="proved in constructions/computation/pram.py and "
-    "theory/computation/attention_rounds.py; compare [Sanford2024]",
     faults_seen=[{"n": 4, "programs": 3}],
 )
 def rounds(

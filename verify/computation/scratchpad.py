@@ -27,7 +27,6 @@ MOST_WORDS = 10**4  # up to which all words of a length are decoded
 
 
 @claim(
-    source="[Li2024]; sizes proved in constructions/computation/scratchpad.py",
     faults_seen=[{"states": 2, "length": 3, "samples": 4}],
 )
 def scratchpad(

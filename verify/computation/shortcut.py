@@ -48,8 +48,6 @@ SYMBOLS = 32  # at most, in the word of the picture
 
 
 @claim(
-    source="[Liu2023, Theorem 2]; proved in theory/computation/cascade.py and "
-    "constructions/computation/shortcut.py",
     picture="verify.computation.shortcut_picture:draw",
     certifies=True,
     faults_seen=[

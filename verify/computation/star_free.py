@@ -60,7 +60,6 @@ class Case:
 
 
 @claim(
-    source="[YCA2024], [Schutzenberger1965]; proved in constructions/computation/temporal_logic.py",
     picture="verify.retrieval.pictures:draw",
     faults_seen=[
         {"max_length": 5, "samples": 4},

@@ -37,7 +37,6 @@ LISTED = 32  # length of the model whose heads are checked at all queries and ke
 
 
 @claim(
-    source="[MS2024]; sizes proved in constructions/computation/turing.py",
     picture="verify.computation.turing_picture:draw",
     faults_seen=[{"machine": "busy-beaver-2", "steps": 4, "samples": 2}],
 )

@@ -59,7 +59,6 @@ FEW = 6  # graphs that run over Q if float64 would round: the last two random on
 
 
 @claim(
-    source="[Ye2026]; proved in constructions/graphs/tripling.py and disentangled.py",
     picture="verify.graphs.connectivity_picture:draw",
     faults_seen=[{"n_nodes": 5, "n_layers": 1, "samples": 2}],
 )

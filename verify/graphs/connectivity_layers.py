@@ -22,7 +22,6 @@ LENGTH = 20  # tokens of a random graph
 
 
 @claim(
-    source="proved with each construction: graphs/, computation/pram.py, retrieval/hop.py",
     picture="verify.graphs.connectivity_layers_picture:draw",
     faults_seen=[{"diameter": 4, "samples": 1}],
 )

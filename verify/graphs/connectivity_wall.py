@@ -58,8 +58,6 @@ LEAST_DRAWN = 4  # weights, some of which must have a positive output at a far p
 
 
 @claim(
-    source="proved in theory/graphs/limits.py and constructions/graphs/two_cycles.py; the model is "
-    "that of [Ye2026]",
     picture="verify.graphs.connectivity_wall_picture:draw",
     faults_seen=[{"n_nodes": 11, "samples": 1}],
 )

@@ -36,7 +36,6 @@ Started = tuple[np.ndarray, int]  # the edges (m, 2) of a graph, and a source
 
 
 @claim(
-    source="proved in constructions/graphs/search.py",
     faults_seen=[{"n_nodes": 4, "samples": 2}],
 )
 def graph_search(

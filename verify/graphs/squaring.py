@@ -43,7 +43,6 @@ ENCLOSED_NODES = 8
 
 
 @claim(
-    source="proved in constructions/graphs/squaring.py",
     faults_seen=[{"n_nodes": 4, "samples": 2}],
 )
 def squaring(

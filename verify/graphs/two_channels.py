@@ -32,7 +32,6 @@ MOST_NODES = 5  # limit, as all n! orders of nodes are tried
 
 
 @claim(
-    source="[Ye2026] for two blocks by two",
     faults_seen=[{"n_nodes": 3}],
 )
 def two_channels(

@@ -30,7 +30,6 @@ MOST = 200  # bits
 
 
 @claim(
-    source="proved in theory/language/direct_gradients.py; for steps [KimSuzuki2025]",
     faults_seen=[{"d": 6}],
 )
 def direct_gradients(

@@ -29,7 +29,6 @@ GAMMA = 0.05
 
 
 @claim(
-    source="[KNVZ2025] for the deviation; proved in theory/language/good_turing.py",
     picture="verify.language.good_turing_picture:draw",
     faults_seen=[{"documents": 500}],
 )

@@ -35,7 +35,6 @@ MIXED = np.linspace(0, 1, 11)
 
 
 @claim(
-    source="[KalaiVempala2024], [KNVZ2025]; proved in theory/language/hallucination.py",
     picture="verify.language.hallucination_picture:draw",
     faults_seen=[{"facts": 4000, "documents": 2000, "distribution": "uniform"}],
 )

@@ -34,7 +34,6 @@ BITS = 192
 
 
 @claim(
-    source="proved in theory/language/head_cover.py; after [Edelman2022]",
     faults_seen=[{"d": 6, "k": 8}],
 )
 def head_cover(

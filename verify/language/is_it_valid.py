@@ -19,7 +19,7 @@ PROMPTS, RESPONSES = 3, 8  # of an instance, at most
 GRID = 12  # the trigram models have the probabilities 0, 1/GRID, …, 1
 
 
-@claim(source="[KNVZ2025, Theorems 1 and 3]; proofs in theory/language/is_it_valid.py")
+@claim()
 def is_it_valid(
     run: Run, *, instances: Annotated[int, option("random instances", min=10, max=10**5)] = 400
 ) -> Iterator[Finding]:

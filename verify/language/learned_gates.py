@@ -29,7 +29,6 @@ CIRCUITS, LARGE, FEWER = 10, (32, 64, 80), (8, 10, 60)  # inputs, gates and exam
 
 
 @claim(
-    source="[RivestSloan1988] for the model of learning; sizes proved in theory/language/gates.py",
     picture="verify.language.learned_gates_picture:draw",
     faults_seen=[{"n_inputs": 8, "n_gates": 10, "n_examples": 60}],
 )

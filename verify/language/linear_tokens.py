@@ -33,7 +33,6 @@ RIGHT, GUESSED = 0.95, 0.55  # accuracies: at least, and at most on permuted tok
 
 
 @claim(
-    source="proved in constructions/language/linear_tokens.py",
     faults_seen=[{"d": 8, "k": 5, "samples": 8}],
 )
 def linear_tokens(

@@ -32,7 +32,6 @@ ROUNDING = 1e-14  # of a divergence on five outcomes in float64
 
 
 @claim(
-    source="[Csiszar1975]; proved in theory/language",
     picture="verify.language.log_linear_picture:draw",
     faults_seen=[{"draws": 6}],
 )

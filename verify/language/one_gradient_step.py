@@ -48,7 +48,6 @@ ROOT = 0.2  # relative tolerance of their ratio: three standard errors of ten se
 
 
 @claim(
-    source="[KimSuzuki2025]; proved in theory/language/one_gradient_step.py",
     picture="verify.language.one_gradient_step_picture:draw",
     faults_seen=[{"d": 16, "k": 8}],
 )

@@ -37,7 +37,6 @@ Words = Annotated[int, option("random words to decode", min=1)]
 
 
 @claim(
-    source="[KimSuzuki2025]; sizes proved in constructions/language/parity_with_steps.py",
     faults_seen=[{"d": 8, "k": 4, "samples": 8}],
 )
 def parity_with_steps(

@@ -36,7 +36,6 @@ PART = 10  # a tenth of the sufficient samples: each of six terms is seen with p
 
 
 @claim(
-    source="[Dvir2012] for the model of learning; sizes: theory/language/restriction_access.py",
     faults_seen=[{"d": 10, "n_leaves": 5}],
 )
 def restriction_access(

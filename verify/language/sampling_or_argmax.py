@@ -34,7 +34,6 @@ ROUNDING = 1e-12  # of sums of a few probabilities in float64
 
 
 @claim(
-    source="[CoverHart1967]; proved in theory/language/decisions.py",
     faults_seen=[{"draws": 20}],
 )
 def sampling_or_argmax(

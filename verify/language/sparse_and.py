@@ -40,7 +40,6 @@ Learner = Callable[[np.ndarray, np.ndarray], Callable[[np.ndarray], np.ndarray]]
 
 
 @claim(
-    source="measured; bounds proved in theory/language/sparse_and.py; after [Edelman2022]",
     picture="verify.language.sparse_and_picture:draw",
     faults_seen=[{"bits": 50}],
 )

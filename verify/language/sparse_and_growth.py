@@ -42,7 +42,6 @@ Learner = Callable[[np.ndarray, np.ndarray], Callable[[np.ndarray], np.ndarray]]
 
 
 @claim(
-    source="measured; the bound: theory/language/sparse_and.py; after [Edelman2022]",
     picture="verify.language.sparse_and_growth_picture:draw",
     faults_seen=[{"bits": 400}],
 )

@@ -11,7 +11,7 @@ from verify.memory.printed import printed as printed_on_memory
 from verify.regression.printed_proof import printed as printed_on_regression
 
 
-@claim(source="each finding names its own")
+@claim()
 def errata(run: Run) -> Iterator[Finding]:
     """Printed statements and proofs with a mistake fail as printed and hold as corrected.
 

@@ -45,7 +45,6 @@ Pair = tuple[Matrix, Matrix]
 
 
 @claim(
-    source="[Ramsauer2021]; the identities and the counterexample: this module",
     faults_seen=[{"d": 2, "n_patterns": 3}, {"d": 1, "n_patterns": 2}],
 )
 def attention_is_hopfield(

@@ -38,7 +38,6 @@ Points = list[list[arb]]
 
 
 @claim(
-    source="[Geshkovski2023]; [GLPR2023]; [Wendel1962]; proofs in theory/memory",
     picture="verify.memory.clustering_picture:draw",
     faults_seen=[{"n": 4, "d": 2, "samples": 20}, {"n": 2, "d": 5, "samples": 20}],
 )

@@ -33,7 +33,6 @@ SIZES = ((2, 200), (3, 60), (4, 40))  # degrees and neurons at which thresholds 
 
 
 @claim(
-    source="[KrotovHopfield2016]; [Demircigil2017]",
     picture="verify.memory.capacity_picture:draw_dense",
 )
 def dense_memory(

@@ -21,7 +21,6 @@ from verify.memory.probabilities import mostly
 
 
 @claim(
-    source="[Hopfield1982]; [Goles1981]; [McEliece1987]; [AGS1985]",
     picture="verify.memory.capacity_picture:draw_hopfield",
     faults_seen=[{"d": 24, "samples": 4}],
 )

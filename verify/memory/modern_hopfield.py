@@ -29,7 +29,6 @@ STEPS = (0, 1, 2, 5)
 
 
 @claim(
-    source="[Ramsauer2021, Theorems 1–5, Lemma A4]; descent and regimes: this claim's modules",
     picture="verify.memory.modern_hopfield_picture:draw",
     faults_seen=[{"d": 2, "n_patterns": 3, "samples": 2}, {"d": 1, "n_patterns": 1, "samples": 2}],
 )

@@ -29,7 +29,6 @@ GRID = Fraction(1, 2**44)  # factors are multiples of 2^−47, one of them is 1 
 
 
 @claim(
-    source="[Saad2003]; layers proved in constructions/regression/chebyshev.py",
     faults_seen=in_each_domain(k=4, d=2, n=3),
 )
 def chebyshev(

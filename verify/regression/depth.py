@@ -39,7 +39,6 @@ COMPARED: dict[DomainName, tuple[Callable[..., Finding] | None, str]] = {
 
 
 @claim(
-    source="[Fu2024, Theorem 5.1]; both bounds: constructions/regression/ladder.py, ladder_gram.py",
     picture="verify.regression.pictures:depth_picture",
     faults_seen=[
         {"largest_k": 2, "domain": "modular", "largest_condition": 1.0},

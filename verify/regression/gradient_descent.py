@@ -20,7 +20,6 @@ Layouts = Literal["all", Descent]
 
 
 @claim(
-    source="[vonOswald2023, Proposition 1]; causal and ladder proved in constructions/regression/",
     faults_seen=[
         options
         for layout in get_args(Descent)

@@ -21,7 +21,6 @@ from verify.regression.options import Prompts, in_each_domain
 
 
 @claim(
-    source="[BenIsrael1965]; layers proved in constructions/regression/ladder_gram.py",
     faults_seen=in_each_domain(order=3, k=1, d=2, n=3),
     certifies=True,
 )

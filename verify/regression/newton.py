@@ -25,7 +25,6 @@ QUICK = 4  # examples of a prompt in exact domains of a quick run
 
 
 @claim(
-    source="[Fu2024, Theorem 5.1]; fewer layers proved in constructions/regression/",
     picture="verify.regression.pictures:newton_picture",
     certifies=True,
     faults_seen=[

@@ -35,7 +35,6 @@ SMALL = Path(__file__).with_name("selftest.csv")
 
 
 @claim(
-    source="[Fu2024, Theorem 5.1]; fewer layers proved in constructions/regression/",
     picture="verify.regression.pictures:newton_picture",
     faults_seen=[{"data": SMALL, "layout": "direct", "k": 2}],
 )

@@ -20,7 +20,6 @@ from verify.regression.options import Prompts, in_each_domain
 
 
 @claim(
-    source="proved in constructions/regression/newton_pauses.py; the recursion is [Schulz1933]",
     faults_seen=in_each_domain(k=2, d=2, n=3),
 )
 def newton_pauses(

@@ -55,7 +55,6 @@ METHODS = {
 
 
 @claim(
-    source="[BenIsrael1965]; [Fu2024, section 3.1]",
     faults_seen=[{"d": 2, "domain": domain} for domain in ("float", "exact")],
 )
 def ols(

@@ -17,7 +17,6 @@ from verify.regression.statements import online_statement
 
 
 @claim(
-    source="[Ding2024]; proved in constructions/regression/online_gradient_descent.py",
     faults_seen=in_each_domain(("float", "exact", "modular"), d=2, n=3),
 )
 def online_gradient_descent(

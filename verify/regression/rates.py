@@ -33,7 +33,6 @@ EPS = np.finfo(np.float64).eps
 
 
 @claim(
-    source="[Schulz1933]; [BenIsrael1965]; [Saad2003, sections 4.2, 6.11]; [Fu2024, section 3.1]",
     picture="verify.regression.pictures:rates_picture",
     faults_seen=[{"condition": 4.0, "d": 2, "digits": 50}],
 )

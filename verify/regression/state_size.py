@@ -28,7 +28,6 @@ LAYERS = range(1, 7)  # after which degrees are computed
 
 
 @claim(
-    source="[Gatmiry2024]; [Ding2024]; [Saad2003, section 6.11]; the causal argument: this module",
     picture="verify.regression.pictures:state_size_picture",
     faults_seen=[{"samples": 4}],
 )

@@ -25,7 +25,6 @@ NAMES = get_args(Patterns)[1:]
 
 
 @claim(
-    source="[Elhage2021]; proved in constructions/retrieval/",
     picture="verify.retrieval.pictures:draw_random",
     faults_seen=[
         {"pattern": pattern, "max_length": 8, "vocabulary_size": 3, "samples": 8}

@@ -24,7 +24,6 @@ from verify.retrieval.options import DRAWN, LogitError, Sharpness
 
 
 @claim(
-    source="[Peng2024] for the task; proved in constructions/retrieval/",
     picture="verify.retrieval.pictures:draw",
     faults_seen=[{"n_points": s, "samples": 8, "texts": 8} for s in (4, 2)],
 )

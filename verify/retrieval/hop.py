@@ -33,7 +33,6 @@ CERTIFIED = 3  # hops; in sequences of nine tokens more hops lead to few further
 
 
 @claim(
-    source="[Sanford2024]; proved in constructions/retrieval/hop.py",
     picture="verify.retrieval.hop_picture:draw",
     certifies=True,
     faults_seen=[{"k": k, "vocabulary_size": 3, "max_length": 8, "samples": 8} for k in (1, 2, 3)],

@@ -29,7 +29,6 @@ SMALL = {"vocabulary_size": 3, "max_length": 8, "samples": 8}
 
 
 @claim(
-    source="[Olsson2022], [Elhage2021]; proved in constructions/retrieval/induction.py",
     picture="verify.retrieval.pictures:draw_random",
     certifies=True,
     faults_seen=[

@@ -23,7 +23,6 @@ EPS = np.finfo(float).eps
 
 
 @claim(
-    source="[CoverHart1967], [Nadaraya1964], [Tsai2019]",
     faults_seen=[{"d": 2, "n": 6, "samples": 8}, {"d": 1, "n": 3, "samples": 8}],
 )
 def nearest_neighbour(

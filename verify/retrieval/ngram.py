@@ -33,7 +33,6 @@ MOST_CONTEXTS = 1000  # largest number of contexts listed for the score gap (a f
 
 
 @claim(
-    source="[Edelman2024]; proved in constructions/retrieval/ngram.py",
     picture="verify.retrieval.pictures:draw_random",
     faults_seen=[
         {"order": order, "pseudo_counts": alpha} | FEW for order in (1, 2, 3) for alpha in (0, 1)

@@ -36,7 +36,7 @@ NARROW = 1e-30  # largest distance of two computations of the same value in ball
 Pairs = list[tuple[Prompt, Prompt]]
 
 
-@claim(source="[SanfordHsu2024]; [Peng2024, Theorem 1]", faults_seen=[{"n_tokens": 33}])
+@claim(faults_seen=[{"n_tokens": 33}])
 def one_layer(
     run: Run,
     *,

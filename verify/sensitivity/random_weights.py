@@ -30,7 +30,6 @@ FEW, FEWEST = 10, 5  # draws of quick runs, and the least draws for which means 
 
 
 @claim(
-    source="[Bhattamishra2023] for the uniform distribution (second hand); our own draws",
     picture="verify.sensitivity.random_weights_picture:draw",
 )
 def random_weights(

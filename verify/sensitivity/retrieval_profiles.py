@@ -56,7 +56,6 @@ LONGEST = 10  # tokens of sequences of two symbols, at most
 
 
 @claim(
-    source="[Vasudeva2024], [ODonnell2014]; proved in theory/sensitivity/tokens.py",
     picture="verify.sensitivity.retrieval_profiles_picture:draw",
     faults_seen=[{}],
 )

@@ -69,7 +69,6 @@ MOST_BUILT = 10  # bits, at most, of a user's table that is built, with 2^10 hid
 
 
 @claim(
-    source="[Vasudeva2024], [ODonnell2014], [Huang2019]",
     picture="verify.sensitivity.sensitivity_picture:draw",
     faults_seen=[{"d": 5, "samples": 2000}],
 )

@@ -29,7 +29,6 @@ SQUARE, SQUARE_BITS = [Fraction(0), Fraction(0), Fraction(1)], 6  # the countere
 
 
 @claim(
-    source="proved in theory/sensitivity/kernels.py; of the kind of [YangSalman2019]",
     picture="verify.sensitivity.spectral_bias_picture:draw",
 )
 def spectral_bias(

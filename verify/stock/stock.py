@@ -47,7 +47,6 @@ class Regression:
 
 
 @claim(
-    source="proved in constructions/stock/gadgets.py",
     faults_seen=[{"d": 2, "n": 3, "k": 2, "samples": 3}],
 )
 def stock(

@@ -29,7 +29,6 @@ NEAR = 0.002  # of all queries: 0.2 points
 
 
 @claim(
-    source="proved in theory/structures/comparisons.py; distributions of [Salemohamed2025]",
     faults_seen=[{}],
 )
 def comparison_bound(run: Run) -> Iterator[Finding]:

@@ -39,7 +39,6 @@ SPREAD, MOVED = 10, 4  # distance of points where some are moved, and the size o
 
 
 @claim(
-    source="proved in constructions/structures/bucket_table.py; setting of [Salemohamed2025]",
     picture="verify.structures.extra_space_picture:draw",
     faults_seen=[{"n_points": 5, "n_cells": 3}],
 )

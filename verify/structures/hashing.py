@@ -32,7 +32,6 @@ STEPS = 12  # directions in half a turn
 
 
 @claim(
-    source="hashes of [Charikar2002], [Gong2013]; setting of [Salemohamed2025]",
     picture="verify.structures.hashing_picture:draw",
     faults_seen=[{"samples": 1000}],
 )

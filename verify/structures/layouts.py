@@ -49,7 +49,6 @@ SPREAD, MOVED = 10, 7  # distance of points where some are moved, and the size o
 
 
 @claim(
-    source="proved in constructions/structures/kd_layout.py, kd_descent.py; [Salemohamed2025]",
     picture="verify.structures.layouts_picture:draw",
     faults_seen=[{"levels": 3, "samples": 5000}],
 )

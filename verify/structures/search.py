@@ -40,7 +40,6 @@ A, NOISE = 7, 10  # of the hard distribution; a bound on its noise
 
 
 @claim(
-    source="proved in constructions/structures/binary_search.py, interpolation_search.py, sort.py",
     picture="verify.structures.search_picture:draw",
     faults_seen=[{"lookups": 2}],
 )

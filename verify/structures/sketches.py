@@ -56,7 +56,6 @@ WRITTEN = 4  # items in each stream, of which all are run
 
 
 @claim(
-    source="[Cormode2005], [Estan2002], [Charikar2004]; setting of [Salemohamed2025]",
     picture="verify.structures.sketches_picture:draw",
     faults_seen=[{"samples": 1000}],
 )

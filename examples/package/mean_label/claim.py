@@ -13,7 +13,7 @@ from verify.evidence.statement import OverExamples
 from verify.finding import Finding
 
 
-@claim(source="mean_label/weights.py", faults_seen=[{}])
+@claim(faults_seen=[{}])
 def mean_label(
     run: Run, *, d: Annotated[int, option("dimension of the inputs", min=1)] = 3
 ) -> Iterator[Finding]:

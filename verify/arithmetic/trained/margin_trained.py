@@ -43,7 +43,7 @@ class Frequencies(NamedTuple):
     frequencies: np.ndarray
 
 
-@claim(source="[Morwani2023]; the models: constructions/trained/quadratic.py")
+@claim()
 def margin_trained(run: Run) -> Iterator[Finding]:
     """Published observation: quadratic networks with a norm penalty approach the maximum margin.
 

@@ -34,7 +34,6 @@ SHAPE = minilm.NUMBERS, minilm.FEATURES
 
 
 @claim(
-    source="[Zhou2024], for other models",
     picture="verify.arithmetic.trained.number_embeddings_picture:draw",
     faults_seen=[{"embeddings": "planted"}],
 )

@@ -46,7 +46,6 @@ Fraction = Callable[[np.ndarray], float]
 
 
 @claim(
-    source="[Zhou2024], for other models; the models: constructions/trained",
     picture="verify.arithmetic.trained.transplant_picture:draw",
 )
 def transplant(run: Run) -> Iterator[Finding]:

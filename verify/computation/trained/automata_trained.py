@@ -34,7 +34,6 @@ QUICK = 40, 150, 40  # words of a quick run: to measure, to fit probes, to choos
 
 
 @claim(
-    source="[Liu2023]; the built models: constructions/computation/shortcut.py",
     picture="verify.computation.trained.automata_trained_picture:draw",
 )
 def automata_trained(

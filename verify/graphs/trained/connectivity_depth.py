@@ -28,7 +28,6 @@ LEARNED = 0.5  # least accuracy on graphs as in training; 59 % of all graphs are
 
 
 @claim(
-    source="[Ye2026], second hand; the models: constructions/trained/transformers.py",
     picture="verify.graphs.trained.pictures:draw_by_depth",
 )
 def connectivity_depth(

@@ -32,7 +32,6 @@ BY_NAME = 0.5  # fraction of squared weights that is not invariant, at least, wi
 
 
 @claim(
-    source="[Ye2026], second hand; the models: constructions/trained/disentangled.py",
     picture="verify.graphs.trained.pictures:draw",
 )
 def connectivity_trained(

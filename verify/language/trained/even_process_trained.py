@@ -28,7 +28,7 @@ IMPOSSIBLE = 0.1  # its probability of impossible words, at least; .5 before see
 ROUNDING = 1e-9  # of sums of logarithms over all words in float64
 
 
-@claim(source="proved in theory/language/rescaling.py and sources.py; measured")
+@claim()
 def even_process_trained(run: Run) -> Iterator[Finding]:
     """Observation: trained on the even process, a transformer is within .002 nats of its entropy.
 

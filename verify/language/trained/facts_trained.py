@@ -34,7 +34,6 @@ UNTRAINED = 10  # times 1/|F|: the recall of an untrained model, and 1 − g(H),
 
 
 @claim(
-    source="[KalaiVempala2024]; measured, bounds as in `hallucination`",
     picture="verify.language.trained.facts_trained_picture:draw",
 )
 def facts_trained(run: Run) -> Iterator[Finding]:

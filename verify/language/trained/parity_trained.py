@@ -46,7 +46,6 @@ class Seen(NamedTuple):
 
 
 @claim(
-    source="[KimSuzuki2025] for the steps; the models: constructions/trained/tasks/parity.py",
     picture="verify.language.trained.parity_trained_picture:draw",
 )
 def parity_trained(

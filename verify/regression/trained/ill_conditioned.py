@@ -21,7 +21,7 @@ TIMES = 10  # the least ratio of gradient steps to Newton steps
 WANTED = f"≥ {TIMES} times as many steps of gradient descent"
 
 
-@claim(source="[Fu2024]", picture="verify.regression.trained.pictures:similarities_picture")
+@claim(picture="verify.regression.trained.pictures:similarities_picture")
 def ill_conditioned(
     run: Run,
     *,

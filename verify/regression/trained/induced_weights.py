@@ -32,7 +32,7 @@ QUERIES = 10  # per coordinate, after the same examples
 QUICK = 20, 4  # prompts at most, and queries per coordinate, of a quick run
 
 
-@claim(source="[Fu2024]", picture="verify.regression.trained.pictures:weights_picture")
+@claim(picture="verify.regression.trained.pictures:weights_picture")
 def induced_weights(
     run: Run,
     *,

@@ -14,7 +14,7 @@ from verify.regression.trained.predictors import predictions_of
 from verify.regression.trained.probes import Probed
 
 
-@claim(source="[Fu2024]", picture="verify.regression.trained.pictures:layers_picture")
+@claim(picture="verify.regression.trained.pictures:layers_picture")
 def layers(
     run: Run, *, checkpoint: Checkpoint = "regression-small", samples: Samples = 2000
 ) -> Iterator[Finding]:

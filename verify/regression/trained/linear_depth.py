@@ -23,7 +23,6 @@ CUTOFFS = (2.0, 2.5, LARGEST, 4.0)  # 73 %, 97 %, all but 30 and all but a few o
 
 
 @claim(
-    source="[Ahn2023]; the least errors: theory/regression/least_errors.py",
     picture="verify.regression.trained.pictures:terms_picture",
 )
 def linear_depth(

@@ -33,7 +33,7 @@ POWERS = {"Newton": 2, "gradient descent": 1}  # p of their residual filters (1 
 DOUBLINGS, NEARBY = 16, 1 / 16  # the largest log₂ m, and its difference in a slope
 
 
-@claim(source="[Fu2024]", picture="verify.regression.trained.pictures:forgetting_picture")
+@claim(picture="verify.regression.trained.pictures:forgetting_picture")
 def lstm(
     run: Run,
     *,

@@ -18,7 +18,7 @@ from verify.regression.trained.published import beside_published, cells, growth_
 from verify.regression.trained.similarities import CONDITIONS, EXPECTED, Tables, closer, growth
 
 
-@claim(source="[Fu2024]", picture="verify.regression.trained.pictures:similarities_picture")
+@claim(picture="verify.regression.trained.pictures:similarities_picture")
 def newton_or_gd(
     run: Run, *, checkpoint: Checkpoint = "regression-small", samples: Samples = 2000
 ) -> Iterator[Finding]:

@@ -20,7 +20,7 @@ from verify.regression.trained.predictors import Algorithms, predictions_of, pro
 POWERS = np.arange(-6, 7)  # penalties are noise²·2^j, j in POWERS
 
 
-@claim(source="[Akyurek2022]", picture="verify.regression.trained.pictures:penalties_picture")
+@claim(picture="verify.regression.trained.pictures:penalties_picture")
 def noisy(
     run: Run,
     *,

@@ -29,7 +29,6 @@ WINDOW = 0.02  # fraction of all steps over which a fall of the loss is measured
 
 
 @claim(
-    source="[Olsson2022]",
     picture="verify.retrieval.trained.induction_picture:draw",
 )
 def induction_trained(

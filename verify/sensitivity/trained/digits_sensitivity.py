@@ -47,7 +47,6 @@ class Curves(NamedTuple):
 
 
 @claim(
-    source="[Vasudeva2024], second hand; the models: constructions/trained/tasks/digits.py",
     picture="verify.sensitivity.trained.pictures:draw_digits",
 )
 def digits_sensitivity(

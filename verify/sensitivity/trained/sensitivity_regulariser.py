@@ -61,7 +61,6 @@ SHOWN: dict[str, Callable[[Measured], float]] = {
 
 
 @claim(
-    source="[Vasudeva2024], second hand; the models: constructions/trained/tasks/digits.py",
     picture="verify.sensitivity.trained.pictures:draw_regulariser",
 )
 def sensitivity_regulariser(

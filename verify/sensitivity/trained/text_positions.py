@@ -51,7 +51,6 @@ class Profile(NamedTuple):
 
 
 @claim(
-    source="[Vasudeva2024], second hand; the models: constructions/trained/tasks/text.py",
     picture="verify.sensitivity.trained.pictures:draw_text",
 )
 def text_positions(

@@ -40,7 +40,6 @@ Sets = tuple[np.ndarray, np.ndarray]
 
 
 @claim(
-    source="[Salemohamed2025]; the models: constructions/trained/lookup.py, tasks/distributions.py",
     picture="verify.structures.trained.learned_clouds_picture:draw",
 )
 def learned_clouds(

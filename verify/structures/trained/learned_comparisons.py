@@ -28,9 +28,7 @@ LEARNED = 0.95  # of the targets, by comparisons in N = 2^M − 1 cells
 CLOSE = 0.9  # of the lookups before the query is found: the criterion for an algorithm
 
 
-@claim(
-    source="[Salemohamed2025]; the models: constructions/trained/lookup.py, tasks/search.py",
-)
+@claim()
 def learned_comparisons(
     run: Run,
     *,

@@ -56,7 +56,6 @@ class Pictures(NamedTuple):
 
 
 @claim(
-    source="[Salemohamed2025]; the models: constructions/trained/lookup.py, tasks/distributions.py",
     picture="verify.structures.trained.learned_digits_picture:draw",
 )
 def learned_digits(

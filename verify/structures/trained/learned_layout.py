@@ -39,7 +39,6 @@ GROUPS = 20  # of sets; one fraction of variance each
 
 
 @claim(
-    source="[Salemohamed2025]; the models: constructions/trained/lookup.py, tasks/search.py",
     picture="verify.structures.trained.learned_layout_picture:draw",
 )
 def learned_layout(

@@ -39,7 +39,6 @@ ENDS = {"(0, 1)": (0.0, 1.0), "(−½, ½)": (-0.5, 0.5)}  # ranges outside the 
 
 
 @claim(
-    source="[Salemohamed2025]; the models: constructions/trained/lookup.py, tasks/search.py",
     picture="verify.structures.trained.learned_search_picture:draw",
 )
 def learned_search(

@@ -35,7 +35,6 @@ AGREE, APART = (
 
 
 @claim(
-    source="the task of [Salemohamed2025]; the models: constructions/trained/sketch.py",
     picture="verify.structures.trained.learned_sketch_picture:draw",
 )
 def learned_sketch(

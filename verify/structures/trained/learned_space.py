@@ -40,7 +40,6 @@ STEPS = 128  # per unit, of rounded contents: 8 bits for (−1, 1)
 
 
 @claim(
-    source="[Salemohamed2025]; the models: constructions/trained/lookup.py, tasks/search.py",
     picture="verify.structures.trained.learned_space_picture:draw",
 )
 def learned_space(

@@ -39,7 +39,6 @@ ROUNDED = 1e-9  # of sums of 15 numbers
 
 
 @claim(
-    source="[Lin2022] (the tree)",
     picture="verify.structures.trained.learned_tree_picture:draw",
 )
 def learned_tree(
