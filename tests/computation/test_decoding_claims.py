@@ -8,7 +8,7 @@ from refusals import rejects
 from constructions.computation import circuit_evaluator, turing_machine
 from theory.computation import A5, MACHINES, machine_of, random_circuit
 from verify.claim import Run
-from verify.computation.circuits_by_thoughts import circuits_by_thoughts, runs
+from verify.computation.circuits_by_chain_of_thought import circuits_by_chain_of_thought, runs
 from verify.computation.decoding import decoded
 from verify.computation.scratchpad import scratchpad as scratchpad_claim
 from verify.computation.scratchpad import touched
@@ -46,7 +46,7 @@ def test_a_machine_of_ones_own(tmp_path):
         (turing, {"machine": "busy-beaver-9"}, "busy-beaver-9"),
         (turing, {"machine": "nowhere.json"}, "nowhere.json"),
         (turing, {"steps": 10**8}, "steps 10000"),
-        (circuits_by_thoughts, {"n_inputs": 13}, "n_inputs 13"),
+        (circuits_by_chain_of_thought, {"n_inputs": 13}, "n_inputs 13"),
     ],
 )
 def test_bad_options_are_rejected(claim, options, names):

@@ -1,4 +1,4 @@
-"""The claim `circuits-by-thoughts`: every Boolean circuit, with one CoT token a gate."""
+"""The claim `circuits-by-chain-of-thought`: every Boolean circuit, with one CoT token a gate."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MOST = 2**12  # values of the inputs of a circuit, all of which are run
         {"n_inputs": 2, "n_gates": 2, "samples": 3, "nand": True},
     ],
 )
-def circuits_by_thoughts(
+def circuits_by_chain_of_thought(
     run: Run,
     *,
     n_inputs: Annotated[int, option("input bits of the larger circuits", min=1)] = 4,
@@ -57,7 +57,9 @@ def circuits_by_thoughts(
         )
     statement, tables = evaluates(run, nand), [NAND] if nand else range(TABLES)
     model = statement.at(n_inputs, n_gates).model
-    yield size(model, "circuits-of-nand" if nand else "circuits-by-thoughts", n=n_inputs, G=n_gates)
+    yield size(
+        model, "circuits-of-nand" if nand else "circuits-by-chain-of-thought", n=n_inputs, G=n_gates
+    )
     yield same("units", "ReLUs", units(model)[1], UNITS_OF_NAND if nand else UNITS)
     small = [sizes for sizes in SMALL if sizes[0] <= n_inputs and sizes[1] <= n_gates]
     small = small[:2] if run.quick else small
