@@ -263,7 +263,8 @@ def plain(value: Value) -> Any:
 def shown(value: Value) -> str:
     """A value as text for a reader."""
     if isinstance(value, dict):
-        return ", ".join(f"{name} {shown(each)}" for name, each in value.items())
+        apart, between = (": ", "; ") if any("=" in str(name) for name in value) else (" ", ", ")
+        return between.join(f"{name}{apart}{shown(each)}" for name, each in value.items())
     if isinstance(value, tuple):
         return f"[{', '.join(map(shown, value))}]"
     if isinstance(value, list | np.ndarray):

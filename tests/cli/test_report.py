@@ -7,6 +7,7 @@ from rich.console import Console
 
 from verify.cli.report import Report
 from verify.cli.sentences import sentence
+from verify.evidence.enclosure import all_hold
 from verify.finding import Finding, at_least, at_most, each_at_most, equal, same, within
 from verify.finding import Verdict as V
 
@@ -98,6 +99,8 @@ def test_findings_that_differ_in_one_integer_are_joined(names, joined):
         (same("a", "a", 3, 3, wanted="n"), "3  (stated: n)"),
         (at_most("a", "a", "float", 1.0, 2.0, wanted="≤ 2ε"), "1 ≤ 2ε"),
         (at_most("a", "a", "float", 1.0, 2.0, words="one", wanted="≤ 2ε"), "one  (bound: ≤ 2ε)"),
+        (same("a", "a", {"n = 1": 2, "n = 3": 4}, {"n = 1": 2, "n = 3": 4}), "n = 1: 2; n = 3: 4"),
+        (all_hold("a", "a", [V.HOLDS] * 3, words="all do"), "all do"),
         (equal("a", "a", None), "equal"),
         (equal("a", "a", "at 0", words="all"), "they differ"),
     ],

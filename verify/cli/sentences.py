@@ -108,7 +108,7 @@ def sentence(finding: Finding) -> Sentence:
     evidence, words, wanted = EVIDENCE[finding.evidence], finding.words, finding.wanted
     for scope in SCOPES:
         if finding.verdict is Verdict.HOLDS and (match := scope.search(words)):
-            words = words[: match.start()]
+            words, wanted = words[: match.start()], wanted or "equal"
             evidence += f", {' '.join(match.groups())}"
             break
     if not words and not wanted:
@@ -118,7 +118,7 @@ def sentence(finding: Finding) -> Sentence:
         found, wanted = words or shown(finding.measured), wanted or shown(finding.bound)
         if SIGN.match(wanted) and ENDS_IN_NUMBER.search(found):
             found += f" {wanted}"
-        elif wanted not in (found, "equal"):
+        elif wanted not in (found, "equal", "as proved"):
             alike = plain(finding.measured) == plain(finding.bound)
             found += f"  ({'stated' if alike else 'bound'}: {wanted})"
     return Sentence(finding.name, found, evidence)
