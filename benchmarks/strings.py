@@ -2,8 +2,8 @@
 [THREADS]`.
 
 All strings from the keys and values of their prefixes, and one string after the other on a sample
-of them, whose time is multiplied; then what is made of the chances: g(H), δ⁺, the sure bound and
-the miscalibration in ten bins.
+of them, whose time is multiplied; then the statistics of the probabilities: g(H), δ⁺, the
+deterministic bound and the miscalibration in ten bins.
 """
 
 # ruff: noqa: E402 (the number of threads is read when numpy is first imported)

@@ -44,7 +44,7 @@ DIALECT = {
     r"rooms?|kitchen|house": "package, module, space",
     r"own examples?": "training examples",
     r"of nothing|no number": "write what is missing",
-    r"remembers?|forgets?|knows": "stores, contains, is given",
+    r"remembers?|knows": "stores, contains, is given",
     r"happens?|behaves?": "state what is computed",
 }  # fmt: skip
 PATTERNS = {re.compile(rf"\b(?:{word})\b", re.IGNORECASE): term for word, term in DIALECT.items()}

@@ -48,7 +48,7 @@ def first(run: Run, *, max_length: Length = 40, samples: Samples = 50) -> Iterat
     log₂(1 + e^−√6) = 0.1195 bits.
     """
     statement = OverTokens(
-        "letter",
+        "symbol",
         lambda V, n: run.build(construction, n),
         definition,
         symbols=2,

@@ -195,7 +195,7 @@ def _chance(run: Run) -> Finding:
     found = [change_when_redrawn(values, V, delta) for delta in DELTAS]
     wanted = [change_when_redrawn_by_definition(values, V, delta) for delta in DELTAS]
     return same(
-        "chance",
+        "probability",
         f"probability of a change if tokens are redrawn, induction head, V = {V}, n = {n}: by the "
         "Efron–Stein parts and by all pairs of sequences",
         [str(each) for each in found],

@@ -76,7 +76,8 @@ def test_built_models_have_what_was_built(automaton, build):
 
 
 @pytest.mark.parametrize(
-    ("automaton", "lost"), [("parity", set()), ("flip-flop", set()), ("dyck-2", {"latch/looks"})]
+    ("automaton", "lost"),
+    [("parity", set()), ("flip-flop", set()), ("dyck-2", {"flip-flop/attends"})],
 )
 def test_models_planted_by_the_self_test_have_what_is_asked_at_random_places(automaton, lost):
     task = Automata(automaton, T, 0.8 if automaton == "flip-flop" else None)
@@ -104,7 +105,7 @@ def test_a_built_model_that_is_none(monkeypatch):
         "verify.computation.trained.mechanisms.shortcut", lambda machine, length: dull
     )
     found = verdicts(model, "flip-flop")
-    assert found["latch/looks"] is found["latch/elsewhere"] is FAILS
+    assert found["flip-flop/attends"] is found["flip-flop/redirected"] is FAILS
     assert found["right/beyond"] is HOLDS
 
 

@@ -95,7 +95,7 @@ def test_planted_models_are_on_opposite_sides_of_the_thresholds():
     assert found.pop("a/printed") is Verdict.UNDECIDED  # vacuous in so small a world
     assert set(found.values()) == {Verdict.HOLDS}
     turned = {each.id: each.verdict for each in findings({"a": [last, first]}, {})}
-    wrong = {"a/trade", "by-heart/said", "by-heart/over", "early/said", "early/over"}
+    wrong = {"a/trade", "memorised/falsehoods", "memorised/over", "early/falsehoods", "early/over"}
     assert {id for id, verdict in turned.items() if verdict is Verdict.FAILS} >= wrong
     broken = [first, Snapshot(2, memoriser._replace(recall=0.9, deterministic=0.5, printed=0.1))]
     failed = {each.id for each in findings({"a": broken}, {}) if each.verdict is Verdict.FAILS}

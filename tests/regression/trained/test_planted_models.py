@@ -33,10 +33,10 @@ def test_layers(verdicts):
     assert swapped["a/layer-1"] is swapped["a/layer-3"] is HOLDS
     assert found(newton(2), newton(2))["a/layer-2"] is UNDECIDED
     better = found(newton(2), newton(5), own=least_squares)
-    assert better["a/own-read-out"] is FAILS
+    assert better["a/own-unembedding"] is FAILS
     assert better["a/layer-2"] is HOLDS
     few = found(newton(2), newton(10), own=least_squares, samples=20)
-    assert few["a/own-read-out"] is not HOLDS
+    assert few["a/own-unembedding"] is not HOLDS
     # What fitting to useless coordinates costs is taken off.
     for rules in ((newton(5), with_noise(newton(5), 40)), (with_noise(newton(5), 40), newton(5))):
         assert found(*rules, samples=2000)["a/layer-2"] is UNDECIDED

@@ -51,14 +51,14 @@ def automata_trained(
     The models have four layers of four heads and are trained on words of T = 20 symbols at random
     places among 2T.  Every seed has its own findings; hand-built models are measured in the same
     way and must have each mechanism completely.  Thresholds, null models and limits:
-    docs/trained.md.
+    docs/training-notes.md.
 
     right     the accuracy on words of T symbols at random places (`within`), and at symbols
               T + 1 … 2T of words from place 0 (`beyond`), is at least 99 %.
     learnt    it exceeds that of a table of the last 8 symbols and that of one constant state.
-    latch     a head, chosen on other words, attends to the latest symbol that sets the first
-              flip-flop of the built model (`looks`); if all heads of its layer attend to a random
-              earlier write of another state, the output is that state (`elsewhere`).
+    flip-flop a head, chosen on other words, attends to the latest symbol that sets the first
+              flip-flop of the built model (`attends`); if all heads of its layer attend to a random
+              earlier write of another state, the output is that state (`redirected`).
     counter   with uniform attention in all heads of layer 1, as in the built counter, the outputs
               are right (`even`); for parity a linear probe before the last layer predicts the
               number of 1s (`count`).

@@ -120,7 +120,7 @@ def flip_flop(subject: Subject) -> Finding:
     null = fraction_of(attended(shown, other)[:, head - 1], other >= 0)
     *_, built = chosen_head(shortcut(machine, subject.T), machine, subject.start)
     return beside_built(
-        "latch/looks",
+        "flip-flop/attends",
         "attention of one head to the latest symbol that sets the first flip-flop",
         fraction,
         ATTENDED,
@@ -149,7 +149,7 @@ def flip_flop_elsewhere(subject: Subject) -> Finding:
     few = subject.measured.first(FEW)
     others = [follows(subject.model, each + 1, few).mean for each in range(subject.model.n_layers)]
     return beside_built(
-        "latch/elsewhere",
+        "flip-flop/redirected",
         f"outputs equal to the state of a wrong earlier write, if layer {layer} attends to it",
         fraction,
         SAME,

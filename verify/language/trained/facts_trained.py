@@ -51,7 +51,7 @@ def facts_trained(run: Run) -> Iterator[Finding]:
                   are not regular: a seen name has no other value
     trade         from each snapshot to the next g(H) falls and δ⁺ rises, in every run
     learned       at the end recall is above .95, in every seed
-    by-heart      at the end g(H) ≤ p(U)/2 and δ⁺ ≥ p(U)/2, in every seed: the model has memorised
+    memorised      at the end g(H) ≤ p(U)/2 and δ⁺ ≥ p(U)/2, in every seed: the model has memorised
     early         after 2 epochs δ⁺ ≤ p(U)/2 and g(H) ≥ p(U)/2
     recalibrated  mixed with the uniform distribution by one weight, fitted on fresh documents, the
                   last model of every seed has δ⁺ ≤ p(U)/2 and g(H) ≥ p(U)/2 again
@@ -103,7 +103,7 @@ def findings(
         wanted=f"at least {LEARNED:g}",
         words=", ".join(f"{name} {each.recall:.1%}" for name, each in last.items()),
     )
-    yield from halves("by-heart", "at the end of training", last, early=False)
+    yield from halves("memorised", "at the end of training", last, early=False)
     first = {name: run[0].figures for name, run in runs.items()}
     yield from halves("early", "after 2 epochs", first, early=True)
     yield from halves("recalibrated", "after recalibration by one weight", again, early=True)
@@ -155,12 +155,12 @@ def _course(values: list[float]) -> str:
 def halves(id: str, when: str, of: dict[str, Figures], *, early: bool) -> Iterator[Finding]:
     """g(H) and δ⁺ compared with p(U)/2: g(H) above and δ⁺ below if early, otherwise reversed."""
     for part, what, above in (
-        ("said", "hallucination", early),
+        ("falsehoods", "hallucination", early),
         ("over", "over_confidence", not early),
     ):
         sign = -1 if above else 1
         bounds = {
-            name: f" (bound {shown(each.deterministic, 3)})" * (part == "said")
+            name: f" (bound {shown(each.deterministic, 3)})" * (part == "falsehoods")
             for name, each in of.items()
         }
         words = ", ".join(
@@ -190,7 +190,7 @@ def control(task: Facts, probabilities: np.ndarray) -> Iterator[Finding]:
         wanted=f"at most {UNTRAINED}/|F| = {most:.5f}",
     )
     yield at_least(
-        "untrained/said",
+        "untrained/falsehoods",
         "g(H) before training",
         "trained",
         of.hallucination,

@@ -52,7 +52,7 @@ def output_of_the_model(probed: Probed) -> Finding:
     last = probed.errors[-1]
     worse = estimated(last - own)
     return below(
-        "own-read-out",
+        "own-unembedding",
         "error of the last layer's probe minus that of the model",
         worse,
         NOTHING * (1 - probed.best),
