@@ -33,7 +33,7 @@ DIALECT = {
     r"zoos?": "benchmark automata",
     r"latch(?:es)?": "flip-flop",
     r"sure bounds?": "deterministic bound",
-    r"worked steps?|(?<!chain of )(?<!chains of )thoughts?(?! experiment)":
+    r"worked steps?|(?<!chain.of.)(?<!chains.of.)thoughts?(?! experiment)":
         "chain of thought, CoT tokens",
     r"parallel machines?": "PRAM",
     r"comparisons of counts": "counting logic",
