@@ -101,8 +101,17 @@ def test_findings_that_differ_in_one_integer_are_joined(names, joined):
         (at_most("a", "a", "float", 1.0, 2.0, words="one", wanted="≤ 2ε"), "one  (bound: ≤ 2ε)"),
         (same("a", "a", {"n = 1": 2, "n = 3": 4}, {"n = 1": 2, "n = 3": 4}), "n = 1: 2; n = 3: 4"),
         (all_hold("a", "a", [V.HOLDS] * 3, words="all do"), "all do"),
+        (at_most("a", "a", "float", 3.0, 2.0, wanted="≤ 2ε"), "3  (bound: ≤ 2ε)"),
+        (
+            at_most("a", "a", "float", 3.0, 2.0, words="up to 3", wanted="≤ 2"),
+            "up to 3  (bound: ≤ 2)",
+        ),
+        (at_most("a", "a", "float", float("nan"), 2.0, wanted="≤ 2"), "nan  (bound: ≤ 2)"),
         (equal("a", "a", None), "equal"),
         (equal("a", "a", "at 0", words="all"), "they differ"),
+        (equal("a", "a", None, words="a, and b, on 3 pairs"), "a, and b"),
+        (all_hold("a", "a", [V.HOLDS] * 2, words="so", wanted="≤ 1"), "so  (stated: ≤ 1)"),
+        (all_hold("a", "a", [V.HOLDS, V.FAILS]), "not all hold (1 of 2 comparisons)  (bound: 2)"),
     ],
 )
 def test_measured_values_are_related_to_their_bounds(finding, found):

@@ -106,9 +106,10 @@ class Sentence:
 def sentence(finding: Finding) -> Sentence:
     """The sentence of a finding."""
     evidence, words, wanted = EVIDENCE[finding.evidence], finding.words, finding.wanted
+    holds = finding.verdict is Verdict.HOLDS
     for scope in SCOPES:
-        if finding.verdict is Verdict.HOLDS and (match := scope.search(words)):
-            words, wanted = words[: match.start()], wanted or "equal"
+        if holds and (match := scope.search(words)):
+            words, wanted = words[: match.start()].rstrip(","), wanted or "equal"
             evidence += f", {' '.join(match.groups())}"
             break
     if not words and not wanted:
@@ -116,7 +117,7 @@ def sentence(finding: Finding) -> Sentence:
         found = compared(finding.measured, finding.bound, finding.verdict, fraction)
     else:
         found, wanted = words or shown(finding.measured), wanted or shown(finding.bound)
-        if SIGN.match(wanted) and ENDS_IN_NUMBER.search(found):
+        if holds and SIGN.match(wanted) and ENDS_IN_NUMBER.search(found):
             found += f" {wanted}"
         elif wanted not in (found, "equal", "as proved"):
             alike = plain(finding.measured) == plain(finding.bound)

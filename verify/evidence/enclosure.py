@@ -79,6 +79,7 @@ def all_hold(
     """The finding that all of these comparisons hold; undecided if one is."""
     found = list(verdicts)
     hold = found.count(Verdict.HOLDS)
+    said = "they hold" if hold == len(found) else "not all hold"
     return Finding(
         id,
         name,
@@ -86,7 +87,7 @@ def all_hold(
         hold,
         len(found),
         Verdict.together(found),
-        f"{words or 'they hold'} ({hold} of {len(found)} comparisons)",
+        f"{words or said} ({hold} of {len(found)} comparisons)",
         wanted,
     )
 
