@@ -150,7 +150,8 @@ def test_the_sources_of_a_statement_as_bibtex():
 def test_the_list_begins_with_what_is_new_not_replicated_used_without_proof_and_open():
     head = in_markdown().partition("\n## ")[0]
     linked = re.findall(r"\[([a-z0-9-]+)\]\(#\1\)", head)
-    wanted = [entry for entry in ledger().values() if entry.status == "new"]
+    new = [entry for entry in ledger().values() if entry.status == "new"]
+    wanted = sorted(new, key=lambda entry: KINDS.index(entry.kind))
     wanted += [
         entry for entry in ledger().values() if entry.outcome and entry.standing != "replicated"
     ]

@@ -17,10 +17,20 @@ INTRODUCTION = """Every statement of the library, with its hypotheses, its sourc
 *known*, *our proof* (stated in the source, proved here), *our size* (known but for the size or the
 construction) or *new* (not known to be in print). A replication has its outcome instead. d is the
 dimension of the inputs, k the number of steps or hops, n that of tokens or examples, V that of
-symbols; sizes hold for all parameters of the call. Evidence is what the command checks, and for
-which inputs; `python -m verify show NAME` gives all places. This page is written by
-`python -m verify list --markdown`.
+symbols; sizes hold for all parameters of the call. A statement without hypotheses holds as it
+stands. Evidence is the command that checks the statement, and the inputs that it covers (the
+[glossary](glossary.md) has their kinds); `python -m verify show NAME` prints all files of a
+statement. *Used without proof* are steps that are neither proved here nor checked: results quoted
+from print, conjectures, observations. This page is written by `python -m verify list --markdown`.
 """
+# The kinds of statements, as titles of lists of those that are new.
+NEW = {
+    "theorem": "theorems",
+    "bound": "bounds",
+    "erratum": "errata",
+    "replication": "observations on trained models",
+    "open": "open questions",
+}
 
 
 def listing(topic: str | None = None) -> Iterator[str]:
@@ -55,7 +65,12 @@ def _summary() -> Iterator[str]:
     """Lists of statements that are new, not replicated, used without proof, and open."""
     entries = ledger().values()
     listed = {
-        "New": [(entry, "") for entry in entries if entry.status == "new"],
+        **{
+            f"New: {title}": [
+                (entry, "") for entry in entries if (entry.status, entry.kind) == ("new", kind)
+            ]
+            for kind, title in NEW.items()
+        },
         "Not replicated, or in part": [
             (entry, entry.outcome)
             for entry in entries
@@ -65,6 +80,8 @@ def _summary() -> Iterator[str]:
         "Open, and limits": [(entry, entry.open) for entry in entries if entry.open],
     }
     for title, found in listed.items():
+        if not found:
+            continue
         yield from ("", f"**{title}**", "")
         links = {f"[{entry.name}](#{entry.name})": text for entry, text in found}
         if any(links.values()):
