@@ -30,7 +30,7 @@ from constructions.transformer import Transformer
 from constructions.values import Reader, Writer
 from theory.kinds import FilePath, InputError, checked
 
-VERSION = 2  # of the sidecar's form
+VERSION = 3  # of the form of sidecars; in version 2 masks had other names
 
 
 @checked
