@@ -148,7 +148,10 @@ def test_formulas_and_statements_in_latex():
 
 @pytest.mark.parametrize("entry", ledger().values(), ids=lambda entry: entry.name)
 def test_every_entry_has_a_latex_form(entry: Theorem):
-    assert entry.statement in "\n".join(in_latex(entry))
+    text = "\n".join(in_latex(entry))
+    assert entry.statement in text
+    assert entry.unproved in text
+    assert entry.hypotheses == "none" or entry.hypotheses in text
 
 
 def test_the_sources_of_a_statement_as_bibtex():

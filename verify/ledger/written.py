@@ -122,7 +122,8 @@ def in_latex(entry: Theorem) -> Iterator[str]:
     sizes = ", ".join(rf"{what} ${formula.latex()}$" for what, formula in entry.sizes.items())
     assumed = "" if entry.hypotheses == "none" else f"{entry.hypotheses} "
     yield rf"\begin{{{entry.kind}}}[{{{entry.source}}}]"
-    yield f"  {assumed}{entry.statement}" + f" Sizes: {sizes}." * bool(sizes)
+    unproved = f" Used without proof: {entry.unproved}" if entry.unproved else ""
+    yield f"  {assumed}{entry.statement}" + f" Sizes: {sizes}." * bool(sizes) + unproved
     yield rf"\end{{{entry.kind}}}"
 
 
