@@ -21,6 +21,7 @@ from verify.ledger.theorems import (
     Theorem,
     ceil_log,
     ledger,
+    sources_of,
     theorem,
 )
 from verify.ledger.written import bibliography, described, in_bibtex, in_latex, in_markdown
@@ -174,3 +175,10 @@ def test_the_list_begins_with_what_is_new_not_replicated_used_without_proof_and_
     assert linked == [entry.name for entry in wanted]
     assert "TC⁰ ≠ NC¹" in head
     assert any("TC⁰ ≠ NC¹" in line for line in described(theorem("shortcut")))
+
+
+def test_a_claim_prints_each_reference_of_its_statements_once():
+    assert sources_of("gridworld") == "[Liu2023, Theorem 3]"
+    references = sources_of("newton")
+    assert references.startswith("[Fu2024, Theorem 5.1], [Schulz1933]")
+    assert references.count("[Fu2024, Theorem 5.1]") == references.count("weightwright") == 1

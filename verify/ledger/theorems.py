@@ -286,8 +286,10 @@ def entries_of(claim: str) -> list[Theorem]:
 
 
 def sources_of(claim: str) -> str:
-    """The sources of the statements that a claim shows, each once."""
-    return "; ".join(dict.fromkeys(entry.source for entry in entries_of(claim)))
+    """The references of the statements that a claim shows, each once, without the words around."""
+    texts = [entry.source for entry in entries_of(claim)]
+    found = [re.findall(r"\[\w[^\]]+\]|weightwright", text) or [text] for text in texts]
+    return ", ".join(dict.fromkeys(each for references in found for each in references))
 
 
 def option_sets(claim: str) -> list[dict[str, Any]]:
