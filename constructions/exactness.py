@@ -98,7 +98,7 @@ def check_format(model: Stack, dtype: torch.dtype) -> None:
     construction that would become 0, and models with a margin between logits (`interface.margin`).
     """
     if not dtype.is_floating_point:
-        raise InputError(f"{dtype} holds no real numbers: give a floating-point dtype")
+        raise InputError(f"{dtype} is not a floating-point dtype: give one")
     if dtype in (model.like.dtype, torch.float64):
         return
     if model.interface.margin is None and model.stages and not model.like.is_meta:
@@ -135,7 +135,7 @@ def hardmax_numbers(model: Stack) -> Hardmax:
         if block.attn is not None and block.attn.normalise == "relu":
             raise InputError(
                 f"layer {number} of {model.name} has ReLU heads, whose sums are divided by the "
-                "number of tokens, and so are exact in no dtype: give a model of other heads"
+                "number of tokens and so are not exact in any dtype: give a model of other heads"
             )
 
     def capped(bounds: np.ndarray) -> np.ndarray:

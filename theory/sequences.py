@@ -175,7 +175,7 @@ def adversarial_sequences(
     "latest match just before the end"    and an earlier one at the beginning (V ≥ 2, T ≥ 4)
 
     A family that does not exist at this length and vocabulary is left out. Raises `ValueError` for
-    families beyond the memory.
+    families that do not fit in memory.
     """
     T, V = length, vocabulary_size
     numbers = min(V, T) * T + V

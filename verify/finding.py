@@ -183,7 +183,7 @@ def at_most(
 def at_least(
     id: str, name: str, evidence: Evidence, measured: Value, bound: Value, **said: Unpack[Extra]
 ) -> Finding:
-    """The finding that measured ≥ bound, as `at_most`."""
+    """The finding that measured ≥ bound; undecided in the same cases as `at_most`."""
     turned = at_most(id, name, evidence, bound, measured)
     return Finding(id, name, evidence, measured, bound, turned.verdict, **said)
 
@@ -196,7 +196,7 @@ def within(
     bound: tuple[float, float],
     **said: Unpack[Extra],
 ) -> Finding:
-    """The finding that low ≤ measured ≤ high, for one number or each of a list, as `at_most`."""
+    """The finding that low ≤ measured ≤ high, for a number or each of a list; see `at_most`."""
     low, high = bound
     each = measured if isinstance(measured, list) else [measured]
     verdicts = [
@@ -215,7 +215,7 @@ def each_at_most(
     bounds: dict[str, float],
     **said: Unpack[Extra],
 ) -> Finding:
-    """The finding that each of several named numbers is at most its own bound, as `at_most`.
+    """The finding that each of several named numbers is at most its own bound; see `at_most`.
 
     Raises ValueError unless both have the same names.
     """

@@ -93,7 +93,7 @@ class Circuits(Tokens):
         """The prompt of a circuit and its inputs (…, n): (…, n + 3G), or (…, n + 2G) if all NAND.
 
         Raises ValueError for a circuit of other sizes, for a gate other than NAND where all have to
-        be NAND, and for inputs that are no bits.
+        be NAND, and for inputs that are not bits.
         """
         if not isinstance(circuit, Circuit):
             raise InputError(f"circuit is a {type(circuit).__name__}: give Circuit(…)")

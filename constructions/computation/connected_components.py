@@ -61,7 +61,7 @@ def _of_graph(
 class Graph(Processors):
     """Prompts of graphs: edges (…, m', 2) on nodes 1 … n → labels (…, n), int64.
 
-    Raises ValueError for more than m edges, for numbers that are no nodes, and for an edge whose
+    Raises ValueError for more than m edges, for numbers that are not nodes, and for an edge whose
     ends have different labels in the output.
     """
 

@@ -128,9 +128,9 @@ class ExactModel:
 def exact_model(model: Transformer, n: Count) -> ExactModel:
     """The model on words of n symbols, with its tensors as exact rationals.
 
-    Raises `ValueError` for a model that is no hardmax transformer over tokens, for parts that are
-    not translated (norms; softmax, linear and ReLU attention; answers that are frequencies), and
-    for a length n that the model does not take.
+    Raises `ValueError` for a model that is not a hardmax transformer over tokens, for parts that
+    are not translated (norms; softmax, linear and ReLU attention; answers that are frequencies),
+    and for a length n that the model does not take.
     """
     interface = model.interface
     if not isinstance(interface, Tokens):

@@ -41,13 +41,13 @@ SCORE = 10.0
 def first_symbol_bounded(max_length: Count, *, layer_norm: bool = False) -> Transformer:
     """The first of at most max_length = T symbols 0 and 1: one output, (…, 1).
 
-    | layer_norm | layers (the first without a head) | heads | width | MLP ReLUs | logits        |
-    |------------|-----------------------------------|-------|-------|-----------|---------------|
-    | no         | 2                                 | 1     | 6     | 1         | 0 and ±Θ(1/n) |
-    | yes        | 2                                 | 1     | 12    | 1, and 10 | 0 and ±√6     |
+    | layer_norm | layers | heads | width | MLP ReLUs by layer | logits        |
+    |------------|--------|-------|-------|--------------------|---------------|
+    | no         | 2      | 1     | 6     | 1, 0               | 0 and ±Θ(1/n) |
+    | yes        | 2      | 1     | 12    | 1, 10              | 0 and ±√6     |
 
-    Weights do not depend on T, apart from the number of positions; √6 and √12 are rounded to
-    float64.
+    The first layer has no head, and n is the length of the word.  Weights do not depend on T, apart
+    from the number of positions; √6 and √12 are rounded to float64.
     """
     _, T = sizes(2, max_length)
     sides = Sides(REGISTERS, layer_norm)

@@ -47,7 +47,7 @@ def from_formula(
     model are `Conjunctions(alphabet).level` of the formula or, of a conjunction or a disjunction,
     the largest level of its parts.
 
-    Raises ValueError for a text that is no formula, a symbol that the alphabet lacks, a formula
+    Raises ValueError for a text that is not a formula, a symbol that the alphabet lacks, a formula
     that is too large, form="robust" in counting logic, which has one form, and, in past LTL, a
     sharpness without the robust form or too small for it.
     """

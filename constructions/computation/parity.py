@@ -65,8 +65,8 @@ def parity(
     | causal | 2      | 1     | 7     | 0         | one after each symbol, (…, n) |
 
     The logits are 0 and ±1.  With softmax at `sharpness` β the signed logit is at least
-    (1 − 2e^{−β})/(1 + 2e^{−β}).  Raises ValueError for a sharpness of at most ln 2, at which this
-    bound, which the word 01 attains for T = 2, is not positive.
+    (1 − 2e^{−β})/(1 + 2e^{−β}).  The word 01 attains this bound for T = 2.  Raises
+    ValueError for a sharpness of at most ln 2, at which the bound is not positive.
     """
     _, T = sizes(2, max_length)
     here = np.arange(T + 1)

@@ -46,9 +46,9 @@ def parity_of_retrieved(ranks: Ranks, bit_weights: Weights) -> Transformer:
     """
     (H, T), b = ranks.shape, bit_weights
     if (np.sort(ranks, axis=1) != np.arange(T)).any():
-        raise InputError(f"ranks of a head are no permutation: give 0 … {T - 1}, each once")
+        raise InputError(f"ranks of a head are not a permutation: give 0 … {T - 1}, each once")
     if b.shape != (H,):
-        raise InputError(f"bit_weights are {b.size}: give one for each of {H} heads")
+        raise InputError(f"bit_weights has {b.size} entries: give one for each of {H} heads")
     if ((b != 0) & (b % 2 == 0)).any():
         raise InputError(f"bit_weights are {b.tolist()}: give odd numbers or 0")
     names = tuple(f"rank{h}" for h in range(H))

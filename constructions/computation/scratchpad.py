@@ -59,13 +59,13 @@ class Scratchpad(Tokens):
         return np.concatenate([array, start], axis=-1)
 
     def states(self, tokens: ArrayLike) -> np.ndarray:
-        """The states of decoded tokens.  Raises ValueError for a token that is no state."""
+        """The states of decoded tokens.  Raises ValueError for a token that is not a state."""
         symbols = self.automaton.n_symbols
         numbers = Within(least=0, below=symbols + self.automaton.n_states)
         array = Integers("... T", numbers).read("tokens", tokens)
         if (array < symbols).any():
             raise InputError(
-                f"token {array[array < symbols].flat[0]} is a symbol and no state: give tokens "
+                f"token {array[array < symbols].flat[0]} is a symbol, not a state: give tokens "
                 f"of generate(…), from {symbols} to {symbols + self.automaton.n_states - 1}"
             )
         return array - symbols

@@ -242,7 +242,7 @@ class _Built:
     def table(
         self, table: Table, entries: dict[tuple[int, ...], np.ndarray], into: str
     ) -> TableWord:
-        """A table as an MLP primitive; BOS, which is no symbol, has no entry."""
+        """A table as an MLP primitive; BOS, which is not a symbol, has no entry."""
         kept = {key: entry for key, entry in entries.items() if entry.any()}
         variables = [self.variable(v) for v in table.reads]
         keys = [

@@ -31,8 +31,8 @@ def to_circuit(model: Transformer, n: Count, gates: Gates = "threshold") -> Thre
     The model's numbers are read as exact rationals, so that the circuit is that of the model in
     real arithmetic, with exact ties; torch's answers agree unless float64 rounding changes them.
 
-    Raises `ValueError` for a model that is no hardmax transformer over tokens, for norms and other
-    attention, for a length n that the model does not take, and for circuits that would be too
+    Raises `ValueError` for a model that is not a hardmax transformer over tokens, for norms and
+    other attention, for a length n that the model does not take, and for circuits that would be too
     large.
     """
     exact = exact_model(model, n)

@@ -143,9 +143,7 @@ def turing_machine(
     Raises ValueError for a machine without any rule, and for a sharpness that is too small.
     """
     if not machine.n_rules:
-        raise InputError(
-            f"machine {machine.name} has no rule and makes no step: give one with a rule"
-        )
+        raise InputError(f"machine {machine.name} has no rules: give a machine with at least one")
     T = max_length
     kinds = 2 * machine.n_states * machine.n_symbols
     rows_fit(T + kinds * (2 * T + 1 if addressed else 1))

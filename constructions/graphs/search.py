@@ -117,10 +117,10 @@ def search(
         model.interface.found(model.generate(model.interface.prompt(edges, source), n))
 
     2 layers of 1 head, width 2n + 1, n = `n_nodes` hidden neurons in the first layer; a vocabulary
-    of n² + n tokens, sequences of at most T = `n_edges` + n tokens.  `n_edges` is by default
-    n(n − 1), the number of directed edges without loops.  After every token the model predicts v
-    for the first edge u → v so far with u among the nodes so far and v not among them; edges are
-    directed, so that each edge of an undirected graph is given in both directions.
+    of n² + n tokens, sequences of at most T = `n_edges` + n tokens.  By default
+    `n_edges` is n(n − 1), the number of directed edges without loops.  After every token the model
+    predicts v for the first edge u → v in the sequence so far such that u is among the nodes so far
+    and v is not.  Edges are directed: give each edge of an undirected graph in both directions.
 
     Raises ValueError for a sharpness that is too small, or if the weights do not fit in memory.
     """

@@ -61,7 +61,8 @@ def two_cycles(n_layers: Count) -> Transformer:
     `disentangled` with L = `n_layers` layers on n = 2m nodes and signed weights A ⊗ I + B ⊗ J.  On
     other graphs its predictions are not specified.
 
-    Raises ValueError if the weights do not fit in memory; the model raises as `disentangled`.
+    Raises ValueError if the weights do not fit in memory; the model raises ValueError as
+    stated in `disentangled`.
     """
     m = 4 * 3 ** (min(n_layers, BEYOND) - 1)
     n, size = 2 * m, 2 ** min(n_layers, BEYOND)  # blocks that the last layer reads

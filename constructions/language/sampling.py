@@ -67,7 +67,7 @@ def string_probabilities(model: Model, length: Count) -> Tensor:
     once, and then on the V^{L−1} next symbols.
 
     Raises ValueError unless the model predicts all tokens but BOS, for more than 2^27 strings, for
-    strings that are too long for the model, and as `sample`.
+    strings that are too long for the model, and as `sample` does.
     """
     _check_autoregressive(model)
     V, L = model.interface.n_answers, length

@@ -54,7 +54,7 @@ class Patterns(Memory):
         largest = xi.abs().max() if xi.numel() else xi.new_zeros(())
         if not torch.isfinite(2 * d * largest * X.abs().max().clamp(min=1)):
             raise InputError(
-                f"an inner product may overflow, the largest entry of queries is {largest:.3g}: "
+                f"an inner product may overflow (the largest entry of queries is {largest:.3g}): "
                 "rescale them"
             )
         _scores_fit(N, xi.numel() // d)
@@ -146,8 +146,8 @@ class Stored(Interface):
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
         if not torch.isfinite(outputs).all():
             raise InputError(
-                f"attention overflows, the largest entry of stored and state is "
-                f"{max(float(given.abs().max()) for given in inputs):.3g}: rescale them"
+                f"attention overflows (the largest entry of stored and state is "
+                f"{max(float(given.abs().max()) for given in inputs):.3g}): rescale them"
             )
         return outputs
 

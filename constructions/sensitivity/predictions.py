@@ -84,7 +84,7 @@ def _outputs(module: nn.Module, inputs: Tensor, dtype: torch.dtype | None) -> Te
     if outputs.is_complex():
         raise InputError("the model's outputs are complex: give one that returns real logits")
     if outputs.isnan().any():
-        raise InputError("the model's outputs contain NaN: it predicts nothing there")
+        raise InputError("the model's outputs contain NaN: give one whose outputs are finite")
     return outputs.cpu()
 
 

@@ -139,7 +139,7 @@ def chosen(order: int, dtype: torch.dtype, n: int, square: float) -> Gadgets:
     which the error of norms is below that of rounding.
     """
     if not dtype.is_floating_point:
-        raise InputError(f"{dtype} holds no real numbers: give a floating-point dtype")
+        raise InputError(f"{dtype} is not a floating-point dtype: give one")
     u, most = unit_roundoff(dtype), -round(math.log2(torch.finfo(dtype).smallest_normal))
     found = (
         Gadgets(order, 2.0**-i, bits, 1.0, 1.0)

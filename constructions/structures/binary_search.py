@@ -41,7 +41,8 @@ def binary_search(lookups: LookupLayers, *, largest: Largest = 2**10) -> Transfo
     integers from 1 to largest − 1 in any order, queries integers from 0 to `largest`.  The cell of
     lookup k = 1 … M, counted from 0 in ascending order, is `m` after layer k.
 
-    Raises ValueError for a `largest` at which float64 may round sums; the model as `Cells`.
+    Raises ValueError for a `largest` at which float64 may round sums; the model raises
+    ValueError as stated in `Cells`.
     """
     M, N = lookups, 2**lookups - 1
     factor = 4 * N * N

@@ -55,10 +55,11 @@ def bucket_table(
 
     Points (…, N) and queries (…, m) → (…, m).  4 layers, at most 3 heads each, width 10.  Points
     are distinct integers from 1 to largest − 1 in any order, queries integers from 0 to `largest`.
-    `m` − 1 after layer 3 is the cell, from 0 in ascending order, of lookup 2.
+    Register `m` after layer 3 is c + 1 if lookup 2 is at cell c; cells are numbered from 0 in
+    ascending order.
 
     Raises ValueError for more than a million cells in all, and for a `largest` at which float64 may
-    round sums; the model as `Cells`.
+    round sums; the model raises ValueError as stated in `Cells`.
     """
     if n_points + n_cells > MOST:
         raise InputError(

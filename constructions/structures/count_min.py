@@ -53,7 +53,8 @@ def count_min(
     Items are integers from 0 to V − 1, at most `max_length` of them in a stream, which may be 2^50
     for exact counts.
 
-    Raises ValueError for sketches beyond the memory; the model as `Sketch`.
+    Raises ValueError for sketches that do not fit in memory; the model raises
+    ValueError as stated in `Sketch`.
     """
     h, w = hashes, n_cells
     d, V = h.shape

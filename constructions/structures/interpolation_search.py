@@ -67,8 +67,8 @@ def interpolation_search(
     most 3 heads each, width 13.  Points are distinct integers from 1 to largest − 1 in any order,
     queries integers from 0 to `largest`.  The cell of lookup k = 1 … M is `m` − 1 after layer 3k.
 
-    Raises ValueError for a `largest` at which float64 may round sums, and for models beyond the
-    memory; the model as `Cells`.
+    Raises ValueError for a `largest` at which float64 may round sums, and for models that do not
+    fit in memory; the model raises ValueError as stated in `Cells`.
     """
     M = lookups
     factor = 16 * (n_points + 2) ** 2

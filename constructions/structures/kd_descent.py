@@ -41,8 +41,8 @@ def kd_descent(lookups: LookupLayers, d: Size, *, largest: Largest = 2**10) -> T
     1 to largest − 1, in the cells of the kd-tree's layout, and queries from 0 to `largest`; ties go
     right.  The cell of lookup k = 1 … M is `m` after layer k − 1.
 
-    Raises ValueError for a `largest` at which float64 may round sums, and for models beyond the
-    memory; the model as `LaidOut`.
+    Raises ValueError for a `largest` at which float64 may round sums, and for models that do not
+    fit in memory; the model raises ValueError as stated in `LaidOut`.
     """
     M, N = lookups, 2**lookups - 1
     factor = 4 * N * N

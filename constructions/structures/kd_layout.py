@@ -49,7 +49,8 @@ def kd_layout(n_points: Count, d: Size, *, largest: Largest = 2**10) -> Transfor
     that of the point given first is the lower one, so points may be equal.
 
     Raises ValueError unless N is 3, 7, 15, … and at most a million, for a `largest` at which
-    float64 may round sums, and for models beyond the memory; the model as `Cloud`.
+    float64 may round sums, and for models that do not fit in memory; the model raises
+    ValueError as stated in `Cloud`.
     """
     L = levels("n_points", n_points)
     if not 2 <= L <= MOST:

@@ -31,7 +31,8 @@ def sort(n_points: Size, *, largest: Largest = 2**20) -> Transformer:
     2 layers of 2 and 3 ReLU heads, width 5, no MLP.  Points are distinct integers of size below
     `largest`.
 
-    Raises ValueError for a `largest` at which float64 may round sums; the model as `Row`.
+    Raises ValueError for a `largest` at which float64 may round sums; the model raises
+    ValueError as stated in `Row`.
     """
     factor = 4 * n_points * n_points
     largest = exact_range(largest, factor)

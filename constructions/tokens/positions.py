@@ -52,8 +52,9 @@ def lattice(count: int) -> np.ndarray:
 
     The score |P|² − |P − Q|² is largest at Q = P, with gap at least 1, among all lattice points,
     and at most 4m of them have |P − Q|² = m.  The points have |P|² ≤ count/π + O(√count), so all
-    numbers in a score stay below 3·count/π + O(√count): log₂ count bits, where the scores
-    2·i·j − j² of positions on a line need 2·log₂ count.  A gap of 1 is Θ(1/count) of them.
+    numbers in a score are below 3·count/π + O(√count) and have log₂ count + O(1) bits.  The scores
+    2·i·j − j² of positions on a line have 2·log₂ count.  The gap of 1 is a fraction Θ(1/count) of
+    the largest score.
     """
     reach = int(np.ceil(np.sqrt(count / np.pi))) + 2  # the disc of this radius has enough points
     side = np.arange(-reach, reach + 1)

@@ -22,9 +22,9 @@ LARGE = 2**30  # bytes of scores, from which on the available memory is checked
 class Tokens(Interface):
     """Integer tokens (…, T), T ≤ max_length → answers (…, T), int64, −1 for ⊥.
 
-    `prefix` are the tokens in front of every sequence, numbered from `vocabulary_size` on: a token
-    BOS that stands for ⊥, or virtual observations.  `length` fixes the number of tokens; otherwise
-    it is between `least` and `max_length`.  `slots` are the ranges of the tokens allowed at each
+    `prefix` are the tokens that precede every sequence, numbered from `vocabulary_size` on: BOS,
+    which stands for ⊥, or virtual observations.  `length` fixes the number of tokens; otherwise it
+    is between `least` and `max_length`.  `slots` are the ranges of the tokens allowed at each
     position, if not all are.  The first `n_examples` tokens are the context of a context-only mask.
     With `whole` there is one answer (…, 1) for the sequence, at the first token of the prompt.
 
@@ -33,8 +33,8 @@ class Tokens(Interface):
     is a lower bound on the difference between the largest logit and any other, over all prompts:
     answers are right if every logit is within `margin`/2 of its hardmax value.  With `frequencies`,
     logits are relative frequencies among the tokens of the prompt, which are equal or differ by at
-    least 1/T: those closer than 1/(2T) count as equal, and the smallest token is the answer.  The
-    margin is then half the smallest difference, because equal logits are also perturbed.
+    least 1/T.  Logits closer than 1/(2T) therefore count as equal, and of equal ones the smallest
+    token is the answer.  The margin is then half of 1/T, because softmax perturbs equal logits.
 
     Raises ValueError for tokens outside the vocabulary or not allowed at their position, and for
     an empty, too short or too long sequence.

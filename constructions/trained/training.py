@@ -59,8 +59,8 @@ def train(
 
     Raises ValueError if the folder contains another run or a damaged state, if another process
     trains in it, for a step of `keep` that is past, if the number of processes does not divide the
-    batch size, and as `Process.join`.  Raises Diverged with the step if the loss becomes infinite
-    or NaN; the last state before that is not overwritten.
+    batch size, and as `Process.join` does.  Raises Diverged with the step if the loss becomes
+    infinite or NaN; the last state before that is not overwritten.
     """
     for step in keep:
         if step > configuration.steps:

@@ -52,7 +52,7 @@ def bin_of(period: Period, p: Count) -> int:
     """
     k = Fraction(p) / Fraction(period)
     if k.denominator != 1:
-        raise InputError(f"period {period} is not a bin of {p} points: give a p that it divides")
+        raise InputError(f"p = {p} is not a multiple of the period {period}: give one that is")
     return int(k)
 
 

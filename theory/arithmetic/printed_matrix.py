@@ -54,8 +54,9 @@ def printed_matrix(p: OddModulus) -> np.ndarray:
 def printed_gram(p: OddModulus) -> np.ndarray:
     """The integers 2 R Rᵀ (p, p), where R are the rows of F without their factors √(1/N), √(2/N).
 
-    Twice the sum of products over x < N is N([j ≡ k] ± [j ≡ −k]), congruences mod N, + for cosines;
-    x = N adds 2 for two cosines.
+    For frequencies j and k of two cosines or two sines, twice the sum of the products over x < N is
+    N([j ≡ k] ± [j ≡ −k]) with congruences mod N, where the sign is + for cosines and − for sines.
+    The term x = N adds 2 for two cosines.
     """
     N = _fitting(p)
     k = (np.arange(p) + 1) // 2

@@ -63,7 +63,8 @@ Q8 = _quaternions()
 def bounded_dyck(depth: Count) -> Semiautomaton:
     """The depth of a word of brackets; symbol 0 opens a bracket, symbol 1 closes one.
 
-    The state is depth + 1 from the first prefix on whose depth is negative or more than `depth`.
+    The state is the depth of the word so far.  Once it has been negative or more than `depth`, the
+    state is `depth` + 1 for the rest of the word.
     """
     D = depth
     table_fits(D + 2, 2)
@@ -74,7 +75,10 @@ def bounded_dyck(depth: Count) -> Semiautomaton:
 
 @checked
 def gridworld(steps: Count) -> Semiautomaton:
-    """The walk on 0, …, S = steps between walls: 0 left, 1 right [Liu2023, section 3.2]."""
+    """The walk on 0, …, `steps` between two walls [Liu2023, section 3.2].
+
+    Symbol 0 is a step to the left, symbol 1 a step to the right.
+    """
     S = steps
     table_fits(S + 1, 2)
     left: Map = (0, *range(S))

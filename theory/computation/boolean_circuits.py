@@ -69,7 +69,7 @@ class Circuit:
     def run(self, inputs: ArrayLike) -> np.ndarray:
         """The values (…, gates) of all gates on inputs (…, n) of bits.
 
-        Raises `ValueError` for numbers that are no bits, and for other than n of them.
+        Raises `ValueError` for numbers that are not bits, and for other than n of them.
         """
         bits = Integers(f"... {self.n_inputs}", Within(least=0, most=1)).read("inputs", inputs)
         wires = list(np.moveaxis(bits, -1, 0))
@@ -85,7 +85,7 @@ class Circuit:
 def all_circuits(
     n_inputs: Count, n_gates: Count, tables: TableNumbers = range(TABLES)
 ) -> Iterator[Circuit]:
-    """All ∏_g k(n + g)² circuits of these sizes, over k tables."""
+    """All circuits of these sizes over k tables, ∏_g k(n + g)² with n inputs, g = 0, 1, …."""
     choices = len(tables) * n_gates * (n_inputs + n_gates) ** 2
     machine.fits_in_memory("the choices for all gates", 100 * choices, "give fewer wires")
     return _all_circuits(n_inputs, n_gates, tables)

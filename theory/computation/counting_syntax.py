@@ -39,7 +39,8 @@ TOKEN = r"true|false|[0-9]+|[!<>]=|==|\S"
 def parse(text: str) -> Formula:
     """The formula of a text.
 
-    Raises `ValueError`, with the first character that does not fit, for a text that is no formula.
+    Raises `ValueError`, with the first character that does not fit, for a text that is not a
+    formula.
     """
     reader = Reader("formula", text, TOKEN, MOST_CHARACTERS)
     found = _any_of(reader)

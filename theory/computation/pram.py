@@ -72,9 +72,9 @@ class Read:
 @checked
 @dataclass(frozen=True)
 class Write:
-    """into_i is the least `value` of the processors whose register `to` is cells·i + cell.
+    """into_i is the minimum of `value` over the processors whose register `to` is cells·i + cell.
 
-    If there is none, into_i is `empty`; None stands for `most`.
+    If there is no such processor, into_i is `empty`, or `most` if `empty` is None.
     """
 
     value: str
@@ -127,8 +127,8 @@ class Program:
     answer   the register that is the output
     most     the largest number, at least N, which is its default
 
-    Raises `ValueError` for a name that is not a register, or is used for two things, a wrong number
-    of operands, and numbers outside 0 … most.
+    Raises `ValueError` for a name that is not a register or that is used twice, for a wrong number
+    of operands, and for numbers outside 0 … most.
     """
 
     name: str
@@ -248,12 +248,12 @@ class Program:
     def _check_names(self) -> None:
         fixed, sources = {INDEX, *self.kinds}, {*self.inputs, *self.initial}
         if not self.inputs:
-            raise InputError(f"inputs of {self.name} are none: give at least one register")
+            raise InputError(f"{self.name} has no inputs: give at least one register")
         if twice := [name for name in self.inputs if self.inputs.count(name) > 1]:
             raise InputError(f"register {twice[0]} is given twice: give each input its own name")
         for name in (*fixed, *self.state, *self.brought):
             if name in RESERVED or name.endswith("²"):
-                raise InputError(f"{name} is no name for a register: take another one")
+                raise InputError(f"{name} cannot name a register: choose another name")
         for one, other, what in (
             (set(self.inputs), set(self.initial), "given and has an initial value"),
             (
@@ -284,7 +284,7 @@ class Program:
         for name, allowed in uses:
             if name not in allowed:
                 raise InputError(
-                    f"a step reads {name}, no register at that time: give {sorted(allowed)}"
+                    f"a step reads {name}, which is not a register then: give {sorted(allowed)}"
                 )
         for write in step.writes:
             if write.cell >= write.cells:

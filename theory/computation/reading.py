@@ -17,8 +17,8 @@ class Reader:
     """Reads the tokens of a text one by one; "" stands for its end.
 
     `what` names the text in errors, `token` is the pattern of a token, and `most` the greatest
-    number of characters. Raises ValueError for a value that is no text, and for an empty or longer
-    text.
+    number of characters. Raises ValueError for a value that is not a text, and for an empty or
+    longer text.
     """
 
     def __init__(self, what: str, text: str, token: str, most: int) -> None:

@@ -182,7 +182,7 @@ def read_automaton(path: AutomatonFile) -> Semiautomaton:
 
     The file contains `{"transitions": [[1, 0], [0, 1]], "start": 0, "name": "mine"}`, or the table
     of transitions alone. Raises `ValueError` for a file that cannot be read or is no JSON, and for
-    a table that is no semiautomaton.
+    a table that is not a semiautomaton.
     """
     fields = json_table(path, ("transitions", "start", "name"))
     name, start = str(fields.get("name", path.stem)), fields.get("start", 0)

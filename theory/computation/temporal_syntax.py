@@ -36,8 +36,8 @@ UNARY: dict[str, Callable[[Formula], Formula]] = {
 def formula(text: str, alphabet: Alphabet) -> Formula:
     """The past-LTL formula of a text, for words over an alphabet.
 
-    Raises ValueError for a symbol that the alphabet lacks, and for a text that is no formula, with
-    the first character that does not fit.
+    Raises ValueError for a symbol that the alphabet lacks, and for a text that is not a formula,
+    with the first character that does not fit.
     """
     reader = Reader("formula", text, r"\w+|\S", MOST_CHARACTERS)
     found = _or(reader, alphabet)

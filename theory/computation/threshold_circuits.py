@@ -78,7 +78,7 @@ class Gate:
 class ThresholdCircuit:
     """Gates over `n_inputs` bits; output m is 1 where the answer is `labels[m]`.
 
-    Raises `ValueError` for a gate that reads itself or a later one, for outputs that are no wires,
+    Raises `ValueError` for a gate that reads itself or a later one, for outputs that are not wires,
     and for different numbers of outputs and labels.
     """
 
@@ -139,13 +139,13 @@ class ThresholdCircuit:
     def __call__(self, bits: ArrayLike) -> np.ndarray:
         """The outputs (…, outputs) on bits (…, n_inputs), as booleans.
 
-        Raises `ValueError` for other numbers than 0 and 1, and for another number of bits.
+        Raises `ValueError` for numbers other than 0 and 1, and for another number of bits.
         """
         array = array_of("bits", bits)
         if array.ndim < 1 or array.shape[-1] != self.n_inputs:
             raise InputError(f"bits have shape {array.shape}: give rows of {self.n_inputs} bits")
         if array.size and not np.isin(array, (0, 1)).all():
-            raise InputError("bits contain other numbers than 0 and 1: give unary(words, V)")
+            raise InputError("bits contain numbers other than 0 and 1: give unary(words, V)")
         rows = array.reshape(math.prod(array.shape[:-1]), self.n_inputs)
         found = np.empty((self.n_inputs + len(self.gates), len(rows)), dtype=bool)
         found[: self.n_inputs] = rows.T

@@ -67,7 +67,7 @@ class TuringMachine:
     def __post_init__(self) -> None:
         rows = self.rules
         if not rows or not rows[0]:
-            raise InputError(f"rules of {self.name} are none: give a row for each state")
+            raise InputError(f"{self.name} has no rules: give a row for each state")
         for q, row in enumerate(rows):
             if len(row) != len(rows[0]):
                 raise InputError(
@@ -80,8 +80,7 @@ class TuringMachine:
         object.__setattr__(self, "names", self.names or tuple(map(str, range(len(rows)))))
         if len(self.names) != self.n_states:
             raise InputError(
-                f"names of {self.name} are {len(self.names)}: give {self.n_states}, one for each "
-                "of its states"
+                f"{self.name} has {len(self.names)} names: give {self.n_states}, one for each state"
             )
         if self.start >= self.n_states:
             raise InputError(
@@ -184,9 +183,7 @@ def machine_of(rules: Mapping[str, Any], name: str, start: str | None = None) ->
     default. Raises `ValueError` for rules of another form.
     """
     if not rules:
-        raise InputError(
-            f"rules of {name} are none: give a row such as ['1RB', '1LB'] for each state"
-        )
+        raise InputError(f"{name} has no rules: give a row such as ['1RB', '1LB'] for each state")
     for state, row in rules.items():
         if not isinstance(row, list) or not row:
             raise InputError(f"rules of {name} has no row for state {state}: give one")

@@ -97,9 +97,9 @@ def random_circuit(n_inputs: InputCount, n_gates: GateCount, seed: Seed) -> Circ
 
 @checked
 class GateLearner:
-    """The version space of each gate after examples (N, n_inputs + G) of all wires.
+    """The version space of each gate, given N examples (N, n_inputs + G) of the values of wires.
 
-    Raises `ValueError` for more pairs of wires than 10^5.
+    Raises `ValueError` for more than 10^5 pairs of wires.
     """
 
     def __init__(

@@ -106,7 +106,7 @@ class Levels:
 
     @property
     def hallucination(self) -> Any:
-        """g(H), the probability of a string that is no fact."""
+        """g(H), the probability of a string that is not a fact."""
         return (self.weight * (self.strings - self.facts) * self.g).sum()
 
     @property
@@ -169,7 +169,7 @@ def levels(
     check_alike(p=p, g=g)
     true, new = outcomes("facts", facts, len(p)), outcomes("unseen", unseen, len(p))
     if any(a and y not in true for y, a in enumerate(p)):
-        raise InputError("p gives mass to a string that is no fact: give p with p(facts) = 1")
+        raise InputError("p gives mass to a string that is not a fact: give p with p(facts) = 1")
     ones = np.array([Fraction(1)] * len(p), dtype=object)
     return Levels(
         ones,
@@ -187,8 +187,8 @@ def expected_bound(
 ) -> Any:
     """E MF − E δ⁺ − |F|/|U| − 1/n, a lower bound on E g(H) for regular facts.
 
-    Takes the means over corpora, not the values of one corpus, and for `unseen` the least value of
-    |U| (|H| will do).
+    The arguments are means over corpora, not values of one corpus.  `unseen` is the smallest value
+    of |U|, or a lower bound on it such as |H|.
     """
     return seen_once - over - Fraction(facts, unseen) - Fraction(1, documents)
 
@@ -197,7 +197,10 @@ def expected_bound(
 def bound_given_corpus(
     unseen_mass: Mass, over: Mass, facts: Counted, unseen: Counted, gamma: OpenUnit
 ) -> Any:
-    """p(U) − δ⁺ − |F|/(γ|U|), a lower bound on g(H) with probability ≥ 1 − γ; δ⁺ at 1/(γ|U|)."""
+    """p(U) − δ⁺ − |F|/(γ|U|), a lower bound on g(H) that holds with probability ≥ 1 − γ.
+
+    δ⁺ (`over`) is the over-confidence at the threshold 1/(γ|U|).
+    """
     return unseen_mass - over - facts / (gamma * unseen)
 
 

@@ -95,7 +95,7 @@ def gradient(
     """u_j (m,) for the batch of words `bits` (n, d), exactly.
 
     φ is that of the paper, or 4z² − 1 if not `printed`.  Raises `ValueError` unless `node` is a
-    node, for an empty batch, and as `with_steps`.
+    node, for an empty batch, and as `with_steps` does.
     """
     m = _seen(tree, node)
     if (size := bits.size // tree.d * m) > MOST:
@@ -266,7 +266,7 @@ def enough_samples(tree: ParityTree, delta: OpenUnit, tolerance: Exact | None = 
     One step on n random words, rounded, gives the tree with probability ≥ 1 − δ.  t is `tolerance`,
     by default `noise_tolerance(tree)`.  By Bernstein's inequality, as
     2(4m + (3m/2 + 2)t/3) ≤ 8.7(d + k) for t ≤ ½ and m ≤ d + k − 2.  Raises `ValueError` unless
-    10⁻⁶ < t ≤ ½, and as `noise_tolerance`.
+    10⁻⁶ < t ≤ ½, and as `noise_tolerance` does.
     """
     t = float(noise_tolerance(tree) if tolerance is None else tolerance)
     if not 1e-6 < t <= 0.5:

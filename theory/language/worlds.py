@@ -5,7 +5,7 @@
     memoriser      count/n on seen facts, 0 elsewhere
 
 The set of facts is uniformly random (regular), so that no model made from documents distinguishes
-an unseen fact from a string that is no fact.  Of the latter only the number is represented.
+an unseen fact from a string that is not a fact.  Of the latter only the number is represented.
 """
 
 from __future__ import annotations

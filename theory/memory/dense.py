@@ -54,7 +54,10 @@ def dense_energy(patterns: Patterns, s: States, degree: Power) -> np.ndarray:
 
 @checked
 def exponential_log_energy(patterns: Patterns, s: States) -> np.ndarray:
-    """The logarithm of −E(s), ln Σ_μ exp⟨ξ^μ, s⟩ (…), for F = exp; as `dense_energy`."""
+    """The logarithm of −E(s), ln Σ_μ exp⟨ξ^μ, s⟩ (…), for F = exp.
+
+    Shapes and errors as in `dense_energy`.
+    """
     x = inner_products(s, patterns)
     largest = x.max(axis=-1, keepdims=True)
     with np.errstate(under="ignore"):
@@ -76,7 +79,10 @@ def dense_preferred(patterns: Patterns, s: States, degree: Degree) -> np.ndarray
 
 @checked
 def dense_synchronous_update(patterns: Patterns, s: States, degree: Degree) -> np.ndarray:
-    """The synchronous update: sgn D_i(s) (…, d), and s_i at a tie; as `dense_preferred`."""
+    """The synchronous update: sgn D_i(s) (…, d), and s_i at a tie.
+
+    Shapes and errors as in `dense_preferred`.
+    """
     wanted = dense_preferred(patterns, s, degree)
     return np.where(wanted == 0, s, wanted)
 
@@ -92,7 +98,7 @@ def dense_update(
     lowers the energy and every sign is exact, so the updates terminate. A sweep costs O(Nd) a
     state.
 
-    Raises `ValueError` for an order that is no permutation.
+    Raises `ValueError` for an order that is not a permutation.
     """
     N, d = patterns.shape
     sequence, interaction = orders(order, d), _interaction(degree, N, d)

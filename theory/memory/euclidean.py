@@ -80,7 +80,7 @@ def _attention(z: np.ndarray, t: float, V: np.ndarray, QK: np.ndarray) -> np.nda
         scores -= scores.max(axis=-1, keepdims=True)
     if not np.isfinite(scores).all():
         raise InputError(
-            f"scores overflow at time {t:.6g}, the largest token is {abs(x).max():.3g}: "
+            f"scores overflow at time {t:.6g} (the largest token is {abs(x).max():.3g}): "
             "rescale X or QK, or give earlier times"
         )
     A = np.exp(scores)

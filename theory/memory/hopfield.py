@@ -83,8 +83,8 @@ class Network:
 def hebb(patterns: Patterns) -> np.ndarray:
     """Hebb's weights w_ij = Σ_μ ξ_i^μ ξ_j^μ for i ≠ j and w_ii = 0, (d, d) int64.
 
-    The textbook's factor 1/d is omitted: it changes no sign of a field, and without it all values
-    are integers. Patterns (P, d) of ±1 [Hopfield1982].
+    The usual factor 1/d is omitted: it does not change the signs of fields, and without it all
+    weights are integers. Patterns (P, d) of ±1 [Hopfield1982].
 
     Raises `ValueError` for weights that do not fit into memory.
     """
@@ -154,7 +154,7 @@ def asynchronous_update(
     A flip costs d additions (h ← h − 2 s_i w_i). The fields of float weights are recomputed before
     every sweep, so that rounding does not accumulate.
 
-    Raises `ValueError` as `hopfield_fields` does, and for an order that is no permutation.
+    Raises `ValueError` as `hopfield_fields` does, and for an order that is not a permutation.
     """
     network = checked_network(weights, bias)
     d = len(network.bias)
@@ -239,7 +239,10 @@ def asynchronous_update_by_definition(
 
 @checked
 def synchronous_update(weights: Weights, s: States, bias: Bias | None = None) -> np.ndarray:
-    """The synchronous update: sgn h(s) (…, d), and s where a field is 0; as `hopfield_fields`."""
+    """The synchronous update: sgn h(s) (…, d), and s where a field is 0.
+
+    Shapes and errors as in `hopfield_fields`.
+    """
     network = checked_network(weights, bias)
     s = s.astype(network.dtype)
     return _signs(network.fields(s), s).astype(np.int64)
@@ -268,7 +271,7 @@ def synchronous_run(
 def hebb_synchronous_run(patterns: Patterns, s: States, *, max_steps: Steps = 1000) -> Cycle:
     """`synchronous_run(hebb(patterns), s)`, without the d × d weights where that is cheaper.
 
-    A step by the patterns takes 2Pd multiplications a state, by the weights d².
+    A step takes 2Pd multiplications per state with the patterns, and d² with the weights.
     """
     P, d = patterns.shape
     if d <= 2 * P:

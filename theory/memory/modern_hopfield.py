@@ -49,7 +49,7 @@ def _scores(X: np.ndarray, xi: np.ndarray) -> np.ndarray:
         scores = np.asarray(xi @ X.T)
     if not np.isfinite(scores).all():
         raise InputError(
-            f"an inner product overflows, the largest entry of states is {np.abs(xi).max():.3g}: "
+            f"an inner product overflows (the largest entry of states is {np.abs(xi).max():.3g}): "
             "rescale them"
         )
     return scores
@@ -105,7 +105,7 @@ def modern_hopfield_energy(patterns: PatternVectors, states: Vectors, beta: Posi
 
         E(ξ) − E(f(ξ)) = ½‖f(ξ) − ξ‖² + KL(p(ξ) ‖ p(f(ξ)))/beta,
 
-    p being the `pattern_weights`.  It is computed about the pattern x_k of largest score, as
+    p being the `pattern_weights`.  With x_k the pattern of largest score, E is computed as
     ½‖ξ − x_k‖² + ½(M² − ‖x_k‖²) − ln(mean_j exp(beta(s_j − s_k)))/beta, which neither overflows at
     large beta nor cancels at small beta.
 
@@ -123,8 +123,8 @@ def modern_hopfield_energy(patterns: PatternVectors, states: Vectors, beta: Posi
         energy = (np.vecdot(offset, offset) + (squares.max() - squares[best])) / 2 - soft
     if not np.isfinite(energy).all():
         raise InputError(
-            f"an energy overflows, the largest entry of states is {np.abs(xi).max():.3g} and "
-            f"beta is {beta:g}: rescale them"
+            f"an energy overflows (the largest entry of states is {np.abs(xi).max():.3g} and "
+            f"beta is {beta:g}): rescale them"
         )
     return np.asarray(energy)
 

@@ -38,11 +38,12 @@ def matching_steps(steps: StepNumbers, similarity: Similarity) -> np.ndarray:
 def growth_of(steps: StepsByLayer) -> str:
     """The growth of step counts with the layer, one of `LAWS`, "unclear" or "none".
 
-    Growth is "linear", "quadratic", "cubic" or "exponential" if the counts, their square roots,
-    cube roots or logarithms have the largest correlation with the layer, and "logarithmic" if the
-    counts with the logarithm of the layer do.  It is "unclear" if this correlation does not exceed
-    that of 19 in 20 random increasing sequences of the same length, or if there are fewer than four
-    different counts; "none" if a count is below that of the layer before, or if all are equal.
+    Five correlations are compared: with the layer, those of the counts ("linear"), their square
+    roots ("quadratic"), cube roots ("cubic") and logarithms ("exponential"); and that of the counts
+    with the logarithm of the layer ("logarithmic").  The growth is that of the largest one.  It is
+    "unclear" if this correlation does not exceed that of 19 in 20 random increasing sequences of
+    the same length, or if there are fewer than four different counts.  It is "none" if a count is
+    below that of the layer before, or if all are equal.
     """
     if (np.diff(steps) < 0).any() or len(np.unique(steps)) == 1:
         return "none"

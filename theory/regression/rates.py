@@ -56,8 +56,8 @@ def gradient_descent_steps(condition: Condition, epsilon: OpenUnit) -> int:
 def optimal_gradient_descent_steps(condition: Condition, epsilon: OpenUnit) -> int:
     """The steps of gradient descent with η = 2/(λmax + λmin): the least k ≥ 1 with ρ^k ≤ ε.
 
-    ρ = (κ − 1)/(κ + 1) is the least value of max |1 − ηλ| over [λmin, λmax] for any η. They are
-    about half the steps of η = 1/λmax [Saad2003, Section 4.2.1].
+    ρ = (κ − 1)/(κ + 1) is the minimum over η of max |1 − ηλ| over [λmin, λmax]. About half as many
+    steps are needed as with η = 1/λmax [Saad2003, Section 4.2.1].
     """
     return _linear_steps(-math.log(epsilon), _decay(condition - 1, 2))
 

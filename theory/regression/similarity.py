@@ -65,7 +65,10 @@ def error_cosines(first: First, second: Second, labels: PromptLabels) -> np.ndar
 
 @checked
 def error_distance(first: First, second: Second, labels: PromptLabels) -> Estimate:
-    """The mean squared difference of predictions, E ‖first − second‖²/n, as `error_similarity`."""
+    """The mean squared difference of predictions, E ‖first − second‖²/n.
+
+    Shapes and errors as in `error_similarity`.
+    """
     return Estimate.over_prompts(error_distances(first, second, labels))
 
 

@@ -55,7 +55,7 @@ class PrefixSpectrum:
             # tr S_n bounds every entry of every S_t.
             if not np.isfinite(np.vecdot(x, x).sum(axis=-1)).all():
                 raise InputError(
-                    f"XᵀX overflows, the largest entry of x is {np.abs(x).max():.3g}: rescale x"
+                    f"XᵀX overflows (the largest entry of x is {np.abs(x).max():.3g}): rescale x"
                 )
         following = np.empty((*leading, n + 1, d))
         following[..., :-1, :] = x
@@ -68,8 +68,8 @@ class PrefixSpectrum:
             self._long_prefixes(x, y, following)
         if not np.isfinite(self.components).all():
             raise InputError(
-                f"predictions overflow, the largest entries of x, y and x_query are "
-                f"{np.abs(x).max():.3g}, {np.abs(y).max():.3g} and {np.abs(x_query).max():.3g}: "
+                f"predictions overflow (the largest entries of x, y and x_query are "
+                f"{np.abs(x).max():.3g}, {np.abs(y).max():.3g} and {np.abs(x_query).max():.3g}): "
                 "rescale them"
             )
         # Several queries of one prompt use the same eigenvalues, without a copy.

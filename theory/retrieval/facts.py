@@ -207,7 +207,7 @@ def _statement(parts: Sequence[str], lexicon: Lexicon) -> Fact:
         return Fact(parts[3], parts[1], parts[5])
     if kinds in ("N 's R is N .", "N 's R is O ."):
         return Fact(parts[0], parts[2], parts[4])
-    raise InputError(f"{_sentence(parts)!r} is no statement of the grammar: {FORMS}")
+    raise InputError(f"{_sentence(parts)!r} is not a statement of the grammar: {FORMS}")
 
 
 def _question(parts: Sequence[str], lexicon: Lexicon) -> tuple[str, tuple[str, ...]]:
@@ -221,7 +221,7 @@ def _question(parts: Sequence[str], lexicon: Lexicon) -> tuple[str, tuple[str, .
         return parts[5], (parts[7], parts[3])
     if kinds == "is the R of the R of N ?":
         return parts[8], (parts[6], parts[3])
-    raise InputError(f"{_sentence(parts)!r} is no question of the grammar: {QUESTIONS}")
+    raise InputError(f"{_sentence(parts)!r} is not a question of the grammar: {QUESTIONS}")
 
 
 @checked

@@ -44,7 +44,7 @@ def _labels_and_distances(
     if not np.isfinite(squared).all():
         largest = max(np.abs(x).max(), np.abs(x_query).max())
         raise InputError(
-            f"a squared distance overflows, the largest entry of x and x_query is {largest:.3g}: "
+            f"a squared distance overflows (the largest entry of x and x_query is {largest:.3g}): "
             "rescale both"
         )
     return np.broadcast_to(y, squared.shape), squared

@@ -95,7 +95,7 @@ def ngram(
     counts = ngram_counts(tokens, vocabulary_size, order)
     prior = alpha * vocabulary_size
     if prior == np.inf:
-        raise InputError(f"alpha is {alpha}: alpha·vocabulary_size is beyond float64; give less")
+        raise InputError(f"alpha is {alpha}: alpha·vocabulary_size overflows; give less")
     total = counts.sum(axis=-1, keepdims=True) + prior
     return np.divide(counts + alpha, total, out=np.zeros(counts.shape), where=total > 0)
 

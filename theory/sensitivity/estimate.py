@@ -227,7 +227,7 @@ def noisy_patches(size: Count, sigma: Positive) -> Change:
     """The change that adds noise N(0, σ²) to a patch of size × size pixels.
 
     Images have the shape (N, …, height, width); patches are taken row by row.  It raises
-    `ValueError` for sides that are no multiples of the size, and for NaN or infinite numbers.
+    `ValueError` for sides that are not multiples of the size, and for NaN or infinite numbers.
     """
 
     def change(inputs: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:

@@ -53,7 +53,7 @@ def table_of(points: Points, n_cells: Size, low: End, high: End) -> np.ndarray:
     """The index in each of T = `n_cells` extra cells, (…, T), for ascending points (…, N).
 
     It is that of the point nearest to the middle of the bucket, the first of two as near.  Raises
-    ValueError unless low < high, and for arrays beyond the memory.
+    ValueError unless low < high, and for arrays that do not fit in memory.
     """
     x, T = points, n_cells
     machine.fits_in_memory(

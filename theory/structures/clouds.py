@@ -32,7 +32,7 @@ CloudQueries: TypeAlias = Annotated[Any, Numbers("... m d", empty=True)]
 def nearest_in_cloud(points: Cloud, queries: CloudQueries) -> np.ndarray:
     """The nearest neighbour argmin_a ‖x_a − q‖ (…, m) of queries (…, m, d) in points (…, N, d).
 
-    Raises ValueError for arrays beyond the memory.
+    Raises ValueError for arrays that do not fit in memory.
     """
     machine.fits_in_memory(
         f"the distances of {points.shape} points and {queries.shape} queries",
@@ -48,7 +48,7 @@ def uniform_cloud(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Uniform points (n_sets, n_points, d) and queries (n_sets, n_queries, d).
 
-    Raises ValueError for arrays beyond the memory.
+    Raises ValueError for arrays that do not fit in memory.
     """
     check_memory(n_sets, n_points, n_queries, d)
     rng = np.random.default_rng(seed)
@@ -62,7 +62,7 @@ def hard_cloud(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Hard points (n_sets, 2^levels − 1, d) and queries (n_sets, n_queries, d).
 
-    Raises ValueError for arrays beyond the memory.
+    Raises ValueError for arrays that do not fit in memory.
     """
     check_memory(n_sets, 2**levels, n_queries, d)
     rng = np.random.default_rng(seed)
@@ -85,7 +85,7 @@ def sphere_cloud(
     """Points (n_sets, n_points, d) and queries (n_sets, n_queries, d) on the unit sphere, d ≥ 2.
 
     The inner product of a query with the point from which it is made is `rho`.  Raises ValueError
-    for arrays beyond the memory.
+    for arrays that do not fit in memory.
     """
     check_memory(n_sets, n_points, n_queries, d)
     rng = np.random.default_rng(seed)

@@ -34,7 +34,7 @@ Recursed: TypeAlias = Annotated[Steps, Within(most=200)]
 """An integer from 0 to 200: a number of cells, or of lookups, in a recursion."""
 Depth: TypeAlias = Annotated[Count, Within(most=64)]
 """An integer from 1 to 64: a number of lookups, which find all cells well below 64."""
-MOST_DIGITS = 10**5  # of nodes, or of cells that are no nodes, in a count of sets
+MOST_DIGITS = 10**5  # of nodes, or of cells that are not nodes, in a count of sets
 
 
 @checked
@@ -66,7 +66,7 @@ def decision_trees(n_points: Annotated[Count, Within(most=127)], lookups: Depth)
     """All trees of M levels over N cells, (N^(2^M − 1), 2^M − 1).
 
     The children of node i, for < and for >, are 2i + 1 and 2i + 2.  Raises ValueError for arrays
-    beyond the memory.
+    that do not fit in memory.
     """
     nodes = 2**lookups - 1
     machine.fits_in_memory(
@@ -83,7 +83,7 @@ def found_at(trees: StepsArray, n_points: Size) -> np.ndarray:
     """The lookup, from 1, in which each of N targets is found by trees (…, 2^M − 1), (…, N).
 
     It is 0 for targets that are not found; the trees are run.  Raises ValueError for trees of
-    another number of nodes, for nodes that are not cells, and for arrays beyond the memory.
+    another number of nodes, for nodes that are not cells, and for arrays that do not fit in memory.
     """
     given = trees
     nodes = given.shape[-1] if given.ndim else 0

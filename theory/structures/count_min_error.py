@@ -36,7 +36,7 @@ def count_min_error(
     """The mean error Σ_i p_i·E min of count-min, for counts c (V,) and query weights p (V,).
 
     There are d = `n_rows` rows of w = `n_cells` ≥ 2 random cells.  Raises ValueError for sums of
-    counts beyond the memory.
+    counts that do not fit in memory.
     """
     c, p, rows = counts, weights, n_rows
     items = c.sum(dtype=np.float64)

@@ -6,9 +6,9 @@ at distance t if j − 1 points are below u − t and n − j above u + t:
     p_j(u) = 2n·C(n − 1, j − 1) ∫₀^s (u − t)^{j−1} (1 − u − t)^{n−j} dt,     s = min(u, 1 − u),
 
 for a point below u and one above it.  This is all if the ends are points themselves: beyond s an
-end is nearer.  An end that is no point adds (1 − 2u)^n to the first point if u < ½, and (2u − 1)^n
-to the last if u > ½.  The integrand is a polynomial of degree n − 1 without negative terms: Gauss
-quadrature with ⌈n/2⌉ nodes is exact up to rounding.
+end is nearer.  An end that is not a point adds (1 − 2u)^n to the first point if u < ½, and (2u −
+1)^n to the last if u > ½.  The integrand is a polynomial of degree n − 1 without negative terms:
+Gauss quadrature with ⌈n/2⌉ nodes is exact up to rounding.
 
 Cells chosen from q alone find the nearest neighbour with probability E_q Σ p_j(q) over the chosen
 ranks j, which is largest for the most probable ranks.

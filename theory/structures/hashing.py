@@ -56,7 +56,10 @@ def simhash(normals: Annotated[Any, Reals("b d")]) -> Hash:
 
 @checked
 def normal_directions(n_bits: Size, d: Size, seed: Seed) -> np.ndarray:
-    """Independent normal vectors (n_bits, d).  Raises ValueError for arrays beyond the memory."""
+    """Independent normal vectors (n_bits, d).
+
+    Raises ValueError for arrays that do not fit in memory.
+    """
     machine.fits_in_memory(
         f"{n_bits:.3g} vectors of dimension {d:.3g}", 16 * n_bits * d, "take fewer"
     )
@@ -69,7 +72,7 @@ def orthogonal_directions(
 ) -> np.ndarray:
     """Uniform orthonormal rows (n_bits, d), n_bits ≤ d.
 
-    Raises ValueError for arrays beyond the memory.
+    Raises ValueError for arrays that do not fit in memory.
     """
     q, r = np.linalg.qr(normal_directions(d, n_bits, seed))
     return np.asarray((q * np.sign(np.diagonal(r))).T)
@@ -86,7 +89,7 @@ def in_equal_buckets(n_points: Size, n_buckets: Size, lookups: LookupCount) -> n
     """The accuracy by lookup in equally likely buckets, (1/N) Σ_{a<N} P(Bin(a, 1/B) < i), (M,).
 
     For i = 1 … M = `lookups`, N = `n_points` and B = `n_buckets`.  Raises ValueError for arrays
-    beyond the memory.
+    that do not fit in memory.
     """
     machine.fits_in_memory(
         f"{lookups} lookups of {n_points:.3g} points", 32 * n_points * lookups, "take fewer"
@@ -113,7 +116,7 @@ def found_in_buckets(
     """Whether the nearest neighbour is among the first i cells of the query's bucket, (…, m, M).
 
     For i = 1 … M = `lookups`, points (…, N, d) and queries (…, m, d).  Raises ValueError for a hash
-    function that does not return buckets, and for arrays beyond the memory.
+    function that does not return buckets, and for arrays that do not fit in memory.
     """
     x, q, M = points, queries, lookups
     machine.fits_in_memory(f"{M} lookups of {q.shape} queries", 2 * M * q.size, "take fewer")

@@ -60,7 +60,9 @@ def in_order(
 def kd_search(points: Cloud, queries: CloudQueries, lookups: LookupCount) -> np.ndarray:
     """The cells (…, m, M) of M = `lookups` lookups for queries (…, m, d).
 
-    The points (…, N, d) are in their cells.  Raises ValueError for arrays beyond the memory.
+    The points (…, N, d) are in their cells.
+
+    Raises ValueError for arrays that do not fit in memory.
     """
     x, q, M = points, queries, lookups
     n_queries = q.size // q.shape[-1]

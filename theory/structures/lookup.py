@@ -39,7 +39,7 @@ def looked_at(
     """The cells (…, m, M) of M = `lookups` lookups for queries (…, m) in points (…, N).
 
     Raises ValueError for a strategy that yields other values than cells or ends early, and for
-    arrays beyond the memory.
+    arrays that do not fit in memory.
     """
     x, q, M = points, queries, lookups
     machine.fits_in_memory(f"{M} lookups of {q.size} queries", 16 * M * q.size, "take fewer")

@@ -75,7 +75,8 @@ def uniform_points(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Ascending points (n_sets, n_points) and queries (n_sets, n_queries), U(low, high).
 
-    All are independent.  Raises ValueError unless low < high, and for arrays beyond the memory.
+    All are independent.  Raises ValueError unless low < high, and for arrays that do not fit in
+    memory.
     """
     check_memory(n_sets, n_points, n_queries)
     check_range(low, high)
@@ -109,7 +110,7 @@ def hard_points(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Ascending points (n_sets, 2^levels − 1) and queries (n_sets, n_queries), hard distribution.
 
-    Raises ValueError if a^levels overflows float64, and for arrays beyond the memory.
+    Raises ValueError if a^levels overflows float64, and for arrays that do not fit in memory.
     """
     most = 1e300 ** (1 / levels)
     if a >= most:

@@ -61,7 +61,7 @@ def found_at_once(
 
     For i = 1 … M = `lookups`, uniform points of the square and one query per set.  `order` returns
     the index of the point in each cell; places are counted on twenty times as many sets.  Raises
-    ValueError for an order that is no permutation, and for arrays beyond the memory.
+    ValueError for an order that is not a permutation, and for arrays that do not fit in memory.
     """
     machine.fits_in_memory(
         f"{n_points:.3g} places of {grid:.3g}² squares", 32 * grid**2 * n_points, "take fewer"

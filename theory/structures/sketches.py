@@ -72,7 +72,7 @@ def zipf_streams(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Zipf distributions (n_sets, V), each over the items in random order, and streams (n_sets, n).
 
-    Raises ValueError for arrays beyond the memory.
+    Raises ValueError for arrays that do not fit in memory.
     """
     _fits(n_sets * n * vocabulary_size)
     rng = np.random.default_rng(seed)
@@ -88,7 +88,7 @@ def random_hashes(
 ) -> np.ndarray:
     """Independent uniform cells of each item, (n_sets, n_rows, V).
 
-    Raises ValueError for arrays beyond the memory.
+    Raises ValueError for arrays that do not fit in memory.
     """
     _fits(n_sets * n_rows * vocabulary_size)
     return np.random.default_rng(seed).integers(n_cells, size=(n_sets, n_rows, vocabulary_size))
@@ -98,7 +98,7 @@ def random_hashes(
 def balanced_hashes(n_sets: Size, vocabulary_size: Size, n_cells: Size, seed: Seed) -> np.ndarray:
     """Random cells of the items, (n_sets, 1, V), with equally many items in each cell, or one more.
 
-    Raises ValueError for arrays beyond the memory.
+    Raises ValueError for arrays that do not fit in memory.
     """
     _fits(n_sets * vocabulary_size)
     return np.random.default_rng(seed).permuted(
@@ -113,7 +113,7 @@ def counts_of(
 ) -> np.ndarray:
     """The count of each of V items in streams (…, n), (…, V).
 
-    Raises ValueError for arrays beyond the memory.
+    Raises ValueError for arrays that do not fit in memory.
     """
     flat = streams.reshape(-1, streams.shape[-1])
     _fits(len(flat) * vocabulary_size)
@@ -126,7 +126,7 @@ def counts_of(
 def count_min(counts: Counts, hashes: Hashes, n_cells: Size) -> np.ndarray:
     """The count-min estimates min_r T_r[h_r(i)] (…, V), from counts (…, V) and cells h (…, d, V).
 
-    Raises ValueError for arrays beyond the memory.
+    Raises ValueError for arrays that do not fit in memory.
     """
     c, h = counts, hashes
     return np.asarray(
@@ -151,7 +151,7 @@ def count_sketch(
 def conservative(streams: Streams, hashes: Hashes, n_cells: Size) -> np.ndarray:
     """The estimates (…, V) after conservative updates by streams (…, n), min_r T_r[h_r(i)].
 
-    Raises ValueError for arrays beyond the memory.
+    Raises ValueError for arrays that do not fit in memory.
     """
     h, items = hashes, streams
     d, V = h.shape[-2:]
@@ -194,7 +194,8 @@ def best_answers(estimates: CountArray, counts: CountArray, weights: WeightArray
     """The function f of an estimate with the least weighted mean of |f(estimate) − count|.
 
     For each estimate from 0 to the largest it is the weighted median of the counts, (largest + 1,),
-    or the estimate itself if it has no weight.  Raises ValueError for arrays beyond the memory.
+    or the estimate itself if it has no weight.  Raises ValueError for arrays that do not fit in
+    memory.
     """
     e, c, w = estimates, counts, weights
     _fits((int(e.max()) + 1) * (int(c.max()) + 1))

@@ -85,7 +85,7 @@ def above(
 
 
 def below(id: str, name: str, found: Mean, bound: float, *, words: str, wanted: str) -> Finding:
-    """The finding that a mean of trained models is below a bound, as `above`."""
+    """The finding that a mean of trained models is below a bound; see `above`."""
     verdict = sign_of(bound - found.mean, *found[1:])
     return Finding(id, name, "trained", found.value, bound, verdict, words, wanted)
 

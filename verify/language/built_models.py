@@ -87,14 +87,14 @@ def agrees(found: np.ndarray, g: list[Fraction]) -> Finding:
 
 
 def drawn(run: Run, model: Transformer, true: list[int], exact: float, samples: int) -> Finding:
-    """The fraction of samples that are no facts, compared with g(H) by Hoeffding's bound."""
+    """The fraction of samples that are not facts, compared with g(H) by Hoeffding's bound."""
     start = np.full((samples, 1), BASE)
     drawn = sample(model, start, 2 * DIGITS, run.rng).numpy()
     fraction = float((~np.isin(numbers(drawn, BASE), true)).mean())
     radius = sqrt(log(2 / FALSE_ALARM) / (2 * samples))
     return at_most(
         "samples",
-        "difference of g(H) and the fraction of samples that are no facts",
+        "difference of g(H) and the fraction of samples that are not facts",
         "statistical",
         abs(fraction - exact),
         radius,

@@ -52,7 +52,7 @@ def hallucination(
     """A model that is not over-confident outputs falsehoods about as often as facts occur once.
 
     For all p, g, U and τ ≥ 0, g(H) ≥ p(U) − δ⁺ − τ|F| + τ|A| − p(U∩A) with A = {g > τ}, H the
-    strings that are no facts and δ⁺ = (g(A) − p(A))⁺.  If U are the unseen strings, τ = 1/|U| and
+    strings that are not facts and δ⁺ = (g(A) − p(A))⁺.  If U are the unseen strings, τ = 1/|U| and
     facts are regular, then E g(H) ≥ E MF − E δ⁺ − E(|F|/|U|) − 1/n, MF the fraction of n documents
     whose fact occurs once.  With prompts of m answers E err + E δ⁺ ≥ MM(1 − 1/m) given the data.
     """

@@ -59,7 +59,7 @@ def _calibrated(run: Run, count: int) -> Finding:
     slack = [each.errors - each.bound for each in found if each.bound > 0]
     return at_least(
         "calibrated",
-        f"err − (2 err_iiv − max|V|/min|E| − δ⁺), the least over {count} instances, over Q",
+        f"err − (2 err_iiv − max|V|/min|E| − δ⁺), the minimum over {count} instances, over Q",
         "exact",
         float(min(slack)) if slack else np.nan,
         0.0,
@@ -124,7 +124,7 @@ def _choices(run: Run, count: int) -> Finding:
     least = min(each.errors - each.choice_bound for each in found)
     return same(
         "choices",
-        f"err − 2(1 − 1/C) min err_iiv, the least over {len(found)} instances, over Q",
+        f"err − 2(1 − 1/C) min err_iiv, the minimum over {len(found)} instances, over Q",
         str(least),
         "0",
         words=f"{least}",

@@ -122,7 +122,7 @@ def _solved(run: Run, positions: list[int], d: int) -> Finding:
         "exact",
         right,
         ENOUGH,
-        words=f"{right} of {SEEDS} seeds, {len(positions)} of {d} bits",
+        words=f"{right} of {SEEDS} seeds; parity of {len(positions)} of {d} bits",
         wanted=f"at least {ENOUGH}; there are {MORE} more words than unknowns",
     )
 

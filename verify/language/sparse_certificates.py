@@ -107,7 +107,7 @@ def certificates(
         least = min(getattr(run, id) for run in runs)
         yield at_least(
             id,
-            f"bound on the error of a head by {name}, the least over {len(runs)} heads",
+            f"bound on the error of a head by {name}, the minimum over {len(runs)} heads",
             "float",
             least,
             1.0,

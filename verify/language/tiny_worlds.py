@@ -58,7 +58,7 @@ def sure(run: Run) -> Finding:
         least, count = min(least, slack), count + 1
     return same(
         "sure",
-        "g(H) − (p(U) − δ⁺ − τ|F| + τ|A| − p(U∩A)), the least over all instances",
+        "g(H) − (p(U) − δ⁺ − τ|F| + τ|A| − p(U∩A)), the minimum over all instances",
         str(least),
         "0",
         words=f"{least} over {count} instances",

@@ -33,7 +33,9 @@ def built(entry: Theorem, **parameters: int) -> Transformer:
         raise InputError(f"{entry.name} has no model: see `verify show {entry.name}`")
     for name in parameters:
         if name not in entry.over:
-            raise InputError(f"{entry.build} has no '{name}': choose of {', '.join(entry.over)}")
+            raise InputError(
+                f"{entry.build} has no '{name}': choose one of {', '.join(entry.over)}"
+            )
     values = {name: tested[-1] for name, tested in entry.over.items()} | parameters
     theirs = vars(import_module(entry.package)) if entry.package else {}
     model: Transformer = eval(entry.build, {**NAMES, **theirs, **values})

@@ -107,7 +107,7 @@ def _best_of_its_layers(run: Run, smallest: float, largest: float) -> Finding:
         least,
         Verdict.together(map(Verdict.of, met)),
         words=", ".join(f"{value:.4g}" for value in reached) + few,
-        wanted="the least of all polynomials R of degree (3^L − 1)/2 with R(0) = 1",
+        wanted="the smallest possible for polynomials R of degree (3^L − 1)/2 with R(0) = 1",
     )
 
 

@@ -176,7 +176,7 @@ def steps_taken(
         "float",
         (least, farthest),
         ACCURACY,
-        words=f"{farthest:.1e}, at least {least:.1e} without rounding",
+        words=f"{farthest:.1e}; in exact arithmetic, at least {least:.1e}",
         detail=""
         if farthest <= ACCURACY
         else "rounding is amplified by columns that are nearly linear combinations of others: "

@@ -269,7 +269,7 @@ def _one_pass(examples: Mapping[float, tuple[float, float]]) -> Finding:
     ratios = ", ".join(f"{(low + high) / 2:.1f} ± {(high - low) / 2:.1f}" for low, high in ends)
     return at_least(
         "one-pass",
-        f"online gradient descent: examples for {where} ({shown})",
+        f"online gradient descent: number of examples for {where} ({shown})",
         "statistical",
         min(ends, default=(float("nan"),) * 2),
         2.0,

@@ -136,7 +136,7 @@ def _source(file: str) -> str:
     package, _, rest = file.partition("/")
     spec = find_spec(package)
     if spec is None or spec.origin is None:
-        raise InputError(f"{file} is in no installed package: install its package")
+        raise InputError(f"{file} belongs to a package that is not installed: install it")
     return (Path(spec.origin).parent / rest).read_text(encoding="utf-8")
 
 

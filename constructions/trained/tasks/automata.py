@@ -36,9 +36,9 @@ class Automata(Labelling, kind="automata"):
     everywhere.
 
     A model has 2T positions.  A word begins at a uniform one of the first T + 1 positions; before
-    it is token V, which is no symbol.  There is no label before the word and after its T symbols,
-    where the input goes on.  So all positions are trained, but no label depends on more than T
-    symbols: words twice as long are new by their length alone.
+    it is token V, which is not a symbol.  There is no label before the word and after its T
+    symbols, where the input goes on.  So all positions are trained, but no label depends on more
+    than T symbols: words twice as long are new by their length alone.
     """
 
     automaton: str

@@ -146,7 +146,7 @@ def control(models: list[StringDistributions]) -> Iterator[Finding]:
     impossible = [of.impossible for of in models]
     yield at_least(
         "learned",
-        "cross-entropy minus the entropy of the source before training, the least over seeds",
+        "cross-entropy minus the entropy of the source before training, the minimum over seeds",
         "trained",
         min(lost),
         UNTRAINED,
@@ -155,7 +155,7 @@ def control(models: list[StringDistributions]) -> Iterator[Finding]:
     )
     yield at_least(
         "impossible",
-        "probability of impossible words before training, the least over seeds",
+        "probability of impossible words before training, the minimum over seeds",
         "trained",
         min(impossible),
         IMPOSSIBLE,

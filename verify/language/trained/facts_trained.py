@@ -96,7 +96,7 @@ def findings(
     last = {name: run[-1].figures for name, run in runs.items()}
     yield at_least(
         "learned",
-        "recall of the seen facts at the end, the least over runs",
+        "recall of the seen facts at the end, the minimum over runs",
         "trained",
         min(each.recall for each in last.values()),
         LEARNED,
@@ -114,7 +114,7 @@ def along(run: list[Snapshot], bounded: bool) -> Iterator[Finding]:
     each = [snapshot.figures for snapshot in run]
     yield at_least(
         "sure",
-        f"g(H) minus the deterministic bound, the least over {len(run)} snapshots",
+        f"g(H) minus the deterministic bound, the minimum over {len(run)} snapshots",
         "float",
         min(of.hallucination - of.deterministic for of in each) + ROUNDING,
         0,

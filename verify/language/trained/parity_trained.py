@@ -143,7 +143,7 @@ def learned(with_cot: dict[str, Seen]) -> Iterator[Finding]:
     )
     yield at_least(
         "nodes",
-        f"nodes with accuracy {LEARNED:g} after the true earlier ones, the least over seeds",
+        f"nodes with accuracy {LEARNED:g} after the true earlier ones, the minimum over seeds",
         "trained",
         min(map(steps_learned, with_cot.values())),
         NODES,
@@ -154,7 +154,7 @@ def learned(with_cot: dict[str, Seen]) -> Iterator[Finding]:
     )
     yield at_least(
         "attention",
-        "attention on the two children, the least over seeds that learn the parity",
+        "attention on the two children, the minimum over seeds that learn the parity",
         "trained",
         min((m.children for m in right.values()), default=np.nan),
         CHILDREN,
@@ -186,7 +186,7 @@ def untaught(before: dict[str, Seen]) -> Iterator[Finding]:
     )
     yield at_most(
         "untrained/attention",
-        "attention on the two children before training, the largest over seeds",
+        "attention on the two children before training, the maximum over seeds",
         "trained",
         max(m.children for m in before.values()),
         NOWHERE,

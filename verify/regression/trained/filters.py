@@ -169,7 +169,8 @@ def _doublings(layers: Sequence[int], errors: Errors) -> Finding:
         f"log₂ m = {', '.join(f'{each:.1f}' for each in doublings)} "
         f"({' or '.join(sorted(laws))}); unexplained "
         f"{', '.join(f'{each.unexplained:.0%}' for each in fits[-1])}",
-        "the growth with the largest correlation, above random sequences, without any group too",
+        "the growth with the largest correlation, which exceeds that of random sequences; the same "
+        "without any one group of prompts",
     )
 
 

@@ -59,11 +59,11 @@ def changes(
 
 
 def learnt(seen: Seen, words: str) -> Finding:
-    """The accuracy on the inputs of training compared with that at which training stops."""
+    """The training accuracy compared with that at which training stops."""
     accuracy, _ = seen.task.measured(seen.model)
     return at_least(
         "learnt",
-        "accuracy on the inputs of training",
+        "training accuracy",
         "trained",
         accuracy,
         seen.task.until,

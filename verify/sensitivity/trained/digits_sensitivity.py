@@ -143,7 +143,7 @@ def controls(run: Run, seeds: Seeds, curves: Curves, inputs: np.ndarray) -> Iter
         )
         guess = at_most(
             "untrained",
-            "accuracy before training, the largest over seeds",
+            "accuracy before training, the maximum over seeds",
             "trained",
             right,
             GUESSING,
