@@ -1,6 +1,7 @@
 """Lines for people: sentences with relation and evidence, equal ones joined."""
 
 import io
+from typing import get_args
 
 import pytest
 from rich.console import Console
@@ -8,7 +9,7 @@ from rich.console import Console
 from verify.cli.report import Report
 from verify.cli.sentences import sentence
 from verify.evidence.enclosure import all_hold
-from verify.finding import Finding, at_least, at_most, each_at_most, equal, same, within
+from verify.finding import Evidence, Finding, at_least, at_most, each_at_most, equal, same, within
 from verify.finding import Verdict as V
 
 
@@ -46,6 +47,22 @@ OTHER = same("other", "another", 1, 1)
 def test_equal_lines_of_layers_are_joined(findings, layers):
     starts = [line.removeprefix("[a] ").split(",")[0].split(":")[0] for line in lines(*findings)]
     assert starts == layers
+
+
+def test_each_line_begins_with_its_verdict():
+    screen = io.StringIO()
+    report = Report(Console(file=screen, soft_wrap=True), quiet=False, verbose=False)
+    overlap = at_most("a", "a", "enclosure", (1.0, 2.0), 1.5)
+    for finding in (gap(1), overlap, gap(2), gap(3, 3.0)):
+        report.finding(finding)
+    report.flush()
+    verdicts = [line.split()[0] for line in screen.getvalue().splitlines()]
+    assert verdicts == ["holds", "undecided", "holds", "fails"]
+
+
+def test_findings_of_different_evidence_are_not_joined():
+    names = lines(gap(1), at_most("gap/layer-2", "[a] layer 2, gap", "float", 1.0, 2.0))
+    assert len(names) == 2
 
 
 def test_with_times_each_has_its_line():
@@ -89,6 +106,7 @@ def test_findings_that_differ_in_one_integer_are_joined(names, joined):
         (named("a", -0.5, 2.0), "-0.5 ≤ 2"),
         (named("a", 3.0, 2.0), "3 > 2"),
         (named("a", float("nan"), 2.0), "nan  (bound: 2)"),
+        (Finding("a", "a", "float", 1.0, 2.0, V.UNDECIDED), "1  (bound: 2)"),
         (at_least("a", "a", "float", 3.0, 2.0), "3 ≥ 2"),
         (at_least("a", "a", "float", 1.0, 2.0), "1 < 2"),
         (within("a", "a", "float", 3.0, (2.0, 4.0)), "2 ≤ 3 ≤ 4"),
@@ -139,3 +157,16 @@ def given(words: str) -> Finding:
 )
 def test_evidence_is_printed_with_its_scope(finding, evidence):
     assert sentence(finding).evidence == evidence
+
+
+def test_every_kind_of_evidence_has_its_own_words():
+    printed = {kind: sentence(given_by(kind)).evidence for kind in get_args(Evidence)}
+    assert len({*printed.values()}) == len(printed)
+    assert [kind for kind, words in printed.items() if "proved" in words] == ["proved"]
+    assert [kind for kind, words in printed.items() if "all inputs" in words] == ["identity"]
+    assert [kind for kind, words in printed.items() if "exact" in words] == ["exact"]
+    assert "sample" in printed["statistical"]
+
+
+def given_by(kind: Evidence) -> Finding:
+    return equal("a", "a", None, evidence=kind)
