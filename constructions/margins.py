@@ -68,6 +68,6 @@ def sharpening(amplification: float) -> float:
     leak, multiplied by `amplification` in a later layer, then changes the scores there by less
     than a quarter of their gap.  So the sharpness needed does not grow with n, but the weights do:
     c is less than 2·ln(64·amplification), Θ(log n) where the amplification is a power of n; scores
-    of Θ(n) gaps are in the weights besides (`score_sizes`).
+    of Θ(n) gaps are in the weights, too (`score_sizes`).
     """
     return 2.0 ** math.ceil(math.log2(math.log(64 * amplification)))

@@ -72,7 +72,7 @@ def disentangled(
     columns = [n_nodes * 2 ** (layer + 1) for layer in range(n_layers)]
     W = [n_nodes * np.eye(size) for size in columns] if weights is None else weights
     if len(W) != n_layers:
-        raise InputError(f"weights has length {len(W)}: give {n_layers}, one for each layer")
+        raise InputError(f"weights have length {len(W)}: give {n_layers}, one for each layer")
     for i, (matrix, size) in enumerate(zip(W, columns, strict=True)):
         _has_shape(f"weights[{i}]", matrix, size, size)
     out = np.tile(np.eye(n_nodes), (width // n_nodes, 1)) if unembedding is None else unembedding

@@ -53,7 +53,7 @@ from theory.kinds import Count, InputError, Positive, Steps, array_of, checked, 
 class Edges(Tokens):
     """The interface of graph search: tokens 0 … n − 1 are nodes, n + u·n + v is the edge u → v.
 
-    Raises ValueError as `Tokens`; `generate` also for a prompt without a source.
+    Raises ValueError as `Tokens` does; `generate` also for a prompt without a source.
     """
 
     def __init__(self, n_nodes: int, max_length: int) -> None:

@@ -43,7 +43,7 @@ def parity_by_linear_tokens(
     chosen = count_of(d, positions)
     k = int(chosen.sum())
     if k > 2**40:  # float64 represents 2^j − ½ only up to such a size
-        raise InputError(f"positions has {k} entries: give at most 2^40")
+        raise InputError(f"positions have {k} entries: give at most 2^40")
     digits = np.arange(k.bit_length())[::-1]
     n = d + len(digits) - 1
     stream = Stream(bit=1, weight=1, least=1, silent=1, left=1)

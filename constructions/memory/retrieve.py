@@ -62,14 +62,14 @@ def retrieve(
 
     Pruning, which is used where it is faster, adds at most tolerance · M, M = max‖x_j‖, to the
     Euclidean error of a result; `tolerance` is by default the spacing of the dtype at 1 (1.2e-7 in
-    float32, 2.2e-16 in float64).  Besides, scores are rounded, by about d·eps·M‖ξ‖, and β
-    multiplies this error: the error of an update is at most
+    float32, 2.2e-16 in float64).  Scores are also rounded, by about d·eps·M‖ξ‖, and β
+    multiplies this rounding error.  The error of an update is at most
 
         M·tolerance + update_rounding(N, d, beta, M, ‖ξ‖, eps)        (`theory.memory`),
 
     where the second part is about 2(d + 11)·eps·β·M²‖ξ‖ + N·eps·M.  In float32 with vectors of
-    length 1 and d = 64 this is 2e-2 at β = 1e3 already, and vacuous from β = 1e5 on: use float64
-    there.  In dtypes shorter than float32 nothing is pruned.
+    length 1 and d = 64 this is already 2e-2 at β = 1e3, and vacuous from β = 1e5 on, where float64
+    is needed.  In dtypes shorter than float32 nothing is pruned.
 
     Computes in the dtype of the patterns, on their device, without gradients; integers are
     converted to the default dtype.  Memory beyond patterns and queries: one score for each 32

@@ -27,7 +27,7 @@ Pair = tuple[LinearRead, LinearRead]
 
 
 def average(value: LinearReads, into: Into, mask: Mask | None = None) -> Head:
-    """The mean of the values of all tokens seen; for a flag it is k/N, for BOS's flag 1/N.
+    """The mean of the values of all N tokens seen: k/N for a flag of k tokens, 1/N for that of BOS.
 
     All scores are 0, so that softmax at any sharpness is exact.
     """
@@ -95,7 +95,7 @@ def written(
     *,
     ties: bool = False,
 ) -> Head:
-    """The value at the write to `place` of largest order; at BOS if there is no such write.
+    """The value of the write to `place` that has the largest order; that of BOS if there is none.
 
     `place` reads (a, a²) and `at` (c, c²), integers, and |order| ≤ most, integers that differ from
     token to token (with `ties`, writes of equal order have equal values).  At BOS `at` and `order`
@@ -103,8 +103,8 @@ def written(
 
         M(2a·c − c²) + order + (M a² − M/2)·bos = M a² + {order; −M/2; at most most − M}
 
-    at c = a, at BOS, and elsewhere: gap 1.  With order = j it is the latest write, with order =
-    −value the least value.
+    at c = a, at BOS, and elsewhere: gap 1.  With order = j
+    it is the latest write, and with order = −value the smallest value.
     """
     M = 2.0 * most + 2
     (a, square), (c, other) = place, at

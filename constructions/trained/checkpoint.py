@@ -140,7 +140,7 @@ def ship(name: str | Path) -> Path:
     Weights are rounded to float16, with a relative error of at most 2^−11 (for numbers below 2^−14
     an absolute one of at most 2^−25).  A snapshot is called NAME-step….
 
-    Raises ValueError as `load`, and for weights beyond the largest number of float16, 65504.
+    Raises ValueError as `load` does, and for weights beyond the largest number of float16, 65504.
     """
     path, model, record = path_of(name), load(name), sidecar(name)
     largest = max(float(W.abs().max()) for W in model.parameters())

@@ -95,8 +95,10 @@ def adder_logits(
 
 @checked
 def largest_alpha(p: Candidates, F: Frequencies = ZHOU) -> tuple[float, int]:
-    """The largest α for which all sums are right for all |ε| < 5, and the d that attains it; 0.0 if
-    F does not separate the residues mod 10."""
+    """The largest α for which all sums are right for all |ε| < 5, and the d that attains it.
+
+    α is 0.0 if F does not separate the residues mod 10.
+    """
     d = np.arange(1, 10)
     above = np.array([float(comb(F, 0) - comb(F, int(k))) for k in d])
     limits = above / (2 * np.sin(np.pi * d / p) * np.sin(np.pi * (10 - d) / p))

@@ -49,6 +49,6 @@ def leakage(
     removed: Removed, kept: Annotated[Any, Reals("s D")], tolerance: OpenUnit = 1e-4
 ) -> float:
     """‖K − K P‖/‖K‖ in the Frobenius norm, K = `kept`: the relative change of the coefficients that
-    the filter should preserve, in the mean over isotropic streams; 0 for a mask."""
+    the filter should preserve, on average over isotropic streams; 0 for a mask."""
     P, size = null_space_projection(removed, tolerance), float(np.linalg.norm(kept))
     return float(np.linalg.norm(kept - kept @ P)) / size if size else 0.0

@@ -64,7 +64,7 @@ def bin_sizes(values: RealArray) -> np.ndarray:
     Raises `ValueError` for other shapes.
     """
     if values.ndim not in (1, 2):
-        raise InputError(f"values has shape {values.shape}: give (p,) or (p, D)")
+        raise InputError(f"values have shape {values.shape}: give (p,) or (p, D)")
     p = len(values)
     spectrum = np.abs(np.fft.rfft(values.reshape(p, -1), axis=0))
     sizes = np.sqrt((spectrum**2).sum(1) * 2 / p)

@@ -13,7 +13,8 @@ one neuron
 
     mean = 2/((p − 1) p) Σ_{a,b} u_a v_b w̃_{a+b},     w̃ = w − mean of w,                   (1)
 
-since the terms with u_a² and v_b² vanish: Σ_b w̃_{a+b} = 0.  With x̂_k = Σ_a x_a e^{−2πika/p} that is
+since the terms with u_a² and v_b² vanish: Σ_b w̃_{a+b} = 0.  With x̂_k = Σ_a x_a e^{−2πika/p} that
+is
 
     2/((p − 1) p²) Σ_{k≠0} û_k v̂_k conj(ŵ_k).                                             (2)
 
@@ -93,7 +94,7 @@ def network_logits(u: Rows, v: Rows, w: Rows) -> np.ndarray:
 def normalised_margin(u: Rows, v: Rows, w: Rows) -> float:
     """The normalised margin min (f_{a+b} − f_c)/Σ‖θ_i‖³; 0.0 if all neurons are 0.
 
-    Raises `ValueError` as `network_logits`.
+    Raises `ValueError` as `network_logits` does.
     """
     p = u.shape[1]
     f, right = network_logits(u, v, w), np.add.outer(np.arange(p), np.arange(p)) % p
@@ -120,8 +121,8 @@ def mean_over_cubes(u: Rows, v: Rows, w: Rows) -> np.ndarray:
 def frequency_fractions(u: Rows, v: Rows, w: Rows) -> np.ndarray:
     """The fraction of each neuron's ‖θ‖² at frequency k = 0, …, (p − 1)/2, (neurons, (p + 1)/2).
 
-    The part at k ≠ 0 is 2(|û_k|² + |v̂_k|² + |ŵ_k|²)/p, at 0 half of that; by Parseval the parts sum
-    to ‖θ‖².  Raises `ValueError` as `mean_over_cubes`.
+    The part at k ≠ 0 is 2(|û_k|² + |v̂_k|² + |ŵ_k|²)/p, at 0 half of that; by Parseval the parts
+    sum to ‖θ‖².  Raises `ValueError` as `mean_over_cubes` does.
     """
     p, lengths = _of_odd_modulus(u, v, w)
     squares = (np.abs(np.fft.rfft(np.stack([u, v, w]), axis=2)) ** 2).sum(0)

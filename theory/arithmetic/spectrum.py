@@ -50,7 +50,7 @@ def permutation_maxima(E: RealArray, first: Count, trials: Count, seed: Seed) ->
     """The largest statistic of the bins from `first` on for `trials` random orders of the rows,
     (trials,).
 
-    Raises `ValueError` as `peak_ratios`, or if the results do not fit in memory.
+    Raises `ValueError` as `peak_ratios` does, or if the results do not fit in memory.
     """
     peak_ratios(E, first)
     machine.fits_in_memory(f"{shown(trials)} trials", 40 * trials, "give fewer")

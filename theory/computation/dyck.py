@@ -75,7 +75,10 @@ def match_types(words: np.ndarray, b: np.ndarray, k: int) -> np.ndarray:
 
 @checked
 def brackets(word: OneSequence, k: Types) -> str:
-    """The text of a word: `([)]`, or `(0 (1 0) 1)` if k > 4. Raises `ValueError` as `is_dyck`."""
+    """The text of a word: `([)]`, or `(0 (1 0) 1)` if k > 4.
+
+    Raises `ValueError` as `is_dyck` does.
+    """
     symbols = read(OneSequence, "word", word, below=2 * k).tolist()
     if k > len(PAIRS):
         return " ".join(f"({a}" if a < k else f"{a - k})" for a in symbols)

@@ -284,7 +284,7 @@ class Program:
         for name, allowed in uses:
             if name not in allowed:
                 raise InputError(
-                    f"a step reads {name}, which is not a register then: give {sorted(allowed)}"
+                    f"a step reads {name}, which is not set before it: give {sorted(allowed)}"
                 )
         for write in step.writes:
             if write.cell >= write.cells:

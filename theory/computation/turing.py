@@ -142,7 +142,7 @@ class TuringMachine:
     def run(self, steps: Steps, word: Sequence[int] = ()) -> list[Step]:
         """The first `steps` steps on a word; fewer if the machine halts before.
 
-        Raises `ValueError` as `writing`.
+        Raises `ValueError` as `writing` does.
         """
         tape, head, state = self.configuration(self.writing(word))
         made = list[Step]()

@@ -76,7 +76,7 @@ def components(A: Graphs) -> np.ndarray:
 
 @checked
 def diameter(A: Graphs) -> np.ndarray:
-    """The largest diameter of the components (…,), i.e. the largest distance of connected nodes."""
+    """The largest diameter of the components: the largest distance between connected nodes (…,)."""
     return np.asarray(distances(A).max(axis=(-1, -2)))
 
 

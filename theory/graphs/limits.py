@@ -53,7 +53,7 @@ def minimal_subgraph(
     Greedy: each edge in turn is removed if the output stays positive without it.  With weights ≥ 0
     outputs are monotone in A, so no further edge can then be removed.
 
-    Raises `ValueError` as `disentangled_outputs`.
+    Raises `ValueError` as `disentangled_outputs` does.
     """
     for u, v in np.argwhere(np.triu(A, 1)):
         fewer = A.copy()

@@ -25,7 +25,8 @@ def lean_squaring_sharpness(
 ) -> float:
     """ln(2(n − 1)((N + ½)^L − 1)), necessary for the lean form.
 
-    Below it L layers predict wrongly that an isolated node is connected to a clique of all others.
+    At a smaller sharpness L layers predict, wrongly, that an isolated node is connected to a clique
+    of all the others.
     """
     each = log(2 * 2 ** (n_nodes - 1).bit_length() + 1) - log(2)  # ln(N + ½), for an N of any size
     return log(2 * (n_nodes - 1)) + n_layers * each + log1p(-exp(-n_layers * each))

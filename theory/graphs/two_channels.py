@@ -107,7 +107,7 @@ def two_channels_by_definition(
 ) -> np.ndarray:
     """The average of (I ⊗ P)ᵀ W (I ⊗ P) over all n! relabellings P, in the shape of W.
 
-    Raises `ValueError` as `two_channels`.
+    Raises `ValueError` as `two_channels` does.
     """
     X = _blocks(W, n_nodes)
     total = sum(X[..., np.array(p)[:, None], np.array(p)] for p in permutations(range(n_nodes)))
@@ -137,7 +137,7 @@ def kronecker(channels: Channels, n_nodes: Count) -> np.ndarray:
 def orthogonal_split(W: Weights, n_nodes: Nodes) -> Split:
     """‖W‖² in three parts: diagonal n Σ a², off-diagonal n(n − 1) Σ b², and the rest.
 
-    Raises `ValueError` as `two_channels`.
+    Raises `ValueError` as `two_channels` does.
     """
     X = _blocks(W, n_nodes)
     a, b = _parts(X)

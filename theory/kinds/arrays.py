@@ -74,7 +74,7 @@ def real(name: str, value: Any) -> np.ndarray:
     try:
         return array.astype(np.float64, copy=False)
     except OverflowError:
-        raise InputError(f"{name} is beyond float64, which ends at 1.8e308: rescale") from None
+        raise InputError(f"{name} overflows float64, which ends at 1.8e308: rescale") from None
 
 
 def _kind(array: np.ndarray) -> str:

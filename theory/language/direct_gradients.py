@@ -63,7 +63,7 @@ def mean_signal_bound(
 
 @checked
 def least_step_signal(m: CountFrom2) -> Fraction:
-    """(2 − 4/m)/m², the least of ‖E y∇φ‖²/E‖∇φ‖² at a node that attends to m ≥ 2 tokens.
+    """(2 − 4/m)/m², the minimum of ‖E y∇φ‖²/E‖∇φ‖² at a node that attends to m ≥ 2 tokens.
 
     A node attends at least to its two children.
     """
@@ -93,7 +93,7 @@ def bits_by_elimination(
         rows = [row ^ rows[at] if row & bit and i != at else row for i, row in enumerate(rows)]
         pivots.append(place)
     if any(rows[len(pivots) :]):
-        raise InputError("parities are those of no set of bits: give examples of one parity")
+        raise InputError("parities do not agree with any set of bits: give examples of one parity")
     if len(pivots) < d:
         return None
     return [place for place, row in zip(pivots, rows, strict=False) if row >> d & 1]

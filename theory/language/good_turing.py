@@ -65,7 +65,7 @@ def most_mean_difference(documents: FewDocuments) -> Fraction:
 
 @checked
 def mean_square(p: Distribution, documents: Annotated[Counted, Within(least=2)]) -> Fraction:
-    """E(MF − M)² for n ≥ 2 documents; raises `ValueError` as `mean_difference`."""
+    """E(MF − M)² for n ≥ 2 documents; raises `ValueError` as `mean_difference` does."""
     n = documents
     _sized(p, n, len(p) ** 2)
     alone = (a * (1 - a) ** (n - 1) / n + a**2 * (1 - a) ** n for a in p)

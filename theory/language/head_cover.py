@@ -52,9 +52,9 @@ def head(q: Vector, v: Vector, X: Annotated[Any, Reals("... T d")]) -> np.ndarra
 def nearest_in_cover(q: Sequence[Exact], A: PositiveExact, k: Count) -> list[Fraction]:
     """A vector (A/k) Σ a_i of the cover whose squared distance from q is at most (A² − ‖q‖₂²)/k.
 
-    The i-th a_i minimises ‖a_1 + … + a_i − i·p‖, p = q/A; for a random a_i of mean p the mean of
-    its square would grow by at most 1 − ‖p‖² (a_i = 0 has the rest of the mass).  Exact.  Raises
-    `ValueError` for ‖q‖₁ > A, an empty q, and more than 10^6 numbers.
+    The i-th a_i minimises ‖a_1 + … + a_i − i·p‖, p = q/A.  Proof: for a random a_i of mean p, where
+    a_i = 0 has the rest of the mass, the mean squared norm would grow by at most 1 −
+    ‖p‖².  Exact.  Raises `ValueError` for ‖q‖₁ > A, an empty q, and more than 10^6 numbers.
     """
     d = len(q)
     if not 0 < d * k <= MOST_ATOMS:
@@ -81,7 +81,7 @@ def nearest_in_cover(q: Sequence[Exact], A: PositiveExact, k: Count) -> list[Fra
 
 @checked
 def cover_radius(A: Positive, V: Positive, B: Positive, k_q: Counted, k_v: Counted) -> float:
-    """VB²A/√k₁ + VB/√k₂, the distance of a head from the cover, at most, on every X."""
+    """VB²A/√k₁ + VB/√k₂, an upper bound on the distance of a head from the cover on every X."""
     return V * B**2 * A / math.sqrt(k_q) + V * B / math.sqrt(k_v)
 
 

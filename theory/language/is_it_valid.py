@@ -124,8 +124,8 @@ def is_it_valid(
 ) -> IsItValid:
     """An exact instance; `valid` has the indices of the valid responses to each prompt.
 
-    Raises `ValueError` unless all arguments have as many prompts and responses, if p gives mass to
-    a wrong response, and for a prompt without a wrong response.
+    Raises `ValueError` unless all arguments have the same numbers of prompts and responses, if p
+    gives mass to a wrong response, and for a prompt without a wrong response.
     """
     if not len(weights) == len(p) == len(g) == len(valid):
         raise InputError(

@@ -78,7 +78,7 @@ def coefficients_by_solving(words: BitWords, tokens: BitTokens) -> list[Fraction
     pivots = [int(np.flatnonzero(row)[0]) for row in reduced]
     unknowns = system.shape[1] - 1
     if unknowns in pivots:
-        raise InputError("tokens end in values that are not linear: give examples of one parity")
+        raise InputError("tokens do not agree with any linear form: give examples of one parity")
     free = [j for j in range(unknowns) if j not in pivots]
     # A coefficient is determined if its row contains no free unknown.
     determined = {p: row[-1] for p, row in zip(pivots, reduced, strict=True) if not row[free].any()}

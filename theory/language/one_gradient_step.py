@@ -133,8 +133,8 @@ def one_step(tree: ParityTree, bits: SignRows, labels: NodeSigns | None = None) 
 
     The step size is m²/8 at the node that attends to m tokens; its scores of other tokens are 0.  φ
     is that of the paper, computed in float64.  `labels` (n, k − 1) are the targets of the nodes, by
-    default their true values.  Raises `ValueError` as `with_steps`, for an empty batch, and unless
-    labels are one ±1 for each node.
+    default their true values.  Raises `ValueError` as `with_steps` does, for an empty batch, and
+    unless labels are one ±1 for each node.
     """
     x = _words(tree, bits)
     targets = x[:, tree.d :] if labels is None else labels

@@ -108,8 +108,9 @@ def common_scale_loss(
 ) -> Log:
     """Σ_c μ_c (kl(p_c‖g_{s,c}) − kl(p_c‖g_c)), the change of the loss by one s for all prompts.
 
-    p and g are the probabilities p(A|c) and g(A|c) of each prompt, on which alone it depends, as
-    g_s ∝ g within A and outside A.  Raises `ValueError` unless there is one of each per prompt.
+    p and g are the probabilities p(A|c) and g(A|c) for each prompt c.  The change depends on
+    nothing else, since g_s ∝ g within A and outside A.  Raises `ValueError` unless there is one of
+    each per prompt.
     """
     if not len(weights) == len(p) == len(g):
         raise InputError(

@@ -213,7 +213,7 @@ def least_samples(
 ) -> int:
     """The least m ≥ (p ln C(T, k) − h(p))/h(2^{−k}), Fano's bound on the samples of any learner.
 
-    From fewer samples no learner finds a random conjunction with probability p.  Raises
+    With fewer samples no learner finds a random conjunction with probability p.  Raises
     `ValueError` for k > T.
     """
     p = probability

@@ -79,7 +79,7 @@ class ModernNetwork:
         return min((inner(xi, minus(x, y)) for y in others), key=float)
 
     def image(self, i: int, radius: arb) -> arb:
-        """A bound on ‖f(ξ) − x_i‖ = ‖Σ_{j≠i} p_j(x_j − x_i)‖ over the ball about x_i."""
+        """A bound on ‖f(ξ) − x_i‖ = ‖Σ_{j≠i} p_j(x_j − x_i)‖ over the ball around x_i."""
         x = self.patterns[i]
         p = self.weights_on(x, radius)
         return norm(mean(p, [minus(y, x) for y in self.patterns])).abs_upper()

@@ -177,10 +177,10 @@ def separation(patterns: PatternVectors) -> np.ndarray:
 def required_separation(n_patterns: Size, beta: PositiveArray, M: PositiveArray) -> np.ndarray:
     """The separation 2/(beta·N) + ln(2(N − 1)N·beta·M²)/beta, sufficient for a fixed point.
 
-    Where Δ_i is at least this, f maps the ball of `basin_radius` about x_i into itself and is a
+    If Δ_i is at least this, f maps the ball of `basin_radius` around x_i into itself and is a
     contraction there, with one fixed point [Ramsauer2021].  The balls of
-    different patterns are disjoint if, besides, 2(N − 1)N·beta·M² > 1: a smaller beta meets the
-    condition too, but with balls that contain each other's patterns and share one fixed point.
+    different patterns are disjoint if also 2(N − 1)N·beta·M² > 1.  A smaller beta can satisfy the
+    condition as well, but then the balls contain each other's patterns and share one fixed point.
     It is −∞ for N = 1, where f is constant.
 
     `beta` and `M` = max‖x_j‖ broadcast.
@@ -194,5 +194,5 @@ def required_separation(n_patterns: Size, beta: PositiveArray, M: PositiveArray)
 
 @checked
 def basin_radius(n_patterns: Size, beta: PositiveArray, M: PositiveArray) -> np.ndarray:
-    """The radius 1/(beta·N·M) of the ball about a separated pattern, see `required_separation`."""
+    """The radius 1/(beta·N·M) of the ball around a separated pattern; see `required_separation`."""
     return np.asarray(1 / beta / n_patterns / M)

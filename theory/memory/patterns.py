@@ -62,7 +62,7 @@ def mixture(patterns: Patterns) -> np.ndarray:
     """
     N = len(patterns)
     if N % 2 == 0:
-        raise InputError(f"patterns has {N} rows, whose sum can be 0: give an odd number")
+        raise InputError(f"patterns have {N} rows, whose sum can be 0: give an odd number")
     return np.sign(patterns.sum(axis=0))
 
 

@@ -250,7 +250,7 @@ def failure_bound(n_patterns: Size, d: SizeFrom2, beta: Positive, K: Positive) -
     They are uniform on the sphere of radius M = K√(d − 1).  A pair is too close, Δ < the
     `required_separation`, if the cosine between the two exceeds t = 1 − required/M²: a cap of
     probability ½·I_{1−t²}((d − 1)/2, ½) for t ≥ 0.  The bound is the sum over all pairs, at most 1
-    (and 1 where 2(N − 1)N·beta·M² ≤ 1, where balls about the patterns overlap).
+    (and 1 where 2(N − 1)N·beta·M² ≤ 1, where balls around the patterns overlap).
     """
     if n_patterns == 1:
         return 0.0

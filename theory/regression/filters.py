@@ -99,7 +99,7 @@ def fitted_filter(
 def fitted_ridge(errors: Errors, components: Components, z: Ratios) -> tuple[float, float]:
     """μ of the ridge filter μ/(z + μ) nearest to errors, and the fraction of squared error left.
 
-    Raises `ValueError` as `fitted_filter`.
+    Raises `ValueError` as `fitted_filter` does.
     """
     from scipy.optimize import minimize_scalar
 
@@ -119,8 +119,8 @@ def unexplained_fraction(
 ) -> float:
     """The fraction of the squared error that no function R(z) explains.
 
-    R is piecewise linear in log z, with `n_knots` knots at quantiles and as many equally spaced.
-    Raises `ValueError` as `fitted_filter`.
+    R is piecewise linear in log z, with `n_knots` knots at quantiles and `n_knots` equally spaced
+    ones. Raises `ValueError` as `fitted_filter` does.
     """
     total, place = _total(errors, components), np.log(z)
     spaced, quantiles = np.linspace(place.min(), 0, n_knots), np.linspace(0, 1, n_knots)

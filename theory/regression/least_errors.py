@@ -38,7 +38,7 @@ def polynomial_errors(
 
     For d = 1, over all prompts, they are 1/binom(t + n/2, t).
 
-    Raises `ValueError` as `wishart_moments`, and if `n_terms` is too large for its precision.
+    Raises `ValueError` as `wishart_moments` does, and if `n_terms` is too large for its precision.
     """
     from flint import ctx
 
@@ -67,7 +67,7 @@ def gradient_descent_error(
 ) -> arb:
     """The mean squared error of k steps of gradient descent of size η from 0, E tr (I − ηS)^{2k}.
 
-    Raises `ValueError` as `wishart_moments`, and if `k` is too large for its precision.
+    Raises `ValueError` as `wishart_moments` does, and if `k` is too large for its precision.
     """
     found = _power(wishart_moments(n, d, 2 * k + 1, largest), 2 * k, step_size)
     if found.rel_accuracy_bits() < 53:
@@ -80,7 +80,7 @@ def best_step_size(n: Size, d: Size, k: Terms, largest: Positive | None = None) 
     """The step size η of least `gradient_descent_error`, to the precision of a float.
 
     The error is convex in η; the zero of its derivative, −2k E tr S(I − ηS)^{2k−1}, is found by
-    bisection.  Raises `ValueError` as `wishart_moments`, and if `k` is too large for its
+    bisection.  Raises `ValueError` as `wishart_moments` does, and if `k` is too large for its
     precision.
     """
     moments = wishart_moments(n, d, 2 * k + 1, largest)[1:]

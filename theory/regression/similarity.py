@@ -94,7 +94,7 @@ def induced_weights(queries: Queries, predictions: Predictions) -> tuple[np.ndar
     Q, p = queries, predictions
     T, d = Q.shape[-2:]
     if d >= T:
-        raise InputError(f"queries has {T} rows of dimension {d}: give more than {d}")
+        raise InputError(f"queries have {T} rows of dimension {d}: give more than {d}")
     with np.errstate(over="ignore", invalid="ignore"):
         w = (np.linalg.pinv(Q) @ p[..., None])[..., 0]
         left = ((p - (Q @ w[..., None])[..., 0]) ** 2).sum(-1)

@@ -90,7 +90,7 @@ def ngram(
     Dirichlet(alpha, …, alpha) [Edelman2024, Nichani2024]. With alpha = 0 a row without counts
     (total = 0) is all zeros, which is not a distribution and stands for no prediction.
 
-    Raises `ValueError` as `ngram_counts` does, and if alpha·V is beyond float64.
+    Raises `ValueError` as `ngram_counts` does, and if alpha·V overflows float64.
     """
     counts = ngram_counts(tokens, vocabulary_size, order)
     prior = alpha * vocabulary_size
@@ -150,8 +150,8 @@ def dirichlet_predictor_by_definition(
     """The Bayes predictor for transition rows ~ Dirichlet(alpha, …, alpha), of one sequence (T,).
 
     At position i, for symbol v: P(tokens[0..i], v)/P(tokens[0..i]), a ratio of two marginal
-    likelihoods, each in rational arithmetic. Every context of order − 1 tokens has its own row.
-    If the context is not complete (i < order − 2) it is the prior mean 1/V. Equality with
+    likelihoods, each in rational arithmetic. Every context of order − 1 tokens has its own row. If
+    the context is not complete (i < order − 2), the prediction is the prior mean 1/V. Equality with
     `ngram_by_definition` at the same alpha is a theorem, which is not used here.
     """
     row = tokens.tolist()

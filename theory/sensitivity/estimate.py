@@ -193,7 +193,7 @@ def _labels(model: Callable[[Any], Any], inputs: np.ndarray) -> np.ndarray:
 def redrawn(vocabulary_size: Symbols) -> Change:
     """The change of a token of (N, T) to a uniform one of V symbols, possibly the same.
 
-    It raises `ValueError` unless the inputs are such tokens.
+    The change raises `ValueError` unless the inputs are such tokens.
     """
     V = vocabulary_size
 
@@ -209,7 +209,7 @@ def redrawn(vocabulary_size: Symbols) -> Change:
 def forced(vocabulary_size: Symbols) -> Change:
     """The change of a token of (N, T) to a uniform one of the V − 1 other symbols.
 
-    For V = 2 it is flipped.  It raises `ValueError` as `redrawn`.
+    For V = 2 the token is flipped.  The change raises `ValueError` as `redrawn` does.
     """
     V = vocabulary_size
 

@@ -116,7 +116,7 @@ def _perfect(n: int, M: int) -> int:
 
 @checked
 def most_by_roots(n_points: Recursed, lookups: Recursed) -> int:
-    """The most of N targets that a tree finds, by the recursion over roots."""
+    """The maximum number of N targets that a tree finds, by the recursion over roots."""
     return _by_roots(n_points, lookups)
 
 

@@ -124,7 +124,8 @@ def greedy_bayes(low: End, high: End) -> Strategy:
 def likeliest(n_points: PointCount) -> np.ndarray:
     """The most probable rank, from 1, among n ≤ N points in the bracket, (N + 1, 2, 2, GRID).
 
-    The axes are n, whether each end is a point, and the place of the query; 0 for n = 0.
+    The axes are n, whether each end is a point (two axes), and the place of the query.  The rank is
+    0 for n = 0.
     """
     return _likeliest(n_points)
 

@@ -49,7 +49,7 @@ def simhash(normals: Annotated[Any, Reals("b d")]) -> Hash:
     """
     b, d = normals.shape
     if b > MOST_BITS:
-        raise InputError(f"normals has shape {(b, d)}: give (b, d), b ≤ {MOST_BITS}")
+        raise InputError(f"normals have shape {(b, d)}: give (b, d), b ≤ {MOST_BITS}")
     powers = 2 ** np.arange(b)
     return lambda z: (Reals(f"... {d}").read("vectors", z) @ normals.T > 0) @ powers
 

@@ -38,7 +38,7 @@ def band_order(points: InSquare, n_rows: Size) -> np.ndarray:
 
 @checked
 def row_order(points: InSquare, n_rows: Size) -> np.ndarray:
-    """The index of the point in each cell, (…, N), for rows of equally many points, or one more."""
+    """The index of the point in each cell, (…, N); the sizes of two rows differ by at most one."""
     by_height = points[..., 1].argsort(axis=-1, kind="stable").argsort(axis=-1)
     return _back_and_forth(points, by_height * n_rows // points.shape[-2])
 

@@ -96,7 +96,7 @@ def random_hashes(
 
 @checked
 def balanced_hashes(n_sets: Size, vocabulary_size: Size, n_cells: Size, seed: Seed) -> np.ndarray:
-    """Random cells of the items, (n_sets, 1, V), with equally many items in each cell, or one more.
+    """Random cells of the items, (n_sets, 1, V); the sizes of two cells differ by at most one.
 
     Raises ValueError for arrays that do not fit in memory.
     """
@@ -140,8 +140,8 @@ def count_sketch(
 ) -> np.ndarray:
     """The count-sketch estimates median_r s_r(i)·T_r[h_r(i)] (…, V), with signs s (…, d, V).
 
-    For even d the median is the mean of the two middle values.  Raises ValueError for arrays beyond
-    the memory.
+    For even d the median is the mean of the two middle values.  Raises ValueError for arrays that
+    do not fit in memory.
     """
     c, h, s = counts, hashes, signs
     return np.asarray(np.median(s * _read(_added(s * c[..., None, :], h, n_cells), h), axis=-2))

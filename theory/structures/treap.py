@@ -93,7 +93,7 @@ def treap_found(weights: Weights, lookups: LookupCount) -> np.ndarray:
     w, M = np.sort(weights)[::-1], lookups
     if (w[1:] == w[:-1]).any():
         raise InputError(
-            "weights has equal entries: give distinct ones (ties would not be in random order)"
+            "weights have equal entries: give distinct ones (ties would not be in random order)"
         )
     open_, found = np.zeros(M), np.zeros(M)
     open_[0] = 1.0

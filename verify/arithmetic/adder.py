@@ -176,7 +176,7 @@ def tolerance(p: int, alpha: float) -> Finding:
         found = interval(limit)
     return Finding(
         "tolerance",
-        f"α, for predictions that are right at every error |ε| < 5 of the size, p = {p}",
+        f"α for which predictions are right at every error |ε| < 5, p = {p}",
         "enclosure",
         alpha,
         found,

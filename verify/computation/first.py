@@ -99,7 +99,7 @@ def looking_first(model: Transformer) -> States:
 
 
 def least_logit(build: Callable[[int], Transformer], beta: int, max_length: int) -> Finding:
-    """The least signed logit of all words, at the words whose other symbols are all opposite.
+    """The smallest signed logit of all words, at the words whose other symbols are all opposite.
 
     These are the worst words, as attention reads no symbols: the logit is linear in the symbols,
     with positive weights.
@@ -121,7 +121,7 @@ def least_logit(build: Callable[[int], Transformer], beta: int, max_length: int)
         found, stated = interval(least), digits(bound, 5)
     return Finding(
         f"β={beta}",
-        f"softmax at β = {beta}: least signed logit > bound, all words of n ≤ {max_length}",
+        f"softmax at β = {beta}: smallest signed logit > bound, all words of n ≤ {max_length}",
         "enclosure",
         found,
         float(bound),

@@ -141,7 +141,7 @@ def softmax(run: Run) -> Iterator[Finding]:
             found, stated = interval(least), digits(bound, 5)
         yield Finding(
             f"β={beta}",
-            f"softmax at β = {beta}: least signed logit ≥ bound, all words of n ≤ {few[-1]}"
+            f"softmax at β = {beta}: smallest signed logit ≥ bound, all words of n ≤ {few[-1]}"
             + f", some of n = {LONG}" * (not run.quick),
             "enclosure",
             found,

@@ -299,7 +299,7 @@ def powers() -> Finding:
         "powers of A with positive coefficients, L = 0, …, 4; all others have coefficient 0",
         search(),
         words="odd ≤ 3^L (tripling), all ≤ 3^L (disentangled), even ≤ 2·3^L (products)",
-        wanted="these, so that supports are balls of radius 3^L, 3^L and 2·3^L",
+        wanted="these powers, so that the supports are balls of radius 3^L, 3^L and 2·3^L",
     )
 
 

@@ -92,7 +92,7 @@ def _attained() -> Finding:
     found = slacks()
     return same(
         "attained",
-        "err minus that bound for models with g(valid) = 1/|E|, |E| = 2 … 8",
+        "err minus the bound of Theorem 1 for models with g(valid) = 1/|E|, |E| = 2 … 8",
         [str(each) for each in found.values()],
         ["0"] * len(found),
         words="0 for all",

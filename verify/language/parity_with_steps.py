@@ -190,7 +190,7 @@ def leak(d: int, k: int) -> Finding:
 
 
 def others(d: int, k: int) -> int:
-    """The tokens that a node may attend to besides its two children."""
+    """The tokens that a node may attend to in addition to its two children."""
     return d + k - 4
 
 

@@ -86,7 +86,7 @@ def certificates(
     bound = occam(log_choices(T, k), samples, DELTA)
     yield at_least(
         "largest/right",
-        f"heads whose {k} largest scores, as a conjunction, are right on all {samples} samples",
+        f"heads for which the AND of the {k} largest scores is right on all {samples} samples",
         "trained",
         len(errors),
         enough,

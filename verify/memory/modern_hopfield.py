@@ -45,7 +45,7 @@ def modern_hopfield(
     The exact drop is ½‖Δξ‖² + KL(p ‖ p′)/β.  A transformer layer of one softmax head whose values
     are its keys is one update.  Both sides of Theorems 4 and 5 and of Lemma A4 are enclosed; the
     factor 2N of Theorem 4 can be 4.  Under the separation condition f has exactly one fixed point
-    in the ball about each pattern, but at small β it is the same for all patterns, although
+    in the ball around each pattern, but at small β it is the same for all patterns, although
     Theorem 3 counts them as stored.  In its two printed examples Theorem 3 guarantees 7.4 and 11
     patterns, a union bound 341 and 13504.
     """

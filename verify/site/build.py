@@ -58,8 +58,7 @@ def report(files: Sequence[Path], out: Path) -> Path:
         if not own:
             at = ", ".join(f"{name} {value}" for name, value in run["parameters"].items())
             raise InputError(
-                f"no page would show the run of {run['claim']} with {at} besides the other runs: "
-                "give it alone"
+                f"the other runs leave no page for that of {run['claim']} with {at}: give it alone"
             )
     _empty(out)
     with TemporaryDirectory() as folder:

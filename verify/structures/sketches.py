@@ -249,7 +249,7 @@ def _lead(errors: dict[str, np.ndarray]) -> Finding:
     reach = ERRORS * gain.error
     return Finding(
         "conservative-ahead",
-        "mean error of balanced cells, best answer, minus that of conservative update of two rows",
+        "mean error of balanced cells (best answer) minus that of conservative update (two rows)",
         "statistical",
         gain.value,
         0.0,

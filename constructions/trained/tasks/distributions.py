@@ -138,7 +138,7 @@ def _directions(z: Tensor) -> Tensor:
 
 
 def images(sampler: Sampler) -> Sets:
-    """Raises ValueError as `split_digits`, if the images are not installed."""
+    """Raises ValueError as `split_digits` does, if the images are not installed."""
     numbers = sampler.uniform(sampler.count, DIGITS**2).argsort(-1)[:, : sampler.N]
     queried = DIGITS**2 * sampler.uniform(sampler.count, sampler.m)
     queried = queried.long().clamp(max=DIGITS**2 - 1)
