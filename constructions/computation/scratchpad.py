@@ -73,7 +73,7 @@ class Scratchpad(Tokens):
 
 @construction
 def scratchpad(
-    automaton: Automaton, length: Count, sharpness: Positive | None = None
+    automaton: Automaton, length: Count, *, sharpness: Positive | None = None
 ) -> Transformer:
     """The states after 1, …, T symbols of words of T = `length` symbols, as a chain of thought:
 

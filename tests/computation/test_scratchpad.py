@@ -78,7 +78,7 @@ def test_softmax_decodes_the_same_at_a_sharpness_that_no_length_changes():
     ("call", "names"),
     [
         (lambda: scratchpad(cyclic(10**5), 3), "GiB"),
-        (lambda: scratchpad(A5, 3, 0.5), "sharpness"),
+        (lambda: scratchpad(A5, 3, sharpness=0.5), "sharpness"),
         (lambda: scratchpad(A5, 3).interface.states("ab"), "tokens"),
         (lambda: scratchpad(A5, 3).interface.states([99]), "tokens"),
         (lambda: scratchpad(A5, 3).interface.states([2, 1]), "token 1 2 6"),
