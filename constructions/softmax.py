@@ -136,7 +136,7 @@ def _check_followed(model: Stack) -> None:
         if attn.normalise not in ("softmax", "hardmax"):
             if compared:
                 raise InputError(
-                    f"{where} has {attn.normalise} heads behind softmax or hardmax heads, through "
+                    f"{where} has {attn.normalise} heads after softmax or hardmax heads, through "
                     "which errors are not propagated: give a model of hardmax heads alone"
                 )
             continue

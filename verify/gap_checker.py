@@ -1,7 +1,7 @@
 """Checks gaps: `python gap_checker.py FILE` exits with 0: verified, 1: wrong, 2: unreadable.
 
 It needs Python alone; names are not checked.  The statement: on every sequence of at most `length`
-symbols (`letters` of them; length ≥ 2) behind one BOS token, a transformer of hardmax heads outputs
+symbols (`letters` of them; length ≥ 2) after one BOS token, a transformer of hardmax heads outputs
 hop_k (k = `hops`) at every position; symbols and logits are 0, 1, …, then BOS and ⊥.
 
     hop_k(x)_i = x_{find^k(i)},    find(i) = max{ j ≤ i : x_{j−1} = x_i },    ⊥ if there is none,

@@ -83,21 +83,21 @@ def to_encoder(
         stock(x, y, x_query), stock.bound(x, y, x_query), stock.module
 
     `inputs` are typical inputs of the model: linear heads become softmax heads whose scale is the
-    largest score on them (rounded up to a power of two).  A model over tokens with proved score
-    gaps needs none.  The translation has the layers of the original; each linear head becomes
-    2·order softmax heads, and prompts get one more token in front, the sink.
+    largest score on them (rounded up to a power of two).  A model over tokens with proved gaps
+    between scores needs no inputs.  The translation has the layers of the original; each linear
+    head becomes 2·order softmax heads, and prompts get one more token in front, the sink.
 
-    `error` is the allowed distance of answers (for tokens: logits) from the original's, on these
-    inputs or, over tokens, on all; the least order with this bound is chosen, by default 3.
-    `gadgets` gives the numbers instead of choosing them.
+    `error` is the allowed distance of answers (for tokens: logits) from those of the original, on
+    these inputs or, for tokens, on all inputs.  The smallest order with this bound is chosen;
+    without `error` the order is 3. `gadgets` gives the numbers instead of choosing them.
 
     Over tokens, dtypes shorter than float32 must represent all numbers of the hardmax pass, which
     rounding then restores (`short.py`); the norms' weights are then powers of two.
 
-    Raises ValueError for an error smaller than can be guaranteed in the dtype, with the least that
-    can; and for a model with a layer that has no such form, with the layer and the reason: ReLU
-    attention, norms of its own, hardmax without proved gaps, or both causal heads and heads that
-    see later tokens.
+    Raises ValueError for an error that cannot be guaranteed in the dtype, with the smallest error
+    that can; and for a model with a layer that has no such form, with the layer and the reason:
+    ReLU attention, norms of its own, hardmax without proved gaps, or both causal heads and heads
+    that see later tokens.
     """
     causal = isinstance(model, Transformer) and any(
         mask in BEFORE for attn in model.attentions for mask in attn.masks

@@ -105,12 +105,12 @@ def to_gpt2(
         stock = to_gpt2(induction_heads(8, 32))
         stock([3, 1, 4, 1]), stock.module.generate(…), stock.module.save_pretrained("folder")
 
-    As `to_encoder`, under the causal mask of GPT-2.  `positions` is the largest number of tokens in
-    a prompt, by default the model's, or GPT-2's 1024.
+    Like `to_encoder`, under the causal mask of GPT-2.  `positions` is the largest number of tokens
+    in a prompt, by default the model's, or GPT-2's 1024.
 
-    Raises ValueError as `to_encoder` does, and for heads that see later tokens, unless that changes
-    no state behind the examples; answers are then given only there.  InputError with the command
-    that installs `transformers` if that is missing.
+    Raises ValueError as `to_encoder` does, and for heads that attend to later tokens, unless the
+    causal mask changes no state at the tokens after the examples; only these tokens then have
+    answers.  Raises InputError with the command that installs `transformers` if it is missing.
     """
     _transformers()
     plan = planned(model, inputs, True, error, dtype, gadgets)

@@ -6,7 +6,7 @@ heads, ReLU MLPs, learned positions.  Our models over tokens fit it, entry by en
     heads       W_Q β √d_head, as it divides scores by √d_head; a power of 4 keeps the root exact
     masks       tokens that a causal mask admits and the head's own mask does not (strictly causal,
                 diagonal) get a score so low that their weight is exactly 0 (`softened.py`); the
-                registers for this stand behind the model's
+                registers for this come after the model's
     the rest    zeros, where layers have fewer heads or hidden neurons than the largest
 
 The logits are those of our model, up to the order of sums; `model.softmax_error(β)` bounds their

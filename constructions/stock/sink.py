@@ -15,8 +15,8 @@ from constructions.tokens import Tokens
 class Sunk(Interface):
     """An interface that puts a sink in front of the prompts of another one.
 
-    Prompts of vectors get two more columns: whether a token is the sink, and whether it is behind
-    the examples.  With `behind_examples`, only tokens behind the examples have answers.
+    Prompts of vectors get two more columns: whether a token is the sink, and whether it is after
+    the examples.  With `behind_examples`, only tokens after the examples have answers.
     """
 
     def __init__(self, inner: Interface, sink: int | None, behind_examples: bool) -> None:

@@ -9,7 +9,7 @@
                       the score −L, whose weight is 0 in every dtype
     ReLU attention and norms of the stream raise ValueError
 
-Under a causal mask a context-only head is right at the tokens behind the examples, as long as
+Under a causal mask a context-only head is right at the tokens after the examples, as long as
 nothing reads what such a head wrote into an example.
 
 An MLP that also moves registers has to read them as they were before the layer's heads: these then
@@ -130,7 +130,7 @@ class _Softening:
             if self.hides:
                 if inner.length is None:
                     raise InputError(
-                        f"{ours.name} hides the tokens behind its examples, whose number is not "
+                        f"{ours.name} hides the tokens after its examples, whose number is not "
                         "fixed: use a model with a fixed length"
                     )
                 at = np.pad(at, ((0, inner.context + self.sink - len(at)), (0, 0)))
@@ -235,7 +235,7 @@ class _Softening:
         b_out = np.zeros(self.W)
         if block.mlp is not None:
             reads, bias = self.grown(block.mlp.W_in), array(block.mlp.b_in)
-            reads = reads + moves @ reads  # the stream as it is behind the moves
+            reads = reads + moves @ reads  # the stream as it is after the moves
             if self.sink:
                 reads = reads - 2 * self.at("is_sink") * abs(bias)
             write = np.pad(array(block.mlp.W_out), ((0, 0), (0, self.W - self.D)))

@@ -48,7 +48,7 @@ def check_translatable(model: Any, causal: bool) -> None:
 
 
 def _reads_no_later_token(model: Transformer) -> None:
-    """Raise ValueError unless, behind the examples, no read depends on later tokens."""
+    """Raise ValueError unless, after the examples, no read depends on later tokens."""
     stale = np.zeros(model.d_model, dtype=bool)  # wrong in examples, under a causal mask
     for number, block in enumerate(model.blocks, start=1):
         written = stale.copy()

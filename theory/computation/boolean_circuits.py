@@ -41,8 +41,8 @@ TableNumbers: TypeAlias = Sequence[Annotated[Steps, Within(most=TABLES - 1)]]
 class Circuit:
     """`n_inputs` inputs and gates (table, left, right) over earlier wires.
 
-    Raises `ValueError` without gates, for a table outside 0 … 15, and for a wire
-    that is not before its gate, so that there are no cycles.
+    Raises `ValueError` if there are no gates, for a table outside 0 … 15, and for a wire that is
+    not before its gate, so that there are no cycles.
     """
 
     n_inputs: Count

@@ -46,7 +46,7 @@ def components(
 
     Processors 1, …, n are the nodes and the others the edges; the inputs u and v of an edge are its
     ends, and 0 at nodes. By default there are 2(n − 1) steps, which suffice for every graph. Raises
-    `ValueError` for an odd number of steps that are not overlapped.
+    `ValueError` for an odd number of steps if `overlapped` is False.
     """
     n, m = n_nodes, n_edges
     processors_fit(n + m)

@@ -146,7 +146,7 @@ def windows(A: Semiautomaton, words: np.ndarray, window: int) -> np.ndarray:
 
 
 def written_next(A: Semiautomaton, tokens: np.ndarray) -> np.ndarray:
-    """The next token after each token of a word and the states behind it, (…, T).
+    """The next token after each token of a word and the states after it, (…, T).
 
     State q is token |Σ| + q. After the i-th state comes its image under the i-th symbol; after a
     symbol comes −1.

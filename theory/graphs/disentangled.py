@@ -39,7 +39,8 @@ def disentangled_features(A: Graphs, weights: IntegerWeights) -> np.ndarray:
 def disentangled_outputs(A: Graphs, weights: IntegerWeights, unembedding: Any) -> np.ndarray:
     """h_L O (…, n, n), as Python integers, of integers O = `unembedding` (2^(L+1)·n, n).
 
-    Raises `ValueError` as `disentangled_features` does, for O too.
+    Raises `ValueError` as `disentangled_features` does, and for an O of non-integers or of
+    another shape.
     """
     h = disentangled_features(A, weights)
     return np.asarray(h @ _integers("unembedding", unembedding, h.shape[-1], A.shape[-1]))

@@ -1,6 +1,6 @@
 """Kinds of arrays: numbers of one sort, in a shape whose dimensions have names.
 
-A shape is written as "... n d": sizes with names or numbers, each at least 1, behind any leading
+A shape is written as "... n d": sizes with names or numbers, each at least 1, after any leading
 dimensions.  Within one call, dimensions of one name have one size, which an integer parameter of
 that name has too.  The leading dimensions come first and are one of
 

@@ -155,8 +155,8 @@ def gradient_by_counting(tree: ParityTree, node: Steps) -> list[Fraction]:
     """u_j (m,) for the batch of all words with the φ of the paper, for any d and k, exactly.
 
     The tokens before the node form subtrees over disjoint bits, so the generating polynomial of
-    words by Σ x_j is a product over subtrees; y fixes the sign of two roots, and x_j is a weight.
-    Raises `ValueError` unless `node` is a node.
+    words by Σ x_j is a product over subtrees; the label y determines the sign of two roots, and x_j
+    is a weight. Raises `ValueError` unless `node` is a node.
     """
     m = _seen(tree, node)
     a, b = tree.children[node - tree.d].tolist()

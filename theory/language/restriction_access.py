@@ -138,8 +138,8 @@ def tree_by_restriction(
 ) -> Tree:
     """The tree that restrictions (d,) and restricted trees determine; unknown subtrees are None.
 
-    Raises `ValueError` for other samples than such pairs, and for samples of no tree that tests no
-    variable twice on a path.
+    Raises `ValueError` for samples that are not such pairs, and for samples that agree with no tree
+    in which every path tests each variable at most once.
     """
     kind = Integers(str(d), Within(least=FREE, most=1))
     found = list[tuple[np.ndarray, Tree]]()

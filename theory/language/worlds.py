@@ -207,7 +207,7 @@ def prompted(
     alpha: Annotated[Positive, Within(most=1)],
     seed: Seed,
 ) -> Prompted:
-    """Documents with a uniform prompt each, which they answer with probability α, 0 < α ≤ 1."""
+    """Documents that each answer a uniform random prompt with probability α, 0 < α ≤ 1."""
     rng = np.random.default_rng(seed)
     drawn = rng.integers(prompts, size=int(rng.binomial(documents, alpha)))
     return Prompted(np.bincount(drawn, minlength=prompts), documents, answers, alpha)

@@ -87,8 +87,8 @@ def hemisphere_pole(X: Inputs) -> tuple[np.ndarray, np.ndarray]:
 
     w is the solution of a linear program: maximise m with ⟨w, x_i⟩ ≥ m‖x_i‖ and |w_k| ≤ 1.  The
     minimum returned is computed from w: if it exceeds rounding, the tokens lie in the open
-    hemisphere about w.  A token 0 lies in none, and the minimum is 0; where w = 0 is optimal the
-    first unit vector is returned.
+    hemisphere around w.  If a token is 0, no open hemisphere contains it and the minimum is
+    0.  Where w = 0 is optimal, the first unit vector is returned.
     """
     largest = abs(X).max(axis=-1, keepdims=True)
     rows = X / np.where(largest > 0, largest, 1)  # first, as squares of entries may overflow

@@ -47,7 +47,7 @@ def parting(
 
 @checked
 def most_by_branches(levels: Annotated[Count, Within(most=MOST)], lookups: Steps) -> int:
-    """The most of 2^levels − 1 targets found by lookups that reveal where branches part.
+    """The maximum number of 2^levels − 1 targets found by lookups that reveal where branches part.
 
     Computed for M = `lookups` lookups over all strategies."""
     cells = range(2**levels - 1)

@@ -39,7 +39,7 @@ MOST_DIGITS = 10**5  # of nodes, or of cells that are not nodes, in a count of s
 
 @checked
 def most_found(n_points: Count, lookups: Steps) -> int:
-    """The most targets that comparisons find, min(N, 2^M − 1): N = `n_points`, M = `lookups`."""
+    """min(N, 2^M − 1), the most targets that M = `lookups` comparisons find; N = `n_points`."""
     return min(n_points, 2 ** min(lookups, n_points.bit_length()) - 1)
 
 
@@ -116,7 +116,7 @@ def _perfect(n: int, M: int) -> int:
 
 @checked
 def most_by_roots(n_points: Recursed, lookups: Recursed) -> int:
-    """The maximum number of N targets that a tree finds, by the recursion over roots."""
+    """The maximum number of targets, of N, that a tree finds, by the recursion over roots."""
     return _by_roots(n_points, lookups)
 
 

@@ -63,7 +63,7 @@ def found_by_depth(
 
 @checked
 def most_by_weight(weights: Weights, lookups: Annotated[Count, Within(most=MOST)]) -> np.ndarray:
-    """The most weight f(0, N, i) that a tree of i levels finds, for i = 1 … M, (M,).
+    """The maximum weight f(0, N, i) that a tree of i levels finds, for i = 1 … M, (M,).
 
     Raises ValueError for more than 256 weights.
     """

@@ -67,7 +67,7 @@ def wendel_sampled(run: Run, n: int, d: int, samples: int) -> Finding:
 
 
 def _in_hemisphere(run: Run, n: int, d: int) -> np.ndarray:
-    """Uniform points of the hemisphere about the first axis."""
+    """Uniform points of the hemisphere around the first axis."""
     X = uniform_tokens(run.rng, n, d)
     return X * np.where(X[:, :1] < 0, -1.0, 1.0)
 

@@ -107,7 +107,7 @@ def linear_heads(run: Run) -> Iterator[Finding]:
         fraction = interval(worst / bound)
     name = "a linear head from 2p softmax heads is within its bound"
     yield all_hold("linear-head", name, plain, words="within")
-    name = "a linear head behind norms that shrink by up to γ is within its bound"
+    name = "a linear head after norms that shrink by up to γ is within its bound"
     yield all_hold("linear-head/norms", name, shrunk, words="within")
     name = "error over bound for one score at p = 1, θ = 0.1"
     yield at_least("linear-head/met", name, "enclosure", fraction, 0.9)
