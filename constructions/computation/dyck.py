@@ -212,7 +212,7 @@ def _errors(k: int, layer: int, depth: int | None, words: np.ndarray) -> np.ndar
 
 
 def _rejected(k: int, depth: int | None, words: np.ndarray) -> np.ndarray:
-    """Whether the prefix is no Dyck word."""
+    """Whether the prefix is not a Dyck word."""
     return ~is_dyck(words, k, depth)[..., None]
 
 

@@ -37,7 +37,7 @@ def fact_model(
     the next symbol, `generate` decodes greedily, and `constructions.language.sample` samples.
 
     Raises ValueError if all counts are 0, unless there is one probability for each fact, and as
-    `string_model`.
+    `string_model` does.
     """
     probabilities = probabilities_of_seen(p, counts.tolist(), name)
     return string_model(vocabulary_size, facts[np.flatnonzero(counts)], probabilities)

@@ -14,9 +14,9 @@ where rank_j = j (latest match) or n + 1 − j (first match), and BOS has the sc
     match          M·r + rank_j, rank_j ≥ 1:   at least 1 above BOS, and 1 above the next match
     no match       ≤ M(r − 2) + n ≤ M·r − 1:   at least 1 below BOS
     position 1     rank₁ ≤ n ≤ M·r − 1, since its `previous` is 0:   the same
-All scores are integers, and within matches, and within tokens whose codes differ in equally many
-bits, they are distinct, so at most 4m positions have a score m below the largest.  The value, the
-code of x_j, or 0 at BOS, is written to `answer`.  Logits are ⟨answer, b(v)⟩, and r/2 for ⊥.
+All scores are integers, and within matches, and within tokens whose codes differ in the same number
+of bits, they are distinct, so at most 4m positions have a score m below the largest.  The value,
+the code of x_j, or 0 at BOS, is written to `answer`.  Logits are ⟨answer, b(v)⟩, and r/2 for ⊥.
 
 Softmax at a fixed inverse temperature attends to the right position at every n, because the scores
 grow: to M·r + rank₀ ≤ max(r, 2)(n + 2) in layer 2, and in layer 1 to c times the squares of a

@@ -38,8 +38,8 @@ def binary_search(lookups: LookupLayers, *, largest: Largest = 2**10) -> Transfo
 
     Points (…, N), N = 2^M − 1, and queries (…, m) → (…, m).  1 + M layers of 2 and 3 ReLU heads,
     width 6, 3 hidden neurons per lookup.  Points are distinct
-    integers from 1 to largest − 1 in any order, queries integers from 0 to `largest`.  The cell of
-    lookup k = 1 … M, counted from 0 in ascending order, is `m` after layer k.
+    integers from 1 to largest − 1 in any order, queries integers from 0 to `largest`.  Register
+    `m` after layer k = 1 … M is the cell of lookup k; cells are numbered from 0 in ascending order.
 
     Raises ValueError for a `largest` at which float64 may round sums; the model raises
     ValueError as stated in `Cells`.

@@ -65,7 +65,8 @@ def interpolation_search(
 
     Cells count from 0 in ascending order; points (…, N) and queries (…, m) → (…, m).  3M layers, at
     most 3 heads each, width 13.  Points are distinct integers from 1 to largest − 1 in any order,
-    queries integers from 0 to `largest`.  The cell of lookup k = 1 … M is `m` − 1 after layer 3k.
+    queries integers from 0 to `largest`.  Register `m` after layer 3k is c + 1 if lookup k = 1 … M
+    is at cell c.
 
     Raises ValueError for a `largest` at which float64 may round sums, and for models that do not
     fit in memory; the model raises ValueError as stated in `Cells`.

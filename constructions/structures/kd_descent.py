@@ -39,7 +39,7 @@ def kd_descent(lookups: LookupLayers, d: Size, *, largest: Largest = 2**10) -> T
     Points (…, N, d), N = 2^M − 1, and queries (…, m, d) → (…, m).  M layers of 3 ReLU heads, width
     3d + 3, 2 + d hidden neurons per layer.  Points are integers from
     1 to largest − 1, in the cells of the kd-tree's layout, and queries from 0 to `largest`; ties go
-    right.  The cell of lookup k = 1 … M is `m` after layer k − 1.
+    right.  Register `m` after layer k − 1 is the cell of lookup k = 1 … M.
 
     Raises ValueError for a `largest` at which float64 may round sums, and for models that do not
     fit in memory; the model raises ValueError as stated in `LaidOut`.

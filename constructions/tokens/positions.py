@@ -75,6 +75,9 @@ def look_up(
     into: str | tuple[str, ...],
     c: float = 1.0,
 ) -> Head:
-    """The head whose output is the value at the position whose point is read; scores times c."""
+    """The head that outputs the value at the position with the point `point`.
+
+    Scores are multiplied by c.
+    """
     query, key = (2 * c * point, -c * one), (stream.read("place"), stream.read("norm"))
     return Head(query, key, value, into, margin=Margin(c))

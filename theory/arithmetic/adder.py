@@ -163,6 +163,6 @@ def sufficient_bits(p: Candidates, step: Count, alpha: Positive) -> list[int]:
 
 @checked
 def default_bits(p: Candidates, step: Count, alpha: Positive) -> int:
-    """14 binary places, or the least sufficient number above, at most `largest_bits`."""
+    """14 binary places, or the smallest larger number that suffices, at most `largest_bits`."""
     wanted = max([USUAL_BITS, *sufficient_bits(p, step, alpha)[:1]])
     return max(1, min(largest_bits(alpha), wanted))

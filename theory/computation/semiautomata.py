@@ -181,7 +181,7 @@ def read_automaton(path: AutomatonFile) -> Semiautomaton:
     """The semiautomaton in a JSON file.
 
     The file contains `{"transitions": [[1, 0], [0, 1]], "start": 0, "name": "mine"}`, or the table
-    of transitions alone. Raises `ValueError` for a file that cannot be read or is no JSON, and for
+    of transitions alone. Raises `ValueError` for a file that cannot be read or is not JSON, and for
     a table that is not a semiautomaton.
     """
     fields = json_table(path, ("transitions", "start", "name"))

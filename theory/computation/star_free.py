@@ -62,7 +62,7 @@ def from_cascade(cascade: Cascade, accepted: Iterable[Steps], alphabet: Alphabet
         )
     if any(stage.kind == "counter" for stage in cascade.stages):
         raise InputError(
-            f"the cascade of {cascade.automaton} has counters, past LTL has none: give an "
+            f"the cascade of {cascade.automaton} has counters, but past LTL has none: give an "
             "automaton with an aperiodic monoid"
         )
     variables: list[list[Formula]] = [[*map(Symbol, alphabet)]]

@@ -234,8 +234,8 @@ def read_machine(path: MachineFile) -> TuringMachine:
     """The Turing machine in a JSON file, with rules as in `machine_of`.
 
     The file contains `{"rules": {"A": ["1RB", "1LB"], "B": ["1LA", null]}, "start": "A",
-    "name": "mine"}`. Raises `ValueError` for a file that cannot be read or is no JSON, and as
-    `machine_of`.
+    "name": "mine"}`. Raises `ValueError` for a file that cannot be read or is not JSON, and
+    as `machine_of` does.
     """
     given = json_table(path, ("rules", "start", "name"))
     return machine_of(given["rules"], str(given.get("name", path.stem)), given.get("start"))

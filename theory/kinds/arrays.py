@@ -253,7 +253,7 @@ class Numbers(Reals):
 
 @dataclass(frozen=True)
 class Integers(Array):
-    """Integers, of a dtype of integers: bool and 1.0 are none.  Read as int64."""
+    """Integers, of an integer dtype: bool and 1.0 are rejected.  Read as int64."""
 
     entries = "integers"
 

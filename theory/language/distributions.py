@@ -56,7 +56,7 @@ def distribution(name: str, values: Any) -> tuple[Fraction, ...]:
 
 
 def check_alike(**distributions: Sequence[Fraction]) -> None:
-    """Raise `ValueError` unless two distributions have equally many outcomes."""
+    """Raise `ValueError` unless two distributions have the same number of outcomes."""
     (first, p), (second, q) = distributions.items()
     if len(p) != len(q):
         raise InputError(

@@ -107,15 +107,15 @@ def sensitivity(
     eta: Eta = 0.05,
     seed: StreamSeed = 0,
 ) -> Estimate:
-    """The fraction of `inputs` (N, …) whose prediction changes with one place, for each place.
+    """For each place, the fraction of `inputs` (N, …) whose prediction changes if that place does.
 
     `model` takes arrays of the shape of `inputs` and returns one or several labels for each input;
     for a torch module use `constructions.sensitivity.predictions(module)`.  A Generator as `seed`
     is advanced.
 
-    Raises `ValueError` for no inputs; for predictions that are floats, not one row per input or of
-    another shape for changed inputs; for a change without places or that yields another shape; and
-    for a change that cannot be called with inputs and a Generator.
+    Raises `ValueError` for no inputs; for predictions that are floats, do not have one row per
+    input or have another shape for changed inputs; for a change without places or that yields
+    another shape; and for a change that cannot be called with inputs and a Generator.
     """
     if change in (forced, redrawn, noisy_patches):
         shown = getattr(change, "__name__", repr(change))

@@ -89,7 +89,7 @@ def _read(words: np.ndarray, positions: np.ndarray) -> np.ndarray:
 def subset_parity(words: Bits, positions: InWords) -> np.ndarray:
     """The parity Σ_{i ∈ positions} x_i mod 2, that is χ_S as 0 and 1.
 
-    Raises `ValueError` unless the positions are distinct, as all functions here.
+    Raises `ValueError` unless the positions are distinct, as all functions here do.
     """
     return np.asarray(_read(words, positions).sum(axis=-1) % 2)
 

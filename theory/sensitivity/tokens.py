@@ -75,7 +75,7 @@ def _table(values: np.ndarray, V: int) -> np.ndarray:
 def redrawn_profile(values: TokenValues, vocabulary_size: Symbols) -> list[Fraction]:
     """The influence P(f(x) ≠ f(x^{i→u})) of each position, by counting pairs of sequences.
 
-    Raises `ValueError` unless there are V^T values, T ≥ 1, as all functions here.
+    Raises `ValueError` unless there are V^T values, T ≥ 1, as all functions here do.
     """
     V, table = vocabulary_size, _table(values, vocabulary_size)
     profile = []

@@ -28,8 +28,8 @@ MOST = 24  # bits, at most: 2^24 integers are 128 MiB
 class BooleanFunction(Array):
     """The 2^d values of a Boolean function of d ≥ 1 bits.  Read as int64, −1 and +1.
 
-    Truth values 0 and 1, or False and True, are read as +1 and −1, as in χ; a table of the integer
-    1 alone is read as +1.
+    Truth values 0 and 1, or False and True, are read as +1 and −1, as in χ.  In a table without
+    0 and −1, the integer 1 is read as +1.
     """
 
     shape: str = "2^d"
@@ -78,8 +78,8 @@ FewValues: TypeAlias = Annotated[Any, BooleanFunction(most=MOST_IN_PAIRS)]
 def truth_table(values: Values) -> np.ndarray:
     """`values` (2^d,), 1 ≤ d ≤ 24, as int64 with entries −1 and +1.
 
-    Truth values 0 and 1, or False and True, are read as +1 and −1, as in χ; a table of the integer
-    1 alone is read as +1.
+    Truth values 0 and 1, or False and True, are read as +1 and −1, as in χ.  In a table without
+    0 and −1, the integer 1 is read as +1.
     """
     return values
 

@@ -8,7 +8,7 @@ rows of w = k/d, and h_r(i) is the cell of item i in row r.  The count of item i
     conservative    as count-min, but only to max(T_r[h_r(i)], 1 + min_r T_r[h_r(i)])  [Estan2002]
     count-sketch    T_r[h_r(i)] += s_r(i) for random signs s;  median_r s_r(i)·T_r[h_r(i)]
                                                                                     [Charikar2004]
-    balanced        count-min at d = 1 with equally many items in each cell, or one more
+    balanced        count-min at d = 1 with cells whose sizes differ by at most one
 
 The estimates of the first two, and of the last, are at least the count, and those of conservative
 update are at most those of count-min with the same cells: each cell of an item contains at least

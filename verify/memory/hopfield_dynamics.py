@@ -95,7 +95,7 @@ def zero_fields(networks: Networks) -> Iterator[Finding]:
     yield no_counterexample("zero-field/plus-one", name, wrong, words=f"drop 0 at {still}")
     yield no_counterexample(
         "zero-field/rule",
-        "sgn 0 = +1 is the rule of 2W with bias 2b + 1, whose fields are never 0: runs still end",
+        "with sgn 0 = +1 runs still end: it is the rule of 2W, 2b + 1, whose fields are never 0",
         _unlike_plus_one(tried),
         words=f"the same update at all states of {len(tried)} networks",
     )

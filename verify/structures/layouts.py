@@ -194,7 +194,7 @@ def _plane(found: dict[str, list[Mean]], N: int) -> Iterator[Finding]:
     yield beside(f"kd-{N}", f"kd-tree, {N} points", found["kd-tree"], KD[N], DRAWN)
     bands = f"{ROWS[N]} bands in alternating directions, {N} points, lookups chosen at once"
     yield beside(f"bands-{N}", bands, found["bands"], BANDS[N], DRAWN)
-    name = f"{ROWS[N]} rows of equally many of {N} points, chosen at once, are above the kd-tree"
+    name = f"{ROWS[N]} rows of equal size, {N} points, chosen at once, are above the kd-tree"
     finding = ahead(f"rows-{N}", f"{name} at every lookup", found["rows"], found["kd-tree"])
     finding.words += f"; {in_per_cent(found['rows'])} % against {in_per_cent(found['kd-tree'])}"
     yield finding

@@ -93,7 +93,7 @@ class Counts(Task, kind="counts"):
         yield f"{prompts} streams: mean error {total / prompts:.2f}"
         p, k = zipf(self.items, self.exponent), model.interface.n_cells
         random, even = (one_row_error(p, self.stream, k, balanced=b) for b in (False, True))
-        yield f"count-min with one row: {random:.2f}; with equally many items per cell: {even:.2f}"
+        yield f"count-min with one row: {random:.2f}; with cells of equal size: {even:.2f}"
 
 
 PRESETS = presets(
