@@ -20,7 +20,10 @@ from verify.ledger.theorems import (
     Formula,
     Theorem,
     ceil_log,
+    entries_of,
     ledger,
+    must_hold,
+    option_sets,
     sources_of,
     theorem,
 )
@@ -75,6 +78,29 @@ def test_replications_have_an_outcome_and_it_is_that_of_their_findings(entry: Th
             id: v for id, v in entry.found.items() if not id.endswith(NO_PART.get(entry.name, " "))
         }
         assert (outcome == "replicated") == (not compared)
+
+
+def test_a_claim_is_run_with_the_options_of_each_of_its_statements():
+    assert option_sets("shortcut") == [
+        {},
+        {"automaton": "mod-6"},
+        {"automaton": "gridworld-6"},
+        {"automaton": "dyck-4"},
+    ]
+    for entry in ledger().values():
+        assert dict(entry.options) in option_sets(entry.claim)
+
+
+def test_only_claims_of_replications_alone_need_not_hold():
+    assert {entry.kind for entry in entries_of("layouts")} == {"theorem", "bound", "replication"}
+    assert must_hold("layouts")
+    assert must_hold("newton")
+    assert not must_hold("learned-search")
+
+
+def test_the_standing_of_a_replication_is_its_outcome():
+    assert theorem("learned-sphere").standing == "not replicated"
+    assert theorem("newton").standing == "our proof"
 
 
 @pytest.mark.parametrize("entry", BUILT, ids=lambda entry: entry.name)
