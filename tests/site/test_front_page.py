@@ -1,5 +1,6 @@
 """The front page has a card for each topic and all statements to search in."""
 
+import html
 import json
 import re
 
@@ -22,12 +23,14 @@ def test_each_topic_has_a_card_and_pictures_only_where_there_are_some(pages):
     assert re.findall(r'<img src="([^"]+)"', text) == ["pictures/newton-0.png"]
     for name in CARDS:
         assert f'href="statements/{name}.html"' in text
+        assert f"<span>{html.escape(theorem(name).statement)}</span>" in text
     assert "<img" not in front(pages, {})
 
 
 def test_all_statements_can_be_searched(pages):
     text = front(pages, {})
     (data,) = re.findall(r'ww-search"><script type="application/json">(.*?)</script>', text)
+    assert "<" not in data  # which could end the script
     entries = {entry["name"]: entry for entry in json.loads(data)}
     assert [*entries] == [*ledger()]
     assert entries["newton"]["hypotheses"] == theorem("newton").hypotheses
