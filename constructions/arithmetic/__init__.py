@@ -1,4 +1,4 @@
-"""Transformers that add: with Fourier features, without them, and modulo p.
+"""Transformers that add numbers: with Fourier features, without them, and modulo p.
 
 One construction per file."""
 

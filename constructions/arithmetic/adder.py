@@ -3,15 +3,15 @@
 Registers.  The embedding of a number n ≤ L = `largest` contains (cos, sin) of 2πn/T for T = 2.5, 5,
 10 in `angle2_5`, `angle5` and `angle10`, cos πn in `angle2`, and (cos, sin) of 2πm/p in `size`,
 where m is the multiple of `step` nearest to n: the size is given only to that precision.  p is the
-least multiple of 10 above 2L, and at least 20.  `here` is 1 at numbers; `second` and `equals` are 1
-at the second number and at "=".
+smallest multiple of 10 above 2L, and at least 20.  `here` is 1 at numbers; `second` and `equals`
+are 1 at the second number and at "=".
 
 Layer 1.  Linear heads with query at b and key at a; the value is `here` of a, which is 1.  With
 s = a + b
     cos: query (cos, sin), key (cos, −sin):    cos b cos a − sin b sin a = cos s
     sin: query (sin, cos), key (cos, sin):     sin b cos a + cos b sin a = sin s
 are written to `sum2` … `sum10`, and those of the sizes to `raw`.  The angles of "=" are 0, so its
-output is 0; the first token attends to itself, and its output is not read.
+output is 0.  The first token attends to itself, and later layers do not read its output.
 
 Layer 2.  "=" attends to the second number, with values `sum2` … `sum10` and `raw`; the MLP adds
 `raw` = relu(raw) − relu(−raw) to `low`.
@@ -28,7 +28,7 @@ Exactness.  Cosines and sines, and α times them in the unembedding, are rounded
 2^−bits.  A logit is then a sum of products of three such numbers, a multiple of 2^{−3·bits} below
 2α + 8 = 8(α/4 + 1) in every order of summation: it is exact in float64 if 53 bits suffice for such
 numbers.  The rounding of the weights changes a logit by at most `rounding_of_logits(alpha, bits)`,
-and twice that must be below the least gap.
+and twice this bound must be below the smallest gap.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def adder(
     adding.append(_heads(stream, "size", "raw"))
     into = (*sums, "raw")
     carry = Head(stream.read("equals"), stream.read("second"), tuple(map(stream.read, into)), into)
-    # The largest length of (cos, sin) of a sum: those of numbers have errors of √2·2^{−bits−1}.
+    # The largest length of (cos, sin) of a sum: each number has an error of √2·2^{−bits−1}.
     longest = (1 + 2.0**-bits) ** 2
     return Transformer(
         Embed(pad(embedded, (0, 0, 0, 1))),  # "=" is 0
@@ -184,7 +184,7 @@ def _margin(p: int, step: int, alpha: float, bits: int) -> float:
     if promised and not gap > 2 * moved:
         raise InputError(
             f"bits = {bits} changes logits by up to {moved:.3g} at alpha = {alpha:g}, where their "
-            f"least gap is {gap:.3g}: give {_remedy(p, step, alpha)}"
+            f"smallest gap is {gap:.3g}: give {_remedy(p, step, alpha)}"
         )
     return gap - 2 * moved
 

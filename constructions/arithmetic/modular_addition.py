@@ -14,7 +14,7 @@ Layer 2, 4(p − 1) linear heads, in which "=" attends to itself: (u_i(a) + v_i(
 
 the gap of the right logit is 2p for all a, b and c, which is γ* times Σ‖(u_i, v_i, w_i)‖³.
 
-Cosines are rounded to float64, the only rounding of the weights.  `of_neurons` builds the same
+The only rounding of the weights is that of cosines to float64.  `of_neurons` builds the same
 model from other neurons, such as trained ones.
 """
 

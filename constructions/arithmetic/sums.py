@@ -12,7 +12,7 @@ class Sums(Tokens):
     """Numbers a and b below `vocabulary_size`, (…, 2) → the prediction at "=", (…, 1).
 
     The token "=", with index `vocabulary_size`, is appended to the two numbers.  Of equal logits
-    the first is predicted.  Raises ValueError for other numbers, and for more or fewer than two.
+    the first is predicted.  Raises ValueError unless there are two such numbers.
     """
 
     def __init__(self, vocabulary_size: int, answers: int, margin: float | None) -> None:

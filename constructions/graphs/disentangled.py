@@ -2,7 +2,7 @@
 
     h_0 = [I, A],   h_{l+1} = [h_l, S_l h_l],   S_l = relu(h_l W_l h_lᵀ)/n,   outputs h_L O + bias
 
-with tokens as rows: token i is embedded as (e_i, row i of A), and A has ones on its diagonal.  It
+with tokens as rows: token i is embedded as (e_i, row i of A), and A has ones on its diagonal.  This
 is the model of [Ye2026], after [Friedman2023] and [Nichani2024].  A layer is one head with relu
 scores; its queries are h_l W_l, its keys and values h_l, and its output is written to new columns:
 after L layers the stream has 2^(L+1) blocks of n columns.
@@ -37,7 +37,7 @@ from theory import machine
 from theory.graphs.disentangled import disentangled_features
 from theory.kinds import Count, Finite, InputError, Many, Matrix, Reals, Steps, shown
 
-BEYOND = 200  # layers: 2^200 columns fit in no memory
+BEYOND = 200  # layers: 2^200 columns do not fit in any memory
 
 
 @construction

@@ -18,8 +18,8 @@ class Graph(Interface):
     """Adjacency A (…, n, n) → 1 for pairs predicted connected, else 0, (…, n, n) as int64.
 
     Token i is row i of A.  It has one output for each node j, `model.logits(A)[…, i, j]`; i and j
-    are predicted connected iff that is above `threshold`.  `margin` is the least distance between
-    outputs on different sides of the threshold, which is in the middle of them.
+    are predicted connected iff this output is above `threshold`.  `margin` is the distance between
+    the smallest output above the threshold and the largest output below it.
 
     The model raises ValueError for an input that is not an adjacency matrix of n = `n_nodes` nodes
     (`theory.graphs.as_adjacency`), and for outputs that overflow.

@@ -7,9 +7,9 @@ drawn for each edge, and none for the pairs in between.
 
 Connected pairs.  Warshall's algorithm: for k = 0, …, n − 1, R_ij becomes 1 where R_ik and R_kj are
 1.  After step k, R_ij = 1 iff a path leads from i to j with intermediate nodes among 0 … k: a path
-through k is one from i to k followed by one from k to j, with intermediate nodes among 0 … k − 1.
-An integer of 64 bits contains R_ij of 64 graphs, so that a step takes an "and" and an "or" of n²/64
-integers per graph.
+through k is a path from i to k followed by a path from k to j, with intermediate nodes among 0 … k
+− 1.  An integer of 64 bits contains R_ij of 64 graphs, so that a step takes an "and" and an "or" of
+n²/64 integers per graph.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def random_graphs(n_graphs: Count, n_nodes: Count, p: OpenUnit, seed: TorchSeed)
     Raises ValueError if the graphs do not fit in memory.
     """
     n, generator = n_nodes, seed
-    needed = math.ceil((1 + 60 * p) * n_graphs * n**2)  # half as many edges, 15 numbers for each
+    needed = math.ceil((1 + 60 * p) * n_graphs * n**2)  # n²p/2 edges, 15 numbers each
     machine.fits_in_memory(f"{n_graphs} graphs of {n} nodes", needed, "give fewer")
     device, pairs = generator.device, n * (n - 1) // 2
     places = _edges(n_graphs * pairs, p, generator)
@@ -55,7 +55,7 @@ def _edges(total: int, p: float, generator: Generator) -> Tensor:
     device = generator.device
     last, found = -1, [torch.empty(0, dtype=torch.int64, device=device)]
     while (left := total - 1 - last) > 0:
-        some = int(left * p + math.sqrt(left * p)) + 1  # mostly enough
+        some = int(left * p + math.sqrt(left * p)) + 1  # usually enough
         u = torch.rand(some, dtype=torch.float64, generator=generator, device=device)
         between = (torch.log1p(-u) / math.log1p(-p)).clamp_(max=total).long()
         found.append((between + 1).cumsum(0) + last)
@@ -78,7 +78,7 @@ def connected(A: Annotated[Tensor, Instance(Tensor, "a tensor, torch.as_tensor(A
     fill = -count % (BITS * BYTES)
     grouped = pad(graphs.to(torch.uint8), (0, 0, 0, 0, 0, fill)).view(-1, BYTES, BITS, n, n)
     packed = (grouped * bits).sum(2, dtype=torch.uint8).permute(0, 2, 3, 1).flatten()
-    R = packed.view(torch.int64).view(-1, n, n)  # the same memory
+    R = packed.view(torch.int64).view(-1, n, n)  # shares memory with `packed`
     for k in range(n):
         R |= R[:, :, k, None] & R[:, k, None]
     reached = packed.view(-1, n, n, BYTES).permute(0, 3, 1, 2).contiguous()[:, :, None] & bits

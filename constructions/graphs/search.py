@@ -16,7 +16,7 @@ Layer 2.  One head attends to the edge to follow, with M = T + 1:
 
 Scores are integers, so the gap is 1.  The largest score is that of the first edge of the prompt
 from a visited to an unvisited node, or of BOS if there is none.  All scores are different, as
-0 ≤ j < M: they are graded.  The head adds e_u − 2e_v to `visited`, in which u is 1 and v is 0.
+0 ≤ j < M.  The head adds e_u − 2e_v to `visited`, in which u is 1 and v is 0.
 
 Unembedding.  The logit of a node is −visited, that of ⊥ is 1.  If an edge u → v is followed, the
 logit of v is 2 and those of other nodes are at most 0; else those of all nodes are at most 0.
@@ -81,7 +81,7 @@ class Edges(Tokens):
     def found(self, tokens: ArrayLike) -> list[int]:
         """The decoded tokens (T,) before the first ⊥, as nodes.
 
-        Raises ValueError unless they are one sequence of nodes and ⊥ = −1.
+        Raises ValueError unless the tokens are one sequence of nodes and ⊥ = −1.
         """
         given = array_of("tokens", tokens)
         given = given.astype(np.int64) if given.shape == (0,) else given
@@ -89,7 +89,9 @@ class Edges(Tokens):
             shown = f"shape {given.shape} and dtype {given.dtype}"
             raise InputError(f"tokens have {shown}: give one sequence (T,) of integers")
         if given.size and not -1 <= given.min() <= given.max() < self.n_nodes:
-            raise InputError(f"tokens are not all from −1 to {self.n_nodes - 1}: give decoded ones")
+            raise InputError(
+                f"tokens are not all from −1 to {self.n_nodes - 1}: give decoded tokens"
+            )
         listed = given.tolist()
         return listed[: listed.index(-1)] if -1 in listed else listed
 

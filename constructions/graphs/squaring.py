@@ -29,11 +29,11 @@ depth.  `sharpened` derives ln(8N(n − 1)), since it counts an error both where
 where it is missing.
 
 The lean form multiplies errors by up to N + 1 in each layer, and its β must grow with the number of
-layers.  Proof: for a node i apart from a clique of all others, let ε be its entry R_ij for each of
-them, and s = (n − 1)e^{−β}.  The others together get s e^{βε} ≥ s times the weight of i itself, so
-that a layer maps ε to at least min(1, ε + N(ε + s)/(1 + s)).  For s ≤ 1/(2N − 1) the second
-argument is at least (N + ½)ε + (N − ½)s, so that ε is at least s((N + ½)^L − 1) after L layers.
-This is above ½, a wrong prediction,
+layers.  Proof: let i be an isolated node and all other nodes a clique, let ε be its entry R_ij for
+each j ≠ i, and s = (n − 1)e^{−β}.  The others together get s e^{βε} ≥ s times the weight of i
+itself, so that a layer maps ε to at least min(1, ε + N(ε + s)/(1 + s)).  For s ≤ 1/(2N − 1) the
+second argument is at least (N + ½)ε + (N − ½)s, so that ε is at least s((N + ½)^L − 1) after L
+layers.  This is above ½, a wrong prediction,
 
     for every β < ln(2(n − 1)((N + ½)^L − 1)),
 
@@ -78,7 +78,7 @@ def squaring(
 
     ⌈log₂D⌉ layers output all connected pairs of every graph whose components have diameter at most
     D, D ≥ 1.  With `sharpness` β average-hard attention becomes softmax at inverse temperature β;
-    the least β of the robust form does not depend on L.
+    the smallest β of the robust form does not depend on L.
 
     Raises ValueError for a sharpness that is too small; the model raises ValueError for an input
     that is not an adjacency matrix of n nodes with ones on its diagonal.

@@ -22,7 +22,8 @@ complete graph.
 
 Clipped form.  An MLP of n hidden neurons subtracts relu(H − 1), so that H ← min(1, H + HHᵀH) is the
 0/1 matrix of {dist ≤ 3^l} after l layers: all entries are integers, at most n² + 1 at any depth.
-⌈log₃D⌉ layers output all connected pairs, where D ≥ 1 is the largest distance of connected nodes.
+⌈log₃D⌉ layers output all connected pairs, where D ≥ 1 is the largest distance between connected
+nodes.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def tripling(n_nodes: Count, n_layers: Steps, *, clipped: bool = False) -> Trans
     `tripling(n, L)(A)` is 1 where dist(i, j) ≤ 3^L and 0 elsewhere, for adjacency matrices A
     (…, n, n) with loops.  So it outputs all connected pairs of every graph whose components have
     diameter at most 3^L.  `logits` are p_L(A) of `theory.graphs.tripling`, or with `clipped` the
-    same 0 and 1.
+    predictions themselves.
 
     One linear head, width n; with `clipped` also an MLP of n hidden neurons, and entries at most
     n² + 1.

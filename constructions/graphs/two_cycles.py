@@ -10,7 +10,8 @@ degree k = 3^(L−1), whose leading coefficient is 1.  In the last layer
     S = relu(3J − 2P²).
 
 On C_2m, m = 4k, (P²)_ij is positive iff dist(i, j) ≤ 2k.  At distance 2k there is one walk of
-length 2k, so it is 1; at smaller distances it is at least 2, as A^2k alone counts 2k walks or more.
+length 2k, so the entry is 1.  At smaller distances the entry is at least 2, as A^2k counts at least
+2k walks there.
 On C_m two nodes at distance 2k = m/2 are joined by a walk in each direction, so (P²)_ij = 2.  Hence
 
     S_ij        dist < 2k   dist = 2k   dist > 2k   in the other cycle   sum of a row
@@ -51,7 +52,7 @@ from theory import machine
 from theory.graphs.two_channels import Channels, kronecker
 from theory.kinds import Count, shown
 
-BEYOND = 40  # layers: 8·3^39 nodes fit in no memory
+BEYOND = 40  # layers: 8·3^39 nodes do not fit in any memory
 
 
 @construction

@@ -2,7 +2,7 @@
 
 The strings of the documents have given probabilities, and the remaining mass is uniform on all
 other strings (`string_model`), since no document shows which of them are facts.  A sample of such a
-model is no fact with probability
+model is not a fact with probability
 
     calibrated     p(U)·|H|/|U|          good-turing  MF·|H|/|U|          memoriser  0
 """
@@ -33,8 +33,8 @@ def fact_model(
     """A model of facts and documents; `name` is "calibrated", "good-turing" or "memoriser".
 
     The strings `facts` (|F|, L) have the exact probabilities p (|F|,) and occur in `counts` (|F|,)
-    documents.  As every `string_model` it takes BOS and up to L − 1 symbols; `logits` are those of
-    the next symbol, `generate` decodes greedily, and `constructions.language.sample` samples.
+    documents.  Like every `string_model`, it takes BOS and up to L − 1 symbols; `logits` are those
+    of the next symbol, `generate` decodes greedily, and `constructions.language.sample` samples.
 
     Raises ValueError if all counts are 0, unless there is one probability for each fact, and as
     `string_model` does.

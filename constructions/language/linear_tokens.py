@@ -32,7 +32,7 @@ from theory.language.linear_tokens import count_of, left_of_count
 def parity_by_linear_tokens(
     d: Annotated[Count, Within(most=10**15)], positions: Positions
 ) -> Transformer:
-    """The binary digits of the number of ones at k positions, the last of them the parity.
+    """The binary digits of the number of ones at k positions; the last digit is the parity.
 
         model.generate(words, ⌊log₂ k⌋ + 1)        (…, d) → (…, ⌊log₂ k⌋ + 1)
 

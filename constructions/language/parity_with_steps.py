@@ -1,4 +1,5 @@
-"""The parity of k = 2^v among d bits by one layer of one head, one tree node per CoT token.
+"""The parity of k = 2^v among d bits by one layer with one head; each CoT token is a node of a
+tree.
 
 The bits 0 and 1 are at positions 0 … d − 1; the tokens generated after them are the k − 1 nodes of
 `theory.language.parity_tree`, the parity last.  Token 0 stands for +1 and token 1 for −1, so that a
@@ -7,7 +8,7 @@ vector of position j, and `children` at position t indicates the two children of
 is predicted there; at earlier bits it indicates the position itself.  The head has the query
 `children` and the key `pos`,
 
-    score [j a child]                                  gap 1, shared by two children,
+    score [j a child]                                  gap 1, the maximum attained by two children,
 
 and writes z = (x_a + x_b)/2 to `pair`: ±1 if they are equal and 0 otherwise.  The MLP adds
 
@@ -16,11 +17,11 @@ and writes z = (x_a + x_b)/2 to `pair`: ±1 if they are equal and 0 otherwise.  
 to `out`: ψ(±1) = 1 and ψ(0) = −1, the product.  The logits of 0, 1 and ⊥ are out, −out and
 4 − 2 Σ children, which is 2 at bits and 0 at nodes.
 
-ψ is constant within ¼ of −1, of 0 and of 1.  By softmax with inverse temperature κ the other tokens
-have the weight ℓ = A/(2 + A), A ≤ (d + k)e^{−κ}, so that the error of z is at most 2ℓ.  For
-**κ ≥ ln(3.5(d + k))**, A ≤ 2/7 and ℓ ≤ ⅛, and every node is exact.  (At the bits, where one token
-has the largest score, A/(1 + A) ≤ 2/9; nothing depends on it, since ⊥ has the largest logit for
-every value of ψ.)  One gradient step from 0, rounded, gives the scores of this head:
+ψ is constant within distance ¼ of −1, of 0 and of 1.  By softmax with inverse temperature κ the
+other tokens have the weight ℓ = A/(2 + A), A ≤ (d + k)e^{−κ}, so that the error of z is at most 2ℓ.
+For **κ ≥ ln(3.5(d + k))**, A ≤ 2/7 and ℓ ≤ ⅛, and every node is exact.  (At the bits, where one
+token has the largest score, A/(1 + A) ≤ 2/9; nothing depends on it, since ⊥ has the largest logit
+for every value of ψ.)  One gradient step from 0, rounded, gives the scores of this head:
 `theory.language.one_gradient_step`.
 """
 
@@ -117,7 +118,8 @@ def _products(tree: ParityTree, tokens: np.ndarray) -> np.ndarray:
 def attended(tree: ParityTree) -> np.ndarray:
     """The positions that each position attends to, (d + k − 2, d + k − 2).
 
-    At bits before the last the position itself, then the children of the node predicted there.
+    Bits before the last attend to themselves, later positions to the children of the node predicted
+    there.
     """
     n = tree.d + tree.k - 2
     return np.vstack([np.eye(n)[: tree.d - 1], tree.scores]).astype(np.float64)

@@ -13,14 +13,15 @@ from theory import kinds
 from theory.kinds import Count, InputError, Seed, Steps, checked
 from theory.language.documents import digits
 
-AT_ONCE, MOST = 2**13, 2**27  # strings without their last symbol per batch; strings, at most
+AT_ONCE, MOST = 2**13, 2**27  # prefixes in a batch; largest number of strings
 
 
 @checked
 def sample(model: Model, tokens: kinds.Tokens, steps: Steps, seed: Seed) -> Tensor:
     """Autoregressive samples (…, steps) that continue `tokens` (…, T), by softmax of the logits.
 
-    Raises ValueError for a model whose logits are not those of the next token, and as the model.
+    Raises ValueError for a model whose logits are not those of the next token, and as the model
+    does.
     """
     _check_autoregressive(model)
     rng, sequence = np.random.default_rng(seed), torch.as_tensor(tokens)
@@ -40,7 +41,7 @@ def sample(model: Model, tokens: kinds.Tokens, steps: Steps, seed: Seed) -> Tens
 def log_probabilities(model: Model, tokens: kinds.Tokens) -> Tensor:
     """The log-probabilities (…, T − 1) of the tokens (…, T) after the first, each given its prefix.
 
-    Raises ValueError for sequences of one token, for a model as `sample`, and as the model.
+    Raises ValueError for sequences of one token, and as `sample` does.
     """
     _check_autoregressive(model)
     sequence = torch.as_tensor(tokens)
@@ -63,8 +64,8 @@ def string_probabilities(model: Model, length: Count) -> Tensor:
 
     BOS is the last token of the vocabulary; strings are in lexicographic order.
 
-    With cached keys and values the model runs on each of the V^{L−2} prefixes of L − 2 symbols
-    once, and then on the V^{L−1} next symbols.
+    The model runs once on each of the V^{L−2} prefixes of L − 2 symbols, and then, with cached keys
+    and values, on the V^{L−1} next symbols.
 
     Raises ValueError unless the model predicts all tokens but BOS, for more than 2^27 strings, for
     strings that are too long for the model, and as `sample` does.

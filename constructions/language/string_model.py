@@ -10,12 +10,12 @@ string is 1 on that prefix and 0 otherwise, and its output weights are the logit
 prefix all strings are equally likely, and so are all symbols: no neuron is active, and all logits
 are 0.
 
-If m strings are given, of probabilities that sum to 1 − ρ, a prefix x has the probability
+If the m given strings have probabilities that sum to 1 − ρ, a prefix x has the probability
 
     g(x) = Σ (given strings that begin with x) + ρ·(other strings that begin with x)/(V^L − m)
 
-and the symbol v after it g(xv)/g(x).  No probability of a softmax is 0: an impossible symbol has
-the logit −64, and so at most the probability e^−64 = 1.6e−28.
+and the symbol v after it g(xv)/g(x).  As softmax does not output 0, an impossible symbol has the
+logit −64, and so a probability of at most e^−64 = 1.6e−28.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from theory.kinds import Count, Exact, InputError, Integers, Within
 from theory.language.documents import next_symbol
 
 NEVER = -64.0  # the logit of an impossible symbol
-MOST = 500  # symbols of a string, at most: each has a head
+MOST = 500  # largest number of symbols of a string: each has a head
 
 
 VocabularySize: TypeAlias = Annotated[Count, Within(most=10**15)]
@@ -57,13 +57,14 @@ def string_model(
     """A model of strings of L ≥ 2 symbols with given probabilities on a list of strings.
 
     The `strings` (m, L) have the exact `probabilities` (m,), and the remaining mass is uniform on
-    all others.  The model takes sequences (…, T) of BOS, the token `vocabulary_size`, and T − 1 < L
-    symbols; `logits` are those of the next symbol, and `generate` decodes greedily.  One layer,
-    L − 1 heads, width L(r + 1) + V + 1, r = ⌈log₂(V + 1)⌉, and a hidden neuron for each prefix.
+    all other strings.  The model takes sequences (…, T) of BOS, the token `vocabulary_size`, and T
+    − 1 < L symbols; `logits` are those of the next symbol, and `generate` decodes greedily.  One
+    layer, L − 1 heads, width L(r + 1) + V + 1, r = ⌈log₂(V + 1)⌉, and a hidden neuron for each
+    prefix.
 
-    Raises ValueError for strings of one symbol or of more than 500, for repeated strings, for
-    probabilities that are negative or sum to more than 1, or to less if all V^L strings are given,
-    and for sizes that do not fit in memory.
+    Raises ValueError for strings of one symbol or of more than 500, and for repeated strings; for
+    probabilities that are negative, that sum to more than 1, or that sum to less if all V^L strings
+    are given; and for sizes that do not fit in memory.
     """
     V, given = vocabulary_size, strings
     rows_fit(V)
@@ -112,7 +113,7 @@ def _checked(given: np.ndarray, probabilities: Sequence[Exact], V: int) -> Fract
     m, L = given.shape
     if len(probabilities) != m:
         raise InputError(
-            f"there are {m} strings and {len(probabilities)} probabilities: give as many"
+            f"there are {m} strings and {len(probabilities)} probabilities: give equal numbers"
         )
     if len(np.unique(given, axis=0)) < m:
         raise InputError(f"the {m} strings are not distinct: give each once")

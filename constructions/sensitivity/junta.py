@@ -1,9 +1,9 @@
 """Any function of the bits at k given positions, by one layer with 2^k hidden neurons.
 
-A head for each position writes its bit, −1 or +1, to a coordinate of `read` of its own
+A head for each position writes its bit, −1 or +1, to a separate coordinate of `read`
 (`selected_bits.py`).  The MLP is a table: the neuron relu(⟨read, u⟩ − k + 1) of the word u ∈ {±1}^k
-is 1 if read = u, and 0 otherwise, since then ⟨read, u⟩ ≤ k − 2.  The entry of the word, +1 or −1,
-is the logit.
+is 1 if read = u, and 0 otherwise, since ⟨read, u⟩ ≤ k − 2 for read ≠ u.  The entry of the word, +1
+or −1, is the logit.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from theory.sequences import all_sequences
 def junta(d: Count, positions: Positions, table: Entries) -> Transformer:
     """The function of the bits at k `positions` (from 0) of d with this `table` of 0 and 1, (2^k,).
 
-    The index of an entry is the bits as a binary number, the first the most significant; one
-    prediction per word, (…, 1).  1 layer, k heads, width k + 4, 2^k hidden neurons.  Raises
-    ValueError unless the positions are distinct, and for a table of another length.
+    The index of an entry is the bits as a binary number, the most significant first.  The model
+    makes one prediction per word, (…, 1).  1 layer, k heads, width k + 4, 2^k hidden neurons.
+    Raises ValueError unless the positions are distinct, and for a table of another length.
     """
     positions = sized(d, positions)
     k = len(positions)

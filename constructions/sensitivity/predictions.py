@@ -32,7 +32,7 @@ def predictions(
     pixels 0 … 255 with noise.  The default threshold is 0, for logits; give 0.5 for probabilities.
 
     The function raises ValueError for inputs that are empty, not numbers or not accepted by the
-    module; for outputs that are no tensor with a row for each input, are complex or contain NaN;
+    module; for outputs that are not a tensor with one row per input, are complex or contain NaN;
     and, without a threshold, for single outputs that all lie in [0, 1], as probabilities do.
     """
 

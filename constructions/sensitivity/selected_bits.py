@@ -1,4 +1,4 @@
-"""The layer of these constructions: one head for each selected bit, and an MLP.
+"""The layer of the constructions of sensitivity: one head for each selected bit, and an MLP.
 
 CLS is at position 0 and the d bits 0 and 1 at 1 … d; the position embedding has j and j².  The head
 of bit p (from 0) attends to position p + 1 by the score 2(p + 1)j − j², which is largest at
@@ -6,7 +6,8 @@ j = p + 1 by at least 1 (`tokens.placed`), whatever the bits are: unique-hard at
 is the same at all tokens; the prediction is that at CLS.
 
 One linear head with keys 1 at the positions and 0 elsewhere would give the sum of these bits; hard
-attention is used for its bounds for softmax and float dtypes, and since every number is an integer.
+attention is used because its errors with softmax and in float dtypes are bounded, and all numbers
+are integers.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def sized(d: int, positions: np.ndarray) -> tuple[int, ...]:
 def reading(
     stream: Stream, positions: Sequence[int], values_read: Iterable[LinearRead], into: str
 ) -> list[Head]:
-    """A head for each position, which writes a linear read of its bit to one register."""
+    """One head for each position; it writes a linear read of the bit there to a register."""
     line = stream.read("j"), stream.read("norm")
     pairs = zip(positions, values_read, strict=True)
     return [placed(float(p + 1) * one, line, value, into) for p, value in pairs]

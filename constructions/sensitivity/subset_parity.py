@@ -9,7 +9,7 @@ has slopes +1, −1, +1, … between integers, and is c mod 2 at integers.  Thes
 neurons; a dictator, k = 1, has no MLP.
 
 `constructions.computation.parity` computes the parity of all bits without an MLP, by its position
-embedding; here k of d bits are read and the others are not.
+embedding; the model here reads only k of d bits.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Addition with a comb and a bump: the precision to which the size of a sum must be given.
+"""Addition with a comb and a bump: how precisely the size of a sum must be known.
 
 Let 10 divide p ≥ 20, let s be the sum, 0 ≤ s < p, and ε the error of its size in the logits
 
@@ -19,14 +19,15 @@ This is negative for 2ε < d, hence for d ≥ 10, where the comb is at most C_F(
 increases with ε where it is positive, towards its value at ε = 5, which is not attained.  The pair
 −d, −ε gives the same as d, ε.  ∎
 
-For the frequencies of [Zhou2024] d = 5 binds: α ≤ 2/sin²(5π/p).  With x = π/p,
+For the frequencies of [Zhou2024] the strictest inequality is at d = 5: α ≤ 2/sin²(5π/p).  With x =
+π/p,
 
     sin(dx) sin((10 − d)x) = sin²5x − sin²((5 − d)x)
 
-is largest at d = 5, where C_F(0) − C_F(5) = 4.  At d = 1, 3, 4 that difference is above 4 and the
-product smaller.  At d = 2 the difference is (15 − √5)/4 > 0.79·4, and the product is a fraction
-1 − (sin 3x/sin 5x)² ≤ 1 − 9/25 = 0.64 of sin²5x, as sin is concave up to 5x ≤ π/4.  The other d
-follow by d → 10 − d.
+is largest at d = 5, where C_F(0) − C_F(5) = 4.  At d = 1, 3, 4 the difference C_F(0) − C_F(d)
+is above 4 and the product smaller.  At d = 2 the difference is (15 − √5)/4 > 0.79·4, and the
+product is a fraction 1 − (sin 3x/sin 5x)² ≤ 1 − 9/25 = 0.64 of sin²5x, as sin is concave up to 5x ≤
+π/4.  The other d follow by d → 10 − d.
 
 Without the comb z is largest at the c nearest to s + ε mod p, and without the bump at all
 c ≡ s mod 10.  At |ε| = 5 the candidates s and s + 10 (or s − 10) tie.
@@ -59,14 +60,15 @@ from theory.kinds import (
 )
 
 MOST = 2**53  # integers n with 2n + step in int64
-SMALLEST = 1074  # binary places of the least positive float64
+SMALLEST = 1074  # binary places of the smallest positive float64
 USUAL_BITS, FLOAT64_BITS = 14, 53
 
 
 @checked
 def n_candidates(largest: Steps) -> int:
-    """The number p of candidates for sums up to 2·largest: the least multiple of 10 above that,
-    and at least 20."""
+    """The number p of candidates for sums up to 2·largest.
+
+    p ≥ 20 is the smallest multiple of 10 above 2·largest."""
     return max(20, 10 * (2 * largest // 10 + 1))
 
 
@@ -107,13 +109,13 @@ def largest_alpha(p: Candidates, F: Frequencies = ZHOU) -> tuple[float, int]:
 
 @checked
 def default_alpha(p: Candidates) -> float:
-    """64, or for p < 90 the largest power of two ≤ `largest_alpha(p)`."""
+    """The default α: 64, or for p < 90 the largest power of two ≤ `largest_alpha(p)`."""
     return min(64.0, 2.0 ** floor(log2(largest_alpha(p)[0])))
 
 
 @checked
 def least_gap(p: Candidates, alpha: NonNegative, error: Steps, F: Frequencies = ZHOU) -> float:
-    """min z(s) − z(c) over all c ≠ s and integers |ε| ≤ `error`; negative iff some sum is wrong.
+    """The gap min z(s) − z(c) over c ≠ s and integers |ε| ≤ `error`; negative iff a sum is wrong.
 
     Among candidates of one residue mod 10 the comb is constant, and the bump is largest at the
     candidate nearest to s + ε: within distance 5, as 10 divides p, or within 15 if s is excluded.
@@ -131,8 +133,9 @@ def least_gap(p: Candidates, alpha: NonNegative, error: Steps, F: Frequencies = 
 
 @checked
 def rounding_of_logits(alpha: NonNegative, bits: Annotated[Count, Within(most=SMALLEST)]) -> float:
-    """A bound on the change of a logit if cosines and sines of a, b and c, and α times those of the
-    bump, are rounded to multiples of 2^−bits.
+    """A bound on the change of a logit when all weights are rounded to multiples of 2^−bits.
+
+    The weights are cosines and sines of a, b and c; those of c in the bump are multiplied by α.
 
     With δ = 2^{−bits−1}, vectors (cos, sin) of length 1 change by at most √2δ, so the product of
     three of them, as complex numbers, by (1 + √2δ)³ − 1; the third factor of the bump has length α.
@@ -163,6 +166,6 @@ def sufficient_bits(p: Candidates, step: Count, alpha: Positive) -> list[int]:
 
 @checked
 def default_bits(p: Candidates, step: Count, alpha: Positive) -> int:
-    """14 binary places, or the smallest larger number that suffices, at most `largest_bits`."""
+    """The default binary places: 14, or the smallest larger sufficient number ≤ `largest_bits`."""
     wanted = max([USUAL_BITS, *sufficient_bits(p, step, alpha)[:1]])
     return max(1, min(largest_bits(alpha), wanted))

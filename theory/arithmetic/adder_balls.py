@@ -27,7 +27,9 @@ def golden_ball(number: Golden) -> arb:
 
 
 def alpha_limit(p: int, F: Iterable[int]) -> tuple[arb, int]:
-    """min over d of (C_F(0) − C_F(d))/(2 sin(πd/p) sin(π(10 − d)/p)), and the d that attains it."""
+    """The largest α, and the d that attains the minimum.
+
+    α = min over d of (C_F(0) − C_F(d))/(2 sin(πd/p) sin(π(10 − d)/p))."""
     found = {d: alpha_at(p, F, d) for d in range(1, 10)}
     least = found[1]
     for limit in found.values():
@@ -50,8 +52,9 @@ def logits(p: int, alpha: arb, error: Fraction, F: Iterable[int]) -> list[arb]:
 
 @cache
 def turn(period: int, bits: int, times: fmpq | None = None) -> np.ndarray:
-    """times · (cos, sin) of 2πn/period, n = 0, …, period − 1, in multiples of 2^−bits, rounded to
-    the nearest integers, halves up: (period, 2) of int64."""
+    """The rounded `times` · (cos, sin) of 2πn/period, n = 0, …, period − 1: (period, 2) of int64.
+
+    The unit is 2^−bits; halves are rounded up."""
     with ctx.workprec(BITS):
         angles = [fmpq(2 * n, period) for n in range(period)]
         unit = arb((times or 1) * 2**bits)

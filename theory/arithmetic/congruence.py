@@ -10,7 +10,7 @@ from theory.kinds import Whole, Within, checked
 
 @dataclass(frozen=True)
 class Congruent(Whole):
-    """An integer ≡ `remainder` mod `modulus`; messages call it `called`."""
+    """An integer ≡ `remainder` mod `modulus`, described in messages as `called`."""
 
     modulus: int = 1
     remainder: int = 0

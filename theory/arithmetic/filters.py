@@ -35,8 +35,9 @@ def null_space_projection(removed: Removed, tolerance: OpenUnit = 1e-4) -> np.nd
     """The orthogonal projection P (D, D) onto the null space of R = `removed` (r, D).
 
     Singular values up to τ = `tolerance` times the largest are treated as 0, so that
-    ‖R P‖ ≤ τ ‖R‖ in the spectral norm.  Without a tolerance rounding errors of more than D rows
-    would span the whole space, and P would be 0: τ must be above the relative rounding error.
+    ‖R P‖ ≤ τ ‖R‖ in the spectral norm.  Without a tolerance, the rounding errors of more than D
+    rows would span the whole space, and P would be 0.  So τ must exceed the relative rounding
+    error.
     """
     _, singular, directions = np.linalg.svd(removed, full_matrices=False)
     largest = singular.max(initial=0.0)

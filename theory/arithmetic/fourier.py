@@ -16,7 +16,7 @@ from theory import machine
 from theory.kinds import Count, Exact, Finite, InputError, RealArray, Within, checked
 
 Period: TypeAlias = Annotated[Exact, Within(least=2)] | Annotated[Finite, Within(least=2)]
-"""A period T ≥ 2, the shortest on the integers."""
+"""A period T ≥ 2; the shortest period on the integers is 2."""
 
 
 @checked

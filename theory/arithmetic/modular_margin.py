@@ -13,8 +13,8 @@ one neuron
 
     mean = 2/((p − 1) p) Σ_{a,b} u_a v_b w̃_{a+b},     w̃ = w − mean of w,                   (1)
 
-since the terms with u_a² and v_b² vanish: Σ_b w̃_{a+b} = 0.  With x̂_k = Σ_a x_a e^{−2πika/p} that
-is
+since the terms with u_a² and v_b² vanish: Σ_b w̃_{a+b} = 0.  With x̂_k = Σ_a x_a e^{−2πika/p}, (1)
+equals
 
     2/((p − 1) p²) Σ_{k≠0} û_k v̂_k conj(ŵ_k).                                             (2)
 
@@ -31,7 +31,8 @@ The bound is attained.  For z = 1, …, (p − 1)/2, ω = 2πz/p, c = cos ω·, 
 
     f_c = 4 Σ_z cos(ω(a + b − c)) = 2(p [c = a + b] − 1),
 
-a margin of 2p for all a, b and c.  For even p, k and −k coincide at k = p/2, and (3) fails.
+so f_{a+b} − f_c = 2p for all a, b and c ≠ a + b.  For even p, k and −k coincide at k = p/2, and (3)
+fails.
 """
 
 from __future__ import annotations
@@ -134,8 +135,9 @@ def frequency_fractions(u: Rows, v: Rows, w: Rows) -> np.ndarray:
 def few_frequencies_margin(
     p: OddModulus, K: Annotated[Any, Integers("k", Within(least=1, below="p"))]
 ) -> float:
-    """min_{d ≠ 0} Σ_{k ∈ K} (1 − cos(2πkd/p)): the margin of the logits Σ_{k ∈ K} cos(2πk(c − s)/p)
-    at the sum s, for frequencies K ⊆ {1, …, p − 1}.
+    """The margin of the logits Σ_{k ∈ K} cos(2πk(c − s)/p) at the sum s, K ⊆ {1, …, p − 1}.
+
+    The margin is min_{d ≠ 0} Σ_{k ∈ K} (1 − cos(2πkd/p)).
 
     It is at most |K| p/(p − 1), the mean over d.  Raises `ValueError` if a frequency is repeated,
     or if the cosines do not fit in memory.

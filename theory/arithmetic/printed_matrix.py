@@ -1,6 +1,6 @@
 """A Fourier matrix as printed in [Zhou2024], whose rows have period p − 1: it is singular.
 
-Let N = p − 1 be even.  The printed F (p, p) has the rows, x = 0, …, N,
+Let N = p − 1 be even.  The printed F (p, p) has the following rows, x = 0, …, N:
 
     √(1/N),     √(2/N) sin(2πkx/N),  √(2/N) cos(2πkx/N),   k = 1, …, N/2.
 
@@ -12,7 +12,7 @@ period 2, the other rows are D Q_N [I | e₀].  With q = Q_N e₀, for which q_l
 
 apart from the row of zeros.  So the eigenvalues of F Fᵀ are 0, N − 2 times 1, and the two roots of
 λ² − (4 + 1/N)λ + 4.  Its off-diagonal entries are at most 2/N, attained between two cosines (√2/N
-for p = 3, where there is one cosine beside the constant).
+for p = 3, where there is only one cosine).
 
 FᵀF has the same eigenvalues, so Fᵀ is not an inverse of F.  For u with independent entries of mean
 0 and equal variance E‖FᵀFu − u‖² = Σ(λ − 1)²/p · E‖u‖², where with s = 4 + 1/N

@@ -6,7 +6,8 @@ regression on all rows but i predicts at row i
 
     (HY − diag(H) Y)_i / (1 − H_ii),
 
-so one regression gives the predictions of all p.  The predicted class is that of the largest entry.
+so one regression gives the predictions for all p rows.  The predicted class is that of the largest
+entry.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Residues cannot be added by separable logits z_c(a, b) = u_c(a) + v_c(b), nor by one such layer.
+"""Separable logits z_c(a, b) = u_c(a) + v_c(b) cannot add residues, nor can some single layers.
 
 **Theorem.**  Let m ≥ 2.  There are no functions u_c, v_c on Z/m, c = 0, …, m − 1, such that for all
-a and b the maximum of z_c(a, b) = u_c(a) + v_c(b) over c is attained at c = a + b mod m, even if
-ties are broken by any fixed order of the c.
+a and b the maximum of z_c(a, b) = u_c(a) + v_c(b) over c is attained at c = a + b mod m, where
+ties are broken by a fixed order of the c.
 
 *Proof.*  Let 0 < r < m and D(a, b) = z_0(a, b) − z_r(a, b) = f(a) + g(b), f = u_0 − u_r, g = v_0 −
 v_r.  Assume the claim is false.  In the m pairs with a + b ≡ 0 every a and every b occurs once, so
@@ -20,8 +20,8 @@ are separable, and so cannot compute a + b mod m:
 - *linear heads*, o_h = Σ_s ⟨W_Q x_t, W_K x_s⟩ W_O W_V x_s over the positions s that t attends to,
   if the token at t is neither a nor b.  Then x_t and its queries are constant, and each term
   depends only on x_s, that is on a, on b, or on neither;
-- *uniform attention*, o_h = Σ_s w_ts W_O W_V x_s with weights w_ts that depend on positions only,
-  at every t.
+- *uniform attention*, o_h = Σ_s w_ts W_O W_V x_s with weights w_ts that depend only on positions,
+  for any t.
 
 Sums of such terms are a function of a plus a function of b.  Equivalently, all second differences
 z(a, b) − z(a', b) − z(a, b') + z(a', b') are 0.

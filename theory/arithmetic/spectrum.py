@@ -26,7 +26,7 @@ Rows: TypeAlias = Annotated[Any, Reals("p D")]
 
 @checked
 def peak_ratios(E: RealArray, first: Count) -> np.ndarray:
-    """The statistic of every bin, (⌊p/2⌋ + 1,); that of the constant bin is 0.
+    """The statistic of every bin, (⌊p/2⌋ + 1,), with 0 for the constant bin.
 
     Raises `ValueError` for shapes other than (p,) and (p, D), a `first` above ⌊p/2⌋, and rows that
     are all equal.
@@ -61,8 +61,7 @@ def permutation_maxima(E: RealArray, first: Count, trials: Count, seed: Seed) ->
 
 @checked
 def without_trend(E: Rows, degree: Annotated[Steps, Within(below="p")]) -> np.ndarray:
-    """E (p, D) minus its least-squares polynomial of the given degree in the number, column by
-    column."""
+    """E (p, D) minus, in each column, the least-squares polynomial in n of the given degree."""
     x = np.linspace(-1, 1, len(E))
     basis, _ = np.linalg.qr(np.polynomial.legendre.legvander(x, degree))
     return np.asarray(E - basis @ (basis.T @ E))
@@ -77,7 +76,7 @@ def without_confounds(E: Rows, confound: RealArray) -> np.ndarray:
     """
     if not confound.ndim or len(confound) != len(E):
         raise InputError(
-            f"E has shape {E.shape} and confound has shape {confound.shape}: give a row each"
+            f"E has shape {E.shape} and confound has shape {confound.shape}: give both p rows"
         )
     basis, singular, _ = np.linalg.svd(
         np.column_stack([np.ones(len(E)), confound.reshape(len(E), -1)]), full_matrices=False

@@ -21,7 +21,7 @@ IntegerWeights: TypeAlias = Annotated[Any, Many(None)]
 
 @checked
 def disentangled_features(A: Graphs, weights: IntegerWeights) -> np.ndarray:
-    """h_L (…, n, 2^(L+1)·n) of graphs A (…, n, n), as an array of Python integers.
+    """The features h_L (…, n, 2^(L+1)·n) of graphs A (…, n, n), as Python integers.
 
     Raises `ValueError` for weights that are not integers or have another shape.
     """
@@ -37,10 +37,10 @@ def disentangled_features(A: Graphs, weights: IntegerWeights) -> np.ndarray:
 
 @checked
 def disentangled_outputs(A: Graphs, weights: IntegerWeights, unembedding: Any) -> np.ndarray:
-    """h_L O (…, n, n), as Python integers, of integers O = `unembedding` (2^(L+1)·n, n).
+    """The outputs h_L O (…, n, n), as Python integers, for O = `unembedding` (2^(L+1)·n, n).
 
-    Raises `ValueError` as `disentangled_features` does, and for an O of non-integers or of
-    another shape.
+    Raises `ValueError` as `disentangled_features` does, and unless O is an integer matrix of
+    this shape.
     """
     h = disentangled_features(A, weights)
     return np.asarray(h @ _integers("unembedding", unembedding, h.shape[-1], A.shape[-1]))

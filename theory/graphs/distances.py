@@ -1,7 +1,8 @@
 """Distances between all pairs of nodes, components, diameters and capacity.
 
-The pairs at distance at most k are the support of A^k, as every node has a loop.  One boolean
-product with A for each distance that occurs therefore gives all distances, of many graphs at once.
+The pairs at distance at most k are the support of A^k, as every node has a loop.  So one
+Boolean product with A for each distance that occurs gives all distances.  Many graphs are processed
+at once.
 An entry of a product of 0/1 matrices is at most n, which float32 represents exactly for n < 2^24.
 """
 
@@ -24,7 +25,7 @@ Layers: TypeAlias = Annotated[Steps, Within(most=MOST_LAYERS)]
 
 @checked
 def distances(A: Graphs) -> np.ndarray:
-    """dist(i, j) (…, n, n) as int64, −1 for nodes that are not connected.
+    """The distances dist(i, j), (…, n, n) int64; −1 for nodes that are not connected.
 
     Takes at most 1 + max dist products of n × n matrices.
     """
@@ -70,7 +71,7 @@ def connected(A: Graphs) -> np.ndarray:
 
 @checked
 def components(A: Graphs) -> np.ndarray:
-    """The least node of each node's component, (…, n)."""
+    """For each node, the smallest node of its component, (…, n)."""
     return np.asarray(connected(A).argmax(-1))
 
 
@@ -88,7 +89,7 @@ def capacity(n_layers: Layers) -> int:
 
 @checked
 def least_layers(distance: Steps) -> int:
-    """⌈log₃ distance⌉, the least L with 3^L ≥ distance: 0 for distances 0 and 1."""
+    """⌈log₃ distance⌉, the smallest L with 3^L ≥ distance: 0 for distances 0 and 1."""
     layers = 0
     while 3**layers < distance:
         layers += 1
@@ -104,8 +105,8 @@ def within(A: Graphs, distance: Steps) -> np.ndarray:
 
 @checked
 def beyond(A: Graphs, n_layers: Layers) -> np.ndarray:
-    """Which pairs (…, n, n) are connected and farther apart than 3^layers: beyond capacity.
+    """Whether nodes i and j are connected at a distance above 3^L, (…, n, n) as booleans.
 
-    Pairs that are not connected are not counted.
+    L = `n_layers`; 3^L is the capacity of L layers.
     """
     return distances(A) > capacity(n_layers)

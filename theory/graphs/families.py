@@ -39,7 +39,7 @@ def cycles(*sizes: int) -> np.ndarray:
     """
     lengths = [read(Count, "a cycle's size", size, least=3) for size in sizes]
     if not lengths:
-        raise InputError("no cycle: give one size or more")
+        raise InputError("no sizes are given: give at least one")
     _fits(sum(lengths))
     return side_by_side(*(_cycle(m) for m in lengths))
 
@@ -64,9 +64,9 @@ def two_clique(n_nodes: CountFrom2) -> np.ndarray:
 
 
 def side_by_side(*graphs: np.ndarray) -> np.ndarray:
-    """The graphs (n_k, n_k) as one, with no edge from one to another.
+    """The disjoint union of graphs (n_k, n_k).
 
-    Raises `ValueError` for no graph, for several in one array, and for what is no graph.
+    Raises `ValueError` if there is no argument, or if an argument is not a single graph.
     """
     each = [as_adjacency(A) for A in graphs]
     if not each or any(A.ndim != 2 for A in each):

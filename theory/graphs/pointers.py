@@ -5,9 +5,9 @@ Node 0 is BOS and node i = 1 … T the i-th token of a sequence, which points to
 Tokens a b a b … of two symbols give a path of T edges, 1 – 0 – 2 – … – T: the first two have no
 match, and each of the others points to its predecessor.
 
-How many layers find all pairs of connected nodes.  D is the largest diameter of a component; h is
-the least number of hops after which every node has reached a fixed point, a node that points to
-itself.
+The numbers of layers below suffice to find all pairs of connected nodes.  D is the largest diameter
+of a component.  A fixed point is a node that points to itself, and h is the smallest number of hops
+after which every node has reached a fixed point.
 
 Tripling and squaring.  After l layers of tripling R_ij = 1 iff dist(i, j) ≤ 3^l, after l layers of
 squaring iff dist(i, j) ≤ 2^l (`tripling.py`, `squaring.py` of `constructions/graphs`).  These are
@@ -16,9 +16,9 @@ all connected pairs iff 3^l ≥ D, respectively 2^l ≥ D.
 Pointer doubling.  find(i) ≤ i, so each component has exactly one fixed point, and every node of the
 component reaches it.  After 1 + m layers of `constructions/retrieval/hop.py` node i contains
 find^{2^m}(i).  If 2^m ≥ h, all nodes of a component contain its fixed point, and different
-components have different ones.  If 2^m < h, some node contains another pointer than the fixed point
-of its component does: two connected nodes contain different pointers.  So 1 + ⌈log₂h⌉ layers are
-necessary and sufficient.
+components have different ones.  If 2^m < h, some node does not contain the fixed point of its
+component, but the fixed point contains itself: two connected nodes contain different pointers.  So
+1 + ⌈log₂h⌉ layers are necessary and sufficient.
 
 The bounds for the PRAM program and for the search are proved in `theory/computation/components.py`
 and `constructions/graphs/search.py`.
@@ -50,7 +50,7 @@ class Pointers(NamedTuple):
 
     @property
     def diameter(self) -> int:
-        """D, the largest distance of connected nodes."""
+        """D, the largest distance between connected nodes."""
         return int(diameter(self.A))
 
     @property

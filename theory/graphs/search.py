@@ -22,7 +22,7 @@ Node: TypeAlias = Annotated[Steps, Within(below="n_nodes")]
 
 
 class EdgeList(NamedTuple):
-    """A graph of `n_nodes` nodes by its edges (m, 2)."""
+    """A directed graph: its edges (m, 2) and its number of nodes."""
 
     name: str
     n_nodes: int
@@ -102,8 +102,10 @@ def reachable(edges: Edges, n_nodes: Count, source: Node) -> set[int]:
 
 @checked
 def read_edges(path: Annotated[Any, File("edges")]) -> EdgeList:
-    """A graph from JSON: `{"edges": [[0, 1], [1, 2]], "nodes": 4, "name": "mine"}`, or its edges
-    alone; `nodes` defaults to 1 + the largest node of an edge.
+    """The graph in a JSON file `{"edges": [[0, 1], [1, 2]], "nodes": 4, "name": "mine"}`.
+
+    The file may also contain only the list of edges.  `nodes` defaults to 1 + the largest node of
+    an edge.
 
     Raises `ValueError` for a file that cannot be read, is not JSON, or has no list of edges.
     """

@@ -14,8 +14,9 @@ from theory.kinds import Count, Within, checked
 
 @checked
 def squaring_sharpness(n_nodes: Nodes) -> float:
-    """ln(8N(n − 1)), sufficient for the robust form to predict as with hard attention, at any
-    depth."""
+    """ln(8N(n − 1)), at which the robust form predicts as with average-hard attention.
+
+    This holds for any number of layers."""
     return log(8 * 2 ** (n_nodes - 1).bit_length() * (n_nodes - 1))
 
 

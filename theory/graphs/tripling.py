@@ -4,10 +4,10 @@
 
     p_0 = x,   p_{l+1} = p_l + p_l³,
 
-in which every odd power up to 3^L has a positive coefficient, and every other power coefficient 0.
+in which every odd power up to 3^L has a positive coefficient, and all other coefficients are 0.
 
 The disentangled transformer [Friedman2023, Nichani2024] in the form of [Ye2026] starts from
-h = [I, A] and appends, h ← [h, S h] with S = relu(h W hᵀ)/n.  With S = h hᵀ, both K = h hᵀ and the
+h = [I, A]; a layer is h ← [h, S h] with S = relu(h W hᵀ)/n.  With S = h hᵀ, both K = h hᵀ and the
 sum of all blocks of h are polynomials in A, q_l(A) and s_l(A):
 
     q_0 = 1 + x²,   q_{l+1} = q_l + q_l³,        since [h, Kh][h, Kh]ᵀ = K + K·K·K,

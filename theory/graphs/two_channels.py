@@ -13,9 +13,9 @@ relabellings are orthogonal and closed under inverses.  So W is projected to A �
 A = a − b and B = b block by block: two channels.  I composes neighbourhoods; J counts walks:
 A J A = deg degᵀ depends only on degrees, which are the same in C_2m and C_m ∪ C_m.
 
-I and J are not orthogonal, ⟨I, J⟩ = n, so n‖A‖² and n²‖B‖² do not add up to ‖W‖².  The orthogonal
-parts have squared norms n Σ a² on the diagonals, n(n − 1) Σ b² off the diagonals, and the rest,
-which depends on the labels.
+I and J are not orthogonal, ⟨I, J⟩ = n, so n‖A‖² and n²‖B‖² do not add up to ‖W‖².  Instead,
+‖W‖² is the sum of three orthogonal parts: n Σ a² on the diagonals, n(n − 1) Σ b² off the diagonals,
+and a rest that depends on the labels.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 logs, log_linear, rescaling     exact entropies, log-linear families, calibration
 sources, worlds, documents      distributions of strings and facts, with exact probabilities
-string_distributions            a model's probabilities of all strings beside the source's
+string_distributions            a model's probabilities of all strings, compared with the source's
 good_turing, hallucination      the mass of unseen facts, and bounds on hallucination
 is_it_valid                     generation reduced to classifying valid responses
 decisions                       sampling compared with the argmax

@@ -1,6 +1,6 @@
-"""Three bounds on the error of a head that classifies all of m samples correctly.
+"""Three bounds on the error of a head that classifies m samples correctly.
 
-**A few of many.**  The k largest of T scores name one of C(T, k) conjunctions.  If that one is
+**A few of many.**  The k largest of T scores determine one of C(T, k) conjunctions.  If it is
 right on all samples, its error is at most (ln C(T, k) + ln(1/δ))/m with probability ≥ 1 − δ
 (`occam` of `theory.language.head_cover`); its true error is a fraction (`error_between`).
 

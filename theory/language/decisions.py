@@ -4,8 +4,8 @@
     R_s = 1 − Σ p²             the error of a sample, used as a prediction
     R* ≤ R_s ≤ 2R* − V/(V − 1)·R*²     [CoverHart1967], for V outcomes
 
-The first holds since Σ p² ≤ max p; the second since Σ p², given one p = 1 − R*, is least if the
-others are equal.
+The first inequality holds since Σ p² ≤ max p.  The second holds since, with one p equal to 1 − R*,
+Σ p² is smallest if the others are equal.
 
     p(argmax p) − p(argmax q) ≤ ‖p − q‖₁ ≤ √(2 KL(p‖q))
 
@@ -48,14 +48,14 @@ def most_sampling_error(least: Annotated[Exact, Within(least=0)], outcomes: Coun
 
 @checked
 def excess_error(p: Distribution, q: Distribution) -> Fraction:
-    """p(argmax p) − p(argmax q); ties go to the first outcome."""
+    """The excess error p(argmax p) − p(argmax q); ties go to the first outcome."""
     check_alike(p=p, q=q)
     return Fraction(max(p) - p[q.index(max(q))])
 
 
 @checked
 def greedy_text(source: Source, length: Length) -> tuple[int, ...]:
-    """Greedy decoding: the most probable next symbol at every step; ties go to the first."""
+    """The text of greedy decoding: always the most probable next symbol; ties go to the first."""
     state, text = source.start, list[int]()
     for _ in range(length):
         moved = [source.moved(state, v) for v in range(len(source.steps))]

@@ -4,10 +4,10 @@ For a model f_θ of d bits and the loss ½E(f − χ_S)² over all words,
 
     ∇L_S = E f∇f − E χ_S∇f,
 
-whose second part alone depends on S: it is the Fourier coefficient of ∇f at S.  By Parseval
+where only the second part depends on S: it is the Fourier coefficient of ∇f at S.  By Parseval
 Σ_S ‖E χ_S ∇f‖² = E‖∇f‖² over all sets S, so the mean of ‖E χ_S ∇f‖² over the C(d, k) sets of size
 k is at most E‖∇f‖²/C(d, k) (`mean_signal_bound`).  This bounds gradients, not learning: linear
-algebra over GF(2) finds S from little more than d examples (`bits_by_elimination`).
+algebra over GF(2) finds S from slightly more than d examples (`bits_by_elimination`).
 
 **With a chain of thought** the same fraction is large.  At a node that attends to m tokens
 (`one_step`, φ = 4z² − 1, at w = 0) ∂φ(z)/∂w_j = 8z(x_j − z)/m, so that for the product y of the
@@ -31,14 +31,15 @@ import numpy as np
 from theory.kinds import Count, CountFrom2, InputError, Integers, Numbers, Steps, Within, checked
 
 MOST = 14  # bits of a cube on which gradients are transformed
-MOST_BITS = 10**5  # bits whose sets are counted, at most
+MOST_BITS = 10**5  # largest number of bits whose sets are counted
 
 
 @checked
 def signals(gradients: Annotated[Any, Numbers("words parameters")]) -> np.ndarray:
-    """4^d ‖E χ_S ∇f‖² for every set S, (2^d,), of gradients ∇f (2^d, parameters) on all words.
+    """4^d ‖E χ_S ∇f‖² for every set S, (2^d,), from the gradients ∇f on all words.
 
-    Words and sets are in the order of `theory.sequences.all_sequences`; integers give integers.
+    `gradients` has shape (2^d, parameters).  Words and sets are in the order of
+    `theory.sequences.all_sequences`.  If the gradients are integers, so are the results.
     Raises `ValueError` unless the number of words is a power of two from 2 to 2^14.
     """
     d = len(gradients).bit_length() - 1
@@ -77,7 +78,7 @@ def bits_by_elimination(
 ) -> list[int] | None:
     """The set S whose parities on words (n, d) are `parities` (n,), by elimination over GF(2).
 
-    None if the examples do not determine S.  Raises `ValueError` for examples that no S satisfies.
+    Returns None if the examples do not determine S, and raises `ValueError` if no S satisfies them.
     """
     x, y = words, parities
     d = x.shape[1]

@@ -34,7 +34,7 @@ class ExactDistribution(Kind):
 
 
 Distribution: TypeAlias = Annotated[Any, ExactDistribution()]
-"""Exact probabilities of the outcomes 0, 1, …; the function gets fractions."""
+"""Exact probabilities of the outcomes 0, 1, …, read as fractions."""
 
 
 def fractions(name: str, values: Any) -> tuple[Fraction, ...]:

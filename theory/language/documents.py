@@ -1,7 +1,7 @@
 """Documents that are strings of digits: the first half is a name, the second half its value.
 
 There are b^k names of k digits to base b, each with one value of k digits, drawn uniformly: b^k
-facts among b^{2k} strings.  Given documents, all values of an unseen name are equally likely.
+facts among b^{2k} strings.  Given the documents, all values of an unseen name are equally likely.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ def fact_strings(base: CountFrom2, count: Count, seed: Seed) -> np.ndarray:
 def next_symbol(
     given: np.ndarray, probabilities: Sequence[Exact], V: int, prefix: Sequence[int]
 ) -> list[Fraction] | None:
-    """g(prefix and v)/g(prefix) for each symbol v.
+    """The probabilities g(prefix and v)/g(prefix) of the next symbol v.
 
     The strings `given` (m, L) have the given probabilities under g, and the remaining mass is
-    uniform on the other V^L − m strings.  None if no given string begins with the prefix, or
-    g(prefix) = 0.
+    uniform on the other V^L − m strings.  Returns None if no given string begins with the
+    prefix, or g(prefix) = 0.
     """
     m, L = given.shape
     each = (1 - sum(probabilities, start=Fraction(0))) / max(V**L - m, 1)

@@ -9,7 +9,7 @@ gate, so **every decided value is right**, whatever the examples are.
 
 After N ≥ (G|H|/ε) ln(G|H|/δ) random examples, |H| hypotheses per gate, with probability ≥ 1 − δ no
 version space contains a hypothesis that differs from the true gate on more than the fraction
-ε/(G|H|) of the inputs; then on all but a fraction ε of the inputs all remaining hypotheses agree
+ε/(G|H|) of the inputs.  Then on all but a fraction ε of the inputs all remaining hypotheses agree
 and every gate is decided (`enough_examples`).
 """
 
@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 from theory.kinds import Count, InputError, Integers, OpenUnit, Seed, Steps, Within, checked
 
 FUNCTIONS = tuple(f for f in range(16) if f not in (0, 3, 5, 10, 12, 15))
-"""The ten functions of two bits that depend on both: bit 2a + b of f is the value at (a, b)."""
+"""The ten functions f of two bits that depend on both; bit 2a + b of the code f is f(a, b)."""
 
 MOST_PAIRS = 10**5  # pairs of wires that a gate may read
 InputCount: TypeAlias = Annotated[Count, Within(least=2, most=10**9)]
@@ -97,7 +97,7 @@ def random_circuit(n_inputs: InputCount, n_gates: GateCount, seed: Seed) -> Circ
 
 @checked
 class GateLearner:
-    """The version space of each gate, given N examples (N, n_inputs + G) of the values of wires.
+    """A learner with a version space for each gate, from the wires (N, n_inputs + G) of N examples.
 
     Raises `ValueError` for more than 10^5 pairs of wires.
     """
@@ -155,7 +155,7 @@ def _version_space(wires: np.ndarray, gate: int) -> tuple[np.ndarray, np.ndarray
 
 @checked
 def hypotheses(n_inputs: InputCount, n_gates: GateCount) -> int:
-    """|H| of the last gate, the largest: ten functions of any two earlier wires."""
+    """The number |H| of hypotheses of the last gate: ten functions of any two earlier wires."""
     return len(FUNCTIONS) * math.comb(n_inputs + n_gates - 1, 2)
 
 
@@ -163,7 +163,7 @@ def hypotheses(n_inputs: InputCount, n_gates: GateCount) -> int:
 def enough_examples(
     n_inputs: InputCount, n_gates: GateCount, epsilon: OpenUnit, delta: OpenUnit
 ) -> int:
-    """N ≥ (G|H|/ε) ln(G|H|/δ) examples, after which a gate is undecided on at most ε of the inputs.
+    """The number N ≥ (G|H|/ε) ln(G|H|/δ) of examples; then ≤ ε of the inputs leave a gate open.
 
     Raises `ValueError` for more than 10^300 examples.
     """

@@ -6,8 +6,8 @@ n documents are drawn independently from p; MF = (outcomes seen once)/n, M = p(u
     E(MF − M)² = Σ_i [p_i(1 − p_i)^{n−1}/n + p_i²(1 − p_i)^n]
                  + Σ_{i≠j} p_i p_j (1 − p_i − p_j)^{n−2} ((p_i + p_j)² − 1/n)
 
-The first holds since an outcome is seen once with probability n·p(1 − p)^{n−1}, and never with
-probability (1 − p)^n.  For the second, a pair with s = p_i + p_j contributes p_i p_j times
+The first line holds since an outcome is seen once with probability n·p(1 − p)^{n−1}, and never with
+probability (1 − p)^n.  For the second line, a pair with s = p_i + p_j contributes p_i p_j times
 (1 − s)^{n−2}(n − 1)/n if both are seen once, −2(1 − s)^{n−1} if one is seen once and the other
 never, and (1 − s)^n if neither is seen; the sum is (1 − s)^{n−2} (1 − 1/n − 2(1 − s) + (1 − s)²).
 
@@ -29,10 +29,10 @@ from typing import Annotated, TypeAlias
 from theory.kinds import Count, InputError, OpenUnit, Steps, Within, checked
 from theory.language.distributions import Counted, Distribution
 
-MOST = 10**6  # corpora enumerated, at most
+MOST = 10**6  # largest number of corpora enumerated
 FewDocuments: TypeAlias = Annotated[Count, Within(most=50_000)]
 """An integer from 1 to 50 000: documents of a bound whose fraction has n·log₂ n bits."""
-MOST_BITS = 10**6, 10**8  # of one power of a probability, and of all terms of a sum
+MOST_BITS = 10**6, 10**8  # limits for one power of a probability and for all terms of a sum
 
 
 @checked

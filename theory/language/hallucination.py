@@ -7,9 +7,9 @@ p(F) = 1; U ⊆ Y are the unseen strings; g is a model.  For every τ ≥ 0, wit
     g(H) ≥ p(U) − δ⁺ − τ|F| + (τ|A| − p(U∩A)).
 
 It is the sum of g(H∩A) ≥ τ(|A| − |F∩A|), g(H∖A) ≥ g(Aᶜ) − τ|F∖A| and
-g(Aᶜ) ≥ p(Aᶜ) − δ⁺ ≥ p(U) − p(U∩A) − δ⁺.  Nothing in it is random.  It also holds with prompts c of
-weights μ_c: then A compares g(·|c) with τ, sets are counted with the weights of their prompts, and
-|F| is the mean number of valid responses.
+g(Aᶜ) ≥ p(Aᶜ) − δ⁺ ≥ p(U) − p(U∩A) − δ⁺.  It is deterministic.  It also holds with prompts c of
+weights μ_c: then A compares g(·|c) with τ, elements of a set count with the weights of their
+prompts, and |F| is the mean number of valid responses.
 
 Facts are *regular* if, given the corpus, E p(y) is the same for all unseen y.  Then for
 τ = 1/|U| the bracket has mean τ|A| − |A∩U|·E p(U)/|U| ≥ 0, since p(U) ≤ 1.  As E p(U) ≥ E MF − 1/n
@@ -21,16 +21,18 @@ Facts are *regular* if, given the corpus, E p(y) is the same for all unseen y.  
 since p(U∩A) exceeds τ|A∩U| with probability ≤ γ (Markov).  Only the over-confidence at one
 threshold enters, and δ⁺ ≤ Mis, the total variation between p and g on the level sets of g.
 
-With prompts: the right answer to c is uniform among m; a document gives it with probability α_c and
-"don't know" otherwise, and both are valid; τ = 1/m; N documents; sr = (prompts answered exactly
-once)/N; MM = Σ μ_c α_c over the prompts that were never answered.  Then
+With prompts, the right answer to c is uniform among m answers.  Each of N documents gives the right
+answer with probability α_c and "don't know" otherwise; both are valid.  Let τ = 1/m, let sr be
+1/N times the number of prompts answered exactly once, and MM the sum of μ_c α_c over the prompts
+that were never answered.  Then
 
     E err ≥ E sr − E δ⁺ − 2/m − 1/N;
     err ≥ MM − δ⁺ − 2/m − √(½ ln(1/γ) Σ μ_c²α_c²)        with probability ≥ 1 − γ, given the data
 
-with the sum over the prompts never answered, by Hoeffding's inequality for Σ μ_c α_c [answer in A].
+where the sum is over the prompts that were never answered, by Hoeffding's inequality for Σ μ_c α_c
+[answer in A].
 
-If all α_c equal α and 1/m ≤ α ≤ 1 − 1/m, the least mean given the data is
+If all α_c equal α and 1/m ≤ α ≤ 1 − 1/m, the smallest mean given the data is
 
     E err + E δ⁺ ≥ MM(1 − 1/m),     with equality for the calibrated model, which has δ⁺ = 0.
 
@@ -147,7 +149,7 @@ class Levels:
     def miscalibration_in(self, bins: Count) -> float:
         """½ Σ |g(B) − p(B)| over at most `bins` unions B of level sets, of nearly equal g(B).
 
-        At most `miscalibration`; it is informative even if every string is a level of its own.
+        At most `miscalibration`; it is informative even if every level set is a single string.
         """
         g, mass = self.g.astype(np.float64), self.mass.astype(np.float64)
         order = np.argsort(g)
@@ -233,8 +235,9 @@ def printed_bound(
 ) -> float:
     """MF − Mis − 3e^{−s}/δ − √(6 ln(6/δ)/n), e^{−s} = |F|/|H| [KalaiVempala2024, Corollary 1].
 
-    A lower bound on g(H) with probability ≥ 1 − δ for regular facts, as other papers quote it; the
-    paper itself was not available.  There Mis is taken over bins chosen by its authors.
+    A lower bound on g(H) with probability ≥ 1 − δ for regular facts.  The formula is that of later
+    papers that cite it; the original was not available.  Its Mis is taken over bins chosen by its
+    authors.
     """
     slack = printed_slack(facts, others, documents, delta)
     return float(seen_once - miscalibration) - slack
@@ -244,7 +247,7 @@ def printed_bound(
 def printed_slack(facts: Counted, others: Counted, documents: Counted, delta: OpenUnit) -> float:
     """3e^{−s}/δ + √(6 ln(6/δ)/n), the slack of `printed_bound`.
 
-    If MF is at most this, the bound is vacuous for every model.
+    If MF is at most the slack, the bound is vacuous for every model.
     """
     return 3 * facts / others / delta + sqrt(6 * log(6 / delta) / documents)
 

@@ -1,26 +1,28 @@
-"""A finite cover of the attention heads of bounded norm, whatever the length of the prompt.
+"""A finite cover of the attention heads of bounded norm, for prompts of any length.
 
     f(X) = ⟨v, Σ_t softmax(⟨q, x_t⟩)_t x_t⟩,   ‖q‖₁ ≤ A, ‖v‖₁ ≤ V, ‖x_t‖₂ ≤ B, any number of tokens
 
-**Softmax.**  ‖softmax(s) − softmax(s')‖₁ ≤ ‖s − s'‖_∞: along the line from s to s' the weights α
-move, in ℓ₁, at the speed Σ α_t |Δ_t − Σ α Δ|, the mean deviation of Δ.  It is at most the standard
-deviation, which is at most half of the range, ≤ ‖Δ‖_∞.  The constant 1 is sharp: for two tokens,
-scores ±h move the weights by tanh h from equal ones, and tanh(h)/h → 1; other tokens may have low
-scores.
+**Softmax.**  ‖softmax(s) − softmax(s')‖₁ ≤ ‖s − s'‖_∞: let Δ = s' − s.  Along the line from s to
+s' the weights α move, in ℓ₁, at the speed Σ α_t |Δ_t − Σ α Δ|, the mean absolute deviation of Δ.
+This is at most the standard deviation, which is at most half of the range, which is ≤ ‖Δ‖_∞.  The
+constant 1 is sharp: for two tokens, scores ±h move the weights by tanh h from equal ones, and
+tanh(h)/h → 1; other tokens may have low scores.
 
 **A vector of the cover** for q is (A/k) Σ_{i ≤ k} a_i with each a_i one of ±e_1, …, ±e_d, 0.  If
 the a_i are drawn with mean q/A, its mean square distance from q is at most (A² − ‖q‖²)/k (Maurey);
 the greedy choice of the a_i, each minimising ‖a_1 + … + a_i − i·q/A‖, satisfies the same bound
 without randomness (`nearest_in_cover`).
 
-**The head** then moves by at most VB·(BA/√k₁) as q moves, and by B·V/√k₂ as v does, on *all* X
-(`cover_radius`); there are (2d + 1)^{k₁ + k₂} of them (`log_cover_size`).  So if y f(X) > γ on m
+**The head** then changes by at most VB·(BA/√k₁) if q is replaced by its vector of the cover, and by
+B·V/√k₂ if v is, on *all* X (`cover_radius`).  The cover has (2d + 1)^{k₁ + k₂} heads
+(`log_cover_size`).  So if y f(X) > γ on m
 independent samples, with probability ≥ 1 − δ
 
     P(y f(X) ≤ 0) ≤ ((k₁ + k₂) ln(2d + 1) + ln(1/δ))/m,   k₁ = ⌈16V²B⁴A²/γ²⌉, k₂ = ⌈16V²B²/γ²⌉:
 
 some head of the cover is within γ/2 of f, so its margin exceeds γ/2 on the samples, but not where
-f is wrong (`margin_certificate`).  ln T enters through d alone, where positions are unit vectors.
+f is wrong (`margin_certificate`).  If positions are encoded by T unit vectors, T enters
+only through d.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ from scipy.special import softmax
 from theory.kinds import Count, Exact, InputError, NonNegative, OpenUnit, Positive, Reals, checked
 from theory.language.distributions import Counted, PositiveExact
 
-MOST_ATOMS = 10**6  # summands of a vector of the cover times its dimension, at most
+MOST_ATOMS = 10**6  # largest number of summands times the dimension of a vector of the cover
 
 Vector: TypeAlias = Annotated[Any, Reals("d")]
 """Finite numbers, shape (d,)."""
@@ -52,9 +54,10 @@ def head(q: Vector, v: Vector, X: Annotated[Any, Reals("... T d")]) -> np.ndarra
 def nearest_in_cover(q: Sequence[Exact], A: PositiveExact, k: Count) -> list[Fraction]:
     """A vector (A/k) Σ a_i of the cover whose squared distance from q is at most (A² − ‖q‖₂²)/k.
 
-    The i-th a_i minimises ‖a_1 + … + a_i − i·p‖, p = q/A.  Proof: for a random a_i of mean p, where
-    a_i = 0 has the rest of the mass, the mean squared norm would grow by at most 1 −
-    ‖p‖².  Exact.  Raises `ValueError` for ‖q‖₁ > A, an empty q, and more than 10^6 numbers.
+    Each a_i minimises ‖a_1 + … + a_i − i·p‖, p = q/A.  Proof: a random a_i of mean p that is ±e_j
+    with probability |p_j|, and otherwise 0, increases the mean squared norm by at most 1 − ‖p‖².
+    The entries are exact.  Raises `ValueError` for ‖q‖₁ > A, an empty q, and more than 10^6
+    numbers.
     """
     d = len(q)
     if not 0 < d * k <= MOST_ATOMS:
@@ -100,7 +103,7 @@ def occam(log_size: NonNegative, samples: Counted, delta: OpenUnit) -> float:
     """(ln N + ln(1/δ))/m, the Occam bound on the error of a rule that is right on m samples.
 
     With probability ≥ 1 − δ none of N rules of a larger error ε is right on m independent samples,
-    since N(1 − ε)^m ≤ δ.  Above 1 it is vacuous.
+    since N(1 − ε)^m ≤ δ.  A bound above 1 is vacuous.
     """
     return (log_size + math.log(1 / delta)) / samples
 
@@ -117,7 +120,7 @@ def margin_certificate(
 ) -> float:
     """The bound on P(y f ≤ 0) for a head of these norms with y f > margin on all samples.
 
-    Above 1 it is vacuous.  Raises `ValueError` if norms exceed the margin by more than 10^100.
+    A bound above 1 is vacuous.  Raises `ValueError` if norms exceed the margin by more than 10^100.
     """
     ratios = V / margin * B * B * A, V / margin * B
     if not max(ratios) < 1e100:

@@ -1,4 +1,4 @@
-"""Bounds on the error of generation by the error of classifying valid responses [KNVZ2025].
+"""Bounds on the error of generation from the error of classifying valid responses [KNVZ2025].
 
 Prompts c have weights μ_c; responses to c are valid (V_c) or wrong (E_c, at least one); p(·|c) is a
 distribution on V_c, and g(·|c) a model with err = g(E).  *Is it valid?* is the task of classifying
@@ -14,12 +14,12 @@ predicts "valid" if g(r|c) > t.  Its error is
 This is the sum of g(E∩A) ≥ t Σ μ_c |E_c∩A| ≥ Σ μ_c |E_c∩A|/|E_c|,
 g(E∖A) ≥ g(Aᶜ) − t max|V_c| and g(Aᶜ) ≥ p(Aᶜ) − δ⁺.
 
-**Theorem 3.**  If one of C responses is valid, err ≥ 2(1 − 1/C) min_t err_iiv(t), whatever the
+**Theorem 3.**  If one of C responses is valid, err ≥ 2(1 − 1/C) min_t err_iiv(t), for any
 calibration.  Our proof averages over thresholds: ∫₀¹ [g ≤ t] dt = 1 − g and ∫₀¹ [g > t] dt = g, so
 
     ∫₀¹ 2 err_iiv(t) dt = err + err/(C − 1) = err·C/(C − 1),
 
-and the least err_iiv(t) is at most the mean.
+and the minimum of err_iiv(t) is at most the mean.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class IsItValid:
 
     @property
     def wrong(self) -> int:
-        """min |E_c|, the least number of wrong responses to a prompt."""
+        """min |E_c|, the smallest number of wrong responses to a prompt."""
         return min(len(g) - len(true) for g, true in zip(self.g, self.valid, strict=True))
 
     @property

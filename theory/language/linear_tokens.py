@@ -4,11 +4,11 @@ The tokens are the binary digits of the count c = Σ_{i ∈ S} x_i, highest firs
 
     z_j = [ Σ_{i ∈ S} x_i − Σ_{i > j} 2^i z_i ≥ 2^j ],      j = ⌊log₂ k⌋, …, 0,
 
-and the last one is the parity: the remainder of which z_j is the highest digit is below 2^{j+1}.
+and the last one is the parity: before z_j is computed, the remainder is below 2^{j+1}.
 In the same way a circuit of T threshold gates becomes T such tokens (compare [Malach2024]).
 
 The last token also satisfies the linear equation z_0 = Σ_S x_i − Σ_{i > 0} 2^i z_i, so linear
-algebra finds S from d + ⌊log₂ k⌋ linearly independent examples, as many as there are unknowns
+algebra finds S from d + ⌊log₂ k⌋ linearly independent examples, one for each unknown
 (`coefficients_by_solving`).  Logistic regression of each token on all bits and tokens before it
 learns the thresholds from more examples (`tokens_by_regression`).
 """
@@ -40,8 +40,8 @@ def linear_tokens(
 ) -> np.ndarray:
     """The binary digits of the number of ones at `positions`, highest first, (…, ⌊log₂ k⌋ + 1).
 
-    Each is computed by its threshold from words (…, d) of 0 and 1.  Raises `ValueError` unless the
-    positions are distinct.
+    Each digit is computed by its threshold from words (…, d) of 0 and 1.  Raises `ValueError`
+    unless the positions are distinct.
     """
     left = words @ count_of(words.shape[-1], positions)
     tokens = []
@@ -66,8 +66,8 @@ def left_of_count(tokens: np.ndarray, positions: np.ndarray, d: int) -> np.ndarr
 def coefficients_by_solving(words: BitWords, tokens: BitTokens) -> list[Fraction] | None:
     """The coefficients a (d,) in z_0 = Σ a_i x_i + Σ b_j z_j, by linear algebra over the rationals.
 
-    None if the examples (n, d), (n, ⌊log₂ k⌋ + 1) do not determine all a_i.  Raises `ValueError` if
-    no linear form gives the last tokens.
+    Returns None if the examples (n, d), (n, ⌊log₂ k⌋ + 1) do not determine all a_i.  Raises
+    `ValueError` if no linear form gives the last tokens.
     """
     from flint import fmpq_mat, fmpz_mat
 
@@ -95,8 +95,8 @@ def tokens_by_regression(
 ) -> np.ndarray:
     """The tokens (m, T) of the words `queries` (m, d), decoded by logistic regressions.
 
-    Each token has a regression on the word and the earlier tokens, fitted to the examples `words`
-    (n, d) and `tokens` (n, T); it is applied to the tokens decoded before.
+    The regression of a token on the word and the earlier tokens is fitted to the examples `words`
+    (n, d) and `tokens` (n, T).  In decoding, the earlier tokens are those decoded.
     """
     seen, decoded = words, queries
     for token in tokens.T:

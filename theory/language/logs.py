@@ -3,8 +3,8 @@
     Σ_p c_p ln p,   p prime, c_p rational
 
 Logarithms of different primes are linearly independent over Q, by unique factorisation: two such
-numbers are equal iff their coefficients are, and a number with a nonzero coefficient is not 0.  Its
-sign is found by enclosing balls of increasing precision, until one does not contain 0.  Every
+numbers are equal iff their coefficients are, and a number with a nonzero coefficient is not 0.  The
+sign is found by enclosing balls of increasing precision, until a ball does not contain 0.  Every
 entropy and divergence of rational probabilities is such a number.
 """
 
@@ -31,7 +31,7 @@ class Log:
 
     Supports sums and differences with other `Log` and with 0, and products with rationals; `float`
     approximates its value and `ball` encloses it.  Raises `ValueError` unless the keys are primes
-    of at most 64 bits, without which equality could not be decided, and the coefficients exact.
+    of at most 64 bits (otherwise equality could not be decided) and the coefficients are exact.
     """
 
     def __init__(self, coefficients: Mapping[int, Exact] | None = None) -> None:
@@ -40,7 +40,7 @@ class Log:
         for prime in given:
             if type(prime) is not int or not _is_prime(prime):
                 raise InputError(
-                    f"coefficients has the key {prime!r}, no prime: use `log` for other numbers"
+                    f"coefficients has the key {prime!r}, not a prime: use `log` instead"
                 )
         values = fractions("coefficients", given.values())
         pairs = sorted(zip(given, values, strict=True))
@@ -187,7 +187,7 @@ def kl(p: Distribution, q: Distribution) -> Log:
 
 @checked
 def binary_kl(a: ExactProbability, b: ExactProbability) -> Log:
-    """kl(a‖b) = a ln(a/b) + (1 − a) ln((1 − a)/(1 − b)), the divergence of two coins.
+    """kl(a‖b) = a ln(a/b) + (1 − a) ln((1 − a)/(1 − b)), for two Bernoulli distributions.
 
     Raises `ValueError` if it is infinite.
     """

@@ -1,4 +1,4 @@
-"""The first gradient step on the nodes of a parity's tree, rounded to integers, is the tree.
+"""One gradient step on the nodes of a parity's tree, rounded to integers, gives the tree.
 
 A node attends to the m tokens x_j before it and predicts φ(z), z = Σ_j softmax(w)_j x_j; the loss
 is ½E(φ(z) − y)², y = x_a x_b the product of its children [KimSuzuki2025].  At w = 0, in units 8/m²,
@@ -11,7 +11,7 @@ among them.  If r_j is the number of triples of other tokens whose product is x_
     E z x_j = 1/m,   E y z x_j = [j a child]/m,   E z³ x_j = (3m − 2 + 6 r_j)/m³,
     u_j = [j a child] − 2/m − 24 r_j/m² + 96 R/m³                        (`gradient_in_closed_form`)
 
-exactly: x_i x_j = y holds for the two children alone, since any other token that contains y's bits
+exactly: x_i x_j = y holds only for the two children, since any other token that contains y's bits
 comes after y.  Moreover r_j ≤ 4: the product of four tokens is 1 only for a node, one of its
 children and the children of the other, and a token can be the node (in two ways), the first child
 or a child of the second.
@@ -24,8 +24,8 @@ whole cube for any d and k by multiplying the generating polynomials of independ
 summand is at most 4m²z²(x_j − z)², whose mean 4m²(E z² − 2E z³x_j + E z⁴) is at most 4m if
 24R ≤ 3m² − 2m + 12 m r_j.  This holds since R ≤ m, and R = 0 unless some node before has children
 that are nodes, which requires m ≥ 13.  A summand is at most 3m/2 in size, as |φ'(x_j − z)| ≤ 6.
-Bernstein's inequality and a union bound give `enough_samples`: then every u_j is on the right side
-of ½, and rounding gives the tree.
+Bernstein's inequality and a union bound give `enough_samples`: then every u_j is on the correct
+side of ½, and rounding gives the tree.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ import numpy as np
 from theory.kinds import Exact, InputError, OpenUnit, Reals, SignRows, Signs, Steps, Within, checked
 from theory.language.parity_tree import ParityTree, leaves, with_steps
 
-MOST = 2**24  # words times tokens, at most
-MOST_TOKENS = 256  # d + k, at most, if all nodes are counted: a minute
+MOST = 2**24  # largest number of words times tokens
+MOST_TOKENS = 256  # largest d + k if all nodes are counted, which takes a minute
 
 
 Correlations: TypeAlias = Annotated[Any, Reals("...", Within(least=-1, most=1))]
@@ -77,7 +77,7 @@ def relations(tree: ParityTree, node: Steps) -> tuple[np.ndarray, int]:
 
 @checked
 def gradient_in_closed_form(tree: ParityTree, node: Steps) -> list[Fraction]:
-    """u_j (m,) for φ = 4z² − 1, in closed form; raises `ValueError` unless `node` is a node."""
+    """The u_j (m,) for φ = 4z² − 1, in closed form; raises `ValueError` unless `node` is a node."""
     m = _seen(tree, node)
     r, R = relations(tree, node)
     children = tree.scores[node - tree.d, :m]
@@ -92,7 +92,7 @@ def gradient_in_closed_form(tree: ParityTree, node: Steps) -> list[Fraction]:
 def gradient(
     tree: ParityTree, node: Steps, bits: SignRows, *, printed: bool = True
 ) -> list[Fraction]:
-    """u_j (m,) for the batch of words `bits` (n, d), exactly.
+    """The exact u_j (m,) for the batch of words `bits` (n, d).
 
     φ is that of the paper, or 4z² − 1 if not `printed`.  Raises `ValueError` unless `node` is a
     node, for an empty batch, and as `with_steps` does.
@@ -152,11 +152,11 @@ def one_step(tree: ParityTree, bits: SignRows, labels: NodeSigns | None = None) 
 
 @checked
 def gradient_by_counting(tree: ParityTree, node: Steps) -> list[Fraction]:
-    """u_j (m,) for the batch of all words with the φ of the paper, for any d and k, exactly.
+    """The exact u_j (m,) for the batch of all words with the φ of the paper, for any d and k.
 
-    The tokens before the node form subtrees over disjoint bits, so the generating polynomial of
-    words by Σ x_j is a product over subtrees; the label y determines the sign of two roots, and x_j
-    is a weight. Raises `ValueError` unless `node` is a node.
+    The tokens before the node form subtrees over disjoint bits, so the polynomial that counts
+    words by Σ x_j is a product over subtrees.  The label y fixes the product of two roots, and x_j
+    is a weight.  Raises `ValueError` unless `node` is a node.
     """
     m = _seen(tree, node)
     a, b = tree.children[node - tree.d].tolist()
@@ -264,7 +264,7 @@ def enough_samples(tree: ParityTree, delta: OpenUnit, tolerance: Exact | None = 
     """A sufficient number of samples, n ≥ 8.7(d + k) t⁻² ln(2(k − 1)(d + k)/δ).
 
     One step on n random words, rounded, gives the tree with probability ≥ 1 − δ.  t is `tolerance`,
-    by default `noise_tolerance(tree)`.  By Bernstein's inequality, as
+    by default `noise_tolerance(tree)`.  The bound is Bernstein's inequality, as
     2(4m + (3m/2 + 2)t/3) ≤ 8.7(d + k) for t ≤ ½ and m ≤ d + k − 2.  Raises `ValueError` unless
     10⁻⁶ < t ≤ ½, and as `noise_tolerance` does.
     """

@@ -31,7 +31,7 @@ class ParityTree(NamedTuple):
 
     @property
     def scores(self) -> np.ndarray:
-        """[token j is a child of node d + i], (k − 1, d + k − 2) int64; the last is no child."""
+        """[token j is a child of node d + i], (k − 1, d + k − 2) int64, without the last token."""
         found = np.zeros((self.k - 1, self.d + self.k - 2), dtype=np.int64)
         np.put_along_axis(found, self.children, 1, axis=1)
         return found
@@ -49,7 +49,7 @@ def tree_sizes(d: Count, k: PowerOfTwo) -> tuple[int, int]:
 def parity_tree(d: Annotated[Count, Within(most=10**8)], positions: Positions) -> ParityTree:
     """The tree whose leaves are the bits at these positions, in this order.
 
-    Raises `ValueError` unless their number is a power of two from 2 on and they are distinct.
+    Raises `ValueError` unless the positions are distinct and their number is a power of two ≥ 2.
     """
     order, k = positions.tolist(), len(positions)
     if k < 2 or k & (k - 1):
@@ -83,7 +83,8 @@ def with_steps(tree: ParityTree, bits: SignRows) -> np.ndarray:
 def means_of_children(tree: ParityTree, bits: np.ndarray) -> np.ndarray:
     """The mean of the two children of the next node at each position, from tokens ±1 (…, T).
 
-    The tokens are d bits and arbitrary values of nodes; at all bits but the last it is the bit.
+    The tokens are d bits and arbitrary values of nodes.  At the bits before the last, the result is
+    the bit.
     """
     nodes = tree.children[: max(bits.shape[-1] - tree.d + 1, 0)]
     means = bits[..., nodes].sum(axis=-1) / 2

@@ -1,10 +1,10 @@
-"""The loss of a model that gives a set of outcomes too much or too little probability.
+"""The excess loss of a model that gives a set of outcomes too much or too little probability.
 
     g_s ∝ s·g on A, g elsewhere        d/ds CE(p, g_s) at s = 1 is g(A) − p(A)
     CE(p, g) − min_s CE(p, g_s) = kl(p(A)‖g(A)) ≥ 2δ²,   δ = |g(A) − p(A)|
 
-since the g_s are a log-linear family with the feature 1_A, whose best member has the moment p(A);
-the inequality is Pinsker's.  Rescaling all sets of a partition at once gains the KL divergence of p
+since the g_s are a log-linear family with the feature 1_A: its best member gives A the mass p(A).
+The inequality is Pinsker's.  Rescaling all sets of a partition at once gains the KL divergence of p
 and g on these sets, which is at least 2·Mis², Mis their total variation distance there; for the
 level sets of g, Mis is the miscalibration of g.
 
@@ -14,8 +14,8 @@ gains at least 4δ² − 16δ²/8.
 
 So a model that is within ε nats of its best rescaling on the population has δ ≤ √(ε/2).
 
-All functions raise `ValueError` for distributions on different sets, and for sets A that contain
-other numbers than outcomes.
+All functions raise `ValueError` for distributions on different sets, and if A is not a set of
+outcomes.
 """
 
 from __future__ import annotations
@@ -108,13 +108,13 @@ def common_scale_loss(
 ) -> Log:
     """Σ_c μ_c (kl(p_c‖g_{s,c}) − kl(p_c‖g_c)), the change of the loss by one s for all prompts.
 
-    p and g are the probabilities p(A|c) and g(A|c) for each prompt c.  The change depends on
+    Here p and g are the probabilities p(A|c) and g(A|c) for each prompt c.  The change depends on
     nothing else, since g_s ∝ g within A and outside A.  Raises `ValueError` unless there is one of
     each per prompt.
     """
     if not len(weights) == len(p) == len(g):
         raise InputError(
-            f"there are {len(weights)} weights, {len(p)} p and {len(g)} g: give as many"
+            f"there are {len(weights)} weights, {len(p)} p and {len(g)} g: give equal numbers"
         )
     moved = [s * each / (1 + (s - 1) * each) for each in g]
     changes = (binary_kl(x, z) - binary_kl(x, y) for x, y, z in zip(p, g, moved, strict=True))

@@ -6,9 +6,9 @@ to random bits.  A sample is a restriction together with the restricted formula.
 **Trees** test no variable twice on a path.  In the restricted tree the tests of set variables are
 contracted; equal children are not merged.  The root variable is the only one that is at the root of
 every sample in which it is free: any other variable is ruled out by a sample that leaves both free
-(probability μ²).  A leaf is recognised by all variables being ruled out.  A sample passes to both
-children of a free root and to one child of a set root, so to each child with probability
-(1 + μ)/2.  **Every output is right**: where more than one variable is possible the output is None.
+(probability μ²).  A node is recognised as a leaf if all variables are ruled out.  A sample passes
+to both children of a free root and to one child of a set root, so to each child with probability
+(1 + μ)/2.  **Every output is right**: where more than one variable is possible, the output is None.
 A node at depth ℓ of a tree of s leaves is found with probability 1 − δ/2s from n samples with
 n((1 + μ)/2)^ℓ μ² ≥ ln(2sd/δ) (`enough_restrictions`).
 
@@ -16,7 +16,7 @@ n((1 + μ)/2)^ℓ μ² ≥ ln(2sd/δ) (`enough_restrictions`).
 falsified is restricted to its free literals, and is seen whole with probability at least μ^w.  So
 after n ≥ μ^{−w} ln(s/δ) samples the maximal observed terms are the formula with probability ≥ 1 − δ
 (`terms_by_restriction`), since every observed term is contained in one of the formula.  From fewer
-samples the output may be wrong, without a sign of it.
+samples the output may be wrong, and nothing indicates it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ Term = frozenset[tuple[int, int]]
 
 FREE = -1
 MOST_SAMPLES = 10**12
-MOST_GROWN = 10**6  # leaves times variables of a random tree, at most
+MOST_GROWN = 10**6  # largest number of leaves times variables of a random tree
 Restriction: TypeAlias = Annotated[Any, Integers("d", Within(least=FREE, most=1))]
 """The value of each variable, 0 or 1, or −1 where it is free, shape (d,)."""
 Word: TypeAlias = Annotated[Any, Integers("d", Within(least=0, most=1))]
@@ -162,7 +162,7 @@ def _learned(variables: set[int], samples: list[tuple[np.ndarray, Tree]]) -> Tre
         if whole or len(values) != 1:
             raise InputError("samples have no common root variable: give samples of one tree")
         return values.pop()
-    # If all samples are leaves, a last variable that was never free may be the root or not.
+    # If all samples are leaves, a variable that was never free may or may not be the root.
     if len(possible) > 1 or not whole:
         return None
     (root,) = possible
@@ -199,11 +199,11 @@ def enough_restrictions(
     mu: OpenUnit,
     delta: OpenUnit,
 ) -> int:
-    """The least n with n((1 + μ)/2)^depth μ² ≥ ln(2sd/δ), enough for a tree of s leaves.
+    """The smallest n with n((1 + μ)/2)^depth μ² ≥ ln(2sd/δ), enough for a tree of s leaves.
 
-    It is learned completely with probability ≥ 1 − δ.  A wrong variable remains possible at a node
-    only if no sample that reaches the node leaves both it and the root free; fewer than 2s nodes
-    have fewer than d wrong variables each.  Raises `ValueError` for more
+    The tree is learned completely with probability ≥ 1 − δ.  A wrong variable remains possible at a
+    node only if no sample that reaches the node leaves both it and the root free; fewer than 2s
+    nodes have fewer than d wrong variables each.  Raises `ValueError` for more
     than 10^12 samples.
     """
     reached = ((1 + mu) / 2) ** depth * mu**2
@@ -252,7 +252,7 @@ def terms_by_restriction(samples: Iterable[set[Term]]) -> set[Term]:
 
 @checked
 def enough_for_terms(width: Counted, n_terms: Counted, mu: OpenUnit, delta: OpenUnit) -> int:
-    """The least n ≥ μ^{−w} ln(s/δ), enough for a DNF of s terms of at most w literals.
+    """The smallest n ≥ μ^{−w} ln(s/δ), enough for a DNF of s terms of at most w literals.
 
     With probability ≥ 1 − δ every term is seen whole, as (1 − μ^w)^n ≤ δ/s.
 

@@ -23,8 +23,8 @@ from theory.kinds import Count, Exact, InputError, Steps, Within, checked
 from theory.language.distributions import Distribution, distribution
 from theory.language.logs import Log, entropy
 
-MOST = 10**5  # words enumerated, at most
-BELIEFS = 10**4  # different beliefs, at most
+MOST = 10**5  # largest number of words enumerated
+BELIEFS = 10**4  # largest number of different beliefs
 Time: TypeAlias = Annotated[Count, Within(most=200)]
 """An integer from 1 to 200: the time of a symbol."""
 Window: TypeAlias = Annotated[Steps, Within(below="t")]
@@ -54,7 +54,7 @@ class Source:
 
     @checked
     def probability(self, word: Iterable[Steps]) -> Fraction:
-        """P(X_1 … X_t = word); raises `ValueError` for other symbols than the source's."""
+        """P(X_1 … X_t = word); raises `ValueError` for symbols that the source lacks."""
         state, known = self.start, len(self.steps)
         for symbol in word:
             if symbol >= known:
@@ -65,7 +65,7 @@ class Source:
 
 @checked
 def source(start: Distribution, steps: Sequence[Sequence[Sequence[Exact]]]) -> Source:
-    """The source with the first state's distribution (S,) and probabilities (symbols, S, S).
+    """The source with distribution `start` (S,) of the first state and `steps` (symbols, S, S).
 
     Raises `ValueError` unless the probabilities out of each state are a distribution.
     """

@@ -2,7 +2,7 @@
 
 Words are T independent uniform bits; the label is 1 if the bits at k positions are all 1
 (probability 2^{−k}).  Each of four learners takes words (m, T) and labels (m,) of 0 and 1, raises
-`ValueError` for others, and returns a scoring function, positive for label 1:
+`ValueError` for other numbers, and returns a scoring function, which is positive for label 1:
 
     elimination   the AND of all bits that are 1 in every positive example.  A false bit
                   remains with probability (1 − 2^{−k−1})^m, so (T − k)(1 − 2^{−k−1})^m on average
@@ -13,9 +13,9 @@ Words are T independent uniform bits; the label is 1 if the bits at k positions 
 A linear form suffices, as a conjunction is a half-space; but training that is invariant under
 rotations of the words cannot exploit sparsity in the coordinates, whereas a penalty or softmax can.
 
-For any learner, m labels contain at most m·h(2^{−k}) nats of information on which of the C(T, k)
-conjunctions it is, so success probability p requires p ln C(T, k) ≤ m h(2^{−k}) + h(p) (Fano;
-`least_samples`).
+For any learner, m labels contain at most m·h(2^{−k}) nats of information about which of the C(T, k)
+conjunctions generated them, so success probability p requires p ln C(T, k) ≤ m h(2^{−k}) + h(p)
+(Fano; `least_samples`).
 """
 
 from __future__ import annotations
@@ -52,9 +52,13 @@ BitLabels: TypeAlias = Annotated[Any, Integers("n", Within(least=0, most=1))]
 Chosen: TypeAlias = Annotated[Count, Within(most="T")]
 """An integer from 1 to T."""
 
-MOST_CHOSEN = 10**4  # k or T − k, at most, if C(T, k) is computed exactly
+MOST_CHOSEN = 10**4  # C(T, k) is computed exactly if k or T − k is at most this
 
-STEPS, RATE, RATE_OUT = 700, 0.05, 0.2  # of Adam, for scores and for a and b
+STEPS, RATE, RATE_OUT = (
+    700,
+    0.05,
+    0.2,
+)  # Adam: steps, rate of s, rate of a and b
 SCALE, BIAS = 20.0, -16.0  # initial a and b: 20·z − 16 > 0 for z > 0.8
 BETAS, EPSILON = (0.9, 0.999), 1e-8
 
@@ -92,7 +96,7 @@ def balanced_accuracy(scores: Annotated[Any, Reals("n")], labels: BitLabels) -> 
     Raises `ValueError` unless both labels occur.
     """
     if labels.min() == labels.max():
-        raise InputError(f"all labels are {labels.max()}: give words of both kinds")
+        raise InputError(f"all labels are {labels.max()}: give words of both labels")
     right = (scores > 0) == (labels == 1)
     return float((right[labels == 1].mean() + right[labels == 0].mean()) / 2)
 
@@ -104,7 +108,7 @@ def _to_score(words: np.ndarray, T: int) -> np.ndarray:
 
 @checked
 def elimination(words: BitWords, labels: BitLabels) -> Scores:
-    """The AND of the bits that are 1 in all positive examples; of all bits if there are none."""
+    """The AND of the bits that are 1 in all positive examples; without any, the AND of all bits."""
     common = words[labels == 1].min(axis=0, initial=1) == 1
     return lambda words: _to_score(words, len(common))[:, common].min(axis=1, initial=1) - 0.5
 
@@ -211,7 +215,7 @@ def log_choices(T: Counted, k: Chosen) -> float:
 def least_samples(
     T: Counted, k: Annotated[Count, Within(most=1000)], probability: Probability = 1.0
 ) -> int:
-    """The least m ≥ (p ln C(T, k) − h(p))/h(2^{−k}), Fano's bound on the samples of any learner.
+    """The smallest m ≥ (p ln C(T, k) − h(p))/h(2^{−k}), Fano's bound on the samples of any learner.
 
     With fewer samples no learner finds a random conjunction with probability p.  Raises
     `ValueError` for k > T.

@@ -32,7 +32,8 @@ class Level(NamedTuple):
 
 @dataclass(frozen=True)
 class StringDistributions:
-    """The source's probabilities p (2^T,) of all strings of T bits in order, and the model's g."""
+    """The probabilities (2^T,) of all strings of T bits in order: p of the source, g of the
+    model."""
 
     p: np.ndarray
     g: np.ndarray
@@ -69,7 +70,7 @@ class StringDistributions:
 
     @property
     def worst_level(self) -> Level:
-        """The set A = {g > τ} of largest δ."""
+        """The set A = {g > τ} with the largest δ."""
         order = np.argsort(-self.g, kind="stable")
         p, g = self.p[order].cumsum(), self.g[order].cumsum()
         last = np.append(np.diff(self.g[order]) != 0, True)  # the last string of its level

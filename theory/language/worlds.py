@@ -4,8 +4,9 @@
     Good–Turing    (1 − MF)·count/n on seen facts, MF/|U| on each unseen string
     memoriser      count/n on seen facts, 0 elsewhere
 
-The set of facts is uniformly random (regular), so that no model made from documents distinguishes
-an unseen fact from a string that is not a fact.  Of the latter only the number is represented.
+The set of facts is uniformly random (regular), so that no model built from documents distinguishes
+an unseen fact from a string that is not a fact.  A world stores only the number of the strings that
+are not facts.
 """
 
 from __future__ import annotations
@@ -130,7 +131,7 @@ def world(
 
 @dataclass(frozen=True)
 class Prompted:
-    """Equally likely prompts with one right answer of m each, and N documents about them.
+    """Equally likely prompts, each with m possible answers and one right one, and N documents.
 
     `answered` (prompts,) counts the documents that answer each prompt; a document answers its
     prompt with probability α.
@@ -189,9 +190,9 @@ class Prompted:
         )
 
     def errors(self) -> tuple[float, float]:
-        """The error of the calibrated model when sampled, MM·(m − 1)/m, and that of its argmax.
+        """The error MM·(m − 1)/m of a sample of the calibrated model, and the error of its argmax.
 
-        The latter is 0 if 1 − α > α/m, as the argmax is then "don't know".
+        The error of the argmax is 0 if 1 − α > α/m, as the argmax is then "don't know".
         """
         m = self.answers
         sampled = self.missing * (m - 1) / m
@@ -207,7 +208,7 @@ def prompted(
     alpha: Annotated[Positive, Within(most=1)],
     seed: Seed,
 ) -> Prompted:
-    """Documents that each answer a uniform random prompt with probability α, 0 < α ≤ 1."""
+    """Prompts and documents; each document answers a random prompt with probability α > 0."""
     rng = np.random.default_rng(seed)
     drawn = rng.integers(prompts, size=int(rng.binomial(documents, alpha)))
     return Prompted(np.bincount(drawn, minlength=prompts), documents, answers, alpha)

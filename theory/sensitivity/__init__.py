@@ -1,4 +1,4 @@
-"""Sensitivity: the probability that a function changes with one of its inputs.
+"""Sensitivity: the probability that a change of one input changes the value of a function.
 
 A Boolean function is the table (2^d,) of its values −1 and +1, and a function over tokens the table
 (V^T,) of its values, in the order of `theory.sequences.all_sequences`.  Results are exact, except

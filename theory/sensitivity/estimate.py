@@ -49,7 +49,7 @@ from theory.sensitivity.tokens import Symbols
 STREAM = 0x5E25  # distinguishes this stream from that of the same seed for inputs
 
 Change = Callable[[np.ndarray, np.random.Generator], Iterator[np.ndarray]]
-"""Inputs (N, …) and a Generator → for each place in turn, the inputs with this place changed."""
+"""A function of inputs (N, …) and a Generator; it yields, place by place, the changed inputs."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class _Stream(Random):
 
 
 Eta: TypeAlias = Annotated[float, RealNumber(Within(least=1e-300, below=1))]
-"""η of the confidence 1 − η, with 2/η finite in float64."""
+"""The error probability η of an interval of confidence 1 − η; 2/η is finite in float64."""
 StreamSeed: TypeAlias = Annotated[int | np.random.Generator, _Stream()]
 """A seed, from which a separate stream is made, or a Generator, which is advanced."""
 
@@ -107,15 +107,15 @@ def sensitivity(
     eta: Eta = 0.05,
     seed: StreamSeed = 0,
 ) -> Estimate:
-    """For each place, the fraction of `inputs` (N, …) whose prediction changes if that place does.
+    """For each place, the fraction of `inputs` (N, …) whose prediction changes with that place.
 
     `model` takes arrays of the shape of `inputs` and returns one or several labels for each input;
     for a torch module use `constructions.sensitivity.predictions(module)`.  A Generator as `seed`
     is advanced.
 
-    Raises `ValueError` for no inputs; for predictions that are floats, do not have one row per
-    input or have another shape for changed inputs; for a change without places or that yields
-    another shape; and for a change that cannot be called with inputs and a Generator.
+    Raises `ValueError` if there are no inputs; if predictions are floats, do not have one row per
+    input, or have another shape for changed inputs; and if the change cannot be called with inputs
+    and a Generator, yields nothing, or yields inputs of another shape.
     """
     if change in (forced, redrawn, noisy_patches):
         shown = getattr(change, "__name__", repr(change))
@@ -162,7 +162,7 @@ def _fraction(
     if after.shape != before.shape:
         raise InputError(
             f"the model predicts {before.shape[1]} labels for each input, and {after.shape[1]} for "
-            "each changed input: give a model with as many for both"
+            "each changed input: give a model whose numbers of labels agree"
         )
     return float((after != before).any(axis=1).mean())
 
@@ -174,8 +174,8 @@ def _labels(model: Callable[[Any], Any], inputs: np.ndarray) -> np.ndarray:
         if not hasattr(model, "state_dict"):
             raise
         raise InputError(
-            f"the model is a {type(model).__name__}, which takes no arrays: for a torch module "
-            "give constructions.sensitivity.predictions(module)"
+            f"the model is a {type(model).__name__}, which does not take arrays: for a torch "
+            "module give constructions.sensitivity.predictions(module)"
         ) from error
     labels = array_of("predictions", predicted)
     if labels.ndim < 1 or len(labels) != len(inputs):
@@ -191,7 +191,7 @@ def _labels(model: Callable[[Any], Any], inputs: np.ndarray) -> np.ndarray:
 
 @checked
 def redrawn(vocabulary_size: Symbols) -> Change:
-    """The change of a token of (N, T) to a uniform one of V symbols, possibly the same.
+    """The change that replaces a token of (N, T) by a uniform one of V symbols, possibly the same.
 
     The change raises `ValueError` unless the inputs are such tokens.
     """
@@ -207,7 +207,7 @@ def redrawn(vocabulary_size: Symbols) -> Change:
 
 @checked
 def forced(vocabulary_size: Symbols) -> Change:
-    """The change of a token of (N, T) to a uniform one of the V − 1 other symbols.
+    """The change that replaces a token of (N, T) by a uniform one of the V − 1 other symbols.
 
     For V = 2 the token is flipped.  The change raises `ValueError` as `redrawn` does.
     """
@@ -226,8 +226,9 @@ def forced(vocabulary_size: Symbols) -> Change:
 def noisy_patches(size: Count, sigma: Positive) -> Change:
     """The change that adds noise N(0, σ²) to a patch of size × size pixels.
 
-    Images have the shape (N, …, height, width); patches are taken row by row.  It raises
-    `ValueError` for sides that are not multiples of the size, and for NaN or infinite numbers.
+    Images have the shape (N, …, height, width); patches are taken row by row.  The change
+    raises `ValueError` for sides that are not multiples of the size, and for NaN or infinite
+    numbers.
     """
 
     def change(inputs: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:

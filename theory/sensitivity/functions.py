@@ -1,13 +1,15 @@
-"""Standard Boolean functions of words (…, d) of bits 0 and 1, each 0 or 1 (…,).
+"""Standard Boolean functions: they map words (…, d) of bits 0 and 1 to values 0 or 1 (…,).
 
 The majority of all bits is the last value of `theory.computation.majority`, and the parity of
 all of them that of `theory.computation.parity`.  Positions count from 0.
 
-Influences are the probabilities that the flip of a bit changes f(x), x uniform.  Parity: 1 for each
-of its bits.  Conjunction of k bits: 2^{1−k}, that the other k − 1 bits are 1.  Majority:
-C(d − 1, (d − 1)/2)/2^{d−1}, that the others tie.  Multiplexer with a address bits: 2^{−a} for a
-data bit, that it is addressed, so 1 for all 2^a together; ½ for an address bit, that the two data
-bits between which it selects differ.  The mean over all d bits is Sens.
+The influence of a bit is the probability that its flip changes f(x), x uniform.
+Parity: 1 for each of its bits.
+Conjunction of k bits: 2^{1−k}, the probability that the other k − 1 bits are 1.
+Majority: C(d − 1, (d − 1)/2)/2^{d−1}, the probability that the other bits tie.
+Multiplexer with a address bits: 2^{−a} for a data bit, the probability that it is addressed; ½ for
+an address bit, the probability that the two data bits between which it selects differ.
+The mean influence of all d bits is Sens.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ from theory.kinds import (
 from theory.sensitivity.walsh_hadamard import MOST
 from theory.sequences import all_sequences
 
-LARGEST = 100_000  # bits of a majority, at most: its influence is an exact fraction
+LARGEST = 100_000  # largest number of bits of a majority: its influence is an exact fraction
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,7 @@ def junta_table(k: Annotated[Count, Within(most=MOST)], table: Entries) -> np.nd
 
 @checked
 def multiplexer(words: Bits, address: Count) -> np.ndarray:
-    """The multiplexer x_{a + n} of words of a + 2^a bits, n the binary number of the first a bits.
+    """The bit x_{a + n} of words of a + 2^a bits; the first a bits are n in binary.
 
     a = `address`.  Raises `ValueError` for words of another length.
     """
@@ -141,7 +143,7 @@ def multiplexer(words: Bits, address: Count) -> np.ndarray:
 def tabulated(
     function: Callable[[np.ndarray], np.ndarray], d: Annotated[Count, Within(most=MOST)]
 ) -> np.ndarray:
-    """The table (2^d,) of a function of words (…, d): +1 where it is 0 and −1 where it is 1.
+    """The table (2^d,) of a function of words (…, d): +1 for the value 0 and −1 for the value 1.
 
     Raises `ValueError` unless its values (…,) are 0 and 1; values −1 and +1 need no conversion.
     """

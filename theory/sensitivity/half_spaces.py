@@ -14,9 +14,9 @@ from theory.sequences import all_sequences
 
 @checked
 def is_linear_threshold(values: Annotated[Any, BooleanFunction(most=10)]) -> bool:
-    """Whether some w and b have f(x)(⟨w, x⟩ + b) ≥ 1 for all x in {±1}^d, by linear programming.
+    """Whether some w and b have f(x)(⟨w, x⟩ + b) ≥ 1 for all x in {±1}^d, d ≤ 10.
 
-    d ≤ 10.
+    Decided by linear programming.
     """
     words = 2.0 * all_sequences(n_bits(values), 2) - 1
     signed = values[:, None] * np.column_stack([words, np.ones(len(words))])

@@ -10,8 +10,8 @@
 Proof.  Var f = Σ_{S ≠ ∅} f̂(S)² and I(f) = Σ |S| f̂(S)²; the first two inequalities hold as
 1 ≤ |S| ≤ deg f wherever f̂(S) ≠ 0, S ≠ ∅, and Σ f̂(S)² = 1.  The last is [Huang2019].             ∎
 
-The maximum s is needed: no function of Sens bounds the degree, since a conjunction of all d bits
-has Sens = 2^{1−d} and degree d.  Values are those of `walsh_hadamard.py`, and all results are
+No function of Sens bounds the degree, since a conjunction of all d bits has Sens = 2^{1−d} and
+degree d.  Values are those of `walsh_hadamard.py`, and all results are
 exact.
 """
 
@@ -27,7 +27,7 @@ from theory.sensitivity.walsh_hadamard import Values, n_bits, walsh_hadamard
 
 @checked
 def sensitive_bits(values: Values) -> np.ndarray:
-    """The number #{ i : f(x) ≠ f(x^{⊕i}) } of sensitive bits of all words x, (2^d,) int64."""
+    """The number #{ i : f(x) ≠ f(x^{⊕i}) } of sensitive bits of each word x, (2^d,) int64."""
     return _flips(values).sum(axis=0)
 
 

@@ -7,7 +7,7 @@ converges on [−1, 1].  Its eigenfunctions are the χ_S, and
 
 Lemma.  If all c_m ≥ 0, then μ_k ≥ μ_{k+2} ≥ 0 for 0 ≤ k ≤ d − 2.
 
-Proof.  Let T be the shift t ↦ t − 2/d.  Of the words with j bits −1, Σx/d = 1 − 2j/d, so
+Proof.  Let T be the shift t ↦ t − 2/d.  Words with j bits −1 have Σx/d = 1 − 2j/d, so
 
 (1)  μ_k = 2^{−d} (I − T)^k (I + T)^{d−k} Φ(1),
 
@@ -18,7 +18,8 @@ a factor I − T for each bit in S and I + T for the others.  As (I + T)² − (
 (3)  TΦ(1 − 2j/d) = Φ(1 − 2(j + 1)/d) = Φ((d − 2)/d · (1 − 2j/(d − 2))): by (1) the right side is
      the eigenvalue of degree k of Φ((d − 2)t/d) on the cube of d − 2 bits, whose coefficients
      c_m((d − 2)/d)^m are not negative either (for d = 2 it is Φ(0)).
-(4)  Eigenvalues are not negative: that of t^m is d^{−m} times the number of walks of m steps on the
+(4)  Eigenvalues are not negative: the one of t^m is d^{−m} times the number of walks of m steps on
+the
      cube from ∅ to S, as E x_{i₁}⋯x_{i_m} χ_S is 1 if every bit of S is met an odd number of
      times and every other an even number, and else 0.                                       ∎
 
@@ -39,9 +40,9 @@ import numpy as np
 from theory.kinds import Count, Exact, Finite, Steps, Within, checked
 from theory.sequences import all_sequences
 
-MOST_EXACT = 300  # bits of a cube whose eigenvalues are computed by shifts, at most
-MOST = 16  # bits of a cube that is enumerated, at most
-MOST_STEPS = 1000  # of a walk, at most
+MOST_EXACT = 300  # largest dimension of a cube whose eigenvalues are computed by shifts
+MOST = 16  # largest dimension of a cube that is enumerated
+MOST_STEPS = 1000  # largest number of steps of a walk
 
 CubeBits: TypeAlias = Annotated[Count, Within(most=MOST_EXACT)]
 """The dimension d of a cube, at most 300: fractions have d binary digits."""
@@ -53,7 +54,7 @@ Coefficients: TypeAlias = Iterable[Exact | Finite]
 
 @checked
 def by_minus_ones(d: CubeBits, k: Annotated[Steps, Within(most="d")]) -> list[int]:
-    """Σ χ_S(x) over the words with j bits −1, for j = 0 … d and |S| = k.
+    """The sums of χ_S(x) over the words with j bits −1, j = 0 … d, for |S| = k.
 
     It is Σ_i (−1)^i C(k, i)·C(d − k, j − i).
     """

@@ -8,7 +8,8 @@ x is uniform, and y is x with every bit flipped independently with probability �
 The equality: E χ_S(x) χ_S(y) = Π_{i ∈ S} E (−1)^{x_i + y_i} = (1 − 2δ)^{|S|}, and 0 for two
 different sets, so that E f(x) f(y) = Stab_{1−2δ}(f); and f is ±1.  The bound: (1 − 2δ)^k ≥ 1 − 2δk,
 which for δ ≤ ½ is Bernoulli's, for k ≤ 1 an equality, and for δ ≥ ½, k ≥ 2 follows from
-(1 − 2δ)^k ≥ −1 ≥ 1 − 2δk; then use Σ_k W_k = 1 and Σ_k k W_k = I(f).  Fractions give fractions.
+(1 − 2δ)^k ≥ −1 ≥ 1 − 2δk; then use Σ_k W_k = 1 and Σ_k k W_k = I(f).  If δ or ρ is
+a Fraction, so is the result.
 
 Closed forms: a parity of k bits changes if an odd number of them is flipped; a conjunction of k
 bits if all are 1 before or after, but not both; a multiplexer if the address is unchanged and the

@@ -15,11 +15,11 @@ e_f be the one-hot vector of the value, and e^{=S} its Efron–Stein parts [ODon
 
 Proof of the first: given x_{−i}, the token x_i and its replacement are independent and identically
 distributed, so that P(f(x) = f(x^{i→u})) = E‖E[e_f | x_{−i}]‖² = Σ_{S ∌ i} ‖e^{=S}‖², and a change
-has the probability Σ_{S ∋ i} ‖e^{=S}‖².  Of the second: if y is x with each token redrawn with
-probability δ, the values agree with probability E⟨e_f(x), e_f(y)⟩ = Σ_S (1 − δ)^{|S|} ‖e^{=S}‖²,
-since E[e^{=S}(y) | x] = (1 − δ)^{|S|} e^{=S}(x).  The bound follows from 1 − (1 − δ)^k ≤ δk and
-Σ_S ‖e^{=S}‖² = 1.  It is a hybrid argument, which requires independent tokens and replacements of
-the same distribution.
+has the probability Σ_{S ∋ i} ‖e^{=S}‖².  Proof of the second: if y is x with each token redrawn
+with probability δ, the values agree with probability E⟨e_f(x), e_f(y)⟩ = Σ_S (1 − δ)^{|S|}
+‖e^{=S}‖², since E[e^{=S}(y) | x] = (1 − δ)^{|S|} e^{=S}(x).  The bound follows from 1 − (1 − δ)^k ≤
+δk and Σ_S ‖e^{=S}‖² = 1.  It is a hybrid argument, which requires independent tokens and
+replacements of the same distribution.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ import numpy as np
 from theory.kinds import Count, CountFrom2, InputError, Integers, checked
 from theory.sensitivity.noise import NoiseRate
 
-WORK = 2**27  # numbers, at most: sequences times sets, or pairs of sequences
+WORK = 2**27  # largest number of sequences times sets, or of pairs of sequences
 
 
 @dataclass(frozen=True)
@@ -115,8 +115,8 @@ def forced_profile_by_definition(
 def efron_stein_weights(values: TokenValues, vocabulary_size: Symbols) -> list[Fraction]:
     """The Efron–Stein weights Σ_{|S| = k} ‖e^{=S}‖², k = 0 … T, which sum to 1.
 
-    Since E‖E[e_f | x_J]‖² = Σ_{S ⊆ J} ‖e^{=S}‖², they are Σ_j (−1)^{k−j} C(T − j, k − j) M_j, where
-    M_j is the sum of the left side over |J| = j.
+    Since E‖E[e_f | x_J]‖² = Σ_{S ⊆ J} ‖e^{=S}‖², the weights are Σ_j (−1)^{k−j} C(T − j, k − j)
+    M_j, where M_j is the sum of the left side over |J| = j.
     """
     table = _table(values, vocabulary_size)
     V, T, n_values = table.shape[0], table.ndim, int(table.max()) + 1

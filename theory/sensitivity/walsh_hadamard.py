@@ -20,8 +20,8 @@ import numpy as np
 from theory.kinds import Array, InputError, array_of, checked, real
 from theory.sequences import all_sequences
 
-MOST_IN_PAIRS = 14  # bits, at most, if all 2^28 pairs of words are enumerated
-MOST = 24  # bits, at most: 2^24 integers are 128 MiB
+MOST_IN_PAIRS = 14  # largest number of bits if all 2^28 pairs of words are enumerated
+MOST = 24  # largest number of bits: 2^24 integers are 128 MiB
 
 
 @dataclass(frozen=True)
