@@ -39,7 +39,7 @@ def cycles(*sizes: int) -> np.ndarray:
     """
     lengths = [read(Count, "a cycle's size", size, least=3) for size in sizes]
     if not lengths:
-        raise InputError("no sizes of cycles: give at least one")
+        raise InputError("no cycle is given: give the size of at least one")
     _fits(sum(lengths))
     return side_by_side(*(_cycle(m) for m in lengths))
 

@@ -65,8 +65,8 @@ def adder(
 
     For all L ≥ 1 the model of width 23 with 4 ReLUs outputs a + b for all integers 0 ≤ a, b ≤ L, if
     the embedding contains the size of a number rounded to a multiple of step ≤ 5, and the weight α
-    of the low frequency is at most 2/sin²(5π/p), where p is the least multiple of 10 above 2L, at
-    least 20.  Weights are multiples of a power of two, so that logits are exact in float64, and the
+    of the low frequency is at most 2/sin²(5π/p), where p ≥ 20 is the smallest multiple of 10
+    above 2L.  Weights are multiples of a power of two, so that logits are exact in float64, and the
     enumeration of all pairs on the tensors is a proof.  Without Fourier features one layer of
     uniform attention has the logits 2c(a + b) − c²; it tolerates errors of a + b below 1/2, whereas
     Fourier features tolerate errors of the size below 5.

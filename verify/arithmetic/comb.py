@@ -149,7 +149,7 @@ def identities() -> Finding:
     """cos(a + b) and sin(a + b) from squares of averages, at (c, s) = (1 − t², 2t)/(1 + t²).
 
     Both sides, times (1 + t²)²(1 + x²)², have degree at most 4 in t and in x, so that a grid of
-    5 × 5 points decides; 9 × 9 are taken.
+    5 × 5 points decides; the grid here has 9 × 9 points.
     """
     return no_counterexample(
         "squares",
@@ -200,7 +200,8 @@ def limits(p: int) -> Finding:
 
 
 def binds() -> Finding:
-    """The steps of the proof that d = 5 binds, in Q(√5); see `theory/arithmetic/adder.py`."""
+    """The proof that the inequality at d = 5 is the strictest, in Q(√5); see
+    `theory/arithmetic/adder.py`."""
     above = {d: C(ZHOU, 0) - C(ZHOU, d) for d in range(1, 10)}
     four = Golden(Fraction(4))
     as_proved = {d: above[d] > four for d in (1, 3, 4)}
@@ -208,7 +209,7 @@ def binds() -> Finding:
     as_proved |= {10 - d: above[10 - d] == above[d] for d in range(1, 5)}
     return no_counterexample(
         "binds",
-        "d = 5 binds at every p: C(0) − C(d) = 4 at d = 5, > 4 at d = 1, 3, 4, > 0.64·4 at d = 2",
+        "d = 5 is strictest: C(0) − C(d) = 4 at d = 5, > 4 at d = 1, 3, 4, > 0.64·4 at d = 2",
         (f"not at d = {d}" for d, holds in as_proved.items() if not holds),
         evidence="proved",
     )
@@ -230,7 +231,7 @@ def by_hand(p: int) -> Iterator[Finding]:
         f"{len(SETS)} sets of periods"
     )
     yield all_hold("below", name, below, words="c = s", wanted="c = s only")
-    name = f"candidate that binds, α = 1.02·limit, p = {p}, ε = 4.999"
+    name = f"candidate above s, α = 1.02·limit, p = {p}, ε = 4.999"
     yield all_hold("above", name, above, words="z(c) > z(s)", wanted="z(c) > z(s)")
 
 

@@ -178,7 +178,7 @@ def registers_are_bins(model: Transformer) -> Finding:
 
 
 def by_rounding(id: str, name: str, found: dict[str, float], bound: float) -> Finding:
-    """All of these are 0 up to the rounding of the weights."""
+    """All numbers in `found` are 0 up to the rounding of the weights."""
     return each_at_most(
         id,
         name,
@@ -199,11 +199,11 @@ def rounding(model: Transformer) -> float:
 def leak_bound(model: Transformer) -> float:
     """The bound 4θ on the effect of rounding on a filter, θ = ‖E‖/(σ − ‖E‖).
 
-    The unembedding is W₀ + E, where for W₀, unrounded, a filter clears registers.  The 9 columns of
-    E have entries of at most δ = 2^{−bits−1}, so ‖QE‖ ≤ δ√(9p).  Singular values of the removed
-    rows are at least σ − ‖E‖, σ = min(1, α)√(p/2), so the removed subspace turns by an angle of
-    sine at most θ.  Projections of rank at most 7 change by at most √14·θ, and kept coefficients by
-    a fraction of at most 3θ.
+    The unembedding is W₀ + E with rounding errors E; with W₀, a filter clears registers.  The 9
+    columns of E have entries of at most δ = 2^{−bits−1}, so ‖QE‖ ≤ δ√(9p).  Singular values of the
+    removed rows are at least σ − ‖E‖, σ = min(1, α)√(p/2), so the removed subspace turns by an
+    angle of sine at most θ.  Projections of rank at most 7 change by at most √14·θ, and kept
+    coefficients by a fraction of at most 3θ.
     """
     off, least = errors_and_rows(model)
     return 4 * off / (least - off)
@@ -275,7 +275,7 @@ def effects(model: Transformer, table: dict[str, Filtered], L: int, step: int) -
     evidence: Evidence = "exact" if rounds_nothing(model) else "float"
     off = round_to_multiple(np.arange(L + 1), step) - np.arange(L + 1)
     right_size = int((off[:, None] + off == 0).sum())
-    ends = [2 * int(off.min()), 2 * int(off.max())]  # halves are rounded up: not symmetric
+    ends = [2 * int(off.min()), 2 * int(off.max())]  # not symmetric, as halves are rounded up
     none, low, high = (table[name] for name in ("none removed", "low removed", "high removed"))
     yield same(
         "none",

@@ -91,7 +91,7 @@ def defects(p: int) -> Iterator[Finding]:
         "squared norm of the row of period 2, where other rows have 1 or 1 + 2/N",
         str(period_two),
         str(2 * (1 + Fraction(1, N))),
-        words=f"{float(period_two):.4f}: this row is printed √2 too large",
+        words=f"{float(period_two):.4f}: this row is too large by a factor of √2",
         wanted="2(1 + 1/N)",
     )
 
@@ -100,7 +100,7 @@ def not_orthonormal(p: int, gram: np.ndarray, scales: list[Fraction]) -> Iterato
     """The off-diagonal entries of F Fᵀ, and the distance of FᵀF from I."""
     N = p - 1
     S = np.array([int(scale * N) for scale in scales])
-    squares = S[:, None] * S * gram * gram  # 4N² times those of the entries
+    squares = S[:, None] * S * gram * gram  # 4N² times the squared entries
     off = squares - np.diag(np.diag(squares))
     yield same(
         "off-diagonal",

@@ -38,12 +38,12 @@ from verify.finding import Finding, Verdict, at_most, each_at_most, labelled, no
 
 ODD, FEW = (3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25), (3, 5, 9)
 # The stated relative distance of the margin of float64 tensors from γ*.  Cosines have errors of up
-# to 20·2^−53, so it does not follow from a bound on each; balls enclose the margin of the tensors.
+# to 20·2^−53: a bound on each would not give this distance, but balls enclose the margin.
 NEAR = 2.0**-48
-MOST_EVERY, MOST_EVERY_QUICK = 9, 5  # largest moduli of which all pairs are enclosed
+MOST_EVERY, MOST_EVERY_QUICK = 9, 5  # largest moduli for which all pairs are enclosed
 MOST = 61  # largest modulus, whose 4(p − 1) heads on p² pairs take seconds
 POINTS = 3
-GROKKED = 113, (14, 35, 41, 42, 52)  # a modulus, and frequencies reported of a trained network
+GROKKED = 113, (14, 35, 41, 42, 52)  # a modulus, and frequencies reported for a trained network
 
 
 @claim(faults_seen=[{"p": 5}])
@@ -187,8 +187,8 @@ def listed(models: dict[int, Transformer]) -> str:
 def forward_bound(p: int) -> float:
     """A bound on the error of float64 logits, from 2(p [c = a + b] − 1), with u = 2^−53.
 
-    An angle up to 2π has three roundings, so the error of a cosine is at most 20u, of u + v 42u, of
-    its square 170u, and of a term (u + v)²w, which is at most 4, less than 256u.  There are
+    An angle up to 2π has three roundings.  So errors are at most 20u for a cosine, 42u for u + v,
+    170u for its square, and 256u for a term (u + v)²w, which is at most 4 in size.  There are
     4(p − 1) terms, and each partial sum, at most 16p, is rounded: 1024pu + 4p·16pu.
     """
     return (p * p + 16 * p) * 2.0**-47
@@ -196,7 +196,7 @@ def forward_bound(p: int) -> float:
 
 def compared(model: Transformer) -> tuple[Enumerated, float, list[str]]:
     """The enumeration of all pairs, the largest error of a logit, and the ways in which the tensors
-    are not a network of quadratic neurons."""
+    differ from a network of quadratic neurons."""
     p, farthest, strange = model.interface.n_answers, [0.0], [*unlike_neurons(model)]
     codes = np.eye(p)
 

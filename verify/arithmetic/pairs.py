@@ -14,7 +14,7 @@ from verify.claim import Run, option
 from verify.evidence.sequences import exact_evidence
 from verify.finding import Evidence, Finding, Verdict
 
-MOST = 4 * 10**9  # logits at most, which take minutes
+MOST = 4 * 10**9  # largest number of logits, which take minutes
 SMALL = 60  # largest number in quick runs
 
 Largest = Annotated[int, option("the largest number that is added", min=10)]

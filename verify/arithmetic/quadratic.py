@@ -14,7 +14,7 @@ from theory.balls import exactly
 
 
 def unlike_neurons(model: Transformer) -> Iterator[str]:
-    """The ways in which layer 2 and the unembedding are not a network of quadratic neurons."""
+    """The ways in which layer 2 and the unembedding differ from a network of quadratic neurons."""
     (attn,), stream = [block.attn for block in model.blocks[1:]], model.stream
     assert attn is not None
     number = np.arange(model.d_model)[stream["number"]]

@@ -55,7 +55,7 @@ from verify.graphs.statement import Case, OverGraphs
 
 DEPTHS = 1, 2, 3  # layers of the models that run on paths
 MOST_NODES, MOST_LAYERS = 40, 4  # limits of the runs over Q, at a width of 2^(L + 1)·n
-FEW = 6  # graphs that run over Q if float64 would round: the last two random ones, and four named
+FEW = 6  # graphs that run over Q if float64 would round: two random and four named graphs
 
 
 @claim(
@@ -124,7 +124,7 @@ def drawn(run: Run, n: int, samples: int) -> np.ndarray:
 
 
 def about(run: Run, statement: OverGraphs, A: np.ndarray, L: int) -> Iterator[Finding]:
-    """Size; predictions and outputs on small and random graphs, over Q and on paths; registers."""
+    """The findings on one statement: size, outputs and predictions of the model, and registers."""
     case, few = statement.at(A.shape[-1], L), statement.at(5, 2)
     yield size(case.model, statement.theorem, n=case.n, L=L)
     yield small(run, statement)
@@ -344,7 +344,7 @@ def products(statement: OverGraphs, L: int, A: np.ndarray) -> Finding:
 
 
 def least(run: Run, clipped: OverGraphs) -> Finding:
-    """The least number of clipped layers that connects all pairs of a path of diameter D."""
+    """The smallest number of clipped layers that connects all pairs of a path of diameter D."""
     diameters = range(1, 11 if run.quick else 29)
     most, found, wanted = 4, [], []
     for diameter in diameters:

@@ -39,15 +39,14 @@ def connectivity_layers(
     component, h the number of hops after which all nodes have reached a fixed point.  Tripling and
     squaring read rows of the adjacency matrix, at widths n and 2n; k-hop induction heads double
     pointers.  A transformer of width 18 that runs a PRAM program on the edges needs at most
-    2(n − 1) layers, and 2, 3, 4, 5, 6, 7 on the paths of 2, 3, 4, 9, 16, 28 edges that are run by
-    default.  A search by chain of thought at depth 2 decodes a component in as many tokens as it
-    has nodes.
+    2(n − 1) layers, and 2, 3, 4, 5, 6, 7 layers on the default paths of 2, 3, 4, 9, 16, 28 edges.
+    A search by chain of thought at depth 2 decodes a component in as many tokens as it has nodes.
     """
     wanted = [D for D in DIAMETERS if diameter > D]
     paths = [*wanted[: 2 if run.quick else None], diameter]
     graphs = {f"path, D = {D}": pointers(np.arange(D) % 2) for D in paths}
     for i in range(samples):
-        symbols = int(run.rng.integers(2, LENGTH))  # with many symbols some have no match
+        symbols = int(run.rng.integers(2, LENGTH))  # with many symbols some tokens have no match
         graphs[f"random {i + 1}"] = pointers(run.rng.integers(symbols, size=LENGTH))
     found = {name: on_graph(graph) for name, graph in graphs.items()}
     yield from _findings(graphs, found)
@@ -58,15 +57,16 @@ Counts = dict[str, int]
 
 
 def on_graph(graph: Pointers) -> Counts:
-    """The least number of layers at which each construction is right, by running it in float64 (for
-    tripling this is exact), and the number of tokens of the search."""
+    """The smallest number of layers at which each construction is right, and the search's tokens.
+
+    The constructions run in float64, which is exact for tripling."""
     ways = {"tripling": tripled, "squaring": squared, "machine": by_machine, "pointers": doubled}
     counts = {name: _least(way, graph) for name, way in ways.items()}
     return {**counts, "search": searched(graph)}
 
 
 def _least(right: Callable[[Pointers, int], bool], graph: Pointers) -> int:
-    """The least number of layers, at most 2n, at which a construction is right; −1 if none is."""
+    """The smallest number of layers, up to 2n, at which a construction is right; −1 if none is."""
     return next((L for L in range(2 * len(graph.A) + 1) if right(graph, L)), -1)
 
 
@@ -86,7 +86,7 @@ def by_machine(graph: Pointers, L: int) -> bool:
     edges = np.stack([np.arange(len(graph.to)), graph.to], axis=1) + 1
     try:
         labels = connected_components(len(graph.A), len(edges), L)(edges).numpy()
-    except InputError:  # labels have not settled
+    except InputError:  # labels have not converged
         return False
     return np.array_equal(labels[:, None] == labels, graph.connected)
 

@@ -20,7 +20,7 @@ MARKS = {
 
 
 def draw(graphs: Mapping[str, Pointers], found: Mapping[str, Mapping[str, int]]) -> Figure:
-    """A figure of one panel, `against_diameter`."""
+    """A figure with the single panel of `against_diameter`."""
     figure = Figure(figsize=(6.4, 4.2))
     against_diameter(figure.subplots(), graphs, found)
     return figure
@@ -29,8 +29,8 @@ def draw(graphs: Mapping[str, Pointers], found: Mapping[str, Mapping[str, int]])
 def against_diameter(
     panel: Axes, graphs: Mapping[str, Pointers], found: Mapping[str, Mapping[str, int]]
 ) -> None:
-    """Draws the least number of layers at which each construction is right, one mark for each
-    graph, and lines log₃D and log₂D."""
+    """Draws the smallest number of layers at which each construction is right, with a mark for each
+    graph, and the lines log₃D and log₂D."""
     D = np.array([graph.diameter for graph in graphs.values()])
     shift = np.linspace(-0.04, 0.04, len(MARKS))
     for (name, (marker, colour, label)), off in zip(MARKS.items(), shift, strict=True):
@@ -45,6 +45,6 @@ def against_diameter(
     panel.set_xticks(ticks, [str(tick) for tick in ticks])
     panel.set_xlabel("diameter D")
     panel.set_ylabel("layers")
-    panel.set_title("least number of layers that output all connected pairs", fontsize=9)
+    panel.set_title("smallest number of layers that output all connected pairs", fontsize=9)
     panel.set_ylim(-0.3, 1.45 * panel.get_ylim()[1])  # the legend has six lines
     panel.legend(loc="upper left", fontsize=8)

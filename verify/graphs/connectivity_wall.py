@@ -69,8 +69,8 @@ def connectivity_wall(
 ) -> Iterator[Finding]:
     """Limits of L layers of a disentangled transformer beyond distance 3^L.
 
-    (1) Weights ≥ 0, threshold 0: a model that predicts no pair of unconnected nodes of any graph of
-    n nodes to be connected has no positive output at a pair farther apart than 3^L.  (2) Weights
+    (1) Weights ≥ 0, threshold 0: if all outputs at unconnected nodes of all graphs of n nodes are
+    ≤ 0, so are all outputs at pairs farther apart than 3^L.  (2) Weights
     A ⊗ I + B ⊗ J ≥ 0, any threshold: in a graph of n nodes and degrees at most ⌊n/2⌋, loops
     counted, no pair farther apart than 3^L has a larger output than a pair between the two cliques
     of ⌊n/2⌋ and ⌈n/2⌉ nodes.  (3) Signed weights: some model of L layers is right on all pairs of
@@ -147,7 +147,7 @@ def by_definition(run: Run, n: int) -> Finding:
 def subgraphs(run: Run, samples: int) -> Finding:
     """Positive outputs of weights ≥ 0 on paths have a minimal subgraph of at most 3^L edges.
 
-    The weights are W = I and random dense weights, the pairs within distance 3^L and beyond.
+    The weights are W = I and random dense weights; the pairs are within distance 3^L and beyond.
     """
     most, count = dict[str, int](), 0
     for layers, n in ((1, 6), (2, 11)):
@@ -300,7 +300,7 @@ def of_far_pairs(run: Run, m: int, layers: int, weights: Weights) -> set[Any]:
 
 
 def several(values: set[Any], m: int, layers: int) -> Iterator[str]:
-    """A line if these are several values."""
+    """A line if there is more than one value."""
     if len(values) != 1:
         yield f"m = {m}, L = {layers}: outputs {sorted(values)[:4]}"
 

@@ -22,8 +22,8 @@ def in_float64(model: Transformer, A: np.ndarray) -> np.ndarray:
 def evidence_of(model: Transformer, A: np.ndarray) -> Evidence:
     """The evidence of a float64 run on graphs A, for a model with integer values ≥ 0.
 
-    In such a model every token contains a 1 of its own, so no score exceeds the output of the head,
-    and a sum is at least each of its terms.  If n² times every entry of the stream is below 2^53
+    In such a model every token has an entry 1, so no score exceeds all outputs of the head, and a
+    sum is at least each of its terms.  If n² times every entry of the stream is below 2^53
     (scores may be multiplied by n and divided again), no operation rounds, and the run is exact.
     """
     n = A.shape[-1]
@@ -54,7 +54,7 @@ def differences(found: np.ndarray, wanted: np.ndarray, graphs: np.ndarray) -> It
 
 
 def shown(A: np.ndarray) -> str:
-    """A graph in words, by its edges."""
+    """A description of a graph by its edges."""
     i, j = np.nonzero(np.triu(A, 1))
     edges: Any = list(zip(i.tolist(), j.tolist(), strict=True))
     return f"the graph on {len(A)} nodes with edges {edges}"

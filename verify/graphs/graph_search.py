@@ -49,7 +49,8 @@ def graph_search(
 
     The prompt is the list of directed edges, in any order, and a source.  The model, of width
     2n + 1, decodes all other nodes reachable from the source, each once, and then ⊥.  The inverse
-    temperature that softmax needs depends neither on the number of nodes nor on that of edges.
+    temperature that softmax needs depends neither on the number of nodes nor on the number of
+    edges.
     """
     n, own = chosen(n_nodes, edges, 10)
     graphs = (
@@ -146,8 +147,9 @@ def decoding(model: Transformer, graphs: list[Started]) -> tuple[np.ndarray, np.
 
 
 def random_graphs(run: Run, n: int, samples: int) -> list[Started]:
-    """Random graphs, a path and 2Chain, with edges in both directions and random order, and random
-    sources."""
+    """Random graphs, a path and 2Chain, each with a random source.
+
+    Every edge is in the list in both directions; the order of the list is random."""
     listed = [*erdos_renyi(samples, n, min(1.0, 1.5 / n), run.rng), path(n), two_chain(n)]
     return [(run.rng.permutation(directed_edges(A)), int(run.rng.integers(n))) for A in listed]
 

@@ -50,7 +50,7 @@ def squaring(
     *,
     n_nodes: Nodes = None,
     n_layers: Annotated[
-        int | None, option("layers; by default, as many as all graphs take")
+        int | None, option("number of layers; by default, enough for all graphs")
     ] = None,
     samples: Annotated[int, option("random graphs", min=1)] = 20,
     edges: Edges = None,
@@ -61,7 +61,7 @@ def squaring(
     ReLU neurons (the lean form); ⌈log₂D⌉ layers output all connected pairs if components have
     diameter at most D.  With width 3n and 3n hidden neurons (the robust form) softmax has the same
     logits 0 and 1 in exact arithmetic, and the same predictions in float64, for every inverse
-    temperature β ≥ ln(8N(n − 1)), N = 2^⌈log₂n⌉, whatever L.  The lean form with softmax is wrong
+    temperature β ≥ ln(8N(n − 1)), N = 2^⌈log₂n⌉, and every L.  The lean form with softmax is wrong
     on some graph for every β < ln(2(n − 1)((N + ½)^L − 1)), which grows with L.
     """
     n, own = chosen(n_nodes, edges, 16)
@@ -151,7 +151,7 @@ def _states(n: int, N: int, form: str) -> tuple[dict[str, np.ndarray], dict[str,
 
 
 def within_reach(id: str, name: str, batches: list[tuple[Transformer, np.ndarray]]) -> Finding:
-    """After layer l `reached` is 1 exactly at distances ≤ 2^l, and the outputs are the last."""
+    """After layer l `reached` is 1 exactly at distances ≤ 2^l; the outputs are its last values."""
     count = sum(len(A) for _, A in batches)
     return no_counterexample(
         id,
@@ -179,7 +179,7 @@ def squares_to(A: np.ndarray, L: int) -> np.ndarray:
 
 
 def over_q(model: Transformer, A: np.ndarray) -> Finding:
-    """The last stream in float64 equals that over Q."""
+    """The last stream in float64 equals the last stream over Q."""
     domain = Rational()
 
     def search() -> Iterator[str]:
@@ -203,7 +203,7 @@ def _softmax(run: Run, n: int, L: int, graphs: dict[str, np.ndarray]) -> Iterato
     lean = built(run, n, L, "lean").least_sharpness()
     yield at_most(
         "sharpness",
-        f"least certified β at which softmax predicts as average-hard attention, {n} nodes",
+        f"smallest certified β at which softmax predicts as average-hard attention, {n} nodes",
         "float",
         max(betas.values()),
         bound * SEARCHED,

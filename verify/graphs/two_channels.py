@@ -40,7 +40,7 @@ def two_channels(
     """The mean of W over all relabellings of nodes is A ⊗ I + B ⊗ J, an orthogonal projection.
 
     W is a matrix of n × n blocks X, n ≥ 2, and for each block B = (1ᵀX1 − tr X)/(n(n − 1)) and
-    A = tr X/n − B.  I and J are not orthogonal; the orthogonal parts of ‖W‖² are those of the
+    A = tr X/n − B.  I and J are not orthogonal; ‖W‖² has three orthogonal parts: of the
     diagonals, of the off-diagonals and of the rest.  Models with weights A ⊗ I + B ⊗ J are
     equivariant: relabelling the nodes relabels the outputs.  For an adjacency matrix A,
     A J A = deg degᵀ: the channel J depends only on degrees.
@@ -150,7 +150,7 @@ def names(run: Run, n: int) -> Iterator[Finding]:
         {"order as given": bool(moved[0]), "every order": bool(all(moved))},
         {"order as given": True, "every order": False},
         words=f"outputs differ in {len(moved) - sum(moved)} of {len(moved)} orders",
-        wanted="they differ in some order, and are equal in the given one",
+        wanted="they differ in some order, and are equal in the given order",
     )
 
 

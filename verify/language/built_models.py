@@ -21,9 +21,9 @@ from verify.evidence.statement import OverTokens
 from verify.finding import Finding, at_least, at_most, labelled
 from verify.language.bounds import shown
 
-BASE, DIGITS = 4, 2  # 16 names of one value each: 16 facts among 256 strings
+BASE, DIGITS = 4, 2  # 16 names with one value each: 16 facts among 256 strings
 DOCUMENTS = 16
-FALSE_ALARM = 1e-7  # the probability of so large a deviation of the samples
+FALSE_ALARM = 1e-7  # the probability that samples of a correct model exceed the bound
 
 
 def built_models(run: Run, samples: int) -> Iterator[Finding]:

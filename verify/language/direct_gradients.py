@@ -24,9 +24,9 @@ from verify.finding import Finding, at_least, at_most, same
 
 NETS, HIDDEN = 5, 6  # networks of integer weights, whose gradients are integers
 ROUNDED = 1e-10  # relative rounding error of sums of 2^d products in float64
-RATIO = 1  # of the signal at a CoT node to the mean signal without CoT, at least
+RATIO = 1  # smallest ratio of the signal at a CoT node to the mean signal without CoT
 SEEDS, MORE, ENOUGH = 10, 10, 9
-MOST = 200  # bits
+MOST = 200  # largest number of bits
 
 
 @claim(
@@ -40,10 +40,10 @@ def direct_gradients(
 ) -> Iterator[Finding]:
     """Σ_S ‖E χ_S ∇f‖² = E‖∇f‖² for every differentiable f of d bits, over all 2^d sets S.
 
-    So over the C(d, k) parities of k bits the part of the gradient that depends on S has the mean
-    square at most E‖∇f‖²/C(d, k), where a step of the chain of thought on m tokens has at least the
-    fraction (2 − 4/m)/m² of its own E‖∇φ‖².  This bounds gradients, not learning: elimination over
-    GF(2) finds S from little more than d examples.
+    So the part of the gradient that depends on S has a mean square of at most E‖∇f‖²/C(d, k) over
+    the C(d, k) parities of k bits.  In a step of the chain of thought on m tokens, this part is at
+    least the fraction (2 − 4/m)/m² of E‖∇φ‖².  This bounds gradients, not learning: elimination
+    over GF(2) finds S from slightly more than d examples.
     """
     if bits > MOST:
         raise InputError(f"bits is {bits}: give at most {MOST}")
@@ -110,7 +110,7 @@ def of_transformer(d: int, seed: int) -> np.ndarray:
 def _signal(d: int) -> Finding:
     """The signal at a CoT node of m = d + k − 2 tokens over the mean signal without CoT, k = d/2.
 
-    Both are exact fractions of the mean square of their own gradient.
+    Each is an exact fraction of the mean square of the respective gradient.
     """
     k = d // 2
     step, without = least_step_signal(d + k - 2), mean_signal_bound(d, k)

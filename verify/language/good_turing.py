@@ -39,7 +39,7 @@ def good_turing(
     documents: Annotated[int, option("documents of each world", min=2, max=50_000)] = 1000,
     worlds: Annotated[int, option("number of random worlds", min=20, max=10**4)] = 400,
 ) -> Iterator[Finding]:
-    """The fraction MF of documents whose outcome occurs once estimates the mass M of the unseen.
+    """The fraction MF of documents whose outcome occurs once estimates the unseen mass M.
 
     For every distribution p and n independent documents, E MF − E M = Σ p²(1 − p)^{n−1}, which is
     at most (1/n)(1 − 1/n)^{n−1}, with equality iff p is uniform on n outcomes; E(MF − M)² has a
@@ -134,7 +134,7 @@ def apart(of: World) -> float:
 
 
 def deviates(drawn: np.ndarray, documents: int) -> Finding:
-    """The number of corpora with |MF − M| above the bound of probability 1 − γ."""
+    """The number of corpora with |MF − M| above the bound that holds with probability 1 − γ."""
     reach = deviation_bound(documents, GAMMA)
     beyond = int((abs(drawn) > reach).sum())
     return at_most(

@@ -30,7 +30,7 @@ from verify.language.tiny_worlds import tiny_worlds
 GAMMA = 0.01  # the probability with which a bound given the corpus may fail
 PROMPTED = ("many", 10**6, 10**6), ("few", 10**4, 2000)  # prompts and documents
 ANSWERS, ALPHA = 365, 0.5
-ROUNDING = 1e-9  # of sums of 10^6 numbers in float64
+ROUNDING = 1e-9  # bound on the rounding of sums of 10^6 numbers
 MIXED = np.linspace(0, 1, 11)
 
 
@@ -132,7 +132,7 @@ def traded(drawn: World, tau: float) -> Finding:
 
 
 def mostly(drawn: World, calibrated: Levels) -> Iterator[Finding]:
-    """Bounds that hold with probability 99 %: ours given the corpus, and the printed one."""
+    """Bounds that hold with probability 99 %: our bound given the corpus, and the printed bound."""
     rate = float(calibrated.hallucination)
     over = float(calibrated.over_confidence(1 / (GAMMA * drawn.unseen)))
     bounds = {

@@ -23,7 +23,7 @@ from verify.claim import Run, claim, option
 from verify.domains import Ball
 from verify.finding import Finding, Verdict, at_least, at_most, same
 
-PAIRS, LONGEST = 300, 40  # pairs of score vectors, and their entries at most
+PAIRS, LONGEST = 300, 40  # pairs of score vectors, and their largest length
 CLOSE = Fraction(1, 1024)  # scores of two tokens at which the ratio is nearly 1
 SHARP = 1 - 1e-6
 VECTORS, HEADS = 40, 30
@@ -44,10 +44,11 @@ def head_cover(
 ) -> Iterator[Finding]:
     """Finitely many attention heads approximate all of bounded norm, on prompts of any length.
 
-    Of the heads ⟨v, Σ_t softmax(⟨q, x_t⟩)_t x_t⟩ with ‖q‖₁ ≤ A, ‖v‖₁ ≤ V and ‖x_t‖₂ ≤ B,
-    (2d + 1)^{2k} are within VB(BA + 1)/√k of all on all prompts.  The proof uses
-    ‖softmax(s) − softmax(s')‖₁ ≤ ‖s − s'‖_∞, whose constant 1 is sharp; of N rules that are right
-    on m samples none has an error above (ln N + ln(1/δ))/m, with probability at least 1 − δ.
+    Consider the heads ⟨v, Σ_t softmax(⟨q, x_t⟩)_t x_t⟩ with ‖q‖₁ ≤ A, ‖v‖₁ ≤ V and ‖x_t‖₂ ≤ B.
+    There are (2d + 1)^{2k} heads such that each head is within VB(BA + 1)/√k of one of them on all
+    prompts.  The proof uses ‖softmax(s) − softmax(s')‖₁ ≤ ‖s − s'‖_∞, whose constant 1 is sharp.
+    With probability at least 1 − δ, no rule among N that is right on m samples has an error above
+    (ln N + ln(1/δ))/m.
     """
     yield _deviation(run)
     yield _lipschitz(run)
@@ -138,7 +139,7 @@ def _sharp() -> Finding:
 
 
 def _vectors(run: Run, d: int, k: int) -> Finding:
-    """The squared distance of vectors to the cover over (A² − ‖q‖²)/k, in fractions."""
+    """The squared distance of vectors to the cover, divided by (A² − ‖q‖²)/k, in fractions."""
     most = Fraction(0)
     for _ in range(VECTORS):
         q, A = bounded(run, d)
@@ -167,7 +168,7 @@ def bounded(run: Run, d: int) -> tuple[list[Fraction], Fraction]:
 
 
 def _heads(run: Run, d: int, k: int) -> Finding:
-    """The distance of heads to their neighbours in the cover, over its bound.
+    """The distance of heads to their neighbours in the cover, divided by the bound.
 
     Half of the prompts contain the direction in which the two heads differ most.
     """
@@ -230,7 +231,7 @@ def _occam(run: Run) -> Finding:
 
 
 def _certificate(d: int) -> Finding:
-    """The samples that the bound requires at A = V = 4, margin 1, ‖x‖ ≤ 1, as d is squared."""
+    """The growth of the required samples when d is squared, at A = V = 4, margin 1, ‖x‖ ≤ 1."""
     return at_most(
         "certificate",
         f"samples for P(wrong) ≤ 0.1 at A = V = 4, γ = 1: ratio of d = {d * d} to d = {d}",
@@ -248,5 +249,5 @@ def growth(d: int) -> float:
 
 
 def enough(d: int) -> int:
-    """The least m at which `margin_certificate`, which is ∝ 1/m, is at most 0.1."""
+    """The smallest m at which `margin_certificate`, which is ∝ 1/m, is at most 0.1."""
     return math.ceil(margin_certificate(d, 4.0, 4.0, 1.0, 1.0, 1, 0.05) / 0.1)

@@ -1,4 +1,4 @@
-"""The claim `is-it-valid`: bounds on generation errors by errors of classifying validity."""
+"""The claim `is-it-valid`: bounds on generation errors from errors of classifying validity."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from verify.claim import Run, claim, option
 from verify.finding import Finding, at_least, same
 from verify.language.draws import random_distribution
 
-PROMPTS, RESPONSES = 3, 8  # of an instance, at most
+PROMPTS, RESPONSES = 3, 8  # largest numbers in an instance
 GRID = 12  # the trigram models have the probabilities 0, 1/GRID, …, 1
 
 
@@ -27,9 +27,9 @@ def is_it_valid(
 
     err is the model's probability of a wrong response, err_iiv the error of the classifier that
     accepts a response of probability above 1/min|E_c|.  With one valid response of C,
-    err ≥ 2(1 − 1/C) min_t err_iiv(t) over all thresholds t, calibrated or not.  A trigram model, to
-    which "she lost it and was completely out of …" and "he …" are equal, errs half of the time on
-    her and his mind, whatever its probabilities are.
+    err ≥ 2(1 − 1/C) min_t err_iiv(t) over all thresholds t, calibrated or not.  A trigram model has
+    the same context after "she lost it and was completely out of …" and after "he …"; for any
+    probabilities of "her" and "his" its mean error is ½.
     """
     count = min(instances, 200) if run.quick else instances
     yield _calibrated(run, count)
@@ -54,7 +54,7 @@ def instance(run: Run, *, choices: bool) -> IsItValid:
 
 
 def _calibrated(run: Run, count: int) -> Finding:
-    """Theorem 1 on random instances; vacuous bounds (at most 0) are left out."""
+    """Theorem 1 on random instances; vacuous bounds (at most 0) are omitted."""
     found = [instance(run, choices=False) for _ in range(count)]
     slack = [each.errors - each.bound for each in found if each.bound > 0]
     return at_least(
@@ -76,7 +76,7 @@ def uniform(C: int) -> IsItValid:
 def slacks() -> dict[int, Fraction]:
     """err minus the bound of Theorem 1, by |E|, for models that attain it.
 
-    The model gives 1/|E| to the valid response and the rest uniformly to the wrong ones: no
+    The model gives 1/|E| to the valid response and the rest uniformly to the wrong responses: no
     response is above the threshold.
     """
     found = {}

@@ -41,10 +41,10 @@ def learned_gates(
 ) -> Iterator[Finding]:
     """A circuit is learned gate by gate from the values of its wires, without a wrong output.
 
-    The learner outputs a value where all hypotheses of a gate that agree with the examples agree;
-    it is right whatever the examples are.  After N ≥ (G|H|/ε) ln(G|H|/δ) random examples it
-    outputs the values of all G gates on all but a fraction ε of the inputs, with probability at
-    least 1 − δ, |H| the number of hypotheses of a gate.
+    The learner outputs a value of a gate if all hypotheses that fit the examples give this value.
+    Its outputs are right for any examples.  Let |H| be the number of hypotheses of a gate.  After
+    N ≥ (G|H|/ε) ln(G|H|/δ) random examples, with probability at least 1 − δ, the learner outputs
+    the values of all G gates on all but a fraction ε of the inputs.
     """
     yield from labelled("gates", _gates(run, n_inputs, n_gates, n_examples))
     run.draw(run.rng, n_inputs, n_gates)

@@ -23,13 +23,13 @@ from verify.evidence.statement import OverTokens
 from verify.finding import Finding, Verdict, at_least, same
 
 SMALL = (1, 1), (4, 3), (6, 6), (10, 7)  # d and k for which all words are decoded
-MOST = 256  # bits
+MOST = 256  # largest number of bits
 SEEDS = 10
 MORE = 10  # examples in excess of the unknowns
-ENOUGH = 9  # seeds at least: the words are dependent with probability about 2^−MORE
+ENOUGH = 9  # smallest number of seeds: words are dependent with probability about 2^−MORE
 LEARNERS, QUERIES = 3, 2000  # seeds of regressions, and test words of each
 LEARNED, PER_BIT = (64, 32), 16  # d and k of the regressions, and their examples per bit
-RIGHT, GUESSED = 0.95, 0.55  # accuracies: at least, and at most on permuted tokens
+RIGHT, GUESSED = 0.95, 0.55  # smallest accuracy; largest accuracy on permuted tokens
 
 
 @claim(
@@ -44,12 +44,12 @@ def linear_tokens(
 ) -> Iterator[Finding]:
     """The parity of k of d bits in ⌊log₂ k⌋ + 1 tokens, each a threshold of a linear form.
 
-    They are the binary digits of the number of ones, highest first, and one linear head without an
-    MLP, of width 5, generates them.  The last one is also a linear form of the bits and the earlier
-    digits, from which linear algebra over Q finds the k positions.  Logistic regressions, one for
-    each token, learn them as well, for 32 of 64 bits from 1024 examples: .95 of the parities are
-    right, and at most .55 with the tokens of other words.  These thresholds were written down with
-    figures of another program known (.994 from 1000).
+    The tokens are the binary digits of the number of ones, highest first, and one linear head
+    without an MLP, of width 5, generates them.  The last token is also a linear form of the bits
+    and the earlier digits, from which linear algebra over Q finds the k positions.  Logistic
+    regressions, one for each token, learn the tokens as well: for 32 of 64 bits from 1024 examples,
+    .95 of the parities are right, and at most .55 with the tokens of other words.  These thresholds
+    were written down with figures of another program known (.994 from 1000).
     """
     if d > MOST or k > d:
         raise InputError(f"d is {d} and k is {k}: give k at most d, and d at most {MOST}")
@@ -103,7 +103,7 @@ def counts_down(run: Run, positions: list[int], d: int) -> OverTokens:
 
 
 def histories(run: Run, model: Transformer, positions: list[int], words: np.ndarray) -> np.ndarray:
-    """Words, including 0…0 and 1…1, followed by their digits but the last."""
+    """Words, including 0…0 and 1…1, followed by all their digits except the last."""
     words = np.vstack([words, np.zeros_like(words[:1]), np.ones_like(words[:1])])
     return np.concatenate([words, definition(words, positions)[:, :-1]], axis=1)
 

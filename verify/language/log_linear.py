@@ -27,8 +27,8 @@ from verify.language.draws import family, of_equal_moments, random_distribution,
 from verify.language.even_process import known_source
 from verify.language.rescalings import rescalings
 
-OUTCOMES, FEATURES = 5, 2  # of a random family
-ROUNDING = 1e-14  # of a divergence on five outcomes in float64
+OUTCOMES, FEATURES = 5, 2  # sizes of a random family
+ROUNDING = 1e-14  # rounding error of a divergence on five outcomes in float64
 
 
 @claim(
@@ -38,13 +38,14 @@ ROUNDING = 1e-14  # of a divergence on five outcomes in float64
 def log_linear(
     run: Run, *, draws: Annotated[int, option("random families", min=2, max=1000)] = 60
 ) -> Iterator[Finding]:
-    """Maximum likelihood in p_θ ∝ q₀e^{θ·f} minimises the relative entropy, and calibrates.
+    """Maximum likelihood in p_θ ∝ q₀e^{θ·f} minimises the relative entropy and gives calibration.
 
     −E_p ln p_θ = H(p) + KL(p‖p_θ), with the gradient E_θ f − E_p f and the Hessian Cov_θ f; and
     KL(p‖p_θ) = KL(p‖p*) + KL(p*‖p_θ) for the member p* with p's moments, which exists unless data
     are separable.  Rescaling g on a set A by the best factor gains kl(p(A)‖g(A)) ≥ 2δ² nats,
-    δ = |g(A) − p(A)|; on all level sets ≥ 2·Mis²; by one factor for all prompts ≥ 2δ².  Of the even
-    process the conditional entropies and the costs of windows are exact.
+    δ = |g(A) − p(A)|.  Rescaling all level sets gains at least 2·Mis², and one factor for all
+    prompts at least 2δ².  The conditional entropies of the even process and its costs of windows
+    are exact.
     """
     draws = 4 if run.quick else draws
     yield no_counterexample(
@@ -160,7 +161,7 @@ def not_orthogonal(run: Run, draws: int) -> Iterator[str]:
 
 
 def projected(run: Run, draws: int) -> Finding:
-    """The member found by Newton's method compared with the member of the given moments.
+    """The member found by Newton's method compared with the member with the given moments.
 
     L(θ) − L(θ*) = KL(p*‖p_θ) ≤ ⟨∇L(θ), θ − θ*⟩ as L is convex, and the moments fit to FITS.
     """

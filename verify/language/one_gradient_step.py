@@ -35,12 +35,13 @@ LARGE = 64, 32  # d and k of the noise tolerance; in quick runs QUICK
 QUICK = 32, 16
 SEEDS = 10
 DELTA = 0.001  # the probability of failure of a seed, so that one failure in ten is significant
-MOST = 128  # bits
-PERMUTED = 0.1  # fraction of children found from permuted labels, at most
+MOST = 128  # largest number of bits
+PERMUTED = 0.1  # largest fraction of children found from permuted labels
 
-# Fewer samples than the bound, by d, k = d/2.  Stated with figures of another program known: from
-# these numbers 9, 10, 10 of ten seeds and 2 of 2 find the tree, from half of them 1, 2, 3 and 0.
-# The thresholds below are from after first runs, in which ten seeds did not decide.
+# Fewer samples than the bound, by d, k = d/2.  The numbers were stated when results of another
+# program were known: with them 9, 10, 10 of ten seeds and 2 of 2 find the tree, and with half of
+# them 1, 2, 3 and 0.  The thresholds below were chosen after first runs, in which ten seeds did
+# not decide.
 FEWER = {16: (1000, 40), 32: (4000, 40), 64: (16_000, 10), 128: (32_000, 10)}  # samples, seeds
 MOST_SEEDS = 0.5  # fraction of seeds: above it with these samples, below it with half of them
 APART = 64, 4000, 10_000  # d, and two sample sizes at which the largest errors are compared
@@ -57,13 +58,14 @@ def one_gradient_step(
     d: Annotated[int, option("number of bits", min=8)] = 32,
     k: Annotated[int, option("bits of the parity, a power of two", min=4)] = 16,
 ) -> Iterator[Finding]:
-    """One gradient step from 0 on the nodes of a parity's tree, rounded to integers, is the tree.
+    """One gradient step from 0 on the nodes of a parity's tree, rounded to integers, gives the
+    tree.
 
     With the step size m²/8, m the tokens before a node, and φ = 4z² − 1 the expected step is
-    [j a child] − 2/m − 24r_j/m² + 96R/m³, r_j ≤ 4.  With the φ of [KimSuzuki2025] a step on
-    n ≥ 8.7(d + k)t⁻² ln(2(k − 1)(d + k)/δ) samples is the tree with probability at least 1 − δ, t
-    the distance of the expected step to ½.  Most seeds need fewer samples: 1000, 4000, 16 000 and
-    32 000 suffice for d = 16, 32, 64 and 128, k = d/2, and half of that does not.
+    [j a child] − 2/m − 24r_j/m² + 96R/m³, r_j ≤ 4.  Let t be the distance of the expected step to
+    ½.  With the φ of [KimSuzuki2025] a rounded step on n ≥ 8.7(d + k)t⁻² ln(2(k − 1)(d + k)/δ)
+    samples gives the tree with probability at least 1 − δ.  Most seeds need fewer samples: 1000,
+    4000, 16 000 and 32 000 suffice for d = 16, 32, 64 and 128, k = d/2, and half of that does not.
     """
     if d > MOST:
         raise InputError(f"d is {d}: give at most {MOST}")
@@ -112,7 +114,7 @@ def sized(trees: list[ParityTree]) -> str:
 
 
 def _closed_form(trees: list[ParityTree]) -> Finding:
-    """The nodes whose expected step is the closed form, as fractions."""
+    """The nodes at which the expected step equals its closed form, as fractions."""
     pairs = [(tree, node) for tree in trees for node in nodes(tree)]
     alike = sum(
         gradient(tree, node, cube(tree), printed=False) == gradient_in_closed_form(tree, node)
@@ -143,7 +145,7 @@ def _relations(trees: list[ParityTree]) -> Finding:
 
 
 def _counted(trees: list[ParityTree]) -> Finding:
-    """The nodes whose expected step by polynomials is the sum over all words."""
+    """The nodes at which the expected step by polynomials equals the sum over all words."""
     pairs = [(tree, node) for tree in trees[:3] for node in nodes(tree)]
     alike = sum(
         gradient(tree, node, cube(tree)) == gradient_by_counting(tree, node) for tree, node in pairs
@@ -208,7 +210,7 @@ def _tolerance(tree: ParityTree) -> Finding:
 
 
 def _sampled(run: Run, tree: ParityTree, n: int, steps: list[np.ndarray]) -> Finding:
-    """The seeds for which one step on n samples, rounded, is the scores of the construction."""
+    """The seeds for which one step on n samples, rounded, equals the scores of the construction."""
     written = scores(run, tree)
     off = [float(abs(W - written).max()) for W in steps]
     right = sum(bool((np.round(W) == written).all()) for W in steps)
@@ -226,7 +228,7 @@ def _sampled(run: Run, tree: ParityTree, n: int, steps: list[np.ndarray]) -> Fin
 
 
 def _noise(tree: ParityTree, n: int, steps: list[np.ndarray]) -> Finding:
-    """The mean square of the noise over the entries of a node and all seeds, over 4m/n."""
+    """The mean square of the noise over the entries of a node and all seeds, divided by 4m/n."""
     ratios = []
     for node in nodes(tree):
         square = np.mean([(W[node - tree.d, :node] - expected(tree, node)) ** 2 for W in steps])
@@ -299,7 +301,7 @@ def expected(tree: ParityTree, node: int) -> np.ndarray:
 
 
 def _permuted(run: Run, tree: ParityTree, n: int) -> Finding:
-    """The null model: a step on labels that are those of other words."""
+    """The null model: a step on the labels of other words."""
     found = []
     for _ in range(SEEDS):
         bits = signs(run, n, tree.d)

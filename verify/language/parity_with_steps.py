@@ -27,9 +27,9 @@ from verify.evidence.statement import OverTokens
 from verify.finding import Finding, Verdict, at_most, labelled, same
 
 SMALL = (2, 2), (4, 4), (6, 4), (8, 8)  # d and k for which all words are decoded
-MOST = 256  # bits
+MOST = 256  # largest number of bits
 BITS, NARROW = 192, 2.0**-100
-BLUNT, LARGE, FAR = 0.5, (64, 32), 0.75  # factor of κ, d and k, and the accuracy at most
+BLUNT, LARGE, FAR = 0.5, (64, 32), 0.75  # factor of κ, d and k, and the largest accuracy
 
 BitCount = Annotated[int, option("number of bits", min=2)]
 Subset = Annotated[int, option("bits of the parity, a power of two, at random positions", min=2)]
@@ -42,12 +42,12 @@ Words = Annotated[int, option("random words to decode", min=1)]
 def parity_with_steps(
     run: Run, *, d: BitCount = 64, k: Subset = 32, samples: Words = 100
 ) -> Iterator[Finding]:
-    """One layer of one head generates the parity of k of d bits by a chain of thought.
+    """One layer with one head generates the parity of k of d bits by a chain of thought.
 
     For all d and powers of two 2 ≤ k ≤ d the k − 1 tokens are the nodes of a binary tree, which is
-    in the position embedding; the MLP has four ReLUs.  By average-hard attention, or by softmax
-    with any inverse temperature β ≥ ln(3.5(d + k)), every token is right.  On a sample of words
-    softmax with half of that β is right with probability about ½.
+    in the position embedding; the MLP has four ReLUs.  With average-hard attention, or with
+    softmax of any inverse temperature β ≥ ln(3.5(d + k)), every token is right.  On a sample of
+    words, softmax with half of this β is right with probability about ½.
     """
     if d > MOST:
         raise InputError(f"d is {d}: give at most {MOST}")
@@ -96,7 +96,7 @@ def runs(
 def specified(run: Run, d: int, positions: list[int]) -> OverTokens:
     """The construction and its specification: ⊥ at bits before the last, then products of two.
 
-    The tokens after the bits are arbitrary, not only right nodes.
+    The tokens after the bits are arbitrary: nodes may be wrong.
     """
     tree = parity_tree(d, positions)
 
@@ -117,9 +117,9 @@ def histories(run: Run, model: Transformer, words: np.ndarray) -> np.ndarray:
 
 
 def tree_states(model: Transformer, d: int, positions: list[int]) -> States:
-    """The states of the head's scores: the children of the next node have the larger ones.
+    """The states of the head's scores: the children of the next node have the largest scores.
 
-    At bits before the last the position itself has; attention is causal.
+    At bits before the last, the position itself has the largest score; attention is causal.
     """
     tree = parity_tree(d, positions)
     n = len(model.pos_embed.W_pos) if model.pos_embed is not None else 0
@@ -174,7 +174,7 @@ def blunt(run: Run) -> Finding:
 
 
 def leak(d: int, k: int) -> Finding:
-    """2ℓ ≤ ¼, the error of z for every prompt, with ℓ = A/(2 + A), A ≤ (d + k − 4)e^{−κ}."""
+    """The error 2ℓ ≤ ¼ of z for every prompt, with ℓ = A/(2 + A), A ≤ (d + k − 4)e^{−κ}."""
     with Ball.precision(BITS):
         A = arb(others(d, k)) / (arb(35) / 10 * (d + k))
         off = 2 * A / (2 + A)

@@ -30,7 +30,8 @@ Probabilities = tuple[Fraction, ...]
 
 
 def rescalings(run: Run, draws: int) -> Iterator[Finding]:
-    """Rescaling one set, all level sets, and by one factor for all prompts, on random draws."""
+    """Rescaling of one set, of all level sets, and of all prompts by one factor, on random
+    draws."""
     words = f"for {draws} draws"
     yield no_counterexample(
         "slope",
@@ -92,7 +93,7 @@ def other_slopes(run: Run, draws: int) -> Iterator[str]:
 
 
 def other_gains(run: Run, draws: int) -> Iterator[str]:
-    """The gain of the best s compared with kl(p(A)‖g(A)), and with that of another s."""
+    """The gain of the best s compared with kl(p(A)‖g(A)), and with the gain of another s."""
     for p, g, A in drawn(run, draws):
         best, (other,) = best_scale(p, g, A), scales(run.rng, 1)
         gain = kl(p, g) - kl(p, rescaled(g, A, best))

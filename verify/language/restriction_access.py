@@ -47,10 +47,10 @@ def restriction_access(
 ) -> Iterator[Finding]:
     """Decision trees and DNF formulas are learned exactly from random restrictions.
 
-    Each of d variables is free with probability μ (here 0.3).  A tree of s leaves is learned from
-    n ≥ ln(2sd/δ)/(μ²((1 + μ)/2)^depth) restrictions, and from fewer every output is right; a DNF of
-    s terms of at most w literals, none of which contains another, from n ≥ μ^(−w) ln(s/δ); each
-    with probability at least 1 − δ.
+    Each of d variables is free with probability μ (here 0.3).  With probability at least 1 − δ
+    a tree of s leaves is learned from n ≥ ln(2sd/δ)/(μ²((1 + μ)/2)^depth) restrictions; from fewer
+    restrictions every output is still right.  With probability at least 1 − δ a DNF of s terms of
+    at most w literals, none of which contains another, is learned from n ≥ μ^(−w) ln(s/δ).
     """
     if n_leaves > d + 1:
         raise InputError(f"n_leaves is {n_leaves} and d is {d}: give at most {d + 1} leaves")
@@ -91,7 +91,7 @@ def _trees(run: Run, d: int, n_leaves: int) -> Iterator[Finding]:
 
 
 def _large(run: Run) -> Finding:
-    """Larger trees from a fixed number of restrictions, whatever their depth."""
+    """Larger trees of any depth are learned from a fixed number of restrictions."""
     rows = {s: n for s, n in FROM.items() if s == min(FROM) or not run.quick}
     found = []
     for s, n in rows.items():

@@ -29,8 +29,8 @@ from verify.claim import Run, claim, option
 from verify.finding import Finding, at_most, no_counterexample, same
 from verify.language.draws import random_distribution
 
-PROMPTS, ANSWERS, KNOWN = 6, 5, 2  # of the model with prompts, the first KNOWN of them answered
-ROUNDING = 1e-12  # of sums of a few probabilities in float64
+PROMPTS, ANSWERS, KNOWN = 6, 5, 2  # sizes of the model with prompts; the first KNOWN are answered
+ROUNDING = 1e-12  # rounding of sums of a few probabilities
 
 
 @claim(
@@ -43,10 +43,11 @@ def sampling_or_argmax(
 ) -> Iterator[Finding]:
     """R* ≤ R_s ≤ 2R* − V/(V − 1)·R*² for the errors of the argmax and of a sample, V outcomes.
 
-    The argmax of q has an error of at most √(2KL(p‖q)) above that of p.  Greedy text of T
-    independent symbols, one of probability 3/5, has the total variation distance 1 − (3/5)^T from
-    the source, and greedy text need not be the most probable one.  The calibrated model with
-    prompts of m answers has the error MM(m − 1)/m when sampled and, if 1 − α > α/m, 0 by argmax.
+    The error of the argmax of q exceeds the error of the argmax of p by at most √(2KL(p‖q)).
+    Greedy text of T independent symbols, one of probability 3/5, has the total variation distance 1
+    − (3/5)^T from the source, and greedy text need not be the most probable text.  The calibrated
+    model with prompts of m answers has the error MM(m − 1)/m when sampled and, if 1 − α > α/m, 0 by
+    argmax.
     """
     for alpha in (Fraction(1, 2), Fraction(1)):
         yield two_uses(run, alpha)
@@ -145,7 +146,7 @@ def likeliest() -> Finding:
 def memoriser() -> Finding:
     """KL = ½ ln 1/(4ε(1 − ε)) for a model that gives one of two equal facts the probability ε.
 
-    It outputs no falsehood, and its KL is unbounded as ε → 0.
+    The model outputs no falsehood, and its KL is unbounded as ε → 0.
     """
     half, sizes = Fraction(1, 2), (4, 16, 30)
 

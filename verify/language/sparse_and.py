@@ -26,15 +26,15 @@ from verify.finding import Finding, at_least, at_most, labelled, within
 from verify.language.sparse_certificates import certificates, certified
 
 K, SMALL, MOST = 3, 50, 1000
-TIMES = 5  # times Fano's bound: the number of samples
+TIMES = 5  # the number of samples is TIMES times Fano's bound
 SEEDS, ENOUGH, FEW = (
     10,
     9,
     1,
-)  # seeds that succeed: at least, and at most for those that should fail
+)  # fewest seeds that succeed; most seeds of a learner that should fail
 QUERIES, RIGHT = 3000, 0.995  # test words, and the balanced accuracy of a success
 PENALTIES = 0.003, 0.01, 0.03
-DRAWS = 400  # of elimination
+DRAWS = 400  # draws of elimination
 
 Learner = Callable[[np.ndarray, np.ndarray], Callable[[np.ndarray], np.ndarray]]
 
@@ -48,12 +48,12 @@ def sparse_and(
 ) -> Iterator[Finding]:
     """Observation: attention learns a conjunction of 3 of T bits from 5⌈ln C(T, 3)/h(1/8)⌉ samples.
 
-    That is five times what any learner needs; elimination and L1-penalised logistic regression
-    succeed as well, and logistic regression without a penalty, whose training is invariant under
-    rotations of the words, does not.  The samples prove that the head's three largest scores, as a
-    conjunction, have an error of at most (ln C(T, 3) + ln 20)/m; bounds by votes [Schapire1998] and
-    by norms are vacuous at these sizes: for an error of a tenth they require more than 100 and
-    100 000 times as many.
+    This is five times a lower bound for any learner.  Elimination and L1-penalised logistic
+    regression succeed as well.  Logistic regression without a penalty, whose training is invariant
+    under rotations of the words, does not.  The samples prove that the head's three largest scores,
+    as a conjunction, have an error of at most (ln C(T, 3) + ln 20)/m; bounds by votes
+    [Schapire1998] and by norms are vacuous at these sizes: for an error of a tenth they require
+    more than 100 times, respectively 100 000 times, as many samples.
     """
     if bits > MOST:
         raise InputError(f"bits is {bits}: give at most {MOST}")
@@ -99,7 +99,7 @@ def drawn(run: Run, T: int, m: int) -> tuple[Conjunction, np.ndarray, np.ndarray
 
 
 def sparse(words: np.ndarray, labels: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """L1-penalised logistic regression, its penalty chosen on a validation third of the words."""
+    """L1-penalised logistic regression; its penalty is chosen on a third of the words."""
     third = len(words) // 3
     validation, training = slice(third), slice(third, None)
 

@@ -28,13 +28,13 @@ QUERIES, RIGHT = 3000, 0.995  # test words, and the balanced accuracy of a succe
 PENALTY = 0.01
 GRID = [round(10 * 2 ** (step / 3)) for step in range(3, 29)]  # 20, 25, 32, 40, … 6451 samples
 
-# Stated before these were run, with figures of another program known: half of ten seeds succeeded
-# from 50, 60, 100, 100, 150 samples (head) and 400, 800 (logistic) at T = 50, 100, …
+# The exponent was stated before these runs, when results of another program were known: half of ten
+# seeds succeeded from 50, 60, 100, 100, 150 samples (head) and 400, 800 (logistic), T = 50, 100, …
 BETWEEN = 2 / 3  # exponent of T: sparse learners are below, logistic regression above
 
-# Numbers of samples that are tried on fresh words, as in that other program; there all of ten seeds
-# took 75, 100, 125, 125, 200 (head).  Half of the seeds take at most TIMES times Fano's bound,
-# those of logistic regression more.  `TIMES` is from after a first table of our own.
+# Numbers of samples that are tried on fresh words, as in the other program, where all ten seeds
+# took 75, 100, 125, 125, 200 (head).  Half of the seeds take at most TIMES times Fano's bound, but
+# half of the seeds of logistic regression take more.  `TIMES` was chosen after a first run.
 TRIED = 40, 50, 60, 75, 100, 125, 150, 200, 400, 800
 TIMES = 5
 
@@ -54,13 +54,13 @@ def sparse_and_growth(
 ) -> Iterator[Finding]:
     """Observation: samples for a conjunction of 3 of T bits grow like a small power of T or like T.
 
-    Of each of ten seeds the least samples from which a learner succeeds, at T = 50, 100, 200, on
-    words of T bits that are the first of the same longer ones.  ln C(T, 3) grows from 50 to 200
-    like T^.26.  The exponent of an attention head, of elimination and of L1-penalised logistic
-    regression is below 2/3; that of logistic regression, invariant under rotations, is above.
-    (From 50 to 200 ten seeds may leave the head's open; `--bits 800` does not.)  On words of its
-    own for each number of samples, half of the seeds take less than five times what any learner
-    needs, and of logistic regression more.
+    For each of ten seeds and T = 50, 100, 200, the smallest number of samples from which a learner
+    succeeds is determined; words of T bits are prefixes of the same longer words.  From T = 50 to
+    200, ln C(T, 3) grows like T^.26.  The exponent of an attention head, of elimination and of
+    L1-penalised logistic regression is below 2/3; that of logistic regression, invariant under
+    rotations, is above.  (From 50 to 200 ten seeds may not decide the head's exponent; `--bits 800`
+    does.)  With fresh words for each number of samples, half of the seeds take less than five times
+    a lower bound for any learner, but half of the seeds of logistic regression take more.
     """
     if bits > MOST:
         raise InputError(f"bits is {bits}: give at most {MOST}")
@@ -86,9 +86,9 @@ def stream(run: Run, T: int) -> tuple[Conjunction, np.ndarray, np.ndarray]:
 
 
 def least(learner: Learner, given: tuple[Conjunction, np.ndarray, np.ndarray], T: int) -> float:
-    """The least number of samples on the grid from which a learner succeeds on the first T bits.
+    """The smallest number of samples on the grid from which a learner succeeds on the first T bits.
 
-    By bisection, which assumes monotonicity; infinite if it fails on the whole grid.
+    It is found by bisection, which assumes monotonicity; infinite if all of the grid fails.
     """
     rule, words, queries = given
 
@@ -143,7 +143,7 @@ def _exponent(name: str, found: np.ndarray, sizes: list[int]) -> Finding:
 
 
 def _above_the_bound(table: dict[str, np.ndarray], sizes: list[int]) -> Finding:
-    """Median least samples over Fano's bound for success probability ½."""
+    """The median of the smallest samples, divided by Fano's bound for success probability ½."""
     needed = [least_samples(T, K, 0.5) for T in sizes]
     over = min(
         float(np.median(column)) / need
@@ -182,7 +182,7 @@ def tried(run: Run, sizes: list[int]) -> Iterator[Finding]:
 
 
 def row(run: Run, T: int, learner: Learner) -> tuple[float, float]:
-    """The least numbers of samples from which half and all of the seeds succeed, or infinity."""
+    """The smallest numbers of samples from which half and all of the seeds succeed, or infinity."""
     half = np.inf
     for m in TRIED:
         succeeded = sum(succeeds(run, T, m, learner) for _ in range(SEEDS))

@@ -22,15 +22,15 @@ from verify.finding import Finding, at_least, at_most
 
 DELTA = 0.05  # the probability with which a bound on one run may fail
 SMALL_ERROR = 0.1  # a bound that is not vacuous
-# Required samples over those at hand, at least; from after a first run of three heads.
+# The smallest ratio of required to given samples; chosen after a first run of three heads.
 MORE = {"vote": 100, "norms": 100_000}
 
 
 class Certified(NamedTuple):
     """The bounds for one head.
 
-    error                        of the k largest scores if right on all samples, otherwise NaN
-    vote, norms                  bounds by the margin as a vote, and by norms
+    error                        error of the AND of the k largest scores; NaN if it errs on a
+    sample vote, norms                  bounds by the margin as a vote, and by norms
     vote_samples, norms_samples  samples with the same margin that make these bounds small
 
     The last four are infinite if the head is wrong on a sample.
@@ -54,7 +54,7 @@ def certified(rule: Conjunction, words: np.ndarray, labels: np.ndarray) -> Certi
     if margin <= 0 or a <= 0:
         return Certified(error)
     # A token is the bit, 1, and the unit vector of its position; a and b read the first two.  Of
-    # all scores with the same softmax those centred at their median have the least norm.
+    # all scores with the same softmax, the scores centred at their median have the smallest norm.
     norms = float(np.abs(s - np.median(s)).sum()), abs(a) + abs(b), float(np.sqrt(3))
 
     def by_vote(samples: int) -> float:
@@ -68,7 +68,7 @@ def certified(rule: Conjunction, words: np.ndarray, labels: np.ndarray) -> Certi
 
 
 def samples_for(bound: Callable[[int], float]) -> int:
-    """The least samples, to 1 %, at which a decreasing bound is at most `SMALL_ERROR`."""
+    """The smallest samples, to 1 %, at which a decreasing bound is at most `SMALL_ERROR`."""
     low, high = 1, 2
     while bound(high) > SMALL_ERROR:
         low, high = high, 2 * high

@@ -40,7 +40,8 @@ def tiny_worlds(run: Run) -> Iterator[Finding]:
 
 
 def sure(run: Run) -> Finding:
-    """The deterministic bound for all p, g, U and τ on three strings, and random ones on six."""
+    """The deterministic bound for all p, g, U and τ on three strings, and for random ones on
+    six."""
     least, count, size = None, 0, 3
     thresholds = [Fraction(each, 12) for each in (0, 3, 4, 6)]
     all_p = [*distributions_on_grid(2 if run.quick else 3, size)]
@@ -123,7 +124,7 @@ def guesses() -> Iterator[list[tuple[Fraction, Levels]]]:
 
 
 def forty_strings(quick: bool) -> Finding:
-    """The least mean of g(H) + δ⁺ given that one of two facts was seen, compared with its bound."""
+    """The smallest mean of g(H) + δ⁺ if one of two facts was seen, compared with its bound."""
     tau, least = Fraction(1, STRINGS - 1), Fraction(2)
     for shape in two_levels(quick):
         mean = sum(
@@ -200,7 +201,7 @@ def probable(quick: bool) -> Finding:
 
 
 def forty_answers(quick: bool) -> Finding:
-    """The least mean of err + δ⁺ for two prompts, one of them answered, α = ¾."""
+    """The smallest mean of err + δ⁺ for two prompts, one of them answered, α = ¾."""
     alpha, half, m = Fraction(3, 4), Fraction(1, 2), STRINGS
     tau, least = Fraction(1, m), Fraction(2)
     step = 8 if quick else 4

@@ -8,7 +8,7 @@
 and three distributions of their weights:
 
     uniform   all weights and biases uniform between −10 and 10, as in [Bhattamishra2023]
-              (second hand)
+              (as quoted by others)
     Xavier    matrices uniform within √(6/(rows + columns)), biases 0
     normal    matrices normal with standard deviation 0.02, biases 0
 """

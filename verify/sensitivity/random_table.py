@@ -19,7 +19,7 @@ class Row(NamedTuple):
     """The draws of one architecture and distribution of weights.
 
     at        Sens by threshold; at the median, draws with at most 2^{d−1} different outputs are
-              left out
+              omitted
     constant  the fraction of constant functions at threshold 0
     balanced  the functions at the median, (draws, 2^d)
     """

@@ -26,7 +26,10 @@ from verify.sensitivity.random_table import (
 PAIRS = {"shallow": ("transformer 2", "LSTM 1"), "deep": ("transformer 6", "LSTM 4")}
 SHALLOW = "LSTM 1"
 EXACT = 1e-9  # rounding of sums of a few fractions in float64
-FEW, FEWEST = 10, 5  # draws of quick runs, and the least draws for which means are compared
+FEW, FEWEST = (
+    10,
+    5,
+)  # draws of quick runs, and the smallest number of draws whose means are compared
 
 
 @claim(
@@ -41,16 +44,16 @@ def random_weights(
 ) -> Iterator[Finding]:
     """Published observation: transformers with random weights are less sensitive than LSTMs.
 
-    Functions of all words of 8 bits: whether the output is above 0, or above its median, which
-    makes the function balanced.  With threshold 0 many networks are constant, and only therefore
-    have sensitivity 0.  Three distributions of the weights: uniform between −10 and 10,
+    A network gives a function of all words of 8 bits: whether its output is above 0, or above its
+    median, which makes the function balanced.  With threshold 0 many networks are constant, and for
+    that reason have sensitivity 0.  Three distributions of the weights: uniform between −10 and 10,
     Xavier, and normal with standard deviation 0.02.
 
-    For each distribution and threshold, transformers of two layers are compared with LSTMs of one,
-    and those of six with LSTMs of four: is their mean lower, by 3 standard errors?  At the
-    median only draws count whose outputs take more values than half the words; with fewer than 5 of
-    them it is undecided, and with none there is no comparison.  The output of a transformer is that
-    of a CLS token, that of an LSTM its output at the last bit.
+    For each distribution and threshold, transformers of two layers are compared with LSTMs of one
+    layer, and transformers of six layers with LSTMs of four: is their mean Sens lower, by 3
+    standard errors?  At the median, only draws with more than 2^7 different outputs count; with
+    fewer than 5 such draws a comparison is undecided, and without any it is omitted.  The output of
+    a transformer is that of a CLS token, that of an LSTM its output at the last bit.
 
     As controls, two halves of the transformers are compared with each other, and the functions f at
     the median with f ⊕ parity, whose sensitivity is 1 − Sens(f): a known difference that must be
@@ -81,7 +84,7 @@ def _mean(values: np.ndarray) -> Mean:
 
 
 def difference(low: np.ndarray, high: np.ndarray) -> Mean:
-    """The difference of two means of independent draws, with the fewer's degrees of freedom."""
+    """The difference of two means of independent draws, with the smaller degrees of freedom."""
     a, b = _mean(low), _mean(high)
     return Mean(b.mean - a.mean, sqrt(a.error**2 + b.error**2), min(a.freedom, b.freedom))
 
@@ -146,7 +149,7 @@ def _control(table: Table) -> Finding:
 
 
 def _planted(table: Table) -> Finding:
-    """The known difference: f and f ⊕ parity, exactly one of which changes with a flip."""
+    """The known difference: a flip changes exactly one of f and f ⊕ parity."""
     odd = all_sequences(BITS, 2).sum(axis=1) % 2 == 1
     wrong, distinguished, count = 0.0, 0, 0
     for distribution in DISTRIBUTIONS:

@@ -52,7 +52,7 @@ STATED = {
 }
 DELTAS = Fraction(1, 20), Fraction(1, 4), Fraction(1, 2), Fraction(1)
 PAIRS = 3, 4  # V and n for which all pairs of sequences are enumerated
-LONGEST = 10  # tokens of sequences of two symbols, at most
+LONGEST = 10  # largest length of sequences of two symbols
 
 
 @claim(
@@ -62,14 +62,14 @@ LONGEST = 10  # tokens of sequences of two symbols, at most
 def retrieval_profiles(run: Run) -> Iterator[Finding]:
     """The sensitivity of retrieval models to each of their tokens, on all V^n sequences.
 
-    The models predict at the last token the symbol after 1, 2 and 3 hops (⊥ without a match), the
-    previous token and the most frequent one.  The influence of a position is the probability that
-    the prediction changes when the token there becomes another one; the mean over positions is
-    71/512, 185/567 and 211/512 for the induction head at (V, n) = (2, 8), (3, 7) and (4, 6), and so
-    on.  The means are those of the Efron–Stein decomposition, and tokens redrawn with probability δ
-    change the prediction with probability at most δ·n·Sens (redrawn).  At V = 4, n = 6 the
-    influence on the induction head rises from position to position, although no weight was
-    learned; for V = 2 it is 1 at the last position but one.
+    At the last token the models predict the symbol after 1, 2 or 3 hops (⊥ without a match), the
+    previous token, or the most frequent token.  The influence of a position is the probability that
+    the prediction changes when another token is put there; the mean over positions,
+    for example, is 71/512, 185/567 and 211/512 for the induction head at (V, n) = (2, 8), (3, 7)
+    and (4, 6).  The means are those of the Efron–Stein decomposition, and tokens redrawn with
+    probability δ change the prediction with probability at most δ·n·Sens (redrawn).  At V = 4 and
+    n = 6 the influence on the induction head rises from position to position, although no weight
+    was learned; for V = 2 it is 1 at the last position but one.
     """
     drawn = dict[tuple[int, int], dict[str, list[Fraction]]]()
     for place, (V, n) in enumerate(SIZES[:1] if run.quick else SIZES):

@@ -54,18 +54,18 @@ from verify.sensitivity.standard_functions import (
 )
 
 DELTAS = Fraction(1, 20), Fraction(1, 4), Fraction(1, 2), Fraction(9, 10)
-ETA = 1e-6  # so small that an interval that misses is significant
+ETA = 1e-6  # so small that an interval without the true value is significant
 UNITS: dict[str, tuple[str, Callable[[int], int]]] = {
     "subset-parity": ("k − 1", lambda k: k - 1),
     "conjunction": ("1", lambda k: 1),
     "junta": ("2^k", lambda k: 2**k),
 }
 TOKENS = 4, 3  # symbols and tokens of a function over tokens
-SEEDS, FEW, OFTEN = 100, 200, 0.2  # seeds, sequences of each, and their probability of error
+SEEDS, FEW, OFTEN = 100, 200, 0.2  # seeds, sequences per seed, and probability of error
 QUICK_SEEDS = 25
-MOST_BITS = 14  # at most, as models are run on all 2^d words
+MOST_BITS = 14  # largest d, as models are run on all 2^d words
 STANDARD = {"table": (None,)}  # options for the standard functions only
-MOST_BUILT = 10  # bits, at most, of a user's table that is built, with 2^10 hidden neurons
+MOST_BUILT = 10  # largest d of a user's table that is built, with 2^d hidden neurons
 
 
 @claim(
@@ -86,7 +86,7 @@ def sensitivity(
         option("instead, a function of your own as a JSON list of its 2^d values"),
     ] = None,
 ) -> Iterator[Finding]:
-    """Sensitivities of parities, conjunctions, majority and multiplexers are those in closed form.
+    """Sensitivities of parities, conjunctions, majority and multiplexers equal closed forms.
 
     Sens(f) is the probability that the flip of one uniform bit of a uniform x ∈ {0, 1}^d changes
     f(x): k/d for a k-parity, 1/d for a dictator, (k/d)2^{1−k} for a conjunction of k bits,
@@ -156,7 +156,7 @@ def _computed(each: Standard, model: Transformer, quick: bool) -> Iterator[Findi
 
 
 def _units(each: Standard, model: Transformer) -> Finding:
-    """The number of hidden ReLU neurons compared with that in the statement."""
+    """The number of hidden ReLU neurons compared with the number in the statement."""
     k = len(each.positions)
     formula, wanted = UNITS[each.statement.theorem]
     found = units(model)
@@ -165,7 +165,7 @@ def _units(each: Standard, model: Transformer) -> Finding:
 
 
 def _gaps(each: Standard, model: Transformer) -> Finding:
-    """The least score gap of the heads, none of which depends on the bits."""
+    """The smallest score gap of the heads, whose attention does not depend on the bits."""
     found = [gap_finding("", model, states) for states in selected_by(model, each.positions)]
     wrong = [finding for finding in found if finding.verdict is not Verdict.HOLDS]
     least = wrong[0] if wrong else min(found, key=lambda finding: finding.measured)
@@ -280,7 +280,7 @@ def _noise_bound(tables: list[np.ndarray], words: str = "") -> Finding:
 def _estimated(run: Run, d: int, samples: int) -> Iterator[Finding]:
     """Estimates of the sensitivity compared with known values.
 
-    For models of the library, and for a torch module: the majority as a linear threshold.
+    The models are models of the library and a torch module, the majority as a linear threshold.
     """
     known = {each.label: each for each in standard_functions(run, d)}
     words = random_sequences(samples, d, 2, run.rng)

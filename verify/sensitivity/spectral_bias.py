@@ -22,9 +22,9 @@ from theory.sequences import all_sequences
 from verify.claim import Run, claim, option
 from verify.finding import Finding, at_least, labelled, same
 
-WORDS = 8  # bits, at most, for which all words are enumerated
-MOST_BITS = 32  # of the largest cube, at most
-DEGREE = 12  # of a random polynomial
+WORDS = 8  # largest d for which all words are enumerated
+MOST_BITS = 32  # largest d of a cube
+DEGREE = 12  # degree of a random polynomial
 SQUARE, SQUARE_BITS = [Fraction(0), Fraction(0), Fraction(1)], 6  # the counterexample
 
 
@@ -41,7 +41,7 @@ def spectral_bias(
 
     Φ(t) = Σ_m c_m t^m with c_m ≥ 0 and Σ_m c_m < ∞, and μ_k is the eigenvalue of every character of
     degree k, 0 ≤ k ≤ d − 2.  Each step of the proof is checked as an identity of integer vectors,
-    for all Φ at once, and the lemma on random polynomials.  In general not μ_k ≥ μ_{k+1}: for t²
+    for all Φ at once, and the lemma on random polynomials.  μ_k ≥ μ_{k+1} may fail: for t²
     and d = 6 the eigenvalues are 1/6, 0, 1/18, 0, 0, 0, 0.
     """
     sizes = range(1, (8 if run.quick else d) + 1)

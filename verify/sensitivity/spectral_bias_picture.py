@@ -19,7 +19,7 @@ KERNELS = {
 
 
 def draw(d: int) -> Figure:
-    """A panel for each kernel, of at most 16 terms; zeros are left out of the logarithmic axis."""
+    """A panel for each kernel, of at most 16 terms; zeros are omitted on the logarithmic axis."""
     figure = Figure(figsize=(3.4 * len(KERNELS), 3.5))
     panels = figure.subplots(1, len(KERNELS))
     for panel, (name, coefficients) in zip(panels, KERNELS.items(), strict=True):

@@ -167,7 +167,7 @@ def spread(d: int, k: int) -> tuple[int, ...]:
 
 
 def selected_by(model: Transformer, positions: tuple[int, ...]) -> Iterator[States]:
-    """The states of the heads' scores: each head attends to its position, whatever the bits are."""
+    """The states of the heads' scores: each head attends to its position for all bits."""
     keys = at_positions(model, "j", "norm")
     here = np.arange(len(keys["j"]))
     for head, p in enumerate(positions):

@@ -26,8 +26,8 @@ from verify.finding import Finding, Verdict, at_least, at_most, labelled, within
 
 KIND = "a quadratic network trained on modular"
 NEAR = 0.99  # least margin after training, in units of γ*
-SINGLE, MIXED = 0.99, 0.75  # fraction at the largest frequency: at least trained, at most untrained
-EVEN = 0.5  # least fraction of Σ‖θ‖³ of each frequency, in units of the uniform one; 1/EVEN at most
+SINGLE, MIXED = 0.99, 0.75  # fraction at the largest frequency: minimum trained, maximum untrained
+EVEN = 0.5  # each frequency's fraction of Σ‖θ‖³ is EVEN to 1/EVEN times the uniform one
 MODULI, QUICK = (7, 11, 23), 2  # moduli, and how many of them a quick run takes
 
 
@@ -48,13 +48,13 @@ def margin_trained(run: Run) -> Iterator[Finding]:
     """Published observation: quadratic networks with a norm penalty approach the maximum margin.
 
     48, 80 and 352 neurons, p = 7, 11 and 23, are trained on all pairs with cross-entropy and
-    λΣ‖θ‖³, three seeds each, each judged separately.  All thresholds were written down before any
-    of these was trained, with the ratios of earlier trials known (.978 to 1).
+    λΣ‖θ‖³, with three seeds each; every seed is judged separately.  All thresholds were written
+    down before any of these was trained, with the ratios of earlier trials known (.978 to 1).
 
     bound        the normalised margin is at most γ*; this is proved, so an excess would be an
                  error of the evaluation.
     ratio        the normalised margin is at least .99 γ*; before training it is below 0.
-    single       neurons have one frequency each: the fraction of ‖θ‖² at the largest frequency,
+    single       each neuron has one frequency: the fraction of ‖θ‖² at the largest frequency,
                  averaged with weights ‖θ‖³, is at least .99; before training at most .75.
     frequencies  each of the (p − 1)/2 frequencies has at least half and at most twice the uniform
                  fraction of Σ‖θ‖³.  Random neurons satisfy this too, so it is informative only

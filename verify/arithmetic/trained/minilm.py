@@ -56,14 +56,12 @@ def _checked(path: Path, wanted: str) -> bytes:
         raise InputError(f"cannot read {error.filename}: {error.strerror}") from None
     found = hashlib.sha256(content).hexdigest()
     if found != wanted:
-        raise InputError(
-            f"{path} has sha256 {found[:12]}…, not {wanted[:12]}…: install {NAME} anew"
-        )
+        raise InputError(f"{path} has sha256 {found[:12]}…, not {wanted[:12]}…: reinstall {NAME}")
     return content
 
 
 def planted(rng: np.random.Generator) -> NumberTokens:
-    """Noise plus waves of periods 2, 2.5, 5 and 10, a control that needs no package."""
+    """Noise plus waves of periods 2, 2.5, 5 and 10, a control that does not need the package."""
     bins = fourier_bins(NUMBERS)
     waves = fourier_matrix(NUMBERS)[np.isin(bins, [150, 120, 60, 30])]
     rows = rng.standard_normal((NUMBERS, FEATURES))

@@ -83,7 +83,7 @@ class Adder:
 
 
 def adders(rows: str) -> list[Adder]:
-    """Every seed of the models with these embeddings, on all test pairs in both orders."""
+    """The models of all seeds with these embeddings, on all test pairs in both orders."""
     kind = f"a tied transformer of {rows} rows trained on addition"
     return [
         Adder(name, model.double(), both_orders(task.pairs(trained=False).numpy()))
@@ -98,21 +98,23 @@ def before_training(name: str, pairs: np.ndarray) -> Adder:
 
 
 def by_pair(pairs: np.ndarray, right: np.ndarray) -> Accuracy:
-    """The accuracy by unordered pairs; right (m,) is whether predictions on pairs (m, 2) are."""
+    """The accuracy by unordered pairs; `right` (m,): whether the predictions on (m, 2) are
+    right."""
     _, place = np.unique(np.sort(pairs, axis=1), axis=0, return_inverse=True)
     return Accuracy(np.bincount(place, right), np.bincount(place))
 
 
 def both_orders(pairs: np.ndarray) -> np.ndarray:
-    """Pairs (m, 2), followed by those of two different numbers in the other order."""
+    """Pairs (m, 2), followed by the pairs of two different numbers in reversed order."""
     return np.concatenate([pairs, pairs[pairs[:, 0] != pairs[:, 1], ::-1]])
 
 
 def trace(
     model: Any, pairs: np.ndarray, change: Change = lambda module, added: added
 ) -> dict[str, Any]:
-    """The output of every module to the stream at "=", (m, D), each replaced by
-    `change(module, output)`."""
+    """The output of every module to the stream at "=", (m, D).
+
+    Each output is replaced by `change(module, output)`."""
     prompt = model.prompt(pairs)
     H = model.embed(prompt.tokens) + model.pos_embed(3)
     found = {"embedding": H[:, 2]}
@@ -200,7 +202,7 @@ def masked(adder: Adder, modules: tuple[str, ...], high: bool) -> float:
 def masked_at_random(
     adder: Adder, modules: tuple[str, ...], high: bool, rng: np.random.Generator
 ) -> float:
-    """The accuracy without equally many random dimensions of the contribution of these modules."""
+    """The accuracy without the same number of random dimensions of these modules' contribution."""
     p = adder.logits.shape[1]
     axes, _ = np.linalg.qr(rng.standard_normal((p, int(_cut(p, high).sum()))))
     return _without(adder, modules, axes.T)

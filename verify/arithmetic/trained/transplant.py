@@ -30,12 +30,12 @@ from verify.claim import Run, claim
 from verify.evidence.statistics import above, below
 from verify.finding import Finding, Verdict, at_least, at_most, labelled
 
-AHEAD = 0.2  # least difference of the accuracies with rows of MiniLM and with learned rows
+AHEAD = 0.2  # smallest difference of the accuracies with rows of MiniLM and with learned rows
 PEAK, FEW = 2.0, 1  # peak in units of the median; number of periods at which learned rows may peak
-SIGNATURE = 0.9  # least fraction of the errors
-ENOUGH = 30  # least number of errors for a verdict on them
+SIGNATURE = 0.9  # smallest fraction of the errors
+ENOUGH = 30  # smallest number of errors for a verdict on them
 UNTRAINED = 0.02  # largest accuracy before training
-LENS = 0.5  # largest accuracy after layer 1, in units of that after layer 2
+LENS = 0.5  # largest accuracy after layer 1, divided by the accuracy after layer 2
 CHEAP = 0.05  # largest loss of accuracy
 DRAWS, QUICK = 20, 3  # random sets of dimensions
 
@@ -75,12 +75,12 @@ def transplant(run: Run) -> Iterator[Finding]:
     parts       a larger fraction of the contribution to the logits is in bins ≥ 29 for heads than
                 for MLPs ([Zhou2024]: heads high, MLPs low frequencies).
     low, high   masks on contributions to the logits: without bins 1 … 28 of MLPs the accuracy is
-                lower than without those of heads; without bins ≥ 29 of heads it is lower than
-                without those of MLPs ([Zhou2024], table).
+                lower than without these bins of heads; without bins ≥ 29 of heads it is lower than
+                without these bins of MLPs ([Zhou2024], table).
     cheap       without bins ≥ 29 of MLPs the accuracy is at most .05 lower ([Zhou2024]: .016).
     random      both masks, low of MLPs and high of heads, reduce the accuracy more than each of 20
-                random sets of as many dimensions of the logits; undecided if all of these leave
-                less than .05 right.
+                random sets of the same number of dimensions of the logits; undecided if the
+                accuracy without each of the random sets is below .05.
     projection  filters of the stream as in [Zhou2024], h ↦ P h: the low filter on MLPs reduces the
                 accuracy more than each of 20 random projections of equal rank; undecided as above.
                 (The high filter would remove the whole stream, whose width is below the number of
@@ -221,7 +221,8 @@ def draws(run: Run, draw: Callable[..., float], *values: Any) -> list[float]:
 
 
 def below_random(id: str, name: str, found: float, control: list[float]) -> Finding:
-    """The accuracy is below that with each random choice of as many dimensions."""
+    """The accuracy is below the accuracy with each random choice of the same number of
+    dimensions."""
     return Finding(
         id,
         name,
@@ -230,12 +231,12 @@ def below_random(id: str, name: str, found: float, control: list[float]) -> Find
         control,
         Verdict.of(found < min(control)) if max(control) >= CHEAP else Verdict.UNDECIDED,
         f"{found:.1%}",
-        f"below all of {len(control)} random ones, {min(control):.1%} to {max(control):.1%}",
+        f"below all {len(control)} random choices, {min(control):.1%} to {max(control):.1%}",
     )
 
 
 def controls(given: Adder) -> Iterator[Finding]:
-    """The controls: the rows alone, the rows in random order, and the untrained model."""
+    """The controls: the rows by themselves, the rows in random order, and the untrained model."""
     shuffled = untrained(preset("addition", "shuffled")).requires_grad_(False)
     name = "peaks in the spectrum of the rows"
     yield all_peaks("minilm/rows", name, peaks(tied_embedding(given.model)))

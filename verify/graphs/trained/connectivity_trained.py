@@ -26,9 +26,9 @@ Compare = Callable[..., Finding]
 CHANNELS, FREE = "connectivity-channels-1-layer", "connectivity-dense-1-layer"
 
 # Stated before any of these models was evaluated, with the results of [Ye2026] known.
-ALMOST = 0.99  # least accuracy with free weights
-SMALL = 0.01  # fraction of squared weights: in J if trained within distance 3; not invariant
-BY_NAME = 0.5  # fraction of squared weights that is not invariant, at least, without training
+ALMOST = 0.99  # smallest accuracy with free weights
+SMALL = 0.01  # largest fraction of squared weights in J (trained within 3), and not invariant
+BY_NAME = 0.5  # smallest fraction of squared weights that is not invariant, before training
 
 
 @claim(
@@ -42,8 +42,9 @@ def connectivity_trained(
     One disentangled layer, whose capacity is distance 3, is trained on graphs ER(8, 0.2).  If all
     connected nodes of the training graphs are within distance 3, weights A ⊗ I + B ⊗ J ≥ 0 have at
     most 1 % of their squared norm in J, and the model is right on fresh graphs of that kind, 2Chain
-    and 2Clique.  If not, J is larger and 2Clique wrong.  Free weights, which are not constrained,
-    come within 1 % of A ⊗ I + B ⊗ J, and also fail on 2Clique if trained on all graphs.
+    and 2Clique.  Otherwise J is larger and the model is wrong on 2Clique.  Free weights, which are
+    not constrained, come within 1 % of A ⊗ I + B ⊗ J, and also fail on 2Clique if trained on all
+    graphs.
 
     A model is right on a graph if all pairs are right.  All 5040 labellings of 2Chain and all 35 of
     2Clique are tested.  Each setting has three seeds, and each seed is reported.  Training
@@ -59,8 +60,8 @@ def connectivity_trained(
 
 
 def two_channels_findings(by: Seeds) -> Iterator[Finding]:
-    """Trained within distance 3, two-channel weights are right on all graphs with little J; trained
-    on other graphs J is larger and 2Clique wrong."""
+    """Trained within distance 3, two-channel weights have little J and are right on all graphs;
+    trained on other graphs they have more J and are wrong on 2Clique."""
     for each in by["within"]:
         yield from labelled(
             each.name, [learns(each, 1.0), *families(each, 1.0), little_j(parts_of(each.model))]
@@ -79,8 +80,8 @@ def free_findings(by: Seeds) -> Iterator[Finding]:
 
 
 def other_data(by: Seeds) -> Iterator[Finding]:
-    """Every model trained on other graphs than those within capacity, compared with all models
-    trained within capacity."""
+    """The models trained on graphs beyond capacity, each compared with all models trained within
+    capacity."""
     least = min((each.right.of("within") for each in by["within"]), key=lambda found: found.mean)
     most = max(parts_of(each.model).j for each in by["within"])
     for each in (seed for kind in by if kind != "within" for seed in by[kind]):

@@ -14,7 +14,7 @@ COLOURS = {"within": "tab:blue", "all": "tab:orange", "beyond": "tab:red"}
 
 
 def draw(channels: Seeds, free: Seeds) -> Figure:
-    """The accuracies of every seed by training graphs, and a learned free W beside its projection
+    """The accuracies of every seed by training graphs, and a learned free W next to its projection
     onto two channels."""
     figure = Figure(figsize=(15, 8.4))
     panels = figure.subplots(2, 3)

@@ -27,7 +27,7 @@ from verify.evidence.statistics import BY, Mean, estimated, sign_of
 from verify.finding import Finding, Verdict, at_most
 
 N, P = 8, 0.2  # nodes and edge probability of the training graphs
-UNTRAINED = 0.1  # accuracy at most, without training; stated before any model was evaluated
+UNTRAINED = 0.1  # largest accuracy before training; stated before any model was evaluated
 QUICK = 200  # labellings of 2Chain in a quick run
 AT_ONCE = 1024  # graphs of one batch
 
@@ -74,7 +74,7 @@ class Parts(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"J {self.j:.2g} (in W alone {self.j_in_W:.2g}), off the diagonals "
+            f"J {self.j:.2g} (in W only {self.j_in_W:.2g}), off the diagonals "
             f"{self.off_diagonal:.2g}, rest {self.rest:.2g}"
         )
 
@@ -170,7 +170,7 @@ def untrained_accuracy(model: Transformer, trial: Trial) -> Finding:
 
 
 def learns(each: Seen, least: float) -> Finding:
-    """The accuracy on fresh graphs distributed as in training is 1, or at least `least` by standard
+    """The accuracy on fresh graphs distributed as in training, compared with `least` by standard
     errors."""
     found = each.right.of("own")
     own, error = found.mean, found.error

@@ -20,12 +20,12 @@ NAME, KIND = "even-process-small-2-layers", "a softmax transformer trained on ev
 
 # Stated before any of these models was trained, except IMPOSSIBLE.  For models of another program
 # Σ KL_t ≤ .001, δ ≤ .0034 and a probability of impossible words ≤ 6.2e-4 had been seen.
-LEARNED = 0.002  # nats: Σ KL_t, at most
-CALIBRATED = 0.01  # δ of the worst threshold, at most
-WINDOW = 6  # symbols of a window, with which the last symbol is predicted less well
-UNTRAINED = 0.5  # nats: Σ KL_t of an untrained model, at least
-IMPOSSIBLE = 0.1  # its probability of impossible words, at least; .5 before seed 0 had .503
-ROUNDING = 1e-9  # of sums of logarithms over all words in float64
+LEARNED = 0.002  # largest Σ KL_t, in nats
+CALIBRATED = 0.01  # largest δ of the worst threshold
+WINDOW = 6  # symbols of a window, from which the last symbol is predicted less well
+UNTRAINED = 0.5  # smallest Σ KL_t of an untrained model, in nats
+IMPOSSIBLE = 0.1  # its smallest probability of impossible words (.5 until seed 0 gave .503)
+ROUNDING = 1e-9  # rounding of sums of logarithms over all words
 
 
 @claim()
@@ -33,13 +33,14 @@ def even_process_trained(run: Run) -> Iterator[Finding]:
     """Observation: trained on the even process, a transformer is within .002 nats of its entropy.
 
     CE_t = H(X_t|X_<t) + KL_t.  The source is known exactly and the probabilities of all 2^10 words
-    are computed, so that losses are exact.  Three seeds, each judged; thresholds are from before
-    training, except that of impossible words of untrained models.
+    are computed, so that losses are exact.  Each of three seeds is judged.  Thresholds were stated
+    before training, except the threshold for impossible words of untrained models.
 
     loss         Σ_t (CE_t − H_t), summed over symbols, is KL(p‖g) of words.
     learned      Σ_t KL_t ≤ .002.
-    impossible   words of probability 0 have total probability at most 1 − e^{−KL}, with equality
-                 if g ∝ p on the others, and at least the deterministic bound for every τ.
+    impossible   words of probability 0 have total probability at most 1 − e^{−KL} under the model,
+                 with equality if g ∝ p on other words, and at least the deterministic bound for
+                 every τ.
     rescaling    2δ² ≤ kl(p(A)‖g(A)) ≤ KL(p‖g) for δ = max_τ |g(A) − p(A)|, A = {g > τ}; the middle
                  term is the gain of rescaling g on A.
     calibrated   δ ≤ .01.

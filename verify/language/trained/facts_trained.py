@@ -29,8 +29,8 @@ NAME, QUICK = "facts-small-2-layers", "facts-tiny-2-layers"
 KIND = "a softmax transformer trained on facts"
 LEARNED = 0.95
 FRESH = 1000  # documents for recalibration
-ROUNDING = 1e-4  # of sums of 64^4 probabilities from float32 logits
-UNTRAINED = 10  # times 1/|F|: the recall of an untrained model, and 1 − g(H), at most
+ROUNDING = 1e-4  # rounding of sums of 64^4 probabilities from float32 logits
+UNTRAINED = 10  # recall and 1 − g(H) of an untrained model are at most UNTRAINED/|F|
 
 
 @claim(
@@ -41,9 +41,10 @@ def facts_trained(run: Run) -> Iterator[Finding]:
 
     4096 facts (a name of two digits to base 64 and its value) among 64^4 strings, 2048 documents,
     96 epochs.  The probabilities of all strings are computed, so that every measure is exact up to
-    float32.  One run has snapshots at epochs 2, 8, 16, 32 and 96, two more at 2 and 96.  Thresholds
-    were stated before any of these models was trained; a run of another program had been seen
-    (recall .99, g(H) .14 and δ⁺ .60 at the end, p(U) .61), so they are halves and not fitted.
+    float32.  One run has snapshots at epochs 2, 8, 16, 32 and 96, two more runs at 2 and 96.
+    Thresholds were stated before any of these models was trained.  A run of another program was
+    known (recall .99, g(H) .14 and δ⁺ .60 at the end, p(U) .61); so the thresholds are halves of
+    p(U), not fitted values.
 
     sure          g(H) is at least the deterministic bound, for every model, as is proved
     printed       g(H) is at least the printed bound where this is positive; Mis is the
@@ -51,7 +52,7 @@ def facts_trained(run: Run) -> Iterator[Finding]:
                   are not regular: a seen name has no other value
     trade         from each snapshot to the next g(H) falls and δ⁺ rises, in every run
     learned       at the end recall is above .95, in every seed
-    memorised      at the end g(H) ≤ p(U)/2 and δ⁺ ≥ p(U)/2, in every seed: the model has memorised
+    memorised     at the end g(H) ≤ p(U)/2 and δ⁺ ≥ p(U)/2, in every seed: the model has memorised
     early         after 2 epochs δ⁺ ≤ p(U)/2 and g(H) ≥ p(U)/2
     recalibrated  mixed with the uniform distribution by one weight, fitted on fresh documents, the
                   last model of every seed has δ⁺ ≤ p(U)/2 and g(H) ≥ p(U)/2 again
@@ -87,9 +88,9 @@ def recalibrated(
 def findings(
     runs: dict[str, list[Snapshot]], again: dict[str, Figures], *, bounded: bool = True
 ) -> Iterator[Finding]:
-    """The findings on snapshots of each run in order, and on the last ones recalibrated.
+    """The findings on the snapshots of each run in order, and on the recalibrated last snapshots.
 
-    Without `bounded` the printed bound is left out, as it is vacuous for tiny worlds.
+    Without `bounded` the printed bound is omitted, as it is vacuous for tiny worlds.
     """
     for name, run in runs.items():
         yield from labelled(name, along(run, bounded))
@@ -201,7 +202,7 @@ def control(task: Facts, probabilities: np.ndarray) -> Iterator[Finding]:
 
 
 def planted(task: Facts) -> Iterator[Finding]:
-    """Hand-built models: two are on the side of the first snapshot, the memoriser of the last."""
+    """Hand-built models: two agree with the first snapshot, and the memoriser with the last."""
     for name in MODELS:
         of: dict[str, Figures] = {name: figures(task, string_distribution(task, name))}
         yield from halves(

@@ -10,7 +10,7 @@ from constructions.trained.tasks.facts import Facts
 from verify.language.trained.figures import Figures, Snapshot
 
 LINES = {
-    "hallucination": ("g(H): probability of no fact", "C3", "-"),
+    "hallucination": ("g(H): probability of strings that are not facts", "C3", "-"),
     "over_confidence": ("δ⁺: over-confidence", "C0", "-"),
     "recall": ("recall of seen facts", "C2", "-"),
     "deterministic": ("deterministic bound on g(H)", "C3", "--"),

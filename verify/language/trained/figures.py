@@ -14,7 +14,7 @@ from theory.language.worlds import ModelName
 from verify.language.bounds import shown
 
 GAMMA = 0.01  # the probability with which the printed bound may fail
-BINS = 10  # of equal g, for the miscalibration
+BINS = 10  # bins of equal g for the miscalibration
 
 
 class Figures(NamedTuple):

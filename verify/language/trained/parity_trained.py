@@ -20,12 +20,12 @@ NAMES = "parity-small-steps", "parity-small-answer"
 
 # Stated before any of these models was trained.  Three seeds of another program with CoT had
 # accuracies 1.000, .616 and 1.000, and two without it .50 and .51.
-LEARNED = 0.95  # accuracy of the parity, or of one node, at least
-MOST = 0.5  # fraction of the seeds with CoT that learn the parity, at least
-NODES = 5  # of 7 nodes are learned in every seed with CoT, at least
+LEARNED = 0.95  # smallest accuracy of the parity, or of one node
+MOST = 0.5  # smallest fraction of the seeds with CoT that learn the parity
+NODES = 5  # smallest number of 7 nodes that are learned in every seed with CoT
 GUESSING = 0.45, 0.55  # range of the accuracy of guessing
-CHILDREN = 0.5  # attention on the two children in seeds that learn the parity, at least
-NOWHERE = 0.25  # attention on the two children before training, at most
+CHILDREN = 0.5  # smallest attention on the two children in seeds that learn the parity
+NOWHERE = 0.25  # largest attention on the two children before training
 LOOKED, BEFORE = 200, 2  # words whose attention is measured, and untrained models
 QUICK, AT_ONCE = 2000, 1000  # words of a quick run, and words per batch
 
@@ -51,10 +51,10 @@ class Seen(NamedTuple):
 def parity_trained(
     run: Run, *, words: Annotated[int, option("fresh words", min=QUICK, max=50_000)] = 4000
 ) -> Iterator[Finding]:
-    """Observation: one layer learns a parity of 8 of 16 bits with its chain of thought only.
+    """Observation: one layer learns a parity of 8 of 16 bits only with its chain of thought.
 
-    AdamW, 1000 batches of 128 fresh words for both targets: the nodes of a tree (CoT tokens)
-    or the parity alone.  Five seeds of each, each reported.
+    Training is by AdamW on 1000 batches of 128 fresh words for both targets: the nodes of a tree
+    (CoT tokens), or only the parity.  Each target has five seeds, and each seed is reported.
 
     steps      with CoT at least half of the seeds compute the parity with accuracy .95 by
                autoregressive decoding.
@@ -62,7 +62,7 @@ def parity_trained(
                earlier ones.
     attention  seeds that learn the parity have half of the attention on the two children.
     answer     without CoT the accuracy of every seed is within .05 of ½.
-    others     so is that of every seed with CoT as the parity of the other bits.
+    others     with CoT the accuracy as the parity of the other bits is within .05 of ½.
     untrained  before training the accuracy is within .05 of ½, no node is learned, and at most a
                quarter of the attention is on the children.
     """

@@ -9,9 +9,9 @@ from matplotlib.figure import Figure
 
 
 def draw(nodes: Mapping[str, np.ndarray], parities: Mapping[str, float]) -> Figure:
-    """The accuracy of each node after the true earlier ones, by seed; and that of the parity.
+    """The accuracy of each node after the true earlier nodes, and of the parity, by seed.
 
-    The latter is by autoregressive decoding, and is shown beside the name of the seed.
+    The accuracy of the parity, by autoregressive decoding, follows the name of the seed.
     """
     accuracies = np.array(list(nodes.values()))
     figure = Figure(figsize=(7.0, 3.4))

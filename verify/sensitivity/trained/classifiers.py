@@ -59,7 +59,7 @@ def changes(
 
 
 def learnt(seen: Seen, words: str) -> Finding:
-    """The training accuracy compared with that at which training stops."""
+    """The training accuracy compared with the accuracy at which training stops."""
     accuracy, _ = seen.task.measured(seen.model)
     return at_least(
         "learnt",

@@ -31,12 +31,12 @@ NAMES = {
     "CNN": ("digits-small-cnn-2-layers-plain", "a CNN trained on digits"),
     "LSTM": ("digits-small-lstm-2-layers-plain", "an LSTM trained on digits"),
 }
-GUESSING = 0.3  # accuracy before training, at most
+GUESSING = 0.3  # largest accuracy before training
 NOTHING = 1e-12  # a σ that changes no prediction
 
 
 class Curves(NamedTuple):
-    """Whether predictions change, by kind, (seeds, σ, images, patches)."""
+    """Whether each prediction changes, (seeds, σ, images, patches), for each kind of model."""
 
     trained: dict[str, np.ndarray]
     untrained: dict[str, np.ndarray]
@@ -62,13 +62,13 @@ def digits_sensitivity(
     than MLPs and CNNs, and at σ = 2 less.
 
     learnt    accuracy .99 on the images of training.
-    below     the statement at the least σ, 0.25, and the largest, 4: Sens of every seed of the
-              transformer is below that of every seed of the other kind, by standard errors over
-              images (which were added later).  It fails if all are above, and is undecided
+    below     at the smallest σ, 0.25, and the largest, 4: Sens of every seed of the transformer is
+              below that of every seed of the other kind, by standard errors over images (the
+              standard errors were added later).  It fails if all are above, and is undecided
               otherwise; if kinds did not differ, each of the six comparisons would hold with
-              probability 1/20.  The order for the other σ is reported, but not judged.
+              probability 1/20.  The order at other σ is reported, but not judged.
     noise     a known difference: for all seeds of a kind more predictions change at σ = 4 than at
-              0.25, and none with σ = 1e−12.
+              σ = 0.25, and no prediction changes at σ = 1e−12.
     untrained before training the accuracy is at most .3; the Sens of these models is reported.
     """
     if not digits.installed():
@@ -124,7 +124,7 @@ def order(curves: Curves, sigma: float) -> Iterator[Finding]:
 
 
 def controls(run: Run, seeds: Seeds, curves: Curves, inputs: np.ndarray) -> Iterator[Finding]:
-    """Controls: more noise changes more predictions, none changes none; untrained models guess."""
+    """Controls: more noise changes more predictions; almost no noise; untrained models guess."""
     least, most = ENDS
     for kind, each in seeds.items():
         low, high = curves.at(kind, least), curves.at(kind, most)

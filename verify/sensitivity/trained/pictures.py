@@ -14,7 +14,7 @@ ByKind = Mapping[str, np.ndarray]  # whether predictions change, (seeds, σ, ima
 def draw_digits(sigmas: Sequence[float], trained: ByKind, untrained: ByKind) -> Figure:
     """Sens by σ after and before training, and by patch at one σ.
 
-    Lines are means over seeds, with bands from the least to the largest.
+    Lines are means over seeds, and bands reach from the smallest to the largest value.
     """
     kinds = len(trained)
     figure = Figure(figsize=(13, 7))

@@ -25,8 +25,8 @@ TRAININGS = "plain", "regularised", "augmented"
 NAMES = {training: (f"digits-level-2-layers-{training}", KIND) for training in TRAININGS}
 PATCH, SIGMA = 2, 1.0
 HALF = 0.5
-NOISE = 0.5  # on all pixels
-DRAWS = 10  # of the noise for each image
+NOISE = 0.5  # standard deviation of the noise on all pixels
+DRAWS = 10  # draws of the noise for each image
 LEVEL = 0.07, 0.1  # range of the loss at which training stops
 RADIUS, DIRECTIONS, PROBES = 0.1, 10, 16
 
@@ -69,8 +69,8 @@ def sensitivity_regulariser(
     """Published observation: a regulariser halves sensitivity, with robustness and flatter minima.
 
     The loss is ½ entropy(f(x)) + ½ mean (f(x + noise) − f(x))², with noise N(0, 1) on the pixels of
-    one random patch.  It is compared with plain training, and with training on the noisy images
-    alone (augmented).  Three seeds of each were trained until the cross-entropy of the
+    one random patch.  It is compared with plain training, and with training only on
+    noisy images (augmented).  Three seeds of each were trained until the cross-entropy of the
     clean images of training was at most .1, so that they are compared at the same loss.  The
     findings were stated before these models were trained; of wider ones, after the same number of
     steps, it was known that Sens was less than half, accuracy under noise .06 to .09 higher, that
@@ -83,12 +83,12 @@ def sensitivity_regulariser(
                of every seed is above that of every seed of plain training, by standard errors over
                images; it fails if all are below, and is undecided otherwise.  (First, equal seeds
                were compared; but two seeds of plain training differ by more than these errors.)
-    control    the same compared with every seed of augmentation: does the regulariser add to the
-               noise it contains?
+    control    `noise` with augmentation in place of plain training: is the regulariser better than
+               the noise in it?
     flatter    every seed has a smaller trace of the Hessian, and a smaller growth of the loss in
                random directions, than every seed of plain training, by standard errors of the
-               estimates (which were added later).  If kinds did not differ, each of the four
-               comparisons would hold with probability 1/20.
+               estimates (the standard errors were added later).  If kinds did not differ, each of
+               the four comparisons would hold with probability 1/20.
     seeds      a null comparison: no seed of plain training has half the Sens of another.
     """
     if not digits.installed():

@@ -58,25 +58,25 @@ def text_positions(
 ) -> Iterator[Finding]:
     """Published observation: transformers depend on all words alike, LSTMs more on recent ones.
 
-    A word of sixteen becomes a random other one of 256, each in turn, and Sens is the fraction of
-    predictions that change.  A transformer with a CLS token, and LSTMs with a linear output of
-    their last state or of the mean of all states, three seeds of each, were trained to accuracy .95
-    on 1513 windows.  A window begins at a random place in a text, so that all positions are equally
-    informative.  The findings were stated before these models were trained; of wider ones it was
-    known that transformers were uniform, that LSTMs with the last state had .4 of the influence in
-    the last four words, and that they were not more sensitive.
+    Each of sixteen words in turn is replaced by a random other word of 256, and Sens is the
+    fraction of predictions that change.  A transformer with a CLS token, and LSTMs with a linear
+    output of their last state or of the mean of all states, three seeds of each, were trained to
+    accuracy .95 on 1513 windows.  A window begins at a random place in a text, so that all
+    positions are equally informative.  The findings were stated before these models were trained;
+    of wider ones it was known that transformers were uniform, that LSTMs with the last state had .4
+    of the influence in the last four words, and that they were not more sensitive.
 
     learnt     accuracy .95 on the windows of training.
     uniform    in a transformer, the last four words have between 3/4 and 4/3 of the influence of
                the first four, for each seed, by 3 standard errors over windows (undecided if a
                bound is within these errors).
     positions  in a transformer, no position has 4/3 of the mean influence, by 3 standard errors.
-               It was added later, as the ends do not determine the other positions.
+               This finding was added later, as the ends do not determine the other positions.
     recency    in an LSTM, the last four words have more influence than the first four, by 3
                standard errors.
     sensitive  every seed of the LSTM is more sensitive than every seed of the transformer, on
-               held-out windows and on those of training, by standard errors over windows (which
-               were added later); it fails if all are less sensitive, and is undecided otherwise.
+               held-out windows and on those of training, by standard errors over windows (added
+               later); it fails if all are less sensitive, and is undecided otherwise.
                If kinds did not differ, each of the four comparisons would hold with probability
                1/20.
     controls   naive Bayes on word counts, for which positions do not matter, must be uniform, at
