@@ -1,4 +1,4 @@
-"""Transformers whose weights were written by hand, each with its proof beside the weights.
+"""Transformers with hand-written weights; a proof accompanies the weights of each.
 
 from constructions import newton
 model = newton(d=5, k=5, alpha=2.0**-12)
@@ -10,12 +10,12 @@ model = induction_heads(vocabulary_size=8, max_length=128)
 model(tokens)               # (…, T) → (…, T), −1 for "no answer"
 
 from constructions import shortcut
-model = shortcut("S4", max_length=1000)   # six layers, whatever the length
+model = shortcut("S4", max_length=1000)   # six layers for every length
 model(words)                # symbols (…, T) → the state after each, (…, T)
 
 from constructions import tripling
 model = tripling(n_nodes=28, n_layers=3)
-model(A)                    # adjacency (…, 28, 28) → where the distance is at most 27
+model(A)                    # adjacency (…, 28, 28) → the pairs at distance at most 27
 
 from constructions import adder
 adder(largest=260)([15, 93])    # 108, by Fourier features
@@ -23,7 +23,7 @@ adder(largest=260)([15, 93])    # 108, by Fourier features
 from constructions import modern_hopfield_update, retrieve
 model = modern_hopfield_update(patterns, beta=8.0)      # (N, d)
 model(queries)              # (…, d) → (…, d), one update
-retrieve(patterns, queries, beta=8.0)                   # the same for millions of patterns
+retrieve(patterns, queries, beta=8.0)                   # the same update for millions of patterns
 
 save(model, "hopfield.safetensors")     # weights, and a sidecar that describes them
 load("hopfield.safetensors")

@@ -1,12 +1,12 @@
 """The weight language: heads and MLPs written in terms of named registers.
 
 A head is written as query, key, value and output.  Query, key and value are linear reads of
-registers; the output names the registers that the result is added to.  An MLP is a list of
+registers; the output names the registers to which the result is added.  An MLP is a list of
 primitives (`primitives.py`), each of which adds a function of registers to a register.
 
-The tensors, the printed lines and their statements of exactness are derived from this description
-alone.  All index arithmetic of the constructions is in `stream.py` and here.  Nothing is rounded:
-every number of a construction appears unchanged in the tensors.
+The tensors, the printed lines and their statements of exactness are derived only from this
+description.  All index arithmetic of the constructions is in `stream.py` and here.  Nothing is
+rounded: every number of a construction appears unchanged in the tensors.
 """
 
 from __future__ import annotations
@@ -68,7 +68,8 @@ def _joined(parts: LinearReads | str | tuple[str, ...]) -> str:
 
 
 def moved(reading: LinearReads, into: str | tuple[str, ...]) -> Head:
-    """A linear head that adds a linear read of the token's own registers to another of them."""
+    """A linear head that adds a linear read of a token's registers to another register of the
+    token."""
     return Head(one, one, reading, into, mask="diagonal")
 
 
@@ -86,7 +87,8 @@ def signed_pair(head: Head) -> tuple[Head, Head]:
 def attention(
     stream: Stream, heads: Iterable[Head], normalise: Normalise, mask: Mask, scale: float = 1.0
 ) -> Attention:
-    """The tensors of these heads; narrower heads are padded with zeros to the widest."""
+    """The tensors of these heads; narrower heads are padded with zeros to the width of the
+    widest."""
     weights, masks = [], []
     for head in heads:
         (W_Q, b_Q), (W_K, b_K) = _stack(stream, head.query), _stack(stream, head.key)
@@ -152,9 +154,9 @@ def block(
     unit_norm: bool = False,
     restores: Iterable[Restores] = (),
 ) -> Block:
-    """One layer from its heads and the primitives of its MLP; absent parts have no weights.
+    """One layer from its heads and the primitives of its MLP; a part that is absent has no weights.
 
-    `restores` are the registers that its MLP makes exact again, by the construction's proof.
+    By the construction's proof, its MLP makes the registers `restores` exact again.
     """
     heads, primitives = tuple(heads), tuple(primitives)
     kind = "" if normalise == "linear" else f"{normalise} "
@@ -170,10 +172,10 @@ def block(
 
 
 def embed(stream: Stream, **columns: Mapping[str, float]) -> Embed:
-    """W_E from the token's columns, in order: each column's registers and their factors.
+    """W_E, from the registers and factors of each column of a token, in order.
 
-    `embed(stream, x={"x": 1, "u": 0.5}, y={"y": 1})`: the first d columns go into x and, halved,
-    into u; the next one goes into y.
+    `embed(stream, x={"x": 1, "u": 0.5}, y={"y": 1})`: the first d columns are written to x and,
+    halved, to u; the next column is written to y.
     """
     parts = [
         sum(factor * stream.placement(name) for name, factor in targets.items())
@@ -183,7 +185,7 @@ def embed(stream: Stream, **columns: Mapping[str, float]) -> Embed:
 
 
 def rows(stream: Stream, **registers: np.ndarray) -> torch.Tensor:
-    """The rows of an embedding, by register: `rows(stream, code=codes, rank=np.arange(n))`.
+    """The rows of an embedding, given by register: `rows(stream, code=codes, rank=np.arange(n))`.
 
     Each array is (rows, width), or (rows,) for a register of width 1; all other registers are 0.
     """

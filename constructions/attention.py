@@ -1,4 +1,4 @@
-"""Attention heads that read the residual stream in parallel, each with a mask of its own.
+"""Attention heads that read the residual stream in parallel, each with its own mask.
 
 Shapes
     T tokens, D = d_model, heads, d_head (width of queries and keys), d_value (width of values)
@@ -14,26 +14,26 @@ Shapes
 Under softmax and hardmax `scale` is the sharpness, the inverse temperature β of the scores.
 `mask` is the set of tokens that a token attends to:
     full             all
-    causal           itself and those before it
-    strictly causal  those before it; the first token, which has none, attends to itself
-    context-only     the examples of the prompt alone, so that queries neither see each other nor
+    causal           itself and the tokens before it
+    strictly causal  the tokens before it; the first token attends to itself
+    context-only     only the examples of the prompt, so that queries neither see each other nor
                      change the states of the examples: the attention of [Fu2024, Definition B.1]
                      (N tokens, the sum runs over the n examples) and of [Ahn2023]
-    diagonal         itself alone: a linear head is then cubic in the token's own registers, and
-                     with constant scores it is a linear map of them.  Under causal attention it is
-                     the difference of a causal head and a strictly causal one of the same weights
-                     (whose first token attends to nothing)
+    diagonal         only itself: a linear head is then cubic in the token's own registers, and with
+    constant scores it is a linear map of them.  Under causal
+                     attention it is the difference of a causal head and a strictly causal head
+                     with the same weights (whose first token attends to nothing)
 
 Linear attention needs no T × T matrix.  Without a triangular mask it is one D × D map of the
 stream,
 
     Σ_h H W_Q (Kᵀ V) W_O = H · [Σ_h W_Q (W_Kᵀ (HᵀH) W_V) W_O],
 
-so T enters only through HᵀH and the last product; the causal form is O(T) too, block after block
-with a running sum of Kᵀ V.
+so T enters only through HᵀH and the last product.  The causal form takes O(T) too: it proceeds
+block by block, with a running sum of Kᵀ V.
 
-Where no token sees a later one, a sequence can grow: keys and values of the tokens so far are
-cached, and the queries of the `following` tokens are compared with them.
+If no token sees a later token, a sequence can grow: the keys and values of its tokens are cached,
+and the queries of the `following` tokens are compared with these keys.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Attention(nn.Module):
 
     W_Q, W_K (heads, D, d_head), W_V (heads, D, d_value), W_O (heads, d_value, D), b_Q, b_K
     (heads, d_head); `mask` is one mask for all heads, or a sequence with one for each.  Raises
-    ValueError for another number of masks than heads.
+    ValueError if the number of masks differs from the number of heads.
     """
 
     @checked
@@ -122,9 +122,9 @@ class Attention(nn.Module):
         return [Cache(part, leading, context) for part in self.parts()]
 
     def following(self, H: Tensor, cache: list[Cache]) -> Tensor:
-        """The heads' output at tokens (…, t, D) that follow the cached ones, which they join.
+        """The heads' output at tokens (…, t, D) that follow the cached tokens; they are cached too.
 
-        These are the sums of `forward` in another order: equal where no partial sum is rounded.
+        The sums are those of `forward` in another order, and equal if no partial sum is rounded.
         """
         added = [part.following(H, each) for part, each in zip(self.parts(), cache, strict=True)]
         return sum(added[1:], start=added[0])
@@ -142,7 +142,8 @@ class Attention(nn.Module):
         return sum(added, start=moved_by(H, one_map))
 
     def _added(self, H: Tensor, n_examples: int) -> tuple[Tensor | None, list[Tensor]]:
-        """The heads that are linear maps of the stream, as one (…, D, D), and the other outputs."""
+        """The sum (…, D, D) of the heads that are linear maps of the stream, and the other
+        outputs."""
         maps, added = [], []
         for part in self.parts():
             if part.is_a_map(H, n_examples):
@@ -168,7 +169,7 @@ class Heads(NamedTuple):
     scale: float
 
     def attended(self, H: Tensor, n_examples: int) -> Tensor:
-        """The tokens that may be attended to."""
+        """The tokens to which attention is allowed."""
         return H[..., :n_examples, :] if self.mask == "context-only" else H
 
     def pattern(self, H: Tensor, n_examples: int) -> Tensor:
@@ -202,7 +203,8 @@ class Heads(NamedTuple):
         return self._placed(mixed)
 
     def following(self, H: Tensor, cache: Cache) -> Tensor:
-        """The heads' output at tokens (…, t, D) that follow the cached ones, which they join."""
+        """The heads' output at tokens (…, t, D) that follow the cached tokens; they are cached
+        too."""
         if self.mask == "diagonal":
             return self.added(H, 0)
         Q, K = self.queries_keys(H, 0)
@@ -215,7 +217,7 @@ class Heads(NamedTuple):
         return mixed.transpose(-2, -3).flatten(-2) @ self.W_O.flatten(0, 1)
 
     def is_a_map(self, H: Tensor, n_examples: int) -> bool:
-        """Whether they are one linear map of the stream that costs less than their scores."""
+        """Whether the heads are one linear map of the stream that costs less than their scores."""
         if self.normalise != "linear" or self.mask not in ("full", "context-only", "diagonal"):
             return False
         if self.mask == "diagonal":
@@ -228,8 +230,8 @@ class Heads(NamedTuple):
         return (asking + answering) * D * D + heads * one_map < heads * scores
 
     def as_a_map(self, H: Tensor, n_examples: int) -> tuple[Tensor, Tensor | None]:
-        """The map (…, D, D) of the stream that they are, and what it adds to all tokens (…, 1, D)
-        alike, if there is any."""
+        """The heads as a map (…, D, D) of the stream, and a constant (…, 1, D) for all tokens, or
+        None."""
         if self.mask == "diagonal":
             scores = torch.linalg.vecdot(self.b_Q, self.b_K) * self.scale
             return torch.einsum("h,hdv,hve->de", scores, self.W_V, self.W_O), None
@@ -274,7 +276,7 @@ class Heads(NamedTuple):
         # Neither the hardmax nor the shift by the largest score has a gradient.
         largest = scores.detach().amax(-1, keepdim=True)
         if self.normalise == "softmax":
-            # Differences first: those of integers are exact, also in short dtypes.
+            # Subtract first: differences of integers are exact, also in short dtypes.
             weights = ((scores - largest) * self.scale).exp()
         else:
             weights = scores.detach().eq_(largest)
@@ -320,7 +322,7 @@ def per_head(H: Tensor, W: Tensor) -> Tensor:
 
 
 def _causal_linear(Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
-    """tril(Q Kᵀ) V in O(T): inside a block by its triangle, before it by the sum of Kᵀ V."""
+    """tril(Q Kᵀ) V in O(T): a triangle inside each block, and the sum of Kᵀ V of earlier blocks."""
     parts = []
     before = K.new_zeros(*K.shape[:-2], K.shape[-1], V.shape[-1])
     for q, k, v in zip(*(M.split(CAUSAL_BLOCK, dim=-2) for M in (Q, K, V)), strict=True):

@@ -57,7 +57,7 @@ class LayerNorm(nn.Module):
 
 
 class Block(nn.Module):
-    """A layer: heads, then an MLP, then a normalisation of the stream; each may be absent.
+    """A layer: heads, then an MLP, then a normalisation of the stream; each part may be absent.
 
     `lines` describe the layer in words.  If the construction has proved them, `margins` are the
     smallest score gaps of the heads, and `restores` the registers that the MLP makes exact again.
@@ -83,9 +83,10 @@ class Block(nn.Module):
         self.ln1, self.ln2 = ln1, ln2
 
     def forward(self, H: Tensor, n_examples: int, cache: list[Cache] | None = None) -> Tensor:
-        """The stream after the layer; given a `cache`, that of the tokens that follow it."""
+        """The stream after the layer; with a `cache`, only for the tokens that follow the cached
+        ones."""
         # The output of a part is a new tensor, so the stream is added to it in place: in long
-        # prompts the memory traffic of one more tensor is a good part of a layer's cost.
+        # prompts the memory traffic of one more tensor is a considerable part of a layer's cost.
         if self.attn is not None and cache is not None:
             H = self.attn.following(normed(H, self.ln1), cache).add_(H)
         elif self.attn is not None and self.ln1 is None:
@@ -161,8 +162,8 @@ class Stage:
     """A layer invariant of a construction's proof: after `after` layers, times·register = `holds`.
 
     `holds` is a function of the model's inputs, written with the functions of `theory`.  For tokens
-    (…, T) it returns (…, T, width), without the prefix; for a number system, X, y and queries it
-    returns a row for each answer.
+    (…, T) it returns an array (…, T, width), without the prefix; for a number system, X, y and
+    queries it returns one row for each answer.
     """
 
     after: int
@@ -175,9 +176,9 @@ class Stage:
 
 
 class Stack(Model):
-    """Embedding, blocks and unembedding of a model, with what its construction has proved.
+    """Embedding, blocks and unembedding of a model, with the proved properties of its construction.
 
-    `stream` are its named registers, `stages` its layer invariants, and `at_most` bounds on
+    `stream` contains its named registers, `stages` its layer invariants, and `at_most` bounds on
     registers.
     """
 

@@ -1,4 +1,4 @@
-"""The call that built a model: which function, and with which arguments."""
+"""The call that built a model: a function and its arguments."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from torch import Tensor
 from theory.kinds import checked
 
 F = TypeVar("F", bound=Callable[..., Any])
-SHORT = 24  # characters of a list that is written out
+SHORT = 24  # the largest number of characters of a list that is written out
 
 
 @dataclass(frozen=True)
 class Call:
     """A call of a construction; as text it is Python, with arrays and objects abbreviated.
 
-    builder    the construction, as it is imported
+    builder    the construction, by the name under which it is imported
     arguments  the arguments that differ from the defaults, by name
     """
 
@@ -33,7 +33,7 @@ class Call:
         return f"{self.builder.__name__}({', '.join(given)})"
 
     def value(self, name: str) -> Any:
-        """The value of an argument, given or by default."""
+        """The value of an argument, or its default if it was not given."""
         default = inspect.signature(self.builder).parameters[name].default
         return self.arguments.get(name, default)
 

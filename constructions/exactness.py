@@ -3,8 +3,8 @@
 Both follow from the weights, for all prompts: bounds on the coordinates of the stream, and powers
 of two that divide all numbers.
 
-exact_in         the bits of significand in which every partial sum of the hardmax forward pass is
-                 exact: all numbers are integer multiples of a power of two, below a bound.  A model
+exact_in         the number of bits of significand with which every partial sum of the hardmax
+forward pass is exact: all numbers are integer multiples of a power of two, below a bound.  A model
                  whose answers are an argmax of logits is not converted to a dtype with fewer bits
                  (`check_format`).
 """
@@ -33,8 +33,8 @@ Hardmax = tuple[list[np.ndarray], list[Numbers]]  # see `hardmax_numbers`
 class Exactness:
     """The requirements of exact arithmetic on a float dtype.
 
-    They are the bits of its significand, the largest number, and the quantum, the power of two of
-    which all numbers are multiples, which must be a normal number of the dtype.
+    They are the number of bits of the significand, the largest number, and the quantum: a power of
+    two that divides all numbers and must be a normal number of the dtype.
     """
 
     bits: int
@@ -42,7 +42,8 @@ class Exactness:
     quantum: float
 
     def fits(self, significand: int, largest: Bound, smallest: Bound) -> bool:
-        """Whether a dtype of so many bits, with normal numbers in this range, is enough."""
+        """Whether a dtype with this number of bits, and normal numbers in this range, is
+        sufficient."""
         return self.bits <= significand and self.largest <= largest and self.quantum >= smallest
 
     def fits_in(self, dtype: torch.dtype) -> bool:
@@ -57,7 +58,7 @@ def significand(dtype: torch.dtype) -> int:
 
 
 def stream_quantum(model: Stack, hardmax: Hardmax | None = None) -> float:
-    """The power of two of which all numbers of the hardmax stream are multiples."""
+    """The largest power of two that divides all numbers of the hardmax stream."""
     _, numbers = hardmax_numbers(model) if hardmax is None else hardmax
     return min(np.min(quantum) for _, quantum in numbers if np.shape(quantum) == (model.d_model,))
 
@@ -65,7 +66,7 @@ def stream_quantum(model: Stack, hardmax: Hardmax | None = None) -> float:
 def stream_square(model: Stack, hardmax: Hardmax | None = None) -> float:
     """A bound on ‖H‖² of the hardmax stream, also between the heads and the MLP of a layer.
 
-    There the bounds of `model.at_most` do not apply.
+    Between heads and MLP the bounds of `model.at_most` do not apply.
     """
     _, numbers = hardmax_numbers(model) if hardmax is None else hardmax
     return max(float(sizes @ sizes) for sizes, _ in numbers if np.shape(sizes) == (model.d_model,))
@@ -74,9 +75,9 @@ def stream_square(model: Stack, hardmax: Hardmax | None = None) -> float:
 def exact_in(model: Stack, hardmax: Hardmax | None = None) -> Exactness:
     """The requirements on a float dtype under which the hardmax forward pass has no rounding error.
 
-    `hardmax` is the result of `hardmax_numbers`, if known.  With ties, whose averages are rounded,
-    the scores, the sets of attended tokens and their counts are exact, and frequencies that differ
-    by 1/T stay different, which needs two bits more than T.
+    `hardmax` is the result of `hardmax_numbers`, if known.  If there are ties, averages are
+    rounded.  The scores, the sets of attended tokens and their counts are then still exact, and
+    frequencies that differ by 1/T stay different; the latter needs two bits more than T has.
     """
     _, numbers = hardmax_numbers(model) if hardmax is None else hardmax
     smallest = min(float(np.min(quantum)) for _, quantum in numbers)
@@ -105,7 +106,7 @@ def check_format(model: Stack, dtype: torch.dtype) -> None:
         lost = ((W != 0) & (W.to(dtype) == 0) for W in model.parameters())
         if any(bool(each.any()) for each in lost):
             raise InputError(
-                f"a weight of {model.name} is 0 in {dtype}, whose least number is "
+                f"a weight of {model.name} is 0 in {dtype}, whose smallest number is "
                 f"{torch.finfo(dtype).tiny:.2g}: keep float64, or rescale the inputs"
             )
     if model.interface.margin is None:
@@ -126,10 +127,10 @@ def hardmax_numbers(model: Stack) -> Hardmax:
     """Bounds on |coordinates| of the hardmax stream before each block and at the end, and on all
     numbers of the forward pass.
 
-    The output of a hardmax head is an average of values, that of a linear head a sum of scores
-    times values.  Registers named in `model.at_most` have their bound from the construction's
-    proof.  Raises ValueError for ReLU heads: they divide by the number of tokens, so that their
-    numbers are not multiples of a power of two.
+    The output of a hardmax head is an average of values; the output of a linear head is a sum of
+    scores times values.  Registers named in `model.at_most` have their bound from the
+    construction's proof.  Raises ValueError for ReLU heads: they divide by the number of tokens, so
+    their outputs are not multiples of a power of two.
     """
     for number, block in enumerate(model.blocks, start=1):
         if block.attn is not None and block.attn.normalise == "relu":

@@ -51,7 +51,7 @@ def interleaved(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
 
 
 def alternating(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
-    """Inputs and labels in turn, read at every input; labels are padded with 0."""
+    """Inputs and labels in alternation, with answers at the inputs; labels are padded with 0."""
     labels = xp.concat([y[..., None], x[..., 1:] * 0], axis=-1)
     pairs = xp.stack([x, labels], axis=-2)
     rows = pairs.reshape(*x.shape[:-2], 2 * x.shape[-2], x.shape[-1])
@@ -72,7 +72,7 @@ def shifted(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
 
 
 def fitted(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
-    """Examples with the key x/‖x‖², for which one step fits the example exactly; x = 0 has key 0.
+    """Examples with the key x/‖x‖², with which one step fits the example exactly; x = 0 has key 0.
 
     The division is part of the encoding, not of the transformer.
     """
@@ -102,11 +102,11 @@ class Examples(Interface):
     Encoders that are read at `every_prefix` return (…, n + 1): entry t is the prediction for
     example t + 1 (at the end: for the query) from the first t examples.
 
-    `n` fixes the number of examples where the weights depend on it; with `at_most`, fewer are
-    allowed.  Inputs and labels are divided by `scale`, and answers multiplied by it.
+    `n` is the number of examples if the weights depend on it; with `at_most`, fewer examples are
+    allowed.  Inputs and labels are divided by `scale`, and answers are multiplied by it.
 
     Raises ValueError for shapes that do not fit, NaN or infinite entries, or a number of examples
-    other than the one in the weights.
+    for which the weights were not built.
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class Examples(Interface):
         if self.n is not None and (n > self.n if self.at_most else n != self.n):
             bound = "at most " if self.at_most else ""
             raise InputError(
-                f"x has {n} examples but the weights hold n = {self.n}: "
+                f"x has {n} examples but the weights are for n = {self.n}: "
                 f"pass {bound}{self.n}, or build the model again with n={n}"
             )
         return x, y, x_query
@@ -160,7 +160,8 @@ class Examples(Interface):
         return draw(n, self.d), draw(n, 1)[:, 0], queries if self.several_queries else queries[0]
 
     def _leading(self, x: Any, x_query: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Leading dimensions: those that become further queries of a prompt, and the prompts'."""
+        """The leading dimensions that become further queries of a prompt, and those of the
+        prompts."""
         leading = tuple(torch.broadcast_shapes(x.shape[:-2], x_query.shape[:-1]))
         own = len(leading) - (x.ndim - 2) if self.several_queries else 0
         return leading[:own], leading[own:]

@@ -4,9 +4,9 @@
     load("newton.safetensors")(x, y, x_query)
 
 The tensors have the names of `model.state_dict()`, so that any tool can read them, and are restored
-bit by bit.  The sidecar describes the model in words (its call, source, registers and layers, and
-for answers that are an argmax of logits the requirements of exact arithmetic on a float dtype), and
-contains everything that is not a tensor, as `constructions.values` writes it.
+bit by bit.  The sidecar describes the model in words by its call, source, registers and layers.  If
+answers are an argmax of logits, it also states the requirements of exact arithmetic on a float
+dtype.  It contains everything that is not a tensor, as `constructions.values` writes it.
 """
 
 from __future__ import annotations
@@ -30,19 +30,20 @@ from constructions.transformer import Transformer
 from constructions.values import Reader, Writer
 from theory.kinds import FilePath, InputError, checked
 
-VERSION = 3  # of the form of sidecars; in version 2 masks had other names
+VERSION = 3  # version of sidecars; in version 2 masks had other names
 
 
 @checked
 def save(model: Model, path: FilePath, statement: Mapping[str, Any] | None = None) -> Path:
-    """Write a model's weights to `path`, `….safetensors`, and its sidecar beside it, `….json`.
+    """Write a model's weights to `path`, `….safetensors`, and its sidecar to `….json`.
 
-    Each file is written whole or not at all, and `load` accepts only files that belong together.
-    `statement` describes the theorem in the sidecar, as JSON.  Returns the path of the sidecar.
+    Each file is written whole or not at all, and `load` accepts only weights and a sidecar that
+    were written together.  `statement` describes the theorem in the sidecar, as JSON.  Returns the
+    path of the sidecar.
 
     Raises ValueError for another suffix, a path that cannot be written, an existing `….json` that
-    is not a sidecar (such as a certificate), and a model with parts that cannot be imported by
-    name: nested functions, classes of other packages.
+    is not a sidecar (such as a certificate), and a model with parts that cannot be imported by name
+    (nested functions and classes of other packages).
     """
     path = target(path)
     writer = Writer()
@@ -99,7 +100,7 @@ def _is_sidecar(path: Path) -> bool:
 
 
 def _digest(weights: bytes, written: Any) -> str:
-    """The SHA-256 of the weights and of the sidecar's model, so that changes are noticed."""
+    """The SHA-256 of the weights and of the model in the sidecar, which detects changes."""
     text = json.dumps(written, sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(weights + text.encode()).hexdigest()
 
@@ -158,7 +159,8 @@ def load(path: FilePath) -> Model:
 
 
 def _near(path: str | Path) -> str:
-    """The end of a message: the nearest name of a model in that folder, or of a shipped one."""
+    """The end of a message: the most similar name of a model in that folder or of a shipped
+    model."""
     path, shipped = Path(path), Path(__file__).parent / "trained" / "checkpoints"
     with suppress(OSError, ValueError):
         names = [each.stem for each in path.parent.glob("*.safetensors")]

@@ -23,17 +23,17 @@ from constructions.call import Call
 from constructions.tensors import as_tensor, require_finite
 from theory.kinds import InputError
 
-ROWS = 4  # of random inputs
-BATCH = 2**12  # inputs in a batch of all inputs
+ROWS = 4  # the number of random inputs
+BATCH = 2**12  # the number of inputs in a batch of `all_inputs`
 
 Draw = Callable[[int, int], np.ndarray]
 
 
 class Prompt(NamedTuple):
-    """A prompt as a model runs on it.
+    """The tokens on which a model runs, and the tokens at which its answers are read.
 
     tokens      (…, T, columns), or integers (…, T), indices of the embedding's rows
-    n_examples  the number of first tokens that a context-only mask admits
+    n_examples  the number of tokens, from the first, that a context-only mask admits
     answers     the tokens at which the answers are read
     """
 
@@ -45,10 +45,11 @@ class Prompt(NamedTuple):
 class Interface(nn.Module, ABC):
     """The encoding of inputs as a prompt, and the decoding of outputs as answers.
 
-    `context` is the largest number of tokens in a prompt (None: any number).  `margin`, for answers
-    that are an argmax of logits, is a lower bound on the gap: answers are right if every logit is
-    within half of it of its exact value.  `chooses`: answers are an argmax of logits and depend on
-    nothing else, so that a positive factor of all logits changes none.
+    `context` is the largest number of tokens in a prompt (None: any number).  If answers are an
+    argmax of logits, `margin` is a lower bound on the gap between the largest logit and the others:
+    answers are right if every logit is within margin/2 of its exact value.  `chooses`: answers are
+    an argmax of logits and depend on nothing else, so that no answer changes if all logits are
+    multiplied by a positive number.
     """
 
     context: int | None = None
@@ -59,7 +60,7 @@ class Interface(nn.Module, ABC):
     def check(self, like: Tensor, *inputs: Any) -> tuple[Any, ...]:
         """The inputs as tensors of the dtype and on the device of `like`.
 
-        Raises ValueError for inputs that the model is not defined for.
+        Raises ValueError for inputs for which the model is not defined.
         """
 
     @abstractmethod
@@ -71,17 +72,17 @@ class Interface(nn.Module, ABC):
         return outputs
 
     def all_inputs(self, most: int, causal: bool) -> Iterator[tuple[Any, ...]] | None:
-        """All inputs, in batches, if there are at most `most` of them; else None.
+        """All inputs, in batches, if there are at most `most`; else None.
 
-        If the model is `causal`, only the longest are returned: its answers include those for all
-        their prefixes.
+        If the model is `causal`, only the longest inputs are returned: the answers to them include
+        those to all their prefixes.
         """
         return None
 
     def random_inputs(self, draw: Draw, rng: np.random.Generator) -> tuple[Any, ...] | None:
-        """Random inputs for `write`, whose entries `draw(rows, columns)` are of a number system.
+        """Random inputs for `write`, with entries `draw(rows, columns)` of a number system.
 
-        None where inputs are not numbers (tokens, graphs).
+        None if inputs are not numbers (tokens, graphs).
         """
         return None
 
@@ -93,9 +94,9 @@ class Interface(nn.Module, ABC):
 
 
 class Model(nn.Module, ABC):
-    """A model with an interface: the project's transformer, or another trained network.
+    """A model with an interface: the library's transformer, or another trained network.
 
-    `call` is the call of the construction that built it, None for a model of other origin; `name`
+    `call` is the call of the construction that built the model, or None if none did; `name`
     is the text of the call, or of the training run; `source` is the theorem, by bibliography key.
     """
 
@@ -106,7 +107,7 @@ class Model(nn.Module, ABC):
 
     @property
     def construction(self) -> str:
-        """The name of the function that built it, or the model's name if none did."""
+        """The name of the function that built the model, or the model's name if none did."""
         return self.call.builder.__name__ if self.call else self.name
 
     @property
@@ -128,7 +129,7 @@ class Model(nn.Module, ABC):
 
     @property
     def like(self) -> Tensor:
-        """A weight, whose dtype and device inputs are converted to."""
+        """A weight; inputs are converted to its dtype and device."""
         return next(self.parameters())
 
     def prompt(self, *inputs: Any) -> Prompt:
@@ -172,7 +173,8 @@ class Model(nn.Module, ABC):
             yield self.seen(H[..., prompt.answers, :])
 
     def decoder(self, leading: Sequence[int], context: int) -> Callable[[Tensor], Tensor] | None:
-        """A function that appends tokens to prompts and returns the outputs (…, 1, d_out) there.
+        """A function that appends tokens to prompts and returns the outputs (…, 1, d_out) at the
+        last.
 
         The prompts have these `leading` dimensions and at most `context` tokens.  None if the model
         is not causal.
@@ -180,7 +182,8 @@ class Model(nn.Module, ABC):
         return None
 
     def generate(self, tokens: Any, steps: int) -> Tensor:
-        """The next `steps` tokens (…, steps), each the answer to all before it; −1 from ⊥ on.
+        """The next `steps` tokens (…, steps), each the answer to all tokens before it; −1 from ⊥
+        on.
 
         Raises ValueError for a model that is not over tokens, and as `forward` does.
         """
@@ -205,7 +208,7 @@ def all_below(
 
 
 def as_many(inputs: tuple[Any, ...], *names: str) -> tuple[Any, ...]:
-    """The inputs, one for each of these names; raises ValueError for another number."""
+    """The inputs, one for each of these names; raises ValueError for another number of inputs."""
     if len(inputs) != len(names):
         wanted = " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
         raise InputError(f"the model was given {len(inputs)} inputs: give {wanted}")

@@ -1,7 +1,7 @@
 """Products with block-sparse linear maps of the stream: only the non-zero blocks are computed.
 
-A construction reads and writes few registers in a layer, and a register is a run of columns.  For a
-long prompt, products with zeros would be most of the arithmetic and of the memory traffic.
+A layer of a construction reads and writes few registers, and a register is a run of columns.  For a
+long prompt, most of the arithmetic and of the memory traffic would be products with zeros.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-LONG = 2**16  # entries of a stream, from which on looking for zeros is worth the time
+LONG = 2**16  # the number of entries of a stream from which on a search for zeros saves time
 
 
 def span(weights: Tensor) -> tuple[int, int]:
     """The range of the non-zero rows of weights (D, width).
 
-    It is all rows for weights with gradients, which change, and for meta tensors.
+    For weights with gradients, which change, and for meta tensors it is all rows.
     """
     if _unknown(weights):
         return 0, len(weights)
@@ -26,7 +26,7 @@ def span(weights: Tensor) -> tuple[int, int]:
 
 
 def all_zero(weights: Tensor) -> bool:
-    """Whether weights are 0 and stay so."""
+    """Whether all weights are 0 and stay 0."""
     return not _unknown(weights) and not bool(weights.any())
 
 
@@ -35,10 +35,10 @@ def _unknown(weights: Tensor) -> bool:
 
 
 def moved_by(H: Tensor, M: Tensor) -> Tensor:
-    """H + H M for H (…, T, D) and M (…, D, D), block by block where the stream is long.
+    """H + H M for H (…, T, D) and M (…, D, D), block by block if the stream is long.
 
-    The identity is added to M, so that the sum is one product.  With gradients of H, it is not
-    computed block by block, because blocks are written in place.
+    The identity is added to M, so that the sum is one product.  If H has gradients, the product is
+    not computed block by block, because blocks are written in place.
     """
     if H.numel() < LONG or _unknown(M) or (H.requires_grad and torch.is_grad_enabled()):
         return H @ (M + torch.eye(M.shape[-1], dtype=M.dtype, device=M.device))
@@ -57,8 +57,8 @@ def moved_by(H: Tensor, M: Tensor) -> Tensor:
 def blocks(M: Tensor) -> Iterator[tuple[slice, slice]]:
     """Runs of columns of M (…, D, D), each with the range of its non-zero rows.
 
-    Neighbouring columns are in one run if neither or both are 0, and as long as the run has at most
-    twice the rows of each.
+    Neighbouring columns are in one run if both or neither are 0 and the run has at most twice as
+    many rows as each of its columns.
     """
     filled = (M != 0).reshape(-1, *M.shape[-2:]).any(0).to(torch.int8)
     first = filled.argmax(0).tolist()

@@ -11,15 +11,16 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-MOST_EXPONENT = 700.0  # e^700 is still a float64
+MOST_EXPONENT = 700.0  # e^700 does not overflow float64
 
 
 @dataclass(frozen=True)
 class Margin:
     """A head's smallest score gap between the attended tokens and all others, over all prompts.
 
-    `graded`: for each m ≥ 1, at most 4m tokens are at least m and less than m + 1 gaps below the
-    largest score.  `ties`: several tokens may have the largest score, and hardmax averages them.
+    `graded`: for each m ≥ 1, at most 4m tokens have a score at least m and less than m + 1 gaps
+    below the largest score.  `ties`: several tokens may have the largest score, and hardmax
+    averages their values.
     """
 
     gap: float
@@ -27,7 +28,7 @@ class Margin:
     ties: bool = False
 
     def leak(self, sharpness: float, score_error: float, others: int) -> float:
-        """A bound on the softmax weight of all tokens that hardmax does not attend to."""
+        """A bound on the total softmax weight of the tokens to which hardmax does not attend."""
         q = math.exp(-sharpness * self.gap)
         crowd = others * q
         if self.graded and q < 1:
@@ -49,7 +50,7 @@ class Restores:
     """A property of the MLP of a layer: it makes the registers `into` exact again.
 
     The condition is that, before the MLP, the error of each register in `within` is at most the
-    number given there (0: the register is exact).
+    number given for it (0: the register is exact).
     """
 
     into: tuple[str, ...]
@@ -57,17 +58,18 @@ class Restores:
 
 
 def fraction_of_a_quarter(k: int) -> float:
-    """The error allowed for each of k values, a quarter in all: 1/(4k) in multiples of 2^−20."""
+    """The error allowed for each of k values, so that the sum is at most 1/4: 1/(4k), rounded down
+    to a multiple of 2^−20."""
     return 2**18 // k / 2**20
 
 
 def sharpening(amplification: float) -> float:
     """A power of two c with 16·amplification·e^{−c} ≤ 1/4.
 
-    Scores of an early layer are multiplied by c, which costs no bit of precision: at β ≥ 1 their
-    leak, multiplied by `amplification` in a later layer, then changes the scores there by less
-    than a quarter of their gap.  So the sharpness needed does not grow with n, but the weights do:
-    c is less than 2·ln(64·amplification), Θ(log n) where the amplification is a power of n; scores
-    of Θ(n) gaps are in the weights, too (`score_sizes`).
+    Scores of an early layer are multiplied by c, which costs no bit of precision.  At β ≥ 1 the
+    leak of these scores, multiplied by `amplification` in a later layer, then changes the scores of
+    that layer by less than a quarter of their gap.  So the sharpness needed does not grow with n,
+    but the weights do: c is less than 2·ln(64·amplification), which is Θ(log n) if the
+    amplification is a power of n.  The weights also contain scores of Θ(n) gaps (`score_sizes`).
     """
     return 2.0 ** math.ceil(math.log2(math.log(64 * amplification)))
