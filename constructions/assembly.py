@@ -68,8 +68,7 @@ def _joined(parts: LinearReads | str | tuple[str, ...]) -> str:
 
 
 def moved(reading: LinearReads, into: str | tuple[str, ...]) -> Head:
-    """A linear head that adds a linear read of a token's registers to another register of the
-    token."""
+    """A linear head that adds a linear read of a token's registers to another of its registers."""
     return Head(one, one, reading, into, mask="diagonal")
 
 
@@ -87,8 +86,7 @@ def signed_pair(head: Head) -> tuple[Head, Head]:
 def attention(
     stream: Stream, heads: Iterable[Head], normalise: Normalise, mask: Mask, scale: float = 1.0
 ) -> Attention:
-    """The tensors of these heads; narrower heads are padded with zeros to the width of the
-    widest."""
+    """The tensors of these heads; narrow heads are padded with zeros to the largest width."""
     weights, masks = [], []
     for head in heads:
         (W_Q, b_Q), (W_K, b_K) = _stack(stream, head.query), _stack(stream, head.key)

@@ -19,10 +19,10 @@ Under softmax and hardmax `scale` is the sharpness, the inverse temperature β o
     context-only     only the examples of the prompt, so that queries neither see each other nor
                      change the states of the examples: the attention of [Fu2024, Definition B.1]
                      (N tokens, the sum runs over the n examples) and of [Ahn2023]
-    diagonal         only itself: a linear head is then cubic in the token's own registers, and with
-    constant scores it is a linear map of them.  Under causal
-                     attention it is the difference of a causal head and a strictly causal head
-                     with the same weights (whose first token attends to nothing)
+    diagonal         only itself: a linear head is then cubic in the token's own registers, and
+                     with constant scores it is a linear map of them.  Under causal attention it is
+                     the difference of a causal and a strictly causal head with the same weights
+                     (whose first token attends to nothing)
 
 Linear attention needs no T × T matrix.  Without a triangular mask it is one D × D map of the
 stream,
@@ -142,8 +142,7 @@ class Attention(nn.Module):
         return sum(added, start=moved_by(H, one_map))
 
     def _added(self, H: Tensor, n_examples: int) -> tuple[Tensor | None, list[Tensor]]:
-        """The sum (…, D, D) of the heads that are linear maps of the stream, and the other
-        outputs."""
+        """The heads that are linear maps, as one (…, D, D), and the outputs of the others."""
         maps, added = [], []
         for part in self.parts():
             if part.is_a_map(H, n_examples):
@@ -203,8 +202,7 @@ class Heads(NamedTuple):
         return self._placed(mixed)
 
     def following(self, H: Tensor, cache: Cache) -> Tensor:
-        """The heads' output at tokens (…, t, D) that follow the cached tokens; they are cached
-        too."""
+        """The heads' output at tokens (…, t, D) after the cached tokens; they are cached too."""
         if self.mask == "diagonal":
             return self.added(H, 0)
         Q, K = self.queries_keys(H, 0)
@@ -230,8 +228,7 @@ class Heads(NamedTuple):
         return (asking + answering) * D * D + heads * one_map < heads * scores
 
     def as_a_map(self, H: Tensor, n_examples: int) -> tuple[Tensor, Tensor | None]:
-        """The heads as a map (…, D, D) of the stream, and a constant (…, 1, D) for all tokens, or
-        None."""
+        """The heads as a map (…, D, D) and a constant (…, 1, D) for all tokens, or None."""
         if self.mask == "diagonal":
             scores = torch.linalg.vecdot(self.b_Q, self.b_K) * self.scale
             return torch.einsum("h,hdv,hve->de", scores, self.W_V, self.W_O), None

@@ -83,8 +83,7 @@ class Block(nn.Module):
         self.ln1, self.ln2 = ln1, ln2
 
     def forward(self, H: Tensor, n_examples: int, cache: list[Cache] | None = None) -> Tensor:
-        """The stream after the layer; with a `cache`, only for the tokens that follow the cached
-        ones."""
+        """The stream after the layer; with a `cache`, only of tokens after the cached ones."""
         # The output of a part is a new tensor, so the stream is added to it in place: in long
         # prompts the memory traffic of one more tensor is a considerable part of a layer's cost.
         if self.attn is not None and cache is not None:

@@ -4,7 +4,8 @@ Both follow from the weights, for all prompts: bounds on the coordinates of the 
 of two that divide all numbers.
 
 exact_in         the number of bits of significand with which every partial sum of the hardmax
-forward pass is exact: all numbers are integer multiples of a power of two, below a bound.  A model
+                     forward pass is exact: all numbers are integer multiples of a power of two,
+                     below a bound.  A model
                  whose answers are an argmax of logits is not converted to a dtype with fewer bits
                  (`check_format`).
 """
@@ -42,8 +43,7 @@ class Exactness:
     quantum: float
 
     def fits(self, significand: int, largest: Bound, smallest: Bound) -> bool:
-        """Whether a dtype with this number of bits, and normal numbers in this range, is
-        sufficient."""
+        """Whether a dtype with so many bits and this range of normal numbers is sufficient."""
         return self.bits <= significand and self.largest <= largest and self.quantum >= smallest
 
     def fits_in(self, dtype: torch.dtype) -> bool:
@@ -124,13 +124,13 @@ def check_format(model: Stack, dtype: torch.dtype) -> None:
 
 @np.errstate(over="ignore")  # numbers too large for float64 are bounded by infinity
 def hardmax_numbers(model: Stack) -> Hardmax:
-    """Bounds on |coordinates| of the hardmax stream before each block and at the end, and on all
-    numbers of the forward pass.
+    """Bounds on the numbers of the hardmax forward pass.
 
-    The output of a hardmax head is an average of values; the output of a linear head is a sum of
-    scores times values.  Registers named in `model.at_most` have their bound from the
-    construction's proof.  Raises ValueError for ReLU heads: they divide by the number of tokens, so
-    their outputs are not multiples of a power of two.
+    They are bounds on the |coordinates| of the stream before each block and at the end, and on all
+    numbers of the pass.  The output of a hardmax head is an average of values; the output of a
+    linear head is a sum of scores times values.  Registers named in `model.at_most` have their
+    bound from the construction's proof.  Raises ValueError for ReLU heads: they divide by the
+    number of tokens, so their outputs are not multiples of a power of two.
     """
     for number, block in enumerate(model.blocks, start=1):
         if block.attn is not None and block.attn.normalise == "relu":

@@ -160,8 +160,7 @@ class Examples(Interface):
         return draw(n, self.d), draw(n, 1)[:, 0], queries if self.several_queries else queries[0]
 
     def _leading(self, x: Any, x_query: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The leading dimensions that become further queries of a prompt, and those of the
-        prompts."""
+        """The leading dimensions that become further queries, and those of the prompts."""
         leading = tuple(torch.broadcast_shapes(x.shape[:-2], x_query.shape[:-1]))
         own = len(leading) - (x.ndim - 2) if self.several_queries else 0
         return leading[:own], leading[own:]

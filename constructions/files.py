@@ -159,8 +159,7 @@ def load(path: FilePath) -> Model:
 
 
 def _near(path: str | Path) -> str:
-    """The end of a message: the most similar name of a model in that folder or of a shipped
-    model."""
+    """The end of a message: the most similar name in that folder or of a shipped model."""
     path, shipped = Path(path), Path(__file__).parent / "trained" / "checkpoints"
     with suppress(OSError, ValueError):
         names = [each.stem for each in path.parent.glob("*.safetensors")]

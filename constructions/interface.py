@@ -173,8 +173,7 @@ class Model(nn.Module, ABC):
             yield self.seen(H[..., prompt.answers, :])
 
     def decoder(self, leading: Sequence[int], context: int) -> Callable[[Tensor], Tensor] | None:
-        """A function that appends tokens to prompts and returns the outputs (…, 1, d_out) at the
-        last.
+        """A function that appends tokens to prompts and returns the last outputs (…, 1, d_out).
 
         The prompts have these `leading` dimensions and at most `context` tokens.  None if the model
         is not causal.
@@ -182,8 +181,7 @@ class Model(nn.Module, ABC):
         return None
 
     def generate(self, tokens: Any, steps: int) -> Tensor:
-        """The next `steps` tokens (…, steps), each the answer to all tokens before it; −1 from ⊥
-        on.
+        """The next `steps` tokens (…, steps), each the answer to the tokens before; −1 from ⊥ on.
 
         Raises ValueError for a model that is not over tokens, and as `forward` does.
         """

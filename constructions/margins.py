@@ -58,8 +58,7 @@ class Restores:
 
 
 def fraction_of_a_quarter(k: int) -> float:
-    """The error allowed for each of k values, so that the sum is at most 1/4: 1/(4k), rounded down
-    to a multiple of 2^−20."""
+    """The error allowed for each of k values: 1/(4k), rounded down to a multiple of 2^−20."""
     return 2**18 // k / 2**20
 
 

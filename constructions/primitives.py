@@ -5,12 +5,12 @@
     Clip    clip(u, low, high)                              always exact
     Step    times·[u ≥ at]                                  exact outside (at − margin, at)
     And, Or times·(a and b and not c)                       exact on bits
-    Table   the entry of the key that the registers contain exact for the keys
+    Table        the entry of the key in the registers       exact for the keys
 
 where u, a, b, c are linear reads.  Each primitive is a sum of hidden neurons relu(u)·times and a
-constant; `assembly.py` makes tensors of them.  Flat tables and gates are also exact if what they
-compare is off by at most a quarter.  As text, each primitive states what it adds and where it is
-exact.
+constant; `assembly.py` makes tensors of them.  Flat tables and gates are also exact if the numbers
+that they compare have an error of at most 1/4.  The text of a primitive states which function it
+adds and where this is exact.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ Into = str | tuple[str, ...]
 
 
 class Primitive(ABC):
-    """A function that an MLP adds to the register `into`, or to several side by side.
+    """A function that an MLP adds to the register `into`, or to several registers side by side.
 
     It is the sum of its hidden `neurons` and of `constant`, one number for each coordinate or one
-    for all.  As text it states the function, and where it is exact if that is not everywhere.
+    for all.  Its text states the function and, if it is not exact everywhere, where it is exact.
     """
 
     into: Into
@@ -46,7 +46,7 @@ class Primitive(ABC):
 
     @property
     def registers(self) -> tuple[str, ...]:
-        """The registers that it is added to."""
+        """The registers to which the primitive is added."""
         return (self.into,) if isinstance(self.into, str) else self.into
 
     @property
@@ -124,7 +124,7 @@ class Clip(Primitive):
 
 @dataclass(frozen=True)
 class Step(Primitive):
-    """times·[u ≥ at] for linear reads u that are not between at − margin and at:
+    """times·[u ≥ at], for linear reads u not between at − margin and at:
 
         times·(relu(u − at + margin) − relu(u − at))/margin.
 
@@ -185,8 +185,9 @@ class And(_Gate):
     `one − a` is the literal "not a".  One literal may be any number in [0, 1]: it is the value of
     the conjunction if the others are 1.
 
-    A `flat` one has relu(2z − ½) − relu(2z − 3/2) in place of relu(z): it is exact if the errors of
-    its literals sum to at most a quarter.  It has two neurons, and `times` must be a number.
+    If `flat`, the conjunction has relu(2z − ½) − relu(2z − 3/2) in place of relu(z): it is exact if
+    the sum of the errors of its literals is at most 1/4.  A flat conjunction has two neurons, and
+    `times` must be a number.
     """
 
     flat: bool = False
@@ -226,12 +227,13 @@ class Or(_Gate):
 class Table(Primitive):
     """entries[v] where the linear reads u equal keys[v]: Σ relu(⟨u, key_v⟩ − ‖key_v‖² + 1)·entry_v.
 
-    keys (V, width of the reads side by side) are integers with ⟨key, other⟩ < ‖key‖² for any two,
-    as for different keys of one norm; so the argument z of relu is 1 for the key that u equals and
-    at most 0 for all others.  entries (V, width of `into`).  If u = 0, nothing is added.
+    keys (V, width of the reads side by side) are integers with ⟨key, other⟩ < ‖key‖² for any two;
+    different keys of equal norm satisfy this.  So the argument z of relu is 1 for the key equal to
+    u and at most 0 for all other keys.  entries (V, width of `into`).  If u = 0, nothing is added.
 
     A `flat` table has relu(2z − ½) − relu(2z − 3/2) in place of relu(z): 1 for z ≥ ¾ and 0 for
-    z ≤ ¼, so that the entry is exact if z is off by at most a quarter; two neurons for each key.
+    z ≤ ¼, so that the entry is exact if z has an error of at most 1/4.  It has two neurons for each
+    key.
     """
 
     reads: LinearRead | tuple[LinearRead, ...]
@@ -242,14 +244,16 @@ class Table(Primitive):
 
     def __post_init__(self) -> None:
         if len(self.keys) != len(self.entries):
-            raise InputError(f"{len(self.keys)} keys and {len(self.entries)} entries: give as many")
+            raise InputError(
+                f"{len(self.keys)} keys and {len(self.entries)} entries: give equally many"
+            )
         width = sum(reading.width for reading in self._reads)
         if self.keys.shape[1] != width:
             raise InputError(f"keys of width {self.keys.shape[1]} for readings of width {width}")
         lengths = (self.keys**2).sum(1)
         if not (self.keys == np.round(self.keys)).all() or lengths.min() < 1:
             raise InputError("the keys of a table must be integers, not all 0: scale them")
-        # Different keys of one norm satisfy the condition (Cauchy–Schwarz); others are compared.
+        # Different keys of equal norm satisfy the condition (Cauchy–Schwarz); others are compared.
         alike = (lengths == lengths[0]).all()
         if alike and len(np.unique(self.keys, axis=0)) == len(self.keys):
             return

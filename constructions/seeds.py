@@ -13,7 +13,7 @@ from theory.kinds import Kind, read
 
 @dataclass(frozen=True)
 class TorchRandom(Kind):
-    """A seed, or a torch.Generator.  Read as a torch.Generator, for a seed on the CPU."""
+    """A seed, or a torch.Generator.  Read as a torch.Generator (on the CPU for a seed)."""
 
     what = "a seed, an integer at least 0, or a torch.Generator"
     example = 0

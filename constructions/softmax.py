@@ -1,20 +1,20 @@
 """Bounds with explicit constants on the error of softmax attention in place of hardmax.
 
-A construction is exact with hardmax attention.  It declares, with each head, a lower bound on the
-score gap over all prompts (`block.margins`) and bounds on registers (`model.at_most`), by its
-proof; the error bound follows from these and the weights:
+A construction is exact with hardmax attention.  By its proof, it declares for each head a lower
+bound on the score gap over all prompts (`block.margins`), and bounds on registers
+(`model.at_most`).  The error bound follows from these and the weights:
 
 softmax_error    hardmax replaced by softmax at sharpness β.  If the scores of a head are off by at
                  most σ, the weight that leaks to wrong tokens is at most
 
                      e^{2βσ} · min(others·q, 4q/(1 − q)²),      q = e^{−β·gap},
 
-                 and at most 1; the second term if the scores are graded: at most 4m tokens are at
-                 least m, and less than m + 1, gaps below the largest (Σ_m 4m q^m).  The weights of
-                 tied tokens change by a relative e^{2βσ} − 1 at most.  Errors of the registers are
-                 propagated through |W_V|, |W_O| and |W_U| and, in the next layer, into σ; registers
-                 that an MLP restores (`block.restores`) are exact again, so that errors of
-                 different layers do not add up.
+                 and at most 1.  The second term holds if the scores are graded: at most 4m tokens
+                 have scores at least m, and less than m + 1, gaps below the largest (Σ_m 4m q^m).
+                 The weights of tied tokens change by a relative e^{2βσ} − 1 at most.  Errors of the
+                 registers are propagated through |W_V|, |W_O| and |W_U| and, in the next layer,
+                 into σ; registers that an MLP restores (`block.restores`) are exact again, so that
+                 errors of different layers do not add up.
 
 `exactness.py` determines the float dtypes in which a hardmax pass is exact.
 """
@@ -32,8 +32,8 @@ from constructions.blocks import Stack
 from constructions.exactness import Hardmax, as_array, hardmax_numbers, heads_of
 from theory.kinds import InputError, Positive, checked
 
-# The bounds are sums of products of non-negative numbers, evaluated in float64: thousands of
-# operations without cancellation, each with relative error 2^−53, which a factor 1 + 10⁻⁹ covers.
+# The bounds are sums of products of non-negative numbers, evaluated in float64 by thousands of
+# operations without cancellation, each with relative error 2^−53: a factor 1 + 10⁻⁹ covers these.
 WIDER = 1 + 1e-9
 
 
@@ -41,8 +41,8 @@ WIDER = 1 + 1e-9
 class SoftmaxError:
     """Bounds for one sharpness: leaked weights by layer and head, errors of registers and logits.
 
-    `stream` bounds the error of any register, `in_quanta` that of any number in multiples of its
-    quantum (`exact_in`).
+    `stream` bounds the error of any register, and `in_quanta` the error of any number in multiples
+    of its quantum (`exact_in`).
     """
 
     leaks: tuple[tuple[float, ...], ...]
@@ -65,9 +65,9 @@ def softmax_error(
 ) -> SoftmaxError:
     """Bounds on the distance from softmax attention at this sharpness to hardmax, for all prompts.
 
-    `hardmax` is the result of `hardmax_numbers`, if known.  For stock models, linear reads have a
-    `relative` error, of the number read plus `constant`, and errors grow by a factor 1 + `growth`
-    at each step.  Raises ValueError for a sharpness at which scores overflow.
+    `hardmax` is the result of `hardmax_numbers`, if known.  For stock models, a linear read v has
+    an error of `relative`·(|v| + `constant`), and errors grow by a factor 1 + `growth` at each
+    step.  Raises ValueError for a sharpness at which scores overflow.
     """
     _check_followed(model)
     held, numbers = hardmax_numbers(model) if hardmax is None else hardmax
@@ -118,7 +118,7 @@ def softmax_error(
     logits = read(error, held[-1]) @ abs(as_array(model.unembed.W_U))
     if model.unembed.b_U is not None:
         logits = logits + relative * abs(as_array(model.unembed.b_U))
-    widest = math.inf  # with linear heads, whose errors are not followed
+    widest = math.inf  # with linear heads, whose errors are not propagated
     if len(numbers) == len(errors) + 1:
         pairs = zip([*errors, logits], numbers, strict=True)
         widest = max(float(np.max(each / quantum)) for each, (_, quantum) in pairs) * WIDER
@@ -137,7 +137,7 @@ def _check_followed(model: Stack) -> None:
             if compared:
                 raise InputError(
                     f"{where} has {attn.normalise} heads after softmax or hardmax heads, through "
-                    "which errors are not propagated: give a model of hardmax heads alone"
+                    "which errors are not propagated: give a model with only hardmax heads"
                 )
             continue
         compared, unknown = True, ""
@@ -147,14 +147,14 @@ def _check_followed(model: Stack) -> None:
             unknown = "of any number of tokens"
         if unknown:
             raise InputError(
-                f"{where} compares scores {unknown}, so softmax may be any distance from hardmax: "
-                "give a model over tokens"
+                f"{where} compares scores {unknown}, so the distance from softmax to hardmax is "
+                "not bounded: give a model over tokens"
             )
 
 
 @checked
 def least_sharpness(model: Stack, error: Positive) -> float:
-    """The smallest sharpness, to one part in a thousand, with logit errors of at most `error`.
+    """The smallest sharpness, up to 0.1 %, with logit errors of at most `error`.
 
     The search starts at 2^−20.  Raises ValueError as `softmax_error` does.
     """

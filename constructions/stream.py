@@ -24,8 +24,8 @@ import numpy as np
 from theory import machine
 from theory.kinds import InputError
 
-LAYER, LISTED = 2**15, 2**9  # bytes of a layer beside its weights, and of its place in a list
-MOST_LISTED = 10_000  # layers of a model
+LAYER, LISTED = 2**15, 2**9  # bytes of a layer without its weights, and of its entry in a list
+MOST_LISTED = 10_000  # the largest number of layers of a model
 CONSTANT = "1"  # the name of the number one in a linear read (a bias, not a register)
 
 
@@ -41,7 +41,7 @@ def number(value: float) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Map:
-    """A matrix (width in, width out) with a name that is printed: `u @ Map(W, "W")`."""
+    """A matrix (width in, width out) and its printed name: `u @ Map(W, "W")`."""
 
     matrix: np.ndarray
     name: str
@@ -61,7 +61,7 @@ class Term:
 
     @property
     def is_constant(self) -> bool:
-        """Whether it is the same number in every coordinate of every token."""
+        """Whether the term is the same number in every coordinate of every token."""
         return self.register == CONSTANT and self.map is None
 
     def __str__(self) -> str:
@@ -74,7 +74,7 @@ class Term:
 
 @dataclass(frozen=True)
 class LinearRead:
-    """A linear read: a linear combination of registers, such as `2·u − x`; `one` is the constant 1.
+    """A linear combination of registers, such as `2·u − x`; `one` is the constant 1.
 
     A constant is added to every coordinate.
     """
@@ -164,9 +164,12 @@ class Stream:
         self.fits(1)
 
     def fits(self, layers: int, heads: int = 1, *, neurons: int = 0, shared: bool = False) -> None:
-        """Raise ValueError unless the memory holds so many layers of so many full heads, each of
-        which reads the widest register, and of MLPs with so many units, and for more layers than
-        are built in minutes; `shared` layers are one, listed so many times."""
+        """Raise ValueError if the weights of these layers do not fit in memory.
+
+        Each layer has `heads` heads that read the widest register and an MLP of `neurons` neurons.
+        More layers than can be built in minutes also raise ValueError.  `shared` layers are one
+        layer that is listed several times.
+        """
         layers = min(layers, 10**300)  # which a float can show
         each = 4 * heads * max(self.widths.values()) + 2 * neurons
         listed = min(layers, MOST_LISTED) if shared else layers
@@ -208,7 +211,7 @@ class Stream:
         return weights, reading.constant
 
     def placement(self, name: str) -> np.ndarray:
-        """Weights (width, D) that write a vector to this register and to no other."""
+        """Weights (width, D) that write a vector only to this register."""
         weights, _ = self.matrix(self.read(name))
         return weights.T
 

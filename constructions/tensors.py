@@ -1,4 +1,4 @@
-"""From arrays to tensors, and to the weights of a model."""
+"""Conversion of arrays to tensors and to the weights of a model."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from theory.kinds import InputError, array_of, real
 
 
 def as_tensor(array: Any, like: Tensor | None = None, name: str = "the input") -> Tensor:
-    """`torch.as_tensor`, of the dtype and on the device of `like`, for any numpy array too.
+    """`value` as a tensor of the dtype and on the device of `like`; any numpy array is allowed.
 
     torch itself rejects read-only arrays and negative strides.  Raises ValueError for complex
-    numbers, for sparse or meta tensors, and for other things than arrays of numbers.
+    numbers, for sparse or meta tensors, and for objects that are not arrays of numbers.
     """
     if not isinstance(array, Tensor):
         given = array_of(name, array)
@@ -39,5 +39,5 @@ def require_finite(name: str, *tensors: Tensor) -> None:
 
 
 def weight(values: Tensor) -> nn.Parameter:
-    """A weight of a model: float64, and without gradient unless that is switched on."""
+    """A weight of a model: float64, and without gradient until `requires_grad` is set."""
     return nn.Parameter(torch.as_tensor(values, dtype=torch.float64), requires_grad=False)

@@ -1,4 +1,4 @@
-"""The one transformer of the project; hand-built and trained models are both instances of it.
+"""The transformer of the library, of which hand-built and trained models are instances.
 
 Shapes
     T tokens, D = d_model, M = d_mlp; H (…, T, D) is the residual stream, tokens are rows.
@@ -45,8 +45,8 @@ from theory.kinds import InputError, Positive, checked
 class Transformer(Stack):
     """Embeddings of tokens and of positions (optional), blocks, unembedding, and an interface.
 
-    `stream` are its named registers, `stages` its layer invariants, and `at_most` bounds on
-    registers, by the construction's proof.
+    By the construction's proof, `stream` contains its named registers, `stages` its layer
+    invariants, and `at_most` bounds on registers.
 
     Converting it (`.half()`, `.to(…)`) to a dtype in which its answers could be wrong raises
     ValueError and changes nothing; see `constructions.exactness`.
@@ -81,7 +81,7 @@ class Transformer(Stack):
 
     @property
     def attentions(self) -> list[Attention]:
-        """The attention of each layer that has any."""
+        """The attention of each layer that has attention."""
         return [block.attn for block in self.blocks if block.attn is not None]
 
     @property
@@ -91,7 +91,7 @@ class Transformer(Stack):
 
     @property
     def n_heads(self) -> int:
-        """The number of heads in the layer that has most."""
+        """The largest number of heads in a layer."""
         return max((attn.n_heads for attn in self.attentions), default=0)
 
     @property
@@ -100,7 +100,7 @@ class Transformer(Stack):
         return sum(weights.numel() for weights in self.parameters())
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Transformer:
-        """Convert the weights, as all of torch's conversions do, if that changes no answer."""
+        """Convert the weights, as all of torch's conversions do, if no answer changes."""
         check_format(self, fn(self.like.new_empty(0)).dtype)
         converted: Transformer = super()._apply(fn, recurse)
         return converted
@@ -145,13 +145,13 @@ class Transformer(Stack):
 
     @checked
     def sharpened(self, sharpness: Positive | None) -> Transformer:
-        """The same weights with softmax attention at sharpness β, or hardmax (β → ∞) for None.
+        """The same weights with softmax attention at inverse temperature β (None: hardmax, β → ∞).
 
         This concerns every layer with softmax or hardmax heads; in a trained model the sharpness
         replaces 1/√d_head.  Weights are shared, not copied: a later `.to(dtype)` of one model
         converts both.  A hardmax model at None is returned unchanged.  Raises ValueError for a
         sharpness at which scores overflow, or at which answers could be wrong; the message gives
-        the smallest one that works.
+        the smallest sufficient sharpness.
         """
         if sharpness is None and all(attn.normalise != "softmax" for attn in self.attentions):
             return self
@@ -186,10 +186,10 @@ class Transformer(Stack):
 
 
 class Decoder:
-    """A model on growing prompts (…, T): called with the next tokens (…, t), it returns the outputs
-    (…, 1, d_out) at the last of them.
+    """A model on growing prompts (…, T): its call appends tokens.
 
-    It caches the keys and values of all tokens so far, and computes the scores of `CAUSAL_BLOCK`
+    Called with the next tokens (…, t), it returns the outputs (…, 1, d_out) at the last token.  It
+    caches the keys and values of all tokens so far, and computes the scores of `CAUSAL_BLOCK`
     tokens at once: O(T) memory and, for each token, O(T) time.  Raises ValueError if the cache of
     `context` tokens does not fit in memory.
     """
@@ -222,7 +222,7 @@ class Decoder:
         return self.model.unembedding(self.model.seen(H[..., -1:, :]))
 
     def branched(self, count: int) -> Decoder:
-        """A decoder of `count` copies of each prompt, (…, count, T), to be continued separately."""
+        """A decoder of `count` copies of each prompt, (…, count, T), which continue separately."""
         other = copy(self)
         other.cache = [[part.branched(count) for part in parts] for parts in self.cache]
         return other

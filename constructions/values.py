@@ -1,8 +1,8 @@
-"""Objects as JSON: an object is its class and its fields, a function its name, a tensor a key.
+"""Objects as JSON: an object is stored as class and fields, a function by name, a tensor by key.
 
 Shared tensors and objects are shared again after reading; plain values (numbers, text, lists,
-dicts, tuples) are copied.  Reading creates objects only of classes of this project and of packages
-that add theorems to it, and calls neither their constructors nor other functions, so that files
+dicts, tuples) are copied.  Reading creates objects only of classes of this library and of packages
+that add theorems to it.  It calls neither their constructors nor other functions, so that files
 from unknown sources can be read safely.
 """
 
@@ -77,7 +77,7 @@ class Writer:
     def tensor(self, it: Tensor | np.ndarray, at: str) -> dict[str, str]:
         if id(it) not in self.names:
             if at in self.tensors:
-                raise InputError(f"two tensors are both at {at}: give each its own name")
+                raise InputError(f"two tensors have the place {at}: give each its own name")
             self.alive.append(it)
             self.names[id(it)] = at
             if isinstance(it, np.ndarray) and it.dtype.kind not in "biuf":
@@ -125,7 +125,7 @@ def _fields(it: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _name_of(it: Any, at: str) -> str:
-    """The name module:name of a class or function; raises ValueError if it does not identify it."""
+    """The name module:name of a class or function; raises ValueError if it is ambiguous."""
     name = f"{it.__module__}:{it.__qualname__}"
     try:
         found = _found(name)
@@ -139,10 +139,10 @@ def _name_of(it: Any, at: str) -> str:
 
 
 def _found(name: str) -> Any:
-    """The class or function of this project that is called module:name."""
+    """The class or function of this library with the name module:name."""
     module, _, rest = name.partition(":")
     if module.split(".")[0] not in _packages():
-        raise InputError(f"{name} is not of this project: give classes and functions of it")
+        raise InputError(f"{name} is not of this library: give its classes and functions")
     try:
         found = getattr(import_module(module), rest)
     except (ImportError, AttributeError):
@@ -153,7 +153,7 @@ def _found(name: str) -> Any:
 
 
 def _packages() -> set[str]:
-    """The packages of this project, and the packages that add theorems to it."""
+    """The packages of this library, and the packages that add theorems to it."""
     added = entry_points(group="verify.ledgers")
     return {*OURS, *(point.value.split(".")[0] for point in added)}
 

@@ -1,4 +1,4 @@
-"""Vectors in, vectors out: associative memories, and particles that attend to each other."""
+"""Models from vectors to vectors: associative memories, and particles that attend to each other."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from theory.kinds import Reals
 class Memory(Interface):
     """States (…, d) → states (…, d), with patterns (P, d) as the context of every prompt.
 
-    Tokens are (ξ_j, 0) for the patterns and (0, s) for the states, or the states alone if there are
-    no patterns.  Exact numbers are written as `written(model, domain, states, patterns)`.
-    Raises ValueError for another dimension, and NaN or infinite entries.
+    Tokens are (ξ_j, 0) for the patterns and (0, s) for the states, or only the states if there are
+    no patterns.  `written(model, domain, states, patterns)` writes exact numbers.  Raises
+    ValueError for another dimension, and for NaN or infinite entries.
     """
 
     name = "states"

@@ -1,4 +1,4 @@
-"""Our models inside classes of others: torch's `nn.TransformerEncoder`, GPT-2, TransformerLens."""
+"""Our models in classes of other libraries: `nn.TransformerEncoder`, GPT-2, TransformerLens."""
 
 from constructions.stock.encoder import StockEncoder, to_encoder
 from constructions.stock.gadgets import Gadgets

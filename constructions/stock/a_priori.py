@@ -1,4 +1,4 @@
-"""A priori error bounds of softmax heads in place of linear ones, for regression prompts.
+"""A priori error bounds of softmax heads in place of linear heads, for regression prompts.
 
 Let ‖x_i‖, ‖x_q‖ ≤ R, |y_i| ≤ Y, n examples, and ε the relative error of a head (`Gadgets.head`).
 """
@@ -18,7 +18,7 @@ def descent_bound(k: int, eta: float, eps: float, B: float, R: float, Y: float, 
 
         1.1·ε·ηnB·Y·(k + ηnR²·k(k − 1)/2),        if k·ηnB·ε ≤ 1/12,
 
-    where ε is taken at 1.1θ: errors of u increase scores by less than a tenth.
+    where ε is the error at 1.1θ, because errors of u increase scores by less than a tenth.
     """
     if not k * eta * n * B * eps <= 1 / 12:
         return math.nan
@@ -30,17 +30,18 @@ def newton_bound(
 ) -> float:
     """A bound on the error of Newton's method from αI in `newton_direct`, if αλmax(S) ≤ 1.
 
-    `scores` are bounds on the scores of each layer and `eps` the error of a head for 1.1 times
-    them; NaN if scores may be larger than that.
+    `scores` contains bounds on the scores of each layer, and `eps` is the error of a head for 1.1
+    times these bounds; the result is NaN if scores may be larger than 1.1 times the bounds.
 
     Let U_t = 2^j u_t, which approximates M_j x_t, H = Σ_i U_i x_iᵀ and F = I − H.  A step adds
     H U_t with an error of at most η = 2^j·ε·B_j Σ_i ‖U_i‖, so that
 
         U_t ← (I + F)U_t + E_t,      F ← F² − Σ_i E_i x_iᵀ,      ‖E_t‖ ≤ η.
 
-    Without E, F is (I − αS)^{2^j}, a contraction, and ‖M_j‖ ≤ α2^j.  So the error Δ of F becomes at
-    most 2Δ + Δ² + nRη, and the error ρ of U_t at most (2 + Δ)ρ + Δα2^jR + η.  The prediction
-    Σ_i y_i⟨x_i, U_q⟩ then has an error of at most nYRρ and, from its own head, 2^k·ε·B_k·nY.
+    If E = 0, F is (I − αS)^{2^j}, a contraction, and ‖M_j‖ ≤ α2^j.  So in one step the error Δ of F
+    becomes at most 2Δ + Δ² + nRη, and the error ρ of U_t becomes at most (2 + Δ)ρ + Δα2^jR + η.
+    The prediction Σ_i y_i⟨x_i, U_q⟩ then has an error of at most nYRρ and, from its own head,
+    2^k·ε·B_k·nY.
     """
     rho = delta = 0.0
     for j, B in enumerate(scores):

@@ -1,7 +1,7 @@
-"""Bounds on the distance of a translated model from ours: for all prompts, or for given ones.
+"""Bounds on the distance of a translated model from ours: for all prompts, or for given prompts.
 
-Over tokens, with proved score gaps, `softmax.softmax_error` bounds it for every prompt; norms and
-rounding are relative errors of linear reads.
+For models over tokens with proved score gaps, `softmax.softmax_error` bounds the distance for every
+prompt; norms and rounding are relative errors of linear reads.
 
 For other models the errors of each layer are bounded by the proofs of `gadgets.py`, from the scores
 and values on these inputs, and propagated to the answers by the original's derivatives:
@@ -9,9 +9,9 @@ and values on these inputs, and propagated to the answers by the original's deri
     |stock − ours| ≤ 2 Σ_l ⟨|∂ŷ/∂H_l|, δ_l⟩,
 
 to first order, as for rounding [Higham2002, section 3.1]; the 2 is for the terms of second order.
-Each rounding has a relative error of at most u.  A layer norm rounds v beside an error e of the
-mean, with opposite signs in the two copies; |e| ≤ u·K, so that every linear read has an error of up
-to u·(|v| + u·K), however small it is.
+Each rounding has a relative error of at most u.  A layer norm rounds v + e and −v + e, where e is
+an error of the mean with |e| ≤ u·K; so every linear read has an error of up to u·(|v| + u·K), even
+if v is small.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from constructions.stock.softened import scale_of, with_sizes
 from constructions.tokens import Tokens
 from constructions.transformer import Transformer
 
-ROUNDINGS = 8  # of a number between the stream and a product: norm, projection, sum
+ROUNDINGS = 8  # roundings of a number between the stream and a product: norm, projection, sum
 
 
 def prompts_bound(
@@ -63,7 +63,7 @@ def error_bound(
     dtype: torch.dtype,
     *inputs: Any,
 ) -> Tensor:
-    """Error bounds in the shape of the answers (of the logits for tokens), to first order.
+    """Error bounds to first order, in the shape of the answers (for tokens, of the logits).
 
     `square` is that of `softened.largest_square` on these inputs.
     """
@@ -150,7 +150,7 @@ def _heads(
     read = gamma + ROUNDINGS * u
     off = torch.where(seen, 2 * read * off, 0.0)  # of scores
     if part.normalise == "linear":
-        # Moves of a token's own registers are linear here too, and are bounded with the others.
+        # Moves of a token's own registers are linear too, and are bounded together with the heads.
         delta = torch.tensor([gadgets.theta / scale_of(size) for size in sizes], dtype=H.dtype)
         delta = delta[:, None, None]
         B, n = scores.amax(-1, keepdim=True), float(seen.sum(-1).max())

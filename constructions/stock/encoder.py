@@ -1,7 +1,7 @@
-"""A model of ours inside torch's own `nn.TransformerEncoder`.
+"""A model of this library inside torch's `nn.TransformerEncoder`.
 
-Layers are `nn.TransformerEncoderLayer(norm_first=True, activation="relu")`, as they are; the mask
-is the stock causal one for causal models, and none for others.
+Layers are unmodified `nn.TransformerEncoderLayer(norm_first=True, activation="relu")`.  Causal
+models use the stock causal mask, and other models use no mask.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from theory.kinds import Positive, checked
 class StockEncoder(StockModel):
     """A model inside an nn.TransformerEncoder, its `module`.
 
-    The only further tensors are the embedding of prompts, `embed` and `pos_embed` (to which ±K is
-    added), and the unembedding, which the class does not have.
+    The only further tensors are the embeddings `embed` and `pos_embed` of prompts (with ±K added to
+    the latter) and the unembedding, which the class does not have.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -83,21 +83,21 @@ def to_encoder(
         stock(x, y, x_query), stock.bound(x, y, x_query), stock.module
 
     `inputs` are typical inputs of the model: linear heads become softmax heads whose scale is the
-    largest score on them (rounded up to a power of two).  A model over tokens with proved gaps
-    between scores needs no inputs.  The translation has the layers of the original; each linear
-    head becomes 2·order softmax heads, and prompts get one more token in front, the sink.
+    largest score on them (rounded up to a power of two).  For a model over tokens with proved score
+    gaps, `inputs` can be omitted.  The translation has the layers of the original; each linear head
+    becomes 2·order softmax heads, and one more token, the sink, is put in front of prompts.
 
     `error` is the allowed distance of answers (for tokens: logits) from those of the original, on
-    these inputs or, for tokens, on all inputs.  The smallest order with this bound is chosen;
-    without `error` the order is 3. `gadgets` gives the numbers instead of choosing them.
+    these inputs or, for tokens, on all inputs.  The smallest sufficient order is chosen; without
+    `error` the order is 3.  With `gadgets` the numbers of the translation are given and not chosen.
 
     Over tokens, dtypes shorter than float32 must represent all numbers of the hardmax pass, which
     rounding then restores (`short.py`); the norms' weights are then powers of two.
 
-    Raises ValueError for an error that cannot be guaranteed in the dtype, with the smallest error
-    that can; and for a model with a layer that has no such form, with the layer and the reason:
-    ReLU attention, norms of its own, hardmax without proved gaps, or both causal heads and heads
-    that see later tokens.
+    Raises ValueError for an error that cannot be guaranteed in the dtype, with the smallest
+    possible error in the message.  Also raises ValueError for a model with a layer that has no such
+    form, with the layer and the reason: ReLU attention, norms, hardmax without proved gaps, or both
+    causal heads and heads that see later tokens.
     """
     causal = isinstance(model, Transformer) and any(
         mask in BEFORE for attn in model.attentions for mask in attn.masks

@@ -1,4 +1,4 @@
-"""The three gadgets by which a stock model simulates ours, and their error bounds.
+"""The three gadgets with which a stock model simulates ours, and their error bounds.
 
 u is the unit roundoff of a dtype.
 
@@ -8,11 +8,12 @@ u is the unit roundoff of a dtype.
 
        g = (1 + ‖v‖²/(K² + dε/2))^(−1/2),      1 − γ ≤ g ≤ 1,      γ = ‖v‖²/(2K²).
 
-   Half the difference of the two copies is read: an error of the mean, of size u·K, then cancels.
+   Linear reads take half the difference of the two copies: an error of the mean, of size u·K, then
+   cancels.
 
-2. **A linear head from 2p softmax heads.**  Beside the n tokens attended there is a sink with value
-   0 and score C.  Heads with the scores ±mδs_i, m = 1 … p, and the values c_m e^C/δ·v_i, where c_m
-   is the central difference of order 2p, add up to Σ s_i v_i, with an error of at most
+2. **A linear head from 2p softmax heads.**  In addition to the n attended tokens there is a sink
+   with value 0 and score C.  Heads with the scores ±mδs_i, m = 1 … p, and the values
+   c_m e^C/δ·v_i, where c_m is the central difference of order 2p, have the sum Σ s_i v_i, with an error of at most
 
        B Σ‖v_i‖ (κ_p θ^{2p} e^{pθ} + 2Λ_p n e^{2pθ − C}),        |s_i| ≤ B,  θ = δB,
        κ_p = (p!)²/(2p + 1)!,      Λ_p = Σ_m 2m|c_m|.
@@ -22,10 +23,10 @@ u is the unit roundoff of a dtype.
 
    Proof.  A head outputs Σ_i v_i f_i(±mδ) with f_i(τ) = e^{τs_i}/(1 + e^{−C} Σ_j e^{τs_j}), after
    the factor e^C.  Write f_i = e^{τs_i} − g_i.  The difference quotient of e^{τs_i} is s_i up to
-   the remainder of interpolation at 2p + 1 points, δ^{2p} κ_p |s_i|^{2p+1} e^{pδ|s_i|}.  With w =
-   e^{−C} Σ_j e^{τs_j} ≤ n e^{pθ−C}, g_i = e^{τs_i}·w/(1 + w) has |g_i'| ≤ e^{pθ}·2B·w, so that
-   its quotient is at most Σ_m |c_m|·2mδ/δ times that.
-   The quotient of a constant is 0: no term of order 1/δ remains.
+   the remainder of interpolation at 2p + 1 points, at most δ^{2p} κ_p |s_i|^{2p+1} e^{pδ|s_i|}.
+   With w = e^{−C} Σ_j e^{τs_j} ≤ n e^{pθ−C}, g_i = e^{τs_i}·w/(1 + w) has |g_i'| ≤ e^{pθ}·2B·w, so
+   the difference quotient of g_i is at most Σ_m |c_m|·2mδ/δ times this bound.  The quotient of a
+   constant is 0: no term of order 1/δ remains.
 
 3. **ReLU from GELU.**  gelu(x) − gelu(−x) = x, as for ReLU, so linear moves of an MLP are exact;
    and |gelu(λx)/λ − relu(x)| ≤ G/λ for all x, also for GPT-2's approximation, with G < 0.1701 (the
@@ -46,7 +47,7 @@ from constructions.exactness import significand
 from theory.kinds import Count, InputError, Positive, Within, checked
 
 GELU = 0.1701
-MOST_ORDER = 6  # 2p heads each: beyond, rounding dominates
+MOST_ORDER = 6  # 2p heads each: for larger p, rounding dominates
 
 
 @cache
@@ -75,8 +76,10 @@ def lipschitz(p: int) -> Fraction:
 @checked
 @dataclass(frozen=True)
 class Gadgets:
-    """The numbers of a translation: the order p, θ, the bits of e^C = 2^bits, the constant K of the
-    norms and the factor λ of GELU.
+    """The numbers of a translation: p, θ, bits, K and λ.
+
+    They are the order p, θ, the exponent of e^C = 2^bits, the constant K of the norms and the
+    factor λ of GELU.
     """
 
     order: Annotated[Count, Within(most=MOST_ORDER)]
@@ -91,9 +94,9 @@ class Gadgets:
         return self.bits * math.log(2)
 
     def head(self, theta: float, n: float) -> float:
-        """The relative error of a linear head, divided by B Σ‖v_i‖, without rounding and norms.
+        """The error of a linear head divided by B Σ‖v_i‖, without rounding and norms.
 
-        It is for n tokens and scores of at most B = theta/δ.
+        There are n tokens, and scores of at most B = theta/δ.
         """
         p = self.order
         method = float(kappa(p)) * theta ** (2 * p) * math.exp(p * theta)
@@ -104,11 +107,11 @@ class Gadgets:
         return square / (2 * self.constant**2)
 
     def with_norms(self, theta: Any, n: float, gamma: float) -> Any:
-        """`head` for a number or a tensor θ with norms that shrink reads by at most γ.
+        """`head` for a number or a tensor θ, with norms that multiply reads by at least 1 − γ.
 
         Scores are multiplied by g_t g_j and values by g_j, the sink's score C by g_t g_0 ≥ 1 − 2γ:
-        the error is at most twice the method's plus e^{1/2} times the sink's plus (3 + 2C)γ.  It is
-        ∞ unless γC ≤ 1/4.
+        the error is at most twice that of the method plus e^{1/2} times that of the sink plus (3 +
+        2C)γ.  It is ∞ unless γC ≤ 1/4.
         """
         if gamma * self.sink > 0.25:
             return math.inf
@@ -120,8 +123,8 @@ class Gadgets:
     def rounding(self, u: float) -> float:
         """The rounding error of a linear head, divided by B Σ‖v_i‖, to first order.
 
-        Softmax subtracts its largest score, C, so that scores are rounded at that size; the
-        stencil divides the resulting error by θ.
+        Softmax subtracts the largest score, C, so scores have rounding errors of size u·C,
+        which the stencil divides by θ.
         """
         each = 2 * float(sum(map(abs, stencil(self.order))))
         return (self.sink + 5) * each * u / self.theta
@@ -133,10 +136,10 @@ def unit_roundoff(dtype: torch.dtype) -> float:
 
 
 def chosen(order: int, dtype: torch.dtype, n: int, square: float) -> Gadgets:
-    """The numbers of least error, method and rounding together, for n tokens and ‖v‖² ≤ square.
+    """The numbers with the smallest error (method plus rounding), n tokens, ‖v‖² ≤ square.
 
-    θ is a power of two, and e^{−C} a normal number of the dtype; K is the least power of two for
-    which the error of norms is below that of rounding.
+    θ is a power of two, and e^{−C} a normal number of the dtype; K is the smallest power of two for
+    which the error of norms is below the rounding error.
     """
     if not dtype.is_floating_point:
         raise InputError(f"{dtype} is not a floating-point dtype: give one")

@@ -1,4 +1,4 @@
-"""A model of ours inside an unmodified `transformers.GPT2LMHeadModel`.
+"""A model of this library inside an unmodified `transformers.GPT2LMHeadModel`.
 
 Prompts of numbers are passed as `inputs_embeds`, tokens as `input_ids`; ±K is part of `wpe`.  The
 final norm is neutral too.  GELU replaces ReLU by gelu(λx)/λ (`gadgets.py`).
@@ -23,16 +23,16 @@ from constructions.tokens import Tokens
 from theory import machine
 from theory.kinds import Count, InputError, Positive, checked
 
-MOST_POSITIONS = 1024  # of GPT-2, for prompts that may have any length
+MOST_POSITIONS = 1024  # number of positions of GPT-2, for prompts of unbounded length
 
 
 class StockGPT2(StockModel):
     """A model inside a transformers.GPT2LMHeadModel, its `module`; there are no other tensors.
 
     `module.save_pretrained(folder)` writes a folder that AutoModelForCausalLM opens (in float64
-    with dtype=torch.float64).  Its vocabulary is that of the model with its prefix, BOS, whose
-    number also stands for ⊥: `module.generate` ends there.  For a model over numbers, `wte` has a
-    row for each column of the prompt: inputs_embeds are prompt(…).tokens @ wte.
+    with dtype=torch.float64).  Its vocabulary is that of the model and BOS, whose number also
+    stands for ⊥: `module.generate` ends at ⊥.  For a model over numbers, `wte` has a row for each
+    column of the prompt: inputs_embeds are prompt(…).tokens @ wte.
     """
 
     def __init__(self, plan: Plan, positions: int) -> None:
@@ -105,11 +105,11 @@ def to_gpt2(
         stock = to_gpt2(induction_heads(8, 32))
         stock([3, 1, 4, 1]), stock.module.generate(…), stock.module.save_pretrained("folder")
 
-    Like `to_encoder`, under the causal mask of GPT-2.  `positions` is the largest number of tokens
-    in a prompt, by default the model's, or GPT-2's 1024.
+    Arguments are as for `to_encoder`; the mask is the causal mask of GPT-2.  `positions` is the
+    largest number of tokens in a prompt, by default the model's, or GPT-2's 1024.
 
     Raises ValueError as `to_encoder` does, and for heads that attend to later tokens, unless the
-    causal mask changes no state at the tokens after the examples; only these tokens then have
+    causal mask changes no state at the tokens after the examples; then only these tokens have
     answers.  Raises InputError with the command that installs `transformers` if it is missing.
     """
     _transformers()
@@ -118,9 +118,10 @@ def to_gpt2(
     if own is None and plan.soft.pos_embed is not None:
         own = len(plan.soft.pos_embed.W_pos)
     if positions is not None and own is not None:
-        raise InputError(f"{model.name} has {own} positions itself: leave positions out")
+        raise InputError(f"{model.name} already has {own} positions: omit positions")
     most = positions or own or MOST_POSITIONS
-    needed = 4 * 8 * most * (plan.soft.d_model + 1)  # copies with two signs, twice in float64
+    # Two copies with opposite signs; float64 doubles the memory.
+    needed = 4 * 8 * most * (plan.soft.d_model + 1)
     machine.fits_in_memory(f"{most:.4g} positions", needed, "give fewer")
     return StockGPT2(plan, most)
 
@@ -187,7 +188,7 @@ def _gpt2(plan: Plan, doubled: Doubled, positions: int) -> Any:
 
 
 def _unembedding(plan: Plan, doubled: Doubled, vocabulary: int) -> Tensor:
-    """The rows (vocabulary, d) of `lm_head`: ours, with biases as multiples of ±K.
+    """The rows (vocabulary, d) of `lm_head`: the model's, with biases as multiples of ±K.
 
     Tokens that are not answers get a logit below all others.
     """

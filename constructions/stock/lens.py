@@ -1,13 +1,14 @@
-"""Our models in TransformerLens: the same weights, in its own transformer, for its hooks.
+"""Our models in TransformerLens: the same weights in its transformer, for use with its hooks.
 
-TransformerLens builds a transformer of its own without layer norms (`boot_native`): causal softmax
-heads, ReLU MLPs, learned positions.  Our models over tokens fit it, entry by entry:
+TransformerLens builds a transformer without layer norms (`boot_native`): causal softmax heads, ReLU
+MLPs, learned positions.  Our models over tokens are copied into it, entry by entry:
 
-    heads       W_Q β √d_head, as it divides scores by √d_head; a power of 4 keeps the root exact
-    masks       tokens that a causal mask admits and the head's own mask does not (strictly causal,
-                diagonal) get a score so low that their weight is exactly 0 (`softened.py`); the
-                registers for this come after the model's
-    the rest    zeros, where layers have fewer heads or hidden neurons than the largest
+    heads       W_Q β √d_head, as it divides scores by √d_head; d_head is a power of 4, so that
+                the root is exact
+    masks       tokens that a causal mask admits and the head's mask (strictly causal, diagonal)
+                does not get a score so low that their weight is exactly 0 (`softened.py`);
+                the registers for this come after the model's
+    the rest    zeros, if a layer has fewer heads or hidden neurons than the largest layer
 
 The logits are those of our model, up to the order of sums; `model.softmax_error(β)` bounds their
 distance from those of hardmax attention.
@@ -35,12 +36,12 @@ def to_lens(model: Transformer) -> Any:
 
     It takes the tokens of `model.prompt(…)`, including the model's prefix, and returns the logits
     of all of them.  Its `residual_labels` name the coordinates of its stream (TransformerLens uses
-    this attribute for Tracr's models): those of `labels(model)` and, for masks other than the
-    causal one, of further registers.
+    this attribute for Tracr's models): `labels(model)`, and further registers for masks other than
+    the causal mask.
 
     Raises ValueError if TransformerLens is not installed, for a model that is not over tokens, and
-    for layers that cannot be translated: hardmax (`model.sharpened(β)` has softmax), linear and
-    relu attention, norms, and heads that see later tokens.
+    for layers that cannot be translated: hardmax attention (use `model.sharpened(β)`, which has
+    softmax), linear and ReLU attention, norms, and heads that see later tokens.
     """
     try:
         from transformer_lens.config import TransformerBridgeConfig
@@ -50,7 +51,7 @@ def to_lens(model: Transformer) -> Any:
             f"TransformerLens cannot be imported ({error}): pip install 'weightwright[lens]'"
         ) from None
     if model.interface.context is None or model.pos_embed is None:
-        raise InputError(f"{model.name} is not over tokens with positions: give one that is")
+        raise InputError(f"{model.name} is not over tokens with positions: give such a model")
     for number, block in enumerate(model.blocks, 1):
         if reason := _unfit(block):
             raise InputError(f"layer {number} of {model.name} {reason}")
@@ -102,8 +103,10 @@ def to_lens(model: Transformer) -> Any:
 
 
 def _under_one_mask(model: Transformer) -> tuple[Transformer, Tensor]:
-    """The model with causal heads alone, and its positions; raises ValueError for other masks that
-    admit later tokens."""
+    """The model with only causal heads, and its positions.
+
+    Raises ValueError for masks that admit later tokens.
+    """
     if not all(set(attn.masks) == {"causal"} for attn in model.attentions):
         check_translatable(model, causal=True)
         unused = chosen(1, torch.float64, 1, 1.0)  # no head is linear

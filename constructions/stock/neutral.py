@@ -17,15 +17,15 @@ from constructions.attention import Attention
 from constructions.blocks import MLP
 from constructions.transformer import Transformer
 
-EPSILON = 1e-5  # the ε of layer norms in both stock classes
+EPSILON = 1e-5  # ε of the layer norms in both stock classes
 
 
 class Doubled:
-    """The width d = n_heads·head_dim of a stock model for these softmax heads, and its tensors.
+    """The tensors of a stock model for these softmax heads, of width d = n_heads·head_dim.
 
-    head_dim is a power of 4, so that √head_dim, by which stock heads divide their scores and W_Q is
-    multiplied, is a power of 2.  With `even_norms`, d/2 is also a power of 4, so that the weight of
-    the norms, √(2K²/d), is a power of 2 and no dtype rounds it.
+    Stock heads divide scores by √head_dim, so W_Q is multiplied by it; head_dim is a power of 4, so
+    that this factor is a power of 2.  With `even_norms`, d/2 is also a power of 4, so that the
+    weight of the norms, √(2K²/d), is a power of 2, which no dtype rounds.
     """
 
     def __init__(self, soft: Transformer, constant: float, even_norms: bool = False) -> None:

@@ -8,16 +8,16 @@ stock model is x before rounding, with |x − y| ≤ e ≤ g·u/2, then
     y ≠ 0:   x is rounded to y, as the numbers next to y are at least |y|·u ≥ 2e away;
     y = 0:   x is rounded to a number of absolute value at most (1 + u)e.
 
-So errors do not add up: they are those of `softmax.softmax_error` with the roundings of float32,
-each growing by a relative few u, as long as the largest is at most g·u/2.
+So errors do not add up.  As long as the largest error is at most g·u/2, errors are those of
+`softmax.softmax_error` with the roundings of float32, times 1 + O(u).
 
 Norms multiply by 1 − γ, and their mean, which is 0, has an error of at most MEAN·u₃₂·K, equal in
 both copies: one sum of K and −K is exact, and a running mean, K/j after j numbers, has a rounding
-error of at most u₃₂·K/j in each of d/2 steps, which contributes to the mean with factor j/d, and in
-a few others; the variance has a relative error u₃₂ for each non-zero number.  A non-zero read is
-right if all of this and its own error are at most a relative u/2.  No weight may be rounded, those
-of norms included (`Doubled`).  The quantum must be a normal number: for these dtypes some
-hardware flushes smaller ones to 0.
+error of at most u₃₂·K/j, which contributes to the mean with factor j/d, in each of d/2 steps and a
+few others.  The variance has a relative error u₃₂ for each non-zero number.  A non-zero read is
+right if the sum of these errors and of its error is at most a relative u/2.  No weight may be
+rounded, including the weights of norms (`Doubled`).  The quantum must be a normal number: for these
+dtypes some hardware flushes smaller ones to 0.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from constructions.stock.gadgets import Gadgets, unit_roundoff
 from constructions.transformer import Transformer
 
 FLOAT32 = 2.0**-24
-MEAN = 0.6  # 1/2, and the few others
-STORED = 8  # tensors between a read register and the next, each rounded
+MEAN = 0.6  # 1/2, and the few other steps
+STORED = 8  # number of rounded tensors between a read register and the next
 SATURATES = 16.0  # gelu(±16) is 16 and 0 in float32
 
 
@@ -43,7 +43,7 @@ def is_short(dtype: torch.dtype) -> bool:
 
 
 def chosen_for(model: Transformer, square: float, dtype: torch.dtype, hardmax: Hardmax) -> Gadgets:
-    """The K for which norms have the least error, and the least λ for which GELU is ReLU."""
+    """The K with the smallest error of norms, and the smallest λ for which GELU equals ReLU."""
     quantum = stream_quantum(model, hardmax)
     steep = SATURATES / exact_in(model, hardmax).quantum
     most = math.floor(math.log2(torch.finfo(dtype).max))
@@ -52,7 +52,7 @@ def chosen_for(model: Transformer, square: float, dtype: torch.dtype, hardmax: H
 
 
 def read_error(numbers: Gadgets, square: float, quantum: float) -> float:
-    """The relative error of a register through a norm."""
+    """The relative error of a register after a norm."""
     return numbers.gamma(square) + MEAN * FLOAT32 * numbers.constant / quantum
 
 
@@ -64,14 +64,16 @@ def restored_bound(
     dtype: torch.dtype,
     hardmax: Hardmax | None = None,
 ) -> float:
-    """A bound on the distance of logits in a short dtype from the hardmax ones, for every prompt.
+    """A bound on the distance of logits in a short dtype from the hardmax logits, for every prompt.
 
     It is ∞ if rounding might not restore a number.
     """
     u = unit_roundoff(dtype)
     parts = *model.blocks, model.unembed
     maps = [W for part in parts for W in part.parameters() if W.ndim > 1]
-    terms = max(int((W != 0).sum(-2).max()) for W in maps if W.numel())  # of one sum
+    terms = max(
+        int((W != 0).sum(-2).max()) for W in maps if W.numel()
+    )  # number of terms of one sum
     relative = (2 * terms + STORED) * FLOAT32
     found = softmax_error(model, sharpness, hardmax, relative=relative, growth=2 * STORED * u)
     quantum = stream_quantum(model, hardmax)
@@ -105,11 +107,11 @@ def rounding_obstacle(
     if reached > kind.max:
         return (
             f"scores before the division by √d_head can reach {reached:.3g} at sharpness "
-            f"{sharpness:g}, the least sufficient one, and the largest number is {kind.max:.3g}"
+            f"{sharpness:g}, the smallest sufficient, and the largest number is {kind.max:.3g}"
         )
     if math.isinf(bound):
         return (
             f"at sharpness {sharpness:g} and with this constant softmax and norms may have "
-            f"relative errors above {u / 2:.2g}, the most that rounding restores"
+            f"relative errors above {u / 2:.2g}, the largest that rounding restores"
         )
     return ""

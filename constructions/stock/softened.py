@@ -1,19 +1,19 @@
-"""Models of this library in softmax heads alone, all of one mask, as stock models have them.
+"""Models of this library with only softmax heads of one mask, as stock models have.
 
-    linear head       2p softmax heads and a sink (`gadgets.py`); the sink is a token in front whose
-                      registers stay 0
+    linear head       2p softmax heads and a sink (`gadgets.py`), a token in front whose registers
+                      stay 0
     diagonal head of constant scores               a linear map of the stream: the layer's MLP
     hard heads        softmax at the model's inverse temperature
-    masks             registers contain the sink, the tokens that must not be attended to (context
-                      only) and each token's position (strictly causal, diagonal); masked keys get
+    masks             registers contain the sink, the tokens that are masked (context-only) and each
+    token's position (strictly causal, diagonal); masked keys get
                       the score −L, whose weight is 0 in every dtype
     ReLU attention and norms of the stream raise ValueError
 
 Under a causal mask a context-only head is right at the tokens after the examples, as long as
 nothing reads what such a head wrote into an example.
 
-An MLP that also moves registers has to read them as they were before the layer's heads: these then
-write into registers of their own, and the MLP moves those to their place.
+An MLP that also moves registers must read their values before the layer's heads.  The heads
+therefore write to separate registers, which the MLP then moves to their place.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from constructions.tokens import Tokens
 from constructions.transformer import Transformer
 from theory.kinds import InputError
 
-FAR = 2.0**12  # e^{−FAR} is 0 in every format
+FAR = 2.0**12  # e^{−FAR} is 0 in every dtype
 BEFORE = ("causal", "strictly causal")  # masks under which no token sees a later one
 
-Columns = list[tuple[np.ndarray, np.ndarray]]  # queries and keys, both over the stream
+Columns = list[tuple[np.ndarray, np.ndarray]]  # maps from the stream to queries and to keys
 
 
 def softened(
@@ -50,11 +50,11 @@ def softened(
     places: int,
     causal: bool,
 ) -> Transformer:
-    """The model in softmax heads of one mask, "causal" or "full", with further registers for masks.
+    """The model with softmax heads of one mask, "causal" or "full", with registers for masks.
 
-    `sizes` bound the |scores| of each head of each layer (those of `attentions`), by which linear
-    heads are scaled, and `places` the number of tokens in a prompt, including the sink.  The model
-    must have passed `check_translatable`.
+    `sizes` contains bounds on the |scores| of each head of each layer of `attentions`, which
+    determine the scale of linear heads.  `places` bounds the number of tokens in a prompt,
+    including the sink.  The model must have passed `check_translatable`.
     """
     return _Softening(model, gadgets, causal, places).model(sizes)
 
@@ -130,7 +130,8 @@ class _Softening:
             if self.hides:
                 if inner.length is None:
                     raise InputError(
-                        f"{ours.name} hides the tokens after its examples, whose number is not "
+                        f"{ours.name} masks the tokens after its examples, and the number of "
+                        "examples is not "
                         "fixed: use a model with a fixed length"
                     )
                 at = np.pad(at, ((0, inner.context + self.sink - len(at)), (0, 0)))
@@ -148,7 +149,7 @@ class _Softening:
     def block(self, block: Block, sizes: Sequence[float]) -> Block:
         """One layer: softmax heads, and an MLP with the same neurons and register moves."""
         apart = _overlap(block)
-        into = np.eye(self.D, self.W)  # where heads write
+        into = np.eye(self.D, self.W)  # the registers to which heads write
         for place, coordinate in enumerate(apart):
             into[coordinate] = self.at("added_by_heads")[:, place]
         heads = list[list[np.ndarray]]()
@@ -173,7 +174,7 @@ class _Softening:
             return
         W_Q, W_K, W_V = (self.grown(W[h]) for W in (part.W_Q, part.W_K, part.W_V))
         b_Q, b_K, W_O = array(part.b_Q[h]), array(part.b_K[h]), array(part.W_O[h]) @ into
-        if self.sink:  # its query and key are 0 but for its score
+        if self.sink:  # the query and key of the sink are 0 except for its score
             W_Q, W_K = (W - self.at("is_sink") * b for W, b in ((W_Q, b_Q), (W_K, b_K)))
         classes, heads = self.classes(part.mask, _far(part, size), linear), [(part.scale, 1.0, 1.0)]
         if linear:  # W_O is a power of two, so that the sink cancels exactly (`gadgets.py`)
@@ -202,7 +203,7 @@ class _Softening:
     ) -> list[tuple[tuple[np.ndarray, np.ndarray], np.ndarray]]:
         """The scores that mask tokens, as ((query, key), query bias).
 
-        They are exact zeros for tokens that are not masked, and not differences of large numbers.
+        For tokens that are not masked they are exactly 0, not differences of large numbers.
         """
         sink, hidden = self.at("is_sink"), self.at("is_hidden")
         nothing = 0 * sink
@@ -210,10 +211,10 @@ class _Softening:
         if mask == "context-only":
             key = key - far * hidden
         found = [((nothing, key), np.ones(1))]
-        if self.sink:  # which attends to itself alone
+        if self.sink:  # which attends only to itself
             found.append(((sink, 2 * far * sink), np.zeros(1)))
         if mask in ("strictly causal", "diagonal"):
-            # Under a strictly causal mask the first token, which has none before it, sees itself.
+            # Under a strictly causal mask the first token sees itself.
             strict = mask == "strictly causal"
             first = int(self.sink) + 1 if strict else 0
             here = self.at("own_place", slice(first, None))
@@ -253,7 +254,7 @@ class _Softening:
 
 
 def largest_square(soft: Transformer, *inputs: Any) -> float:
-    """The largest ‖v‖² of a softened model on these inputs at any norm of the stock model.
+    """The largest ‖v‖² of a softened model on these inputs, over all norms of the stock model.
 
     The norms are before heads, before MLPs and before the unembedding.
     """
@@ -263,7 +264,7 @@ def largest_square(soft: Transformer, *inputs: Any) -> float:
         found.append(H)
         if block is not None and block.attn is not None and block.mlp is not None:
             found.append(block.attn.after(H, prompt.n_examples))
-    return float(torch.stack([(H**2).sum(-1).max() for H in found]).max())  # NaN if one is
+    return float(torch.stack([(H**2).sum(-1).max() for H in found]).max())  # NaN if any is NaN
 
 
 def beside(model: Transformer, places: int) -> float:
@@ -282,7 +283,7 @@ def with_sizes(attn: Attention, sizes: Sequence[float]) -> Iterator[tuple[Heads,
 
 
 def _far(part: Heads, size: float) -> float:
-    """L, by which masked scores are below scores of this size."""
+    """L: masked scores are L below scores of this size."""
     return (
         FAR
         if part.normalise == "linear"
@@ -330,7 +331,7 @@ def _own_map(part: Heads) -> np.ndarray:
 
 
 def _overlap(block: Block) -> np.ndarray:
-    """The coordinates that heads of the layer write and its moves read, which they must not mix."""
+    """The coordinates to which heads of the layer write and from which its moves read."""
     if block.attn is None:
         return np.zeros(0, dtype=int)
     D = block.attn.W_V.shape[1]

@@ -1,4 +1,4 @@
-"""Whether a model has a form in softmax heads of one mask, and which layer prevents it."""
+"""Check that a model can be written with softmax heads of one mask; the error names the layer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def layer_error(model: Any, number: int, why: str, instead: str) -> InputError:
 
 
 def check_translatable(model: Any, causal: bool) -> None:
-    """Raise ValueError for a model with a layer that has no form in softmax heads of one mask."""
+    """Raise ValueError for a model with a layer that softmax heads of one mask cannot express."""
     if not isinstance(model, Transformer):
         raise InputError(f"a {type(model).__name__} is not a Transformer of this library: give one")
     norms = model.ln_final is not None
@@ -40,7 +40,7 @@ def check_translatable(model: Any, causal: bool) -> None:
             )
     if norms:
         raise InputError(
-            f"{model.name} has layer norms of its own, and the translation makes all layer norms "
+            f"{model.name} has layer norms, and the translation makes all layer norms "
             "neutral: give a construction"
         )
     if causal:
@@ -57,7 +57,7 @@ def _reads_no_later_token(model: Transformer) -> None:
                 raise layer_error(
                     model,
                     number,
-                    "sees all tokens (mask full), and a causal model only those before",
+                    "sees all tokens (mask full), and a causal model sees only earlier tokens",
                     "give a causal construction, or use to_encoder",
                 )
             if part.mask == "diagonal":

@@ -1,7 +1,7 @@
-"""The translation of a model of this library into a stock class: its choices and its result.
+"""The translation of a model of this library into a stock class: choices and result.
 
-A translation has two steps: the model in softmax heads of one mask (`softened.py`), and that
-between neutral layer norms (`neutral.py`), in the tensors of a stock class.
+A translation has two steps: softmax heads of one mask replace all heads (`softened.py`), and the
+result is placed between neutral layer norms, in the tensors of a stock class (`neutral.py`).
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from theory.kinds import InputError
 STANDARD = 3  # the order if no error is given
 SHARPEST = 2**12
 ROUGH = Gadgets(1, 2.0**-10, 36, 1.0, 1.0)  # relative error 10⁻⁶ in float64, without norms
-SCORES = 6  # tensors of the size of a layer's scores that a bound needs
+SCORES = 6  # number of tensors, as large as a layer's scores, that a bound needs
 
 
 @dataclass(frozen=True)
 class Plan:
     """The choices of a translation.
 
-    `original` is our model at the chosen sharpness, `soft` the same in softmax heads alone,
-    `gadgets` the numbers, `sizes` bounds on the scores on the inputs, and `square` a bound on ‖v‖²
-    at every norm.
+    `original` is our model at the chosen sharpness, and `soft` is this model with only softmax
+    heads.  `gadgets` contains the numbers of the gadgets, `sizes` bounds on the scores on the
+    inputs, and `square` a bound on ‖v‖² at every norm.
     """
 
     original: Transformer
@@ -58,7 +58,7 @@ class Plan:
         return Doubled(self.soft, self.gadgets.constant, self.for_all and is_short(self.dtype))
 
     def bound(self, *inputs: Any) -> Any:
-        """The bound of `StockModel.bound`; for all prompts, all layers have one sharpness."""
+        """The bound of `StockModel.bound`; for all prompts, it is for one sharpness."""
         if self.for_all:
             sharpness = next((attn.scale for attn in self.original.attentions), 1.0)
             return prompts_bound(self.original, sharpness, self.gadgets, self.square, self.dtype)
@@ -67,7 +67,7 @@ class Plan:
 
 
 class StockModel(Model):
-    """A model of this library inside a stock class, called as the original is.
+    """A model of this library inside a stock class, with the call of the original.
 
     `module` is the stock module, and `plan` the choices of the translation.  Its registers are
     those of `plan.soft`, read as half the difference of the two copies of the stream.
@@ -86,26 +86,25 @@ class StockModel(Model):
         return self._plan[0]
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> StockModel:
-        """Convert to another device; raises ValueError for another dtype, for which θ, C and K were
-        not chosen."""
+        """Convert to another device; raises ValueError for another dtype than that of the plan."""
         if fn(self.like.new_empty(0)).dtype != self.plan.dtype:
             raise InputError(
-                f"{self.name} is for {_short(self.plan.dtype)}: translate the model again with the "
-                "dtype that you want"
+                f"{self.name} is for {_short(self.plan.dtype)}: translate the model again with "
+                "another dtype"
             )
         converted: StockModel = super()._apply(fn, recurse)
         return converted
 
     @property
     def n_layers(self) -> int:
-        """The number of layers, which is that of the original."""
+        """The number of layers, equal to that of the original."""
         return self.plan.original.n_layers
 
     def seen(self, H: Tensor) -> Tensor:
         return H
 
     def fits(self, tokens: int, positions: int) -> None:
-        """Raise ValueError for a prompt of more tokens than there are positions."""
+        """Raise ValueError for a prompt with more tokens than positions."""
         if tokens > positions:
             raise InputError(
                 f"the prompt has {tokens} tokens and {self.name} was made for {positions}: "
@@ -113,14 +112,15 @@ class StockModel(Model):
             )
 
     def bound(self, *inputs: Any) -> Any:
-        """A bound on the distance of its answers from those of the original.
+        """A bound on the distance of the answers from those of the original.
 
-        For a model over tokens with proved score gaps, one number: the distance of its logits from
-        the hardmax ones, for every prompt.  For others, bounds in the shape of the answers (of the
-        logits for tokens) on these inputs, to first order (`bound.py`).
+        For a model over tokens with proved score gaps it is one number, which bounds the distance
+        of the logits from the hardmax logits for every prompt.  For other models the bounds have
+        the shape of the answers (for tokens, of the logits), and hold on these inputs, to first
+        order (`bound.py`).
         """
         if not self.plan.for_all and not inputs:
-            raise InputError(f"the bound of {self.name} depends on the inputs: give some")
+            raise InputError(f"the bound of {self.name} depends on the inputs: give inputs")
         return self.plan.bound(*inputs)
 
 
@@ -135,7 +135,9 @@ def planned(
     """The choices of a translation; `to_encoder` documents arguments and errors."""
     check_translatable(model, causal)
     if not dtype.is_floating_point:
-        raise InputError(f"dtype is {dtype}, without real numbers: give one such as torch.float64")
+        raise InputError(
+            f"dtype is {dtype}, which is not a real dtype: give one such as torch.float64"
+        )
     if all_gaps_known(model):
         return _for_all_prompts(model, causal, error, dtype, gadgets)
     return _for_these(model, inputs, causal, error, dtype, gadgets)
@@ -162,10 +164,11 @@ def _for_all_prompts(
 ) -> Plan:
     """The plan at the model's sharpness, or at the smallest sufficient power of two.
 
-    That is one at which all answers are right and logits are within the error (by default, within
-    twice the least bound that there is).
+    A sharpness is sufficient if all answers are right and logits are within the error (by default,
+    within twice the smallest possible bound).
     """
-    held = hardmax_numbers(model)  # at any sharpness, and once: positions may be a million
+    # For any sharpness; computed once, as there may be a million positions.
+    held = hardmax_numbers(model)
     places, margin = (model.interface.context or 0) + 1, model.interface.margin
     square = stream_square(model, held) + beside(model, places)
     short = is_short(dtype)
@@ -176,8 +179,9 @@ def _for_all_prompts(
     if len(given) > 1:
         first, *_, last = sorted(given)
         raise InputError(
-            f"layers of {model.name} compare scores at sharpness {first:g} to {last:g}, and bounds "
-            f"are for one of all layers: give model.sharpened({first:g})"
+            f"layers of {model.name} have sharpness {first:g} to {last:g}, and bounds "
+            "require "
+            f"one for all layers: give model.sharpened({first:g})"
         )
     given -= {math.inf}
     sharpnesses = [*given] or [2.0**i for i in range(int(math.log2(SHARPEST)) + 1)]
@@ -228,7 +232,7 @@ def _for_these(
     dtype: torch.dtype,
     gadgets: Gadgets | None,
 ) -> Plan:
-    """The plan of the least order whose bound on these inputs is within the error.
+    """The plan of the smallest order whose bound on these inputs is within the error.
 
     θ is first chosen as if all scores were the largest (`chosen`), and then doubled as long as the
     bound on these inputs decreases: most scores are smaller, so that rounding, which decreases with
@@ -244,10 +248,10 @@ def _for_these(
             "takes them"
         )
     sizes, tokens = measured(model, *inputs)
-    # ‖v‖² hardly depends on the numbers chosen by it.
+    # ‖v‖² hardly depends on the numbers that are chosen for it.
     square = largest_square(softened(model, ROUGH, sizes, tokens + 1, causal), *inputs)
     if not math.isfinite(square):
-        raise InputError(f"on these inputs squares of {model.name} overflow: give smaller ones")
+        raise InputError(f"on these inputs squares of {model.name} overflow: give smaller inputs")
     orders = range(1, MOST_ORDER + 1) if error is not None else [STANDARD]
     least = math.inf
 
@@ -277,10 +281,10 @@ def measured(model: Transformer, *inputs: Any) -> tuple[list[tuple[float, ...]],
     given = model.interface.check(model.like, *inputs)
     prompt = model.interface.write(torch, *given)
     if not prompt.tokens.numel():
-        raise InputError("the inputs hold no prompt: give at least one")
+        raise InputError("the inputs contain no prompt: give at least one")
     if not prompt.tokens.is_floating_point() and not isinstance(model.interface, Tokens):
         raise InputError(
-            f"{model.name} has its own numbering of tokens, without a sink: give a model over "
+            f"{model.name} has an interface without a sink: give a model over "
             "vectors, examples or tokens"
         )
     columns = int(prompt.tokens.is_floating_point())
@@ -289,7 +293,7 @@ def measured(model: Transformer, *inputs: Any) -> tuple[list[tuple[float, ...]],
     machine.fits_in_memory(
         f"the scores of {prompts} prompts of {T} tokens",
         SCORES * model.like.element_size() * prompts * model.n_heads * T**2,
-        "give fewer or shorter ones",
+        "give fewer or shorter prompts",
     )
     stream = list(model.residual_stream(prompt))
     require_finite("the stream of these inputs", *stream)
@@ -305,15 +309,15 @@ def measured(model: Transformer, *inputs: Any) -> tuple[list[tuple[float, ...]],
                 found |= {h: next(largest) for h, m in enumerate(attn.masks) if m == part.mask}
             sizes.append(tuple(found[h] for h in range(attn.n_heads)))
     if not all(math.isfinite(size) for each in sizes for size in each):
-        raise InputError(f"on these inputs scores of {model.name} overflow: give smaller ones")
+        raise InputError(f"on these inputs scores of {model.name} overflow: give smaller inputs")
     return sizes, T
 
 
 def rounded(module: nn.Module, plan: Plan) -> nn.Module:
     """The module in the plan's dtype.
 
-    Raises ValueError for a weight that overflows it, and in a short dtype for one that is rounded
-    (those of norms differ from powers of two by their ε alone).
+    Raises ValueError for a weight that overflows it, and, in a short dtype, for a weight that is
+    rounded (weights of norms differ from powers of two only by the ε of norms).
     """
     exact = module.state_dict()
     module = module.to(plan.dtype).eval().requires_grad_(False)
@@ -340,7 +344,7 @@ def _short(dtype: torch.dtype) -> str:
 
 
 def _more(least: float, margin: float | None, dtype: torch.dtype) -> str:
-    """The remedy where no smaller error can be guaranteed."""
+    """The remedy if no smaller error can be guaranteed."""
     longer = "use a longer dtype, such as float64" if dtype != torch.float64 else ""
     if margin is not None and not least < margin / 2:
         return longer or "build it for shorter prompts"

@@ -1,4 +1,4 @@
-"""The parts that topics over tokens share: codes, positions, heads and invariants, prompts."""
+"""The common parts of all topics over tokens: codes, positions, heads, invariants and prompts."""
 
 from constructions.tokens.heads import average, counted, latest, placed, written
 from constructions.tokens.invariants import inverse, per_token

@@ -1,15 +1,15 @@
-"""Heads that constructions over tokens share: averages, counts, places on a line, and writes.
+"""Common heads of constructions over tokens: averages, counts, places on a line, and writes.
 
-Positions stand on a line: a `line` is a pair of readings (j, j²).  T is the largest position, and
-N = j + 1 or j (strict) the number of tokens that a token sees.
+Positions are on a line: a `line` is a pair of linear reads (j, j²).  T is the largest position, and
+N = j + 1 or, if strictly causal, j is the number of tokens that a token sees.
 
-    average      attends to all tokens of the mask uniformly
+    average      attends uniformly to all tokens that the mask admits
     counted      attends to position k, where k of the N tokens seen are marked: k/N becomes k
     placed       attends to position a, where a is read from a register
     latest       attends to the latest marked token
-    written      attends to the write at place a of largest order; to BOS if there is none
+    written      attends to the write of largest order at place a, or to BOS if there is none
 
-Scores are integers, or integers over N where fractions k/N are read; each function states the
+Scores are integers, or integers divided by N if fractions k/N are read; each function states its
 score gap.
 """
 
@@ -27,7 +27,9 @@ Pair = tuple[LinearRead, LinearRead]
 
 
 def average(value: LinearReads, into: Into, mask: Mask | None = None) -> Head:
-    """The mean of the values of all N tokens seen: k/N for a flag of k tokens, 1/N for that of BOS.
+    """The mean of the values of all N tokens seen.
+
+    It is k/N for a flag that is 1 at k tokens, and 1/N for the flag of BOS.
 
     All scores are 0, so that softmax at any sharpness is exact.
     """
@@ -49,8 +51,9 @@ def counted(
 
         (T + 1)(2·fraction·j − inverse·j²) = (T + 1)/N · (k² − (k − j)²)
 
-    is largest at j = k, by (T + 1)/N ≥ 1.  The position must be seen: 0 ≤ k, and k is not after the
-    token.  So a position's table of k (k mod m, k², …) is read without a division.
+    is largest at j = k, by (T + 1)/N ≥ 1.  The position must be visible: 0 ≤ k, and k is not after
+    the token.  So values that are stored at position k (k mod m, k², …) are read without a
+    division.
     """
     c = float(T + 1)
     query = (2 * c * fraction, -c * inverse)
@@ -77,7 +80,8 @@ def latest(
 ) -> Head:
     """The value at the latest token whose flag is 1, flags in {0, 1}: (T + 2)·flag + j, gap 1.
 
-    If no flag is 1, it is the value at the last token seen: give BOS a flag, or give value 0.
+    If no flag is 1, the output is the value at the last token seen: set the flag of BOS, or make
+    this value 0.
     """
     query, key = one, (T + 2.0) * flag + j
     return Head(query, key, value, into, margin=Margin(1.0), mask=mask)
@@ -95,16 +99,16 @@ def written(
     *,
     ties: bool = False,
 ) -> Head:
-    """The value of the write to `place` that has the largest order; that of BOS if there is none.
+    """The value of the write to `place` of largest order; the value of BOS if there is no write.
 
-    `place` reads (a, a²) and `at` (c, c²), integers, and |order| ≤ most, integers that differ from
-    token to token (with `ties`, writes of equal order have equal values).  At BOS `at` and `order`
-    are 0.  With M = 2·most + 2
+    `place` reads integers (a, a²), and `at` integers (c, c²).  The orders are integers with |order|
+    ≤ most that differ from token to token (with `ties`, writes of equal order have equal values).
+    At BOS `at` and `order` are 0.  With M = 2·most + 2
 
         M(2a·c − c²) + order + (M a² − M/2)·bos = M a² + {order; −M/2; at most most − M}
 
-    at c = a, at BOS, and elsewhere: gap 1.  With order = j
-    it is the latest write, and with order = −value the smallest value.
+    at c = a, at BOS, and elsewhere: the gap is 1.  With order = j the head selects the latest
+    write, and with order = −value the smallest value.
     """
     M = 2.0 * most + 2
     (a, square), (c, other) = place, at

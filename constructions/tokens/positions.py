@@ -1,10 +1,10 @@
 """Short codes for tokens and positions, with the score gaps that attention needs.
 
-Attention finds a token by an inner product, so codes need a large gap of inner products, in few
-dimensions and with small integers, which every float dtype represents exactly.
+Attention finds a token by an inner product, so codes need a large gap of inner products, few
+dimensions, and small integers, which every float dtype represents exactly.
 
-Position j has a lattice point P_j (`place`) and its square |P_j|² (`norm`).  A token one of whose
-registers contains the point P_i attends to position i by the score
+Position j has a lattice point P_j (`place`) and its square |P_j|² (`norm`).  A token with the point
+P_i in a register attends to position i by the score
 
     2⟨P_i, P_j⟩ − |P_j|² = |P_i|² − |P_i − P_j|².
 """
@@ -20,7 +20,7 @@ from constructions.stream import LinearRead, Stream, one
 from theory import machine
 from theory.kinds import Count, checked
 
-BYTES = 512  # of a token or a position, about: its row of weights, and intermediate arrays
+BYTES = 512  # approximate bytes per token or position: its row of weights, intermediate arrays
 
 
 @checked
@@ -53,8 +53,8 @@ def lattice(count: int) -> np.ndarray:
     The score |P|² − |P − Q|² is largest at Q = P, with gap at least 1, among all lattice points,
     and at most 4m of them have |P − Q|² = m.  The points have |P|² ≤ count/π + O(√count), so all
     numbers in a score are below 3·count/π + O(√count) and have log₂ count + O(1) bits.  The scores
-    2·i·j − j² of positions on a line have 2·log₂ count.  The gap of 1 is a fraction Θ(1/count) of
-    the largest score.
+    2·i·j − j² of positions on a line have 2·log₂ count bits.  The gap of 1 is a fraction Θ(1/count)
+    of the largest score.
     """
     reach = int(np.ceil(np.sqrt(count / np.pi))) + 2  # the disc of this radius has enough points
     side = np.arange(-reach, reach + 1)

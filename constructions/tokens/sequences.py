@@ -1,4 +1,4 @@
-"""Sequences of tokens: `model(tokens)` → answer tokens, −1 for "no answer" (⊥)."""
+"""Interface of sequences of tokens: `model(tokens)` → answer tokens, −1 for "no answer" (⊥)."""
 
 from __future__ import annotations
 
@@ -16,25 +16,27 @@ from constructions.stream import LinearRead, Map, Stream
 from theory import machine
 from theory.kinds import InputError, Integers, Steps, Within, read
 
-LARGE = 2**30  # bytes of scores, from which on the available memory is checked
+LARGE = 2**30  # bytes of scores above which the available memory is checked
 
 
 class Tokens(Interface):
     """Integer tokens (…, T), T ≤ max_length → answers (…, T), int64, −1 for ⊥.
 
-    `prefix` are the tokens that precede every sequence, numbered from `vocabulary_size` on: BOS,
-    which stands for ⊥, or virtual observations.  `length` fixes the number of tokens; otherwise it
-    is between `least` and `max_length`.  `slots` are the ranges of the tokens allowed at each
-    position, if not all are.  The first `n_examples` tokens are the context of a context-only mask.
-    With `whole` there is one answer (…, 1) for the sequence, at the first token of the prompt.
+    `prefix` contains the tokens that precede every sequence, numbered from `vocabulary_size` on:
+    BOS, which stands for ⊥, or virtual observations.  `length` fixes the number of tokens;
+    otherwise it
+    is between `least` and `max_length`.  `slots` contains the range of tokens allowed at each
+    position, if not all tokens are.  The first `n_examples` tokens are the context of a
+    context-only mask.  With `whole` there is one answer (…, 1) for the sequence, at the first token
+    of the prompt.
 
     Answers are tokens of the vocabulary, or integers below `answers` if that is given.  Logits
     (…, T, columns) have a column for each of them and, with `bottom`, a last one for ⊥.  `margin`
     is a lower bound on the difference between the largest logit and any other, over all prompts:
     answers are right if every logit is within `margin`/2 of its hardmax value.  With `frequencies`,
     logits are relative frequencies among the tokens of the prompt, which are equal or differ by at
-    least 1/T.  Logits closer than 1/(2T) therefore count as equal, and of equal ones the smallest
-    token is the answer.  The margin is then half of 1/T, because softmax perturbs equal logits.
+    least 1/T.  Logits closer than 1/(2T) therefore count as equal, and among equal logits the
+    smallest token is the answer.  The margin is then 1/(2T), because softmax perturbs equal logits.
 
     Raises ValueError for tokens outside the vocabulary or not allowed at their position, and for
     an empty, too short or too long sequence.
@@ -101,7 +103,7 @@ class Tokens(Interface):
         return torch.from_numpy(np.ascontiguousarray(array)).to(like.device)
 
     def lacking(self, given: int) -> str:
-        """The end of the message for a sequence of `given` tokens: what is missing."""
+        """The missing parts of a sequence of `given` tokens, as the end of the message."""
         return ": give all"
 
     def write(self, xp: Any, *inputs: Any) -> Prompt:
@@ -117,7 +119,7 @@ class Tokens(Interface):
             counted = tokens.shape[-1] + len(self.prefix)
             outputs = outputs >= outputs.amax(-1, keepdim=True) - 0.5 / counted
         kind = torch.promote_types(outputs.dtype, torch.float32)
-        answers = outputs.to(kind).argmax(-1)  # the first of equal ones
+        answers = outputs.to(kind).argmax(-1)  # the first of equal logits
         return answers.where(answers < self.n_answers, -1)
 
     def all_inputs(self, most: int, causal: bool) -> Iterator[tuple[np.ndarray]] | None:
@@ -129,13 +131,13 @@ class Tokens(Interface):
         return None if rows is None else ((each + first[: each.shape[1]],) for each in rows)
 
     def generate(self, model: Model, tokens: Any, steps: int) -> Tensor:
-        """`model.generate(tokens, steps)`.
+        """The tokens that `model.generate(tokens, steps)` returns.
 
         A causal model caches keys and values, so that a step takes time O(T).  Its sums are those
         of the whole sequence in another order: where no partial sum is rounded
         (`exactness.exact_in`), as in hardmax without averages, answers and logits are the same.
-        Averages are rounded, and logits may then differ in their last bits, like those of softmax;
-        answers do not, as long as they keep their margin.
+        Averages are rounded.  Logits may then differ in their last bits, like those of softmax, but
+        answers are the same as long as the logits keep their margin.
         """
         if self.length is not None:
             return super().generate(model, tokens, steps)
@@ -164,7 +166,7 @@ class Tokens(Interface):
             said[..., step] = answer.where(~ended, -1)
             if ended.all():
                 break
-            # ⊥ is not a token; what follows it is overwritten with −1.
+            # ⊥ is not a token; all outputs after it are overwritten with −1.
             following = said[..., step : step + 1].clamp(min=0).to(sequence.device)
             sequence = torch.cat([sequence, following], dim=-1)
         return said
@@ -176,7 +178,7 @@ def _in_place(tokens: np.ndarray, slots: Sequence[range]) -> None:
     if (astray := np.argwhere((tokens < low) | (tokens >= end))).size:
         *_, place = where = tuple(astray[0].tolist())
         raise InputError(
-            f"token {tokens[where]} is at place {place + 1} of the sequence: give one from "
+            f"token {tokens[where]} is at place {place + 1} of the sequence: give a token from "
             f"{low[place]} to {end[place] - 1} there"
         )
 
@@ -188,7 +190,7 @@ def decode(
     bottom: float | None = None,
     bias: np.ndarray | None = None,
 ) -> Unembed:
-    """Logits ⟨reading, codes_v⟩ + bias_v for each token v, and the constant `bottom` for ⊥."""
+    """The unembedding with logits ⟨read, codes_v⟩ + bias_v for tokens v, and `bottom` for ⊥."""
     columns = codes.T.astype(np.float64)
     if bottom is not None:
         columns = np.pad(columns, ((0, 0), (0, 1)))

@@ -1,6 +1,6 @@
 """The command line: `python -m constructions.trained train | evaluate | ship | list`.
 
-Exit codes: 0 done · 1 training diverged · 2 usage · 130 interrupted (the same command resumes).
+Exit codes: 0 success · 1 training diverged · 2 usage · 130 interrupted (the same command resumes).
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ def _device(device: str, size: str, configuration: Configuration) -> str:
 
 
 def _seconds_of_a_step(configuration: Configuration) -> float:
-    """Eight times the fastest of four forward and backward passes of an eighth of a batch."""
+    """The seconds of a step: 8 × the fastest of four passes (forward, backward) of 1/8 batch."""
     model, generator = untrained(configuration), torch.Generator().manual_seed(0)
     task, count = configuration.task, max(1, configuration.batch_size // 8)
     batch = task.draw(configuration, count, generator, step=0)
@@ -191,7 +191,7 @@ def _seconds_of_a_step(configuration: Configuration) -> float:
 
 @contextmanager
 def _bar(name: str, steps: int) -> Iterator[Callable[[int, float], None]]:
-    """A progress bar on standard error, if that is a terminal."""
+    """A progress bar on standard error, if standard error is a terminal."""
     screen = Console(stderr=True)
     columns = TextColumn(name), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}")
     if not screen.is_terminal or not is_first():  # rich 13 prints a newline for a hidden bar
@@ -207,7 +207,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         code = app(args=arguments, prog_name="constructions.trained", standalone_mode=False) or 0
         message = (
-            "interrupted; the same command resumes from the last state, which is saved every "
+            "interrupted; the same command resumes from the last state; a state is saved every "
             f"{SAVE_EVERY:g} s"
         )
         if code != INTERRUPTED:

@@ -26,7 +26,7 @@ from constructions.trained.configuration import Configuration, untrained
 from theory.kinds import InputError, checked
 
 SHIPPED = Path(__file__).parent / "checkpoints"
-KEYS = "sha256", "configuration", "steps", "loss", "bytes"  # of every sidecar
+KEYS = "sha256", "configuration", "steps", "loss", "bytes"  # keys of every sidecar
 FORMATS = torch.float32, torch.float16  # of training, and of most shipped checkpoints
 
 

@@ -16,7 +16,7 @@ from constructions.trained.models import SHAPES, Shape
 from constructions.trained.tasks.task import Curriculum, Task
 from theory.kinds import Count, InputError, NonNegative, Positive, Steps, Within, checked
 
-VERSION = 1  # of the record
+VERSION = 1  # version of the record
 SEEDS = 2**63 - 1  # the largest seed of torch and numpy
 
 
@@ -26,8 +26,8 @@ class Configuration:
     """A model and its training by AdamW (β = 0.9, 0.98) with `weight_decay`.
 
     The learning rate grows linearly to `learning_rate` in `warmup` steps and decays along a half
-    cosine to `final_rate` times that at the last of `steps`.  A step has `batch_size` prompts, and
-    gradients are clipped to norm `clip`.
+    cosine to `final_rate`·`learning_rate` at the last of `steps`.  A step has `batch_size` prompts,
+    and gradients are clipped to norm `clip`.
     """
 
     task: Task
@@ -50,7 +50,7 @@ class Configuration:
             )
         if self.curriculum is not None and not self.task.taught:
             raise InputError(
-                f"curriculum is {self.curriculum}, and only regression has one: omit it"
+                f"curriculum is {self.curriculum}, and only regression has a curriculum: omit it"
             )
 
     def rate(self, step: int) -> float:
@@ -70,7 +70,7 @@ class Configuration:
     def from_json(record: Mapping[str, Any]) -> Configuration:
         """The configuration of a record, the inverse of `to_json`.
 
-        Raises `ValueError` for a record of another version and for one that is not a configuration.
+        Raises `ValueError` for a record of another version or that is not a configuration.
         """
         if not isinstance(record, Mapping):
             raise InputError(f"{record!r} is not a configuration of version {VERSION}: give one")

@@ -1,12 +1,12 @@
-"""Disentangled transformers for training: the parameters are those free in the construction.
+"""Disentangled transformers for training: only the weights that the construction leaves free.
 
-Every layer writes to registers of its own, so a layer is one matrix W,
+Every layer writes to separate registers, so a layer is one matrix W,
 
     h ← [h, S h],   S = (1/n) relu(h W hᵀ),   h = [I, A] at first,   outputs = h C − θ,
 
 and all weights but W_Q and the unembedding, which place the registers, are those of `disentangled`.
-W and C are grids of n × n blocks: free, with a threshold for each node, or in two channels,
-A ⊗ I + B ⊗ J, with entries and one threshold that stay nonnegative.
+W and C are grids of n × n blocks.  The blocks are free, with a threshold for each node, or in two
+channels, A ⊗ I + B ⊗ J, with one threshold; in two channels entries and threshold stay nonnegative.
 """
 
 from __future__ import annotations

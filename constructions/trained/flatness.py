@@ -1,7 +1,7 @@
-"""Flatness of the loss at trained weights: its mean increase nearby and the Hessian's trace.
+"""Flatness of the loss at trained weights: its mean increase nearby and the trace of the Hessian.
 
-Both refer to the mean loss over a fixed batch.  They compare models of equal loss, since the trace
-for a cross-entropy decreases with its value.
+Both refer to the mean loss over a fixed batch.  Compare them for models of equal loss, since the
+trace for a cross-entropy decreases with the loss.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def sharpness(
 ) -> Tensor:
     """The increase of the loss from w to w + δ for random δ, (directions,).
 
-    In every tensor δ has a Gaussian random direction and length radius·‖w‖.  The weights are
+    In every tensor w, δ has a Gaussian random direction and length radius·‖w‖.  The weights are
     restored.
     """
     weights = [*model.parameters()]

@@ -1,7 +1,7 @@
 """Networks that arrange points in cells and look them up: a transformer, and an MLP per lookup.
 
-    data network      the tokens are the points, without positions; the output is a score for each,
-                      and cell a contains the point with the a-th smallest score
+    data network    the tokens are the points, without positions; the output is a score for each
+                    point, and cell a contains the point with the a-th smallest score
     query networks    lookup i is an MLP; its input is the query and the cells and values of earlier
                       lookups, its output logits of the N cells; the lookup is at their argmax
 
@@ -13,12 +13,12 @@
     images       a small MLP maps all coordinates to one number in (−1, 1), encoded as `fourier`
 
 The input of query networks is the Fourier features above, or, with raw, 10 x/scale.  If the
-interface `compares`, it is not a number but the sign of q − x for the point x of each earlier
-lookup.  The input of the data network is the numbers in any case.
+interface `compares`, it is the sign of q − x for the point x of each earlier lookup.  The input of
+the data network is always the numbers.
 
-T extra cells follow those of the points.  Each is a token of the data network with its own row in
-W_E, and its content is the tanh of the data network's output there.  A lookup at an extra cell does
-not find the query, even if its content equals a point.
+T extra cells follow the cells of the points.  Each extra cell is a token of the data network with a
+row in W_E, and its content is the tanh of the data network's output at this token.  A lookup at an
+extra cell does not find the query, even if its content equals a point.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ Lookups = Generator[Tensor, Tensor, None]
 class PointsAndQueries(Interface):
     """Points (…, N), in any order, and queries (…, m) → indices of points (…, m, M), int64.
 
-    The output is the index of the point, from 0, that each of M lookups finds, or N + t for the
-    extra cell t.  In d > 1 dimensions inputs are (…, N, d) and (…, m, d).
+    The output is, for each of M lookups, the index (from 0) of the point that it finds, or N + t
+    for the extra cell t.  In d > 1 dimensions inputs are (…, N, d) and (…, m, d).
 
     Raises ValueError for another number of points, another dimension, NaN or infinite entries,
     different leading dimensions, and equal points.
@@ -153,8 +153,10 @@ class LookupShape:
         return {"sinusoids": SINUSOIDS, "raw": d + 1}.get(self.reads, waves)
 
     def rows(self, interface: PointsAndQueries) -> tuple[int, int]:
-        """The input size of the first query network (a query), and its increment per lookup (a cell
-        and its content)."""
+        """The input size of the first query network, and its increment for each lookup.
+
+        The first input is a query, and a lookup adds a cell and its content.
+        """
         cells, d = interface.n + interface.extra, self.n_numbers(interface.d)
         number = d if self.reads == "raw" else d * (1 + 2 * WAVES)
         return (1, cells + 1) if interface.compares else (number, cells + number)
@@ -167,8 +169,9 @@ class LookupShape:
 class LookupNetwork(Model):
     """A data network and M query networks; the stream is that of the data network.
 
-    Outputs are logits (…, m, M, N + T) along the network's own path of lookups: entry j < N is that
-    of the cell that contains the j-th given point, the others are those of the extra cells.
+    Outputs are logits (…, m, M, N + T) along the network's path of lookups: entry j < N is the
+    logit of the cell that contains the j-th given point, and the other entries belong to the extra
+    cells.
     """
 
     waves: Tensor
@@ -185,7 +188,7 @@ class LookupNetwork(Model):
             self.reader = nn.Sequential(into, nn.ReLU(), nn.Linear(HIDDEN, 1), nn.Tanh())
         self.name = f"lookup network: {interface.n} points, {interface.lookups} lookups"
         self.source = SOURCE
-        generator = torch.Generator().manual_seed(0)  # the same ones for every seed
+        generator = torch.Generator().manual_seed(0)  # the same numbers for every seed
         drawn = FASTEST * torch.randn(2, d, SINUSOIDS, generator=generator)
         self.register_buffer("waves", (FINE * drawn).round() / FINE)
 

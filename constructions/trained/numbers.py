@@ -1,4 +1,4 @@
-"""Embedding rows of the numbers 0 … p − 1: fixed rows, and initial ones for training.
+"""Embedding rows of the numbers 0 … p − 1: fixed rows, and initial rows for training.
 
     minilm     rows of the number tokens of all-MiniLM-L6-v2, centred, in their first d principal
                components (`rows/README.md`)
@@ -65,7 +65,7 @@ def number_rows(form: Annotated[str, Choice(FORMS)], p: Count, d: Count, seed: S
 
 
 class Numbers(Embed):
-    """An embedding with the given rows, and 0 as the row of "=": trained from these, or fixed.
+    """An embedding with the given rows and 0 as the row of "=": trained from these rows, or fixed.
 
     Fixed rows are a buffer, not parameters.
     """

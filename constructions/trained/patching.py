@@ -1,4 +1,4 @@
-"""Interventions on trained heads: their attention pattern is replaced, their values are not."""
+"""Interventions on trained heads: the attention pattern is replaced, and the values are not."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from constructions.attention import Attention, per_head
 class PatchedAttention(Attention):
     """Heads with a given attention pattern.
 
-    `given` (m, T, T) is the pattern of all heads for m sequences of T tokens; if a row is 0, each
-    head has its own row there.
+    `given` (m, T, T) is the pattern of all heads for m sequences of T tokens; a row of zeros keeps
+    the trained pattern of each head.
     """
 
     def __init__(self, heads: Attention, given: Any) -> None:
@@ -28,7 +28,7 @@ class PatchedAttention(Attention):
         self.given = torch.as_tensor(given)
 
     def pattern(self, H: Tensor, n_examples: int) -> Tensor:
-        """The given pattern, or the heads' own where its row is 0, (m, heads, T, T)."""
+        """The given pattern, or the heads' trained pattern if its row is 0, (m, heads, T, T)."""
         given = self.given.to(H)[:, None]
         own = super().pattern(H, n_examples)
         return given.where(given.any(-1, keepdim=True), own)
@@ -44,10 +44,10 @@ class PatchedAttention(Attention):
 
 
 class RedirectedAttention(PatchedAttention):
-    """Heads whose tokens attend to one given position each.
+    """Heads in which each token attends to one given position.
 
-    places (m, T): in every head token t of sequence i attends to token places[i, t]; with −1 its
-    pattern is the head's own.
+    places (m, T): in every head, token t of sequence i attends to token places[i, t], or as trained
+    if places[i, t] = −1.
     """
 
     def __init__(self, heads: Attention, places: Any) -> None:

@@ -3,14 +3,14 @@
 small    minutes on two cores; for regression d = 5, 11 points
 ten      d = 10, 21 points, as deep as `paper` and as narrow as `small`: hours on one core
 medium   d = 10, 21 points: hours on two cores, minutes on a GPU
-paper    d = 20, 41 points, with the curriculum of [Garg2022]: a GPU; for search 100 points, as in
-         [Salemohamed2025], with paper-plane and paper-sphere
+paper    d = 20, 41 points, with the curriculum of [Garg2022]: needs a GPU; for search 100 points,
+         as in          [Salemohamed2025], with paper-plane and paper-sphere
 linear   attention-only linear transformers, for regression
 channels disentangled transformers in two channels, for connectivity
 dense    disentangled transformers with free weights, for connectivity
 p7, p11, p23   quadratic networks modulo p, for modular
 minilm, scratch, shuffled, gaussian, fourier   forms of the embedding, for addition
-level    as small, for digits, but trained until a loss and not an accuracy is reached
+level    for digits: as `small`, but training stops at a given loss, not at an accuracy
 uniform-16, frozen-16, compare-7, hard-15, extra-16, hints-16, uniform-32, plane-32   lookup
          networks, for search
 sketch-32      a sketch of 32 cells, for counts
@@ -94,8 +94,8 @@ def preset(
     `model` is "transformer", "lstm" (for regression, digits and text), "disentangled" (for
     connectivity), "mlp" or "cnn" (for digits); `options` are `covariance` and `noise` for
     regression, `k` for hop, `automaton` and `stay` for automata, `graphs` for connectivity, `say`
-    for parity, `training` for digits, `read` for text.  By default they, `model`, `n_layers` and
-    `steps` are those of the preset.
+    for parity, `training` for digits, `read` for text.  The defaults of the options, `model`,
+    `n_layers` and `steps` are those of the preset.
 
     Raises ValueError for a size that the task does not have, and for an option of another task.
     """

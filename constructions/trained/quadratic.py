@@ -1,4 +1,4 @@
-"""Networks of quadratic neurons for addition modulo p, whose three tables are trained:
+"""Networks of quadratic neurons for addition modulo p, with three trained tables:
 
     f(a, b)_c = Σ_i w_i(c) (u_i(a) + v_i(b))²,     u, v, w (neurons, p).
 

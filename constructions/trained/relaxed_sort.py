@@ -1,14 +1,14 @@
 """Differentiable relaxations of sorting: row a of (…, N, N) is a distribution on the scores.
 
-They are used in training only: the order is that of `argsort`, and the gradient that of the matrix.
-Both matrices are row-stochastic and tend to the permutation matrix of sorting as τ → 0, if all
-scores s_1, …, s_N differ.
+They are used only in training: the order is that of `argsort`, and the gradient is that of the
+matrix. Both matrices are row-stochastic and tend to the permutation matrix of sorting as τ → 0, if
+all scores s_1, …, s_N differ.
 
     neural_sort    row a = softmax_j(((2a + 1 − N) s_j − Σ_k |s_j − s_k|)/τ),  a = 0, …, N − 1
     soft_sort      row a = softmax_j(−|s_(a) − s_j|/τ),  s_(a) the a-th smallest score
 
-For the first, Σ_k |s_j − s_k| − (2a + 1 − N) s_j is convex along the sorted scores, and its
-increment from s_(b) to s_(b+1) is 2(b − a) + 1 times their distance, so its minimum is at b = a.
+For the first, Σ_k |s_j − s_k| − (2a + 1 − N) s_j is convex along the sorted scores.  Its increment
+from s_(b) to s_(b+1) is 2(b − a) + 1 times their distance, so its minimum is at b = a.
 """
 
 import torch

@@ -28,13 +28,13 @@ from theory.kinds import Count, checked
 
 SLOW = 20.0  # initial scale of the write logits, which divides their effective learning rate
 FAST = 3.0  # scale of the read logits' parameters, which multiplies their effective learning rate
-UNIT = 10.0  # unit of values for the answering network
+UNIT = 10.0  # unit of the values that the answering network reads
 
 
 @checked
 @dataclass(frozen=True)
 class SketchShape:
-    """`cells` cells, and an answering MLP with one layer of `hidden` ReLUs."""
+    """A sketch of `cells` cells, and an answering MLP with one layer of `hidden` ReLUs."""
 
     cells: Count
     hidden: Count

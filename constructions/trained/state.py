@@ -1,4 +1,4 @@
-"""The state of a training run: a model with all that its next step depends on, and its file.
+"""The state of a training run: a model and all other inputs of its next step, and its file.
 
 `state.safetensors` contains weights, moments, step and random state, so a resumed run ends with
 exactly the weights of an uninterrupted one.
@@ -31,7 +31,7 @@ ALIGNED = 4  # float32 numbers in 16 bytes, to which every weight is aligned
 class State:
     """A run in its folder, after `step` steps that took `seconds`.
 
-    `loss` is the last one in the log, and `recent` are the losses after it.
+    `loss` is the last loss in the log, and `recent` contains the losses after it.
     """
 
     configuration: Configuration
@@ -48,7 +48,7 @@ class State:
 
     @staticmethod
     def begin(configuration: Configuration, folder: Path, process: Process) -> State:
-        """A new run, or the one in the folder; ValueError if that is another run or damaged."""
+        """A new run, or the run in the folder; ValueError if that is another or damaged."""
         model = untrained(configuration).to(process.device)
         weights = _joined(model)
         optimizer = torch.optim.AdamW(

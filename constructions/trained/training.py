@@ -1,7 +1,8 @@
 """The training loop for all tasks and models.
 
-The folder of a run contains the state, the log `model.jsonl`, and at the end `model.safetensors`
-with its sidecar.  A run that is started again in the same folder resumes from the last state.
+The folder of a run contains the state and the log `model.jsonl`, and after training
+`model.safetensors` with its sidecar.  A run that is started again in the same folder resumes from
+the last state.
 
 Under torchrun every process draws the whole batch, which is cheap, and computes the gradient of its
 part: the weights are those of a single process, up to rounding.
@@ -28,7 +29,7 @@ AT_ONCE = 20  # steps whose prompts are drawn together
 LOG = "model.jsonl"
 LINES = 500  # approximate number of lines of the log
 SAVE_EVERY = 30.0  # seconds between saved states
-WORTH_COMPILING = 2000  # steps from which on compiling, half a minute, saves time
+WORTH_COMPILING = 2000  # number of steps from which on compiling (half a minute) saves time
 
 Loss = Callable[..., Tensor]
 Progress = Callable[[int, float], None]
@@ -51,14 +52,14 @@ def train(
 ) -> Path:
     """Train the model of a configuration in `folder`, or resume; returns the path of the weights.
 
-    Training ends with the last step, or as soon as the task's `learnt`, called every 20 steps, is
-    true.  The state is saved every `save_every` seconds; `progress` is called with the number of
-    steps and the latest loss.  After each of the steps `keep` a snapshot is saved, the checkpoint
-    `model-step….safetensors`.  Transformers are compiled if the run is long enough and the machine
-    has a working compiler; on a GPU float32 products are rounded to TF32.
+    Training ends with the last step, or as soon as the task's `learnt`, which is called every 20
+    steps, returns True.  The state is saved every `save_every` seconds; `progress` is called with
+    the number of steps and the latest loss.  After each of the steps in `keep` a snapshot is saved
+    as the checkpoint `model-step….safetensors`.  Transformers are compiled if the run is long
+    enough and the machine has a working compiler; on a GPU float32 products are rounded to TF32.
 
     Raises ValueError if the folder contains another run or a damaged state, if another process
-    trains in it, for a step of `keep` that is past, if the number of processes does not divide the
+    trains in it, if a step of `keep` has passed, if the number of processes does not divide the
     batch size, and as `Process.join` does.  Raises Diverged with the step if the loss becomes
     infinite or NaN; the last state before that is not overwritten.
     """
@@ -77,8 +78,8 @@ def train(
         for step in keep:
             if step <= run.step and not is_whole(_snapshot(folder, step)):
                 raise InputError(
-                    f"keep is {step}: the run in {folder} is at step {run.step} without a snapshot "
-                    "of that one; omit it, or choose another folder"
+                    f"keep is {step}: the run in {folder} is at step {run.step} and has no "
+                    "snapshot of this step; omit it, or choose another folder"
                 )
         return _train(run, progress, save_every, command, keep)
 
@@ -122,7 +123,7 @@ def _train(
         losses = []
         for value in advance(run, min(AT_ONCE, total - run.step), loss):
             losses.append(value)
-            if run.step in keep:  # before the state is saved, so that no state is ahead of it
+            if run.step in keep:  # before the state is saved, so that no state is ahead of the log
                 [latest] = _finite(run, [value])
                 run.seconds = time.monotonic() - began
                 checkpoint(_snapshot(run.folder, run.step), latest)
@@ -142,7 +143,7 @@ def _train(
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Holds the folder's lock, which the system releases when the process ends."""
+    """A context that holds the folder's lock, which the system releases when the process ends."""
     import fcntl  # imported here, so that checkpoints can be loaded on systems without it
 
     with (folder / "lock").open("w") as file:

@@ -1,4 +1,4 @@
-"""Shapes of transformers for training, one of them with given embedding rows of numbers."""
+"""Shapes of transformers for training; one shape has given embedding rows of numbers."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class TransformerShape:
             return Block(attn, mlp, ln1=norm(), ln2=norm())
 
         places = torch.randn(form.positions, D, generator=generator)
-        whole = form.d_in == form.d_out  # tokens in, tokens out: one row of W_E is read for each
+        whole = form.d_in == form.d_out  # tokens to tokens: one row of W_E is read for each
         rows = form.rows or (1 if whole else form.d_in)
         model = Transformer(
             Embed(normal(form.d_in, D, rows=rows)),
