@@ -13,7 +13,8 @@ u is the unit roundoff of a dtype.
 
 2. **A linear head from 2p softmax heads.**  In addition to the n attended tokens there is a sink
    with value 0 and score C.  Heads with the scores ±mδs_i, m = 1 … p, and the values
-   c_m e^C/δ·v_i, where c_m is the central difference of order 2p, have the sum Σ s_i v_i, with an error of at most
+   c_m e^C/δ·v_i, where c_m is the central difference of order 2p, have the sum Σ s_i v_i,
+   with an error of at most
 
        B Σ‖v_i‖ (κ_p θ^{2p} e^{pθ} + 2Λ_p n e^{2pθ − C}),        |s_i| ≤ B,  θ = δB,
        κ_p = (p!)²/(2p + 1)!,      Λ_p = Σ_m 2m|c_m|.

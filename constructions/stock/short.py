@@ -71,9 +71,7 @@ def restored_bound(
     u = unit_roundoff(dtype)
     parts = *model.blocks, model.unembed
     maps = [W for part in parts for W in part.parameters() if W.ndim > 1]
-    terms = max(
-        int((W != 0).sum(-2).max()) for W in maps if W.numel()
-    )  # number of terms of one sum
+    terms = max(int((W != 0).sum(-2).max()) for W in maps if W.numel())  # terms of one sum
     relative = (2 * terms + STORED) * FLOAT32
     found = softmax_error(model, sharpness, hardmax, relative=relative, growth=2 * STORED * u)
     quantum = stream_quantum(model, hardmax)

@@ -4,9 +4,9 @@
                       stay 0
     diagonal head of constant scores               a linear map of the stream: the layer's MLP
     hard heads        softmax at the model's inverse temperature
-    masks             registers contain the sink, the tokens that are masked (context-only) and each
-    token's position (strictly causal, diagonal); masked keys get
-                      the score −L, whose weight is 0 in every dtype
+    masks             registers contain the sink, the tokens that are masked (context-only) and
+                      each token's position (strictly causal, diagonal); masked keys get the score
+                      −L, whose weight is 0 in every dtype
     ReLU attention and norms of the stream raise ValueError
 
 Under a causal mask a context-only head is right at the tokens after the examples, as long as
@@ -131,8 +131,7 @@ class _Softening:
                 if inner.length is None:
                     raise InputError(
                         f"{ours.name} masks the tokens after its examples, and the number of "
-                        "examples is not "
-                        "fixed: use a model with a fixed length"
+                        "examples is not fixed: use a model with a fixed length"
                     )
                 at = np.pad(at, ((0, inner.context + self.sink - len(at)), (0, 0)))
                 at[inner.n_examples + self.sink :, self.stream["is_hidden"]] = 1

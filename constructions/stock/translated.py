@@ -179,8 +179,7 @@ def _for_all_prompts(
     if len(given) > 1:
         first, *_, last = sorted(given)
         raise InputError(
-            f"layers of {model.name} have sharpness {first:g} to {last:g}, and bounds "
-            "require "
+            f"layers of {model.name} have sharpness {first:g} to {last:g}, and bounds require "
             f"one for all layers: give model.sharpened({first:g})"
         )
     given -= {math.inf}

@@ -4,7 +4,7 @@ small    minutes on two cores; for regression d = 5, 11 points
 ten      d = 10, 21 points, as deep as `paper` and as narrow as `small`: hours on one core
 medium   d = 10, 21 points: hours on two cores, minutes on a GPU
 paper    d = 20, 41 points, with the curriculum of [Garg2022]: needs a GPU; for search 100 points,
-         as in          [Salemohamed2025], with paper-plane and paper-sphere
+         as in [Salemohamed2025], with paper-plane and paper-sphere
 linear   attention-only linear transformers, for regression
 channels disentangled transformers in two channels, for connectivity
 dense    disentangled transformers with free weights, for connectivity
