@@ -1,1 +1,1 @@
-"""Claims: each a statement, its source, and the evidence for it.  `python -m verify list`."""
+"""Claims: a claim is a statement with its source and its evidence.  `python -m verify list`."""

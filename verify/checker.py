@@ -1,9 +1,9 @@
 """Checks certificates: `python checker.py FILE` exits with 0: verified, 1: wrong, 2: unreadable.
 
-It needs Python alone and recomputes all evidence by definition.  Names are not checked.
+It needs only Python and recomputes all evidence by definition.  Names are not checked.
     polynomial   the answer is that of a recursion for all inputs, by hashed points mod primes and Q
     sequences    its answers on all sequences of a length are those of a definition; with gaps
-    cascade      stages, each with the earlier ones as inputs, compute an automaton's states
+    cascade      stages, each with the earlier stages as inputs, compute an automaton's states
 """
 
 import json
@@ -47,7 +47,7 @@ class Numbers(int):
     def affine(self, H: Any, W: Any, b: list[Any]) -> Any:
         return self.mul([[*row, self.number(1)] for row in H], [*W, b])
 
-    def total(self, *terms: Any) -> Any:  # Σ c·A over pairs (c, A)
+    def total(self, *terms: Any) -> Any:  # the sum Σ c·A over pairs (c, A)
         c, rows = [self.number(c) for c, _ in terms], zip(*(A for _, A in terms), strict=True)
         return [[self.dot(c, entries) for entries in zip(*row, strict=True)] for row in rows]
 

@@ -5,10 +5,10 @@
         '''Twice k is even.'''
         yield same("parity", "even", 2 * k % 2, 0)
 
-Its keyword parameters become the options of `python -m verify doubling`, its docstring the
-statement.  Claims are found through the entry-point group `verify.claims`, in which other packages
-register theirs; the statements that a claim shows, with their sources, are in the statement index,
-`theorems.toml`.
+The keyword parameters of the function become the options of `python -m verify doubling`, and the
+docstring becomes the statement.  Claims are found through the entry-point group `verify.claims`, in
+which other packages register their claims.  The statement index, `theorems.toml`, contains the
+statements that a claim shows, with their sources.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class Run:
 
     `rng` is the only source of randomness.  `build` calls the construction under test; in a
     self-test it returns a mutant, changed by `fault`.  `plot` is the file of the claim's picture,
-    if any, and `shown` its data; `certificates` collects the statements of a certificate.  Unless
-    `explains`, failing findings may omit the place of the failure.
+    if any, and `shown` contains the data of the picture; `certificates` collects the statements of
+    a certificate.  If `explains` is False, failing findings may omit the place of the failure.
     """
 
     seed: int = 0
@@ -80,7 +80,7 @@ class Run:
             self.shown = shown
 
     def command(self, **changes: Any) -> str:
-        """The command that repeats this run, with these options changed if the claim has them."""
+        """The command that repeats this run, with these changes of the claim's options."""
         if self.runs is None:
             return "the same call"
         claim, options = self.runs
@@ -97,8 +97,9 @@ class Run:
 class Claim:
     """A runnable check of a statement.
 
-    `picture` names the function "module:name" that returns its figure, if any, `faults_seen` are
-    the option sets of the self-test, and `certifies` whether it has certificates.
+    `picture` names the function "module:name" that returns its figure, if any.  `faults_seen`
+    contains the option sets of the self-test, and `certifies` states whether the claim has
+    certificates.
     """
 
     check: Check
@@ -108,7 +109,7 @@ class Claim:
 
     @property
     def name(self) -> str:
-        """The name of its function, which is its command."""
+        """The name of its function, which is also its command."""
         return self.check.__name__.replace("_", "-")
 
     @property
@@ -141,8 +142,8 @@ class Claim:
     def command(self, name: str, options: Mapping[str, Any], run: Run) -> str:
         """The command line of a run with these options.
 
-        Values below an option's minimum are replaced by it, and options without effect beside the
-        others are omitted.
+        Values below an option's minimum are replaced by it, and options that have no effect with
+        the others are omitted.
         """
         changed, values = [], {**self.defaults, **options}
         for key, value in options.items():
@@ -161,10 +162,10 @@ class Claim:
         return f"python -m verify {name}{''.join(changed)}{quick} --seed {run.seed}"
 
     def check_options(self, options: dict[str, Any]) -> None:
-        """Raise InputError for a wrong option, from the command line and from Python alike.
+        """Raise InputError for a wrong option, both from the command line and from Python.
 
-        That is one outside its limits or its choices, of a wrong type, or without effect beside the
-        value of another option.
+        An option is wrong if it is outside its limits or its choices, has a wrong type, or has no
+        effect with the value of another option.
         """
         for name in options.keys() & self.options.keys():
             kind, *notes = get_args(self.options[name].annotation) or (None,)
@@ -187,12 +188,12 @@ class Claim:
                     if options[name] != self.options[name].default and chosen not in allowed:
                         raise InputError(
                             f"{name} has no effect with {other} {str(chosen)!r}: "
-                            "leave one of the two out"
+                            "omit one of the two"
                         )
 
     @cached_property
     def options(self) -> dict[str, inspect.Parameter]:
-        """Its options: the keyword parameters with evaluated annotations."""
+        """The options of the claim: the keyword parameters with evaluated annotations."""
         parameters = inspect.signature(self.check, eval_str=True).parameters
         return {name: p for name, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
 
@@ -203,7 +204,7 @@ class Claim:
 
     @property
     def needs_options(self) -> bool:
-        """Whether it has an option without a default, such as the file that it is about."""
+        """Whether the claim has an option without a default, such as a file."""
         return inspect.Parameter.empty in self.defaults.values()
 
     def verdict(self, run: Run, **options: Any) -> Verdict:
@@ -234,11 +235,11 @@ def option(
     only: Mapping[str, Sequence[Any]] | None = None,
     **settings: Any,
 ) -> Any:
-    """A command-line option: its help text, its names if not the parameter's, typer's settings.
+    """A command-line option: help text, names (by default, the parameter's), settings of typer.
 
-    `min` and `max` are its limits; they are checked here and not by typer, whose message omits the
-    value and which does not check Python callers.  `only` maps other options to the values with
-    which this one has an effect: with other values it raises InputError and is not ignored.
+    `min` and `max` are its limits; they are checked here, because typer's message omits the value,
+    and typer does not check calls from Python.  `only` maps other options to the values with which
+    this option has an effect: with other values it raises InputError and is not ignored.
     """
     text = help_text if min is None else f"{help_text}, at least {min}"
     text = text if max is None else f"{text} and at most {max}"
@@ -261,8 +262,8 @@ def _first_paragraph(docstring: str | None) -> str:
 def installed() -> dict[str, EntryPoint]:
     """The entry points of all claims by name, without importing any of them.
 
-    A claim of another package with the name of a command, of one of our claims or of an earlier one
-    is left out, with a line on standard error.
+    A claim of another package is left out, with a line on standard error, if a command, a claim of
+    this library or an earlier claim has its name.
     """
     points = sorted(
         entry_points(group="verify.claims"),
@@ -285,8 +286,8 @@ def installed() -> dict[str, EntryPoint]:
 def loaded(point: EntryPoint) -> Claim:
     """The claim of an entry point.
 
-    Raises InputError, with file and line, for one of another package that cannot be imported or is
-    not a claim.
+    Raises InputError, with file and line, for a claim of another package that cannot be imported or
+    is not a claim.
     """
     try:
         made = point.load()
@@ -301,7 +302,7 @@ def loaded(point: EntryPoint) -> Claim:
 
 
 def standing(point: EntryPoint) -> Claim:
-    """As `loaded`; a claim that cannot be imported is replaced by one that raises the error."""
+    """As `loaded`; a claim that cannot be imported is replaced by a claim that raises the error."""
     try:
         return loaded(point)
     except InputError as error:

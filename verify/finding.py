@@ -1,4 +1,4 @@
-"""Findings: one piece of evidence each, with a verdict."""
+"""Findings: a finding is one piece of evidence with a verdict."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ __all__ = [
 Evidence = Literal["proved", "exact", "identity", "enclosure", "float", "statistical", "trained"]
 
 Value = Any
-"""A number, an interval (low, high), numbers by name or in a row, or "equal" and "different"."""
+"""A number, an interval (low, high), numbers in a list or by name, or "equal" or "different"."""
 
 
 class Verdict(StrEnum):
-    """Three answers; a claim holds when all of its findings do."""
+    """The three verdicts; a claim holds if all of its findings hold."""
 
     HOLDS = "holds"
     FAILS = "fails"
@@ -42,7 +42,7 @@ class Verdict(StrEnum):
 
     @classmethod
     def together(cls, verdicts: Iterable[Verdict]) -> Verdict:
-        """Fails if any fails, else undecided if any is (or if there is no evidence at all)."""
+        """Fails if any verdict fails; else undecided if any is undecided or if there are none."""
         found = list(verdicts)
         if cls.FAILS in found:
             return cls.FAILS
@@ -53,20 +53,20 @@ class Verdict(StrEnum):
 class Finding:
     """One piece of evidence.
 
-    `id` names it within its claim, for all options: "ladder/size".  `evidence` is how it was
-    established:
+    `id` names the finding within its claim, for all options: "ladder/size".  `evidence` is the kind
+    of evidence:
         proved       follows from an argument that was checked step by step for all inputs
         exact        exact arithmetic on the instances named
         identity     equal for all inputs of these sizes: symbolically, or mod random primes with
-                     the error probability that `words` states
+                     the error probability stated in `words`
         enclosure    a rigorous interval satisfies the bound
         float        float64 numbers compared with a derived bound
         statistical  an estimate with its uncertainty
         trained      measured on trained weights
-    `measured` and `bound` are values, for programs; `words` and `wanted` describe them to a reader
-    where the values alone do not suffice.  `detail` is printed if the finding does not hold (the
-    smallest instance, both values, the first difference, how to repeat it); with `detailed` it is
-    always printed.
+    `measured` and `bound` are values, for programs; `words` and `wanted` describe them for a reader
+    if the values do not suffice.  `detail` is printed if the finding does not hold (the smallest
+    instance, both values, the first difference, how to repeat it); with `detailed` it is always
+    printed.
     """
 
     id: str
@@ -115,7 +115,7 @@ def equal(
     words: str = "",
     wanted: str = "",
 ) -> Finding:
-    """The finding of an exact comparison; `wrong` is the first difference, or None."""
+    """The finding that two exact values are equal; `wrong` is the first difference, or None."""
     holds = wrong is None
     return Finding(
         id,
@@ -139,7 +139,7 @@ def no_counterexample(
     words: str = "no counterexample",
     wanted: str = "",
 ) -> Finding:
-    """The finding that a search yields no counterexample; otherwise the first one is its detail."""
+    """The finding that a search yields no counterexample; otherwise `detail` is the first."""
     wrong = next(iter(counterexamples), None)
     return equal(id, name, wrong, evidence=evidence, words=words, wanted=wanted)
 
@@ -196,7 +196,7 @@ def within(
     bound: tuple[float, float],
     **said: Unpack[Extra],
 ) -> Finding:
-    """The finding that low ≤ measured ≤ high, for a number or each of a list; see `at_most`."""
+    """The finding that low ≤ measured ≤ high, for one number or each of a list; see `at_most`."""
     low, high = bound
     each = measured if isinstance(measured, list) else [measured]
     verdicts = [
@@ -215,18 +215,18 @@ def each_at_most(
     bounds: dict[str, float],
     **said: Unpack[Extra],
 ) -> Finding:
-    """The finding that each of several named numbers is at most its own bound; see `at_most`.
+    """The finding that each of several named numbers is at most its bound; see `at_most`.
 
-    Raises ValueError unless both have the same names.
+    Raises ValueError unless numbers and bounds have the same names.
     """
     if measured.keys() != bounds.keys():
-        raise ValueError(f"{id}: {[*measured]} are measured, and {[*bounds]} are bounded")
+        raise ValueError(f"{id}: {[*measured]} are measured, and {[*bounds]} have bounds")
     each = (at_most(id, name, evidence, measured[key], bounds[key]).verdict for key in measured)
     return Finding(id, name, evidence, measured, bounds, Verdict.together(each), **said)
 
 
 def labelled(label: str, findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Findings with `label` in front of name and id, for one of several subjects of a claim."""
+    """Findings with `label` in front of name and id, for claims about several objects."""
     for finding in findings:
         finding.id = f"{label}/{finding.id}".replace(" ", "-")
         finding.name = f"{label}: {finding.name}"

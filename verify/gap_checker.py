@@ -1,27 +1,28 @@
 """Checks gaps: `python gap_checker.py FILE` exits with 0: verified, 1: wrong, 2: unreadable.
 
-It needs Python alone; names are not checked.  The statement: on every sequence of at most `length`
+It needs only Python; names are not checked.  The statement: on every sequence of at most `length`
 symbols (`letters` of them; length ≥ 2) after one BOS token, a transformer of hardmax heads outputs
 hop_k (k = `hops`) at every position; symbols and logits are 0, 1, …, then BOS and ⊥.
 
-    hop_k(x)_i = x_{find^k(i)},    find(i) = max{ j ≤ i : x_{j−1} = x_i },    ⊥ if there is none,
+    hop_k(x)_i = x_{find^k(i)},    find(i) = max{ j ≤ i : x_{j−1} = x_i },    ⊥ if there is none.
 
-by a program in which every layer attends to one token: to a position; or to the last token with a
-symbol, and to BOS (position 0, which stands for ⊥) if there is none.  `first` names the program:
+The program is one in which every layer attends to one token: to a position; or to the last token
+with a given symbol, and to BOS (position 0, which stands for ⊥) if there is no such token.  `first`
+names the program:
 
     before   attends to the previous position and copies its symbol; then to the last token whose
-             previous symbol is the own one, find(i), and copies its symbol (k = 1)
-    behind   attends to the last earlier token with the own symbol, find(i) − 1, and copies the next
-             position; then, m = 0, 1, …, attends to that position, find^{2^m}(i), and copies the
-             position stored there, find^{2^{m+1}}(i), and, if bit m of k is set, its answer, so
-             that the own answer is hop_{k mod 2^{m+1}}(i)
+             previous symbol equals the symbol of token i, find(i), and copies its symbol (k = 1)
+    behind   attends to the last earlier token with the symbol of token i, find(i) − 1, and copies
+             the next position; then, for m = 0, 1, …, attends to position find^{2^m}(i), and copies
+             the position stored there, find^{2^{m+1}}(i), and, if bit m of k is set, the answer
+             stored there, so that the answer stored at i is hop_{k mod 2^{m+1}}(i)
 
 No sequence is run.  After each layer, all pairs of labels and contents that a token may have are
-enumerated.  For all queries and keys of those, the score of the last token that matches the query
-has to exceed all others: that of the later of two matching tokens the earlier one's, that of a
-matching token BOS's, and that of BOS those of all tokens that do not match.  The least difference
-is the layer's gap.  So the head attends as the program does, and its output is added; at the end
-the largest logit of every content has to be the answer of its label.
+enumerated.  Three comparisons are made for all their queries and keys.  Of two tokens that match
+the query, the later must have the larger score.  A matching token must have a larger score than
+BOS.  BOS must have a larger score than all tokens that do not match.  The smallest difference is
+the layer's gap.  So the head attends as the program does, and its output is added.  At the end, the
+largest logit of every content must be the answer of its label.
 """
 
 import json
@@ -43,7 +44,7 @@ Look = tuple[str, str, str, dict[str, str]]  # mask, query, key, what is copied
 
 
 class Token(NamedTuple):
-    """The labels of a token; the number of symbols stands for none."""
+    """The labels of a token; the number of symbols stands for "no symbol"."""
 
     place: int
     symbol: int
@@ -72,7 +73,7 @@ def program(first: str, hops: int) -> list[Look]:
 
 
 def read(spec: Any, key: str = "") -> Any:
-    """The value with numbers in place of texts, and known fields only."""
+    """The value with numbers in place of texts, and with only known fields."""
     if isinstance(spec, dict):
         require(sorted(spec) in FIELDS, f"unknown fields {[*spec]}")
         return {k: v if k in ("mask", "rule") else read(v, k) for k, v in spec.items()}
@@ -138,7 +139,7 @@ def lookups(spec: Any) -> dict[str, Any]:
 
 
 def end(mask: str, token: Token) -> int:
-    """The position before which all tokens are seen; the first sees itself."""
+    """The position before which all tokens are visible; the first token sees itself."""
     return token.place + 1 if mask == "causal" else max(token.place, 1)
 
 
@@ -146,7 +147,7 @@ def looked(known: Any, head: Any, mask: str, query: str, key: str, copied: dict[
     """The least gap, and the possible tokens and contents after the lookup."""
     require((head["rule"], head["mask"]) == ("hardmax", mask), f"a head is not {mask} hardmax")
     tokens, H = zip(*sorted(known), strict=True)
-    otherwise = key != "place"  # there may be none, and the head attends to BOS
+    otherwise = key != "place"  # there may be no matching token: then the head attends to BOS
     queries, keys = affine(H, head["Q"], head["b_Q"]), affine(H, head["K"], head["b_K"])
     asking = {  # with the last such position, which sees what those before it see
         (getattr(token, query), tuple(q)): end(mask, token)

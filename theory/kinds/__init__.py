@@ -10,24 +10,23 @@
 
 *To declare*: annotate each parameter of a public function with one of the names below, a `Literal`,
 `bool`, `str`, a class, or `tuple[Count, ...]`, `Sequence[Count]`, `Iterable[Count]` of them, and
-put `@checked` on the function, or over `@dataclass`.  The function gets the values as read (arrays
-as numpy's, seeds as a Generator) and checks by hand only what kinds cannot express.  The module has
-`from __future__ import annotations`, so that `help` shows the names, and imports them not only `if
-TYPE_CHECKING`: they are looked up at the first call.
+put `@checked` on the function, or over `@dataclass`.  The function gets the converted values (numpy
+arrays, a Generator for a seed), and its body checks only what kinds cannot express.  The module has
+`from __future__ import annotations`, so that `help` shows the names of kinds.  It imports the names
+at run time, not only `if TYPE_CHECKING`, since the first call looks them up.
 
 *To refine*: `Positive | None`; `Annotated[Count, Within(most=20)]`; `Annotated[Tokens,
 Within(below="vocabulary_size")]`, where `below` and `most` may name an integer parameter or a
-dimension.  An array has its dimensions named: `Reals("... n d")`, `Integers("T")`; `arrays.py`
-defines what they require.
+dimension.  The dimensions of an array have names: `Reals("... n d")`, `Integers("T")`; `arrays.py`
+defines their meaning.
 
-*To add a kind*: a frozen dataclass of `Kind` with what, example, wrong and read.  Put it beside the
-algorithm that needs it, or here if two topics do; `tests/kinds/test_public_functions.py` tries its
-wrong values on every function that declares it.
+*To add a kind*: a frozen dataclass of `Kind` with what, example, wrong and read.  Put it into the
+module of the algorithm that needs it, or here if two topics need it;
+`tests/kinds/test_public_functions.py` tries its wrong values on every function that declares it.
 
 *By hand*: `read(Count, "jobs", jobs)` reads a value that is not a parameter, such as an option of a
 command line; `read(Tokens, "words", words, below=3)` adds limits that no annotation can name;
-`Reals(f"... {d}").fit("states", states.shape)` checks the shape of a tensor and does not convert
-it.
+`Reals(f"... {d}").fit("states", states.shape)` checks the shape of a tensor without conversion.
 
 A message is one line, `<name> is <value>: give <what>`.
 """
@@ -67,7 +66,7 @@ OpenUnit: TypeAlias = Annotated[float, RealNumber(Within(above=0, below=1))]
 StepSize: TypeAlias = Annotated[float, RealNumber(Within(least=2.0**-1022))]
 """A number > 0 that is a normal number of float64, so that products keep their digits."""
 
-# The function gets another type than the caller may give, so that these are Any to mypy.
+# The function gets another type than the caller may give, so these are Any for mypy.
 Exact: TypeAlias = Annotated[Any, RationalNumber()]
 """An integer or a Fraction; the function gets a Fraction."""
 ExactProbability: TypeAlias = Annotated[Any, RationalNumber(Within(least=0, most=1))]
@@ -75,13 +74,13 @@ ExactProbability: TypeAlias = Annotated[Any, RationalNumber(Within(least=0, most
 Seed: TypeAlias = Annotated[Any, Random()]
 """A seed ≥ 0, or a Generator; the function gets a Generator."""
 FilePath: TypeAlias = Annotated[Any, File()]
-"""Where a file is; the function gets a `pathlib.Path`."""
+"""The path of a file; the function gets a `pathlib.Path`."""
 
 # The function gets numpy arrays, float64 or int64.
 Tokens: TypeAlias = Annotated[Any, Integers("... T", Within(least=0))]
 """Integers ≥ 0, at least one in each sequence, shape (…, T)."""
 OneSequence: TypeAlias = Annotated[Any, Integers("T", Within(least=0))]
-"""Integers ≥ 0, one sequence of at least one, shape (T,)."""
+"""One sequence of integers ≥ 0, of length at least 1, shape (T,)."""
 VocabularyTokens: TypeAlias = Annotated[Tokens, Within(below="vocabulary_size")]
 """`Tokens` below the call's `vocabulary_size`."""
 VocabularySequence: TypeAlias = Annotated[OneSequence, Within(below="vocabulary_size")]
@@ -111,7 +110,7 @@ Query: TypeAlias = Annotated[Any, Reals("+... d")]
 PerPrompt: TypeAlias = Annotated[Any, Reals("#...", Within(above=0))]
 """A number > 0, or one for each prompt."""
 RealArray: TypeAlias = Annotated[Any, Reals("+...")]
-"""Finite numbers, of any shape that broadcasts with those of the other arrays."""
+"""Finite numbers, of any shape that broadcasts with the shapes of the other arrays."""
 PositiveArray: TypeAlias = Annotated[Any, Reals("+...", Within(above=0))]
 """Finite numbers > 0, of any such shape."""
 NonNegativeArray: TypeAlias = Annotated[Any, Reals("+...", Within(least=0))]

@@ -1,14 +1,15 @@
-"""Kinds of arrays: numbers of one sort, in a shape whose dimensions have names.
+"""Kinds of arrays: numbers of one type, in a shape with named dimensions.
 
 A shape is written as "... n d": sizes with names or numbers, each at least 1, after any leading
-dimensions.  Within one call, dimensions of one name have one size, which an integer parameter of
-that name has too.  The leading dimensions come first and are one of
+dimensions.  Within one call, dimensions with the same name have the same size; an integer parameter
+with this name has it as its value.  The leading dimensions come first and are one of
 
     ...     the same in all arrays of the call that have them
-    +...    to be broadcast with those of the others, and maybe more than they are
-    #...    to be broadcast to what the others have together, as one number per prompt is
+    +...    to be broadcast with those of the other arrays, in any direction
+    #...    to be broadcast to the common leading dimensions of the others, as for one number per
+            prompt
 
-"" is a single number, and "..." or "+..." alone an array of any shape, of one entry or more.
+"" is a single number; only "..." or "+..." is an array of any shape with at least one entry.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def contain(name: str) -> str:
 
 
 def array_of(name: str, value: Any) -> np.ndarray:
-    """`np.asarray(value)`, also of tensors; raises ValueError if that is not an array.
+    """`np.asarray(value)`, also of tensors; raises ValueError if the result is not an array.
 
     A tensor is detached and brought to the CPU first.
     """
@@ -88,7 +89,7 @@ def _kind(array: np.ndarray) -> str:
 
 @dataclass(frozen=True)
 class Array(Kind):
-    """What kinds of arrays have in common."""
+    """The base class of kinds of arrays."""
 
     shape: str = "..."
     within: Within = ANY
@@ -156,7 +157,8 @@ class Array(Kind):
 
     def read(self, name: str, value: Any) -> np.ndarray:
         array = array_of(name, value)
-        if self.dims or not self.leading:  # the shape first: it helps more than a dtype
+        # the shape first: a message about the shape helps more than one about the dtype
+        if self.dims or not self.leading:
             self.fit(name, array.shape)
         elif not (array.size or self.empty):
             raise InputError(f"{name} {has(name)} shape {array.shape}: give at least one entry")
@@ -168,7 +170,7 @@ class Array(Kind):
         return array
 
     def fit(self, name: str, shape: Sequence[int], sizes: Sizes | None = None) -> None:
-        """Check a shape against this one and the `sizes` of other arrays; add its own to them."""
+        """Check a shape against this kind and the `sizes` of other arrays; add to these."""
         shape, sizes = tuple(shape), {} if sizes is None else sizes
         dims, last = self.dims, len(shape) - len(self.dims)
         fits = last >= 0 if self.leading else last == 0
@@ -214,7 +216,7 @@ class Array(Kind):
 
 @dataclass(frozen=True)
 class Reals(Array):
-    """Finite real numbers; fractions too.  Read as float64."""
+    """Finite real numbers, including fractions.  Read as float64."""
 
     entries = "finite numbers"
 
@@ -241,8 +243,7 @@ class Reals(Array):
 
 @dataclass(frozen=True)
 class Numbers(Reals):
-    """Finite real numbers: integers are read as int64, so that they stay exact, others as
-    float64."""
+    """Finite real numbers.  Integers are read as int64, so they stay exact, others as float64."""
 
     def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
         whole = array.dtype.kind in "iu"

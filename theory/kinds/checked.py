@@ -1,4 +1,4 @@
-"""The decorator that reads every argument of a function by the kind its annotation declares."""
+"""The decorator that reads every argument of a function by the kind in its annotation."""
 
 from __future__ import annotations
 
@@ -27,22 +27,23 @@ MANY: dict[Any, type] = {
 ORDER = (None, *LEADING)
 CLASSES: dict[Any, Kind] = {bool: Truth(), str: Instance(str, "text", "a")}
 NO_KIND = {Any, int, float, complex, object, np.ndarray, np.random.Generator, NoneType}
-"""Classes too wide to be checked against: a kind is declared for what is meant by them."""
+"""Classes that are too general for a check: parameters of these classes need a kind."""
 
 
 def checked(function: F) -> F:
     """Decorate a function, or a class, to read its arguments by their declared kinds.
 
-    The function gets the values as read; defaults are not read.  Parameters without a kind, *args
-    and **kwargs are passed on unchecked.  Missing or unknown arguments raise Python's TypeError.
-    Over `@dataclass` the fields are read.  InputError is raised before the function is entered.
+    The function gets the converted values; defaults are not converted.  Parameters without a kind,
+    *args and **kwargs are passed on unchecked.  Missing or unknown arguments raise Python's
+    TypeError.  Over `@dataclass` the fields are read.  InputError is raised before the function is
+    entered.
     """
     if isinstance(function, type):
         made = function.__init__  # type: ignore[misc]
         modules = (vars(sys.modules[base.__module__]) for base in function.__mro__)
         names = ChainMap(
             made.__globals__, *modules
-        )  # fields may be those of another module's class
+        )  # fields may belong to the class of another module
         function.__init__ = _checked(made, names)  # type: ignore[misc]
         return function
     return _checked(function, inspect.unwrap(function).__globals__)
@@ -74,7 +75,7 @@ def _checked(function: F, names: Mapping[str, Any]) -> F:
 
 
 def kinds_of(function: Any) -> dict[str, Kind | None] | None:
-    """The kinds of the parameters of a checked function or class; None for one that is not."""
+    """The kinds of the parameters of a checked function or class; None if it is not checked."""
     made = vars(function).get("__init__") if isinstance(function, type) else function
     kinds: Callable[[], dict[str, Kind | None]] | None = getattr(made, "__kinds__", None)
     return None if kinds is None else kinds()
@@ -105,7 +106,7 @@ class Signature:
         self.related = bool(self.arrays or self.limited)
 
     def relate(self, given: list[Any], named: dict[str, Any]) -> None:
-        """Check sizes and limits that arguments have in common."""
+        """Check the sizes and limits that relate several arguments."""
         places = zip(self.positional, given, strict=False)
         values = {name: value for (name, _), value in places} | named
         sizes: Sizes = {
@@ -138,7 +139,7 @@ def _hold_limits(name: str, value: Any, kind: Array | Whole, sizes: Sizes) -> No
 def parameter_kinds(
     function: Callable[..., Any], names: Mapping[str, Any]
 ) -> dict[str, Kind | None]:
-    """The kind of each parameter but self, *args and **kwargs; None for a parameter without one.
+    """The kind of each parameter except self, *args and **kwargs; None if it has no kind.
 
     Annotations are evaluated in the namespace `names`.
     """
@@ -172,7 +173,7 @@ def _limited(hint: Any, **limits: float) -> Kind:
 
 
 def kind_of(hint: Any) -> Kind | None:
-    """The kind that an annotation declares; None where it declares none."""
+    """The kind that an annotation declares; None if it declares none."""
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Annotated:
         declared = next((each for each in inner[1:] if isinstance(each, Kind)), None)
@@ -180,7 +181,7 @@ def kind_of(hint: Any) -> Kind | None:
         for each in inner[1:]:
             if isinstance(each, Within):
                 if kind is None:
-                    raise TypeError(f"{hint} has limits and no kind")
+                    raise TypeError(f"{hint} has limits but declares no kind")
                 kind = kind.narrowed(each)
         return kind
     if origin in (Union, UnionType):

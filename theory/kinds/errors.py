@@ -1,4 +1,4 @@
-"""The error raised for a wrong input, and how its message shows the value."""
+"""The error for a wrong input, and the form of the value in its message."""
 
 from __future__ import annotations
 

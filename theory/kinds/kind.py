@@ -1,4 +1,4 @@
-"""The base class of kinds of parameters: how values are read, a right value, and wrong ones."""
+"""The base class of kinds of parameters: reading of values, a right value, and wrong values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Within:
     below: float | str | None = None
 
     def contains(self, value: Any) -> bool:
-        """Whether a number lies within the limits that are numbers."""
+        """Whether a number is within those limits that are numbers."""
         return (
             (self.least is None or value >= self.least)
             and (self.above is None or value > self.above)
@@ -32,7 +32,7 @@ class Within:
         )
 
     def narrowed(self, other: Within) -> Within:
-        """These limits, replaced by those of `other` where it has some."""
+        """These limits, each replaced by the corresponding limit of `other` if there is one."""
         given = {each.name: getattr(other, each.name) for each in fields(other)}
         return replace(self, **{name: limit for name, limit in given.items() if limit is not None})
 
@@ -57,7 +57,7 @@ class Within:
         return words and f" {words}"
 
     def near(self, usual: float) -> Any:
-        """A number within the limits: the usual one, a limit, or one close to it."""
+        """A number within the limits: `usual`, a limit, or a number close to a limit."""
         low = self.least if self.least is not None else self.above
         high = [each for each in (self.most, self.below) if not isinstance(each, str | None)]
         near = [usual, *([] if low is None else [low, low + 1]), *high, *(e - 1 for e in high)]
@@ -77,10 +77,10 @@ ANY = Within()
 class Kind:
     """A kind of parameter.  A subclass is a frozen dataclass that defines the following four.
 
-    what     the values of this kind, as the word "give" in a message is continued
+    what     the values of this kind, as words that follow "give" in a message
     example  one right value
     wrong    values for which `read` raises InputError
-    read     converts the value to what the function gets; raises InputError, by `error`
+    read     converts a value to the value that the function gets; raises InputError, by `error`
     """
 
     @property

@@ -28,7 +28,7 @@ class _Number(Kind):
 
 @dataclass(frozen=True)
 class Whole(_Number):
-    """An integer, int or numpy's; not bool and not 1.0.  Read as int."""
+    """An integer, Python's or numpy's; not bool and not 1.0.  Read as int."""
 
     @property
     def what(self) -> str:
@@ -110,7 +110,7 @@ class RationalNumber(_Number):
 
 @dataclass(frozen=True)
 class Random(Kind):
-    """A seed, or a Generator, whose state is advanced.  Read as a Generator."""
+    """A seed, or a Generator, whose state then advances.  Read as a Generator."""
 
     what = "a seed, an integer at least 0, or a Generator"
     example = 0

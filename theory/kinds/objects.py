@@ -1,4 +1,4 @@
-"""Kinds of other values than numbers: choices, texts, objects, functions, files, lists."""
+"""Kinds of values that are not numbers: choices, texts, objects, functions, files, lists."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from theory.kinds.kind import Kind, Within
 
 @dataclass(frozen=True)
 class Choice(Kind):
-    """One of some words or numbers: `Literal["gram", "identity"]`."""
+    """One of a list of words or numbers: `Literal["gram", "identity"]`."""
 
     allowed: tuple[Any, ...]
 
@@ -57,14 +57,14 @@ class Truth(Kind):
 class Instance(Kind):
     """An object of a class, or of one of several classes.
 
-    `Annotated[LogLinear, Instance(LogLinear, "a model of log_linear")]` describes how to get one
-    where the name of the class does not.
+    `Annotated[LogLinear, Instance(LogLinear, "a model of log_linear")]` describes the object if the
+    name of the class does not.
     """
 
     of: type | tuple[type, ...]
     how: str = ""
     some: Any = None
-    """An example, or a function that makes one; None if there is none."""
+    """An example, or a function that returns an example; None if there is none."""
 
     @property
     def what(self) -> str:
@@ -162,7 +162,7 @@ class Many(Kind):
             entries = [self.each.read(f"{name}[{i}]", entry) for i, entry in enumerate(entries)]
         try:
             return self.into(entries)
-        except TypeError:  # entries that are not hashable, into a set
+        except TypeError:  # entries of a set that are not hashable
             raise self.error(name, value) from None
 
     def narrowed(self, within: Within) -> Kind:
@@ -198,7 +198,7 @@ class Maybe(Kind):
 
 @dataclass(frozen=True)
 class Either(Kind):
-    """A value of the first kind that takes it: `Formula | str`."""
+    """A value of one of several kinds, read by the first that accepts it: `Formula | str`."""
 
     kinds: tuple[Kind, ...]
 

@@ -136,7 +136,7 @@ def _app(words: Sequence[str]) -> typer.Typer:
 def _named(name: str, own: Iterable[str] | None = None) -> Claim:
     """The claim of this name.
 
-    Raises ValueError with the nearest name, also of the `own` commands if they are given.
+    Raises ValueError with the most similar name, also of the `own` commands if they are given.
     """
     points = installed()
     if name not in points:
@@ -147,7 +147,7 @@ def _named(name: str, own: Iterable[str] | None = None) -> Claim:
 
 
 def _command(name: str, claim: Claim) -> Callable[..., int]:
-    """A claim as a typer command, with its own options and the common ones."""
+    """A claim as a typer command, with the options of the claim and the common options."""
 
     def run_claim(
         quick: Quick = False,
@@ -188,7 +188,7 @@ def _apart(files: dict[str, Any]) -> None:
     named = dict[Path, str]()
     for name, file in files.items():
         if file and (other := named.setdefault(Path(file).resolve(), name)) != name:
-            raise InputError(f"{other} and {name} both name {file}: give each a file of its own")
+            raise InputError(f"{other} and {name} both name {file}: give each another file")
 
 
 def _certified(file: Path, name: str, run: Run, verdict: Verdict) -> None:
@@ -222,8 +222,10 @@ def show(
     latex: Annotated[bool, option("print LaTeX, with sizes", "--latex")] = False,
     bibtex: Annotated[bool, option("print the sources as BibTeX", "--bibtex")] = False,
 ) -> None:
-    """Show a statement: hypotheses, source, status, sizes, and the files of theory, proof, weights,
-    claim and test."""
+    """Show a statement: hypotheses, source, status, sizes, and its files.
+
+    The files are those of theory, proof, weights, claim and test.
+    """
     if latex and bibtex:
         raise InputError("--latex and --bibtex: choose one of them")
     entries = [theorem(name)] if name in ledger() else entries_of(name) or [theorem(name)]
@@ -266,7 +268,7 @@ def check_all(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> int:
-    """Check all claims, with the options of the statement index; not those that need an option."""
+    """Check all claims that need no option, with the options of the statement index."""
     checked, documents = list[tuple[str, Checked]](), list[str]()
     if read(Count, "jobs", jobs) > MOST_JOBS:
         raise InputError(f"jobs is {jobs}: give at most {MOST_JOBS}")
@@ -313,16 +315,16 @@ def report(
 
 
 def self_test(
-    claims: Annotated[list[str] | None, typer.Argument(help="only these claims")] = None,
+    claims: Annotated[list[str] | None, typer.Argument(help="test only these claims")] = None,
     random: Annotated[
-        int | None, option("instead, mutants with one changed entry: their number", "--random")
+        int | None, option("test this number of mutants with one changed entry instead", "--random")
     ] = None,
     trained: Annotated[bool, option("test the claims on trained models", "--trained")] = False,
     seed: Seed = 0,
     json: Json = "",
     quiet: Quiet = False,
 ) -> int:
-    """Run claims on mutants of constructions and functions: each must make a finding fail."""
+    """Run claims on mutants of constructions and functions; each must make a finding fail."""
     from verify.selftest.commands import check_claims, check_entries
 
     names, target, progress = claims or [], json_target(json), progress_bar(quiet)

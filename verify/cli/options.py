@@ -22,13 +22,13 @@ Plot = Annotated[Path | None, option("draw the claim's picture into FILE (.png, 
 Certificate = Annotated[
     Path | None, option("write a certificate to FILE, for verify/checker.py or gap_checker.py")
 ]
-Quiet = Annotated[bool, option("print the verdict only", "-q", "--quiet")]
+Quiet = Annotated[bool, option("print only the verdict", "-q", "--quiet")]
 Verbose = Annotated[bool, option("print times, details and tracebacks", "-v", "--verbose")]
 Quick = Annotated[bool, option("smaller sizes and fewer samples", "--quick")]
 
 
 def progress_bar(quiet: bool) -> Callable[[Iterable[Any], str], Iterable[Any]]:
-    """A progress bar on standard error, if that is a terminal."""
+    """A progress bar on standard error, if standard error is a terminal."""
     screen = Console(stderr=True)
     if quiet or not screen.is_terminal:
         return lambda items, _: items

@@ -1,7 +1,7 @@
-"""Output files of commands, which are checked before the work begins.
+"""Output files of commands; they are checked before a run starts.
 
-A file is written whole or not at all: under another name first, and then renamed.  Devices, pipes
-and the standard output are written to, and never replaced; links are followed.
+A file is written whole or not at all: first under a temporary name, and then renamed.  Devices,
+pipes and the standard output are written to, and never replaced; links are followed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def picture_target(path: Path | None) -> Path | None:
 
 
 def picture_file(path: Path) -> Path:
-    """As `picture_target`, for an example: raises ValueError for a device, too."""
+    """As `picture_target`, for an example: also raises ValueError for a device."""
     picture_target(path)
     if not _is_file(path):
         raise InputError(f"{path} is not a file: name one, such as picture.png")
@@ -42,7 +42,7 @@ def picture_file(path: Path) -> Path:
 
 
 def picture_argument(about: str | None, default: str) -> Path:
-    """The picture of `python examples/NAME.py [PICTURE]`; exits with 2 for a bad one."""
+    """The path of `python examples/NAME.py [PICTURE]`; exits with 2 if it is invalid."""
     options = argparse.ArgumentParser(description=(about or "").partition("\n")[0])
     options.add_argument("picture", type=Path, nargs="?", default=Path(default))
     picture: Path = options.parse_args().picture
@@ -119,7 +119,7 @@ def drawn(target: Path | None) -> Iterator[Path | None]:
 
 
 def write(target: str, text: str) -> None:
-    """Write JSON to a file, or to standard output, with characters outside its encoding escaped."""
+    """Write JSON to a file, or to standard output; characters outside the encoding are escaped."""
     if target != SCREEN:
         deliver(Path(target), f"{text}\n".encode())
         return
@@ -163,7 +163,7 @@ def _is_file(path: Path) -> bool:
 
 
 def _descriptor(path: Path) -> int | None:
-    """The descriptor of the standard output or error, if the path is that; else None."""
+    """The file descriptor, if the path is the standard output or error; else None."""
     for descriptor in (1, 2):
         with suppress(OSError):  # it is closed
             if os.path.samestat(path.stat(), os.fstat(descriptor)):
@@ -200,7 +200,7 @@ def _writable(path: Path) -> None:
 
 
 def _takes_files(folder: Path, name: str) -> None:
-    """Raise ValueError if no file can be made in a folder, for all its permissions."""
+    """Raise ValueError if no file can be made in a folder, even if its permissions allow it."""
     try:
         with TemporaryFile(dir=folder):
             pass

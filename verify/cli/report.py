@@ -21,7 +21,7 @@ SCHEMA = 2  # the version of the JSON of a run
 
 
 class Report:
-    """Prints findings as they come, with equal ones joined; quiet prints the verdict alone."""
+    """Prints findings as they arrive, joining similar ones; `quiet` prints only the verdict."""
 
     def __init__(self, console: Console, quiet: bool, verbose: bool) -> None:
         self.console, self.quiet, self.verbose = console, quiet, verbose

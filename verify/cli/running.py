@@ -1,4 +1,4 @@
-"""Checking claims: one, or all of them against the statement index."""
+"""Checks of claims: of one claim, or of all claims against the statement index."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Checked:
 
 
 class _Theirs(Claim):
-    """A claim of another package, which an error leaves undecided, so that other claims are run."""
+    """A claim of another package; an error in it leaves it undecided, and other claims are run."""
 
     point: EntryPoint
 
@@ -64,7 +64,7 @@ class _Theirs(Claim):
 
 
 def among_others(point: EntryPoint) -> Claim:
-    """A claim as it is run together with all others."""
+    """A claim as `verify all` runs it."""
     claim = standing(point)
     return claim if is_ours(point) else _Theirs(claim, point)
 
@@ -101,7 +101,7 @@ def check(
 
     try:
         for finding in claim.findings(run, **options):
-            # Not before the first finding: wrong options print the error alone.
+            # Not before the first finding: wrong options print only the error.
             if not findings:
                 report.statement(name, claim.statement, sources_of(name))
             findings.append(finding)
@@ -125,13 +125,13 @@ def check(
 
 
 def _on_record(done: Checked, claim: Claim, options: dict[str, Any]) -> str:
-    """For a replication that does not hold, whether that is the recorded outcome; else empty."""
+    """For a replication that does not hold, whether this is its recorded outcome; else empty."""
     usual = {**claim.defaults, **options} == claim.defaults
     if done.verdict is Verdict.HOLDS or not usual or must_hold(done.name):
         return ""
     _, lines = news(done, strictly=False)
     if lines:
-        return f"not as on record: {'; '.join(lines)}"
+        return f"differs from the record: {'; '.join(lines)}"
     return f"as on record: see python -m verify show {done.name}"
 
 
@@ -145,7 +145,7 @@ def _stopped(error: BaseException) -> Finding:
 
 
 def news(checked: Checked, strictly: bool) -> tuple[Verdict, list[str]]:
-    """Whether the verdicts of a claim are those of the statement index, and the differences.
+    """Whether the verdicts of a claim agree with the statement index, and the differences.
 
     Theorems have to hold.  Findings of a replication have to have the recorded verdicts; unless
     `strictly` (full sizes and seed 0), a finding that is undecided now or on record is not
@@ -178,11 +178,13 @@ def not_run(checked: Checked) -> bool:
 def summary(
     outcomes: Sequence[tuple[str, Verdict, list[str]]], left_out: Container[str] = ()
 ) -> list[str]:
-    """The number of statements of each kind with the stated outcome, the differences, and the
+    """The summary of a run of all claims, in lines.
+
+    It has the number of statements of each kind with the stated outcome, the differences, and the
     claims that were `left_out` because a package is missing.
 
-    An outcome is that of a claim with one option set; a statement counts if all outcomes of its
-    claim are as stated.
+    A claim has one outcome for each option set; a statement counts if all outcomes of its claim are
+    as stated.
     """
     came_out: Counter[str] = Counter()
     stated: Counter[str] = Counter()

@@ -3,8 +3,8 @@
     holds     all answers equal  [exact arithmetic, 154 sequences]
     holds     distance from torch's attention: 2.36e-16 ≤ 1.56e-13 (0.15 % of the bound)  [float64]
 
-Consecutive findings that hold and differ in one integer of their names, in steps of 1, are one
-line: "layers 1 to 6", "k = 1 … 11".
+Consecutive findings that hold, and whose names differ in one integer in steps of 1, are one line:
+"layers 1 to 6", "k = 1 … 11".
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SCOPES = (  # at the end of the words of a finding
     re.compile(r" \((\d+) of \1 (comparisons)\)$"),
 )
 DIGITS = (3, 4, 6, 9, 17)
-SMALL = 1e-4  # of a bound: below, the fraction has no meaning beyond being small
+SMALL = 1e-4  # below this fraction of a bound, the fraction is not printed
 NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 ENDS_IN_NUMBER = re.compile(r"\d ?%?$")
 SIGN = re.compile(r"[≤≥<>] ")

@@ -21,7 +21,7 @@ CACHED = 2**23  # entries of the most recently used matrices, which `cached_weig
 
 
 class NotPolynomial(ValueError):
-    """A layer that is not a polynomial map, which a domain without order cannot run."""
+    """The error for a layer that is not a polynomial map in a domain without order."""
 
 
 @runtime_checkable
@@ -73,8 +73,9 @@ _cached_entries = 0
 def cached_weights(domain: Domain, array: np.ndarray, number_system: Hashable) -> Matrix:
     """`exact_weights`, computed once for equal arrays in the same number system.
 
-    The same weights are read for every point and every instance, and by the self-test once more for
-    every mutant, which differs from the model in one head.  Matrices are never changed in place.
+    The same weights are read for every point and every instance.  The self-test reads them again
+    for every mutant, which differs from the model in one head.  Matrices are never changed in
+    place.
     """
     global _cached_entries
     content = np.ascontiguousarray(array, dtype=np.float64)

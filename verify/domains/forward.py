@@ -1,4 +1,4 @@
-"""The forward pass of the project's transformer, written once for every number system.
+"""The forward pass of the library's transformer, written once for all number systems.
 
 It reads the tensors that torch runs and is written against the formulas of
 `constructions/transformer.py`, not against its code: the two must agree.
@@ -18,7 +18,7 @@ from constructions.interface import Prompt
 from constructions.transformer import Transformer
 from verify.domains.base import Domain, Entry, Matrix, NotPolynomial, entrywise
 
-EPSILON = 1e-5  # added to the variance by a layer norm
+EPSILON = 1e-5  # the number that a layer norm adds to the variance
 
 
 def written(model: Transformer, domain: Domain, *inputs: Any) -> Prompt:
@@ -40,11 +40,11 @@ def objects(rows: Any) -> np.ndarray:
 def streams(model: Transformer, prompt: Prompt, domain: Domain) -> Iterator[Matrix]:
     """The residual stream (T × D) after the embedding and after each block.
 
-    The prompt's tokens are rows of entries of the domain, or of torch's numbers, which are read
-    exactly, or integers, indices of rows of the embedding.
+    The prompt's tokens are rows of entries of the domain, or rows of torch's numbers, which are
+    read exactly, or integers: indices of rows of the embedding.
 
-    Raises NotPolynomial for a layer that compares in a domain without order, and for softmax or a
-    normalisation in one without exponentials or square roots.
+    Raises NotPolynomial for a layer that compares numbers in a domain without order, and for
+    softmax or a normalisation in a domain without exponentials or square roots.
     """
     H = _embedded(model, prompt.tokens, domain)
     if model.pos_embed is not None:
@@ -124,7 +124,7 @@ def _attention(attn: Attention, H: Matrix, n_examples: int, domain: Domain) -> M
 
 
 def _of_its_own(Q: Matrix, K: Matrix, V: Matrix, normalise: str, domain: Domain) -> Matrix:
-    """The output of a diagonal head before W_O: each token's value times its weight on itself."""
+    """The output of a diagonal head before W_O: each value times the token's weight on itself."""
     if normalise in ("softmax", "hardmax"):
         return V
     zero, rows = domain.number(0), []
@@ -157,12 +157,12 @@ def _pattern(scores: Matrix, normalise: str, mask: str, domain: Domain) -> Matri
 
 
 def _count_seen(t: int, attended: int, mask: str) -> int:
-    """The number of first tokens that token t attends to."""
+    """The number of tokens, from the first, to which token t attends."""
     return {"causal": t + 1, "strictly causal": max(t, 1)}.get(mask, attended)
 
 
 def _softmax(scores: list[Entry], domain: Domain) -> list[Entry]:
-    """exp(s_j − s₁)/Σ exp(s_i − s₁) about any one of the scores, here the largest by midpoint."""
+    """exp(s_j − s₁)/Σ exp(s_i − s₁) for any score s₁; here the score with the largest midpoint."""
     exponential = getattr(domain, "exponential", None)
     if exponential is None:
         raise NotPolynomial("softmax attention has no exact value here: use the domain ball")
@@ -247,7 +247,7 @@ def _square_root(value: Entry, domain: Domain) -> Entry:
 
 
 def _linear_heads(W: dict[str, np.ndarray]) -> list[int]:
-    """One head of each pair relu(s)·v + relu(−s)·(−v) = s·v, checked to be such a pair."""
+    """One head of each pair relu(s)·v + relu(−s)·(−v) = s·v; other heads raise NotPolynomial."""
     queries = [np.concatenate([W["W_Q"][h].ravel(), W["b_Q"][h]]) for h in range(len(W["W_Q"]))]
     keys = [np.concatenate([W["W_K"][h].ravel(), W["b_K"][h]]) for h in range(len(queries))]
     left, found = list(range(len(queries))), []
@@ -275,7 +275,7 @@ def _linear_heads(W: dict[str, np.ndarray]) -> list[int]:
 
 
 def _linear_neurons(W_in: np.ndarray, b_in: np.ndarray, W_out: np.ndarray) -> list[int]:
-    """One neuron of each pair relu(u)·v + relu(−u)·(−v) = u·v, checked to be such a pair."""
+    """One neuron of each pair relu(u)·v + relu(−u)·(−v) = u·v; others raise NotPolynomial."""
     # Adding 0.0 turns −0.0 into 0.0, so that equal numbers have equal bytes.
     before = np.vstack([W_in, b_in]).T + 0.0
     waiting: dict[tuple[bytes, bytes], list[int]] = {}

@@ -19,7 +19,7 @@ BITS = 61
 
 
 class Modular:
-    """Arithmetic mod p; weights need denominators prime to p, which powers of two are."""
+    """Arithmetic mod p; the denominators of weights must be prime to p, as powers of two are."""
 
     name = "modular"
     ordered = False

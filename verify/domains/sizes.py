@@ -1,11 +1,12 @@
-"""Bounds on the polynomials that a network computes: degree, denominators, coefficients.
+"""Bounds on the degree, denominators and coefficients of the polynomials that a network computes.
 
-All three are bounded by running the same forward pass in a number system of sizes.
+Each bound is the result of the same forward pass in a number system of sizes.
 
 Degrees and denominators form the semiring (max, +): the degree of a sum is at most the larger
-degree, that of a product the sum; likewise the exponent e for which base^e times the polynomial has
-integer coefficients.  The height is the sum of the absolute values of the coefficients, which is
-submultiplicative, so it is bounded by running the network with |weights| on all-ones inputs.
+degree, and the degree of a product is the sum of the degrees.  The same holds for the exponent e
+for which base^e times the polynomial has integer coefficients.  The height is the sum of the
+absolute values of the coefficients, which is submultiplicative, so it is bounded by running the
+network with |weights| on all-ones inputs.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from verify.domains.base import Domain, Entry, cached_weights
 from verify.domains.modular import BITS
 
 ZERO = -(2**62)  # the (max, +) zero: the degree of the zero polynomial
-LARGEST = 2**61  # larger sizes are cut to this one, for which `error_probability` exceeds 1
+LARGEST = 2**61  # larger sizes are replaced by this size, for which `error_probability` exceeds 1
 
 
 class TropicalMatrix:
@@ -75,7 +76,7 @@ class Denominators(Degrees):
 
     The base is 2 as long as all numbers are dyadic, as float64 weights are.  An odd factor in a
     denominator (attention divided by n) multiplies the base: a common denominator 2^a·m^b divides
-    (2m)^max(a, b).  So `bits` is called after the run, on the same object.
+    (2m)^max(a, b).  So call `bits` after the run, on the same object.
     """
 
     name = "denominators"
@@ -100,7 +101,7 @@ class Denominators(Degrees):
 
 
 class AbsoluteMatrix:
-    """A matrix of upper bounds on absolute values: a difference is bounded by the sum."""
+    """A matrix of upper bounds on absolute values; differences have the sum of the bounds."""
 
     def __init__(self, bounds: arb_mat) -> None:
         self.bounds = bounds
@@ -152,20 +153,21 @@ def bits(height: arb) -> float:
 
 
 def miss_probability(values: Callable[[Domain, Entry], Iterable[Entry]]) -> float:
-    """The probability that a random point mod a random prime misses a difference of polynomials.
+    """A bound on the probability that a random point mod a prime misses a difference.
 
-    `values(domain, entry)` computes both of them (or several pairs) in a number system of sizes,
-    all inputs being `entry`; the difference is at most twice as large as the largest of them.
+    The prime is random too, and the difference is that of two polynomials.  `values(domain, entry)`
+    computes both (or several pairs) in a number system of sizes, with `entry` for all inputs; the
+    size of the difference is at most twice the largest of their sizes.
     """
     denominators = Denominators()
-    degree = max(0, *values(Degrees(), 1))  # that of the zero polynomial is below all others
+    degree = max(0, *values(Degrees(), 1))  # the degree of the zero polynomial is below all others
     exponent = max(values(denominators, 0))
     height = max(map(bits, values(Heights(), Heights().number(1))))
     return error_probability(degree, denominators.bits(exponent) + height + 1)
 
 
 def error_probability(degree: int, coefficient_bits: float) -> float:
-    """The probability that one random prime and one random point miss a non-zero difference.
+    """A bound on the probability that one random prime and point miss a non-zero difference.
 
     It is degree/p (Schwartz–Zippel: the point is a root) plus the probability that p divides every
     coefficient of the difference once denominators are cleared: an integer below 2^B has at most

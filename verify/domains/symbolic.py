@@ -1,6 +1,6 @@
 """Multivariate polynomials over Q: equality is the identity itself, at small sizes.
 
-There are two independent implementations, by FLINT and by SymPy.
+There are two independent implementations, with FLINT and with SymPy.
 """
 
 from __future__ import annotations
