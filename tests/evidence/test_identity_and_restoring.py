@@ -1,0 +1,32 @@
+"""Evidence for all inputs: the error probability that is printed, and one bound at two lengths."""
+
+import re
+from types import SimpleNamespace
+
+import pytest
+
+from verify.claim import Run
+from verify.evidence.identity import WANTED_ERROR, chance_of_error, modulo_primes
+from verify.evidence.restoring import sharpness_at_two_lengths
+from verify.finding import Verdict
+from verify.regression.statements import newton_statement
+
+
+def test_the_error_probability_is_that_of_all_points_together():
+    case = newton_statement(Run(), "direct", "gram", 2.0**-6).at(3, 4, 2)
+    finding = modulo_primes(Run(), case)
+    (points, missed) = re.findall(r"[\d.]+(?:e-\d+)?", finding.words)
+    assert float(missed) == pytest.approx(chance_of_error(case) ** int(points), rel=0.05)
+    assert float(missed) <= WANTED_ERROR < chance_of_error(case) ** (int(points) - 1)
+
+
+@pytest.mark.parametrize(
+    ("sharpness", "verdict"),
+    [((1.0, 1.5), Verdict.HOLDS), ((1.0, 2.0), Verdict.FAILS), ((2.0, 1.0), Verdict.FAILS)],
+)
+def test_the_sharpness_is_below_the_bound_at_both_lengths(sharpness, verdict):
+    needed = dict(zip((5, 40), sharpness, strict=True))
+    finding = sharpness_at_two_lengths(
+        "id", lambda T: SimpleNamespace(least_sharpness=lambda: needed[T]), 5, 1.5, "ln 4.5"
+    )
+    assert finding.verdict is verdict
