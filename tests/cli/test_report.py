@@ -61,7 +61,7 @@ def test_each_line_begins_with_its_verdict():
 
 
 def test_findings_of_different_evidence_are_not_joined():
-    names = lines(gap(1), at_most("gap/layer-2", "[a] layer 2, gap", "float", 1.0, 2.0))
+    names = lines(gap(1), at_most("gap/layer-2", "[a] layer 2, gap", "statistical", 1.0, 2.0))
     assert len(names) == 2
 
 
