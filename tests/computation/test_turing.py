@@ -213,7 +213,7 @@ BB2 = MACHINES["busy-beaver-2"]
         (lambda: TuringMachine((((1, 0, 1),),)), "rules symbol 0 state 1"),
         (lambda: TuringMachine((((0, -1, 1),),)), "rules symbol -1"),
         (lambda: TuringMachine(((None,),), start=1), "start 0"),
-        (lambda: TuringMachine(((None,),), names=("A", "B")), "states 1 names 2"),
+        (lambda: TuringMachine(((None,),), names=("A", "B")), "state 1 names 2"),
         (lambda: BB2.run(3, [2]), "word"),
         (lambda: BB2.writing(None), "word"),
         (lambda: turing_machine(BB2, 4).interface.steps("RL"), "tokens"),
