@@ -1,6 +1,6 @@
 """Associative memories as transformers, and retrieval at scale; one construction per file.
 
-Models; the algorithms that they run are functions of `theory.memory`.
+This package contains models; the algorithms that the models run are functions of `theory.memory`.
 """
 
 from constructions.memory.hopfield import hebbian_attention, hopfield_update

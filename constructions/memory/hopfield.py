@@ -1,11 +1,11 @@
-"""Classical Hopfield networks: a synchronous update is one layer, by its weights or by attention.
+"""Classical Hopfield networks: one layer computes a synchronous update, by an MLP or by attention.
 
 The sign.  Let every field be a multiple of g > 0 and s = ±1.  Then
 
     s' = clip(z, −1, 1),  z = s + 2h/g
 
-is the sign of h where h ≠ 0 (if h ≥ g then z ≥ −1 + 2 = 1, if h ≤ −g then z ≤ 1 − 2 = −1) and s
-where h = 0, as the update requires.  Since clip(z, −1, 1) =
+is the sign of h if h ≠ 0 (if h ≥ g then z ≥ −1 + 2 = 1, if h ≤ −g then z ≤ 1 − 2 = −1), and s if
+h = 0, as the update requires.  Since clip(z, −1, 1) =
 relu(z + 1) − relu(z − 1) − 1 and s = relu(s + 1) − 1, three ReLUs a neuron add
 
     s' − s = relu(z + 1) − relu(z − 1) − relu(s + 1).
@@ -13,13 +13,13 @@ relu(z + 1) − relu(z − 1) − 1 and s = relu(s + 1) − 1, three ReLUs a neu
 On a token whose state and field are 0 they add relu(1) − relu(−1) − relu(1) = 0.
 
 Exactness.  Float64 weights and biases are integer multiples of a power of two; g is the largest
-such power, so that 2h/g and all later sums are sums of integers.  If none can exceed 2^53, nothing
-is rounded, in any order of summation; a model in a shorter dtype raises ValueError unless the same
-holds for its own limit, 2^24 (float32), 2^11 (float16) or 2^8 (bfloat16).
+such power, so 2h/g and all later sums are sums of integers.  If none of these sums can exceed 2^53,
+nothing is rounded, in any order of summation.  A model in a shorter dtype raises ValueError unless
+the sums do not exceed the limit of this dtype: 2^24 (float32), 2^11 (float16) or 2^8 (bfloat16).
 
 In `hopfield_update` the MLP computes the field from the weights.  Under Hebb's rule the field is
-also linear attention: the queries are the states, the keys and values are the patterns, Σ_μ ⟨s,
-ξ^μ⟩ ξ^μ, and the MLP subtracts P·s for the zero diagonal.  Patterns are example tokens, whose
+also linear attention, Σ_μ ⟨s, ξ^μ⟩ ξ^μ: the queries are the states, the keys and values are the
+patterns, and the MLP subtracts P·s for the zero diagonal.  Patterns are example tokens, whose
 states are 0: their scores are 0 and they do not change.
 """
 
@@ -81,9 +81,10 @@ class Signs(Memory):
 def hopfield_update(weights: Weights, bias: Bias | None = None, steps: Steps = 1) -> Transformer:
     """`hopfield_update(weights, bias, steps)(states)`: `steps` synchronous Hopfield updates.
 
-    An update is s ← sgn(W s + b), and s where a field is 0: weights (d, d), symmetric and of zero
-    diagonal, bias (d,) or None, states (…, d) of ±1 → (…, d).  One layer per update, without heads,
-    with 3d ReLUs, width d; layers share their weights.  `steps=0` returns the states.
+    An update is s_i ← sgn(h_i) with h = W s + b, and s_i is unchanged if h_i = 0.  The weights
+    (d, d) are symmetric with zero diagonal, the bias is (d,) or None, and states (…, d) of ±1 are
+    mapped to (…, d).  The model has width d and one layer per update, without heads and with 3d
+    ReLUs; the layers share their weights.  `steps=0` returns the states.
 
     Raises ValueError for weights that are not symmetric or have a nonzero diagonal, and for weights
     whose sums float64 may round.
@@ -117,9 +118,9 @@ def hopfield_update(weights: Weights, bias: Bias | None = None, steps: Steps = 1
 def hebbian_attention(patterns: Patterns, steps: Steps = 1) -> Transformer:
     """`hebbian_attention(patterns, steps)(states)`: `steps` synchronous updates under Hebb's rule.
 
-    The same function as `hopfield_update(hebb(patterns), steps=steps)`, but the patterns (P, d) of
-    ±1 are tokens of the prompt, not weights.  One layer per update, of one linear attention head
-    and 5d ReLUs, width 3d.
+    The model computes the same function as `hopfield_update(hebb(patterns), steps=steps)`, but the
+    patterns (P, d) of ±1 are tokens of the prompt, not weights.  It has width 3d and one layer per
+    update, with one linear attention head and 5d ReLUs.
     """
     P, d = patterns.shape
     stream = Stream(pattern=d, state=d, field=d)
@@ -163,8 +164,8 @@ def _sign(stream: Stream, z: LinearRead) -> list[Primitive]:
 def _whole(weights: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarray, int, float]:
     """The integers W/g and b/g, the exponent of g = 2^exponent, and a bound on their sums.
 
-    Raises ValueError if a sum of the ReLUs could exceed 2^53: |z ± 1| ≤ 2(Σ|w| + |b|)/g + 2, and
-    the sum after it has 2 more.
+    Raises ValueError if a sum in the ReLUs could exceed 2^53.  The inputs of the ReLUs satisfy
+    |z ± 1| ≤ 2(Σ|w| + |b|)/g + 2, and the sum of the outputs is larger by at most 2.
     """
     joint = np.concatenate([weights, bias[:, None]], axis=1)
     values = joint.astype(np.float64)
@@ -172,12 +173,12 @@ def _whole(weights: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarra
     exponent = int(np.frexp(quantum_of(values).min())[1]) - 1 if values.any() and not rounded else 0
     with np.errstate(over="ignore"):
         whole = np.ldexp(values, -exponent)
-        # Sums of integers are exact below 2^53, and never rounded down to below it.
+        # Sums of integers are exact below 2^53, and larger sums are never rounded to below 2^53.
         most = 2 * np.abs(whole).sum(axis=1).max() + 4
     if rounded or not most <= EXACT:
         raise InputError(
-            f"weights and biases are integer multiples of 2^{exponent}, up to {most / 2:.3g} of it "
-            "at one neuron, and float64 adds exactly up to 2^52 = 4.5e+15: round them to fewer "
+            f"weights and biases are multiples of 2^{exponent}, and at one neuron they add up to "
+            f"{most / 2:.3g} times this; float64 is exact up to 2^52 = 4.5e+15: round to fewer "
             "binary places (Hebb's sums without 1/d are integers)"
         )
     return whole[:, :-1], whole[:, -1], exponent, float(most)

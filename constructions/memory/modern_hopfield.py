@@ -1,12 +1,13 @@
 """Modern Hopfield networks: an update is a softmax head whose values equal its keys.
 
-The query is the `state` ξ, the `pattern` x_j of a stored token is key and value, so that at inverse
-temperature β the head adds
+The query is the `state` ξ, and the `pattern` x_j of a stored token is both key and value.  At
+inverse temperature β the head adds
 
     Σ_j softmax_j(β⟨ξ, x_j⟩) x_j = f(ξ)
 
-to `found`, which was 0.  The MLP then adds −state to `state`, which becomes 0: the difference of
-the two is never computed, so that no digits are lost if a state is much longer than the patterns.
+to `found`, which was 0.  The MLP then adds −state to `state`, which becomes 0.  The difference of
+`found` and `state` is never computed, so no digits are lost if a state is much longer than the
+patterns.
 Each layer is exactly one update; the query of the next layer is `found`, and its output is added
 to `state`.  Patterns are example tokens, and all tokens attend only to these, so that the queries
 of a batch share one prompt and do not attend to each other.  (The states of the pattern tokens
@@ -41,7 +42,7 @@ BYTES_PER_SCORE = 3 * 8 + 1  # scores, shifted scores and exponentials in float6
 
 
 class Patterns(Memory):
-    """Queries (…, d) → states (…, d), beside patterns (N, d).
+    """The interface queries (…, d) → states (…, d), with patterns (N, d) in the prompt.
 
     Raises ValueError as a memory does, and where the scores overflow or do not fit in memory.
     """
@@ -67,10 +68,10 @@ def modern_hopfield_update(
 ) -> Transformer:
     """`modern_hopfield_update(patterns, beta, steps)(queries)`: `steps` modern Hopfield updates.
 
-    An update is f(ξ) = Xᵀ softmax(beta·Xξ) [Ramsauer2021, equation 3]: patterns X (N, d), queries
-    (…, d) → (…, d).  One layer of one head per update, width 3d; `steps=0` returns the queries.
-    `model.sharpened(None)` is the limit beta → ∞: the pattern of largest inner product with the
-    state, ties averaged.
+    An update is f(ξ) = Xᵀ softmax(beta·Xξ) [Ramsauer2021, equation 3] with patterns X (N, d);
+    queries (…, d) are mapped to (…, d).  The model has width 3d and one layer with one head per
+    update; `steps=0` returns the queries.  `model.sharpened(None)` is the limit beta → ∞, which
+    outputs the pattern with the largest inner product with the state, or the mean of tied patterns.
 
     Every token has a query, so attention computes (N + queries)·N scores; `constructions.retrieve`
     computes the same update for many patterns without a prompt.
@@ -100,9 +101,9 @@ def modern_hopfield_update(
 
 
 class Stored(Interface):
-    """Stored tokens Y (…, N, d_y), N ≥ 1, and states R (…, m, d_r) → outputs (…, m, d_v).
+    """The interface stored tokens Y (…, N, d_y), states R (…, m, d_r) → outputs (…, m, d_v), N ≥ 1.
 
-    Tokens are (y_j, 0) and then (0, r); leading dimensions broadcast.
+    The tokens are first (y_j, 0) and then (0, r); leading dimensions broadcast.
 
     Raises ValueError for incompatible shapes, for NaN or infinite entries, and where the scores
     overflow or do not fit in memory.
@@ -158,14 +159,15 @@ def hopfield_attention(
 ) -> Transformer:
     """`hopfield_attention(W_Q, W_K, W_V)(Y, R)`: attention as one Hopfield update, then W_V.
 
-    With patterns K = Y W_K and states Q = R W_Q the output is softmax(beta·Q Kᵀ) K W_V: the update
-    of every state, multiplied by W_V, as the values Y W_K W_V factor through the keys
-    [Ramsauer2021]. (A head with independent values is hetero-associative and in general no update
-    of its keys: with keys −1, 0, 1 and values 0, 1, 0 the output is an even, nonconstant function
-    of the state, whereas every update of the keys is odd.) The values of the head are its keys and
-    W_V is its output matrix: the tensors contain the matrices as given.
+    With patterns K = Y W_K and states Q = R W_Q the output is softmax(beta·Q Kᵀ) K W_V: each state
+    is updated and then multiplied by W_V, because the values Y W_K W_V factor through the keys
+    [Ramsauer2021]. (A head with arbitrary values is hetero-associative, and in general it does not
+    compute an update of its keys. For example, with keys −1, 0, 1 and values 0, 1, 0 the output is
+    an even, nonconstant function of the state, whereas every update of the keys is odd.) The values
+    of the head are its keys, and W_V is its output matrix, so the tensors contain the given
+    matrices unchanged.
 
-    W_Q (d_r, d_k), W_K (d_y, d_k), W_V (d_k, d_v); beta is 1/√d_k unless given.
+    The shapes are W_Q (d_r, d_k), W_K (d_y, d_k) and W_V (d_k, d_v); beta is 1/√d_k unless given.
     """
     (d_r, d_k), d_y, d_v = W_Q.shape, len(W_K), W_V.shape[1]
     scale = d_k**-0.5 if beta is None else beta

@@ -2,27 +2,29 @@
 
     f(ξ) = Σ_j p_j x_j,   p = softmax(β⟨x_j, ξ⟩)          [Ramsauer2021]
 
-Two algorithms; neither stores a score for every pattern and every query.
+There are two algorithms; neither stores a score for every pattern and every query.
 
-dense    `scaled_dot_product_attention` with keys and values x_j: two products of all patterns with
-         all queries.
-pruned   One such product, of which only the largest score of each group of 32 patterns is stored;
-         then the update from the patterns of the selected groups.  Dropping all groups whose
-         scores are more than τ/β below the largest one drops a weight δ ≤ N e^{−τ}, and since
-         f = (1 − δ) f_selected + δ f_dropped with both means of norm at most M = max‖x_j‖,
+dense    `scaled_dot_product_attention` with keys and values x_j: two matrix products of all
+         patterns with all queries.
+pruned   One matrix product of all patterns with all queries, of which only the largest score of
+         each group of 32 patterns is stored; then the update from the patterns of the selected
+         groups.  If all groups with scores more than τ/β below the largest score are dropped, the
+         dropped weight is δ ≤ N e^{−τ}.  Since f = (1 − δ) f_selected + δ f_dropped, and both means
+         have a norm of at most M = max‖x_j‖,
 
              ‖f_selected − f‖ = δ ‖f_selected − f_dropped‖ ≤ 2 M N e^{−τ},
 
-         which is at most ε M for τ = ln(2N/ε): the window grows like ln N.  The two scores
-         compared are sums of d rounded products, so the window is widened by 2·d·eps·‖ξ‖ M.
+         which is at most ε M for τ = ln(2N/ε), so the window grows like ln N.  The two scores that
+         are compared are sums of d rounded products, so the window is widened by 2·d·eps·‖ξ‖ M.
 
-Which one is faster depends on the number of groups within the window: few at large β, all at small
-β.  It is measured for two of the queries; a query with many groups is computed densely.
+Which algorithm is faster depends on the number of groups within the window: few at large β, all at
+small β.  This number is measured for two of the queries; a query with many groups is computed
+densely.
 
-Over several updates an error grows by at most the Lipschitz constant of f.  Its Jacobian is β
-Cov_p(x), and the variance of points in a ball of radius M is at most M² in every direction: β M².
-With S updates each may contribute ε/S to the final error; k updates that follow widen its window to
-τ = ln(2NS/ε) + k·ln max(1, β M²).
+Each later update multiplies an error by at most the Lipschitz constant of f, which is at most β M²:
+the Jacobian is β Cov_p(x), and points in a ball of radius M have a variance of at most M² in every
+direction.  Each of S updates may contribute ε/S to the final error, so the window of an update that
+k updates follow is widened to τ = ln(2NS/ε) + k·ln max(1, β M²).
 """
 
 from __future__ import annotations
@@ -38,13 +40,13 @@ from constructions.tensors import as_tensor, require_finite
 from theory.kinds import InputError, Positive, Reals, checked
 from theory.memory.kinds import Updates
 
-GROUP = 32  # patterns of which one score is stored
-BLOCK = 2048  # patterns whose scores are computed at once: with 256 queries they fit in cache
-CHUNK = 256  # queries at once
+GROUP = 32  # patterns per group; one score per group is stored
+BLOCK = 2048  # patterns whose scores are computed at once; they fit in cache with 256 queries
+CHUNK = 256  # queries processed at once
 PAIRS = 128  # pairs of a group of patterns and a query that are processed together
-DENSE_SCORES = 2**28  # at once where attention stores its scores (float64 on some devices)
-# By measured times: one product takes half of the dense update, a group as long as 80 patterns of
-# another product, and pruning pays from 64 queries on.
+DENSE_SCORES = 2**28  # scores at once if attention stores them (float64 on some devices)
+# Chosen by measured times: one product takes half of the time of the dense update, a selected group
+# takes the time of 80 patterns of a second product, and pruning is faster from 64 queries on.
 PROBES, FEW, SELECTED_AT_MOST = 2, 64, 1 / 50
 
 
@@ -60,19 +62,19 @@ def retrieve(
 ) -> Tensor:
     """`steps` modern Hopfield updates of queries (…, d), with stored patterns (N, d).
 
-    Pruning, which is used where it is faster, adds at most tolerance · M, M = max‖x_j‖, to the
-    Euclidean error of a result; `tolerance` is by default the spacing of the dtype at 1 (1.2e-7 in
-    float32, 2.2e-16 in float64).  Scores are also rounded, by about d·eps·M‖ξ‖, and β
-    multiplies this rounding error.  The error of an update is at most
+    Pruning is used if it is faster.  It adds at most tolerance · M, M = max‖x_j‖, to the Euclidean
+    error of a result; by default `tolerance` is the spacing of the dtype at 1 (1.2e-7 in float32,
+    2.2e-16 in float64).  Scores also have a rounding error of about d·eps·M‖ξ‖, which β multiplies.
+    The error of an update is at most
 
         M·tolerance + update_rounding(N, d, beta, M, ‖ξ‖, eps)        (`theory.memory`),
 
     where the second part is about 2(d + 11)·eps·β·M²‖ξ‖ + N·eps·M.  In float32 with vectors of
-    length 1 and d = 64 this is already 2e-2 at β = 1e3, and vacuous from β = 1e5 on, where float64
-    is needed.  In dtypes shorter than float32 nothing is pruned.
+    length 1 and d = 64 this part is 2e-2 at β = 1e3.  From β = 1e5 on the bound is vacuous in
+    float32, and float64 is needed.  In dtypes shorter than float32 nothing is pruned.
 
-    Computes in the dtype of the patterns, on their device, without gradients; integers are
-    converted to the default dtype.  Memory beyond patterns and queries: one score for each 32
+    The computation is in the dtype and on the device of the patterns, without gradients; integers
+    are converted to the default dtype.  The additional memory is one score for each group of 32
     patterns and each of 256 queries.  Raises ValueError for incompatible shapes, no patterns, NaN
     or infinite entries, and scores that overflow the dtype.
     """
@@ -102,7 +104,7 @@ def _scores_are_finite(patterns: Tensor, queries: Tensor, beta: float, longest: 
     """Raise ValueError for a NaN, and for scores that overflow, for which torch's attention
     returns 0.  No score exceeds β·M(‖ξ‖ + M), also in later updates."""
     farthest = float(queries.norm(dim=-1).max()) if queries.numel() else 0.0
-    # Their sum, not their maximum, which would drop a NaN.
+    # The two lengths are added; a maximum would drop a NaN.
     if max(1.0, beta) * longest * (longest + farthest) <= torch.finfo(patterns.dtype).max:
         return
     require_finite("patterns", patterns)
@@ -114,7 +116,10 @@ def _scores_are_finite(patterns: Tensor, queries: Tensor, beta: float, longest: 
 def _window(
     N: int, beta: float, longest: float, allowed: float, steps: int, following: int
 ) -> float:
-    """τ/β for an update of `steps`, `following` of them after it, for a total error allowed·M."""
+    """The window τ/β of an update, for a total error of allowed·M after `steps` updates.
+
+    `following` of the updates come after this one.
+    """
     tau = math.log(2 * N * steps) - math.log(allowed)
     if following:
         # A sum of logarithms, because (β M²)^following may overflow.
@@ -134,7 +139,7 @@ def _dense(patterns: Tensor, states: Tensor, beta: float) -> Tensor:
 
 
 def _may_prune(states: Tensor) -> bool:
-    """Whether there are enough queries, in a dtype of at least 32 bits."""
+    """Whether pruning is possible: there are enough queries, and the dtype has at least 32 bits."""
     eps = torch.finfo(states.dtype).eps
     return len(states) >= FEW and eps <= torch.finfo(torch.float32).eps
 
@@ -187,7 +192,7 @@ def _pruned(patterns: Tensor, states: Tensor, beta: float, window: float, longes
         totals.index_add_(0, query, weights.sum(1))
         sums.index_add_(0, query, torch.einsum("pg,pgd->pd", weights, candidates))
     updated = sums / totals[:, None]
-    # Where rounding times β is beyond the range of exp, the weights are infinite or all 0.
+    # If β times the rounding error is beyond the range of exp, weights are infinite or all 0.
     densely = crowded | ~((totals > 0) & totals.isfinite())
     if densely.any():
         updated[densely] = _dense(patterns, states[densely], beta)

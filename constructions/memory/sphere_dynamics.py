@@ -1,20 +1,22 @@
 """Attention dynamics on the sphere: each layer is a step of a projected Euler scheme.
 
-A softmax head with W_Q = W_K = I, W_V = h·I and inverse temperature β writes to the stream, whose
-tokens are then divided by their lengths:
+A softmax head with W_Q = W_K = I, W_V = h·I and inverse temperature β writes to the residual
+stream.  Then each token is divided by its length:
 
     x_i ← (x_i + h·u_i) / ‖x_i + h·u_i‖,    u_i = Σ_j A_ij x_j,  A_ij = softmax_j β⟨x_i, x_j⟩.
 
-It is the Euler scheme of x_i' = P_i u_i, P_i y = y − ⟨x_i, y⟩x_i (SA of `theory.memory.sphere`) up
-to O(h²).  Proof: with s = ⟨x, u⟩ and v = P u, x + hu = (1 + hs)(x + κv) where κ = h/(1 + hs), and
-normalising drops the factor, which is positive: A_ii is the largest weight of its row, so it is at
-least 1/n and s ≥ A_ii − (1 − A_ii) ≥ 2/n − 1, hence 1 + hs > 0 for h ≤ 1.  As v is orthogonal to x,
+Up to O(h²) this is the Euler scheme of x_i' = P_i u_i, P_i y = y − ⟨x_i, y⟩x_i (SA of
+`theory.memory.sphere`).  Proof: let s = ⟨x, u⟩, v = P u and κ = h/(1 + hs), so
+x + hu = (1 + hs)(x + κv).  The factor 1 + hs is positive, so it cancels in the normalisation: A_ii
+is the largest weight of its row, so A_ii ≥ 1/n and s ≥ A_ii − (1 − A_ii) ≥ 2/n − 1, hence
+1 + hs > 0 for h ≤ 1.  As v is orthogonal to x,
 
     ‖normalise(x + κv) − (x + κv)‖ = √(1 + κ²‖v‖²) − 1 ≤ κ²‖v‖²/2,    |κ − h| = h²|s|/(1 + hs),
 
-so the layer is x + hv up to h²(|s|·‖v‖/(1 + hs) + ‖v‖²/(2(1 + hs)²)).  ∎
+so the output of the layer differs from x + hv by at most
+h²(|s|·‖v‖/(1 + hs) + ‖v‖²/(2(1 + hs)²)).  ∎
 
-All layers share one block of weights: depth is time.
+All layers share one block of weights; depth corresponds to time.
 """
 
 from __future__ import annotations
@@ -35,9 +37,9 @@ from theory.memory.kinds import unit_lengths
 
 
 class Points(Interface):
-    """Points of the unit sphere (…, n, d) → their images (…, n, d).
+    """The interface points of the unit sphere (…, n, d) → images of the points (…, n, d).
 
-    Raises ValueError for another shape, NaN or infinite entries, and rows that are not of unit
+    Raises ValueError for other shapes, NaN or infinite entries, and rows that do not have unit
     length.
     """
 
@@ -68,11 +70,11 @@ def sphere_dynamics(
 
     The steps are x ← normalise(x + step_size·Σ_j A_ij x_j) with A = softmax(β⟨x_i, x_j⟩).  The
     model approximates SA of `theory.memory.sphere` at time h·L, for tokens X (…, n, d) of unit
-    length, with an error of O(h).  One head, width d, no mask, and the same 6d² + 2d weights at
-    every depth: the head, its biases, embedding and unembedding.
+    length, with an error of O(h).  The model has width d, one head without a mask, and the same
+    6d² + 2d weights at every depth: the head, the biases, the embedding and the unembedding.
 
-    beta > 0; a small beta, such as 1e-12, averages all tokens.  step_size is in (0, 1], so that no
-    token becomes 0.
+    beta is positive; with a small beta, such as 1e-12, attention averages all tokens.  step_size is
+    in (0, 1], which ensures that no token becomes 0.
     """
     stream = Stream(x=d)
     stream.fits(n_layers, shared=True)

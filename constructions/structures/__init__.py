@@ -1,8 +1,8 @@
 """Data structures as transformers: sorting, layouts and search of points, tables and sketches.
 
-One construction per file.  `binary_search`, `interpolation_search` and `count_min` are models here
-and the algorithms that they run in `theory.structures`: import from one of the two, or by module,
-`from constructions import structures`.  `sort` is imported from this package only.
+Each file contains one construction.  `binary_search`, `interpolation_search` and `count_min` are
+models here and algorithms in `theory.structures`, so import names from only one of the two, or
+import the package: `from constructions import structures`.  Import `sort` from this package only.
 """
 
 from constructions.structures.binary_search import binary_search

@@ -1,17 +1,19 @@
 """Binary search of N = 2^M − 1 points in any order, with one lookup in each layer.
 
-Layer 1 gives each point its rank, which is its cell (`rank.py`); a query receives 0 there.  Its
-register m is initially (N − 1)/2, the middle cell.
+Layer 1 writes to each point its rank, which is its cell (`rank.py`), and 0 to each query.  The
+register m of a query is initially (N − 1)/2, the middle cell.
 
-Layer 2 + k, k = 0, 1, …, M − 1, is one lookup.  Three ReLU heads are a tent at m − rank: v becomes
-the point in cell m, and other cells have weight 0.  The MLP computes the bit b = [v ≤ q] =
+Layer 2 + k, k = 0, 1, …, M − 1, is one lookup.  Three ReLU heads compute a tent function at
+m − rank: v becomes the point in cell m, and other cells have weight 0.  The MLP computes the bit b
+= [v ≤ q] =
 φ(q − v + 1), exact on integers, and
 
     m ← m + (2b − 1)·2^{M−2−k},      v ← v − relu(v) = 0.
 
-m is the middle of a bracket of 2^{M−k} − 1 cells, and the next one is the middle of the half on the
-side of q.  After the last lookup m is a half-integer: the output m + ½ is the number of points ≤ q.
-Points are above 0, so that relu(v) = v.
+m is the middle of a bracket of 2^{M−k} − 1 cells, and the next m is the middle of the half that
+contains q.  After the last lookup m is a half-integer, and the output m + ½ is the number of points
+≤ q.
+Points are positive, so relu(v) = v.
 """
 
 from __future__ import annotations
@@ -36,10 +38,11 @@ from theory.structures.lookup import looked_at
 def binary_search(lookups: LookupLayers, *, largest: Largest = 2**10) -> Transformer:
     """`binary_search(M)(points, queries)`: the number of points that are ≤ each query.
 
-    Points (…, N), N = 2^M − 1, and queries (…, m) → (…, m).  1 + M layers of 2 and 3 ReLU heads,
-    width 6, 3 hidden neurons per lookup.  Points are distinct
-    integers from 1 to largest − 1 in any order, queries integers from 0 to `largest`.  Register
-    `m` after layer k = 1 … M is the cell of lookup k; cells are numbered from 0 in ascending order.
+    Points (…, N), N = 2^M − 1, and queries (…, m) are mapped to (…, m).  The model has width 6 and
+    1 + M layers: the first has 2 ReLU heads, and each lookup has 3 ReLU heads and 3 hidden neurons.
+    Points are distinct integers from 1 to largest − 1 in any order, and queries are integers from
+    0 to `largest`.  Register `m` after layer k = 1 … M is the cell of lookup k; cells are numbered
+    from 0 in ascending order.
 
     Raises ValueError for a `largest` at which float64 may round sums; the model raises
     ValueError as stated in `Cells`.

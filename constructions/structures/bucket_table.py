@@ -1,26 +1,29 @@
-"""A table of T extra cells, with N points in any order, and its two lookups.
+"""A table of T extra cells for N points in any order, and two lookups per query.
 
-The range from 0 to D = `largest` is divided into T buckets, of which t has the middle
+The range from 0 to D = `largest` is divided into T buckets.  Bucket t has the middle
 c_t = (2t + 1)·D/(2T), and extra cell t contains the cell of the point nearest to c_t.
 
-Layer 1 gives each point its cell, rank + 1 (`rank.py`), and each point and each extra cell the
-square of its number, x² or t², by a ReLU head with the diagonal mask.
+Layer 1 writes to each point its cell, rank + 1 (`rank.py`).  A ReLU head with the diagonal mask
+writes to each point x the square x², and to each extra cell t the square t².
 
-Layer 2, average-hard: the head selects for extra cell t the nearest point, the lower of two as
-near,
+Layer 2, average-hard: for extra cell t the head selects the point nearest to c_t, and of two
+equally near points the lower.  The score is
 
     2D·((2t + 1)·D·x − T·x²) − x        largest where T·(x − c_t)² is least:
 
-values of the bracket differ by integers, so by 2D at least or not at all, and those of x by less
-than D.  A term B at points, as large as needed, excludes extra cells.  Points and queries receive
-a mean, which the MLP subtracts.
+The values of the parenthesis are integers, so two of the first terms are equal or differ by at
+least 2D, and two values of x differ by less than D.  A sufficiently large term B at points excludes
+extra cells.  Points and queries receive a mean, which the MLP subtracts.
 
-Layer 3, average-hard: lookup 1 of query q is at the extra cell of its bucket, the largest
+Layer 3, average-hard: lookup 1 of query q is at the extra cell of its bucket, which has the largest
+score
 
     t·(2Tq − D + 1) − t²·D,       with steps 2(Tq − (t + 1)·D) + 1 from t to t + 1,
 
-odd numbers, above 0 iff t + 1 ≤ Tq/D: so t = ⌊Tq/D⌋, and T − 1 for q = D.  Its value is the content
-m of the extra cell.  Layer 4, three ReLU heads: lookup 2 outputs the point in cell m (`rank.py`).
+These steps are odd numbers, positive iff t + 1 ≤ Tq/D.  So t = ⌊Tq/D⌋, or T − 1 for q = D.  The
+value of the head is the content m of the extra cell.
+
+Layer 4, three ReLU heads: lookup 2 outputs the point in cell m (`rank.py`).
 """
 
 from __future__ import annotations
@@ -53,10 +56,10 @@ def bucket_table(
 ) -> Transformer:
     """`bucket_table(N, T)(points, queries)`: the point that the table returns for each query.
 
-    Points (…, N) and queries (…, m) → (…, m).  4 layers, at most 3 heads each, width 10.  Points
-    are distinct integers from 1 to largest − 1 in any order, queries integers from 0 to `largest`.
-    Register `m` after layer 3 is c + 1 if lookup 2 is at cell c; cells are numbered from 0 in
-    ascending order.
+    Points (…, N) and queries (…, m) are mapped to (…, m).  The model has 4 layers of width 10 with
+    at most 3 heads each.  Points are distinct integers from 1 to largest − 1 in any order, and
+    queries are integers from 0 to `largest`.  Register `m` after layer 3 is c + 1 if lookup 2 is at
+    cell c; cells are numbered from 0 in ascending order.
 
     Raises ValueError for more than a million cells in all, and for a `largest` at which float64 may
     round sums; the model raises ValueError as stated in `Cells`.
@@ -66,7 +69,7 @@ def bucket_table(
             f"n_points is {n_points} and n_cells is {n_cells}: give at most {MOST} in all"
         )
     N, T, D = n_points, n_cells, largest
-    # Above all scores that are compared; and the largest of the other sums.
+    # `bound` exceeds all scores that are compared; the other sums are at most `others`.
     bound, others = 8 * T * D * max(D * D, T), 4 * (N + T) ** 2
     exact_range(D, 32 * T, power=3)
     exact_range(D, max(32 * T * T, others))

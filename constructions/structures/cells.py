@@ -39,7 +39,7 @@ def distinct(points: Tensor) -> None:
 
 
 def exact_range(largest: int, factor: int, power: int = 1) -> int:
-    """`largest`; raises ValueError unless half-integers up to factor·largest^power are exact."""
+    """`largest`; raises ValueError if half-integers up to factor·largest^power are not exact."""
     if factor * largest**power > EXACT:
         most = int((EXACT // factor) ** (1 / power)) + 1
         while factor * most**power > EXACT:
@@ -53,10 +53,10 @@ def exact_range(largest: int, factor: int, power: int = 1) -> int:
 
 
 class Row(Interface):
-    """Points (…, n) → points (…, n): token i is the i-th number.
+    """The interface points (…, n) → points (…, n); token i is the i-th number.
 
-    Raises ValueError for another number of points, points that are not distinct integers of size
-    below `largest`, and a dtype in which sums may be rounded.
+    Raises ValueError for a wrong number of points, for points that are not distinct integers of
+    absolute value below `largest`, and for a dtype in which sums may be rounded.
     """
 
     def __init__(self, n: int, largest: int, factor: int) -> None:
@@ -87,13 +87,14 @@ class Row(Interface):
 
 
 class Cells(Interface):
-    """Points (…, N), in any order, and queries (…, m) → integers (…, m) as int64.
+    """The interface points (…, N), in any order, and queries (…, m) → integers (…, m) as int64.
 
     Tokens are (x, 1, 0, 0) for points and (0, 0, q, 1) for queries, which attend to points only.
-    Points are distinct integers from 1 to largest − 1, queries integers from 0 to `largest`.
+    Points are distinct integers from 1 to largest − 1, and queries are integers from 0 to
+    `largest`.
 
-    Raises ValueError for another number of points, other numbers, different leading dimensions, and
-    a dtype in which sums may be rounded.
+    Raises ValueError for a wrong number of points, for values outside these ranges, for different
+    leading dimensions, and for a dtype in which sums may be rounded.
     """
 
     def __init__(self, n_points: int, largest: int, factor: int) -> None:
@@ -133,10 +134,10 @@ class Cells(Interface):
 
 
 class Table(Cells):
-    """As `Cells`, with T extra cells: points (…, N) and queries (…, m) → integers (…, m).
+    """The interface `Cells` with T extra cells: points (…, N), queries (…, m) → integers (…, m).
 
     Tokens are (x, 1, 0, 0, 0, 0) for points, (0, 0, t, 1, 0, 0) for extra cells, t = 0 … T − 1, and
-    (0, 0, 0, 0, q, 1) for queries, which attend to both.
+    (0, 0, 0, 0, q, 1) for queries.  Queries attend to points and extra cells.
     """
 
     def __init__(self, n_points: int, n_cells: int, largest: int, factor: int) -> None:
@@ -159,10 +160,10 @@ class Table(Cells):
 
 
 class Sketch(Interface):
-    """A stream of items (…, n) and queries (…, m) → integers (…, m) as int64.
+    """The interface stream of items (…, n) and queries (…, m) → integers (…, m) as int64.
 
-    Tokens are indices of the embedding's rows: i for item i of the stream, V + c for cell c, and
-    V + k + i for a query of item i.  Queries attend to the stream and the cells.
+    Tokens are indices of rows of the embedding: i for an item i of the stream, V + c for cell c,
+    and V + k + i for a query of item i.  Queries attend to the stream and the cells.
 
     Raises ValueError for entries that are not integers from 0 to V − 1, a stream longer than
     `max_length`, different leading dimensions, and a dtype in which counts may be rounded.

@@ -14,10 +14,10 @@ from theory.kinds import InputError
 
 
 class Cloud(Interface):
-    """Points (…, N, d) → integers (…, N) as int64: token i is the i-th point, and a 1.
+    """The interface points (…, N, d) → integers (…, N) as int64; token i is the i-th point and a 1.
 
-    Raises ValueError for another number of points or dimension, numbers that are not integers of
-    size below `largest`, and a dtype in which sums may be rounded.
+    Raises ValueError for a wrong number or dimension of points, for entries that are not integers
+    of absolute value below `largest`, and for a dtype in which sums may be rounded.
     """
 
     def __init__(self, n_points: int, d: int, largest: int, factor: int) -> None:
@@ -49,13 +49,14 @@ class Cloud(Interface):
 
 
 class LaidOut(Interface):
-    """Points (…, N, d), in their cells, and queries (…, m, d) → integers (…, m) as int64.
+    """The interface points (…, N, d) in cells, queries (…, m, d) → integers (…, m) as int64.
 
     Tokens are (x, 1, cell, 0, 0) for points and (0, 0, 0, q, 1) for queries, which attend
-    to points only.  Points are integers from 1 to largest − 1, queries from 0 to `largest`.
+    to points only.  Coordinates of points are integers from 1 to largest − 1, and coordinates of
+    queries are integers from 0 to `largest`.
 
-    Raises ValueError for another number of points or dimension, other numbers, different leading
-    dimensions, and a dtype in which sums may be rounded.
+    Raises ValueError for a wrong number or dimension of points, for values outside these ranges,
+    for different leading dimensions, and for a dtype in which sums may be rounded.
     """
 
     def __init__(self, n_points: int, d: int, largest: int, factor: int) -> None:

@@ -1,22 +1,23 @@
 """Count-min: k = d·w cells count a stream, and a query reads one of them in each layer.
 
-Row r of the sketch has the cells r·w … r·w + w − 1, and the cell of item i in it is r·w + h_r(i).
-Tokens are the items of the stream, whose code has a one for each of their d cells; the k cells,
-each with the one-hot code of its index; and queries, with the codes of their items.
+Row r of the sketch has the cells r·w … r·w + w − 1, and item i has the cell r·w + h_r(i) in row r.
+There are three kinds of tokens: items of the stream, whose code has a 1 for each of their d cells;
+the k cells, each with the one-hot code of its index; and queries, with the code of their item.
 
 Layer 1.  A linear head: the query is the code of cell c, keys are codes of items, the value is 1:
 
-    count_c = Σ_j Σ_r [h_r(item_j) is cell c],
+    count_c = Σ_j Σ_r [r·w + h_r(item_j) = c],
 
 the product of a matrix of hashes and the counts of the items: count-min is a linear sketch.
 
-Layer 2 + r, r = 0 … d − 1, is one lookup.  The head's query is the code in row r only, which is
-one-hot: v becomes the count of that cell.  The MLP computes the minimum,
+Layer 2 + r, r = 0 … d − 1, is one lookup.  The head's query is the part of the code for row r,
+which is one-hot, so v becomes the count of this cell.  The MLP computes the minimum,
 
     estimate ← estimate − relu(estimate − v) = min(estimate, v),      v ← v − relu(v) = 0,
 
-from an initial estimate above all counts.  Conservative update is no sum over the stream: each
-item reads what the items before it have written (`theory/structures/sketches.py`).
+from an initial estimate above all counts.  Conservative update is not a sum over the stream,
+because the effect of an item depends on the cells after the earlier items
+(`theory/structures/sketches.py`).
 """
 
 from __future__ import annotations
@@ -47,11 +48,11 @@ def count_min(
 ) -> Transformer:
     """`count_min(h, w, n)(stream, queries)`: the count-min estimate of the count of each query.
 
-    It is the minimum over r of the counts in cells h_r of the query: streams (…, ≤ n) and queries
-    (…, m) → (…, m).  `hashes` h (d, V) are the cells, from 0 to w − 1, w = `n_cells`, of each item
-    in each of d rows.  1 + d layers of 1 linear head, width 2dw + 4, 2 hidden neurons per lookup.
-    Items are integers from 0 to V − 1, at most `max_length` of them in a stream, which may be 2^50
-    for exact counts.
+    The estimate is the minimum over r of the counts in the cells h_r of the query.  Streams
+    (…, ≤ n) and queries (…, m) are mapped to (…, m).  `hashes` h (d, V) contains the cell of each
+    item in each of d rows, from 0 to w − 1, w = `n_cells`.  The model has width 2dw + 4, 1 + d
+    layers of 1 linear head, and 2 hidden neurons per lookup.  Items are integers from 0 to V − 1.
+    A stream has at most `max_length` items; counts are exact for `max_length` up to 2^50.
 
     Raises ValueError for sketches that do not fit in memory; the model raises
     ValueError as stated in `Sketch`.

@@ -1,37 +1,38 @@
 """Interpolation search of N points in any order, without division.
 
 Cells are counted from 1, in ascending order; with D = `largest`, cell 0 is the end 0 and cell N + 1
-the end D.  The stream of a query contains its bracket: the cells lo and hi and their values low ≤ q
+the end D.  The stream of a query contains a bracket: the cells lo and hi and their values low ≤ q
 < high, initially 0, N + 1, 0 and D.  With W = high − low the query's interpolated place is C/W, C =
 (q − low)(hi − lo) + lo·W, clipped to lo + 1 … hi − 1, and the next lookup is at the cell nearest to
 it:
 
     T = (lo + 1)W + relu(C − (lo + 1)W) − relu(C − (hi − 1)W)            nearest to T/W.
 
-Layer 1 gives each point its cell, rank + 1 (`rank.py`: for a query, whose x is 0, all scores are
-negative, as points are positive).  Layer 2 squares it: a linear head of a token with itself.
+Layer 1 writes to each point its cell, rank + 1 (`rank.py`: for a query, whose x is 0, all scores
+are negative, as points are positive).  Layer 2 squares the cell by a linear head in which each
+token attends only to itself.
 
-A lookup.  One average-hard head has the query (2T + ½, −W) and for cell a the key (a, a²):
+Lookups.  One average-hard head has the query (2T + ½, −W) and, for cell a, the key (a, a²):
 
     a(2T + ½) − a²W         largest at the integer nearest to T/W, the larger of two
 
-as the step from a to a + 1 is 2T − (2a + 1)W + ½, a half-integer: so it is never 0, and the maximum
-is unique, by a gap of ½ or more.  The values are its point v and its cell m; the MLP computes the
-bit [v ≤ q] and clears T.  The first T is (N + 1)q, with W = D, from the embedding: only points have
-keys, so that no clipping is needed.
+Proof: the step from a to a + 1 is 2T − (2a + 1)W + ½, a half-integer.  So it is never 0, and the
+maximum is unique, with a gap of at least ½.  The values of the head are the point v and the cell m;
+the MLP computes the bit [v ≤ q] and clears T.  For the first lookup the embedding contains
+T = (N + 1)q and W = D; T is not clipped, because only points have keys.
 
-Before each further lookup, an MLP moves one end of the bracket to m and v:
+Before each further lookup, an MLP replaces one end of the bracket by m and v:
 
     lo ← lo + relu(m − lo − B(1 − bit)),  hi ← hi − relu(hi − m − B·bit),  low and high alike,
 
-B above all of these numbers, and clears m, v and the bit.  Three heads of the query with itself,
-and an MLP, then compute T from
+with B larger than all of these numbers, and clears m, v and the bit.  Three heads in which the
+query attends only to itself, and an MLP, then compute T from
 
     (lo + 1)W,
     C − (lo + 1)W = (q − low)(hi − lo) − W,
     C − (hi − 1)W = (q − low)(hi − lo) − (hi − lo − 1)W,
 
-the last two of which are in v and m until T is computed.  So a lookup takes three layers.
+The last two numbers are stored in v and m until T is computed.  So a lookup takes three layers.
 """
 
 from __future__ import annotations
@@ -63,10 +64,10 @@ def interpolation_search(
 ) -> Transformer:
     """`interpolation_search(N, M)(points, queries)`: the cell of the last of M lookups.
 
-    Cells count from 0 in ascending order; points (…, N) and queries (…, m) → (…, m).  3M layers, at
-    most 3 heads each, width 13.  Points are distinct integers from 1 to largest − 1 in any order,
-    queries integers from 0 to `largest`.  Register `m` after layer 3k is c + 1 if lookup k = 1 … M
-    is at cell c.
+    Points (…, N) and queries (…, m) are mapped to (…, m); cells are numbered from 0 in ascending
+    order.  The model has 3M layers of width 13 with at most 3 heads each.  Points are distinct
+    integers from 1 to largest − 1 in any order, and queries are integers from 0 to `largest`.
+    Register `m` after layer 3k is c + 1 if lookup k = 1 … M is at cell c.
 
     Raises ValueError for a `largest` at which float64 may round sums, and for models that do not
     fit in memory; the model raises ValueError as stated in `Cells`.

@@ -1,23 +1,23 @@
 """The layout of a kd-tree: the cell of each of N = 2^L − 1 points, one tree level per layer.
 
-A point's place in the prompt breaks ties: with it as lowest digit, k = 2^L·x + place, all keys of
-an axis are distinct integers.  The stream of a point contains the bits of its path until it
-is a node, and then `done`.  Two points are in the same bracket iff
+A point's place in the prompt breaks ties: it is the lowest digit of the key k = 2^L·x + place, so
+all keys of an axis are distinct integers.  The stream of a point contains the bits of the point's
+path until the point is a node, and then `done` is 1.  Two points are in the same bracket iff
 
     H_ij = Σ_b (b_i + b_j − 2·b_i·b_j) = 0          over the bits so far, and `done`,
 
-which is bilinear; H ≥ 1 otherwise.  Layer l + 1, l = 0 … L − 2, ranks by axis a = l mod d, in all
-brackets at once, by two ReLU heads: with B above all differences of keys
+H is bilinear, and H ≥ 1 otherwise.  Layer l + 1, l = 0 … L − 2, computes ranks by axis
+a = l mod d, in all brackets at once, by two ReLU heads.  With B larger than all differences of keys
 
     r_i = Σ_j φ(k_i − k_j − B·H_ij),       φ(u) = relu(u) − relu(u − 1).
 
-A bracket of level l has 2^{L−l} − 1 points, and its node is the one of rank mid = 2^{L−1−l} − 1.
-With u = r − mid, minus a large number where the point is done, the MLP computes
+A bracket of level l has 2^{L−l} − 1 points, and its node is the point of rank mid = 2^{L−1−l} − 1.
+Let u = r − mid, minus a large number if the point is done.  The MLP computes
 
     right = φ(u) = [r > mid],      node = relu(u + 1) − 2·relu(u) + relu(u − 1) = [r = mid],
 
-and pos ← pos + right·(mid + 1) + node·mid, where pos is the first cell of the bracket, and the cell
-of a node.  After L − 1 layers all remaining brackets have one point.
+and pos ← pos + right·(mid + 1) + node·mid.  Here pos is the first cell of a point's bracket, and
+for a node it is the node's cell.  After L − 1 layers all remaining brackets have one point.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ MOST = 20  # levels: a million points
 def kd_layout(n_points: Count, d: Size, *, largest: Largest = 2**10) -> Transformer:
     """`kd_layout(N, d)(points)`: the cell of each point in the layout of the kd-tree.
 
-    Points (…, N, d) → (…, N), N = 2^L − 1.  L − 1 layers of 2 ReLU heads, width d + L + 2, at most
-    4 hidden neurons per layer.  Points are integers of size below `largest`; of equal coordinates
-    that of the point given first is the lower one, so points may be equal.
+    Points (…, N, d), N = 2^L − 1, are mapped to (…, N).  The model has width d + L + 2 and L − 1
+    layers of 2 ReLU heads and at most 4 hidden neurons.  Points are integers of absolute value
+    below `largest`.  Points may be equal: of equal coordinates, the one given first is lower.
 
     Raises ValueError unless N is 3, 7, 15, … and at most a million, for a `largest` at which
     float64 may round sums, and for models that do not fit in memory; the model raises

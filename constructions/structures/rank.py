@@ -17,7 +17,7 @@ from constructions.stream import Stream, one
 def rank_heads(stream: Stream, N: int, into: str) -> tuple[Head, Head]:
     """The two heads of a ReLU layer that add the ranks of points `x` to the register `into`.
 
-    `unit` is 1 at points.  A token whose `x` and `unit` are 0 has query 0, and 0 is added.
+    `unit` is 1 at points.  A token whose `x` and `unit` are 0 has query 0, and the heads add 0.
     """
     x, unit = stream.read("x"), stream.read("unit")
     return (
@@ -31,7 +31,7 @@ def at_rank(stream: Stream, N: int, wanted: str, ranks: str, into: str) -> tuple
 
         Σ_j (relu(u_j + 1) − 2·relu(u_j) + relu(u_j − 1))·x_j,      u_j = wanted − rank_j,
 
-    a tent that is 1 at u = 0 and 0 at all other integers.
+    This tent function of u_j is 1 at u_j = 0 and 0 at all other integers.
     """
     m, unit, rank = map(stream.read, (wanted, "unit", ranks))
     value = N * stream.read("x")

@@ -2,11 +2,11 @@
 
 Layer 1.  Two heads give each point its rank (`rank.py`).
 
-Layer 2.  Token a has its position a, from 0, and three heads add the point of rank a: a tent at
-a − rank, which is 1 at one point and 0 at all others.
+Layer 2.  Token a contains its position a, counted from 0, and three heads add the point of rank a.
+They compute a tent function at a − rank, which is 1 at one point and 0 at all others.
 
-All comparisons are in parallel, so two layers suffice for every n; the numbers must be integers, as
-φ is a step on integers only.
+All comparisons are in parallel, so two layers suffice for every n.  The numbers must be integers,
+because φ is a step function on integers only.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from theory.structures.points import Size
 def sort(n_points: Size, *, largest: Largest = 2**20) -> Transformer:
     """`sort(n)(points)`: the n points in ascending order, (…, n) → (…, n).
 
-    2 layers of 2 and 3 ReLU heads, width 5, no MLP.  Points are distinct integers of size below
-    `largest`.
+    The model has width 5, two layers of 2 and 3 ReLU heads, and no MLP.  Points are distinct
+    integers of absolute value below `largest`.
 
     Raises ValueError for a `largest` at which float64 may round sums; the model raises
     ValueError as stated in `Row`.
@@ -59,7 +59,7 @@ def sort(n_points: Size, *, largest: Largest = 2**20) -> Transformer:
 
 
 def _ranks(points: np.ndarray) -> np.ndarray:
-    """The number of points below each, (…, n, 1)."""
+    """The number of points below each point, (…, n, 1)."""
     return points.argsort(axis=-1).argsort(axis=-1)[..., None]
 
 

@@ -1,11 +1,11 @@
 """Associative memories, and attention as interacting particles: definitions, theorems, capacities.
 
-Patterns and states are rows. `…_by_definition` evaluates the formula and nothing else.
+Patterns and states are rows. A function `…_by_definition` evaluates the defining formula directly.
 
     patterns          patterns of ±1: random patterns, flipped bits, mixtures, overlaps
     hopfield          classical networks: Hebb's rule, energy, asynchronous and synchronous updates
     small_networks    classical networks with all 2^d states, and their synchronous cycles
-    dense             dense associative memories of degree n, and the exponential one
+    dense             dense associative memories of degree n, and the exponential memory
     capacity          capacities: the thresholds of the theorems
     capacity_curve    measured capacities, with confidence intervals
     modern_hopfield   modern networks: energy, update, separation, Jacobian
@@ -13,7 +13,7 @@ Patterns and states are rows. `…_by_definition` evaluates the formula and noth
     retrieval_bounds  retrieval errors and storage capacities of modern networks: the theorems
     sphere            self-attention as a flow of tokens on the sphere
     sphere_balls      the flow's velocity, an Euler step and the escape time in ball arithmetic
-    orthogonal_start  tokens that start orthogonal: one scalar equation
+    orthogonal_start  tokens that start pairwise orthogonal, which satisfy one scalar equation
     hemisphere        tokens in a hemisphere: Wendel's probability, and the rate of clustering
     euclidean         self-attention as a flow in R^d
     kinds             kinds of parameters: patterns, networks, tokens, times

@@ -32,10 +32,10 @@ def unstable_bit_probability(n_patterns: Size, d: Size) -> float:
     """The probability that a bit of a stored pattern flips at its first update, under Hebb's rule.
 
     For P = `n_patterns` random patterns and zero diagonal, ξ_i^ν h_i = (d − 1) + C at the pattern
-    ν, where the crosstalk C = Σ_{μ≠ν} Σ_{j≠i} ξ_i^ν ξ_i^μ ξ_j^μ ξ_j^ν. Its n = (P − 1)(d − 1)
-    summands are independent uniform signs: given ξ^ν and the bits ξ_i^μ, each is a different ξ_j^μ
-    times a sign. As a zero field keeps the bit, it flips iff C < −(d − 1), i.e. iff B < (P − 2)(d −
-    1)/2 for B = (C + n)/2 ~ Bin(n, 1/2).
+    ν, with the crosstalk C = Σ_{μ≠ν} Σ_{j≠i} ξ_i^ν ξ_i^μ ξ_j^μ ξ_j^ν. Its n = (P − 1)(d − 1)
+    summands are independent uniform signs: given ξ^ν and the bits ξ_i^μ, each summand is a
+    different ξ_j^μ times a sign. A zero field does not change the bit, so the bit flips iff
+    C < −(d − 1), i.e. iff B < (P − 2)(d − 1)/2 for B = (C + n)/2 ~ Bin(n, 1/2).
     """
     P = n_patterns
     most = ((P - 2) * (d - 1) - 1) // 2
@@ -53,29 +53,30 @@ def unstable_bit_limit(load: Positive) -> float:
 def mceliece_patterns(d: SizeFrom2, every: bool = False) -> float:
     """McEliece's threshold d/(2 ln d), or d/(4 ln d) if `every` pattern must be a fixed point.
 
-    For P random patterns, d → ∞ and a fixed c < 1 [McEliece1987]: if P ≤ c times the first, a given
-    pattern is a fixed point with probability → 1 (hence almost all are); if P ≤ c times the second,
-    all are at once. [McEliece1987] proves that the constants 2 and 4 are optimal.
+    Let P patterns be random, d → ∞ and c < 1 fixed [McEliece1987]. If P ≤ c·d/(2 ln d), a given
+    pattern is a fixed point with probability → 1, so almost all patterns are fixed points. If
+    P ≤ c·d/(4 ln d), all patterns are fixed points at once with probability → 1. [McEliece1987]
+    proves that the constants 2 and 4 are optimal.
 
-    Proof of both. A bit of a stored pattern is unstable only if the crosstalk, a sum of
+    Proof. A bit of a stored pattern is unstable only if the crosstalk, a sum of
     n = (P − 1)(d − 1) independent signs (see `unstable_bit_probability`), is below −(d − 1), with
     probability at most e^{−(d−1)²/2n} = e^{−(d−1)/(2(P−1))} by Hoeffding's inequality. For
-    P ≤ c·d/(2 ln d) this is at most d^{−1/c + o(1)}, and the union over the d bits of a pattern
-    tends to 0; for P ≤ c·d/(4 ln d) it is at most d^{−2/c + o(1)}, and so does the union over all
-    P·d ≤ d² bits. For P/d → α the central limit theorem gives `unstable_bit_limit`.
+    P ≤ c·d/(2 ln d) this is at most d^{−1/c + o(1)}, and the union bound over the d bits of a
+    pattern tends to 0. For P ≤ c·d/(4 ln d) it is at most d^{−2/c + o(1)}, and the union bound over
+    all P·d ≤ d² bits tends to 0. For P/d → α the central limit theorem gives `unstable_bit_limit`.
     """
     return dense_patterns(d, 2, every)
 
 
 @checked
 def dense_patterns(d: SizeFrom2, degree: SizeFrom2, every: bool = False) -> float:
-    """The threshold d^{n−1}/(2 (2n−3)!! ln d) of degree n, or with 2n for 2 if `every` is set.
+    """The capacity threshold d^{n−1}/(2 (2n−3)!! ln d) of a dense memory of degree n ≥ 2.
 
-    The number of patterns above which the patterns of a memory of degree n ≥ 2 are no longer fixed
-    points, as d → ∞ [KrotovHopfield2016]; n = 2 gives the classical network's.  With
-    `every`, all patterns must be fixed points.
+    If the number of patterns is above this threshold, a given pattern is no longer a fixed point,
+    as d → ∞ [KrotovHopfield2016]. For n = 2 it is the threshold of the classical network. With
+    `every`, all patterns must be fixed points, and the factor 2 in the denominator becomes 2n.
 
-    Raises `ValueError` where the number overflows float64.
+    Raises `ValueError` if the threshold overflows float64.
     """
     n = degree
     odd = math.lgamma(2 * n - 1) - math.lgamma(n) - (n - 1) * math.log(2)  # ln (2n − 3)!!
@@ -97,8 +98,8 @@ def large_deviation_rate(a: SignedUnit) -> float:
 def exponential_load(rho: Annotated[Finite, Within(least=0, below=0.5)]) -> float:
     """The load ½ I(1 − 2ρ), 0 ≤ ρ < ½, below which the exponential memory recovers patterns.
 
-    N = e^{αd} + 1 patterns are then recovered by one update from ρd flipped bits, with probability
-    → 1 as d → ∞ [Demircigil2017]; for ρ = 0 that is 2^{d/2} patterns.
+    At a load α below this value, one update recovers any of N = e^{αd} + 1 patterns from ρd flipped
+    bits, with probability → 1 as d → ∞ [Demircigil2017]. For ρ = 0 the limit is 2^{d/2} patterns.
     """
     return large_deviation_rate(1 - 2 * rho) / 2
 
@@ -119,8 +120,8 @@ class CriticalLoad:
 def load_at(y: mpmath.mpf) -> mpmath.mpf:
     """α(y) = ½ (erf(y)/y − (2/√π) e^{−y²})², y = m/√(2αr) > 0, at mpmath's current precision.
 
-    The mean-field equations at zero temperature, m = erf(y), C = √(2/(παr)) e^{−y²} and
-    r = 1/(1 − C)², with r and C eliminated [AGS1985].
+    This results from the mean-field equations at zero temperature, m = erf(y),
+    C = √(2/(παr)) e^{−y²} and r = 1/(1 − C)², by eliminating r and C [AGS1985].
     """
     return (mpmath.erf(y) / y - 2 / mpmath.sqrt(mpmath.pi) * mpmath.exp(-y * y)) ** 2 / 2
 
@@ -129,9 +130,9 @@ def load_at(y: mpmath.mpf) -> mpmath.mpf:
 def critical_load(digits: Annotated[Count, Within(most=10_000)] = 15) -> CriticalLoad:
     """The critical load α_c = max α(y) = 0.1379…, m_c = 0.9674… and y* = 1.5112…, to `digits`.
 
-    α'(y) has the sign of D(y) = (2/√π) e^{−y²}(y + 2y³) − erf(y), whose derivative is
-    (8/√π) e^{−y²} y²(1 − y²) and D(0) = 0: D increases up to y = 1 and then decreases to −1, so y*
-    is its only zero beyond 1 and the only maximum [AGS1985].
+    α'(y) has the sign of D(y) = (2/√π) e^{−y²}(y + 2y³) − erf(y). D(0) = 0, and the derivative of D
+    is (8/√π) e^{−y²} y²(1 − y²). So D increases up to y = 1 and then decreases to −1; its only zero
+    y* > 0 is the maximum of α [AGS1985].
     """
     with mpmath.workdps(digits + 15):
         y = mpmath.findroot(
@@ -150,12 +151,12 @@ def critical_load(digits: Annotated[Count, Within(most=10_000)] = 15) -> Critica
 
 @checked
 def retrieval_overlap(load: Positive, digits: Digits = 15) -> mpmath.mpf:
-    """The overlap m(α) = erf(y), α(y) = α on the retrieval branch y ≥ y*, 0 < α ≤ α_c.
+    """The overlap m(α) = erf(y) at a load 0 < α ≤ α_c; y ≥ y* solves α(y) = α (retrieval branch).
 
-    Computed to `digits` digits.  On the branch α(y) decreases from α_c to 0, and α(y) ≤ 1/(2y²), so
-    that y* ≤ y ≤ 1/√(2α) [AGS1985].
+    It is computed to `digits` digits. For y ≥ y*, α(y) decreases from α_c to 0, and
+    α(y) ≤ 1/(2y²), so y* ≤ y ≤ 1/√(2α) [AGS1985].
 
-    Raises `ValueError` for loads above α_c, where no state near a pattern is stable.
+    Raises `ValueError` for loads above α_c, at which no state near a pattern is stable.
     """
     alpha, critical = mpmath.mpf(load), critical_load(digits + 5)
     if load > float(critical.load):
@@ -165,7 +166,7 @@ def retrieval_overlap(load: Positive, digits: Digits = 15) -> mpmath.mpf:
         )
     with mpmath.workdps(digits + 15):
         low, high = critical.y, 1 / mpmath.sqrt(2 * alpha)
-        # Bisection: near α_c the two solutions are too close for a method that uses slopes.
+        # Bisection, because near α_c the two solutions are too close for Newton's method.
         while high - low > mpmath.mpf(10) ** (-digits - 5) * low:
             middle = (low + high) / 2
             if load_at(middle) > alpha:
@@ -183,7 +184,8 @@ def clopper_pearson(
 ) -> tuple[float, float]:
     """A confidence interval for a binomial probability, with coverage at least `level`.
 
-    The probability lies beyond either end with probability at most (1 − level)/2 [Clopper1934].
+    Each end of the interval is on the wrong side of the true probability with probability at most
+    (1 − level)/2 [Clopper1934].
     """
     k, n, tail = successes, trials, (1 - level) / 2
     low = float(special.betaincinv(k, n - k + 1, tail)) if k else 0.0
@@ -194,9 +196,9 @@ def clopper_pearson(
 def median_interval(values: np.ndarray, level: float) -> tuple[float, float]:
     """A confidence interval (low, high) for the median, from order statistics.
 
-    The values (n,) are independent, of any distribution; the coverage is at least `level`. The k-th
-    smallest exceeds the median with a probability of at most P(Bin(n, 1/2) < k). With too few
-    values the interval is (−∞, ∞).
+    The values (n,) are independent samples of any distribution, and the coverage is at least
+    `level`. The k-th smallest value exceeds the median with probability at most
+    P(Bin(n, 1/2) < k). With too few values the interval is (−∞, ∞).
     """
     n, tail = len(values), (1 - level) / 2
     below = int((special.bdtr(np.arange(n), n, 0.5) < tail).sum())  # the k-th fits for k ≤ below

@@ -23,7 +23,7 @@ Loads: TypeAlias = Annotated[Any, Reals("n", Within(above=0))]
 
 @dataclass(frozen=True)
 class Measured:
-    """One quantity at every load: its `value` and the interval from `low` to `high`, each (n,)."""
+    """One quantity at each load: `value`, and a confidence interval from `low` to `high`; (n,)."""
 
     value: np.ndarray
     low: np.ndarray
@@ -32,13 +32,13 @@ class Measured:
 
 @dataclass(frozen=True)
 class CapacityCurve:
-    """Measurements at `loads` (n,) = `n_patterns` (n,)/d, over `runs` independent networks each.
+    """Measurements at n loads `loads` = `n_patterns`/d, each over `runs` independent networks.
 
     unstable_bits    the fraction of a pattern's bits that flip at the first update; Student's t
-    over
-                     the networks (approximate; exact if no bit, or every bit, is unstable)
-    stable_patterns  the probability that a pattern is a fixed point; Clopper–Pearson, exact
-    overlap          the median overlap m with the pattern after relaxation; order statistics, exact
+                     interval over the networks (approximate; exact if all or no bits are unstable)
+    stable_patterns  the probability that a pattern is a fixed point; exact Clopper–Pearson interval
+    overlap          the median overlap m with the pattern after relaxation; exact interval from
+                     order statistics
     """
 
     d: int
@@ -63,10 +63,10 @@ def capacity_curve(
 ) -> CapacityCurve:
     """Measure Hebb networks of d neurons at each load α, with P = max(1, round(αd)) patterns.
 
-    In each of `runs` networks of fresh random patterns one pattern is tested, so that the
-    observations are independent. For the overlap the network starts there with `flips` bits
-    flipped, which probes the basin of attraction, and is updated asynchronously until nothing
-    changes. Each interval has coverage `level`.
+    In each of `runs` networks with fresh random patterns, one pattern is tested, so the
+    observations are independent. To measure the overlap, the network starts at this pattern with
+    `flips` bits flipped, which probes the basin of attraction, and is updated asynchronously until
+    the state is fixed. Each interval has coverage `level`.
 
     Raises `ValueError` for networks and runs that do not fit in memory.
     """
@@ -104,8 +104,9 @@ def fixed_points(rng: np.random.Generator, N: int, d: int, degree: int, networks
 def mean_interval(fractions: np.ndarray, level: float) -> tuple[float, float]:
     """Student's t interval for the mean of independent fractions (n,), each from 0 to 1.
 
-    Fractions that are all 0 or all 1 get the exact interval of n equal outcomes: P(all 0) is at
-    most (1 − mean)ⁿ. A single fraction, or equal ones strictly between, give (0, 1).
+    If all fractions are 0, or all are 1, the interval is the exact one for n equal outcomes, as
+    P(all 0) ≤ (1 − mean)ⁿ. A single fraction, or equal fractions strictly between 0 and 1, give
+    (0, 1).
     """
     n, mean = len(fractions), float(fractions.mean())
     if mean in (0.0, 1.0):

@@ -1,19 +1,20 @@
-"""Dense associative memories: energies of degree n and the exponential one, in the log domain.
+"""Dense associative memories with polynomial or exponential energies, computed in the log domain.
 
-With patterns ξ^μ and an interaction F, F(x) = xⁿ [KrotovHopfield2016] or eˣ [Demircigil2017],
+The patterns are ξ^μ and the interaction is F(x) = xⁿ [KrotovHopfield2016] or eˣ [Demircigil2017]:
 
     E(s) = −Σ_μ F(⟨ξ^μ, s⟩)      s_i ← sgn D_i,  D_i = Σ_μ [F(ξ_i^μ + u_μ) − F(−ξ_i^μ + u_μ)]
 
-where u_μ = Σ_{j≠i} ξ_j^μ s_j. D_i is the energy with s_i = −1 less that with s_i = +1, so a flip
-lowers E by exactly |D_i|; where D_i = 0 it stays unchanged. As there are finitely many states,
+where u_μ = Σ_{j≠i} ξ_j^μ s_j. D_i is the energy at s_i = −1 minus the energy at s_i = +1, so a flip
+lowers E by exactly |D_i|. If D_i = 0, s_i is unchanged. As there are finitely many states,
 asynchronous updates end after finitely many flips. For n = 2, D_i = 4h_i with the field h_i of the
 classical network under Hebb's rule.
 
-F overflows (e^d does in float32 for d ≥ 89), the sign of D_i need not: as ξ = ±1, D_i = Σ_μ ξ_i^μ
-G(u_μ) with G(u) = F(u + 1) − F(u − 1), a sum of terms ± e^{l(u_μ)}, l = ln|G|, from which the
-largest is factored out. Where rounding leaves the sign undecided it is computed exactly: by
-integers for xⁿ; for eˣ a sum Σ_k c_k eᵏ with integers c_k is 0 only if all c_k are, since e is
-transcendental, and otherwise enough digits decide its sign. Every sign returned is exact.
+F can overflow (in float32 e^d does for d ≥ 89), but the sign of D_i is computed without F. As
+ξ = ±1, D_i = Σ_μ ξ_i^μ G(u_μ) with G(u) = F(u + 1) − F(u − 1). This is a sum of terms
+± e^{l(u_μ)}, l = ln|G|, from which the largest term is factored out. If rounding leaves the sign
+undecided, the sign is computed exactly: for xⁿ in integers, and for eˣ as the sign of a sum
+Σ_k c_k eᵏ with integers c_k. Since e is transcendental, this sum is 0 only if all c_k are 0;
+otherwise sufficiently many digits decide its sign. Every sign returned is exact.
 
 Shape glossary: `…` leading dimensions of states, `N` patterns, `d` neurons.
 """
@@ -66,7 +67,7 @@ def exponential_log_energy(patterns: Patterns, s: States) -> np.ndarray:
 
 @checked
 def dense_preferred(patterns: Patterns, s: States, degree: Degree) -> np.ndarray:
-    """The value of lower energy of every neuron, sgn D_i(s) (…, d), or 0 for an exact tie.
+    """The sign of each neuron that has the lower energy, sgn D_i(s) (…, d); 0 for an exact tie.
 
     Patterns (N, d), states s (…, d); `degree` is n ≥ 2, or "exp".
     """
@@ -79,7 +80,7 @@ def dense_preferred(patterns: Patterns, s: States, degree: Degree) -> np.ndarray
 
 @checked
 def dense_synchronous_update(patterns: Patterns, s: States, degree: Degree) -> np.ndarray:
-    """The synchronous update: sgn D_i(s) (…, d), and s_i at a tie.
+    """The states after one synchronous update: sgn D_i(s) (…, d), or s_i at a tie.
 
     Shapes and errors as in `dense_preferred`.
     """
@@ -91,12 +92,12 @@ def dense_synchronous_update(patterns: Patterns, s: States, degree: Degree) -> n
 def dense_update(
     patterns: Patterns, s: States, degree: Degree, order: Order, *, sweeps: Steps = 1000
 ) -> Relaxation:
-    """Asynchronous updates, one neuron at a time, until a sweep through all d changes nothing.
+    """Update one neuron at a time until a sweep through all d neurons changes no state.
 
-    `order` is a permutation of 0 … d − 1 for every sweep, or a seed or Generator, which draws one
-    for each sweep; all states use the same order. At most `sweeps` sweeps are made. Every flip
-    lowers the energy and every sign is exact, so the updates terminate. A sweep costs O(Nd) a
-    state.
+    `order` is a permutation of 0 … d − 1, used in every sweep, or a seed or Generator, which draws
+    a permutation for each sweep; all states use the same order. At most `sweeps` sweeps are made.
+    Every flip lowers the energy and every sign is exact, so the updates terminate. A sweep costs
+    O(Nd) per state.
 
     Raises `ValueError` for an order that is not a permutation.
     """
@@ -146,10 +147,10 @@ def dense_preferred_by_definition(patterns: Patterns, s: OneState, degree: Power
 
 @dataclass(frozen=True)
 class _Interaction:
-    """G at u = 1 − d … d − 1, at index u + d − 1: ln|G| and sgn G, and G itself if integer.
+    """Tables of ln|G|, sgn G and, for xⁿ, the integer G; the index of u is u + d − 1, |u| < d.
 
-    For eˣ, where G(u) = (e − 1/e) eᵘ, the common factor is dropped, and `exact` is None. With
-    `small`, sums of N values of G are exact in float64. `term_error` bounds the relative error of a
+    For eˣ, G(u) = (e − 1/e) eᵘ; the common factor is omitted, and `exact` is None. If `small` is
+    true, sums of N values of G are exact in float64. `term_error` bounds the relative error of a
     term e^{l − max l}.
     """
 
@@ -166,7 +167,7 @@ class _Interaction:
             return np.array(np.sign(self.sign[place] @ bits), dtype=np.int64)
         log = self.log[place]
         largest = log.max(axis=-1, keepdims=True)
-        largest[largest == -np.inf] = 0.0  # all terms are 0, as G(0) is for an even degree
+        largest[largest == -np.inf] = 0.0  # all terms are 0; for an even degree G(0) = 0
         with np.errstate(under="ignore"):
             terms = np.exp(log - largest)
         total, size = (self.sign[place] * terms) @ bits, terms.sum(axis=-1)
@@ -187,11 +188,12 @@ class _Interaction:
 
 
 def sign_of_exponential_sum(counts: Mapping[int, int]) -> int:
-    """sgn Σ_k c_k eᵏ, exactly, for integers k: c_k.
+    """The exact sign of Σ_k c_k eᵏ, for a mapping from integers k to integers c_k.
 
-    e is transcendental, so the sum is 0 only if every c_k is. Otherwise its sign is read from its
-    value in enough decimals that the rounding, 1/2 in the last place of each term (Python's exp of
-    decimals is correctly rounded), of each product and of each partial sum, cannot change it.
+    e is transcendental, so the sum is 0 only if every c_k is 0. Otherwise the sum is computed with
+    enough decimals to ensure that rounding cannot change its sign. Each term (Python's exp of
+    decimals is correctly rounded), each product and each partial sum is rounded by at most 1/2 in
+    the last place.
     """
     terms = {k: c for k, c in counts.items() if c}
     if not terms:
@@ -220,5 +222,5 @@ def _interaction(degree: Degree, N: int, d: int) -> _Interaction:
         return _Interaction(whole, whole, table, True, 0.0)
     log = np.array([math.log(abs(value)) if value else -math.inf for value in exact])
     sign = np.array([float((value > 0) - (value < 0)) for value in exact])
-    # |G| ≥ 2 where it is not 0, so 0 < l ≤ max l; each l is accurate to 4 units in its last place.
+    # G is 0 or |G| ≥ 2, so l > 0 for G ≠ 0; each l is accurate to 4 units in the last place.
     return _Interaction(log, sign, table, False, (10 * float(log.max()) + 8) * EPS)

@@ -4,13 +4,15 @@ Shape glossary: `…` leading dimensions, `n` tokens, `d` features; tokens are r
 
     x_i' = Σ_j A_ij V x_j,    A_ij = softmax_j ⟨Q x_i, K x_j⟩        [GLPR2023]
 
-Tokens grow like e^{tV}, so z_i = e^{−tV} x_i is integrated instead: as V commutes with e^{−tV},
+Tokens grow like e^{tV}, so the rescaled tokens z_i = e^{−tV} x_i are integrated instead. As V
+commutes with e^{−tV},
 
     z_i' = Σ_j A_ij V (z_j − z_i).
 
-In one dimension with V > 0 and QK > 0 the tokens keep their order and each x_i ≠ 0 that grows sees
-scores QK·x_i·x_j that spread without bound: A tends to a Boolean matrix, in which all rows
-but at most one select the largest or the smallest token, the leaders [GLPR2023].
+In one dimension with V > 0 and QK > 0 the order of the tokens does not change. For every x_i ≠ 0
+that grows, the differences of the scores QK·x_i·x_j grow without bound. So A tends to a Boolean
+matrix, in which all rows except at most one select the largest or the smallest token; these two
+tokens are the leaders [GLPR2023].
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ LARGEST_GROWTH = 20.0  # e^20 = 5e8 times an error of 1e-12 in z leaves 3 digits
 
 @dataclass(frozen=True)
 class EuclideanFlow:
-    """Rescaled tokens z = e^{−tV} x (times, …, n, d) and attention A (times, …, n, n) by time."""
+    """Rescaled tokens z = e^{−tV} x (times, …, n, d) and attention A (times, …, n, n)."""
 
     times: np.ndarray
     rescaled: np.ndarray
@@ -44,12 +46,13 @@ class EuclideanFlow:
 def euclidean_flow(
     X: Inputs, times: Times, V: NumberOrMatrix = 1.0, QK: NumberOrMatrix = 1.0
 ) -> EuclideanFlow:
-    """Tokens X (…, n, d) at each of the `times` ≥ 0, in increasing order, and their attention.
+    """The rescaled tokens and the attention matrices at given times, from tokens X (…, n, d) at 0.
 
-    `V` and `QK` = QᵀK are (d, d), or numbers, for multiples of the identity; scores are
-    ⟨x_i, QK x_j⟩.  Integrated in z by DOP853, with steps of estimated error at most 1e-12: tokens
-    that follow the same leader stay a bounded distance apart while they grow, so their z converge,
-    and x = e^{tV}z, from which A is computed, is accurate to about 1e-12·e^{t‖V‖}.
+    The `times` are ≥ 0 and increasing. `V` and `QK` = QᵀK are matrices (d, d), or numbers, which
+    stand for multiples of the identity; scores are ⟨x_i, QK x_j⟩. The variable z is integrated by
+    DOP853 with an estimated error of at most 1e-12 per step. Tokens that follow the same leader
+    remain within a bounded distance while they grow, so their z converge. A is computed from
+    x = e^{tV}z, which is accurate to about 1e-12·e^{t‖V‖}.
 
     Raises `ValueError` for times beyond 20/‖V‖, and for scores that overflow.
     """

@@ -1,23 +1,25 @@
-"""Tokens in an open hemisphere: its probability, a decision procedure, and the rate of clustering.
+"""Tokens in an open hemisphere: the probability, a decision procedure, and the rate of clustering.
 
 Shape glossary: `…` leading dimensions, `n` tokens, `d` features; tokens are rows.
 
 Let ⟨w, x_i⟩ ≥ m > 0 for all i at time 0, ‖w‖ = ‖x_i‖ = 1, and x_i' = P_i Σ_j A_ij x_j with any
 weights A_ij > 0 (any Q and K, SA or USA).  Then all tokens converge to one point, exponentially.
 
-Proof.  Project them from the centre to the plane tangent to the sphere at w: with
-s_i = ⟨w, x_i⟩ and y_i = x_i / s_i the component of x_i' along x_i cancels, and
+Proof.  Project the tokens from the centre to the plane tangent to the sphere at w: let
+s_i = ⟨w, x_i⟩ and y_i = x_i / s_i.  In y_i' the component of x_i' along x_i cancels, and
 
     y_i' = Σ_j a_ij (y_j − y_i),    a_ij = A_ij s_j / s_i > 0.
 
-So no y_i leaves the convex hull of all, and since ‖y‖ increases with the distance from w, every s_i
-remains ≥ m: a = min a_ij ≥ m·min A_ij.  Let y_i and y_k be farthest apart, D = ‖y_i − y_k‖, and v
-the direction from y_k to y_i; all ⟨v, y_j⟩ lie between theirs, so that
+So no y_i leaves the initial convex hull of all y_j.  Since ‖y‖ increases with the distance from w,
+every s_i remains ≥ m, hence a = min a_ij ≥ m·min A_ij.  Let y_i and y_k be two points at the
+largest distance D = ‖y_i − y_k‖, and v the direction from y_k to y_i.  All ⟨v, y_j⟩ lie between
+⟨v, y_k⟩ and ⟨v, y_i⟩, so
 
     D' = −Σ_j [a_ij ⟨v, y_i − y_j⟩ + a_kj ⟨v, y_j − y_k⟩]    lies in [−n·max a_ij·D, −n·a·D],
 
 and D(t) ≤ D(0)·e^{−nat}.  Projecting back to the sphere does not increase distances, as ‖y‖ ≥ 1.
-Scores of absolute value at most β‖QᵀK‖ have n·A_ij ≥ e^{−2β‖QᵀK‖} (SA), e^{−β‖QᵀK‖} (USA).  ∎
+If all scores have absolute value at most β‖QᵀK‖, then n·A_ij ≥ e^{−2β‖QᵀK‖} for SA, and
+n·A_ij ≥ e^{−β‖QᵀK‖} for USA.  ∎
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ from theory.kinds import (
 from theory.memory.kinds import OneUnitTokens, UnitTokens
 from theory.memory.sphere import SphereForm
 
-LP_TOLERANCE = 1e-10  # of the linear program; the least that its solver accepts
+LP_TOLERANCE = 1e-10  # of the linear program; the smallest value that its solver accepts
 
 
 @checked
@@ -59,12 +61,13 @@ def hemisphere_probability(n: Annotated[Count, Within(most=10_000)], d: Count) -
 
 
 def patterns_in_a_hemisphere(x: np.ndarray) -> int:
-    """The number of signs ε, of 2^n, for which all ε_i x_i lie in an open hemisphere.
+    """The number of sign vectors ε, of 2^n, for which all ε_i x_i lie in an open hemisphere.
 
-    The points x (n, d) are integers in general position, n ≥ d.  The cone of such points has a
-    facet through d − 1 of them, with all others strictly on one side; and conversely a small tilt
-    of such a plane puts the d − 1 points on that side too.  So the signs on a facet are free, and
-    those of the others are given by its normal, a vector of minors, which is computed in integers.
+    The points x (n, d) are integers in general position, n ≥ d.  If all ε_i x_i lie in an open
+    hemisphere, their cone has a facet: a plane through d − 1 of the points, with all others
+    strictly on one side.  Conversely, a small tilt of such a plane moves the d − 1 points to that
+    side too.  So the signs of the points on a facet are free, and the signs of the others are
+    determined by its normal, a vector of minors, which is computed in integers.
     """
     n, d = x.shape
     found = set()
@@ -83,12 +86,12 @@ def patterns_in_a_hemisphere(x: np.ndarray) -> int:
 
 @checked
 def hemisphere_pole(X: Inputs) -> tuple[np.ndarray, np.ndarray]:
-    """A direction w (…, d), ‖w‖ = 1, and min_i ⟨w, x_i⟩/‖x_i‖ (…,), of tokens X (…, n, d).
+    """A unit vector w (…, d) and min_i ⟨w, x_i⟩/‖x_i‖ (…,), for tokens X (…, n, d).
 
-    w is the solution of a linear program: maximise m with ⟨w, x_i⟩ ≥ m‖x_i‖ and |w_k| ≤ 1.  The
-    minimum returned is computed from w: if it exceeds rounding, the tokens lie in the open
-    hemisphere around w.  If a token is 0, no open hemisphere contains it and the minimum is
-    0.  Where w = 0 is optimal, the first unit vector is returned.
+    w solves a linear program, divided by its length: maximise m subject to ⟨w, x_i⟩ ≥ m‖x_i‖ and
+    |w_k| ≤ 1.  The minimum returned is computed from w.  If it is larger than the rounding errors,
+    the tokens lie in the open hemisphere around w.  If a token is 0, no open hemisphere contains
+    it, and the minimum is 0.  If w = 0 is optimal, the first unit vector is returned.
     """
     largest = abs(X).max(axis=-1, keepdims=True)
     rows = X / np.where(largest > 0, largest, 1)  # first, as squares of entries may overflow
@@ -104,9 +107,9 @@ def hemisphere_pole(X: Inputs) -> tuple[np.ndarray, np.ndarray]:
 def in_open_hemisphere(X: Inputs) -> np.ndarray:
     """Whether some w has ⟨w, x_i⟩ > 0 for all tokens of X (…, n, d), as booleans (…,).
 
-    Decided by `hemisphere_pole`: True is certain, as its w satisfies the inequalities beyond
-    rounding.  False is returned if the best w has a minimum below about 1e-9, the precision of the
-    linear program.
+    The decision uses w of `hemisphere_pole`.  True is certain, because w satisfies the inequalities
+    by more than the rounding errors.  False is returned if the minimum for w is below about 1e-9,
+    the precision of the linear program.
     """
     _, margin = hemisphere_pole(X)
     return np.asarray(margin > 2 * (X.shape[-1] + 2) * np.finfo(np.float64).eps)
@@ -122,8 +125,9 @@ def hemisphere_rate(
 ) -> float:
     """The rate λ of the bound D(t) ≤ D(0)·e^{−λt} for tokens in an open hemisphere.
 
-    λ = m·e^{−2β‖QᵀK‖} (SA), m·e^{−β‖QᵀK‖} (USA), m = min_i ⟨w, x_i⟩; D is `cone_diameter`; X (n, d)
-    and w (d,) of unit length.  See the module for the proof.
+    λ = m·e^{−2β‖QᵀK‖} for SA and m·e^{−β‖QᵀK‖} for USA, with m = min_i ⟨w, x_i⟩.  D is the
+    `cone_diameter`.  The tokens X (n, d) and the pole w (d,) have unit length.  The proof is in the
+    docstring of this module.
 
     Raises `ValueError` for w with m ≤ 0.
     """
@@ -136,7 +140,7 @@ def hemisphere_rate(
 def cone_diameter(X: UnitTokens, w: Vector) -> np.ndarray:
     """The diameter D (…,) = max_{ij} ‖y_i − y_j‖, y_i = x_i/⟨w, x_i⟩, of tokens X (…, n, d).
 
-    It bounds all distances ‖x_i − x_j‖.  Raises `ValueError` for a w (d,) with some ⟨w, x_i⟩ ≤ 0.
+    D bounds all distances ‖x_i − x_j‖.  Raises `ValueError` if some ⟨w, x_i⟩ ≤ 0; w is (d,).
     """
     y = X / (X @ _pole(w, X))[..., None]
     return np.asarray(
@@ -166,6 +170,6 @@ def _pole(w: np.ndarray, X: np.ndarray) -> np.ndarray:
     if not least > 0:
         raise InputError(
             f"w has inner product {least:.3g} with a token: give the pole of an open hemisphere "
-            "that contains all of them, as hemisphere_pole returns it"
+            "that contains all tokens, for example from hemisphere_pole"
         )
     return w / np.linalg.norm(w)

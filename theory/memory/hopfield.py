@@ -1,20 +1,22 @@
 """Classical Hopfield networks: Hebb's rule, energy, asynchronous and synchronous updates.
 
-With symmetric weights W of zero diagonal and a bias b, a state s ∈ {−1, +1}^d has the
+Let the weights W be symmetric with zero diagonal. With a bias b, a state s ∈ {−1, +1}^d has
 
     fields  h_i = Σ_j w_ij s_j + b_i        energy  E(s) = −½ Σ_{i≠j} w_ij s_i s_j − Σ_i b_i s_i
 
-and an update sets s_i to the sign of h_i; where h_i = 0 it stays unchanged. In asynchronous updates
-every flip lowers E by exactly 2|h_i|; synchronous updates end in a cycle of length 1 or 2. Results
-are exact (int64) for integer weights, and rounded for float weights.
+An update sets s_i to the sign of h_i; if h_i = 0, s_i is unchanged. In asynchronous updates every
+flip lowers E by exactly 2|h_i|. Synchronous updates end in a cycle of length 1 or 2. Results are
+exact (int64) for integer weights, and rounded for float weights.
 
-Proof. E contains s_i only in the term −s_i h_i, and h_i does not contain s_i (zero diagonal,
-symmetry), so a flip to the sign of h_i changes this term from |h_i| to −|h_i|; finitely many states
-have finitely many energies, so flips end [Hopfield1982].  Synchronously: let ε > 0 be less than
-every nonzero |h_i|. The update is s(t + 1) = sgn g(t) with g = h + εs, which is nowhere 0. For L(t)
-= −⟨s(t), (W + εI) s(t−1)⟩ − ⟨b, s(t) + s(t−1)⟩ the symmetry of W gives L(t + 1) − L(t) = −⟨s(t+1) −
-s(t−1), g(t)⟩ = −2 Σ |g_i(t)| over all i with s_i(t+1) ≠ s_i(t−1), which is negative unless s(t + 1)
-= s(t − 1). L has finitely many values, so s(t + 1) = s(t − 1) eventually [Goles1981].
+Proof for asynchronous updates. E contains s_i only in the term −s_i h_i, and h_i does not contain
+s_i (W is symmetric with zero diagonal), so a flip to the sign of h_i changes this term from |h_i|
+to −|h_i|. There are finitely many states, so flips end [Hopfield1982].
+
+Proof for synchronous updates. Let ε > 0 be smaller than every nonzero |h_i|. The update is
+s(t + 1) = sgn g(t) with g = h + εs, and no g_i is 0. Let L(t) = −⟨s(t), (W + εI) s(t−1)⟩ −
+⟨b, s(t) + s(t−1)⟩. By the symmetry of W, L(t + 1) − L(t) = −⟨s(t+1) − s(t−1), g(t)⟩ =
+−2 Σ |g_i(t)|, summed over all i with s_i(t+1) ≠ s_i(t−1). This is negative unless
+s(t + 1) = s(t − 1). L has finitely many values, so s(t + 1) = s(t − 1) eventually [Goles1981].
 
 Shape glossary: `…` leading dimensions of states, `P` patterns, `d` neurons.
 """
@@ -40,8 +42,8 @@ LARGEST = 2.0**62  # twice a sum of absolute values up to here fits in int64
 class Relaxation:
     """The result of asynchronous updates: final states (…, d), and the number of flips and sweeps.
 
-    `flips` (…) bits changed in `sweeps` (…) sweeps; where `converged` (…), the last sweep, which is
-    counted, changed no bit.
+    `flips` (…) and `sweeps` (…) are the numbers of flips and sweeps. If `converged` (…) is true,
+    the last sweep, which is counted, changed no bit.
     """
 
     states: np.ndarray
@@ -52,10 +54,10 @@ class Relaxation:
 
 @dataclass(frozen=True)
 class Cycle:
-    """The result of synchronous updates: `steps` (…) is the least t with s(t + 2) = s(t).
+    """The result of synchronous updates: `steps` (…) is the smallest t with s(t + 2) = s(t).
 
-    `states` (…, d) are those s(t), and `period` (…) is 1 where s(t + 1) = s(t), else 2; it is 0
-    where no cycle was found within the steps allowed, and s(t) is then the last state.
+    `states` (…, d) are the states s(t) at this t. `period` (…) is 1 if s(t + 1) = s(t), else 2. If
+    no cycle was found within the steps allowed, `period` is 0 and s(t) is the last state.
     """
 
     states: np.ndarray
@@ -67,7 +69,7 @@ class Cycle:
 class Network:
     """Weights (d, d) and bias (d,), checked: both int64, or both float64.
 
-    `dtype` is that in which fields are computed: for integers one that is exact.
+    Fields are computed in `dtype`, which is exact for integers.
     """
 
     weights: np.ndarray
@@ -75,7 +77,7 @@ class Network:
     dtype: type[np.float32] | type[np.float64] | type[np.int64]
 
     def fields(self, s: np.ndarray) -> np.ndarray:
-        """h in `dtype`, for states (…, d) in `dtype`; W s = s W as W is symmetric."""
+        """The fields h (…, d) in `dtype`, for states (…, d) in `dtype`; W s = s W by symmetry."""
         return s @ self.weights.astype(self.dtype, copy=False) + self.bias.astype(self.dtype)
 
 
@@ -83,8 +85,8 @@ class Network:
 def hebb(patterns: Patterns) -> np.ndarray:
     """Hebb's weights w_ij = Σ_μ ξ_i^μ ξ_j^μ for i ≠ j and w_ii = 0, (d, d) int64.
 
-    The usual factor 1/d is omitted: it does not change the signs of fields, and without it all
-    weights are integers. Patterns (P, d) of ±1 [Hopfield1982].
+    The patterns (P, d) are ±1 [Hopfield1982]. The usual factor 1/d is omitted: it does not change
+    the signs of the fields, and without it all weights are integers.
 
     Raises `ValueError` for weights that do not fit into memory.
     """
@@ -98,9 +100,10 @@ def hebb(patterns: Patterns) -> np.ndarray:
 
 @checked
 def hebb_fields(patterns: Patterns, s: States) -> np.ndarray:
-    """The fields (…, d) of `hebb(patterns)` at states s (…, d), int64, without d × d weights.
+    """The fields (…, d) of `hebb(patterns)` at states s (…, d), int64.
 
-    h = Σ_μ ξ^μ ⟨ξ^μ, s⟩ − P s, where −P s accounts for the zero diagonal.
+    They are computed without d × d weights as h = Σ_μ ξ^μ ⟨ξ^μ, s⟩ − P s, where −P s accounts for
+    the zero diagonal.
     """
     P, dtype = len(patterns), exact_dtype(patterns.size)
     through = inner_products(s, patterns).astype(dtype) @ patterns.astype(dtype)
@@ -111,10 +114,10 @@ def hebb_fields(patterns: Patterns, s: States) -> np.ndarray:
 def hopfield_fields(weights: Weights, s: States, bias: Bias | None = None) -> np.ndarray:
     """The fields h_i = Σ_j w_ij s_j + b_i (…, d): weights (d, d), states (…, d), bias (d,) or 0.
 
-    int64 and exact for integer weights and bias, else float64.
+    They are int64 and exact for an integer weight matrix and bias, else float64.
 
     Raises `ValueError` for weights that are not symmetric or have a nonzero diagonal, and for
-    integers too large for int64.
+    integers that are too large for int64.
     """
     network = checked_network(weights, bias)
     return network.fields(s.astype(network.dtype)).astype(network.weights.dtype)
@@ -124,10 +127,10 @@ def hopfield_fields(weights: Weights, s: States, bias: Bias | None = None) -> np
 def hopfield_energy(weights: Weights, s: States, bias: Bias | None = None) -> np.ndarray:
     """The energy E(s) = −½ Σ_{i≠j} w_ij s_i s_j − Σ_i b_i s_i, (…); see `hopfield_fields`.
 
-    It is −½⟨s, h + b⟩, an integer for integer weights: every pair i ≠ j is counted twice.  As W is
-    symmetric with zero diagonal, s_i appears in E only in −s_i h_i, and h_i does not depend on s_i:
-    a flip of s_i to the sign of h_i changes that from |h_i| to −|h_i|, so E falls by 2|h_i|.  As
-    there are finitely many states, updates terminate.
+    E = −½⟨s, h + b⟩ is an integer for integer weights, because every pair i ≠ j is counted twice.
+    As W is symmetric with zero diagonal, s_i appears in E only in −s_i h_i, and h_i does not depend
+    on s_i.  So a flip of s_i to the sign of h_i changes this term from |h_i| to −|h_i|, and E falls
+    by 2|h_i|.  As there are finitely many states, updates terminate.
     """
     network = checked_network(weights, bias)
     h = network.fields(s.astype(network.dtype)).astype(network.weights.dtype)
@@ -144,15 +147,15 @@ def asynchronous_update(
     *,
     sweeps: Steps = 1000,
 ) -> Relaxation:
-    """Asynchronous updates, one neuron at a time, until a sweep through all d changes nothing.
+    """Update one neuron at a time until a sweep through all d neurons changes no state.
 
-    `order` is a permutation of 0 … d − 1 for every sweep, or a seed or Generator, which draws one
-    for each sweep of each state. Every flip lowers the energy by exactly 2|h_i| [Hopfield1982], so
-    for integers there are at most Σ_{i<j} |w_ij| + Σ_i |b_i| flips. At most `sweeps` sweeps are
-    made (see `Relaxation.converged`).
+    `order` is a permutation of 0 … d − 1, used in every sweep, or a seed or Generator, which draws
+    a permutation for each sweep of each state. Every flip lowers the energy by exactly 2|h_i|
+    [Hopfield1982], so with integers there are at most Σ_{i<j} |w_ij| + Σ_i |b_i| flips. At most
+    `sweeps` sweeps are made (see `Relaxation.converged`).
 
-    A flip costs d additions (h ← h − 2 s_i w_i). The fields of float weights are recomputed before
-    every sweep, so that rounding does not accumulate.
+    A flip costs d additions (h ← h − 2 s_i w_i). For float weights the fields are recomputed before
+    every sweep, so rounding errors do not accumulate.
 
     Raises `ValueError` as `hopfield_fields` does, and for an order that is not a permutation.
     """
@@ -183,7 +186,7 @@ def asynchronous_update(
 
 
 def _sweep(twice: np.ndarray, h: np.ndarray, s: np.ndarray, order: np.ndarray) -> int:
-    """One sweep, in place, over fields h and a state s; returns the number of flips."""
+    """Update the fields h and a state s in place by one sweep; return the number of flips."""
     flips = start = 0
     while start < len(order):
         ahead = (h * s < 0)[order[start:]]
@@ -219,7 +222,7 @@ def asynchronous_update_by_definition(
 ) -> list[list[int]]:
     """The states after each single-neuron update of a state s (d,), in the order of a permutation.
 
-    Ends with a sweep without a flip; each field is the sum of its definition, in rationals.
+    The last sweep has no flips. Each field is computed from its definition, in rationals.
     """
     network = checked_network(weights, bias)
     d = len(network.bias)
@@ -239,7 +242,7 @@ def asynchronous_update_by_definition(
 
 @checked
 def synchronous_update(weights: Weights, s: States, bias: Bias | None = None) -> np.ndarray:
-    """The synchronous update: sgn h(s) (…, d), and s where a field is 0.
+    """The states after one synchronous update: sgn h_i(s) (…, d), or s_i if h_i = 0.
 
     Shapes and errors as in `hopfield_fields`.
     """
@@ -252,26 +255,27 @@ def synchronous_update(weights: Weights, s: States, bias: Bias | None = None) ->
 def synchronous_run(
     weights: Weights, s: States, bias: Bias | None = None, *, max_steps: Steps = 1000
 ) -> Cycle:
-    """Synchronous updates until a cycle is reached, of length 1 or 2 as W is symmetric.
+    """Update all neurons at once until a cycle is reached; its length is 1 or 2 for symmetric W.
 
-    The two-step energy −⟨s(t), W s(t−1)⟩ − ⟨b, s(t) + s(t−1)⟩ never increases [Goles1981]. Off a
-    cycle it may stay constant where a field is 0; with W + εI for W it decreases strictly, as the
-    update is then sgn(h + εs), without zero fields (ε = ½ suffices for integers). States that have
-    reached their cycle are not updated further.
+    The two-step energy −⟨s(t), W s(t−1)⟩ − ⟨b, s(t) + s(t−1)⟩ never increases [Goles1981]. Outside
+    a cycle it can be constant for a step if a field is 0. With W + εI in place of W it decreases
+    strictly, because the update is then sgn(h + εs), without zero fields (ε = ½ suffices for
+    integers). States that have reached their cycle are not updated further.
 
     Raises `ValueError` as `hopfield_fields` does.
     """
     network = checked_network(weights, bias)
-    converted = network.weights.astype(network.dtype)  # once, and not at every step
+    converted = network.weights.astype(network.dtype)  # converted once, not at every step
     fast = Network(converted, network.bias.astype(network.dtype), network.dtype)
     return _to_cycle(fast.fields, s, network.dtype, max_steps)
 
 
 @checked
 def hebb_synchronous_run(patterns: Patterns, s: States, *, max_steps: Steps = 1000) -> Cycle:
-    """`synchronous_run(hebb(patterns), s)`, without the d × d weights where that is cheaper.
+    """Return `synchronous_run(hebb(patterns), s)`, by the cheaper of two methods.
 
-    A step takes 2Pd multiplications per state with the patterns, and d² with the weights.
+    A step takes 2Pd multiplications per state if it uses the patterns, and d² if it uses the
+    weights.
     """
     P, d = patterns.shape
     if d <= 2 * P:
@@ -320,7 +324,10 @@ def _signs(h: np.ndarray, s: np.ndarray) -> np.ndarray:
 
 
 def checked_network(weights: np.ndarray, bias: np.ndarray | None = None) -> Network:
-    """Weights (d, d), symmetric and of zero diagonal, and a bias (d,) or 0; else `ValueError`."""
+    """The `Network` of weights (d, d) and a bias (d,) or 0.
+
+    Raises `ValueError` for weights that are not symmetric or have a nonzero diagonal.
+    """
     w, b = weights, np.zeros(len(weights), dtype=np.int64) if bias is None else bias
     if not np.array_equal(w, w.T):
         i, j = np.argwhere(w != w.T)[0]
@@ -331,10 +338,10 @@ def checked_network(weights: np.ndarray, bias: np.ndarray | None = None) -> Netw
     if w.diagonal().any():
         i = int(w.diagonal().nonzero()[0][0])
         raise InputError(
-            f"weights[{i}, {i}] is {w[i, i]}: a neuron does not act on itself; "
+            f"weights[{i}, {i}] is {w[i, i]}: a neuron must not be connected to itself; "
             "set the diagonal to 0"
         )
-    # Sums of integers in float64 are exact below 2⁵³, and never round down to below it.
+    # Sums of integers in float64 are exact below 2⁵³, and larger sums never round to below 2⁵³.
     with np.errstate(over="ignore"):
         sizes = np.abs(w, dtype=np.float64).sum(axis=1) + np.abs(b, dtype=np.float64)
         total = sizes.sum()
@@ -346,7 +353,7 @@ def checked_network(weights: np.ndarray, bias: np.ndarray | None = None) -> Netw
         return Network(w.astype(np.float64, copy=False), b.astype(np.float64), np.float64)
     if total > LARGEST:
         raise InputError(
-            f"the integer weights and biases add up to {total:.3g} in size, and "
+            f"the absolute values of the integer weights and biases add up to {total:.3g}, and "
             f"int64 sums are exact up to 2^62 = {LARGEST:.3g}: scale them down, or give floats"
         )
     return Network(

@@ -1,6 +1,6 @@
 """The modern Hopfield network in Arb balls, evaluated by its formulas.
 
-Computed at the precision of `flint.ctx`.  Points are lists of balls; patterns and β are exact.
+The precision is that of `flint.ctx`.  Points are lists of balls; patterns and β are exact.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ HALF = arb(1) / 2
 
 
 class ModernNetwork:
-    """Patterns x_j (N, d) and β."""
+    """A modern Hopfield network with patterns x_j (N, d) and inverse temperature β."""
 
     def __init__(self, patterns: np.ndarray, beta: float) -> None:
         self.patterns: list[Vector] = exactly(np.asarray(patterns, dtype=np.float64))
@@ -60,7 +60,7 @@ class ModernNetwork:
         return self.energy_along(xi, [arb(0)] * self.d)[0]
 
     def energy_along(self, xi: Vector, v: Vector) -> list[arb]:
-        """The coefficients of 1, t, t² in E(ξ + t·v), by power series: E, ⟨∇E, v⟩, ½vᵀ∇²E v."""
+        """The coefficients E, ⟨∇E, v⟩ and ½vᵀ∇²E v of 1, t and t² in the series of E(ξ + t·v)."""
         scores = [arb_series([inner(x, xi), inner(x, v)], 3) for x in self.patterns]
         largest = max((score[0] for score in scores), key=float)
         powers = [(self.beta * (score - largest)).exp() for score in scores]
@@ -102,16 +102,17 @@ class ModernNetwork:
         return spectral_bound(self.jacobian(self.weights_on(centre, radius)))
 
     def fixed_point_near(self, z: Vector, radius: arb) -> arb | None:
-        """A bound on ‖x* − z‖ for the one fixed point within `radius` of z, or None.
+        """A bound on ‖x* − z‖ for the unique fixed point x* within `radius` of z, or None.
 
-        Banach: if the slope on the ball is q < 1 and ‖f(z) − z‖ ≤ (1 − q)·radius, the ball contains
-        exactly one fixed point, at most ‖f(z) − z‖/(1 − q) from z.
+        By Banach's theorem, if the slope on the ball is q < 1 and ‖f(z) − z‖ ≤ (1 − q)·radius, the
+        ball contains exactly one fixed point, at a distance of at most ‖f(z) − z‖/(1 − q) from z.
+        None is returned if this does not hold.
         """
         q, residual = self.slope_on(z, radius), norm(minus(self.update(z), z))
         return residual.upper() / (1 - q) if q < 1 and residual <= (1 - q) * radius else None
 
     def settled(self, xi: Vector, accuracy: arb, most: int = 10_000) -> Vector:
-        """An exact point of the iteration from ξ at which the residual is at most `accuracy`."""
+        """An exact point of the iteration from ξ with a residual of at most `accuracy`."""
         for _ in range(most):
             z = [u.mid() for u in xi]
             xi = self.update(z)
@@ -131,12 +132,12 @@ def updated(patterns: np.ndarray, states: np.ndarray, beta: float, steps: int) -
 
 
 def required_separation(N: int, beta: arb, square: arb) -> arb:
-    """2/(βN) + ln(2(N − 1)NβM²)/β, with M² = `square`."""
+    """The sufficient separation 2/(βN) + ln(2(N − 1)NβM²)/β, with M² = `square`."""
     return (arb(2) / N + (2 * (N - 1) * N * beta * square).log()) / beta
 
 
 def expected_failures(N: int, d: int, beta: float, K: float) -> arb:
-    """The expected number of pairs, of N random patterns, without the required separation."""
+    """The expected number of pairs of N random patterns that lack the required separation."""
     square = arb(K) ** 2 * (d - 1)
     t = 1 - required_separation(N, arb(beta), square) / square
     cap = (1 - t * t).beta_lower(arb(d - 1) / 2, arb(1) / 2, regularized=1) / 2
@@ -144,7 +145,7 @@ def expected_failures(N: int, d: int, beta: float, K: float) -> arb:
 
 
 def storage_constants(d: int, beta: float, K: float, p: float) -> tuple[arb, arb]:
-    """c and √p·c^{(d−1)/4} of [Ramsauer2021, Theorem 3]."""
+    """The constant c and the number √p·c^{(d−1)/4} of [Ramsauer2021, Theorem 3]."""
     a = (1 + (2 * arb(beta) * arb(K) ** 2 * arb(p) * (d - 1)).log()) * 2 / (d - 1)
     b = 2 * arb(K) ** 2 * arb(beta) / 5
     c = b / (a + b.log()).exp().lambertw()
@@ -152,7 +153,7 @@ def storage_constants(d: int, beta: float, K: float, p: float) -> tuple[arb, arb
 
 
 def spectral_bound(J: list[Vector]) -> arb:
-    """An upper bound on the norm of a symmetric matrix: the least ‖J^(2^k)‖_F^(2^−k), k ≤ 4."""
+    """An upper bound on the norm of a symmetric J: the minimum of ‖J^(2^k)‖_F^(2^−k), k ≤ 4."""
     best, power = norm(u for row in J for u in row).upper(), 1
     for _ in range(4):
         J = [mean(row, J) for row in J]

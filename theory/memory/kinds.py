@@ -29,7 +29,7 @@ from theory.kinds import (
 
 @dataclass(frozen=True)
 class Numbers(Array):
-    """Integers, never rounded to floats, or finite floats.  The dtype is preserved."""
+    """Integers, which are not converted to floats, or finite floats.  The dtype is preserved."""
 
     entries = "integers or finite floats"
 
@@ -51,9 +51,9 @@ class Numbers(Array):
 
 @dataclass(frozen=True)
 class Extended(Array):
-    """Real numbers and ±∞, the separation of a single pattern.  Read as float64."""
+    """Real numbers and ±∞ as float64; the separation of a single pattern is infinite."""
 
-    entries = "numbers, of which none is NaN"
+    entries = "numbers without NaN"
 
     @property
     def wrong(self) -> tuple[Any, ...]:
@@ -71,7 +71,7 @@ class Extended(Array):
 
 @dataclass(frozen=True)
 class Increasing(Reals):
-    """Finite real numbers, each at least the one before it."""
+    """Finite real numbers in increasing order; equal neighbours are allowed."""
 
     entries = "numbers in increasing order"
 
@@ -124,9 +124,9 @@ def unit_lengths(name: str, lengths: np.ndarray, d: int, eps: float) -> None:
 
 
 Size: TypeAlias = Annotated[Count, Within(most=2**53)]
-"""An integer ≥ 1 that float64 holds."""
+"""An integer ≥ 1 within the range of float64."""
 SizeFrom2: TypeAlias = Annotated[Count, Within(least=2, most=2**53)]
-"""An integer ≥ 2 that float64 holds."""
+"""An integer ≥ 2 within the range of float64."""
 Digits: TypeAlias = Annotated[Count, Within(most=1000)]
 """A number of decimal digits."""
 
@@ -144,14 +144,14 @@ Weights: TypeAlias = Annotated[Any, Numbers("d d")]
 Bias: TypeAlias = Annotated[Any, Numbers("d")]
 """A number for each neuron, shape (d,)."""
 Permutation: TypeAlias = Annotated[Any, Integers("d", Within(least=0))]
-"""The neurons in the order of their updates, shape (d,)."""
+"""The indices of the neurons in the order of their updates, shape (d,)."""
 Order: TypeAlias = Annotated[Any, Either((Random(), Integers("d", Within(least=0))))]
-"""A permutation for all sweeps, or a seed or Generator that draws one for each sweep."""
+"""A permutation for all sweeps, or a seed or Generator that draws a permutation per sweep."""
 
 PatternVectors: TypeAlias = Annotated[Any, Reals("N d")]
 """Patterns of finite numbers, shape (N, d)."""
 Numeric: TypeAlias = Annotated[Any, Extended("+...")]
-"""A number, or several that broadcast with the other arguments; ±∞ too."""
+"""A number or an array that broadcasts with the other arguments; ±∞ is allowed."""
 
 UnitTokens: TypeAlias = Annotated[Any, UnitRows("... n d")]
 """Tokens of length 1, shape (…, n, d)."""

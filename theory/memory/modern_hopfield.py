@@ -1,18 +1,20 @@
-"""Modern Hopfield networks: continuous states, an energy of log-sum-exp, one update of softmax.
+"""Modern Hopfield networks: continuous states, log-sum-exp energy and softmax update.
 
-With p = softmax(βXξ), f(ξ) = Σ_j p_j x_j, L(ξ) = ln(Σ_j e^{β⟨x_j, ξ⟩})/β and E = ½‖ξ‖² − L(ξ), up
-to a constant, f = ∇L is the gradient of a convex function [Ramsauer2021, Theorems 1, 2, 4 and 5]:
+Let p = softmax(βXξ), f(ξ) = Σ_j p_j x_j and L(ξ) = ln(Σ_j e^{β⟨x_j, ξ⟩})/β.  The energy is
+E = ½‖ξ‖² − L(ξ), up to a constant.  The update f = ∇L is the gradient of a convex function, which
+implies the following [Ramsauer2021, Theorems 1, 2, 4 and 5].
 
-Descent.  E(ξ) − E(ξ′) − ½‖ξ′ − ξ‖² = L(ξ′) − L(ξ) − ⟨∇L(ξ), ξ′ − ξ⟩ ≥ 0 for ξ′ = f(ξ), by
-convexity; it is KL(p ‖ p′)/β.  Iterates lie in the hull of the patterns, E is analytic and ∇E(ξ) =
-ξ − f(ξ), so that descent by ½‖∇E‖² and Łojasiewicz' inequality make them converge, to a zero of ∇E.
-Retrieval.  x_i − f(ξ) = Σ_{j≠i} p_j(x_i − x_j), p_j ≤ e^{−β⟨ξ, x_i − x_j⟩}, ‖x_i − x_j‖ ≤ 2M and
-⟨ξ, x_i − x_j⟩ ≥ Δ_i − 2M‖ξ − x_i‖ give ‖f(ξ) − x_i‖ ≤ 2M(1 − p_i) ≤ 2(N − 1)M·e^{−β(Δ_i − 2M‖ξ −
-x_i‖)}.
-Separation.  If Δ_i ≥ 2/(βN) + ln(2(N−1)NβM²)/β, then 1 − p_i ≤ 1/(2NβM²) where ‖ξ − x_i‖ ≤ 1/(βNM),
-so ‖f(ξ) − x_i‖ ≤ 1/(βNM): f maps this ball into itself.  Its Jacobian is β times the covariance of
-the patterns under p, of norm at most 4βM²(1 − p_i) ≤ 2/N, and at most 4βM²p_i(1 − p_i) < 1 for N =
-2: on the compact ball f is a contraction.
+Descent.  For ξ′ = f(ξ), E(ξ) − E(ξ′) − ½‖ξ′ − ξ‖² = L(ξ′) − L(ξ) − ⟨∇L(ξ), ξ′ − ξ⟩ ≥ 0 by
+convexity; the difference is KL(p ‖ p′)/β.  Iterates lie in the convex hull of the patterns, E is
+analytic and ∇E(ξ) = ξ − f(ξ).  As each update lowers E by at least ½‖∇E‖², Łojasiewicz' inequality
+implies that the iterates converge to a zero of ∇E.
+Retrieval.  Since x_i − f(ξ) = Σ_{j≠i} p_j(x_i − x_j), p_j ≤ e^{−β⟨ξ, x_i − x_j⟩}, ‖x_i − x_j‖ ≤ 2M
+and ⟨ξ, x_i − x_j⟩ ≥ Δ_i − 2M‖ξ − x_i‖, the error satisfies ‖f(ξ) − x_i‖ ≤ 2M(1 − p_i) ≤
+2(N − 1)M·e^{−β(Δ_i − 2M‖ξ − x_i‖)}.
+Separation.  Let Δ_i ≥ 2/(βN) + ln(2(N−1)NβM²)/β.  On the ball ‖ξ − x_i‖ ≤ 1/(βNM),
+1 − p_i ≤ 1/(2NβM²), so ‖f(ξ) − x_i‖ ≤ 1/(βNM): f maps this ball into itself.  The Jacobian of f is
+β times the covariance of the patterns under p.  Its norm is at most 4βM²(1 − p_i) ≤ 2/N, and for
+N = 2 at most 4βM²p_i(1 − p_i) < 1.  So f is a contraction on the compact ball.
 
 Shape glossary: `…` leading dimensions, `N` patterns (`n_patterns`), `d` features; patterns x_j are
 rows.
@@ -26,7 +28,7 @@ from theory import machine
 from theory.kinds import InputError, Positive, PositiveArray, Vectors, checked
 from theory.memory.kinds import PatternVectors, Size, Updates
 
-BLOCK = 2**22  # inner products that `separation` computes at a time: 32 MiB
+BLOCK = 2**22  # number of inner products that `separation` computes at a time: 32 MiB
 
 
 def squares_fit(X: np.ndarray) -> None:
@@ -65,8 +67,9 @@ def _softmax(scores: np.ndarray, beta: float) -> np.ndarray:
 def pattern_weights(patterns: PatternVectors, states: Vectors, beta: Positive) -> np.ndarray:
     """The weights p = softmax(beta·Xξ) (…, N) of the patterns in the update of each state.
 
-    patterns X (N, d), states ξ (…, d), beta > 0.  The largest score is subtracted first, so no
-    beta overflows; a score is rounded by about d·2⁻⁵³·‖x_j‖‖ξ‖, which beta multiplies.
+    The patterns X are (N, d), the states ξ (…, d), and beta > 0.  The largest score is subtracted
+    first, so the exponentials do not overflow for any beta.  The rounding error of a score is about
+    d·2⁻⁵³·‖x_j‖‖ξ‖, and beta multiplies this error.
 
     Raises `ValueError` for inner products that overflow or do not fit in memory.
     """
@@ -83,8 +86,8 @@ def modern_hopfield_step(
 ) -> np.ndarray:
     """The states (…, d) after exactly `steps` updates f(ξ) = Xᵀ softmax(beta·Xξ).
 
-    f(ξ) = ξ − ∇E(ξ), E the `modern_hopfield_energy` [Ramsauer2021, equation 3]; it lies in the
-    convex hull of the patterns.  With steps = 0 the states are returned unchanged.
+    f(ξ) = ξ − ∇E(ξ) for the `modern_hopfield_energy` E [Ramsauer2021, equation 3], and f(ξ) lies in
+    the convex hull of the patterns.  With steps = 0 the states are returned unchanged.
 
     Shapes and errors as in `pattern_weights`.
     """
@@ -101,13 +104,14 @@ def modern_hopfield_energy(patterns: PatternVectors, states: Vectors, beta: Posi
     """The energy E(ξ) = −lse(beta, Xξ) + ½‖ξ‖² + ln(N)/beta + ½M² of each state, (…,).
 
     lse(beta, s) = ln(Σ_j exp(beta·s_j))/beta and M = max_j ‖x_j‖ [Ramsauer2021, equation 2].
-    E ≥ ½(‖ξ‖ − M)² ≥ 0, and E ≤ 2M² where ‖ξ‖ ≤ M.  An update lowers it by exactly
+    E ≥ ½(‖ξ‖ − M)² ≥ 0, and E ≤ 2M² if ‖ξ‖ ≤ M.  With p the `pattern_weights`, an update lowers E
+    by exactly
 
-        E(ξ) − E(f(ξ)) = ½‖f(ξ) − ξ‖² + KL(p(ξ) ‖ p(f(ξ)))/beta,
+        E(ξ) − E(f(ξ)) = ½‖f(ξ) − ξ‖² + KL(p(ξ) ‖ p(f(ξ)))/beta.
 
-    p being the `pattern_weights`.  With x_k the pattern of largest score, E is computed as
+    Let x_k be the pattern of largest score.  E is computed as
     ½‖ξ − x_k‖² + ½(M² − ‖x_k‖²) − ln(mean_j exp(beta(s_j − s_k)))/beta, which neither overflows at
-    large beta nor cancels at small beta.
+    large beta nor loses digits by cancellation at small beta.
 
     Shapes and errors as in `pattern_weights`.
     """
@@ -133,8 +137,8 @@ def modern_hopfield_energy(patterns: PatternVectors, states: Vectors, beta: Posi
 def jacobian(patterns: PatternVectors, states: Vectors, beta: Positive) -> np.ndarray:
     """The derivative of the update, beta·Xᵀ(diag p − ppᵀ)X, (…, d, d).
 
-    It is beta times the covariance of the patterns under p, so symmetric and positive
-    semidefinite [Ramsauer2021].  Shapes and errors as in `pattern_weights`.
+    The Jacobian is beta times the covariance of the patterns under p, so it is symmetric and
+    positive semidefinite [Ramsauer2021].  Shapes and errors as in `pattern_weights`.
     """
     X = patterns
     squares_fit(X)
@@ -144,7 +148,7 @@ def jacobian(patterns: PatternVectors, states: Vectors, beta: Positive) -> np.nd
     )
     with np.errstate(under="ignore"):
         p = _softmax(scores, beta)
-        # About the mean: diag p − ppᵀ loses all digits where one weight is nearly 1.
+        # The patterns are centred because diag p − ppᵀ loses all digits if a weight is nearly 1.
         centred = np.sqrt(p)[..., None] * (X - (p @ X)[..., None, :])
         return np.asarray(beta * (np.swapaxes(centred, -1, -2) @ centred))
 
@@ -153,9 +157,9 @@ def jacobian(patterns: PatternVectors, states: Vectors, beta: Positive) -> np.nd
 def separation(patterns: PatternVectors) -> np.ndarray:
     """The separation Δ_i = min_{j≠i} (⟨x_i, x_i⟩ − ⟨x_i, x_j⟩) of each pattern, (N,).
 
-    It is that of [Ramsauer2021, Definition 2], infinite for a single pattern, and at most 0 where
-    another pattern has a larger inner product with x_i than itself.  Inner products are formed in
-    blocks: O(N) memory, O(N²d) time.
+    This is [Ramsauer2021, Definition 2].  Δ_i is infinite for a single pattern, and at most 0 if
+    ⟨x_i, x_j⟩ ≥ ⟨x_i, x_i⟩ for another pattern x_j.  Inner products are computed in blocks, with
+    O(N) memory and O(N²d) time.
 
     Raises `ValueError` for patterns whose squares overflow.
     """
@@ -177,11 +181,11 @@ def separation(patterns: PatternVectors) -> np.ndarray:
 def required_separation(n_patterns: Size, beta: PositiveArray, M: PositiveArray) -> np.ndarray:
     """The separation 2/(beta·N) + ln(2(N − 1)N·beta·M²)/beta, sufficient for a fixed point.
 
-    If Δ_i is at least this, f maps the ball of `basin_radius` around x_i into itself and is a
-    contraction there, with one fixed point [Ramsauer2021].  The balls of
-    different patterns are disjoint if also 2(N − 1)N·beta·M² > 1.  A smaller beta can satisfy the
-    condition as well, but then the balls contain each other's patterns and share one fixed point.
-    It is −∞ for N = 1, where f is constant.
+    If Δ_i is at least this large, f maps the ball of `basin_radius` around x_i into itself and is a
+    contraction on the ball, with a unique fixed point [Ramsauer2021].  If in addition
+    2(N − 1)N·beta·M² > 1, the balls of different patterns are disjoint.  A smaller beta can also
+    satisfy the condition on Δ_i, but then the balls contain each other's patterns and share one
+    fixed point.  For N = 1, f is constant, and the value is −∞.
 
     `beta` and `M` = max‖x_j‖ broadcast.
     """

@@ -1,4 +1,4 @@
-"""Tokens that start pairwise orthogonal: one scalar equation for their inner product γ(t).
+"""Tokens that start pairwise orthogonal: a scalar differential equation for the inner product γ(t).
 
     γ' = 2e^{βγ}(1 − γ)((n − 1)γ + 1) / (e^β + (n − 1)e^{βγ})   SA
     γ' = (2/n) e^{βγ}(1 − γ)((n − 1)γ + 1)                      USA,      γ(0) = 0
@@ -10,11 +10,11 @@ all n and β.  With δ = 1 − γ,
 
     0 ≤ 2 − rate = 2((n − 1)δ + e^{βδ} − 1)/(e^{βδ} + n − 1) ≤ (2/n)(n − 1 + βe^{βδ})·δ,
 
-as e^{βδ} ≥ 1 and e^x − 1 ≤ x·e^x.  At t = 0 it is small, 2/(e^β + n − 1): for n = 2 the
-tokens take about e^β/(2β) to cluster.  In USA the rate tends to 2e^β.
+as e^{βδ} ≥ 1 and e^x − 1 ≤ x·e^x.  At t = 0 the rate is only 2/(e^β + n − 1), so for n = 2 and
+large β the tokens take a time of about e^β/(2β) to cluster.  In USA the rate tends to 2e^β.
 
-The computations are in u = −ln(1 − γ), whose equation u' = rate has no cancellation: 1 − γ = e^{−u}
-is accurate relatively, however small.
+The equation is solved for u = −ln(1 − γ).  Since u' = rate has no cancellation, 1 − γ = e^{−u} has
+a small relative error even if it is tiny.
 """
 
 from __future__ import annotations
@@ -44,7 +44,10 @@ def orthogonal_start(
 def orthogonal_gap(
     n: SizeFrom2, beta: NonNegative, times: Times, form: SphereForm = "SA"
 ) -> np.ndarray:
-    """The gap 1 − γ (m,), to about 10 digits, however small; arguments as in `orthogonal_start`."""
+    """The gap 1 − γ (m,), to a relative accuracy of about 1e-10, also for tiny gaps.
+
+    The arguments are those of `orthogonal_start`.
+    """
 
     def velocity(_: float, u: np.ndarray) -> np.ndarray:
         return gap_rate(np.exp(-u), n, beta, form)
@@ -55,7 +58,7 @@ def orthogonal_gap(
 
 
 def gap_rate(gap: np.ndarray, n: int, beta: float, form: SphereForm = "SA") -> np.ndarray:
-    """−(ln(1 − γ))' at gaps 1 − γ (…): 2(n − (n−1)·gap)/(e^{β·gap} + n − 1) for SA."""
+    """The rate −(ln(1 − γ))' at gaps 1 − γ (…): 2(n − (n−1)·gap)/(e^{β·gap} + n − 1) for SA."""
     pull = 2 * (n - (n - 1) * gap)
     if form == "USA":
         return np.asarray(pull * np.exp(beta * (1 - gap)) / n)
@@ -71,9 +74,9 @@ def escape_time(
     form: SphereForm = "SA",
     digits: Digits = 30,
 ) -> float:
-    """The time at which γ is reached, ∫_0^γ dg/g', by quadrature with `digits` digits.
+    """The time ∫_0^γ dg/g' at which the inner product reaches γ, by quadrature to `digits` digits.
 
-    In SA, for n = 2: ∫_0^γ (e^{β(1−g)} + 1)/(2(1 − g²)) dg, about e^β/(2β) for large β.
+    In SA with n = 2 it is ∫_0^γ (e^{β(1−g)} + 1)/(2(1 − g²)) dg, about e^β/(2β) for large β.
 
     Raises `ValueError` for times that overflow float64.
     """
@@ -86,7 +89,7 @@ def escape_time(
                 return n * mpmath.exp(-b * g) / pull
             return (mpmath.exp(b * (1 - g)) + n - 1) / pull
 
-        # e^{−βg} falls by e^{−k} on the k-th piece; 1/(1 − g) doubles from piece to piece.
+        # On the k-th piece e^{−βg} falls by the factor e^{−k}; 1/(1 − g) doubles with each piece.
         pieces = {k / b for k in (1, 4, 16, 64) if b} | {1 - mpmath.mpf(2) ** -k for k in range(50)}
         inner = sorted(point for point in pieces if 0 < point < end)
         time = mpmath.quad(slowness, [0, *inner, end])

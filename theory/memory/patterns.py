@@ -18,7 +18,7 @@ from theory.memory.kinds import Patterns, States
 def random_patterns(n_patterns: Count, d: Count, seed: Seed) -> np.ndarray:
     """Random patterns (n_patterns, d) of independent uniform signs ±1, int64.
 
-    Raises `ValueError` for more patterns than there is memory.
+    Raises `ValueError` if the patterns do not fit in memory.
     """
     machine.fits_in_memory(
         f"{n_patterns} patterns of {d} bits", 9 * n_patterns * d, "take fewer of them"
@@ -34,7 +34,7 @@ def random_patterns(n_patterns: Count, d: Count, seed: Seed) -> np.ndarray:
 def flipped(patterns: States, flips: Annotated[Steps, Within(most="d")], seed: Seed) -> np.ndarray:
     """The patterns (…, d) with exactly `flips` random distinct bits of every row flipped.
 
-    For a fraction ρ of the bits give `round(rho * d)`.
+    To flip a fraction ρ of the bits, pass `flips=round(rho * d)`.
     """
     d = patterns.shape[-1]
     if 0 < flips < d:
@@ -56,18 +56,20 @@ def overlap(s: States, patterns: Patterns) -> np.ndarray:
 def mixture(patterns: Patterns) -> np.ndarray:
     """The majority sgn(ξ¹ + … + ξ^N) (d,) of an odd number of patterns (N, d), bit by bit.
 
-    For three of them it is the best known spurious state of a Hopfield network.
+    A mixture of three patterns is the best known spurious state of a Hopfield network.
 
     Raises `ValueError` for an even number of patterns, whose sums can be 0.
     """
     N = len(patterns)
     if N % 2 == 0:
-        raise InputError(f"patterns have {N} rows, whose sum can be 0: give an odd number")
+        raise InputError(
+            f"patterns have {N} rows, so a sum of bits can be 0: give an odd number of patterns"
+        )
     return np.sign(patterns.sum(axis=0))
 
 
 def with_overlaps(signs: list[tuple[int, int]], d: int, rng: np.random.Generator) -> np.ndarray:
-    """A pattern for each (bit, total): its first bit, and the sum of its other d − 1 bits."""
+    """Random patterns, one for each (bit, total): the first bit and the sum of the other bits."""
     rows = []
     for bit, total in signs:
         rest = np.where(np.arange(d - 1) < (d - 1 + total) // 2, 1, -1)
@@ -82,9 +84,10 @@ def inner_products(s: np.ndarray, xi: np.ndarray) -> np.ndarray:
 
 
 def exact_dtype(largest: float) -> type[np.float32] | type[np.float64] | type[np.int64]:
-    """The fastest dtype in which sums of integers are exact, in every order.
+    """The fastest dtype in which a sum of integers is exact, in any order of summation.
 
-    `largest` bounds the sum of the absolute values, hence every partial sum. numpy multiplies
-    floats by BLAS and integers by a plain loop; floats represent integers up to 2²⁴ or 2⁵³ exactly.
+    `largest` bounds the sum of the absolute values, and so every partial sum. numpy multiplies
+    floats with BLAS and integers with a plain loop. float32 represents integers up to 2²⁴ exactly,
+    and float64 up to 2⁵³.
     """
     return np.float32 if largest <= 2**24 else np.float64 if largest <= 2**53 else np.int64

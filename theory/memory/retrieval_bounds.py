@@ -1,7 +1,7 @@
 """Bounds on the retrieval error and on the storage capacity of modern Hopfield networks.
 
-Symbols: N = `n_patterns` patterns x_j in R^d, `M` = max‖x_j‖, `delta` = Δ_i the separation of
-pattern i, p the weights of the patterns in an update f(ξ) = Σ_j p_j x_j.
+Symbols: there are N = `n_patterns` patterns x_j in R^d, `M` = max‖x_j‖, `delta` is the separation
+Δ_i of pattern i, and p are the weights of the patterns in an update f(ξ) = Σ_j p_j x_j.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ def gap_error_bound(
 ) -> np.ndarray:
     """A bound on the retrieval error, 2(N − 1)·M·e^{−beta·gap} ≥ ‖x_i − f(ξ)‖, from score gaps.
 
-    The gap is ⟨ξ, x_i⟩ − max_{j≠i}⟨ξ, x_j⟩.  The simplest form of the retrieval error
-    [Ramsauer2021, Lemma A4]: x_i − f(ξ) = Σ_{j≠i} p_j(x_i − x_j), where p_j ≤ e^{−beta·gap} and
-    ‖x_i − x_j‖ ≤ 2M.
+    The gap is ⟨ξ, x_i⟩ − max_{j≠i}⟨ξ, x_j⟩.  This is the simplest bound on the retrieval error
+    [Ramsauer2021, Lemma A4].  It follows from x_i − f(ξ) = Σ_{j≠i} p_j(x_i − x_j), because
+    p_j ≤ e^{−beta·gap} and ‖x_i − x_j‖ ≤ 2M.
 
     Arguments broadcast.
     """
@@ -59,9 +59,9 @@ def retrieval_error_bound(
 ) -> np.ndarray:
     """A bound on the retrieval error, from the separation of the pattern.
 
-    2(N − 1)·M·e^{−beta(delta − 2M·distance)} ≥ ‖f(ξ) − x_i‖ [Ramsauer2021, Theorem 5].
+    The bound is 2(N − 1)·M·e^{−beta(delta − 2M·distance)} ≥ ‖f(ξ) − x_i‖ [Ramsauer2021, Theorem 5].
 
-    `distance` is max{‖ξ − x_i‖, ‖x* − x_i‖} in the theorem; ‖ξ − x_i‖ is enough, because
+    In the theorem `distance` is max{‖ξ − x_i‖, ‖x* − x_i‖}, but ‖ξ − x_i‖ suffices, because
     ⟨ξ, x_i − x_j⟩ ≥ Δ_i − ‖ξ − x_i‖·2M.  Arguments broadcast.
     """
     return gap_error_bound(n_patterns, beta, M, delta - 2 * M * distance)
@@ -73,14 +73,15 @@ def update_rounding(
 ) -> float:
     """A bound on the rounding error of an update f(ξ) in floats of spacing `eps` at 1, ‖ξ‖ ≤ size.
 
-    With u = eps/2 and γ_n = nu/(1 − nu) [Higham2002, section 3.1], a score of d products, in either
-    order of scaling, has an error of at most γ_{d+8}·M‖ξ‖; so the exponents, differences of two of
-    them multiplied by β, have one of at most η = βM‖ξ‖(2γ_{d+8} + 5u).  Exponentials within 20
-    units in the last place, as torch's attention computes them, change each weight by a factor of
-    at most 1 + θ, θ = e^η(1 + 40u) − 1, and a normalised one by 2θ/(1 − θ).  Two sums over N
-    patterns and a division add γ_{2N+6}·M, and weights that underflow, at e^{−80} in float32 or
-    later, at most e^{−80}·N·M.  For any weights the result is in the hull up to rounding, so the
-    error is at most 2M(1 + γ_{2N+9}).
+    Let u = eps/2 and γ_n = nu/(1 − nu) [Higham2002, section 3.1].  A score of d products, scaled
+    before or after the sum, has an error of at most γ_{d+8}·M‖ξ‖.  An exponent is β times a
+    difference of two scores, so its error is at most η = βM‖ξ‖(2γ_{d+8} + 5u).  The exponentials
+    of torch's attention are accurate to 20 units in the last place.  So each weight changes by a
+    factor of at most 1 + θ, θ = e^η(1 + 40u) − 1, and each normalised weight by a relative error of
+    at most 2θ/(1 − θ).  Two sums over N patterns and a division add an error of γ_{2N+6}·M.
+    Weights can underflow below e^{−80} (in float32), which adds at most e^{−80}·N·M.  For any
+    weights the result is in the convex hull up to rounding, so the error is at most
+    2M(1 + γ_{2N+9}).
 
     Raises `ValueError` for more patterns than 1/eps.
     """
@@ -110,9 +111,10 @@ def rounding_bound(
 ) -> float:
     """A bound on the rounding error of `steps` updates in floats of spacing `eps` at 1, ‖ξ‖ ≤ size.
 
-    Each update has an error of at most `update_rounding`, and earlier errors are multiplied by the
-    Lipschitz constant of f, at most βR², R = max‖x_j − x̄‖.  The error is at most 2M in any case; a
-    bound above M/2 is useless: infinity is returned, and a finding is undecided.
+    Each update has an error of at most `update_rounding` and multiplies earlier errors by at most
+    the Lipschitz constant of f, which is at most βR², R = max‖x_j − x̄‖.  As the error is at most
+    2M in any case, a bound above M/2 is useless: infinity is returned in its place, and a finding
+    that uses the bound is undecided.
     """
     (N, d), M = patterns.shape, longest(patterns)
     slope, error = beta * longest(patterns - patterns.mean(0)) ** 2, 0.0
@@ -133,10 +135,11 @@ def contraction_bound(
 ) -> np.ndarray:
     """A bound on the contraction of an update about a fixed point, ‖f(ξ) − x*‖/‖ξ − x*‖.
 
-    It is 2·beta·N·M²(N − 1)·e^{−beta(delta − 2M·distance)}; x* is a fixed point and `distance` =
-    max{‖ξ − x_i‖, ‖x* − x_i‖} [Ramsauer2021, Theorem 4]. The factor 2N can be 4: the Jacobian is
-    beta times the covariance of the patterns, which is at most beta·Σ_j p_j(x_j − x_i)(x_j − x_i)ᵀ,
-    of norm ≤ beta(1 − p_i)(2M)². Arguments broadcast.
+    The bound is 2·beta·N·M²(N − 1)·e^{−beta(delta − 2M·distance)}; x* is a fixed point and
+    `distance` = max{‖ξ − x_i‖, ‖x* − x_i‖} [Ramsauer2021, Theorem 4]. The factor 2N can be replaced
+    by 4: the Jacobian is beta times the covariance of the patterns, so it is at most
+    beta·Σ_j p_j(x_j − x_i)(x_j − x_i)ᵀ, whose norm is at most beta(1 − p_i)(2M)². Arguments
+    broadcast.
     """
     error = retrieval_error_bound(n_patterns, beta, M, delta, distance)
     return np.asarray(beta * n_patterns * M * error)
@@ -146,25 +149,28 @@ def contraction_bound(
 def cluster_radius(patterns: PatternVectors, cluster: Cluster, beta: Positive) -> float:
     """A radius r such that f has a fixed point within r of the mean m of a cluster of patterns.
 
-    `cluster` contains the indices C of its patterns; O are the others.  On the ball of radius r
-    about m the update satisfies ‖f(ξ) − m‖ ≤ g(r),
+    `cluster` contains the indices C of the patterns of the cluster; O are the other indices.  On
+    the ball of radius r about m the update satisfies ‖f(ξ) − m‖ ≤ g(r), where
 
         g(r) = beta·ρ²(‖m‖ + r) + D·min(1, |O|/|C|·e^{−beta(γ − r·h)}),
 
-    ρ = max_{k∈C} ‖x_k − m‖, h = max_{j∈O} ‖x_j − m‖, D = h + ρ, γ = min_{j∈O} ⟨m, m − x_j⟩: the
-    cluster alone would send ξ to ∇L(ξ), L(ξ) = ln(Σ_{k∈C} e^{beta⟨x_k − m, ξ⟩})/beta, which is 0 at
-    ξ = 0 and whose slope is at most beta·ρ²; and Σ_{k∈C} e^{beta⟨x_k, ξ⟩} is at least
-    |C|·e^{beta⟨m, ξ⟩}, so the weight of the others is at most the second term.  The least r with
-    g(r) ≤ r is returned (by iteration from 0; g grows with r), and the fixed point is Brouwer's.
+    ρ = max_{k∈C} ‖x_k − m‖, h = max_{j∈O} ‖x_j − m‖, D = h + ρ and γ = min_{j∈O} ⟨m, m − x_j⟩.
 
-    This covers all three regimes: all patterns in the cluster (global average, small beta), some
-    (metastable state), or one (retrieval, where ρ = 0).  It is infinite where no r is found.
+    Proof.  If all patterns were in the cluster, f(ξ) − m would be ∇L(ξ) for
+    L(ξ) = ln(Σ_{k∈C} e^{beta⟨x_k − m, ξ⟩})/beta.  ∇L is 0 at ξ = 0 and its Lipschitz constant is at
+    most beta·ρ²; this gives the first term.  Since Σ_{k∈C} e^{beta⟨x_k, ξ⟩} ≥ |C|·e^{beta⟨m, ξ⟩},
+    the minimum in the second term bounds the total weight of the patterns in O.
+
+    The function returns the smallest r with g(r) ≤ r, by iteration from 0, as g grows with r.  By
+    Brouwer's theorem the ball of this radius contains a fixed point.  The result is infinite if no
+    r is found.  There are three regimes: the cluster has all patterns (global average, small beta),
+    some patterns (metastable state), or one pattern (retrieval, where ρ = 0).
 
     Raises `ValueError` for repeated indices, and for patterns whose squares overflow.
     """
     squares_fit(patterns)
     if len({*cluster.tolist()}) < cluster.size:
-        raise InputError(f"cluster is {cluster.tolist()}: give different indices")
+        raise InputError(f"cluster is {cluster.tolist()}: give distinct indices")
     inside, outside = patterns[cluster], np.delete(patterns, cluster, axis=0)
     m = inside.mean(axis=0)
     spread, away = longest(inside - m), longest(outside - m)
@@ -184,7 +190,7 @@ def cluster_radius(patterns: PatternVectors, cluster: Cluster, beta: Positive) -
 
 
 def least_beta(X: np.ndarray, i: int) -> float:
-    """The least β from which on Δ_i is at least the required separation, which then decreases."""
+    """The smallest β above which the required separation decreases and is at most Δ_i."""
     N, M, delta = len(X), float(np.linalg.norm(X, axis=1).max()), float(separation(X)[i])
     low = np.e / (2 * (N - 1) * N * M**2)
     high = low
@@ -200,7 +206,7 @@ def least_beta(X: np.ndarray, i: int) -> float:
 class StorageBound:
     """The constants of [Ramsauer2021, Theorem 3] and the number of patterns that it guarantees.
 
-    `applies` is whether the printed hypothesis c ≥ c_required = (2/√p)^{4/(d−1)} holds.
+    `applies` is true if the printed hypothesis c ≥ c_required = (2/√p)^{4/(d−1)} holds.
     """
 
     a: mpmath.mpf
@@ -221,17 +227,17 @@ def stored_patterns_bound(
 ) -> StorageBound:
     """The capacity of Theorem 3: with probability 1 − p, N ≥ √p·c^{(d−1)/4} patterns are stored.
 
-    They are drawn uniformly on the sphere of radius M = K√(d − 1) in R^d, d ≥ 2, and
+    The patterns are drawn uniformly on the sphere of radius M = K√(d − 1) in R^d, d ≥ 2.  Let
 
         a = 2/(d − 1)·(1 + ln(2·beta·K²·p·(d − 1))),   b = 2K²beta/5,   c = b/W₀(e^{a + ln b}),
 
-    W₀ the upper branch of Lambert's function, provided that c ≥ (2/√p)^{4/(d−1)}
-    [Ramsauer2021, Theorem 3].  Computed by mpmath with `digits` digits.  `union_bound_patterns`
-    gives larger numbers where beta·M² is large.
+    with W₀ the upper branch of Lambert's function.  The theorem requires c ≥ (2/√p)^{4/(d−1)}
+    [Ramsauer2021, Theorem 3].  The constants are computed by mpmath with `digits` digits.
+    `union_bound_patterns` gives larger numbers if beta·M² is large.
 
-    Small beta is vacuous: as beta → 0 the hypothesis holds and the number grows as
-    1/√(2e·beta·M²), but below beta = 1/M² f is a contraction with a single fixed point, shared by
-    all patterns.
+    The theorem is vacuous for small beta.  As beta → 0 the hypothesis holds and the number grows as
+    1/√(2e·beta·M²), but for beta < 1/M² f is a contraction with a single fixed point, which all
+    patterns share.
     """
     with mpmath.workdps(digits):
         β, κ, q = map(mpmath.mpf, (beta, K, p))
@@ -247,10 +253,11 @@ def stored_patterns_bound(
 def failure_bound(n_patterns: Size, d: SizeFrom2, beta: Positive, K: Positive) -> float:
     """A bound on the probability that N random patterns are not all stored.
 
-    They are uniform on the sphere of radius M = K√(d − 1).  A pair is too close, Δ < the
-    `required_separation`, if the cosine between the two exceeds t = 1 − required/M²: a cap of
-    probability ½·I_{1−t²}((d − 1)/2, ½) for t ≥ 0.  The bound is the sum over all pairs, at most 1
-    (and 1 where 2(N − 1)N·beta·M² ≤ 1, where balls around the patterns overlap).
+    The patterns are uniform on the sphere of radius M = K√(d − 1).  Two patterns are too close
+    (their separation is below the `required_separation`) if the cosine between them exceeds
+    t = 1 − required/M².  For t ≥ 0 this is a cap of probability ½·I_{1−t²}((d − 1)/2, ½).  The
+    bound is the sum over all pairs, or 1 if the sum is larger.  It is also 1 if
+    2(N − 1)N·beta·M² ≤ 1, because then balls around the patterns overlap.
     """
     if n_patterns == 1:
         return 0.0
@@ -267,10 +274,10 @@ def failure_bound(n_patterns: Size, d: SizeFrom2, beta: Positive, K: Positive) -
 def union_bound_patterns(d: SizeFrom2, beta: Positive, K: Positive, p: OpenUnit) -> int:
     """The largest number N of patterns whose `failure_bound` is at most p.
 
-    N random patterns are stored with probability at least 1 − p.
+    N random patterns are stored with probability at least 1 − p, by the union bound over pairs.
 
-    By the union bound over pairs, in float64 (`scipy.special.betainc`); the claim `modern-hopfield`
-    encloses it.  The bound increases with N, so N is found by doubling and bisection, up to 2⁵⁰.
+    The bound is computed in float64 (`scipy.special.betainc`); the claim `modern-hopfield` encloses
+    it rigorously.  It increases with N, so N is found by doubling and bisection, up to 2⁵⁰.
     """
     low, high = 1, 2
     while high < 2**50 and failure_bound(high, d, beta, K) <= p:

@@ -1,4 +1,4 @@
-"""Small classical networks with all their states, and the cycles of their synchronous updates."""
+"""Small classical networks: all their states, and the cycles of their synchronous updates."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from theory.memory.hopfield import hopfield_fields
 
 
 def all_states(d: int) -> np.ndarray:
-    """The 2^d states (2^d, d); bit i of the row's index is neuron i, 1 for +1."""
+    """The 2^d states (2^d, d); bit i of a row's index is 1 if neuron i is +1."""
     return 2 * (np.arange(2**d)[:, None] >> np.arange(d) & 1) - 1
 
 
 def number(s: ArrayLike) -> np.ndarray:
-    """The rows (…) of `all_states` that are the states (…, d)."""
+    """The indices (…) of states (…, d) in `all_states`."""
     return np.asarray((np.asarray(s) > 0) @ (1 << np.arange(np.shape(s)[-1])))
 
 
@@ -36,7 +36,7 @@ class SmallNetwork:
 
     @cached_property
     def fields(self) -> np.ndarray:
-        """h of every state, (2^d, d)."""
+        """The fields h of every state, (2^d, d)."""
         return hopfield_fields(self.weights, self.states, self.bias)
 
     @cached_property
@@ -50,11 +50,11 @@ class SmallNetwork:
         return np.arange(len(self.states)) ^ (1 << i)
 
     def field(self, here: int, there: int) -> int:
-        """h, at the state of index `here`, of the neuron in which `there` differs."""
+        """The field, at state `here`, of the neuron in which states `here` and `there` differ."""
         return int(self.fields[here, (here ^ there).bit_length() - 1])
 
     def at(self, k: int, i: int | None = None) -> str:
-        """A description of the network, its state of index k and a neuron."""
+        """A description of the network, of its state of index k and of neuron i."""
         neuron = "" if i is None else f", neuron {i}"
         return f"{self}, s = {self.states[k].tolist()}{neuron}"
 
@@ -72,8 +72,8 @@ def random_networks(rng: np.random.Generator, most: int, count: int) -> Iterator
 
 
 def walk(w: np.ndarray, b: np.ndarray | int = 0) -> np.ndarray:
-    """For synchronous updates from each state, with any weights: the step at which they enter their
-    cycle, its length, and the state at which they enter; (3, 2^d)."""
+    """For synchronous updates from each state: the step at which they enter a cycle, the length of
+    the cycle, and the index of the state at which they enter it; (3, 2^d).  Any weights."""
     s = all_states(len(w))
     h = s @ w.T + b
     after = number(np.where(h == 0, s, h)).tolist()

@@ -1,6 +1,6 @@
 """Attention as interacting particles on the unit sphere, in continuous time.
 
-Shape glossary: `…` leading dimensions, `n` tokens, `d` features; tokens are rows, of length 1.
+Shape glossary: `…` leading dimensions, `n` tokens, `d` features; tokens are rows of length 1.
 
     SA    x_i' = P_i Σ_j e^{β⟨x_i, x_j⟩} x_j / Z_i         Z_i = Σ_k e^{β⟨x_i, x_k⟩}
     USA   x_i' = P_i Σ_j e^{β⟨x_i, x_j⟩} x_j / n
@@ -11,8 +11,8 @@ increase the energy
     E_β = (1/(2βn²)) Σ_{ij} e^{β⟨x_i, x_j⟩}:   ∂E/∂x_i = (1/n²) Σ_j e^{β⟨x_i, x_j⟩} x_j,   so
     dE/dt = (1/n²) Σ_i Z_i ‖x_i'‖² (SA),   (1/n) Σ_i ‖x_i'‖² (USA),
 
-which is 0 only at equilibria: ⟨∂E/∂x_i, x_i'⟩ = ⟨P_i ∂E/∂x_i, x_i'⟩, and x_i' is
-P_i ∂E/∂x_i times n²/Z_i, times n.
+which is 0 only at equilibria.  Proof: ⟨∂E/∂x_i, x_i'⟩ = ⟨P_i ∂E/∂x_i, x_i'⟩, and x_i' is
+P_i ∂E/∂x_i times n²/Z_i in SA, and times n in USA.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ SphereForm = Literal["SA", "USA"]
 SPHERE_FORMS: tuple[SphereForm, ...] = ("SA", "USA")
 
 LARGEST_EXPONENT = 709.0  # e^709 is a float64, e^710 is not
-MOST_WORK = 1e6  # rate × time of a flow: an explicit step covers a few units, so minutes at most
-TOLERANCE = 1e-12  # of a step of the integration, relative to the tokens' length
-INTEGRATION = 1e-9  # allowed for the error of a whole integration
+MOST_WORK = 1e6  # bound on rate × time; an explicit step covers a few units of it: minutes at most
+TOLERANCE = 1e-12  # error of one integration step, relative to the length of the tokens
+INTEGRATION = 1e-9  # allowance for the error of the whole integration
 
 
 @dataclass(frozen=True)
 class SphereFlow:
-    """Tokens (times, …, n, d) at these times, and the drift of the integration off the sphere.
+    """Tokens (times, …, n, d) at given times, and the distance of the integration from the sphere.
 
-    `drift` is the largest |‖x‖ − 1| before the tokens are normalised: the observable part of the
-    integration error.
+    `drift` is the largest |‖x‖ − 1| before the tokens are normalised.  It is the observable part of
+    the integration error.
     """
 
     times: np.ndarray
@@ -61,7 +61,7 @@ def sphere_velocity(
 ) -> np.ndarray:
     """The velocities x_i' (…, n, d) of unit tokens X (…, n, d), for beta ≥ 0.
 
-    With a matrix `QK` (d, d) the scores are β⟨x_i, QK x_j⟩, QK = QᵀK, in place of β⟨x_i, x_j⟩.
+    If a matrix `QK` = QᵀK (d, d) is given, the scores are β⟨x_i, QK x_j⟩ instead of β⟨x_i, x_j⟩.
 
     Raises `ValueError` for USA where e^{β⟨·,·⟩} overflows.
     """
@@ -72,11 +72,13 @@ def sphere_velocity(
 def sphere_energy(X: UnitTokens, beta: NonNegative) -> np.ndarray:
     """The energy E_β (…,) = (1/(2βn²)) Σ_{ij} e^{β⟨x_i, x_j⟩} of unit tokens X (…, n, d).
 
-    Raises `ValueError` for beta = 0, where E_β is infinite (but
-    E_β − 1/(2β) → ‖x̄‖²/2, half of `mean_length` squared), and where it overflows.
+    Raises `ValueError` for an energy that overflows, and for beta = 0, where E_β is infinite.  The
+    limit of E_β − 1/(2β) for β → 0 is ‖x̄‖²/2, half the square of `mean_length`.
     """
     if beta == 0:
-        raise InputError("beta is 0, where E_β is infinite: use mean_length(X)**2 / 2, its limit")
+        raise InputError(
+            "beta is 0, where E_β is infinite: use mean_length(X)**2 / 2, the limit of E_β − 1/(2β)"
+        )
     exponents = beta * (X @ X.swapaxes(-1, -2))
     _no_overflow(exponents, "the energy", beta)
     return np.asarray(np.exp(exponents).mean(axis=(-1, -2)) / (2 * beta))
@@ -92,12 +94,12 @@ def sphere_flow(
 ) -> SphereFlow:
     """The tokens X (…, n, d) at each of the `times` ≥ 0, in increasing order.
 
-    Integrated by an explicit Runge–Kutta method of order 8 (DOP853), whose steps have an estimated
-    error of at most 1e-12; the tokens returned are divided by their lengths.  Leading dimensions
-    are independent systems, which share the step size.
+    The integrator is an explicit Runge–Kutta method of order 8 (DOP853), whose steps have an
+    estimated error of at most 1e-12.  The tokens returned are divided by their lengths.  Leading
+    dimensions are independent systems, which share the step size.
 
-    Raises `ValueError` for a last time above 10^6 over the largest rate, 1 in SA and e^{β‖QᵀK‖} in
-    USA.
+    Raises `ValueError` for a last time above 10^6 divided by the largest rate, which is 1 in SA and
+    e^{β‖QᵀK‖} in USA.
     """
     norm = 1.0 if QK is None else float(np.linalg.norm(QK, 2))
     exponent = beta * norm if form == "USA" else 0.0
@@ -117,13 +119,13 @@ def sphere_flow(
 
 @checked
 def smallest_inner_product(X: UnitTokens) -> np.ndarray:
-    """The minimum of ⟨x_i, x_j⟩ (…,) over unit tokens X (…, n, d): 1 for one cluster."""
+    """The minimum of ⟨x_i, x_j⟩ (…,) over unit tokens X (…, n, d); 1 if all tokens are equal."""
     return np.asarray((X @ X.swapaxes(-1, -2)).min(axis=(-1, -2)))
 
 
 @checked
 def mean_length(X: UnitTokens) -> np.ndarray:
-    """The length ‖(1/n) Σ_i x_i‖ (…,) of the mean of unit tokens X (…, n, d): 1 for one cluster."""
+    """The length ‖(1/n) Σ_i x_i‖ (…,) of the mean of unit tokens (…, n, d); 1 if all are equal."""
     return np.asarray(np.linalg.norm(X.mean(axis=-2), axis=-1))
 
 
@@ -131,24 +133,24 @@ def mean_length(X: UnitTokens) -> np.ndarray:
 def n_clusters(X: UnitTokens, threshold: SignedUnit = 0.999) -> np.ndarray:
     """The number of clusters (…,) of tokens X (…, n, d) of unit length.
 
-    Tokens i and j are linked where ⟨x_i, x_j⟩ ≥ threshold; clusters are connected components.
+    Tokens i and j are linked if ⟨x_i, x_j⟩ ≥ threshold; clusters are connected components.
     """
     linked = X @ X.swapaxes(-1, -2) >= threshold
     linked |= np.eye(X.shape[-2], dtype=bool)
     for _ in range(max(1, X.shape[-2] - 1).bit_length()):  # walks of 1, 2, 4, … links
         linked = linked @ linked
-    # The first token of each cluster is linked to none before it.
+    # The first token of a cluster is not linked to an earlier token.
     return np.asarray((~np.tril(linked, -1).any(axis=-1)).sum(axis=-1))
 
 
 def step_rounding(n: int, d: int, beta: float, step_size: float) -> float:
-    """A bound on the rounding errors in float64, entry by entry, of one projected Euler step of n
-    tokens in R^d, normalise(x + h·softmax(β⟨x, x⟩)x).
+    """A bound on the rounding error in float64, for each entry, of one projected Euler step.
 
-    Scores have absolute error (d + 4)·eps, and their differences are multiplied by β: together with
-    exp, the sum of n weights and the division this gives relative errors of 2β(d + 4) + n + 6 eps
-    for each A_ij; n + d + 4 more for the sum of n tokens and the addition.  The norm divided by is
-    at least 1 − h, and its own error is at most as large, with d + 4 more.
+    The step is normalise(x + h·softmax(β⟨x, x⟩)x) for n tokens in R^d.  Scores have an absolute
+    error of (d + 4)·eps, and their differences are multiplied by β.  Together with exp, the sum of
+    n weights and the division, each A_ij has a relative error of (2β(d + 4) + n + 6)·eps.  The sum
+    of n tokens and the addition contribute (n + d + 4)·eps.  The norm in the denominator is at
+    least 1 − h; its error is at most as large, plus (d + 4)·eps.
     """
     step = 2 * beta * (d + 4) + n + 6 + n + d + 4
     return 2 * 2.0**-53 * (step + d + 4) / (1 - step_size)
@@ -195,6 +197,6 @@ def _no_overflow(exponents: np.ndarray, what: str, beta: float) -> None:
     largest = exponents.max(initial=-np.inf)
     if largest > LARGEST_EXPONENT:
         raise InputError(
-            f"{what} overflows at beta = {beta:g}, its largest exponent is {largest:.6g}: "
-            f"give a smaller beta, so that it is at most {LARGEST_EXPONENT:g}"
+            f"{what} overflows at beta = {beta:g}, the largest exponent is {largest:.6g}: "
+            f"give a smaller beta, so that the exponent is at most {LARGEST_EXPONENT:g}"
         )

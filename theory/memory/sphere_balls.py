@@ -1,6 +1,6 @@
 """Tokens on the sphere in Arb balls: rational points, velocity, an Euler step, the escape time.
 
-Computed at the precision of `flint.ctx`, from the formulas of `sphere` and `orthogonal_start`.
+The formulas are those of `sphere` and `orthogonal_start`; the precision is that of `flint.ctx`.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from theory.memory.sphere import SphereForm
 def rational_tokens(rng: np.random.Generator, n: int, d: int) -> list[list[fmpq]]:
     """Points of the unit sphere with rational coordinates, by stereographic projection.
 
-    The numerators and denominators have up to six digits, so that no two points are equal or
-    opposite.
+    The numerators and denominators have up to six digits.  No two points are equal or opposite.
     """
     tokens = []
     for _ in range(n):
@@ -31,13 +30,13 @@ def rational_tokens(rng: np.random.Generator, n: int, d: int) -> list[list[fmpq]
 
 
 def tangential(x: Vector, u: Vector) -> list[Any]:
-    """P_x u = u − ⟨x, u⟩x."""
+    """The tangential part P_x u = u − ⟨x, u⟩x of u at x."""
     along = inner(x, u)
     return [v - along * q for v, q in zip(u, x, strict=True)]
 
 
 def velocity(X: Sequence[Vector], beta: arb, form: SphereForm) -> tuple[list[list[arb]], list[arb]]:
-    """x_i' = P_i Σ_j e^{β⟨x_i, x_j⟩} x_j / Z_i, and Z_i, which is n in USA."""
+    """The velocities x_i' = P_i Σ_j e^{β⟨x_i, x_j⟩} x_j / Z_i, and Z_i, which is n in USA."""
     V, Z = [], []
     for x in X:
         weights = [(beta * inner(x, y)).exp() for y in X]
@@ -47,7 +46,7 @@ def velocity(X: Sequence[Vector], beta: arb, form: SphereForm) -> tuple[list[lis
 
 
 def euler_step(X: Sequence[Vector], beta: float, step_size: float) -> list[list[arb]]:
-    """normalise(x + h·softmax(β⟨x, x⟩)x), token by token."""
+    """The tokens normalise(x + h·softmax(β⟨x, x⟩)x) after one Euler step."""
     moved = []
     for x in X:
         pulled = mean(softmax([inner(x, y) for y in X], arb(beta)), X)
@@ -58,8 +57,8 @@ def euler_step(X: Sequence[Vector], beta: float, step_size: float) -> list[list[
 
 
 def escape_time_ball(beta: float, gamma: Any) -> Any:
-    """∫_0^γ (e^{β(1−g)} + 1)/(2(1 − g²)) dg, the time at which two orthogonal tokens have the inner
-    product γ."""
+    """The time ∫_0^γ (e^{β(1−g)} + 1)/(2(1 − g²)) dg after which two tokens that start orthogonal
+    have the inner product γ."""
     b = acb(arb(beta))
 
     def slowness(g: Any, _: bool) -> Any:
@@ -69,12 +68,14 @@ def escape_time_ball(beta: float, gamma: Any) -> Any:
 
 
 def escape_ratio_bounds(beta: arb, gamma: arb) -> tuple[arb, arb]:
-    """1 − e^{−βγ} and 1 + 8/(3β²) + β(e^{−β/2} + e^{−β})·artanh γ, bounds of the time to γ ≥ ½
-    over e^β/(2β).
+    """Lower and upper bounds on t·2β/e^β, for the time t at which γ ≥ ½ is reached.
 
-    t = ½∫ e^{β(1−g)}/(1 − g²) + ½ artanh γ.  1/(1 − g²) ≥ 1 gives the lower end.  For the upper,
-    1/(1 − g²) = 1 + g²/(1 − g²), whose second part is at most 4g²/3 up to g = ½, with
-    ∫ e^{−βg}·4g²/3 ≤ 8/(3β³); beyond ½, e^{−βg} ≤ e^{−β/2}, with ∫ 1/(1 − g²) ≤ artanh γ.
+    They are 1 − e^{−βγ} and 1 + 8/(3β²) + β(e^{−β/2} + e^{−β})·artanh γ.
+
+    Proof.  t = ½∫ e^{β(1−g)}/(1 − g²) + ½ artanh γ.  The lower bound follows from 1/(1 − g²) ≥ 1.
+    For the upper bound, 1/(1 − g²) = 1 + g²/(1 − g²).  Up to g = ½ the second part is at most
+    4g²/3, and ∫ e^{−βg}·4g²/3 ≤ 8/(3β³).  Beyond g = ½, e^{−βg} ≤ e^{−β/2} and
+    ∫ 1/(1 − g²) ≤ artanh γ.
     """
     end = beta * ((-beta / 2).exp() + (-beta).exp()) * gamma.atanh()
     return 1 - (-beta * gamma).exp(), 1 + arb(fmpq(8, 3)) / beta**2 + end

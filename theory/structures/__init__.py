@@ -1,15 +1,15 @@
 """Data structures: points in cells, and search strategies for the nearest neighbour.
 
-Algorithms; `constructions.structures` has models of the same names, so import from one of the two
-or by module: `from theory import structures`.
+This package contains algorithms.  `constructions.structures` contains models of the same names, so
+import names from only one of the two, or import the package: `from theory import structures`.
 
-points                 points and queries, uniform and hard; the nearest neighbour
+points                 uniform and hard points and queries; the nearest neighbour
 lookup                 search strategies, and their accuracy by lookup
 binary_search          the middle of the bracket
-interpolation_search   the query's place if points were evenly spaced
+interpolation_search   the query's place if the points were evenly spaced
 greedy_bayes           the most probable cell of the bracket
 next_cells             the next lookups of binary and interpolation search after given ones
-comparisons            the most that lookups with outcomes <, = and > find
+comparisons            the maximum number of targets that lookups with outcomes <, = and > find
 branches               information in values beyond their order
 clouds                 points in d dimensions, and their nearest neighbour
 kd_tree                the layout of a kd-tree, and its search

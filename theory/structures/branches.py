@@ -1,18 +1,21 @@
-"""Information in values beyond their order: on the hard distribution, where branches part.
+"""Information in values beyond their order: on hard points a lookup reveals where branches part.
 
-The nodes of a balanced tree of N = 2^L − 1 are in order in N cells.  The query q is near a target
-t, and the cell c looked up contains another node, of value v.  Let their lowest common ancestor be
-at depth k.  Then q − v is one independent U(0, a^{L−k−1}), or the sum of two, with the sign of the
-side of t, plus at most 2L steps of size at most a^{L−k−2} and the noise N(0, 1).  With probability
-→ 1 as a → ∞ the first part is above a^{L−k−3/2}, which exceeds twice the others, including the
-noise as k ≤ L − 2: so the sign is the side, and a^{L−k−3/2}/2 < |q − v| < 3a^{L−k−1} determines k,
-as these intervals are disjoint for large a, and |q − v| is below them if c is t.  The order of the
-cells is then that of the tree, and the nearest point is t.  So in the limit a lookup reveals k and
-the side of t, and the remaining targets are those below the ancestor on that side, or the ancestor.
+The N = 2^L − 1 nodes of a balanced tree are in order in N cells.  The query q is near a target t,
+and the cell c that is looked up contains another node, with value v.  Let the lowest common
+ancestor of c and t be at depth k.  Then q − v has three parts: one independent U(0, a^{L−k−1}), or
+the sum of two of these, with the sign of the side of t; at most 2L steps of size at most
+a^{L−k−2}; and the noise N(0, 1).  With probability → 1 as a → ∞ the first part exceeds
+a^{L−k−3/2}, which is more than twice the sum of the other parts (for the noise because k ≤ L − 2).
+So the sign of q − v is the side of t.  The depth k is determined by
+a^{L−k−3/2}/2 < |q − v| < 3a^{L−k−1}, as these intervals are disjoint for large a; if c is t,
+|q − v| is below all intervals.  Then the order of the cells is the order of the tree, and the
+nearest point is t.  So in the limit a lookup reveals k and the side of t; the remaining targets
+are the nodes below the ancestor on this side, and the ancestor.
 
-The most targets that strategies of such lookups find are computed over all strategies: a lookup at
-c finds c if it is in the set S of remaining targets, and splits the others by its outcome.  Values
-reveal more, so these maxima are attained in the limit, but need not be the largest.
+The maximum number of targets found is computed over all strategies of such lookups: a lookup at c
+finds c if c is in the set S of remaining targets, and splits the other targets by the outcome.
+Strategies attain these maxima in the limit.  They are not upper bounds, because values can reveal
+more.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from typing import Annotated
 
 from theory.kinds import Count, InputError, Steps, Within, checked
 
-MOST = 4  # levels for which all strategies are enumerated
+MOST = 4  # largest number of levels for which all strategies are enumerated
 
 
 @checked
@@ -31,8 +34,8 @@ def parting(
 ) -> tuple[int, int]:
     """The side, −1 or 1, of the target, and the depth of the lowest common ancestor of two cells.
 
-    The cells are of 2^levels − 1; the result is (0, depth of the cell) if they are equal.  Raises
-    ValueError for numbers that are not cells.
+    There are 2^levels − 1 cells.  The result is (0, depth of the cell) if the two cells are equal.
+    Raises ValueError for numbers that are not cells.
     """
     N, c, t = 2**levels - 1, cell, target
     if max(c, t) >= N:
@@ -49,7 +52,7 @@ def parting(
 def most_by_branches(levels: Annotated[Count, Within(most=MOST)], lookups: Steps) -> int:
     """The maximum number of 2^levels − 1 targets found by lookups that reveal where branches part.
 
-    Computed for M = `lookups` lookups over all strategies."""
+    The maximum is over all strategies of M = `lookups` lookups."""
     cells = range(2**levels - 1)
 
     @cache

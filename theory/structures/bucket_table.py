@@ -1,18 +1,19 @@
 """A table of extra cells, each with the index of the point nearest to the middle of a bucket.
 
 The range is divided into T buckets of equal length.  The first lookup is at the extra cell of the
-query's bucket, the second at the point whose index it contains: that is the nearest neighbour a of
-q iff a is nearest to the middle c of the bucket too.  For N uniform points on (0, 1), and u ≤ v,
+query's bucket, and the second lookup is at the point whose index this cell contains.  This point is
+the nearest neighbour of q iff the same point is nearest to q and to the middle of the bucket.  For
+N uniform points on (0, 1), and u ≤ v,
 
     P(u and v have the same nearest neighbour) = N ∫₀¹ (1 − |A_x ∪ B_x|)^{N−1} dx,
 
-with A_x and B_x the points of (0, 1) nearer to u, and to v, than x is: one of the N points, at x,
-is the nearest to both iff no other point is in the union, and only one can be.  The union is an
-interval, from min(x, 2u − x) to max(x, 2v − x) for x between or beside them, cut off at 0 and 1.
-Its length is linear between 0, u, v, 1, 2u and 2v − 1, so Gauss quadrature with ⌈N/2⌉ nodes in each
-piece is exact up to rounding.
+where A_x are the numbers in (0, 1) nearer to u than x is, and B_x the numbers nearer to v.  A point
+at x is the nearest point to both u and v iff no other point is in the union, and this holds for at
+most one of the N points.  The union is the interval from min(x, 2u − x) to max(x, 2v − x),
+intersected with (0, 1).  Its length as a function of x is linear between 0, u, v, 1, 2u and
+2v − 1, so Gauss quadrature with ⌈N/2⌉ nodes in each piece is exact up to rounding.
 
-For T → ∞ at fixed N the probability tends to 1.
+As T → ∞ at fixed N the probability tends to 1.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from theory import machine
 from theory.kinds import Count, InputError, Reals, Within, checked
 from theory.structures.points import End, NumberArray, Points, Queries, Size, check_range
 
-GRID = 2**10  # at least as many queries, in all buckets together, are averaged
+GRID = 2**10  # smallest number of queries over which the mean is computed, in all buckets together
 Integrated: TypeAlias = Annotated[Count, Within(most=1024)]
 """An integer from 1 to 1024: a number of points or cells in an integral."""
 Places: TypeAlias = Annotated[Any, Reals("...", Within(least=0, most=1))]
@@ -52,12 +53,13 @@ def bucket_of(queries: NumberArray, n_cells: Size, low: End, high: End) -> np.nd
 def table_of(points: Points, n_cells: Size, low: End, high: End) -> np.ndarray:
     """The index in each of T = `n_cells` extra cells, (…, T), for ascending points (…, N).
 
-    It is that of the point nearest to the middle of the bucket, the first of two as near.  Raises
-    ValueError unless low < high, and for arrays that do not fit in memory.
+    A cell contains the index of the point nearest to the middle of its bucket; of two equally near
+    points, the first.  Raises ValueError unless low < high, and for arrays that do not fit in
+    memory.
     """
     x, T = points, n_cells
     machine.fits_in_memory(
-        f"{T:.3g} cells beside {x.size} points", 24 * T * x.size, "take fewer cells"
+        f"{T:.3g} cells and {x.size} points", 24 * T * x.size, "take fewer cells"
     )
     check_range(low, high)
     middle = _middles(np.arange(T), T, low, high)
@@ -65,7 +67,7 @@ def table_of(points: Points, n_cells: Size, low: End, high: End) -> np.ndarray:
 
 
 def _middles(bucket: np.ndarray, T: int, low: Any, high: Any) -> np.ndarray:
-    """2T times the middles of buckets, so that integers are compared exactly."""
+    """2T times the middles of the buckets; with integers, comparisons are then exact."""
     return np.asarray(2 * T * low + (2 * bucket + 1) * (high - low))
 
 
@@ -85,7 +87,7 @@ def table_lookup(
 def table_accuracy(n_points: Integrated, n_cells: Integrated) -> float:
     """The probability that a table of T = `n_cells` cells finds the nearest of N uniform points.
 
-    The query is uniform, too: the mean is over the midpoints of at least `GRID` intervals.
+    The query is uniform; the mean is over the midpoints of at least `GRID` intervals.
     """
     return _accuracy(n_points, n_cells)
 
@@ -100,9 +102,9 @@ def _accuracy(n: int, T: int) -> float:
 
 @checked
 def same_neighbour_probability(n_points: Integrated, u: Places, v: Places) -> np.ndarray:
-    """The probability that u ≤ v have the same nearest of N uniform points on (0, 1), (…,).
+    """The probability (…,) that u and v have the same nearest neighbour of N uniform points.
 
-    Raises ValueError unless u ≤ v.
+    The points are uniform on (0, 1).  Raises ValueError unless u ≤ v.
     """
     a, b = u, v
     if (a > b).any():

@@ -1,15 +1,17 @@
 """Points in d dimensions, queries, and the nearest neighbour.
 
-Points (…, N, d) are in cells 0 … N − 1 in the given order, and may be equal: the nearest neighbour
-of a query is the cell whose point is nearest to it, the first of several as near.  Distributions:
+Points (…, N, d) are in cells 0 … N − 1 in the given order, and may be equal.  The nearest neighbour
+of a query is the cell whose point is nearest to the query; of several equally near points, the
+first.  Distributions:
 
     uniform    N independent points, uniform on (0, 1)^d, and a query of the same distribution
-    hard       every coordinate as on the hard line, in an independent order; a query is one of the
-               points plus N(0, 1) in each coordinate
-    sphere     directions z/‖z‖ of normal z; a query is ρx + √(1 − ρ²)·t, x one of the points and t
-               a direction orthogonal to it: all inner products with x are ρ
+    hard       each coordinate has the hard distribution on the line, in an independent order; a
+               query is one of the points plus N(0, 1) in each coordinate
+    sphere     directions z/‖z‖ of normal z; a query is ρx + √(1 − ρ²)·t, with x one of the points
+               and t a direction orthogonal to x, so its inner product with x is ρ
 
-The hard line is that of `points.py`; the hard plane of [Salemohamed2025] may be another.
+The hard distribution on the line is defined in `points.py`; the hard distribution in the plane of
+[Salemohamed2025] may be different.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from theory.structures.points import Levels, Size, check_memory, hard_points
 Cloud: TypeAlias = Annotated[Any, Numbers("... N d")]
 """Points in d dimensions, shape (…, N, d)."""
 CloudQueries: TypeAlias = Annotated[Any, Numbers("... m d", empty=True)]
-"""Queries of points in d dimensions, shape (…, m, d)."""
+"""Queries in d dimensions, shape (…, m, d)."""
 
 
 @checked
@@ -84,7 +86,7 @@ def sphere_cloud(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Points (n_sets, n_points, d) and queries (n_sets, n_queries, d) on the unit sphere, d ≥ 2.
 
-    The inner product of a query with the point from which it is made is `rho`.  Raises ValueError
+    A query has inner product `rho` with the point from which it is constructed.  Raises ValueError
     for arrays that do not fit in memory.
     """
     check_memory(n_sets, n_points, n_queries, d)

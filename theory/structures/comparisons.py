@@ -1,21 +1,23 @@
 """Lookups with outcomes <, = and > find at most min(N, 2^M − 1) of N targets.
 
 A strategy whose lookups reveal only how the target compares with the cell is a decision tree of M
-levels that stops at "=".  It has 2^M − 1 nodes, and a target is found only at a node that is its
-cell: so it finds at most min(N, 2^M − 1) targets, and binary search attains this.  Cells in
-another, known order do not change this.  If the target is uniform, the accuracy is at
-most (2^M − 1)/N; a randomised strategy is a mixture of such trees.
+levels that stops at "=".  The tree has 2^M − 1 nodes, and a target is found only at a node that
+looks up the target's cell.  So at most min(N, 2^M − 1) targets are found, and binary search attains
+this maximum.  It is the same if the cells are in another, known order.  If the target is uniform,
+the accuracy is at most (2^M − 1)/N; this includes randomised strategies, which are mixtures of
+such trees.
 
-For N ≥ 2^M − 1 there are C(N, 2^M − 1) best trees: a best tree finds a target at each of its nodes,
-so its 2^M − 1 cells are distinct, and to be reached they must be in order in the perfect tree: one
-tree for each set of cells.  All find 2^i − 1 targets in i lookups, and only for
-N = 2^M − 1 is there one such set; its tree is binary search.  Counted by the root: a best tree
-has a cell c with best trees of M − 1 levels on both sides,
+For N ≥ 2^M − 1 there are C(N, 2^M − 1) best trees.  Proof: a best tree finds a target at each of
+its nodes, so its 2^M − 1 cells are distinct.  They can be reached only if they are in order in the
+perfect tree, so there is one tree for each set of cells.  Every best tree finds 2^i − 1 targets in
+i lookups.  The best tree is unique iff N = 2^M − 1, and it is then binary search.  The number also
+satisfies a recursion over the root, as a best tree with root c has best trees of M − 1 levels on
+both sides:
 
     f(N, M) = Σ_c f(c, M − 1)·f(N − 1 − c, M − 1),     f(N, 0) = 1.
 
-Lookups chosen at once, without the outcomes of others, find at most M of N if the rank is uniform
-given the query.
+If all M lookups are chosen at once, without the outcomes of other lookups, and the rank is uniform
+given the query, they find the target with probability at most M/N.
 """
 
 from __future__ import annotations
@@ -33,13 +35,13 @@ from theory.structures.points import Size
 Recursed: TypeAlias = Annotated[Steps, Within(most=200)]
 """An integer from 0 to 200: a number of cells, or of lookups, in a recursion."""
 Depth: TypeAlias = Annotated[Count, Within(most=64)]
-"""An integer from 1 to 64: a number of lookups, which find all cells well below 64."""
-MOST_DIGITS = 10**5  # of nodes, or of cells that are not nodes, in a count of sets
+"""An integer from 1 to 64: a number of lookups; far fewer than 64 suffice to find all cells."""
+MOST_DIGITS = 10**5  # bound on the number of nodes, or of other cells, in a count of sets
 
 
 @checked
 def most_found(n_points: Count, lookups: Steps) -> int:
-    """min(N, 2^M − 1), the most targets that M = `lookups` comparisons find; N = `n_points`."""
+    """The maximum number of N targets that M = `lookups` comparisons find, min(N, 2^M − 1)."""
     return min(n_points, 2 ** min(lookups, n_points.bit_length()) - 1)
 
 
@@ -55,8 +57,8 @@ def best_trees(n_points: Count, lookups: Depth) -> int:
         raise InputError(f"n_points is {n_points}: give at least 2^{lookups} − 1 = {nodes}")
     if min(nodes, n_points - nodes) > MOST_DIGITS:
         raise InputError(
-            f"n_points is {n_points}: sets of {nodes} of them, or of the others, have more than "
-            f"{MOST_DIGITS}; give fewer points or lookups"
+            f"n_points is {n_points} and there are {nodes} nodes: nodes and other points both "
+            f"number more than {MOST_DIGITS}; give fewer points or lookups"
         )
     return comb(n_points, nodes)
 
@@ -80,10 +82,10 @@ def decision_trees(n_points: Annotated[Count, Within(most=127)], lookups: Depth)
 
 @checked
 def found_at(trees: StepsArray, n_points: Size) -> np.ndarray:
-    """The lookup, from 1, in which each of N targets is found by trees (…, 2^M − 1), (…, N).
+    """The lookup (…, N), from 1, in which trees (…, 2^M − 1) find each of N targets; 0 if never.
 
-    It is 0 for targets that are not found; the trees are run.  Raises ValueError for trees of
-    another number of nodes, for nodes that are not cells, and for arrays that do not fit in memory.
+    The trees are run for every target.  Raises ValueError if the number of nodes is not 2^M − 1,
+    for nodes that are not cells, and for arrays that do not fit in memory.
     """
     given = trees
     nodes = given.shape[-1] if given.ndim else 0
@@ -116,7 +118,7 @@ def _perfect(n: int, M: int) -> int:
 
 @checked
 def most_by_roots(n_points: Recursed, lookups: Recursed) -> int:
-    """The maximum number of targets, of N, that a tree finds, by the recursion over roots."""
+    """The maximum number of N targets that a tree finds, by the recursion over roots."""
     return _by_roots(n_points, lookups)
 
 

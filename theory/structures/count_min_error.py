@@ -1,17 +1,17 @@
 """The mean error of count-min over random cells, given the counts.
 
-Another item j has the cell of item i with probability s = 1/w in each row, independently: so the
-error in a row, A_i = the sum of the counts c_j of these items, has the probability generating
-function
+In each row, every other item j is in the cell of item i with probability s = 1/w, independently.
+The error A_i in a row is the sum of the counts c_j of the items in the cell of i, so it has the
+probability generating function
 
     E z^{A_i} = Π_{j≠i} (1 − s + s·z^{c_j}),
 
-the product over all items divided by one factor; and the error of count-min of d rows is the
-smallest of d independent ones,
+which is the product over all items divided by one factor.  The error of count-min with d rows is
+the minimum of d independent errors A_i, so
 
     E min = Σ_{t≥0} P(A_i > t)^d.
 
-For d = 1 it is s·Σ_{j≠i} c_j, whose mean over streams is in `sketches.py`.
+For d = 1 this is s·Σ_{j≠i} c_j; its mean over streams is given in `sketches.py`.
 """
 
 from __future__ import annotations

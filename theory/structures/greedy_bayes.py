@@ -5,17 +5,20 @@ at distance t if j − 1 points are below u − t and n − j above u + t:
 
     p_j(u) = 2n·C(n − 1, j − 1) ∫₀^s (u − t)^{j−1} (1 − u − t)^{n−j} dt,     s = min(u, 1 − u),
 
-for a point below u and one above it.  This is all if the ends are points themselves: beyond s an
-end is nearer.  An end that is not a point adds (1 − 2u)^n to the first point if u < ½, and (2u −
-1)^n to the last if u > ½.  The integrand is a polynomial of degree n − 1 without negative terms:
-Gauss quadrature with ⌈n/2⌉ nodes is exact up to rounding.
+where the factor 2 accounts for a nearest neighbour below or above u.  If the ends 0 and 1 are
+points too, this is the full probability, because beyond the distance s an end is nearer.  If the
+ends are not points, (1 − 2u)^n is added to the first point for u < ½, and (2u − 1)^n to the last
+point for u > ½.  The integrand is a polynomial of degree n − 1 without negative terms, so Gauss
+quadrature with ⌈n/2⌉ nodes is exact up to rounding.
 
-Cells chosen from q alone find the nearest neighbour with probability E_q Σ p_j(q) over the chosen
-ranks j, which is largest for the most probable ranks.
+If the cells are chosen from q only, they contain the nearest neighbour with probability
+E_q Σ p_j(q), the sum over the chosen ranks j.  It is maximal for the most probable ranks.
 
-best_fixed      the i most probable ranks given q: the most that i lookups chosen at once find
-greedy_bayes    the strategy whose lookup is at the most probable cell inside the bracket, given its
-                ends; the query's place between them is rounded to one of `GRID` places
+best_fixed      the accuracy of the i most probable ranks given q, the maximum for i lookups that
+                are chosen at once
+greedy_bayes    the strategy whose lookup is at the most probable cell inside the bracket, given the
+                ends of the bracket; the query's place between the ends is rounded to a grid of
+                `GRID` places
 """
 
 from __future__ import annotations
@@ -43,13 +46,13 @@ def nearest_probabilities(
 ) -> np.ndarray:
     """The probabilities p_1 … p_n (…, n) of the nearest rank, for queries u (…,) in [0, 1].
 
-    `left` and `right` state whether 0 and 1 are points themselves.
+    `left` and `right` are true if the ends 0 and 1, respectively, are points too.
     """
     return _with_ends(_between_points(n_points, u), u, left, right)
 
 
 def _between_points(n: int, u: np.ndarray) -> np.ndarray:
-    """The integrals: the probabilities where both ends are points."""
+    """The probabilities if both ends are points: the integrals p_j(u)."""
     nodes, weights = np.polynomial.legendre.leggauss((n + 1) // 2)
     s = np.minimum(u, 1 - u)[..., None]
     t, place = (s * (nodes + 1) / 2)[..., None], u[..., None, None]  # (…, nodes, 1)
@@ -92,10 +95,10 @@ def first_interpolated(n_points: PointCount) -> float:
 
 @checked
 def greedy_bayes(low: End, high: End) -> Strategy:
-    """The strategy for points uniform between low and high.
+    """The greedy Bayes strategy for points that are uniform between low and high.
 
-    Raises ValueError unless low < high, and, when run, for more than 128 cells or a query outside
-    the range.
+    Raises ValueError unless low < high.  The strategy raises ValueError for more than 128 cells,
+    and for a query outside the range.
     """
     check_range(low, high)
 
@@ -124,8 +127,8 @@ def greedy_bayes(low: End, high: End) -> Strategy:
 def likeliest(n_points: PointCount) -> np.ndarray:
     """The most probable rank, from 1, among n ≤ N points in the bracket, (N + 1, 2, 2, GRID).
 
-    The axes are n, whether each end is a point (two axes), and the place of the query.  The rank is
-    0 for n = 0.
+    The axes are the number n of points, whether the left end is a point, whether the right end is a
+    point, and the place of the query.  The rank is 0 for n = 0.
     """
     return _likeliest(n_points)
 

@@ -3,23 +3,26 @@
 A hash function maps each vector to a bucket, independently of the points that are stored:
 
     SimHash            the signs of inner products with b normal vectors: 2^b buckets [Charikar2002]
-    orthogonal SimHash the same with b orthogonal directions.  On isotropic data all rotations are
-                       equivalent for iterative quantisation [Gong2013], which optimises them
-    k-means            the nearest of 2^b centres, of Lloyd's iteration on other points of the same
-                       distribution
+    orthogonal SimHash the same with b orthogonal directions.  Iterative quantisation [Gong2013]
+                       optimises a rotation of the directions; on isotropic data all rotations are
+                       equivalent
+    k-means            the nearest of 2^b centres, which Lloyd's iteration computes from other
+                       points of the same distribution
 
-Points are in cells by bucket, and within a bucket in the given order.  The first cell of each
-bucket is known; the i-th lookup is at the i-th cell of the bucket of the query, if there is one.
+Points are sorted into cells by bucket, and within a bucket they are in the given order.  The first
+cell of each bucket is known.  The i-th lookup is at the i-th cell of the query's bucket, if this
+cell exists.
 
-A plane through 0 whose normal is uniform separates two vectors at an angle θ with probability θ/π:
-in the plane of the two the normal's projection is uniform, and of its directions the fraction
-θ/π lies between their normals.  So SimHash gives both the same bucket with probability
-(1 − θ/π)^b.  Orthogonal buckets are equally likely for a uniform vector, as the distribution is
-invariant under changes of signs of coordinates: if the query's bucket is that of the point from
-which it is made, each other of N independent points is in it with probability 2^−b, and lookup i
-reaches this point, whose place in the given order is uniform, with probability
+A plane through 0 with a uniform normal separates two vectors at an angle θ with probability θ/π:
+the projection of the normal to the plane of the two vectors has a uniform direction, and a fraction
+θ/π of the directions separates them.  So SimHash maps both vectors to the same bucket with
+probability (1 − θ/π)^b.  With orthogonal directions all buckets are equally likely for a uniform
+vector, as the uniform distribution is invariant under changes of signs of coordinates.  Let a query
+be in the same bucket as the point from which it is constructed.  Each other one of N independent
+points is in this bucket with probability 2^−b, and the point's place in the given order is uniform.
+So the first i lookups reach the point with probability
 
-    (1/N) Σ_{a < N} P(of a points fewer than i are in a bucket of probability 2^−b).
+    (1/N) Σ_{a < N} P(fewer than i of a points are in a bucket of probability 2^−b).
 """
 
 from __future__ import annotations
@@ -43,7 +46,7 @@ Hash = Callable[[np.ndarray], np.ndarray]
 
 @checked
 def simhash(normals: Annotated[Any, Reals("b d")]) -> Hash:
-    """The hash function z (…, d) → Σ_i 2^i·[⟨z, w_i⟩ > 0], (…,), for normals w (b, d).
+    """SimHash: the hash function z (…, d) → Σ_i 2^i·[⟨z, w_i⟩ > 0] (…,), for normals w (b, d).
 
     Raises ValueError for more than 20 normals.
     """
@@ -88,7 +91,7 @@ def one_bit(angles: Annotated[Any, Reals("...", Within(least=0, most=np.pi))]) -
 def in_equal_buckets(n_points: Size, n_buckets: Size, lookups: LookupCount) -> np.ndarray:
     """The accuracy by lookup in equally likely buckets, (1/N) Σ_{a<N} P(Bin(a, 1/B) < i), (M,).
 
-    For i = 1 … M = `lookups`, N = `n_points` and B = `n_buckets`.  Raises ValueError for arrays
+    Here i = 1 … M = `lookups`, N = `n_points` and B = `n_buckets`.  Raises ValueError for arrays
     that do not fit in memory.
     """
     machine.fits_in_memory(
@@ -115,15 +118,16 @@ def found_in_buckets(
 ) -> np.ndarray:
     """Whether the nearest neighbour is among the first i cells of the query's bucket, (…, m, M).
 
-    For i = 1 … M = `lookups`, points (…, N, d) and queries (…, m, d).  Raises ValueError for a hash
-    function that does not return buckets, and for arrays that do not fit in memory.
+    The arguments are points (…, N, d) and queries (…, m, d), and i = 1 … M = `lookups`.  Raises
+    ValueError for a hash function that does not return buckets, and for arrays that do not fit in
+    memory.
     """
     x, q, M = points, queries, lookups
     machine.fits_in_memory(f"{M} lookups of {q.shape} queries", 2 * M * q.size, "take fewer")
     bucket, of_query = _buckets(hash_function, x), _buckets(hash_function, q)
     wanted = nearest_in_cloud(x, q)
     theirs = np.take_along_axis(bucket, wanted, axis=-1)
-    # The cells before it are the earlier points of its bucket.
+    # The cells before the nearest neighbour contain the earlier points of its bucket.
     earlier = (bucket[..., None, :] == theirs[..., None]) & (
         np.arange(x.shape[-2]) < wanted[..., None]
     )

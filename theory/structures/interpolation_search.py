@@ -1,7 +1,7 @@
-"""Interpolation search: the query's place if the points in the bracket were evenly spaced.
+"""Interpolation search: a lookup at the query's place if the bracket's points were evenly spaced.
 
-Cells are counted from 1 here; lo = 0 and hi = N + 1 are the ends of the range, with values v_lo and
-v_hi.  With W = v_hi − v_lo the query's place is C/W,
+Cells are counted from 1 here.  Initially lo = 0 and hi = N + 1 are the ends of the range, with
+values v_lo and v_hi.  With W = v_hi − v_lo the query's place is C/W,
 
     C = (q − v_lo)(hi − lo) + lo·W,
 
@@ -9,10 +9,11 @@ which is clipped to the remaining cells lo + 1 … hi − 1,
 
     T = (lo + 1)W + max(0, C − (lo + 1)W) − max(0, C − (hi − 1)W),
 
-and the lookup is at the integer nearest to T/W, the larger of two.  No division is needed: it is
-the a from 1 to N that maximises 2aT − a²W.  The cell becomes lo if its value is ≤ q, and hi
-otherwise.  Where no cell remains, T/W is between lo and hi, and one of them is looked up again: the
-nearest neighbour is then one of the two.
+and the lookup is at the integer nearest to T/W; of two equally near integers, the larger.  No
+division is needed, because this integer is the a from 1 to N that maximises 2aT − a²W.  Then lo
+becomes a if the value of cell a is ≤ q, and hi becomes a otherwise.  If no cell remains, T/W is
+between lo and hi, and one of these two cells is looked up again; the nearest neighbour is one of
+them.
 
 The first lookup, at the integer nearest to (N + 1)(q − low)/(high − low), is nearly optimal on
 uniform points (`greedy_bayes.py`).
@@ -34,9 +35,10 @@ Broadcast: TypeAlias = Annotated[Any, Numbers("+...")]
 
 @checked
 def interpolation_search(low: End, high: End) -> Strategy:
-    """The strategy for points between low and high; with integers it is exact.
+    """Interpolation search as a strategy for points between low and high; exact with integers.
 
-    Raises ValueError unless low < high, and, when run, for a query outside the range.
+    Raises ValueError unless low < high.  The strategy raises ValueError for a query outside the
+    range.
     """
     check_range(low, high)
 
@@ -62,12 +64,12 @@ def interpolation_search(low: End, high: End) -> Strategy:
 def interpolated(
     q: Broadcast, lo: Broadcast, hi: Broadcast, v_lo: Broadcast, v_hi: Broadcast
 ) -> np.ndarray:
-    """The integer nearest to T/W; arguments (…,) broadcast, v_lo < v_hi.
+    """The cell of the next lookup, the integer nearest to T/W; arguments (…,) broadcast.
 
     Raises ValueError unless v_lo < v_hi.
     """
     if not (v_hi > v_lo).all():
-        raise InputError("v_lo is not below v_hi: give a bracket of the query")
+        raise InputError("v_lo is not below v_hi: give a bracket with v_lo < v_hi")
     return _interpolated(q, lo, hi, v_lo, v_hi)
 
 

@@ -1,14 +1,15 @@
 """The kd-tree: a layout of points in which each node halves its cells by a plane.
 
-Layout.  The points of the cells lo … hi − 1 at depth k are sorted by coordinate k mod d; the middle
-one, m = ⌊(lo + hi)/2⌋, is their node, and both sides are laid out in the same way, at depth k + 1.
-Of points with equal coordinates the one given first is the lower one, so equal points are ordered
-too, and for d = 1 the layout is sorting.
+Layout.  The points of the cells lo … hi − 1 at depth k are sorted by coordinate k mod d.  The
+middle one, m = ⌊(lo + hi)/2⌋, is the node, and both sides are laid out in the same way at depth
+k + 1.  Of points with equal coordinates, the one given first is lower, so equal points are ordered
+too.  For d = 1 the layout is sorted order.
 
-Search.  A lookup is at the node m of a bracket; the side of q is the right one where q_a ≥ x_a, so
-that ties go right; the other side becomes pending with |q_a − x_a|, a lower bound on the distance
-of its points.  Below a leaf the search continues in the pending side whose plane is nearest to q,
-the earliest of several.  When nothing is pending, the last cell is looked up again.
+Search.  A lookup is at the node m of a bracket.  The search continues on the right side if
+q_a ≥ x_a, so ties go right, and on the left side otherwise.  The other side becomes pending, with
+|q_a − x_a| as a lower bound on the distance to its points.  After a leaf, the search continues in
+the pending side whose plane is nearest to q; of equally near planes, in the earliest.  If no side
+is pending, the last cell is looked up again.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def kd_order(points: Cloud) -> np.ndarray:
     while brackets:
         deeper = []
         for lo, hi in brackets:
-            here = np.sort(order[:, lo:hi], axis=1)  # as given, for ties
+            here = np.sort(order[:, lo:hi], axis=1)  # in the given order, which breaks ties
             by = np.take_along_axis(flat[:, :, axis], here, axis=1).argsort(axis=1, kind="stable")
             order[:, lo:hi] = np.take_along_axis(here, by, axis=1)
             middle = (lo + hi) // 2
@@ -45,22 +46,22 @@ def kd_order(points: Cloud) -> np.ndarray:
 def in_order(
     points: Cloud, order: Annotated[Any, Integers("... N", Within(least=0, below="N"))]
 ) -> np.ndarray:
-    """The points (…, N, d) permuted by an order (…, N) into their cells.
+    """The points (…, N, d), moved to their cells by an order (…, N).
 
     Raises ValueError unless each row of the order is a permutation of 0 … N − 1.
     """
     if (np.sort(order) != np.arange(order.shape[-1])).any():
         raise InputError(
-            f"order has a number twice: give a permutation of 0 … {order.shape[-1] - 1} in each row"
+            f"order repeats a number: give a permutation of 0 … {order.shape[-1] - 1} in each row"
         )
     return np.take_along_axis(points, order[..., None], axis=-2)
 
 
 @checked
 def kd_search(points: Cloud, queries: CloudQueries, lookups: LookupCount) -> np.ndarray:
-    """The cells (…, m, M) of M = `lookups` lookups for queries (…, m, d).
+    """The cells (…, m, M) of the M = `lookups` lookups of a kd-tree for queries (…, m, d).
 
-    The points (…, N, d) are in their cells.
+    The points (…, N, d) are in the order of the cells.
 
     Raises ValueError for arrays that do not fit in memory.
     """
@@ -71,7 +72,7 @@ def kd_search(points: Cloud, queries: CloudQueries, lookups: LookupCount) -> np.
     m = q.shape[-2]
     flat, each_query = x.reshape(-1, N, d), q.reshape(-1, d)
     row, each = np.repeat(np.arange(len(flat)), m), np.arange(len(each_query))
-    # A bracket is (lo, hi, depth); a pending one also has the distance of its plane.
+    # A bracket is (lo, hi, depth); a pending bracket also has the distance of its plane.
     bracket = np.tile([0, N, 0], (len(each_query), 1))
     pending = np.zeros((len(each_query), M, 3), dtype=np.int64)
     distance = np.full((len(each_query), M), np.inf)

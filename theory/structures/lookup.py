@@ -1,13 +1,14 @@
 """Accuracy by lookup: how often the nearest neighbour is among the first i cells looked up.
 
-A strategy does not receive the points.  It is a generator, given the queries and the number of
-cells, that yields one cell for each query and is sent the values in these cells:
+A strategy is a generator that receives the queries and the number of cells, but not the points.  It
+yields one cell for each query, and the values in these cells are sent to it:
 
     def middle_then_end(queries, n_points):
         values = yield np.full(queries.shape, n_points // 2)
         yield np.where(queries < values, 0, n_points - 1)
 
-Found is the cell of the nearest neighbour, not an equal value in another cell.
+A query succeeds if the cell of its nearest neighbour is looked up; an equal value in another cell
+does not count.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ def looked_at(
 ) -> np.ndarray:
     """The cells (…, m, M) of M = `lookups` lookups for queries (…, m) in points (…, N).
 
-    Raises ValueError for a strategy that yields other values than cells or ends early, and for
-    arrays that do not fit in memory.
+    Raises ValueError if the strategy yields values that are not cells or ends early, and for arrays
+    that do not fit in memory.
     """
     x, q, M = points, queries, lookups
     machine.fits_in_memory(f"{M} lookups of {q.size} queries", 16 * M * q.size, "take fewer")

@@ -1,7 +1,7 @@
-"""The next cells of binary and interpolation search, given the cells that another search has seen.
+"""The next cells of binary and interpolation search, after the lookups of another strategy.
 
-They compare an unknown strategy, for example a trained network, with these two lookup by lookup,
-even if its earlier lookups differ from theirs.
+They allow an unknown strategy, for example a trained network, to be compared with the two
+algorithms at each lookup, even if its earlier lookups differ from those of the algorithms.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ PointSets: TypeAlias = Annotated[Any, Ascending("sets N")]
 def next_cells(
     seen: Seen, points: PointSets, queries: Annotated[Any, Numbers("sets")], low: End, high: End
 ) -> dict[str, np.ndarray]:
-    """The cells (sets, M) of two algorithms for each lookup, given the lookups before it.
+    """The cells (sets, M) that two algorithms choose for each lookup, given the earlier lookups.
 
-    "binary" is the middle of the bracket, "interpolation" the interpolated cell between low and
-    high.  Raises ValueError for points that are not between low and high.
+    The keys are "binary", the middle of the bracket, and "interpolation", the interpolated cell
+    between low and high.  Raises ValueError for points that are not between low and high.
     """
     rows, N = points.shape
     lo, hi = np.full(rows, -1), np.full(rows, N)

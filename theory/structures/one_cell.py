@@ -1,13 +1,13 @@
-"""One cell of unlimited precision contains all points, so extra space is counted in bits.
+"""One cell of unlimited precision can contain all points, so extra space is counted in bits.
 
 N integers x_a from 0 to B − 1 are the digits of one number,
 
     c = Σ_a x_a·B^a,      x_a = ⌊c/B^a⌋ mod B,
 
-below B^N: ⌈N·log₂B⌉ bits.  So with one extra cell the first lookup reveals all points and their
-order, and the second finds every nearest neighbour; and a sketch of one cell, to which each item
-adds (n + 1)^item, counts n items without error.  A real-valued cell can contain the digits of
-c/B^N.
+which is below B^N and has ⌈N·log₂B⌉ bits.  So with one extra cell the first lookup reveals all
+points and their order, and the second lookup finds every nearest neighbour.  Similarly, a sketch of
+one cell, to which each item adds (n + 1)^item, counts n items without error.  A real-valued cell
+can contain the digits of c/B^N.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 from theory.kinds import Count, CountFrom2, InputError, Integers, Steps, Within, checked
 
-MOST_BITS = 10**6  # of a cell
+MOST_BITS = 10**6  # largest number of bits of a cell
 
 
 Base: TypeAlias = CountFrom2
@@ -29,7 +29,7 @@ Base: TypeAlias = CountFrom2
 def packed(
     numbers: Annotated[Any, Integers("N", Within(least=0, below="base"))], base: Base
 ) -> int:
-    """The cell Σ_a x_a·B^a of numbers (N,), B = `base`, exactly."""
+    """The exact cell Σ_a x_a·B^a that contains numbers x (N,), with B = `base`."""
     return sum(int(x) * base**a for a, x in enumerate(numbers))
 
 

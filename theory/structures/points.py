@@ -1,15 +1,16 @@
 """Points on a line, queries, and the nearest neighbour that a lookup should find.
 
-Points (…, N) are in cells 0 … N − 1, here in ascending order.  The nearest neighbour of a query is
-the cell whose point is nearest to it, the first of two as near.  Distributions of
+Points (…, N) are in cells 0 … N − 1 in ascending order.  The nearest neighbour of a query is the
+cell whose point is nearest to the query; of two equally near points, the first.  Distributions of
 [Salemohamed2025]:
 
     uniform    N independent points, U(low, high), and a query of the same distribution
-    hard       a balanced tree of N = 2^L − 1 nodes: the root U(0, a^L), a node at depth k its
-               parent ∓ U(0, a^{L−k}), left and right; a query is one of the points plus N(0, 1)
+    hard       a balanced tree of N = 2^L − 1 nodes: the root is U(0, a^L), and a node at depth k is
+               its parent minus (left child) or plus (right child) U(0, a^{L−k}); a query is one of
+               the points plus N(0, 1)
 
-The exponents are such that all powers from a^L to a occur.  In the order of the tree hard points
-are not always ascending, so they are sorted.
+All powers from a^L to a occur.  In the order of the tree, hard points are not always ascending, so
+they are sorted.
 """
 
 from __future__ import annotations
@@ -109,6 +110,8 @@ def hard_points(
     a: Annotated[Finite, Within(above=1)] = 7.0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Ascending points (n_sets, 2^levels − 1) and queries (n_sets, n_queries), hard distribution.
+
+    `a` is the base of the powers in the module's docstring.
 
     Raises ValueError if a^levels overflows float64, and for arrays that do not fit in memory.
     """

@@ -1,14 +1,15 @@
 """Points of the plane in rows, in alternating directions, and lookups that are chosen at once.
 
-The order of the points is a curve: rows are traversed alternately from left to right and from right
-to left, so that points near in the order are near in the plane.  A row is either a band, the points
-of one ⌊n_rows·y⌋, or by their y the same number of points as any other; in the second case the
-first cells of rows are known, and the place in the order determines more of the point.
+The order of the points follows a curve: rows are traversed alternately from left to right and from
+right to left, so points that are near in the order are near in the plane.  There are two kinds of
+rows.  A band contains the points with one value of ⌊n_rows·y⌋.  Alternatively, points are divided
+by y into rows of equal size; then the first cell of each row is known, and the place in the order
+determines the point more precisely.
 
-The best lookups chosen at once are the most probable places given the query.  They are estimated by
-counting, for the queries of each square of a grid, on random points, and evaluated on others: the
-result is the accuracy of this strategy, which is optimal up to the grid and the counting.  It uses
-the distribution of the points, which a kd-tree does not.
+The best lookups chosen at once are the most probable places given the query.  They are estimated
+for each square of a grid, by counting on random points, and evaluated on other points.  The result
+is the accuracy of this strategy, which is optimal up to the grid and the counting errors.  Unlike a
+kd-tree, the strategy uses the distribution of the points.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from theory.kinds import Count, InputError, Reals, Seed, StepsArray, Within, che
 from theory.structures.clouds import nearest_in_cloud, uniform_cloud
 from theory.structures.points import Size
 
-SETS, MOST_SETS = 10_000, 10**7  # per chunk, and in all
+SETS, MOST_SETS = 10_000, 10**7  # numbers of sets per chunk, and in all
 Order = Callable[[np.ndarray], np.ndarray]
 InSquare: TypeAlias = Annotated[Any, Reals("... N 2", Within(least=0, most=1))]
 """Points of the unit square, shape (…, N, 2)."""
@@ -31,14 +32,14 @@ InSquare: TypeAlias = Annotated[Any, Reals("... N 2", Within(least=0, most=1))]
 
 @checked
 def band_order(points: InSquare, n_rows: Size) -> np.ndarray:
-    """The index of the point in each cell, (…, N), for points (…, N, 2) in bands."""
+    """The index of the point in each cell, (…, N), if points (…, N, 2) are ordered in bands."""
     band = np.minimum((n_rows * points[..., 1]).astype(np.int64), n_rows - 1)
     return _back_and_forth(points, band)
 
 
 @checked
 def row_order(points: InSquare, n_rows: Size) -> np.ndarray:
-    """The index of the point in each cell, (…, N); the sizes of two rows differ by at most one."""
+    """The index of the point in each cell, (…, N), in rows whose sizes differ by at most one."""
     by_height = points[..., 1].argsort(axis=-1, kind="stable").argsort(axis=-1)
     return _back_and_forth(points, by_height * n_rows // points.shape[-2])
 
@@ -59,9 +60,10 @@ def found_at_once(
 ) -> np.ndarray:
     """Whether the i most probable places given the query find the nearest neighbour, (n_sets, M).
 
-    For i = 1 … M = `lookups`, uniform points of the square and one query per set.  `order` returns
-    the index of the point in each cell; places are counted on twenty times as many sets.  Raises
-    ValueError for an order that is not a permutation, and for arrays that do not fit in memory.
+    Here i = 1 … M = `lookups`, points are uniform on the square, and each set has one query.
+    `order` returns the index of the point in each cell.  The places are counted on twenty times as
+    many sets.  Raises ValueError for an order that is not a permutation, and for arrays that do not
+    fit in memory.
     """
     machine.fits_in_memory(
         f"{n_points:.3g} places of {grid:.3g}² squares", 32 * grid**2 * n_points, "take fewer"

@@ -1,8 +1,8 @@
 """Sketches: counts of the items of a stream in k cells, and the estimate of each count.
 
-Items are integers below V = `vocabulary_size`, drawn from known probabilities p; the error of a
-sketch is the mean of |estimate − count| over a query drawn from p.  The k cells are d = `n_rows`
-rows of w = k/d, and h_r(i) is the cell of item i in row r.  The count of item i is c_i.
+Items are integers below V = `vocabulary_size`, drawn from known probabilities p.  The error of a
+sketch is the mean of |estimate − count| over a query drawn from p.  The k cells form d = `n_rows`
+rows of w = k/d cells, and h_r(i) is the cell of item i in row r.  The count of item i is c_i.
 
     count-min       T_r[h_r(i)] += 1, all rows;  min_r T_r[h_r(i)]                  [Cormode2005]
     conservative    as count-min, but only to max(T_r[h_r(i)], 1 + min_r T_r[h_r(i)])  [Estan2002]
@@ -10,17 +10,17 @@ rows of w = k/d, and h_r(i) is the cell of item i in row r.  The count of item i
                                                                                     [Charikar2004]
     balanced        count-min at d = 1 with cells whose sizes differ by at most one
 
-The estimates of the first two, and of the last, are at least the count, and those of conservative
-update are at most those of count-min with the same cells: each cell of an item contains at least
-its count, as the smallest of them grows by one with every occurrence; and a conservative update
-increases only cells that count-min increases, by at most one.
+The estimates of count-min, conservative update and balanced cells are at least the count: every
+cell of an item contains at least its count, as the smallest of these cells grows by one with every
+occurrence.  The estimates of conservative update are at most those of count-min with the same
+cells, because a conservative update increases only cells that count-min increases, by at most one.
 
-For d = 1 the mean error is known: the count c_j of every other item j is added with the probability
-s that it has the same cell, and E c_j = n·p_j, so
+For d = 1 the mean error is known.  Every other item j is in the same cell with probability s, and
+then adds its count c_j, with E c_j = n·p_j.  So
 
     E|T − c| = n·s·Σ_i p_i(1 − p_i),     s = 1/k at random, Σ_c v_c(v_c − 1)/(V(V − 1)) balanced,
 
-where v_c is the number of items in cell c, for every order of the probabilities.
+where v_c is the number of items in cell c.  This holds for every order of the probabilities.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ CountArray: TypeAlias = Annotated[Any, Integers("...", Within(least=0))]
 WeightArray: TypeAlias = Annotated[Any, Reals("...", Within(least=0))]
 """Finite numbers ≥ 0, of the shape of the other arrays."""
 Hashes: TypeAlias = Annotated[Any, Integers("... d V", Within(least=0, below="n_cells"))]
-"""The cell, below n_cells, of each item in each of d rows, shape (…, d, V)."""
+"""The cell, from 0 to n_cells − 1, of each item in each of d rows, shape (…, d, V)."""
 
 
 @checked
@@ -111,7 +111,7 @@ def counts_of(
     streams: Annotated[Any, Integers("... n", Within(least=0, below="vocabulary_size"))],
     vocabulary_size: Size,
 ) -> np.ndarray:
-    """The count of each of V items in streams (…, n), (…, V).
+    """The counts (…, V) of V items in streams (…, n).
 
     Raises ValueError for arrays that do not fit in memory.
     """
@@ -149,7 +149,7 @@ def count_sketch(
 
 @checked
 def conservative(streams: Streams, hashes: Hashes, n_cells: Size) -> np.ndarray:
-    """The estimates (…, V) after conservative updates by streams (…, n), min_r T_r[h_r(i)].
+    """The estimates min_r T_r[h_r(i)] (…, V) after conservative updates by streams (…, n).
 
     Raises ValueError for arrays that do not fit in memory.
     """
@@ -174,12 +174,12 @@ def one_row_error(
     *,
     balanced: bool = False,
 ) -> float:
-    """The mean error n·s·Σ_i p_i(1 − p_i) of a row of `n_cells` cells, after n items from p.
+    """The mean error n·s·Σ_i p_i(1 − p_i) of one row of `n_cells` cells, after n items from p.
 
     Raises ValueError unless p (V,) are probabilities.
     """
     if abs(p.sum() - 1) > 1e-9:
-        raise InputError(f"p has the sum {p.sum():g}: give probabilities, of sum 1")
+        raise InputError(f"p has the sum {p.sum():g}: give probabilities with sum 1")
     s = Fraction(1, n_cells)
     if balanced:
         V = len(p)
@@ -191,11 +191,11 @@ def one_row_error(
 
 @checked
 def best_answers(estimates: CountArray, counts: CountArray, weights: WeightArray) -> np.ndarray:
-    """The function f of an estimate with the least weighted mean of |f(estimate) − count|.
+    """The function f of an estimate that minimises the weighted mean of |f(estimate) − count|.
 
-    For each estimate from 0 to the largest it is the weighted median of the counts, (largest + 1,),
-    or the estimate itself if it has no weight.  Raises ValueError for arrays that do not fit in
-    memory.
+    Its values (largest + 1,) are listed for each estimate from 0 to the largest.  f(estimate) is
+    the weighted median of the counts with this estimate, or the estimate if the weight is 0.
+    Raises ValueError for arrays that do not fit in memory.
     """
     e, c, w = estimates, counts, weights
     _fits((int(e.max()) + 1) * (int(c.max()) + 1))

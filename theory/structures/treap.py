@@ -2,24 +2,23 @@
 
 Cells 0 … N − 1 are targets with known weights w, and a lookup reveals <, = or > (`comparisons.py`).
 
-    treap    its root is the cell of the largest weight, the first of equal ones, and its subtrees
-    are
-             the treaps of the cells on both sides; with predicted weights it is the
+    treap    the root is the cell of the largest weight (of equal weights, the first), and the
+             subtrees are the treaps of the cells on both sides; with predicted weights it is the
              learning-augmented tree of [Lin2022]
-    best     the tree of M levels that finds most, by the recursion over roots
+    best     the tree of M levels that finds the largest weight, by the recursion over roots
 
                  f(lo, hi, M) = max_c w_c + f(lo, c, M − 1) + f(c + 1, hi, M − 1)
 
-No strategy of comparisons finds more than the best tree: the first lookup, at c, finds w_c and
-leaves the cells on one side of c with M − 1 lookups, and a lookup outside the remaining cells finds
-and reveals nothing, so by induction on M the best strategy is the recursion.  The levels 1 … M of
-the treap are one such tree.  The best tree depends on M, and the treap does not.
+No strategy of comparisons finds more than the best tree.  Proof: the first lookup, at c, finds w_c
+and leaves M − 1 lookups for the cells on one side of c.  A lookup outside the remaining cells finds
+and reveals nothing.  So by induction on M the recursion gives the best strategy.  The levels
+1 … M of the treap are a tree of M levels.  The best tree depends on M, and the treap does not.
 
 If all orders of distinct weights are equally likely, the distribution of levels in the treap is
-known.  It is the binary search tree into which the cells are inserted by descending weight, so the
-r-th of them is inserted at any of the r open places with probability 1/r.  The
-expected number of open places at level l, B_r(l), begins with one at level 1, and each
-place filled is replaced by two at the next level:
+known.  The treap is the binary search tree into which the cells are inserted by descending weight,
+so the r-th cell is inserted at each of the r open places with probability 1/r.  Let B_r(l) be the
+expected number of open places at level l before the r-th cell is inserted.  Initially there is one
+open place, at level 1, and each place that is filled is replaced by two at the next level:
 
     B_{r+1}(l) = B_r(l) + (2B_r(l − 1) − B_r(l))/r,
     E[weight at levels up to i] = Σ_r w_(r) Σ_{l ≤ i} B_r(l)/r,        w_(1) > w_(2) > …
@@ -34,14 +33,14 @@ import numpy as np
 from theory.kinds import Count, InputError, Integers, Reals, Within, checked
 from theory.structures.lookup import LookupCount
 
-MOST = 256  # cells for which the best tree is computed
+MOST = 256  # largest number of cells for which the best tree is computed
 Weights: TypeAlias = Annotated[Any, Reals("N", Within(least=0))]
 """Numbers ≥ 0, one for each cell, shape (N,)."""
 
 
 @checked
 def treap_depths(weights: Weights) -> np.ndarray:
-    """The level, from 1, of each cell in the treap of weights (N,), (N,)."""
+    """The levels (N,), from 1, of the cells in the treap of weights (N,)."""
     w = weights
     depth, brackets = np.zeros(len(w), dtype=np.int64), [(0, len(w), 1)]
     while brackets:
@@ -57,13 +56,13 @@ def treap_depths(weights: Weights) -> np.ndarray:
 def found_by_depth(
     depths: Annotated[Any, Integers("N", Within(least=0))], weights: Weights, lookups: LookupCount
 ) -> np.ndarray:
-    """The weight that a tree finds in i lookups, at its levels up to i, for i = 1 … M, (M,)."""
+    """The weight (M,) that a tree finds in i lookups, at levels up to i, for i = 1 … M."""
     return np.array([weights[depths <= i].sum() for i in range(1, lookups + 1)])
 
 
 @checked
 def most_by_weight(weights: Weights, lookups: Annotated[Count, Within(most=MOST)]) -> np.ndarray:
-    """The maximum weight f(0, N, i) that a tree of i levels finds, for i = 1 … M, (M,).
+    """The maximum weight f(0, N, i) (M,) that a tree of i levels finds, for i = 1 … M.
 
     Raises ValueError for more than 256 weights.
     """
@@ -86,7 +85,7 @@ def most_by_weight(weights: Weights, lookups: Annotated[Count, Within(most=MOST)
 
 @checked
 def treap_found(weights: Weights, lookups: LookupCount) -> np.ndarray:
-    """The expected weight at levels up to i in the treap, for i = 1 … M, (M,).
+    """The expected weight (M,) at levels up to i in the treap, for i = 1 … M.
 
     All orders of the weights (N,) are equally likely.  Raises ValueError for equal weights.
     """

@@ -1,8 +1,8 @@
 """The claim `attention-is-hopfield`: an attention head is one update of a modern Hopfield network.
 
-Softmax has no exact values, so equality is checked in two parts: the scores that are normalised,
-and the values that are averaged, are the same polynomials in the inputs; and enclosures of the
-outputs overlap.
+Softmax cannot be computed exactly, so equality is checked in two parts.  First, the scores that are
+normalised and the values that are averaged are the same polynomials in the inputs.  Second,
+enclosures of the outputs overlap.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from verify.memory.updates import (
     updates_against_torch,
 )
 
-BETAS = (0.25, 3.0)  # of the two heads of one layer
+BETAS = (0.25, 3.0)  # inverse temperatures of the two heads of one layer
 Matrix = list[list[Any]]
 Pair = tuple[Matrix, Matrix]
 
@@ -56,14 +56,14 @@ def attention_is_hopfield(
 ) -> Iterator[Finding]:
     """Attention with values V = Y W_K W_V is one modern Hopfield update of the queries, then W_V.
 
-    Its scores are β⟨ξ, k_j⟩ and it averages the keys k_j, as polynomial identities.  A head with
-    arbitrary values is hetero-associative: in general its output is no affine function of updates
-    of its keys (keys −1, 0, 1 with values 0, 1, 0), but it is if the keys are linearly independent.
-    Linear attention computes the field under Hebb's rule.
+    As polynomial identities, the scores are β⟨ξ, k_j⟩, and the keys k_j are averaged.  A head with
+    arbitrary values is hetero-associative: in general its output is not an affine function of
+    updates of its keys (example: keys −1, 0, 1 with values 0, 1, 0).  If the keys are linearly
+    independent, it is such a function.  Linear attention computes the field under Hebb's rule.
     """
     X, queries = run.rng.standard_normal((n_patterns, d)), run.rng.standard_normal((4, d))
     weights = [run.rng.integers(-3, 4, shape) for shape in ((d + 1, d), (d + 2, d), (d, 2))]
-    # Integer multiples of 1/8: projections are exact in float64 too.
+    # All entries are integer multiples of 1/8, so projections are exact in float64 too.
     Y, R = (run.rng.integers(-9, 10, (m, d + k)) / 8 for m, k in ((n_patterns, 2), (5, 1)))
     memory = run.build(modern_hopfield_update, X, beta)
     layer = run.build(hopfield_attention, *weights, beta)
@@ -82,7 +82,7 @@ def attention_is_hopfield(
 
 
 def _symbols(*shapes: tuple[int, int]) -> tuple[Symbolic, list[Matrix]]:
-    """A number system of polynomials, and matrices of its variables, of these shapes."""
+    """A number system of polynomials, and matrices of these shapes with variables as entries."""
     names = [f"x{k}_{i}_{j}" for k, (n, m) in enumerate(shapes) for i in range(n) for j in range(m)]
     domain = Symbolic(names)
     left = iter(domain.variables)
@@ -92,7 +92,7 @@ def _symbols(*shapes: tuple[int, int]) -> tuple[Symbolic, list[Matrix]]:
 def _identities(
     memory: Transformer, layer: Transformer, weights: list[np.ndarray], N: int, d: int, beta: float
 ) -> Iterator[Finding]:
-    """For all patterns x_j and all states ξ; for all y_j and r."""
+    """The identities for all patterns x_j and all states ξ, and for all y_j and r."""
     domain, (X, xi) = _symbols((N, d), (1, d))
     scale = domain.number(*beta.as_integer_ratio())
     sizes = f"{N} patterns, d = {d}, {(N + 1) * d} variables"
@@ -142,7 +142,7 @@ def _keys_are_values(model: Transformer) -> Finding:
 def _layer_in_balls(
     model: Transformer, weights: list[np.ndarray], Y: np.ndarray, R: np.ndarray, beta: float
 ) -> Finding:
-    """The layer's output against f(r W_Q) of the keys times W_V, both in balls."""
+    """The layer's output equals f(r W_Q) W_V, with f the update of the keys; both in balls."""
     W_Q, W_K, W_V = weights
     with Ball.precision(BITS):
         network, columns = ModernNetwork(Y @ W_K, beta), exactly(W_V.T)
@@ -174,8 +174,8 @@ def two_heads(patterns: PatternVectors, beta: Positive, other: Positive) -> Tran
 
 
 def _two_heads(run: Run, X: np.ndarray, query: np.ndarray) -> Iterator[Finding]:
-    """Each head is the update at its own β, which differs from that at the other β."""
-    # One more pattern: with a single one the update does not depend on β.
+    """Each head computes the update at its β, and the updates at the two β differ."""
+    # A pattern is added, because with a single pattern the update does not depend on β.
     X = np.concatenate([X, run.rng.standard_normal((1, X.shape[1]))])
     model = run.build(two_heads, X, *BETAS)
     with Ball.precision(BITS):
@@ -189,11 +189,11 @@ def _two_heads(run: Run, X: np.ndarray, query: np.ndarray) -> Iterator[Finding]:
 
 
 def _free_values() -> Finding:
-    """Keys −1, 0, 1 with values 0, 1, 0.
+    """The output of a head with keys −1, 0, 1 and values 0, 1, 0 is not an affine map of an update.
 
     At e^{βξ} = t the weights are (1/t, 1, t)/(1/t + 1 + t).  For all β and all numbers of updates,
-    the update of the keys is an odd function of ξ, so an affine map of it that is even is constant;
-    the head's output is even, but 1/3 at t = 1 and 2/7 at t = 2.
+    the update of the keys is an odd function of ξ.  So an affine map of the update is constant if
+    it is even.  The head's output is even but not constant: 1/3 at t = 1 and 2/7 at t = 2.
     """
 
     def head(t: fmpq) -> tuple[fmpq, fmpq]:
@@ -201,12 +201,12 @@ def _free_values() -> Finding:
         return (t - 1 / t) / total, 1 / total  # the means of the keys and of the values
 
     table = [head(fmpq(1, 2)), head(fmpq(1)), head(fmpq(2))]
-    # mean of values = a·(mean of keys) + c, in unknown a and c.
+    # The equation mean of values = a·(mean of keys) + c for unknown a and c.
     ranks = tuple(fmpq_mat([[*row[:k], 1] for row in table]).rank() for k in (1, 2))
     (low, one), (_, other), (high, two) = table
     found = {"ranks": ranks, "odd": low == -high, "even": one == two, "constant": one == other}
     bound = {"ranks": (2, 3), "odd": True, "even": True, "constant": False}
-    name = "arbitrary values are no update of the keys: keys −1, 0, 1 and values 0, 1, 0"
+    name = "with arbitrary values the output is not an update: keys −1, 0, 1 and values 0, 1, 0"
     words = (
         f"no affine function of an update: ranks {ranks[0]} < {ranks[1]}, outputs {other} and {two}"
     )
@@ -227,7 +227,7 @@ def _independent_keys(run: Run) -> Finding:
 
 
 def _factor(K: fmpq_mat, V: fmpq_mat) -> fmpq_mat:
-    """W_V = Kᵀ(KKᵀ)⁻¹V."""
+    """The solution W_V = Kᵀ(KKᵀ)⁻¹V of V = K W_V."""
     return K.transpose() * (K * K.transpose()).inv() * V
 
 

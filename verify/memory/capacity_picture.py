@@ -21,15 +21,15 @@ from theory.memory.dense import dense_energy, dense_preferred
 from theory.memory.hopfield import hebb, hopfield_energy
 from theory.memory.patterns import flipped, random_patterns
 
-NETWORKS = 60  # at each point
+NETWORKS = 60  # networks at each point of a curve
 
 
 def draw_hopfield(d: int, rng: np.random.Generator) -> Figure:
     """Measured capacity of Hebb networks of d neurons, and energies of retrieval.
 
-    Left: the fraction of stable patterns and the median overlap after relaxation, against the load,
-    with 95 % intervals. Right: the energy after every update from a pattern with a quarter of its
-    bits flipped, in units of the energy of the pattern.
+    Left: the fraction of stable patterns and the median overlap after relaxation as functions of
+    the load, with 95 % intervals. Right: the energy after every update, in units of the energy of
+    the pattern; the start is the pattern with a quarter of its bits flipped.
     """
     figure, left, right = _panels()
     curve = capacity_curve(d, np.linspace(0.02, 0.2, 10), NETWORKS, rng)
@@ -63,9 +63,10 @@ def draw_dense(
 ) -> Figure:
     """Measured capacity of dense memories of these degrees and neurons, and energies of retrieval.
 
-    Left: the fraction of patterns that are fixed points, against their number divided by
-    d^{n−1}/(2 (2n−3)!! ln d), with exact 95 % intervals, from one pattern of each network. Right:
-    as in `draw_hopfield`, at a fifth of that number.
+    Left: the fraction of patterns that are fixed points, with exact 95 % intervals, as a function
+    of the number of patterns divided by d^{n−1}/(2 (2n−3)!! ln d); one pattern of each network is
+    tested. Right: the energy as in `draw_hopfield`, for a fifth of d^{n−1}/(2 (2n−3)!! ln d)
+    patterns.
     """
     figure, left, right = _panels()
     factors = np.linspace(0.15, 2.4, 10)
@@ -74,7 +75,7 @@ def draw_dense(
         for factor in factors:
             fixed = fixed_points(rng, max(1, round(factor * stated)), d, degree, NETWORKS)
             rows.append((fixed / NETWORKS, *clopper_pearson(fixed, NETWORKS, 0.95)))
-        # Shifted, so that their intervals do not overlap.
+        # The curves are shifted, so that the intervals do not overlap.
         x, bars = factors + 0.02 * (k - 1), tuple(np.array(rows).T)
         _bars(left, x, bars, f"C{k}", f"n = {degree}, d = {d}")
         xi = random_patterns(max(1, round(0.2 * stated)), d, rng)
@@ -101,7 +102,7 @@ def _bars(
     panel: Axes, x: np.ndarray, values: tuple[np.ndarray, ...], colour: str, label: str
 ) -> None:
     value, low, high = values
-    # The interval of a median of few networks may be infinite: matplotlib draws none for NaN.
+    # For few networks the interval of a median may be infinite; matplotlib does not draw NaN.
     reach = np.stack([value - low, high - value])
     reach[~np.isfinite(reach)] = np.nan
     style: dict[str, Any] = {"fmt": "o-", "ms": 3.5, "lw": 1, "capsize": 2}
@@ -109,7 +110,7 @@ def _bars(
 
 
 def _thresholds(panel: Axes, places: Mapping[str, float]) -> None:
-    """Vertical lines inside the panel, each with its name beside it, rotated as they are close."""
+    """Draw vertical lines with their names, which are rotated because the lines are close."""
     style: dict[str, Any] = {"rotation": 90, "fontsize": 8, "color": "0.3", "va": "bottom"}
     beside: dict[str, Any] = {"xytext": (2, 0), "textcoords": "offset points"}
     for name, x in places.items():

@@ -32,8 +32,8 @@ from verify.memory.hemisphere import hemisphere_findings
 from verify.memory.orthogonal_start import orthogonal_findings
 from verify.memory.sphere_dynamics import euler_findings
 
-BETAS = 0.01, 5.0  # below, E_β is 1/(2β) up to rounding; above, times grow like e^β
-BOOLEAN = 1e-9  # below it, an entry of the attention matrix on R¹ counts as 0
+BETAS = 0.01, 5.0  # for smaller β, E_β is 1/(2β) up to rounding; for larger, times grow like e^β
+BOOLEAN = 1e-9  # entries of the attention matrix on R¹ below this value count as 0
 Points = list[list[arb]]
 
 
@@ -51,12 +51,13 @@ def clustering(
 ) -> Iterator[Finding]:
     """Tokens on the sphere under attention converge to one point from every open hemisphere.
 
-    The flows are x_i' = P_i Σ_j e^{β⟨x_i, x_j⟩} x_j / Z_i (SA), and with 1/n for 1/Z_i (USA).  The
-    energy (1/(2βn²)) Σ e^{β⟨x_i, x_j⟩} increases along both.  From an open hemisphere convergence
-    is exponential; an antipodal pair is stationary.  From an orthogonal start one equation
-    describes all inner products: in SA two tokens need a time (1 + o(1))·e^β/(2β), β → ∞, to reach
-    a fixed inner product, and 1 − ⟨x_i, x_j⟩ decays at a rate that tends to 2 for all n and β.  One
-    layer of a transformer whose residual stream has unit norm is an Euler step.
+    The flows are x_i' = P_i Σ_j e^{β⟨x_i, x_j⟩} x_j / Z_i (SA), and the same with 1/n in place of
+    1/Z_i (USA).  The energy (1/(2βn²)) Σ e^{β⟨x_i, x_j⟩} increases along both flows.  From an open
+    hemisphere convergence is exponential; an antipodal pair is stationary.  If the tokens start
+    pairwise orthogonal, one equation describes all inner products.  In SA two such tokens need a
+    time (1 + o(1))·e^β/(2β), β → ∞, to reach a fixed inner product, and 1 − ⟨x_i, x_j⟩ decays at a
+    rate that tends to 2 for all n and β.  One layer of a transformer whose residual stream has unit
+    norm is an Euler step.
     """
     if not BETAS[0] <= beta <= BETAS[1]:
         raise InputError(f"beta is {beta:g}: give a number from {BETAS[0]:g} to {BETAS[1]:g}")
@@ -73,7 +74,7 @@ def clustering(
 
 
 def _energy_identity(run: Run, n: int, d: int, beta: float, form: SphereForm) -> Iterator[Finding]:
-    """dE/dt of rational tokens, by the power series of E(x + s·x'), against its formula in x'."""
+    """dE/dt of rational tokens, from the power series of E(x + s·x'), equals the formula in x'."""
     tokens = rational_tokens(run.rng, n, d)
     with Ball.precision(200):
         X = [[arb(q) for q in row] for row in tokens]
@@ -88,15 +89,15 @@ def _energy_identity(run: Run, n: int, d: int, beta: float, form: SphereForm) ->
     name = f"dE/dt is {formula} > 0, {n} rational tokens in R^{d}"
     words = f"{float(rise):.6f}, equal to the coefficient of the series of E"
     yield all_hold("energy/rate", name, verdicts, words=words)
-    # Scores have errors of (d + 4)·eps, exponentials relative errors β times that; sums add n and
-    # d.
+    # Scores have errors of (d + 4)·eps, and exponentials have relative errors of β(d + 4)·eps; the
+    # sums contribute n·eps and d·eps.
     relative = 4 * (2 * beta * (d + 4) + 2 * n + d + 12) * UNIT_ROUNDOFF * np.exp(beta)
     bound = float(relative * max(1.0, float(energy)))
     yield at_most("energy/float", "error of velocity and energy in float64", "float", off, bound)
 
 
 def _energy_along(X: Points, V: Points, b: arb) -> tuple[arb, arb]:
-    """E = (1/(2βn²)) Σ e^{β⟨x_i, x_j⟩} at x + s·v: the coefficients of 1 and s."""
+    """The coefficients of 1 and s in the series of E = (1/(2βn²)) Σ e^{β⟨x_i, x_j⟩} at x + s·v."""
     moving = list(zip(X, V, strict=True))
     scores = (
         arb_series([inner(p, q), inner(u, q) + inner(p, v)])
@@ -107,7 +108,7 @@ def _energy_along(X: Points, V: Points, b: arb) -> tuple[arb, arb]:
 
 
 def _energy_rises(run: Run, n: int, d: int, beta: float) -> Finding:
-    """E at 101 times along flows; its gradient, at most e^β/n per token, bounds its error."""
+    """E increases between 101 times along flows; its gradient (≤ e^β/n per token) bounds errors."""
     starts, times = 2 if run.quick else 8, np.linspace(0, 20, 101)
     steps, gains = [], []
     for form in SPHERE_FORMS:
@@ -131,7 +132,8 @@ def _energy_rises(run: Run, n: int, d: int, beta: float) -> Finding:
 def _antipodal(run: Run, d: int) -> Iterator[Finding]:
     """An antipodal pair is stationary: P_x(a·x + b·(−x)) = 0 for all weights a, b.
 
-    So "one cluster from every start" is false; from a start at distance 1e-6 the tokens cluster."""
+    So "one cluster from every start" is false.  From a start at distance 1e-6 the tokens cluster.
+    """
     x, y = rational_tokens(run.rng, 2, d)
     weights = run.rng.integers(1, 1000, (5, 2)).tolist()
     moved = [tangential(x, [(a - b) * q for q in x]) for a, b in weights]
@@ -148,11 +150,11 @@ def _antipodal(run: Run, d: int) -> Iterator[Finding]:
 
 
 def _leaders(run: Run, n: int) -> Finding:
-    """The attention matrix in R¹ with V, QK > 0, at time 14/V, when tokens have grown by 10^6.
+    """The attention matrix in R¹ with V, QK > 0 at time 14/V, when tokens have grown by 10^6.
 
-    The order of tokens does not change, so the leaders are those at the start, and the distance of
-    two tokens does not decrease: the row of a token x has weight 1 at the largest token up to
-    (n − 1)·e^{−QK·x·g}, with g ≥ 1/n the initial distance of the two largest.
+    The order of tokens does not change, so the leaders are the initial ones, and the distance of
+    two tokens does not decrease.  So the row of a token x > 0 has weight 1 at the largest token up
+    to (n − 1)·e^{−QK·x·g}, with g ≥ 1/n the initial distance of the two largest tokens.
     """
     starts, rows, off = 3 if run.quick else 10, [], []
     for _ in range(starts):
@@ -165,5 +167,5 @@ def _leaders(run: Run, n: int) -> Finding:
         off.append(distance[~undecided].max(initial=0.0) if np.isfinite(A).all() else np.nan)
     most, where = max(rows) if np.isfinite(off).all() else (np.nan, "the attention is NaN")
     name = f"R¹, V, QK > 0: rows of A without a leader, {n} tokens at t = 14/V, {starts} starts"
-    words = f"{most}; all others are 1 at the least or the largest token, up to {np.max(off):.0e}"
+    words = f"{most}; other rows are 1 at the smallest or largest token, up to {np.max(off):.0e}"
     return at_most("leaders", name, "float", most, 1, words=words, detail=where)

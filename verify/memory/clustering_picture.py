@@ -12,19 +12,20 @@ from matplotlib.patches import Circle
 from theory.memory.orthogonal_start import escape_time, orthogonal_start
 from theory.memory.sphere import n_clusters, smallest_inner_product, sphere_flow
 
-BETA, TOKENS = 6.0, 32  # on the sphere
+BETA, TOKENS = 6.0, 32  # β and the number of tokens on the sphere
 SHOWN = 0.0, 2.0, 20.0, 3000.0  # the times of the four spheres
-BETAS = 1.0, 4.0, 9.0  # of the pairs
+BETAS = 1.0, 4.0, 9.0  # β for the pairs of tokens
 NAMED: dict[str, Any] = {"textcoords": "offset points", "fontsize": 8}
 PATH, START, NOW, CURVE, TEXT = "#b9c6d6", "#8a8f98", "#1f5fa8", "#b5651d", "#444444"
 
 
 def draw(rng: np.random.Generator) -> Figure:
-    """Four spheres above, the smallest inner product against time below.
+    """Draw four spheres above, and the inner product as a function of time below.
 
-    Above: random tokens under SA at β = 6, their paths and their positions; they stay in several
-    clusters for long times before these merge [GKPR2024].  Below: two orthogonal tokens for three
-    β, integrated (points) and by the scalar equation (lines), with the times e^β/(2β).
+    Above: paths and positions of random tokens under SA at β = 6; they stay in several clusters for
+    a long time before the clusters merge [GKPR2024].  Below: two tokens that start orthogonal for
+    three values of β, integrated (points) and from the scalar equation (lines), with the times
+    e^β/(2β).
     """
     figure = Figure(figsize=(10, 6.4))
     above, below = np.asarray(figure.subfigures(2, 1, height_ratios=[1.05, 1]))
@@ -35,7 +36,7 @@ def draw(rng: np.random.Generator) -> Figure:
 
 def _spheres(figure: SubFigure, rng: np.random.Generator) -> None:
     X = rng.standard_normal((TOKENS, 3))
-    # On the half that faces the reader, so that all of them are visible.
+    # All tokens are on the half that faces the reader, so they are visible.
     X[:, 1] = -abs(X[:, 1])
     X /= np.linalg.norm(X, axis=-1, keepdims=True)
     times = np.unique(np.concatenate([[0.0], np.geomspace(0.01, SHOWN[-1], 300), SHOWN]))
@@ -72,7 +73,7 @@ def _curves(panel: Axes) -> None:
         label = f"$e^β/2β$ = {estimate:.4g}"
         panel.annotate(label, (estimate, 1.03), (-2, 3), color=TEXT, **NAMED)
     panel.set(xscale="log", ylim=(-0.02, 1.03), xlabel="time t", ylabel="inner product ⟨x₁, x₂⟩")
-    # Where the last curve is flat there is space for labels above it.
+    # There is space for labels above the flat part of the last curve.
     beta, time = BETAS[-1], 12.0
     on_curve = time, float(orthogonal_start(n, beta, [time])[0])
     panel.annotate("lines: the equation for γ(t)", on_curve, (0, 26), color=CURVE, **NAMED)

@@ -42,12 +42,12 @@ def dense_memory(
 ) -> Iterator[Finding]:
     """A dense memory never raises its energy; degree n stores d^{n−1}/(2 (2n−3)!! ln d) patterns.
 
-    E = −Σ_μ F(⟨ξ^μ, s⟩), F = xⁿ or eˣ, updated one neuron at a time; a tie leaves it unchanged.
-    Energies are integers, compared exactly; degree 2 is the classical network under Hebb's rule. In
-    the log domain nothing overflows, and a sign that rounding leaves undecided is computed exactly.
-    The thresholds hold as d → ∞, for random patterns and with probability → 1, and are observed on
-    either side at small d; the exponential memory recovers a given one of e^{αd} + 1 patterns from
-    ρd wrong bits for α < ½ I(1 − 2ρ).
+    The energy is E = −Σ_μ F(⟨ξ^μ, s⟩), F = xⁿ or eˣ. Neurons are updated one at a time, and a tie
+    leaves a neuron unchanged. Energies are integers, compared exactly. Degree 2 is the classical
+    network under Hebb's rule. In the log domain nothing overflows, and a sign that rounding leaves
+    undecided is computed exactly. The thresholds hold for random patterns with probability → 1 as
+    d → ∞; small d are observed at half and at twice the thresholds. For α < ½ I(1 − 2ρ) the
+    exponential memory recovers a given one of e^{αd} + 1 patterns from ρd wrong bits.
     """
     name = (
         "updates choose the value of lower energy: all states of small memories, degrees up to 41"
@@ -73,7 +73,7 @@ def _described(xi: np.ndarray, s: np.ndarray, degree: Degree) -> str:
 
 
 def _wrong_values(run: Run) -> Iterator[str]:
-    """The preferred value sgn(E(s_i = −1) − E(s_i = +1)) is that of the energies themselves."""
+    """Cases where the preferred value differs from sgn(E(s_i = −1) − E(s_i = +1)) by energies."""
     sizes = ((1, 1), (1, 3), (4, 3), (3, 4), (6, 5))
     for degree, (N, d) in product((2, 3, 4, 7, 40, 41), sizes):
         xi, s = random_patterns(N, d, run.rng), all_states(d)
@@ -84,7 +84,7 @@ def _wrong_values(run: Run) -> Iterator[str]:
         if wanted[0].tolist() != dense_preferred_by_definition(xi, s[0], degree):
             yield f"by definition: {_described(xi, s[0], degree)}"
         for i in range(d):
-            rise = energies[np.arange(len(s)) ^ (1 << i)] - energies  # of flipping neuron i
+            rise = energies[np.arange(len(s)) ^ (1 << i)] - energies  # if neuron i is flipped
             for k in np.flatnonzero(wanted[:, i] != s[:, i] * np.sign(rise).astype(int)):
                 yield f"{_described(xi, s[k], degree)}, neuron {i}"
 
@@ -101,7 +101,7 @@ def _unlike_classical(run: Run) -> Iterator[str]:
 
 
 def _rising_sweeps(run: Run) -> Iterator[str]:
-    """Single sweeps of random memories, until no bit changes."""
+    """Cases where a sweep of a random memory raises E, or where the final state is not stable."""
     for degree, N, d in ((2, 9, 40), (3, 60, 30), (4, 200, 20), (30, 20, 40)):
         xi, now = random_patterns(N, d, run.rng), random_patterns(4, d, run.rng)
         converged = False
@@ -116,7 +116,7 @@ def _rising_sweeps(run: Run) -> Iterator[str]:
 
 
 def _near_ties(run: Run) -> Finding:
-    """Terms that cancel except for one too small for float64: the sign returned is still exact."""
+    """The sign is exact even if terms cancel except for one term that is too small for float64."""
     wrong, in_floats, d = [], [], 41
     s = np.ones(d, dtype=np.int64)
     for degree, small, bit in product((20, 21, 60), range(-8, 9, 2), (-1, 1)):
@@ -135,11 +135,11 @@ def _near_ties(run: Run) -> Finding:
 
 
 def _exponential_signs(run: Run) -> Finding:
-    """F = exp against sums of powers of e in balls, including ties and near ties."""
+    """For F = exp the signs equal those of sums of powers of e in balls, also in (near) ties."""
     wrong, exact, d = [], [], 61
     s = np.ones(d, dtype=np.int64)
     for case in range(30 if run.quick else 100):
-        # Pairs that cancel, then a few terms far below them.
+        # Pairs of terms that cancel, and a few much smaller terms.
         totals = 2 * run.rng.integers(-30, 31, 1 + case % 3)
         bits = 2 * run.rng.integers(0, 2, case % 4) - 1
         few = zip(bits, 2 * run.rng.integers(-30, 0, case % 4), strict=True)
@@ -156,8 +156,10 @@ def _exponential_signs(run: Run) -> Finding:
 
 
 def _sign_by_balls(signs: list[tuple[int, int]]) -> int | None:
-    """The sign of Σ bit·eᵘ, which is 0 only if all terms cancel, as e is transcendental; None if
-    400 bits do not decide."""
+    """The sign of Σ bit·eᵘ, or None if 400 bits do not decide it.
+
+    e is transcendental, so the sum is 0 only if all terms cancel.
+    """
     if all(sum(b for b, v in signs if v == u) == 0 for _, u in signs):
         return 0
     with Ball.precision(400):
@@ -168,7 +170,7 @@ def _sign_by_balls(signs: list[tuple[int, int]]) -> int | None:
 def _thresholds(run: Run, degree: int, d: int, networks: int) -> Iterator[Finding]:
     """How often a pattern is a fixed point at half and at twice the stated number of patterns."""
     stated, odd = dense_patterns(d, degree), math.prod(range(1, 2 * degree - 2, 2))
-    for factor, id, fraction, what in ((0.5, "half", 0.8, "are"), (2.0, "twice", 0.2, "are no")):
+    for factor, id, fraction, what in ((0.5, "half", 0.8, "are"), (2.0, "twice", 0.2, "are not")):
         N, formula = round(factor * stated), f"d^{degree - 1}/({2 * odd} ln d)"
         fixed = fixed_points(run.rng, N, d, degree, networks)
         yield mostly(
@@ -182,7 +184,7 @@ def _thresholds(run: Run, degree: int, d: int, networks: int) -> Iterator[Findin
 
 
 def _recovery(run: Run, d: int, networks: int) -> Finding:
-    """One synchronous update, as in the theorem, from ρd flips."""
+    """One synchronous update recovers patterns from ρd flipped bits, as in the theorem."""
     rho = 0.1
     alpha, flips, recovered = 0.75 * exponential_load(rho), round(rho * d), 0
     N = round(math.exp(alpha * d)) + 1
@@ -197,14 +199,14 @@ def _recovery(run: Run, d: int, networks: int) -> Finding:
 
 
 def _no_overflow(run: Run, d: int) -> Finding:
-    """ln(−E) = d at a pattern where e^d overflows, to the last place of float64."""
+    """ln(−E) = d to the last place of float64 at a pattern for which e^d overflows."""
     with np.errstate(over="ignore"):
         first = next(k for k in range(200) if np.isinf(np.exp(np.float32(k))))
         overflows = np.isinf(np.exp(np.float64(d)))
     xi = random_patterns(4, d, run.rng)
     end = dense_update(xi, flipped(xi[0], d // 4, run.rng), "exp", run.rng, sweeps=1).states
     log_energy = float(exponential_log_energy(xi, xi[0]))
-    # Other patterns add less than e^{d/2} each, far below half an ulp of d.
+    # Each other pattern adds less than e^{d/2}, which changes ln(−E) by far less than half an ulp.
     holds = first == 89 and overflows and (end == xi[0]).all() and log_energy == d
     verdict = Verdict.of(bool(holds))
     name = f"no overflow: a quarter of {d} bits flipped, F = exp"

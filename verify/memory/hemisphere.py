@@ -1,4 +1,4 @@
-"""Findings on open hemispheres: the probability of a start in one, and the rate from there."""
+"""Findings on open hemispheres: the probability of a start in a hemisphere, and the later rate."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from verify.memory.probabilities import FALSE_ALARM, covers, mostly
 
 
 def hemisphere_findings(run: Run, n: int, d: int, beta: float, samples: int) -> Iterator[Finding]:
-    """Wendel's formula, by counting and by sampling; the proved rate and the late rate."""
+    """Findings on Wendel's formula (counted and sampled), the proved rate and the late rate."""
     yield wendel_counted(run.quick)
     yield wendel_sampled(run, n, d, samples)
     yield _exponential(run, n, d, beta)
@@ -39,8 +39,10 @@ def hemisphere_findings(run: Run, n: int, d: int, beta: float, samples: int) -> 
 
 
 def wendel_counted(quick: bool) -> Finding:
-    """Wendel's formula by counting signs, which are equally likely.  The count is the same for all
-    points in general position, such as (1, t, t², …) (Vandermonde)."""
+    """Wendel's formula equals a count of sign vectors, which are equally likely.
+
+    The count is the same for all points in general position, such as (1, t, t², …) (Vandermonde).
+    """
     most_n, most_d = (5, 3) if quick else (7, 4)
     sizes = [(n, d) for d in range(1, most_d + 1) for n in range(d, most_n + 1)]
     counted = [(n, 2, Fraction(n, 2 ** (n - 1))) for n in range(1, 60)]  # on the circle
@@ -57,7 +59,7 @@ def wendel_counted(quick: bool) -> Finding:
 
 
 def wendel_sampled(run: Run, n: int, d: int, samples: int) -> Finding:
-    """Wendel's formula for uniform points, each set decided by a linear program."""
+    """Wendel's formula agrees with samples of uniform points, decided by a linear program."""
     count = int(in_open_hemisphere(uniform_tokens(run.rng, samples, n, d)).sum())
     low, high = clopper_pearson(count, samples, 1 - FALSE_ALARM)
     wanted = hemisphere_probability(n, d)
@@ -73,7 +75,7 @@ def _in_hemisphere(run: Run, n: int, d: int) -> np.ndarray:
 
 
 def _exponential(run: Run, n: int, d: int, beta: float) -> Finding:
-    """D(t) ≤ D(0)·e^{−λt} for random Q and K, the bound proved in theory/memory/hemisphere.py."""
+    """D(t) ≤ D(0)·e^{−λt} holds for random Q and K (proof: theory/memory/hemisphere.py)."""
     fractions, rates = [], []
     for form in SPHERE_FORMS:
         Q, K = run.rng.standard_normal((2, d, d)) / np.sqrt(d)
@@ -98,9 +100,10 @@ def _late_rate(run: Run, n: int, d: int, beta: float) -> Finding:
     """Between two times, −(ln D)' is in [m·e^{−βδ}, e^{βδ}/m], so 1 − min⟨x_i, x_j⟩ decays like
     e^{−2t}.
 
-    With δ = 1 − min⟨x_i, x_j⟩ ≤ 1 and m = min⟨w, x_i⟩ at the earlier time, all n·A_ij lie in
-    [e^{−βδ}, e^{βδ}] and all s_j/s_i in [m, 1/m] in D' of theory/memory/hemisphere.py, and remain
-    there: m does not fall, and at the pair with the smallest inner product ρ ≥ 0
+    Let δ = 1 − min⟨x_i, x_j⟩ ≤ 1 and m = min⟨w, x_i⟩ at the earlier time.  Consider the formula for
+    D' in theory/memory/hemisphere.py.  All n·A_ij lie in [e^{−βδ}, e^{βδ}] and all s_j/s_i in
+    [m, 1/m].  They remain in these intervals, because m does not fall, and the smallest inner
+    product ρ ≥ 0 does not fall: at its pair
 
         ρ' ≥ Σ_k A_ik (⟨x_k, x_j⟩ − ⟨x_i, x_k⟩ρ) + the same for j ≥ 0,   as ⟨x_k, x_j⟩ ≥ ρ.
     """
@@ -127,8 +130,8 @@ def _late_rate(run: Run, n: int, d: int, beta: float) -> Finding:
 def _one_cluster(run: Run, n: int) -> Finding:
     """Sampled starts on S² that reach an open hemisphere, from where they converge to one point.
 
-    The hemisphere is observed in float64, at t = 20 of a numerical flow; convergence from it is
-    proved.
+    It is observed in float64 that the tokens are in a hemisphere at t = 20 of a numerical flow;
+    convergence from a hemisphere is proved.
     """
     betas, starts = (0.0, 1.0, 3.0), 5 if run.quick else 20
     count, total = 0, starts * len(betas)

@@ -33,12 +33,12 @@ def hopfield(
     """Flips lower the energy by 2|h|, synchronous cycles have length 1 or 2, and α_c = 0.13790556….
 
     Weights are symmetric with zero diagonal; at a zero field a neuron is unchanged. Energies and
-    cycles are checked over all states of small integer networks and in long runs of large ones; one
-    layer per step computes the same updates, by its MLP or by linear attention to the patterns. For
-    random ±1 patterns under Hebb's rule, as d → ∞ with c < 1 fixed: a given pattern is a fixed
-    point with probability → 1 if P ≤ c·d/(2 ln d), and all are if P ≤ c·d/(4 ln d). The
-    replica-symmetric mean-field equations of [AGS1985], which prove nothing about the network, have
-    solutions near a pattern up to α_c.
+    cycles are checked over all states of small integer networks and in long runs of large networks.
+    A transformer with one layer per step computes the same updates, by its MLP or by linear
+    attention to the patterns. Let patterns be random ±1, under Hebb's rule, d → ∞ and c < 1 fixed.
+    A given pattern is a fixed point with probability → 1 if P ≤ c·d/(2 ln d), and all patterns are
+    if P ≤ c·d/(4 ln d). The replica-symmetric mean-field equations of [AGS1985] have solutions near
+    a pattern up to α_c; they are not a proof about the network.
     """
     small = list(random_networks(run.rng, 4 if run.quick else 5, 2 if run.quick else 6))
     yield from dynamics.energies(run, small)
@@ -52,7 +52,10 @@ def hopfield(
 
 
 def _transformers(run: Run, networks: list[SmallNetwork]) -> Iterator[Finding]:
-    """One layer per step, by weights and by attention: over Q for all states, and in float64."""
+    """One layer per step computes the updates, by weights and by attention.
+
+    This is checked over Q for all states, and in float64.
+    """
     tried = networks[:: 3 if run.quick else 2]
     name = "by weights, over Q: two updates s ← sgn(W s + b) of all states of small networks"
     words = f"equal from {sum(len(net.states) for net in tried)} states"
@@ -93,7 +96,7 @@ def _twice(w: np.ndarray, s: np.ndarray, b: np.ndarray | None = None) -> np.ndar
 
 
 def _mixtures(run: Run, d: int) -> Finding:
-    """sgn(ξ¹ + ξ² + ξ³) in networks of 3 patterns, the least number with such mixtures."""
+    """The mixture sgn(ξ¹ + ξ² + ξ³) is a fixed point in networks of 3 patterns."""
     drawn = (random_patterns(3, d, run.rng) for _ in range(20))
     fixed = sum(bool((hebb_fields(xi, mixture(xi)) * mixture(xi) >= 0).all()) for xi in drawn)
     name = f"spurious: the majority of 3 patterns, {d} neurons, is a fixed point"

@@ -29,12 +29,12 @@ from verify.finding import Finding, Verdict, at_least, at_most
 from verify.memory.probabilities import FALSE_ALARM, covers, mostly
 
 LOADS = (0.1, 0.2, 0.4)
-LARGE = 500  # neurons from which on the thresholds for d → ∞ are compared with measurements
+LARGE = 500  # smallest d for which the thresholds for d → ∞ are compared with measurements
 DIGITS = 40
 
 
 def capacity_findings(run: Run, d: int, samples: int) -> Iterator[Finding]:
-    """Unstable bits, McEliece's thresholds, the critical load, and retrieval below and above it."""
+    """Findings on unstable bits, McEliece's thresholds, the critical load and retrieval."""
     yield every_set_of_patterns(run.quick)
     for load in LOADS[1:2] if run.quick else LOADS:
         yield unstable_bits(run, load, d, samples)
@@ -46,9 +46,9 @@ def capacity_findings(run: Run, d: int, samples: int) -> Iterator[Finding]:
 
 
 def every_set_of_patterns(quick: bool) -> Finding:
-    """The exact tail, by counting the sets of patterns in which bit 0 of ξ⁰ is unstable.
+    """The exact tail equals the fraction of sets of patterns in which bit 0 of ξ⁰ is unstable.
 
-    By symmetry of the signs ξ⁰ is set to all ones; the probability is then a count over 2^{(P−1)d}.
+    By symmetry ξ⁰ can be all ones; the probability is then a count divided by 2^{(P−1)d}.
     """
     sizes, off = [(2, 4), (3, 3), (3, 5), (4, 4), (5, 3), (7, 2)], []
     for P, d in sizes[: 3 if quick else 6]:
@@ -64,17 +64,18 @@ def every_set_of_patterns(quick: bool) -> Finding:
 
 
 def unstable_bits(run: Run, load: float, d: int, samples: int) -> Finding:
-    """The mean fraction of unstable bits, of one pattern in each of many independent networks.
+    """The mean fraction of unstable bits agrees with its exact value.
 
-    The bits of one pattern are dependent, those of different networks are not: the interval is
-    Student's for the mean of the networks' fractions.
+    One pattern is measured in each of many independent networks.  The bits of one pattern are
+    dependent, but different networks are independent, so the interval is Student's interval for the
+    mean of the networks' fractions.
     """
     P = max(1, round(load * d))
     fractions = np.empty(samples)
     for k in run.progress(range(samples), f"unstable bits at α = {load:g}"):
         xi = random_patterns(P, d, run.rng)
         fractions[k] = (hebb_fields(xi, xi[0]) * xi[0] < 0).mean()
-    # Small fractions are skewed; a tenth of the error probability allows for it.
+    # Small fractions have a skewed distribution; a tenth of the error probability allows for this.
     low, high = mean_interval(fractions, 1 - FALSE_ALARM / 10)
     mean, exact = fractions.mean(), unstable_bit_probability(P, d)
     name = f"unstable bits at α = {load:g}, {samples} networks of {d} neurons"
@@ -84,11 +85,11 @@ def unstable_bits(run: Run, load: float, d: int, samples: int) -> Finding:
 
 
 def _thresholds(run: Run, d: int, samples: int) -> Iterator[Finding]:
-    """Below the thresholds the exact tail's bound; above them, observations.
+    """Findings below the thresholds, from a bound by the exact tail, and observations above them.
 
-    P(a pattern is no fixed point) ≤ d·p and P(not all are) ≤ P·d·p, p the probability of an
-    unstable bit; so the numbers of networks are stochastically at most binomial with these
-    probabilities.
+    Let p be the probability of an unstable bit.  A given pattern is not a fixed point with
+    probability at most d·p, and not all patterns are fixed points with probability at most P·d·p.
+    So the numbers of such networks are stochastically at most binomial with these probabilities.
     """
     for every in (True, False):
         P = max(1, int(mceliece_patterns(max(d, 2), every)))
@@ -106,7 +107,7 @@ def _thresholds(run: Run, d: int, samples: int) -> Iterator[Finding]:
         )
         if d >= LARGE:
             count = _unstable_networks(run, 2 * P, d, trials, 2 * looked if every else 1)
-            unstable = "not all are fixed points" if every else "a given one is none"
+            unstable = "not all are fixed points" if every else "a given one is not a fixed point"
             yield mostly(
                 f"threshold/{id}/above",
                 f"twice as many, {2 * P} patterns: {unstable}, d = {d}",
@@ -125,7 +126,7 @@ def _unstable_networks(run: Run, P: int, d: int, networks: int, looked: int) -> 
 
 
 def critical_load_enclosed() -> Finding:
-    """α'(y) changes sign within 10^{−DIGITS} of y*, and only once (`critical_load`)."""
+    """α'(y) changes sign exactly once, within 10^{−DIGITS} of y* (`critical_load`)."""
     solved = critical_load(DIGITS + 5)
     with Ball.precision(4 * DIGITS + 64):
         y, reach, two = arb(solved.y), arb(fmpq(1, 10**DIGITS)), 2 / arb.pi().sqrt()
@@ -154,7 +155,7 @@ def critical_load_enclosed() -> Finding:
 
 
 def _critical_load_by_the_mean_field() -> Finding:
-    """The three equations for (m, C, r), and the α at which their Jacobian is singular."""
+    """The three equations for (m, C, r) have a singular Jacobian at the critical load."""
     with mpmath.workdps(DIGITS + 10):
         pi, erf, exp, sqrt = mpmath.pi, mpmath.erf, mpmath.exp, mpmath.sqrt
 
@@ -178,7 +179,7 @@ def _critical_load_by_the_mean_field() -> Finding:
 
 
 def _retrieval(run: Run, d: int) -> Iterator[Finding]:
-    """Below α_c a network stays near its pattern, above it does not: observed with d neurons."""
+    """Observed with d neurons: a network stays near its pattern below α_c, but not above α_c."""
     for load, side, check, bound in ((0.12, "<", at_least, 0.95), (0.18, ">", at_most, 0.5)):
         xi = random_patterns(round(load * d), d, run.rng)
         ends = hebb_synchronous_run(xi, xi[:7], max_steps=200).states

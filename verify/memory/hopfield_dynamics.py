@@ -1,7 +1,7 @@
 """Findings of `hopfield` on updates: energies, zero fields, cycles and mirror images.
 
 Weights, fields and energies are integers, so every comparison is exact.  The functions `_wrong…`
-yield descriptions of counterexamples.
+yield descriptions of counterexamples to the statements in their docstrings.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Networks = Sequence[SmallNetwork]
 
 
 def energies(run: Run, networks: Networks) -> Iterator[Finding]:
-    """A flip to the sign of the field lowers the energy by 2|h|, and so asynchronous runs end."""
+    """A flip to the sign of the field lowers the energy by 2|h|, so asynchronous runs end."""
     name = f"a flip to the sign of the field, all states of {len(networks)} small networks"
     words = f"the energy falls by 2|h| in {sum(net.states.size for net in networks)} flips"
     yield no_counterexample("energy/flip", name, _wrong_flips(networks), words=words)
@@ -54,7 +54,7 @@ def _wrong_flips(networks: Networks) -> Iterator[str]:
 
 
 def _wrong_runs(run: Run, networks: Networks) -> Iterator[str]:
-    """Runs by definition: the drop of E at each flip, the number of flips and the final state."""
+    """Runs equal those by definition: drop of E at each flip, number of flips, final state."""
     for net in networks:
         w, b = net.weights, net.bias
         order = run.rng.permutation(len(b))
@@ -85,7 +85,7 @@ def _wrong_long_runs(run: Run, d: int) -> Iterator[str]:
 
 
 def zero_fields(networks: Networks) -> Iterator[Finding]:
-    """Two other rules at a zero field: sgn 0 = +1 (a flip may not lower E), and always flipping."""
+    """Findings on two other rules at a zero field: sgn 0 = +1, and a flip at every zero field."""
     ones = [SmallNetwork(1 - np.eye(d, dtype=int), np.zeros(d, dtype=int)) for d in (2, 3)]
     tried = (*ones, *networks)
     zeros = [(net, k, i) for net in tried for k, i in np.argwhere(net.fields == 0).tolist()]
@@ -95,7 +95,7 @@ def zero_fields(networks: Networks) -> Iterator[Finding]:
     yield no_counterexample("zero-field/plus-one", name, wrong, words=f"drop 0 at {still}")
     yield no_counterexample(
         "zero-field/rule",
-        "with sgn 0 = +1 runs still end: it is the rule of 2W, 2b + 1, whose fields are never 0",
+        "with sgn 0 = +1 runs still end: this is the rule of 2W, 2b + 1, whose fields are never 0",
         _unlike_plus_one(tried),
         words=f"the same update at all states of {len(tried)} networks",
     )
@@ -105,7 +105,7 @@ def zero_fields(networks: Networks) -> Iterator[Finding]:
 
 
 def _unlike_plus_one(networks: Networks) -> Iterator[str]:
-    """The update by 2W and 2b + 1: fields 2h + 1 have the sign of h, or + where h = 0."""
+    """The rule sgn 0 = +1 is the update by 2W and 2b + 1, whose fields are 2h + 1."""
     for net in networks:
         updated = synchronous_update(2 * net.weights, net.states, 2 * net.bias + 1)
         if (updated != np.where(net.fields < 0, -1, 1)).any():
@@ -120,7 +120,7 @@ def _wrong_zero_flips(zeros: Sequence[tuple[SmallNetwork, int, int]]) -> Iterato
 
 
 def cycles(networks: Networks) -> Iterator[Finding]:
-    """Synchronous runs from every state, followed in the table of all updates."""
+    """Findings on synchronous runs from every state, followed in the table of all updates."""
     lengths = np.concatenate([walk(net.weights, net.bias)[1] for net in networks])
     name = f"synchronous cycles have length 1 or 2: all states of {len(networks)} small networks"
     words = f"as by definition; {(lengths == 2).sum()} of {len(lengths)} have length 2"
@@ -134,7 +134,7 @@ def cycles(networks: Networks) -> Iterator[Finding]:
     rings = [np.roll(np.diag(signs), 1, axis=0) for signs in product((-1, 1), repeat=3)]
     longest = [max((walk(w)[1].max(), w.tolist()) for w in tried) for tried in (pairs, rings)]
     shortest, _ = min(longest)
-    name = "least longest cycle without symmetry, of 2 neurons and of rings of 3"
+    name = "longest cycle without symmetry, the smaller of 2 neurons and of rings of 3"
     words = ", ".join(f"length {length} at W = {w}" for length, w in longest)
     yield at_least("cycles/asymmetric", name, "exact", shortest, 3, words=words)
 
@@ -149,8 +149,8 @@ def _wrong_cycles(networks: Networks) -> Iterator[str]:
 
 
 def _falls(net: SmallNetwork) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The decrease of −⟨s', Ws⟩ − ⟨b, s + s'⟩ in a step; twice that for W + ½I, whose field
-    2h + s is never 0; and whether the state is off its cycle."""
+    """The decrease of −⟨s', Ws⟩ − ⟨b, s + s'⟩ in a step; twice the decrease for W + ½I, whose
+    doubled field 2h + s is never 0; and whether the state is not on its cycle."""
     s = net.states
     later = synchronous_update(net.weights, s, net.bias)
     last = synchronous_update(net.weights, later, net.bias)
@@ -163,14 +163,14 @@ def _falls(net: SmallNetwork) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def mirror_images(run: Run) -> Finding:
-    """Without bias −s is a fixed point whenever s is; with sgn 0 = +1 it need not be."""
+    """Without bias, −s is a fixed point if s is; with sgn 0 = +1 this can be false."""
     networks = [
         SmallNetwork(hebb(random_patterns(P, d, run.rng)), np.zeros(d, dtype=int))
         for P, d in ((1, 3), (2, 4), (3, 5), (4, 6))
     ]
     fixed_points = [(net.fields * net.states >= 0).all(axis=1) for net in networks]
     positive = [(np.where(net.fields < 0, -1, 1) == net.states).all(axis=1) for net in networks]
-    # The index of −s is that of s with all bits flipped.
+    # All bits of the index of s are flipped in the index of −s.
     lost = any((fixed & ~fixed[::-1]).any() for fixed in positive)
     cases = zip(networks, fixed_points, strict=True)
     wrong = (str(net) for net, fixed in cases if (fixed != fixed[::-1]).any())

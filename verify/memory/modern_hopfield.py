@@ -42,12 +42,13 @@ def modern_hopfield(
 ) -> Iterator[Finding]:
     """f(ξ) = Xᵀsoftmax(βXξ) lowers the energy by at least ½‖f(ξ) − ξ‖² and retrieves within bounds.
 
-    The exact drop is ½‖Δξ‖² + KL(p ‖ p′)/β.  A transformer layer of one softmax head whose values
-    are its keys is one update.  Both sides of Theorems 4 and 5 and of Lemma A4 are enclosed; the
-    factor 2N of Theorem 4 can be 4.  Under the separation condition f has exactly one fixed point
-    in the ball around each pattern, but at small β it is the same for all patterns, although
-    Theorem 3 counts them as stored.  In its two printed examples Theorem 3 guarantees 7.4 and 11
-    patterns, a union bound 341 and 13504.
+    The energy decreases by exactly ½‖Δξ‖² + KL(p ‖ p′)/β.  A transformer layer with one softmax
+    head, whose values equal its keys, computes one update.  Both sides of Theorems 4 and 5 and of
+    Lemma A4 are enclosed; the factor 2N of Theorem 4 can be replaced by 4.  Under the separation
+    condition f has exactly one fixed point in the ball around each pattern.  At small β this is the
+    same point for all patterns, although Theorem 3 counts the patterns as stored.  In its two
+    printed examples Theorem 3 guarantees 7.4 and 11 patterns; a union bound guarantees 341 and
+    13504.
     """
     X, queries = run.rng.standard_normal((n_patterns, d)), run.rng.standard_normal((samples, d))
     models = {s: run.build(modern_hopfield_update, X, beta, s) for s in STEPS}
@@ -84,7 +85,7 @@ def _rounding(
 
 
 def _number_of_updates(run: Run, d: int, N: int) -> Finding:
-    """With `steps` = s the output is the state after s updates, and after no other number."""
+    """With `steps` = s the output is the state after exactly s updates."""
     X, beta = slow_network(run.rng.standard_normal((N, d)))
     query = 3 * run.rng.standard_normal((1, d))
     results, bounds = zip(*(in_floats(X, query, beta, steps) for steps in range(5)), strict=True)
@@ -93,7 +94,10 @@ def _number_of_updates(run: Run, d: int, N: int) -> Finding:
 
 
 def _limit(run: Run, d: int, N: int) -> Finding:
-    """Over Q, for integers with many ties: the mean of the patterns of largest ⟨ξ, x_j⟩."""
+    """For β → ∞ the output is the mean of the patterns with the largest ⟨ξ, x_j⟩.
+
+    This is checked over Q, for integers with many ties.
+    """
     integers = run.rng.integers
     drawn = [(integers(-2, 3, (N, d)), integers(-2, 3, (5, d))) for _ in range(5)]
     scores = np.stack([queries @ X.T for X, queries in drawn])

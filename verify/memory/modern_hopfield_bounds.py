@@ -38,7 +38,7 @@ BOUNDS = {
 
 
 def separation_and_retrieval(run: Run) -> Iterator[Finding]:
-    """Separated patterns at the least β that satisfies the condition, and at larger β."""
+    """Findings on separated patterns at the smallest β that satisfies the condition, and above."""
     mapped, seen, library = [], [(0.0, 0.0, 0.0)], []
     sides: dict[str, list[tuple[arb, arb]]] = {id: [] for id in BOUNDS}
     sizes = (2, 3, 5) if run.quick else (2, 2, 3, 3, 5, 5, 8, 8)
@@ -58,8 +58,8 @@ def separation_and_retrieval(run: Run) -> Iterator[Finding]:
                     below(reach, radius),
                     Verdict.HOLDS if slope < 1 else Verdict.UNDECIDED,
                 ]
-                # The ball is mapped into itself, so the iteration converges to its only fixed
-                # point.
+                # The ball is mapped into itself, so the iteration converges to the unique fixed
+                # point in the ball.
                 z = network.settled(x, arb(2) ** -200)
                 error = network.fixed_point_near(z, arb(2) ** -60)
                 if error is None:
@@ -95,7 +95,7 @@ def separation_and_retrieval(run: Run) -> Iterator[Finding]:
 def _sides(
     network: ModernNetwork, i: int, xi: Vector, z: Vector, error: arb
 ) -> dict[str, tuple[arb, arb]]:
-    """Both sides of each bound; x* lies within `error` of z."""
+    """The two sides of each bound; x* lies within `error` of z."""
     N, M, beta, x = network.N, network.M, network.beta, network.patterns[i]
     image, delta = network.update(xi), network.gap(network.patterns[i], i)
     near, off = norm(minus(xi, x)), norm(minus(image, x))
@@ -115,7 +115,8 @@ def _sides(
 def _library_sizes(X: np.ndarray, i: int, network: ModernNetwork) -> list[Compared]:
     """Δ_i, required separation and radius: enclosed, in float64, and a bound on the distance.
 
-    Δ_i is a difference of two inner products; the separation a sum of terms of size `terms`."""
+    Δ_i is a difference of two inner products.  The required separation is a sum of terms whose
+    absolute values add up to `terms`."""
     (N, d), M, beta = X.shape, float(network.M), float(network.beta)
     stated = required_in_balls(N, network.beta, network.M**2)
     terms = 2 / N + sum(abs(np.log(u)) for u in (2 * (N - 1), N, beta, M * M))
@@ -134,7 +135,7 @@ def _library_sizes(X: np.ndarray, i: int, network: ModernNetwork) -> list[Compar
 def _library_bounds(
     X: np.ndarray, i: int, network: ModernNetwork, xi: Vector, z: Vector
 ) -> list[Compared]:
-    """The three bounds; exponents are sums of terms of size `size`, each rounded a few times."""
+    """The three bounds; exponents are sums of terms of total `size`, each rounded a few times."""
     N, M, beta, x = network.N, network.M, network.beta, network.patterns[i]
     delta = network.gap(network.patterns[i], i)
     near, far = norm(minus(xi, x)), norm(minus(z, x)).max(norm(minus(xi, x)))
@@ -160,7 +161,7 @@ def _library_bounds(
 
 
 def small_beta() -> Finding:
-    """Patterns 1 and −1 at β = 1/16: the condition holds, and both balls contain the point 0."""
+    """For patterns 1 and −1 at β = 1/16 the condition holds, but both balls contain the point 0."""
     with Ball.precision(BITS):
         network = ModernNetwork(np.array([[1.0], [-1.0]]), 0.0625)
         radius, required = 1 / (2 * network.beta), required_in_balls(2, network.beta, arb(1))
@@ -189,7 +190,7 @@ def two_clusters(rng: np.random.Generator, d: int = 3) -> np.ndarray:
 
 
 def regimes(run: Run) -> Iterator[Finding]:
-    """The three regimes, for patterns in two clusters."""
+    """Findings on the three regimes, for patterns in two clusters."""
     X = two_clusters(run.rng)
     best = int(separations(X).argmax())
     yield _regime("global average", X, [0, 1, 2, 3, 4, 5], 0.01)
@@ -198,7 +199,7 @@ def regimes(run: Run) -> Iterator[Finding]:
 
 
 def _regime(name: str, X: np.ndarray, cluster: list[int], beta: float) -> Finding:
-    """The fixed point of a cluster, and the derived bound on its distance from the mean.
+    """The distance of a cluster's fixed point from the cluster's mean is within the derived bound.
 
     The bound of `theory.memory.retrieval_bounds.cluster_radius` is recomputed in balls, and the
     fixed point is enclosed independently.

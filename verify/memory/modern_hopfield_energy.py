@@ -22,7 +22,7 @@ Instances = list[tuple[ModernNetwork, list[Vector]]]
 
 
 def energy(run: Run, N: int, d: int) -> Iterator[Finding]:
-    """The energy: its range, its gradient, its descent, and convergence."""
+    """Findings on the range, gradient and descent of the energy, and on convergence."""
     betas = (0.1, 1.0, 8.0, 1e6) if not run.quick else (1.0, 1e6)
     with Ball.precision(BITS):
         networks = [
@@ -38,13 +38,13 @@ def energy(run: Run, N: int, d: int) -> Iterator[Finding]:
 
 
 def library(networks: Instances) -> Finding:
-    """The energy, the update and the Jacobian of `theory.memory` in float64, against balls.
+    """Energy, update and Jacobian of `theory.memory` in float64 are within bounds of ball results.
 
-    With ρ = `update_rounding`/M, weights have a relative error of at most ρ and the update an error
-    of at most Mρ, so that √p_j(x_j − f), of norm at most 2√p_j·M, has one of at most 3√p_j·Mρ, and
-    an entry of the Jacobian one of at most βM²(16ρ + 9ρ²), including its own sum.  The energy about
-    x_k has squares of up to (M + ‖ξ‖)², with d + 6 roundings, and a logarithm of a mean of at least
-    1/N, over β.
+    Let ρ = `update_rounding`/M.  The weights have a relative error of at most ρ, and the update has
+    an error of at most Mρ.  So √p_j(x_j − f), whose norm is at most 2√p_j·M, has an error of at
+    most 3√p_j·Mρ, and an entry of the Jacobian has an error of at most βM²(16ρ + 9ρ²), including
+    the error of its sum.  The energy, relative to x_k, contains squares of up to (M + ‖ξ‖)², with
+    d + 6 roundings, and 1/β times the logarithm of a mean of at least 1/N.
     """
     fractions = []
     with Ball.precision(BITS):
@@ -71,7 +71,7 @@ def library(networks: Instances) -> Finding:
 
 
 def _range(run: Run, networks: Instances) -> Finding:
-    """½(‖ξ‖ − M)² ≤ E everywhere, E ≤ 2M² where ‖ξ‖ ≤ M; both bounds are attained."""
+    """½(‖ξ‖ − M)² ≤ E everywhere, and E ≤ 2M² if ‖ξ‖ ≤ M; both bounds are attained."""
     verdicts = []
     with Ball.precision(BITS):
         for network, states in networks:
@@ -93,7 +93,7 @@ def _range(run: Run, networks: Instances) -> Finding:
 
 
 def _gradient(networks: Instances) -> Finding:
-    """Power series of E along lines: E' = ⟨ξ − f(ξ), v⟩ and E'' = ‖v‖² − vᵀJv."""
+    """Power series of E along lines give E' = ⟨ξ − f(ξ), v⟩ and E'' = ‖v‖² − vᵀJv."""
     verdicts = []
     with Ball.precision(BITS):
         for network, (xi, *_) in networks:
@@ -112,9 +112,9 @@ def _gradient(networks: Instances) -> Finding:
 def _descent(run: Run, networks: Instances) -> Iterator[Finding]:
     """E(ξ) − E(ξ′) − ½‖ξ′ − ξ‖² = KL(p ‖ p′)/β, ξ′ = f(ξ), and KL ≥ 0.
 
-    With L = lse, convex with ∇L = f: E = ½‖ξ‖² − L, so the left side is
-    L(ξ′) − L(ξ) − ⟨∇L(ξ), ξ′ − ξ⟩, the Bregman divergence of L; and by
-    ln p_j = β⟨x_j, ξ⟩ − βL(ξ) it is Σ_j p_j(ln p_j − ln p′_j)/β.
+    Proof.  L = lse is convex with ∇L = f, and E = ½‖ξ‖² − L.  So the left side is
+    L(ξ′) − L(ξ) − ⟨∇L(ξ), ξ′ − ξ⟩, the Bregman divergence of L.  Since
+    ln p_j = β⟨x_j, ξ⟩ − βL(ξ), this equals Σ_j p_j(ln p_j − ln p′_j)/β.
     """
     equal, slacks, ratios = [], [], []
     with Ball.precision(BITS):
@@ -147,9 +147,9 @@ def _descent(run: Run, networks: Instances) -> Iterator[Finding]:
 
 
 def _convergence(run: Run, networks: Instances) -> Finding:
-    """Residuals tend to 0, and near a small residual there is a fixed point.
+    """Residuals tend to 0, and there is a fixed point near a state with a small residual.
 
-    ½Σ‖Δξ‖² ≤ E(0) bounds the least of T residuals by √(2E(0)/T); E is analytic and
+    Since ½Σ‖Δξ‖² ≤ E(0), the smallest of T residuals is at most √(2E(0)/T).  E is analytic and
     ∇E = −Δξ, so the iterates converge (Łojasiewicz), not only along subsequences.
     """
     verdicts, enclosed = [], []
@@ -168,7 +168,7 @@ def _convergence(run: Run, networks: Instances) -> Finding:
                 enclosed.append((float(error), t))
     widest, most = map(max, zip(*enclosed, strict=True)) if enclosed else (np.inf, 0)
     slow, found = len(verdicts) - len(enclosed), Verdict.HOLDS if enclosed else Verdict.UNDECIDED
-    name = "Theorems 1–2: iterates converge to a fixed point, least of t residuals ≤ √(2E(0)/t)"
+    name = "Theorems 1–2: iterates converge to a fixed point, min of t residuals ≤ √(2E(0)/t)"
     after = (
         f"by Banach's theorem after at most {most} updates; {slow} slower or without contraction"
     )
@@ -183,7 +183,7 @@ def instances(rng: np.random.Generator, N: int, d: int) -> dict[str, tuple[np.nd
     clustered = centres[np.arange(N) % 2] + 0.2 * normal((N, d))
     tied = normal((N, d))
     tied[-1] = tied[0] + 2.0**-20 * normal(d)
-    # Near the bisector of two distant patterns a state approaches one of them late.
+    # A state near the bisector of two distant patterns approaches one of them only after long.
     opposed = normal((N, d))
     opposed[-1] = -opposed[0]
     return {

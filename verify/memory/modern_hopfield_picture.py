@@ -10,9 +10,10 @@ from matplotlib.figure import Figure
 
 from theory.memory.modern_hopfield import modern_hopfield_energy, modern_hopfield_step
 
-# Two arcs of three patterns of length 2, 25° apart.  At β = 0.1 the Lipschitz constant of an update
-# is at most β·2² < 1, so there is one fixed point; the variance along the axis of the arcs is 3.5,
-# across it 0.48, and 1.2 lies between the inverses; the separation 0.37 is large for β = 40.
+# There are two arcs of three patterns of length 2, 25° apart.  At β = 0.1 the Lipschitz constant of
+# an update is at most β·2² < 1, so there is one fixed point.  The variance is 3.5 along the axis of
+# the arcs and 0.48 across the axis, and 1.2 lies between the inverses.  For β = 40 the separation
+# 0.37 is large.
 REGIMES = (("global average", 0.1), ("metastable", 1.2), ("single pattern", 40.0))
 ENERGY, COLOURS = 9, ("C0", "C1", "C2", "C3", "C4", "C5")
 LIMIT = 2.9
@@ -27,8 +28,10 @@ def two_arcs() -> np.ndarray:
 
 
 def draw() -> Figure:
-    """Left: energies of six queries after each update, at the metastable β.  Right: a panel for
-    each regime, with the energy as grey levels, and the updates of a grid of states."""
+    """Draw energies along retrieval (left) and the three regimes (right).
+
+    Left: energies of six queries after each update, at the metastable β.  Right: one panel for each
+    regime, with the energy as grey levels, and the updates of a grid of states."""
     figure = Figure(figsize=(16, 4.4))
     panels = figure.subplots(1, 4, width_ratios=(1.1, 1, 1, 1))
     X = two_arcs()

@@ -1,8 +1,9 @@
 """Findings of `modern-hopfield` on `constructions.retrieve`: the errors of pruning and rounding.
 
-The adversary is not given the window of scores that pruning selects: it finds the window by
-bisection, and puts all patterns but one just outside it, on the other side of the origin, where the
-dropped weight has the largest effect.
+An adversary places patterns such that pruning has a large error.  It does not receive the window of
+scores that pruning selects, but finds the window by bisection.  It puts all patterns except one
+just outside the window, on the other side of the origin, where the dropped weight has the largest
+effect.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ from verify.evidence.enclosure import BITS, interval
 from verify.finding import Finding, at_most, within
 
 N_PATTERNS, N_QUERIES, DIMENSION = 2048, 64, 8  # of the pruned instances
-FAR = 64.0  # the norm of the states: scores differ by 1, patterns only by 1/FAR
-NEAREST = 0.95  # of the bound must be attained
-NOTHING = 1e-14  # below the weight of a selected pattern, above rounding
+FAR = 64.0  # the norm of the states; scores differ by 1 although patterns differ only by 1/FAR
+NEAREST = 0.95  # fraction of the bound that must be attained
+NOTHING = 1e-14  # smaller than the weight of a selected pattern, larger than rounding errors
 
 
 def pruning(run: Run) -> Iterator[Finding]:
-    """The adversary's errors, for one update and for two."""
+    """Findings on the errors that the adversary causes, in one update and in two updates."""
     for tolerance in (1e-2, 1e-5) if run.quick else (1e-2, 1e-5, 1e-8):
         found, width = _adversary(run, tolerance, 20.0, 1)
         name = (
@@ -46,8 +47,8 @@ def pruning(run: Run) -> Iterator[Finding]:
             words=f"{found[1]:.1%} of the bound",
             wanted=f"tolerance · max‖x‖, and above {NEAREST:.0%} of it",
         )
-    # In the second update the weight is divided equally between the one pattern and the others: the
-    # Jacobian has norm β.
+    # In the second update the first pattern has half of the weight and the others have the other
+    # half, so the Jacobian has norm β.
     found, width = _adversary(run, 1e-4, math.log(N_PATTERNS - 1) / 2, 2)
     yield within(
         "pruning/two-updates",
@@ -63,7 +64,7 @@ def pruning(run: Run) -> Iterator[Finding]:
 def _adversary(
     run: Run, tolerance: float, beta: float, steps: int
 ) -> tuple[tuple[float, float], float]:
-    """The error over tolerance · max‖x_j‖, enclosed, and the window at which it is attained."""
+    """The enclosed ratio error/(tolerance · max‖x_j‖), and the window at which it is attained."""
     noise = run.rng.standard_normal((N_QUERIES + DIMENSION, DIMENSION))
     low, high = 0.0, 8 * math.log(N_PATTERNS / tolerance) / beta
     while high - low > 1e-9 * high:
@@ -72,7 +73,7 @@ def _adversary(
     patterns, states = _crowd(high, noise)
     found = _retrieved(patterns, states, tolerance, beta, steps)
     with Ball.precision(BITS):
-        # The states differ only in coordinates where all patterns are 0: they have the same update.
+        # States differ only in coordinates where all patterns are 0, so their updates are equal.
         (exact,) = updated(patterns, states[:1], beta, steps)
         size, error = max(map(norm, exactly(patterns)), key=float), arb(0)
         for row in exactly(found):
@@ -81,11 +82,11 @@ def _adversary(
 
 
 def _crowd(gap: float, noise: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Patterns (N, d) and states (m, d): scores 1 of the first pattern, and 1 − gap of the others.
+    """Patterns (N, d) and states (m, d) with score 1 of the first pattern and 1 − gap of others.
 
-    The other patterns of its group, which are selected with it, have much lower scores, one of half
-    the length.  The states differ only in coordinates where all patterns are 0; and everything is
-    rotated, so that single entries reveal nothing.
+    The patterns in the group of the first pattern, which are selected with it, have much lower
+    scores; one of them has half the length.  The states differ only in coordinates where all
+    patterns are 0.  Patterns and states are rotated, so that single entries reveal nothing.
     """
     patterns, states = np.zeros((N_PATTERNS, DIMENSION)), noise[:N_QUERIES].copy()
     patterns[:, 0], patterns[:, 1] = (1 - gap) / FAR, -1.0
@@ -112,7 +113,7 @@ def _retrieved(
 
 
 def in_float32(run: Run) -> Finding:
-    """Pruned and dense, where β times the rounding of the scores dominates the error."""
+    """The error is within its bound if β times the rounding of scores dominates (pruned, dense)."""
     worst, limit, eps = 0.0, 0.0, float(torch.finfo(torch.float32).eps)
     for beta in (1.0, 3000.0):
         X = run.rng.standard_normal((N_PATTERNS, DIMENSION))

@@ -1,4 +1,4 @@
-"""Findings of `modern-hopfield` on storage: Theorem 3, and the capacity of the same sphere."""
+"""Findings of `modern-hopfield` on storage: Theorem 3, and the capacity on the same sphere."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from verify.evidence.enclosure import BITS, all_hold, below, interval
 from verify.finding import Finding, Verdict, at_least, within
 from verify.memory.probabilities import FALSE_ALARM
 
-# (d, β, K, p), the printed constant c, and the printed count.
+# Each example has (d, β, K, p), the printed constant c and the printed count.
 EXAMPLES = (((20, 1.0, 3.0, 1e-3), "3.15461"), ((75, 1.0, 1.0, 1e-3), "1.37188"))
-MANY = 10_000  # patterns of the first example that the reference calls separated
-SETS = 150  # sets of 1000 patterns, searched for pairs too close
+MANY = 10_000  # number of patterns that the reference calls separated in the first example
+SETS = 150  # sets of 1000 patterns that are searched for pairs that are too close
 
 
 def storage(run: Run) -> Iterator[Finding]:
-    """Theorem 3: its constants, its guarantees, and the capacity of the same sphere."""
+    """Findings on the constants and guarantees of Theorem 3, and on the capacity of the sphere."""
     for example, printed in EXAMPLES:
         yield _example(*example, printed)
     yield _shared_fixed_point()
@@ -35,7 +35,7 @@ def storage(run: Run) -> Iterator[Finding]:
 
 
 def _example(d: int, beta: float, K: float, p: float, printed: str) -> Finding:
-    """Five digits of c are compared with the printed value, 28 with the theory package."""
+    """Five digits of c agree with the printed value, and 28 digits with the theory package."""
     bound, union = stored_patterns_bound(d, beta, K, p), union_bound_patterns(d, beta, K, p)
     with Ball.precision(BITS):
         c, count = storage_constants(d, beta, K, p)
@@ -54,11 +54,11 @@ def _example(d: int, beta: float, K: float, p: float, printed: str) -> Finding:
 
 
 def _shared_fixed_point() -> Finding:
-    """Theorem 3 as printed, at β = 1/100: it guarantees patterns that cannot be stored.
+    """Theorem 3 as printed guarantees, at β = 1/100, patterns that cannot be stored.
 
-    The update's Jacobian, β times a covariance of patterns, is at most βM² < 1, so f is a
-    contraction of R^d with one fixed point, and disjoint balls cannot each contain one.
-    For β → 0 the guarantee grows, as 1/√(2e·βM²).
+    The Jacobian of the update is β times a covariance of patterns, so its norm is at most
+    βM² < 1.  So f is a contraction of R^d with one fixed point, and disjoint balls cannot each
+    contain a fixed point.  As β → 0 the guarantee grows like 1/√(2e·βM²).
     """
     d, beta, K, p = 3, 0.01, 0.5, 1e-3
     with Ball.precision(BITS):
@@ -68,17 +68,18 @@ def _shared_fixed_point() -> Finding:
     name = f"Theorem 3 needs a lower bound on β: β = {beta:g}, K = {K:g}, d = {d}, p = {p:g}"
     why = f"‖Jacobian‖ ≤ βM² = {float(slope):.3g}: all patterns share one fixed point"
     words = f"its hypothesis holds and it guarantees {float(count):.1f} patterns, but {why}"
-    wanted = "at most 1 pattern with its own fixed point"
+    wanted = "at most 1 pattern with a fixed point that no other pattern shares"
     return Finding("theorem-3/small-beta", name, "enclosure", found, 1, shown, words, wanted)
 
 
 def _many(run: Run) -> Finding:
     """The number of sets of 1000 patterns with a pair closer than the separation for 10 000.
 
-    Let q be the probability for a pair and C = C(1000, 2).  Pairs on a sphere are pairwise
-    independent (also two pairs of three points), so by Bonferroni the probability for a set is
-    between Cq − (Cq)²/2 and Cq.  Of all 10 000, V pairs are too close, with mean μ and variance
-    below μ: P(V = 0) ≤ 1/μ (Chebyshev).
+    Let q be the probability that a pair is too close, and C = C(1000, 2).  Pairs on a sphere are
+    pairwise independent, also two pairs that share a point.  So by Bonferroni's inequality a set
+    contains such a pair with probability between Cq − (Cq)²/2 and Cq.  Let V be the number of such
+    pairs of all 10 000 patterns.  Its mean is μ and its variance is below μ, so P(V = 0) ≤ 1/μ
+    (Chebyshev).
     """
     d, beta, K, _ = EXAMPLES[0][0]
     with Ball.precision(BITS):
@@ -99,13 +100,13 @@ def _many(run: Run) -> Finding:
 
 
 def _separated_patterns(run: Run) -> Finding:
-    """As many patterns as the union bound allows at the probability of a false alarm."""
+    """Random patterns are separated; their number is the union bound at p = FALSE_ALARM."""
     d, beta, K, _ = EXAMPLES[1][0]
     N = union_bound_patterns(d, beta, K, FALSE_ALARM)
     required = float(required_separation(N, beta, K * np.sqrt(d - 1)))
     least = float(separations(_on_sphere(run, N, d, K)).min())
     theorem = f"Theorem 3 guarantees 11, except with probability {FALSE_ALARM:g}"
-    name = f"least separation of {N} random patterns (β = 1, K = 1, d = 75), where {theorem}"
+    name = f"smallest separation of {N} random patterns (β = 1, K = 1, d = 75), where {theorem}"
     return at_least("separated", name, "statistical", least, required)
 
 

@@ -16,12 +16,15 @@ from verify.domains import Ball
 from verify.evidence.enclosure import all_hold, below, interval
 from verify.finding import Finding, Verdict, at_most
 
-AGREEMENT = 1e-8  # of the n tokens with the equation for their inner product
-PRINTED_TIMES = {4.0: (9.67, 0.005), 9.0: (465.5, 0.05)}  # and half a unit of their last digit
+AGREEMENT = 1e-8  # largest distance of inner products of n tokens from the scalar equation
+PRINTED_TIMES = {
+    4.0: (9.67, 0.005),
+    9.0: (465.5, 0.05),
+}  # β: (time, half its last unit)
 
 
 def orthogonal_findings(run: Run) -> Iterator[Finding]:
-    """The equation against all tokens, tanh, the late rate, and the slow phase."""
+    """Findings on the scalar equation: all tokens, tanh, the late rate and the slow phase."""
     yield all_tokens(run)
     yield tanh()
     yield late_rate(run.quick)
@@ -30,11 +33,11 @@ def orthogonal_findings(run: Run) -> Iterator[Finding]:
 
 
 def all_tokens(run: Run) -> Finding:
-    """All inner products of n tokens against γ(t), in SA and USA."""
+    """All inner products of n tokens equal γ(t), in SA and USA."""
     sizes = ((2, 4.0), (5, 1.0), (8, 2.0), (3, 0.0))[: 1 if run.quick else 4]
     errors, cases = [], []
     for (n, beta), form in product(sizes, SPHERE_FORMS):
-        # USA is faster by a factor e^β/n or more.
+        # USA is faster by a factor of at least e^β/n.
         end = 1.2 * escape_time(beta, n, 0.999, form, digits=15)
         times = np.linspace(0, end, 25)
         basis, _ = np.linalg.qr(run.rng.standard_normal((n, n)))
@@ -49,7 +52,7 @@ def all_tokens(run: Run) -> Finding:
 
 
 def tanh() -> Finding:
-    """Two tokens at β = 0."""
+    """For two tokens at β = 0, γ(t) = tanh t."""
     times = np.linspace(0, 10, 101)
     computed = np.array([orthogonal_start(2, 0.0, times, form) for form in SPHERE_FORMS])
     error = float(abs(computed - np.tanh(times)).max())
@@ -57,9 +60,10 @@ def tanh() -> Finding:
 
 
 def late_rate(quick: bool) -> Finding:
-    """The mean over an interval of times of −(ln(1 − γ))' is at most 2 and at least 2 − Cδ.
+    """The mean of −(ln(1 − γ))' over an interval of times is at most 2 and at least 2 − Cδ.
 
-    C = (2/n)(n − 1 + βe^{βδ}), δ = 1 − γ at its start: see theory/memory/orthogonal_start.py.
+    Here δ = 1 − γ at the start of the interval and C = (2/n)(n − 1 + βe^{βδ}); the proof is in
+    theory/memory/orthogonal_start.py.
     """
     cases = [(2, 4.0), (16, 1.0)] if quick else list(product((2, 5, 16), (0.0, 1.0, 4.0)))
     least, last, fractions = [], [], []
@@ -84,13 +88,13 @@ def late_rate(quick: bool) -> Finding:
 
 
 def slow_phase() -> Iterator[Finding]:
-    """The time to γ = .99 for two tokens: enclosed, as printed, and by the library."""
+    """Findings on the time to γ = .99 for two tokens: enclosed, printed, and by the library."""
     for beta, (printed, half_digit) in PRINTED_TIMES.items():
         computed = escape_time(beta)
         with Ball.precision(128):
             time = escape_time_ball(beta, arb(fmpq(99, 100)))
-            # The library's .99 is a float64; there 1/g' = 1/(1 − g²)… < 60; it computes with 30
-            # digits.
+            # The library computes with 30 digits, but its .99 is a float64; at this γ the slope
+            # 1/γ' of the time is below 60.
             near = below(abs(time - computed), 2.0**-52 * (60 + time))
             as_printed = below(abs(time - printed), arb(half_digit))
         verdict = Verdict.together([near, as_printed])
@@ -111,6 +115,6 @@ def _asymptotic_time() -> Finding:
             verdicts.append(Verdict.of(ratio.rad() < 2.0**-60))
             ratios.append(f"{float(ratio):.6f}")
     id, words = "slow-phase/asymptotic", ", ".join(ratios)
-    name = f"that time over e^β/(2β), β = {', '.join(f'{beta:g}' for beta in betas)}"
+    name = f"time to γ = .99 over e^β/(2β), β = {', '.join(f'{beta:g}' for beta in betas)}"
     wanted = "within [1 − e^(−βγ), 1 + 8/(3β²) + β(e^(−β/2) + e^(−β))·artanh γ], tending to 1"
     return all_hold(id, name, verdicts, words=words, wanted=wanted)

@@ -1,4 +1,4 @@
-"""Errata on attention dynamics: a counterexample to each, and the corrected statement."""
+"""Errata on attention dynamics: counterexamples to printed statements, and corrected statements."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from verify.finding import Finding, Verdict, at_most
 
 
 def printed(run: Run) -> Iterator[Finding]:
-    """[Geshkovski2023, Appendix D]: a decay bound for orthogonal starts; a constant.
+    """Findings on [Geshkovski2023, Appendix D]: a decay bound for orthogonal starts, a constant.
 
     A Lean formalisation of arXiv:2312.10794v5 notes both mistakes independently.
     """
@@ -26,12 +26,12 @@ def printed(run: Run) -> Iterator[Finding]:
 
 
 def decay_at_the_start() -> Finding:
-    """1 − γ(t) ≤ ½·exp((n²e^β/2 − nt)/(n + e^{β/2})) as printed, for all t ≥ 0: false at early t.
+    """The bound 1 − γ(t) ≤ ½·exp((n²e^β/2 − nt)/(n + e^{β/2})) for t ≥ 0 is false at early t.
 
     The violation is narrow.  At n = 2, β = 0, where γ(t) = tanh t, it ends between t = 0.0717 and
-    0.0718: 1 − tanh t falls faster than the bound until the two meet.  At t = 0 the exponent is
-    (n²e^β/2)/(n + e^{β/2}), which increases in n and in β and is ln 2 at n = 2, β = 0.0468…; at
-    n = 3, β = 0 it is 9/8 > ln 2.
+    0.0718: 1 − tanh t falls faster than the bound until the two are equal.  At t = 0 the exponent
+    is (n²e^β/2)/(n + e^{β/2}), which increases in n and in β.  The exponent is ln 2 at n = 2,
+    β = 0.0468…, and 9/8 > ln 2 at n = 3, β = 0.
     """
     with Ball.precision(64):
 
@@ -39,7 +39,7 @@ def decay_at_the_start() -> Finding:
             exponent = (n * n * beta.exp() / 2 - n * t) / (n + (beta / 2).exp())
             return exponent.exp() / 2
 
-        def gap(t: arb) -> arb:  # at n = 2, β = 0
+        def gap(t: arb) -> arb:  # for n = 2, β = 0
             return 1 - t.tanh()
 
         zero, early, later = arb(0), arb(fmpq(717, 10_000)), arb(fmpq(718, 10_000))
@@ -55,17 +55,18 @@ def decay_at_the_start() -> Finding:
         ]
         wrong, at_start = Verdict.of(all(map(bool, violated + satisfied))), bound(2, zero, zero)
     name = "1 − γ(t) ≤ ½·exp((n²e^β/2 − nt)/(n + e^(β/2))), all t"
-    words = f"at t = 0, n = 2, β = 0 it reads 1 ≤ {float(at_start):.6f}; violated until t = 0.0717"
+    words = f"at t = 0, n = 2, β = 0 it is 1 ≤ {float(at_start):.6f}; violated until t = 0.0717"
     wanted = "violated at these t"
     found = interval(at_start)
     return Finding("clustering-decay", name, "enclosure", found, 1.0, wrong, words, wanted)
 
 
 def decay_later() -> Finding:
-    """The bound holds from t = n·e^β/2 on: until γ = ½, γ' ≥ 1/(e^β + n − 1), as (1 − γ) ≥ ½,
-    (n − 1)γ + 1 ≥ 1 and e^β/e^{βγ} ≤ e^β; that takes at most (e^β + n − 1)/2 ≤ n·e^β/2; from then
-    on the rate is at least its value at γ = ½, (n + 1)/(e^{β/2} + n − 1), which is at least
-    n/(n + e^{β/2}).
+    """The bound holds for all t ≥ n·e^β/2.
+
+    Proof.  Until γ = ½, γ' ≥ 1/(e^β + n − 1), because 1 − γ ≥ ½, (n − 1)γ + 1 ≥ 1 and
+    e^β/e^{βγ} ≤ e^β.  So γ = ½ is reached after at most (e^β + n − 1)/2 ≤ n·e^β/2.  Afterwards the
+    rate is at least its value at γ = ½, (n + 1)/(e^{β/2} + n − 1) ≥ n/(n + e^{β/2}).
     """
     fractions = []
     for n, beta in ((2, 0.0), (2, 2.0), (5, 1.0), (16, 0.5)):
@@ -81,11 +82,11 @@ def decay_later() -> Finding:
 
 
 def pairs_from_a_point() -> Finding:
-    """From 1 − ⟨x_i, x⟩ ≤ ε for all i follows 1 − ⟨x_i, x_j⟩ ≤ 4ε, and not ε as in the proof.
+    """If 1 − ⟨x_i, x⟩ ≤ ε for all i, then 1 − ⟨x_i, x_j⟩ ≤ 4ε, but not always ≤ ε as in the proof.
 
-    ‖x_i − x_j‖ ≤ 2√(2ε) gives 4.  Two tokens on opposite sides of x, at the rational angle with
-    cosine c = (1 − q²)/(1 + q²) have ε = 1 − c and 1 − ⟨x_i, x_j⟩ = 2(1 − c²) = 2(1 + c)·ε: up to
-    4.
+    The constant 4 follows from ‖x_i − x_j‖ ≤ 2√(2ε).  Let two tokens be on opposite sides of x, at
+    the rational angle with cosine c = (1 − q²)/(1 + q²).  Then ε = 1 − c and
+    1 − ⟨x_i, x_j⟩ = 2(1 − c²) = 2(1 + c)·ε, where the factor 2(1 + c) can be arbitrarily near to 4.
     """
     ratios = []
     for q in (fmpq(1, k) for k in (1, 2, 3, 10, 1000)):

@@ -5,16 +5,16 @@ from __future__ import annotations
 from theory.memory.capacity import clopper_pearson
 from verify.finding import Finding, Verdict, within
 
-FALSE_ALARM = 1e-7  # a bound on the probability that such a finding fails although it is true
+FALSE_ALARM = 1e-7  # bounds the probability that a finding fails although its statement is true
 
 
 def mostly(
     id: str, name: str, count: int, trials: int, fraction: float, *, words: str, wanted: str = ""
 ) -> Finding:
-    """More than a fraction of the trials succeeded; fails if the probability is below it, by test.
+    """More than a fraction of the trials succeed; fails if a test shows a smaller probability.
 
-    The test is Clopper–Pearson's at level FALSE_ALARM, so that an observation that is true fails at
-    no seed; it may be undecided.
+    The test is Clopper–Pearson's at level FALSE_ALARM, so a true observation practically never
+    fails, for any seed; it may be undecided.
     """
     _, high = clopper_pearson(count, trials, 1 - 2 * FALSE_ALARM)
     few = Verdict.FAILS if high < fraction else Verdict.UNDECIDED
@@ -33,7 +33,7 @@ def covers(
     words: str = "",
     wanted: str = "",
 ) -> Finding:
-    """A confidence interval of error probability FALSE_ALARM contains the stated number."""
+    """A confidence interval with error probability FALSE_ALARM contains the stated number."""
     low, high = interval
     detail = f"the interval is {low:.6f} … {high:.6f}"
     verdict = within(id, name, "statistical", stated, interval).verdict

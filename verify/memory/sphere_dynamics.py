@@ -26,7 +26,7 @@ WIDTH = -150  # 200 bits leave balls narrower than 2^WIDTH
 
 
 def euler_findings(run: Run, X: np.ndarray, beta: float) -> Iterator[Finding]:
-    """Size, definition and order of the scheme, on tokens X (n, d)."""
+    """Findings on the size, the definition and the order of the scheme, for tokens X (n, d)."""
     d = X.shape[-1]
     build = partial(run.build, sphere_dynamics, d, beta)
     models = [build(STEP, L) for L in (1, 2, 50)]
@@ -41,7 +41,7 @@ def euler_findings(run: Run, X: np.ndarray, beta: float) -> Iterator[Finding]:
 
 
 def _layers(model: Transformer, X: np.ndarray, beta: float) -> Finding:
-    """Every layer against its formula in balls, from the residual stream before it."""
+    """Every layer equals its formula in balls, applied to the residual stream before the layer."""
     states = [H.numpy() for H in model.streams(X)]
     with Ball.precision(200):
         errors = [
@@ -56,7 +56,7 @@ def _layers(model: Transformer, X: np.ndarray, beta: float) -> Finding:
 
 
 def _enclosed(model: Transformer, X: np.ndarray, beta: float) -> Finding:
-    """One layer in balls, by the generic forward pass and by the formula."""
+    """One layer in balls is the same by the generic forward pass and by the formula."""
     with Ball.precision(200):
         got = outputs(model, model.prompt(X), Ball()).tolist()
         wanted = euler_step(exactly(X), beta, STEP)
@@ -64,8 +64,8 @@ def _enclosed(model: Transformer, X: np.ndarray, beta: float) -> Finding:
 
 
 def _pair_stays(model: Transformer, d: int) -> Finding:
-    """x and −x are unchanged, as their updates are multiples of themselves."""
-    # (3/5, 4/5, 0, …) has length exactly 1; the rows of X have it up to rounding.
+    """x and −x are unchanged, as their updates are multiples of x."""
+    # (3/5, 4/5, 0, …) has length exactly 1; rows of X have length 1 only up to rounding.
     x = [fmpq(3, 5), fmpq(4, 5), *[fmpq(0)] * (d - 2)]
     with Ball.precision(200):
         pair = [[arb(entry) for entry in x], [arb(-entry) for entry in x]]
@@ -75,10 +75,10 @@ def _pair_stays(model: Transformer, d: int) -> Finding:
 
 
 def _order(models: list[Transformer], X: np.ndarray, beta: float) -> Finding:
-    """The distance to the flow at time 1 for h, h/2, h/4 has order 1.
+    """The distance to the flow at time 1, for h, h/2 and h/4, has order 1.
 
-    A one-step method has an error c·h^p + O(h^{p+1}); the ratios 2^p of integers p are separated by
-    their geometric means, orders 1 and 2 by 2^{3/2}.
+    A one-step method has an error of c·h^p + O(h^{p+1}).  The ratios 2^p for integers p are
+    separated by their geometric means; the threshold between orders 1 and 2 is 2^{3/2}.
     """
     exact, bound = sphere_flow(X, beta, [1.0]).tokens[0], (2**0.5, 2**1.5)
     errors = [float(abs(model(X).numpy() - exact).max()) for model in models]

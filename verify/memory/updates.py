@@ -23,7 +23,7 @@ from verify.finding import Finding, at_most, same
 def in_floats(
     patterns: np.ndarray, states: np.ndarray, beta: float, steps: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The states after `steps` updates, rounded (m, d), and bounds on float64's error (m,)."""
+    """The rounded states (m, d) after `steps` updates, and bounds (m,) on the error of float64."""
     with Ball.precision(BITS):
         exact = updated(patterns, states, beta, steps)
     rounded = np.array([[float(u) for u in xi] for xi in exact])
@@ -45,7 +45,7 @@ def equals_definition(
 
 
 def slow_network(X: np.ndarray) -> tuple[np.ndarray, float]:
-    """The patterns, one opposite to the longest, and β = 1/M²: successive iterates differ."""
+    """The patterns, the negative of the longest one, and β = 1/M²; successive iterates differ."""
     X = np.concatenate([X, -2 * X[[(X * X).sum(1).argmax()]]])
     return X, float(1 / (X * X).sum(1).max())
 
@@ -58,9 +58,10 @@ def numbers_of_updates(
     results: Sequence[np.ndarray],
     bounds: Sequence[float | np.ndarray],
 ) -> Finding:
-    """`results` are the states after 0, 1, 2, … updates of the first one, in a slow network.
+    """`results` are the states after 0, 1, 2, … updates of the first state, in a slow network.
 
-    With `steps` = s the model is within bounds[s] of the state after s updates and of no other.
+    With `steps` = s the model is within bounds[s] of the state after s updates, and not within this
+    distance of the other states.
     """
     made = []
     for steps, bound in enumerate(bounds):
@@ -80,7 +81,7 @@ def torch_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray, beta: float) ->
 def update_against_torch(
     model: Transformer, X: np.ndarray, queries: np.ndarray, beta: float
 ) -> Finding:
-    """An update is attention of the queries to keys and values X, up to the rounding of both."""
+    """An update equals torch's attention with keys and values X, up to rounding errors of both."""
     off = longest(model(queries).numpy() - torch_attention(queries, X, X, beta))
     name = "distance of modern_hopfield_update from torch's scaled_dot_product_attention(scale=β)"
     bound = 2 * rounding_bound(X, beta, 1, longest(queries))
@@ -90,7 +91,10 @@ def update_against_torch(
 def layer_against_torch(
     model: Transformer, weights: list[np.ndarray], Y: np.ndarray, R: np.ndarray, beta: float
 ) -> Finding:
-    """Keys, queries and values are exact; W_V adds d_k rounded products on either side."""
+    """The layer equals torch's attention with values Y W_K W_V, up to rounding errors.
+
+    Keys, queries and values are exact; W_V adds d_k rounded products on either side.
+    """
     W_Q, W_K, W_V = weights
     Q, K = R @ W_Q, Y @ W_K
     off = longest(model(Y, R).numpy() - torch_attention(Q, K, K @ W_V, beta))
@@ -101,12 +105,12 @@ def layer_against_torch(
 
 
 def updates_against_torch(run: Run, X: np.ndarray, query: np.ndarray) -> Finding:
-    """s updates are torch's attention applied s times."""
+    """s updates equal torch's attention applied s times."""
     X, beta = slow_network(X)
     applied = [query]
     for _ in range(3):
         applied.append(torch_attention(applied[-1], X, X, beta))
-    # The errors of both are at most the bound for more updates.
+    # The errors of both sides are at most the bound for the largest number of updates.
     bounds = [2 * rounding_bound(X, beta, steps + 1, longest(query)) for steps in range(3)]
     name = "steps = 0, 1, 2 is torch's attention applied exactly as many times"
     return numbers_of_updates(run, "torch/steps", name, (X, beta), applied, bounds)
