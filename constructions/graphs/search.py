@@ -14,12 +14,12 @@ Layer 2.  One head attends to the edge to follow, with M = T + 1:
     score M·(visited_u − 2·visited_v) − j        M − j ≥ 1 where u is visited and v is not;
                                                  0 at BOS; at most −1 at other edges and at nodes
 
-Scores are integers, so the gap is 1.  The largest score is that of the first edge of the prompt
+Scores are integers, so the gap is 1.  The largest score belongs to the first edge of the prompt
 from a visited to an unvisited node, or of BOS if there is none.  All scores are different, as
 0 ≤ j < M.  The head adds e_u − 2e_v to `visited`, in which u is 1 and v is 0.
 
 Unembedding.  The logit of a node is −visited, that of ⊥ is 1.  If an edge u → v is followed, the
-logit of v is 2 and those of other nodes are at most 0; else those of all nodes are at most 0.
+logit of v is 2 and those of other nodes are at most 0; else the logits of all nodes are at most 0.
 
 So |component| tokens at depth 2 replace ⌈log₃D⌉ layers of `tripling` or ⌈log₂D⌉ of `squaring`
 without a chain of thought.  Decoded tokens are exact, so errors do not accumulate: the inverse

@@ -32,9 +32,10 @@ h_l have bands of half-width 3^l, and h_l W h_lᵀ bands of half-width 2·3^l: t
 a band, and J times a band is a constant, by the sums of rows or columns.  For l ≤ L − 1 both
 half-widths are at most 2·3^(L−1), so that bands do not close around C_m: the entries are the same
 in both graphs, and so are those after relu.  After the last relu everything is linear.  The bands
-of h_L have half-width 3^L and may close around C_m, but the sums of rows are still those of C_2m,
-and so are the constants.  Neither a far pair of C_2m nor a pair between two C_m is in a band: the
-output of both is the constant.                                                                    ∎
+of h_L have half-width 3^L and may close around C_m, but the sums of rows are still the same as in
+C_2m, and so are the constants.  Neither a far pair of C_2m nor a pair between two C_m is in a band:
+the output of both is the constant.
+∎
 
 Other outputs may differ: with W = n·I and the sum of all blocks they do at m = 5, L = 1.  For
 m ≥ 2·3^L + 1 the bands of h_L do not close either, and the outputs of C_2m and of C_m ∪ C_m are the

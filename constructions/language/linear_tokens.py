@@ -7,8 +7,8 @@ the k bits and −2^i at digit i, so that one linear head computes the remainder
     left = Σ_t weight_t · bit_t = Σ_S x − Σ_{i > j} 2^i z_i,
 
 and `least` is 2^j − ½ where digit j is predicted.  The logits of 0 and 1 are ∓2(left − least), an
-odd number, and that of ⊥ is 0; at the bits before the last, where `silent` is 1, the logit of ⊥ is
-2k + 1, above all others.  So every logit is a linear form of the tokens.
+odd number, and the logit of ⊥ is 0; at the bits before the last, where `silent` is 1, the logit of
+⊥ is 2k + 1, above all others.  So every logit is a linear form of the tokens.
 """
 
 from __future__ import annotations

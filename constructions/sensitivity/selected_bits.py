@@ -2,7 +2,7 @@
 
 CLS is at position 0 and the d bits 0 and 1 at 1 … d; the position embedding has j and j².  The head
 of bit p (from 0) attends to position p + 1 by the score 2(p + 1)j − j², which is largest at
-j = p + 1 by at least 1 (`tokens.placed`), whatever the bits are: unique-hard attention.  The result
+j = p + 1 by at least 1 (`tokens.placed`), for all bits: unique-hard attention.  The result
 is the same at all tokens; the prediction is that at CLS.
 
 One linear head with keys 1 at the positions and 0 elsewhere would give the sum of these bits; hard

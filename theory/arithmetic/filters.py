@@ -12,7 +12,7 @@ If R has rounding errors, singular values up to τ times the largest are treated
 
 **Theorem.**  The filter preserves K h for every h iff K Rᵀ = 0.
 
-*Proof.*  K P = K iff K R⁺ R = 0, and the row space of R⁺R is that of R.  ∎
+*Proof.*  K P = K iff K R⁺ R = 0, and R⁺R and R have the same row space.  ∎
 
 In this case the filter is a mask of coefficients.  If W Wᵀ is circulant it is a mask for every set
 of bins, since Q diagonalises circulant matrices bin by bin.

@@ -1,7 +1,7 @@
 """Exact numbers a + b√5 with rational a and b, and the cosines of multiples of 36°.
 
-The sign of a + b√5 is that of a and b if these agree; otherwise it is that of a if a² > 5b², and
-that of b if a² < 5b².  As √5 is irrational, a² = 5b² only for a = b = 0.
+The sign of a + b√5 is the common sign of a and b if they agree; otherwise it is the sign of a if
+a² > 5b², and the sign of b if a² < 5b².  As √5 is irrational, a² = 5b² only for a = b = 0.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ regression on all rows but i predicts at row i
 
     (HY − diag(H) Y)_i / (1 − H_ii),
 
-so one regression gives the predictions for all p rows.  The predicted class is that of the largest
+so one regression gives the predictions for all p rows.  The predicted class has the largest
 entry.
 """
 

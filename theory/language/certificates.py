@@ -36,7 +36,7 @@ MOST_DRAWN = 10**5  # the largest k over which the bound is minimised
 def largest_scores(
     scores: Annotated[Any, Reals("T")], k: Annotated[Count, Within(most="T")]
 ) -> tuple[int, ...]:
-    """The positions of the k largest of scores (T,), in order; the first among equal ones."""
+    """The positions of the k largest of scores (T,), in order; ties go to the first."""
     return tuple(sorted(np.argsort(-scores, kind="stable")[:k].tolist()))
 
 

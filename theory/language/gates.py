@@ -5,7 +5,7 @@ the values of all wires, a chain of thought.  The version space of a gate is the
 (two earlier wires and one of the allowed functions) that agree with all examples.  On a new input
 the learner goes from gate to gate: a wire is decided if all hypotheses in its version space have
 the same value, for all values of the undecided wires.  The version space always contains the true
-gate, so **every decided value is right**, whatever the examples are.
+gate, so **every decided value is right**, for any examples.
 
 After N ≥ (G|H|/ε) ln(G|H|/δ) random examples, |H| hypotheses per gate, with probability ≥ 1 − δ no
 version space contains a hypothesis that differs from the true gate on more than the fraction

@@ -5,10 +5,10 @@
     KL(p‖p_θ) = KL(p‖p*) + KL(p*‖p_θ)                     if p* is in the family and E_p* f = E_p f
 
 The last holds since ln(p*/p_θ) is affine in f, so that its means under p and p* agree.  So p* is
-the unique member that minimises KL(p‖·), and it has the least KL(·‖q₀) among all p of these moments
-[Csiszar1975].  It exists iff E_p f lies in the relative interior of the convex hull of f on the
-support of q₀; otherwise a direction w has w·f ≥ w·E_p f there, not always with equality, and the
-loss keeps decreasing along θ = −t·w, t → ∞.
+the unique member that minimises KL(p‖·), and it has the smallest KL(·‖q₀) among all p of these
+moments [Csiszar1975].  It exists iff E_p f lies in the relative interior of the convex hull of f on
+the support of q₀; otherwise a direction w has w·f ≥ w·E_p f there, not always with equality, and
+the loss keeps decreasing along θ = −t·w, t → ∞.
 
 Features are integers and e^θ is rational, so that everything but the maximiser is exact.
 """

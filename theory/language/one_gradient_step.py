@@ -244,8 +244,8 @@ def _below(tree: ParityTree, j: int) -> list[int]:
 def noise_tolerance(tree: ParityTree) -> Fraction:
     """The noise tolerance t = ½ − max |u_j − [j a child]| over all nodes, with the φ of the paper.
 
-    If t > 0, scores within t of those of a step on all words are rounded to the tree.  Raises
-    `ValueError` for d + k above 256.
+    If t > 0, scores within t of the scores after a step on all words are rounded to the tree.
+    Raises `ValueError` for d + k above 256.
     """
     if (size := tree.d + tree.k) > MOST_TOKENS:
         raise InputError(

@@ -1,4 +1,4 @@
-"""The distribution of a model on all strings of T bits, compared with that of the source.
+"""The distributions of a model and of a source on all strings of T bits, compared.
 
     CE_t = −Σ_x p(x_1 … x_t) ln g(x_t | x_1 … x_{t−1}),      Σ_t CE_t − H(X_1 … X_T) = KL(p‖g)
 

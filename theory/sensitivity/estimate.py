@@ -46,7 +46,7 @@ from theory.kinds import (
 )
 from theory.sensitivity.tokens import Symbols
 
-STREAM = 0x5E25  # distinguishes this stream from that of the same seed for inputs
+STREAM = 0x5E25  # distinguishes this stream from the inputs' stream with the same seed
 
 Change = Callable[[np.ndarray, np.random.Generator], Iterator[np.ndarray]]
 """A function of inputs (N, …) and a Generator; it yields, place by place, the changed inputs."""

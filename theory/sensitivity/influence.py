@@ -11,7 +11,7 @@ Proof.  Var f = Σ_{S ≠ ∅} f̂(S)² and I(f) = Σ |S| f̂(S)²; the first tw
 1 ≤ |S| ≤ deg f wherever f̂(S) ≠ 0, S ≠ ∅, and Σ f̂(S)² = 1.  The last is [Huang2019].             ∎
 
 No function of Sens bounds the degree, since a conjunction of all d bits has Sens = 2^{1−d} and
-degree d.  Values are those of `walsh_hadamard.py`, and all results are
+degree d.  Values are given as in `walsh_hadamard.py`, and all results are
 exact.
 """
 

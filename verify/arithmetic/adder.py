@@ -147,7 +147,7 @@ def differences(
 
 
 def gap(model: Transformer, found: Enumerated) -> Finding:
-    """The least gap equals that of unrounded cosines up to the effect of rounding."""
+    """The smallest gap equals the gap of unrounded cosines up to the effect of rounding."""
     step, alpha, bits = called_with(model, "step", "alpha", "bits")
     unrounded = least_gap(model.interface.n_answers, alpha, 2 * (step // 2))
     moved = 2 * rounding_of_logits(alpha, bits)

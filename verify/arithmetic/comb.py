@@ -49,8 +49,8 @@ def comb(
 ) -> Iterator[Finding]:
     """Cosines of periods 2, 2.5, 5 and 10 separate the residues mod 10: statements on such combs.
 
-    Closure: the closure of {2, 10} under halving of periods is {2, 2.5, 5, 10}, for periods 10/f
-    with f an integer mod 10, f ≢ 0, up to sign.  Tolerance: for 10 | p ≥ 20, the logits
+    Closure: periods are 10/f, where f ≢ 0 is an integer mod 10, up to sign; the closure of {2, 10}
+    under halving of periods is {2, 2.5, 5, 10}.  Tolerance: for 10 | p ≥ 20, the logits
     Σ_T cos(2π(c − s)/T) + α cos(2π(c − s − ε)/p) have their only maximum over c = 0, …, p − 1 at
     c = s for all |ε| < 5 iff α ≤ 2/sin²(5π/p).  Residues: for m ≥ 2 no logits u_c(a) + v_c(b) have
     their maximum at c = a + b mod m for all a and b; one layer of linear or uniform attention

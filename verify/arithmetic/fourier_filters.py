@@ -66,8 +66,8 @@ def fourier_filters(
     The projection P = I − R⁺R of the residual stream removes the coefficients R of the logits, and
     it leaves the others, K, unchanged for every state iff KRᵀ = 0.  This holds in the adder up to
     rounding, where P clears registers.  Without the low frequencies the adder ties between all
-    candidates c ≡ a + b mod 10; without the high frequencies its error is that of the sum of the
-    rounded sizes.
+    candidates c ≡ a + b mod 10; without the high frequencies its error is the error of the sum of
+    the rounded sizes.
     """
     L = of_size(run, largest)
     alpha = default_alpha(n_candidates(L)) if alpha is None else alpha
@@ -346,7 +346,7 @@ def of_adder(table: dict[str, Filtered]) -> dict[tuple[str, str], float]:
 
 
 def beside_published(table: dict[str, Filtered]) -> Finding:
-    """Wherever two removals have different accuracies in the built adder, those of the published
+    """If two removals have different accuracies in the built adder, the accuracies of the published
     model have the same order."""
     ours, theirs = of_adder(table), published()
     costs_more = [

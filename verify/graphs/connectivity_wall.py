@@ -126,7 +126,7 @@ def if_seen(seen: bool, finding: Finding) -> Finding:
 
 
 def by_definition(run: Run, n: int) -> Finding:
-    """The model equals its definition, with signed weights of two channels and with free ones."""
+    """The model equals its definition, for signed two-channel weights and for free weights."""
     drawn = list[tuple[np.ndarray, Weights]]()
     for layers in (1, 2):
         A = erdos_renyi(1, n, 1.5 / n, run.rng)[0]

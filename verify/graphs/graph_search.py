@@ -187,7 +187,7 @@ def follows(run: Run, n: int) -> OverTokens:
 def _histories(
     run: Run, n: int, model: Transformer, prompts: np.ndarray, wanted: np.ndarray
 ) -> Iterator[Finding]:
-    """Predictions on arbitrary sequences of tokens, not only those of a search; and softmax."""
+    """Predictions on arbitrary sequences of tokens, not only on those of a search; softmax."""
     two, three, all_of_them = follows(run, 2), follows(run, 3), follows(run, n)
     short = two.at(2, 1 if run.quick else 3).model
     every = all_sequences(short.interface.max_length, 6)

@@ -232,7 +232,7 @@ def _softmax(run: Run, n: int, L: int, graphs: dict[str, np.ndarray]) -> Iterato
 
 
 def enclosed(model: Transformer, beta: float, A: np.ndarray) -> Finding:
-    """Softmax logits equal those of hard attention, in balls, although attention weights differ."""
+    """Softmax and hard attention have equal logits, in balls, although attention weights differ."""
     real = max(enclosed_error(model, beta, graph) for graph in A)
     return at_most(
         "restored",

@@ -73,7 +73,7 @@ def projection(drawn: dict[tuple[int, int], np.ndarray], n: int) -> Finding:
 
 
 def split(drawn: dict[tuple[int, int], np.ndarray], n: int) -> Finding:
-    """The three parts of ‖W‖² equal those of independent projections, and sum to ‖W‖²."""
+    """The three parts of ‖W‖² equal the results of independent projections, and sum to ‖W‖²."""
 
     def search() -> Iterator[str]:
         for grid, W in drawn.items():

@@ -84,7 +84,7 @@ def speed(alpha: list[int], delta: list[int]) -> Fraction:
 
 
 def _lipschitz(run: Run) -> Finding:
-    """The largest ratio of the change of softmax to that of its scores, enclosed by balls."""
+    """The largest ratio of the change of softmax to the change of scores, enclosed by balls."""
     most = 0.0
     with Ball.precision(BITS):
         for _ in range(PAIRS):

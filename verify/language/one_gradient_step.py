@@ -245,7 +245,7 @@ def _noise(tree: ParityTree, n: int, steps: list[np.ndarray]) -> Finding:
 
 
 def off(run: Run, d: int, n: int, seeds: int = SEEDS) -> list[float]:
-    """The largest difference of a step on n samples from the tree, k = d/2, for each seed."""
+    """For each seed the largest difference between a step on n samples and the tree, k = d/2."""
     found = []
     for _ in range(seeds):
         tree = shuffled(run, d, d // 2)

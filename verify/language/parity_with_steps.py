@@ -152,7 +152,7 @@ def softened(
 
 
 def blunt(run: Run) -> Finding:
-    """At half of the sharpness the accuracy is about that of guessing."""
+    """At half of the sharpness the accuracy is close to the accuracy of guessing."""
     d, k = LARGE
     words = run.rng.integers(2, size=(50 if run.quick else 200, d))
     beta = float(np.nextafter(sharpness_for_steps(d, k), np.inf))

@@ -1,4 +1,4 @@
-"""The picture of `sparse-and-growth`: the least samples of each learner by T."""
+"""The picture of `sparse-and-growth`: the smallest sample size of each learner by T."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from theory.language import least_samples
 
 
 def draw(table: dict[str, np.ndarray], sizes: list[int]) -> Figure:
-    """The least samples (seeds, sizes) of each learner, their medians, and Fano's bound for ½."""
+    """The smallest sample sizes (seeds, sizes) of the learners, medians, and Fano's bound for ½."""
     figure = Figure(figsize=(6.4, 4.4))
     panel = figure.subplots()
     for number, (name, found) in enumerate(table.items()):

@@ -68,7 +68,8 @@ def certified(rule: Conjunction, words: np.ndarray, labels: np.ndarray) -> Certi
 
 
 def samples_for(bound: Callable[[int], float]) -> int:
-    """The smallest samples, to 1 %, at which a decreasing bound is at most `SMALL_ERROR`."""
+    """The smallest number of samples, to 1 %, at which a decreasing bound is at most
+    `SMALL_ERROR`."""
     low, high = 1, 2
     while bound(high) > SMALL_ERROR:
         low, high = high, 2 * high

@@ -105,7 +105,7 @@ def shown(rows: dict[str, Row], threshold: str) -> str:
 def _below(
     depth: str, pair: tuple[str, str], low: np.ndarray, high: np.ndarray, words: str
 ) -> Finding:
-    """The mean of the first of a pair compared with that of the second.
+    """The mean Sens of the first of a pair compared with the mean Sens of the second.
 
     Undecided if fewer than 5 draws of one of them are left.
     """

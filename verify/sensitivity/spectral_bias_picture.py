@@ -37,5 +37,5 @@ def draw(d: int) -> Figure:
         panel.minorticks_off()
         panel.xaxis.set_major_locator(MaxNLocator(integer=True))
         panel.legend()
-    panels[0].set_ylabel("eigenvalue μ_k, 16 terms (zeros left out)")
+    panels[0].set_ylabel("eigenvalue μ_k, 16 terms (zeros omitted)")
     return figure

@@ -203,7 +203,7 @@ def at_peaks(variances: np.ndarray) -> float:
 
 
 def variance_at_peaks(E: np.ndarray) -> Finding:
-    """The fraction of the variance at the four periods is above that of noise, and below 10 %."""
+    """The fraction of the variance at the four periods, above that of noise and below 10 %."""
     found = at_peaks(bin_sizes(E - E.mean(0)) ** 2)
     flat = 7 / (NUMBERS - 1)
     return Finding(

@@ -132,7 +132,7 @@ def trace(
 def contributions(model: Any, traced: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """The contribution of each module, and of the bias of the last layer norm, to the logits.
 
-    The length by which the layer norm divides is that of the whole stream.
+    The layer norm divides by the length of the whole stream.
     """
     stream, norm, W_U = sum(traced.values()), model.ln_final, model.unembed.W_U
     length = (stream.var(-1, unbiased=False, keepdim=True) + 1e-5).sqrt()

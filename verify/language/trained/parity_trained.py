@@ -35,7 +35,7 @@ class Seen(NamedTuple):
 
     parity    accuracy of the last decoded token as the parity
     others    accuracy of the same token as the parity of the other bits
-    nodes     accuracy of each node after the true earlier ones
+    nodes     accuracy of each node after the true earlier nodes
     children  attention on the children of the next node, mean over nodes and heads
     """
 
@@ -124,7 +124,7 @@ def on_children(model: Any, task: Parity, tokens: np.ndarray) -> float:
 
 
 def steps_learned(found: Seen) -> int:
-    """The number of nodes with accuracy .95 after the true earlier ones."""
+    """The number of nodes with accuracy .95 after the true earlier nodes."""
     return int((found.nodes >= LEARNED).sum())
 
 

@@ -58,8 +58,8 @@ def digits_sensitivity(
     each in turn, on images of training, and Sens is the fraction of predictions that change; all
     models see the same noise.  A transformer, an MLP, a CNN and an LSTM, three seeds of each, were
     trained to accuracy .99 on the 1297 images of training.  The findings were stated before these
-    models were trained; of wider ones it was known that at σ = 0.5 transformers were more sensitive
-    than MLPs and CNNs, and at σ = 2 less.
+    models were trained; of wider models it was known that at σ = 0.5 transformers were more
+    sensitive than MLPs and CNNs, and at σ = 2 less.
 
     learnt    accuracy .99 on the images of training.
     below     at the smallest σ, 0.25, and the largest, 4: Sens of every seed of the transformer is
@@ -106,7 +106,7 @@ def measured(run: Run, seeds: Seeds, inputs: np.ndarray) -> Curves:
 
 
 def order(curves: Curves, sigma: float) -> Iterator[Finding]:
-    """Sens of the transformer compared with that of the others at one σ."""
+    """Sens of the transformer compared with the other kinds of model at one σ."""
     own, *others = NAMES
     for kind in others:
         at = SIGMAS.index(sigma)

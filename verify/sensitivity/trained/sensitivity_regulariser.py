@@ -77,7 +77,7 @@ def sensitivity_regulariser(
     augmentation had nearly the same effect, and that the trace was larger.
 
     level      the cross-entropy is between .07 and .1, so that losses are comparable.
-    half       Sens at σ = 1 on images of training is at most half of that of plain training with
+    half       Sens at σ = 1 on images of training is at most half of Sens after plain training with
                the same seed, by 3 standard errors over images.
     noise      on 500 held-out images with noise N(0, 0.5²) on all pixels, ten times, the accuracy
                of every seed is above that of every seed of plain training, by standard errors over
@@ -171,7 +171,7 @@ def level(each: Measured) -> Finding:
 
 
 def half(plain: Measured, own: Measured, augmented: Measured) -> Finding:
-    """Sens with the regulariser over that of plain training with the same seed."""
+    """The ratio of Sens with the regulariser to Sens after plain training with the same seed."""
     found, other = (ratio(each.changed, plain.changed) for each in (own, augmented))
     return below(
         "half",

@@ -45,7 +45,7 @@ class Profile(NamedTuple):
 
     @property
     def ends(self) -> Mean:
-        """The influence of the last words over that of the first."""
+        """The influence of the last words divided by the influence of the first words."""
         both = np.concatenate(self)
         return ratio(both[:, -END:].sum(1), both[:, :END].sum(1))
 
@@ -56,7 +56,7 @@ class Profile(NamedTuple):
 def text_positions(
     run: Run, *, times: Annotated[int, option("random words in each place", min=1)] = 3
 ) -> Iterator[Finding]:
-    """Published observation: transformers depend on all words alike, LSTMs more on recent ones.
+    """Published observation: transformers depend on all words alike, LSTMs more on recent words.
 
     Each of sixteen words in turn is replaced by a random other word of 256, and Sens is the
     fraction of predictions that change.  A transformer with a CLS token, and LSTMs with a linear
@@ -129,7 +129,7 @@ def of_one(kind: str, seen: Seen, own: Profile, before: np.ndarray) -> Iterator[
 
 
 def uniform(own: Profile) -> Finding:
-    """The influence of the last words compared with that of the first."""
+    """The influence of the last words compared with the influence of the first words."""
     found, (low, high) = own.ends, UNIFORM
     reach = errors_for(found.freedom) * found.error
     verdict = Verdict.UNDECIDED
@@ -171,14 +171,14 @@ def of_the_mean(own: Profile) -> list[Mean]:
 
 
 def recency(own: Profile) -> Finding:
-    """The influence of the last words over that of the first, compared with 1."""
+    """The influence of the last words divided by that of the first words, compared with 1."""
     name = f"influence of the last {END} words over that of the first"
     words = f"{own.ends:.2f}"
     return above("recency", name, own.ends, 1.0, words=words, wanted=f"above 1, {BY}")
 
 
 def sensitive(found: dict[str, list[Profile]]) -> Iterator[Finding]:
-    """Sens of every transformer compared with that of every LSTM."""
+    """Sens of every transformer compared with Sens of every LSTM."""
     own, *others = NAMES
     for kind in others:
         for where, name in (("held_out", "held out"), ("trained", "of training")):
