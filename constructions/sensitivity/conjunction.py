@@ -44,10 +44,10 @@ def conjunction(d: Count, positions: Positions) -> Transformer:
 
 
 def _count(positions: tuple[int, ...], words: np.ndarray) -> np.ndarray:
-    """Σ xᵢ."""
+    """The number Σ xᵢ of ones at the positions."""
     return words[..., None, list(positions)].sum(-1, keepdims=True)
 
 
 def _all(positions: tuple[int, ...], words: np.ndarray) -> np.ndarray:
-    """Π xᵢ."""
+    """The conjunction Π xᵢ of the bits at the positions."""
     return definition(words, positions)[..., None, None]

@@ -54,5 +54,5 @@ def subset_parity(d: Count, positions: Positions) -> Transformer:
 
 
 def _odd(positions: tuple[int, ...], words: np.ndarray) -> np.ndarray:
-    """Σ xᵢ mod 2."""
+    """The parity Σ xᵢ mod 2 of the bits at the positions."""
     return definition(words, positions)[..., None, None]

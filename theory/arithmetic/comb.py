@@ -53,7 +53,7 @@ Frequencies: TypeAlias = Annotated[Iterable[int], Comb()]
 
 @checked
 def comb(F: Frequencies, d: Integer) -> Golden:
-    """C_F(d) = Σ_{f ∈ F} cos(2πfd/10) as a number of Q(√5)."""
+    """The comb C_F(d) = Σ_{f ∈ F} cos(2πfd/10) as a number of Q(√5)."""
     total = Golden(Fraction(0))
     for f in F:
         total = total + cosine(f * d)
@@ -62,7 +62,7 @@ def comb(F: Frequencies, d: Integer) -> Golden:
 
 @checked
 def comb_gap(F: Frequencies) -> Golden:
-    """C_F(0) − max C_F(d), d = 1, …, 9: positive iff F separates all residues mod 10."""
+    """The gap C_F(0) − max C_F(d), d = 1, …, 9; positive iff F separates all residues mod 10."""
     return comb(F, 0) - max(comb(F, d) for d in range(1, 10))
 
 
@@ -79,5 +79,5 @@ def halving_closure(F: Frequencies) -> tuple[int, ...]:
 
 @checked
 def period(f: Annotated[int, FREQUENCY]) -> Fraction:
-    """10/f, the period of frequency f."""
+    """The period 10/f of frequency f."""
     return Fraction(10, f)

@@ -49,7 +49,9 @@ def null_space_projection(removed: Removed, tolerance: OpenUnit = 1e-4) -> np.nd
 def leakage(
     removed: Removed, kept: Annotated[Any, Reals("s D")], tolerance: OpenUnit = 1e-4
 ) -> float:
-    """‖K − K P‖/‖K‖ in the Frobenius norm, K = `kept`: the relative change of the coefficients that
-    the filter should preserve, on average over isotropic streams; 0 for a mask."""
+    """The relative change ‖K − K P‖/‖K‖ of the coefficients that the filter should preserve.
+
+    K = `kept`, and norms are Frobenius norms: a mean over isotropic streams.  It is 0 for a
+    mask."""
     P, size = null_space_projection(removed, tolerance), float(np.linalg.norm(kept))
     return float(np.linalg.norm(kept - kept @ P)) / size if size else 0.0

@@ -87,7 +87,7 @@ def _sign(value: Fraction) -> int:
 
 @checked
 def cosine(k: Integer) -> Golden:
-    """cos(36°·k), by c_{k+1} = 2 c₁ c_k − c_{k−1} from c₀ = 1 and c₁ = (1 + √5)/4."""
+    """The cosine of 36°·k, by c_{k+1} = 2 c₁ c_k − c_{k−1} from c₀ = 1 and c₁ = (1 + √5)/4."""
     return _cosine(min(k % 10, -k % 10))
 
 

@@ -13,7 +13,7 @@ Rows = list[list[arb]]
 
 
 def normalised_margin(u: Rows, v: Rows, w: Rows) -> arb:
-    """min (f_{a+b} − f_c)/Σ‖θ_i‖³ over a, b and c ≠ a + b, for neurons u, v, w (neurons, p)."""
+    """The normalised margin min (f_{a+b} − f_c)/Σ‖θ_i‖³ of neurons u, v, w (neurons, p)."""
     p = len(u[0])
     lengths = sum((_cube(u[i] + v[i] + w[i]) for i in range(len(u))), arb(0))
     W, least = arb_mat(w), arb("inf")
@@ -29,7 +29,7 @@ def normalised_margin(u: Rows, v: Rows, w: Rows) -> arb:
 
 
 def square_root(value: Fraction) -> arb:
-    """√value as a ball, for example γ* from γ*²."""
+    """The square root as a ball, for example γ* from γ*²."""
     return arb(fmpq(value.numerator, value.denominator)).sqrt()
 
 

@@ -83,7 +83,7 @@ def printed_quadratic(p: OddModulus) -> tuple[Fraction, Fraction]:
 
 @checked
 def printed_inversion_error(p: OddModulus) -> Fraction:
-    """‖FᵀF − I‖² = Σ(λ − 1)² = s² − 2s − 5, s = 4 + 1/N, in the Frobenius norm."""
+    """The inversion error ‖FᵀF − I‖² = Σ(λ − 1)² = s² − 2s − 5, s = 4 + 1/N, Frobenius norm."""
     s, _ = printed_quadratic(p)
     return s * s - 2 * s - 5
 

@@ -14,7 +14,8 @@ from theory.kinds import Count, Within, checked
 
 @checked
 def squaring_sharpness(n_nodes: Nodes) -> float:
-    """ln(8N(n − 1)), at which the robust form predicts as with average-hard attention.
+    """The inverse temperature ln(8N(n − 1)), at which the robust form predicts as with average-hard
+    attention.
 
     This holds for any number of layers."""
     return log(8 * 2 ** (n_nodes - 1).bit_length() * (n_nodes - 1))
@@ -24,7 +25,7 @@ def squaring_sharpness(n_nodes: Nodes) -> float:
 def lean_squaring_sharpness(
     n_nodes: Nodes, n_layers: Annotated[Count, Within(most=10_000)]
 ) -> float:
-    """ln(2(n − 1)((N + ½)^L − 1)), necessary for the lean form.
+    """The inverse temperature ln(2(n − 1)((N + ½)^L − 1)), necessary for the lean form.
 
     At a smaller sharpness L layers predict, wrongly, that an isolated node is connected to a clique
     of all the others.

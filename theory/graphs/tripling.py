@@ -56,7 +56,7 @@ def disentangled_polynomial(n_layers: Layers) -> Polynomial:
 
 @checked
 def polynomial_of_graph(polynomial: list[Integer], A: Graphs) -> np.ndarray:
-    """Σ_k c_k A^k (…, n, n) as Python integers, for coefficients c_k of 1, x, x², …"""
+    """The matrix Σ_k c_k A^k (…, n, n) as Python integers, for coefficients c_k of 1, x, x², …"""
     graph = A.astype(object)
     eye = np.eye(graph.shape[-1], dtype=np.int64).astype(object)
     total = np.zeros_like(graph)

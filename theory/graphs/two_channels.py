@@ -135,7 +135,7 @@ def kronecker(channels: Channels, n_nodes: Count) -> np.ndarray:
 
 @checked
 def orthogonal_split(W: Weights, n_nodes: Nodes) -> Split:
-    """‖W‖² in three parts: diagonal n Σ a², off-diagonal n(n − 1) Σ b², and the rest.
+    """The split of ‖W‖² into diagonal n Σ a², off-diagonal n(n − 1) Σ b², and the rest.
 
     Raises `ValueError` as `two_channels` does.
     """

@@ -41,8 +41,9 @@ Length: TypeAlias = Annotated[Steps, Within(most=10_000)]
 
 @checked
 def walks_with_jumps(A: Graphs, lengths: list[Length]) -> np.ndarray:
-    """A^{k_0} (J − I) A^{k_1} ⋯ (J − I) A^{k_r} (…, n, n) as Python integers, for lengths
-    k_0, …, k_r.
+    """The numbers of walks with jumps (…, n, n), as Python integers, for lengths k_0, …, k_r.
+
+    They are the entries of A^{k_0} (J − I) A^{k_1} ⋯ (J − I) A^{k_r}.
 
     Entry ij is the number of walks from i to j of k_0, then k_1, …, then k_r steps, with one jump
     to another node between consecutive parts: r jumps.  Raises `ValueError` for an empty list.
@@ -69,7 +70,7 @@ def jumps(n_nodes: Count, r: Length) -> int:
 
 @checked
 def walks_from(A: Graphs, k: Length) -> np.ndarray:
-    """walks_k(i) = (A^k 1)_i, (…, n), as Python integers."""
+    """The numbers of walks from each node, walks_k(i) = (A^k 1)_i, (…, n), as Python integers."""
     graph = A.astype(object)
     counts = np.ones((*graph.shape[:-1], 1), dtype=np.int64).astype(object)
     for _ in range(k):
@@ -79,5 +80,5 @@ def walks_from(A: Graphs, k: Length) -> np.ndarray:
 
 @checked
 def walks(A: Graphs, k: Length) -> np.ndarray:
-    """walks_k = 1ᵀA^k 1 (…,), as Python integers."""
+    """The total number of walks, walks_k = 1ᵀA^k 1 (…,), as Python integers."""
     return np.asarray(walks_from(A, k).sum(-1))

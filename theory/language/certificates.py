@@ -42,7 +42,7 @@ def largest_scores(
 
 @checked
 def error_between(first: Collection[Steps], second: Collection[Steps]) -> Fraction:
-    """P(two ANDs of uniform bits differ) = 2^{−|A|} + 2^{−|B|} − 2·2^{−|A∪B|}."""
+    """The probability 2^{−|A|} + 2^{−|B|} − 2·2^{−|A∪B|} that two ANDs of uniform bits differ."""
     A, B = set(first), set(second)
     a, b, both = len(A), len(B), len(A | B)
     return Fraction(1, 2**a) + Fraction(1, 2**b) - Fraction(2, 2**both)

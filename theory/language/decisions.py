@@ -75,5 +75,5 @@ def most_probable_text(source: Source, length: Count) -> tuple[int, ...]:
 
 @checked
 def distance_of_greedy(source: Source, length: Length) -> Fraction:
-    """1 − P(greedy text), the total variation distance of the source from the greedy text."""
+    """The total variation distance 1 − P(greedy text) of the source from the greedy text."""
     return 1 - source.probability(greedy_text(source, length))

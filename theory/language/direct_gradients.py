@@ -36,7 +36,7 @@ MOST_BITS = 10**5  # largest number of bits whose sets are counted
 
 @checked
 def signals(gradients: Annotated[Any, Numbers("words parameters")]) -> np.ndarray:
-    """4^d ‖E χ_S ∇f‖² for every set S, (2^d,), from the gradients ∇f on all words.
+    """The signals 4^d ‖E χ_S ∇f‖² for every set S, (2^d,), from the gradients ∇f on all words.
 
     `gradients` has shape (2^d, parameters).  Words and sets are in the order of
     `theory.sequences.all_sequences`.  If the gradients are integers, so are the results.
@@ -58,13 +58,13 @@ def signals(gradients: Annotated[Any, Numbers("words parameters")]) -> np.ndarra
 def mean_signal_bound(
     d: Annotated[Count, Within(most=MOST_BITS)], k: Annotated[Steps, Within(most="d")]
 ) -> Fraction:
-    """1/C(d, k), the bound on the mean of ‖E χ_S ∇f‖²/E‖∇f‖² over all S of size k."""
+    """The bound 1/C(d, k) on the mean of ‖E χ_S ∇f‖²/E‖∇f‖² over all S of size k."""
     return Fraction(1, math.comb(d, k))
 
 
 @checked
 def least_step_signal(m: CountFrom2) -> Fraction:
-    """(2 − 4/m)/m², the minimum of ‖E y∇φ‖²/E‖∇φ‖² at a node that attends to m ≥ 2 tokens.
+    """The minimum (2 − 4/m)/m² of ‖E y∇φ‖²/E‖∇φ‖² at a node that attends to m ≥ 2 tokens.
 
     A node attends at least to its two children.
     """

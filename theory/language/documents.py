@@ -19,7 +19,7 @@ MOST = 2**24  # facts
 
 
 def digits(numbers: np.ndarray, base: int, count: int) -> np.ndarray:
-    """The last `count` digits of each number to the base, highest first, (…, count)."""
+    """The last `count` digits of each number in the given base, highest first, (…, count)."""
     return np.asarray(numbers[..., None] // base ** np.arange(count)[::-1] % base)
 
 
@@ -30,7 +30,7 @@ def numbers(strings: np.ndarray, base: int) -> np.ndarray:
 
 @checked
 def fact_strings(base: CountFrom2, count: Count, seed: Seed) -> np.ndarray:
-    """The string of name and value of each of base^count names, (base^count, 2·count) int64.
+    """A string for each of base^count names: the name and its value, (base^count, 2·count) int64.
 
     Raises `ValueError` for more than 2^24 facts.
     """

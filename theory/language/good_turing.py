@@ -50,7 +50,7 @@ def seen_once(counts: Sequence[Steps], documents: Count) -> Fraction:
 
 @checked
 def mean_difference(p: Distribution, documents: Counted) -> Fraction:
-    """E MF − E M ≥ 0; raises `ValueError` for fractions of too many digits."""
+    """The bias E MF − E M ≥ 0; raises `ValueError` for fractions of too many digits."""
     n = documents
     _sized(p, n, len(p))
     return sum((a**2 * (1 - a) ** (n - 1) for a in p), start=Fraction(0))
@@ -58,14 +58,14 @@ def mean_difference(p: Distribution, documents: Counted) -> Fraction:
 
 @checked
 def most_mean_difference(documents: FewDocuments) -> Fraction:
-    """(1/n)(1 − 1/n)^{n−1}, the maximum of E MF − E M over all distributions."""
+    """The maximum (1/n)(1 − 1/n)^{n−1} of E MF − E M over all distributions."""
     n = documents
     return Fraction(1, n) * (1 - Fraction(1, n)) ** (n - 1)
 
 
 @checked
 def mean_square(p: Distribution, documents: Annotated[Counted, Within(least=2)]) -> Fraction:
-    """E(MF − M)² for n ≥ 2 documents; raises `ValueError` as `mean_difference` does."""
+    """The error E(MF − M)² for n ≥ 2 documents; raises `ValueError` as `mean_difference` does."""
     n = documents
     _sized(p, n, len(p) ** 2)
     alone = (a * (1 - a) ** (n - 1) / n + a**2 * (1 - a) ** n for a in p)
@@ -80,7 +80,7 @@ def mean_square(p: Distribution, documents: Annotated[Counted, Within(least=2)])
 
 @checked
 def uniform_mean_square(facts: Counted, documents: Annotated[Counted, Within(least=2)]) -> float:
-    """E(MF − M)² for the uniform distribution on `facts` facts, in float64."""
+    """The error E(MF − M)² for the uniform distribution on `facts` facts, in float64."""
     F, n = facts, documents
     alone = (1 - 1 / F) ** (n - 1) / n + (1 - 1 / F) ** n / F
     return float(alone + (1 - 1 / F) * (1 - 2 / F) ** (n - 2) * (4 / F**2 - 1 / n))
@@ -96,7 +96,7 @@ def most_mean_square(documents: Annotated[FewDocuments, Within(least=2)]) -> Fra
 
 @checked
 def moments_by_definition(p: Distribution, documents: Count) -> tuple[Fraction, Fraction]:
-    """E(MF − M) and E(MF − M)², summed over all corpora.
+    """The moments E(MF − M) and E(MF − M)², summed over all corpora.
 
     Raises `ValueError` for more than a million corpora.
     """
@@ -131,7 +131,7 @@ def seen_and_once(
 
 @checked
 def deviation_bound(documents: Counted, gamma: OpenUnit) -> float:
-    """1/n + 2.42·√(ln(4/γ)/n), which bounds |MF − M| with probability ≥ 1 − γ [KNVZ2025]."""
+    """The bound 1/n + 2.42·√(ln(4/γ)/n) on |MF − M|, with probability ≥ 1 − γ [KNVZ2025]."""
     return 1 / documents + 2.42 * sqrt(ln(4 / gamma) / documents)
 
 

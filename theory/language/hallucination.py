@@ -37,10 +37,10 @@ If all α_c equal α and 1/m ≤ α ≤ 1 − 1/m, the smallest mean given the d
     E err + E δ⁺ ≥ MM(1 − 1/m),     with equality for the calibrated model, which has δ⁺ = 0.
 
 Let D be a prompt's part of g(A) − p(A), and s the mass that g gives to its m answers.  For an
-answered prompt err + D ≥ 0, whichever of the answer and "don't know" are in A.  For a prompt that
-was never answered E err = s(1 − 1/m); if "don't know" is in A then E D ≥ α − s, otherwise E D ≥ 0
-and s ≥ 1 − 1/m.  Since E δ⁺ ≥ max(0, E ΣD), the mean of err + δ⁺ over prompts of the first kind is
-at least s(1 − 1/m) and at least α − s/m, with s their mean, and over those of the second kind at
+answered prompt err + D ≥ 0, whether or not the answer and "don't know" are in A.  For a prompt
+that was never answered E err = s(1 − 1/m); if "don't know" is in A then E D ≥ α − s, otherwise E D
+≥ 0 and s ≥ 1 − 1/m.  Since E δ⁺ ≥ max(0, E ΣD), the mean of err + δ⁺ over prompts of the first kind
+is at least s(1 − 1/m) and at least α − s/m, with s their mean, and over those of the second kind at
 least α(1 − 1/m); the larger of the first two bounds is least at s = α.
 """
 
@@ -147,9 +147,10 @@ class Levels:
 
     @checked
     def miscalibration_in(self, bins: Count) -> float:
-        """½ Σ |g(B) − p(B)| over at most `bins` unions B of level sets, of nearly equal g(B).
+        """The miscalibration in bins, ½ Σ |g(B) − p(B)| over at most `bins` sets B.
 
-        At most `miscalibration`; it is informative even if every level set is a single string.
+        Each B is a union of level sets, and the g(B) are nearly equal.  The result is at most
+        `miscalibration`; it is informative even if every level set is a single string.
         """
         g, mass = self.g.astype(np.float64), self.mass.astype(np.float64)
         order = np.argsort(g)
@@ -187,7 +188,7 @@ def levels(
 def expected_bound(
     seen_once: Mass, over: Mass, facts: Counted, unseen: Counted, documents: Counted
 ) -> Any:
-    """E MF − E δ⁺ − |F|/|U| − 1/n, a lower bound on E g(H) for regular facts.
+    """The lower bound E MF − E δ⁺ − |F|/|U| − 1/n on E g(H) for regular facts.
 
     The arguments are means over corpora, not values of one corpus.  `unseen` is the smallest value
     of |U|, or a lower bound on it such as |H|.
@@ -199,7 +200,7 @@ def expected_bound(
 def bound_given_corpus(
     unseen_mass: Mass, over: Mass, facts: Counted, unseen: Counted, gamma: OpenUnit
 ) -> Any:
-    """p(U) − δ⁺ − |F|/(γ|U|), a lower bound on g(H) that holds with probability ≥ 1 − γ.
+    """The lower bound p(U) − δ⁺ − |F|/(γ|U|) on g(H), which holds with probability ≥ 1 − γ.
 
     δ⁺ (`over`) is the over-confidence at the threshold 1/(γ|U|).
     """
@@ -208,7 +209,7 @@ def bound_given_corpus(
 
 @checked
 def expected_prompted_bound(once: Mass, over: Mass, answers: Counted, documents: Counted) -> Any:
-    """E sr − E δ⁺ − 2/m − 1/N, a lower bound on E err; takes the means over corpora."""
+    """The lower bound E sr − E δ⁺ − 2/m − 1/N on E err; the arguments are means over corpora."""
     return once - over - Fraction(2, answers) - Fraction(1, documents)
 
 
@@ -216,7 +217,7 @@ def expected_prompted_bound(once: Mass, over: Mass, answers: Counted, documents:
 def prompted_bound_given_data(
     missing: Mass, over: Mass, answers: Counted, gamma: OpenUnit, squares: NonNegative
 ) -> float:
-    """MM − δ⁺ − 2/m − √(½ ln(1/γ)·squares), a lower bound on err with probability ≥ 1 − γ.
+    """The lower bound MM − δ⁺ − 2/m − √(½ ln(1/γ)·squares) on err, with probability ≥ 1 − γ.
 
     squares = Σ μ_c²α_c² over the prompts that were never answered.
     """
@@ -233,11 +234,11 @@ def printed_bound(
     documents: Counted,
     delta: OpenUnit,
 ) -> float:
-    """MF − Mis − 3e^{−s}/δ − √(6 ln(6/δ)/n), e^{−s} = |F|/|H| [KalaiVempala2024, Corollary 1].
+    """The bound MF − Mis − 3e^{−s}/δ − √(6 ln(6/δ)/n) [KalaiVempala2024, Corollary 1].
 
-    A lower bound on g(H) with probability ≥ 1 − δ for regular facts.  The formula is that of later
-    papers that cite it; the original was not available.  Its Mis is taken over bins chosen by its
-    authors.
+    With e^{−s} = |F|/|H| it is a lower bound on g(H) with probability ≥ 1 − δ for regular facts.
+    The formula is that of later papers that cite it; the original was not available.  Its Mis is
+    taken over bins chosen by its authors.
     """
     slack = printed_slack(facts, others, documents, delta)
     return float(seen_once - miscalibration) - slack
@@ -245,7 +246,7 @@ def printed_bound(
 
 @checked
 def printed_slack(facts: Counted, others: Counted, documents: Counted, delta: OpenUnit) -> float:
-    """3e^{−s}/δ + √(6 ln(6/δ)/n), the slack of `printed_bound`.
+    """The slack 3e^{−s}/δ + √(6 ln(6/δ)/n) of `printed_bound`.
 
     If MF is at most the slack, the bound is vacuous for every model.
     """
@@ -254,7 +255,7 @@ def printed_slack(facts: Counted, others: Counted, documents: Counted, delta: Op
 
 @checked
 def printed_prompted_bound(once: Mass, over: Mass, wrong: Counted, documents: Counted) -> float:
-    """sr − 2/min|E_c| − (35 + 6 ln N)/√N − δ [KNVZ2025, Theorem 2].
+    """The bound sr − 2/min|E_c| − (35 + 6 ln N)/√N − δ [KNVZ2025, Theorem 2].
 
     A lower bound on err with probability ≥ .99; |E_c| is the number of wrong responses to c.
     """

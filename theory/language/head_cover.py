@@ -84,13 +84,13 @@ def nearest_in_cover(q: Sequence[Exact], A: PositiveExact, k: Count) -> list[Fra
 
 @checked
 def cover_radius(A: Positive, V: Positive, B: Positive, k_q: Counted, k_v: Counted) -> float:
-    """VB²A/√k₁ + VB/√k₂, an upper bound on the distance of a head from the cover on every X."""
+    """The upper bound VB²A/√k₁ + VB/√k₂ on the distance of a head from the cover on every X."""
     return V * B**2 * A / math.sqrt(k_q) + V * B / math.sqrt(k_v)
 
 
 @checked
 def log_cover_size(d: Counted, k_q: Counted, k_v: Counted) -> float:
-    """(k₁ + k₂) ln(2d + 1), the logarithm of the number of heads in the cover."""
+    """The logarithm (k₁ + k₂) ln(2d + 1) of the number of heads in the cover."""
     return _log_size(d, k_q + k_v)
 
 
@@ -100,7 +100,7 @@ def _log_size(d: int, atoms: int) -> float:
 
 @checked
 def occam(log_size: NonNegative, samples: Counted, delta: OpenUnit) -> float:
-    """(ln N + ln(1/δ))/m, the Occam bound on the error of a rule that is right on m samples.
+    """The Occam bound (ln N + ln(1/δ))/m on the error of a rule that is right on m samples.
 
     With probability ≥ 1 − δ none of N rules of a larger error ε is right on m independent samples,
     since N(1 − ε)^m ≤ δ.  A bound above 1 is vacuous.

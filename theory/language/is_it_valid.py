@@ -78,25 +78,26 @@ class IsItValid:
 
     @property
     def bound(self) -> Fraction:
-        """2 err_iiv − max|V_c|/min|E_c| − δ⁺ at t = 1/min|E_c|, at most err [Theorem 1]."""
+        """The lower bound 2 err_iiv − max|V_c|/min|E_c| − δ⁺ on err, t = 1/min|E_c| [Theorem 1]."""
         t = Fraction(1, self.wrong)
         most = Fraction(max(map(len, self.valid)), self.wrong)
         return 2 * self.misclassified(t) - most - self.over_confidence(t)
 
     @property
     def least_misclassified(self) -> Fraction:
-        """min_t err_iiv(t) over all t, including t < 0, where every response is predicted valid."""
+        """The minimum of err_iiv(t) over all t, including t < 0, where every response is predicted
+        valid."""
         return min(map(self.misclassified, [Fraction(-1), *self.thresholds]))
 
     @property
     def mean_misclassified(self) -> Fraction:
-        """∫₀¹ err_iiv(t) dt, the mean over uniform thresholds."""
+        """The mean ∫₀¹ err_iiv(t) dt of err_iiv over uniform thresholds."""
         pieces = ((b - a) * self.misclassified(a) for a, b in pairwise(self.thresholds))
         return sum(pieces, start=Fraction(0))
 
     @property
     def choice_bound(self) -> Fraction:
-        """2(1 − 1/C) min_t err_iiv(t), a lower bound on err [Theorem 3].
+        """The lower bound 2(1 − 1/C) min_t err_iiv(t) on err [Theorem 3].
 
         Raises `ValueError` unless every prompt has C responses, one of them valid.
         """

@@ -53,7 +53,7 @@ def linear_tokens(
 
 
 def left_of_count(tokens: np.ndarray, positions: np.ndarray, d: int) -> np.ndarray:
-    """Σ_S x − Σ 2^i z_i over the first t tokens of a history (…, T), for t = 1 … T: (…, T).
+    """The remainder Σ_S x − Σ 2^i z_i after t = 1 … T tokens of a history (…, T): (…, T).
 
     The history is d bits followed by arbitrary digits.
     """

@@ -131,10 +131,10 @@ def separating_direction(family: LogLinear, p: Distribution) -> tuple[int, ...] 
 
 @checked
 def projection(family: LogLinear, p: Distribution) -> tuple[np.ndarray, np.ndarray]:
-    """θ (k,) and p_θ (m,) with E_θ f = E_p f, up to 1e-10 times the features, by Newton's method.
+    """The maximiser θ (k,) and p_θ (m,): E_θ f = E_p f up to 1e-10 times f, by Newton's method.
 
-    Raises `ValueError` if no member has these moments, with the separating direction, and if p > 0
-    where q₀ = 0.
+    Raises `ValueError` if no member has these moments (the message gives the separating direction),
+    and if p > 0 where q₀ = 0.
     """
     moments = np.array([float(each) for each in family.mean(p)])
     if any(a > 0 == q for a, q in zip(p, family.base, strict=True)):

@@ -187,7 +187,8 @@ def kl(p: Distribution, q: Distribution) -> Log:
 
 @checked
 def binary_kl(a: ExactProbability, b: ExactProbability) -> Log:
-    """kl(a‖b) = a ln(a/b) + (1 − a) ln((1 − a)/(1 − b)), for two Bernoulli distributions.
+    """The divergence kl(a‖b) = a ln(a/b) + (1 − a) ln((1 − a)/(1 − b)), for two Bernoulli
+    distributions.
 
     Raises `ValueError` if it is infinite.
     """

@@ -60,7 +60,7 @@ def link(z: Correlations) -> np.ndarray:
 
 @checked
 def relations(tree: ParityTree, node: Steps) -> tuple[np.ndarray, int]:
-    """r_j for each of the m tokens before the node, (m,), and R, counted by pairs of tokens.
+    """The numbers r_j, (m,), of the m tokens before the node, and R, counted by pairs of tokens.
 
     Raises `ValueError` unless `node` is a node.
     """

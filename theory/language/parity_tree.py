@@ -31,7 +31,8 @@ class ParityTree(NamedTuple):
 
     @property
     def scores(self) -> np.ndarray:
-        """[token j is a child of node d + i], (k − 1, d + k − 2) int64, without the last token."""
+        """The matrix [token j is a child of node d + i], (k − 1, d + k − 2), without the last
+        token."""
         found = np.zeros((self.k - 1, self.d + self.k - 2), dtype=np.int64)
         np.put_along_axis(found, self.children, 1, axis=1)
         return found

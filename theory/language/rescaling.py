@@ -39,7 +39,7 @@ from theory.language.logs import Log, binary_kl, kl
 
 @checked
 def rescaled(g: Distribution, A: Iterable[Steps], s: PositiveExact) -> tuple[Fraction, ...]:
-    """g_s ∝ s·g on A and g elsewhere, for a set A of outcomes and an exact s > 0."""
+    """The distribution g_s ∝ s·g on A and g elsewhere, for a set A of outcomes and exact s > 0."""
     chosen = outcomes("A", A, len(g))
     weights = [each * (s if y in chosen else 1) for y, each in enumerate(g)]
     return tuple(each / sum(weights) for each in weights)
@@ -61,7 +61,7 @@ def best_scale(p: Distribution, g: Distribution, A: Iterable[Steps]) -> Fraction
 
 @checked
 def rescaling_gain(p: Distribution, g: Distribution, A: Iterable[Steps]) -> Log:
-    """kl(p(A)‖g(A)), the gain of the best s; raises `ValueError` if it is infinite."""
+    """The gain kl(p(A)‖g(A)) of the best s; raises `ValueError` if it is infinite."""
     check_alike(p=p, g=g)
     chosen = outcomes("A", A, len(g))
     return binary_kl(mass(p, chosen), mass(g, chosen))
@@ -93,7 +93,7 @@ def miscalibration(p: Distribution, g: Distribution) -> Fraction:
 
 @checked
 def calibration_gain(p: Distribution, g: Distribution) -> Log:
-    """KL(p‖g) on the level sets of g, the gain of rescaling each of them optimally."""
+    """The gain of rescaling each level set of g optimally: KL(p‖g) on the level sets."""
     check_alike(p=p, g=g)
     sets = level_sets(g)
     return kl([mass(p, B) for B in sets], [mass(g, B) for B in sets])
@@ -106,7 +106,7 @@ def common_scale_loss(
     g: Sequence[Annotated[Exact, Within(above=0, below=1)]],
     s: PositiveExact,
 ) -> Log:
-    """Σ_c μ_c (kl(p_c‖g_{s,c}) − kl(p_c‖g_c)), the change of the loss by one s for all prompts.
+    """The change Σ_c μ_c (kl(p_c‖g_{s,c}) − kl(p_c‖g_c)) of the loss by one s for all prompts.
 
     Here p and g are the probabilities p(A|c) and g(A|c) for each prompt c.  The change depends on
     nothing else, since g_s ∝ g within A and outside A.  Raises `ValueError` unless there is one of

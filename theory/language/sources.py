@@ -95,7 +95,7 @@ def even_process() -> Source:
 
 @checked
 def conditional_entropy(source: Source, t: Time) -> Log:
-    """h_t = H(X_t|X_1 … X_{t−1}), t ≥ 1, from the beliefs after words of t − 1 symbols.
+    """The entropy h_t = H(X_t|X_1 … X_{t−1}), t ≥ 1, from the beliefs after words of t − 1 symbols.
 
     Raises `ValueError` for more than 10^4 beliefs.
     """
@@ -120,7 +120,7 @@ def conditional_entropy(source: Source, t: Time) -> Log:
 
 @checked
 def window_cost(source: Source, t: Time, window: Window) -> Log:
-    """H(X_t|last `window` symbols) − H(X_t|X_<t), the cost of a finite window at t.
+    """The cost H(X_t|last `window` symbols) − H(X_t|X_<t) of a finite window at t.
 
     Raises `ValueError` for a source that is not stationary.
     """
@@ -130,7 +130,7 @@ def window_cost(source: Source, t: Time, window: Window) -> Log:
 
 @checked
 def window_entropy_by_definition(source: Source, t: Count, window: Window) -> Log:
-    """H(X_t|X_{t−window} … X_{t−1}), summed over all words of t symbols.
+    """The entropy H(X_t|X_{t−window} … X_{t−1}), summed over all words of t symbols.
 
     Raises `ValueError` for more than 10^5 words.
     """

@@ -115,7 +115,7 @@ def elimination(words: BitWords, labels: BitLabels) -> Scores:
 
 @checked
 def false_bits(T: Counted, k: Chosen, samples: Annotated[Steps, Within(most=10**15)]) -> float:
-    """(T − k)(1 − 2^{−k−1})^m, the mean number of false bits that elimination leaves."""
+    """The mean number (T − k)(1 − 2^{−k−1})^m of false bits that elimination leaves."""
     return (T - k) * (1 - 2.0 ** -(k + 1)) ** samples
 
 
@@ -205,7 +205,7 @@ def binary_entropy(p: Probability) -> float:
 
 @checked
 def log_choices(T: Counted, k: Chosen) -> float:
-    """ln C(T, k); raises `ValueError` unless k or T − k is at most 10^4."""
+    """The logarithm of C(T, k); raises `ValueError` unless k or T − k is at most 10^4."""
     if min(k, T - k) > MOST_CHOSEN:
         raise InputError(f"k is {k} and T is {T}: give k or T − k ≤ {MOST_CHOSEN}")
     return math.log(math.comb(T, k))

@@ -45,13 +45,13 @@ class StringDistributions:
 
     @property
     def divergence(self) -> float:
-        """KL(p‖g) of strings of T bits."""
+        """The divergence KL(p‖g) of strings of T bits."""
         possible = self.p > 0
         return float((self.p[possible] * np.log(self.p[possible] / self.g[possible])).sum())
 
     @property
     def impossible(self) -> float:
-        """g(H) for the strings H of probability 0 under p."""
+        """The mass g(H) of the strings H of probability 0 under p."""
         return float(self.g[self.p == 0].sum())
 
     @property
@@ -79,7 +79,7 @@ class StringDistributions:
 
     @property
     def least_impossible(self) -> float:
-        """max_τ 1 − δ⁺ − τ|F| + τ|A| − p(A) ≤ g(H), the deterministic bound with U all strings."""
+        """The deterministic bound on g(H), U all strings: max_τ 1 − δ⁺ − τ|F| + τ|A| − p(A)."""
         taus = np.unique(self.g)[::-1]
         above = len(self.g) - np.searchsorted(np.sort(self.g), taus, side="right")
         p = np.array([self.p[self.g > tau].sum() for tau in taus])

@@ -76,7 +76,7 @@ def shift_polynomial(minus: Exponent, plus: Exponent) -> list[int]:
 
 @checked
 def power_series(coefficients: Coefficients, t: Exact | Finite) -> Fraction:
-    """Φ(t) = Σ_m c_m t^m; floats are converted to fractions exactly."""
+    """The value Φ(t) = Σ_m c_m t^m; floats are converted to fractions exactly."""
     total, at = Fraction(0), Fraction(t)
     for c in reversed(list(coefficients)):
         total = total * at + Fraction(c)

@@ -67,7 +67,7 @@ def noise_sensitivity(values: Values, delta: NoiseRate) -> Any:
 
 @checked
 def noise_sensitivity_by_definition(values: FewValues, delta: NoiseRate) -> Any:
-    """NS_δ(f), summed over all 4^d pairs of words, d ≤ 14."""
+    """The noise sensitivity NS_δ(f), summed over all 4^d pairs of words, d ≤ 14."""
     d, words = n_bits(values), np.arange(values.size)
     apart, total = set_sizes(d), 0 * delta
     by_distance = np.zeros(d + 1, dtype=np.int64)
@@ -80,26 +80,28 @@ def noise_sensitivity_by_definition(values: FewValues, delta: NoiseRate) -> Any:
 
 @checked
 def parity_noise_sensitivity(k: FewBits, delta: NoiseRate) -> Any:
-    """NS_δ = (1 − (1 − 2δ)^k)/2 of a parity of k bits."""
+    """The noise sensitivity NS_δ = (1 − (1 − 2δ)^k)/2 of a parity of k bits."""
     return (1 - (1 - 2 * delta) ** k) / 2
 
 
 @checked
 def conjunction_noise_sensitivity(k: FewBits, delta: NoiseRate) -> Any:
-    """NS_δ = 2^{1−k}(1 − (1 − δ)^k) of a conjunction of k bits."""
+    """The noise sensitivity NS_δ = 2^{1−k}(1 − (1 − δ)^k) of a conjunction of k bits."""
     return Fraction(2, 2**k) * (1 - (1 - delta) ** k)
 
 
 @checked
 def multiplexer_noise_sensitivity(address: FewBits, delta: NoiseRate) -> Any:
-    """NS_δ = (1 − δ)^a δ + (1 − (1 − δ)^a)/2 of a multiplexer with a = `address` address bits."""
+    """The noise sensitivity of a multiplexer with a = `address` address bits.
+
+    NS_δ = (1 − δ)^a δ + (1 − (1 − δ)^a)/2."""
     same = (1 - delta) ** address
     return same * delta + (1 - same) / 2
 
 
 @checked
 def majority_noise_sensitivity(d: Voters, delta: NoiseRate) -> Any:
-    """NS_δ of the majority of d bits, d odd.
+    """The noise sensitivity NS_δ of the majority of d bits, d odd.
 
     It is 2^{1−d} Σ C(d, i) P(Bin(i, δ) = a) P(Bin(d − i, δ) = b) over 2(i − a + b) < d < 2i.
     Raises `ValueError` for an even d.

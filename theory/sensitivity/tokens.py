@@ -147,7 +147,7 @@ def _sums(one_hot: np.ndarray, T: int) -> Iterator[tuple[int, np.ndarray]]:
 
 @checked
 def change_when_redrawn(values: TokenValues, vocabulary_size: Symbols, delta: NoiseRate) -> Any:
-    """P(f changes when each token is redrawn with probability δ)."""
+    """The probability that f changes when each token is redrawn with probability δ."""
     weights = efron_stein_weights(values, vocabulary_size)
     return 1 - sum((1 - delta) ** k * weight for k, weight in enumerate(weights))
 
@@ -156,7 +156,7 @@ def change_when_redrawn(values: TokenValues, vocabulary_size: Symbols, delta: No
 def change_when_redrawn_by_definition(
     values: TokenValues, vocabulary_size: Symbols, delta: NoiseRate
 ) -> Any:
-    """P(f changes when each token is redrawn with probability δ), by all pairs of sequences."""
+    """`change_when_redrawn` by its definition, a sum over all pairs of sequences."""
     table = _table(values, vocabulary_size)
     V, T = table.shape[0], table.ndim
     if table.size**2 > WORK:
@@ -174,5 +174,5 @@ def change_when_redrawn_by_definition(
 
 @checked
 def hybrid_bound(values: TokenValues, vocabulary_size: Symbols, delta: NoiseRate) -> Any:
-    """δ·T·Sens (redrawn), an upper bound on `change_when_redrawn`."""
+    """The upper bound δ·T·Sens (redrawn) on `change_when_redrawn`."""
     return delta * sum(redrawn_profile(values, vocabulary_size), start=Fraction(0))

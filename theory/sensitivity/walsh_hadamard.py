@@ -91,7 +91,7 @@ def n_bits(values: np.ndarray) -> int:
 
 @checked
 def walsh_hadamard(values: Values) -> np.ndarray:
-    """2^d f̂(S) for all S, (2^d,) int64, in d·2^d additions.
+    """The transform 2^d f̂(S) for all S, (2^d,) int64, in d·2^d additions.
 
     Each pass transforms the last bit and moves it to the front, so that the order is restored after
     d passes.
@@ -105,7 +105,7 @@ def walsh_hadamard(values: Values) -> np.ndarray:
 
 @checked
 def walsh_hadamard_by_definition(values: FewValues) -> np.ndarray:
-    """2^d f̂(S) for all S by the sums of the definition, in 4^d steps, d ≤ 14."""
+    """The transform 2^d f̂(S) for all S by the sums of the definition, in 4^d steps, d ≤ 14."""
     words = all_sequences(n_bits(values), 2)
     return np.array([values @ (1 - 2 * (words @ chosen % 2)) for chosen in words])
 

@@ -101,7 +101,7 @@ def fourier(model: Transformer) -> Iterator[Finding]:
     needed, allowed = exact_in(model).bits, max(model.at_most.values())
     yield Finding(
         "exactness",
-        "bits of float64 that exact logits take, by the exponents of the tensors",
+        "bits of float64 that exact logits require, by the exponents of the tensors",
         "proved",
         {"bits": needed, "largest sum": longest[0]},
         {"bits": FLOAT64_BITS, "largest sum": allowed},

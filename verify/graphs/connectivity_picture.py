@@ -43,7 +43,7 @@ def draw(build: Callable[[int, int], Transformer]) -> Figure:
         below.set_xticks([])
         below.set_yticks([])
     panels[1, 0].set_ylabel("nodes, by distance\nfrom the black node", fontsize=9)
-    figure.suptitle("orange: nodes j with H_ij > 0 for the black node i; below: all of H > 0")
+    figure.suptitle("orange: nodes j with H_ij > 0 for the black node i; below: the matrix H > 0")
     return figure
 
 
