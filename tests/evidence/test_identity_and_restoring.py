@@ -1,4 +1,4 @@
-"""Evidence for all inputs: the error probability that is printed, and one bound at two lengths."""
+"""Evidence for all inputs: the printed error probability, registers, one bound at two lengths."""
 
 import re
 from types import SimpleNamespace
@@ -7,6 +7,7 @@ import pytest
 
 from verify.claim import Run
 from verify.evidence.identity import WANTED_ERROR, chance_of_error, modulo_primes
+from verify.evidence.registers import invariants_hold, point, sides
 from verify.evidence.restoring import sharpness_at_two_lengths
 from verify.finding import Verdict
 from verify.regression.statements import newton_statement
@@ -18,6 +19,13 @@ def test_the_error_probability_is_that_of_all_points_together():
     (points, missed) = re.findall(r"[\d.]+(?:e-\d+)?", finding.words)
     assert float(missed) == pytest.approx(chance_of_error(case) ** int(points), rel=0.05, abs=0)
     assert float(missed) <= WANTED_ERROR < chance_of_error(case) ** (int(points) - 1)
+
+
+def test_no_registers_are_no_evidence():
+    case = newton_statement(Run(), "direct", "gram", 2.0**-6).at(2, 3, 1)
+    given = point(Run(), case)
+    found = [invariants_hold(case, given, "id", "name", each) for each in (sides, lambda *_: [])]
+    assert [each.verdict for each in found] == [Verdict.HOLDS, Verdict.UNDECIDED]
 
 
 @pytest.mark.parametrize(
