@@ -1,4 +1,4 @@
 """The mathematics: algorithms, tasks and stated rates. Never imports torch.
 
-Import a topic, for example `theory.regression`; this package itself imports nothing heavy.
+Import a topic, for example `theory.regression`. Importing `theory` loads no topic.
 """

@@ -1,4 +1,4 @@
-"""Arb balls, and vectors as lists of entries: balls, rationals or polynomials."""
+"""Functions on Arb balls, and on vectors: lists of balls, rationals or polynomials."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 from flint import arb
 
 Vector = Sequence[Any]
-UNIT = arb(0, 1)  # every number of [−1, 1]
+UNIT = arb(0, 1)  # the interval [−1, 1]
 
 
 def exactly(values: Any) -> Any:
-    """A float64 array, or nested lists of floats, as (nested lists of) exact balls."""
+    """The exact balls of a float64 array or of nested lists of floats, as nested lists."""
     listed = values if isinstance(values, list | float | int) else values.tolist()
     return [exactly(value) for value in listed] if isinstance(listed, list) else arb(float(listed))
 
@@ -34,19 +34,19 @@ def mean(weights: Vector, rows: Sequence[Vector]) -> list[Any]:
 
 
 def norm(v: Iterable[arb]) -> arb:
-    """‖v‖ for a vector of balls, or the Frobenius norm of a matrix's entries."""
+    """The norm ‖v‖ of a vector of balls; the Frobenius norm if v lists the entries of a matrix."""
     square = sum((u * u for u in v), arb(0))
-    # If the ball contains 0, so does the enclosure of its root.
+    # If the ball contains 0, so does the enclosure of its square root.
     return square.sqrt() if square > 0 else square.abs_upper().sqrt() * UNIT
 
 
 def floats(rows: Sequence[Vector]) -> np.ndarray:
-    """Rows of balls as float64, the nearest to their midpoints."""
+    """The float64 array of the numbers nearest to the midpoints of rows of balls."""
     return np.array([[float(entry) for entry in row] for row in rows])
 
 
 def softmax(scores: Sequence[arb], beta: arb) -> list[arb]:
-    """e^{βs_j}/Σ_k e^{βs_k} in balls, about the largest score by midpoint."""
+    """The softmax e^{βs_j}/Σ_k e^{βs_k} in balls, computed after subtraction of a largest score."""
     largest = max(scores, key=float)
     powers = [(beta * (score - largest)).exp() for score in scores]
     total = sum(powers, arb(0))

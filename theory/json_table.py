@@ -8,14 +8,14 @@ from typing import Any
 
 from theory.kinds import InputError, shown
 
-MOST_BYTES, MOST_CHARACTERS = 10**7, 60  # of a file, and of the name in it
+MOST_BYTES, MOST_CHARACTERS = 10**7, 60  # limits: of a file, and of the name in it
 
 
 def json_table(path: Path, known: tuple[str, ...]) -> dict[str, Any]:
     """The fields of a JSON file; the first of the `known` fields is required.
 
-    A file whose value is not an object gives that first field alone.  Raises ValueError for a file
-    that cannot be read or is not JSON, and for unknown fields.
+    If the value in the file is not an object, it is the value of that first field. Raises
+    ValueError for a file that cannot be read or is not JSON, and for unknown fields.
     """
     try:
         if path.exists() and not path.is_file():

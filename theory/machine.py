@@ -7,13 +7,13 @@ from theory.kinds import InputError
 
 
 def available_memory() -> int | None:
-    """Bytes of memory that can still be used, or None where the system does not report it."""
+    """The available memory in bytes, or None if the system does not report it."""
     found = []
     with suppress(OSError, ValueError):
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         known = dict(line.split(":", 1) for line in lines)
         found.append(1024 * int(known["MemAvailable"].split()[0]))
-    with suppress(OSError, ValueError):  # the limit of a container, which may be the word "max"
+    with suppress(OSError, ValueError):  # the limit of a container may be the word "max"
         group = Path("/sys/fs/cgroup")
         limit, used = ((group / f"memory.{word}").read_text() for word in ("max", "current"))
         found.append(int(limit) - int(used))

@@ -1,4 +1,4 @@
-"""Token sequences: random, Markov, adversarial, and all of one length.
+"""Token sequences: random, Markov and adversarial ones, and all sequences of one length.
 
 Shape glossary: `T` = length, `V` = vocabulary size.  All functions return int64 arrays (batch, T)
 with entries from 0 to V − 1.
@@ -14,20 +14,20 @@ from theory.kinds import Count, InputError, Positive, Seed, Within, checked
 from theory.machine import fits_in_memory
 
 ROWS = 8
-"""The number of rows of an adversarial family whose number of rows is a free choice."""
+"""The number of rows of an adversarial family if the family does not determine it."""
 
 LARGEST = 2**27
-"""The number of entries of the largest table made here: 1 GiB of int64 or float64."""
+"""The largest number of entries of a table: 1 GiB of int64 or float64."""
 
 Vocabulary: TypeAlias = Annotated[Count, Within(most=2**63 - 1)]
-"""The number of symbols; each of them fits in int64."""
+"""The number of symbols; every symbol fits in int64."""
 
 
 @checked
 def random_sequences(
     batch: Count, length: Count, vocabulary_size: Vocabulary, seed: Seed
 ) -> np.ndarray:
-    """`batch` sequences of independent, uniform tokens (batch, T)."""
+    """Returns `batch` sequences of independent, uniform tokens, shape (batch, T)."""
     fits_in_memory("the sequences", 8 * batch * length, "give fewer or shorter ones")
     generator: np.random.Generator = seed
     return generator.integers(vocabulary_size, size=(batch, length))
@@ -42,15 +42,15 @@ def markov_sequences(
     alpha: Positive,
     seed: Seed,
 ) -> np.ndarray:
-    """`batch` sequences (batch, T), each from a fresh random Markov chain [Edelman2024].
+    """Returns `batch` sequences (batch, T), each from a new random Markov chain [Edelman2024].
 
-    `order` is that of `theory.retrieval.ngram`: each token depends on the order − 1 tokens before
-    it, through a row of probabilities drawn from Dirichlet(alpha, …, alpha) for every context and
-    every sequence.  The first order − 1 tokens are uniform.
+    `order` is defined as in `theory.retrieval.ngram`: each token depends on the order − 1 tokens
+    before it. Every sequence has one row of probabilities for every context, drawn from
+    Dirichlet(alpha, …, alpha).  The first order − 1 tokens are uniform.
 
-    Raises `ValueError` for tables of more than 2²⁷ numbers (they have batch·V^order).
+    Raises `ValueError` if the tables, which have batch·V^order numbers, have more than 2²⁷.
     """
-    # 2^27 numbers are too many for V = 2 from order 28 on; the power is not formed beyond that.
+    # For V ≥ 2, order 28 exceeds 2^27 numbers, so no larger power is computed.
     size = batch * vocabulary_size ** min(order, 28)
     if size > LARGEST:
         raise InputError(
@@ -62,7 +62,7 @@ def markov_sequences(
     contexts = vocabulary_size ** (order - 1)
     rows = generator.dirichlet(np.full(vocabulary_size, alpha), size=(batch, contexts))
     limits = np.cumsum(rows, axis=-1)
-    # The last limit is then exactly 1, above every draw.
+    # The last cumulative probability is then exactly 1, above every draw.
     limits /= limits[..., -1:]
     tokens = generator.integers(vocabulary_size, size=(batch, length))
     draws = generator.random((batch, length, 1))
@@ -80,7 +80,7 @@ def all_sequences(length: Count, vocabulary_size: Count) -> np.ndarray:
 
     Raises `ValueError` for more than 2²⁷ numbers.
     """
-    # As above; for V = 1 there is one row of any length.
+    # No larger power is computed, as above; for V = 1 there is one row, of any length.
     if length * vocabulary_size ** min(length, 28) > LARGEST:
         raise InputError(
             f"there are {vocabulary_size}^{length} sequences of length {length}, more than 2^27 "
@@ -92,12 +92,12 @@ def all_sequences(length: Count, vocabulary_size: Count) -> np.ndarray:
 
 
 def _no_repeats(length: int, V: int, generator: np.random.Generator) -> np.ndarray:
-    """Pairwise different tokens (length ≤ V): no position has an answer."""
+    """Rows of pairwise different tokens (length ≤ V): no position has an answer."""
     return generator.permuted(np.tile(np.arange(V), (ROWS, 1)), axis=-1)[:, :length]
 
 
 def _two_symbols(length: int, V: int, generator: np.random.Generator) -> np.ndarray:
-    """abab…, baba…, and random words in two symbols a and b, another pair in each row."""
+    """Rows abab…, baba…, and random words in two symbols a and b, which differ from row to row."""
     choices = generator.integers(2, size=(ROWS, length))
     choices[0], choices[1] = np.arange(length) % 2, np.arange(1, length + 1) % 2
     return np.take_along_axis(_no_repeats(2, V, generator), choices, axis=-1)
@@ -106,7 +106,7 @@ def _two_symbols(length: int, V: int, generator: np.random.Generator) -> np.ndar
 def _match_at_the_first_position_only(
     length: int, V: int, generator: np.random.Generator
 ) -> np.ndarray:
-    """The last token also stands at position 0, and nowhere between (length ≥ 2)."""
+    """Rows whose last token also stands at position 0, and nowhere between (length ≥ 2)."""
     query = generator.integers(V, size=(ROWS, 1))
     tokens = (query + generator.integers(1, V, size=(ROWS, length))) % V
     tokens[:, [0, -1]] = query
@@ -116,9 +116,9 @@ def _match_at_the_first_position_only(
 def _latest_match_just_before_the_end(
     length: int, V: int, generator: np.random.Generator
 ) -> np.ndarray:
-    """The last token stands at position 0, too early, and at T − 3 or T − 2 (length ≥ 4).
+    """Rows whose last token also stands at position 0 and at T − 3 or T − 2 (length ≥ 4).
 
-    In rows 0, 2, … its latest match is T − 2; in rows 1, 3, … it is the last position itself.
+    The latest match is T − 2 in rows 0, 2, …, and the last position in rows 1, 3, ….
     """
     tokens = generator.integers(V, size=(ROWS, length))
     query = tokens[:, -1]
@@ -130,9 +130,10 @@ def _latest_match_just_before_the_end(
 
 
 def _codes_one_bit_apart(length: int, V: int, generator: np.random.Generator) -> np.ndarray:
-    """The last token after symbols whose binary codes differ from its own in one bit.
+    """Rows whose last token follows symbols with binary codes that differ from its code in one bit.
 
-    It occurs once before (rows 0, 2, …) or never (rows 1, 3, …): near ties at all positions.
+    The last token occurs once before in rows 0, 2, …, and never before in rows 1, 3, …. The scores
+    of all positions are nearly tied.
     """
     tokens = np.empty((ROWS, length), dtype=np.int64)
     for i, row in enumerate(tokens):
@@ -146,9 +147,9 @@ def _codes_one_bit_apart(length: int, V: int, generator: np.random.Generator) ->
 
 
 def _long_gaps(length: int, V: int, generator: np.random.Generator) -> np.ndarray:
-    """w c c … c w: a word w of m different symbols, a filler c, and w again after T − m positions.
+    """Rows w c c … c w: a word w of m different symbols, fillers c, and w again at the end.
 
-    One row for each m = 1, …, up to 8 of them, m < V and 2m < T.
+    There is one row for each m from 1 to 8 with m < V and 2m < T.
     """
     longest = min(ROWS, V - 1, (length - 1) // 2)
     tokens = np.empty((longest, length), dtype=np.int64)
@@ -163,16 +164,16 @@ def _long_gaps(length: int, V: int, generator: np.random.Generator) -> np.ndarra
 def adversarial_sequences(
     length: Count, vocabulary_size: Vocabulary, seed: Seed
 ) -> dict[str, np.ndarray]:
-    """Families of sequences on which heads go wrong: name → (some rows, T).
+    """Returns families of sequences on which heads may fail: a map from name to array (rows, T).
 
     "all tokens equal"                    one row per symbol, the first 8
-    "periodic"                            every period 1, …, min(V, T), the symbols shuffled
+    "periodic"                            one row for each period 1, …, min(V, T)
     "no repeats"                          no position has an answer (if V ≥ T)
     "two symbols"                         alternating and random (if V ≥ 2)
-    "codes one bit apart"                 the last token among its neighbours in binary code (V ≥ 2)
-    "match at the first position only"    of the last token, at the longest distance (V, T ≥ 2)
+    "codes one bit apart"                 codes differ from the last token's in one bit (V ≥ 2)
+    "match at the first position only"    the last token stands also at position 0 (V, T ≥ 2)
     "long gaps"                           a word, a filler, the word again (V ≥ 2, T ≥ 3)
-    "latest match just before the end"    and an earlier one at the beginning (V ≥ 2, T ≥ 4)
+    "latest match just before the end"    and another match at the beginning (V ≥ 2, T ≥ 4)
 
     A family that does not exist at this length and vocabulary is left out. Raises `ValueError` for
     families that do not fit in memory.

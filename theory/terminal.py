@@ -18,10 +18,11 @@ FULL = 4  # the exit code where the standard output cannot be written
 
 
 def run(main: Callable[[], int]) -> int:
-    """A command's exit code, for `sys.exit`.
+    """Runs the command `main` and returns its exit code, for `sys.exit`.
 
-    If the reader of its output is gone (`… | head`), the command ends silently.  Characters outside
-    the terminal's encoding are spelled.  An output that cannot be written is reported in one line.
+    If the output is a closed pipe (`… | head`), the command ends silently. Characters that the
+    terminal's encoding lacks are spelled in ASCII. If the output cannot be written, an error of one
+    line is printed.
     """
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
@@ -33,7 +34,7 @@ def run(main: Callable[[], int]) -> int:
         if sys.stdout is not None:
             sys.stdout.flush()
     except OSError as error:
-        # Python would try again at exit, and fail with more words.
+        # Otherwise Python flushes again at exit, and prints a longer error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if code != FULL:
             print(f"error: cannot write the output: {error.strerror}", file=sys.stderr)
@@ -42,7 +43,7 @@ def run(main: Callable[[], int]) -> int:
 
 
 def spelled(error: UnicodeError) -> tuple[str, int]:
-    """A handler of `codecs`: α becomes alpha, ≤ becomes <=, ₀ becomes 0, é becomes e."""
+    """An error handler for `codecs`: α becomes alpha, ≤ becomes <=, ₀ becomes 0, é becomes e."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return "".join(map(_spelled, error.object[error.start : error.end])), error.end

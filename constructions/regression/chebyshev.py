@@ -1,36 +1,38 @@
-"""Chebyshev's method: k steps in ⌈log₃(2k + 1)⌉ layers, the least number possible.
+"""Chebyshev's method: k steps in ⌈log₃(2k + 1)⌉ layers, the smallest possible number.
 
-On eigenvalues in [a, b] the best residual polynomial of degree k with R(0) = 1 is
+For eigenvalues in [a, b], the best residual polynomial of degree k with R(0) = 1 is
 
     R_k(λ) = T_k(l(λ)) / τ_k,   l(λ) = σ − 2λ/(b − a),   σ = (b + a)/(b − a),   τ_k = T_k(σ).
 
-One layer per step is the obvious construction.  But T_k satisfies product formulas that triple the
-degree, and a trilinear head computes them.  From T_{q−1} and T_q, those of degree up to 3q + 1 are
+The obvious construction has one layer per step. But T_k satisfies product formulas that triple the
+degree, and a trilinear head computes them. From T_{q−1} and T_q one obtains polynomials of degree
+up to 3q + 1:
 
     T_{3q}   = 4 T_q³ − 3 T_q
     T_{3q−1} = 4 T_q² T_{q−1} − 2l T_q − T_{q−1}        T_{3q−2} = 4 T_{q−1}² T_q − 2l T_{q−1} − T_q
     T_{3q+1} = 8l T_q³ − 4 T_q² T_{q−1} − 4l T_q + T_{q−1}
 
-The first three are 4T_a T_b T_c = T_{a+b+c} + T_{a+b−c} + T_{a−b+c} + T_{b+c−a} and the three-term
-recurrence; the last is 2l T_{3q} − T_{3q−1}.  `ladder.py` combines residuals R in this way, with G
-such that S G = I − R: a layer computes R_a²R_c, S R and S R³, and l = σ·R₁ with R₁ = I − αS,
-α = 2/(a + b).  Divided by τ the factors sum to 1, since R(0) = 1.
+The first three follow from 4T_a T_b T_c = T_{a+b+c} + T_{a+b−c} + T_{a−b+c} + T_{b+c−a} and the
+three-term recurrence. The last equals 2l T_{3q} − T_{3q−1}.  The layers of `ladder.py` compute the
+products R_a²R_c, S R and S R³ of residuals R, together with G such that S G = I − R. Here l = σ·R₁
+with R₁ = I − αS and α = 2/(a + b). After division by τ, the factors of each formula sum to 1, since
+R(0) = 1.
 
-**Layers.**  From exponent 0, L layers reach every pair n − 1, n with n ≤ M_L = (3^L − 1)/2: with
-q = ⌊(n + 1)/3⌋ both are among 3q − 2, …, 3q + 1, and q ≤ M_{L−1} as 3q − 1 ≤ n ≤ 3M_{L−1} + 1; the
-pair 0, 1 comes from exponent 0.  The prediction has degree 2k + 1, so no fewer layers suffice.
+**Layers.**  From degree 0, L layers compute every pair of degrees n − 1, n with n ≤ M_L = (3^L −
+1)/2. Proof: let q = ⌊(n + 1)/3⌋. Then n − 1 and n are among 3q − 2, …, 3q + 1, and q ≤ M_{L−1}
+because 3q − 1 ≤ n ≤ 3M_{L−1} + 1. The pair 0, 1 is computed from degree 0. Fewer layers do not
+suffice, because the prediction has degree 2k + 1.
 
-**Optimality.**  With M_L the largest degree that L layers can give a residual, and T_k/τ_k
-the polynomial of degree k with value 1 at 0 that is smallest on [a, b], the worst residual
-1/T_{M_L}(σ) that L layers reach here is the smallest among all predictions x_qᵀp(S)Xᵀy of a fixed
-polynomial p that L such layers can compute.
+**Optimality.**  M_L is the largest degree of a residual after L layers, and T_k/τ_k has the
+smallest maximum on [a, b] among polynomials of degree k with value 1 at 0. So consider all
+predictions x_qᵀp(S)Xᵀy with a fixed polynomial p that L such layers can compute. The smallest
+possible maximum of the residual on [a, b] is 1/T_{M_L}(σ), which this construction attains.
 
-**Rounding.**  With σ = cosh θ, τ_q = cosh qθ = ½e^{qθ}(1 + e^{−2qθ}), so that quotients of τ's are
-computed without overflow.  They are rounded to multiples of 2^−47, so that factors sum to exactly 1
-and every sum of weights is exact: the transformer computes the rounded formulas exactly, and they
-are Chebyshev's up to these roundings.  A residual smaller than 2^−47 of those it is computed from
-is no longer the best: rounding gives |R| ≤ 1/τ_k + 15^L·2^−44 after L layers, since the partial
-derivatives of each formula with respect to the T in it sum to at most 15 on [a, b].
+**Rounding.**  Let σ = cosh θ. Then τ_q = cosh qθ = ½e^{qθ}(1 + e^{−2qθ}), so quotients of τ's are
+computed without overflow. The quotients are rounded to multiples of 2^−47, so that factors sum to
+exactly 1 and every sum of weights is exact. The transformer computes the rounded formulas exactly.
+The rounding limits the residual: |R| ≤ 1/τ_k + 15^L·2^−44 after L layers, since the absolute
+partial derivatives of each formula with respect to its T's sum to at most 15 on [a, b].
 """
 
 from __future__ import annotations
@@ -50,18 +52,18 @@ from theory.regression.matrices import NumberSystem, identity
 Steps: TypeAlias = Annotated[Count, Within(most=10**100)]
 """An integer from 1 to 10¹⁰⁰, for which 210 layers suffice."""
 
-# Between MINUTE and 1/MINUTE, 2/(a + b) is a float64 with all its bits.
+# If 2/(a + b) is between MINUTE and 1/MINUTE, it is a normal float64.
 MINUTE = 2.0**-960
 
 
 @dataclass(frozen=True)
 class Combinations:
-    """The residuals that a plan computes, by degree."""
+    """The residuals R_n = T_n/τ_n that a plan computes, by degree n."""
 
     plan: tuple[tuple[Rung, ...], ...]
 
     def inverse(self, of: NumberSystem, S: Any, power: int) -> Any:
-        """The G of this degree, with S·G = I − R.
+        """The matrix G with S·G = I − R, where R is the residual of degree `power`.
 
         If R = Σ f·R_a²R_c + Σ f·R_b − Σ f·S R_b − Σ f·S R_b³, where the factors of the first two
         sums add up to 1, then
@@ -101,10 +103,10 @@ def chebyshev(d: Count, k: Steps, smallest: Positive, largest: Positive) -> Tran
     x_query (…, d).  ⌈log₃(2k + 1)⌉ layers, at most 9 linear heads, width at most 5d + 3, any
     number of examples.
 
-    If every non-zero eigenvalue of S lies in [smallest, largest], the residual on each is at most
-    2((√κ − 1)/(√κ + 1))^k, κ = largest/smallest, plus the effect of rounding the factors (see
-    `chebyshev.py`): accuracy ε takes ⌈log₃(√κ ln(2/ε) + 1)⌉ layers, where Newton's 2^k ≈ κ ln(1/ε)
-    takes ⌈log₃(2κ ln(1/ε) + 1)⌉.
+    If every non-zero eigenvalue of S lies in [smallest, largest], the residual on each of them is
+    at most 2((√κ − 1)/(√κ + 1))^k with κ = largest/smallest, plus the rounding of the factors (see
+    `chebyshev.py`). Accuracy ε requires ⌈log₃(√κ ln(2/ε) + 1)⌉ layers. For Newton, 2^k ≈ κ ln(1/ε),
+    so it requires ⌈log₃(2κ ln(1/ε) + 1)⌉ layers.
 
     Raises ValueError if smallest > largest, and if 2/(smallest + largest) or its inverse is outside
     the range of float64.
@@ -118,7 +120,7 @@ def chebyshev(d: Count, k: Steps, smallest: Positive, largest: Positive) -> Tran
     if not MINUTE < smallest + largest < 1 / MINUTE:
         raise InputError(
             f"smallest is {smallest:g} and largest is {largest:g}: their sum or its inverse leaves "
-            "the range of float64; rescale the inputs"
+            "the range of float64, so rescale the inputs"
         )
     check_memory(d, log(k + 1, 3))
     plan = chebyshev_plan(k, smallest, largest)
@@ -144,7 +146,7 @@ def chebyshev_plan(k: int, smallest: float, largest: float) -> Plan:
 
 
 def _rung(at: dict[int, str], n: int, slot: str, smallest: float, largest: float) -> Rung:
-    """The rung of T_n/τ_n, from the degrees in the slots `at` of the layer before."""
+    """The rung of T_n/τ_n, from the degrees `at` in the slots of the previous layer."""
     alpha, q = 2 / (smallest + largest), max(at)
     if n in at:
         return Rung(slot, n, unchanged={at[n]: 1.0})
@@ -158,7 +160,7 @@ def _rung(at: dict[int, str], n: int, slot: str, smallest: float, largest: float
         return exp(-min(degree, 2**1000) * angle)
 
     def times(factor: float, *degrees: int) -> float:
-        """factor·Π 2τ over 2τ_n, rounded to a multiple of 2^−47."""
+        """The product of factor and the 2τ of `degrees`, divided by 2τ_n and rounded to 2^−47."""
         product = factor * decay(n - sum(degrees)) / (1 + decay(2 * n))
         for degree in degrees:
             product *= 1 + decay(2 * degree)

@@ -3,15 +3,16 @@
 The algorithm: w ← w − η(S w − b) from w = 0, with S = XᵀX and b = Xᵀy.
 
 Full attention, k layers, width d + 1 [vonOswald2023, Proposition 1].  The register e contains the
-residual y_t − ⟨w, x_t⟩ on examples and −⟨w, x_q⟩ on queries; at w = 0 these are the embedded y and
-0.  A step changes w by η Σ_i e_i x_i, hence every e_t by −η Σ_i e_i ⟨x_i, x_t⟩, which is one head.
-The prediction is −e at the query.
+residual y_t − ⟨w, x_t⟩ on examples and −⟨w, x_q⟩ on queries. For w = 0 its content is y, resp. 0,
+which the embedding writes.  A step changes w by η Σ_i e_i x_i. So it changes every e_t by −η Σ_i
+e_i ⟨x_i, x_t⟩, which one head computes. The prediction is −e at the query.
 
-Causal attention, k layers, width 2d + 2: the predictions for all prefixes at once, exactly.  The
-residuals above would mix prefixes (the residual of token j belongs to the weights fitted to the
-examples before j), so token t reads the pairs before it again: with S_t, b_t of these, it stores
-u = (I − ηS_t)^i x_t and adds η⟨b_t, u⟩ to its prediction, since w_k = Σ_{i<k} η(I − ηS_t)^i b_t.
-One head computes both: query u, key `key`, value (−η·key, η·y) → (u, prediction).
+Causal attention, k layers, width 2d + 2: the exact predictions for all prefixes at once. The
+residuals above would mix prefixes, because the residual of token j belongs to the weights fitted to
+the examples before j. Instead, token t reads the examples before it in every layer. Let S_t and b_t
+belong to these examples. Token t stores u = (I − ηS_t)^i x_t and adds η⟨b_t, u⟩ to its prediction,
+since w_k = Σ_{i<k} η(I − ηS_t)^i b_t. One head computes both: query u, key `key`, value (−η·key,
+η·y) → (u, prediction).
 
 "ladder": the same k steps in ⌈log₃(2k + 1)⌉ layers, because the residual is the power (I − ηS)^k.
 """
@@ -53,12 +54,12 @@ def gradient_descent(
     | causal=True   | k             | 1     | 2d + 2 | (…, n + 1), one for each prefix       |
     | ladder        | ⌈log₃(2k + 1)⌉ | ≤ 7  | ≤ 5d + 3 | (…)                                |
 
-    It converges to the minimum-norm solution iff 0 < step_size < 2/λmax(XᵀX).
+    The iteration converges to the minimum-norm solution iff 0 < step_size < 2/λmax(XᵀX).
 
-    Raises ValueError for the layout "ladder" if k = 0 or causal=True: a causal layer adds only 1 to
-    the degree in the S of a prefix (see the claim `state-size`).
+    Raises ValueError for the layout "ladder" if k = 0 or causal=True: a causal layer raises the
+    degree in the S of a prefix by 1 only (see the claim `state-size`).
 
-    Source: [vonOswald2023, Proposition 1] for "direct"; the proofs of the others are in
+    Source: [vonOswald2023, Proposition 1] for "direct"; the proofs for the other layouts are in
     `gradient_descent.py` and `ladder.py`.
     """
     of = Powers(step_size, "identity")

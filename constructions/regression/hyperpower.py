@@ -1,8 +1,8 @@
-"""Hyperpower iterations of order p: k steps in the least number of layers.
+"""Hyperpower iterations of order p: k steps in the smallest number of layers.
 
 One step of order p raises the residual to the power p, I − S M_{j+1} = (I − S M_j)^p; Newton is
-p = 2.  Computed step by step, each step takes at least ⌈log₃p⌉ layers.  The ladder computes the
-power p^k without the powers in between.
+p = 2.  If steps are computed one by one, each requires at least ⌈log₃p⌉ layers. The ladder computes
+the power p^k without the powers in between.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ def hyperpower(
 
     The prediction is x_qᵀ M_k Xᵀ y with M_{j+1} = M_j Σ_{i<order} (I − S M_j)^i, S = XᵀX, and
     M₀ = alpha·S (start "gram") or alpha·I ("identity"); x (…, n, d), y (…, n), x_query (…, d).
-    ⌈log₃(4·order^k + 1)⌉ layers from "gram", ⌈log₃(2·order^k + 1)⌉ from "identity", the least
-    number for the degree of the prediction.  It converges under the condition of Newton's method.
+    The model has ⌈log₃(4·order^k + 1)⌉ layers from "gram" and ⌈log₃(2·order^k + 1)⌉ from
+    "identity", the smallest number for the degree of the prediction. The iteration converges under
+    the condition of Newton's method.
 
     Source: [BenIsrael1965] for the iteration; the proofs of the layers are in `ladder.py` and
     `ladder_gram.py`.

@@ -1,4 +1,4 @@
-"""The ladder: the power N of a residual in the least number of layers for its degree.
+"""The ladder: the power N of a residual in the smallest number of layers for its degree.
 
 Write S = XᵀX, b = Xᵀy, E = I − αS (M₀ = αI; for αS see `ladder_gram.py`), and G_p for the
 polynomial in S with S·G_p = I − E^p.  Then G_N b is
@@ -7,25 +7,26 @@ polynomial in S with S·G_p = I − E^p.  Then G_N b is
     k hyperpower steps, order p  N = p^k
     k gradient steps, size α     N = k
 
-**⌈log₃(2N + 1)⌉ layers suffice, and no fewer do.**
+**⌈log₃(2N + 1)⌉ layers are necessary and sufficient.**
 
-Necessity.  The prediction x_qᵀG_N b has degree 2N + 1 in the prompt.  A head of linear or
-ReLU attention multiplies three linear reads of the stream and an MLP of ReLUs is piecewise linear,
-so L layers on tokens that are affine in the prompt give piecewise polynomials of degree at most
-3^L, and on an open set where it is one polynomial 3^L ≥ 2N + 1.
+Necessity.  The prediction x_qᵀG_N b has degree 2N + 1 in the prompt.  A head of linear or ReLU
+attention multiplies three linear reads of the stream, and an MLP of ReLUs is piecewise linear. If
+tokens are affine in the prompt, the output of L layers is therefore a piecewise polynomial of
+degree at most 3^L. On an open set where the output is one polynomial, it equals the prediction, so
+3^L ≥ 2N + 1.
 
 Sufficiency.  Every token stores, for one exponent p or two neighbouring ones,
 
     u_p = G_p x,   e_p = E^p x,   s_p = y − xᵀG_p b,
 
 of degrees 2p + 1.  Exponent 0 is written by the embedding: u = 0, e = x, s = y.  A linear head
-multiplies three quantities, so that from exponents a, c a layer computes n = 2a + c:
+multiplies three quantities. So from exponents a and c, a layer computes n = 2a + c:
 
     e_n = e_c − Σ_i u_{a,i} ⟨e_{a,i} + x_i, e_c⟩
     u_n = 2u_a + u_c − Σ_i u_{a,i} (⟨x_i, u_a + u_c⟩ + ⟨e_{a,i}, u_c⟩)
     s_n = s_c − Σ_i (s_{a,i} + y_i) ⟨u_{a,i}, e_c⟩
 
-since Σ_i u_{a,i} x_iᵀ = G_a S = I − E^a and Σ_i u_{a,i} e_{a,i}ᵀ = (I − E^a)E^a, and because
+since Σ_i u_{a,i} x_iᵀ = G_a S = I − E^a, Σ_i u_{a,i} e_{a,i}ᵀ = (I − E^a)E^a, and
 
     G_n = G_a + E^a G_a + E^{2a} G_c,   Σ_i (s_{a,i} + y_i) u_{a,i} = G_a(I + E^a)b = G_{2a} b.
 
@@ -35,14 +36,15 @@ One more head computes 3a + 1, as Σ_i e_{a,i} ⟨e_{a,i}, e_a⟩ = S E^{3a} x:
     u_{3a+1} = u_{3a} + α e_{3a}
     s_{3a+1} = s_{3a} − α Σ_i s_{a,i} ⟨e_{a,i}, e_a⟩
 
-Let M_L = (3^L − 1)/2, so that M_{L+1} = 3M_L + 1.  By induction L layers compute every n ≤ M_L,
-and every pair n, n + 1 ≤ M_L: with q = ⌊n/3⌋, exponents 3q and 3q + 1 come from q alone, and
-3q + 1 = 2q + (q + 1), 3q + 2 = 2(q + 1) + q, 3q + 3 from the pair q, q + 1; that q ≤ M_{L−1} in the
-first case and q + 1 ≤ M_{L−1} in the second follows from 3q + 2 ≤ 3M_{L−1} + 1.  And 2N + 1 ≤ 3^L
-means N ≤ M_L.  The prediction is −s_N at the query, so no further layer is needed.
+Let M_L = (3^L − 1)/2, so that M_{L+1} = 3M_L + 1. By induction, L layers compute every n ≤ M_L and
+every pair n, n + 1 ≤ M_L. Let q = ⌊n/3⌋. Exponents 3q and 3q + 1 are computed from q, where q ≤
+M_{L−1}. Exponents 3q + 1 = 2q + (q + 1), 3q + 2 = 2(q + 1) + q and 3q + 3 are computed from the
+pair q, q + 1, where q + 1 ≤ M_{L−1} because 3q + 2 ≤ 3M_{L−1} + 1. Finally, 2N + 1 ≤ 3^L is
+equivalent to N ≤ M_L.  The prediction is −s_N at the query, so no further layer is needed.
 
-Stability: a rounding error of e_c is multiplied by E^{2a} and one of u_a by powers of E and sums of
-them.  With z = S G x in place of e, each layer would triple the error of the query.
+Stability: a rounding error of e_c is multiplied by E^{2a}, and a rounding error of u_a by powers of
+E and their sums. If z = S G x were stored instead of e, each layer would triple the error of the
+query.
 """
 
 from __future__ import annotations
@@ -58,11 +60,12 @@ from constructions.transformer import Transformer
 
 @dataclass(frozen=True)
 class Rung:
-    """A slot and the combination of residuals R that a layer writes there.
+    """A slot, and the combination of residuals R that a layer writes to the slot.
 
-    Σ factor·R_a²R_c over `products` {(a, c): factor}, Σ factor·R over `unchanged`, −Σ factor·S·R
-    over `once` and −Σ factor·S·R³ over `cubed`, where R are those of the slots before the layer.
-    The factors of `products` and `unchanged` sum to 1, so that the result is 1 at S = 0, as is R.
+    The combination is Σ factor·R_a²R_c over `products` {(a, c): factor}, plus Σ factor·R over
+    `unchanged`, minus Σ factor·S·R over `once`, minus Σ factor·S·R³ over `cubed`. The R are the
+    residuals in the slots before the layer. The factors of `products` and `unchanged` sum to 1, so
+    the result is 1 at S = 0, like every residual.
     """
 
     slot: str
@@ -75,7 +78,7 @@ class Rung:
 
 
 Plan = list[tuple[Rung, ...]]
-"""The rungs of each layer."""
+"""A plan: the rungs of each layer."""
 
 
 def ladder(
@@ -86,9 +89,9 @@ def ladder(
 ) -> Transformer:
     """A transformer that predicts x_qᵀ G Xᵀ y, where I − S·G is the last residual of the plan.
 
-    The plan is for the residuals `of` and has as many layers as the transformer.  The width is
-    5d + 3, or 3d + 2 if one slot suffices, and the number of examples is arbitrary.  The last layer
-    computes only s, the part that the unembedding reads.
+    The plan combines the residuals `of` and has one entry for each layer. The width is 5d + 3, or
+    3d + 2 if one slot suffices. The number of examples is arbitrary.  The last layer computes only
+    s, the part that the unembedding reads.
     """
     stream = ladder_stream(d, plan)
     layers = LadderLayers(stream, of)
@@ -101,7 +104,7 @@ def ladder(
 
 
 def _add(layers: LadderLayers, rung: Rung, part: str) -> None:
-    """Adds to the layer what computes one part of the rung."""
+    """Adds the heads and linear reads that compute one part of the rung to the layer."""
     into, x, y = f"{rung.slot}_{part}", layers.read("x"), layers.read("y")
     layers.assign(into, *(f * layers.read(f"{slot}_{part}") for slot, f in rung.unchanged.items()))
     for (a, c), f in rung.products.items():
@@ -135,7 +138,7 @@ def powers(power: int, alpha: float) -> Plan:
 
 
 def _power(below: tuple[int, ...], n: int, slot: str, alpha: float) -> Rung:
-    """The rung of E^n, from the exponents `below`: one in "low", or two in "low" and "high"."""
+    """The rung of E^n from the exponents `below`, which are in the slots "low" and "high"."""
     more = n - 3 * below[0]
     if below == (0,):
         return Rung(slot, n, unchanged={"low": 1.0}, once={"low": alpha} if n else {})

@@ -1,25 +1,27 @@
-"""The ladder for every prefix of the examples at once, in ⌈k log₃2⌉ + 2 causal layers from αI.
+"""The ladder for all prefixes of the examples at once, in ⌈k log₃2⌉ + 2 causal layers from αI.
 
-As in `newton_causal.py`, token t stores matrices of its own prefix, row by row, and heads with the
-mask "diagonal" multiply them.  Here they are, for one exponent p or two neighbouring ones,
+As in `newton_causal.py`, token t stores matrices of its prefix, row by row, and heads with the mask
+"diagonal" multiply them. In this module the matrices are, for one exponent p or two neighbouring
+exponents,
 
     E^p,   E = I − αS,   and   G_p,   S·G_p = I − E^p,
 
-so that G_N with N = 2^k is k Newton steps.  From exponents a and c a layer computes n = a + 2c:
+so that G_N with N = 2^k is M_k of Newton's method. From exponents a and c, a layer computes n = a +
+2c:
 
     (E^n)_i = Σ_e ⟨(E^a)_i, (E^c)_e⟩ (E^c)_e
     (G_n)_i = (G_a)_i + Σ_e ⟨(E^a)_i, (E^c)_e + 1_e⟩ (G_c)_e
 
-with 1_e the unit vectors, since the matrices are symmetric and G_n = G_a + E^a(I + E^c)G_c.
+where 1_e are the unit vectors, since the matrices are symmetric and G_n = G_a + E^a(I + E^c)G_c.
 
 **⌈k log₃2⌉ layers in between.**  The first layer computes exponents 0 and 1: E = I − αS is a sum
-over the tokens before.  By induction L more layers compute every n ≤ 3^L, and every pair n, n + 1
-of such: with q = ⌊n/3⌋, n = 3q comes from q alone, and all of 3q, …, 3q + 3 from the pair q, q + 1,
-where q + 1 ≤ 3^{L−1} since 3q + 1 ≤ 3^L.
+over the previous tokens. By induction, L more layers compute every n ≤ 3^L and every pair n, n + 1
+≤ 3^L. Let q = ⌊n/3⌋. Exponent 3q is computed from q, and all of 3q, …, 3q + 3 from the pair q, q +
+1. In the second case, q + 1 ≤ 3^{L−1} because 3q + 1 ≤ 3^L.
 
-From αS, E = I − αS² takes one more layer: S first, then its square.
+From αS, E = I − αS² requires one more layer: S is computed first, then its square.
 
-Degrees triple in a layer as under full attention, but with d² numbers per token.
+Degrees triple in each layer, as under full attention, but tokens store O(d²) numbers.
 """
 
 from __future__ import annotations
@@ -58,7 +60,7 @@ def ladder_causal(d: int, k: int, alpha: float, start: Start) -> Transformer:
     unit = {i: one @ Map(np.eye(d)[[i - 1]], f"e{i}") for i in rows}
     at = dict(zip(plan[0], SLOTS, strict=False))
 
-    # Sums over the tokens before: S, and from it E and G of exponent 1.
+    # Sums over the previous tokens: S, and from it E and G of exponent 1.
     linear = {"S": 1.0, f"{at[1]}_G": alpha} if gram else {f"{at[1]}_E": -alpha}
     ones = [Move(unit[i], f"{slot}_E{i}") for slot in at.values() for i in rows]
     if not gram:
@@ -80,7 +82,7 @@ def ladder_causal(d: int, k: int, alpha: float, start: Start) -> Transformer:
             for i in rows:
                 changes[f"{slot}_G{i}"] = G_a[i] - stream.read(f"{slot}_G{i}")
                 heads += [Head(E_a[i], E_c[e] + unit[e], G_c[e], f"{slot}_G{i}") for e in rows]
-                if above is not plan[-1]:  # of the last power only G is read
+                if above is not plan[-1]:  # for the last power, only G is read
                     changes[f"{slot}_E{i}"] = -stream.read(f"{slot}_E{i}")
                     heads += [Head(E_a[i], E_c[e], E_c[e], f"{slot}_E{i}") for e in rows]
         changes = {into: reading for into, reading in changes.items() if reading.terms}
@@ -102,7 +104,7 @@ def ladder_causal(d: int, k: int, alpha: float, start: Start) -> Transformer:
 
 
 def exponents(power: int) -> list[tuple[int, ...]]:
-    """The exponents of each layer, one or two neighbours, from 0 and 1 to the power."""
+    """The exponents in each layer, one or two neighbouring ones, from 0 and 1 to `power`."""
     wanted: list[tuple[int, ...]] = [(power,)]
     while wanted[0][-1] > 1:
         q = wanted[0][0] // 3

@@ -1,41 +1,42 @@
-"""The ladder from M₀ = αS: the power N of a residual in the least number of layers.
+"""The ladder from M₀ = αS: the power N of a residual in the smallest number of layers.
 
-As in `ladder.py`, with E = I − αS² and S·G_p = I − E^p.  The prediction x_qᵀG_N b has degree
-4N + 1, so ⌈log₃(4N + 1)⌉ layers are necessary, by the same argument, and **they suffice**.
+Notation is as in `ladder.py`, but E = I − αS² and S·G_p = I − E^p. The prediction x_qᵀG_N b has
+degree 4N + 1, so ⌈log₃(4N + 1)⌉ layers are necessary, by the same argument, and **they suffice**.
 
-Besides u_p = G_p x, e_p = E^p x and s_p = y − xᵀG_p b, of degrees 4p + 1, tokens store where it is
-needed
+Tokens store u_p = G_p x, e_p = E^p x and s_p = y − xᵀG_p b, which have degree 4p + 1. If needed,
+they also store
 
     w_p = S E^p x,   f_p = xᵀE^p b,
 
-of degrees 4p + 3.  From exponents a, c a layer computes m = 2a + c as in `ladder.py`, and
+which have degree 4p + 3. From exponents a and c, a layer computes m = 2a + c as in `ladder.py`, and
 
     w_m = Σ_i e_{a,i} ⟨e_{a,i}, e_c⟩             f_m = Σ_i s_{a,i} ⟨e_{a,i}, e_c⟩
 
-Where w_a and f_a are stored, it computes m + 1, by products of E^m with S²:
+If w_a and f_a are stored, the layer computes m + 1 by products of E^m with S²:
 
     e_{m+1} = e_m − α Σ_i w_{a,i} ⟨e_{a,i}, e_c⟩   s_{m+1} = s_m − α Σ_i f_{a,i} ⟨e_{a,i}, e_c⟩
     w_{m+1} = w_m − α Σ_i w_{a,i} ⟨w_{a,i}, e_c⟩   f_{m+1} = f_m − α Σ_i f_{a,i} ⟨w_{a,i}, e_c⟩
     u_{m+1} = u_m + α w_m
 
-and where w_c is stored as well, m + 2, as E² = I − 2αS² + α²S⁴:
+If w_c is stored as well, the layer computes m + 2, because E² = I − 2αS² + α²S⁴:
 
     e_{m+2} = e_m − 2α Σ_i w_{a,i} ⟨e_{a,i}, e_c⟩ + α² Σ_i w_{a,i} ⟨w_{a,i}, w_c⟩   (s with f_{a,i})
     u_{m+2} = u_m + 2α w_m − α² Σ_i w_{a,i} ⟨w_{a,i}, e_c⟩
 
-since Σ_i e_{a,i} e_{a,i}ᵀ, Σ_i w_{a,i} e_{a,i}ᵀ and Σ_i w_{a,i} w_{a,i}ᵀ are S, S² and S³ times
-E^{2a}; with s_{a,i} or f_{a,i} in front, b replaces one S of them.
+The formulas hold since Σ_i e_{a,i} e_{a,i}ᵀ, Σ_i w_{a,i} e_{a,i}ᵀ and Σ_i w_{a,i} w_{a,i}ᵀ are S,
+S² and S³ times E^{2a}. With s_{a,i} or f_{a,i} as the first factor, b replaces one factor S.
 
-The exponents n (or n, n + 1) of a layer, and those of them with w and f, are chosen from N
-downwards.  The layer below has q = ⌊n/3⌋ alone or q, q + 1, and w and f of none, one or both: the
-first of these choices from which n and n + 1 can be computed and whose degrees are at most 3^{L−1}.
+Each layer has an exponent n or a pair n, n + 1, and stores w and f for some of these exponents.
+They are chosen from the last layer downwards, beginning with N. The choices for the layer below are
+q = ⌊n/3⌋ or the pair q, q + 1, with w and f of none, one or both. The first choice is taken from
+which the layer can be computed and whose degrees are at most 3^{L−1}.
 
-*Such a choice exists.*  For L ≥ 1 write 3^L = 12m + 3 or 12m + 9, and n = 3q + r.  The condition
-that the degrees 4n + c of the layer are at most 3^L is a lower bound on m − q, and the condition
-that the degrees 4q + c' of a choice are at most 3^{L−1} = 4m + 1 or 4m + 3 is another.  There are 6
-kinds of layers (one or two exponents, w and f of none, one or both), 3 remainders r and 2 residues
-of 3^L: 36 cases, and in each of them some choice satisfies its condition, which a test enumerates.
-For L = 0 only exponent 0 without w and f has degree 1, and the embedding writes it.
+*Such a choice exists.*  For L ≥ 1 write 3^L = 12m + 3 or 12m + 9, and n = 3q + r.  The degrees 4n +
+c of the layer are at most 3^L, which is a lower bound on m − q. The degrees 4q + c' of a choice
+must be at most 3^{L−1} = 4m + 1 or 4m + 3, which is another lower bound on m − q. There are 6 kinds
+of layers (one or two exponents, w and f of none, one or both), 3 remainders r and 2 residues of
+3^L, which gives 36 cases. In each case, some choice satisfies its condition; a test enumerates the
+cases. For L = 0 only exponent 0 without w and f has degree 1, and the embedding writes it.
 """
 
 from __future__ import annotations
@@ -54,19 +55,19 @@ from theory.regression.newton import Start
 
 
 class Level(NamedTuple):
-    """The exponents in the slots after a layer, and those whose w and f are stored."""
+    """The exponents in the slots after a layer, and the exponents whose w and f are stored."""
 
     exponents: tuple[int, ...]
     with_image: frozenset[int]
 
     @property
     def degree(self) -> int:
-        """The largest degree of a register: 4n + 1, and 4n + 3 of w and f."""
+        """The largest degree of a register: w and f have degree 4n + 3, the others 4n + 1."""
         return max(4 * n + 1 + 2 * (n in self.with_image) for n in self.exponents)
 
 
 class Rung(NamedTuple):
-    """A slot gets the exponent 2a + c + more from the exponents of the slots a and c.
+    """A slot to which a layer writes exponent 2a + c + more, for the exponents a, c of two slots.
 
     `parts` names the registers that are written; w and f are among them only if they are stored.
     """
@@ -83,7 +84,7 @@ Plan = list[tuple[Rung, ...]]
 
 
 def gram_powers(power: int) -> Plan:
-    """The rungs of each of ⌈log₃(4·power + 1)⌉ layers, from exponent 0 to the power."""
+    """The rungs of each of ⌈log₃(4·power + 1)⌉ layers, from exponent 0 to `power`."""
     levels = [Level((power,), frozenset())]
     for layers in reversed(range(ceil_log3(4 * power + 1))):
         levels.insert(0, level_below(levels[0], layers))
@@ -102,7 +103,7 @@ def gram_powers(power: int) -> Plan:
 def level_below(top: Level, layers: int) -> Level:
     """The level after `layers` layers from which one more layer computes `top`.
 
-    It is the first of the choices above whose degrees are at most 3^layers.
+    It is the first choice, in the order of the module's docstring, with degrees at most 3^layers.
     """
     q = top.exponents[0] // 3
     for exponents in ((q,), (q, q + 1)):
@@ -110,7 +111,7 @@ def level_below(top: Level, layers: int) -> Level:
             below = Level(exponents, with_image)
             if below.degree <= 3**layers and all(_summands(n, top, below) for n in top.exponents):
                 return below
-    raise AssertionError(f"no level of {layers} layers gives {top}, which the proof excludes")
+    raise AssertionError(f"no level of {layers} layers gives {top}, contrary to the proof")
 
 
 def _subsets(exponents: tuple[int, ...]) -> list[frozenset[int]]:
@@ -120,7 +121,7 @@ def _subsets(exponents: tuple[int, ...]) -> list[frozenset[int]]:
 
 
 def _summands(n: int, above: Level, below: Level) -> tuple[int, int] | None:
-    """Exponents a, c below with n = 2a + c + more, if the w and f that `more` needs are stored."""
+    """Exponents a, c of `below` with n = 2a + c + more, if the necessary w and f are stored."""
     ways = []
     for a in below.exponents:
         for c in below.exponents:
@@ -166,6 +167,6 @@ def _add(layers: LadderLayers, rung: Rung, part: str, alpha: float) -> None:
     w_a, f_a = layers.read(f"{a}_w"), layers.read(f"{a}_f")
     image = {"u": -e_a, "e": w_a, "s": f_a}[part]
     layers.add_head(e_c, e_a, -more * alpha * image, into)
-    if more == 2:  # α² is the product of two weights, as one rounded weight would not be exact
+    if more == 2:  # α² is a product of two weights, because a single weight would be rounded
         query = alpha * (e_c if part == "u" else layers.read(f"{c}_w"))
         layers.add_head(query, w_a, alpha * {"u": -w_a, "e": w_a, "s": f_a}[part], into)

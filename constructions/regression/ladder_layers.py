@@ -1,11 +1,11 @@
 """The layers of the ladders: slots of registers, and heads that combine them.
 
-A slot contains, on every token, for a residual R = E^p of one exponent p, with S·G = I − R,
+A slot belongs to a residual R = E^p of one exponent p. With S·G = I − R, it contains on every token
 
     u = G x,   e = R x,   s = y − xᵀG b,        and if needed   w = S R x,   f = xᵀR b.
 
-The slot "low" starts at exponent 0, where u = 0, e = x and s = y; every other register starts as 0.
-The prediction is −s at the query.  The proofs are in `ladder.py` and `ladder_gram.py`.
+The slot "low" starts at exponent 0, where u = 0, e = x and s = y. All other registers are 0 at
+first. The prediction is −s at the query.  The proofs are in `ladder.py` and `ladder_gram.py`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ INVARIANTS: dict[str, tuple[Any, float]] = {
 
 @runtime_checkable
 class Written(Protocol):
-    """The parts of a slot that a layer writes, of a residual of this exponent."""
+    """The parts of a slot that a layer writes, for the residual of one exponent."""
 
     @property
     def slot(self) -> str: ...
@@ -52,7 +52,7 @@ class Written(Protocol):
 
 
 def check_memory(d: int, layers: float) -> None:
-    """Raises ValueError if so many layers exceed the memory, before a power is computed."""
+    """Raises ValueError if a model of `layers` layers exceeds the memory."""
     parts = [f"{slot}_{part}" for slot in SLOTS for part in "ues"]
     _stream(d, parts).fits(ceil(layers), heads=7)
 
@@ -80,7 +80,7 @@ class LadderLayers:
 
     Slots contain powers or combinations of the residuals `of`.  Heads with the same query and key
     are merged, and one head with the mask "diagonal" moves registers of a token to other
-    registers of the same token.  Linear reads of registers that are still 0 are left out.
+    registers of the same token.  Linear reads of registers that are still 0 are omitted.
     """
 
     def __init__(self, stream: Stream, of: Residuals) -> None:
@@ -99,13 +99,13 @@ class LadderLayers:
         return (0.0 if name in self._empty else 1.0) * self.stream.read(name)
 
     def parts(self, rung: Written, last: bool) -> Iterator[str]:
-        """The parts of a rung that the layer writes, each recorded; only s in the last layer."""
+        """Records the parts of a rung that a layer writes; in the last layer only s."""
         for part in ("s",) if last else rung.parts:
             self._made.append((f"{rung.slot}_{part}", rung, part))
             yield part
 
     def assign(self, into: str, *readings: LinearRead) -> None:
-        """Sets a register to the sum of these readings of the same token; heads add to it."""
+        """Sets a register to the sum of linear reads of the same token, before heads add to it."""
         before = self._diagonal.get(into, -self.read(into))
         self._diagonal[into] = sum(readings, start=before)
 
@@ -115,7 +115,7 @@ class LadderLayers:
             self._scores.setdefault((query, key), []).append((value, into))
 
     def product(self, into: str, part: str, a: str, c: str, factor: float = 1.0) -> None:
-        """Adds factor·R_a²R_c of the slots a and c, as its part u, e or s."""
+        """Adds the part u, e or s of factor·R_a²R_c to `into`, for the slots a and c."""
         x, y = self.read("x"), self.read("y")
         (u_a, e_a, s_a), (u_c, e_c, s_c) = ([self.read(f"{s}_{p}") for p in "ues"] for s in (a, c))
         if part == "u":
@@ -152,7 +152,7 @@ class LadderLayers:
         self._begin()
 
     def model(self, d: int, source: str) -> Transformer:
-        """The transformer of the layers so far; its prediction is −s of the slot low."""
+        """The transformer of the layers so far; its prediction is −s of the slot "low"."""
         return Transformer(
             embed(self.stream, x={"x": 1.0, "low_e": 1.0}, y={"y": 1.0, "low_s": 1.0}),
             self._blocks,

@@ -1,8 +1,8 @@
 """The Newton–Schulz iteration (Iterative Newton in [Fu2024]) by transformers of five layouts.
 
 `newton(d, k, alpha)` returns a transformer whose prediction is x_qᵀ M_k Xᵀ y.  The weights and
-their proofs are in `newton_direct.py`, `newton_paper.py`, `ladder.py` and `ladder_gram.py`, and for
-causal layers in `newton_causal.py` and `ladder_causal.py`.
+their proofs are in `newton_direct.py`, `newton_paper.py`, `ladder.py` and `ladder_gram.py`; those
+of causal models are in `newton_causal.py` and `ladder_causal.py`.
 """
 
 from __future__ import annotations
@@ -46,44 +46,44 @@ def newton(
     | ladder | ⌈log₃(2^(k+2) + 1)⌉, ⌈log₃(2^(k+1) + 1)⌉ | ≤ 7      | ≤ 7d + 5, 5d + 3 |
     | paper  | k + 8 (gram only), ReLU scores over n    | 2        | 5d + 3           |
 
-    and causal, for every prefix of the examples at once, with d × d matrices in each token:
+    Causal models, for every prefix of the examples at once, store d × d matrices in each token:
 
     | layout | layers from αS, αI           | heads     | width                          |
     |--------|------------------------------|-----------|--------------------------------|
     | direct | k + 2, k + 2                 | d² (2)    | 2d² + 3d + 2                   |
     | ladder | ⌈k log₃2⌉ + 3, ⌈k log₃2⌉ + 2 | ≤ 4d² + 1 | ≤ 5d² + 3d + 2, ≤ 4d² + 3d + 2 |
 
-    No transformer of linear or ReLU attention and ReLU MLPs on tokens affine in the prompt has
-    fewer layers than the first ladder.
+    The first ladder has the smallest possible number of layers among transformers with linear or
+    ReLU attention, ReLU MLPs and tokens that are affine in the prompt.
 
-    Errors in other dtypes than float64, measured at κ(S) = 30, d = 5, n = 10 on six prompts: in
-    float32 the error of "ladder" is at most 6e−6 up to k = 100, as errors are multiplied by powers
-    of the residual; that of "direct" is at most 2e−5 up to k = 40, since u is the query, and an
-    error δ of M x becomes (2I − M S)δ, which tends to δ; in "paper", where x is the query, it
-    becomes 2δ, and exceeds 0.1 % after k = 15. In float16 the error of "ladder" is at most 3 % up
-    to k = 100, where "direct" and "paper" overflow.
+    Errors in low precision were measured at κ(S) = 30, d = 5, n = 10 on six prompts. In float32,
+    the error of "ladder" is at most 6e−6 up to k = 100, because errors are multiplied by powers of
+    the residual. The error of "direct" is at most 2e−5 up to k = 40: its query is u, and an error δ
+    of M x becomes (2I − M S)δ, which tends to δ. The error of "paper" exceeds 0.1 % after k = 15:
+    its query is x, and an error δ becomes 2δ. In float16, the error of "ladder" is at most 3 % up
+    to k = 100, and "direct" and "paper" overflow.
 
-    Computing the recursion needs no hypothesis.  It converges to the pseudo-inverse on range(S)
-    iff 0 < alpha < 2/λmax(S)² (gram), resp. alpha < 2/λmax(S) (identity), strictly.
+    The model computes the recursion for every prompt. M_k converges to the pseudo-inverse on
+    range(S) iff 0 < alpha < 2/λmax(S)² (gram), resp. 0 < alpha < 2/λmax(S) (identity).
 
     Args:
         d: the dimension of the inputs, ≥ 1.
         k: the number of steps, ≥ 0; ≤ 1000 for "direct", whose weights contain 2^k.
         alpha: α > 0, a weight of the model.
-        layout: one of the tables.
+        layout: a layout of the tables above.
         start: "gram" for M₀ = αS, "identity" for M₀ = αI.
-        interleaved: the prompt is x₁, y₁, …, x_n, y_n, x_q with a token for each, as in [Garg2022];
-            a further layer of unique-hard attention copies x_i to the token of y_i ("direct" only).
+        interleaved: if true, the tokens are x₁, y₁, …, x_n, y_n, x_q, as in [Garg2022]; one more
+        layer of unique-hard attention copies x_i to the token of y_i ("direct" only).
             Positions t² are exact in float64, and in float32 up to about a thousand examples.
-        causal: the model returns (…, n + 1), entry t from the first t examples; each token stores
-            S and M of its own prefix.
-        n: the number of examples, for "paper" only: its weights contain n, and its models accept
-            prompts of exactly n examples; all others accept any number.
+        causal: if true, the model returns (…, n + 1), entry t from the first t examples, and each
+        token stores S and M of its prefix. n: the number of examples, for "paper" only: its weights
+        contain n, and it requires prompts of exactly n examples. Models of other layouts accept any
+        number.
 
-    Raises ValueError if a layout does not have an option, and if the layers exceed the memory.
+    Raises ValueError if the layout does not support an option, and if the model exceeds the memory.
 
-    Source: [Fu2024, Theorem 5.1] for "paper"; "direct" and "ladder" have fewer layers, with the
-    proofs in their files.  The recursion is due to [Schulz1933] and [BenIsrael1965].
+    Source: [Fu2024, Theorem 5.1] for "paper"; "direct" and "ladder" have fewer layers, and their
+    proofs are in their files.  The recursion is due to [Schulz1933] and [BenIsrael1965].
     """
     if n is not None and layout != "paper":
         raise InputError(f"n is {n} and layout is '{layout}', which accepts every n: leave n out")
@@ -107,7 +107,7 @@ def newton(
         return power_ladder(d, 2**k, alpha, start)
     if k > 1000:
         raise InputError(
-            f"k is {k}, and layout 'direct' has 2^k among its weights: "
+            f"k is {k}, and the weights of layout 'direct' contain 2^k: "
             "give k ≤ 1000, or layout 'ladder'"
         )
     if causal:

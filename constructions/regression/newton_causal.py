@@ -1,26 +1,27 @@
-"""The Newton–Schulz iteration for every prefix of the examples at once, in k + 2 causal layers.
+"""The Newton–Schulz iteration for all prefixes of the examples at once, in k + 2 causal layers.
 
 Under a causal mask, earlier tokens compute with shorter prefixes, so token t must not use their
-results; therefore the construction for full attention diverges if it is evaluated causally (see
-[Fu2024, Remark B.6]).  But a token can compute with its own registers: a head with a diagonal mask
-(each token attends to itself only) multiplies three of them:
+results. Therefore the construction for full attention diverges if it is evaluated causally (see
+[Fu2024, Remark B.6]). But a token can combine its registers: a head with a diagonal mask (each
+token attends only to itself) multiplies three of them:
 
     ⟨query_t, key_t⟩ · value_t.
 
-So token t stores the matrices S and M of its own prefix, row by row (S_a and V_a, a = 1 … d):
+So token t stores the matrices S and M of its prefix, row by row (S_a and V_a, a = 1 … d):
 
     layer 1        S_a = Σ_{i<t} x_{i,a} x_i,  V_a = α S_a,  b = Σ_{i<t} y_i x_i    causal heads
                    (from αI: V_a = α e_a, a constant)
     a Newton step  V_a ← V_a − 2^{j−1} Σ_e ⟨V_a, S_e⟩ V_e                          d² diagonal heads
     prediction     2^k Σ_a x_{t,a} ⟨V_a, b⟩                                         d diagonal heads
 
-with V = 2^{−j} M_j as in `newton_direct.py`: (V S V)_a = Σ_e ⟨V_a, S_e⟩ V_e, since S and V are
-symmetric.  Without such masks, a diagonal head is the difference of a causal head and a strictly
-causal head of the same weights.
+Here V = 2^{−j} M_j, as in `newton_direct.py`: (V S V)_a = Σ_e ⟨V_a, S_e⟩ V_e, since S and V are
+symmetric.  If diagonal masks are not available, a diagonal head is the difference of a causal head
+and a strictly causal head with the same weights.
 
-With d² numbers per token, O(log κ) layers suffice (`ladder_causal.py` has log₃2 as many).  With
-O(d) numbers per token causal layers are first-order methods, and the best known construction,
-Chebyshev's, has O(√κ) layers.  That this is optimal is a conjecture, not shown here.
+With O(d²) numbers per token, O(log κ) layers suffice (`ladder_causal.py` reduces their number by
+the factor log₃2). With O(d) numbers per token, causal layers are first-order methods, and the best
+known construction, Chebyshev's method, has O(√κ) layers. Its optimality is a conjecture, which is
+not proved here.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ def newton_causal(d: int, k: int, alpha: float, start: Start = "gram") -> Transf
 def sums(stream: Stream, factors: Mapping[str, float]) -> list[Head]:
     """Heads that add factor·Σ_{i<t} x_{i,a} x_i to row a of each matrix, and Σ_{i<t} y_i x_i to b.
 
-    They are for a causal mask; the key of a query is 0.
+    The heads require a causal mask; the key of a query is 0.
     """
     key = stream.read("key")
     heads = [

@@ -8,9 +8,9 @@ The proof.  Every token stores u = 2^{−j} M_j x.  Then
     2^{−(j+1)} M_{j+1} x = u − 2^{j−1} (2^{−j} M_j) S (2^{−j} M_j) x = u − 2^{j−1} Σ_i u_i ⟨x_i, u⟩,
 
 because Σ_i u_i x_iᵀ = 2^{−j} M_j S.  The right-hand side is one linear head on the residual stream:
-query u, key x, value −2^{j−1}·u → u.  Because u is halved at every step, the factor 2 of Newton's
-recursion needs no MLP; the last head multiplies by 2^k: Σ_i y_i ⟨x_i, u_q⟩ · 2^k.  From "gram" a
-further head writes u = αSx; from "identity" the embedding writes u = αx.
+query u, key x, value −2^{j−1}·u → u.  Because u is scaled by ½ at every step, the factor 2 of
+Newton's recursion does not require an MLP. The last head computes 2^k · Σ_i y_i ⟨x_i, u_q⟩. For
+"gram", one more head writes u = αSx; for "identity", the embedding writes u = αx.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from theory.regression.newton import Start
 
 
 def newton_direct(d: int, k: int, alpha: float, start: Start) -> Transformer:
-    """A transformer of k + 2 layers from αS, k + 1 from αI, with one linear head each.
+    """A transformer of k + 2 layers from αS, or k + 1 from αI, each with one linear head.
 
     The width is 2d + 2.  There is one token per example (x, y) and per query (x, 0), and no token
     attends to a query.
@@ -40,17 +40,18 @@ def newton_direct(d: int, k: int, alpha: float, start: Start) -> Transformer:
 
 
 def newton_interleaved(d: int, k: int, alpha: float, start: Start) -> Transformer:
-    """`newton_direct` for prompts x₁, y₁, …, x_n, y_n, x_q: one layer more, width 3d + 5.
+    """`newton_direct` for prompts x₁, y₁, …, x_n, y_n, x_q, with one more layer and width 3d + 5.
 
-    The first layer is a unique-hard head that copies x_i from the token before to the register
-    `key` of the token of y_i.  Token t = 0, …, 2n contains s_t = (−1)^t, and its score of j is
+    The first layer is a unique-hard head that copies x_i from the previous token to the register
+    `key` of the token of y_i.  Token t = 0, …, 2n contains s_t = (−1)^t, and the score between
+    query t and key j is
 
         2(t − 1)j − j² − 2 s_t s_j  =  (t − 1)² − 2 + [−(t − 1 − j)² + 4·(s_t ≠ s_j)],
 
-    where the bracket is 4 at j = t − 1 and at most 0 at every other j; for t = 0, which has no
-    token before it, it is 0 at j = 1 and −1 at j = 0.  So the maximum is unique.  Label tokens read
-    the input before them.  Input tokens and the query read a label token, whose x is 0, so that
-    their key stays 0 and only label tokens contribute in later layers.
+    where the bracket is 4 at j = t − 1 and at most 0 at every other j. For t = 0, which does not
+    have a previous token, the bracket is 0 at j = 1 and −1 at j = 0. So the maximum is unique.
+    Label tokens read the input before them. Input tokens and the query read a label token, whose x
+    is 0. So their key stays 0, and only label tokens contribute in later layers.
     """
     stream = Stream(x=d, key=d, u=d, y=1, estimate=1, t=1, t_squared=1, parity=1)
     x, key, t, t_squared, parity = map(stream.read, ("x", "key", "t", "t_squared", "parity"))
@@ -72,7 +73,7 @@ def newton_interleaved(d: int, k: int, alpha: float, start: Start) -> Transforme
 def _newton(
     stream: Stream, written: Embed, begin: list[Block], k: int, interface: Examples, of: Powers
 ) -> Transformer:
-    """The transformer of the layers `begin`, after which u = M₀x, the steps and the prediction."""
+    """The transformer of `begin`, whose layers compute u = M₀x, the steps and the prediction."""
     key = stream.read("key" if "key" in stream else "x")
     # The factor is in W_V: 2^{j−1}·u has the size of M_j x, whereas u Σ_i u_i alone could underflow
     # for large j.

@@ -1,28 +1,30 @@
-"""Newton–Schulz in the k + 8 layers of [Fu2024, Theorem 5.1], its proof's signs corrected.
+"""Newton–Schulz in the k + 8 layers of [Fu2024, Theorem 5.1], with corrected signs.
 
-Attention is ReLU divided by n over the examples [Fu2024, Definition B.1], with at most two heads,
-and every linear map of a token is an MLP of paired ReLUs, so the theorem allows each layer.
+Attention weights are ReLU scores divided by n [Fu2024, Definition B.1]. Each layer has at most two
+heads, and linear maps of a token are MLPs with pairs of ReLUs, as the theorem allows.
 
 start, 3 layers          carry ← x (copy);  m ← αSx (the copy is the value);  carry ← 0
 Newton, k layers         two heads add −½ Σ_i m_i ⟨m_i, x⟩ = −½ M S M x to m, and the MLP doubles m:
                          2(M − ½ M S M) x = (2M − M S M) x
-output, 5 layers         copy, multiply, sum, copy, multiply: w = Σ_i y_i m_i = M_k Xᵀ y reaches the
-                         query token and ⟨w, x_q⟩ is taken
+output, 5 layers         copy, multiply, sum, copy, multiply: w = Σ_i y_i m_i = M_k Xᵀ y is written
+to the query token, which computes ⟨w, x_q⟩
 
-Two corrections to the printed proof.  Its pairs of heads compute relu(u) + relu(−u) = |u|; here the
-second head has the negative of the first one's value (`signed_pair`).  Its multiplications (mul in
-[Fu2024, Proposition B.4]) are assumed to be exact in one layer, which is impossible for an MLP of
-ReLUs, as it is piecewise linear; here they are attention:
+The printed proof has two errors, which are corrected here. First, its pairs of heads compute
+relu(u) + relu(−u) = |u|; here the value of the second head is the negative of the first head's
+value (`signed_pair`). Second, it assumes that an MLP of ReLUs multiplies exactly in one layer (mul
+in [Fu2024, Proposition B.4]), which is impossible because such an MLP is piecewise linear. Here
+attention multiplies:
 
     multiply   query 1, key y, value m:              (1/n) Σ_i y_i · n·m_i = w, in every token
     sum        averages those n equal vectors:       (1/n) Σ_i 1 · p_i = w
     multiply   query x, key w, value 1:              (1/n) Σ_i ⟨x, w_i⟩ · 1 = ⟨w, x⟩
 
-so the first product already contains the sum, and the layer "sum" is present only for the count of
-the theorem.  A copy is added to an empty register and later subtracted from itself: computed as
-(x + αSx) − x, the start would round to 0 where αS is small.  The factors n and α are in different
-matrices, W_O and W_V, so that neither is rounded.  As the weights contain n, a model accepts n
-examples only: on m examples the same weights would compute the steps from α(n/m)²S.
+So the first product already contains the sum, and the layer "sum" is only present to match the
+layer count of the theorem. A copy is written to an empty register, which is cleared later. If the
+start were computed as (x + αSx) − x instead, it would round to 0 for small αS. The factors n and α
+are in different matrices, W_O and W_V, so that their product is not rounded. As the weights contain
+n, a model accepts exactly n examples: on m examples, the same weights would compute the steps from
+α(n/m)²S.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ from constructions.transformer import Transformer
 
 
 def newton_paper(d: int, k: int, alpha: float, n: int) -> Transformer:
-    """A transformer of k + 8 layers, two ReLU heads each and width 5d + 3, for exactly n examples.
+    """A transformer of k + 8 layers with two ReLU heads each and width 5d + 3, for n examples.
 
     `newton` states the theorem and explains the arguments.
     """

@@ -1,25 +1,25 @@
-"""Newton–Schulz for causal attention with O(dk) numbers per token, by k groups of d pause tokens.
+"""Newton–Schulz for causal attention with k groups of d pause tokens, and O(dk) numbers per token.
 
 Under a causal mask token i attends only to tokens up to i, so M_j x_i, which depends on all
-examples, cannot be computed at example i.  It is computed after the last example: pause token
-(j, a), j = 0 … k − 1, a = 1 … d, contains the unit vector e_a as its key of group j, and the query
-is last.
+examples, cannot be computed at example i.  It is computed after the last example, by pause tokens
+(j, a) with j = 0 … k − 1 and a = 1 … d. Token (j, a) contains the unit vector e_a as its key of
+group j. The query is the last token.
 
 The proof.  With W_j = 2^{−j} M_j S and M_0 = αI, Newton's recursion is
 
     W_0 = αS,      W_{j+1} = W_j − 2^{j−1} W_j²,      2^{−(j+1)} M_{j+1} x = u − 2^{j−1} W_j u
 
-for u = 2^{−j} M_j x.  Pause token (j, a) stores u = W_j e_a, the query u = 2^{−j} M_j x.
+for u = 2^{−j} M_j x. Pause token (j, a) stores u = W_j e_a, and the query stores u = 2^{−j} M_j x.
 
-    layer 1        u = α Σ_i x_i ⟨x_i, e_a⟩        in pause tokens; the query has u = αx before
+    layer 1        u = α Σ_i x_i ⟨x_i, e_a⟩        in pause tokens; the query has u = αx already
     layer j + 2    u ← u − 2^{j−1} Σ_a u_{(j,a)} ⟨e_a, u⟩        keys of the group j only
 
-compute this for all tokens after group j: the groups j + 1 … k − 1 and the query.  Within group j
-the sum is incomplete, but later layers do not read this group; earlier tokens do not change.  So
-each group is used for one step.  The last layer computes 2^k Σ_i y_i ⟨x_i, u⟩.
+These layers compute a step for all tokens after group j: the groups j + 1 … k − 1 and the query.
+Within group j the sum is incomplete, but later layers do not read this group. Earlier tokens do not
+change. So each group is used for one step.  The last layer computes 2^k Σ_i y_i ⟨x_i, u⟩.
 
-There are k + 2 layers of one linear head, width dk + 2d + 2 and n + dk + 1 tokens; each example is
-one token.  Whether fewer than dk pause tokens suffice is open.
+The model has k + 2 layers of one linear head, width dk + 2d + 2 and n + dk + 1 tokens, where each
+example is one token.  Whether fewer than dk pause tokens suffice is open.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ FewSteps: TypeAlias = Annotated[Steps, Within(most=1000)]
 
 
 class Paused(Examples):
-    """Prompts of tokens (x_i, y_i), k groups of d pause tokens, and queries.
+    """Prompts that consist of tokens (x_i, y_i), k groups of d pause tokens, and queries.
 
     The a-th pause token of group j is the unit vector e_a in the columns of its group; queries have
     separate columns.
@@ -74,11 +74,11 @@ def newton_with_pauses(d: Count, k: FewSteps, alpha: StepSize) -> Transformer:
     """A causal transformer that computes k Newton–Schulz steps from M₀ = alpha·I.
 
     `newton_with_pauses(d, k, alpha)(x, y, x_query)` is x_queryᵀ M_k Xᵀ y, the prediction of
-    `newton(d, k, alpha, start="identity")`; k + 2 layers of one linear head each, width
-    dk + 2d + 2, and dk pause tokens between examples and queries.  `newton(…, causal=True)` stores
-    O(d²) numbers in each token instead, and predicts from every prefix.
+    `newton(d, k, alpha, start="identity")`. The model has k + 2 layers of one linear head, width dk
+    + 2d + 2, and dk pause tokens between examples and queries. In contrast, `newton(…,
+    causal=True)` stores O(d²) numbers in each token and predicts from every prefix.
 
-    It converges iff 0 < alpha < 2/λmax(XᵀX).
+    The iteration converges iff 0 < alpha < 2/λmax(XᵀX).
     """
     groups = [f"key{j}" for j in range(k)]
     stream = Stream(x=d, y=1, **dict.fromkeys(groups, d), u=d, estimate=1)

@@ -1,16 +1,16 @@
 """Online gradient descent (Kaczmarz, normalised LMS): one causal linear head per layer.
 
-The algorithm: one pass, w ← w + (y_i − ⟨w, x_i⟩) x_i/‖x_i‖², from w = 0; each step fits its example
-exactly.  It is the method of [Kaczmarz1937], or normalised LMS with step size 1.  (Examples with
-x_i = 0 leave w unchanged.)
+The algorithm is one pass of w ← w + (y_i − ⟨w, x_i⟩) x_i/‖x_i‖² from w = 0; each step fits its
+example exactly. This is the method of [Kaczmarz1937], or normalised LMS with step size 1. (Examples
+with x_i = 0 leave w unchanged.)
 
 The proof.  Let L be the strictly lower triangular matrix L_tj = ⟨x_j, x_t⟩/‖x_j‖².  The residuals
-r_t = y_t − ⟨w_{t−1}, x_t⟩ solve (I + L) r = y, and since L^n = 0 the iteration r ← y − L r from
-r = y is exact after n − 1 layers: each layer makes one more residual final.  A causal head that
-includes the token itself applies L + I, because with key = x/‖x‖² in the prompt the diagonal is
-⟨x_t, x_t⟩/‖x_t‖² = 1; so the head takes r to r − (L + I) r = −L r, and the MLP adds y.  The last
-layer computes Σ_j r_j ⟨key_j, x_q⟩ = ⟨w_n, x_q⟩.  (A row x_t = 0 has key 0, so its residual is
-not read.)  Under a causal mask, shared residuals give *online* gradient descent [Ding2024].
+r_t = y_t − ⟨w_{t−1}, x_t⟩ solve (I + L) r = y. Since L^n = 0, the iteration r ← y − L r from r = y
+is exact after n − 1 layers: each layer completes one more residual. With key = x/‖x‖² in the
+prompt, a causal head applies L + I, because its diagonal is ⟨x_t, x_t⟩/‖x_t‖² = 1. So the head maps
+r to r − (L + I) r = −L r, and the MLP adds y.  The last layer computes Σ_j r_j ⟨key_j, x_q⟩ = ⟨w_n,
+x_q⟩.  (If x_t = 0, the key is 0, so the residual is not read.) Under a causal mask, residuals that
+all later tokens share give *online* gradient descent [Ding2024].
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ def online_gradient_descent(d: Count, n: Count) -> Transformer:
     """A transformer that computes one pass of online gradient descent over up to n examples.
 
     The prediction is ⟨w_n, x_query⟩ with w_i = w_{i−1} + (y_i − ⟨w_{i−1}, x_i⟩) x_i/‖x_i‖² in the
-    order of the rows; x (…, n, d), y (…, n), x_query (…, d).  n layers of one causal linear head,
-    the first n − 1 with an MLP that adds y, width 2d + 3.  The keys x_i/‖x_i‖² are part of the
-    prompt: the transformer does not compute the division.
+    order of the rows; x (…, n, d), y (…, n), x_query (…, d). The model has n layers of one causal
+    linear head and width 2d + 3; the first n − 1 layers have an MLP that adds y. The keys
+    x_i/‖x_i‖² are part of the prompt: the transformer does not compute the division.
 
     The model raises ValueError if it is called with more than n examples.
 

@@ -1,4 +1,4 @@
-"""The layer invariants of constructions for regression: the contents of registers, as functions.
+"""The layer invariants of constructions for regression: contents of registers as functions.
 
 Let S = XᵀX, b = Xᵀy and S G = I − R, where R is the residual after a number of steps, or a power
 R = (I − S M₀)^power: power 2^j is j Newton steps, and power j is j steps of gradient descent from
@@ -40,8 +40,8 @@ class Powers:
 class Invariant(ABC):
     """The content of a register at a query x, for one power of a residual.
 
-    If `row` is given, the register contains that row (from 1) of the matrix that multiplies x.
-    With `prefixes`, the examples of each token are only those before it.
+    If `row` is given, the register contains that row (counted from 1) of the matrix that multiplies
+    x. If `prefixes` is true, the examples of each token are those before the token.
     """
 
     power: int
@@ -67,7 +67,7 @@ class Invariant(ABC):
 
 
 class Inverse(Invariant):
-    """G x, on a token with input x."""
+    """The invariant G x, on a token with input x."""
 
     def value(self, S: Any, G: Any, b: Any, x: Any) -> Any:
         """x G."""
@@ -75,7 +75,7 @@ class Inverse(Invariant):
 
 
 class Residual(Invariant):
-    """R x = (I − S G) x, on a token with input x."""
+    """The invariant R x = (I − S G) x, on a token with input x."""
 
     def value(self, S: Any, G: Any, b: Any, x: Any) -> Any:
         """x (I − G S)."""
@@ -83,7 +83,7 @@ class Residual(Invariant):
 
 
 class Image(Invariant):
-    """S R x, on a token with input x."""
+    """The invariant S R x, on a token with input x."""
 
     def value(self, S: Any, G: Any, b: Any, x: Any) -> Any:
         """x (I − G S) S."""
@@ -91,10 +91,10 @@ class Image(Invariant):
 
 
 class Correlation(Invariant):
-    """xᵀ R b, on a token with input x."""
+    """The invariant xᵀ R b, on a token with input x."""
 
     def value(self, S: Any, G: Any, b: Any, x: Any) -> Any:
-        """x (I − G S) b, a number for each input."""
+        """The number x (I − G S) b for each input x."""
         return (x - x * (G * S)) * b
 
 
@@ -102,5 +102,5 @@ class Prediction(Invariant):
     """xᵀ G b, on a query x."""
 
     def value(self, S: Any, G: Any, b: Any, x: Any) -> Any:
-        """x G b, a number for each query."""
+        """The number x G b for each query x."""
         return x * (G * b)

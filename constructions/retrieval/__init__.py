@@ -1,7 +1,8 @@
-"""Retrieval: attention patterns, induction heads, composition and k-hop, with weights by hand.
+"""Retrieval: attention patterns, induction heads, composition and k-hop by hand-written weights.
 
 `composition`, `hop`, `nearest_neighbour`, `previous_token` and `skip_gram` are models here and
-algorithms in `theory.retrieval`; a second star import would replace the first one's names.
+algorithms in `theory.retrieval`. The names of a second star import would replace those of the
+first.
 """
 
 from constructions.retrieval.broad_average import broad_average

@@ -1,7 +1,7 @@
-"""Broad averaging: with W_Q = W_K = 0 every token attends uniformly to itself and all before it.
+"""Broad averaging: with W_Q = W_K = 0, tokens attend uniformly to themselves and all before them.
 
-All scores are 0, and both softmax and average-hard attention of equal scores are uniform: the mean
-of one-hot values is the vector of relative frequencies.
+All scores are 0, so softmax and average-hard attention are uniform. The mean of one-hot values is
+the vector of relative frequencies.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from theory.retrieval import token_frequencies
 def broad_average(
     vocabulary_size: Count, max_length: Count, *, sharpness: Positive | None = None
 ) -> Transformer:
-    """Outputs the relative frequencies of the tokens so far; the answer is the most frequent one.
+    """Outputs the relative frequencies of the tokens so far; the answer is the most frequent token.
 
-    One layer, one head, width 2V; softmax and average-hard attention agree at every sharpness,
-    because all scores are 0.
+    The model has one layer, one head and width 2V. Softmax and average-hard attention agree at
+    every sharpness, because all scores are 0.
     """
     V, n = sizes(vocabulary_size, max_length)
     stream = Stream(symbol=V, average=V)

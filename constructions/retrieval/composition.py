@@ -1,17 +1,18 @@
 """Function composition g∘f of two tables in the prompt by two successive lookups [Peng2024].
 
 The prompt is f(0) … f(s − 1), g(0) … g(s − 1), x: f(v) is the token at position v, g(v) the
-token at position s + v.  All positions have lattice points P_j, and the value v has two of them in
-its embedding: `first` = P_v, the position of f(v), and `second` = P_{s+v}, that of g(v).
+token at position s + v.  Position j has the lattice point P_j. The embedding of the value v
+contains two points: `first` = P_v, that of the position of f(v), and `second` = P_{s+v}, that of
+the position of g(v).
 
-Layer 1: the query of token v is its `first` (`tokens/positions.py`); the token at that position is
-f(v), whose `second` = P_{s+f(v)} is the value, written to `found`.
-Layer 2: the query is `found`; the token at position s + f(v) is g(f(v)), and its value, `first`, is
-written to `answer`.  Logits are 2⟨answer, P_v⟩ − |P_v|², largest at v = g(f(x)) by at least 1.
+Layer 1: the query of token v is its `first` (`tokens/positions.py`). The token at that position is
+f(v), and its value, `second` = P_{s+f(v)}, is written to `found`. Layer 2: the query is `found`.
+The token at position s + f(v) is g(f(v)), and its value, `first`, is written to `answer`. The
+logits 2⟨answer, P_v⟩ − |P_v|² are largest at v = g(f(x)), by at least 1.
 
-There are two layers of one head each, of width 11 for every s, with O(log s) bits.  Scores are
-Θ(s), times Θ(log s) in layer 1, and logits are Θ(s): under softmax the inverse temperature grows
-like ln s.
+The model has two layers of one head each, width 11 for every s, and O(log s) bits. Scores are Θ(s
+log s) in layer 1 and Θ(s) in layer 2, and logits are Θ(s). Under softmax, the required inverse
+temperature grows like ln s.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ from theory.retrieval import composition as definition
 def composition(n_points: Count, *, sharpness: Positive | None = None) -> Transformer:
     """Outputs g(f(x)) from the tokens f(0) … f(s − 1), g(0) … g(s − 1), x, all in 0 … s − 1.
 
-    s = n_points.  `composition(s)(tokens)` (…, 2s + 1) is g(f(v)) at every position whose token is
-    v, so the last entry is the composition at x.
+    Here s = n_points. `composition(s)(tokens)` (…, 2s + 1) is g(f(v)) at every position whose token
+    is v, so the last entry is g(f(x)).
 
     Raises ValueError if the sharpness is too small for s.
     """
@@ -66,13 +67,13 @@ def composition(n_points: Count, *, sharpness: Positive | None = None) -> Transf
 
 
 def _found(points: np.ndarray, tokens: np.ndarray) -> np.ndarray:
-    """The point of the position of g(f(v)) for each token v."""
+    """The lattice point of the position that holds g(f(v)), for each token v."""
     s = len(points) // 2
     return points[s + np.take_along_axis(tokens[..., :s], tokens, axis=-1)]
 
 
 def _answered(points: np.ndarray, tokens: np.ndarray) -> np.ndarray:
-    """The point of g(f(v)) for each token v."""
+    """The lattice point of the value g(f(v)), for each token v."""
     shape = *tokens.shape, len(points) // 2
     f, g = (np.broadcast_to(each, shape) for each in np.split(tokens[..., None, :-1], 2, axis=-1))
     return points[definition(f, g, tokens)]

@@ -1,6 +1,7 @@
-"""The layer invariants of `fact_lookup`: the layers of `facts.py`, line by line, on numbers.
+"""The layer invariants of `fact_lookup`: the layers of `facts.py` as functions of numbers.
 
-Words and relations are numbers, −1 for none.  The last relation maps every entity to itself.
+Words and relations are numbers, and −1 stands for none. The last relation maps every entity to
+itself.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from theory.retrieval.facts import PROFESSION, Lexicon
 
 
 def register(lexicon: Lexicon, name: str, tokens: np.ndarray) -> np.ndarray:
-    """The code in a register, for any sequence of words (…, T): (…, T, width)."""
+    """The code in a register, shape (…, T, width), for any sequence of words (…, T)."""
     number = numbers(lexicon, tokens)[name]
     relations = name in ("inner", "outer")
     codes = binary_codes(len(lexicon.relations) + 1 if relations else len(lexicon.words))
@@ -51,7 +52,7 @@ def numbers(lexicon: Lexicon, tokens: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def relation_of(lexicon: Lexicon) -> np.ndarray:
-    """The number of the relation that each word of the lexicon denotes, −1 for none."""
+    """The number of the relation denoted by each word of the lexicon, −1 for none."""
     number = {word: i for i, word in enumerate(lexicon.relations)}
     number |= dict.fromkeys(("a", "an"), number.get(PROFESSION, -1))
     number |= dict.fromkeys(("what", "who"), len(lexicon.relations))
@@ -64,12 +65,12 @@ def among(lexicon: Lexicon, tokens: np.ndarray, *words: str) -> np.ndarray:
 
 
 def _latest(values: np.ndarray, where: np.ndarray) -> np.ndarray:
-    """values (…, T) at the latest earlier token where `where` is true, −1 if there is none."""
+    """The entry of values (…, T) at the latest earlier token with `where` true, −1 if none."""
     earlier = np.tri(where.shape[-1], k=-1, dtype=bool)
     return _last(values, where[..., None, :] & earlier)
 
 
 def _last(values: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """values (…, T) at the last token that each token chooses, −1 for none; chosen (…, T, T)."""
+    """The entry of values (…, T) at the last token with `chosen` (…, T, T) true, −1 if none."""
     place = np.where(chosen, np.arange(values.shape[-1]), -1).max(-1)
     return np.where(place < 0, -1, np.take_along_axis(values, place.clip(0), axis=-1))

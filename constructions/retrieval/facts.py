@@ -4,34 +4,35 @@
     What is the profession of John's mother?
 
 Words are tokens; the grammar is that of `theory.retrieval.facts`.  Names and objects are entities.
-The words that denote a relation are the relations, "a" and "an" (the relation profession), and
+Three kinds of words denote a relation: the names of relations, "a" and "an" (profession), and
 "what" and "who" (the relation *itself*, which maps every entity to itself).
 
-A word has a code b(w) ∈ {±1}^r, a relation a code in {±1}^q.  The rank of a token is its position,
-and a head finds the latest token of a class by it: its score K + rank with K = 2(n + 1) exceeds
-that of BOS, which is n + 1, and BOS exceeds all others, whose scores are at most n.  Tokens to
-which a head does not apply attend to BOS, whose value is 0: their query contains 1 − flag = 1, for
-which the key of BOS exceeds all others.
+A word has a code b(w) ∈ {±1}^r, and a relation has a code in {±1}^q. The rank of a token is its
+position. A head finds the latest token of a class by rank: tokens of the class have the score K +
+rank with K = 2(n + 1), BOS has the score n + 1, and all other tokens have scores of at most n.
+Tokens to which a head does not apply attend to BOS, whose value is 0: their query contains 1 − flag
+= 1, for which BOS has the largest score.
 
 Layer 1 (strictly causal mask).  Each token receives the latest earlier …
     name              in `subject`
     relation word     in `inner`, except entities, whose `inner` is *itself*
     word              in `object`, for "." only; the `object` of an entity is its own word
 Layer 2 (strictly causal mask)
-    "."  receives `subject` of the latest "is" in `owner`; then "." contains a fact: the `inner` of
-         `owner` is `object`, e.g. (John, mother, Helen).  An entity e contains (e, itself, e).
+    "."  receives `subject` of the latest "is" in `owner`; then "." contains the fact "`inner` of
+    `owner` is `object`", for example (John, mother, Helen).  An entity e contains (e, itself, e).
     "?"  receives `inner` of the latest relation word in `outer`: in "the profession of John's
          mother", `inner` at the word mother is profession; in "the profession of Jane", `inner` at
          the word profession is *itself* (from What), so the second lookup maps the first answer to
          itself.
 Layer 3 (causal mask)  "?" attends to the latest fact with owner = `subject`, relation = `inner`,
-    whose object is written to `found`:  John, mother → Helen.
+and the object of the fact is written to `found`:  John, mother → Helen.
 Layer 4 (causal mask)  "?" attends to owner = `found`, relation = `outer`:  Helen, profession →
     doctor → `answer`.
 
-The score of a lookup is M(⟨·, owner⟩ + ⟨·, inner⟩) + rank with M = n + 1, and BOS has M(r + q):
-a matching fact has M(r + q) + rank ≥ M(r + q) + 1, any other at most M(r + q − 2) + n if both of
-its codes are nonzero, M·max(r, q) + n if one is 0, and M = n + 1 makes both less than M(r + q).
+The score of a lookup is M(⟨·, owner⟩ + ⟨·, inner⟩) + rank with M = n + 1, and BOS has M(r + q).
+A matching fact has the score M(r + q) + rank ≥ M(r + q) + 1. Any other token has a score of at most
+M(r + q − 2) + n if both of its codes are nonzero, and at most M·max(r, q) + n if one of them is 0.
+Both are less than M(r + q) because M = n + 1.
 """
 
 from __future__ import annotations
@@ -60,12 +61,12 @@ DENOTE_PROFESSION, DENOTE_ITSELF = ("a", "an"), ("what", "who")
 
 
 class English(Tokens):
-    """A text that ends with a question → the word that answers it, or None if a fact is missing.
+    """Tokens of English texts: the answer to the question at the end, or None if a fact is missing.
 
     The input can also be tokens of the lexicon; the output is then tokens, with answers at "?".
 
-    Raises ValueError for a word outside the lexicon, a text that does not end with "?", and one
-    that is too long.  The grammar is not checked here; `theory.retrieval.facts.read` checks it.
+    Raises ValueError for a word outside the lexicon, and for a text that does not end with "?" or
+    is too long.  The grammar is not checked here; `theory.retrieval.facts.read` checks it.
     """
 
     def __init__(self, lexicon: Lexicon, max_length: int, margin: float) -> None:
@@ -100,14 +101,14 @@ def fact_lookup(
     """Outputs the answer to a question in English about one or two facts of the prompt.
 
     `fact_lookup(64)("The mother of John is Helen. Helen is a doctor. What is the profession of "
-    "John's mother?")` is "doctor"; if two facts disagree, the later one holds.  Called on tokens of
-    the lexicon (…, T), the output is the answer at every "?" and −1 elsewhere.
+    "John's mother?")` is "doctor"; if two facts disagree, the later fact holds.  For input
+    tokens of the lexicon (…, T), the output is the answer at every "?" and −1 elsewhere.
 
-    Four layers of at most three heads, width 6r + 3q + 8 with r = ⌈log₂(words)⌉ and
-    q = ⌈log₂(relations + 1)⌉.
+    The model has four layers of at most three heads, and width 6r + 3q + 8 with r = ⌈log₂(words)⌉
+    and q = ⌈log₂(relations + 1)⌉.
 
-    "a" and "an" denote the relation "profession" if the lexicon has it; ".", "?" and "'s" count as
-    words of max_length.  With a `sharpness` β the heads are softmax heads.
+    "a" and "an" denote the relation "profession" if the lexicon has it; ".", "?" and "'s" count
+    towards max_length.  With a `sharpness` β the heads are softmax heads.
 
     Raises ValueError if the sharpness is too small for max_length.
     """
@@ -180,7 +181,7 @@ def _looking_up(stream: Stream, n: int, c: float) -> Iterator[Block]:
 def _embedding(
     stream: Stream, lexicon: Lexicon, codes: np.ndarray, relations: np.ndarray
 ) -> torch.Tensor:
-    """The rows of the words, and of BOS; the last of the relations is *itself*."""
+    """The embeddings of the words and of BOS; the last relation is *itself*."""
     words = [*lexicon.words, "BOS"]
 
     def flag(*chosen: str) -> np.ndarray:

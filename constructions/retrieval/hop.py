@@ -2,14 +2,13 @@
 
     hop_k(x)_i = x_{find^k(i)},     find(i) = max{ j ≤ i : x_{j−1} = x_i },     ⊥ if there is none.
 
-Each layer has one unique-hard attention head.  Tokens have positions 1 … n, after a BOS at position
-0, which represents ⊥; positions have lattice points P_j, with the origin for BOS, and tokens have
-codes b(x).
+Each layer has one unique-hard attention head. Tokens have positions 1 … n; BOS at position 0
+represents ⊥. Position j has the lattice point P_j, with P_0 = 0, and a token x has the code b(x).
 
-Layer 1, whose mask is strictly causal (a token attends to those before it, not to itself): query
-b(x_i), key b(x_p), and the latest match has the largest score, by M⟨b(x_i), b(x_p)⟩ + p as in
-`induction.py`.  That p is find(i) − 1, so its value is the point of the position after itself:
-`pointer` = P_{find(i)}, or P_0 from BOS if there is no match.
+Layer 1 has a strictly causal mask (a token attends only to tokens before it). The query is b(x_i),
+the key is b(x_p), and the score M⟨b(x_i), b(x_p)⟩ + p is largest at the latest match, as in
+`induction.py`. There p = find(i) − 1, so the value of token p is P_{p+1}: `pointer` = P_{find(i)},
+or P_0 from BOS if there is no match.
 
 Layer 2 + m, m = 0, 1, …, ⌊log₂k⌋: token i looks up the position j of its `pointer`, find^{2^m}(i)
 (`tokens/positions.py`), and receives from there
@@ -17,32 +16,34 @@ Layer 2 + m, m = 0, 1, …, ⌊log₂k⌋: token i looks up the position j of it
     pointer_j − P_j   added to `pointer`, which was P_j: it becomes pointer_j, of find^{2^{m+1}}(i)
     answer_j          to replace `answer`, if bit m of k is set
 
-where `answer` is the code of hop_{k mod 2^m}, initially the token's own.  With
-hop_{2^m + low}(i) = hop_low(find^{2^m}(i)) it becomes that of hop_{k mod 2^{m+1}}.  For the lowest
-set bit the answer is written once; for every further one it is written to `fetched` first, and a
-linear MLP moves it.  BOS points to itself and its answer is 0, so ⊥ stays ⊥.
+where `answer` is the code of hop_{k mod 2^m}(i), initially the code of the token. As hop_{2^m +
+low}(i) = hop_low(find^{2^m}(i)), it becomes the code of hop_{k mod 2^{m+1}}(i). For the lowest set
+bit, the head writes the answer directly. For every further set bit, the head writes it to
+`fetched`, and a linear MLP moves it to `answer`. BOS points to itself and its answer is 0, so ⊥
+stays ⊥.
 
-For softmax at a fixed sharpness to follow the pointers at every n, the weights grow: scores are up
-to max(r, 2)(n + 2), Θ(n), times c = Θ(log n + log k) in all layers but the last.
+Softmax at a fixed sharpness follows the pointers at every n because the weights grow: scores are at
+most max(r, 2)(n + 2) = Θ(n), times c = Θ(log n + log k) in all layers but the last.
 
-Why a strictly causal mask.  Under the causal mask that includes the token itself, every token is
-its own latest match, so the pointer takes one layer more (previous token, then match) and the
-answer comes with the doubling of pairs, in ⌈log₂k⌉ + 2 layers; whether fewer suffice there for a k
-that is not a power of two is open here.
+Why a strictly causal mask.  Under the causal mask that includes the token itself, every token would
+be the latest match of itself. So the pointer requires one more layer (previous token, then match),
+and doubling gives ⌈log₂k⌉ + 2 layers. Whether fewer layers suffice under this mask if k is not a
+power of two is open here.
 
-[Sanford2024, Theorem 4.2] states ⌊log₂k⌋ + 2 layers under that inclusive mask (their
-lower-triangular Γ has Γ_ij = 0 for i ≥ j), with one head, constant width and O(log n) bits, where
-queries, keys, values and the output may be any functions of token and position; these weights are
-linear.  Its proof (Appendix D.1, arXiv version 1) takes a layer for the previous token and one for
-find, and then layer ℓ + 1 looks up find^{2^{ℓ−2}}(i) and takes from there, if bit ℓ − 1 of k is
-set,
+[Sanford2024, Theorem 4.2] states ⌊log₂k⌋ + 2 layers under the inclusive mask (their
+lower-triangular Γ has Γ_ij = 0 for i ≥ j), with one head, constant width and O(log n) bits. There
+queries, keys, values and the output may be arbitrary functions of token and position; the weights
+here are linear. Its proof (Appendix D.1, arXiv version 1) uses one layer for the previous token and
+one for find. Then layer ℓ + 1 looks up find^{2^{ℓ−2}}(i) and, if bit ℓ − 1 of k is set, reads from
+there
 
-    find^{k:ℓ−2}(find^{2^{ℓ−2}}(i)),   which is to be find^{k:ℓ−1}(i),   k:ℓ = k mod 2^{ℓ+1}.
+    find^{k:ℓ−2}(find^{2^{ℓ−2}}(i)),   which should be find^{k:ℓ−1}(i),   k:ℓ = k mod 2^{ℓ+1}.
 
-These are 2^{ℓ−2} hops more than k:ℓ−2, where bit ℓ − 1 is worth 2^{ℓ−1}: for k = 3 layer 3 yields
-find² and not find³.  Pointers that a layer composes from two of the layer before are over at most
-twice as many hops, and over one hop after two layers: by this argument ⌊log₂k⌋ + 2 layers reach
-2^⌊log₂k⌋ hops, which is k for powers of two, and k hops take ⌈log₂k⌉ + 2 layers.
+The number of hops grows by 2^{ℓ−2}, but bit ℓ − 1 has the value 2^{ℓ−1}: for k = 3, layer 3
+computes find² instead of find³. A layer that composes two pointers of the previous layer at most
+doubles the number of hops, and after two layers this number is 1. So this argument reaches
+2^⌊log₂k⌋ hops in ⌊log₂k⌋ + 2 layers, which is k only for powers of two; for k hops, it requires
+⌈log₂k⌉ + 2 layers.
 """
 
 from __future__ import annotations
@@ -75,13 +76,13 @@ def hop(
     *,
     sharpness: Positive | None = None,
 ) -> Transformer:
-    """Outputs the token that k hops lead to, at every position; −1 (⊥) if a hop finds no match.
+    """Outputs the token reached by k hops from every position, or −1 (⊥) if a hop has no match.
 
-    ⌊log₂k⌋ + 2 layers, one head each, width 2r + 8 with r = ⌈log₂V⌉ (3r + 8 if k is not a power of
-    two), for all k and lengths.  The first layer's mask is strictly causal, the others are causal.
-
-    k = 1 is the induction head of the latest match; tokens are 0 … V − 1, and sequences have at
-    most n = max_length of them.  With a `sharpness` β the heads are softmax heads.
+    For all k and lengths, the model has ⌊log₂k⌋ + 2 layers of one head each, and width 2r + 8 with
+    r = ⌈log₂V⌉ (3r + 8 if k is not a power of two). The mask of the first layer is strictly causal,
+    the others are causal. For k = 1 the model is the induction head of the latest match. Tokens are
+    0 … V − 1, and sequences have at most n = max_length tokens.  With a `sharpness` β the heads are
+    softmax heads.
 
     Raises ValueError if the sharpness is too small for n.
     """
@@ -91,7 +92,8 @@ def hop(
     fetched = {"fetched": r} if k.bit_count() > 1 else {}
     stream = Stream(code=r, place=2, norm=1, after=2, rank=1, pointer=2, answer=r, **fetched)
     code, rank, after = map(stream.read, ("code", "rank", "after"))
-    # A wrong pointer doubles in every layer and moves a score by up to 4·reach times itself.
+    # An error of a pointer doubles in every layer; it changes a score by up to 4·reach times the
+    # error.
     c = sharpening(16 * 2.0 ** (k.bit_length() + 1) * reach**2)
     find = Head((c * M * code, c * one), (code, rank), after, "pointer", margin=Margin(c))
     return Transformer(
@@ -129,17 +131,17 @@ def _stages(k: int, codes: np.ndarray, points: np.ndarray) -> tuple[Stage, ...]:
 
 
 def _found(points: np.ndarray, hops: int, tokens: np.ndarray) -> np.ndarray:
-    """The point of the position that the hops lead to; for ⊥ that of BOS."""
+    """The lattice point of the position after the hops; for ⊥ the point of BOS."""
     return points[hop_positions(tokens, hops) + 1]
 
 
 def _hopped(codes: np.ndarray, hops: int, tokens: np.ndarray) -> np.ndarray:
-    """The code of the token that the hops lead to."""
+    """The code of the token after the hops."""
     return codes[definition(tokens, hops)]
 
 
 def _jump(stream: Stream, k: int, m: int, c: float) -> Block:
-    """Layer 2 + m: the pointer at the position pointed to and, if bit m is set, its answer."""
+    """Layer 2 + m: reads the next pointer and, if bit m of k is set, the answer from there."""
     code, place, pointer, answer = map(stream.read, ("code", "place", "pointer", "answer"))
     taken, moves = {}, list[Move]()
     if m < k.bit_length() - 1:

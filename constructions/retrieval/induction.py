@@ -1,7 +1,8 @@
-"""The two-layer induction head [Olsson2022]: the token after the latest copy of the current one.
+"""The two-layer induction head [Olsson2022]: the token after an earlier copy of the current token.
 
-Two layers of one unique-hard attention head each, without MLP.  Tokens have positions 1 … n, after
-a BOS at position 0, and codes b(x) ∈ {±1}^r with ⟨b(x), b(x)⟩ = r and ⟨b(x), b(x')⟩ ≤ r − 2.
+The model has two layers of one unique-hard attention head each, without MLPs. BOS is at position 0
+and tokens are at positions 1 … n. Tokens have codes b(x) ∈ {±1}^r with ⟨b(x), b(x)⟩ = r and ⟨b(x),
+b(x')⟩ ≤ r − 2 for x ≠ x'.
 
 Layer 1, previous token.  Token i looks up the position before it (`tokens/positions.py`) and writes
 b(x_{i−1}) to `previous`.  BOS has the code 0, so position 1 writes 0.
@@ -13,17 +14,18 @@ Layer 2, match.  The query of token i is its code, the key of position j is `pre
 where rank_j = j (latest match) or n + 1 − j (first match), and BOS has the score rank₀ = M·r.
     match          M·r + rank_j, rank_j ≥ 1:   at least 1 above BOS, and 1 above the next match
     no match       ≤ M(r − 2) + n ≤ M·r − 1:   at least 1 below BOS
-    position 1     rank₁ ≤ n ≤ M·r − 1, since its `previous` is 0:   the same
-All scores are integers, and within matches, and within tokens whose codes differ in the same number
-of bits, they are distinct, so at most 4m positions have a score m below the largest.  The value,
-the code of x_j, or 0 at BOS, is written to `answer`.  Logits are ⟨answer, b(v)⟩, and r/2 for ⊥.
+    position 1     rank₁ ≤ n ≤ M·r − 1, since its `previous` is 0:   at least 1 below BOS
+All scores are integers. Scores of matches are distinct, and so are the scores of tokens whose codes
+differ from b(x_i) in the same number of bits. So at most 4m positions have a score m below the
+largest. The value, which is the code of x_j, or 0 at BOS, is written to `answer`. Logits are
+⟨answer, b(v)⟩ for v, and r/2 for ⊥.
 
 Softmax at a fixed inverse temperature attends to the right position at every n, because the scores
-grow: to M·r + rank₀ ≤ max(r, 2)(n + 2) in layer 2, and in layer 1 to c times the squares of a
-lattice, Θ(n), with c = `sharpening(M·r)` = Θ(log n).
+grow with n. In layer 2 they grow up to M·r + rank₀ ≤ max(r, 2)(n + 2). In layer 1 they grow like c
+times squared norms of lattice points, which are Θ(n), with c = `sharpening(M·r)` = Θ(log n).
 
-To output the current token if there is no match, the unembedding reads 2·answer + code instead,
-whose signs are those of `answer` unless it is 0.
+If the current token is the output without a match, the unembedding reads 2·answer + code instead,
+which has the signs of `answer` unless `answer` is 0.
 """
 
 from __future__ import annotations
@@ -54,24 +56,24 @@ def induction_heads(
     *,
     sharpness: Positive | None = None,
 ) -> Transformer:
-    """Outputs the token after an earlier occurrence of the current one, at every position.
+    """Outputs the token after an earlier occurrence of the current token, at every position.
 
     `induction_heads(V, n)(tokens)` is x_j with j = max{ j ≤ i : x_{j−1} = x_i }, the *latest* match
-    (match "first": min), or −1 for ⊥ if there is none (no_match "self": x_i).  With match "mean"
-    it is a *statistical* induction head [Edelman2024], which averages over all matches: logits are
-    the frequencies of the next token, the answer is the most frequent one.
+    (match "first": min), or −1 for ⊥ if there is none (no_match "self": x_i).  With match "mean",
+    the model is a *statistical* induction head [Edelman2024], which averages over all matches:
+    logits are the frequencies of the next token, and the answer is the most frequent token.
 
-    Two layers of one head; width 3r + 6 with r = ⌈log₂V⌉ for "latest" and "first", 2r + 2V + 8 for
-    "mean", whose output is a distribution over V tokens.
+    The model has two layers of one head. The width is 3r + 6 with r = ⌈log₂V⌉ for "latest" and
+    "first", and 2r + 2V + 8 for "mean", whose output is a distribution over V tokens.
 
-    Tokens are 0 … V − 1, and sequences have at most n = max_length of them.  With a
-    `sharpness` β the heads are softmax heads.
+    Tokens are 0 … V − 1, and sequences have at most n = max_length tokens. With a `sharpness` β the
+    heads are softmax heads.
 
     Raises ValueError if the sharpness is too small for n.
     """
     V, n = sizes(vocabulary_size, max_length)
     if match == "mean":
-        # The bigram without smoothing averages over all matches.
+        # The bigram model without smoothing averages over all matches.
         mean = ngram_model(V, n, 2, 0, copies_itself=no_match == "self")
         return mean.sharpened(sharpness)
 
@@ -107,5 +109,5 @@ def induction_heads(
 
 
 def _answered(codes: np.ndarray, match: Match, tokens: np.ndarray) -> np.ndarray:
-    """The code of the token after the match; for ⊥ the last code, 0."""
+    """The code of the token after the match; for ⊥ the last code, which is 0."""
     return codes[induction(tokens, match)]

@@ -4,12 +4,12 @@ The query is x_q, the key of example j is (x_j, ‖x_j‖²), its value is the l
 
     2⟨x_q, x_j⟩ − ‖x_j‖² = ‖x_q‖² − ‖x_q − x_j‖²
 
-is largest for the nearest example; the labels of equally near ones are averaged.  Softmax at
+is largest for the nearest example; the labels of equally near examples are averaged.  Softmax at
 inverse temperature β has the weights e^{−β‖x_q − x_j‖²}, up to a common factor: this is the
-Nadaraya–Watson estimate [Nadaraya1964], [Tsai2019].  An example that is not nearest has at most
-e^{−βγ} times the weight of a nearest one, γ being the gap to the next larger squared distance, and
-there are at most n − 1 of them: both answers differ by at most (n − 1)·e^{−βγ}·(max y − min y).
-Squared lengths are columns of the prompt.
+Nadaraya–Watson estimate [Nadaraya1964], [Tsai2019].  Let γ be the gap between the smallest squared
+distance and the next larger one. Each of the at most n − 1 other examples has at most e^{−βγ} times
+the weight of a nearest example. So the two answers differ by at most (n − 1)·e^{−βγ}·(max y − min
+y). Squared lengths are columns of the prompt.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ def nearest_neighbour(d: Count, *, sharpness: Positive | None = None) -> Transfo
     x (…, n, d), y (…, n), x_query (…, d); with a sharpness β it is
     Σ_j exp(−β‖x_query − x_j‖²) y_j / Σ_j exp(−β‖x_query − x_j‖²).
 
-    One layer, one head, width d + 3.  Distances are compared as float scores: if two distances
-    agree up to rounding, the result may be the label of either example, or their mean.
+    The model has one layer, one head and width d + 3. Distances are compared as float scores: if
+    two distances agree up to rounding, the result may be the label of either example, or their
+    mean.
     """
     stream = Stream(x=d, square=1, y=1, estimate=1)
     x, square, y, estimate = map(stream.read, stream)

@@ -1,23 +1,25 @@
-"""In-context n-grams: frequencies of the tokens that followed the context, smoothed or not.
+"""In-context n-grams: frequencies, possibly smoothed, of the tokens that followed the context.
 
-The order includes the predicted token: order 1 is the unigram, order 2 the bigram, whose head is a
-*statistical* induction head [Edelman2024].  The context of token i is x_{i−order+2} … x_i.
+The order includes the predicted token: order 1 is the unigram model. Order 2 is the bigram model,
+which is a *statistical* induction head [Edelman2024].  The context of token i is x_{i−order+2} …
+x_i.
 
-Layer 1 (for order ≥ 2): order − 1 heads; head s looks up the position s places before
+Layer 1 (for order ≥ 2): order − 1 heads; head s looks up the token s positions earlier
 (`tokens/positions.py`) and writes its code to `previous_s` (0 before the start).
 
-Layer 2: one average-hard head; the query of token i is the codes of its context, the key of
-position j those of the context before it, with scores 2·Σ_s ⟨b(x_{i−s}), b(x_{j−1−s})⟩, and the
-value is the token x_j, one-hot:
+Layer 2: one average-hard head; the query of token i consists of the codes of its context, and the
+key of position j of the codes of the context before j. The scores are 2·Σ_s ⟨b(x_{i−s}),
+b(x_{j−1−s})⟩, and the value is the one-hot vector of x_j:
 
     match     2r(order − 1)
     other     at most 2r(order − 1) − 4 if a token differs, and at most 2r(order − 2) if one is
               missing because the context would begin before the sequence
 
-Under softmax the inverse temperature grows like ln n, and the scores of layer 1 are Θ(n).
+Under softmax, the required inverse temperature grows like ln n, and the scores of layer 1 are Θ(n).
 
 Average-hard attention divides the weight equally among the matches, so its output is the vector of
-their frequencies.  The tokens in front of the sequence determine the smoothing.
+frequencies of the tokens there.  The tokens that precede the sequence in the prompt determine the
+smoothing.
   pseudo_counts = α ≥ 1   α virtual observations of each symbol, which match every context: their
                           score is 2r(order − 1), at least min(4, 2r) above all others.  The average
                           is (count + α)/(total + αV): add-α smoothing, the Bayes predictor for
@@ -58,12 +60,13 @@ def in_context_ngram(
     """Outputs the frequencies of the next token given the last order − 1 tokens, at every position.
 
     `in_context_ngram(V, n, order).logits(tokens)` (…, T, V) is (count + α)/(total + αV) with
-    α = pseudo_counts, counted over the sequence so far; the answer is the most frequent token, the
-    smallest one in a tie.  With α = 0 there is one more column, which is 1 where the context has
-    not occurred, and the answer there is −1.
+    α = pseudo_counts, counted over the sequence so far. The answer is the most frequent token, in a
+    tie the smallest. With α = 0 there is one more column, which is 1 if the context has not
+    occurred; the answer is then −1.
 
-    Two layers, of order − 1 heads and of one; width order·r + 2V + 2·order + 4 with r = ⌈log₂V⌉ (1
-    if V = 1).  Order 1 is the second layer alone, of width 2V + 3.
+    The model has two layers, the first of order − 1 heads and the second of one head. The width is
+    order·r + 2V + 2·order + 4 with r = ⌈log₂V⌉ (1 if V = 1). For order 1 the model is only the
+    second layer, with width 2V + 3.
 
     Raises ValueError if the sharpness is too small for n.
     """
@@ -76,8 +79,8 @@ def in_context_ngram(
 def ngram_model(V: int, n: int, order: int, alpha: int, copies_itself: bool = False) -> Transformer:
     """The model for checked arguments.
 
-    If `copies_itself`, the attention weight of BOS counts for the current token x_i, by V ReLUs
-    relu(⊥ + [v = x_i] − 1), each of which is that weight if v = x_i and 0 otherwise.
+    If `copies_itself`, the attention weight ⊥ of BOS is added to the frequency of the current token
+    x_i, by V ReLUs relu(⊥ + [v = x_i] − 1), which are ⊥ if v = x_i and 0 otherwise.
     """
     codes, in_front = binary_codes(V), alpha * V or 1
     r, last = codes.shape[1], min(order, 2)
@@ -90,7 +93,7 @@ def ngram_model(V: int, n: int, order: int, alpha: int, copies_itself: bool = Fa
     points, here = lattice(in_front + n), np.arange(in_front + n)
     places = {name: points[(here - s).clip(0)] for s, name in enumerate(before, start=1)}
     prefix = tuple(range(V, V + in_front))
-    # Layer 1: a head for each place before has the code of the token there as its value.
+    # Layer 1: the value of head s is the code of the token s positions earlier.
     heads = [
         look_up(stream, stream.read(place), stream.read("code"), into, sharpening(match))
         for place, into in zip(before, previous, strict=True)
@@ -115,7 +118,7 @@ def ngram_model(V: int, n: int, order: int, alpha: int, copies_itself: bool = Fa
 
 
 def _embedding(stream: Stream, codes: np.ndarray, alpha: int, match: int) -> Embed:
-    """The rows of the tokens, and of those in front of them: α of each symbol, or BOS."""
+    """The embeddings of the tokens and of those that precede them: α of each symbol, or BOS."""
     symbols = np.eye(len(codes))
     own = {"symbol": symbols} | ({"code": codes} if "code" in stream else {})
     observed = {"symbol": np.tile(symbols, (alpha, 1)), "sink": np.full(alpha * len(codes), match)}
@@ -141,7 +144,7 @@ def _counts(
 
 
 def _frequencies(V: int, order: int, alpha: int, itself: bool, tokens: np.ndarray) -> np.ndarray:
-    """The frequencies after the context; for a new context those of x_i alone, if `itself`."""
+    """The frequencies after the context; for a new context one-hot x_i if `itself`."""
     found = ngram(tokens, V, order, float(alpha))
     return found + _is_new(V, order, alpha, tokens) * np.eye(V)[tokens] if itself else found
 

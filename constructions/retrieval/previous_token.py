@@ -1,8 +1,8 @@
 """The previous-token head [Elhage2021]: one layer, one head, any number of tokens.
 
-The query of token i is the lattice point P_{i−1} of the position before it, the key of position j
-is (P_j, |P_j|²), and the score 2⟨P_{i−1}, P_j⟩ − |P_j|² is largest at j = i − 1, by at least 1
-(`tokens/positions.py`); the value is the code of the token there.  The first token attends to BOS,
+The query of token i is the lattice point P_{i−1} of the previous position, and the key of position
+j is (P_j, |P_j|²). The score 2⟨P_{i−1}, P_j⟩ − |P_j|² is largest at j = i − 1, by at least 1
+(`tokens/positions.py`). The value is the code of the token there.  The first token attends to BOS,
 whose code is 0, and its output is ⊥.  The inverse temperature that softmax requires does not depend
 on n, but the scores are Θ(n).
 """
@@ -26,9 +26,9 @@ from theory.kinds import Count, Positive
 def previous_token(
     vocabulary_size: Count, max_length: Count, *, sharpness: Positive | None = None
 ) -> Transformer:
-    """Outputs the token before the current one, at every position; −1 (⊥) at the first.
+    """Outputs the previous token at every position, and −1 (⊥) at the first position.
 
-    One layer, one head, width 2r + 5 with r = ⌈log₂V⌉.
+    The model has one layer, one head and width 2r + 5 with r = ⌈log₂V⌉.
 
     Raises ValueError if the sharpness is too small.
     """

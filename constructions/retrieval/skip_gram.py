@@ -1,9 +1,9 @@
 r"""The skip-gram head [Elhage2021]: a table of attention scores for pairs of tokens.
 
-The query of token v is row v of a V × V table, the key and the value of token w are one-hot, so the
-score is the entry table[v, w].  Example: `\right` attends to `\left` at any distance before it.
-Average-hard attention is uniform over the positions of largest score, so the mean of the values
-there is the vector of relative frequencies.
+The query of token v is row v of a V × V table, and the key and the value of token w are one-hot. So
+the score is the entry table[v, w].  Example: `\right` attends to `\left` at any distance before it.
+Average-hard attention is uniform over the positions of largest score, so its output is the vector
+of relative frequencies of the tokens there.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def skip_gram(
 
     `table` (V, V) has finite entries.  The answer is the most frequent of these tokens.
 
-    One layer, one head, width 3V: for a table of rank V queries and keys have V dimensions.
+    The model has one layer, one head and width 3V; queries and keys have V dimensions.
 
     Raises ValueError if the sharpness is too small.
     """

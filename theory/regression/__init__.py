@@ -4,8 +4,8 @@ Notation: examples x (…, n, d), labels y (…, n), S = XᵀX, b = Xᵀy.  Ever
 (…, d); the prediction at a query is ⟨w, x_query⟩.
 
 `newton`, `hyperpower`, `gradient_descent`, `online_gradient_descent` and `chebyshev` are algorithms
-here and transformers in `constructions.regression`: a program that uses both imports the modules,
-`from theory import regression` and `import constructions`, and not their names by `*`.
+here and transformers in `constructions.regression`. A program that uses both should import the
+modules, by `from theory import regression` and `import constructions`, and not use star imports.
 """
 
 from theory.regression.chebyshev import chebyshev, chebyshev_iterates

@@ -1,7 +1,7 @@
-"""The algorithms by their definitions, over any number system (see `matrices.py`).
+"""Regression algorithms computed by their definitions, over any number system (`matrices.py`).
 
 X is n × d and y is n × 1; each row of Q (m × d) is a query, and the result (m × 1) is a prediction
-for each.  No closed form of the other modules or of `constructions` is used.
+for each.  Closed forms of other modules and of `constructions` are not used.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def gradient_descent(
 
 
 def online_gradient_descent(of: NumberSystem, X: Matrix, y: Matrix, Q: Matrix) -> Matrix:
-    """Q w_n with w ← w + (y_i − ⟨w, x_i⟩) x_i/‖x_i‖², one pass; where x_i = 0, w is unchanged."""
+    """Q w_n after one pass of w ← w + (y_i − ⟨w, x_i⟩) x_i/‖x_i‖², without a step where x_i = 0."""
     w = of.number(0) * (X.transpose() * y)
     for row, label in zip(X.tolist(), y.tolist(), strict=True):
         x = of.matrix([row])
@@ -64,8 +64,8 @@ def online_gradient_descent(of: NumberSystem, X: Matrix, y: Matrix, Q: Matrix) -
 def least_squares(of: NumberSystem, X: Matrix, y: Matrix) -> Matrix:
     """The minimum-norm minimiser of ‖X w − y‖, computed over Q from rational entries.
 
-    X = C F with F the non-zero rows of its echelon form and C its columns at the pivots, so C and
-    Fᵀ have full column rank, and w = Fᵀ(F Fᵀ)⁻¹(CᵀC)⁻¹Cᵀ y.
+    X = C F, where F has the non-zero rows of the echelon form of X, and C the columns of X at the
+    pivots. So C and Fᵀ have full column rank, and w = Fᵀ(F Fᵀ)⁻¹(CᵀC)⁻¹Cᵀ y.
     """
     X, y = (_over_q(matrix) for matrix in (X, y))
     echelon, rank = X.rref()
@@ -79,6 +79,6 @@ def least_squares(of: NumberSystem, X: Matrix, y: Matrix) -> Matrix:
 
 
 def _over_q(matrix: Matrix) -> Matrix:
-    """The same entries as rationals; balls must have radius 0."""
+    """The matrix over Q with the same entries; balls must have radius 0."""
     rows = matrix.tolist()
     return fmpq_mat([[e.fmpq() if hasattr(e, "fmpq") else e for e in r] for r in rows])

@@ -30,17 +30,17 @@ def chebyshev_iterates(
 
     x (…, n, d), y (…, n); a = `smallest`, c = `largest` with 0 < a ≤ c, one number or one per
     prompt, should enclose the non-zero eigenvalues of S. The residual factor after k steps,
-    T_k((c + a − 2λ)/(c − a)) / T_k((c + a)/(c − a)), is the least possible in the worst case over
-    [a, c] for a polynomial of degree k with value 1 at 0 [Saad2003, Algorithm 12.1].
-    For a = c the iteration is gradient descent with step size 1/a. It diverges if S has an
-    eigenvalue above a + c; divergence alone raises no error.
+    T_k((c + a − 2λ)/(c − a)) / T_k((c + a)/(c − a)), has the smallest maximum over [a, c] of all
+    polynomials of degree k with value 1 at 0 [Saad2003, Algorithm 12.1]. For a = c the iteration is
+    gradient descent with step size 1/a. The iteration diverges if S has an eigenvalue above a + c;
+    only overflow raises an error.
 
     Raises `ValueError` if smallest > largest, if an iterate overflows, and where `normal_equations`
     does.
     """
     S, b = normal_equations(x, y)
     low, high = ordered_bounds(smallest, largest)
-    # Halved first, as the sum of two large bounds overflows.
+    # The bounds are halved before they are added, so that large bounds do not overflow.
     centre, radius = (high / 2 + low / 2)[..., None], (high / 2 - low / 2)[..., None]
 
     def recursion() -> Iterator[np.ndarray]:
@@ -64,5 +64,5 @@ def chebyshev_iterates(
 def chebyshev(
     x: Inputs, y: Labels, k: Iterations, smallest: PerPrompt, largest: PerPrompt
 ) -> np.ndarray:
-    """The weights w_k (…, d) after `k` ≥ 0 steps of `chebyshev_iterates`; raises as it does."""
+    """The weights w_k (…, d) after `k` ≥ 0 steps of `chebyshev_iterates`, with the same errors."""
     return after(k, chebyshev_iterates(x, y, smallest, largest))

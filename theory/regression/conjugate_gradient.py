@@ -20,7 +20,8 @@ def conjugate_gradient_iterates(x: Inputs, y: Labels) -> Iterator[np.ndarray]:
     r = y − Xw and never forms S [Hestenes1952].
 
     The iterates of a prompt are constant once its gradient Xᵀr is zero up to rounding,
-    ‖Xᵀr‖ ≤ (n + d)·eps·‖X‖_F·‖y‖: a further step would be a quotient of rounding errors.
+    ‖Xᵀr‖ ≤ (n + d)·eps·‖X‖_F·‖y‖: the step size of a further step would be a quotient of rounding
+    errors.
 
     x and y may have any norm: they are divided by powers of two first, which is exact. Raises
     `ValueError` if w_k itself overflows.
@@ -63,7 +64,7 @@ def conjugate_gradient_iterates(x: Inputs, y: Labels) -> Iterator[np.ndarray]:
 
 
 def _near_one(array: np.ndarray, axes: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Each prompt divided by the power of two that takes its largest entry to [½, 1); the power."""
+    """Each prompt divided by the power of two that brings its maximum to [½, 1), and the power."""
     _, power = np.frexp(np.abs(array).max(axes, keepdims=True))
     return np.ldexp(array, -power), power
 

@@ -2,12 +2,12 @@
 
 A head of linear or ReLU attention multiplies three quantities that are affine in the stream, and
 ReLU is piecewise linear, so after L layers every output is piecewise polynomial of degree at most
-3^L in the prompt.  The prediction x_qᵀ M_k Xᵀ y is a polynomial of degree 2^{k+2} + 1 from M₀ = αS
-and 2^{k+1} + 1 from M₀ = αI, for all d and n ≥ 1: its leading part in x_q = X = (s, 0, …) and one
-label y is ±α^(2^k) s^(2^{k+2}) y, resp. ±α^(2^k) s^(2^{k+1}) y.  The output has finitely many
-pieces, so every open set has an open subset on which it is one polynomial, and there the degrees
-agree.  The hypotheses are attention without softmax, no layer norm, and weights that do not depend
-on the prompt.
+3^L in the prompt.  For all d and n ≥ 1, the prediction x_qᵀ M_k Xᵀ y is a polynomial of degree
+2^{k+2} + 1 if M₀ = αS and of degree 2^{k+1} + 1 if M₀ = αI. For one example x = x_q = (s, 0, …)
+with label y, its leading term is ±α^(2^k) s^(2^{k+2}) y, resp. ±α^(2^k) s^(2^{k+1}) y.  The output
+has finitely many pieces, so every open set has an open subset on which it is one polynomial, and
+there the degrees agree.  The hypotheses are attention without softmax, no layer norm, and weights
+that do not depend on the prompt.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from theory.kinds import Count, Steps, Within, checked
 from theory.regression.newton import Start
 
 FewSteps: TypeAlias = Annotated[Steps, Within(most=10**6)]
-"""An integer k from 0 to 10⁶: 2^k is computed."""
+"""An integer k from 0 to 10⁶; the limit bounds the time to compute 2^k."""
 
 
 @checked
 def ceil_log3(value: Count) -> int:
     """⌈log₃ value⌉ for an integer value ≥ 1, in integers: the smallest L with 3^L ≥ value.
 
-    (k·log₃2 is irrational for k ≥ 1, but its float64 value may still round to the wrong side.)
+    In float64, the ceiling of a rounded logarithm may be wrong by one.
     """
     # log₃ value ≥ log₃2·(bits − 1), which float64 computes with an error below 1.
     layers = max(0, int(log(2, 3) * (value.bit_length() - 1)) - 1)
@@ -48,5 +48,5 @@ def newton_degree(k: FewSteps, start: Start = "gram") -> int:
 
 @checked
 def newton_lower_bound(k: FewSteps, start: Start = "gram") -> int:
-    """The layers necessary with linear or ReLU attention and ReLU MLPs, ⌈log₃(degree)⌉."""
+    """The number ⌈log₃(degree)⌉ of layers that k Newton steps require without softmax."""
     return ceil_log3(newton_degree(k, start))

@@ -1,4 +1,4 @@
-"""Residual filters: the polynomial method whose errors are nearest to given errors.
+"""Residual filters: the filter R(λ) whose errors are nearest to given errors.
 
 Let labels be ⟨w, x⟩ and S = Σ_i λ_i v_i v_iᵀ regular.  A method with residual factor R(λ) has the
 error
@@ -12,10 +12,10 @@ step size 1/λmax, belong to one family: with z = λ/λmax
 
 m = 2^k for k Newton steps and m = k for k gradient steps.  p and m are fitted to errors by least
 squares; the residual of the fit measures how far the errors are from this family.  Gradient descent
-with another step size, or with one step size for all prompts, is outside the family; its fitted p
-is at least 0.75 and near 1.  The filter of ridge regression is μ/(z + μ).  A free filter, piecewise
-linear in log z, measures which part of the squared error no function R(z) explains; it cannot
-represent functions of S that depend on more than λ/λmax.
+with another step size, or with one step size for all prompts, is outside the family; the p fitted
+to its errors is at least 0.75 and near 1.  The filter of ridge regression is μ/(z + μ).  A free
+filter, piecewise linear in log z, measures which part of the squared error no function R(z)
+explains; it cannot represent functions of S that depend on more than λ/λmax.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ Errors: TypeAlias = Annotated[Any, Reals("N")]
 Components: TypeAlias = Annotated[Any, Reals("N d")]
 """The components c_i of the predictions, shape (N, d)."""
 Ratios: TypeAlias = Annotated[Any, Reals("N d", Within(above=0, most=1))]
-"""z = λ/λmax of each, in (0, 1], shape (N, d)."""
+"""The ratios z = λ/λmax of the components, in (0, 1], shape (N, d)."""
 Knots: TypeAlias = Annotated[Count, Within(most=1000)]
 """A number of knots, from 1 to 1000."""
 
 POWERS = 2.0 ** np.arange(-2, 2.5, 0.5)
 STEPS = 2.0 ** np.arange(-1, 20, 1.5)
-TINY = 1e-100  # times the components squared: smaller squared errors leave nothing to fit
+TINY = 1e-100  # squared errors below TINY times the squared components cannot be fitted
 EVERY = 8  # the initial guess is fitted to every eighth error
 
 
 class Filter(NamedTuple):
-    """The filter (1 − z^power)^steps, and the fraction of the squared error that it leaves."""
+    """A filter (1 − z^power)^steps, and the fraction of the squared error not explained by it."""
 
     power: float
     steps: float
@@ -61,7 +61,7 @@ def filter_residual(
 def fitted_filter(
     errors: Errors, components: Components, z: Ratios, power: Positive | None = None
 ) -> Filter:
-    """The filter nearest to errors (N,), from components and z = λ/λmax (N, d), by least squares.
+    """The least-squares filter of errors (N,), from their components and z = λ/λmax, both (N, d).
 
     If `power` is given, only the steps are fitted.  Raises `ValueError` for fewer than 8 errors,
     and if all of them are 0.
@@ -97,7 +97,7 @@ def fitted_filter(
 
 @checked
 def fitted_ridge(errors: Errors, components: Components, z: Ratios) -> tuple[float, float]:
-    """μ of the ridge filter μ/(z + μ) nearest to errors, and the fraction of squared error left.
+    """The least-squares μ of the ridge filter μ/(z + μ), and the unexplained fraction.
 
     Raises `ValueError` as `fitted_filter` does.
     """
@@ -119,8 +119,8 @@ def unexplained_fraction(
 ) -> float:
     """The fraction of the squared error that no function R(z) explains.
 
-    R is piecewise linear in log z, with `n_knots` knots at quantiles and `n_knots` equally spaced
-    ones. Raises `ValueError` as `fitted_filter` does.
+    R is piecewise linear in log z. It has `n_knots` knots at quantiles of log z and `n_knots`
+    equally spaced knots. Raises `ValueError` as `fitted_filter` does.
     """
     total, place = _total(errors, components), np.log(z)
     spaced, quantiles = np.linspace(place.min(), 0, n_knots), np.linspace(0, 1, n_knots)
@@ -156,7 +156,7 @@ def _with_slopes(
 
 
 def _logarithms(z: np.ndarray, power: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The mask z^p < 1, and z^p and log(1 − z^p), in which 1/2 replaces z^p outside the mask."""
+    """The mask z^p < 1, z^p, and log(1 − z^p); outside the mask, 1/2 replaces z^p."""
     raised = z**power
     inside = raised < 1
     raised = np.where(inside, raised, 0.5)

@@ -17,8 +17,8 @@ def gradient_descent_iterates(x: Inputs, y: Labels, step_size: PerPrompt) -> Ite
 
     x (…, n, d), y (…, n), η = `step_size` > 0, one number or one per prompt. The iterates converge
     to the minimum-norm solution if and only if η < 2/λmax(S) (or b = 0); with a larger step size
-    they diverge, which alone raises no error. `gradient_descent_residual` is the exact residual.
-    By [vonOswald2023, Proposition 1] one head of linear attention computes a step.
+    they diverge, and only overflow raises an error. `gradient_descent_residual` is the exact
+    residual. One head of linear attention computes a step [vonOswald2023, Proposition 1].
 
     Raises `ValueError` if an iterate overflows, and where `normal_equations` does.
     """

@@ -1,4 +1,4 @@
-"""The steps of an algorithm that match the layers of a model, and how they grow with the layer."""
+"""The step counts of an algorithm that match the layers of a model, and their growth."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from theory.kinds import Integers, Reals, Within, checked
 
 LAWS = ("linear", "quadratic", "cubic", "exponential", "logarithmic")
-# The fraction of random sequences that may be as straight, and the largest entry of these.
+# The level of the test against random sequences, and their largest entry.
 LEVEL, MOST = 0.05, 100.0
 
 StepNumbers: TypeAlias = Annotated[Any, Integers("k", Within(least=0))]
@@ -23,10 +23,10 @@ StepsByLayer: TypeAlias = Annotated[Any, Reals("layers", Within(least=0, most=10
 
 @checked
 def matching_steps(steps: StepNumbers, similarity: Similarity) -> np.ndarray:
-    """The step counts that match each layer best, up to the first layer with the largest count.
+    """The best-matching step count of each layer, up to the first layer with the largest count.
 
-    Later layers are left out as a plateau.  If one of them matches fewer steps than the layer
-    before the plateau, all layers are returned.
+    Later layers are a plateau and are left out. But if one of them matches fewer steps than the
+    layer before the plateau, all layers are returned.
     """
     best = steps[similarity.argmax(axis=0)]
     top = int(best.argmax())
@@ -38,12 +38,12 @@ def matching_steps(steps: StepNumbers, similarity: Similarity) -> np.ndarray:
 def growth_of(steps: StepsByLayer) -> str:
     """The growth of step counts with the layer, one of `LAWS`, "unclear" or "none".
 
-    Five correlations are compared: with the layer, those of the counts ("linear"), their square
-    roots ("quadratic"), cube roots ("cubic") and logarithms ("exponential"); and that of the counts
-    with the logarithm of the layer ("logarithmic").  The growth is that of the largest one.  It is
-    "unclear" if this correlation does not exceed that of 19 in 20 random increasing sequences of
-    the same length, or if there are fewer than four different counts.  It is "none" if a count is
-    below that of the layer before, or if all are equal.
+    Five correlations are compared. Four are correlations with the layer: of the counts ("linear"),
+    their square roots ("quadratic"), cube roots ("cubic") and logarithms ("exponential"). The fifth
+    is the correlation of the counts with the logarithm of the layer ("logarithmic"). The largest
+    correlation determines the growth. The result is "unclear" if this correlation is not above the
+    95 % quantile for random increasing sequences of the same length, or if there are fewer than
+    four different counts. It is "none" if the counts decrease somewhere or are all equal.
     """
     if (np.diff(steps) < 0).any() or len(np.unique(steps)) == 1:
         return "none"
@@ -55,7 +55,7 @@ def growth_of(steps: StepsByLayer) -> str:
 
 
 def straightness(steps: np.ndarray) -> np.ndarray:
-    """Correlations (count, 5) of sequences (count, layers) with the layer, for each of `LAWS`."""
+    """The correlations (count, 5) of sequences (count, layers), one for each of `LAWS`."""
     layer = np.arange(1.0, steps.shape[-1] + 1)
     seen = (
         (steps, layer),
@@ -75,6 +75,6 @@ def straightness(steps: np.ndarray) -> np.ndarray:
 
 @cache
 def random_straightness(n_layers: int) -> float:
-    """The 95 % quantile, over sorted uniform sequences, of their largest straightness."""
+    """The 95 % quantile of the largest correlation of a random sorted sequence."""
     sequences = np.sort(np.random.default_rng(0).uniform(1, MOST, (10_000, n_layers)), axis=-1)
     return float(np.quantile(straightness(sequences).max(-1), 1 - LEVEL))

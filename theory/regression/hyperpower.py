@@ -13,7 +13,7 @@ from theory.regression.newton import ALPHA_REMEDY, Start, starting_inverse
 from theory.regression.normal_equations import normal_equations
 
 Order: TypeAlias = Annotated[Count, Within(least=2, most=10**9)]
-"""The order p ≥ 2: a step raises the residual to the power p.  Order 2 is Newton."""
+"""The order p ≥ 2: a step raises the residual to the power p. Order 2 is Newton's method."""
 
 
 @checked
@@ -24,7 +24,7 @@ def hyperpower_inverses(
 
     S (…, d, d) symmetric positive semidefinite, p = `order` ≥ 2. The residual obeys
     I − S M_{j+1} = (I − S M_j)^p, so I − S M_k = (I − S M₀)^(p^k); p = 2 is Newton
-    [BenIsrael1965]. M₀ = αS or αI, and the condition for convergence, as in `newton_inverses`.
+    [BenIsrael1965]. M₀ is αS or αI, and the condition for convergence is that of `newton_inverses`.
 
     Raises `ValueError` if an iterate overflows.
     """

@@ -1,4 +1,4 @@
-"""The iterates of a recursion: after so many steps, and checked to be finite."""
+"""Iterates of a recursion: the k-th iterate, and a check that all are finite."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def after(k: int, iterates: Iterator[np.ndarray]) -> np.ndarray:
 def finite(
     iterates: Iterator[np.ndarray], remedy: str, **given: np.ndarray
 ) -> Iterator[np.ndarray]:
-    """The same iterates.  Raises `InputError` at one with an infinity or NaN.
+    """The same iterates. Raises `InputError` at the first with an infinity or NaN.
 
-    The message has the largest value of each of the arrays `given`, and the remedy.
+    The message contains the largest value of each of the arrays `given`, and the remedy.
     """
     for steps, iterate in enumerate(iterates):
         if not np.isfinite(iterate).all():

@@ -1,16 +1,16 @@
-"""The least mean squared error of predictors x_qᵀ p(S) Xᵀy with a fixed polynomial p.
+"""The smallest mean squared error of predictors x_qᵀ p(S) Xᵀy with a fixed polynomial p.
 
 Prompts are Gaussian: X (n, d), w and x_q have independent standard normal entries, and y = Xw.  The
 error of a predictor x_qᵀ p(S) Xᵀy with S = XᵀX is x_qᵀ (p(S) S − I) w, so over w and x_q
 
     E (prediction − ⟨w, x_q⟩)² = E tr q(S)²,        q(λ) = 1 − λ p(λ).
 
-Polynomials p of t terms correspond to the q of degree t with q(0) = 1, and the least error is, up
-to the factor d, the Christoffel function at 0 of the mean spectral distribution [Szego1939].  k
-steps of gradient descent have q(λ) = (1 − ηλ)^k.  All errors are functions of the moments E tr S^j
-(`wishart.py`) and are enclosed in balls, as these are.  If `largest` is given, means are over the
-prompts whose S has no eigenvalue above it: q grows as λ^t, and rare prompts with large eigenvalues
-dominate the mean over all.
+Polynomials p with t coefficients correspond to polynomials q of degree at most t with q(0) = 1. The
+smallest error is, up to the factor d, the Christoffel function at 0 of the mean spectral
+distribution [Szego1939]. For k steps of gradient descent, q(λ) = (1 − ηλ)^k. All errors are
+functions of the moments E tr S^j (`wishart.py`), and both are enclosed in balls. If `largest` is
+given, means are over the prompts for which S has no eigenvalue above `largest`: q grows as λ^t, so
+rare prompts with large eigenvalues dominate the mean over all prompts.
 """
 
 from __future__ import annotations
@@ -34,17 +34,18 @@ FewSteps: TypeAlias = Annotated[Steps, Within(most=2000)]
 def polynomial_errors(
     n: Size, d: Size, n_terms: Terms, largest: Positive | None = None
 ) -> list[arb]:
-    """The least E (x_qᵀ p(S) Xᵀy − ⟨w, x_q⟩)² over p of t coefficients, for t = 1, …, `n_terms`.
+    """The minima of E (x_qᵀ p(S) Xᵀy − ⟨w, x_q⟩)² over p of t coefficients, t = 1, …, `n_terms`.
 
-    For d = 1, over all prompts, they are 1/binom(t + n/2, t).
+    For d = 1 and without `largest`, the minima are 1/binom(t + n/2, t).
 
-    Raises `ValueError` as `wishart_moments` does, and if `n_terms` is too large for its precision.
+    Raises `ValueError` as `wishart_moments` does, and if `n_terms` is too large for their
+    precision.
     """
     from flint import ctx
 
     moments = wishart_moments(n, d, 2 * n_terms + 1, largest)
-    # The quadratic form E tr q(S)² in the coefficients of λ, λ², …, and last of the constant, which
-    # is 1: its Schur complement there, by elimination, is the least error.
+    # E tr q(S)² is a quadratic form in the coefficients of λ, λ², …, and last of the constant,
+    # which is 1. Its Schur complement at the constant, by elimination, is the smallest error.
     powers = [*range(1, n_terms + 1), 0]
     form = [[moments[i + j] for j in powers] for i in powers]
     found = []
@@ -65,7 +66,7 @@ def polynomial_errors(
 def gradient_descent_error(
     n: Size, d: Size, k: FewSteps, step_size: Positive, largest: Positive | None = None
 ) -> arb:
-    """The mean squared error of k steps of gradient descent of size η from 0, E tr (I − ηS)^{2k}.
+    """The mean squared error E tr (I − ηS)^{2k} of k gradient steps from 0 with step size η.
 
     Raises `ValueError` as `wishart_moments` does, and if `k` is too large for its precision.
     """
@@ -77,7 +78,7 @@ def gradient_descent_error(
 
 @checked
 def best_step_size(n: Size, d: Size, k: Terms, largest: Positive | None = None) -> float:
-    """The step size η of least `gradient_descent_error`, to the precision of a float.
+    """The step size η that minimises `gradient_descent_error`, as a float.
 
     The error is convex in η; the zero of its derivative, −2k E tr S(I − ηS)^{2k−1}, is found by
     bisection.  Raises `ValueError` as `wishart_moments` does, and if `k` is too large for its
@@ -103,7 +104,7 @@ def best_step_size(n: Size, d: Size, k: Terms, largest: Positive | None = None) 
 
 def _too_many(name: str, value: int) -> InputError:
     return InputError(
-        f"{name} is {value}: {BITS} bits of precision are too few for it; give a smaller number"
+        f"{name} is {value}, too large for {BITS} bits of precision: give a smaller number"
     )
 
 

@@ -1,8 +1,8 @@
 """Residuals of Newton's method and gradient descent as matrices, in any number system.
 
-With S = XᵀX and M₀ = αS ("gram") or αI ("identity"), the residual of the start is E = I − S M₀, and
-G_p = Σ_{i<p} E^i M₀ satisfies I − S G_p = E^p: k steps of Newton's method are p = 2^k, k steps of
-gradient descent from M₀ = αI are p = k.
+Let S = XᵀX, M₀ = αS ("gram") or αI ("identity"), and E = I − S M₀, the residual of M₀. Then
+G_p = Σ_{i<p} E^i M₀ satisfies I − S G_p = E^p. After k steps of Newton's method, M_k = G_p with
+p = 2^k. Gradient descent corresponds to M₀ = αI and p = k.
 
 A number system has `number(numerator, denominator)` and `matrix(rows)`; its matrices have `+`, `-`,
 `*`, `transpose()`, `nrows()`, `ncols()` and `tolist()`.
@@ -48,7 +48,7 @@ def matrix_power(of: NumberSystem, matrix: Matrix, exponent: int) -> Matrix:
 
 
 def inverse_of_power(of: NumberSystem, S: Matrix, alpha: float, start: Start, p: int) -> Matrix:
-    """G_p = Σ_{i<p} E^i M₀, by the bits of p."""
+    """The matrix G_p = Σ_{i<p} E^i M₀, by repeated squaring along the bits of p."""
     first = start_matrix(of, S, alpha, start)
     unit = identity(of, S.nrows())
     E, total, raised = unit - first * S, of.number(0) * first, unit
@@ -62,9 +62,10 @@ def inverse_of_power(of: NumberSystem, S: Matrix, alpha: float, start: Start, p:
 def on_each_prefix(
     rows: Callable[..., Matrix], of: NumberSystem, X: Matrix, y: Matrix, Q: Matrix, *more: Any
 ) -> Matrix:
-    """`rows` of the first t examples, the input t + 1 (Q for t = n) and `more`, for t = 0, …, n.
+    """The values of `rows` for every prefix of t = 0, …, n examples and the input after it.
 
-    For t = 0 there is one example, which is 0.
+    The arguments of `rows` are the prefix, input t + 1 (Q for t = n) and `more`. For t = 0, the
+    prefix is replaced by one example with x = 0 and y = 0.
     """
     inputs, labels, found = [*X.tolist(), *Q.tolist()], y.tolist(), []
     none, no_label = [[of.number(0)] * X.ncols()], [[of.number(0)]]

@@ -37,16 +37,17 @@ def newton_inverses(
     """Yield the approximate inverses M₀, M₁, M₂, … (each (…, d, d)) of M ← 2M − M S M.
 
     S (…, d, d) symmetric positive semidefinite. From M₀ = αS the residual is
-    I − S M_k = (I − αS²)^(2^k), from M₀ = αI it is (I − αS)^(2^k) [Schulz1933]. On range(S) it
-    tends to 0 if and only if 0 < α < 2/λmax², resp. 2/λmax, strictly [BenIsrael1965]; for a larger
-    alpha the recursion diverges, which alone raises no error. From αS the limit is S⁺.
+    I − S M_k = (I − αS²)^(2^k), from M₀ = αI it is (I − αS)^(2^k) [Schulz1933]. The residual on
+    range(S) tends to 0 if and only if 0 < α < 2/λmax², resp. 0 < α < 2/λmax [BenIsrael1965]. For a
+    larger alpha the recursion diverges, and only overflow raises an error. From αS the limit of M_k
+    is S⁺.
 
-    Proof: M_k is a polynomial in S, so it commutes with S and
-    I − S(2M − M S M) = (I − S M)²; by induction the residual is the power 2^k of I − S M₀. On an
-    eigenvector of S with eigenvalue λ it is (1 − αλ²)^(2^k), which is 1 for λ = 0 and for λ > 0
-    tends to 0 iff |1 − αλ²| < 1. Hence S M_k b − b = −(I − S M₀)^(2^k) b and, with w = S⁺b,
-    |qᵀM_k b − qᵀw| ≤ ρ^(2^k) ‖q‖ ‖w‖ for b in range(S) and M₀ = αS, ρ the largest |1 − αλ²| over
-    the λ > 0. This is at most ε once 2^k ≥ ln(‖q‖‖w‖/ε)/(−ln ρ).
+    Proof: M_k is a polynomial in S, so it commutes with S and I − S(2M − M S M) = (I − S M)². By
+    induction the residual is (I − S M₀)^(2^k). From αS, its value on an eigenvector of S with
+    eigenvalue λ is (1 − αλ²)^(2^k). This is 1 for λ = 0; for λ > 0 it tends to 0 iff |1 − αλ²| < 1.
+    Hence S M_k b − b = −(I − S M₀)^(2^k) b and, with w = S⁺b, |qᵀM_k b − qᵀw| ≤ ρ^(2^k) ‖q‖ ‖w‖ for
+    b in range(S) and M₀ = αS, where ρ is the largest |1 − αλ²| over the eigenvalues λ > 0. This is
+    at most ε once 2^k ≥ ln(‖q‖‖w‖/ε)/(−ln ρ).
 
     For singular S the iterates from αI grow like 2^k on the null space of S. In float64 the
     accuracy is lost again if the iteration is continued long after convergence [Soderstrom1974].

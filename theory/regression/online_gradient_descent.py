@@ -17,14 +17,14 @@ def online_gradient_descent_iterates(
     """Yield the iterates w₀ = 0, …, w_n (each (…, d)) of one pass over the examples.
 
     x (…, n, d), y (…, n), and w_i = w_{i−1} + η_i (y_i − w_{i−1}ᵀx_i) x_i. By default
-    η_i = 1/‖x_i‖², so that w_i fits example i exactly, and w_i = w_{i−1} if x_i = 0: the projection
-    method of [Kaczmarz1937] (normalised LMS), the online learner of [Fu2024]. If `step_size` is
-    given, η_i is that number, or that number per prompt.
+    η_i = 1/‖x_i‖², so that w_i fits example i exactly, and w_i = w_{i−1} if x_i = 0. This is the
+    projection method of [Kaczmarz1937] (normalised LMS) and the online learner of [Fu2024]. If
+    `step_size` is given, η_i = `step_size`, one number or one per prompt.
 
     Raises `ValueError` if an iterate overflows.
     """
     if step_size is None:
-        # η x = (x/s) / (s ‖x/s‖²) with s the largest |entry|: ‖x‖² itself may underflow.
+        # η x = (x/s) / (s ‖x/s‖²), where s is the largest |entry|, because ‖x‖² may underflow.
         scale = np.abs(x).max(axis=-1, keepdims=True)
         unit = np.divide(x, scale, out=np.zeros_like(x), where=scale > 0)
         with np.errstate(over="ignore"):
@@ -52,6 +52,6 @@ def online_gradient_descent_iterates(
 
 @checked
 def online_gradient_descent(x: Inputs, y: Labels, step_size: PerPrompt | None = None) -> np.ndarray:
-    """The weights w_n (…, d) after the pass of `online_gradient_descent_iterates`."""
+    """The weights w_n (…, d) after one pass of `online_gradient_descent_iterates`."""
     *_, w = online_gradient_descent_iterates(x, y, step_size)
     return w

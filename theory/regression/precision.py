@@ -18,7 +18,7 @@ GUARD_DIGITS = 20
 
 @dataclass(frozen=True)
 class Rationals(Reals):
-    """Finite real numbers, read exactly: a float is converted to the fraction that it equals."""
+    """Finite real numbers as exact fractions; a float is converted to the fraction equal to it."""
 
     def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
         super()._entries(name, array)
@@ -52,16 +52,16 @@ def _matrix(rows: list[list[Fraction]]) -> mpmath.matrix:
 def newton_digits(
     x: Examples, alpha: Rate, start: Start = "gram", digits: Digits = 5000
 ) -> list[float]:
-    """The exponents −log₁₀‖I − S M_j‖_F, j = 0, 1, …, of Newton, up to the first ≥ `digits`.
+    """The exponents −log₁₀‖I − S M_j‖_F, j = 0, 1, …, of Newton, until one is at least `digits`.
 
     x (n, d): rationals or floats, read exactly; S = XᵀX is formed exactly. M₀ = αS ("gram") or αI
-    ("identity"). The step is written M + M (I − S M), which is 2M − M S M. As ‖E²‖_F ≤ ‖E‖_F²
-    for the residual E, each exponent is at least twice the one before [Schulz1933]; only the last
-    is limited by the working precision.
+    ("identity"). The step is written M + M (I − S M), which is 2M − M S M. As ‖E²‖_F ≤ ‖E‖_F² for
+    the residual E, each exponent is at least twice the previous exponent [Schulz1933]. Only the
+    last exponent is limited by the working precision.
 
-    Working precision: at least `digits` + 2 log₁₀κ + 20 decimal digits, κ the condition number of
-    S, because the residual formed from M contains the rounding error of M, enlarged by a factor of
-    at most ‖S‖‖S⁻¹‖ [Soderstrom1974]. The precision is local to the call.
+    The working precision is at least `digits` + 2 log₁₀κ + 20 decimal digits, where κ is the
+    condition number of S: the residual formed from M contains the rounding error of M times a
+    factor of at most ‖S‖‖S⁻¹‖ [Soderstrom1974]. The precision is local to the call.
 
     Raises `ValueError` if Newton does not converge to the inverse: if S is singular (or has a
     condition number above 10⁵⁰), or if alpha ≥ 2/λmax² (αS), resp. 2/λmax (αI).
@@ -72,7 +72,7 @@ def newton_digits(
     with mpmath.workdps(60):
         spectrum = mpmath.eigsy(_matrix(gram), eigvals_only=True)
         smallest, largest = min(spectrum), max(spectrum)
-        # The least eigenvalue of a singular S is a rounding error.
+        # The smallest computed eigenvalue of a singular S is a rounding error.
         if smallest <= largest * mpmath.mpf(10) ** -50:
             raise InputError(
                 f"XᵀX is singular (condition number {mpmath.nstr(largest, 3)} over "
@@ -95,11 +95,12 @@ def newton_digits(
             residual = identity - S * M
             size = mpmath.mnorm(residual, "f")
             exponents.append(math.inf if size == 0 else float(-mpmath.log10(size)))
-            # Exact positive exponents double; with too little precision the loop would not end.
+            # Exact positive exponents double. Without this check, a low precision gives an endless
+            # loop.
             if len(exponents) > 1 and 0 < exponents[-1] <= min(exponents[-2], digits):
                 raise ArithmeticError(
                     f"the residual stalls at {exponents[-1]:.6g} of {digits} digits: "
-                    f"{digits + guard} working digits are too few, raise GUARD_DIGITS"
+                    f"{digits + guard} working digits are too few: increase GUARD_DIGITS"
                 )
             M = M + M * residual
         return exponents

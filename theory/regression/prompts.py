@@ -37,20 +37,20 @@ class Prompts:
     x_query: np.ndarray
     """Query (…, d)."""
     y_query: np.ndarray
-    """Its label ⟨w, x_query⟩ + noise (…,)."""
+    """The label of the query, ⟨w, x_query⟩ + noise (…,)."""
     w: np.ndarray
     """Weights (…, d)."""
 
 
 def _labelled(rows: np.ndarray, noise: float, generator: np.random.Generator) -> Prompts:
-    """Prompts with the rows (…, n + 1, d), the last of them the query, and random w and labels."""
+    """Prompts with random w and labels for given inputs (…, n + 1, d), the last one the query."""
     w = generator.standard_normal(rows.shape[:-2] + rows.shape[-1:])
     labels = np.matvec(rows, w) + noise * generator.standard_normal(rows.shape[:-1])
     return Prompts(rows[..., :-1, :], labels[..., :-1], rows[..., -1, :], labels[..., -1], w)
 
 
 def _drawable(n_prompts: int, n: int, d: int) -> None:
-    """Raises ValueError if rows (n_prompts, n + 1, d) and their covariances exceed the memory."""
+    """Raises ValueError if inputs (n_prompts, n + 1, d) and their covariances exceed the memory."""
     fits_in_memory(
         f"{shown(n_prompts)} prompts of {shown(n)} examples of dimension {shown(d)}",
         8 * n_prompts * d * (2 * (n + 1) + 3 * d),
@@ -64,8 +64,8 @@ def gaussian_prompts(
 ) -> Prompts:
     """Draws prompts with x_i ~ N(0, I_d), w ~ N(0, I_d) and y_i = ⟨w, x_i⟩ + noise·N(0, 1).
 
-    There are `n_prompts` prompts of n examples, the task of [Garg2022]. Query and label have the
-    distribution of the examples.
+    There are `n_prompts` prompts of n examples each. This is the task of [Garg2022]. The query and
+    its label have the same distribution as an example.
     """
     _drawable(n_prompts, n, d)
     generator = np.random.default_rng(seed)
@@ -78,8 +78,8 @@ def ill_conditioned_prompts(
 ) -> Prompts:
     """Draws `n_prompts` prompts with x_i ~ N(0, Σ), Σ = Q diag(100, …, 100, 1, …, 1) Qᵀ.
 
-    Half of the d eigenvalues, ⌊d/2⌋, are 100, the others are 1, and the eigenbasis Q is
-    Haar-distributed and independent for each prompt [Fu2024]. The query is drawn from the Σ of its
+    ⌊d/2⌋ of the d eigenvalues are 100 and the others are 1. The eigenbasis Q is Haar-distributed
+    and independent for each prompt [Fu2024]. The query has the same Σ as the examples of its
     prompt. The distributions of w and of the noise are those of `gaussian_prompts`.
     """
     _drawable(n_prompts, n, d)

@@ -1,4 +1,4 @@
-"""Numbers of steps that suffice for a relative error, with their constants.
+"""Numbers of steps that suffice for a given relative error, with explicit constants.
 
 Hypotheses, throughout: κ = `condition` = λmax/λmin ≥ 1, where λmin is the smallest *non-zero*
 eigenvalue of S, and 0 < ε < 1. "Relative error ε" means |R(λ)| ≤ ε for every non-zero eigenvalue,
@@ -6,16 +6,16 @@ R being the residual factor of `theory.regression.residuals`, so that
 ‖w_k − S⁺b‖ ≤ ε ‖S⁺b‖ for every b in range(S), in exact arithmetic. Each count is a theorem, not
 an asymptotic statement: it suffices for every S of condition number κ.
 
-Proof: with w_k = φ_k(S) b the error w_k − S⁺b is −R_k(S) S⁺b, R_k(λ) = 1 − λφ_k(λ), so each
-statement is one on R_k. Gradient descent with η = 1/λmax has R_k = (1 − ηλ)^k, and a step
-multiplies the error by I − ηS, of norm 1 − 1/κ on range(S). The Newton–Schulz iteration has
-R_k = ρ(λ)^(2^k) with 0 ≤ ρ(λ) = 1 − (λ/λmax)^p ≤ 1 − κ^−p, p = 2 from αS and 1 from αI, and a step
-multiplies the error by ρ(S)^(2^k). Chebyshev's R_k is at most 1/T_k((κ + 1)/(κ − 1)) ≤ 2ρ^k in
-size with ρ = (√κ − 1)/(√κ + 1), and conjugate gradients are at least as good in the norm √(eᵀSe),
-which they minimise over all polynomials of the degree.
+Proof: let w_k = φ_k(S) b. The error w_k − S⁺b is −R_k(S) S⁺b with R_k(λ) = 1 − λφ_k(λ), so it
+suffices to bound R_k. Gradient descent with η = 1/λmax has R_k = (1 − ηλ)^k, and a step multiplies
+the error by I − ηS, of norm 1 − 1/κ on range(S). The Newton–Schulz iteration has R_k = ρ(λ)^(2^k)
+with 0 ≤ ρ(λ) = 1 − (λ/λmax)^p ≤ 1 − κ^−p, p = 2 from αS and 1 from αI, and a step multiplies the
+error by ρ(S)^(2^k). Chebyshev's R_k is at most 1/T_k((κ + 1)/(κ − 1)) ≤ 2ρ^k in size with ρ = (√κ −
+1)/(√κ + 1), and conjugate gradients are at least as good in the norm √(eᵀSe), which they minimise
+over all polynomials of the degree.
 
-Counts are rounded upwards from values enlarged by 2⁻⁴⁸, which covers the rounding of evaluating the
-formula: a count may be one too many, never one too few.
+Formulas are evaluated in float64, enlarged by the factor 1 + 2⁻⁴⁸, which covers their rounding
+errors, and rounded upwards: a count may be too large by one, but is never too small.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ def _decay(gap: float, above: float) -> float:
 
 
 def _linear_steps(target: float, decay: float) -> int:
-    """The least k ≥ 1 with k·decay ≥ target."""
+    """The smallest k ≥ 1 with k·decay ≥ target."""
     return max(1, math.ceil(target / decay * ROUNDING))
 
 
 @checked
 def gradient_descent_steps(condition: Condition, epsilon: OpenUnit) -> int:
-    """The steps of gradient descent with η = 1/λmax: the least k ≥ 1 with (1 − 1/κ)^k ≤ ε.
+    """The steps of gradient descent with η = 1/λmax: the smallest k ≥ 1 with (1 − 1/κ)^k ≤ ε.
 
     |1 − ηλ| ≤ 1 − 1/κ on [λmin, λmax], so k = ⌈ln(1/ε)/(−ln(1 − 1/κ))⌉ ≤ ⌈κ ln(1/ε)⌉.
     """
@@ -54,17 +54,17 @@ def gradient_descent_steps(condition: Condition, epsilon: OpenUnit) -> int:
 
 @checked
 def optimal_gradient_descent_steps(condition: Condition, epsilon: OpenUnit) -> int:
-    """The steps of gradient descent with η = 2/(λmax + λmin): the least k ≥ 1 with ρ^k ≤ ε.
+    """The steps of gradient descent with η = 2/(λmax + λmin): the smallest k ≥ 1 with ρ^k ≤ ε.
 
-    ρ = (κ − 1)/(κ + 1) is the minimum over η of max |1 − ηλ| over [λmin, λmax]. About half as many
-    steps are needed as with η = 1/λmax [Saad2003, Section 4.2.1].
+    ρ = (κ − 1)/(κ + 1) is the minimum over η of max |1 − ηλ| over [λmin, λmax]. The count is about
+    half of that for η = 1/λmax [Saad2003, Section 4.2.1].
     """
     return _linear_steps(-math.log(epsilon), _decay(condition - 1, 2))
 
 
 @checked
 def chebyshev_steps(condition: Condition, epsilon: OpenUnit) -> int:
-    """The steps of the Chebyshev semi-iteration on [λmin, λmax]: the least k with 2ρ^k ≤ ε.
+    """The steps of the Chebyshev semi-iteration on [λmin, λmax]: the smallest k with 2ρ^k ≤ ε.
 
     ρ = (√κ − 1)/(√κ + 1), and |R| ≤ 1/T_k((κ + 1)/(κ − 1)) = 2/(ρ^k + ρ^−k) ≤ 2ρ^k
     [Saad2003, Section 6.11].
@@ -78,9 +78,10 @@ def chebyshev_steps(condition: Condition, epsilon: OpenUnit) -> int:
 def conjugate_gradient_steps(condition: Condition, epsilon: OpenUnit) -> int:
     """The steps of conjugate gradients to relative error ε in the energy norm ‖e‖_S = √(eᵀSe).
 
-    It is the count of `chebyshev_steps`: in the energy norm the error of CG is at most that of any
-    polynomial method with as many steps [Saad2003, Section 6.11]. (In the Euclidean norm it can be
-    larger by a factor √κ at most.) CG also ends after rank(S) steps.
+    The count equals that of `chebyshev_steps`: in the energy norm, the error of CG is at most that
+    of any polynomial method with the same number of steps [Saad2003, Section 6.11]. (In the
+    Euclidean norm, the error can be larger by a factor of at most √κ.) CG converges in at most
+    rank(S) steps.
     """
     return chebyshev_steps(condition, epsilon)
 
@@ -89,10 +90,10 @@ def conjugate_gradient_steps(condition: Condition, epsilon: OpenUnit) -> int:
 def hyperpower_steps(
     condition: Condition, epsilon: OpenUnit, order: Order, start: Start = "gram"
 ) -> int:
-    """The steps of hyperpower of order p: the least k ≥ 0 with ρ^(p^k) ≤ ε.
+    """The steps of hyperpower of order p: the smallest k ≥ 0 with ρ^(p^k) ≤ ε.
 
-    ρ = 1 − 1/κ² from M₀ = αS with α = 1/λmax², ρ = 1 − 1/κ from M₀ = αI with α = 1/λmax; 0 ≤ R ≤
-    ρ^(p^k) on [λmin, λmax]. So k = ⌈log_p(ln(1/ε)/(−ln ρ))⌉ [BenIsrael1965].
+    For M₀ = αS with α = 1/λmax², ρ = 1 − 1/κ²; for M₀ = αI with α = 1/λmax, ρ = 1 − 1/κ. As 0 ≤ R ≤
+    ρ^(p^k) on [λmin, λmax], k = ⌈log_p(ln(1/ε)/(−ln ρ))⌉ [BenIsrael1965].
 
     Raises `ValueError` if M₀ = αS and κ² overflows.
     """
@@ -110,16 +111,16 @@ def hyperpower_steps(
 
 @checked
 def newton_steps(condition: Condition, epsilon: OpenUnit, start: Start = "gram") -> int:
-    """The steps of Newton, k = max(0, ⌈log₂(ln(1/ε)/(−ln ρ))⌉): `hyperpower_steps` of order 2."""
+    """The steps of Newton, max(0, ⌈log₂(ln(1/ε)/(−ln ρ))⌉), as `hyperpower_steps` of order 2."""
     return hyperpower_steps(condition, epsilon, 2, start)
 
 
 @checked
 def newton_steps_estimate(condition: Condition, epsilon: OpenUnit, start: Start = "gram") -> float:
-    """An upper bound of `newton_steps` in closed form, before rounding up to an integer ≥ 0.
+    """A real number whose ceiling, if positive, is an upper bound of `newton_steps`.
 
-    It is 2 log₂κ + log₂ ln(1/ε) from αS and log₂κ + log₂ ln(1/ε) from αI, the form of [Fu2024]; it
-    is a bound because −ln(1 − t) ≥ t. It is negative if ε is so large that 0 steps suffice.
+    The number is 2 log₂κ + log₂ ln(1/ε) from αS and log₂κ + log₂ ln(1/ε) from αI, as in [Fu2024].
+    The bound holds because −ln(1 − t) ≥ t. If the number is negative, 0 steps suffice.
     """
     power = 2 if start == "gram" else 1
     return power * math.log2(condition) + math.log2(-math.log(epsilon))

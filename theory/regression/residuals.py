@@ -1,9 +1,9 @@
-"""Exact residual factors R(λ) of iterations, and the fitted fractions 1 − R(λ).
+"""Exact residual factors R(λ) of regression methods, and the fitted fractions 1 − R(λ).
 
-Each method here is w = φ(S) b with φ(λ) = (1 − R(λ))/λ: along an eigenvector of S = XᵀX with
-eigenvalue λ > 0 the error of w is R(λ) times the initial error. `<method>_residual` is R;
-`<method>_fitted` is 1 − R, computed without the cancellation that `1 - R` suffers for small λ.
-At λ = 0, R = 1: the component of w there stays 0.
+The weights of each method are w = φ(S) b with φ(λ) = (1 − R(λ))/λ: along an eigenvector of S = XᵀX
+with eigenvalue λ > 0, the error of w is R(λ) times the error of w = 0. `<method>_residual` is R;
+`<method>_fitted` is 1 − R, computed without the cancellation that `1 - R` suffers for small λ. At λ
+= 0, R = 1: the component of w in the null space of S stays 0.
 
 All arguments broadcast against each other. If a divergent R overflows, the result is ±inf.
 """
@@ -25,7 +25,7 @@ def _log_power(z: np.ndarray, exponent: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore", over="ignore"):
         # |1 − z| = |1 − (2 − z)|, and 2 − z is exact where cancellation would matter.
         log = np.log1p(-np.minimum(z, 2 - z))
-        # Clipped, z = 1 with exponent 0 gives 0·log = 0, hence (1 − z)⁰ = 1, and not NaN.
+        # By clipping, z = 1 with exponent 0 gives 0·log = 0, hence (1 − z)⁰ = 1 instead of NaN.
         log = np.clip(log, -LARGEST_FLOAT, LARGEST_FLOAT)
         return np.asarray(np.minimum(exponent, LARGEST_FLOAT) * log)
 
@@ -48,7 +48,7 @@ def _power_fitted(z: np.ndarray, exponent: np.ndarray, odd: np.ndarray) -> np.nd
 def _descent_power(
     eigenvalue: np.ndarray, k: np.ndarray, step_size: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """z, exponent and "is the exponent odd?" of gradient descent: R = (1 − ηλ)^k."""
+    """z, the exponent and whether it is odd, for gradient descent: R = (1 − ηλ)^k."""
     with np.errstate(over="ignore"):
         z = np.asarray(step_size * eigenvalue)
     return z, k.astype(np.float64), np.asarray(k % 2 == 1)
@@ -57,7 +57,7 @@ def _descent_power(
 def _hyperpower_power(
     eigenvalue: np.ndarray, k: np.ndarray, order: int, alpha: np.ndarray, start: Start
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """z, exponent and "is the exponent odd?" of hyperpower: R = (1 − λ·M₀(λ))^(p^k)."""
+    """z, the exponent and whether it is odd, for hyperpower: R = (1 − λ·M₀(λ))^(p^k)."""
     with np.errstate(over="ignore"):
         z = alpha * eigenvalue * (eigenvalue if start == "gram" else 1)
         exponent = np.power(float(order), k)
@@ -135,7 +135,7 @@ def _chebyshev(
     """
     a, bound = ordered_bounds(smallest, largest)
     single = a == bound
-    c = np.where(single, 2 * a, bound)  # a = c is gradient descent, put in at the end
+    c = np.where(single, 2 * a, bound)  # a = c is replaced by gradient descent below
     width = c - a
     P = 2 * k * np.arcsinh(np.sqrt(a / width))
     normaliser = 1 + np.exp(-2 * P)
@@ -176,14 +176,14 @@ def chebyshev_residual(
 
     a = `smallest` and c = `largest` are the ends of the interval.
 
-    No polynomial of degree k with value 1 at 0 is smaller on [a, c], where its maximum is
-    1/T_k((c + a)/(c − a)) [Saad2003, Section 6.11]. Proof: at the k + 1 extrema of T_k on [a, c]
-    R takes that value with alternating signs. If |Q| were smaller everywhere on [a, c], R − Q would
-    change its sign between any two neighbouring extrema, which gives k zeros, and it vanishes at
-    0 < a, too: k + 1 zeros of a polynomial of degree k, so R = Q, a contradiction. Hence
-    |Q| ≤ ε on [a, c] requires degree k ≥ arcosh(1/ε)/arcosh((c + a)/(c − a)).
+    The maximum of |R| on [a, c] is 1/T_k((c + a)/(c − a)), and every polynomial Q of degree k with
+    value 1 at 0 has at least this maximum [Saad2003, Section 6.11]. Proof: at the k + 1 extrema of
+    T_k on [a, c], R takes this value with alternating signs. If |Q| were smaller everywhere on [a,
+    c], R − Q would change its sign between any two neighbouring extrema, which gives k zeros. It
+    also vanishes at 0 < a. A polynomial of degree k with k + 1 zeros is 0, so R = Q, a
+    contradiction. Hence |Q| ≤ ε on [a, c] requires degree k ≥ arcosh(1/ε)/arcosh((c + a)/(c − a)).
 
-    For a = c it is the limit (1 − λ/a)^k. Outside [a, c] T_k is a hyperbolic cosine, and R grows
+    For a = c, R is the limit (1 − λ/a)^k. Outside [a, c] T_k is a hyperbolic cosine, and R grows
     beyond 1 in size for λ > a + c. Raises `ValueError` if smallest > largest.
     """
     return _chebyshev(eigenvalue, k, smallest, largest)[0]

@@ -12,9 +12,9 @@ from theory.regression.iterates import largest
 def ridge(x: Inputs, y: Labels, penalty: PerPrompt) -> np.ndarray:
     """The minimiser w = (S + penalty·I)⁻¹ b (…, d) of ‖Xw − y‖² + penalty·‖w‖².
 
-    x (…, n, d), y (…, n); `penalty` > 0, one number or one per prompt. Computed as
-    V diag(σ/(σ² + penalty)) Uᵀ y from the singular value decomposition X = U diag(σ) Vᵀ, which
-    is accurate even if the penalty is far below the rounding error of S.
+    x (…, n, d), y (…, n); `penalty` > 0, one number or one per prompt. The weights are computed as
+    V diag(σ/(σ² + penalty)) Uᵀ y from the singular value decomposition X = U diag(σ) Vᵀ. This is
+    accurate even if the penalty is far below the rounding error of S.
 
     Raises `ValueError` if σ² or the weights overflow.
     """

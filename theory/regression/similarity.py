@@ -1,7 +1,8 @@
 """The similarity of predictors: of their errors, and of the weights they induce.
 
-A predictor is given by its predictions.  Shapes: `m` prompts, `n` predictions of each (entry t for
-example t + 1 from the first t examples), `d` features, `T` queries, `k` and `l` predictors.
+A predictor is given by its predictions. Shapes: `m` prompts, `n` predictions for each prompt (entry
+t is the prediction of label t + 1 from the first t examples), `d` features, `T` queries, `k` and
+`l` predictors.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ First: TypeAlias = Annotated[Any, Reals("k m n")]
 Second: TypeAlias = Annotated[Any, Reals("l m n")]
 """Predictions of l predictors, shape (l, m, n)."""
 PromptLabels: TypeAlias = Annotated[Any, Reals("m n")]
-"""What is predicted, shape (m, n)."""
+"""The labels that are predicted, shape (m, n)."""
 Queries: TypeAlias = Annotated[Any, Reals("... T d")]
 """Queries after the same examples, shape (…, T, d)."""
 Predictions: TypeAlias = Annotated[Any, Reals("... T")]
-"""Their predictions, shape (…, T)."""
+"""Predictions at the queries, shape (…, T)."""
 FirstWeights: TypeAlias = Annotated[Any, Reals("k m n d")]
 """Weights that k predictors induce, shape (k, m, n, d)."""
 SecondWeights: TypeAlias = Annotated[Any, Reals("l m n d")]
@@ -38,7 +39,7 @@ class Estimate:
 
     @staticmethod
     def over_prompts(values: np.ndarray) -> Estimate:
-        """From values (…, m) of independent prompts, m ≥ 2."""
+        """The estimate from values (…, m) of m ≥ 2 independent prompts."""
         m = values.shape[-1]
         return Estimate(values.mean(-1), values.std(-1, ddof=1) / np.sqrt(m))
 
@@ -47,9 +48,9 @@ class Estimate:
 def error_similarity(first: First, second: Second, labels: PromptLabels) -> Estimate:
     """The similarity of errors E cos∠(first − labels, second − labels) [Fu2024].
 
-    first (k, m, n) and second (l, m, n) are predictions of labels (m, n); the cosine is between the
-    n errors on a prompt, and the mean over the m prompts, (k, l).  If a predictor has no error on a
-    prompt, its cosine there counts as 0.
+    first (k, m, n) and second (l, m, n) are predictions of labels (m, n). On each prompt, the
+    cosine is that of two vectors of n errors; the result (k, l) is the mean over the m prompts. If
+    all errors of a predictor on a prompt are 0, the cosine counts as 0.
 
     Raises `ValueError` for fewer than 2 prompts.
     """
@@ -67,7 +68,7 @@ def error_cosines(first: First, second: Second, labels: PromptLabels) -> np.ndar
 def error_distance(first: First, second: Second, labels: PromptLabels) -> Estimate:
     """The mean squared difference of predictions, E ‖first − second‖²/n.
 
-    Shapes and errors as in `error_similarity`.
+    Shapes and exceptions are those of `error_similarity`.
     """
     return Estimate.over_prompts(error_distances(first, second, labels))
 
@@ -84,10 +85,10 @@ def error_distances(first: First, second: Second, labels: PromptLabels) -> np.nd
 
 @checked
 def induced_weights(queries: Queries, predictions: Predictions) -> tuple[np.ndarray, np.ndarray]:
-    """The linear function of the query that is nearest to a predictor, and its R² [Fu2024].
+    """The weights of the linear function of the query nearest to a predictor, and R² [Fu2024].
 
-    From queries (…, T, d) after the same examples, T > d, and predictions (…, T), returns the
-    least-squares w (…, d) and R² (…), which is 1 if the predictor is linear in the query.
+    For queries (…, T, d) after the same examples, T > d, and predictions (…, T), returns the
+    least-squares weights w (…, d) and R² (…). R² is 1 if the predictor is linear in the query.
 
     Raises `ValueError` if T ≤ d.
     """
@@ -122,13 +123,13 @@ def weight_cosines(first: FirstWeights, second: SecondWeights) -> np.ndarray:
 
 
 def _several(first: np.ndarray) -> None:
-    """Raises ValueError for fewer than 2 prompts, which have no standard error."""
+    """Raises ValueError for fewer than 2 prompts: the standard error is not defined."""
     if first.shape[1] < 2:
         raise InputError(f"first has shape {first.shape}: give at least 2 prompts")
 
 
 def _products(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """⟨a_i, b_j⟩ along the last axis, (k, l, …)."""
+    """The inner products ⟨a_i, b_j⟩ along the last axis, (k, l, …)."""
     return np.einsum("k...n,l...n->kl...", a, b, optimize=True)
 
 

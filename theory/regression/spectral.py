@@ -1,7 +1,7 @@
 """Predictions of all methods and step counts on all prefixes, by one `eigh` per prefix.
 
-Gradient descent, Newton, hyperpower, Chebyshev, ridge and OLS are all w = φ(S) b with
-φ(λ) = (1 − R(λ))/λ and R the residual factor of `theory.regression.residuals`. With S = V Λ Vᵀ,
+Gradient descent, Newton, hyperpower, Chebyshev, ridge and OLS all have weights w = φ(S) b with φ(λ)
+= (1 − R(λ))/λ, where R is the residual factor in `theory.regression.residuals`. With S = V Λ Vᵀ,
 
     ⟨w, x_next⟩ = Σ_i (1 − R(λ_i)) · c_i,        c_i = ⟨v_i, x_next⟩⟨v_i, b⟩/λ_i,
 
@@ -23,7 +23,7 @@ from theory.regression.hyperpower import Order
 from theory.regression.newton import Start
 
 BLOCK = 2**16
-"""Numbers in one block of work: half a MiB of float64, which stays in the cache."""
+"""The number of entries in a block: half a MiB of float64, which stays in the cache."""
 
 
 @checked
@@ -32,16 +32,16 @@ class PrefixSpectrum:
 
     x (…, n, d), y (…, n), x_query (…, d). For every t = 0, …, n let S_t, b_t belong to the first t
     examples, and let x_next be x_{t+1}, the query for t = n. The attributes are
-        eigenvalues (…, n + 1, d)  of S_t, ascending, with those of its null space exactly 0;
+        eigenvalues (…, n + 1, d)  of S_t, ascending; eigenvalues of its null space are exactly 0
         components  (…, n + 1, d)  c_i of the OLS prediction at x_next, by eigendirection.
     Each method returns predictions at x_next of shape (steps, …, n + 1). A step size or another
     real parameter is one number or broadcasts to (…, n + 1), for example `1 / spectrum.largest`.
 
-    The rank of S_t is at most min(t, d); beyond that, an eigenvalue counts as 0 if it is at most
-    (t + d)·eps·tr(S_t), which bounds the rounding errors of forming S_t and of its decomposition
+    The rank of S_t is at most min(t, d). The other min(t, d) eigenvalues count as 0 if they are at
+    most (t + d)·eps·tr(S_t), a bound on the rounding errors of S_t and of its decomposition
     [Higham2002, Chapter 3]. Singular values of X_t below √((t + d)·eps)·‖X_t‖_F therefore count as
-    0, unlike in `theory.regression.ols`. As b_t is in range(S_t), directions of the null space
-    contribute exactly 0.
+    0; the threshold of `theory.regression.ols` is smaller. As b_t is in range(S_t), directions of
+    the null space contribute exactly 0.
 
     Memory is O(n·d) for each prompt. Predictions of a divergent method that overflow are ±inf, or
     NaN if their terms overflow with both signs. Raises `ValueError` if S or the OLS prediction
@@ -76,7 +76,7 @@ class PrefixSpectrum:
         self.eigenvalues = np.broadcast_to(self.eigenvalues, self.components.shape)
 
     def _short_prefixes(self, x: np.ndarray, y: np.ndarray, following: np.ndarray) -> None:
-        """Prefixes t < d, from the smaller matrix XXᵀ (t, t), which has the eigenvalues of S ≠ 0.
+        """Prefixes t < d, from XXᵀ (t, t), which has the non-zero eigenvalues of S.
 
         With XXᵀ = U Λ Uᵀ the eigenvectors of S are XᵀuΛ^(−1/2), so that
         c = ⟨u, X x_next⟩⟨u, y⟩/λ. The other d − t eigenvalues are exactly 0.
@@ -91,7 +91,7 @@ class PrefixSpectrum:
             self._store(np.array([t]), eigenvalues[..., None, :], product[..., None, :])
 
     def _long_prefixes(self, x: np.ndarray, y: np.ndarray, following: np.ndarray) -> None:
-        """Prefixes t ≥ d, from S (d, d), in blocks of as many as fit the cache."""
+        """Prefixes t ≥ d, from S (d, d), in blocks that fit the cache."""
         n, d = x.shape[-2:]
         few = x[..., : d - 1, :].swapaxes(-1, -2)
         S, b = few @ few.swapaxes(-1, -2), np.matvec(few, y[..., : d - 1])
@@ -124,7 +124,8 @@ class PrefixSpectrum:
     def largest(self) -> np.ndarray:
         """λmax of every prefix (…, n + 1), or 1 where S_t = 0.
 
-        `1 / spectrum.largest**2` is therefore a valid alpha for all prefixes, even the empty one.
+        `1 / spectrum.largest**2` is therefore a valid alpha for all prefixes, including the empty
+        prefix.
         """
         top = self.eigenvalues[..., -1]
         return np.where(top > 0, top, 1)
@@ -146,7 +147,7 @@ class PrefixSpectrum:
 
     @checked
     def gradient_descent(self, steps: Iterable[Steps], step_size: PositiveArray) -> np.ndarray:
-        """Predictions (steps, …, n + 1) after each of `steps` of gradient descent."""
+        """Predictions (steps, …, n + 1) of gradient descent after each step count in `steps`."""
 
         def fitted(eigenvalue: np.ndarray, k: np.ndarray, step_size: np.ndarray) -> np.ndarray:
             return residuals.gradient_descent_fitted(eigenvalue, k, step_size)
@@ -157,7 +158,7 @@ class PrefixSpectrum:
     def newton(
         self, steps: Iterable[Steps], alpha: PositiveArray, start: Start = "gram"
     ) -> np.ndarray:
-        """Predictions (steps, …, n + 1) after each of `steps` of Newton from αS or αI."""
+        """Predictions (steps, …, n + 1) of Newton from αS or αI after each count in `steps`."""
 
         def fitted(eigenvalue: np.ndarray, k: np.ndarray, alpha: np.ndarray) -> np.ndarray:
             return residuals.newton_fitted(eigenvalue, k, alpha, start)
@@ -168,7 +169,7 @@ class PrefixSpectrum:
     def hyperpower(
         self, steps: Iterable[Steps], order: Order, alpha: PositiveArray, start: Start = "gram"
     ) -> np.ndarray:
-        """Predictions (steps, …, n + 1) after each of `steps` of hyperpower of this order."""
+        """Predictions (steps, …, n + 1) of hyperpower of this order after each count in `steps`."""
 
         def fitted(eigenvalue: np.ndarray, k: np.ndarray, alpha: np.ndarray) -> np.ndarray:
             return residuals.hyperpower_fitted(eigenvalue, k, order, alpha, start)
@@ -179,7 +180,7 @@ class PrefixSpectrum:
     def chebyshev(
         self, steps: Iterable[Steps], smallest: PositiveArray, largest: PositiveArray
     ) -> np.ndarray:
-        """Predictions (steps, …, n + 1) after each of `steps` of the Chebyshev semi-iteration."""
+        """Predictions (steps, …, n + 1) of Chebyshev's method after each count in `steps`."""
         return self._predict(
             residuals.chebyshev_fitted,
             _counts(steps),
@@ -188,7 +189,7 @@ class PrefixSpectrum:
         )
 
     def _parameter(self, name: str, value: np.ndarray) -> np.ndarray:
-        """A parameter as rows (…·(n + 1), 1), one per prefix; raises ValueError if not possible."""
+        """A parameter as rows (…·(n + 1), 1), one per prefix; raises ValueError for bad shapes."""
         prefixes = self.eigenvalues.shape[:-1]
         try:
             return np.broadcast_to(value, prefixes).reshape(-1, 1)

@@ -9,13 +9,14 @@ For X of n ≥ d standard normal rows the eigenvalues of S are 2x_i with the joi
     E ∏_i (1 + ε f(x_i)) = Pf A(ε) / Pf A(0),
     A_ij(ε) = ∫∫ sgn(y − x) x^i y^j (1 + ε f(x)) (1 + ε f(y)) w(x) w(y) dx dy,     0 ≤ i, j < d,
 
-with one more row and column, ±∫ x^i (1 + ε f(x)) w(x) dx, if d is odd.  The derivative at ε = 0 is
+If d is odd, A has one more row and column with entries ±∫ x^i (1 + ε f(x)) w(x) dx. The derivative
+at ε = 0 is
 
     E Σ_i f(x_i) = tr(A⁻¹ A')/2,
 
-and for f(x) = (2x)^k this is E tr S^k.  Over 0 < x, y < c instead of all x, y > 0 it is the mean
-over the S without eigenvalues above 2c.  If (n − d − 1)/2 is an integer, the integrals are finite
-sums.
+and for f(x) = (2x)^k this is E tr S^k.  With integrals over 0 < x, y < c instead of all x, y > 0,
+it is the mean over the S whose eigenvalues are all at most 2c.  If (n − d − 1)/2 is an integer, the
+integrals are finite sums.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from theory.kinds import Count, InputError, Positive, Within, checked
 if TYPE_CHECKING:
     from flint import arb
 
-BITS = 4096  # the precision; moments and functions of them are enclosed in balls
+BITS = 4096  # the precision of the balls that enclose moments and functions of them
 
 Size: TypeAlias = Annotated[Count, Within(most=10**4)]
 """An integer from 1 to 10⁴; larger ones would take too long."""
@@ -42,10 +43,10 @@ def wishart_moments(
 ) -> list[arb]:
     """The moments E tr S^k, k < `n_moments`, of S = XᵀX for standard normal X (n, d), in balls.
 
-    If `largest` is given, the mean is over the S whose eigenvalues are all at most that.
+    If `largest` is given, the mean is over the S whose eigenvalues are all at most `largest`.
 
-    Raises `ValueError` if n < d or n − d is even, where the integrals are not finite sums, and if
-    `largest` is too small for the precision.
+    Raises `ValueError` if n < d or n − d is even, because the integrals are then not finite sums,
+    and if `largest` is too small for the precision.
     """
     if n < d or (n - d) % 2 == 0:
         raise InputError(f"n is {n} and d is {d}: give n − d odd and positive")
@@ -75,7 +76,7 @@ def wishart_moments(
             inverse = bordered(over.signed, over.single).inv()
         except ZeroDivisionError:
             raise InputError(
-                f"largest is {largest:g}: {BITS} bits of precision are too few for it; "
+                f"largest is {largest:g}, too small for {BITS} bits of precision: "
                 "give a larger number"
             ) from None
         found = []
@@ -100,7 +101,8 @@ class _Integrals:
     def _signed(self, i: int, j: int) -> arb:
         """∫∫ sgn(y − x) x^i y^j e^{−x−y} dx dy: twice the integral over y > x, minus the whole.
 
-        There ∫_x^c y^j e^{−y} dy = Σ_{m ≤ j} (j!/m!) x^m e^{−x} − the integral above c.
+        The inner integral is ∫_x^c y^j e^{−y} dy = Σ_{m ≤ j} (j!/m!) x^m e^{−x} − ∫_c^∞ y^j e^{−y}
+        dy.
         """
         part = sum(factorial(j) // factorial(m) * self.squared(i + m) for m in range(j + 1))
         return 2 * part - self.single(i) * (self.single(j) + 2 * self.above(j))
@@ -110,7 +112,7 @@ class _Integrals:
         return _tail(i, self.c)
 
     def _squared(self, i: int) -> arb:
-        """∫ x^i e^{−2x} dx, by substituting x for 2x."""
+        """The integral ∫ x^i e^{−2x} dx, by the substitution 2x → x."""
         doubled = None if self.c is None else 2 * self.c
         return (factorial(i) - _tail(i, doubled)) / 2 ** (i + 1)
 

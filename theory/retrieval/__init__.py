@@ -4,22 +4,22 @@ Tokens are integer arrays (…, T) with entries ≥ 0, positions count from 0, a
 for ⊥ (no answer). Every task has two implementations: a batched one, and `…_by_definition`, which
 evaluates the formula for one sequence.
 
-    induction          the token after an earlier occurrence of the current one
-    hop                the same, k times
-    ngram              counts of what has followed the current context; the Bayes predictor
+    induction          the token after an earlier occurrence of the current token
+    hop                the induction task, iterated k times
+    ngram              counts of the tokens that followed the current context; the Bayes predictor
     nearest_neighbour  nearest neighbours, and the kernel smoother that tends to them
     composition        g(f(x)) for tables in the prompt
     attention_patterns single heads: previous token, average so far, skip-gram
     facts              facts and questions in English
-    depth              numbers of layers and sizes that the theorems state
+    depth              numbers of layers and sizes that suffice or are necessary
     communication      induction and composition as communication games of two players
-    collisions         choices with equal messages
+    collisions         searches for two inputs with equal messages
 
 Test sequences (random, Markov, adversarial, all) are those of `theory.sequences`.
 
 `composition`, `hop`, `nearest_neighbour`, `previous_token` and `skip_gram` are algorithms here and
-models in `constructions.retrieval`. Use one of the two modules by its name
-(`from theory import retrieval`), since a second star import replaces the first one's names.
+models in `constructions.retrieval`. Import at least one of the two as a module (`from theory import
+retrieval`), because the names of a second star import replace those of the first.
 """
 
 from theory.retrieval.attention_patterns import (

@@ -54,10 +54,11 @@ def _counts(tokens: np.ndarray, vocabulary_size: int) -> np.ndarray:
 
 @checked
 def token_frequencies(tokens: VocabularyTokens, vocabulary_size: Count) -> np.ndarray:
-    """#{ j ≤ i : tokens[j] = v } / (i + 1), (…, T, V): the average so far of the one-hot tokens.
+    """#{ j ≤ i : tokens[j] = v } / (i + 1), (…, T, V): the running average of one-hot tokens.
 
-    A head with W_Q = W_K = 0 computes this. tokens (…, T), integers from 0 to V − 1. Every entry is
-    the float64 nearest to the fraction. Raises `ValueError` if the counts do not fit into memory.
+    A head with W_Q = W_K = 0 computes this average. tokens (…, T), integers from 0 to V − 1. Every
+    entry is the float64 nearest to the exact fraction. Raises `ValueError` if the counts do not fit
+    into memory.
     """
     return _counts(tokens, vocabulary_size) / np.arange(1, tokens.shape[-1] + 1)[:, None]
 
@@ -81,7 +82,8 @@ def skip_gram(tokens: Annotated[Tokens, Within(below="V")], table: ScoreTable) -
     At position i average-hard attention is uniform over the positions j ≤ i at which
     table[tokens[i], tokens[j]] is maximal; the result is the relative frequency of each symbol v
     there. With a large table["\right", "\left"] and zeros elsewhere, "\right" attends to "\left" at
-    any distance [Elhage2021]. Softmax attention tends to this as its scores are scaled up.
+    any distance [Elhage2021]. Softmax attention tends to average-hard attention as its scores are
+    scaled up.
 
     tokens (…, T), integers from 0 to V − 1; table (V, V), finite.
     """

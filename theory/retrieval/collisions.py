@@ -1,7 +1,8 @@
 """Searches for two strings whose messages are equal or close.
 
 A bit chooses one of two symbols at each of B positions.  If there are more choices than messages,
-two choices have the same message by the pigeonhole principle; the functions search for such a pair.
+two choices have the same message by the pigeonhole principle. The functions of this module search
+for such a pair.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from flint import fmpz_mat
 
 from theory.kinds import Seed, read
 
-BEAM = 256  # messages from which the search by merging continues
-WINDOW, FILLS = 64, 8  # positions in one lattice, and random choices at the others per short vector
+BEAM = 256  # the number of messages from which the search by merging continues
+WINDOW, FILLS = 64, 8  # positions per lattice; random choices elsewhere per short vector
 
 M = TypeVar("M", bound=Hashable)
 Pair = tuple[Sequence[int], Sequence[int]]
@@ -28,7 +29,7 @@ def by_merging(
 ) -> Iterator[Pair]:
     """Pairs of choices with equal messages, found by extending prefixes position by position.
 
-    `parts` (B, 2) are the messages of single symbols, `start` is the message of no symbols.
+    `parts` (B, 2) are the messages of single symbols, `start` is the message of the empty prefix.
     """
     reached: dict[M, list[int]] = {start: []}
     for i, pair in enumerate(parts):
@@ -48,18 +49,18 @@ def by_lattice(
     seed: Seed,
     tries: Iterable[Any],
 ) -> Iterator[Pair]:
-    """Pairs of choices whose sums Σ_t b_t·steps_t are so close that their roundings may be equal.
+    """Pairs of choices whose sums Σ_t b_t·steps_t are close, so that their roundings may be equal.
 
     The difference of two such choices is a vector x ∈ {−1, 0, 1}^B that is short in the lattice
-    spanned by `steps` (B, m); LLL finds it.  Each of the `tries` draws other positions.  `quanta`
-    returns, for a choice, the spacing of the rounded numbers at each of its m sums.
+    spanned by `steps` (B, m); LLL finds it.  Each of the `tries` draws the positions anew. For a
+    choice, `quanta` returns the spacing of floating-point numbers at each of its m sums.
     """
     rng: np.random.Generator = read(Seed, "seed", seed)
     B = len(steps)
     for _ in tries:
         window = rng.permutation(B)[:WINDOW]
         spacing = quanta(rng.integers(2, size=B).tolist())
-        # In quarters of the spacing, so that sums as small as the entries of x round away.
+        # In quarters of the spacing, so that differences far below the spacing round to 0.
         scaled = np.clip(np.rint(4 * steps[window] / spacing), -(2.0**62), 2.0**62)
         basis = np.hstack([scaled.astype(np.int64), np.eye(len(window), dtype=np.int64)])
         for row in fmpz_mat(basis.tolist()).lll().tolist():

@@ -1,8 +1,9 @@
 """Two tasks as communication games: Alice holds a part of the prompt, Bob the question.
 
 In one layer of attention, the contribution of Alice's tokens to the last token is a message of few
-bits ([SanfordHsu2024], [Peng2024]).  If it has fewer bits than her input, two of her inputs have
-the same message, and Bob outputs one answer where two different ones are right.
+bits ([SanfordHsu2024], [Peng2024]). If the message has fewer bits than Alice's input, two of her
+inputs have the same message. Bob then outputs the same answer for both, although the correct
+answers differ.
 """
 
 from __future__ import annotations
@@ -29,14 +30,13 @@ class Game(NamedTuple):
     name        the task
     bits        the number of bits of Alice's input
     alice       Alice's positions
-    choices     the two symbols that can stand at each of them
-    prompt      (her symbols, Bob's position) → the prompt
+    choices     the two symbols that can stand at each of Alice's positions
+    prompt      (Alice's symbols, Bob's position) → the prompt
     required    prompt → the answer
-    least_size  bits → the least size of the game at which Alice's input has more bits, as "n = 35"
+    least_size  bits → the smallest size at which Alice's input has more bits, for example "n = 35"
     question    prompt → Bob's question with its answer, as text
     text        prompt → its tokens as text
-    forced      (n_heads, d_value, bits of a number) → the error that a short message forces, if
-                known
+    forced      (n_heads, d_value, bits of a number) → a lower bound on the error, if known
     """
 
     name: str
@@ -53,7 +53,7 @@ class Game(NamedTuple):
 
 @checked
 def index_game(n_tokens: Count) -> Game:
-    """INDEX as a prompt of n tokens [SanfordHsu2024]: odd positions are Alice's, even Bob's."""
+    """The game INDEX with a prompt of n tokens [SanfordHsu2024]; Alice has the odd positions."""
     n, B = n_tokens, (n_tokens - 1) // 2
 
     def prompt(symbols: Sequence[int], position: int) -> Prompt:
@@ -79,10 +79,10 @@ def index_game(n_tokens: Count) -> Game:
 
 @checked
 def composition_game(n_points: CountFrom2, seed: Seed) -> Game:
-    """f(0) … f(s − 1), g(0) … g(s − 1), x, '?' [Peng2024]; Alice holds f, and g is the identity.
+    """The game with prompt f(0) … f(s − 1), g(0) … g(s − 1), x, '?' [Peng2024]; Alice holds f.
 
-    s = n_points.  The tables f tried here take two values, drawn once; the theorem is about all
-    tables.
+    Here s = n_points, and g is the identity. Alice's tables f take only two values at each point,
+    which are drawn once; the theorem is about all tables.
     """
     s, rng = n_points, seed
     u, v = rng.choice(s, size=2, replace=False).tolist()

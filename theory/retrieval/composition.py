@@ -40,6 +40,6 @@ def composition_by_definition(
 def composition_prompt(f: Function, g: Function, x: Argument) -> np.ndarray:
     """The prompt f[0], …, f[s−1], g[0], …, g[s−1], x as tokens (…, 2s + 1), s = n_points.
 
-    The entries of f and g differ by their positions alone.
+    An entry of f is distinguished from an entry of g only by its position.
     """
     return np.concatenate([f, g, x[..., None]], axis=-1)

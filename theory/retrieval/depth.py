@@ -10,40 +10,41 @@ from theory.kinds import Count, Within, checked
 
 @checked
 def hop_layers(k: Count) -> int:
-    """⌊log₂k⌋ + 2, a number of layers that suffices for k-hop [Sanford2024, Theorem 4.2]."""
+    """The number ⌊log₂k⌋ + 2 of layers, which suffice for k-hop [Sanford2024, Theorem 4.2]."""
     return k.bit_length() + 1
 
 
 @checked
 def doubling_layers(k: Count) -> int:
-    """⌈log₂k⌉ + 2 layers: the previous token, `find`, then one layer for each doubling of hops.
+    """The number ⌈log₂k⌉ + 2 of layers: previous token, `find`, and one for each doubling of hops.
 
-    Equal to `hop_layers` when k is a power of two, and one more otherwise.
+    It equals `hop_layers(k)` if k is a power of two, and `hop_layers(k) + 1` otherwise.
     """
     return (k - 1).bit_length() + 2
 
 
 @checked
 def one_layer_bound(n_tokens: Annotated[Count, Within(most=2**1000)]) -> float:
-    """(n − 1)/2, a lower bound for the bits h(m + 1)p' of one exact layer that solves induction.
+    """The lower bound (n − 1)/2 for the bits h(m + 1)p' of one layer that solves induction.
 
-    If one layer of h heads of value dimension m, whose partial sums are exact in p' bits, outputs
-    the answer of the induction task at the last of n = `n_tokens` tokens without error, over at
-    least 4 symbols, then h(m + 1)p' ≥ (n − 1)/2 ([SanfordHsu2024] without the constant:
-    hmp' = Ω(n)).
+    Consider one layer with h heads of value dimension m, whose partial sums are exact in p' bits.
+    If it outputs the answer of the induction task at the last of n = `n_tokens` tokens for all
+    sequences over at least 4 symbols, then h(m + 1)p' ≥ (n − 1)/2 ([SanfordHsu2024] states hmp' =
+    Ω(n) without the constant).
 
-    Proof. By reduction from INDEX: Alice holds B = (n − 1)/2 bits, as the tokens at every other
-    position; Bob marks one of them by putting the query's symbol just before it, and the answer is
-    that bit. The query, the last token, is fixed. So Alice's scores and values depend on her tokens
-    alone, and the last token depends on them only through, in each head, the sums of e^{score} and
-    of e^{score}·value over her positions: a message of h(m + 1)p' bits, whichever bit Bob marks. If
-    it is shorter than B, two different strings have the same message; at a position where they
-    differ, Bob outputs one answer where two are needed. In the same way a table of s values in
-    0 … s − 1, of which there are s^s, needs h(m + 1)p' ≥ s·log₂s bits if the output is g(f(x)) for
-    all f, g = identity and all x, with a last token after x that is the same in all prompts
+    Proof. By reduction from INDEX: Alice holds B = (n − 1)/2 bits, the tokens at every other
+    position. Bob marks one of the bits by putting the query's symbol just before it, and the answer
+    is that bit. The query is the last token and is fixed. So the scores and values at Alice's
+    positions depend only on her tokens. The last token depends on them only through two sums over
+    her positions in each head: of e^{score} and of e^{score}·value. These sums are a message of h(m
+    + 1)p' bits, which does not depend on the bit that Bob marks. If the message is shorter than B
+    bits, two different strings have the same message; at a position where they differ, Bob outputs
+    the same bit for both, which is wrong for one of them. In the same way, let f be a table of s
+    values in 0 … s − 1; there are s^s tables. If the output is g(f(x)) for all f and x and for g =
+    identity, and the last token after x is the same in all prompts, then h(m + 1)p' ≥ s·log₂s
     [Peng2024].
 
-    The bound is vacuous for a layer whose h(m + 1)p' exceeds it already.
+    The bound is vacuous for a layer with h(m + 1)p' ≥ (n − 1)/2.
     """
     return (n_tokens - 1) / 2
 
@@ -64,7 +65,7 @@ def composition_bound(
     d_value: Annotated[Count, Within(most=2**300)],
     bits: Annotated[Count, Within(most=2**300)],
 ) -> CompositionBound:
-    """R = n·log₂n − H(d + 1)p and the probability max(0, R/(3n·log₂n)) of a wrong answer.
+    """The missing bits R = n·log₂n − H(d + 1)p, and the forced error max(0, R/(3n·log₂n)).
 
     If R > 0, the output of one layer of H = `n_heads` heads of dimension d = `d_value` in
     p = `bits` bits differs from g(f(x)), for functions on n = `n_points` points, with at least this

@@ -13,9 +13,9 @@ The grammar, in which NAME, RELATION and OBJECT are single words of a `Lexicon`:
                What|Who is the RELATION of NAME's RELATION?
                What|Who is the RELATION of the RELATION of NAME?
 
-Any number of statements, then one question, which ends the text. Of two statements about the same
-relation of the same name the later one holds. The grammar does not check that "a" or "an" is right,
-that a mother is a name, or that the answer to "Who" is one.
+Any number of statements, then one question, which ends the text. If two statements are about the
+same relation of the same name, the later statement holds. The grammar does not check the choice
+between "a" and "an", that a mother is a NAME, or that the answer to "Who" is a NAME.
 """
 
 from __future__ import annotations
@@ -72,10 +72,10 @@ class Fact(NamedTuple):
 
 @checked
 def follow(facts: Sequence[Fact], subject: str, relations: Sequence[str]) -> str | None:
-    """The entity that the `relations`, one after another, lead to from `subject`, or None.
+    """The entity reached from `subject` by the `relations`, one after another, or None.
 
     o_0 = subject, o_{t+1} = the object of the latest fact (o_t, relations[t], ·); None if a fact is
-    missing. This is the definition of the task: for two relations, two keyed look-ups in a row.
+    missing. This is the definition of the task; two relations are two successive look-ups by key.
     """
     entity = subject
     for relation in relations:
@@ -90,8 +90,8 @@ def follow(facts: Sequence[Fact], subject: str, relations: Sequence[str]) -> str
 def words(text: str) -> list[str]:
     """The words of `text`: alphanumeric (a hyphen may join two), "'s", "." and "?".
 
-    The possessive 's (with ' or ’) is a word of its own, "'s". The words "The", "What", "A", "An",
-    "Who" are written in lower case wherever they stand, and no other word is changed. Raises
+    The possessive 's (with ' or ’) is a separate word, "'s". The words "The", "What", "A", "An",
+    "Who" are converted to lower case at every position; other words are unchanged. Raises
     `ValueError` for any other character.
     """
     result = []
@@ -110,7 +110,7 @@ def words(text: str) -> list[str]:
 
 
 def _sentence(parts: Sequence[str]) -> str:
-    """The text of one sentence: "the" as "The" at its beginning, no space before "'s", ".", "?"."""
+    """The text of one sentence: capitalised, and without a space before "'s", "." and "?"."""
     start = {word.lower(): word for word in CAPITALISED}.get(parts[0], parts[0])
     return re.sub(r" ('s|[.?])", r"\1", " ".join([start, *parts[1:]]))
 
@@ -120,7 +120,7 @@ def _sentence(parts: Sequence[str]) -> str:
 class Lexicon:
     """The words that a text may contain; each is one token.
 
-    Raises `ValueError` for a word that occurs twice and for one that `words` splits or changes.
+    Raises `ValueError` for a word that occurs twice and for a word that `words` splits or changes.
     """
 
     names: tuple[str, ...] = NAMES
@@ -132,7 +132,7 @@ class Lexicon:
         for word in self.words:
             if words(word) != [word]:
                 raise InputError(
-                    f"the lexicon has {word!r}, which a text splits into {words(word)}: "
+                    f"the lexicon has {word!r}, which is read as {words(word)}: "
                     f"give single alphanumeric words, and none of {', '.join(CAPITALISED)}"
                 )
             if word in seen:
@@ -160,7 +160,7 @@ class Lexicon:
                 guess = f"did you mean {' or '.join(lower[w] for w in close)}? " if close else ""
                 raise InputError(
                     f"{word!r} is not in the lexicon: {guess}"
-                    "Use its words, or make a Lexicon that has this one"
+                    "Use words of the lexicon, or make a Lexicon with this word"
                 )
             result.append(number[word])
         return result
@@ -185,7 +185,7 @@ class Lexicon:
 
 
 DEFAULT = Lexicon()
-"""40 names, 8 relations, 25 professions and 8 towns."""
+"""The default lexicon: 40 names, 8 relations, 25 professions and 8 towns."""
 
 
 def _kinds(parts: Sequence[str], lexicon: Lexicon) -> str:
@@ -199,7 +199,7 @@ def _kinds(parts: Sequence[str], lexicon: Lexicon) -> str:
 
 
 def _statement(parts: Sequence[str], lexicon: Lexicon) -> Fact:
-    """The fact that a statement (with its ".") states."""
+    """The fact in a statement; the last word is "."."""
     kinds = _kinds(parts, lexicon)
     if kinds in ("N is a O .", "N is an O .") and PROFESSION in lexicon.relations:
         return Fact(parts[0], PROFESSION, parts[3])
@@ -211,7 +211,7 @@ def _statement(parts: Sequence[str], lexicon: Lexicon) -> Fact:
 
 
 def _question(parts: Sequence[str], lexicon: Lexicon) -> tuple[str, tuple[str, ...]]:
-    """The subject of a question (with its "?") and its relations, innermost first."""
+    """The subject of a question, whose last word is "?", and its relations, innermost first."""
     kinds = _kinds(parts[1:], lexicon) if parts[0] in ("what", "who") else ""
     if kinds == "is the R of N ?":
         return parts[5], (parts[3],)
@@ -231,8 +231,8 @@ def read(text: str, lexicon: Lexicon = DEFAULT) -> tuple[list[Fact], str, tuple[
     The relations are innermost first, as `follow` takes them: for "What is the profession of
     John's mother?" they are ("mother", "profession"), and the subject is "John".
 
-    Raises `ValueError` for words not in the lexicon, for a text that does not end with its one
-    question, and for a sentence outside the grammar, which is quoted.
+    Raises `ValueError` for words not in the lexicon, for a text that does not consist of statements
+    and one final question, and for a sentence outside the grammar, which the message quotes.
     """
     sentences: list[list[str]] = [[]]
     for word in (lexicon.words[token] for token in lexicon.tokens(text)):

@@ -1,4 +1,4 @@
-"""k-hop: the induction head's task, iterated."""
+"""The k-hop task: the task of induction heads, iterated k times."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from theory.kinds import Count, OneSequence, Tokens, Within, checked
 from theory.retrieval.induction import find, find_by_definition
 
 Hops: TypeAlias = Annotated[Count, Within(most=100_000)]
-"""A number of hops that are taken one by one."""
+"""A number of hops, computed one by one."""
 
 
 def _then(first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -22,7 +22,7 @@ def _then(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 def hop_positions(tokens: Tokens, k: Count) -> np.ndarray:
     """findᵏ(i) = find(find(… find(i))), k ≥ 1 times (…, T); −1 (⊥) if one of them is −1.
 
-    tokens (…, T), integers ≥ 0 [Sanford2024]. Computed by repeated squaring of the map `find`, in
+    tokens (…, T), integers ≥ 0 [Sanford2024]. The map `find` is iterated by repeated squaring, in
     time O(T log T + T log k) per sequence.
     """
     once = find(tokens)

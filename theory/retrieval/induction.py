@@ -1,7 +1,7 @@
-"""The task of induction heads: the token after the latest earlier occurrence of the current one.
+"""The task of induction heads: the token after the latest earlier occurrence of the current token.
 
-Positions count from 0, and a match is the position *after* the earlier occurrence, so that the
-current position itself is a match if its token repeats the one before it.
+Positions count from 0, and a match is the position *after* the earlier occurrence. So the current
+position itself is a match if its token equals the previous token.
 """
 
 from __future__ import annotations
@@ -66,21 +66,21 @@ def induction(tokens: Tokens, match: Match = "latest", no_match: NoMatch = "bott
     is, if J(i) is not empty,
         "latest"  tokens[max J(i)],  as in [Sanford2024];
         "first"   tokens[min J(i)];
-        "mean"    the most frequent of tokens[j], j ∈ J(i), the smallest of them in a tie: the mode
+        "mean"    the most frequent of tokens[j], j ∈ J(i), in a tie the smallest of these: the mode
                   of the distribution of a statistical induction head [Edelman2024].
-    If J(i) is empty it is −1 ("bottom") or tokens[i] ("self"). "mean" takes O(T²) memory per
-    sequence, the others O(T).
+    If J(i) is empty, the answer is −1 ("bottom") or tokens[i] ("self"). "mean" takes O(T²) memory
+    per sequence, the others O(T).
     """
     latest, first = _neighbours(tokens)
     if match == "mean":
         rank = ranks(tokens)
         symbols = np.zeros_like(tokens)
         np.put_along_axis(symbols, rank, tokens, axis=-1)
-        # argmax takes the first maximum, and ranks are in the order of the tokens.
+        # argmax returns the first maximum, and ranks are in the order of the tokens.
         likeliest = ngram_counts(rank, tokens.shape[-1], 2).argmax(axis=-1)
         answer = np.take_along_axis(symbols, likeliest, axis=-1)
     else:
-        # Without a match the token at position 0 is taken, and not used.
+        # Without a match, the token at position 0 is read, but not used.
         position = (latest if match == "latest" else first) + 1
         answer = np.take_along_axis(tokens, position, axis=-1)
     return np.where(latest < 0, -1 if no_match == "bottom" else tokens, answer)

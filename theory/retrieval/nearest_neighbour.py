@@ -57,9 +57,9 @@ def nearest_neighbour(x: Inputs, y: Labels, x_query: Query) -> np.ndarray:
     x (…, n, d), y (…, n), x_query (…, d), whose leading dimensions broadcast with those of x. The
     labels of equally near examples are averaged. Examples are equally near if their squared
     distances are equal in float64; for entries that are integers below 2²⁵/√d, or such integers
-    times one power of two, that is exact.
+    times one power of two, the comparison is exact.
 
-    Raises `ValueError` for a squared distance that overflows.
+    Raises `ValueError` if a squared distance overflows.
     """
     y, squared = _labels_and_distances(x, y, x_query)
     nearest = squared == squared.min(axis=-1, keepdims=True)
@@ -89,12 +89,12 @@ def kernel_smoother(x: Inputs, y: Labels, x_query: Query, beta: PerPrompt) -> np
     """Σ_j exp(−beta‖x_query − x_j‖²) y_j / Σ_j exp(−beta‖x_query − x_j‖²), (…,).
 
     One softmax head with scores beta(2⟨x_query, x_j⟩ − ‖x_j‖²) and the labels as values computes
-    this. It tends to `nearest_neighbour` as beta grows: with g the gap between the smallest squared
-    distance and the next larger one, the two differ by at most
-    (n − 1)·exp(−beta·g)·(max y − min y).
+    this average. It tends to `nearest_neighbour` as beta grows: if g is the gap between the
+    smallest squared distance and the next larger one, the two functions differ by at most (n −
+    1)·exp(−beta·g)·(max y − min y).
 
-    Shapes as in `nearest_neighbour`; `beta` > 0, one number or one per prompt. The smallest squared
-    distance is subtracted first, so that the largest weight is exactly 1.
+    Shapes are as in `nearest_neighbour`; `beta` > 0, one number or one per prompt. The smallest
+    squared distance is subtracted first, so that the largest weight is exactly 1.
 
     Raises `ValueError` as `nearest_neighbour` does.
     """
@@ -115,8 +115,7 @@ def kernel_smoother_by_definition(
 ) -> float:
     """`kernel_smoother` of one prompt, by its formula, in decimal arithmetic of `digits` digits.
 
-    Decimal exponents reach 10^18, so that a weight exp(−beta·‖x_query − x_j‖²) is 0 only for
-    exponents beyond that.
+    A weight exp(−beta·‖x_query − x_j‖²) underflows to 0 only below about 10^(−10^18).
     """
     pairs = _one_prompt(x, y, x_query)
     with decimal.localcontext(prec=digits, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX):

@@ -1,7 +1,8 @@
-"""n-grams in context: counts of what has followed the last order − 1 tokens; the Bayes predictor.
+"""n-grams in context: counts of the tokens after each context, and the Bayes predictor.
 
 Shape glossary: `…` leading dimensions, `T` positions, `V` the size of the vocabulary. `order` is
-the n of "n-gram": with order 1 there is no context, with 2 (bigrams) it is the current token.
+the n of "n-gram": with order 1 the context is empty, with order 2 (bigrams) it is the current
+token.
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ def ngram_counts(tokens: VocabularyTokens, vocabulary_size: Count, order: Count)
     At position i, for symbol v: the number of order − 1 ≤ j ≤ i with tokens[j] = v and
     tokens[j−order+1], …, tokens[j−1] equal to tokens[i−order+2], …, tokens[i]. Zero for
     i < order − 2, where the context is not complete. For order 1 these are the counts of
-    tokens[0], …, tokens[i]. A statistical induction head outputs these counts, normalised
+    tokens[0], …, tokens[i]. A statistical induction head outputs these counts divided by their sum
     [Edelman2024].
 
-    tokens (…, T), integers from 0 to V − 1. O(T·V) memory per sequence; raises `ValueError` if
-    there is less.
+    tokens (…, T), integers from 0 to V − 1. Requires O(T·V) memory per sequence; raises
+    `ValueError` if less is available.
     """
     cells = (tokens.size + 1) * vocabulary_size
     fits_in_memory("the counts of all symbols", 16 * cells, "give fewer symbols or tokens")
@@ -95,7 +96,7 @@ def ngram(
     counts = ngram_counts(tokens, vocabulary_size, order)
     prior = alpha * vocabulary_size
     if prior == np.inf:
-        raise InputError(f"alpha is {alpha}: alpha·vocabulary_size overflows; give less")
+        raise InputError(f"alpha is {alpha}: alpha·vocabulary_size overflows; give a smaller alpha")
     total = counts.sum(axis=-1, keepdims=True) + prior
     return np.divide(counts + alpha, total, out=np.zeros(counts.shape), where=total > 0)
 
@@ -126,8 +127,9 @@ def _marginal_likelihood(
 ) -> Fraction:
     """P(row[order−1:] | row[:order−1]), with the transition rows integrated out.
 
-    ∫ Π_v p_v^{c_v} dDirichlet(alpha, …, alpha)(p) = Π_v alpha^{(c_v)} / (V·alpha)^{(Σc)} for the
-    counts c of one context, with x^{(m)} the rising factorial; contexts have independent rows.
+    For the counts c of one context, ∫ Π_v p_v^{c_v} dDirichlet(alpha, …, alpha)(p) = Π_v
+    alpha^{(c_v)} / (V·alpha)^{(Σc)}, where x^{(m)} is the rising factorial. The rows of different
+    contexts are independent.
     """
     followers: dict[tuple[int, ...], list[int]] = {}
     for j in range(order - 1, len(row)):

@@ -1,4 +1,4 @@
-"""The rank of each token among the distinct entries of its own sequence."""
+"""The rank of each token among the distinct tokens of its sequence."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Few: TypeAlias = Annotated[Count, Within(most=10_000)]
 
 
 def ranks(values: np.ndarray) -> np.ndarray:
-    """For integer values (…, T): the number of distinct smaller entries of the sequence, int64.
+    """The number of distinct smaller entries of the sequence, for integer values (…, T), as int64.
 
-    Equal entries have equal ranks, ranks are in the order of the entries, and they are below T
-    however large the vocabulary is.
+    Equal entries have equal ranks, ranks are in the order of the entries, and every rank is below T
+    for a vocabulary of any size.
     """
     order = np.argsort(values, axis=-1, kind="stable")
     ascending = np.take_along_axis(values, order, axis=-1)
