@@ -21,11 +21,11 @@ from verify.regression.data import gaussian_examples
 from verify.regression.options import Prompts, in_each_domain
 from verify.regression.statements import chebyshev_statement
 
-ROUNDINGS = 40  # in a factor: a logarithm, at most five exponentials, ten products and sums
-DEGREES = (1, 4, 13, 40)  # the largest degrees of 1, …, 4 layers
+ROUNDINGS = 40  # roundings in a factor: a logarithm, at most five exponentials, products and sums
+DEGREES = (1, 4, 13, 40)  # the largest degrees after 1, …, 4 layers
 LEAST_COMPARED = 2.0**-30  # rounding of the factors may dominate smaller residuals
 MOST_STEPS = 5000
-GRID = Fraction(1, 2**44)  # factors are multiples of 2^−47, one of them is 1 minus the others
+GRID = Fraction(1, 2**44)  # factors are multiples of 2^−47, and one factor is 1 minus the others
 
 
 @claim(
@@ -43,13 +43,13 @@ def chebyshev(
     samples: Prompts = 50,
 ) -> Iterator[Finding]:
     """For all X, y and x_q, ⌈log₃(2k + 1)⌉ layers of linear attention predict x_qᵀ G_k Xᵀ y, where
-    I − S G_k = T_k(l(S))/T_k(σ) is Chebyshev's residual polynomial on [a, b]; for k = (3^L − 1)/2
-    its maximum there is the least that L layers of linear or ReLU attention can give a prediction
-    x_qᵀ p(S) Xᵀ y with a fixed polynomial p.
+    I − S G_k = T_k(l(S))/T_k(σ) is Chebyshev's residual polynomial on [a, b]; for k = (3^L − 1)/2,
+    its maximum on [a, b] is the smallest of all predictions x_qᵀ p(S) Xᵀ y with a fixed polynomial
+    p that L layers of linear or ReLU attention compute.
 
     The weights contain quotients of the numbers T_j(σ), rounded to float64. The checks are that the
-    transformer equals the product formulas with the coefficients in its weights, and that these are
-    Chebyshev's up to rounding.
+    transformer equals the product formulas with the coefficients in its weights, and that these
+    coefficients are those of Chebyshev's method up to rounding.
     """
     if not 0 < smallest < largest < np.inf:
         raise InputError(
@@ -72,7 +72,7 @@ def chebyshev(
 
 
 def _best_of_its_layers(run: Run, smallest: float, largest: float) -> Finding:
-    """Compares the worst residual after L layers with the least of any polynomial of their degree.
+    """Compares the worst residual after L layers with the minimum over polynomials of that degree.
 
     L layers give I − S·G of degree m ≤ (3^L − 1)/2 and value 1 at 0.  For any m + 1 points λ_j,
     1 = R(0) = Σ_j R(λ_j) ℓ_j(0) with Lagrange's polynomials ℓ_j, so that max |R| ≥ 1/Σ_j |ℓ_j(0)|,
@@ -112,7 +112,7 @@ def _best_of_its_layers(run: Run, smallest: float, largest: float) -> Finding:
 
 
 def _coefficients(k: int, smallest: float, largest: float) -> Finding:
-    """Compares the rounded factors of every layer with those of the product formulas, over Q.
+    """Compares the rounded factors of every layer with the factors of the product formulas, over Q.
 
     From degrees q − 1 and q, with l/σ = 1 − αS and α = 2/(a + b),
 

@@ -23,7 +23,8 @@ from verify.finding import Finding, Verdict
 def safe_alpha(x: np.ndarray, start: Start) -> float:
     """The largest power of two that is at most 1/‖S‖_F² (gram) or 1/‖S‖_F for all prompts.
 
-    ‖S‖_F ≥ λmax, so the recursion converges; a power of two is exact in every number system.
+    The recursion converges because ‖S‖_F ≥ λmax, and a power of two is exact in every number
+    system.
     """
     gram = np.swapaxes(x, -1, -2) @ x
     norm = float(np.sqrt((gram**2).sum((-1, -2))).max())
@@ -35,12 +36,12 @@ def safe_alpha(x: np.ndarray, start: Start) -> float:
 
 
 def largest_eigenvalue(x: np.ndarray) -> float:
-    """λmax of S = XᵀX, over all prompts."""
+    """The largest eigenvalue λmax of S = XᵀX over all prompts."""
     return float(np.linalg.eigvalsh(np.swapaxes(x, -1, -2) @ x).max())
 
 
 def newton_converges(x: np.ndarray, alpha: float, start: Start) -> Finding:
-    """0 < α < 2/λmax², strictly, for every prompt (from αI: 2/λmax)."""
+    """Checks 0 < α < 2/λmax² (from αI: 0 < α < 2/λmax) for every prompt."""
     power, sign = (2, "²") if start == "gram" else (1, "")
     largest = largest_eigenvalue(x) ** power
     why = f"squares the residual {abs(1 - alpha * largest):.3g} ≥ 1, which does not decrease"
@@ -48,7 +49,7 @@ def newton_converges(x: np.ndarray, alpha: float, start: Start) -> Finding:
 
 
 def descent_converges(x: np.ndarray, eta: float) -> Finding:
-    """0 < η < 2/λmax, strictly, for every prompt."""
+    """Checks 0 < η < 2/λmax for every prompt."""
     largest = largest_eigenvalue(x)
     return _converges("η", eta, 2 / largest, "", f"multiplies the error by {1 - eta * largest:.3g}")
 
@@ -64,9 +65,9 @@ def _converges(symbol: str, value: float, limit: float, power: str, why: str) ->
 
 
 class FromOls(NamedTuple):
-    """Predictions ŷ and those of least squares, w the minimum-norm solution, for every prompt.
+    """Predictions ŷ and least-squares predictions x_qᵀw for every prompt, w of minimum norm.
 
-    least     x_qᵀw, computed over Q and rounded once
+    least     x_qᵀw, computed over Q and rounded to float64
     distance  |ŷ − x_qᵀw|
     left      |x_qᵀE^p w|, the exact distance, with the residual E = I − S M₀
     rounding  the bound on the rounding error of the transformer
@@ -81,7 +82,7 @@ class FromOls(NamedTuple):
 
     @property
     def bound(self) -> np.ndarray:
-        """The bound on the distance."""
+        """The bound on the distance: `left` plus `rounding`."""
         return self.left + self.rounding
 
 
@@ -92,7 +93,7 @@ def from_ols(
     scale: float,
     start: Start,
 ) -> FromOls:
-    """The distance to OLS of predictions by M, with S M = I − E^power.
+    """The distance to OLS of predictions x_qᵀM Xᵀy, where S M = I − E^power.
 
     `in_float` contains the predictions of the transformer and their rounding bounds; everything
     else is computed over Q and in balls.
@@ -106,7 +107,7 @@ def from_ols(
         return domain.matrix([[entry for (entry,) in row] for row in rows])
 
     shape = (*in_float[0].shape, 3)
-    # With a tiny scale E^p w differs from w in its last bits only; `_determined` has other powers.
+    # With a tiny scale, E^p w differs from w only in its last bits.
     steps = power.bit_length() + abs(frexp(scale)[1]) + 200
     values, radii = recursion_by_balls(both, *examples, steps)
     (least, fitted, left), radii = np.moveaxis(values.reshape(shape), -1, 0), radii.reshape(shape)
@@ -122,9 +123,9 @@ def from_ols(
 def _determined(domain: Domain, X: Matrix, y: Matrix) -> Matrix:
     """The minimum-norm solution without directions whose singular value is a rounding error.
 
-    Centred columns of too few rows have such directions, which are regular over Q.  On them
-    (I − αS²)^P is 1 up to (10^−16 κ)^4, κ the condition number of the others, on which it is at
-    most e^−200.
+    Centred columns with too few rows have such directions, although S is regular over Q. On these
+    directions, (I − αS²)^P is 1 up to (10^−16 κ)^4, where κ is the condition number on the other
+    directions. On the other directions, it is at most e^−200.
     """
     w, x = least_squares(domain, X, y), np.array([[float(e) for e in row] for row in X.tolist()])
     singular = np.linalg.svd(x, compute_uv=False)
@@ -141,7 +142,7 @@ def _determined(domain: Domain, X: Matrix, y: Matrix) -> Matrix:
 def distance_to_ols(
     examples: Examples, in_float: tuple[np.ndarray, np.ndarray], k: int, alpha: float, start: Start
 ) -> Finding:
-    """Compares the distance to OLS after k Newton steps with that of E^(2^k) w."""
+    """Compares the distance to OLS after k Newton steps with |x_qᵀE^(2^k) w|."""
     found = from_ols(examples, in_float, 2**k, alpha, start)
     relatively = relative(found)
     return replace(

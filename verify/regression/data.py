@@ -16,7 +16,7 @@ from verify.evidence.examples import Examples
 
 
 class Table(NamedTuple):
-    """Standardised rows of a file: examples, and queries held out.
+    """The standardised rows of a file: examples, and held-out queries.
 
     `answers` (m,) are the targets of the queries in standard units, (target − centre)/spread;
     `lines` are their line numbers in the file.
@@ -44,14 +44,14 @@ def gaussian_examples(run: Run, samples: int, n: int, d: int) -> Examples:
 def read_table(path: Path, target: str | None, seed: int | np.random.Generator) -> Table:
     """The rows of a numeric CSV file with a header, a fifth of them held out as queries.
 
-    At most 64 and at most 10⁶/rows are held out, since each needs a pass over all rows.  Columns
-    are shifted and scaled to mean 0 and variance 1 over the other rows, the training rows, and
-    held-out rows by the same amounts; a constant feature becomes 0.  The default target is the last
-    column.
+    At most 64 and at most 10⁶/rows are held out, since each requires a pass over all rows. The
+    other rows are the training rows. Columns are shifted and scaled to mean 0 and variance 1 over
+    the training rows, and held-out rows are shifted and scaled by the same amounts. A constant
+    feature becomes 0. The default target is the last column.
 
-    Raises InputError if the file is missing, empty, ragged or not numeric, has NaN or infinite
-    entries, fewer than three rows or two columns, if the target is not exactly one column, and if
-    the target, or every feature, is constant in the training rows.
+    Raises InputError if the file is missing, empty, ragged or not numeric; if it has NaN or
+    infinite entries, fewer than three rows or fewer than two columns; if the target is not exactly
+    one column; and if the target, or every feature, is constant in the training rows.
     """
     names, lines, table = _read(path)
     if target is None:
@@ -89,11 +89,11 @@ def read_table(path: Path, target: str | None, seed: int | np.random.Generator) 
 
 
 def _standardised(table: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, ...]:
-    """The standardised columns, which of them are constant in the kept rows, centre and spread."""
-    # Powers of two first, so that neither sums nor squares overflow or underflow.
+    """The standardised columns, a mask of columns constant in the kept rows, centre and spread."""
+    # Columns are first scaled by powers of two, so that sums and squares stay in range.
     _, exponents = np.frexp(np.abs(table).max(axis=0))
     table = np.ldexp(table, -exponents)
-    # The mean of a constant column is rounded, so that its spread may be above 0.
+    # The mean of a constant column is rounded, so its computed spread may be above 0.
     constant = np.ptp(table[kept], axis=0) == 0
     centre = np.where(constant, table[kept[0]], table[kept].mean(axis=0))
     spread = np.where(constant, 1.0, table[kept].std(axis=0))

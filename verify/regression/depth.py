@@ -22,7 +22,7 @@ from verify.regression.stability import CONDITIONS, Errors, does_not_grow, error
 from verify.regression.statements import newton_statement
 
 ALPHA = 2.0**-6
-LARGEST_K = 100  # of the table
+LARGEST_K = 100  # largest k of the table
 STARTED: dict[Start, str] = {"gram": "from αS", "identity": "from αI"}
 MODULO = (
     modulo_primes,
@@ -35,7 +35,7 @@ COMPARED: dict[DomainName, tuple[Callable[..., Finding] | None, str]] = {
     "symbolic": (symbolically, "predictions equal symbolically, k ≤ 3, d = n = 1"),
     "float": (None, "predictions not compared"),
 }
-"""The check by domain that the layouts compute the same steps, and its description."""
+"""For each domain, the check that the layouts compute the same steps, and its description."""
 
 
 @claim(
@@ -60,9 +60,9 @@ def depth(
         option("the largest κ of 10, 100, … for which errors are measured, at most 1e6", min=1),
     ] = 1e6,
 ) -> Iterator[Finding]:
-    """L layers of linear or ReLU attention with ReLU MLPs that compute k Newton–Schulz steps from
-    M₀ = αS have 3^L ≥ 2^{k+2} + 1, from M₀ = αI 3^L ≥ 2^{k+1} + 1, and the least such L is
-    attained by layers of linear attention.
+    """If L layers of linear or ReLU attention with ReLU MLPs compute k Newton–Schulz steps, then
+    3^L ≥ 2^{k+2} + 1 from M₀ = αS, resp. 3^L ≥ 2^{k+1} + 1 from M₀ = αI, and the smallest such L
+    is attained by layers of linear attention.
 
     The prediction is a polynomial of degree 2^{k+2} + 1 in the prompt (from M₀ = αI, 2^{k+1} + 1),
     and a layer at most triples the degree: a head multiplies three quantities that are affine in
@@ -115,7 +115,7 @@ def _degree_is_attained(run: Run, start: Start, largest_k: int) -> Finding:
 
 
 def _degree_by_layer(layout: str, statement: OverExamples, k: int) -> Finding:
-    """Compares the degree of the stream after each layer with three times that before it."""
+    """Compares the degree of the stream after each layer with three times the degree before it."""
     id, name = f"{layout}/degrees", f"{layout}: degree after each layer (k = {k})"
     domain, case = Degrees(), statement.at(2, 3, k)
     try:

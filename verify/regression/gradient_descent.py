@@ -41,11 +41,12 @@ def gradient_descent(
     samples: Prompts = 50,
 ) -> Iterator[Finding]:
     """For all X, y and x_q, k layers of one linear head predict ⟨w_k, x_q⟩ over Q after k steps of
-    gradient descent, w ← w − η(S w − Xᵀy) from w = 0; causal layers do so for every prefix at once;
-    and ⌈log₃(2k + 1)⌉ layers, the least number possible, suffice with full attention.
+    gradient descent, w ← w − η(S w − Xᵀy) from w = 0; k causal layers predict from every prefix at
+    once; and with full attention, ⌈log₃(2k + 1)⌉ layers suffice, the smallest possible number.
 
-    η is a weight.  The widths are d + 1, causally 2d + 2, and at most 5d + 3.  The residual after k
-    steps is the power (I − ηS)^k, whose exponent triples in a layer.
+    η is a weight. The widths are d + 1, 2d + 2 for causal layers, and at most 5d + 3 for the
+    ladder. The residual after k steps is the power (I − ηS)^k, whose exponent triples in each layer
+    of the ladder.
     """
     examples = gaussian_examples(run, samples, n, d)
     chosen_size = safe_alpha(examples.x, "identity") if step_size is None else step_size

@@ -39,13 +39,13 @@ def hyperpower(
     domain: Annotated[DomainName, option("number system of the equality")] = "all",
     samples: Prompts = 50,
 ) -> Iterator[Finding]:
-    """For all X, y and x_q, ⌈log₃(4p^k + 1)⌉ layers of linear attention, the least number,
+    """For all X, y and x_q, ⌈log₃(4p^k + 1)⌉ layers of linear attention, the smallest number,
     predict x_qᵀ M_k Xᵀ y over Q, where M₀ = αS, M_{j+1} = M_j (I + E + … + E^{p−1}),
     E = I − S M_j and S = XᵀX: k hyperpower steps of order p ≥ 2.
 
-    The iteration converges to the pseudo-inverse iff 0 < α < 2/λmax(S)², as for p = 2, which is the
-    Newton–Schulz iteration.  That fewer layers do not suffice follows from the degree of the
-    prediction (claim `depth`).
+    The iteration converges to the pseudo-inverse iff 0 < α < 2/λmax(S)²; for p = 2 it is the
+    Newton–Schulz iteration. The number of layers is the smallest possible because of the degree of
+    the prediction (claim `depth`).
     """
     examples = gaussian_examples(run, samples, n, d)
     scale = safe_alpha(examples.x, "gram") if alpha is None else alpha

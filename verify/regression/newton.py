@@ -21,7 +21,7 @@ from verify.regression.data import gaussian_examples
 from verify.regression.options import CAUSAL, LAYOUTS, Layouts, Prompts, in_each_domain
 from verify.regression.statements import STEPS, layouts_of, newton_statement
 
-QUICK = 4  # examples of a prompt in exact domains of a quick run
+QUICK = 4  # examples per prompt in the exact domains of a quick run
 
 
 @claim(
@@ -79,9 +79,9 @@ def newton(
 
     Layout "paper" has the k + 8 layers of [Fu2024, Theorem 5.1], with ReLU attention and n in the
     weights; "direct" has k + 2 layers of one linear head; "ladder" has ⌈log₃(2^(k+2) + 1)⌉ layers
-    of linear heads, the least number.  The causal layouts predict from every prefix at once.
-    Computing the recursion needs no hypothesis on X; it converges to the pseudo-inverse iff
-    0 < α < 2/λmax(S)² (from αI: 2/λmax(S)).
+    of linear heads, the smallest number.  The causal layouts predict from every prefix at once.
+    The transformers compute the recursion for every X. It converges to the pseudo-inverse iff 0 < α
+    < 2/λmax(S)² (from αI: 0 < α < 2/λmax(S)).
     """
     if run.certificates is not None and (layout == "paper" or interleaved):
         raise InputError(
@@ -114,8 +114,7 @@ def newton(
 
 
 def _theory(run: Run, start: Start) -> Finding:
-    """Compares `theory.regression.newton` with a transformer over Q, on integers that float64 does
-    not round."""
+    """Compares `theory.regression.newton` with a transformer over Q, on small integers."""
     (n, d, k), alpha, domain = (3, 2, 2), 2.0**-6, Rational()
     X, y, Q = (run.rng.integers(-2, 3, shape).astype(float) for shape in ((n, d), (n, 1), (1, d)))
     case = newton_statement(run, "direct", start, alpha).at(d, n, k)
@@ -135,8 +134,8 @@ def _twice_as_many_examples(run: Run) -> Finding:
     """Checks over Q that the weights of "paper" compute steps from α(n/m)²·S on m examples.
 
     ReLU attention divides by m, so each factor n becomes r = n/m: the start is M₀ = rαS, a step is
-    M ← 2M − r M S M, and the product with the labels has a factor r.  So r M obeys Newton's
-    recursion from r²αS, and the prediction is x_qᵀ (r M_k) Xᵀ y.  Here m = 2n.
+    M ← 2M − r M S M, and the product with the labels has a factor r.  So r M satisfies Newton's
+    recursion from r²αS, and the prediction is x_qᵀ (r M_k) Xᵀ y. Here m = 2n.
     """
     (d, n, k), alpha = (2, 3, 2), 2.0**-6
     ours, quarter = (newton_statement(run, "paper", "gram", a) for a in (alpha, alpha / 4))

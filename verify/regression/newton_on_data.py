@@ -25,9 +25,9 @@ from verify.regression.data import Table, read_table
 from verify.regression.options import Layouts
 from verify.regression.statements import STEPS, layouts_of, newton_statement
 
-MOST_ROWS = 100  # of the data, in the exact domains
-LARGEST_EXACT = 4e6  # bits·n·d², above which rational arithmetic takes seconds
-MODULAR = 40  # steps; with more the degree is too large for primes of 61 bits
+MOST_ROWS = 100  # rows of the data in the exact domains
+LARGEST_EXACT = 4e6  # largest bits·n·d² in rational arithmetic; larger ones take seconds
+MODULAR = 40  # largest number of steps for which the degree suits primes of 61 bits
 ACCURACY = 1e-6  # the distance to least squares for which steps are counted
 
 
@@ -61,9 +61,9 @@ def newton_on_data(
     |1 − αλ²| over the non-zero eigenvalues λ of S.
 
     Columns are standardised, and a fifth of the rows are held out as queries. The prediction is
-    that of the claim `newton`. Further findings are the number of steps to ordinary least squares,
-    of the recursion and of the transformer in float64, and the accuracy of both on the rows held
-    out.
+    that of the claim `newton`. Further findings are the numbers of steps after which the recursion
+    and the transformer in float64 reach ordinary least squares, and the accuracy of both on the
+    held-out rows.
     """
     if predictions is not None:
         json_target(str(predictions))
@@ -119,7 +119,7 @@ def exactly(
 ) -> Finding:
     """Checks equality over Q on the float64 numbers of the data, for every held-out row.
 
-    Predictions have 53 bits times the degree; k is reduced if they would be too long.
+    Predictions have about 53 bits times the degree; k is reduced if they would be too long.
     """
     n, d = x.shape
     while k > 1 and 53 * 2 ** (k + 2) * n * d * d > LARGEST_EXACT:
@@ -137,7 +137,8 @@ def exactly(
 def steps_to_ols(examples: Examples, alpha: float, start: Start) -> tuple[int | None, int]:
     """The steps of the recursion to within ACCURACY of least squares, and their bound.
 
-    They are for the query that takes most, and None if the recursion does not converge.
+    They are the maxima over queries; the number of steps is None if the recursion does not
+    converge.
     """
     x, y, queries = examples
     eigenvalues, vectors = _spectrum(x)
@@ -152,7 +153,7 @@ def steps_to_ols(examples: Examples, alpha: float, start: Start) -> tuple[int | 
 
     needed = next(steps for steps in range(10_000) if enough(steps))
     scale = float(np.linalg.norm(queries, axis=-1).max() * np.linalg.norm(w))
-    # The residual's logarithm doubles in each step, from that of |1 − rate| at its largest.
+    # The logarithm of the largest residual doubles in each step.
     slowest = min(float(np.minimum(rates, 2 - rates).min()), 1 - 2.0**-53)
     stated = np.log2(max(np.log(scale / ACCURACY), 1) / -np.log1p(-slowest))
     return needed, max(0, int(np.ceil(stated)))
@@ -163,7 +164,7 @@ def steps_taken(
 ) -> Finding:
     """Checks that the transformer is within ACCURACY of least squares after k steps.
 
-    The finding is undecided if only rounding may make the distance larger, and fails beyond.
+    The finding is undecided if rounding alone may explain a larger distance; otherwise it fails.
     """
     n, d = examples.x.shape
     in_float = transformer_in_float(statement.at(d, n, k).model, *examples)
@@ -194,8 +195,8 @@ def held_out(
 ) -> Finding:
     """Compares the RMSE of the transformer on held-out rows with that of least squares.
 
-    By the triangle inequality they differ by at most the root mean square of the distances of the
-    predictions, which `from_ols` bounds.
+    By the triangle inequality, the two RMSEs differ by at most the root mean square of the
+    distances between the predictions, which `from_ols` bounds.
     """
     examples, answers = table.examples, table.answers
     (x, y, queries), (n, d) = examples, examples.x.shape
@@ -245,7 +246,7 @@ def held_out(
 
 
 def condition(x: np.ndarray) -> float:
-    """λmax/λmin of S = XᵀX on its range."""
+    """The condition number λmax/λmin of S = XᵀX on its range."""
     eigenvalues, _ = _spectrum(x)
     return float(eigenvalues[-1] / eigenvalues[0])
 
@@ -258,7 +259,7 @@ def _spectrum(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def as_csv(table: Table, predicted: dict[str, np.ndarray]) -> str:
-    """A CSV of the held-out rows: line in the file, target, predictions by layout, and OLS."""
+    """A CSV of the held-out rows: line in the file, target, prediction of each layout, and OLS."""
     x, y, queries = table.examples
     columns = {table.target: table.answers, **predicted, "ols": queries @ ols(x, y)}
     values = zip(*(table.in_units(column) for column in columns.values()), strict=True)

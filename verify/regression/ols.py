@@ -26,7 +26,7 @@ FAMILIES: dict[str, Callable[[int], list[int]]] = {
     "wide": lambda d: list(range(max(1, d // 2))),
     "repeated rows": lambda d: [i % max(1, d // 2) for i in range(2 * d)],
 }
-"""The rows of each family, as indices of drawn rows, for dimension d."""
+"""For each family and dimension d, the rows of X as indices of drawn rows."""
 
 
 class Method(NamedTuple):
@@ -63,13 +63,13 @@ def ols(
     d: Annotated[int, option("dimension of the inputs", min=2)] = 5,
     domain: Annotated[Literal["all", "float", "exact"], option("number system")] = "all",
 ) -> Iterator[Finding]:
-    """For X of any rank, the weights w_k of the Newton–Schulz iteration with 0 < α < 2/λmax(S)² and
-    of gradient descent with 0 < η < 2/λmax(S), which transformers of linear attention compute, lie
-    in the range of Xᵀ and tend to the minimum-norm least-squares solution X⁺y; exactly,
+    """For X of any rank, transformers of linear attention compute the weights w_k of the
+    Newton–Schulz iteration with 0 < α < 2/λmax(S)² and of gradient descent with 0 < η < 2/λmax(S),
+    which lie in the range of Xᵀ and tend to the minimum-norm least-squares solution X⁺y; exactly,
     S w_k − b = −E^N b with E = I − αS², N = 2^k, respectively E = I − ηS, N = k.
 
-    w_k is a polynomial in S applied to b = Xᵀy, so it is in the range of Xᵀ, where X⁺y is the only
-    solution of S w = b, and the eigenvalues of E there are in (−1, 1).  The checks are for X of
+    w_k is a polynomial in S applied to b = Xᵀy, so it is in the range of Xᵀ. On this range, X⁺y is
+    the only solution of S w = b, and the eigenvalues of E are in (−1, 1).  The checks are for X of
     full rank, tall (n > d) and wide (n < d), and for X with repeated rows.
     """
     for family, rows in FAMILIES.items():
@@ -82,7 +82,7 @@ def ols(
 
 
 def _in_range(run: Run, method: Method, rows: list[int], d: int) -> Finding:
-    """Checks rank [Xᵀ | w_k] = rank Xᵀ and S w_k − b = −E^p b over Q, w_k of the transformer."""
+    """Checks rank [Xᵀ | w_k] = rank Xᵀ and S w_k − b = −E^p b over Q for the transformer's w_k."""
     domain, n, k, scale = Rational(), len(rows), 3, 2.0**-12
     _, drawn, labels, _ = rational_instance(run.rng, d, n)
     X, y = domain.matrix([drawn[i] for i in rows]), domain.matrix(labels)

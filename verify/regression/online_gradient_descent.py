@@ -27,14 +27,14 @@ def online_gradient_descent(
     domain: Annotated[Literal["all", "float", "exact", "modular"], option("number system")] = "all",
     samples: Prompts = 50,
 ) -> Iterator[Finding]:
-    """On prompts with x_i/‖x_i‖² beside x_i and y_i, n causal layers of one linear head and a
+    """On prompts that contain x_i, y_i and x_i/‖x_i‖², n causal layers of one linear head and a
     ReLU MLP predict ⟨w_n, x_q⟩ over Q, for all X, y and x_q, after one pass of Kaczmarz's method
     (normalised LMS with step size 1), w ← w + (y_i − ⟨w, x_i⟩) x_i/‖x_i‖² for i = 1 … n from w = 0.
 
     This is online gradient descent that fits each example exactly; the MLPs, in all layers but the
-    last, add the label.  The prediction is a rational function of the inputs, because of the
-    quotients: the symbolic domain, of polynomials, does not apply, and the error probability of the
-    modular domain accounts for the denominators.
+    last, add the label.  Because of the quotients, the prediction is a rational function of the
+    inputs. So the symbolic domain, which has polynomials, does not apply, and the error probability
+    of the modular domain accounts for the denominators.
     """
     case = online_statement(run).at(d, n, 0)
     yield size(case.model, case.of.theorem, d=d, n=n)

@@ -33,7 +33,7 @@ Prompts = Annotated[
 def in_each_domain(
     domains: Iterable[str] = get_args(DomainName), **options: Any
 ) -> list[dict[str, Any]]:
-    """These options in every domain, with few random prompts: for the self-test."""
+    """The given options in every domain, with few random prompts, for the self-test."""
     return [
         {**options, "domain": domain, **({"samples": 4} if domain in SAMPLED else {})}
         for domain in domains

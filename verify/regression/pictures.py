@@ -46,12 +46,12 @@ def panels_of(
 
 
 def newton_picture(x: np.ndarray, y: np.ndarray, k: int, alpha: float, start: Start) -> Figure:
-    """The distance to OLS by layer, and the layers by number of steps.
+    """The figure of the distance to OLS by layer, and of the layers by number of steps.
 
-    Left: the relative distance to OLS of the weights after each layer on x (n, d), y (n,), computed
-    from the registers at unit vectors as queries; gradient descent with steps 1/λ_max, one per
-    layer; and (1 − αλ_min²)^(2^k) (from αI: (1 − αλ_min)^(2^k)), the bound for the k steps of layer
-    k + 1 of `direct`.  Right: the layers of k steps.
+    Left: the relative distance of the weights after each layer to OLS on x (n, d), y (n,), computed
+    from the registers with unit vectors as queries; gradient descent with step size 1/λ_max and one
+    step per layer; and (1 − αλ_min²)^(2^k) (from αI: (1 − αλ_min)^(2^k)), the bound for the k steps
+    after layer k + 1 of `direct`. Right: the number of layers for k steps.
     """
     n, d = x.shape
     with panels_of(10, 4, columns=2) as (figure, (left, right)):
@@ -77,7 +77,7 @@ def newton_picture(x: np.ndarray, y: np.ndarray, k: int, alpha: float, start: St
 
 
 def error_by_layer(model: Transformer, x: np.ndarray, y: np.ndarray) -> Iterator[tuple[int, float]]:
-    """Layers whose registers contain M x or xᵀM Xᵀy, and ‖M Xᵀy − w_OLS‖/‖w_OLS‖ after each."""
+    """Yields each layer with M x or xᵀM Xᵀy in registers, and ‖M Xᵀy − w_OLS‖/‖w_OLS‖ after it."""
     d, exact = x.shape[1], ols(x, y)
     streams, found = list(model.streams(x, y, np.eye(d))), dict[int, np.ndarray]()
     for stage in model.stages:
@@ -95,8 +95,8 @@ def error_by_layer(model: Transformer, x: np.ndarray, y: np.ndarray) -> Iterator
 def depth_picture(largest_k: int, errors: Mapping[Start, list[Errors]]) -> Figure:
     """Layers against Newton steps, and the error of the ladder against its layers.
 
-    From M₀ = αS (left) and αI (right), with the lower bound on layers above, and the distance to
-    least squares and its bound below, in two dtypes.
+    Left: from M₀ = αS; right: from αI. The upper panels show the layers and their lower bound; the
+    lower panels show the distance to least squares and its bound in two dtypes.
     """
     with panels_of(10, 8, columns=2, rows=2) as (figure, panels):
         for panel, below, start, name in zip(
@@ -171,8 +171,8 @@ def state_size_picture(
 ) -> Figure:
     """Steps, layers or examples against the condition number, log-log.
 
-    They are the `counts` of each method at each of `conditions`, and the mean number of `examples`
-    of one pass with three standard errors.
+    The figure shows the `counts` of each method at each of `conditions`, and the mean number of
+    `examples` of one pass with three standard errors.
     """
     means, errors = np.array(list(examples.values())).T
     with panels_of(7.5, 4.5) as (figure, (panel,)):

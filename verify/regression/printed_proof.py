@@ -1,7 +1,8 @@
-"""Mistakes in the printed proof of [Fu2024, Theorem 5.1], each demonstrated.
+"""Demonstrations of the mistakes in the printed proof of [Fu2024, Theorem 5.1].
 
-A finding holds if the printed statement is false and the corrected one is true on the scope of the
-finding.  The theorem is true; `constructions/regression/newton_paper.py` has the repaired proof.
+A finding holds if the printed statement is false and the corrected statement is true on the scope
+of the finding. The theorem is true; `constructions/regression/newton_paper.py` has a corrected
+proof.
 """
 
 from __future__ import annotations
@@ -72,8 +73,8 @@ def equal_signs(run: Run) -> Finding:
 def printed_alpha() -> Finding:
     """Equation (37): with α = 2/‖SSᵀ‖₂ the residual in the top eigendirection is −1, then always 1.
 
-    It is (1 − αλ²)^(2^k) with αλ² = 2.  For S = diag(1, 2, 3), ‖SSᵀ‖₂ = 9, the residuals for
-    α = 2/9 and α = 1/9 are computed over Q.
+    The residual is (1 − αλ²)^(2^k) with αλ² = 2. For S = diag(1, 2, 3), where ‖SSᵀ‖₂ = 9, the
+    residuals for α = 2/9 and α = 1/9 are computed over Q.
     """
     domain = Rational()
     S = domain.matrix([[domain.number(i * (i == j)) for j in (1, 2, 3)] for i in (1, 2, 3)])
@@ -133,7 +134,7 @@ def printed_expansions() -> Finding:
 
 
 def fixed_alpha() -> Finding:
-    """As α is a weight, no α converges on all examples: α = 1/λmax² does not for doubled inputs.
+    """Every weight α diverges on some examples: α = 1/λmax² diverges on doubled inputs.
 
     The residual on an eigenvector of S is (1 − αλ²)^(2^k), which diverges for αλ² > 2.
     """
@@ -155,10 +156,11 @@ def fixed_alpha() -> Finding:
 def product_in_an_mlp() -> Finding:
     """Proposition B.4, mul in one layer: no ReLU MLP multiplies exactly.
 
-    On the inputs (t, t), 0 ≤ t ≤ 1, an MLP of M ReLU neurons is linear on at most M + 1 pieces, one
-    of length h ≥ 1/(M + 1).  There t² minus its chord, shifted by h²/8, is h²/8, −h²/8, h²/8 at the
-    ends and the middle, and no line is closer (de la Vallée Poussin).  So the error is at least
-    1/(8(M + 1)²) for all weights; the arithmetic is checked for M = 4, 16, 64, 256.
+    On the inputs (t, t), 0 ≤ t ≤ 1, an MLP of M ReLU neurons is linear on at most M + 1 pieces, and
+    one piece has length h ≥ 1/(M + 1). On this piece, t² minus its shifted chord is h²/8, −h²/8,
+    h²/8 at the left end, the middle and the right end, and every line has at least this distance to
+    t² (de la Vallée Poussin). So the error is at least 1/(8(M + 1)²) for all weights. The
+    arithmetic is checked for M = 4, 16, 64, 256.
     """
     half, neurons, exact = fmpq(1, 2), (4, 16, 64, 256), 0
     for M in neurons:
@@ -166,7 +168,8 @@ def product_in_an_mlp() -> Finding:
         for piece in range(M + 1):
             left, right = piece * h, (piece + 1) * h
             chord = half * (left * left + right * right)
-            # Half the distance from chord to curve in the middle is the least error of a line.
+            # The smallest error of a line is half the distance between chord and curve in the
+            # middle.
             middle = half * (left + right)
             errors.add(half * abs(chord - middle * middle))
         exact += errors == {h * h / 8}
@@ -183,12 +186,12 @@ def product_in_an_mlp() -> Finding:
 def causal_remark(run: Run) -> Finding:
     """Remark B.6, evaluated literally: causal ReLU attention, divided by t, coefficient −1/2.
 
-    By the remark, which has no proof, and for n sufficiently larger than d, token t would store
-    M_k x_t of Newton on its own Σ̂_t = S_t/t, up to the error of Σ̂_t.  But token t adds
-    −½ (1/t) Σ_{i≤t} m_i ⟨m_i, x_t⟩, where m_i = M^(i) x_i has the matrix M^(i) of the prefix of
-    token i, so the sum is (1/t) Σ_i M^(i) x_i x_iᵀ M^(i) x_t and not M^(t) Σ̂_t M^(t) x_t.  Here
-    every one of these recursions converges, as α is small enough, and the evaluated layers diverge:
-    steps are computed until the relative error exceeds 1000, at most 40.
+    The remark, which is stated without proof, claims that for n sufficiently larger than d, token t
+    stores M_k x_t of Newton on its Σ̂_t = S_t/t, up to the error of Σ̂_t.  But token t adds −½
+    (1/t) Σ_{i≤t} m_i ⟨m_i, x_t⟩, where m_i = M^(i) x_i has the matrix M^(i) of the prefix of token
+    i, so the sum is (1/t) Σ_i M^(i) x_i x_iᵀ M^(i) x_t and not M^(t) Σ̂_t M^(t) x_t.  In this
+    finding, α is small enough for all of these recursions to converge, but the evaluated layers
+    diverge: at most 40 steps are computed, until the relative error exceeds 1000.
     """
     d, n = 20, 40
     x = run.rng.standard_normal((n, d))

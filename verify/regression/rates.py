@@ -43,14 +43,16 @@ def rates(
     d: Annotated[int, option("dimension of the inputs", min=2)] = 8,
     digits: Annotated[int, option("decimal digits of the multiprecision run", min=20)] = 5000,
 ) -> Iterator[Finding]:
-    """With κ the condition number of S, on its range: a step of gradient descent of size 1/λmax
-    multiplies the error by at most 1 − 1/κ; step k of the Newton–Schulz iteration by at most
-    (1 − κ^−2)^(2^k) from S/λmax² and (1 − 1/κ)^(2^k) from I/λmax; and k steps of Chebyshev's method
-    or, in the energy norm, of conjugate gradients multiply it by at most 2((√κ − 1)/(√κ + 1))^k.
+    """Let κ be the condition number of S on its range. A step of gradient descent of size 1/λmax
+    multiplies the error by at most 1 − 1/κ. Step k of the Newton–Schulz iteration multiplies it by
+    at most (1 − κ^−2)^(2^k) from S/λmax² and (1 − 1/κ)^(2^k) from I/λmax. k steps of Chebyshev's
+    method or, in the energy norm, of conjugate gradients multiply it by at most
+    2((√κ − 1)/(√κ + 1))^k.
 
-    Each inequality is checked at every step (of the hand-built transformers for gradient descent,
-    Newton and Chebyshev); the stated step counts are checked to suffice, and the exact ones to be
-    the least; and each Newton step is checked to double the correct digits, up to thousands.
+    Each inequality is checked at every step, for gradient descent, Newton and Chebyshev on the
+    hand-built transformers. The stated step counts are checked to suffice, and the exact counts to
+    be the smallest. Each Newton step is checked to double the correct digits, up to thousands of
+    digits.
     """
     if not 1 < condition < 1e8:
         raise InputError(f"condition is {condition}: give a number between 1 and 1e8")
@@ -65,7 +67,7 @@ def rates(
 
 
 class Problem:
-    """x (d, d), where XᵀX has log-spaced eigenvalues 1 … κ in a random basis, and y = X w."""
+    """A problem x (d, d), y = X w, where XᵀX has log-spaced eigenvalues 1 … κ in a random basis."""
 
     def __init__(self, rng: np.random.Generator, condition: float, d: int) -> None:
         self.condition, self.eigenvalues = condition, np.geomspace(1, condition, d)
@@ -75,12 +77,12 @@ class Problem:
         self.x = np.sqrt(self.eigenvalues)[:, None] * basis
         self.w = rng.standard_normal(d)
         self.y = self.x @ self.w
-        # Rounding x and y changes the solution by about κ·d·eps, relatively; eight times this
+        # Rounding x and y changes the solution relatively by about κ·d·eps; eight times this
         # estimate is allowed.
         self.floor = 8 * d * EPS * condition * float(np.linalg.norm(self.w))
 
     def error(self, model: Any) -> tuple[float, float]:
-        """‖w_model − w‖ and a bound on its rounding error; the queries are the unit vectors."""
+        """The error ‖w_model − w‖ and a bound on its rounding error; queries are unit vectors."""
         d = len(self.w)
         x, y = np.broadcast_to(self.x, (d, d, d)), np.broadcast_to(self.y, (d, d))
         weights, rounding = transformer_in_float(model, x, y, np.eye(d))
@@ -92,8 +94,8 @@ def _at_most_all(
 ) -> Finding:
     """Checks that no ratio of an error to its bound is above 1.
 
-    A step is `informative` if the identity map would violate its bound.  The finding is undecided
-    if rounding makes every step uninformative.
+    A step is `informative` if the identity map would violate the bound of the step. The finding is
+    undecided if rounding makes every step uninformative.
     """
     worst, hidden = float(np.max(ratios)), informative.count(False)
     words = f"error ≤ {worst:.1%} of the bound, {len(ratios)} steps{more}"
@@ -130,7 +132,7 @@ def _gradient_descent_every_step(run: Run, problem: Problem) -> Finding:
 def _newton_every_step(run: Run, problem: Problem, start: Start) -> Finding:
     """Checks e_{j+1} = E^{2^j} e_j, where the eigenvalues of E = I − S M₀ are in [0, ρ]."""
     power = 2 if start == "gram" else 1
-    # ln ρ, as the rounding of 1 − κ^−power would be multiplied by 2^j.
+    # ln ρ is computed directly, because 2^j would multiply the rounding of 1 − κ^−power.
     alpha, decay = problem.eigenvalues[-1] ** -power, np.log1p(-(problem.condition**-power))
     steps = newton_steps(problem.condition, 1e-12, start) + 1
     d = len(problem.w)
@@ -141,8 +143,8 @@ def _newton_every_step(run: Run, problem: Problem, start: Start) -> Finding:
 
 
 def _chebyshev_every_count(run: Run, problem: Problem) -> Iterator[Finding]:
-    """Checks the rate at every number of steps, and that the deepest model is Chebyshev's: another
-    method could have the same rate."""
+    """Checks the rate at every number of steps, and that the deepest model computes Chebyshev's
+    method, since another method could have the same rate."""
     ratios, informative, first = [], [], float(np.linalg.norm(problem.w))
     most = 5 if run.quick else 40
     for k in range(1, most + 1):
@@ -173,9 +175,9 @@ def _conjugate_gradient_every_step(problem: Problem) -> Finding:
 
 
 class Count(NamedTuple):
-    """A stated number of steps for (κ, ε), its formula in words, and whether it is the least.
+    """A stated number of steps for (κ, ε), its formula in words, and whether it is the smallest.
 
-    `residual` names the method whose residual is evaluated, if it is another.
+    `residual` names the method whose residual is evaluated, if it differs from `method`.
     """
 
     method: str
@@ -207,7 +209,7 @@ CASES = [(c, e) for c in (2.0, 10.0, 100.0, 1e4) for e in (1e-2, 1e-6, 1e-12)]
 
 
 def _stated_count(count: Count) -> Finding:
-    """Checks that the stated steps suffice on [1, κ], and are the least if the count is exact."""
+    """Checks that the stated steps suffice on [1, κ], and are the fewest if the count is exact."""
     return no_counterexample(
         f"count/{count.method}".replace(" ", "-"),
         f"stated step count of {count.method}, {count.words}",
@@ -219,11 +221,11 @@ def _stated_count(count: Count) -> Finding:
 
 
 def _wrong_counts(count: Count) -> Iterator[str]:
-    """The pairs κ, ε for which the stated steps are too few, or are not the least."""
+    """The pairs κ, ε for which the stated steps are too few, or fewer steps suffice."""
     for condition, epsilon in CASES:
         eigenvalues = np.geomspace(1, condition, 2001)
         k = count.steps(condition, epsilon)
-        # Relative rounding of a power with exponent N is about N·eps of its logarithm.
+        # The relative rounding error of a power with exponent N is about N·eps times its logarithm.
         allowance = 1 + 64 * EPS * np.log(1 / epsilon)
 
         def worst(k: int, lam: np.ndarray = eigenvalues, c: float = condition) -> float:

@@ -23,4 +23,4 @@ RESIDUALS: dict[str, Callable[[np.ndarray, int, float], np.ndarray]] = {
     "hyperpower of order 3": lambda lam, k, c: hyperpower_residual(lam, k, 3, 1 / c**2),
     "Chebyshev": lambda lam, k, c: chebyshev_residual(lam, k, 1.0, c),
 }
-"""By method: (λ, k, κ) → R_k(λ).  The best step size depends on the least eigenvalue, too."""
+"""For each method, the function (λ, k, κ) → R_k(λ). The best step size depends on λmin and λmax."""

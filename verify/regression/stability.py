@@ -1,4 +1,4 @@
-"""The distance of the ladder to least squares by number of layers, and its bound."""
+"""The distance of the ladder to least squares, by number of layers, and a bound on it."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ from verify.regression.convergence import from_ols
 from verify.regression.statements import newton_statement
 
 CONDITIONS = tuple(10.0**i for i in range(1, 7))
-FRACTIONS = (0.25, 0.5, 0.75, 1.0, 2.0)  # of the steps after which E^N is below e^−100
-AMPLIFIED = 3.0  # by later layers, of a layer's rounding: tests/…/test_ladder_rounding.py
-FLOAT32 = 2.0**29  # the ulp of float32 over that of float64
+FRACTIONS = (0.25, 0.5, 0.75, 1.0, 2.0)  # multiples of the steps that bring E^N below e^−100
+AMPLIFIED = 3.0  # factor on a layer's rounding by later layers: tests/…/test_ladder_rounding.py
+FLOAT32 = 2.0**29  # the ulp of float32 divided by the ulp of float64
 
 
 class Errors(NamedTuple):
     """Errors of ladders with increasing numbers of Newton steps, at one condition number.
 
-    After each of `layers`: the largest distance to least squares in two dtypes, relative to the
-    prediction, and its bound, which is the residual plus the rounding to first order.  `rounding`
-    is the bound on the rounding of float64, and `agrees` whether it is satisfied.
+    For each number of layers in `layers`: the largest distance to least squares in two dtypes,
+    relative to the prediction, and its bound, which is the residual plus the rounding to first
+    order. `rounding` is the bound on the rounding in float64, and `agrees` states whether it is
+    satisfied.
     """
 
     condition: float
@@ -96,7 +97,7 @@ def stays_within(start: str, found: Errors) -> Finding:
 def does_not_grow(start: str, found: list[Errors]) -> Finding:
     """Checks the growth of the rounding bound per layer from convergence to twice as many steps.
 
-    It is at most the factor by which later layers amplify the rounding of one layer.
+    The growth is at most the factor by which later layers amplify the rounding of one layer.
     """
     growth = [growth_per_layer(each.rounding, each.layers) for each in found]
     least = min(each.layers[-1] - each.layers[-2] for each in found)
@@ -113,7 +114,7 @@ def does_not_grow(start: str, found: list[Errors]) -> Finding:
 
 
 def growth_per_layer(rounding: list[float], layers: list[int]) -> float:
-    """The last bound per layer, over the one before per layer."""
+    """The ratio of the last bound per layer to the previous bound per layer."""
     (before, last), (few, many) = rounding[-2:], layers[-2:]
     return last / many / (before / few)
 

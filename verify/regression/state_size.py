@@ -24,7 +24,7 @@ from verify.regression.statements import descent_statement, newton_statement, on
 CONDITIONS = tuple(4.0**i for i in range(2, 8))
 SHRINK = 1e-3  # the residual
 CAUSAL = "newton-causal-ladder-identity"
-LAYERS = range(1, 7)  # after which degrees are computed
+LAYERS = range(1, 7)  # numbers of layers after which degrees are computed
 
 
 @claim(
@@ -37,18 +37,19 @@ def state_size(
     samples: Annotated[int, option("random streams for the one-pass method", min=2)] = 200,
 ) -> Iterator[Finding]:
     """For 0 < ε < 1 < κ, a polynomial R with R(0) = 1 and |R| ≤ ε on [1, κ] has degree at least
-    k = arcosh(1/ε)/arcosh((κ + 1)/(κ − 1)) ≈ ½√κ ln(2/ε), so causal layers that multiply by the S
-    of a prefix once per layer need k layers, while full attention takes ½ log₃ κ + O(1) layers,
-    and causal layers with d² numbers per token log₃ κ + O(1).
+    k = arcosh(1/ε)/arcosh((κ + 1)/(κ − 1)) ≈ ½√κ ln(2/ε). So k layers are necessary for causal
+    layers that multiply by the S of a prefix once per layer, ½ log₃ κ + O(1) layers suffice with
+    full attention, and log₃ κ + O(1) causal layers suffice with d² numbers per token.
 
-    These are for a fixed accuracy. With a state of d numbers, one pass of online gradient descent
-    is observed to take a number of examples linear in κ. Reading the examples once in each layer
-    gives a polynomial of degree L in the S of a prefix after L causal layers, and Chebyshev's is
-    the best of these. With d² numbers each token multiplies matrices of its own prefix, and with
-    full attention all tokens have the same S: then the degree triples in every layer, and O(log κ)
-    layers suffice. The findings are the steps of these methods, and that no polynomial of their
-    degree has a smaller residual. That no other causal construction of width O(d) has fewer layers
-    is an argument, not a proof: results of earlier tokens depend on their own S_j.
+    These numbers are for a fixed accuracy. With a state of d numbers, one pass of online gradient
+    descent is observed to take a number of examples linear in κ. If each layer reads the examples
+    once, L causal layers give a polynomial of degree L in the S of a prefix, and Chebyshev's
+    polynomial is the best of these. The degree triples in every layer, and O(log κ) layers suffice,
+    in two other cases: with d² numbers per token, which multiplies matrices of its prefix, and with
+    full attention, where all tokens have the same S. The findings are the numbers of steps of these
+    methods, and that every polynomial of their degree has at least their residual. An argument, but
+    not a proof, suggests that other causal constructions of width O(d) do not have fewer layers:
+    results of earlier tokens j depend on a different matrix S_j.
     """
     yield from _degrees(run)
     yield from _the_same_weights(run)
@@ -111,7 +112,7 @@ def _the_same_weights(run: Run) -> Iterator[Finding]:
 
 METHODS: dict[str, tuple[Callable[[float, float], int], str]] = {
     "gradient descent": (optimal_gradient_descent_steps, "≈ ½ κ ln(1/ε)"),
-    # The least k with 1/T_k((κ + 1)/(κ − 1)) ≤ ε.
+    # The smallest k with 1/T_k((κ + 1)/(κ − 1)) ≤ ε.
     "Chebyshev": (lambda c, e: ceil(acosh(1 / e) / acosh((c + 1) / (c - 1))), "≈ ½ √κ ln(2/ε)"),
     "Newton from αS": (newton_steps, "≈ 2 log₂κ + log₂ln(1/ε), 4 more for 4κ"),
     "Newton from αI": (
@@ -123,12 +124,12 @@ METHODS: dict[str, tuple[Callable[[float, float], int], str]] = {
 
 
 def steps_against_condition() -> dict[str, list[int]]:
-    """The least k with |R_k| ≤ 1e−3 on [1, κ], by search, for each method and κ."""
+    """The smallest k with |R_k| ≤ 1e−3 on [1, κ], by search, for each method and κ."""
     return {name: [_least_steps(name, condition) for condition in CONDITIONS] for name in METHODS}
 
 
 def _least_steps(method: str, condition: float) -> int:
-    # Equally spaced in the angle in which Chebyshev polynomials are cosines, ends included.
+    # Points equally spaced in the angle θ of T_k(cos θ) = cos kθ, including the ends.
     angles = np.linspace(0, np.pi, 20001)
     eigenvalues = (condition + 1) / 2 - (condition - 1) / 2 * np.cos(angles)
     residual = RESIDUALS[method + " at its best step" * (method == "gradient descent")]
@@ -172,11 +173,11 @@ def per_factor_of_four(counts: list[int]) -> float:
 
 
 def _no_krylov_method_is_faster(counts: list[int]) -> Finding:
-    """Checks that Chebyshev's count is the least degree of any R with R(0) = 1, |R| ≤ ε on [1, κ].
+    """Checks that Chebyshev's count is the smallest degree with R(0) = 1 and |R| ≤ ε on [1, κ].
 
     If a polynomial of degree k had a smaller maximum than T_k(l)/τ_k, their difference would change
-    sign between the k + 1 extrema of T_k, which are checked, and vanish at 0: k + 1 zeros, so it is
-    zero.
+    sign between the k + 1 extrema of T_k, which are checked, and vanish at 0. With k + 1 zeros, it
+    would be 0.
     """
     alternate = []
     for condition, count in zip(CONDITIONS, counts, strict=True):
@@ -201,8 +202,8 @@ def _no_krylov_method_is_faster(counts: list[int]) -> Finding:
 def _few_layers(counts: Mapping[str, list[int]]) -> Iterator[Finding]:
     """Compares layers with their bounds by κ.
 
-    They are ⌈log₃(2k + 1)⌉ for k ≤ ½√κ ln(2/ε) + 1 steps, and with d² numbers ⌈k log₃2⌉ + 2 for
-    k ≤ log₂(κ ln(1/ε)) + 1 steps, which are 2^k power steps of size 1/κ.
+    The layers are ⌈log₃(2k + 1)⌉ for k ≤ ½√κ ln(2/ε) + 1 steps. With d² numbers per token they are
+    ⌈k log₃2⌉ + 2 for k ≤ log₂(κ ln(1/ε)) + 1 steps, which equal 2^k gradient steps of size 1/κ.
     """
     for id, name, what, wanted, most in (
         (
@@ -235,11 +236,11 @@ def _few_layers(counts: Mapping[str, list[int]]) -> Iterator[Finding]:
 def one_pass_examples(
     run: Run, conditions: Sequence[float], samples: int
 ) -> Mapping[float, tuple[float, float]]:
-    """The mean number of examples of one pass to ‖w − w*‖ ≤ ‖w*‖/10, and its standard error, by κ.
+    """For each κ, the mean number of examples until ‖w − w*‖ ≤ ‖w*‖/10, and its standard error.
 
-    Inputs are Gaussian, d = 8, half of the eigenvalues are κ and half 1, without noise.  A step
-    reduces the slow directions by E[x_s²/‖x‖²] ≈ E[1/(κ χ²₄)] = 1/(2κ).  (With only two large
-    eigenvalues this mean has a further factor ln κ.)
+    Inputs are Gaussian with d = 8, and half of the eigenvalues are κ and half 1; labels are without
+    noise. A step reduces the error in the slow directions relatively by E[x_s²/‖x‖²] ≈ E[1/(κ χ²₄)]
+    = 1/(2κ). (With only two large eigenvalues, this mean has another factor ln κ.)
     """
     found: dict[float, tuple[float, float]] = {}
     for condition in run.progress(conditions, "one pass"):
@@ -258,7 +259,7 @@ def one_pass_examples(
 
 
 def _one_pass(examples: Mapping[float, tuple[float, float]]) -> Finding:
-    """Checks that 4κ takes more than twice the examples, the factor of √κ; four is expected."""
+    """Checks that 4κ requires more than twice as many examples as κ; four times is expected."""
     ends = []
     for (few, error), (many, further) in pairwise(examples.values()):
         ratio = many / few

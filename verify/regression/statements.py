@@ -15,14 +15,14 @@ from verify.claim import Run
 from verify.evidence.statement import OverExamples
 from verify.regression.options import CAUSAL, LAYOUTS, Descent, Layout, Layouts
 
-STEPS = 12  # Newton steps checked register by register: each doubles the degree
-MOST_PAIRS = 5e6  # pairs of tokens that attention other than linear evaluates in a few seconds
+STEPS = 12  # largest number of Newton steps checked register by register; each doubles the degree
+MOST_PAIRS = 5e6  # pairs of tokens that nonlinear attention evaluates in a few seconds
 
 
 def newton_statement(
     run: Run, layout: Layout, start: Start, alpha: float, interleaved: bool = False
 ) -> OverExamples:
-    """k Newton–Schulz steps, for causal layouts on every prefix of the examples."""
+    """The statement on k Newton–Schulz steps; causal layouts predict from every prefix."""
     causal = layout in CAUSAL
     steps = partial(by_definition.newton, alpha=alpha, start=start)
 
@@ -51,9 +51,9 @@ def newton_statement(
 def layouts_of(
     layout: Layouts, start: Start, pairs: float, interleaved: bool = False
 ) -> list[Layout]:
-    """The layouts to check.  Raises ValueError for options that a layout does not have.
+    """The layouts to check. Raises ValueError for options that a layout does not support.
 
-    ReLU attention evaluates all pairs of tokens, linear attention does not.
+    The number of pairs of tokens is limited for ReLU attention, which evaluates all pairs.
     """
     if interleaved and layout not in ("all", "direct"):
         raise InputError(f"interleaved is True and layout is '{layout}': give layout 'direct'")
@@ -76,7 +76,7 @@ def newton_theorem(layout: Layout, start: Start, interleaved: bool = False) -> s
 
 
 def descent_statement(run: Run, layout: Descent, eta: float) -> OverExamples:
-    """k steps of gradient descent, for the causal layout on every prefix of the examples."""
+    """The statement on k gradient steps; the causal layout predicts from every prefix."""
     steps = partial(by_definition.gradient_descent, step_size=eta)
 
     def build(d: int, n: int, k: int) -> Transformer:
@@ -93,7 +93,7 @@ def descent_statement(run: Run, layout: Descent, eta: float) -> OverExamples:
 
 
 def chebyshev_statement(run: Run, smallest: float, largest: float) -> OverExamples:
-    """k steps of Chebyshev's method by its product formulas, with the rounded coefficients."""
+    """The statement on k steps of Chebyshev's method with rounded coefficients."""
 
     def algorithm(of: NumberSystem, X: Matrix, y: Matrix, Q: Matrix, k: int) -> Matrix:
         residuals = Combinations(tuple(chebyshev_plan(max(k, 1), smallest, largest)))
@@ -109,7 +109,7 @@ def chebyshev_statement(run: Run, smallest: float, largest: float) -> OverExampl
 
 
 def online_statement(run: Run) -> OverExamples:
-    """One pass of online gradient descent; k is ignored."""
+    """The statement on one pass of online gradient descent; k is ignored."""
     return OverExamples(
         build=lambda d, n, _: run.build(constructions.online_gradient_descent, d, n),
         algorithm=lambda of, X, y, Q, _: by_definition.online_gradient_descent(of, X, y, Q),
@@ -119,14 +119,14 @@ def online_statement(run: Run) -> OverExamples:
 
 
 def _size_over_common_denominator(d: int, n: int, _: int) -> tuple[int, float]:
-    """Degree and bits of (transformer − algorithm)·Π‖x_i‖^{2n}, plus the degree of Πᵢ‖xᵢ‖².
+    """The degree and bits of (transformer − algorithm)·Π‖x_i‖^{2n}, for random points.
 
     A layer multiplies by at most one key, so after n layers Π_i ‖x_i‖^{2n} clears every
-    denominator. Each of the n layers adds at most key · x, of degree 2 over its denominator, to
-    the degree 1 of y; the product has degree 2n².  A random point with some ‖x_i‖² = 0 could not
-    be used, so the degree 2n of Π‖x_i‖² is added.  In each layer the sum of the absolute values
-    of the coefficients grows at most by 2 + nd over the denominators, whose own is d each; the
-    algorithm's is smaller.
+    denominator. y has degree 1, each of the n layers adds degree 2 over its denominator (by key ·
+    x), and Π_i ‖x_i‖^{2n} has degree 2n². A random point with some ‖x_i‖² = 0 cannot be used, so
+    the degree 2n of Π‖x_i‖² is added. In each layer, the sum of the absolute values of the
+    coefficients grows by a factor of at most 2 + nd over the denominators, for each of which this
+    sum is d. For the algorithm, the sum is smaller.
     """
     degree = 2 * n * n + 2 * n + 1 + 2 * n
     return degree, n * n * log2(d) + n * log2(2 + n * d) + log2(n) + 1

@@ -40,12 +40,12 @@ def attention_patterns(
     samples: Samples = 100,
     error: LogitError = 1e-3,
 ) -> Iterator[Finding]:
-    """One head attends to the token before, to the tokens that a table prefers, or to all equally.
+    """One head attends to the previous token, to tokens by a table of scores, or to all equally.
 
-    For all V and n.  Previous token: the score 2⟨P_{i−1}, P_j⟩ − |P_j|² of lattice points is
-    largest at j = i − 1, by at least 1.  Skip-gram: average-hard attention is uniform over the
-    positions j ≤ i of largest S[x_i, x_j], for any table S ∈ R^{V×V}.  Broad average: with
-    W_Q = W_K = 0 the output is the vector of relative frequencies of x_1, …, x_i.
+    The statements hold for all V and n. Previous token: the score 2⟨P_{i−1}, P_j⟩ − |P_j|² of
+    lattice points is largest at j = i − 1, by at least 1.  Skip-gram: average-hard attention is
+    uniform over the positions j ≤ i of largest S[x_i, x_j], for any table S ∈ R^{V×V}.  Broad
+    average: with W_Q = W_K = 0 the output is the vector of relative frequencies of x_1, …, x_i.
     """
     V, n = vocabulary_size, max_length
     names = NAMES if pattern == "all" else (pattern,)
@@ -63,9 +63,9 @@ def attention_patterns(
 
 
 def stated(run: Run, name: str) -> OverTokens:
-    """One of the three heads; the table of the skip-gram has ties, as for brackets of one type.
+    """The statement on one of the three heads; the table of the skip-gram has ties.
 
-    The answer is the most frequent token; symbols that do not occur change no frequency.
+    The answer is the most frequent token; symbols that do not occur do not change frequencies.
     """
     build, answers = {
         "previous-token": (
@@ -87,7 +87,8 @@ def stated(run: Run, name: str) -> OverTokens:
 def table_of(V: int) -> np.ndarray:
     """Scores table[v, w] = 2 if w is the partner v − 1 of an odd v, 1 if w = v, else 0.
 
-    Symbols are pairs of an opening and a closing bracket; a closing one attends to its openings.
+    Symbols are pairs of an opening and a closing bracket; a closing bracket attends to its
+    openings.
     """
     table = np.eye(V)
     table[range(1, V, 2), range(0, V - 1, 2)] = 2.0

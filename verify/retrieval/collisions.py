@@ -1,4 +1,4 @@
-"""Two inputs of Alice with the same message, which exist if the message has too few bits."""
+"""A search for two inputs of Alice with the same message."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def collision(
     """Two choices of Alice's symbols with the same message, or None if none is found.
 
     `choices` are the two symbols that can stand at each of her positions; `fill` returns the prompt
-    with the chosen symbols.  Messages of hardmax, and unrounded ones, are merged position by
-    position; rounded sums are linear in the choices, and close ones are found by lattice reduction.
+    with the chosen symbols.  Messages of hardmax and unrounded messages are merged position by
+    position. Rounded sums are linear in the choices, and close sums are found by lattice reduction.
 
     Raises ValueError for softmax without a precision, since balls cannot be compared for equality.
     """

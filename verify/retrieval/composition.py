@@ -1,4 +1,4 @@
-"""The claim `composition`: two successive lookups, in tables and in facts in English."""
+"""The claim `composition`: two successive lookups in tables, and in facts in English."""
 
 from __future__ import annotations
 
@@ -39,9 +39,10 @@ def composition(
 ) -> Iterator[Finding]:
     """Two layers of one unique-hard head output g(f(x)), for all f and g on s points and all x.
 
-    The prompt is f(0) … f(s − 1), g(0) … g(s − 1), x, and the width is 11 at every s.  Four layers
+    The prompt is f(0) … f(s − 1), g(0) … g(s − 1), x, and the width is 11 for every s.  Four layers
     of at most three heads answer questions about one or two facts in English, such as "What is the
-    profession of John's mother?", by the latest fact for each subject and relation.
+    profession of John's mother?". If facts about a subject and a relation disagree, the latest fact
+    counts.
     """
     if prompt is not None:
         yield on_words(run, prompt)
@@ -59,7 +60,7 @@ def composition(
 
 
 def tables(run: Run) -> OverTokens:
-    """g∘f at every token of the prompt; V is the number s of points, prompts have 2s + 1 tokens."""
+    """The statement on g∘f at every token; V is the number s of points."""
 
     def answers(tokens: np.ndarray) -> np.ndarray:
         f, g = np.split(tokens[..., :-1], 2, axis=-1)
@@ -74,7 +75,7 @@ def _random_rows(run: Run, s: int, samples: int) -> np.ndarray:
 
 
 def _tables(run: Run, statement: OverTokens, s: int, samples: int) -> Iterator[Finding]:
-    """All tables of at most three entries, random and extreme ones, over Q; layer invariants."""
+    """Yields findings over Q on all small tables, on random and special tables, and on stages."""
     model, here = statement.at(s, 0).model, np.arange(s)
     yield size(model, "composition", bits(model, s, "s"), s=s)
     most = 2 if run.quick else 3
@@ -97,7 +98,7 @@ def _tables(run: Run, statement: OverTokens, s: int, samples: int) -> Iterator[F
 
 
 def head_states(model: Transformer, s: int) -> Iterator[States]:
-    """All queries and keys: the query of v is the position of f(v), then that of g(f(v))."""
+    """All queries and keys: v queries the position of f(v), then the position of g(f(v))."""
     here, entries = np.arange(s), slice(model.interface.n_examples)
     yield looking_up(model, 1, at_tokens(model, "first"), here, at=entries)
     found = {"found": at_tokens(model, "second")["second"]}

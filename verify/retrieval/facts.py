@@ -1,4 +1,4 @@
-"""Facts in English, the transformer against a parser: part of the claim `composition`."""
+"""Part of the claim `composition`: the transformer on facts in English, compared with a parser."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ EXAMPLE = (
 )
 NUMBER = {word: token for token, word in enumerate(DEFAULT.words)}
 ITSELF = len(DEFAULT.relations)  # the number of the identity relation
-WORDS, RELATIONS = (  # their codes, and 0 at index −1 for none
+WORDS, RELATIONS = (  # codes of words and relations, and 0 at index −1 for none
     np.pad(binary_codes(count), ((0, 1), (0, 0))) for count in (len(NUMBER), ITSELF + 1)
 )
 
 
 def fact_findings(run: Run, texts: int) -> Iterator[Finding]:
-    """The example and random texts: answers of the transformer against those of a parser."""
+    """Compares answers of the transformer and of a parser, on an example and random texts."""
     statement = facts(run)
     reader = statement.at(len(DEFAULT.words), 256).model
     yield _answers_as(reader, "talk", EXAMPLE)
@@ -63,12 +63,12 @@ def fact_findings(run: Run, texts: int) -> Iterator[Finding]:
 
 
 def facts(run: Run) -> OverTokens:
-    """Texts of the default lexicon, which end with their first question."""
+    """The statement on texts of the default lexicon that end with their first question."""
     return OverTokens("facts", lambda _, n: run.build(fact_lookup, n), _answers, shown=DEFAULT.text)
 
 
 def _answers_as(reader: Transformer, id: str, text: str) -> Finding:
-    """The transformer's answer against the parser's."""
+    """Compares the transformer's answer with the parser's answer."""
     wanted, got = answer(text), reader(text)  # the parser raises ValueError outside the grammar
     numbers = (-1 if word is None else NUMBER[word] for word in (got, wanted))
     shown, right = (word or "unknown" for word in (got, wanted))
@@ -116,7 +116,7 @@ def _answers(tokens: np.ndarray) -> np.ndarray:
 
 
 def _wrong_facts(reader: Transformer, text: str) -> Iterator[str]:
-    """Each "." whose registers after layer 2 are not subject, relation, object of its sentence."""
+    """Every "." whose registers after layer 2 do not contain the fact of its sentence."""
     tokens = np.array(DEFAULT.tokens(text))
     (H,) = islice(reader.streams(tokens), 2, 3)
     ends = H[1:].numpy()[tokens == NUMBER["."]]
@@ -151,7 +151,7 @@ def head_states(model: Transformer) -> Iterator[States]:
     yield _latest(model, 1, 2, ("bos", word), ("end", end))
     yield _latest(model, 2, 0, ("is", is_here), ("end", end))
     yield _latest(model, 2, 1, ("bears", bears), ("question", question))
-    # An owner is a name or missing; that of an entity is itself.  The word found is any word.
+    # An owner is a name or missing; an entity is its owner. The word found can be any word.
     names, relations = [-1, *every[name]], range(-1, ITSELF + 1)
     others = ((thing, ITSELF) for thing in every[entity & ~name])
     facts = np.array([*product(names, relations), *others])
@@ -164,10 +164,11 @@ def head_states(model: Transformer) -> Iterator[States]:
 def _latest(
     model: Transformer, layer: int, head: int, key: tuple[str, Any], query: tuple[str, Any]
 ) -> States:
-    """The states of a head by which certain tokens attend to the latest token of a class.
+    """The states of a head by which some words attend to the latest token of a class.
 
-    `key` and `query` are a register and a mask of the words: the class, and the words to which the
-    head applies; all other words attend to BOS.  Words with equal register and mask are one state.
+    `key` and `query` each consist of a register and a mask of words: `key` is the class, and
+    `query` the words to which the head applies. All other words attend to BOS.  Words with equal
+    register and mask are one state.
     """
 
     def distinct(register: str, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -195,8 +196,8 @@ def _lookup(
 ) -> States:
     """The states of a lookup: a query attends to the latest equal key, or to BOS.
 
-    Queries are `pairs` (who, relation, whether the token is "?"), keys are `facts` (owner,
-    relation); −1 stands for no entity and for no relation.
+    Queries are `pairs` (entity, relation, whether the token is "?"), and keys are `facts` (owner,
+    relation). −1 stands for a missing entity or relation.
     """
     n = model.interface.max_length
     place = np.array([0, *np.repeat(np.arange(1, n + 1), len(facts))])
@@ -220,7 +221,7 @@ def _lookup(
 
 
 def on_words(run: Run, prompt: str) -> Finding:
-    """The answer to a given text against the parser's, with the moves of each layer."""
+    """Compares the answer to a given text with the parser's, and shows the moves of each layer."""
     reader = facts(run).at(0, 256).model
     finding = _answers_as(reader, "words", prompt)
     finding.detail = "\n".join(narrate(reader, DEFAULT.tokens(prompt), words_of(prompt)))

@@ -29,7 +29,7 @@ from verify.finding import Finding, same
 from verify.retrieval.matching import matching
 from verify.retrieval.options import Length, LogitError, Samples, Sharpness, Symbols
 
-CERTIFIED = 3  # hops; in sequences of nine tokens more hops lead to few further positions
+CERTIFIED = 3  # hops; in sequences of nine tokens, more hops reach few further positions
 
 
 @claim(
@@ -49,14 +49,13 @@ def hop(
 ) -> Iterator[Finding]:
     """⌊log₂k⌋ + 2 layers of one unique-hard head compute k-hop induction, for all k, V and n.
 
-    At every position i they output hop_k(x)_i = x_{find^k(i)} with
-    find(i) = max{ j ≤ i : x_{j−1} = x_i }, or ⊥ if a hop finds no match; the width does not depend
-    on n.  The first layer's mask is strictly causal: a token does not attend to itself.
-
-    [Sanford2024, Theorem 4.2] states this depth with the causal mask that includes the token
-    itself, and arbitrary token-wise functions.  Its printed proof shows it for powers of two only
-    (constructions/retrieval/hop.py); doubling pairs of pointers takes ⌈log₂k⌉ + 2 layers with that
-    mask, and whether ⌊log₂k⌋ + 2 suffice for other k is open.
+    At every position i, they output hop_k(x)_i = x_{find^k(i)} with find(i) = max{ j ≤ i : x_{j−1}
+    = x_i }, or ⊥ if a hop does not have a match. The width does not depend on n. The mask of the
+    first layer is strictly causal: a token does not attend to itself. [Sanford2024, Theorem 4.2]
+    states this depth with the causal mask that includes the token itself, and arbitrary token-wise
+    functions. Its printed proof is valid only if k is a power of two
+    (constructions/retrieval/hop.py). With that mask, doubling pairs of pointers requires ⌈log₂k⌉ +
+    2 layers, and whether ⌊log₂k⌋ + 2 layers suffice for other k is open.
     """
     V, n = vocabulary_size, max_length
     statement = hops(run, k)
@@ -75,8 +74,8 @@ def hop(
         run.certify(partial(certified, run, hops_stated))
     run.certify(lambda: by_gaps(statement, V, k, "behind"))
     rows = random_sequences(500, min(n, 24), min(V, 4), run.rng)
-    # The picture shows the sequence whose hops from the last token visit the most positions; of
-    # several, one without ⊥.
+    # The picture shows the sequence whose hops from the last token visit the most positions; in a
+    # tie, a sequence without ⊥.
     led = np.array([hop_positions(rows, hops)[:, -1] for hops in range(1, min(k, 30) + 1)])
     row = rows[np.argmax([2 * len({*p} - {-1}) + (p[-1] >= 0) for p in led.T.tolist()])]
     run.draw(statement.at(V, len(row)).model, row, [str(v) for v in row])
@@ -94,11 +93,11 @@ def hops(run: Run, k: int) -> OverTokens:
 
 
 def certified(run: Run, k: int) -> dict[str, Any]:
-    """A certificate for k hops, whose name contains the number of answers that are not ⊥.
+    """A certificate for k hops; its name contains the number of answers that are not ⊥.
 
-    The vocabulary has two symbols, for which all sequences of the largest length can be listed: in
-    short sequences over many symbols nearly all hops end at ⊥, and long chains of hops occur only
-    at a repeated symbol.
+    The vocabulary has two symbols, because all sequences of the largest length can then be listed.
+    In short sequences over many symbols, nearly all hops end at ⊥, and long chains of hops occur
+    only at a repeated symbol.
     """
     certificate = on_all_sequences(hops(run, k), 2, {"hops": k}, f"{k} hops")
     answers = definition(all_sequences(certificate["length"], certificate["letters"]), k)
@@ -107,7 +106,7 @@ def certified(run: Run, k: int) -> dict[str, Any]:
 
 
 def _layers(run: Run, V: int) -> Finding:
-    """The layers of the model against ⌊log₂k⌋ + 2 at every k; doubling pairs takes ⌈log₂k⌉ + 2."""
+    """Compares the layers of the model with ⌊log₂k⌋ + 2, and with ⌈log₂k⌉ + 2, for every k."""
     layers = {k: construction(k, V, 8).n_layers for k in range(1, (8 if run.quick else 64) + 1)}
     right = sum(count == hop_layers(k) for k, count in layers.items())
     saved = sum(count < doubling_layers(k) for k, count in layers.items())
@@ -122,7 +121,7 @@ def _layers(run: Run, V: int) -> Finding:
 
 
 def head_states(model: Transformer) -> Iterator[States]:
-    """The queries and keys of the head that computes find, and of those that follow pointers."""
+    """The queries and keys of the head that computes find and of the heads that follow pointers."""
     yield matching(model, 1, "code", start=1, latest=True)
     pointer = at_positions(model, "place")["place"]
     for layer in range(2, model.n_layers + 1):

@@ -19,18 +19,18 @@ from verify.retrieval.snapshots import pointed_to, snapshots
 from verify.retrieval.words import answer_word
 
 ALL, CHAIN, READ = "#b9c6d6", "#1f5fa8", "#b5651d"
-UPRIGHT = 8  # characters of the longest word whose label is not rotated
+UPRIGHT = 8  # longest label, in characters, that is not rotated
 LARGE = 11  # points
 SMALL = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 LOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 def draw(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> Figure:
-    """A row for each layer of a `hop` model.
+    """A figure with a row for each layer of a `hop` model.
 
-    Thin arrows are the pointers of all tokens, decoded from the stream.  Blue arrows follow them
-    from the last token; the brown arrow stands for the hops that `answer` contains already, so that
-    blue and brown together are k hops in every row.
+    Thin arrows are the pointers of all tokens, decoded from the stream. Blue arrows follow pointers
+    from the last token. The brown arrow stands for the hops that are already in `answer`, so blue
+    and brown arrows together are k hops in every row.
 
     Raises ValueError for a model without pointers, for a prompt of more than 40 tokens, and as
     `labels` does.
@@ -87,7 +87,7 @@ def _chain(panel: Axes, pointers: np.ndarray, steps: int) -> int:
 
 
 def _arrow(panel: Axes, start: int, end: int, T: int, colour: str, width: float) -> None:
-    """An arc over the tokens, higher for longer jumps; a loop for a jump to the same token."""
+    """Draws an arc over the tokens, higher for longer jumps, or a loop from a token to itself."""
     height = 0.32 + 0.9 * (abs(end - start) / T) ** 0.6
     left, right = (start - 0.05, end + 0.05) if start != end else (start + 0.18, end - 0.18)
     lean = 0.15 * (end - start)
@@ -100,7 +100,7 @@ def _arrow(panel: Axes, start: int, end: int, T: int, colour: str, width: float)
 
 
 def _tokens(panel: Axes, names: list[str]) -> None:
-    """The axis: each token above its position, ⊥ for BOS."""
+    """Labels the axis with each token above its position, and ⊥ for BOS."""
     panel.set(xlim=(-0.6, len(names) - 0.4), ylim=(0, 0.96), yticks=[])
     labels = [f"{name if i else '⊥'}\n{i}" for i, name in enumerate(names)]
     panel.set_xticks(range(len(names)), labels, fontsize=LARGE - 1, parse_math=False)

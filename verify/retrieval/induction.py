@@ -53,10 +53,10 @@ def induction(
 ) -> Iterator[Finding]:
     """Two causal layers of one attention head each are an induction head, for all V and n.
 
-    At every position i they output x_j with j = max{ j ≤ i : x_{j−1} = x_i } (latest match) or min
-    (first match), by unique-hard attention at width O(log V); or the relative frequencies of x_j
-    over all such j (mean), by average-hard attention at width O(V).  If there is no such j they
-    output ⊥, or x_i.
+    At every position i, they output x_j with j = max{ j ≤ i : x_{j−1} = x_i } (latest match), or
+    with min instead of max (first match), by unique-hard attention with width O(log V). By
+    average-hard attention with width O(V), they output the relative frequencies of x_j over all
+    such j (mean). If there is no such j, they output ⊥ or x_i.
     """
     V, n = vocabulary_size, max_length
     if prompt is not None:
@@ -91,14 +91,14 @@ def induction_heads(run: Run, match: Match, no_match: NoMatch) -> OverTokens:
 
 
 def head_states(model: Transformer, match: str) -> Iterator[States]:
-    """All queries and keys of the two heads; the token before the first one is BOS."""
+    """All queries and keys of the two heads; BOS precedes the first token."""
     queries = at_positions(model, "before", at=slice(1, None))
     yield looking_up(model, 1, queries, np.arange(model.interface.max_length))
     yield matching(model, 2, "previous", start=2, latest=match == "latest")
 
 
 def _on_words(run: Run, prompt: str, match: Match, no_match: NoMatch) -> Finding:
-    """The answer to a prompt in words against the definition's, with the moves of each layer."""
+    """Compares the answer to a prompt in words with the definition, and shows all moves."""
     tokens, words = word_tokens(prompt)
     row, word = np.array(tokens), dict(zip(tokens, words, strict=True))
     statement = induction_heads(run, match, no_match)

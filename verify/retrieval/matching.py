@@ -1,4 +1,4 @@
-"""The head by which a token attends to the latest, or the first, position with its own code."""
+"""The head by which a token attends to the latest, or the first, position with the token's code."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from verify.evidence.gaps import States, at_positions, at_tokens
 
 
 def matching(model: Transformer, layer: int, register: str, start: int, latest: bool) -> States:
-    """The states of a head that matches codes: the key is `register`, the query the token's code.
+    """The states of a head that matches codes: the key is `register`, the query is the code.
 
-    A token attends to the latest (or first) position whose `register` is its own code, and to
-    position 0 without a match.  At positions from `start` on the register can be any code, at
-    earlier ones it is 0.
+    A token attends to the latest (or first) position whose `register` equals the code of the token,
+    and to position 0 without a match. From position `start` on, the register can be any code; at
+    earlier positions it is 0.
     """
     V, n = model.interface.vocabulary_size, model.interface.max_length
-    # The codes of the weights; that of BOS, number V, is 0.
+    # The codes in the weights; the code of BOS, number V, is 0.
     codes, later = at_tokens(model, "code")["code"], np.arange(start, n + 1)
     token = np.array([*[V] * start, *np.repeat(np.arange(V), len(later))])
     place = np.array([*range(start), *np.tile(later, V)])

@@ -1,19 +1,20 @@
-"""One layer of attention as a message from some tokens to the last one.
+"""One layer of attention as a message from some tokens to the last token.
 
-A prompt is split between Alice, who holds some tokens, and Bob, who holds the others: among them
-the last token, whose output is the answer, and the model's prefix.  In a model with one layer of
-attention the query, and each token's score s_j and value v_j (m numbers), are functions of that
-token's symbol and position alone.  So the last token depends on Alice's tokens only through these
-numbers of each head:
+A prompt is split between Alice, who holds some tokens, and Bob, who holds the others. Bob's tokens
+include the last token, whose output is the answer, and the model's prefix. In a model with one
+layer of attention and a fixed last token, the score s_j and the value v_j (m numbers) of token j
+depend only on its symbol and position. So the last token depends on Alice's tokens only through
+these numbers of each head:
 
     softmax        Σ e^{s_j − r}, Σ e^{s_j − r} v_j                                   m + 1
     linear, relu   Σ s_j v_j,  Σ relu(s_j) v_j                                         m
     hardmax        the largest s_j, its multiplicity, and the sum of the v_j there     m + 2
 
-with sums over Alice's tokens, and r the largest score that any symbol could have at her positions,
-so that r does not depend on her tokens.  Bob adds his own sums, divides, and computes the rest
-(MLPs and the unembedding act on each token alone).  This is the reduction of [SanfordHsu2024] and
-[Peng2024], carried out on the weights: scores and values are exact over Q, exponentials are balls.
+Sums are over Alice's tokens. r is the largest score that any symbol could have at her positions, so
+r does not depend on her tokens. Bob adds the sums over his tokens, divides, and computes the rest
+(MLPs and the unembedding act on each token separately).  This is the reduction of [SanfordHsu2024]
+and [Peng2024], carried out on the weights: scores and values are exact over Q, exponentials are
+balls.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ from verify.domains.base import Entry, Matrix
 from verify.evidence.formats import FORMATS
 
 EXACT = Rational()
-PRECISION = 192  # bits of the balls, far more than the longest format has
-WORKING = Ball.precision(PRECISION)  # of no effect on rational numbers
+PRECISION = 192  # bits of the balls, far more than the longest format
+WORKING = Ball.precision(PRECISION)  # without effect on rational numbers
 Part = tuple[Entry, ...]  # the numbers of one head; () for hardmax without tokens
 Message = tuple[Part, ...]
 """The numbers of all heads.  Messages can be compared for equality unless they contain unrounded
@@ -48,12 +49,12 @@ class Split:
         split = Split(model, len(tokens), alice, tokens[-1])
         split.complete(split.message(tokens), tokens)       # the logits at the last position
 
-    `message` depends only on Alice's tokens, `complete` on the message and Bob's tokens.  With a
-    `precision`, one of `FORMATS`, each number of the message is rounded once to that format: the
-    model under consideration has its partial sums over Alice's tokens in this format, and all else
-    exact.  Positions count from 0, without the model's own prefix, which is Bob's.
+    `message` depends only on Alice's tokens, and `complete` only on the message and Bob's tokens.
+    With a `precision`, one of `FORMATS`, each number of the message is rounded once to that format.
+    This models a layer whose partial sums over Alice's tokens are in the format, and whose other
+    numbers are exact. Positions count from 0, without the model's prefix, which is Bob's.
 
-    Raises ValueError for a model without exactly one layer of attention, for the mask
+    Raises ValueError for a model with zero or several layers of attention, for the mask
     "context-only", for positions that are not between 0 and n_tokens − 2, for more tokens than the
     model has positions, and for an unknown precision.
     """
@@ -88,7 +89,7 @@ class Split:
         seen = range(max(total - (self.attn.masks[0] == "strictly causal"), 1))
         self._bob = [j for j in seen if j - len(self.prefix) not in {*self.alice}]
         self._n_seen = len(seen)
-        # Numbers of a head before its sums of values, the last of which is their denominator.
+        # The numbers of a head before its sums of values; the last of them is the denominator.
         self._n_weights = {"softmax": 1, "hardmax": 2}.get(str(self.attn.normalise), 0)
         self.domain: Domain = Ball() if self.attn.normalise == "softmax" else Rational()
         self._last = self._embedded([(self.query, total - 1)])
@@ -103,7 +104,7 @@ class Split:
 
     @property
     def n_numbers(self) -> int:
-        """The number of numbers of a message: h(m + 1) with softmax attention."""
+        """The count of numbers in a message: h(m + 1) with softmax attention."""
         return self.attn.n_heads * (self.attn.W_V.shape[-1] + self._n_weights)
 
     @property
@@ -113,23 +114,23 @@ class Split:
 
     @property
     def nothing(self) -> Message:
-        """The message of no tokens."""
+        """The message of the empty set of tokens."""
         width = 0 if self.attn.normalise == "hardmax" else self.n_numbers // self.attn.n_heads
         return ((self.domain.number(0),) * width,) * self.attn.n_heads
 
     @WORKING
     def part(self, token: int, position: int) -> Message:
-        """The message of a single one of Alice's tokens, not rounded."""
+        """The unrounded message of one of Alice's tokens."""
         return self._singles([(token, position + len(self.prefix))])[0]
 
     @WORKING
     def merge(self, one: Message, other: Message) -> Message:
-        """The message of the union of two sets of tokens from their messages, not rounded."""
+        """The unrounded message of the union of two sets of tokens, from their two messages."""
         return tuple(map(self._joined, one, other))
 
     @WORKING
     def message(self, tokens: Sequence[int]) -> Message:
-        """The message of Alice's tokens; the other tokens do not enter."""
+        """The message of Alice's tokens; the other tokens are ignored."""
         self._checked(tokens)
         heads = self._summed([(tokens[j], j + len(self.prefix)) for j in self.alice])
         return tuple(tuple(map(self._rounded, head)) for head in heads)
@@ -140,7 +141,7 @@ class Split:
         self._checked(tokens)
         full = [*self.prefix, *tokens]
         heads = self.merge(message, self._summed([(full[j], j) for j in self._bob]))
-        # Multiplied by the domain's 1, which converts rational numbers to balls.
+        # Multiplication by the domain's 1 converts rational numbers to balls.
         H = self.domain.matrix([[self.domain.number(1) * x for x in self._last.tolist()[0]]])
         for W_O, head in zip(self.attn.W_O.numpy(force=True), heads, strict=True):
             mixed = self.domain.matrix([self._normalised(head)])
@@ -155,7 +156,7 @@ class Split:
         return outputs(self.model, self.model.prompt(tokens), self.domain).tolist()[-1]
 
     def answer(self, logits: Sequence[Entry]) -> int | None:
-        """The token of largest logit, the first of equal ones; −1 for ⊥; None if balls overlap."""
+        """The token of largest logit, the first in a tie; −1 for ⊥; None if balls overlap."""
         place = max(range(len(logits)), key=logits.__getitem__)
         if not all(i == place or logit <= logits[place] for i, logit in enumerate(logits)):
             return None
@@ -180,7 +181,7 @@ class Split:
         return H
 
     def _head(self, h: int) -> tuple[Matrix, Entry, Matrix]:
-        """k, c and W_V, over Q, with scores ⟨H_j, k⟩ + c and values H_j W_V for the last query."""
+        """(k, c, W_V) over Q, where the last query has scores ⟨H_j, k⟩ + c and values H_j W_V."""
         W_Q, b_Q, W_K, b_K, W_V = (
             EXACT.weights(np.atleast_2d(getattr(self.attn, name)[h].numpy(force=True)))
             for name in ("W_Q", "b_Q", "W_K", "b_K", "W_V")
@@ -236,15 +237,15 @@ class Split:
         ends = {self.format.round(end) for end in fractions(value)}
         if len(ends) > 1:
             raise InputError(
-                f"the precision is {self.format.bits} bits: {PRECISION} bits do not decide which "
-                "of two neighbours a partial sum is rounded to; choose a shorter precision"
+                f"the precision is {self.format.bits} bits: {PRECISION} bits do not decide "
+                "how a partial sum is rounded to it; choose a shorter precision"
             )
         (rounded,) = ends
         return fmpq(rounded.numerator, rounded.denominator)
 
 
 def fractions(value: Entry) -> tuple[Fraction, ...]:
-    """A rational number, or the two ends of a ball, as fractions."""
+    """The fraction equal to a rational number, or the two ends of a ball as fractions."""
     if isinstance(value, fmpq):
         return (Fraction(int(value.p), int(value.q)),)
     ends = (end.man_exp() for end in (value.lower(), value.upper()))
@@ -252,12 +253,12 @@ def fractions(value: Entry) -> tuple[Fraction, ...]:
 
 
 def _parts(model: Transformer) -> tuple[list[Block], Attention, list[Block]]:
-    """The blocks before the only attention layer, that layer, and the blocks after it."""
+    """The blocks before the attention layer, the attention layer, and the blocks after it."""
     layers = [(i, block.attn) for i, block in enumerate(model.blocks) if block.attn is not None]
     if len(layers) != 1:
         raise InputError(
-            f"{model.name} has {len(layers)} layers of attention: the message is defined for one; "
-            "give a model with one"
+            f"{model.name} has {len(layers)} layers of attention: give a model with one, "
+            "for which the message is defined"
         )
     blocks, ((i, attn),) = list(model.blocks), layers
     if set(attn.masks) not in ({"full"}, {"causal"}, {"strictly causal"}):
@@ -267,8 +268,8 @@ def _parts(model: Transformer) -> tuple[list[Block], Attention, list[Block]]:
         )
     if any(block.ln1 is not None for block in blocks):
         raise InputError(
-            f"{model.name} has a layer norm before its heads, whose value is not rational: give a "
-            "model without it"
+            f"{model.name} has a layer norm before its heads, whose output is not rational: give a "
+            "model without a layer norm"
         )
     after = Block(None, blocks[i].mlp, norm=blocks[i].norm, ln2=blocks[i].ln2)
     return blocks[:i], attn, [after, *blocks[i + 1 :]]

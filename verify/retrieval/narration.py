@@ -4,9 +4,9 @@
     layer 2: code → answer:  the(5) ← cat(2)
     answer: cat
 
-A token is shown with its position, from 1; "BOS" is the token in front of the sequence, and
-"prior:cat" a virtual observation.  `a ← b` means that a attends to b.  A suffix `= c` names the
-token whose code the register of a then contains, or to which it points, if that is not b.
+A token is shown with its position, counted from 1. "BOS" is the token before the sequence, and
+"prior:cat" is a virtual observation. `a ← b` means that a attends to b. After the head, the
+register of a contains the code of a token c, or points to c; a suffix `= c` is shown if c is not b.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from constructions.transformer import Transformer
 from verify.retrieval.snapshots import Part, Snapshot, added_parts, places, snapshots
 from verify.retrieval.words import answer_word, labels
 
-LINE, GROUPS, SOURCES = 96, 12, 5  # characters; moves shown per head; tokens shown per average
+LINE, GROUPS, SOURCES = 96, 12, 5  # characters; largest numbers of moves and tokens shown
 NOTHING = -1  # the origin of a register that is not the code of a single token
 
 
 def narrate(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> list[str]:
     """For each layer, the tokens attended to and the values moved, then the answer at the end.
 
-    `words` label the tokens.  Moves of zeros (for example from BOS) are omitted, except that of the
-    last token in the last layer.  A softmax model's weights below one per cent are omitted.
+    `words` label the tokens.  Moves of zeros (for example from BOS) are omitted, except the move of
+    the last token in the last layer. Softmax weights below one per cent are omitted.
 
     Raises ValueError unless `tokens` is one sequence with as many words.
     """
@@ -93,7 +93,7 @@ class _Story:
         return _wrapped(f"{title}: {what}:  ", shown)
 
     def _runs(self, moves: list[tuple[int, str, str]]) -> str:
-        """The tokens of equal moves; more than two neighbours as is(2) … Helen(5)."""
+        """The tokens of equal moves; more than two neighbours are shortened to is(2) … Helen(5)."""
         tokens = enumerate(move[0] for move in moves)
         runs = itertools.groupby(tokens, lambda t: t[1] - t[0])
         named = ([self.names[i] for _, i in run] for _, run in runs)
@@ -120,7 +120,7 @@ class _Story:
         return text + (f" and {many} more" if many else "")
 
     def _contents(self, parts: list[Part], seen: np.ndarray, snapshot: Snapshot, i: int) -> str:
-        """The registers written, with the token of each that is not the token attended to."""
+        """The registers written, each with its token if that differs from the token attended to."""
         sources, contents = np.flatnonzero(seen), []
         if len(sources) != 1:
             return ""
@@ -128,7 +128,7 @@ class _Story:
             token = int(self.origin[part.into][i])
             if part.into in self.pointers:
                 distances = abs(self.places - snapshot.between[i, self.stream[part.into]]).max(1)
-                # Under softmax the point is that of a position up to a small error.
+                # Under softmax, the register contains the point of a position up to a small error.
                 token = int(distances.argmin()) if distances.min() < 0.25 else NOTHING
             if token not in (NOTHING, sources[0]):
                 contents.append(f"{part.into} = {self.names[token]}")
@@ -147,8 +147,7 @@ class _Story:
             self.origin[part.into] = np.where(written, np.where(known, source, NOTHING), origin)
 
     def follow_mlp(self, snapshot: Snapshot) -> None:
-        """Updates the origins after an MLP: an overwritten register has the value of another one,
-        or of none."""
+        """Updates the origins after an MLP, which may copy a register to another register."""
         old = dict(self.origin)
         for into in self.stream:
             was, is_now = (H[:, self.stream[into]] for H in (snapshot.between, snapshot.after))

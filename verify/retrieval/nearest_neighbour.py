@@ -1,4 +1,4 @@
-"""The claim `nearest-neighbour`: one head outputs the nearest label; under softmax, a smoother."""
+"""The claim `nearest-neighbour`: one head outputs the nearest label, or a kernel smoother."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def nearest_neighbour(
 ) -> Iterator[Finding]:
     """One average-hard head outputs the mean label of the examples nearest to the query.
 
-    The score 2⟨x_q, x_j⟩ − ‖x_j‖² is ‖x_q‖² − ‖x_q − x_j‖².  With softmax at inverse temperature β
-    the same head outputs the Gaussian kernel (Nadaraya–Watson) estimate.  The two outputs differ by
-    at most (n − 1)·e^{−βγ}·(max y − min y), where γ > 0 is the gap between the smallest squared
-    distance and the next larger one.
+    The score 2⟨x_q, x_j⟩ − ‖x_j‖² is ‖x_q‖² − ‖x_q − x_j‖².  With softmax at inverse temperature β,
+    the same head outputs the estimate of a Gaussian kernel smoother (Nadaraya–Watson).  The two
+    outputs differ by at most (n − 1)·e^{−βγ}·(max y − min y), where γ > 0 is the gap between the
+    smallest squared distance and the next larger one.
     """
     model = run.build(construction, d)
     soft = model.sharpened(sharpness)
@@ -68,7 +68,7 @@ def _shown(x: np.ndarray, y: np.ndarray, query: np.ndarray) -> str:
 
 
 def _integers(run: Run, model: Transformer, n: int, samples: int) -> Finding:
-    """The model against the definition; sums of labels are integers, and each side rounds once."""
+    """Compares the model with the definition on integers, for which each side rounds only once."""
     x, y, query = _grid(run, samples, n, model.interface.d)
     wanted, got = definition(x, y, query), model(x, y, query).numpy()
     error, worst = float(abs(got - wanted).max()), int(abs(got - wanted).argmax())
@@ -96,7 +96,7 @@ def other_than_nearest(
 
 
 def _smoother(run: Run, soft: Transformer, n: int, samples: int, sharpness: float) -> Finding:
-    """The model with softmax at β against Σ exp(−β‖q − x_j‖²) y_j / Σ exp(−β‖q − x_j‖²).
+    """Compares softmax at β with Σ exp(−β‖q − x_j‖²) y_j / Σ exp(−β‖q − x_j‖²).
 
     In either computation the rounding error of a score of d + 1 products is at most
     (d + 4)·eps·(2|q||x| + |x|²), which β multiplies in the exponent; the two sums of n terms add
@@ -123,7 +123,7 @@ def _smoother(run: Run, soft: Transformer, n: int, samples: int, sharpness: floa
 
 
 def _enclosed(run: Run, soft: Transformer, n: int, sharpness: float) -> Finding:
-    """The enclosed distance from softmax to the nearest label against its bound."""
+    """Compares an enclosure of the distance from softmax to the nearest label with its bound."""
     worst, shown, domain = 0.0, "", Ball()
     for x, y, query in zip(*_grid(run, 5, n, soft.interface.d), strict=True):
         gaps = np.diff(np.unique(((x - query) ** 2).sum(-1))).tolist()

@@ -27,9 +27,9 @@ from verify.evidence.statement import OverTokens
 from verify.finding import Finding, labelled, no_counterexample
 from verify.retrieval.options import Length, Samples, Symbols
 
-SMALL = 3  # symbols of the comparisons over Q
+SMALL = 3  # number of symbols in the comparisons over Q
 FEW = {"vocabulary_size": 3, "max_length": 8, "samples": 8}
-MOST_CONTEXTS = 1000  # largest number of contexts listed for the score gap (a few minutes)
+MOST_CONTEXTS = 1000  # largest number of contexts enumerated for the score gap (a few minutes)
 
 
 @claim(
@@ -48,12 +48,12 @@ def ngram(
     samples: Samples = 100,
     error: Annotated[float, option("largest error of the frequencies under softmax")] = 1e-3,
 ) -> Iterator[Finding]:
-    """Two causal layers, of order − 1 heads and of one, output add-α smoothed in-context n-grams.
+    """Two causal layers of order − 1 heads and one head output smoothed in-context n-grams.
 
-    Over Q, at every position: (c_v + α)/(c + αV) for every symbol v, where c_v is the number of
-    earlier occurrences of the last order − 1 tokens that v followed and c = Σ_v c_v.  For α ≥ 1
-    this is the Bayes predictive distribution if the transition rows are independent Dirichlet(α, …,
-    α); for α = 0 the output where c = 0 is ⊥.  Order 1 takes one layer.
+    At every position, the output for symbol v is (c_v + α)/(c + αV) over Q. Here c_v is the number
+    of earlier occurrences of the last order − 1 tokens that were followed by v, and c = Σ_v c_v.
+    For α ≥ 1 this is the Bayes predictive distribution if the transition rows are independent
+    Dirichlet(α, …, α). For α = 0 and c = 0, the output is ⊥. For order 1, one layer suffices.
     """
     V, n = vocabulary_size, max_length
     statement = stated(run, order, pseudo_counts)
@@ -86,7 +86,7 @@ def ngram(
 
 
 def stated(run: Run, order: int, alpha: int) -> OverTokens:
-    """The n-gram of this order; the answer is the most frequent symbol."""
+    """The statement on the n-gram model of this order; the answer is the most frequent symbol."""
 
     def answers(tokens: np.ndarray) -> np.ndarray:
         # Larger symbols do not occur and have count 0; in a new context all counts are 0.
@@ -100,7 +100,7 @@ def head_states(model: Transformer, order: int, alpha: int) -> Iterator[States]:
     """The queries and keys of the heads of layer 1, and of the head that counts."""
     V, prefix = model.interface.vocabulary_size, len(model.interface.prefix)
     here = np.arange(prefix, model.interface.context)
-    # The code of the tokens in front, number V, is 0.
+    # The code of the tokens before the sequence, number V, is 0.
     codes = at_tokens(model, "code", tokens=slice(V + 1))["code"] if order > 1 else np.empty(0)
     for s in range(1, order):
         queries = at_positions(model, f"before_{s}", at=here)

@@ -1,4 +1,4 @@
-"""The claim `one-layer`: one layer of attention that is too small errs at two tasks."""
+"""The claim `one-layer`: one layer of attention that is too small fails at two tasks."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from verify.finding import Finding, Verdict, at_least, at_most, labelled, no_cou
 from verify.retrieval.collisions import Pair, collision
 from verify.retrieval.messages import PRECISION, Split, fractions
 
-TABLE = 64  # points of the two functions that are composed; half as many if quick
+TABLE = 64  # points of the two composed functions; half as many in a quick run
 D_VALUE = 2  # m of the random layers
-TRIES = 20  # lattices that are searched for two strings with the same message
+TRIES = 20  # number of lattices searched for two strings with the same message
 KIND = "a softmax transformer trained on hop"
 NARROW = 1e-30  # largest distance of two computations of the same value in balls of 192 bits
 
@@ -43,17 +43,18 @@ def one_layer(
     n_tokens: Annotated[int, option("tokens of the induction prompt, odd", min=5)] = 129,
     n_heads: Annotated[int, option("heads of the random layers", min=1)] = 1,
 ) -> Iterator[Finding]:
-    """One exact layer has h(m + 1)p′ ≥ (n − 1)/2 at induction and ≥ s·log₂s at composition.
+    """One exact layer requires h(m + 1)p′ ≥ (n − 1)/2 for induction, ≥ s·log₂s for composition.
 
     The layer has h softmax heads of value dimension m, and their partial sums over Alice's
-    positions have p′ bits each (16 for bfloat16).  Alice holds B = (n − 1)/2 bits.  Each follows a
-    position at which Bob may put the marker, which is also the last token; the right output is the
-    bit after the marker.  The last token depends on Alice's tokens only through a message of
-    h(m + 1)p′ bits, whichever bit Bob marks.  If that is less than B, two strings have the same
-    message, and at a position where they differ Bob outputs one answer where two are needed.  In
-    the same way the values f(0) … f(s − 1) need a message of s·log₂s bits.  For each model such a
-    pair of prompts is exhibited, and two layers are correct on the same pairs.  For the trained
-    layer the bound is vacuous, since its message is long enough; it errs nevertheless.
+    positions have p′ bits each (16 for bfloat16).  Alice holds B = (n − 1)/2 bits. Before each bit
+    is a position at which Bob may put the marker, which is also the last token. The right output is
+    the bit after the marker. The last token depends on Alice's tokens only through a message of h(m
+    + 1)p′ bits, which does not depend on the bit that Bob marks. If the message is shorter than B
+    bits, two strings have the same message; at a position where they differ, Bob outputs the same
+    bit for both. In the same way, the values f(0) … f(s − 1) require a message of s·log₂s bits.
+    For each model such a pair of prompts is exhibited, and two layers are correct on the same
+    pairs. For the trained layer the bound is vacuous, since its message is long enough, but the
+    layer also makes errors.
     """
     n = n_tokens
     if n % 2 == 0:
@@ -136,7 +137,7 @@ def judged(
     precisions: Sequence[str | None],
     pairs: Pairs,
 ) -> Iterator[Finding]:
-    """The reduction on the model's weights, and for each precision a pair of prompts or a reason.
+    """Yields the reduction on the model's weights, and a pair of prompts for each precision.
 
     The pairs found are appended to `pairs`.
     """
@@ -157,13 +158,13 @@ def judged(
 
 
 def _alice_bits(game: Game, stated: float, counted: int, words: str) -> Finding:
-    """The bits of Alice's input, counted, against those of the bound."""
+    """Compares the counted bits of Alice's input with the bits in the bound."""
     name = f"bits of Alice's input, the bound for the message ({game.name})"
     return same(f"{game.name}/known", name, counted, stated, words=f"{counted}, {words}")
 
 
 def _reduction(run: Run, id: str, game: Game, split: Split, vacuous: Sequence[Split]) -> Finding:
-    """The logits of Alice's message and Bob's completion against those of the forward pass.
+    """Compares the logits of Alice's message and Bob's completion with those of the forward pass.
 
     The words list the precisions at which the message has as many bits as Alice's input, so that
     the bound is vacuous.
@@ -202,14 +203,15 @@ def _reduction(run: Run, id: str, game: Game, split: Split, vacuous: Sequence[Sp
 def _errs(
     id: str, name: str, game: Game, split: Split, found: Pair | None, pairs: Pairs
 ) -> Finding:
-    """One answer to two prompts that need different ones; the pair found is appended to `pairs`.
+    """Searches two prompts with equal, wrong answers; a pair that is found is appended to `pairs`.
 
-    Without rounding, the forward pass over Q and torch must give that answer as well; with rounding
+    Without rounding, the forward pass over Q and torch must give the same answer. With rounding
     they compute another model, so the finding records torch's answers without comparing them.
     """
     short = _short(game, split)
     if found is None:
-        # Such a pair exists if the message has fewer bits, but without it no error is exhibited.
+        # A pair exists if the message has fewer bits, but an error is only exhibited if it is
+        # found.
         words = "no two prompts with the same message were found"
         undecided = Verdict.UNDECIDED
         return Finding(id, name, "exact", split.bits, game.bits, undecided, words, short)
@@ -251,9 +253,9 @@ def _short(game: Game, split: Split) -> str:
 
 
 def _mistakes(run: Run, id: str, game: Game, model: Transformer, pairs: Pairs) -> Finding:
-    """Two prompts that differ in the queried symbol alone, and for which the answers are equal.
+    """Searches two prompts that differ only in the queried symbol and have equal answers.
 
-    They are searched with torch and verified by balls; the pair found is appended to `pairs`.
+    The search uses torch, and a pair is verified by balls and appended to `pairs`.
     """
     name = f"{model.name} errs at {game.name}, though its message is long enough"
     for _ in range(TRIES):
@@ -285,7 +287,7 @@ def _mistakes(run: Run, id: str, game: Game, model: Transformer, pairs: Pairs) -
 
 
 def two_layers_find(run: Run, n: int, pairs: Pairs) -> Iterator[Finding]:
-    """Answers and logits of the two-layer induction head on every prompt of the pairs."""
+    """Checks answers and logits of the two-layer induction head on every prompt of the pairs."""
     model = run.build(induction_heads, 4, n)
     prompts = np.array(pairs, dtype=np.int64).reshape(-1, n)
     needed, codes = induction(prompts)[:, -1], binary_codes(4)
@@ -305,7 +307,7 @@ def two_layers_find(run: Run, n: int, pairs: Pairs) -> Iterator[Finding]:
 
 
 def two_layers_compose(run: Run, s: int, pairs: Pairs) -> Iterator[Finding]:
-    """The two-layer construction on the same f, g, x; its prompt ends in x, without the '?'."""
+    """Checks the two-layer construction on the same f, g, x; its prompt ends with x, not '?'."""
     model = run.build(composition, s)
     prompts = np.array(pairs, dtype=np.int64).reshape(-1, 2 * s + 2)[:, :-1]
     f, g, x = prompts[:, :s], prompts[:, s:-1], prompts[:, -1]
@@ -313,7 +315,7 @@ def two_layers_compose(run: Run, s: int, pairs: Pairs) -> Iterator[Finding]:
 
 
 def _all_right(model: Transformer, right: np.ndarray, logits: str = "") -> Finding:
-    """Whether all answers are right; undecided without prompts."""
+    """Checks that all answers are right; undecided without prompts."""
     count, total = int(right.sum()), len(right)
     return Finding(
         "two-layers",

@@ -7,7 +7,7 @@ from typing import Annotated
 from verify.claim import option
 
 DRAWN: dict[str, tuple[None]] = {"prompt": (None,)}
-"""Options for drawn inputs, without effect on a given prompt, which determines its sizes."""
+"""Options for random inputs; a given prompt determines its sizes, so they do not apply to it."""
 
 Length = Annotated[int, option("largest number n of tokens", min=1, only=DRAWN)]
 Symbols = Annotated[int, option("number V of symbols", min=1, only=DRAWN)]

@@ -1,4 +1,4 @@
-"""The picture of a model over tokens: attention of each head, stream after each layer."""
+"""Pictures of models over tokens: the attention of each head, and the stream after each layer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from verify.retrieval.snapshots import Snapshot, snapshots
 from verify.retrieval.words import labels
 
 MOST = 41  # largest number of tokens in a picture, BOS included
-LABEL = 14  # characters of a label
+LABEL = 14  # largest number of characters of a label
 WEIGHTS = LinearSegmentedColormap.from_list("weights", ["#ffffff", "#1f5fa8"])
 VALUES = LinearSegmentedColormap.from_list("values", ["#b5651d", "#ffffff", "#2e8b57"])
 TITLE, WORD, REGISTER = 8.0, 7.0, 6.5  # points
@@ -34,11 +34,11 @@ def draw_random(run: Run, statement: OverTokens, V: int, n: int) -> Figure:
 
 
 def draw(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> Figure:
-    """A row of panels for the embedding and for each layer.
+    """A figure with a row of panels for the embedding and for each layer.
 
-    On the left the attention of each head: rows are queries, columns are keys.  On the right the
-    stream (tokens × coordinates) after the layer, each register divided by its largest entry over
-    all layers.
+    The left panels show the attention of each head: rows are queries, and columns are keys. The
+    right panel shows the stream (tokens × coordinates) after the layer. Each register is divided by
+    its largest entry over all layers.
 
     Raises ValueError for a prompt of more than 40 tokens, and as `labels` does.
     """
@@ -73,7 +73,7 @@ def readable(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> lis
     names, front = labels(model, tokens, words), len(model.interface.prefix)
     if len(names) > MOST:
         raise InputError(
-            f"the prompt has {len(words)} tokens and {front} in front of them, too many for a "
+            f"the prompt has {len(words)} tokens and {front} before them, too many for a "
             f"picture: give at most {max(0, min(MOST - 1, MOST - front))}"
         )
     return [name if len(name) <= LABEL else f"{name[: LABEL - 1]}…" for name in names]
@@ -82,7 +82,7 @@ def readable(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> lis
 def _head(
     panel: Axes, snapshot: Snapshot, h: int, names: list[str], title: str, line_length: int
 ) -> None:
-    """The attention of one head, below its description in the block."""
+    """Draws the attention of one head, with its description in the block as title."""
     block, pattern = snapshot.block, snapshot.patterns[h]
     panel.set_facecolor("#dedede")  # masked entries are transparent
     rows, columns = np.indices(pattern.shape)
@@ -119,7 +119,7 @@ def _label(panel: Axes, rows: list[str], columns: list[str], at: list[float] | N
 
 
 def _largest(model: Transformer, streams: list[np.ndarray]) -> np.ndarray:
-    """For each coordinate the largest entry of its register, or 1 if all are 0."""
+    """For each coordinate, the largest entry of its register, or 1 if all entries are 0."""
     largest = np.max([abs(H).max(0) for H in streams], axis=0)
     of_registers = [largest[model.stream[name]].max() or 1.0 for name in model.stream]
     return np.repeat(of_registers, [*model.stream.widths.values()])

@@ -1,6 +1,6 @@
-"""The stream of a model over tokens before, within and after each layer, for one sequence.
+"""Snapshots of the stream of a model over tokens: before, within and after each layer.
 
-Shape glossary: T tokens of the prompt, including those in front of the sequence; D the width.
+Shape glossary: T tokens of the prompt, including the tokens before the sequence; D the width.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from constructions.transformer import Transformer
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A layer, and the stream (…, T, D) before it, after its heads and after its MLP, with the
-    patterns (…, heads, T, ·)."""
+    """A layer, its attention patterns (…, heads, T, ·), and the stream (…, T, D) before the layer,
+    after its heads and after its MLP."""
 
     block: Block
     before: np.ndarray
@@ -43,7 +43,7 @@ def snapshots(model: Transformer, tokens: ArrayLike) -> Iterator[Snapshot]:
 
 @dataclass(frozen=True)
 class Part:
-    """The values that one head writes to the register `into`: their registers, and in words."""
+    """The values that one head writes to the register `into`: source registers and description."""
 
     into: str
     registers: tuple[str, ...]
@@ -74,7 +74,7 @@ def added_parts(model: Transformer, block: Block, h: int) -> list[Part]:
 
 
 def places(model: Transformer, T: int) -> tuple[np.ndarray, set[str]]:
-    """The points of the prompt's positions (T, width), and the registers with such points."""
+    """The points of the prompt's positions (T, width), and the registers that contain points."""
     if model.pos_embed is None or "place" not in model.stream:
         return np.zeros((T, 1)), set()
     stream, W_pos = model.stream, model.pos_embed.W_pos.numpy()

@@ -1,4 +1,4 @@
-"""A text's words as tokens, and names for the tokens and the answer of a model."""
+"""The words of a text as tokens, and names for the tokens and the answer of a model."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ ENDS = (".", "?", "!")
 
 
 def word_tokens(text: str) -> tuple[list[int], list[str]]:
-    """The tokens of a prompt whose vocabulary is its own words, and the words, one per token.
+    """The tokens of a text, numbered by distinct words, and the word of each token.
 
     Words are runs of word characters (regex \\w) in any script, which "'", "’" and "-" may join;
-    "’" is written as "'".  Any other visible character is a word of its own, and so is the
+    "’" is written as "'".  Any other visible character is a separate word, and so is the
     possessive "'s".  Tokens number the distinct words by first appearance.  Upper and lower case
-    differ, except that the first word of a sentence is written as it is elsewhere: "The cat saw
-    the" has the word "the" twice.
+    differ, except that the first word of a sentence is spelled as in its other occurrences: "The
+    cat saw the" has the word "the" twice.
 
     Raises ValueError for a text without words.
     """
@@ -46,7 +46,7 @@ def word_tokens(text: str) -> tuple[list[int], list[str]]:
 
 
 def labels(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> list[str]:
-    """A name for each token of the prompt (T,): BOS or prior:word in front, then the words.
+    """A name for each token of the prompt (T,): BOS or prior:word at the beginning, then the words.
 
     Raises ValueError unless `tokens` is one sequence with as many words.
     """
@@ -67,12 +67,12 @@ def answer_word(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> 
 
 
 def _known(tokens: list[int], words: Sequence[str]) -> dict[int, str]:
-    """The word of each token, as it is written at its first occurrence."""
+    """The word of each token, spelled as at its first occurrence."""
     return dict(zip(reversed(tokens), reversed(words), strict=True))
 
 
 def _observed(model: Transformer, token: int) -> int | None:
-    """The symbol that a token in front of the sequence represents, or None."""
+    """The symbol that a token before the sequence represents, or None."""
     W_E, V = model.embed.W_E.numpy(), model.interface.vocabulary_size
     for name in model.stream:
         register = W_E[:, model.stream[name]]

@@ -1,8 +1,8 @@
 """The residual filter of the layers of a model, on prefixes where least squares is determined.
 
-These are prefixes of at least d examples, with labels without noise.  Errors of methods of minimum
-norm have no common part there, and (1 − z^p)^m distinguishes Newton from gradient descent
-(`theory/regression/filters.py`).
+These are prefixes of at least d examples, with noiseless labels. On these prefixes, the errors of
+minimum-norm methods do not share a component, and (1 − z^p)^m distinguishes Newton from gradient
+descent (`theory/regression/filters.py`).
 """
 
 from __future__ import annotations
@@ -20,20 +20,21 @@ from verify.finding import Finding, Verdict, at_most
 from verify.regression.trained.probes import Probed
 from verify.regression.trained.similarities import Tables
 
-GROUPS = 8  # of prompts that are left out in turn
-BETWEEN = 1.5  # of p, 2 for Newton from αS and 1 for gradient descent and for Newton from αI
-LARGEST_ERROR = 0.5  # of a label's variance; the filter of a layer with more is undecided
-NO_FILTER = 0.1  # of the squared error
-MOST_KNOTS, FOR_EACH = 24, 40  # of a free filter; prompts per knot, against overfitting
+GROUPS = 8  # number of groups of prompts, which are left out in turn
+BETWEEN = 1.5  # threshold of p: 2 for Newton from αS, 1 for gradient descent and Newton from αI
+LARGEST_ERROR = 0.5  # fraction of a label's variance; above it, the filter of a layer is undecided
+NO_FILTER = 0.1  # fraction of the squared error
+MOST_KNOTS, FOR_EACH = 24, 40  # knots of a free filter; prompts per knot, against overfitting
 PLANTED = {"Newton from αS": (2.0, (5, 9)), "Newton from αI": (1.0, (4, 8))}
-RECOVERED = 1e-6  # the error of p and log₂ m, for predictions in float64
+RECOVERED = 1e-6  # largest error of p and log₂ m for predictions in float64
 
 
 @dataclass(frozen=True)
 class Errors:
     """Errors of layers (layers + 1, m, t) on prefixes with at least d examples.
 
-    `components` (m, t, d) are those of least squares by eigendirection, and z = λ/λmax (m, t, d).
+    `components` (m, t, d) are those of the least-squares prediction, one per eigendirection, and z
+    = λ/λmax (m, t, d).
     """
 
     errors: np.ndarray
@@ -63,11 +64,11 @@ class Errors:
         return self.errors[layer, kept].ravel(), components, z
 
     def ridge(self, layer: int) -> float:
-        """The fraction of a layer's squared error that the best ridge filter leaves."""
+        """The fraction of a layer's squared error that the best ridge filter does not explain."""
         return fitted_ridge(*self._rows(layer, None))[1]
 
     def after(self, more: int) -> Errors:
-        """The errors on prefixes of d + `more` examples only."""
+        """The errors restricted to prefixes of exactly d + `more` examples."""
         at = slice(more, more + 1)
         return Errors(self.errors[..., at], self.components[:, at], self.z[:, at])
 
@@ -87,14 +88,14 @@ class Errors:
 
 
 def jackknifed(value: Any) -> Mean:
-    """value(None), with the jackknife standard error over groups of prompts."""
+    """The mean value(None) with its jackknife standard error over groups of prompts."""
     without = np.array([value(group) for group in range(GROUPS)])
     spread = np.sqrt((GROUPS - 1) / GROUPS * ((without - without.mean()) ** 2).sum())
     return Mean(float(value(None)), float(spread), GROUPS - 1)
 
 
 def planted(probed: Probed) -> Finding:
-    """Checks that the fit recovers p and m of algorithms in the place of a layer."""
+    """Checks that the fit recovers p and m if an algorithm replaces a layer."""
     algorithms, off = probed.algorithms, []
     for name, (power, steps) in PLANTED.items():
         start: Start = "gram" if name.endswith("S") else "identity"
@@ -149,7 +150,7 @@ def _power(layers: Sequence[int], powers: Sequence[Mean]) -> Finding:
 
 
 def _doublings(layers: Sequence[int], errors: Errors) -> Finding:
-    """The growth of m at p = 1 with the layer, for all prompts and without each group of them."""
+    """The growth of m at p = 1 with the layer, for all prompts and with each group left out."""
     fits = [
         [errors.fitted(layer, 1.0, group) for layer in layers] for group in (*range(GROUPS), None)
     ]
@@ -195,7 +196,7 @@ def _no_filter(layer: int, errors: Errors) -> Finding:
 
 
 def _by_length(layer: int, errors: Errors) -> Finding:
-    """p for each length, as most of the squared error, which determines p above, is at t = d."""
+    """Fits p for each t separately: for all t together, t = d has most of the squared error."""
     d, lengths = errors.z.shape[-1], range(errors.z.shape[1])
     squares = (errors.errors[layer] ** 2).sum(0)
     fraction = squares / squares.sum()
@@ -271,7 +272,7 @@ def apart(probed: Probed, tables: Tables) -> Iterator[Finding]:
 
 
 def over_seeds(powers: Sequence[Mean]) -> Iterator[Finding]:
-    """p of the last layer over seeds, at least three."""
+    """Yields the finding on p of the last layer over at least three seeds."""
     if len(powers) < 3:
         return
     values = np.array([power.mean for power in powers])

@@ -17,7 +17,7 @@ from verify.regression.trained.probes import Probed
 from verify.regression.trained.published import beside_published, cells, published
 from verify.regression.trained.similarities import DESCENT_STEPS, Likeness, Tables, closer
 
-TIMES = 10  # the least ratio of gradient steps to Newton steps
+TIMES = 10  # smallest ratio of gradient steps to Newton steps
 WANTED = f"≥ {TIMES} times as many steps of gradient descent"
 
 
@@ -30,19 +30,19 @@ def ill_conditioned(
     ] = "regression-small-ill-conditioned",
     samples: Samples = 2000,
 ) -> Iterator[Finding]:
-    """Published observation: on ill-conditioned prompts the last layer of a trained transformer is
-    matched best by few Newton–Schulz steps and by at least ten times as many gradient steps, and is
-    more similar to the Newton–Schulz iteration.
+    """Published observation: on ill-conditioned prompts, few Newton–Schulz steps and at least ten
+    times as many gradient steps best match the last layer of a trained transformer, which is more
+    similar to the Newton–Schulz iteration.
 
-    Σ has eigenvalues 100 and 1, half of each, in a random basis for each prompt.  The steps are
-    those of largest similarity of errors with the last layer.
+    Half of the eigenvalues of Σ are 100 and half are 1, in a random basis for each prompt. The
+    best-matching number of steps has the largest similarity of errors with the last layer.
     """
     models = models_of(checkpoint, TRANSFORMER)
     for trained in models:
         if trained.task.covariance != "ill-conditioned":
             raise InputError(
                 f"{trained.name} was trained on {trained.task.covariance} prompts: give a "
-                "checkpoint trained on ill-conditioned ones"
+                "checkpoint trained on ill-conditioned prompts"
             )
     newton, descent = published("ill_conditioned")
     yield steps_in_published_tables(newton, descent)
@@ -58,7 +58,7 @@ def ill_conditioned(
 
 
 def steps_in_published_tables(newton: Likeness, descent: Likeness) -> Finding:
-    """Compares the steps of gradient descent and of Newton that match the last layer."""
+    """Compares the numbers of gradient and Newton steps that best match the last layer."""
     return at_least(
         "published",
         "published tables (12 layers, d = 20): steps most similar to the last layer",
@@ -71,7 +71,7 @@ def steps_in_published_tables(newton: Likeness, descent: Likeness) -> Finding:
 
 
 def steps_that_match(run: Run, tables: Tables) -> Finding:
-    """Compares matching steps over resampled sets of prompts, the same for both algorithms."""
+    """Compares the matching steps of both algorithms on the same resampled sets of prompts."""
     both = tables.both
     again = resampled(run.rng, np.concatenate([each.alike[:, -1] for each in both]))
     parts = np.split(again, [len(tables.newton.steps)], axis=1)

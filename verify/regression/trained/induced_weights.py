@@ -1,4 +1,4 @@
-"""The claim `induced-weights`: predictions of trained layers are linear, with weights as Newton's.
+"""The claim `induced-weights`: trained layers predict linearly, with weights similar to Newton's.
 
 The induced weights of a layer are the least-squares fit of its predictions at many queries.
 """
@@ -28,8 +28,8 @@ from verify.regression.trained.similarities import (
     growth,
 )
 
-QUERIES = 10  # per coordinate, after the same examples
-QUICK = 20, 4  # prompts at most, and queries per coordinate, of a quick run
+QUERIES = 10  # queries per coordinate, after the same examples
+QUICK = 20, 4  # largest number of prompts, and queries per coordinate, in a quick run
 
 
 @claim(picture="verify.regression.trained.pictures:weights_picture")
@@ -40,15 +40,16 @@ def induced_weights(
     samples: Annotated[int, option("fresh prompts, each with 10·d queries", min=20)] = 100,
 ) -> Iterator[Finding]:
     """Published observation: after the same examples, the predictions of a trained transformer are
-    nearly linear in the query, and its induced weights are matched by a number of Newton–Schulz
-    steps that grows linearly with the layer, and by one of gradient steps that grows exponentially.
+    nearly linear in the query, and the number of Newton–Schulz steps that best match its induced
+    weights grows linearly with the layer, while the number of gradient steps grows exponentially.
 
-    The model predicts at many queries after the same examples; the weights that a layer's probe
-    induces are the least-squares fit of these predictions.  On most prompts the part of the last
-    layer's squared error that is nonlinear in the query is smaller than the linear part, for every
-    number of examples.  From the first layer with less error than the constant 0, the number of
-    steps whose weights have the largest mean cosine with those of a layer grows linearly for
-    Newton's method from αS, and exponentially for gradient descent.
+    The model predicts at many queries after the same examples. The induced weights of a layer's
+    probe are the least-squares fit of these predictions. For every number of examples, on most
+    prompts, the part of the last layer's squared error that is nonlinear in the query is smaller
+    than the linear part. For each layer, from the first with less error than the constant 0,
+    consider the number of steps whose weights have the largest mean cosine with the induced
+    weights. This number grows linearly with the layer for Newton's method from αS, and
+    exponentially for gradient descent.
     """
     found = {}
     for trained in models_of(checkpoint, TRANSFORMER):
@@ -60,10 +61,10 @@ def induced_weights(
 
 
 def linear_in_the_query(induced: Induced) -> Finding:
-    """Counts prompts, for every number of examples, as few of them dominate the mean error."""
+    """Counts the mostly linear prompts for every number of examples; few prompts dominate means."""
     linear = induced.error[-1] > 2 * induced.nonlinear[-1]
     verdicts = [sign_of(*estimated(mostly - 0.5)) for mostly in linear.T]
-    # The constant 0 is linear too.
+    # The constant 0 is also linear in the query.
     verdicts.append(sign_of(*estimated((induced.silent - induced.error[-1]).mean(-1))))
     fractions = induced.nonlinear[-1].mean(0) / induced.error[-1].mean(0)
     explained = ", ".join(f"{each:.3f}" for each in induced.explained.mean((1, 2)))
@@ -83,7 +84,7 @@ def linear_in_the_query(induced: Induced) -> Finding:
 
 
 def like_those_of_newton(run: Run, induced: Induced) -> Iterator[Finding]:
-    """The growth of the steps whose weights match, and the similarity of the last layer."""
+    """Yields findings on the growth of the matching steps and the similarity of the last layer."""
     label, first = "steps with the most similar weights,", induced.first
     if first is None:
         words = "no layer has less error than the constant 0"
@@ -110,10 +111,10 @@ def like_those_of_newton(run: Run, induced: Induced) -> Iterator[Finding]:
 class Induced:
     """Weights that layers induce at T queries after the first t examples of m prompts, t = 1, …, n.
 
-    weights (layers, m, n, d) are the induced weights.  The others are mean squares over the T
-    queries: predicted (layers, m, n) of predictions, nonlinear (layers, m, n) of their residuals
-    against the linear fit (Σ squares over T − d, so that the expectation does not depend on T),
-    error (layers, m, n) of the errors, and silent (m, 1) of the errors of the constant 0.
+    weights (layers, m, n, d) are the induced weights. The other attributes are mean squares over
+    the T queries: predicted (layers, m, n) of the predictions; nonlinear (layers, m, n) of the
+    residuals of the linear fit (divided by T − d, so that the expectation does not depend on T);
+    error (layers, m, n) of the errors; and silent (m, 1) of the errors of the constant 0.
     """
 
     prompts: Prompts
@@ -151,7 +152,7 @@ class Induced:
 
     @property
     def explained(self) -> np.ndarray:
-        """R² of the linear fit, (layers, m, n), corrected for its d weights."""
+        """The R² (layers, m, n) of the linear fit, corrected for the number d of weights."""
         return 1 - self.nonlinear / np.maximum(self.predicted, np.finfo(float).tiny)
 
     @property
@@ -163,13 +164,13 @@ class Induced:
 
     @cached_property
     def newton(self) -> Likeness:
-        """Cosines with the weights of Newton's method from αS, α = 1/λmax² of each prefix."""
+        """Cosines with the weights of Newton's method from αS, α = 1/λmax² for each prefix."""
         cosines = self._beside(lambda s: s.newton(NEWTON_STEPS, 1 / s.largest**2))
         return Likeness("Newton from αS", np.array(NEWTON_STEPS), cosines)
 
     @cached_property
     def gradient_descent(self) -> Likeness:
-        """Cosines with those of gradient descent, with the best of `FACTORS` for the last layer."""
+        """Cosines with the weights of gradient descent; the last layer determines the step size."""
 
         def tried(factor: float) -> Likeness:
             cosines = self._beside(lambda s: s.gradient_descent(DESCENT_STEPS, factor / s.largest))
@@ -180,7 +181,7 @@ class Induced:
 
     @cached_property
     def _spectra(self) -> list[PrefixSpectrum]:
-        """Spectra for 1 to n examples; queries are unit vectors, so predictions are weights."""
+        """The spectra for 1 to n examples; queries are unit vectors, so predictions are weights."""
         x, y = self.prompts.x[:, None], self.prompts.y[:, None]
         m, n, d = self.weights.shape[1:]
         units = np.broadcast_to(np.eye(d), (m, d, d))

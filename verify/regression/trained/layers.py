@@ -47,7 +47,7 @@ def falls(probed: Probed) -> Iterator[Finding]:
 
 
 def output_of_the_model(probed: Probed) -> Finding:
-    """Compares the probe of the last layer with the model's unembedding, which is linear too."""
+    """Compares the probe of the last layer with the model's unembedding; both are linear."""
     own = probed.error(predictions_of(probed.trained.model, probed.prompts))
     last = probed.errors[-1]
     worse = estimated(last - own)

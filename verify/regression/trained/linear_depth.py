@@ -17,8 +17,8 @@ from verify.regression.trained.options import LINEAR
 from verify.regression.trained.predictors import answers_of, prompts_of
 
 DEPTHS = (1, 2, 3, 4)
-QUICK = 1000  # prompts at most in a quick run
-LARGEST = 3.0  # the largest eigenvalue of S/n on the prompts of the means
+QUICK = 1000  # largest number of prompts in a quick run
+LARGEST = 3.0  # means are over prompts whose S/n has eigenvalues of at most this
 CUTOFFS = (2.0, 2.5, LARGEST, 4.0)  # 73 %, 97 %, all but 30 and all but a few of 10⁴ prompts
 
 
@@ -32,18 +32,19 @@ def linear_depth(
     predictor x_qᵀp(S)Xᵀy with a fixed polynomial p of 3^(L−1) terms, and less than that of
     (3^L − 1)/2 gradient steps.
 
-    The models are attention-only, d = 5, 20 examples, no noise.  L layers of linear attention
-    compute polynomials of degree 3^L in the prompt, so of the predictors x_qᵀp(S)Xᵀy with fixed p
-    they compute at most those of (3^L − 1)/2 terms.  The hand-built ladder of L layers attains this
-    number: it computes (3^L − 1)/2 gradient steps, here of the best size.  A trained model is
-    compared by the least number of terms for which the best p has at most its error: at least
-    3^(L−1), three times as many in each layer.
+    The models are attention-only, with d = 5 and 20 noiseless examples. L layers of linear
+    attention compute polynomials of degree at most 3^L in the prompt. So if they compute a
+    predictor x_qᵀp(S)Xᵀy with fixed p, then p has at most (3^L − 1)/2 terms. The hand-built ladder
+    of L layers attains this number: it computes (3^L − 1)/2 gradient steps, here with the best step
+    size. A trained model is measured by the smallest number of terms for which the error of the
+    best p is at most that of the model. This number is at least 3^(L−1), which triples with each
+    layer.
 
-    Mean squared errors are over the prompts whose S/n has no eigenvalue above 3, 499 of 500: on the
-    others the errors of polynomials of such degrees are unbounded and would dominate the mean.  The
-    number of terms depends on this cutoff, so it is computed for four cutoffs.  The errors of the
-    ladder and of the best polynomials are exact, from the moments of the Wishart distribution;
-    those of trained models are estimates from fresh prompts.
+    Mean squared errors are over the prompts whose S/n has no eigenvalue above 3, which are 499 of
+    500. On the other prompts, errors of polynomials of such degrees are unbounded and would
+    dominate the mean.  The number of terms depends on this cutoff, so it is computed for four
+    cutoffs.  The errors of the ladder and of the best polynomials are exact, from the moments of
+    the Wishart distribution; those of trained models are estimates from fresh prompts.
     """
     depths = {L: models_of(f"regression-linear-{L}-layer{'s' * (L > 1)}", LINEAR) for L in DEPTHS}
     task = depths[1][0].task
@@ -74,7 +75,7 @@ def linear_depth(
 
 
 def tripled_and_most(depth: int) -> tuple[int, int]:
-    """Numbers of terms: 3^(L−1), and the largest possible, (3^L − 1)/2, that of the ladder."""
+    """The numbers of terms 3^(L−1) and (3^L − 1)/2; the ladder attains the second, the maximum."""
     return 3 ** (depth - 1), (3**depth - 1) // 2
 
 
@@ -91,14 +92,14 @@ def usual(p: Prompts, largest: float) -> Prompts:
 
 
 def best_descent(p: Prompts, steps: int) -> tuple[float, float]:
-    """The best step size of `steps` gradient steps on such prompts, and its error."""
+    """The best step size of `steps` gradient steps on prompts like `p`, and its error."""
     n, d = p.x.shape[-2:]
     size = best_step_size(n, d, steps, LARGEST * n)
     return size, float(gradient_descent_error(n, d, steps, size, LARGEST * n))
 
 
 def one_step(own: np.ndarray, p: Prompts) -> Finding:
-    """Compares one layer with one gradient step of the best size, the optimum; paired by prompt."""
+    """Compares one layer with the optimum, one gradient step of the best size, paired by prompt."""
     size, least = best_descent(p, 1)
     step = size * np.vecdot(np.matvec(p.x.swapaxes(-1, -2), p.y), p.x_query)
     worse = estimated(own - (step - p.y_query) ** 2)
@@ -114,7 +115,7 @@ def one_step(own: np.ndarray, p: Prompts) -> Finding:
 
 
 def beats_the_ladder(depth: int, own: np.ndarray, p: Prompts) -> Finding:
-    """Compares the error with that of as many gradient steps as the ladder computes."""
+    """Compares the model's error with that of the gradient steps that the ladder computes."""
     _, steps = tripled_and_most(depth)
     size, built = best_descent(p, steps)
     error = estimated(own)
@@ -132,7 +133,7 @@ def beats_the_ladder(depth: int, own: np.ndarray, p: Prompts) -> Finding:
 def terms(
     run: Run, depth: int, own: Mapping[float, np.ndarray], best: Mapping[float, np.ndarray]
 ) -> Finding:
-    """The least number of terms of a polynomial p with at most a model's error, by cutoff."""
+    """The smallest number of terms of p with at most a model's error, for each cutoff."""
     counts = np.array(
         [[fewest(error, best[top]) for error in resampled(run.rng, own[top])] for top in CUTOFFS]
     )
@@ -152,6 +153,6 @@ def terms(
 
 
 def fewest(error: float, best: np.ndarray) -> int:
-    """The least number of terms with at most this error, or one more than are available."""
+    """The smallest number of terms with at most this error, or len(best) + 1 if none."""
     enough = np.append(best <= error, True)
     return int(enough.argmax()) + 1

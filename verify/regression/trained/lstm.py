@@ -29,8 +29,8 @@ from verify.regression.trained.predictors import predictions_of
 from verify.regression.trained.probes import Probed
 
 ONLINE = "online gradient descent"
-POWERS = {"Newton": 2, "gradient descent": 1}  # p of their residual filters (1 − z^p)^m
-DOUBLINGS, NEARBY = 16, 1 / 16  # the largest log₂ m, and its difference in a slope
+POWERS = {"Newton": 2, "gradient descent": 1}  # the p of each residual filter (1 − z^p)^m
+DOUBLINGS, NEARBY = 16, 1 / 16  # the largest log₂ m, and its step in a difference quotient
 
 
 @claim(picture="verify.regression.trained.pictures:forgetting_picture")
@@ -46,15 +46,16 @@ def lstm(
     samples: Samples = 1000,
 ) -> Iterator[Finding]:
     """Published observation: the errors of a trained LSTM are more similar to those of online
-    gradient descent than a transformer's are, its error on an example given again grows with the
-    number of examples since, and its layers do not improve on each other.
+    gradient descent than the errors of a transformer are, its error on a repeated example grows
+    with the number of examples in between, and its later layers do not reduce the error.
 
-    The LSTM's similarity of errors with online gradient descent is compared with that of the
-    transformer, with its similarity with least squares, and with those with Newton's method and
-    gradient descent at equal error: after the number of steps, possibly not an integer, that has
-    the error of the LSTM, or that of online gradient descent.  The error at a repeated example is
-    fitted by a line in the number of examples since.  The probe of the first layer is compared with
-    that of the last.
+    The similarity of the LSTM to online gradient descent (of their errors) is compared with three
+    others: that of the transformer to online gradient descent, that of the LSTM to least squares,
+    and those of the LSTM to Newton's method and gradient descent at equal error. Equal error means
+    the number of steps, possibly not an integer, after which the algorithm has the error of the
+    LSTM, or of online gradient descent. The error at a repeated example is fitted by a linear
+    function of the number of examples in between. The probe of the first layer is compared with the
+    probe of the last layer.
 
     Each LSTM is compared with algorithms on separate prompts, so that seeds are independent, and
     with transformers on the prompts of the first LSTM.
@@ -84,8 +85,8 @@ def lstm(
 def like_online(own: Probed) -> Iterator[Finding]:
     """Compares the similarity to online gradient descent with that to other algorithms.
 
-    They are least squares, and Newton and gradient descent at the error of the model and at that of
-    online gradient descent.
+    The other algorithms are least squares, and Newton and gradient descent with as many steps as
+    give the error of the model, or of online gradient descent.
     """
     algorithms, predicted = own.algorithms, predictions_of(own.trained.model, own.prompts)
     (online,), step_size = algorithms.online_gradient_descent()
@@ -105,10 +106,10 @@ def like_online(own: Probed) -> Iterator[Finding]:
 def at_error_of(
     equal: np.ndarray, own: Probed, power: float, predicted: np.ndarray
 ) -> tuple[float, np.ndarray]:
-    """log₂ m of the filter (1 − z^p)^m of equal error, and its similarity to a model by prompt.
+    """log₂ m of the filter (1 − z^p)^m of equal error, and its similarity to a model, by prompt.
 
-    As m is estimated from these prompts, the influence of each prompt on it is added to its
-    similarity, to first order; this does not change the mean, and corrects its standard error.
+    As m is estimated from the same prompts, the first-order influence of each prompt on m is added
+    to the similarity on that prompt. This does not change the mean and corrects its standard error.
     """
 
     def at(doublings: float) -> tuple[np.ndarray, np.ndarray]:
@@ -131,13 +132,13 @@ def at_error_of(
 
 
 def alike(own: Probed, rule: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    """The similarity of errors by prompt, (m,)."""
+    """The similarity of errors on each prompt, (m,)."""
     labels = own.algorithms.labels
     return error_cosines(rule[None, :, 1:], predicted[None, :, 1:], labels[:, 1:])[0, 0]
 
 
 def over_seeds(similar: Sequence[Sequence[Finding]]) -> Iterator[Finding]:
-    """The findings of `like_online` over seeds, at least three."""
+    """The findings of `like_online` over at least three seeds."""
     if len(similar) < 3:
         return
     for seeds in zip(*similar, strict=True):
@@ -176,14 +177,14 @@ def nearer(cosines: Mapping[str, np.ndarray]) -> Iterator[Finding]:
 
 
 def more_like(id: str, name: str, more: np.ndarray, less: np.ndarray, how: str = "") -> Finding:
-    """Checks that the first similarities by prompt (m,) are larger on average; paired."""
+    """Checks that the similarities `more` (m,) exceed `less` on average, paired by prompt."""
     difference = estimated(more - less)
     words = f"similarity of errors {more.mean():.3f} and {less.mean():.3f}{how}, difference "
     return above(id, name, difference, words=f"{words}{difference:.3f}", wanted=f"above 0 {BY}")
 
 
 def first_layer(own: Probed) -> Finding:
-    """Compares probes of the first and last layer; undecided unless the last has learned."""
+    """Compares probes of the first and last layer; undecided if the last layer has not learned."""
     errors = own.errors
     gain, learned = estimated(errors[1] - errors[-1]), estimated(errors[0] - errors[-1])
     by_layer = ", ".join(f"{error:.3f}" for error in errors[1:].mean(-1))
@@ -202,9 +203,9 @@ def first_layer(own: Probed) -> Finding:
 
 
 def forgetting(trained: Trained, probed: Probed) -> np.ndarray:
-    """Squared errors (n, m) at x_i repeated after all n examples, over the variance of a label.
+    """Squared errors (n, m) at a repetition of x_i after n examples, over the variance of a label.
 
-    Row g is for the example with g further examples since, so that the last has gap 0.
+    Row g is the error at the example with g examples after it, so row 0 is the last example.
     """
     p = probed.prompts
     again = reversed(range(p.x.shape[-2]))
@@ -213,7 +214,7 @@ def forgetting(trained: Trained, probed: Probed) -> np.ndarray:
 
 
 def forgets(errors: Mapping[str, np.ndarray]) -> Iterator[Finding]:
-    """Compares the slopes of the error against the gap of the first model, the LSTM, and others."""
+    """Compares the LSTM, the first model, with the others by the slope of error against gap."""
     name, *others = errors
     slopes, words = slopes_of(errors[name])
     found, wanted = estimated(slopes), f"above 0 {BY}"
@@ -236,7 +237,7 @@ def forgets(errors: Mapping[str, np.ndarray]) -> Iterator[Finding]:
 
 
 def slopes_of(errors: np.ndarray) -> tuple[np.ndarray, str]:
-    """The slopes by prompt (m,) of errors (gaps, m), and their mean and the end values in words."""
+    """The slopes (m,) of errors (gaps, m), and in words their mean and the errors at the ends."""
     gaps = np.arange(len(errors)) - (len(errors) - 1) / 2
     slopes, first, last = gaps @ errors / (gaps @ gaps), errors[0].mean(), errors[-1].mean()
     words = f"error {first:.3f} after 0 and {last:.3f} after {len(errors) - 1} further examples"

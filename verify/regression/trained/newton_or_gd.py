@@ -22,20 +22,19 @@ from verify.regression.trained.similarities import CONDITIONS, EXPECTED, Tables,
 def newton_or_gd(
     run: Run, *, checkpoint: Checkpoint = "regression-small", samples: Samples = 2000
 ) -> Iterator[Finding]:
-    """Published observation: the number of Newton–Schulz steps that match the layers of a trained
-    transformer best grows linearly with the layer, that of gradient steps exponentially, and the
-    last layer is more similar to the Newton–Schulz iteration.
+    """Published observation: the number of Newton–Schulz steps that best match a layer of a trained
+    transformer grows linearly with the layer, the number of gradient steps grows exponentially, and
+    the last layer is more similar to the Newton–Schulz iteration.
 
-    A layer is matched by the number of steps of largest similarity of errors, or of least squared
-    difference; layers after the first with the largest number are left out if they match about as
-    many.  Newton starts from αS, α = 1/λmax² of each prefix.  The step size of gradient descent is
-    searched, and gradient descent with momentum is compared for several condition numbers.
-
-    The growth distinguishes the two algorithms: from αI instead of αS, k Newton steps are exactly
-    2^k gradient steps, so that similarities at the best steps compare only starts and step sizes.
-    Most squared error is on prefixes with fewer than d examples, where the errors of all of them
-    are similar.  On the others the residual filter (1 − z^p)^m is fitted, z = λ/λmax: p = 2 is
-    Newton from αS, p = 1 is gradient descent or Newton from αI.
+    A layer is matched by the number of steps with the largest similarity of errors, or with the
+    smallest squared difference. Layers after the first with the largest number are left out if they
+    match about as many steps. Newton starts from αS with α = 1/λmax² for each prefix. The step size
+    of gradient descent is searched, and gradient descent with momentum is compared for several
+    condition numbers. Only the growth distinguishes the two algorithms: from αI, k Newton steps are
+    exactly 2^k gradient steps, so similarities at the best numbers of steps compare only starts and
+    step sizes. Most of the squared error is on prefixes with fewer than d examples, where the
+    errors of all methods are similar. On longer prefixes, the residual filter (1 − z^p)^m with z =
+    λ/λmax is fitted: p = 2 is Newton from αS, and p = 1 is gradient descent or Newton from αI.
     """
     models, found, powers = models_of(checkpoint, TRANSFORMER), {}, list[Mean]()
     yield same_polynomials(run)
@@ -56,7 +55,7 @@ def newton_or_gd(
 
 
 def same_polynomials(run: Run) -> Finding:
-    """Compares k steps M ← 2M − MSM with 2^k steps w ← w + αXᵀ(y − Xw), as matrices M Xᵀ over Q."""
+    """Compares k Newton steps from αI with 2^k gradient steps, by their matrices M Xᵀ over Q."""
     d, doublings, alpha = 3, 5, 2.0**-9
     domain = Rational()
     X = domain.weights(run.rng.integers(-4, 5, (2 * d, d)).astype(float))
@@ -75,7 +74,7 @@ def same_polynomials(run: Run) -> Finding:
 
 
 def growth_by_layer(run: Run, tables: Tables) -> Iterator[Finding]:
-    """The growth of matching steps by similarity and by difference; with momentum by similarity."""
+    """Yields findings on the growth of matching steps, by similarity and by squared difference."""
     label = "steps most similar to each layer,"
     for (kind, wanted), table in zip(EXPECTED.items(), tables.both, strict=True):
         id, name = kind.lower().replace(" ", "-"), f"{label} {kind}"

@@ -35,10 +35,10 @@ def noisy(
     """Published observation: a transformer trained on labels with Gaussian noise of variance σ²
     predicts like ridge regression with penalty σ², the Bayes predictor.
 
-    For w ~ N(0, I) and labels with independent noise N(0, σ²) the Bayes predictor is ridge
-    regression with penalty σ².  The nearest penalty, among σ² times powers of 2, is that of least
-    mean squared difference between predictions over all prefixes.  On the same prompts, the penalty
-    nearest to a transformer trained without noise is smaller.
+    For w ~ N(0, I) and labels with independent noise N(0, σ²), the Bayes predictor is ridge
+    regression with penalty σ². The nearest penalty is the penalty, among σ² times powers of 2, with
+    the smallest mean squared difference between predictions over all prefixes. On the same prompts,
+    the nearest penalty of a transformer trained without noise is smaller.
     """
     models, others = models_of(checkpoint, TRANSFORMER), models_of(noiseless, TRANSFORMER)
     for trained in models:
@@ -58,7 +58,7 @@ def noisy(
 
 
 def check_prompts(trained: Trained, others: list[Trained]) -> None:
-    """Raises InputError unless `trained` has noise and the other tasks differ only in it."""
+    """Raises InputError unless `trained` has noise and the other tasks differ only in the noise."""
     if not trained.task.noise:
         raise InputError(f"{trained.name} was trained without noise: give a checkpoint with noise")
     for other in others:
@@ -70,7 +70,7 @@ def check_prompts(trained: Trained, others: list[Trained]) -> None:
 
 
 def as_good(own: np.ndarray, labels: np.ndarray, ridge: np.ndarray) -> Finding:
-    """Compares the model's error with that of ridge regression with other penalties, by prompt."""
+    """Compares the errors of the model and of ridge regression with other penalties, by prompt."""
     error = ((own - labels) ** 2).mean(-1)
     smaller, best, larger = ((ridge[np.isin(POWERS, (-2, 0, 2))] - labels) ** 2).mean(-1)
     gains = {"σ²/4": estimated(smaller - error), "4σ²": estimated(larger - error)}

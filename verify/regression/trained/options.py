@@ -10,7 +10,7 @@ TRANSFORMER = "a softmax transformer trained on regression"
 LINEAR = "a linear transformer trained on regression"
 LSTM = "an LSTM trained on regression"
 
-QUICK = 200  # prompts at most in a quick run
+QUICK = 200  # largest number of prompts in a quick run
 
 Checkpoint = Annotated[str, option("trained transformer for regression: a shipped name, or a file")]
 Samples = Annotated[int, option("fresh prompts", min=20)]

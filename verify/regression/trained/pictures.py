@@ -18,12 +18,12 @@ from verify.regression.trained.published import published
 from verify.regression.trained.similarities import Likeness, Tables
 
 Named = Mapping[str, np.ndarray]
-LEAST = 0.4  # the least similarity on the colour scale; smaller ones extend the colour bar
+LEAST = 0.4  # smallest similarity on the colour scale; smaller values extend the colour bar
 MATCH = "red frame: the number of steps most similar to the layer"
 
 
 def layers_picture(probed: Sequence[Probed]) -> Figure:
-    """The error of every layer, and that of the first model's layers by the number of examples."""
+    """The figure of the error of every layer, and, for the first model, by number of examples."""
     some = probed[0]
     labels = labels_of(some.prompts)
 
@@ -90,8 +90,9 @@ def terms_picture(
 ) -> Figure:
     """Mean squared errors by number of terms.
 
-    They are those of the best polynomials, of the hand-built ladders, and of every trained model of
-    L layers, a line from 3^(L−1) terms to (3^L − 1)/2, the largest possible number.
+    The errors are those of the best polynomials, of the hand-built ladders, and of the trained
+    models. A model of L layers is shown as a line from 3^(L−1) terms to (3^L − 1)/2 terms, the
+    largest possible number.
     """
     with panels_of(7, 4.6) as (figure, (panel,)):
         label = "best polynomial"
@@ -109,7 +110,7 @@ def terms_picture(
 
 
 def _doublings(descent: Likeness, also: np.ndarray | tuple[int, ...] = ()) -> Likeness:
-    """The rows of 0 steps, of powers of 2, and of the steps `also`."""
+    """The rows of a table for 0 steps, for powers of 2, and for the steps `also`."""
     steps = descent.steps
     kept = ((steps & (steps - 1)) == 0) | np.isin(steps, also)
     return Likeness(descent.algorithm, steps[kept], descent.alike[kept])
@@ -132,7 +133,7 @@ def _heat_maps(rows: Sequence[tuple[str, Likeness, Likeness]], label: str) -> Fi
 
 
 def _step(steps: int) -> str:
-    """A number of steps as a tick label: a power of 2 above 16 as such."""
+    """A number of steps as a tick label; powers of 2 above 16 are written as powers."""
     power = steps.bit_length() - 1
     return f"$2^{{{power}}}$" if steps > 16 and steps == 2**power else str(steps)
 

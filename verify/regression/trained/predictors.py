@@ -1,7 +1,7 @@
 """The predictions of trained models and of algorithms on the same prompts.
 
-Predictions are arrays (…, m, n + 1): entry t is for example t + 1 of a prompt (the last for its
-query) from the first t.  Algorithms solve each prefix separately.
+Predictions are arrays (…, m, n + 1): entry t is the prediction at example t + 1 of a prompt (the
+last at its query) from the first t examples.  Algorithms solve each prefix separately.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from theory.regression import (
 Predictor = Callable[[np.ndarray, np.ndarray, np.ndarray], Any]
 """A function of examples x (m, n, d), y (m, n) and queries (m, d)."""
 
-CHUNK = 200  # prompts of one call of a model, so that its activations fit the cache
+CHUNK = 200  # prompts per call of a model, so that its activations fit the cache
 FACTORS = (0.25, 0.5, 1.0, 1.5, 1.9)
 """The step sizes of gradient descent that are compared, in units of 1/λmax of each prefix."""
 
@@ -33,7 +33,7 @@ FACTORS = (0.25, 0.5, 1.0, 1.5, 1.9)
 def prompts_of(
     task: Regression, n_prompts: int, seed: int | np.random.Generator, *, further: int = 0
 ) -> Prompts:
-    """Fresh prompts of the task of a model, with `further` more examples."""
+    """Fresh prompts of the task of a model, with `further` additional examples."""
     draw = gaussian_prompts if task.covariance == "isotropic" else ill_conditioned_prompts
     return draw(n_prompts, task.points - 1 + further, task.d, noise=task.noise, seed=seed)
 
@@ -46,8 +46,9 @@ def labels_of(p: Prompts) -> np.ndarray:
 def predictions_of(predictor: Predictor, p: Prompts) -> np.ndarray:
     """The predictions (m, n + 1) of a trained model, a construction or another predictor.
 
-    A predictor of outputs (…, n + 1) is called once.  One of outputs (…), for the query only, is
-    called for each number of examples from 1, and its prediction without examples counts as 0.
+    A predictor with outputs (…, n + 1) is called once. A predictor with outputs (…), at the query
+    only, is called for each number of examples from 1, and its prediction without examples counts
+    as 0.
     """
     predicted = answers_of(predictor, p.x, p.y, p.x_query)
     if predicted.ndim == 2:
@@ -80,24 +81,25 @@ class Algorithms:
         self.spectrum = PrefixSpectrum(p.x, p.y, p.x_query)
 
     def newton(self, steps: Iterable[int], start: Start = "gram") -> np.ndarray:
-        """Newton–Schulz from αS, α = 1/λmax² of each prefix, or from αI, α = 1/λmax."""
+        """Predictions of Newton from αS, α = 1/λmax² for each prefix, or from αI, α = 1/λmax."""
         power = 2 if start == "gram" else 1
         return self.spectrum.newton(steps, 1 / self.spectrum.largest**power, start)
 
     def gradient_descent(self, steps: Iterable[int], factor: float) -> np.ndarray:
-        """Gradient descent at step size factor/λmax of each prefix."""
+        """Predictions of gradient descent with step size factor/λmax for each prefix."""
         return self.spectrum.gradient_descent(steps, factor / self.spectrum.largest)
 
     def momentum(self, steps: Iterable[int], condition: float) -> np.ndarray:
-        """The Chebyshev semi-iteration on [λmax/condition, λmax] of each prefix."""
+        """Predictions of the Chebyshev semi-iteration on [λmax/condition, λmax] for each prefix."""
         largest = self.spectrum.largest
         return self.spectrum.chebyshev(steps, largest / condition, largest)
 
     def filtered(self, power: float, doublings: float) -> np.ndarray:
         """Predictions (m, n + 1) with the residual factor (1 − z^power)^m, m = 2^doublings.
 
-        Power 2 is Newton from αS after `doublings` steps, and power 1 is gradient descent at step
-        size 1/λmax of each prefix after 2^doublings steps; neither number need be an integer.
+        Power 2 is Newton from αS after `doublings` steps, and power 1 is gradient descent with step
+        size 1/λmax for each prefix after 2^doublings steps. The numbers of steps may be
+        non-integers.
         """
         z = self.spectrum.eigenvalues / self.spectrum.largest[..., None]
         left = filter_residual(z, power, 2**doublings)
@@ -106,8 +108,9 @@ class Algorithms:
     def online_gradient_descent(self) -> tuple[np.ndarray, float | None]:
         """Predictions (1, m, n + 1) of one pass with the best step size, and this step size.
 
-        It is that of least squared error over all prefixes, among 1/‖x_i‖² for example i, the rule
-        of [Fu2024], which is None, and `FACTORS` times 1/E‖x‖².
+        The best step size has the smallest squared error over all prefixes. The candidates are
+        1/‖x_i‖² for example i, the rule of [Fu2024], which is returned as None, and `FACTORS` times
+        1/E‖x‖².
         """
         p = self.prompts
         size = float(np.vecdot(p.x, p.x).mean())
@@ -124,12 +127,12 @@ class Algorithms:
         return run(best), best
 
     def least_squares(self) -> np.ndarray:
-        """The minimum-norm least-squares solution of every prefix, (m, n + 1)."""
+        """Predictions (m, n + 1) of the minimum-norm least-squares solution of every prefix."""
         return self.spectrum.ols()
 
     def bayes(self, noise: float) -> np.ndarray:
         """The Bayes predictor for w ~ N(0, I), (m, n + 1).
 
-        It is least squares, or ridge regression with the variance of the noise as penalty.
+        Without noise it is least squares; otherwise it is ridge regression with penalty noise².
         """
         return self.spectrum.ridge([noise**2])[0] if noise else self.least_squares()

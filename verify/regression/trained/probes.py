@@ -15,8 +15,8 @@ from verify.evidence.checkpoints import Trained
 from verify.regression.trained.options import QUICK
 from verify.regression.trained.predictors import Algorithms, chunks, labels_of, prompts_of
 
-FITTED = 4000  # prompts to which probes are fitted, other than those of a measurement
-RANK = 1e-9  # of the largest eigenvalue; smaller ones count as 0
+FITTED = 4000  # prompts to which probes are fitted; measurements use other prompts
+RANK = 1e-9  # eigenvalues below this fraction of the largest count as 0
 
 Probes = list[np.ndarray]
 """The weights (D + 1,) of an affine probe of the embedding, and of each layer."""
@@ -31,9 +31,9 @@ def fitted_probes(run: Run, trained: Trained) -> list[Probes]:
 def best_probes(model: Any, fitted: Prompts) -> list[Probes]:
     """The least-squares probes of the embedding and of each layer, for three sets of prompts.
 
-    A probe is affine in the residual stream and the same at all positions.  The sets are all
-    prompts `fitted`, every second of them, and the others.  Least squares is solved by its normal
-    equations; directions in which the stream of a layer is constant have weight 0.
+    A probe is affine in the residual stream and the same at all positions.  The three sets are all
+    prompts `fitted`, every second prompt, and the other prompts.  Least squares is solved by its
+    normal equations; directions in which the stream of a layer is constant have weight 0.
     """
     wanted = labels_of(fitted)[..., None]
     moments: dict[tuple[int, int], np.ndarray] = {}
@@ -67,9 +67,9 @@ def read(
 class Probed:
     """A model, its prompts, and the predictions (layers + 1, m, n + 1) of probes of its layers.
 
-    The probes were fitted to other prompts; those of `halves` (2, layers + 1, m, n + 1) to one
-    half of them each.  Squared errors are relative to the variance of a label, the squared error of
-    the constant 0.
+    The probes were fitted to other prompts. The predictions `halves` (2, layers + 1, m, n + 1) are
+    those of probes fitted to either half of these. Squared errors are relative to the variance of a
+    label, which is the squared error of the constant 0.
     """
 
     trained: Trained
@@ -105,8 +105,8 @@ class Probed:
     def errors(self) -> np.ndarray:
         """The errors of the best probes of the layers, (layers + 1, m).
 
-        The excess error of a fit to N prompts is about proportional to 1/N, so it is estimated by
-        the difference of the halves and the whole, and subtracted.
+        The excess error of a fit to N prompts is about proportional to 1/N. It is estimated by the
+        difference of the errors for the halves and for the whole, and subtracted.
         """
         whole = self.error(self.predictions)
         return 2 * whole - self.error(self.halves).mean(0)
@@ -133,7 +133,7 @@ def _solved(moments: Any) -> np.ndarray:
 def _streams(
     model: Any, x: np.ndarray, y: np.ndarray, x_query: np.ndarray
 ) -> Iterator[tuple[slice, Iterator[np.ndarray]]]:
-    """Chunks of prompts, with the features (prompts, n + 1, D + 1) of each layer, the last is 1."""
+    """Chunks of prompts, and each layer's features (prompts, n + 1, D + 1), the last being 1."""
     for place in chunks(len(x)):
         layers = model.representations(x[place], y[place], x_query[place])
         column = (0, 0), (0, 0), (0, 1)

@@ -1,6 +1,7 @@
 """Published tables: similarity of errors between the layers of a transformer and algorithms.
 
-From [Fu2024]: 12 layers, d = 20, 41 points; rows are steps, columns layers.
+The tables are from [Fu2024], with 12 layers, d = 20 and 41 points; rows are steps, and columns are
+layers.
 """
 
 from __future__ import annotations
@@ -42,17 +43,17 @@ def published(prompts: str) -> tuple[Likeness, Likeness]:
 
 
 def beside_published(trained: Trained, covariance: str) -> bool:
-    """Whether a model has the size and the prompts of a published one."""
+    """Whether a model has the size and the prompts of a published model."""
     task = trained.task
     size = trained.model.n_layers, task.d, task.points
     return (*size, task.covariance, task.noise) == (12, 20, 41, covariance, 0.0)
 
 
 def cells(tables: Tables, prompts: str) -> Iterator[Finding]:
-    """Compares our tables with the published ones, in the rows of equal steps.
+    """Compares our tables with the published tables, in the rows of equal steps.
 
-    Each table is of one training run.  `BETWEEN_SEEDS` is the largest standard deviation of a cell
-    between the seeds of the small models.
+    Each table belongs to one training run. `BETWEEN_SEEDS` is the largest standard deviation of a
+    cell between seeds of the small models.
     """
     bound = ERRORS * 2**0.5 * BETWEEN_SEEDS
     for table, theirs in zip(tables.both, published(prompts), strict=True):

@@ -19,19 +19,19 @@ from verify.regression.trained.predictors import FACTORS
 from verify.regression.trained.probes import Probed
 
 NEWTON_STEPS = tuple(range(31))
-# All small numbers, as odd and even powers of 1 − ηλ < 0 differ; then a grid, up to 2^16.
+# All small numbers, since odd and even powers of 1 − ηλ < 0 differ; then a grid up to 2^16.
 DESCENT_STEPS = (*range(65), *(round(2 ** (i / 4)) for i in range(25, 65)))
 MOMENTUM_STEPS = (0, *sorted({round(2 ** (i / 6)) for i in range(49)}))  # up to 256
 CONDITIONS = (10, 30, 100)
-"""Values of λmax/smallest for the Chebyshev semi-iteration, gradient descent with best momentum."""
+"""Values of λmax/smallest for the Chebyshev semi-iteration, which has the best momentum."""
 EXPECTED = {"Newton": "linear", "gradient descent": "exponential"}
 """The published growth of the matching steps of each algorithm with the layer."""
 
 
 @dataclass(frozen=True)
 class Likeness:
-    """The similarity `alike` (k, layers, m), such as cosines, of an algorithm after `steps` (k,) to
-    each layer, by prompt."""
+    """The similarity `alike` (k, layers, m), for example cosines, of an algorithm after each of
+    `steps` (k,) to each layer, on each of m prompts."""
 
     algorithm: str
     steps: np.ndarray
@@ -54,7 +54,7 @@ class Likeness:
 
     @property
     def last(self) -> np.ndarray:
-        """The similarity of the best steps to the last layer, (m,)."""
+        """The similarity of the last layer to the best number of steps, (m,)."""
         return np.asarray(self.alike[self.mean[:, -1].argmax(), -1])
 
 
@@ -67,7 +67,7 @@ class Table(Likeness):
 
     @property
     def by_squares(self) -> Likeness:
-        """The similarity by squared difference, with a minus sign."""
+        """The similarity measured by minus the squared difference."""
         return Likeness(self.algorithm, self.steps, -self.squares)
 
 
@@ -75,9 +75,10 @@ class Table(Likeness):
 class Tables:
     """The tables of several algorithms for the same layers.
 
-    They are Newton from αS and from αI, gradient descent with the step size `factor`/λmax, the one
-    of `FACTORS` most similar to the last layer, and gradient descent with the best momentum for
-    each κ of `CONDITIONS`: the Chebyshev semi-iteration on [λmax/κ, λmax] of each prefix.
+    The algorithms are Newton from αS and from αI, gradient descent, and gradient descent with
+    momentum. The step size of gradient descent is `factor`/λmax, where `factor` is the entry of
+    `FACTORS` most similar to the last layer. Gradient descent with the best momentum for each κ of
+    `CONDITIONS` is the Chebyshev semi-iteration on [λmax/κ, λmax] of each prefix.
     """
 
     newton: Table
@@ -126,10 +127,10 @@ class Tables:
 
 
 def closer(tables: Tables, published: str) -> Finding:
-    """Compares the last layer's similarity to Newton from αS and from αI, paired by prompt.
+    """Compares the similarities of the last layer to Newton from αS and from αI, paired by prompt.
 
-    Each has the steps that match best, k ≤ 30; from αI they are 2^k gradient steps.  Gradient
-    descent with any number of steps and five step sizes is reported for comparison.
+    Each has its best-matching number of steps k ≤ 30; from αI, these are 2^k gradient steps.
+    Gradient descent with any number of steps and five step sizes is reported for comparison.
     """
     compared = tables.newton, tables.newton_from_identity, tables.gradient_descent
     difference = estimated(tables.newton.last - tables.newton_from_identity.last)
@@ -148,11 +149,11 @@ def closer(tables: Tables, published: str) -> Finding:
 def growth(run: Run, id: str, name: str, likeness: Likeness, wanted: str) -> Finding:
     """Checks that the steps most similar to the layers have the growth `wanted`.
 
-    The verdict is by the fraction of resampled sets of prompts with this growth; it is undecided if
-    no growth has a larger correlation than random sequences.
+    The verdict depends on the fraction of resampled sets of prompts with this growth. It is
+    undecided if every growth has at most the correlation of random sequences.
     """
     again = resampled(run.rng, likeness.alike)
-    # Many resampled sets match the same steps.
+    # Many resampled sets have the same matching steps.
     matched = Counter(tuple(matching_steps(likeness.steps, means)) for means in again)
     laws = Counter[str]()
     for steps, count in matched.items():
@@ -173,8 +174,8 @@ def growth(run: Run, id: str, name: str, likeness: Likeness, wanted: str) -> Fin
 def save_cells(path: Path, tables: Mapping[str, Tables]) -> None:
     """Writes every cell as a row of a CSV file: the similarity of errors and its standard error.
 
-    The standard error is over the prompts of a model; for the mean of several models compared with
-    the same algorithms, it is over the models, each with different prompts.
+    The standard error of one model is over its prompts. For the mean of several models compared
+    with the same algorithms, it is over the models, which have different prompts.
     """
     with path.open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file, lineterminator="\n")

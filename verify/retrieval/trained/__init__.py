@@ -1,4 +1,4 @@
-"""The claim on models trained for induction.
+"""The claim on models trained on the induction task, and its modules.
 
 induction_trained   the claim
 circuits            attention patterns and circuits of trained and built models

@@ -12,13 +12,13 @@ from verify.retrieval.snapshots import snapshots
 
 
 def attention_of(model: Transformer, tokens: np.ndarray) -> list[np.ndarray]:
-    """The attention (m, T, T) of each layer's only head, between the tokens themselves."""
+    """The attention (m, T, T) of the head of each layer, without tokens before the sequence."""
     front = len(model.interface.prefix)
     return [each.patterns[..., 0, front:, front:] for each in snapshots(model, tokens)]
 
 
 def attended(attention: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """The mean weight (m,) of attention (m, T, T) on place (m, T), over places that are not −1."""
+    """The mean weight (m,) of attention (m, T, T) at place (m, T), over places that are not −1."""
     weights = np.take_along_axis(attention, np.maximum(place, 0)[..., None], axis=-1)[..., 0]
     return np.asarray(np.where(place >= 0, weights, 0).sum(-1) / (place >= 0).sum(-1))
 
@@ -26,7 +26,7 @@ def attended(attention: np.ndarray, place: np.ndarray) -> np.ndarray:
 def circuits_of(model: Transformer) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Circuits through embedding, heads and unembedding, with the built model's largest columns.
 
-    position  W_pos W_Q¹ (W_pos W_K¹)ᵀ (T × T), up to the query: scores of layer 1 by positions
+    position  W_pos W_Q¹ (W_pos W_K¹)ᵀ (T × T), keys j ≤ i only: scores of layer 1 by positions
     match     W_E W_Q² (W_E W_V¹ W_O¹ W_K²)ᵀ (V × V): scores of layer 2 by the tokens whose
               values layer 1 has written there
     copy      W_E W_V² W_O² W_U (V × V): logits that layer 2 adds, by the token attended to
@@ -48,14 +48,14 @@ def circuits_of(model: Transformer) -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 
 def looking_at(model: Transformer, layer: int, places: np.ndarray) -> Transformer:
-    """The model with the attention of a layer's only head replaced by given positions.
+    """The model in which the head of a layer attends to given positions.
 
-    In m sequences every token attends to one of `places` (m, T).
+    In each of m sequences, token t attends to position places[m, t].
     """
     changed = copy.deepcopy(model)
     block = changed.blocks[layer - 1]
     assert block.attn is not None
-    front = len(model.interface.prefix)  # tokens of the prefix attend to the first of them
+    front = len(model.interface.prefix)  # tokens of the prefix attend to the first prefix token
     block.attn = RedirectedAttention(block.attn, np.pad(places + front, ((0, 0), (front, 0))))
     return changed
 
@@ -63,11 +63,11 @@ def looking_at(model: Transformer, layer: int, places: np.ndarray) -> Transforme
 def decoded(
     model: Transformer, built: Transformer, tokens: np.ndarray
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Residuals of linear probes from the trained stream to each register of the built model.
+    """Residuals of linear probes from the trained stream for each register of the built model.
 
-    Probes are fitted to the first half of the sequences.  For the h others, the result is the
-    squared residuals after the embedding and every layer, (layers + 1, h), and the squared
-    deviations of the register from its mean, (h,): R² is 1 − Σ residuals / Σ deviations.
+    Probes are fitted to the first half of the sequences. For the h other sequences, the result
+    contains the squared residuals after the embedding and every layer, (layers + 1, h), and the
+    squared deviations of the register from its mean, (h,). So R² is 1 − Σ residuals / Σ deviations.
     """
     half, prefix = len(tokens) // 2, len(built.interface.prefix)
     *_, final = built.streams(tokens)

@@ -1,4 +1,4 @@
-"""The picture of trained induction heads: attention, trained and built; circuits; losses."""
+"""The picture of trained induction heads: attention compared with built heads, circuits, losses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def draw(
     tokens: np.ndarray,
     logs: Mapping[str, list[dict[str, float]]],
 ) -> Figure:
-    """Attention of both layers, trained above built; three circuits; the losses.
+    """A figure of the attention of both layers (trained above built), three circuits, and losses.
 
     tokens (T,) is the sequence whose attention is shown; logs maps a label to a training log.
     """

@@ -1,4 +1,4 @@
-"""The claim `induction-trained`: trained transformers against the built induction heads."""
+"""The claim `induction-trained`: trained transformers compared with hand-built induction heads."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from verify.retrieval.trained.circuits import attended, attention_of, circuits_o
 
 KIND = "a softmax transformer trained on hop"
 LEARNED, NOT_LEARNED = 0.95, 0.5  # accuracies
-ATTENDED = 0.8  # least attention weight where the built head has weight 1
-SAME = 0.9  # least fraction of equal answers under the same intervention
-LARGEST = 0.9  # least fraction of a circuit's rows whose largest entry is the built circuit's
-CLEAR = 10  # least excess of a window's fall over the one before, in units of the log's noise
-NEAR = 25  # lines of the log to both sides from which the noise is estimated
+ATTENDED = 0.8  # smallest attention weight where the built head has weight 1
+SAME = 0.9  # smallest fraction of equal answers under the same intervention
+LARGEST = 0.9  # smallest fraction of rows with the largest entry of the built circuit
+CLEAR = 10  # smallest excess of a fall over the previous fall, in units of the log's noise
+NEAR = 25  # lines of the log on both sides, from which the noise is estimated
 WINDOW = 0.02  # fraction of all steps over which a fall of the loss is measured
 
 
@@ -37,10 +37,11 @@ def induction_trained(
     """Published observation: two trained layers form an induction head, one layer does not.
 
     Attention-only transformers with one head per layer are trained on the latest-match task.
-    Tested: the head of layer 1 attends to the token before, that of layer 2 to the token after the
-    latest copy; the circuits through embedding, heads and unembedding are those of the
-    construction; the loss falls in a sudden transition; and if the attention of layer 1 or 2 is
-    redirected at random, the answers are those of the built model under the same redirection.
+    Four properties are tested. The head of layer 1 attends to the previous token, and the head of
+    layer 2 to the token after the latest copy. The circuits through embedding, heads and
+    unembedding are those of the construction. The loss falls in a sudden transition. If the
+    attention of layer 1 or 2 is redirected at random, the answers are those of the built model
+    under the same redirection.
     """
     two = models_of("induction-small-2-layers", KIND)
     alone = models_of("induction-small-1-layer", KIND)
@@ -62,7 +63,7 @@ def induction_trained(
 def right(
     model: Transformer, tokens: np.ndarray, compare: Callable[..., Finding], bound: float, to: str
 ) -> Finding:
-    """The accuracy at positions with an answer, compared (above, below) to a bound."""
+    """The accuracy at positions with an answer, compared with a bound from above or below."""
     wanted = induction(tokens)
     accuracy = fraction_of(model(tokens).numpy() == wanted, wanted >= 0)
     name = f"accuracy on {len(tokens)} fresh sequences"
@@ -71,7 +72,7 @@ def right(
 
 
 def heads(model: Transformer, built: Transformer, tokens: np.ndarray) -> Iterator[Finding]:
-    """The attention weight at the position that the built head attends to, trained and built."""
+    """The weights of trained and built heads at the positions that the built head attends to."""
     before = np.broadcast_to(np.arange(-1, tokens.shape[1] - 1), tokens.shape)
     maps, exact = attention_of(model, tokens), attention_of(built, tokens)
     for layer, kind, place in ((1, "previous-token", before), (2, "matching", find(tokens))):
@@ -114,12 +115,12 @@ def circuits(model: Transformer) -> Iterator[Finding]:
 def interventions(
     run: Run, model: Transformer, built: Transformer, tokens: np.ndarray
 ) -> Iterator[Finding]:
-    """Equal answers of the trained and the built model if a head attends to random earlier tokens.
+    """Compares trained and built answers if a head attends to random earlier tokens.
 
-    Compared at the positions where the built model has an answer.  For layer 1 the words also state
-    how often the answer is the token at some matching position, not only the latest; and, as
-    baselines, both fractions for a model that chooses a matching position at random and for one
-    whose answers are random tokens.
+    Answers are compared at the positions where the built model has an answer. For layer 1, the
+    words also state how often the answer is the token at any matching position, not only at the
+    latest. The baselines are both fractions for a model that chooses a matching position at random,
+    and for a model whose answers are random tokens.
     """
     earlier = np.maximum(np.arange(tokens.shape[1]), 1)
     for layer in (1, 2):
@@ -140,7 +141,7 @@ def interventions(
 def _after_some_copy(
     run: Run, tokens: np.ndarray, places: np.ndarray, found: np.ndarray, wanted: np.ndarray
 ) -> str:
-    """In words, the fraction of answers at some matching position, and the two baselines.
+    """The fraction of answers at any matching position and the two baselines, in words.
 
     A position matches if, after the redirection, layer 1 copies the current token there.
     """
@@ -163,7 +164,7 @@ def _after_some_copy(
 
 
 def transition(name: str) -> Finding:
-    """Whether the loss falls faster later than earlier, unlike any convex decay."""
+    """Checks that the loss falls faster later than earlier, unlike any convex decay."""
     log = log_of(name)
     if len(log) < 2 * NEAR:
         raise InputError(
@@ -173,7 +174,7 @@ def transition(name: str) -> Finding:
     width = max(1, round(WINDOW * len(steps)))
     falls = loss[:-width] - loss[width:]
     later, earlier = falls[width:], falls[:-width]
-    steepest = int((later - earlier).argmax())  # first line of a window before a steeper one
+    steepest = int((later - earlier).argmax())  # start of the window before the steepest increase
     # later − earlier is a second difference; its noise is estimated from neighbouring lines.
     around = loss[max(steepest - NEAR, 0) : steepest + NEAR]
     noise = float(np.median(np.abs(np.diff(around, 2))) / 0.6745)
