@@ -8,13 +8,13 @@
     from_formula                    formulas of counting logic (C-RASP) and of past LTL
     parity, first_symbol, majority  functions of bits; `…_bounded` with bounded positions
     prefix_sums                     x₁ + … + x_i
-    pram, connected_components      PRAM programs, one layer a step
+    pram, connected_components      PRAM programs, one layer for each step
     circuit_evaluator               Boolean circuits, by a chain of thought
     turing_machine                  Turing machines, by a chain of thought
     to_circuit                      the circuit of a transformer
 
-`theory.computation` has functions `parity`, `majority` and `first_symbol` too, which are the
-definitions: import one of the two modules by name where both are needed.
+`theory.computation` has functions `parity`, `majority` and `first_symbol`, too: they are the
+definitions. If both are needed, import one of the two modules by name.
 """
 
 from constructions.computation.boolean_circuits import circuit_evaluator

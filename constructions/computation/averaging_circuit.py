@@ -1,37 +1,36 @@
 """Average-hard attention as constant-depth threshold circuits, by affine forms over wires.
 
-Languages of saturated transformers, whose heads average the tokens of largest score, are in TC⁰
-[MSS2022], also with exact rationals [Chiang2025], as are those of softmax transformers of
-logarithmic precision [MS2023].  This file carries out the argument for averaging heads and exact
-rationals on the tensors of a given model.  Each coordinate of the stream at a token is an affine
-form over wires (`theory/computation/wiring.py`); linear maps take no gates.
+The languages of saturated transformers, whose heads average the tokens with the largest score, are
+in TC⁰ [MSS2022], also with exact rationals [Chiang2025].  So are the languages of softmax
+transformers of logarithmic precision [MS2023].  This file carries out the argument for averaging
+heads and exact rationals, on the tensors of a given model.  Each coordinate of the stream at a
+token is an affine form over wires (`theory/computation/wiring.py`); linear maps take no gates.
 
 A head.  A score s_j is a sum of products of forms.  The product of two forms that both depend on
-the word takes an AND for each pair of wires.  Token j is attended to if s_j ≥ s_j' for all j' that
-the mask admits,
+the word takes an AND for each pair of wires.  The head attends to token j if s_j ≥ s_j' for all j'
+that the mask admits:
 
-    m_j = ∧_{j'} [s_j − s_j' ≥ 0]      n² comparisons, and n conjunctions of them,
+    m_j = ∧_{j'} [s_j − s_j' ≥ 0]      n² comparisons, and n conjunctions of them.
 
-which is a constant where scores do not depend on the word: averages over such tokens take no gates.
-Where the ranges of their comparisons show that no two m_j hold together, the output of the head is
-Σ m_j V_j.  Otherwise the mean M = Σ m_j V_j / Σ m_j is a step function of the values v_1 < v_2 < …
-that it may take,
+If scores do not depend on the word, m_j is a constant, and averages take no gates.  If the ranges
+of their comparisons show that no two m_j hold together, the output of the head is Σ m_j V_j.
+Otherwise let v_0 < v_1 < … be the possible values of the mean M = Σ m_j V_j / Σ m_j.  Then
 
-    v_0 + Σ (v_k − v_{k−1})·[M ≥ v_k],      [M ≥ v] = [Σ m_j (V_j − v) ≥ 0]
+    M = v_0 + Σ (v_k − v_{k−1})·[M ≥ v_k],      [M ≥ v] = [Σ m_j (V_j − v) ≥ 0],
 
-without a division.  So is a ReLU, relu(u) = Σ (v_k − v_{k−1})·[u ≥ v_k] over the positive values
-of u.  The answer is a conjunction of comparisons of logits.
+without a division.  A ReLU is a similar sum, relu(u) = Σ (v_k − v_{k−1})·[u ≥ v_k] over the
+positive values of u.  The answer is a conjunction of comparisons of logits.
 
-Levels of gates: products 1, comparisons 1, conjunctions 1, values 1, means 1, ReLUs 1, at most 6 a
-layer; the unembedding 2.  So the depth is at most 6L + 2 for L layers, at every length.  A form
-takes at most as many values as there are integers in its range, over a common denominator; where
-the model's numbers are integers, or fractions k/N, of size polynomial in n, the circuit has
-polynomial size.
+Levels of gates: products, comparisons, conjunctions, values, means and ReLUs take one level each,
+so a layer takes at most 6; the unembedding takes 2.  So the depth is at most 6L + 2 for L layers,
+at every length.  The number of values of a form is at most the number of integers in its range,
+over a common denominator.  If the numbers in the model are integers, or fractions k/N, of size
+polynomial in n, the circuit has polynomial size.
 
 Parity in two layers (`parity(n, causal=True)`) becomes n + 1 gates in depth 2, n ≥ 2: the scores of
-the second layer depend on the fraction k/N alone, so that their comparisons are the n thresholds
-[k ≥ t]; the sign that the head retrieves is their alternating sum, and the last gate compares it
-with 1.
+the second layer depend only on the fraction k/N, so that their comparisons are the n thresholds
+[k ≥ t].  The sign that the head retrieves is their alternating sum, and the last gate compares this
+sum with 1.
 """
 
 from __future__ import annotations
@@ -43,22 +42,22 @@ from constructions.computation.exact_weights import ExactHead, ExactModel
 from theory.computation.threshold_circuits import ThresholdCircuit
 from theory.computation.wiring import ONE, ZERO, Form, Wiring, number
 
-LEVELS = 6  # of gates a layer, at most
+LEVELS = 6  # the largest number of levels of gates in a layer
 LEVELS_TO_ANSWER = 2
 
 Row = list[Form]
 
 
 def averaging_circuit(model: ExactModel) -> ThresholdCircuit:
-    """The threshold circuit, of depth at most 6L + 2, with the answer of a model of L layers.
+    """The threshold circuit, of depth at most 6L + 2, that computes the answer of an L-layer model.
 
-    The answer is that at the last token.  Raises `ValueError` for a model whose numbers take too
+    The answer is taken at the last token.  Raises `ValueError` for a model whose numbers take too
     many values, and for too many gates.
     """
     built = _Built(model)
     logits = model.unembedding(built.stream(len(model.layers), model.last), ONE)
     outputs = []
-    for a, logit in enumerate(logits):  # the first of equal ones is the answer
+    for a, logit in enumerate(logits):  # the first of equal logits is the answer
         beats = [
             built.wiring.at_least_zero(logit - other, strictly=b < a)
             for b, other in enumerate(logits)
@@ -74,7 +73,7 @@ class _Built:
         self.stream = cache(self._stream)
 
     def _stream(self, layer: int, token: int) -> Row:
-        """The stream at a token after so many layers."""
+        """The stream at a token after a number of layers."""
         model, wiring = self.model, self.wiring
         if layer == 0:
             rows = model.embedding[token]
@@ -119,7 +118,7 @@ class _Built:
         ]
 
     def _mean(self, wires: list[Form], values: list[Form], count: Form) -> Form:
-        """The mean of the values whose wires are 1; `count` of them are, at least one."""
+        """The mean of the values whose wires are 1; `count` ≥ 1 is the number of these wires."""
         wiring = self.wiring
         if not any(V.terms or V.constant for V in values):
             return ZERO

@@ -1,42 +1,45 @@
-"""Boolean circuits of given size, evaluated with one CoT token a gate [Li2024].
+"""Boolean circuits of given size, evaluated with one CoT token for each gate [Li2024].
 
-Two layers evaluate every circuit of n inputs and G gates, which is in the prompt.  BOS stands at
-position 0, the n input bits at 1 … n; then each of the G gates has three tokens: its table and the
-addresses of its two wires.  The address of a wire is the position of its value.  The values of the
-gates are decoded after the prompt: that of gate g = 1, 2, … at position n + 3G + g.  It is the
-output at the token before,
+Two layers evaluate every circuit of n inputs and G gates; the circuit is in the prompt.  BOS is at
+position 0 and the n input bits are at 1 … n.  Then each of the G gates has three tokens: its table
+and the addresses of its two wires.  The address of a wire is the position of its value.  The values
+of the gates are decoded after the prompt: the value of gate g = 1, 2, … is at position n + 3G + g.
+It is the output at the token before,
 
     t = n + 3G + g − 1,
 
-and the three tokens of the gate are at n + 3(g − 1) + c = 3t − (2n + 9G) + c, c = 1, 2, 3, which is
-linear in t, so that the prompt needs no pointers to gates.
+and the three tokens of the gate are at n + 3(g − 1) + c = 3t − (2n + 9G) + c, c = 1, 2, 3.  These
+positions are linear in t, so that the prompt needs no pointers to gates.
 
 Layer 1.  Three heads look up position a = 3t − (2n + 9G) + c by the registers j and j²: the score
 
     2a·j − j² = a² − (a − j)²        is largest at j = a, by at least 1; if a < 0, at j = 0.
 
-Their values are the table, four bits written to `table`, and the two addresses, written to `left`
-and `right`.  At the tokens t, which are bits or an address, `table` is 0 before layer 1.  At
-earlier tokens a ≤ n, where there is no table and no address: `left` and `right` are 0, the position
-of BOS. Layer 2.  Two heads look up the positions `left` and `right` in the same way, which are
-those of earlier wires, and write their values to `x` and `y`.  The MLP adds four ReLUs,
+The values of the heads are the table, whose four bits are written to `table`, and the two
+addresses, which are written to `left` and `right`.  The tokens t are bits or an address, where
+`table` is 0 before layer 1.  At earlier tokens a ≤ n, where there is no table and no address:
+`left` and `right` are 0, the position of BOS.
+
+Layer 2.  In the same way two heads look up the positions `left` and `right` of earlier wires, and
+write the values there to `x` and `y`.  The MLP adds four ReLUs,
 
     Σ_{a,b} relu(f(a, b) + [x = a] + [y = b] − 2) = f(x, y),
 
 at most one of which is on, and writes 2f(x, y) − 1 to `result`, whose sign is the output.
 
 Before the last token of the prompt the output is f(0, 0) at a table, and 0 elsewhere; it is not
-used, since values come from the embedding.  A prompt that ends there raises ValueError.
+used, since values come from the embedding.  A prompt that ends too early raises ValueError.
 
-Circuits of NAND gates alone have no tables.  A gate has two tokens, at 2t − (n + 4G) + c, c = 1, 2,
-and its value is the output at t = n + 2G + g − 1: two heads in each layer, and one ReLU,
+Circuits that have only NAND gates need no tables.  A gate has two tokens, at 2t − (n + 4G) + c,
+c = 1, 2, and its value is the output at t = n + 2G + g − 1.  Each layer has two heads, and the MLP
+has one ReLU,
 
     1 − 2 relu(x + y − 1) = 2 NAND(x, y) − 1.
 
 Before the last token of the prompt the output is NAND(0, 0) = 1.
 
-The width is constant, and the numbers have O(log(n + G)) bits; the theorem of [Li2024], which is
-not checked here, has width O(log) and constant precision instead.
+The width is constant, and the numbers have O(log(n + G)) bits.  In the theorem of [Li2024], which
+is not checked here, the width is O(log) and the precision constant.
 """
 
 from __future__ import annotations
@@ -57,7 +60,7 @@ from theory.computation.boolean_circuits import NAND, TABLES, Circuit
 from theory.computation.circuit_prompts import read_gates
 from theory.kinds import Count, InputError, Integers, Positive, Within
 
-BITS = 2  # tokens 0 and 1 are bits, then come the tables, if there are any, then the wires
+BITS = 2  # tokens 0 and 1 are bits; then come the tables, if any, and the wires
 PARTS = "the table", "the left wire", "the right wire"
 
 
@@ -82,7 +85,7 @@ class Circuits(Tokens):
         self.n_inputs, self.n_gates, self.first_wire = n_inputs, n_gates, first
 
     def lacking(self, given: int) -> str:
-        """The end of the error for a prompt of `given` tokens, without the whole circuit."""
+        """The end of the error message for a prompt that ends in the circuit, at `given` tokens."""
         gate, part = divmod(given - self.n_inputs, len(self.parts))
         lacks = f"{self.parts[part]} of gate {gate} of {self.n_gates}"
         if given < self.n_inputs:
@@ -92,21 +95,21 @@ class Circuits(Tokens):
     def prompt(self, circuit: Circuit, inputs: ArrayLike) -> np.ndarray:
         """The prompt of a circuit and its inputs (…, n): (…, n + 3G), or (…, n + 2G) if all NAND.
 
-        Raises ValueError for a circuit of other sizes, for a gate other than NAND where all have to
-        be NAND, and for inputs that are not bits.
+        Raises ValueError for a circuit of other sizes, for a gate other than NAND if the model was
+        built with `nand`, and for inputs that are not bits.
         """
         if not isinstance(circuit, Circuit):
             raise InputError(f"circuit is a {type(circuit).__name__}: give Circuit(…)")
         if (circuit.n_inputs, circuit.n_gates) != (self.n_inputs, self.n_gates):
             raise InputError(
-                f"circuit is {circuit}: this model takes {self.n_inputs} inputs and "
+                f"circuit is {circuit}: give a circuit of {self.n_inputs} inputs and "
                 f"{self.n_gates} gates"
             )
         other = [g for g, gate in enumerate(circuit.gates) if gate.table != NAND]
         if self.nand and other:
             raise InputError(
                 f"gate {other[0]} of {circuit} has table {circuit.gates[other[0]].table}, not NAND "
-                f"({NAND}): take circuit_evaluator(…) without nand"
+                f"({NAND}): use circuit_evaluator(…) without nand"
             )
         bits = Integers(f"... {self.n_inputs}", Within(least=0, most=1)).read("inputs", inputs)
         first = np.array([BITS, self.first_wire, self.first_wire])
@@ -118,7 +121,9 @@ class Circuits(Tokens):
 def circuit_evaluator(
     n_inputs: Count, n_gates: Count, *, nand: bool = False, sharpness: Positive | None = None
 ) -> Transformer:
-    """The values of the gates of any circuit of n_inputs inputs and n_gates gates, one token each:
+    """Returns a model that evaluates any circuit of n inputs and G gates, one token for each gate.
+
+    The values of the gates are
 
         model.generate(model.interface.prompt(circuit, inputs), n_gates)
 
@@ -127,7 +132,8 @@ def circuit_evaluator(
     | any       | 2      | 3     | 13    | 4     | n + 3G |
     | all NAND  | 2      | 2     | 9     | 1     | n + 2G |
 
-    for all n and G, which are in biases and in the embeddings of tokens and positions.
+    The table holds for all n = n_inputs and G = n_gates; these numbers occur only in biases and in
+    the embeddings of tokens and positions.
 
     Raises ValueError for a sharpness that is too small.
     """
@@ -186,7 +192,7 @@ def circuit_evaluator(
 
 
 def _read(nand: bool, what: str, tokens: np.ndarray) -> np.ndarray:
-    """One of the arrays of `read_gates`."""
+    """The array `name` of `read_gates`."""
     return read_gates(tokens, nand)[what]
 
 
@@ -196,7 +202,7 @@ def _signed(nand: bool, tokens: np.ndarray) -> np.ndarray:
 
 
 def _tabled(stream: Stream) -> list[Primitive]:
-    """2f(x, y) − 1 for the table f: a ReLU for each of its bits."""
+    """The ReLUs that compute 2f(x, y) − 1 for the table f: one for each of its bits."""
     x, y, table = map(stream.read, ("x", "y", "table"))
     cases = [
         And(
@@ -211,12 +217,12 @@ def _tabled(stream: Stream) -> list[Primitive]:
 
 
 def _nand(stream: Stream) -> list[Primitive]:
-    """1 − 2 relu(x + y − 1)."""
+    """The ReLU that computes 1 − 2 relu(x + y − 1)."""
     return [And((stream.read("x"), stream.read("y")), "result", -2.0), Move(one, "result")]
 
 
 def _bits() -> np.ndarray:
-    """Bit 2a + b of every table, (tables, 4)."""
+    """The four bits of every table, (tables, 4)."""
     return (np.arange(TABLES)[:, None] >> np.arange(4) & 1).astype(np.float64)
 
 

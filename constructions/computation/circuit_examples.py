@@ -1,13 +1,14 @@
 """Small transformers that the claims on circuits translate: unique-hard and averaging heads.
 
-Symbols stand at positions 1 … T after BOS at position 0; the output is a bit after each symbol.
+Symbols are at positions 1 … T after BOS at position 0; the output is a bit after each symbol.
 
-contains_aa     [two 1s in a row so far].  Layer 1 attends to position j − 1; its MLP writes
-                [this symbol and that one are 1] into `pair`; layer 2 attends to the latest token
-                where `pair` is 1 or, if there is none, to the token itself, where it is 0.
-marked_majority [of the 1s so far, more stand at odd positions than at even ones].  One head
-                averages ±1 by position over the 1s alone, which share the largest score; the score
-                of BOS is half as high, and its value 0.
+contains_aa     outputs whether there were two 1s in a row so far.  Layer 1 attends to position
+                j − 1, and its MLP writes [the symbols at j and j − 1 are 1] into `pair`.  Layer 2
+                attends to the latest token where `pair` is 1; if there is none, it attends to the
+                token itself, where `pair` is 0.
+marked_majority outputs whether there were more 1s at odd than at even positions so far.  The 1s
+                share the largest score, and one head averages over them +1 at odd and −1 at even
+                positions.  BOS has half the score of a 1, and the value 0.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def marked_majority(max_length: Count) -> Transformer:
     codes = {"mark": (0, 2, 1)}
     here = np.arange(T + 1)
     sides = {"side": np.where(here == 0, 0.0, -((-1.0) ** here))}
-    # The mean is at least 1/(T + 1) if it is above 0.
+    # If the mean is positive, it is at least 1/(T + 1).
     delta = 2.0 ** -(T + 1).bit_length() / 2
     output = _bit(stream, answer, delta)
     stages = (Stage(1, "answer", _mean_side),)
@@ -69,18 +70,18 @@ def marked_majority(max_length: Count) -> Transformer:
 
 
 def _pair(words: np.ndarray) -> np.ndarray:
-    """[this symbol and the one before are 1]."""
+    """Whether the symbol at each position and the previous symbol are 1."""
     before = np.pad(words[..., :-1], [(0, 0)] * (words.ndim - 1) + [(1, 0)])
     return (words & before)[..., None]
 
 
 def _any_pair(words: np.ndarray) -> np.ndarray:
-    """[the word so far contains such a pair]."""
+    """Whether the word so far contains two 1s in a row."""
     return np.maximum.accumulate(_pair(words), axis=-2)
 
 
 def _mean_side(words: np.ndarray) -> np.ndarray:
-    """The mean of 1 at odd and −1 at even positions over the 1s so far, 0 without any."""
+    """The mean, over the 1s so far, of 1 at odd and −1 at even positions; 0 if there are no 1s."""
     sides = words * (1 - 2 * (np.arange(words.shape[-1]) % 2))
     count = np.maximum(np.cumsum(words, axis=-1), 1)
     return (np.cumsum(sides, axis=-1) / count)[..., None]

@@ -1,18 +1,18 @@
-"""Connected components: the least node of each node's component, one layer for each step.
+"""Connected components: the smallest node of each component, with one layer for each PRAM step.
 
-BOS is at position 0, the nodes are at 1 … n, the edges after them.  The program is that of
-`theory/computation/components.py`, whose labels p are right after n − 1 messages at the latest;
+BOS is at position 0, the nodes are at 1 … n, and the edges follow.  The program is in
+`theory/computation/components.py`; its labels p are right after n − 1 messages at the latest.
 `pram.py` translates its step into a layer with three heads:
 
-    p of u + p, into a       edges, whose p is 0, look up p(u); nodes, whose u is 0, p(p)
-    p of v + p, into b       the same for p(v)
-    lo to hi, into m         edges send the smaller label of the layer before; the least arrives
+    p of u + p, into a       edges, whose p is 0, look up p(u); nodes, whose u is 0, look up p(p)
+    p of v + p, into b       edges look up p(v), and nodes p(p)
+    lo to hi, into m         edges send lo from the layer before to node hi; the minimum arrives
 
-lo = min(a, b), hi = max(a, b), and at nodes p = min(a, m).  The stream also contains the squares of
-p, a, b, lo, hi and m, since hi is an address.
+The MLP computes lo = min(a, b), hi = max(a, b), and p = min(a, m) at nodes.  The stream also
+contains the squares of p, a, b, lo, hi and m, since hi is an address.
 
-Labels are right iff the ends of every edge have equal labels: for a graph whose labels have not
-settled the model raises ValueError.
+Labels are right iff the ends of every edge have equal labels.  If they are not right after the last
+layer, the model raises ValueError.
 """
 
 from __future__ import annotations
@@ -38,11 +38,12 @@ from theory.kinds import Count, InputError, Steps, Within
 def connected_components(
     n_nodes: Count, n_edges: Steps, n_layers: Steps | None = None
 ) -> Transformer:
-    """`connected_components(n, m)(pairs)`: the least node of each node's component, (…, n).
+    """Returns a model that computes the smallest node of the component of each node, (…, n).
 
-    Pairs (…, m', 2) are the edges of graphs on nodes 1 … n, m' ≤ m, in any order and direction;
-    loops and repeated edges are allowed.  Each layer has 3 heads, width 18 and 18 ReLUs; all layers
-    have the same weights.  By default there are 2(n − 1) layers, which are enough for every graph.
+    In `connected_components(n, m)(pairs)` the pairs (…, m', 2), m' ≤ m, are the edges of graphs on
+    nodes 1 … n, in any order and direction; loops and repeated edges are allowed.  Each layer has 3
+    heads, width 18 and 18 ReLUs; all layers have the same weights.  By default there are 2(n − 1)
+    layers, which are enough for every graph.
 
     The model raises ValueError for other inputs, and for a graph whose labels need more layers.
     """
@@ -54,12 +55,12 @@ def connected_components(
 def _of_graph(
     n_nodes: int, program: Program, name: str, power: int, after: int, edges: np.ndarray
 ) -> np.ndarray:
-    """The content of a register of the program after `after` steps on a graph (…, m, 2)."""
+    """The content of a program register after `after` steps on a graph (…, m, 2)."""
     return held_after(program, name, power, after, *as_inputs(edges, n_nodes))
 
 
 class Graph(Processors):
-    """Prompts of graphs: edges (…, m', 2) on nodes 1 … n → labels (…, n), int64.
+    """The interface of graphs: edges (…, m', 2) on nodes 1 … n → labels (…, n), int64.
 
     Raises ValueError for more than m edges, for numbers that are not nodes, and for an edge whose
     ends have different labels in the output.
@@ -93,7 +94,7 @@ class Graph(Processors):
         u, v = (each[..., self.n_nodes :].to(torch.int64) - 1 for each in inputs)
         if bool((labels.gather(-1, u) != labels.gather(-1, v)).any()):
             raise InputError(
-                f"labels have not settled after {self.n_layers} layers: build the model with more, "
-                f"of which {enough_steps(self.n_nodes)} are always enough"
+                f"labels are not final after {self.n_layers} layers: build the model with more "
+                f"layers; {enough_steps(self.n_nodes)} are enough for every graph"
             )
         return labels

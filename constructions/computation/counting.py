@@ -1,8 +1,8 @@
 """Formulas of past counting logic (C-RASP) as transformers with uniform attention [YangChiang2024].
 
-BOS stands at position 0 and symbols at 1 … T.  At each token, N is the number of tokens that it
-attends to, itself included; C > N is a power of two for all of them.  The register `symbol` is the
-symbol, one-hot; `bit1`, … are the truth values of subformulas.
+BOS is at position 0 and the symbols are at 1 … T.  At each token, N is the number of tokens that it
+attends to, including itself.  C is a power of two, larger than every N.  The register `symbol` is
+the symbol, one-hot; `bit1`, … are the truth values of subformulas.
 
 A comparison  low ≤ Z ≤ high  of Z = Σ a_k #φ_k takes one layer.  Its head has scores 0 and averages
 Σ a_k φ_k over all tokens into `sum` = Z/N, and the flag of BOS into `inverse` = 1/N; the value at
@@ -10,17 +10,17 @@ BOS is 0, so that only symbols are counted.  Its MLP has the step functions
 
     [Z > t] of C·(sum − t·inverse) = C(Z − t)/N,   [Z < t] of the negative,
 
-whose argument is at least 1 or at most 0, as Z is an integer.
+whose argument is at least 1 or at most 0, since Z is an integer.
 
 A Boolean combination is a sum of disjoint conjunctions (`theory/computation/conjunctions.py`).  A
-conjunction of bits alone is one ReLU; one of bits and a comparison is a step function whose
-argument is lowered by K, which exceeds all its values, for each bit that is 0.  So a combination
-takes no layer of its own, unless a conjunction has two comparisons of one layer: then it is
-computed by the MLP of the next layer.  The outermost combination takes no layer: the unembedding
+conjunction of bits is one ReLU.  A conjunction of bits and a comparison is a step function; for
+each bit that is 0, its argument is lowered by K, which exceeds all values of the argument.  So a
+combination takes no extra layer, unless a conjunction has two comparisons of the same layer: then
+the MLP of the next layer computes it.  The outermost combination takes no layer: the unembedding
 adds the bits of its parts and tests whether all, or some, are 1.
 
-A formula of counting depth d takes at most 2d layers, and at most d if no combination takes a layer
-of its own.  As all scores are 0, softmax is exact at every sharpness; the step functions are
+A formula of counting depth d takes at most 2d layers, and at most d if no combination takes an
+extra layer.  All scores are 0, so softmax is exact at every sharpness.  The step functions are
 constant up to a quarter on both sides, so that rounded averages give exact bits.
 """
 
@@ -51,7 +51,7 @@ from theory.computation.counting import holds as by_definition
 from theory.kinds import InputError
 
 Terms = tuple[tuple[int, Formula], ...]
-LARGEST = 2.0**45  # argument of a step function, whose rounding is then far below a quarter
+LARGEST = 2.0**45  # the largest argument of a step function; its rounding is far below a quarter
 
 
 def counting_model(formula: Formula, alphabet: str, max_length: int) -> Transformer:
@@ -93,7 +93,7 @@ class _Compiled:
                         self.bit(counted)
 
     def bit(self, formula: Formula) -> None:
-        """Adds the register of a formula's truth value, unless it depends on the symbol alone."""
+        """Adds the register of a formula's truth value, unless it depends only on the symbol."""
         formula, _ = stripped(formula)
         if self.level(formula) and formula not in self.bits:
             self.bits[formula] = f"bit{len(self.bits) + 1}"
@@ -102,7 +102,7 @@ class _Compiled:
     def model(self) -> Transformer:
         """The transformer."""
         V = len(self.alphabet)
-        # All n parts hold, or some: a negated part counts as 1 minus its bit.
+        # Tests whether all n parts hold, or some; a negated part counts as 1 minus its bit.
         total = 0.0 * one
         for part, no in self.parts:
             total += -self.here(part) if no else self.here(part)
@@ -133,11 +133,11 @@ class _Compiled:
         )
 
     def level_of(self, terms: Terms) -> int:
-        """The layer that computes the sum of these terms."""
+        """The number of the layer that computes the sum of these terms."""
         return 1 + max((self.level(counted) for _, counted in terms), default=0)
 
     def layer(self, number: int) -> Block:
-        """A layer: the sums of formulas of lower level, and the bits of its own level."""
+        """A layer: the sums of formulas of lower level, and the bits of formulas of its level."""
         primitives = list[Primitive]()
         for formula, name in self.bits.items():
             if self.level(formula) == number:
@@ -164,7 +164,7 @@ class _Compiled:
         return self.among({symbol for case in self.split(formula) for symbol in case.symbols})
 
     def cases(self, formula: Formula, into: str) -> list[Primitive]:
-        """The primitives, some for each conjunction, that add [the formula holds] to a register."""
+        """The primitives that add [the formula holds] to a register, for all its conjunctions."""
         found = list[Primitive]()
         for case in self.split(formula):
             guards, new = list[LinearRead](), None
@@ -191,8 +191,8 @@ class _Compiled:
         K = 2.0 ** int(reach + 1).bit_length()
         if K * (1 + len(guards)) > LARGEST:
             raise InputError(
-                f"coefficients of the formula reach {reach / self.C:.4g} in words of {self.T} "
-                "symbols, too large for float64: give smaller ones, or a smaller max_length"
+                f"sums in the formula reach {reach / self.C:.4g} on words of {self.T} symbols, too "
+                "large for float64: give smaller coefficients, or a smaller max_length"
             )
         found = side * self.C * self.stream.read(self.sums[terms])
         if t:
@@ -202,7 +202,7 @@ class _Compiled:
         return found
 
     def among(self, symbols: Collection[str]) -> LinearRead:
-        """Whether the symbol is among these."""
+        """The linear read of whether the symbol is among `symbols`."""
         name = f"[{', '.join(sorted(symbol or 'BOS' for symbol in symbols))}]"
         column = np.array([[float(symbol in symbols)] for symbol in self.split.symbols])
         return self.stream.read("symbol") @ Map(column, name)
@@ -221,7 +221,7 @@ def _truth(formula: Formula, alphabet: str, words: np.ndarray) -> np.ndarray:
 def steps(comparison: Count, holds: bool) -> tuple[bool, list[tuple[float, int, float]]]:
     """A comparison, or its negation, as a constant plus Σ factor·[side·(Z − t) ≥ 1].
 
-    The terms are triples (side, t, factor); t = 0 where possible.
+    The terms of the sum are given as triples (side, t, factor); t is 0 where possible.
     """
     low, high = comparison.low, comparison.high
     if holds and high is None and low:

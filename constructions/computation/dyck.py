@@ -1,32 +1,33 @@
 """Dyck languages of k types of brackets and any depth, in four layers of one head.
 
 After each symbol the transformer outputs whether the prefix is a Dyck word: every closing bracket
-matches the latest open one, and no bracket is left open.  BOS is at position 0, the symbols are at
-1 … T; N is the number of tokens up to a token, and C > N is a power of two.
+matches the latest open bracket, and no bracket is left open.  BOS is at position 0, and the symbols
+are at 1 … T; N is the number of tokens up to a token, and C > N is a power of two.
 
-Layer 1.  A head of constant scores averages `sign`, +1 for opening and −1 for closing brackets, to
-    `average` = b/N, where b is the balance so far, and BOS's flag to `inverse` = 1/N.  The MLP adds
-    [b < 0] to `error`: |C·b/N| is 0 or at least 1.
+Layer 1.  A head with constant scores averages `sign` (+1 for opening and −1 for closing brackets)
+    into `average` = b/N, where b is the balance so far.  It averages the flag of BOS into
+    `inverse` = 1/N.  The MLP adds [b < 0] to `error`: |C·b/N| is 0 or at least 1.
 Layer 2.  Scores s(T + 1)(2·average·j − inverse·j²) = s(T + 1)/N·(b² − (b − j)²) are largest at
     position j = b, by at least s, and at 0 if b < 0; the values there are j and j².
 Layer 3.  A closing bracket looks up the latest opening bracket after which the balance was b + 1,
-    one more than now: up to the first error this is the bracket that it matches.  With M = 2T + 2
-    the score is M(b + 1)² − M(b_j − b − 1)² + j, less M for closing brackets, and
-    M(b + 1)² − M/2 at BOS: gap 1.  Types are numbers; the type found is subtracted from the token's
-    own `type`, and the MLP adds to `error` whether the difference is not 0, at closing brackets.
-Layer 4.  A head adds the average of `error` to it: the sum is 0 if there was no error so far, and
-    above 1/C otherwise.  The MLP sets `rejected` if C·error + b ≥ 1.
+    one more than at the closing bracket: up to the first error this is the bracket that it matches.
+    With M = 2T + 2 the score is M(b + 1)² − M(b_j − b − 1)² + j, minus M for closing brackets, and
+    M(b + 1)² − M/2 at BOS; the largest score exceeds the others by at least 1.  Types are numbers.
+    The type found is subtracted from `type` at the token, and the MLP adds [the difference is not
+    0] to `error` at closing brackets.
+Layer 4.  A head adds the average of `error` to `error`: the sum is 0 if there was no error so far,
+    and above 1/C otherwise.  The MLP sets `rejected` if C·error + b ≥ 1.
 
-A bound D on the depth is one more step in layer 2: [b ≥ D + 1] is added to `error`.
+A bound D on the depth takes one more step function in layer 2, which adds [b ≥ D + 1] to `error`.
 
-With one type of brackets layers 1 and 4 suffice, without positions or BOS.  Instead of b the
-condition for `rejected` is C(2·error + b/N) ≥ 1: reaching b < 0 takes |b| errors, so 2·error + b/N
-is at least 1/N if there was an error.
+With one type of brackets layers 1 and 4 suffice, without positions or BOS.  The condition for
+`rejected` is C(2·error + b/N) ≥ 1: reaching b < 0 takes |b| errors, so 2·error + b/N is at least
+1/N if there was an error.
 
-Softmax.  Averages have constant scores and are exact.  All steps are constant up to a quarter on
-both sides, so errors of at most a quarter in b or in a type do not change the output.  With
-s = Θ(log T) the softmax errors of layer 2 are too small to matter in the scores of layer 3, so the
-sharpness needed does not depend on T: layer 3 may put 1/(8(k − 1)) of its weight elsewhere.
+Softmax.  Averages have constant scores and are exact.  All step functions are constant up to a
+quarter on both sides, so errors of at most a quarter in b or in a type do not change the output.
+With s = Θ(log T) the softmax errors of layer 2 do not matter in the scores of layer 3.  So the
+required sharpness does not depend on T: layer 3 may put 1/(8(k − 1)) of its weight elsewhere.
 
 Types and balances are numbers, not one-hot codes, so neither the width nor the number of ReLUs
 depends on k.
@@ -57,7 +58,7 @@ YES = np.array([0.0, 1.0])  # logits of a word that is not rejected
 def dyck(
     k: Count, max_length: Count, *, depth: Count | None = None, sharpness: Positive | None = None
 ) -> Transformer:
-    """1 at each position whose prefix is a Dyck word of k types, else 0.
+    """Returns a model that outputs whether each prefix is a Dyck word of k types, 1 or 0.
 
     Symbol a < k opens a bracket of type a, and k + a closes it; words have at most max_length = T
     symbols.  With `depth` = D at most D brackets may be open at once.
@@ -158,7 +159,7 @@ def _verdict(stream: Stream, C: float) -> Block:
 
 
 def _at_least(number: int, reads: LinearRead, into: str) -> Step:
-    """[reads ≥ number], for integers and for numbers within a quarter of them."""
+    """The primitive [reads ≥ number], exact for numbers within a quarter of an integer."""
     return Step(reads, number - 0.25, into, margin=0.5)
 
 
@@ -193,14 +194,14 @@ def _balance(k: int, power: int, words: np.ndarray) -> np.ndarray:
 
 
 def _off(k: int, words: np.ndarray) -> np.ndarray:
-    """The type of each token minus that of the matching bracket."""
+    """The type of each token minus the type of the matching bracket."""
     return (words % k)[..., None] - match_types(words, _balance(k, 1, words)[..., 0], k)[..., None]
 
 
 def _errors(k: int, layer: int, depth: int | None, words: np.ndarray) -> np.ndarray:
-    """The number of errors at each symbol that the layers up to this one detect.
+    """The number of errors at each symbol that are detected up to a layer.
 
-    They are b < 0, b > D, and a closing bracket of another type than its matching one.
+    The errors are b < 0, b > D, and a closing bracket whose type differs from its matching bracket.
     """
     b = balances(words, k)[..., None]
     found = (b < 0).astype(int)
@@ -217,7 +218,7 @@ def _rejected(k: int, depth: int | None, words: np.ndarray) -> np.ndarray:
 
 
 def _bounds(k: int, T: int) -> dict[str, float]:
-    """Upper bounds of the registers; `error` is at most 2 at a symbol, plus their mean."""
+    """Upper bounds of the registers; `error` is at most 2 plus a mean of such numbers."""
     largest = {"balance": T, "balance_square": T**2, "type": k - 1}
     small = dict.fromkeys(("average", "inverse", "rejected"), 1.0)
     return {"error": 4.0, **small, **{name: float(bound) for name, bound in largest.items()}}

@@ -1,8 +1,9 @@
-"""The tensors of a hardmax transformer over tokens as exact linear maps, to be made into circuits.
+"""The tensors of a hardmax transformer over tokens as exact linear maps, from which circuits are
+made.
 
 Every float64 is a rational number, so nothing is rounded.  A map only adds and multiplies by
-weights, so that it applies to rows of rationals and to rows of affine forms alike.  A head is three
-maps: query, key, and value, which is W_V W_O.
+weights, so that it applies to rows of rationals and to rows of affine forms.  A head consists of
+three maps: query, key, and value (W_V W_O).
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ Number = TypeVar("Number", bound=Any)
 
 @dataclass(frozen=True)
 class Linear:
-    """x ↦ x W + b, as the bias and the non-zero entries, by row, of each column."""
+    """The map x ↦ x W + b, stored as the bias and the non-zero entries (by row) of each column."""
 
     columns: tuple[tuple[Fraction, tuple[tuple[int, Fraction], ...]], ...]
 
     @classmethod
     def of(cls, W: np.ndarray, b: np.ndarray | None = None) -> Linear:
-        """From a matrix of Fractions, or of floats, which are read exactly."""
+        """The map of a matrix of Fractions, or of floats, which are converted exactly."""
         biases = np.zeros(W.shape[1]) if b is None else b
         return cls(
             tuple(
@@ -80,11 +81,11 @@ class ExactHead:
 
 @dataclass(frozen=True)
 class ExactLayer:
-    """Heads, then the two maps of an MLP, if there is one.
+    """The heads of a layer, then the two maps of its MLP, if there is one.
 
-    `read_by_itself` are the coordinates of a token's stream before the layer on which its own
-    queries, its MLP or its own later layers depend; `read` contains also those on which the keys
-    and values that other tokens attend to depend.
+    `read_by_itself` contains the coordinates of the stream of a token, before the layer, on which
+    the queries, the MLP or the later layers of the same token depend.  `read` also contains the
+    coordinates on which the keys and values depend that other tokens attend to.
     """
 
     heads: tuple[ExactHead, ...]
@@ -101,8 +102,8 @@ class ExactLayer:
 class ExactModel:
     """A model on words of one length, with exact rational weights.
 
-    `embedding[i][x]` is the stream of token i before layer 1 if it is symbol x; a token of the
-    model's own prefix has one row.
+    `embedding[i][x]` is the stream of token i before layer 1 if the token is symbol x; a token of
+    the prefix of the model, such as BOS, has one row.
     """
 
     name: str
@@ -115,7 +116,7 @@ class ExactModel:
 
     @property
     def last(self) -> int:
-        """The last token, at which the output is read."""
+        """The number of the last token, at which the output is read."""
         return len(self.embedding) - 1
 
     @property
@@ -134,7 +135,7 @@ def exact_model(model: Transformer, n: Count) -> ExactModel:
     """
     interface = model.interface
     if not isinstance(interface, Tokens):
-        raise InputError(f"{model.name} is no transformer over tokens: give one, such as hop(…)")
+        raise InputError(f"{model.name} is not a transformer over tokens: give one, such as hop(…)")
     least, most = interface.length or 1, interface.length or interface.max_length
     if not least <= n <= most:
         raise InputError(f"n is {n}: {model.name} takes words of {least} to {most} symbols")
@@ -206,7 +207,7 @@ def _translatable(model: Transformer) -> None:
         part = "answers that are frequencies"
     if part:
         raise InputError(
-            f"{model.name} has {part}, which has no circuit here: give a hardmax model, such as "
+            f"{model.name} has {part}, which is not translated: give a hardmax model, such as "
             "model.sharpened(None)"
         )
 

@@ -1,15 +1,15 @@
-"""The first symbol of a word, from CLS, in one layer of one head without an MLP.
+"""The first symbol of a word, output at CLS, in one layer of one head without an MLP.
 
-CLS stands at position 0, symbols 0 and 1 at 1 … n ≤ T, as −1 and +1 in `symbol`; `late` is j at
-position j ≥ 1 and T + 1 at CLS.
+CLS is at position 0; symbols 0 and 1 are at 1 … n ≤ T, as −1 and +1 in `symbol`.  The register
+`late` is j at position j ≥ 1 and T + 1 at CLS.
 
 Layer 1.  CLS attends to position 1, at which the score −late is largest, by at least 1.  The value,
-−1 or +1, is added to `symbol`, which is 0 at CLS, and is the logit.
+−1 or +1, is added to `symbol`, which is 0 at CLS.  This sum is the logit.
 
 Softmax at sharpness β gives weight proportional to e^{−βm} to the symbol m positions after the
-first: the signed logit is at least 1 − 2e^{−β}, for all words of all lengths
+first.  So the signed logit is at least 1 − 2e^{−β}, for all words of all lengths
 (`theory.computation.first.least_signed_first`).  No weight depends on n (T + 1 only lowers the
-score of CLS itself), but positions reach n: with bounded positions, as in `first_bounded.py`, the
+score of CLS), but positions reach n.  With bounded positions, as in `first_bounded.py`, the
 attention weight of the first symbol is Θ(1/n).
 """
 
@@ -32,10 +32,10 @@ from theory.kinds import Count, InputError, Positive
 
 @construction
 def first_symbol(max_length: Count, *, sharpness: Positive | None = None) -> Transformer:
-    """The first of at most max_length = T symbols 0 and 1: one output, (…, 1).
+    """Returns a model that outputs the first of at most max_length = T symbols 0 and 1, (…, 1).
 
     1 layer, 1 head, width 2, no MLP.  The logits are 0 and ±1.  With softmax at `sharpness` β the
-    signed logit is at least 1 − 2e^{−β}.  Raises ValueError for a sharpness of at most ln 2, at
+    signed logit is at least 1 − 2e^{−β}.  Raises ValueError for a sharpness of at most ln 2, for
     which this bound is not positive.
     """
     _, T = sizes(2, max_length)

@@ -1,7 +1,7 @@
 """The first symbol of a word with bounded positions and weights free of n [ChiangCholak2022].
 
-CLS stands at position 0, symbols at 1 … n, one-hot in `zero`, `one` and `cls`; `start` is 1 at
-position 1 and 0 elsewhere.
+CLS is at position 0 and the symbols are at 1 … n, one-hot in `zero`, `one` and `cls`; `start` is 1
+at position 1 and 0 elsewhere.
 
 Layer 1.  A ReLU computes hit = [the first symbol is 1] at position 1: relu(start − zero − cls).
 Layer 2.  At CLS the head has scores 10/√6 at position 1 and 0 elsewhere (√6 is the root of the
@@ -11,12 +11,12 @@ width), and the value hit − start/2, which is ±½ at position 1 and 0 elsewhe
 Attention is softmax, not an approximation of hardmax: the logit has the right sign for all words,
 and vanishes like 1/n.
 
-layer_norm.  Layer norms without ε, after each layer, make the logit a constant, as in
-`parity_bounded.py`: every register contains (v, −v), and a norm divides a token by its length and
-multiplies it by √12.  This is a positive number, so that the value keeps its sign at position 1,
-where hit − start/2 is ±start/2, and is 0 elsewhere; the ReLU has no bias and is multiplied by the
-same number.  The average has the right sign, for all words; the MLP of layer 2 erases all registers
-but `answer`, which the last norm makes ±1/√2, and the logit is ±√12/√2 = ±√6.
+layer_norm.  Layer norms without ε, after each layer, make the absolute value of the logit a
+constant, as in `parity_bounded.py`.  Every register contains (v, −v), and a norm divides a token by
+its norm and multiplies it by √12.  The factor is positive, so that the value hit − start/2 keeps
+its sign at position 1 and is 0 elsewhere; the ReLU has no bias and is multiplied by the same
+factor.  So the average has the right sign, for all words.  The MLP of layer 2 erases all registers
+except `answer`, which the last norm makes ±1/√2, and the logit is ±√12/√2 = ±√6.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ SCORE = 10.0
 
 @construction
 def first_symbol_bounded(max_length: Count, *, layer_norm: bool = False) -> Transformer:
-    """The first of at most max_length = T symbols 0 and 1: one output, (…, 1).
+    """Returns a model that outputs the first of at most max_length = T symbols 0 and 1, (…, 1).
 
     | layer_norm | layers | heads | width | MLP ReLUs by layer | logits        |
     |------------|--------|-------|-------|--------------------|---------------|
     | no         | 2      | 1     | 6     | 1, 0               | 0 and ±Θ(1/n) |
     | yes        | 2      | 1     | 12    | 1, 10              | 0 and ±√6     |
 
-    The first layer has no head, and n is the length of the word.  Weights do not depend on T, apart
-    from the number of positions; √6 and √12 are rounded to float64.
+    The first layer has no head, and n is the length of the word.  Only the number of positions
+    depends on T; √6 and √12 are rounded to float64.
     """
     _, T = sizes(2, max_length)
     sides = Sides(REGISTERS, layer_norm)

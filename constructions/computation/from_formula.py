@@ -1,10 +1,10 @@
-"""Formulas of two logics as transformers: one construction, which dispatches on the logic.
+"""Formulas of two logics as transformers, by one function.
 
     counting logic (C-RASP)   uniform attention, whose scores are all 0; see `counting.py`
     past LTL                  unique-hard attention with a strictly causal mask, one head for each
                               `since`; see `temporal_logic.py`
 
-The proofs stand beside the weights, in these two files.
+The proofs are beside the weights, in these two files.
 """
 
 from __future__ import annotations
@@ -30,36 +30,41 @@ def from_formula(
     form: Form = "lean",
     sharpness: Positive | None = None,
 ) -> Transformer:
-    """Whether a formula holds, 1 or 0, at each symbol of words of at most max_length = T symbols.
+    """Returns a model that outputs whether a formula holds, 1 or 0, at each symbol of a word.
 
-    A formula is one of `theory.computation.counting` (counting logic), one of
-    `theory.computation.temporal_logic` (past LTL), or a text; a text with a count, `#`, is of
-    counting logic, such as `#a = #b & #(#a < #b) = 0`, any other of past LTL, such as `a since b`.
-    Token 0 is the first symbol of the alphabet.
+    Words have at most max_length = T symbols; token 0 is the first symbol of the alphabet.  The
+    formula is an object of `theory.computation.counting` (counting logic) or
+    `theory.computation.temporal_logic` (past LTL), or a text.  A text that contains a count `#` is
+    parsed as counting logic, for example `#a = #b & #(#a < #b) = 0`.  Other texts are parsed as
+    past LTL, for example `a since b`.
 
-    | logic    | layers                          | heads a layer | softmax at `sharpness`          |
+    | logic    | layers                          | heads/layer   | softmax at `sharpness`          |
     |----------|---------------------------------|---------------|---------------------------------|
     | counting | ≤ 2d, counting depth d          | 1             | exact, at every sharpness       |
-    | past LTL | ≤ d, temporal depth d, s `since`| ≤ s           | of `form="robust"`, if it is    |
-    |          |                                 |               | large enough; twice the ReLUs   |
+    | past LTL | ≤ d, temporal depth d, s `since`| ≤ s           | requires `form="robust"`, which |
+    |          |                                 |               | takes twice the ReLUs           |
 
-    A past-LTL model over V symbols has width ≤ V + 3s + 2, whatever T is.  The layers of a counting
-    model are `Conjunctions(alphabet).level` of the formula or, of a conjunction or a disjunction,
-    the largest level of its parts.
+    A past-LTL model over V symbols has width ≤ V + 3s + 2, for every T.  The number of layers of a
+    counting model is `Conjunctions(alphabet).level` of the formula.  If the formula is a
+    conjunction or a disjunction, it is the largest level of its parts.
 
-    Raises ValueError for a text that is not a formula, a symbol that the alphabet lacks, a formula
-    that is too large, form="robust" in counting logic, which has one form, and, in past LTL, a
-    sharpness without the robust form or too small for it.
+    Raises ValueError for a text that is not a formula, a symbol that the alphabet lacks, and a
+    formula that is too large.  In counting logic it raises ValueError for form="robust"; in past
+    LTL, for a sharpness without form="robust", and for a sharpness that is too small.
     """
     if isinstance(formula, str):
         of_counts = "#" in formula
         formula = parse(formula) if of_counts else parse_temporal(formula, alphabet)
     if isinstance(formula, temporal_logic.Formula):
         if sharpness is not None and form == "lean":
-            raise InputError("sharpness is for form='robust': lean ReLUs let softmax errors pass")
+            raise InputError(
+                "sharpness is given without form='robust': the lean form is not exact with softmax"
+            )
         model = temporal_model(formula, alphabet, max_length, form == "robust")
     else:
         if form == "robust":
-            raise InputError("form is 'robust', which is of past LTL: leave it out")
+            raise InputError(
+                "form is 'robust', but the formula is of counting logic: leave form out"
+            )
         model = counting_model(formula, alphabet, max_length)
     return model.sharpened(sharpness)

@@ -1,29 +1,32 @@
-"""A walk between walls in three layers, whatever the number of states.
+"""A walk between walls in three layers, for every number of states.
 
-On the states 0 … S symbol 0 steps to the left and symbol 1 to the right, unless a wall stops it:
-the automaton of [Liu2023, Theorem 3].  Let z be the displacement of the same steps without walls,
-and q the state.  The walls then stand at the ends of a window W = [z − q, z − q + S], which moves
-only when a wall is pushed: by one level, onto the level just visited.
+On the states 0 … S symbol 0 steps to the left and symbol 1 to the right, unless a wall stops the
+walk.  This is the automaton of [Liu2023, Theorem 3].  Let z be the displacement of the same steps
+without walls, and q the state.  Then the walls are at the ends of a window
+W = [z − q, z − q + S].  The window moves only when the walk steps against a wall: by one level, and
+the new level is the level just visited.
 
-Lemma.  If at the start every level of W was visited later than the levels at distance S + 1 from
-it, this holds after each step.  For the level visited last is in W and not at distance S + 1 from
-another level of W; and a level that W gains is the one just visited.
+Lemma.  Assume that at the start every level of W was visited later than the levels at distance
+S + 1 from it.  Then this holds after each step.  Proof: the level visited last is in W and not at
+distance S + 1 from another level of W.  If W gains a level, this is the level just visited.
 
-W has S + 1 levels, so of z − b and z − b + S + 1 one is in W; it is the first one if q ≥ b. Hence
+W has S + 1 levels, so exactly one of z − b and z − b + S + 1 is in W.  It is z − b iff q ≥ b.
+Hence
 
     q = #{ b in 1 … S : level z − b was visited later than level z − b + S + 1 }.
 
 The prompt begins with BOS, S steps to the left and `start` steps to the right, which visit all
 levels of the window.
 
-Layer 1   averages the steps ±1 and BOS's flag to `average` = z/N and `inverse` = 1/N; the MLP adds
-          `plus` = relu(average).
+Layer 1   averages the steps ±1 and the flag of BOS into `average` = z/N and `inverse` = 1/N; the
+          MLP adds `plus` = relu(average).
 Layer 2   finds positions max(z, 0) and max(−z, 0) by the fractions plus and plus − average
           (`tokens/heads.py`); their values (j, j²) and (−j, j²) add up to z and z² in (`level`,
           `square`).
-Layer 3   For each b two heads find the latest visits of the two levels, of a = z − b with
-          a² = z² − 2bz + b², and add j and −j to `later`; for an unvisited level they find BOS,
-          j = 0.  The MLP adds [later_b ≥ 1] to `state`, exact for errors up to a quarter.
+Layer 3   For each b two heads find the positions j of the latest visits of the two levels, such as
+          a = z − b with a² = z² − 2bz + b².  They add j and −j to `later`; for an unvisited level
+          they find BOS, j = 0.  The MLP adds [later_b ≥ 1] to `state`, which is exact for errors up
+          to a quarter.
 
 3 layers, 2S heads, width S + 10, 2S + 1 ReLUs; the logits are 2s·q − s² for each state s.
 """
@@ -63,9 +66,9 @@ def gridworld_walk(
     S = steps
     _, length = sizes(2, max_length)
     rows_fit(length + 2 * S)
-    # Checked before the registers are named: a head reads 4 numbers of the stream and writes one.
+    # Memory is checked before the registers are named: a head reads 4 numbers and writes one.
     heads = f"the weights of {2 * S:.4g} heads of width {S + 10:.4g}"
-    machine.fits_in_memory(heads, 8 * 2 * S * 12 * (S + 10), "take fewer steps")
+    machine.fits_in_memory(heads, 8 * 2 * S * 12 * (S + 10), "give fewer steps")
     registers = dict.fromkeys(
         ("step", "bos", "j", "norm", "average", "inverse", "plus", "level", "square"), 1
     )

@@ -1,45 +1,45 @@
-"""Unique-hard attention as AND, OR and NOT: a wire for each possible content of a token.
+"""Unique-hard attention as AND, OR and NOT gates: a wire for each possible content of a token.
 
-[Hao2022] show that languages of unique-hard-attention transformers are in AC⁰; this is their
-argument on the tensors of a given model, with fewer gates.  A content of a token after a layer is a
-value that its stream may have, as exact rationals, in the coordinates that a later layer reads.
-The wire of a content is 1 if the stream has this value.  The contents of one token exclude each
-other; those of an input token are its symbols.
+[Hao2022] show that languages of unique-hard-attention transformers are in AC⁰.  This file carries
+out their argument on the tensors of a given model, with fewer gates.  A content of a token after a
+layer is a possible value of its stream, as exact rationals, in the coordinates that a later layer
+reads.  The wire of a content is 1 if the stream has this value.  The contents of one token exclude
+each other; the contents of an input token are its symbols.
 
 A layer.  Let u be a content of the query token.  Its scores against all contents of the tokens that
-the mask admits are constants of the circuit.  So it attends to token j with content c under the
-condition
+the mask admits are known when the circuit is built.  So the query token attends to token j with
+content c under the condition
 
     attends(u; j, c) = present(u) ∧ present(j, c) ∧ ¬present(b) for every b of another token
                        of larger score
 
-which is one AND.  No content is attended to whose score is below those of all contents of some
-other token; such contents are left out.  The new content, with the MLP applied, is a function of u
-and of the value of c: its wire is the OR over all (u; j, c) that give it.  These are two levels a
-layer at every length; the contents after the last layer are the answers, so that the unembedding
-takes no level.  With several heads in a layer, the value of each is an OR of ANDs, and their
-conjunction is another AND: four levels.  With more than two symbols, one in the middle of the
-alphabet is an AND of two input bits, and symbols with equal embeddings are an OR: at most two
-levels before the first layer.
+which is one AND.  A content is left out if its score is below the scores of all contents of some
+other token, since the head never attends to it.  The new content, with the MLP applied, is a
+function of u and of the value of c: its wire is the OR over all (u; j, c) that lead to it.  So a
+layer takes two levels of gates, at every length.  The contents after the last layer are the
+answers, so that the unembedding takes no level.  If a layer has several heads, the value of each is
+an OR of ANDs, and their conjunction is another AND: four levels.  If there are more than two
+symbols, a symbol in the middle of the alphabet is an AND of two input bits, and symbols with equal
+embeddings are joined by an OR: at most two levels before the first layer.
 
-If tokens that may be present together share the largest score but not the value, the head averages.
-Their mean has no wire, and `hard_attention_circuit` raises ValueError.
+If tokens with different values can share the largest score, the head averages them.  The mean has
+no wire, and `hard_attention_circuit` raises ValueError.
 
-Size.  A token has at most C₀ = V contents before layer 1.  With N tokens, C contents of each before
-a layer of H heads become at most C·(N·C)^H after it, and the layer has at most
+Size.  A token has at most C₀ = V contents before layer 1.  If each of N tokens has at most C
+contents before a layer of H heads, it has at most C·(N·C)^H after the layer, which has at most
 
     N·C·(4H·N·C + 4(N·C)^H) gates      (`most_gates`).
 
 So N·C becomes (N·C)^(H + 1), and L layers have O(N^((H + 1)^L)) gates: polynomially many in the
 length for every fixed number of layers *and* of heads.  For an unbounded number of heads this is
 false: one layer of n − 1 heads computes parity of n bits (`semiautomaton(cyclic(2), n, radix=n)`),
-by a circuit of 2^n + 2 gates.
+and its circuit has 2^n + 2 gates.
 
-One layer.  Fix the symbol of the last token, at which the output is read, to any u.  Each of the H
-heads then ranks all pairs (token j, content c); fix token j of its largest pair to that c, unless j
-is the last token or in the prefix.  The head attends to that pair whatever the other symbols are,
-so that the answer is constant on a subcube of at least n − 1 − H free symbols.  Hence one layer of
-H heads computes parity of n bits only if H ≥ n − 1, which is attained.
+One layer.  Fix the symbol of the last token, at which the output is read, to any u.  Then each of
+the H heads orders all pairs (token j, content c) by score.  Fix token j of the largest pair to the
+content c, unless j is the last token or in the prefix.  The head attends to this pair, whatever the
+other symbols are, so that the answer is constant on a subcube of at least n − 1 − H free symbols.
+Hence one layer of H heads computes parity of n bits only if H ≥ n − 1.  The bound is attained.
 
 More than MOST_CONTENTS contents of one token raise ValueError.
 """
@@ -57,7 +57,7 @@ from theory.computation.threshold_circuits import ThresholdCircuit
 from theory.computation.wiring import ONE, Form, Wiring
 from theory.kinds import InputError
 
-MOST_CONTENTS = 512  # of one token after one layer
+MOST_CONTENTS = 512  # the largest number of contents of one token after one layer
 
 Row = tuple[Fraction, ...]
 Contents = dict[Row, Form]
@@ -66,10 +66,10 @@ Terms = list[list[Form]]
 
 
 def hard_attention_circuit(model: ExactModel) -> ThresholdCircuit:
-    """The circuit of AND, OR and NOT gates with the answer of a model at the last token.
+    """The circuit of AND, OR and NOT gates that computes the answer of a model at the last token.
 
-    Raises `ValueError` for a head that averages different values, and for more contents of a token
-    than MOST_CONTENTS.
+    Raises `ValueError` for a head that averages different values, and for a token with more than
+    MOST_CONTENTS contents.
     """
     built = _Built(model)
     answers = built.contents(len(model.layers), model.last)
@@ -78,10 +78,11 @@ def hard_attention_circuit(model: ExactModel) -> ThresholdCircuit:
 
 
 def most_gates(vocabulary_size: int, n_tokens: int, n_heads: Sequence[int]) -> int:
-    """An upper bound on the gates, for N tokens of at most V symbols and H heads in each layer.
+    """An upper bound on the number of gates, for N tokens and `n_heads` heads in the layers.
 
-    Σ over layers of N·C·(4H·N·C + 4(N·C)^H), with C = V before the first and C ← C·(N·C)^H after
-    each, and 4N·V for the symbols: each AND, OR and range of one wire is at most two gates.
+    The bound is 4N·V for the symbols plus Σ over layers of N·C·(4H·N·C + 4(N·C)^H), where C = V
+    before the first layer, and a layer of H heads replaces C by C·(N·C)^H.  Each AND, OR and range
+    of a wire takes at most two gates.
     """
     N, C, total = n_tokens, vocabulary_size, 4 * n_tokens * vocabulary_size
     for H in n_heads:
@@ -96,7 +97,7 @@ class _Built:
         self.contents = cache(self._contents)
 
     def _contents(self, layer: int, token: int) -> Contents:
-        """The contents of a token after so many layers, with their wires."""
+        """The contents of a token after a number of layers, with their wires."""
         model, wiring = self.model, self.wiring
         found: dict[Row, Terms] = defaultdict(list)
         if layer == 0:
@@ -127,7 +128,7 @@ class _Built:
         return [(u, here, {u: ONE}) for u, here in own.items()]
 
     def _read_later(self, row: list[Fraction], layer: int) -> Row:
-        """The coordinates of a row that are read later, or, after the last layer, the answer."""
+        """The coordinates of a row that later layers read; after the last layer, the answer."""
         model = self.model
         if layer == len(model.layers):
             logits = model.unembedding(row, Fraction(1))
@@ -138,7 +139,7 @@ class _Built:
     def _mixed(
         self, step: ExactLayer, layer: int, token: int, u: Row, here: Form, own: Contents
     ) -> Iterator[tuple[Row, Terms]]:
-        """The sums of the heads' outputs at a token of content u, with their conditions."""
+        """The sums of the outputs of the heads at a token of content u, with their conditions."""
         each = [self._head(head, layer, token, u, own) for head in step.heads]
         if not each:
             yield (Fraction(0),) * len(u), [[here]]
@@ -189,7 +190,7 @@ class _Built:
             if any(i != j and other != value for i, _, other, _ in level[:place]):
                 raise InputError(
                     f"a head of {self.model.name} averages tokens that share the largest score, "
-                    "which has no circuit of AND and OR here: give gates='threshold'"
+                    "which AND and OR gates do not translate: give gates='threshold'"
                 )
 
     def _any_of(self, terms: Terms) -> Form:

@@ -1,15 +1,15 @@
-"""Majority, whether the bits so far have more ones than zeros, in one layer of one head.
+"""Majority (whether the bits so far have more ones than zeros) in one layer of one head.
 
-Symbols 0 and 1 are −1 and +1 in `symbol`, and BOS is −½.  The head has constant scores: at a token
-that attends to N tokens, itself included, the output is the mean (z − ½)/N, where z is the number
+Symbols 0 and 1 are −1 and +1 in `symbol`, and BOS is −½.  The head has constant scores.  At a token
+that attends to N tokens, including itself, its output is the mean (z − ½)/N, where z is the number
 of ones minus the number of zeros.  It is positive if z ≥ 1 and negative if z ≤ 0, with absolute
 value at least 1/(2N).  Softmax is exact at any sharpness.
 
-The logit is 2·mean, and the signed logit at least 1/N ≥ 1/(T + 1): no weight depends on the length,
-and there are no positions, but the margin depends on it.  A gate of two ReLUs, whose weights depend
-on T, makes the signed logit 1:
+The logit is 2·mean, and the signed logit is at least 1/N ≥ 1/(T + 1).  No weight depends on the
+length, and there are no positions, but the margin depends on the length.  A gate of two ReLUs,
+whose weights depend on T, makes the signed logit 1:
 
-    gate = [4(T + 1)·mean ≥ 1],  a step function, exact as |4(T + 1)·mean| ≥ 2(T + 1)/N ≥ 2,
+    gate = [4(T + 1)·mean ≥ 1],  a step function, exact since |4(T + 1)·mean| ≥ 2(T + 1)/N ≥ 2,
 
 and the logit is 2·gate − 1.
 """
@@ -31,7 +31,9 @@ from theory.kinds import Count
 
 @construction
 def majority(max_length: Count, *, gate: bool = False) -> Transformer:
-    """Whether the symbols so far have more ones than zeros, after each of at most max_length = T.
+    """Returns a model that outputs, at each of at most T symbols, whether the ones have a majority.
+
+    The number of symbols is at most max_length = T; 1 means more ones than zeros so far.
 
     | gate | layers | heads | width | MLP ReLUs | margin    |
     |------|--------|-------|-------|-----------|-----------|

@@ -1,8 +1,8 @@
 """The parity of the number of ones in two layers of one head, without an MLP.
 
-CLS stands at position 0, symbols 0 and 1 at 1 … n, with N = n + 1 ≤ T + 1 tokens; k of the symbols
-are ones.  Registers of position j contain j, j² (`norm`) and (−1)^j (`sign`); the flag `inverse` is
-1 at CLS.
+CLS is at position 0, and symbols 0 and 1 are at 1 … n, so that there are N = n + 1 ≤ T + 1 tokens;
+k of the symbols are ones.  Registers of position j contain j, j² (`norm`) and (−1)^j (`sign`); the
+flag `inverse` is 1 at CLS.
 
 Layer 1.  One head with constant scores averages `one` and `inverse` over all tokens: the fractions
 k/N and 1/N.
@@ -12,23 +12,23 @@ Layer 2.  CLS queries position k by its fractions (`tokens.counted`): the score
 
 This position exists, as 0 ≤ k ≤ n, and its value is the sign (−1)^k.
 
-whole    The mask is full and the output is that of CLS.  Each head writes to the registers that it
-         reads: `one`, which is 0 at CLS, becomes k/N, `inverse` becomes 1 + 1/N, of which the query
-         subtracts 1, and `sign` becomes 1 + (−1)^k.  The logit is 1 − sign = −(−1)^k.  The streams
+whole    The mask is full, and the answer is read at CLS.  Each head writes to the registers that it
+         reads.  At CLS, `one` is 0 and becomes k/N; `inverse` becomes 1 + 1/N, from which the query
+         subtracts 1; and `sign` becomes 1 + (−1)^k.  The logit is 1 − sign = −(−1)^k.  The streams
          of other tokens after layer 1 are not read.
-causal   Every token outputs the parity of the symbols up to it, the only ones that its mask admits;
-         position k is not after it.  As `one` is not 0 at symbols, the fractions are written to
-         `fraction` and `inverse`, and the sign to `cls`, all of which are 0 at symbols.
+causal   Every token outputs the parity of the symbols up to the token, and the mask admits only
+         these; position k is not after the token.  Since `one` is not 0 at symbols, the fractions
+         are written to `fraction` and `inverse`, and the sign to `cls`, which are 0 at symbols.
 
-Softmax at sharpness β gives weight proportional to q^{d²} to distance d from k, q ≤ e^{−β} (for
-shorter words the gaps are larger).  The signed logit is then at least (1 − 2q)/(1 + 2q), for all
-words of all lengths, which is positive if q < ½; the proof is at
+With softmax at sharpness β, the weight at distance d from k is proportional to q^{d²}, q ≤ e^{−β}
+(for shorter words score differences are larger).  So the signed logit is at least
+(1 − 2q)/(1 + 2q), for all words of all lengths, which is positive if q < ½; the proof is in
 `theory.computation.parity.least_signed_count`.  Layer 1 has constant scores and is exact.
 
-One symbol changes the logit by at most O(1/n) ([Hahn2020], as quoted in [ChiangCholak2022]) if
-scores stay bounded as n grows, so that every attention weight is O(1/n): with positions in a
-bounded set, and weights that do not depend on n.  Here positions reach n², and scores are
-multiplied by T + 1; in `parity_bounded.py` both hypotheses hold.
+Why positions are unbounded: if positions are in a bounded set and weights do not depend on n,
+scores stay bounded as n grows, every attention weight is O(1/n), and one symbol changes the logit
+by at most O(1/n) ([Hahn2020], as quoted in [ChiangCholak2022]).  Here positions reach n², and
+scores are multiplied by T + 1; in `parity_bounded.py` both hypotheses hold.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ LEAST = math.log(2)
 def parity(
     max_length: Count, *, causal: bool = False, sharpness: Positive | None = None
 ) -> Transformer:
-    """The parity of the number of ones among at most max_length = T symbols.
+    """Returns a model that computes the parity of the ones among at most max_length = T symbols.
 
     | form   | layers | heads | width | MLP ReLUs | answers                       |
     |--------|--------|-------|-------|-----------|-------------------------------|
@@ -66,7 +66,7 @@ def parity(
 
     The logits are 0 and ±1.  With softmax at `sharpness` β the signed logit is at least
     (1 − 2e^{−β})/(1 + 2e^{−β}).  The word 01 attains this bound for T = 2.  Raises
-    ValueError for a sharpness of at most ln 2, at which the bound is not positive.
+    ValueError for a sharpness of at most ln 2, for which the bound is not positive.
     """
     _, T = sizes(2, max_length)
     here = np.arange(T + 1)
@@ -133,5 +133,5 @@ def _sign(words: np.ndarray) -> np.ndarray:
 def _at_cls(
     after_each: Callable[[np.ndarray], np.ndarray], more: int, words: np.ndarray
 ) -> np.ndarray:
-    """The value after the last symbol, plus the value of the register at CLS before."""
+    """The value after the last symbol, plus the earlier value of the register at CLS."""
     return after_each(words)[..., -1:, :] + more

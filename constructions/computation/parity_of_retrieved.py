@@ -1,10 +1,10 @@
 """One layer of H unique-hard heads that outputs the parity of the last bit and of H retrieved bits.
 
-BOS stands at position 0, bits at 1 … T.  Head h has constant queries and the key
+BOS is at position 0, and the bits are at 1 … T.  Head h has constant queries and the key
 
-    rank_h(j) + b_h·x_j,      rank_h(j) even, b_h odd or 0,
+    rank_h(j) + b_h·x_j,      rank_h(j) even, b_h odd or 0.
 
-so that no two tokens tie, as ranks differ: the head attends to the first token in an order of the
+Since ranks differ, no two tokens tie.  So the head attends to the first token in an order of the
 pairs (position, bit), which is an order of the positions if b_h = 0.  BOS has the lowest rank.  The
 value is x_j, so that `sum` is the sum of H bits.  The MLP computes the parity of z = x + `sum`,
 
@@ -37,12 +37,12 @@ Weights: TypeAlias = Annotated[Any, Integers("H", Within(least=-(2**20), most=2*
 
 @construction
 def parity_of_retrieved(ranks: Ranks, bit_weights: Weights) -> Transformer:
-    """The parity of the last bit and of one retrieved bit for each of H heads, after each bit.
+    """Returns a model that outputs, after each bit, its parity with the bits that H heads retrieve.
 
-    Head h attends to the largest 2·ranks[h, j − 1] + bit_weights[h]·x_j among the positions j so
-    far.  1 layer, H heads, width H + 3, H + 1 ReLUs.  Raises ValueError for ranks that are no
-    permutations of 0 … T − 1, for another number of bit weights, and for one that is even and not
-    0, with which tokens could tie.
+    Head h attends to the position j so far with the largest 2·ranks[h, j − 1] + bit_weights[h]·x_j.
+    The model has 1 layer, H heads, width H + 3 and H + 1 ReLUs.  Raises ValueError if a row of
+    `ranks` is not a permutation of 0 … T − 1, if the number of bit weights is not H, and for a bit
+    weight that is even and not 0, since tokens could tie.
     """
     (H, T), b = ranks.shape, bit_weights
     if (np.sort(ranks, axis=1) != np.arange(T)).any():

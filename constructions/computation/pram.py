@@ -1,40 +1,43 @@
 """PRAM programs: one layer for each step (`theory/computation/pram.py`).
 
-BOS is at position 0 and is no processor: the registers that steps keep are 0 there.  Processor i is
-the token at position i.  Each register of the program is a register r of the stream; those that may
-be part of the address of a write have a second one, r², with their squares.  Position j has
+BOS is at position 0 and is not a processor: the registers that steps keep are 0 there.  Processor i
+is the token at position i.  Each register of the program is a register r of the stream.  If it can
+be part of the address of a write, a second register r² contains its square.  Position j has
 `index` = j and `index²` = j².
 
-Read, of_a for a = Σ at + shift: the head `placed` finds position a by
+Read (of_a for a = Σ at + shift): the head `placed` finds position a by
 
     score 2a·j − j² = a² − (a − j)²        largest at j = a, by at least 1; clipped at both ends
 
-and at BOS, which has no shift, it finds BOS.  Write: the head `written` finds, among the tokens k
-with to_k = a = cells·i + cell, one of least value, with M = 2·most + 2:
+and at BOS, which has no shift, it finds BOS.
+
+Write: among the tokens k with to_k = a, where a = cells·i + cell, the head `written` finds a token
+of minimum value, with M = 2·most + 2:
 
     score M(2a·c_k − c_k²) − value_k + (M a² − M/2)·bos_k,        c = to
 
-This is M a² − value at those with c = a, at least 1 more than M a² − M/2 at BOS, which is at least
-1 more than at all others; tokens of equal value write the same.  The value of BOS is `empty`.  At
-BOS, whose query has a = 0 and 1 in place of a², the score of BOS is M/2 and all others are at most
-0.
+At tokens with c = a the score is M a² − value.  This is at least 1 more than M a² − M/2 at BOS,
+which is at least 1 more than the score of all other tokens.  Tokens of equal value write the same.
+The value of BOS is `empty`.  At BOS the query has a = 0 and 1 in place of a²: the score of BOS is
+M/2, and all other scores are at most 0.
 
-Set, in the MLP, by ReLUs of sums; numbers are never negative, so relu(x) = x:
+Set: the MLP computes the operations by ReLUs of sums; numbers are never negative, so relu(x) = x:
 
     copy x     relu(x)                          plus x y …  relu(x + y + …) − relu(x + y + … − most)
     min x y    relu(x) − relu(x − y)            minus x y   relu(x − y)
     max x y    relu(y) + relu(x − y)
     where f x y    relu(x + K(f − 1)) − relu(K(f − 1)) + relu(y − K f),   K = most, f = 0, 1, …
 
-and −relu(old).  To act at the processors of one kind only, each ReLU reads G·(1 − kind) less, where
-G is its largest value.  The operations that choose (copy, min, max, where) act on squares by the
-same formulas, as r ↦ r² is increasing, so the model never squares a number.  The results of reads
-and writes are cleared, −relu(result), so that heads of later steps add to 0.
+and −relu(old) subtracts the old value.  For a Set at the processors of one kind, G·(1 − kind) is
+subtracted from the argument of each ReLU, where G is its largest value.  The operations copy, min,
+max and where act on squares by the same formulas, since r ↦ r² is increasing.  So the model never
+squares a number.  The results of reads and writes are cleared by −relu(result), so that heads of
+later steps add to 0.
 
-So a write needs a second step exactly where the square of its address is in no register: where `to`
-is an input, is set by plus or minus, or depends on such a register through copy, min, max, where,
-reads or writes.  A first step then reads `index` at that address, and with it index², and the
-second step writes to the register read; otherwise `pram` raises ValueError.
+So a write needs the square of its address in a register.  There is no such square if `to` is an
+input, is set by plus or minus, or depends on such a register through copy, min, max, where, reads
+or writes.  The remedy is two steps: the first reads `index` at that address, and with it index²;
+the second writes to the register that was read.  Without this, `pram` raises ValueError.
 
 All numbers are integers, and tied tokens have equal values: average-hard attention is exact.
 """
@@ -73,20 +76,21 @@ Units = dict[tuple[tuple[str, float], ...], tuple[LinearRead, dict[str, float]]]
 
 @construction
 def pram(program: Program) -> Transformer:
-    """`pram(program)(*inputs)`: the answer register after all steps, one layer for each step.
+    """Returns a model that runs a PRAM program, with one layer for each step.
 
-    Inputs and the answer are integers (…, N') for N' ≤ N processors, as in `program.run`.  A layer
-    has a head for each address that is read and for each write, with a full mask.
+    `pram(program)(*inputs)` is the answer register after all steps.  Inputs and the answer are
+    integers (…, N') for N' ≤ N processors, as in `program.run`.  A layer has a head for each
+    address that is read and for each write, with a full mask.
 
-    Raises ValueError for a write whose address has no square in a register (an input, or a register
-    set by plus or minus: read `index` there one step before, and write to the register read); for a
-    program that does not fit in memory; and for scores of more than 53 bits.
+    Raises ValueError if no register contains the square of the address of a write (it is an input,
+    or set by plus or minus: read `index` at this address one step before, and write to the register
+    that was read); for a program that does not fit in memory; and for scores of more than 53 bits.
     """
     return _Compiled(program).model(Processors(program))
 
 
 class Processors(Interface):
-    """Prompts of a PRAM program: its input registers (…, N'), N' ≤ N → its answer (…, N'), int64.
+    """The interface of a PRAM program: input registers (…, N'), N' ≤ N → answer (…, N'), int64.
 
     Outputs are rounded to integers: they are right if each is within ½ of its exact value.  Raises
     ValueError as `Program.run` does.
@@ -103,7 +107,7 @@ class Processors(Interface):
         count = given[0].shape[-1] + 1
         if (scores := 16 * given[0].size * count) > LARGE:
             what = f"the scores of {given[0].size / (count - 1):.4g} prompts of {count} tokens"
-            machine.fits_in_memory(what, scores, "give fewer or smaller ones")
+            machine.fits_in_memory(what, scores, "give fewer or shorter prompts")
         return tuple(torch.from_numpy(each).to(like.device, like.dtype) for each in given)
 
     def write(self, xp: Any, *inputs: Any) -> Prompt:
@@ -132,7 +136,7 @@ class Processors(Interface):
 def held_after(
     program: Program, name: str, power: int, after: int, *inputs: np.ndarray
 ) -> np.ndarray:
-    """The content of a register of the program after `after` steps, to a power."""
+    """The content of a program register after `after` steps, raised to a power."""
     return next(islice(program.run(*inputs), after, None))[name][..., None] ** power
 
 
@@ -175,12 +179,12 @@ class _Compiled:
         if (bits := exact_in(model).bits) > FLOAT64_BITS:
             raise InputError(
                 f"scores of {program.name} take {bits} bits, and float64 has 53: "
-                f"take fewer than {program.processors} processors, or most below {self.most}"
+                f"use fewer than {program.processors} processors, or most below {self.most}"
             )
         return model
 
     def positions(self) -> PosEmbed:
-        """Indices, kinds and initial values of registers, with squares; at BOS only its flag."""
+        """The position embedding: indices, kinds and initial values, with squares; BOS's flag."""
         N = self.program.processors
         here = np.arange(N + 1)
         at = {INDEX: here, "bos": here == 0}
@@ -230,7 +234,7 @@ class _Compiled:
             )
 
     def units(self, step: Step) -> Units:
-        """The linear read of each ReLU, with factors of its outputs; equal reads are merged."""
+        """The linear read of each ReLU, with the factors of its outputs; equal reads are merged."""
         found: Units = {}
 
         def add(reading: LinearRead, into: str, times: float) -> None:
@@ -249,7 +253,7 @@ class _Compiled:
         return found
 
     def unit(self, reading: LinearRead, goes: dict[str, float]) -> ReLU | None:
-        """The ReLU of a linear read; None if it has no output, or is always 0."""
+        """The ReLU of a linear read; None if it has no outputs or is always 0."""
         goes = {into: times for into, times in goes.items() if times}
         if not goes or self.largest(reading) <= 0:
             return None
@@ -280,7 +284,10 @@ class _Compiled:
         return relus[each.op]
 
     def gate(self, step: Step, each: Set) -> LinearRead:
-        """The gate, 1 where nothing is set: at other kinds, and at BOS if the result may be ≠ 0."""
+        """The gate of a Set: 1 where it does not act, that is at other kinds.
+
+        It is also 1 at BOS if the result could be non-zero there.
+        """
         if each.at is not None:
             return one - self.value(each.at)
         loud = {write.into for write in step.writes if self.program.empty(write)}
@@ -292,7 +299,7 @@ class _Compiled:
         return self.stream.read(name)
 
     def square(self, name: str) -> LinearRead:
-        """The linear read of a square; a kind, which is 0 or 1, is its own square."""
+        """The linear read of a square; a kind, which is 0 or 1, equals its square."""
         return self.value(name if name in self.program.kinds else f"{name}²")
 
     def part(self, x: Operand, power: int) -> LinearRead:
@@ -307,7 +314,7 @@ class _Compiled:
         return [(part, power) for part, power in both if part in self.stream.widths]
 
     def parts(self, into: str, source: str) -> list[tuple[str, str, int]]:
-        """The registers of `powers`, each with the source and the power that it receives."""
+        """The registers of `powers` for `into`, each with the source and power copied to it."""
         return [(part, source, power) for part, power in self.powers(into)]
 
     def bound(self, part: str) -> float:
@@ -326,9 +333,9 @@ class _Compiled:
 
 
 def squared(program: Program) -> set[str]:
-    """The registers whose squares are needed: addresses of writes, and their sources.
+    """The registers whose squares are needed: addresses of writes, and the sources of addresses.
 
-    Raises ValueError for a square that no register provides.
+    Raises ValueError if a square is needed that no register contains.
     """
     needed = {INDEX} | {write.to for step in program.steps for write in step.writes}
     while True:
@@ -353,7 +360,7 @@ def squared(program: Program) -> set[str]:
 
 def _no_square(program: Program, name: str, reason: str) -> InputError:
     return InputError(
-        f"{program.name} writes to an address made of {name}, which {reason}, so that no register "
-        f"contains its square: read {INDEX!r} at {name} in a step before, and write to the "
-        "register read"
+        f"{program.name} writes to an address that depends on {name}, which {reason}: no register "
+        f"contains its square. In a step before, read {INDEX!r} at {name}; then write to the "
+        "register that was read"
     )

@@ -1,13 +1,13 @@
 """Prefix sums in ⌈log_s N⌉ layers of s − 1 heads and width 3, without an MLP.
 
-BOS is 0, at position 0, and x_i is at position i.  After layer ℓ, `sum` at token i is the sum of
-the last s^ℓ numbers up to x_i (of all, if there are fewer).  In layer ℓ + 1 head w = 1, …, s − 1
-looks up position a = i − w·s^ℓ by
+The number 0 is at BOS, position 0, and x_i is at position i.  After layer ℓ, `sum` at token i is
+the sum of the last s^ℓ numbers up to x_i (of all numbers, if there are fewer).  In layer ℓ + 1 head
+w = 1, …, s − 1 looks up position a = i − w·s^ℓ by
 
     score 2a·j − j² = a² − (a − j)²        largest at j = a, by at least 1; for a < 0 at BOS
 
-and adds the sum there: that of an earlier window, or 0.  Heads of the last layer whose positions
-are all before the first number are omitted.  Scores depend only on positions, so each layer is
+and adds the sum at this position: the sum of an earlier window, or 0.  The last layer omits heads
+whose positions are all before the first number.  Scores depend only on positions, so each layer is
 linear in x, and the sums are right for all real numbers.
 """
 
@@ -35,9 +35,9 @@ LARGE = 2**30  # bytes of scores above which the memory is checked
 
 
 class Numbers(Interface):
-    """Prompts of numbers: (…, N') → (…, N'), N' ≤ N, after a BOS of 0.
+    """The interface of numbers: (…, N') → (…, N'), 1 ≤ N' ≤ N; BOS has the number 0.
 
-    Raises ValueError for no or more than N numbers, and for NaN or infinite entries.
+    Raises ValueError for an empty row, for more than N numbers, and for NaN or infinite entries.
     """
 
     def __init__(self, max_length: int) -> None:
@@ -54,7 +54,7 @@ class Numbers(Interface):
             )
         if (scores := 16 * x.numel() * (x.shape[-1] + 1)) > LARGE:
             what = f"the scores of {x.numel() / x.shape[-1]:.4g} rows of {x.shape[-1]} numbers"
-            machine.fits_in_memory(what, scores, "give fewer or shorter ones")
+            machine.fits_in_memory(what, scores, "give fewer or shorter rows")
         return (x,)
 
     def write(self, xp: Any, *inputs: Any) -> Prompt:
@@ -71,11 +71,12 @@ class Numbers(Interface):
 
 @construction
 def prefix_sums(max_length: Count, s: FanIn = 2) -> Transformer:
-    """`prefix_sums(N, s)(x)`: the sums x₁ + … + x_i of at most N numbers, (…, N') → (…, N').
+    """Returns a model that computes the sums x₁ + … + x_i of at most N = max_length numbers.
 
-    ⌈log_s N⌉ layers, s − 1 heads, width 3.  Sums of integers are exact below 2^53.
+    `prefix_sums(N, s)(x)` maps (…, N') to (…, N').  The model has ⌈log_s N⌉ layers, s − 1 heads and
+    width 3.  Sums of integers are exact below 2^53.
 
-    Raises ValueError for s above max(N, 2), at which some heads would have nothing to add.
+    Raises ValueError for s > max(N, 2), for which some heads would add only 0.
     """
     N = max_length
     rows_fit(N)
@@ -107,5 +108,5 @@ def prefix_sums(max_length: Count, s: FanIn = 2) -> Transformer:
 
 
 def _windows(width: int, x: np.ndarray) -> np.ndarray:
-    """The sum of the last `width` numbers up to each one."""
+    """The sum of the last `width` numbers up to each position."""
     return window_sums(x, width)[..., None]

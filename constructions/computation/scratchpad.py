@@ -1,23 +1,24 @@
 """Any semiautomaton in one layer of one head, with the states as a chain of thought.
 
-BOS is at position 0, the symbols x₁ … x_T at 1 … T, the start q₀ at T + 1, and the decoded state
-q_i at T + 1 + i.  At position t = T + 1 + i the next state is q_i · x_{i+1}, and the symbol is at
-position t − T: no pointer is needed.
+BOS is at position 0, the symbols x₁ … x_T are at 1 … T, the start q₀ is at T + 1, and the decoded
+state q_i is at T + 1 + i.  At position t = T + 1 + i the next state is q_i · x_{i+1}, and the
+symbol is at position t − T: no pointer is needed.
 
 One head looks up place a = t − T, by positions j and their squares:
 
     score 2a·j − j² = a² − (a − j)²        largest at j = a, by at least 1; for a < 0 at j = 0
 
 and adds the symbol there to `symbol`, which is 0 at a state.  The MLP has a ReLU for each state q
-and symbol x, relu([q] + [x] − 1), which is 1 where both occur and 0 elsewhere; it replaces [q] by
-[q · x] in `state`.  At the symbols of the word a ≤ 0 and the head finds BOS, which has no symbol:
-all ReLUs are 0.
+and symbol x, relu([q] + [x] − 1), which is 1 where both occur and 0 elsewhere.  This ReLU replaces
+[q] by [q · x] in `state`.  At the symbols of the word a ≤ 0 and the head finds BOS, which has no
+symbol: all ReLUs are 0.
 
 The logits are 2·state, and 1 for ⊥, which is the output at the symbols of the word.
 
-A word of T symbols takes T decoded states and depth 1, for every automaton, also for those without
-a shortcut, such as A5.  With softmax the states are right at every sharpness at which the fetched
-symbol has more than half of the weight.  Decoded tokens have no error, so errors do not accumulate.
+A word of T symbols takes T decoded states and depth 1, for every automaton, including automata
+without a shortcut, such as A5.  With softmax the states are right if the sharpness gives the
+fetched symbol more than half of the weight.  Decoded tokens have no error, so errors do not
+accumulate.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from theory.kinds import Count, InputError, Integers, Positive, Within
 
 
 class Scratchpad(Tokens):
-    """Prompts of the scratchpad: tokens 0 … |Σ| − 1 are symbols, |Σ| … |Σ| + |Q| − 1 states."""
+    """The interface of the scratchpad: tokens 0 … |Σ| − 1 are symbols, the next |Q| are states."""
 
     def __init__(self, automaton: Semiautomaton, length: int) -> None:
         symbols, V = automaton.n_symbols, automaton.n_symbols + automaton.n_states
@@ -51,7 +52,7 @@ class Scratchpad(Tokens):
     def prompt(self, words: ArrayLike) -> np.ndarray:
         """The prompts (…, T + 1) of words (…, T): the symbols and the start state.
 
-        Raises ValueError for symbols ≥ |Σ|, and for words of another length than T.
+        Raises ValueError for symbols ≥ |Σ|, and for words whose length is not T.
         """
         symbols = Within(least=0, below=self.automaton.n_symbols)
         array = Integers(f"... {self.word_length}", symbols).read("words", words)
@@ -75,11 +76,13 @@ class Scratchpad(Tokens):
 def scratchpad(
     automaton: Automaton, length: Count, *, sharpness: Positive | None = None
 ) -> Transformer:
-    """The states after 1, …, T symbols of words of T = `length` symbols, as a chain of thought:
+    """Returns a model that computes the states after 1, …, T symbols as a chain of thought.
+
+    For a word of T = `length` symbols the states are
 
         model.interface.states(model.generate(model.interface.prompt(word), T))
 
-    1 layer, 1 head, width |Q| + |Σ| + 2, |Q||Σ| ReLUs.
+    The model has 1 layer, 1 head, width |Q| + |Σ| + 2 and |Q||Σ| ReLUs.
 
     Raises ValueError for a sharpness that is too small.
     """
@@ -110,6 +113,6 @@ def scratchpad(
 
 
 def _next(automaton: Semiautomaton, tokens: np.ndarray) -> np.ndarray:
-    """The next state at each state, one-hot, and 0 at symbols."""
+    """The next state, one-hot, at each state; 0 at symbols."""
     codes = np.vstack([np.eye(automaton.n_states), np.zeros(automaton.n_states)])
     return codes[np.maximum(written_next(automaton, tokens) - automaton.n_symbols, -1)]

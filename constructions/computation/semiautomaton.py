@@ -1,33 +1,32 @@
 """Any semiautomaton in ⌈log₂T⌉ layers: maps of the states, composed in pairs [Liu2023, Theorem 1].
 
-The map of a word sends each state to the state that the word leads to.  BOS is at position 0, the
-symbols are at 1 … T.  After layer ℓ, `map` at token i is the map of the last 2^ℓ symbols up to i
-(of all symbols, if there are fewer), the image of each state as an integer.  At first it is the map
-of the symbol, and at BOS the identity.
+The map of a word sends each state to the state to which the word leads.  BOS is at position 0, and
+the symbols are at 1 … T.  After layer ℓ, `map` at token i is the map of the last 2^ℓ symbols up to
+i (of all symbols, if there are fewer), stored as the image of each state, an integer.  At first
+`map` is the map of the symbol; at BOS it is the identity.
 
 Layer ℓ + 1.  One head looks up position a = i − 2^ℓ, by positions j and their squares:
 
     score 2a·j − j² = a² − (a − j)²        largest at j = a, by at least 1; for a < 0 at j = 0
 
-and copies its map, that of the symbols before, to `fetched`.  The MLP replaces f = `map` by
-q ↦ f(g(q)), g = `fetched`, and clears `fetched`.  As a function of numbers, f(g) for g = 0 … n − 1
-is
+and copies `map` at this position, the map of the previous symbols, to `fetched`.  The MLP replaces
+f = `map` by q ↦ f(g(q)), g = `fetched`, and clears `fetched`.  For numbers g = 0 … n − 1, f(g) is
 
 lean     f(0) + Σ_t e_t relu(K(g − t) + K/2 + e_t(f(t) − f(t − 1))) − (K/2)g,
          K = 2(n − 1), e_t = (−1)^{t+1}, t = 1 … n − 1.  ReLUs with t ≤ g are active and the others
-         0, as |f(t) − f(t − 1)| ≤ K/2.  Both factors e_t of f(t) − f(t − 1) cancel, and the terms
-         in K sum to K Σ_{t≤g} e_t(g − t + ½) = (K/2)g, which is subtracted.
+         are 0, since |f(t) − f(t − 1)| ≤ K/2.  Both factors e_t of f(t) − f(t − 1) cancel, and the
+         terms in K add up to K Σ_{t≤g} e_t(g − t + ½) = (K/2)g, which is subtracted.
 robust   f(0) + Σ_t [relu(K(g − t) + K/2 + f(t)) − relu(K(g − t) + K/2 + f(t − 1))], K = 4(n − 1).
-         Both ReLUs of t are active for t ≤ g and 0 for t > g, if g is within ¼ of an integer: its
-         error cancels, and f is exact at every token.  So a softmax error of at most ¼ in a fetched
-         number does not change the result, in any number of layers.
+         If g is within ¼ of an integer, both ReLUs of t are active for t ≤ g and 0 for t > g, so
+         that the error of g cancels, and the result is exact at every token.  So a softmax error of
+         at most ¼ in a fetched number does not change the result, in any number of layers.
 
-With the ReLUs that clear registers, relu(f) and relu(g) (entries are never negative), these are
-n² + n (lean) and 2n² (robust).
+Two further kinds of ReLUs clear registers, relu(f) and relu(g), since entries are never negative.
+In all there are n² + n ReLUs (lean) or 2n² (robust).
 
-Radix r.  With r − 1 heads at distances r^ℓ, 2r^ℓ, … the maps of r windows are composed in one layer
-by relu(f(s₁) − K[(g₁(s₂) − s₁)² + … + (g_{r−1}(q) − s_{r−1})²]), which is f(s₁) on the path of q
-and 0 on other paths; for the squares the stream contains g² beside g.
+Radix r.  With r − 1 heads at distances r^ℓ, 2r^ℓ, … one layer composes the maps of r windows by
+relu(f(s₁) − K[(g₁(s₂) − s₁)² + … + (g_{r−1}(q) − s_{r−1})²]), which is f(s₁) on the path of q and 0
+on other paths.  For the squares the stream contains both g and g².
 
 The logits are 2s·map(q₀) − s² for each state s, largest at s = map(q₀), by at least 1.
 """
@@ -66,7 +65,9 @@ def semiautomaton(
     radix: CountFrom2 = 2,
     sharpness: Positive | None = None,
 ) -> Transformer:
-    """The state after each symbol of words of at most max_length = T symbols, from `start`.
+    """Returns a model that computes the state of an automaton after each of at most T symbols.
+
+    The longest words have T = max_length symbols.
 
     | form, radix | layers     | heads | width          | MLP ReLUs |
     |-------------|------------|-------|----------------|-----------|
@@ -74,18 +75,18 @@ def semiautomaton(
     | robust, 2   | ⌈log₂T⌉    | 1     | 2n + 2         | 2n²       |
     | lean, r > 2 | ⌈log_r T⌉  | r − 1 | 2rn + 2        | 2n^r + 2rn |
 
-    n is the number of states.  The robust form is for softmax: at every sharpness
-    β ≥ ln(32(n − 1) + 2), where a head puts at most 1/(8(n − 1)) of its weight elsewhere, all
-    outputs are those of unique-hard attention, exactly in real arithmetic, for all T.
+    Here n is the number of states.  The robust form is for softmax: if β ≥ ln(32(n − 1) + 2), a
+    head puts at most 1/(8(n − 1)) of its weight on other tokens, and all outputs equal the outputs
+    of unique-hard attention, exactly in real arithmetic, for all T.
 
-    Raises ValueError for a radix above max(2, T), for a robust form of radix above 2, and for a
-    sharpness without the robust form, or too small for it.
+    Raises ValueError for a radix above max(2, T), for a robust form with a radix above 2, for a
+    sharpness without the robust form, and for a sharpness that is too small.
     """
     if form == "robust" and radix > 2:
         raise InputError(f"radix is {radix}: give radix=2 with form='robust', which composes pairs")
     if sharpness is not None and form == "lean":
         raise InputError(
-            f"sharpness is {sharpness}: give it with form='robust'; lean is for hard attention"
+            f"sharpness is {sharpness}: give form='robust', since form='lean' is for hard attention"
         )
     V, T = sizes(automaton.n_symbols, max_length)
     if radix > max(2, T):
@@ -139,7 +140,7 @@ def semiautomaton(
 
 
 def _composed(automaton: Semiautomaton, window: int, power: int, words: np.ndarray) -> np.ndarray:
-    """The map of the last `window` symbols, to a power."""
+    """The entries of the map of the last `window` symbols, raised to a power."""
     return windows(automaton, words, window) ** power
 
 
@@ -169,7 +170,7 @@ class _Composed(Primitive):
             else:
                 e = 1.0 if t % 2 else -1.0
                 found.append(ReLU(beside + e * (now - before), "map", e))
-        # relu(f) = f: replaces the old map by f(0); relu(g) = g: subtracts (K/2)g and clears g.
+        # relu(f) = f replaces the old map by f(0); relu(g) = g subtracts (K/2)g and clears g.
         eye = np.eye(n)
         first = Map(value(0).matrix - eye, "(f(0) − f)")
         grown = 0.0 if self.robust else K / 2
@@ -177,16 +178,16 @@ class _Composed(Primitive):
         return (*found, ReLU(f, "map", first), ReLU(g, ("map", "fetched"), away))
 
     def __str__(self) -> str:
-        off = ", also if fetched is off by a quarter" if self.robust else ""
-        return f"map becomes map of fetched, fetched is cleared: exact for states 0 … n − 1{off}"
+        off = ", also if fetched has an error of a quarter" if self.robust else ""
+        return f"map becomes map ∘ fetched, fetched is cleared: exact for states 0 … n − 1{off}"
 
 
 def _compositions(
     stream: Stream, n: int, radix: int, fetched: dict[int, tuple[str, ...]]
 ) -> list[Primitive]:
-    """ReLUs that compose the maps of `radix` windows, one per path, and clear the old ones.
+    """ReLUs that compose the maps of `radix` windows, one per path, and clear the old maps.
 
-    They do so for the map and for its square.
+    The maps and their squares are computed.
     """
     words = list[Primitive]()
     paths = list(product(range(n), repeat=radix - 1))
@@ -195,7 +196,7 @@ def _compositions(
         for q in range(n):
             reading = stream.read(name) @ Map(np.eye(n)[:, [p[0] for p in paths]], "f(s)")
             for w in range(1, radix):
-                # Window w sends the state after window w + 1 to s_w; the last one sends q.
+                # Window w sends the state after window w + 1 to s_w; the last window sends q.
                 at = [p[w] if w < radix - 1 else q for p in paths]
                 wanted = np.array([p[w - 1] for p in paths], dtype=np.float64)
                 value, square = map(stream.read, fetched[w])
@@ -214,6 +215,6 @@ def _compositions(
 def _units_fit(n: int, radix: int) -> None:
     if n**radix > 10**6:
         raise InputError(
-            f"radix {radix} takes 2·{n}^{radix} = {2 * n**radix} units for {n} states: "
-            "take a smaller radix"
+            f"radix {radix} takes 2·{n}^{radix} = {2 * n**radix} ReLUs for {n} states: "
+            "give a smaller radix"
         )

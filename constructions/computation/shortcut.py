@@ -1,9 +1,9 @@
-"""A shortcut: a cascade of counters and flip-flops, in a depth free of the length [Liu2023].
+"""A shortcut: a cascade of counters and flip-flops, in a depth that does not depend on T [Liu2023].
 
 `theory.computation.cascade` decomposes an automaton with solvable holonomy groups into stages; each
-has a value *before* each symbol.  Here every stage is computed by heads.  BOS is at position 0, the
-symbols are at 1 … T.  The symbol and the value of stage i are one-hot in `symbol` and `is{i}`, and
-the input of stage i at a token is in `in{i}`.
+stage has a value *before* each symbol.  Here heads compute every stage.  BOS is at position 0, and
+the symbols are at 1 … T.  The symbol and the value of stage i are one-hot in `symbol` and `is{i}`,
+and the input of stage i at a token is in `in{i}`.
 
 Flip-flop: one head with a strictly causal mask.
 
@@ -13,21 +13,21 @@ is largest at the latest token with an input, by at least 1; its value in_j is c
 has the initial value of the flip-flop as its input.
 
 Counter mod m: two layers without ReLUs.  In the first a strictly causal head of constant scores
-averages `in` to `fraction` = k/N and BOS's flag to `inverse` = 1/N, where N is the number of tokens
-before and k the number of inputs 1 among them.  In the second
+averages `in` into `fraction` = k/N and the flag of BOS into `inverse` = 1/N, where N is the number
+of earlier tokens and k is the number of inputs 1 at these.  In the second layer the score
 
     score (T + 1)·(2·fraction·j − inverse·j²) = (T + 1)/N · (k² − (k − j)²)
 
 is largest at position k, by at least (T + 1)/N ≥ 1.  This position is not after the token, since
 k < N, and its value is k mod m, one-hot.  One head computes all averages of a layer.
 
-Tables.  The input of a stage is a function of the symbol and of earlier stages.  As these are
-one-hot, each entry of its table is one AND, one ReLU.  A table of the symbol alone is in W_E; the
-others are in the MLP of the first layer after which all their variables are known.  In the robust
-form an entry takes two ReLUs and stays exact if each of the k values that it reads has an error of
-at most 1/(4k).  So softmax errors do not accumulate, for any number of layers.  Averages have
-constant scores and the scores of counters read exact numbers, so softmax errors come from lookups
-alone.
+Tables.  The input of a stage is a function of the symbol and of earlier stages.  Since these are
+one-hot, each entry of the table is an AND, which takes one ReLU.  A table that depends only on the
+symbol is in W_E.  The others are in the MLP of the first layer after which all their variables are
+known.  In the robust form an entry takes two ReLUs and stays exact if each of the k values that it
+reads has an error of at most 1/(4k).  So softmax errors do not accumulate, for any number of
+layers.  Averages have constant scores and the scores of counters read exact numbers, so softmax
+errors come only from lookups.
 
 The state is one more table of the symbol and the stages, written one-hot to `state`.
 """
@@ -68,20 +68,21 @@ def shortcut(
     form: Form = "lean",
     sharpness: Positive | None = None,
 ) -> Transformer:
-    """The state after each symbol of words of at most max_length = T symbols, from `start`.
+    """Returns a model of constant depth that computes the state of an automaton after each symbol.
 
-    The numbers of layers, heads and ReLUs and the width do not depend on T.  A counter takes two
-    layers and a flip-flop one; stages that do not read each other are parallel.  `compact` takes
-    fewer ReLUs and more layers.  The robust form is for softmax and takes twice the ReLUs.
+    Words have at most T = max_length symbols.  The numbers of layers, heads and ReLUs and the width
+    do not depend on T.  A counter takes two layers, and a flip-flop one layer; stages that do not
+    read each other are computed in parallel.  With `compact` the model has fewer ReLUs and more
+    layers.  The robust form is for softmax and takes twice the ReLUs.
 
     Raises `NotSolvable` (a ValueError) if a holonomy group of the automaton is not solvable.  Then
     no cascade exists; other models of constant depth are excluded only if TC⁰ ≠ NC¹.  Raises
-    ValueError for a cascade that is too large, and for a sharpness without the robust form, or too
-    small for it.
+    ValueError for a cascade that is too large, for a sharpness without the robust form, and for a
+    sharpness that is too small.
     """
     if sharpness is not None and form == "lean":
         raise InputError(
-            f"sharpness is {sharpness}: give it with form='robust'; lean is for hard attention"
+            f"sharpness is {sharpness}: give form='robust', since form='lean' is for hard attention"
         )
     _, T = sizes(automaton.n_symbols, max_length)
     stages = cascade(automaton, compact=compact)
@@ -89,7 +90,7 @@ def shortcut(
     if units > MOST_UNITS:
         raise InputError(
             f"the tables of {automaton.name} have {units} rows, more than {MOST_UNITS}: "
-            "take compact=True, or semiautomaton(…)"
+            "use compact=True, or semiautomaton(…)"
         )
     return _Built(stages, T, form == "robust").model().sharpened(sharpness)
 
@@ -149,7 +150,7 @@ class _Built:
         )
 
     def embedding(self) -> Tensor:
-        """The embedding of symbols and BOS, with inputs of stages that read the symbol alone."""
+        """The embedding of symbols and BOS, with the inputs of stages that read only the symbol."""
         V = self.symbols
         registers = {"symbol": np.eye(V + 1, V), "bos": np.eye(V + 1)[:, V]}
         for i, stage in self.stages.items():
@@ -167,14 +168,14 @@ class _Built:
         return rows(self.stream, **registers)
 
     def positions(self) -> PosEmbed | None:
-        """Positions, their squares and their residues mod m, as far as heads read them."""
+        """The position embedding: positions, squares and residues mod m, if heads read them."""
         here = np.arange(self.T + 1)
         at = {"j": here, "square": here**2} | {f"mod{m}": np.eye(m)[here % m] for m in self.moduli}
         held = {name: values for name, values in at.items() if name in self.stream.widths}
         return PosEmbed(rows(self.stream, **held)) if held else None
 
     def entry(self, stage: Stage, given: int) -> np.ndarray:
-        """The content of `in`, or of `is` for a table, for an input."""
+        """The content of `in` for an input, or of `is` if the stage is a table."""
         if stage.kind == "counter":
             return np.array([float(given)])
         return np.eye(stage.size)[given] if given != NONE else np.zeros(stage.size)
@@ -213,7 +214,7 @@ class _Built:
         ]
 
     def averages(self, number: int) -> Iterator[Head]:
-        """Yields the head of the fractions of inputs 1 of counters before each token."""
+        """Yields the head that averages the earlier inputs of counters at each token."""
         counters = self.given_at("counter", number - 1)
         if not counters:
             return
@@ -256,7 +257,7 @@ class _Built:
         return TableWord(reads, columns, np.array(list(kept.values())), into, self.robust)
 
     def variable(self, v: int) -> LinearRead:
-        """The linear read of a variable: of the symbol, or of the value of a stage."""
+        """The linear read of a variable: the symbol, or the value of a stage."""
         return self.stream.read(f"is{v}" if v else "symbol")
 
 
@@ -273,7 +274,7 @@ def _state(automaton: Semiautomaton, words: np.ndarray) -> np.ndarray:
 
 
 def _forgiven(word: TableWord) -> dict[str, float]:
-    """The error that each of the k registers read may have: 1/(4k), a quarter in all."""
+    """The tolerated error 1/(4k) of each of the k registers that are read: a quarter in total."""
     reads = word.reads if isinstance(word.reads, tuple) else (word.reads,)
     names = [term.register for each in reads for term in each.without_constant.terms]
     return dict.fromkeys(names, fraction_of_a_quarter(len(reads)))

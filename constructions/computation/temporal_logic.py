@@ -1,34 +1,34 @@
 """Formulas of past LTL as unique-hard attention with a strictly causal mask [YCA2024].
 
-BOS stands at position 0, symbols at 1 … T, one-hot in `symbol`, which is 0 at BOS.  A formula
-consists of symbols, Boolean connectives and
+BOS is at position 0, and the symbols are at 1 … T, one-hot in `symbol`, which is 0 at BOS.  A
+formula consists of symbols, Boolean connectives and
 
     φ since ψ    ψ at some j < i, and φ at all positions strictly between j and i.
 
-The latest j < i at which ψ ∨ ¬φ holds decides: φ since ψ holds at i iff ψ does at j.  So a `since`
-is one head with a strictly causal mask.  With stop = [ψ ∨ ¬φ], the score
+Let j < i be the latest position at which ψ ∨ ¬φ holds: φ since ψ holds at i iff ψ holds at j.  So a
+`since` is one head with a strictly causal mask.  With stop = [ψ ∨ ¬φ], the score
 
     (T + 2)·stop_j + j
 
 is largest, by at least 1, at the latest j < i with stop; the value ψ_j is written to `since1`, ….
-If stop holds nowhere, the score is largest at i − 1, where ψ, which implies stop, is 0; at BOS the
-value is 0.
+If stop holds at no j < i, the score is largest at i − 1.  There ψ is 0, since ψ implies stop.  At
+BOS the value is 0.
 
 There is one layer for each level of nested `since`, with one head for each `since` of that level.
 
 Boolean parts.  stop and ψ are truth tables of the symbol and of other `since`
-(`theory/computation/temporal_program.py`).  A table of the symbol alone is a column of `symbol`, or
-a register of W_E; any other is written to a register, `part1`, …, by the MLP of the layer that
-computes the last of its bits.  A table is a sum of disjoint cubes, each an AND of literals, which
-is one ReLU.  A cube that would hold at BOS, where all bits are 0, has the further literal [any
-symbol], so that parts are 0 at BOS.
+(`theory/computation/temporal_program.py`).  A table that depends only on the symbol is a column of
+`symbol`, or a register of W_E.  Any other table is written to a register, `part1`, …, by the MLP of
+the layer that computes the last of its bits.  A table is a sum of disjoint cubes; each cube is an
+AND of literals, which takes one ReLU.  A cube that would hold at BOS, where all bits are 0, has the
+additional literal [any symbol], so that parts are 0 at BOS.
 
-Robust.  With two ReLUs a cube, its AND is constant near bits (`primitives.And`): errors of up to
-1/(4k) in its bits, of which it has at most k, do not change it, so that softmax errors do not
-accumulate, at any depth and length.
+Robust form.  A cube of at most k bits takes two ReLUs, which make its AND constant near bits
+(`primitives.And`).  Errors of up to 1/(4k) in the bits do not change the AND, so that softmax
+errors do not accumulate, at any depth and length.
 
-In [YCA2024] attention goes to the rightmost maximum, without positions; hardmax is uniform over the
-maxima, so that "latest" takes the register j in the score.  Nothing else reads positions.
+In [YCA2024] a head attends to the rightmost maximum, without positions.  Here hardmax is uniform
+over the maxima, so that the score contains the position j.  Only these scores read positions.
 """
 
 from __future__ import annotations
@@ -98,9 +98,9 @@ class _Built:
     def is_written(self, table: TruthTable) -> bool:
         """Whether a table has a register `part…`.
 
-        In the lean form it has none if it depends on the symbol alone or is a single `since`.  In
-        the robust form it has one if it reads any `since`, or if it is the value of a head and true
-        for several symbols, so that values are at most 1.
+        In the lean form a table has no register if it depends only on the symbol or is a single
+        `since`.  In the robust form it has a register if it reads a `since`, or if it is the value
+        of a head and true for several symbols, so that values are at most 1.
         """
         is_value = any(step.value == table for step in self.by.steps)
         if self.robust:
@@ -109,7 +109,7 @@ class _Built:
         return any(table.reads) and not as_it_is
 
     def symbols_of(self, table: TruthTable) -> list[int]:
-        """The symbols for which a table that reads nothing else is true."""
+        """The symbols for which a table is true that depends only on the symbol."""
         return np.flatnonzero(np.broadcast_to(table.values, self.V)).tolist()
 
     def read(self, table: TruthTable) -> LinearRead:
@@ -121,7 +121,7 @@ class _Built:
         return self.symbol_in(self.symbols_of(table))
 
     def symbol_in(self, symbols: list[int]) -> LinearRead:
-        """Whether the symbol is among these; 0 at BOS, also if all symbols are."""
+        """The linear read of whether the symbol is in `symbols`; it is always 0 at BOS."""
         column = np.isin(np.arange(self.V), symbols)[:, None].astype(np.float64)
         name = "[any]" if len(symbols) == self.V else str(symbols)
         return self.stream.read("symbol") @ Map(column, name)
@@ -156,7 +156,7 @@ class _Built:
         )
 
     def layer(self, number: int) -> Block:
-        """A layer: the heads of a level, then the tables whose last bit they compute."""
+        """A layer: the heads of a level, then the tables whose last bits these heads compute."""
         j = self.stream.read("j")
         heads = [
             latest(self.flag(step.stop), j, self.read(step.value), f"since{v}", self.T)
@@ -176,7 +176,7 @@ class _Built:
         )
 
     def flag(self, stop: TruthTable) -> LinearRead:
-        """Whether a token stops the search; 0 if every token does."""
+        """The linear read of whether a token stops the search; 0 if every token does."""
         always = not stop.reads and bool(stop.values)
         return 0 * one if always else self.read(stop)
 
@@ -189,14 +189,14 @@ class _Built:
             yield And(tuple(literals), self.parts[table], flat=self.robust)
 
     def literal(self, v: int, values: frozenset[int]) -> LinearRead:
-        """Whether the value of variable v is among these."""
+        """The linear read of whether the value of variable v is in `values`."""
         if v == 0:
             return self.symbol_in(sorted(values))
         bit = self.stream.read(f"since{v}")
         return bit if 1 in values else one - bit
 
     def restores(self, table: TruthTable) -> Restores:
-        """A table is exact if its bits, at most k in a cube, have errors of at most 1/(4k)."""
+        """The tolerated error: a table is exact if its bits, ≤ k per cube, have errors ≤ 1/(4k)."""
         k = max(sum(v > 0 for v in cube) for cube in self.cubes[table])
         bits = dict.fromkeys([f"since{v}" for v in table.reads if v], fraction_of_a_quarter(k))
         return Restores((self.parts[table],), {"symbol": 0.0, **bits})

@@ -16,20 +16,21 @@ Gates = Literal["and-or", "threshold"]
 
 @checked
 def to_circuit(model: Transformer, n: Count, gates: Gates = "threshold") -> ThresholdCircuit:
-    """The circuit with the answer of a hard-attention model at the last of n symbols.
+    """The circuit that computes the answer of a hard-attention model at the last of n symbols.
 
-    Its inputs are the bits [x_i ≥ v] of the word (`theory.computation.unary`; over two symbols, the
-    word itself); it has one output for each answer of the model, −1 (⊥) included.
+    Its inputs are the bits [x_i ≥ v] of the word (`theory.computation.unary`); over two symbols
+    these are the word.  It has one output for each answer of the model, including −1 (⊥).
 
         circuit = to_circuit(model, n)
         circuit.answers(unary(words, V)) == model(words)[..., -1]
 
-    gates="threshold" takes any mask and any ties; the circuit has constant depth, unbounded fan-in
-    and integer weights.  gates="and-or" gives AND, OR and NOT, and requires that no head averages
-    different values.
+    gates="threshold" accepts any mask and any ties; the circuit has constant depth, unbounded
+    fan-in and integer weights.  gates="and-or" returns a circuit of AND, OR and NOT gates, and
+    requires that no head averages different values.
 
-    The model's numbers are read as exact rationals, so that the circuit is that of the model in
-    real arithmetic, with exact ties; torch's answers agree unless float64 rounding changes them.
+    The numbers in the model are read as exact rationals.  So the circuit computes the answers of
+    the model in real arithmetic, with exact ties; the answers of torch agree unless float64
+    rounding changes them.
 
     Raises `ValueError` for a model that is not a hardmax transformer over tokens, for norms and
     other attention, for a length n that the model does not take, and for circuits that would be too

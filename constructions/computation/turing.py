@@ -1,38 +1,43 @@
-"""Turing machines as a chain of thought [MS2024]: one token a step, its state, symbol and move.
+"""Turing machines as a chain of thought [MS2024]: each token is a step (state, symbol, move).
 
 BOS is at position 0; token i = 1, 2, … is step i (state after it, symbol written, move d_i) of the
 history of a machine that begins at cell 0 of a blank tape.  Every row of tokens is such a history,
-and so a prompt; the first steps write the input word on the tape.  Step i writes cell
-c_i = d_1 + … + d_{i−1}, after which the head is at h_i = c_i + d_i.  The next step is
+so every row is a prompt; the first steps write the input word on the tape.  Step i writes cell
+c_i = d_1 + … + d_{i−1}; after the step the head is at h_i = c_i + d_i.  The next step is
 
-    rules[state_i][symbol],   symbol = that written by the latest j ≤ i with c_j = h_i, else blank
+    rules[state_i][symbol],
 
-and ⊥ where there is no rule.
+where the symbol is the one written by the latest j ≤ i with c_j = h_i, or blank if there is none.
+If there is no rule, the output is ⊥.
 
 One layer suffices if tokens contain their cell.  The embedding contains (c, c²) and (h, h²),
 integers.  One head looks up the latest write at h (`tokens/heads.py`, M = 2T + 2):
 
-    score M(2h·c_j − c_j²) + j + (M h² − M/2)·[j is BOS]        largest there, by at least 1
+    score M(2h·c_j − c_j²) + j + (M h² − M/2)·[j is BOS]        largest at this write, by at least 1
 
-and finds BOS, whose value is blank, if no step has written h.  The symbol written goes to `symbol`.
-The MLP has a ReLU for each rule; it replaces [state] by the next state and [symbol] by the symbol
-to write, and writes the move.  There are 2|Q||Γ|(2T + 1) tokens.
+and finds BOS, whose value is blank, if no step has written h.  The value is written to `symbol`.
+The MLP has a ReLU for each rule.  This ReLU replaces [state] by the next state and [symbol] by the
+symbol to write, and writes the move to `go`.  There are 2|Q||Γ|(2T + 1) tokens.
 
-Otherwise three layers suffice, with 2|Q||Γ| tokens for every length and space. Layer 1.  One head
-averages the moves over the tokens before, c/N, and another over those up to the token, h/N; both
-also average BOS's flag, which gives 1/N.  Two ReLUs compute the positive parts p of the averages;
-the negative parts are p − average. Layer 2.  Four heads look up the positions |c| and |h| by their
-fractions, one head for each sign,
+If tokens do not contain their cell, three layers suffice, with 2|Q||Γ| tokens for every length and
+space.
+
+Layer 1.  One head averages the moves of earlier tokens, c/N.  Another head averages the moves up to
+the token, h/N.  Both also average the flag of BOS, which yields 1/N.  Two ReLUs compute the
+positive parts p of the averages; the negative parts are p − average.
+
+Layer 2.  Four heads look up the positions |c| and |h| by their fractions, one head for each sign,
 
     score (T + 1)·(2·fraction·j − inverse·j²) = (T + 1)/N · (k² − (k − j)²)
 
 and add ±j and j²; one of the two parts is 0 and adds nothing.
-Layer 3 is the one above.
+
+Layer 3 is the single layer above.
 
 The logit of token (q, s, d) is [state = q] + [symbol = s] + 2·d·go: 4 for the right token, at most
-3 for the others, and 3 for ⊥.  Without a rule go = 0 and these logits are at most 2.  If tokens
-contain cells, the logit of a token with cell c has 2h·c − c² more and that of ⊥ has h² more, so
-other cells lose by at least 1.
+3 for the others, and 3 for ⊥.  Without a rule go = 0 and the logits of tokens are at most 2.  If
+tokens contain cells, 2h·c − c² is added to the logit of a token with cell c, and h² to the logit of
+⊥; so the logits of other cells are smaller by at least 1.
 """
 
 from __future__ import annotations
@@ -60,10 +65,10 @@ AVERAGES = "before", "before_inverse", "before_up", "after", "after_inverse", "a
 
 
 class Histories(Tokens):
-    """Prompts of histories, with one token for each step.
+    """The interface of histories, with one token for each step.
 
-    The token is (state·|Γ| + symbol)·2 + [move is right].  If tokens are `addressed` it also has
-    2|Q||Γ| times the number of the cell that the step writes, in the order 0, 1, −1, 2, −2, ….
+    The token is (state·|Γ| + symbol)·2 + [move is right].  If tokens are `addressed`, 2|Q||Γ| times
+    the number of the cell that the step writes, in the order 0, 1, −1, 2, −2, …, is added.
     """
 
     def __init__(self, machine: TuringMachine, max_length: int, addressed: bool) -> None:
@@ -103,14 +108,16 @@ class Histories(Tokens):
             if token < 0:
                 break
             if token >= self.vocabulary_size:
-                raise InputError(f"token {token} is no step: give one below {self.vocabulary_size}")
+                raise InputError(
+                    f"token {token} is not a step: give tokens below {self.vocabulary_size}"
+                )
             kind, right = divmod(token % self.kinds, 2)
             state, symbol = divmod(kind, self.machine.n_symbols)
             found.append(Step(state, symbol, RIGHT if right else LEFT))
         return found
 
     def parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """State and symbol (V, …) of each token, one-hot; move; cell, 0 if not addressed."""
+        """The state and the symbol (one-hot), the move and the cell (or 0) of each of V tokens."""
         number, kind = np.divmod(np.arange(self.vocabulary_size), self.kinds)
         state, symbol = np.divmod(kind // 2, self.machine.n_symbols)
         return (
@@ -129,7 +136,9 @@ def turing_machine(
     addressed: bool = False,
     sharpness: Positive | None = None,
 ) -> Transformer:
-    """The next step of a Turing machine, ⊥ where it halts, after at most T = max_length steps:
+    """Returns a model that outputs the next step of a Turing machine, or ⊥ if the machine halts.
+
+    Histories have at most T = max_length steps.  The steps on a word are
 
         model.interface.steps(model.generate(model.interface.prompt(word), steps))
 
@@ -140,10 +149,10 @@ def turing_machine(
 
     |Q| counts halting states.  The first of three layers has two ReLUs.
 
-    Raises ValueError for a machine without any rule, and for a sharpness that is too small.
+    Raises ValueError for a machine without rules, and for a sharpness that is too small.
     """
     if not machine.n_rules:
-        raise InputError(f"machine {machine.name} has no rules: give a machine with at least one")
+        raise InputError(f"machine {machine.name} has no rules: give at least one rule")
     T = max_length
     kinds = 2 * machine.n_states * machine.n_symbols
     rows_fit(T + kinds * (2 * T + 1 if addressed else 1))
@@ -190,12 +199,12 @@ def _before_the_last(machine: TuringMachine) -> tuple[Stage, ...]:
 
 
 def _replayed(machine: TuringMachine, what: str, addressed: bool, tokens: np.ndarray) -> np.ndarray:
-    """One of the quantities of `after_each_step`."""
+    """The quantity `name` of `after_each_step`."""
     return after_each_step(machine, tokens, addressed)[what]
 
 
 def _average(machine: TuringMachine, sums: str, front: int, tokens: np.ndarray) -> np.ndarray:
-    """The cell c or h, a sum of moves, over the number of tokens."""
+    """The cell c or h, which is a sum of moves, divided by the number of tokens."""
     return per_token(after_each_step(machine, tokens)[sums][..., 0], front)
 
 
@@ -205,7 +214,7 @@ def _inverse(front: int, tokens: np.ndarray) -> np.ndarray:
 
 
 def _embedding(interface: Histories) -> dict[str, np.ndarray]:
-    """State, symbol, move of each token, blank and flag of BOS; cells if addressed."""
+    """The embedding: state, symbol, move and cell of each token; the blank and the flag of BOS."""
     state, symbol, move, cell = interface.parts()
     blank = np.eye(1, symbol.shape[1])
     held = {"state": np.vstack([state, 0 * state[:1]]), "wrote": np.vstack([symbol, blank])}
@@ -217,7 +226,7 @@ def _embedding(interface: Histories) -> dict[str, np.ndarray]:
 
 
 def _averages(stream: Stream) -> Block:
-    """Averages of the moves before a token and up to it, and their positive parts."""
+    """Layer 1: the averages of the moves before and up to a token, and their positive parts."""
     move, bos = stream.read("move"), stream.read("bos")
     heads = [
         average((move, bos), ("before", "before_inverse"), mask="strictly causal"),
@@ -258,7 +267,10 @@ def _pair(machine: TuringMachine, state: int, symbol: int) -> np.ndarray:
 
 
 def _unembed(stream: Stream, interface: Histories) -> Unembed:
-    """[state = q] + [symbol = s] + 2·d·go, for ⊥ 3; if addressed, also 2h·c − c², for ⊥ h²."""
+    """The logits [state = q] + [symbol = s] + 2·d·go, and 3 for ⊥.
+
+    With addressed tokens 2h·c − c² is added, and h² for ⊥.
+    """
     state, symbol, move, cell = interface.parts()
     V, far = len(move), float(interface.addressed)
     columns = {"state": state, "symbol": symbol, "go": 2 * move[:, None]}

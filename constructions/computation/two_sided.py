@@ -1,9 +1,9 @@
 """Registers (v, −v), which layer norms without ε multiply by positive numbers [ChiangCholak2022].
 
-If every register contains (v, −v), the mean of a token is 0, so that a norm divides the token by
-its length and multiplies it by the root of the width.  This is a positive factor; ReLUs without
-bias, of the layer before and of the next, have the same factor, and a second norm, between head and
-MLP, would change nothing.  Scores have the factors of both tokens.
+If every register contains (v, −v), the mean of a token is 0, so that a layer norm divides the token
+by its norm and multiplies it by the root of the width.  This factor is positive, and it also
+multiplies ReLUs without bias.  So a second layer norm, between head and MLP, would change nothing.
+Scores have the factors of both tokens.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Sides:
         return whole @ Map(np.eye(2)[:, :1], "first") if self.layer_norm else whole
 
     def both(self, count: int = 1, times: float = 1.0) -> Times:
-        """The factor by which a head or an MLP writes to both sides of `count` registers."""
+        """The map by which a head or an MLP writes to both sides of `count` registers."""
         if not self.layer_norm:
             return times
         return Map(times * np.kron(np.eye(count), self.signs), f"{times:g}·(1, −1)")
@@ -52,11 +52,11 @@ class Sides:
         return np.outer(values, self.signs)
 
     def one_hot(self, *names: str) -> dict[str, np.ndarray]:
-        """The rows of an embedding in which symbol i is 1 in register i and 0 in the others."""
+        """The one-hot rows of an embedding: symbol i is 1 in register i and 0 in the others."""
         return dict(zip(names, map(self.of, np.eye(len(names))), strict=True))
 
     def erased(self, but: str) -> Iterable[ReLU]:
-        """With norms, the ReLUs relu(v) and relu(−v) that erase all registers but one."""
+        """The ReLUs relu(v) and relu(−v) that, with norms, erase all registers except `but`."""
         away = Map(np.array([[-1.0, 1.0], [1.0, -1.0]]), "away")
         gone = [name for name in self.names if name != but] if self.layer_norm else []
         return [ReLU(self.stream.read(name), name, away) for name in gone]

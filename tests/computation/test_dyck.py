@@ -165,7 +165,7 @@ def test_short_formats_are_refused_where_they_could_be_wrong():
         (lambda: dyck(2, 5)([4]), "tokens"),
         (lambda: dyck(2, 5)([0] * 6), "max_length 5"),
         (lambda: is_dyck([0, 4], 2), "words"),
-        (lambda: read_brackets("(]", 1), "sign 2"),
+        (lambda: read_brackets("(]", 1), "character 2"),
         (lambda: random_dyck(10**9, 10**6, 1, 0), "1000000"),
         (lambda: list(dyck_claim.findings(Run(), types=0)), "types"),
         (lambda: list(dyck_claim.findings(Run(), depth=0)), "depth"),

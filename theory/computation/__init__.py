@@ -9,7 +9,7 @@ Automata and languages:
     permutations            small groups: derived series, cyclic factors
     holonomy                image sets, their classes, heights and tiles
     products                a running product in a solvable group, as counters
-    cascade                 counters and flip-flops that compute the state
+    cascade                 counters and flip-flops that together compute the state
     monoids                 transformation monoids: aperiodic or not, their subgroups
     languages               automata with accepting states, minimal automata, comparison
     regular_expressions     from text, by derivatives
@@ -19,7 +19,7 @@ Automata and languages:
 Logics:
 
     temporal_logic          past LTL, by definition and as automata; temporal_syntax parses it
-    temporal_program        a formula as a row of truth tables
+    temporal_program        a formula as a sequence of truth tables
     truth_tables            functions of a symbol and bits, and their cubes
     star_free               from expressions to formulas, by flip-flops
     counting                counting logic (C-RASP), by definition; counting_syntax parses it
@@ -36,16 +36,16 @@ Circuits:
 Machines:
 
     turing                  Turing machines, run by definition, and their histories
-    histories               histories as rows of tokens, and their next steps
-    pram                    PRAM programs: reads, writes of the least value, local operations
-    components              connected components of a graph, by least labels
+    histories               histories of Turing machines as tokens, and their next steps
+    pram                    PRAM programs: reads, minimum writes, local operations
+    components              connected components of a graph, by minimum labels
     edge_lists              all small graphs, and families of larger ones
     list_ranking            the distance to the end of a list
     prefix_sums             x₁ + … + x_i
     message_passing         rounds in which machines send messages to each other's slots
     attention_rounds        an attention head in rounds of message passing
 
-`kinds` and `reading` serve the others: kinds of parameters, and a reader of text.
+`kinds` (kinds of parameters) and `reading` (a reader of text) are used by the other modules.
 """
 
 from theory.computation.attention_rounds import attention_in_rounds, rounds_of_a_layer

@@ -5,14 +5,16 @@ Machine (i, i) starts with token i.  With D = ⌈log_f N⌉, the rounds are
 
     1 … D        (i, i) sends its query to all (i, j), by a tree of fan-out f
     D+1 … 2D     (j, j) sends its key and value to all (i, j)
-    2D+1 … 3D    machine (i, j), which has the score s_ij and the value v_j, sends
-                 (m, Z, z) = (s_ij, 1, v_j) up a tree of fan-in f to (i, i), where
+    2D+1 … 3D    machine (i, j), which now has the score s_ij and the value v_j, sends
+                 (m, Z, z) = (s_ij, 1, v_j) up a tree of fan-in f to (i, i); a node
+                 of the tree combines the triples (m_k, Z_k, z_k) that it receives into
                      m = max m_k,   Z = Σ_k b^(m_k − m) Z_k,   z = Σ_k b^(m_k − m) z_k
 
-and z/Z is the output of the head at token i: softmax to the base b, exact for integer scores and an
-integer b, or hardmax, b = ∞.  Pairs that the mask hides are left out of the third part.  So a head
-takes 3D rounds for all scores; a message is a query, a key and a value, or a value and two numbers.
-Several heads take the same rounds in longer messages; an MLP is local and takes none.
+The output of the head at token i is z/Z.  It is softmax to the base b, computed exactly for integer
+scores and an integer b, or hardmax for b = ∞.  Pairs that the mask hides send nothing in the third
+part.  So a head takes 3D rounds, whatever the scores are.  A message is a query, or a key and a
+value, or a value and two numbers.  Several heads take the same number of rounds, with longer
+messages; an MLP is local and takes no rounds.
 """
 
 from __future__ import annotations
@@ -42,10 +44,10 @@ class PartialSum(NamedTuple):
 
 @dataclass
 class Cluster:
-    """Machines that exchange messages in rounds, at most `fan_in` from each and to each.
+    """Machines that each send and receive at most `fan_in` messages in a round.
 
-    `rounds` is the number of rounds so far, and `busiest` the most messages that one machine sent
-    or received in one of them.
+    `rounds` is the number of rounds so far, and `busiest` is the largest number of messages that
+    one machine has sent or received in one round.
     """
 
     fan_in: int
@@ -55,9 +57,9 @@ class Cluster:
     def exchange(
         self, messages: Iterable[tuple[Machine, Machine, Any]]
     ) -> dict[Machine, list[Any]]:
-        """The messages that each machine receives in a round of messages (from, to, content).
+        """Runs one round of messages (from, to, content) and returns what each machine receives.
 
-        Raises `ValueError` if a machine sends or receives more than `fan_in`.
+        Raises `ValueError` if a machine sends or receives more than `fan_in` messages.
         """
         sent, received = Counter[Machine](), dict[Machine, list[Any]]()
         for source, target, content in messages:
@@ -67,7 +69,7 @@ class Cluster:
         self.busiest = max([self.busiest, *sent.values(), *map(len, received.values())])
         if self.busiest > self.fan_in:
             raise InputError(
-                f"a machine has {self.busiest} messages in a round: give at most {self.fan_in}"
+                f"a machine has {self.busiest} messages in one round: send at most {self.fan_in}"
             )
         return received
 
@@ -89,7 +91,7 @@ class Cluster:
     def gather(
         self, contents: dict[Machine, Any], at: Callable[[int, int], Machine], N: int, join: Any
     ) -> list[Any]:
-        """Joins the contents of each row's N places at its place 0, in any order."""
+        """Joins the contents of the N places of each row at its place 0, in any order."""
         memory, depth = dict(contents), tree_depth(N, self.fan_in)
         for level in reversed(range(depth)):
             width = self.fan_in**level
@@ -113,13 +115,13 @@ def attention_in_rounds(
     fan_in: FanIn,
     base: CountFrom2 | None = None,
 ) -> tuple[list[list[Fraction]], Cluster]:
-    """The outputs (N, d_value) of a head at its N tokens, and the cluster that computed them.
+    """Returns the outputs (N, d_value) of a head at N tokens, and the cluster that computed them.
 
     Queries and keys are (N, d), values (N, d_value); token i attends to token j where seen[i][j] is
     true.  Scores are ⟨q_i, k_j⟩ and weights base^score; base=None is average-hard attention.
 
-    Raises `ValueError` for shapes that do not match, scores that are not integers with a base, a
-    token that may attend to none, and for more than 10⁵ machines.
+    Raises `ValueError` for shapes that do not match, for scores that are not integers if a base is
+    given, for a token that may attend to no token, and for more than 10⁵ machines.
     """
     N = len(Q)
     d, d_value = (len(next(iter(rows), ())) for rows in (Q, V))
@@ -127,9 +129,9 @@ def attention_in_rounds(
         if len(rows) != N or not N or any(len(row) != width for row in rows):
             raise InputError(f"{name} is not of shape ({N}, {width}): give a row for each token")
     if N * N > MOST_MACHINES:
-        raise InputError(f"{N} tokens take {N * N} machines: give at most {MOST_MACHINES} of them")
+        raise InputError(f"{N} tokens take {N * N} machines, more than {MOST_MACHINES}: give fewer")
     if not all(any(row) for row in seen):
-        raise InputError("seen has a row without True: let each token attend to one at least")
+        raise InputError("seen has a row without True: let each token attend to at least one")
 
     def along_row(i: int, place: int) -> Machine:
         return i, (i + place) % N
@@ -157,7 +159,7 @@ def attention_in_rounds(
 
 
 def joined(parts: Sequence[PartialSum | None], base: int | None) -> PartialSum | None:
-    """The sum (m, Z, z) of several; None stands for a pair that the mask hides."""
+    """The sum (m, Z, z) of several partial sums; None stands for a pair that the mask hides."""
     shown = [part for part in parts if part is not None]
     if not shown:
         return None
@@ -195,5 +197,5 @@ def _power(base: int | None, exponent: Fraction | int) -> Fraction:
 
 @checked
 def rounds_of_a_layer(n_tokens: Count, fan_in: FanIn) -> int:
-    """The rounds of a head of N tokens with fan-in f, 3⌈log_f N⌉."""
+    """The number 3⌈log_f N⌉ of rounds of a head at N tokens with fan-in f."""
     return 3 * tree_depth(n_tokens, fan_in)

@@ -1,11 +1,11 @@
 """Benchmark semiautomata, by name: groups, flip-flops, stacks of bounded height, all maps.
 
-cyclic(m)            symbols 0: stay, 1: add 1 mod m; `parity` is m = 2
+cyclic(m)            symbols 0: stay, 1: add 1 mod m; `parity` is cyclic(2)
 flip_flop(n)         symbols 0: stay, 1 … n: go to state 0 … n − 1
 cyclic_with_reset(m) symbols 0: add 1 mod m, 1: go to 0
 S3, D4, A4, S4, A5   permutations of 3, 4, 4, 4 and 5 states, two generators each
 Q8                   the quaternion group on its 8 elements, generators i and j
-bounded_dyck(D)      symbols 0: open, 1: close; the depth 0 … D, and D + 1 for an error
+bounded_dyck(D)      symbols 0: open, 1: close; states: the depth 0 … D, and D + 1 for an error
 gridworld(S)         symbols 0: left, 1: right on 0 … S, with walls at both ends
 all_maps(n)          generators of all nⁿ maps of n states
 """
@@ -50,7 +50,7 @@ A5 = Semiautomaton(((1, 2, 0, 3, 4), (1, 2, 3, 4, 0)), "A5")
 
 
 def _quaternions() -> Semiautomaton:
-    """Right multiplication by i and j of ±1, ±i, ±j, ±k, numbered 0, 1, …, 7 in this order."""
+    """Right multiplications by i and j on 1, −1, i, −i, j, −j, k, −k, numbered 0 … 7 in order."""
     by_i = (2, 3, 1, 0, 7, 6, 4, 5)  # 1·i = i, i·i = −1, j·i = −k, k·i = j
     by_j = (4, 5, 6, 7, 1, 0, 3, 2)  # 1·j = j, i·j = k, j·j = −1, k·j = −i
     return Semiautomaton((by_i, by_j), "Q8")
@@ -117,8 +117,8 @@ BENCHMARK_AUTOMATA: dict[str, Callable[[], Semiautomaton]] = {
     "all-maps-3": lambda: all_maps(3),
     "all-maps-4": lambda: all_maps(4),
 }
-"""Functions that return the benchmark automata, by the names that `automaton` parameters and the
-command line's `--automaton` take."""
+"""Functions that return the benchmark automata, by name: these names are accepted by parameters
+`automaton` and by the option `--automaton` of the command line."""
 
 
 BenchmarkName: TypeAlias = Annotated[str, Choice(tuple(BENCHMARK_AUTOMATA))]
@@ -127,7 +127,7 @@ BenchmarkName: TypeAlias = Annotated[str, Choice(tuple(BENCHMARK_AUTOMATA))]
 
 @dataclass(frozen=True)
 class AutomatonOrName(Kind):
-    """A semiautomaton, also given by the name of a benchmark automaton."""
+    """A semiautomaton, or the name of a benchmark automaton."""
 
     what = f"a Semiautomaton, or a name: {', '.join(BENCHMARK_AUTOMATA)}"
     example = S3

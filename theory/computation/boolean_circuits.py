@@ -39,10 +39,10 @@ TableNumbers: TypeAlias = Sequence[Annotated[Steps, Within(most=TABLES - 1)]]
 @checked
 @dataclass(frozen=True)
 class Circuit:
-    """`n_inputs` inputs and gates (table, left, right) over earlier wires.
+    """A Boolean circuit: `n_inputs` inputs, and gates (table, left, right) that read earlier wires.
 
-    Raises `ValueError` if there are no gates, for a table outside 0 … 15, and for a wire that is
-    not before its gate, so that there are no cycles.
+    Raises `ValueError` if there are no gates, for a table outside 0 … 15, and for a gate that reads
+    itself or a later wire (so there are no cycles).
     """
 
     n_inputs: Count
@@ -67,9 +67,9 @@ class Circuit:
         return len(self.gates)
 
     def run(self, inputs: ArrayLike) -> np.ndarray:
-        """The values (…, gates) of all gates on inputs (…, n) of bits.
+        """The values (…, gates) of all gates on input bits (…, n).
 
-        Raises `ValueError` for numbers that are not bits, and for other than n of them.
+        Raises `ValueError` for numbers that are not bits, and for a number of bits other than n.
         """
         bits = Integers(f"... {self.n_inputs}", Within(least=0, most=1)).read("inputs", inputs)
         wires = list(np.moveaxis(bits, -1, 0))
@@ -85,7 +85,7 @@ class Circuit:
 def all_circuits(
     n_inputs: Count, n_gates: Count, tables: TableNumbers = range(TABLES)
 ) -> Iterator[Circuit]:
-    """All circuits of these sizes over k tables, ∏_g k(n + g)² with n inputs, g = 0, 1, …."""
+    """Yields all circuits of these sizes over k tables: ∏_g k(n + g)² for n inputs, g = 0, 1, …."""
     choices = len(tables) * n_gates * (n_inputs + n_gates) ** 2
     machine.fits_in_memory("the choices for all gates", 100 * choices, "give fewer wires")
     return _all_circuits(n_inputs, n_gates, tables)
@@ -101,14 +101,14 @@ def _all_circuits(n_inputs: int, n_gates: int, tables: Sequence[int]) -> Iterato
 def random_circuit(
     n_inputs: Count, n_gates: Count, seed: Seed, tables: TableNumbers = range(TABLES)
 ) -> Circuit:
-    """A circuit with independent uniform tables, among `tables`, and uniform earlier wires.
+    """A random circuit: tables are uniform among `tables`, and wires among the earlier wires.
 
-    Raises `ValueError` without tables, and for a circuit that does not fit in memory.
+    Raises `ValueError` if `tables` is empty, and for a circuit that does not fit in memory.
     """
     n, count = n_inputs, n_gates
     if not tables:
         raise InputError("tables are empty: give at least one")
-    machine.fits_in_memory("so many gates and inputs", 300 * count + n, "give fewer")
+    machine.fits_in_memory(f"{count:.4g} gates and {n:.4g} inputs", 300 * count + n, "give fewer")
     rng: np.random.Generator = seed
     gates = [
         Gate(tables[int(rng.integers(len(tables)))], *rng.integers(n + g, size=2).tolist())
@@ -119,13 +119,13 @@ def random_circuit(
 
 @checked
 def adder(n_bits: Count) -> Circuit:
-    """The sum of two numbers x and y of n_bits bits each, least significant first: 6 gates a bit.
+    """A circuit that adds two numbers x and y of n_bits bits each, with 6 gates for each bit.
 
-    The inputs are the bits of x, then those of y; the last two gates of each bit are its sum and
-    the carry.
+    The inputs are the bits of x, then the bits of y, least significant first.  The last two gates
+    for each bit are the bit of the sum and the carry.
     """
     count = n_bits
-    machine.fits_in_memory("the gates of an adder of so many bits", 2000 * count, "give fewer")
+    machine.fits_in_memory(f"an adder of {count:.4g} bits", 2000 * count, "give fewer bits")
     gates: list[Gate] = []
     carry: int | None = None
     for i in range(count):
@@ -141,9 +141,9 @@ def adder(n_bits: Count) -> Circuit:
 
 
 def adversarial(n_inputs: int, n_gates: int, nand: bool = False) -> Iterator[Circuit]:
-    """Extreme circuits: chains, equal wires, unused inputs, constants.
+    """Yields extreme circuits: chains, equal wires, unused inputs, constants.
 
-    With `nand` they have the same wires, and NAND for every table.
+    With `nand` every table is NAND; the wires are the same.
     """
     n, G = n_inputs, n_gates
     last = [max(n + g - 1, 0) for g in range(G)]
@@ -151,7 +151,7 @@ def adversarial(n_inputs: int, n_gates: int, nand: bool = False) -> Iterator[Cir
     extreme = {
         "a chain of XOR": [Gate(XOR, last[g], g % n) for g in every],
         "NAND of equal wires": [Gate(NAND, last[g], last[g]) for g in every],
-        "the first input alone": [Gate(8 + 6 * (g % 2), 0, 0) for g in every],
+        "only the first input": [Gate(8 + 6 * (g % 2), 0, 0) for g in every],
         "constant tables": [Gate(constant[g % 2], last[g], 0) for g in every],
         "the first and the last wire": [Gate(OR, 0, last[g]) for g in every],
     }

@@ -1,34 +1,34 @@
 """A cascade of counters and flip-flops for every semiautomaton whose holonomy groups are solvable.
 
 A semiautomaton with a holonomy group that is not solvable has no such cascade [KrohnRhodes1965].
-Whether it has another model of constant depth is open: its word problem is complete for NC¹
-[Barrington1989], so constant-depth transformers, which are in TC⁰, do not solve it if TC⁰ ≠ NC¹
+Whether it has another model of constant depth is open. Its word problem is complete for NC¹
+[Barrington1989], and constant-depth transformers are in TC⁰; so if TC⁰ ≠ NC¹, they do not solve it
 [Liu2023, Theorem 4].
 
-A cascade is a row of stages. The value of a stage before each symbol depends only on the symbols
-before it:
+A cascade is a sequence of stages. The value of a stage before a symbol depends only on the earlier
+symbols:
 
     counter mod m    the number of its inputs that were 1, mod m
     flip-flop        its latest input that was not "none"
     table            a function of the values of earlier stages; it has no input
 
-The input of a stage is a function of the symbol and of the values of earlier stages, and so is the
-state after the symbol; all these functions are stored as tables. So every stage is one sum, or one
-search for the latest position, over the symbols before [Liu2023, Theorem 2], and the number of
-stages does not depend on the number of symbols.
+The input of a stage is a function of the symbol and of the values of earlier stages. The state
+after the symbol is a function of the symbol and of the values of all stages. All these functions
+are stored as tables. So every counter is one sum over the earlier symbols, and every flip-flop one
+search for the latest position [Liu2023, Theorem 2]. The number of stages does not depend on the
+number of symbols.
 
 **Construction.** In the holonomy decomposition (`holonomy.py`) each class at height h has a group.
 Counters compute the running product g in this group if it is solvable (`products.py`).
 
 A reset to tile c, at running product g, sets a flip-flop to the place c·g⁻¹; the place at height h
-is then (value of the flip-flop)·g. The classes of one height share a flip-flop but not the
-products: a product across classes would leave the group. The place is 0, without meaning, where
-the set in the chain has another height.
+is then (value of the flip-flop)·g. The classes of one height share a flip-flop, but each has a
+running product, since a product across classes would leave the group. The place at height h has no
+meaning, and is set to 0, if no set in the chain has height h.
 
 The variables of each table are found by search: all values of the stages that words reach are
-listed, and a variable is dropped as long as the others determine the entry. The same enumeration
-is the certificate (`disagreements`): the cascade and the automaton have the same state for words
-of every length.
+listed, and a variable is dropped if the others determine the entry. The same enumeration proves
+(`disagreements`) that the cascade and the automaton have the same state for words of every length.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from theory.computation.products import Product
 from theory.computation.semiautomata import Map, Semiautomaton, identity
 from theory.kinds import InputError, Tokens, checked, read
 
-MOST_STATES = 2**16  # of the automaton of all stages: seconds
+MOST_STATES = 2**16  # of the automaton of all stages, which takes seconds to list
 NONE = -1  # the input at which a flip-flop keeps its value
 
 Kind = Literal["counter", "flip-flop", "table"]
@@ -65,7 +65,7 @@ class Table:
     rows: dict[tuple[int, ...], int]
 
     def key(self, variables: Sequence[int]) -> tuple[int, ...]:
-        """The values of the variables that it reads, from the values of all variables."""
+        """The values of the variables that the table reads, from the values of all variables."""
         return tuple(variables[v] for v in self.reads)
 
     def __call__(self, variables: Sequence[int]) -> int:
@@ -76,7 +76,7 @@ class Table:
 class Stage:
     """A counter mod `size`, or a flip-flop or a table of `size` values.
 
-    `first` is the value before the first symbol, `height` the height of its class.
+    `first` is the value before the first symbol, and `height` the height of the stage's classes.
     """
 
     kind: Kind
@@ -86,7 +86,7 @@ class Stage:
     height: int
 
     def after(self, value: int, variables: Sequence[int]) -> int:
-        """The value after a symbol, from the value and all variables before it."""
+        """The value after a symbol, from the value and all variables before the symbol."""
         given = self.table(variables)
         if self.kind == "counter":
             return (value + given) % self.size
@@ -106,7 +106,7 @@ class Cascade:
         return tuple(stage.first for stage in self.stages)
 
     def after(self, values: tuple[int, ...], symbol: int) -> tuple[int, ...]:
-        """The values of the stages after a symbol, from their values before it."""
+        """The values of the stages after a symbol, from their values before the symbol."""
         variables = (symbol, *values)
         found = [symbol]
         for stage, value in zip(self.stages, values, strict=True):
@@ -151,9 +151,9 @@ class Cascade:
                     left.append(after)
 
     def disagreements(self) -> int:
-        """The number of reachable pairs and symbols after which the states differ or are missing.
+        """The number of pairs of `walk` and symbols after which the states differ or are missing.
 
-        At 0 the cascade and the automaton have the same state for words of every length.
+        If it is 0, the cascade and the automaton have the same state for words of every length.
         """
         wrong = 0
         for q, values in self.walk():
@@ -166,11 +166,11 @@ class Cascade:
 def cascade(automaton: Automaton, *, compact: bool = False) -> Cascade:
     """The cascade of counters and flip-flops of a semiautomaton; formulas at the top of the module.
 
-    With `compact`, every height with a group, except the last, has a table stage with the place of
-    its tile, so that later tables read this one variable and have fewer rows.
+    With `compact`, every height with a group, except the last, has a table stage that contains the
+    place of the tile. Later tables then read this one variable and have fewer rows.
 
-    Raises `NotSolvable` if a holonomy group is not solvable, and `ValueError` if the stages have
-    more than 2^16 states together.
+    Raises `NotSolvable` if a holonomy group is not solvable, and `ValueError` if the automaton of
+    all stages has more than 2^16 states.
     """
     decomposition = holonomy(automaton)
     heights = [_Height(decomposition, h) for h in decomposition.heights]
@@ -180,7 +180,8 @@ def cascade(automaton: Automaton, *, compact: bool = False) -> Cascade:
 class _Height:
     """The counters and the flip-flop of one height.
 
-    Its places and inputs are cached: they are needed for each combination of the other stages.
+    The places and inputs of a height are cached, since each combination of the other stages needs
+    them.
     """
 
     def __init__(self, decomposition: Holonomy, h: int) -> None:
@@ -209,7 +210,7 @@ class _Height:
         return identity(points)
 
     def _place(self, P: States, values: tuple[int, ...]) -> int:
-        """The place of the tile, (flip-flop)·g, for a set of this height; 0 for others."""
+        """The place (flip-flop)·g of the tile of a set of this height; 0 for other sets."""
         if self.decomposition.height(P) != self.h:
             return 0
         of = self.decomposition.of[P]
@@ -234,7 +235,7 @@ class _Height:
 
 @dataclass(frozen=True)
 class _Walk:
-    """All values of all stages that words lead to; row 0 is the start.
+    """All combinations of values of the stages that words lead to; row 0 is the start.
 
     values   (rows, stages)             values of the stages
     places   (rows, heights)            place of the tile at each height
@@ -255,7 +256,7 @@ def _walk(automaton: Semiautomaton, decomposition: Holonomy, heights: list[_Heig
     tile = cache(lambda P, place: decomposition.of[P].tile(P, place))
 
     def chain(values: tuple[int, ...]) -> Iterator[tuple[States, int]]:
-        """For each height the set in the chain and the place of its tile; then the state."""
+        """Yields for each height the set in the chain and the place of its tile; then the state."""
         P = decomposition.states
         for height, span in zip(heights, spans, strict=True):
             place = height.place(P, values[span])
@@ -372,7 +373,7 @@ def _needed(of: Cascade) -> Cascade:
 
 
 def _needed_of(columns: list[np.ndarray], wanted: np.ndarray) -> list[int]:
-    """The columns that determine `wanted`, after dropping unnecessary ones from the last on."""
+    """Columns that determine `wanted`; unnecessary columns are dropped, the last one first."""
     before = [np.zeros(len(wanted), dtype=np.int64)]
     for column in columns:
         before.append(_joined(before[-1], column))
@@ -385,12 +386,12 @@ def _needed_of(columns: list[np.ndarray], wanted: np.ndarray) -> list[int]:
 
 
 def _joined(key: np.ndarray, column: np.ndarray) -> np.ndarray:
-    """One number for each pair of entries, below the number of rows: no product overflows."""
+    """Numbers pairs of entries, equal pairs alike, below the number of rows: nothing overflows."""
     _, joined = np.unique(key * (int(column.max()) + 1) + column, return_inverse=True)
     return joined
 
 
 def _decides(key: np.ndarray, wanted: np.ndarray) -> bool:
-    """Whether rows with equal keys have equal `wanted`."""
+    """Whether rows with equal keys have equal entries of `wanted`."""
     _, index, back = np.unique(key, return_index=True, return_inverse=True)
     return bool((wanted[index][back] == wanted).all())

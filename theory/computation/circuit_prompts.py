@@ -1,8 +1,9 @@
 """Boolean circuits as prompts, and the gate that is computed at each token, by definition.
 
-A prompt consists of the n input bits, 0 or 1, and for each gate its table k, as token 2 + k, and
-its two wires w, as 18 + w; for circuits of NAND gates alone, of the two wires, as 2 + w.  The
-values of the gates follow, as bits.  A gate is computed at the token before its value.
+A prompt consists of the n input bits, tokens 0 and 1, and of three tokens for each gate: its table
+k as token 2 + k, and each of its two wires w as token 18 + w.  For circuits that have only NAND
+gates the table is left out and wire w is token 2 + w.  The values of the gates follow, as bits.  A
+gate is computed at the token before its value.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ NAMES = ("table", "left", "right", "x", "y", "value")
 
 
 def read_gates(tokens: np.ndarray, nand: bool = False) -> dict[str, np.ndarray]:
-    """The gate at each token of prompts (…, T), by name, in arrays (…, T, width).
+    """The gate that is computed at each token of prompts (…, T): arrays (…, T, width), by name.
 
-    `table` is its table, `left` and `right` are the positions of the values of its two wires,
-    counting BOS, `x` and `y` these values, and `value` is that of the gate.  At tokens where no
-    gate is computed, wires and values are 0, and the table is that of the token, if any.
+    `table` is the table of the gate, `left` and `right` are the positions of its two wires (BOS is
+    position 0), `x` and `y` are the values of these wires, and `value` is the value of the gate.
+    At tokens where no gate is computed, wires and values are 0, and the table is that of the token,
+    if the token is a table.
     """
     rows = [_read(row, nand) for row in tokens.reshape(-1, tokens.shape[-1]).tolist()]
     columns = (np.array([row[i] for row in rows], dtype=np.float64) for i in range(len(NAMES)))

@@ -1,21 +1,22 @@
-"""Connected components of a graph by least labels: union, hooking and jumping.
+"""Connected components of a graph by minimum labels, with hooking and pointer jumping.
 
-Nodes are numbered 1, …, n. Each node v has a label p(v), at first v; the result is the least number
-in its component. In a step
+Nodes are numbered 1, …, n. Each node v has a label p(v), at first v; at the end p(v) is the
+smallest node of the component of v. In a step
 
     jump   every node looks up p(p(v))
     hook   every edge uv looks up p(u) and p(v), and sends the smaller to node max(p(u), p(v))
-    p(v) ← the least of p(p(v)) and of the numbers sent to v
+    p(v) ← the minimum of p(p(v)) and of the numbers sent to v
 
-A label is a node of the same component and never grows, so p(v) ≤ v. Let m be the least node of a
-component and S the set of its nodes with label m. If S is not the whole component, some edge has u
-in S and v not in S; the message m goes to x = p(v) ≠ m. After it, x is new in S; or x was in S
-before, and then v is new, as it looked up p(x). So S grows with every message, and after n − 1
-messages all labels are right. Conversely, labels are right as soon as the ends of every edge have
-equal labels.
+A label is a node of the same component and never grows, so p(v) ≤ v. Let m be the smallest node of
+a component, and S the set of its nodes with label m. If S is not the whole component, some edge uv
+has u in S and v not in S, and sends m to the node x = p(v) ≠ m. Afterwards x is in S. If x was in S
+before the message, v is new in S, since v looked up p(x) = m. So S grows with every message, and
+after n − 1 messages all labels are right. Conversely, if the ends of every edge have equal labels,
+then all labels are right.
 
-Overlapped, a step sends the labels that edges looked up in the step before: a message takes two
-steps, each of one layer. Otherwise looking up and sending are two separate steps of the program.
+In the overlapped form, a step sends the labels that edges looked up in the step before. A message
+takes two steps, each of one layer. Otherwise looking up and sending are two separate steps of the
+program.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ from theory.computation.pram import Program, Read, Set, Step, Write, processors_
 from theory.kinds import Count, InputError, Seed, Steps, Within, checked
 
 LOOK_UP = Read("p", ("u", "p"), "a"), Read("p", ("v", "p"), "b")
-"""Edges look up p(u) and p(v), as their p is 0; nodes p(p(v)) twice, as their u and v are 0."""
+"""Edges look up p(u) and p(v), since their p is 0; nodes look up p(p(v)) in both reads, since their
+u and v are 0."""
 
 SORTED = Set("lo", "min", ("a", "b")), Set("hi", "max", ("a", "b"))
 SEND = Write("lo", "hi", "m")
@@ -42,11 +44,11 @@ SEND = Write("lo", "hi", "m")
 def components(
     n_nodes: Count, n_edges: Steps, steps: Steps | None = None, *, overlapped: bool = True
 ) -> Program:
-    """The PRAM program of least labels, for n nodes and at most m edges.
+    """The PRAM program for connected components of graphs with n nodes and at most m edges.
 
-    Processors 1, …, n are the nodes and the others the edges; the inputs u and v of an edge are its
-    ends, and 0 at nodes. By default there are 2(n − 1) steps, which suffice for every graph. Raises
-    `ValueError` for an odd number of steps if `overlapped` is False.
+    Processors 1, …, n are the nodes and the others are the edges. The inputs u and v of an edge are
+    its ends; at nodes they are 0. By default there are 2(n − 1) steps, which suffice for every
+    graph. Raises `ValueError` for an odd number of steps if `overlapped` is False.
     """
     n, m = n_nodes, n_edges
     processors_fit(n + m)
@@ -74,12 +76,12 @@ def components(
 
 
 def enough_steps(n_nodes: int) -> int:
-    """The number 2(n − 1): a message takes two steps, and n − 1 messages settle all labels."""
+    """The number 2(n − 1) of steps: a message takes two, and after n − 1 all labels are right."""
     return 2 * (n_nodes - 1)
 
 
 def as_inputs(edges: np.ndarray, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
-    """The registers u and v (…, n + m) of edges (…, m, 2)."""
+    """The input registers u and v, each (…, n + m), for edges (…, m, 2)."""
     at_nodes = np.zeros((*edges.shape[:-2], n_nodes, 2), dtype=np.int64)
     both = np.concatenate([at_nodes, edges], axis=-2)
     return both[..., 0], both[..., 1]
@@ -87,9 +89,9 @@ def as_inputs(edges: np.ndarray, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
 
 @checked
 def least_labels(edges: Annotated[Edges, Within(most="n_nodes")], n_nodes: Count) -> np.ndarray:
-    """The least node of each node's component (n,), by a search of the graph.
+    """The smallest node of the component of each node, (…, n), by a search of the graph.
 
-    Edges (m, 2), or (…, m, 2) for labels (…, n).
+    The edges are (…, m, 2).
     """
     n = n_nodes
     processors_fit(n)
@@ -106,7 +108,7 @@ def least_labels(edges: Annotated[Edges, Within(most="n_nodes")], n_nodes: Count
 def settled_after(
     edges: Annotated[Edges, Within(most="n_nodes")], n_nodes: Count, *, overlapped: bool = True
 ) -> int:
-    """The number of steps after which the labels of a graph (m, 2) are right, by a run."""
+    """Runs the program on a graph (m, 2) and returns the number of steps until labels are right."""
     program = components(n_nodes, len(edges), overlapped=overlapped)
     right = least_labels(edges, n_nodes)
     return next(
@@ -117,7 +119,7 @@ def settled_after(
 
 
 def slowest(edges: np.ndarray, n: int) -> int:
-    """The greatest number of steps that one of the graphs (graphs, edges, 2) takes."""
+    """The largest number of steps that one of the graphs (graphs, edges, 2) takes."""
     right = least_labels(edges, n)
     program = components(n, edges.shape[1])
     for after, held in enumerate(program.run(*as_inputs(edges, n))):

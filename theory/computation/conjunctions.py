@@ -1,14 +1,15 @@
 """Boolean combinations of symbols and comparisons as sums of disjoint conjunctions.
 
-Given the symbol at a position, a combination is one of comparisons alone, which a decision tree
-splits: each path to "true" is a conjunction of a set of symbols with comparisons and negated
-comparisons.  At most one path is taken, so that the sum of all paths is the combination, and one
-layer of gates computes it.
+Given the symbol at a position, a combination depends only on comparisons, and a decision tree
+evaluates it: each path to "true" is a conjunction of a set of symbols, comparisons and negated
+comparisons.  At most one path is taken, so the combination is the sum of all paths, and one layer
+of gates computes it.
 
-The level of a formula is the number of layers of attention and MLP that compute it, if a layer
-counts formulas of lower level, and its MLP computes conjunctions of formulas of lower level with
-one comparison of the new counts.  A comparison has level 1 more than the formulas that it counts; a
-combination has the level of its last comparison, or 1 more if a conjunction has two of that level.
+The level of a formula is the number of layers of attention and MLP that compute it.  A layer counts
+formulas of lower level, and its MLP computes conjunctions of formulas of lower level with one
+comparison of the new counts.  The level of a comparison is 1 more than the highest level of the
+formulas that it counts.  A combination has the highest level of its comparisons, or 1 more if one
+of its conjunctions has two comparisons of that level.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from theory.computation.counting import FALSE, TRUE, And, Count, Formula, Not, O
 from theory.kinds import InputError
 
 MOST = 2_000  # conjunctions of a formula
-START = ""  # stands in place of a symbol before the first symbol
+START = ""  # used instead of a symbol before the first symbol
 
 
 @dataclass(frozen=True)
 class Conjunction:
-    """The conjunction that the symbol is one of these, and each comparison has this truth value."""
+    """The formula that the symbol is in `symbols` and each comparison has its given truth value."""
 
     symbols: frozenset[str]
     literals: tuple[tuple[Count, bool], ...]
@@ -40,7 +41,7 @@ class Conjunctions:
         self._levels: dict[Formula, int] = {}
 
     def __call__(self, formula: Formula) -> list[Conjunction]:
-        """The disjoint conjunctions of a Boolean combination, with comparisons of low level first.
+        """The disjoint conjunctions of a Boolean combination; comparisons of low level come first.
 
         Raises `ValueError` for more than 2000 conjunctions.
         """
@@ -55,8 +56,8 @@ class Conjunctions:
                     found.append(Conjunction(frozenset(symbols), path))
                     if len(found) > MOST:
                         raise InputError(
-                            f"a Boolean combination in the formula has more than {MOST} cases: "
-                            "give one of fewer comparisons"
+                            f"a Boolean combination in the formula has more than {MOST} "
+                            "conjunctions: give a formula with fewer comparisons"
                         )
             self._of[formula] = found
         return self._of[formula]
@@ -71,7 +72,7 @@ class Conjunctions:
                     yield ((first, value), *path)
 
     def level(self, formula: Formula) -> int:
-        """The level of a formula: 0 if it depends on the symbol alone."""
+        """The level of a formula: 0 if the formula depends only on the symbol."""
         if formula not in self._levels:
             if isinstance(formula, Count):
                 found = 1 + max((self.level(each) for _, each in formula.terms), default=0)
@@ -90,7 +91,7 @@ class Conjunctions:
 
 
 def stripped(formula: Formula) -> tuple[Formula, bool]:
-    """A formula without its leading negations, and whether their number is odd."""
+    """A formula without its leading negations, and whether the number of negations is odd."""
     no = False
     while isinstance(formula, Not):
         formula, no = formula.of, not no
@@ -111,7 +112,7 @@ def comparisons(formula: Formula) -> list[Count]:
 
 
 def simplified(formula: Formula, symbol: str, known: dict[Count, bool]) -> Formula:
-    """A combination for a given symbol and given truth values of some comparisons."""
+    """A combination simplified for a given symbol and given truth values of some comparisons."""
     match formula:
         case Symbol(a):
             return TRUE if a == symbol else FALSE

@@ -1,6 +1,7 @@
 """Past counting logic: linear inequalities of prefix counts of a word [YangChiang2024].
 
-Counting logic is the logic of C-RASP.  A formula is true or false at each position i of a word:
+Counting logic is the logic of C-RASP.  A formula is true or false at each position i of a word.
+Formulas are
 
     σ                       symbol i is σ
     ¬φ, φ ∧ ψ, φ ∨ ψ        Boolean connectives
@@ -29,13 +30,13 @@ NESTED, LARGE = 100, 10_000  # nesting depth and size of a formula
 
 @dataclass(frozen=True)
 class Symbol:
-    """The formula σ: the symbol at position i is this one of a … z."""
+    """The formula σ: the symbol at position i is `symbol`, one of a … z."""
 
     symbol: str
 
     def __post_init__(self) -> None:
         if not (isinstance(self.symbol, str) and len(self.symbol) == 1 and self.symbol in SYMBOLS):
-            raise InputError(f"symbol {self.symbol!r}: give one from a to z")
+            raise InputError(f"symbol is {self.symbol!r}: give one of a to z")
         _made_of(self, ())
 
     def __str__(self) -> str:
@@ -94,9 +95,9 @@ class Count:
         for size in (self.low, self.high, *(a for a, _ in self.terms)):
             whole = isinstance(size, int) and not isinstance(size, bool)
             if not (size is None or whole) or abs(size or 0) > LARGEST:
-                raise InputError(f"a comparison has {size!r}: give integers up to ±2^20")
+                raise InputError(f"a comparison contains {size!r}: give integers up to ±2^20")
         if self.low is None and self.high is None:
-            raise InputError("a comparison has neither low nor high: give one at least")
+            raise InputError("a comparison has neither low nor high: give at least one")
         if self.low is not None and self.high is not None and self.low > self.high:
             raise InputError(
                 f"a comparison has low {self.low} and high {self.high}: give low ≤ high"
@@ -118,20 +119,20 @@ class Count:
 def _made_of(formula: Formula, parts: object) -> None:
     if not isinstance(parts, tuple):
         raise InputError(
-            f"parts of {type(formula).__name__} are a {type(parts).__name__}: give a tuple"
+            f"parts of {type(formula).__name__} is a {type(parts).__name__}: give a tuple"
         )
     for part in parts:
         if not isinstance(part, Formula):
             kind = type(part).__name__
             raise InputError(
-                f"a part of {type(formula).__name__} is a {kind}: give formulas, or parse(text)"
+                f"a part of {type(formula).__name__} has type {kind}: give formulas, or parse(text)"
             )
     # Checked at construction, so that no formula is too large for recursive functions.
     deep = 1 + max((part.__dict__["nested"] for part in parts), default=0)
     size = 1 + sum(part.__dict__["size"] for part in parts)
     if deep > NESTED or size > LARGE:
         raise InputError(
-            f"a formula has {size} parts, nested {deep} deep: give at most {LARGE}, {NESTED} deep"
+            f"a formula has {size} parts and depth {deep}: give at most {LARGE} and {NESTED}"
         )
     formula.__dict__.update(nested=deep, size=size)
 
@@ -146,7 +147,7 @@ def _inside(part: Formula) -> str:
 
 
 def subformulas(formula: Formula) -> tuple[Formula, ...]:
-    """The immediate subformulas of a formula, including those that it counts."""
+    """The immediate subformulas of a formula, including the formulas that it counts."""
     match formula:
         case Symbol():
             return ()
@@ -166,7 +167,7 @@ def symbols(formula: Formula) -> set[str]:
 
 
 def counting_depth(formula: Formula) -> int:
-    """The counting depth: how deep counts are nested."""
+    """The counting depth of a formula: the nesting depth of its counts."""
     return isinstance(formula, Count) + max(map(counting_depth, subformulas(formula)), default=0)
 
 
@@ -192,7 +193,10 @@ def holds(formula: Formula, words: ArrayLike, alphabet: str) -> np.ndarray:
 
 
 def counted(formula: Count, words: ArrayLike, alphabet: str) -> np.ndarray:
-    """The sum Σ a·#φ at each position of words (…, T); raises `ValueError` as `holds` does."""
+    """The sum Σ a·#φ of a comparison at each position of words (…, T).
+
+    Raises `ValueError` as `holds` does.
+    """
     tokens = kinds.read(kinds.Tokens, "words", words, below=len(alphabet))
     total = np.zeros_like(tokens)
     for a, each in formula.terms:
@@ -201,7 +205,10 @@ def counted(formula: Count, words: ArrayLike, alphabet: str) -> np.ndarray:
 
 
 def checked_alphabet(alphabet: str, formula: Formula) -> str:
-    """The alphabet; raises `ValueError` unless it has the formula's symbols, each symbol once."""
+    """Returns the alphabet if it is valid: different symbols, among them those of the formula.
+
+    Raises `ValueError` otherwise.
+    """
     if not isinstance(alphabet, str) or not alphabet or not set(alphabet) <= set(SYMBOLS):
         raise InputError(f"alphabet is {alphabet!r}: give symbols from a to z, such as 'abc'")
     if len(set(alphabet)) < len(alphabet):
@@ -219,8 +226,8 @@ def counting_words(
 ) -> dict[str, np.ndarray]:
     """Families of words (rows, T) on which counts nearly tie, by name.
 
-    "equal runs"            a run of each symbol, of equal lengths, in every rotation
-    "runs of all lengths"   a run of each symbol, of random and of nearly equal lengths
+    "equal runs"            one run of each symbol, all of one length, in every rotation
+    "runs of all lengths"   one run of each symbol, of random and of nearly equal lengths
     "one symbol exchanged"  equal runs, with one symbol exchanged
     "shuffled"              equal counts in random order
 
@@ -257,7 +264,7 @@ def random_formula(
     generator: np.random.Generator = seed
 
     def drawn(deep: int) -> Formula:
-        """One part of counting depth `deep` and others of at most that."""
+        """A combination: one part has counting depth `deep`, the others at most this depth."""
         parts = [part(each) for each in depths(deep)]
         if len(parts) == 1:
             return parts[0]

@@ -37,10 +37,10 @@ TOKEN = r"true|false|[0-9]+|[!<>]=|==|\S"
 
 
 def parse(text: str) -> Formula:
-    """The formula of a text.
+    """Parses a text and returns its formula.
 
-    Raises `ValueError`, with the first character that does not fit, for a text that is not a
-    formula.
+    Raises `ValueError` for a text that is not a formula; the message has the first character that
+    does not fit.
     """
     reader = Reader("formula", text, TOKEN, MOST_CHARACTERS)
     found = _any_of(reader)
@@ -113,10 +113,10 @@ def _comparison(reader: Reader) -> Formula:
     bound = other - constant
     for size in (bound, *(a for a, _ in nonzero)):
         if abs(size) > LARGEST:
-            raise InputError(f"{reader.cited}: {size} is beyond ±2^20, the largest number")
+            raise InputError(f"{reader.cited}: {size} is too large, give numbers up to ±2^20")
     low = bound + (sign == ">") if sign in ("=", "==", "!=", ">", ">=") else None
     high = bound - (sign == "<") if sign in ("=", "==", "!=", "<", "<=") else None
-    if not nonzero:  # numbers alone
+    if not nonzero:  # only numbers
         true = (low is None or low <= 0) and (high is None or high >= 0)
         return TRUE if true != (sign == "!=") else FALSE
     return Not(Count(nonzero, low, high)) if sign == "!=" else Count(nonzero, low, high)
@@ -160,11 +160,11 @@ def _term(reader: Reader) -> tuple[int, Formula | None]:
 
 
 MAJORITY = parse("#a > #b")
-"""Majority: more a than b."""
+"""Majority: words with more a than b."""
 DYCK_1 = parse("#a = #b & #(#a < #b) = 0")
-"""Dyck-1, with a opening and b closing: as many a as b, and no prefix with more b than a."""
+"""Dyck-1, where a opens and b closes: as many a as b, and no prefix with more b than a."""
 ABC = parse("#a = #b & #b = #c & #(a & #b + #c > 0) = 0 & #(b & #c > 0) = 0")
-"""aⁿbⁿcⁿ: as many of each, no a after b or c, and no b after c."""
+"""aⁿbⁿcⁿ: equal counts of a, b and c, no a after b or c, and no b after c."""
 
 
 def in_language(name: str, words: np.ndarray) -> np.ndarray:

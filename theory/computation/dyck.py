@@ -26,9 +26,9 @@ Types: TypeAlias = Annotated[Count, Within(most=2**61)]
 
 @checked
 def is_dyck(words: Tokens, k: Types, depth: Count | None = None) -> np.ndarray:
-    """Which prefixes of words (…, T) are Dyck words of k types, bool (…, T): by a stack.
+    """Whether each prefix of words (…, T) is a Dyck word of k types, by a stack: bool (…, T).
 
-    After a closing bracket without its opening one, or a depth above `depth`, no longer prefix is a
+    If a prefix has an unmatched closing bracket or a depth above `depth`, no longer prefix is a
     Dyck word.  Raises `ValueError` for symbols ≥ 2k.
     """
     symbols = read(Tokens, "words", words, below=2 * k)
@@ -50,7 +50,7 @@ def _judged(word: list[int], k: int, most: int) -> list[bool]:
 
 @checked
 def balances(words: Tokens, k: Types) -> np.ndarray:
-    """The balance at each position (…, T): opening minus closing brackets so far, of all types.
+    """The balance at each position, (…, T): opening minus closing brackets of all types so far.
 
     Raises `ValueError` as `is_dyck` does.
     """
@@ -59,9 +59,10 @@ def balances(words: Tokens, k: Types) -> np.ndarray:
 
 
 def match_types(words: np.ndarray, b: np.ndarray, k: int) -> np.ndarray:
-    """The type of the bracket that matches a closing one at each position; 0 if there is none.
+    """The type of the opening bracket that a closing bracket at each position matches, or 0.
 
-    It is the latest opening bracket after which the balance was one above the balance now.
+    The matching bracket is the latest opening bracket after which the balance was one more than the
+    current balance `b`; the type is 0 if there is no such bracket.
     """
     found = np.zeros_like(words)
     for at in np.ndindex(words.shape):
@@ -75,7 +76,7 @@ def match_types(words: np.ndarray, b: np.ndarray, k: int) -> np.ndarray:
 
 @checked
 def brackets(word: OneSequence, k: Types) -> str:
-    """The text of a word: `([)]`, or `(0 (1 0) 1)` if k > 4.
+    """The text of a word, such as `([)]`, or `(0 (1 0) 1)` if k > 4.
 
     Raises `ValueError` as `is_dyck` does.
     """
@@ -87,23 +88,24 @@ def brackets(word: OneSequence, k: Types) -> str:
 
 @checked
 def read_brackets(text: str, k: Annotated[Count, Within(most=len(PAIRS))]) -> list[int]:
-    """The symbols of a text of the first k of () [] {} <>.
+    """The symbols of a text of brackets of k types, the first k of () [] {} <>.
 
     Raises `ValueError` for another character.
     """
     known = [pair[side] for side in (0, 1) for pair in PAIRS[:k]]
     for place, sign in enumerate(text, start=1):
         if sign not in known:
-            raise InputError(f"sign {place} of text is {sign!r}: give {' '.join(PAIRS[:k])}")
+            raise InputError(f"character {place} of text is {sign!r}: give {' '.join(PAIRS[:k])}")
     return [known.index(sign) for sign in text]
 
 
 @checked
 def random_dyck(n_words: Count, length: Count, k: Types, seed: Seed) -> np.ndarray:
-    """Uniform Dyck words (n_words, T) of k types; for odd T the first T symbols of longer ones.
+    """Uniform random Dyck words (n_words, T) of k types.
 
     With r symbols left and h brackets open, the next symbol opens a bracket with probability
-    (r − h)(h + 2) / (2r(h + 1)).  Raises `ValueError` for words that do not fit in memory.
+    (r − h)(h + 2) / (2r(h + 1)).  For odd T the words are the first T symbols of Dyck words of
+    T + 1 symbols.  Raises `ValueError` for words that do not fit in memory.
     """
     generator: np.random.Generator = seed
     T, even = length, length + length % 2
@@ -131,14 +133,14 @@ def adversarial_words(
     "deep"                 all brackets open, then all close: depth T/2
     "alternating"          each bracket closes at once
     "one kind of symbol"   one bracket repeated
-    "one bracket flipped"  a Dyck word in which an opening bracket is closing, or the converse
-    "below 0 and back"     a Dyck word with a closing bracket before its opening one in it
+    "one bracket flipped"  a Dyck word with one opening bracket made closing, or conversely
+    "below 0 and back"     a Dyck word with a closing and then an opening bracket inserted
     "one wrong type"       a Dyck word in which one bracket has another type (k ≥ 2)
-    "crossing"             a Dyck word with ([)] in it (k ≥ 2, T ≥ 4)
-    "as deep as allowed"   to depth `depth` and back repeatedly; the same to `depth` + 1
+    "crossing"             a Dyck word with ([)] inserted (k ≥ 2, T ≥ 4)
+    "as deep as allowed"   up to `depth` and back to 0 repeatedly; the same with `depth` + 1
                            (if `depth` is given)
 
-    For odd T they are the first T symbols of longer words.
+    For odd T the words are the first T symbols of words of T + 1 symbols.
     """
     generator: np.random.Generator = seed
     T, even = length, length + length % 2
@@ -170,9 +172,9 @@ def adversarial_words(
 def _with_inside(
     even: int, k: int, generator: np.random.Generator, made: Callable[[int, int], list[int]]
 ) -> np.ndarray:
-    """ROWS Dyck words with symbols inserted at a random place, `even` symbols together.
+    """ROWS Dyck words with symbols inserted at a random place; each has `even` symbols in all.
 
-    `made` returns the symbols from two types, which differ if k ≥ 2.
+    `made` returns the inserted symbols from two types, which differ if k ≥ 2.
     """
     rows = []
     for _ in range(ROWS):
@@ -185,7 +187,10 @@ def _with_inside(
 
 
 def _deep(even: int, k: int, depth: int) -> np.ndarray:
-    """A word to depth `depth` and back repeatedly, types in turn; the last time less deep."""
+    """A word that goes to depth `depth` and back repeatedly (the last time less deep).
+
+    The types of its brackets alternate.
+    """
     word = list[int]()
     while len(word) < even:
         types = [a % k for a in range(min(depth, (even - len(word)) // 2))]

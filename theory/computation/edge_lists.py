@@ -1,4 +1,4 @@
-"""Graphs as arrays of edges: all small graphs, and families on which labels may settle late."""
+"""Graphs as arrays of edges: all small graphs, and families that may take many steps."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from theory.kinds import Count, CountFrom2, Seed, checked
 def all_graphs(n_nodes: int) -> Iterator[np.ndarray]:
     """Yields all sets of edges on n_nodes nodes, by number of edges, as arrays (graphs, edges, 2).
 
-    Every second edge begins at its larger node.  Each set is yielded again with every edge doubled
-    by its reverse.
+    Every second edge begins at its larger node.  After each array comes one in which the reverse of
+    every edge is added.
     """
     pairs = np.array([*combinations_with_replacement(range(1, n_nodes + 1), 2)])
     pairs[1::2] = pairs[1::2, ::-1]

@@ -1,9 +1,10 @@
 """Histories of Turing machines as rows of tokens, and their next steps.
 
-The token of a step is (state·|Γ| + symbol)·2 + [the move is to the right], with the state after the
-step and the symbol that it writes.  Addressed tokens add 2|Q||Γ| times the number of the cell that
-the step writes, in the order 0, 1, −1, 2, −2, …; otherwise the first step writes cell 0 and each
-further step writes the cell to which the head has moved.
+The token of a step is (state·|Γ| + symbol)·2 + [the move is to the right], where the state is the
+state after the step, and the symbol is the one that the step writes.  Addressed tokens also name
+the cell that the step writes: they add 2|Q||Γ| times its number in the order 0, 1, −1, 2, −2, ….
+Without addresses, the first step writes cell 0, and each further step writes the cell to which the
+head has moved.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ def after_each_step(
 ) -> dict[str, np.ndarray]:
     """Quantities (…, T, width), by name, after each step of histories (…, T).
 
-    cell, head       the cell that the step wrote and the cell of the head, also their squares
-    state, symbol    of the rule that applies next, one-hot; unchanged if there is none
-    go               the move of that rule; 0 if there is none
-    next             the token of that rule; −1 if there is none
+    cell, head       the cell that the step wrote and the cell of the head, each with its square
+    state, symbol    state and symbol (one-hot) after the next step; unchanged if the machine halts
+    go               the move of the next step; 0 if the machine halts
+    next             the token of the next step; −1 if the machine halts
 
-    Histories may contain steps that the machine would not make.
+    A history may contain steps that the machine would not make.
     """
     rows = [_replayed(machine, row, addressed) for row in tokens.reshape(-1, tokens.shape[-1])]
     columns = (np.array([row[i] for row in rows], dtype=np.float64) for i in range(len(NAMES)))

@@ -1,15 +1,16 @@
 """The holonomy decomposition of a semiautomaton: image sets, their classes, heights and tiles.
 
-The image sets are Q·w for all words w, and the sets of one state. P ≤ R iff P ⊆ R·s for a word s;
-sets with P ≤ R ≤ P form a class, and words lead from one to another as bijections. The height of a
-set of one state is 0, that of another 1 more than the largest of the sets below it. The tiles of a
-set are the largest image sets in it that are not all of it: they cover it, as sets of one state are
-image sets.
+The image sets are the sets Q·w for all words w, and the sets of one state. We write P ≤ R iff
+P ⊆ R·s for a word s. Sets with P ≤ R ≤ P form a class, and words map the sets of a class onto each
+other as bijections. The height of a set of one state is 0; the height of another set is 1 more than
+the largest height of a set below it. The tiles of a set are its maximal proper subsets among the
+image sets. They cover the set, since sets of one state are image sets.
 
-A state q is described by a chain Q = P ⊃ P′ ⊃ … ⊃ {q}, in which each set is a tile of the one
-before. The coordinate at height h is the place of the next tile among the tiles of the set of
-height h, numbered as in the representative of its class. A symbol s maps chains to chains, height
-by height from above. Let P be the set in the chain before s and P′ the one after it, P·s ⊆ P′:
+A state q is described by a chain Q = P ⊃ P′ ⊃ … ⊃ {q}, in which each set is a tile of the previous
+set. The coordinate at height h is the place of the next tile among the tiles of the set of height
+h, numbered as in the representative of its class. A symbol s maps chains to chains, one height
+after the other, the greatest first. At height h, let P be the set in the chain before s, and P′ the
+set in the chain after s; then P·s ⊆ P′:
 
     height(P′) < h                    nothing
     height(P) = h and P·s = P′        a permutation of the tiles
@@ -36,10 +37,10 @@ States = frozenset[int]
 
 @dataclass(frozen=True)
 class Class:
-    """A class of image sets that words map to each other; all have one height.
+    """A class of image sets that words map to each other; all sets of a class have one height.
 
-    The first of `sets` is the representative: `tiles` are its tiles, `there[P]` maps it to P and
-    `back[P]` is the inverse. `group` is the holonomy group, permutations of the tiles.
+    The first set in `sets` is the representative: `tiles` are its tiles, `there[P]` maps it to P,
+    and `back[P]` is the inverse. `group` is the holonomy group, whose elements permute the tiles.
     """
 
     number: int
@@ -55,12 +56,12 @@ class Class:
         return moved(self.tiles[place], self.there[P])
 
     def holding(self, P: States, part: States) -> int:
-        """The place of the first tile of P that contains this part of it."""
+        """The place of the first tile of P that contains the subset `part`."""
         seen = moved(part, self.back[P])
         return next(i for i, tile in enumerate(self.tiles) if seen <= tile)
 
     def permutation(self, P: States, symbol: Map, to: States) -> Map:
-        """The permutation of the tiles by a symbol with P·symbol = `to`, both in this class."""
+        """The permutation of the tiles by a symbol that maps P to `to`; both are in this class."""
         around = then(then(self.there[P], symbol), self.back[to])
         return tuple(self.tiles.index(moved(tile, around)) for tile in self.tiles)
 
@@ -84,7 +85,7 @@ class Holonomy:
 
     @property
     def heights(self) -> range:
-        """The heights from that of all states down to 1."""
+        """The heights, from the height of the set of all states down to 1."""
         return range(self.height(self.states), 0, -1)
 
 
@@ -95,7 +96,7 @@ def moved(states: States, by: Map) -> States:
 
 @checked
 def image_sets(automaton: Automaton) -> list[States]:
-    """The sets Q·w for all words w, in the order of breadth-first search; then the singletons.
+    """The sets Q·w for all words w, in the order of breadth-first search, and then the singletons.
 
     Q is the set of states that can be reached from the start.
     """
@@ -117,7 +118,7 @@ def holonomy(automaton: Automaton) -> Holonomy:
         R: [P for P in sets if any(P.issubset(image) for image in orbits[R])] for R in sets
     }  # all P ≤ R
     heights: dict[States, int] = {}
-    # If P < R, fewer sets lie below P than below R: so every P < R comes before R.
+    # If P < R, fewer sets lie below P than below R, so that P comes before R.
     for R in sorted(sets, key=lambda R: len(below[R])):
         strictly = [P for P in below[R] if R not in below[P]]
         heights[R] = 1 + max((heights[P] for P in strictly), default=0)
@@ -143,8 +144,8 @@ def holonomy(automaton: Automaton) -> Holonomy:
 def _few(automaton: Semiautomaton, count: int, most: int, of: str) -> None:
     if count > most:
         raise InputError(
-            f"{automaton.name} has more than {most} {of}, too many to decompose: take "
-            "semiautomaton(…), of ⌈log₂T⌉ layers"
+            f"{automaton.name} has more than {most} {of}, too many to decompose: use "
+            "semiautomaton(…), which has ⌈log₂T⌉ layers"
         )
 
 
@@ -153,7 +154,7 @@ def _single(q: int) -> States:
 
 
 def _orbit(automaton: Semiautomaton, P: States) -> dict[States, Map]:
-    """The sets P·w, each with the map of a shortest word that leads there."""
+    """The sets P·w, each with the map of a shortest word that leads to the set."""
     found, left = {P: identity(automaton.n_states)}, deque([P])
     while left:
         _few(automaton, len(found), MOST_SETS, "image sets")
@@ -168,9 +169,10 @@ def _orbit(automaton: Semiautomaton, P: States) -> dict[States, Map]:
 def _bijections(
     automaton: Semiautomaton, R: States, P: States, orbits: dict[States, dict[States, Map]]
 ) -> tuple[Map, Map]:
-    """Maps of words R → P and P → R, the second inverse to the first.
+    """Maps of two words, R → P and P → R; the second map is the inverse of the first.
 
-    If s and t lead there and back, (st)^m is the identity of R for some m: back is t(st)^{m−1}.
+    If s leads from R to P and t from P to R, then (st)^m is the identity of R for some m, and the
+    inverse of s is t(st)^{m−1}.
     """
     there, back = orbits[R][P], orbits[P][R]
     around = then(there, back)

@@ -1,4 +1,4 @@
-"""Kinds of parameters of this topic alone: alphabets, triples, edges, fan-ins."""
+"""Kinds of parameters of this topic: alphabets, triples, edges, fan-ins."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FanIn: TypeAlias = CountFrom2
 
 @dataclass(frozen=True)
 class DistinctSymbols(Kind):
-    """An alphabet: a text of different alphanumeric characters, of which symbol a is number a."""
+    """An alphabet: a text of different alphanumeric characters; symbol a is its character a."""
 
     what = "different alphanumeric characters, such as 'ab'"
     example = "ab"
@@ -33,7 +33,7 @@ Alphabet: TypeAlias = Annotated[str, DistinctSymbols()]
 
 @dataclass(frozen=True)
 class Triple(Kind):
-    """A named tuple of three integers, given as such or as any other tuple or list."""
+    """A named tuple of three integers, given as such or as another tuple or list."""
 
     of: Any
 
@@ -55,7 +55,7 @@ class Triple(Kind):
 
 @dataclass(frozen=True)
 class EdgeArray(Integers):
-    """The edges of graphs, (…, m, 2): nodes, numbered from 1; [] has none."""
+    """The edges of graphs, (…, m, 2); nodes are numbered from 1, and [] is the empty set."""
 
     @property
     def wrong(self) -> tuple[Any, ...]:

@@ -17,7 +17,7 @@ from theory.computation.kinds import Alphabet
 from theory.computation.semiautomata import Semiautomaton
 from theory.kinds import InputError, OneSequence, Steps, checked, read
 
-MOST_STATES = 2000  # of an automaton that is built from a text
+MOST_STATES = 2000  # the largest number of states of an automaton that is built from a text
 
 S = TypeVar("S", bound=Hashable)
 
@@ -27,8 +27,8 @@ S = TypeVar("S", bound=Hashable)
 class Language:
     """The words that lead `automaton` to a state in `accepting`; symbol a is written alphabet[a].
 
-    Raises ValueError unless the alphabet has as many symbols as the automaton, and for accepting
-    states that the automaton does not have.
+    Raises ValueError if the alphabet and the automaton have different numbers of symbols, and for
+    accepting states that the automaton does not have.
     """
 
     automaton: Semiautomaton
@@ -76,10 +76,10 @@ class Language:
         return "".join(self.alphabet[a] for a in word)
 
     def minimal(self) -> Language:
-        """The language with its minimal automaton, by Moore's partition refinement.
+        """The same language with its minimal automaton, by Moore's partition refinement.
 
         States are numbered in the order of breadth-first search, so that two languages are equal
-        iff their minimal automata are.
+        iff their minimal automata are equal.
         """
         states, rows = self.automaton.reachable(), self.automaton.transitions
         block = {q: int(q in self.accepting) for q in states}
@@ -90,7 +90,7 @@ class Language:
             if len(numbers) == len({*block.values()}):
                 break
             block = refined
-        # Blocks are in the order of breadth-first search, as states are.
+        # Blocks are in the order of breadth-first search, like the states.
         firsts = {refined[q]: q for q in reversed(states)}
         table = tuple(tuple(refined[row[firsts[b]]] for b in range(len(firsts))) for row in rows)
         automaton = Semiautomaton(table, self.automaton.name)
@@ -100,12 +100,12 @@ class Language:
     def differs(self, other: Language) -> str | None:
         """A shortest non-empty word that is in exactly one of the two languages, or None.
 
-        All pairs of states that words lead to are searched, so None holds for words of all lengths.
-        Raises ValueError for languages over different alphabets.
+        The search covers all pairs of states that words lead to, so None means that the languages
+        are equal up to the empty word. Raises ValueError for languages over different alphabets.
         """
         if self.alphabet != other.alphabet:
             raise InputError(
-                f"languages over {self.alphabet!r} and {other.alphabet!r}: give one alphabet"
+                f"languages over {self.alphabet!r} and {other.alphabet!r}: give both one alphabet"
             )
         start = self.automaton.start, other.automaton.start
         words, left = {start: ""}, deque([start])
@@ -128,7 +128,7 @@ def explored(
     alphabet: str,
     name: str,
 ) -> Language:
-    """The language of the automaton whose states are those that `step` reaches, minimised.
+    """The language of the minimised automaton whose states are those that `step` reaches.
 
     Raises ValueError for more than 2000 states.
     """

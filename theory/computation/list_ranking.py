@@ -1,12 +1,12 @@
-"""List ranking by pointer jumping: the number of elements from each one to the end of its list.
+"""List ranking by pointer jumping: the number of elements from an element to the end of its list.
 
-Every element has a successor `next`, 0 at the end, and a rank, at first 1. In a step
+Every element has a successor `next`, 0 at the end, and a rank, at first 1. A step computes
 
     rank ← rank + rank[next],   next ← next[next]
 
-so that after k steps `next` is 2^k elements further and the rank is the number of elements before
-it: 2^k, or all up to the end where there are fewer. If elements have a common successor, the lists
-form a forest and ranks are heights above its roots.
+After k steps `next` is 2^k elements further, and the rank is the number of elements before it: 2^k,
+or the number of elements up to the end if this is smaller. If elements have a common successor, the
+lists form a forest, and a rank is the number of nodes on the path to the root.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from theory.kinds import Count, InputError, OneSequence, Seed, Within, checked
 
 @checked
 def list_ranking(max_length: Count) -> Program:
-    """The program for at most N = max_length elements, with input `next`: ⌈log₂N⌉ steps."""
+    """The program of ⌈log₂N⌉ steps for at most N = max_length elements; the input is `next`."""
     N = max_length
     processors_fit(N)
     jump = Step(
@@ -41,9 +41,9 @@ def list_ranking(max_length: Count) -> Program:
 
 @checked
 def ranks(successors: Annotated[OneSequence, Within(most="T")]) -> np.ndarray:
-    """The rank of each of 1, …, N: the number of elements from it to the end, by walking.
+    """The ranks (N,) of elements 1, …, N, computed by walking to the end of the list from each.
 
-    Successors, 0 … N, and ranks are (N,). Raises `ValueError` for successors with a cycle.
+    The successors (N,) are numbers 0 … N. Raises `ValueError` for successors with a cycle.
     """
     following = np.concatenate([[0], successors])
     N = len(successors)
@@ -59,7 +59,7 @@ def ranks(successors: Annotated[OneSequence, Within(most="T")]) -> np.ndarray:
 
 
 def all_lists(n: int) -> np.ndarray:
-    """All successors (…, n) of n elements without a cycle."""
+    """All arrays of successors of n elements without a cycle, (…, n)."""
     rows = np.moveaxis(np.indices((n + 1,) * n), 0, -1).reshape(-1, n)
     place = np.broadcast_to(np.arange(1, n + 1), rows.shape)
     following = np.concatenate([np.zeros((len(rows), 1), dtype=int), rows], axis=1)

@@ -20,6 +20,6 @@ def majority(words: Bits) -> np.ndarray:
 def signed_mean(n: Count, k: Annotated[Steps, Within(most="n")]) -> Fraction:
     """The signed logit |2z − 1|/(n + 1), z = 2k − n, of majority for k ones among n bits.
 
-    It is that of the mean (z − ½)/N over N = n + 1 tokens, doubled.
+    The logit is twice the mean (z − ½)/N over N = n + 1 tokens.
     """
     return Fraction(abs(2 * (2 * k - n) - 1), n + 1)

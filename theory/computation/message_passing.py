@@ -1,12 +1,13 @@
 """Rounds of massively parallel computation (MPC): machines of s words that send messages.
 
-In a round every machine computes with its words and sends messages.  A message names a machine i
-and one of its slots k, as the place s·i + k, and becomes word k of machine i, so that the messages
-to a machine fit in its s words.  Each message of a machine is a `Write` to every slot: s² of them
-if it sends s messages.  The algorithms here send at most one message to a slot; several are added.
+In a round every machine computes with its words and sends messages.  A message to slot k of machine
+i is addressed to the place s·i + k and becomes word k of machine i, so that the messages to a
+machine fit in its s words.  Each message of a machine is a `Write` to every slot, so a machine that
+sends s messages takes s² writes.  The algorithms here send at most one message to a slot; several
+messages to one slot would be added.
 
-tree_sum     machine i sends its sum to a slot of its own of machine ⌈i/s⌉, so that after r rounds
-             machine i has the sum of the i-th block of s^r numbers
+tree_sum     machine i sends its sum to machine ⌈i/s⌉, each sender to a different slot, so that
+             after r rounds machine i has the sum of the i-th block of s^r numbers
 transpose    s machines have the rows of a matrix and receive its columns, in one round
 """
 
@@ -22,16 +23,16 @@ from theory.kinds import Count, InputError, Vectors, checked
 
 @checked
 def message_round(messages: dict[str, str], words: tuple[str, ...]) -> Step:
-    """The step in which every machine sends its messages and receives those to it in `words`.
+    """The step in which every machine sends `messages`, and receives messages in `words`.
 
-    `messages` names for each register of values the register of their places s·machine + slot;
+    `messages` maps the register of a message's value to the register of its place s·machine + slot;
     `words` names the registers of the s slots, which are 0 where no message arrives.
 
-    Raises `ValueError` without messages or without words.
+    Raises `ValueError` if `messages` or `words` is empty.
     """
     if not messages or not words:
         raise InputError(
-            f"there are {len(messages)} messages and {len(words)} words: give at least one of both"
+            f"there are {len(messages)} messages and {len(words)} words: give at least one of each"
         )
     s = len(words)
     writes = [
@@ -46,7 +47,7 @@ def message_round(messages: dict[str, str], words: tuple[str, ...]) -> Step:
 
 @checked
 def tree_sum(n_machines: Count, s: FanIn, largest: Count = 1) -> Program:
-    """The sum of numbers x ≤ `largest`, one at each of N machines, in ⌈log_s N⌉ rounds.
+    """The program that adds numbers x ≤ `largest`, one at each of N machines, in ⌈log_s N⌉ rounds.
 
     The sum is at machine 1.
     """
@@ -69,9 +70,9 @@ def tree_sum(n_machines: Count, s: FanIn, largest: Count = 1) -> Program:
 
 @checked
 def transpose(s: Count, largest: Count = 1) -> Program:
-    """The columns of an s × s matrix of numbers up to `largest`, from its rows, in one round.
+    """The program that transposes an s × s matrix of numbers up to `largest` in one round.
 
-    Machine i has row i in the inputs w1, …, ws and sends word k to slot i of machine k; the answer
+    Machine i has row i in the inputs w1, …, ws and sends word k to slot i of machine k.  The answer
     is w1.
     """
     processors_fit(s * s)
@@ -90,6 +91,6 @@ def transpose(s: Count, largest: Count = 1) -> Program:
 
 @checked
 def block_sums(x: Vectors, width: Count) -> np.ndarray:
-    """The sums (…, N) of the i-th block of `width` numbers, i = 1, …, N; 0 after the last block."""
+    """The sums (…, N) of blocks of `width` numbers, block i at place i; 0 after the last block."""
     starts = range(0, x.shape[-1] * width, width)
     return np.stack([x[..., start : start + width].sum(-1) for start in starts], axis=-1)

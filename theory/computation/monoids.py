@@ -1,14 +1,16 @@
-"""The transformation monoid of a semiautomaton: the maps of its states that words are.
+"""The transformation monoid of a semiautomaton: the maps of its states that words induce.
 
-    M = { q ↦ q·w : all words w },      x·y first x, then y
+    M = { q ↦ q·w : all words w },      x·y is first x, then y
 
-An element x is aperiodic if x^n = x^{n+1} for some n, and M is if all its elements are.  Else some
-word leads states around in a circle.  The groups in M: with p the period of x, x^{n+p} = x^n, some
-power of x is an idempotent e, and x lies in a group in M iff x·e = x; e is that group's one, and
-permutes the states of its image.  M is aperiodic iff all its groups are trivial.
+An element x is aperiodic if x^n = x^{n+1} for some n; M is aperiodic if all its elements are.
+Otherwise some word permutes several states in a cycle.
+
+The groups in M: some power of x is an idempotent e, and x lies in a group in M iff x·e = x.  Then e
+is the identity of this group, and x permutes the states of the image of e.  M is aperiodic iff all
+its groups are trivial.
 
 A regular language is star-free (made of finite languages by union, concatenation and complement)
-iff the monoid of its least automaton is aperiodic [Schutzenberger1965].
+iff the monoid of its minimal automaton is aperiodic [Schutzenberger1965].
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ class Monoid:
 
     @property
     def periodic(self) -> Map | None:
-        """An element of period > 1 with a shortest word, or None."""
+        """An element of period > 1 that has a shortest word among these elements, or None."""
         return next((x for x in self.words if period(x) > 1), None)
 
     @property
@@ -47,10 +49,10 @@ class Monoid:
         return self.periodic is None
 
     def circle(self) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-        """A shortest word with a cycle of more than one state, and the cycle; or None."""
+        """A shortest word that permutes more than one state in a cycle, and this cycle; or None."""
         if (x := self.periodic) is None:
             return None
-        # After as many steps as there are states, every state is on its cycle.
+        # After n_states steps, every state is on a cycle.
         q, around = next(r for r in power(x, len(x)) if x[r] != r), list[int]()
         while q not in around:
             around.append(q)
@@ -58,7 +60,7 @@ class Monoid:
         return self.words[x], tuple(self.states[r] for r in around)
 
     def groups(self) -> dict[Map, frozenset[Map]]:
-        """The maximal subgroups by their identities e: permutations of the image of e, in order."""
+        """The maximal subgroups, by identity e; their elements permute the image of e, in order."""
         found: dict[Map, set[Map]] = {}
         for x in self.words:
             e = idempotent(x)
@@ -106,8 +108,8 @@ def power(x: Map, n: int) -> Map:
 
 
 def period(x: Map) -> int:
-    """The least p ≥ 1 with x^{n+p} = x^n for large n."""
-    first = power(x, len(x))  # every state is on its cycle
+    """The smallest p ≥ 1 with x^{n+p} = x^n for large n."""
+    first = power(x, len(x))  # after len(x) steps every state is on a cycle
     again, p = then(first, x), 1
     while again != first:
         again, p = then(again, x), p + 1

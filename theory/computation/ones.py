@@ -1,4 +1,4 @@
-"""Functions of the number of ones of a word, whose means over all words are sums of n + 1 terms."""
+"""Functions of the number of ones of a word; their means over all words are sums of n + 1 terms."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def words_by_ones(n: Steps) -> np.ndarray:
 
 @checked
 def extremes(n: Count) -> np.ndarray:
-    """The words of n bits with 0, 1, n − 1 or n ones: all 2n + 2 for n ≤ 64.
+    """The words of n bits with 0, 1, n − 1 or n ones: all 2n + 2 words for n ≤ 64.
 
-    For larger n, the single different bit is at 64 positions only.
+    For n > 64, only 64 positions of the single different bit are included.
     """
     places = np.unique(np.linspace(0, n - 1, min(n, PLACES)).astype(int))
     one = np.eye(n, dtype=np.int64)[places]
@@ -33,9 +33,9 @@ def extremes(n: Count) -> np.ndarray:
 
 @checked
 def by_ones(n: Steps, value: Callable[[int], Any]) -> Any:
-    """The mean Σ_k C(n, k) 2⁻ⁿ value(k) over all words of n bits, k the number of ones.
+    """The mean Σ_k C(n, k) 2⁻ⁿ value(k) over all words of n bits, where k is the number of ones.
 
-    `value` returns fractions or balls; floats only for n ≤ 1000.
+    `value` returns fractions or balls, or floats if n ≤ 1000.
     """
     return sum(comb(n, k) * value(k) for k in range(n + 1)) / 2**n
 

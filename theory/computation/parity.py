@@ -24,9 +24,9 @@ def parity(words: Bits) -> np.ndarray:
 def signed_counts(n: Steps, q: Any) -> list[Any]:
     """The signed logits of parity for k = 0 … n ones, by softmax attention to position k.
 
-    These are Σ_j (−1)^{j−k} q^{(j−k)²} / Σ_j q^{(j−k)²} over j = 0 … n: (−1)^k times the mean of
-    (−1)^j under softmax with scores −β(j − k)², q = e^{−β}.  They are at least (1 − 2q)/(1 + 2q),
-    for all n and k: see `least_signed_count`.
+    The signed logits are Σ_j (−1)^{j−k} q^{(j−k)²} / Σ_j q^{(j−k)²} over j = 0 … n, which is (−1)^k
+    times the mean of (−1)^j under softmax with scores −β(j − k)², where q = e^{−β}.  They are at
+    least (1 − 2q)/(1 + 2q), for all n and k (`least_signed_count`).
     """
     even, odd = [0 * q], [0 * q]  # sums of the weights at even and at odd distances 1 … m
     for m in range(1, n + 1):
@@ -41,22 +41,25 @@ def signed_counts(n: Steps, q: Any) -> list[Any]:
 
 
 def least_signed_count(q: Any) -> Any:
-    """The least value (1 − 2q)/(1 + 2q) of `signed_counts` over all n and k, for 0 ≤ q ≤ 1.
+    """The minimum (1 − 2q)/(1 + 2q) of `signed_counts` over all n and k, for 0 ≤ q ≤ 1.
 
-    It is attained at n = 2, k = 1.  Let E and O be the sums of the weights at even and at odd
-    distances from k; the bound is O ≤ 2qE.  Each side of k has at most one weight q at distance 1,
-    together at most 2q·1, where 1 is the weight at distance 0; a weight at distance m = 3, 5, … is
-    q^{m²} ≤ 2q·q^{(m−1)²}, as m² ≥ 1 + (m − 1)², and distance m − 1 is on the same side.  So the
-    signed logit is positive at every length if, and for n = 2 only if, q < ½, that is β > ln 2.
+    The minimum is attained at n = 2, k = 1.  Proof: let E and O be the sums of the weights at even
+    and at odd distances from k.  The signed logit is (E − O)/(E + O), so the bound is O ≤ 2qE.  The
+    weights at distance 1, at most one on each side of k, are together at most 2q·1, where 1 is the
+    weight at distance 0.  A weight at distance m = 3, 5, … is q^{m²} ≤ 2q·q^{(m−1)²}, since
+    m² ≥ 1 + (m − 1)², and distance m − 1 occurs on the same side.
+
+    So the signed logit is positive at every length if q < ½, that is β > ln 2; for n = 2 this
+    condition is necessary.
     """
     return (1 - 2 * q) / (1 + 2 * q)
 
 
 def one_side(r: int) -> dict[int, int]:
-    """The coefficients by power of q + 2q Σ_{even m} q^{m²} − Σ_{odd m} q^{m²}, m = 1 … r.
+    """The coefficients, by power, of q + 2q Σ_{even m} q^{m²} − Σ_{odd m} q^{m²}, m = 1 … r.
 
-    The polynomial is the part of 2qE − O from r positions on one side of k, with half of the weight
-    at distance 0.
+    The polynomial is the contribution to 2qE − O of r positions on one side of k and of half of the
+    weight at distance 0.
     """
     found = {1: 1}
     for m in range(1, r + 1):
@@ -69,9 +72,9 @@ def one_side(r: int) -> dict[int, int]:
 def bounded_logit(n: Count, k: Annotated[Steps, Within(most="n")], e: Any) -> Any:
     """The signed logit of parity for k ones among n ≥ 1 bits, in the model of [ChiangCholak2022].
 
-    Two heads with scores ±c·cos jπ over positions 0 … n have the value (1/N)[j = k], N = n + 1, and
-    the logit is the difference of their outputs.  With e = e^c, A even and B odd numbers among the
-    N positions, and Z₊Z₋ = (Ae + B/e)(A/e + Be), it is
+    Two heads with scores ±c·cos jπ over positions j = 0 … n have the values (1/N)[j = k], where
+    N = n + 1, and the logit is the difference of their outputs.  Let e = e^c, let A and B be the
+    numbers of even and of odd positions, and Z₊Z₋ = (Ae + B/e)(A/e + Be).  The signed logit is
 
         (e² − e⁻²)/(N Z₊Z₋) · {B if k is even, A if k is odd} > 0        for c > 0.
     """
@@ -85,7 +88,7 @@ def bounded_logit(n: Count, k: Annotated[Steps, Within(most="n")], e: Any) -> An
 def mean_logit(n: Count, e: Any) -> Any:
     """The mean of `bounded_logit` over all words of n bits.
 
-    With N = n + 1 and e = e^c it is sinh 2c/(N² cosh² c − [n even] sinh² c).
+    With N = n + 1 and e = e^c the mean is sinh 2c/(N² cosh² c − [n even] sinh² c).
     """
     N, square = n + 1, e * e
     double, plus, minus = square - 1 / square, (e + 1 / e) ** 2, (e - 1 / e) ** 2

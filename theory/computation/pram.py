@@ -1,17 +1,17 @@
 """Parallel random-access machines (PRAM): programs of reads, writes and local operations.
 
-Processors are numbered 1, …, N. Register r of processor i is an integer r_i in 0 … most, and a
-cell of shared memory that every processor can read. A program is a list of steps that is repeated.
-In each step all processors do the following at once:
+Processors are numbered 1, …, N. Register r of processor i contains an integer r_i in 0 … most; it
+is a cell of shared memory, which every processor can read. A program is a list of steps that is
+repeated. In each step all processors do the following at once:
 
-    Read   into_i = of_a,   a = the sum of the registers `at` of i, and a shift
+    Read   into_i = of_a,   a = the sum of the registers `at` of i and of a shift
     Write  into_i = min { value_k : to_k = i },   `most` if no processor writes to i (MIN-CRCW);
-           or, if i has s cells, to its cell c: over those k with to_k = s·i + c
-    Set    into_i = op(…),  of registers and of the results of the step's reads and writes
+           for cell c of s cells of each processor, the minimum is over all k with to_k = s·i + c
+    Set    into_i = op(…),  of registers and of the results of the reads and writes of the step
 
-Reads and writes see the registers as they were before the step. Their results are in registers of
-their own until the step ends. Addresses are clipped to 0 … N; cell 0 contains 0 in every register,
-and a write to it has no effect.
+Reads and writes see the registers as they were before the step. Their results are in separate
+registers until the step ends. Addresses are clipped to 0 … N; every register contains 0 at address
+0, and a write to address 0 has no effect.
 
 Shape glossary: a register is an int64 array (…, N), of processors 1, …, N.
 """
@@ -33,7 +33,7 @@ INDEX = "index"
 """The register that contains the number of its processor."""
 
 RESERVED = ("bos", "1")
-BYTES = 512  # about, for the registers of a processor
+BYTES = 512  # approximate memory for the registers of a processor
 
 Registers = dict[str, np.ndarray]
 Operand: TypeAlias = str | Steps
@@ -47,8 +47,8 @@ OPS: dict[str, tuple[int, Callable[..., np.ndarray]]] = {
     "minus": (2, np.subtract),
     "where": (3, lambda flag, x, y: np.asarray(np.where(flag > 0, x, y))),
 }
-"""Local operations by name: number of operands (the least number, for plus), and function. Results
-are clipped to 0 … `most`."""
+"""Local operations by name: the number of operands (for plus, the minimum number) and the function.
+Results are clipped to 0 … `most`."""
 
 
 def processors_fit(count: int) -> None:
@@ -72,7 +72,7 @@ class Read:
 @checked
 @dataclass(frozen=True)
 class Write:
-    """into_i is the minimum of `value` over the processors whose register `to` is cells·i + cell.
+    """into_i = the minimum of value_k over all processors k with to_k = cells·i + cell.
 
     If there is no such processor, into_i is `empty`, or `most` if `empty` is None.
     """
@@ -88,7 +88,7 @@ class Write:
 @checked
 @dataclass(frozen=True)
 class Set:
-    """into_i = op(operands), at the processors of kind `at` (or all).
+    """into_i = op(operands) at the processors i of kind `at`, or at all processors.
 
     Operands are registers or integers. The operations are those of `OPS`: copy, min, max, minus
     (clipped at 0), plus (of two or more, clipped at `most`) and where(flag, x, y), which is x where
@@ -121,11 +121,11 @@ class Step:
 class Program:
     """A program for at most `processors` = N processors: `steps`, repeated `repeat` times.
 
-    inputs   registers that a run is given, with numbers in 0 … most
+    inputs   registers whose values are the arguments of `run`, numbers in 0 … most
     initial  initial values of other registers, by processor; 0 by default
     kinds    sets of processors by name: each is a register, 1 at these processors and 0 elsewhere
     answer   the register that is the output
-    most     the largest number, at least N, which is its default
+    most     the largest number; at least N, the default
 
     Raises `ValueError` for a name that is not a register or that is used twice, for a wrong number
     of operands, and for numbers outside 0 … most.
@@ -150,7 +150,7 @@ class Program:
         for name, values in self.initial.items():
             if len(values) > N or not all(self.holds(value) for value in values):
                 raise InputError(
-                    f"register {name} starts as {values!r:.40}: give at most {N} numbers from 0 to "
+                    f"initial {name} is {values!r:.40}: give at most {N} numbers from 0 to "
                     f"{self.most}"
                 )
         for name, members in self.kinds.items():
@@ -165,17 +165,17 @@ class Program:
 
     @property
     def assigned(self) -> list[str]:
-        """The registers that some step sets."""
+        """The registers that a step sets."""
         return list(dict.fromkeys(each.into for step in self.steps for each in step.sets))
 
     @property
     def state(self) -> list[str]:
-        """The registers that keep their values between steps: inputs, initial and set ones."""
+        """The registers that keep their values between steps: inputs, initial and set registers."""
         return list(dict.fromkeys([*self.inputs, *self.initial, *self.assigned]))
 
     @property
     def brought(self) -> list[str]:
-        """The registers that contain results of reads and writes in some step."""
+        """The registers that contain results of the reads and writes of all steps."""
         return list(dict.fromkeys(name for step in self.steps for name in step.brought))
 
     def run(self, *inputs: ArrayLike) -> Iterator[Registers]:
@@ -211,13 +211,13 @@ class Program:
             raise InputError(f"the inputs have shapes {shapes}: give all of them one shape")
         if shapes and shapes[0][-1] > self.processors:
             raise InputError(
-                f"{shapes[0][-1]} processors are given and {self.name} has {self.processors}: "
-                "give fewer, or a program of more"
+                f"inputs for {shapes[0][-1]} processors, but {self.name} has {self.processors}: "
+                "give fewer inputs, or a program with more processors"
             )
         return given
 
     def empty(self, write: Write) -> int:
-        """The result of a write at processors to which none writes."""
+        """The result of a write at processors to which no processor writes."""
         return self.most if write.empty is None else write.empty
 
     def _after(self, step: Step, held: Registers) -> Registers:
@@ -250,12 +250,12 @@ class Program:
         if not self.inputs:
             raise InputError(f"{self.name} has no inputs: give at least one register")
         if twice := [name for name in self.inputs if self.inputs.count(name) > 1]:
-            raise InputError(f"register {twice[0]} is given twice: give each input its own name")
+            raise InputError(f"register {twice[0]} is an input twice: give different inputs")
         for name in (*fixed, *self.state, *self.brought):
             if name in RESERVED or name.endswith("²"):
                 raise InputError(f"{name} cannot name a register: choose another name")
         for one, other, what in (
-            (set(self.inputs), set(self.initial), "given and has an initial value"),
+            (set(self.inputs), set(self.initial), "an input and has an initial value"),
             (
                 fixed,
                 {*self.state, *self.brought},
@@ -268,7 +268,7 @@ class Program:
             ),
         ):
             if both := sorted(one & other):
-                raise InputError(f"register {both[0]} is {what}: take two names")
+                raise InputError(f"register {both[0]} is {what}: use two names")
         if not sources | fixed | {*self.assigned} >= {self.answer}:
             raise InputError(f"the answer {self.answer} is not a register of {self.name}")
         for step in self.steps:
@@ -284,7 +284,7 @@ class Program:
         for name, allowed in uses:
             if name not in allowed:
                 raise InputError(
-                    f"a step reads {name}, which is not set before it: give {sorted(allowed)}"
+                    f"a step reads {name}, which is not set before: give one of {sorted(allowed)}"
                 )
         for write in step.writes:
             if write.cell >= write.cells:
@@ -293,7 +293,7 @@ class Program:
                 raise InputError(f"empty is {write.empty}: give a number from 0 to {self.most}")
         for names in (step.brought, [f"{each.into} at {each.at}" for each in step.sets]):
             if twice := [name for name in names if names.count(name) > 1]:
-                raise InputError(f"{twice[0]} is set twice in a step: take two steps")
+                raise InputError(f"{twice[0]} is set twice in a step: use two steps")
         whole = {each.into for each in step.sets if each.at is None}
         for each in step.sets:
             count, wanted = len(each.operands), OPS[each.op][0]
@@ -303,5 +303,5 @@ class Program:
                 raise InputError(f"operand {bad[0]!r}: give an integer from 0 to {self.most}")
             if each.at is not None and (each.at not in self.kinds or each.into in whole):
                 raise InputError(
-                    f"{each.into} is set at {each.at}: give a kind, and each register one value"
+                    f"{each.into} is set at {each.at}: give a kind, and set each register once"
                 )

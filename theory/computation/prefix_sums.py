@@ -1,7 +1,7 @@
-"""Prefix sums, and the window sums by which a tree of fan-in s computes them.
+"""Prefix sums, and the window sums from which rounds of fan-in s compute them.
 
-The prefix sum at i is x₁ + … + x_i.  After ℓ rounds of fan-in s, i has the sum of the last s^ℓ
-numbers up to x_i.
+The prefix sum at position i is x₁ + … + x_i.  After ℓ rounds of fan-in s, position i has the sum of
+the last s^ℓ numbers up to x_i.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from theory.kinds import Count, Vectors, checked
 
 @checked
 def window_sums(x: Vectors, width: Count) -> np.ndarray:
-    """The sum of the last `width` numbers up to each one, (…, N) → (…, N).
+    """The sums of the last `width` numbers up to each position, (…, N) → (…, N).
 
-    Where there are fewer numbers it is the sum of all: at width N these are prefix sums.
+    If there are fewer numbers, all are added: for width N the result is the prefix sums.
     """
     ends = range(1, x.shape[-1] + 1)
     return np.stack([x[..., max(0, i - width) : i].sum(-1) for i in ends], axis=-1)

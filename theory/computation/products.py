@@ -1,14 +1,14 @@
 """The running product in a solvable group, as counters.
 
 A class C of the holonomy decomposition (`holonomy.py`) has a solvable group
-G = G₀ > G₁ > … > {id}, its derived series. For the product g of the permutations so far and G₁ with
-cyclic factors of G₀/G₁, write g = n·t(e), where t(e) = a₁^{e₁}a₂^{e₂} … are the representatives of
-the cosets and n ∈ G₁. When x is multiplied to g,
+G with derived series G = G₀ > G₁ > … > {id}. Let g be the product of the permutations so far, and
+a₁, a₂, … generators of the cyclic factors of G₀/G₁. Then g = n·t(e) for some n ∈ G₁, where the
+t(e) = a₁^{e₁}a₂^{e₂} … are the representatives of the cosets. If g is multiplied by x on the right,
 
-    e′ = e + e(x)   mod the orders,          n′ = n·[t(e) x t(e′)⁻¹],
+    e′ = e + e(x)   mod the orders,          n′ = n·[t(e) x t(e′)⁻¹].
 
-so the counters count the exponents e, and the bracket, which is in G₁, is the input of the next
-product. An exponent mod m takes one counter for each value v ≠ 0 that is added, mod m/gcd(m, v).
+So the counters count the exponents e, and the bracket, which is in G₁, is the input of the product
+in G₁. An exponent mod m takes one counter mod m/gcd(m, v) for each value v ≠ 0 that is added.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from theory.kinds import InputError
 class NotSolvable(InputError):
     """Raised for an automaton with a holonomy group that is not solvable.
 
-    `tiles` are the sets of states that the group permutes, `group` its permutations, `order` their
-    number, and `core` the order of its perfect core, the largest subgroup that is its own
-    commutator subgroup.
+    `tiles` are the sets of states that the group permutes, `group` is the set of its permutations,
+    `order` is their number, and `core` is the order of its perfect core, the largest subgroup that
+    equals its commutator subgroup.
     """
 
     def __init__(self, automaton: Semiautomaton, of: Class, core: int) -> None:
@@ -37,9 +37,9 @@ class NotSolvable(InputError):
         shown = ", ".join("{" + ", ".join(map(str, sorted(tile))) + "}" for tile in of.tiles)
         super().__init__(
             f"{automaton.name} has no cascade of counters and flip-flops: words permute {shown} in "
-            f"a group of order {self.order} with a perfect core of order {core}. This alone does "
-            "not exclude other models of constant depth: that would need TC⁰ ≠ NC¹, which is open. "
-            "Take semiautomaton(…), of ⌈log₂T⌉ layers"
+            f"a group of order {self.order} with a perfect core of order {core}. Other models of "
+            "constant depth are excluded only if TC⁰ ≠ NC¹, which is open. "
+            "Use semiautomaton(…), which has ⌈log₂T⌉ layers"
         )
 
 
@@ -69,7 +69,7 @@ class Product:
         ]
 
     def exponents(self, counts: Sequence[int], j: int) -> tuple[int, ...]:
-        """The exponents e of step j, from the values of the counters."""
+        """The exponents e at step j of the derived series, from the values of the counters."""
         orders = self.steps[j][0]
         sums = [0] * len(orders)
         for (step, i, v), count in zip(self.counters, counts, strict=True):
@@ -78,7 +78,7 @@ class Product:
         return tuple(total % m for total, m in zip(sums, orders, strict=True))
 
     def representative(self, j: int, exponents: Sequence[int]) -> Map:
-        """t(e) = a₁^{e₁}a₂^{e₂} …."""
+        """The representative t(e) = a₁^{e₁}a₂^{e₂} … at step j of the derived series."""
         found = identity(self.points)
         for (a, _), e in zip(self.steps[j][1], exponents, strict=True):
             for _ in range(e):

@@ -16,9 +16,9 @@ MOST_SHOWN = 60  # characters of a text in an error
 class Reader:
     """Reads the tokens of a text one by one; "" stands for its end.
 
-    `what` names the text in errors, `token` is the pattern of a token, and `most` the greatest
-    number of characters. Raises ValueError for a value that is not a text, and for an empty or
-    longer text.
+    `what` names the text in errors, `token` is the pattern of a token, and `most` the largest
+    number of characters. Raises ValueError for a value that is not a text, for an empty text, and
+    for a longer text.
     """
 
     def __init__(self, what: str, text: str, token: str, most: int) -> None:
@@ -33,7 +33,7 @@ class Reader:
 
     @property
     def cited(self) -> str:
-        """The name of the text and its beginning, on one line, for errors."""
+        """The name and the beginning of the text, on one line, for errors."""
         shown = " ".join(self.text.split())
         return f"{self.what} {shown if len(shown) <= MOST_SHOWN else shown[:MOST_SHOWN] + '…'!r}"
 
@@ -49,19 +49,17 @@ class Reader:
         return token
 
     def skip(self, *tokens: str) -> bool:
-        """Whether the next token is one of these; if so, moves past it."""
+        """Returns whether the next token is one of these, and moves past the token if so."""
         if self.next not in tokens:
             return False
         self.at += 1
         return True
 
     def fail(self, wanted: str) -> NoReturn:
-        """Raises ValueError with the next token, its place and what should be there."""
+        """Raises ValueError: the next token is not `wanted`, which the grammar requires here."""
         token, place = self.tokens[self.at]
         found = repr(token) if token else "the end"
-        raise InputError(
-            f"{self.cited}: {found} at character {place + 1}, where {wanted} should be"
-        )
+        raise InputError(f"{self.cited}: {found} at character {place + 1}, expected {wanted}")
 
     @contextmanager
     def nested(self) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""Regular expressions, and their minimal automata by derivatives.
+"""Regular expressions and their minimal automata, which are computed by derivatives.
 
     a, b, 0, …    this symbol                     r|s    union
     .             any symbol                      r&s    intersection
@@ -8,13 +8,13 @@
 
 Precedence, highest first: *, +, ?; ~; concatenation; &; |.  So ~ab is (~a)b.
 
-The derivative of r by a symbol a is an expression of the words w with aw in r:
+The derivative of r by a symbol a is an expression for the words w with aw in r:
 
     (rs)ₐ = rₐ s | sₐ if r contains the empty word       (r*)ₐ = rₐ r*
     (r|s)ₐ = rₐ | sₐ,   (r&s)ₐ = rₐ & sₐ,   (~r)ₐ = ~(rₐ)
 
-Up to order and repetition in | and & an expression has finitely many derivatives.  They are the
-states of an automaton; those that contain the empty word are accepting.
+Up to order and repetition in | and &, an expression has finitely many iterated derivatives.  They
+are the states of an automaton; a state is accepting if it contains the empty word.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ def regular_expression(text: str, alphabet: Alphabet | None = None) -> Language:
     reader = Reader("regular expression", text, r"\S", MOST_CHARACTERS)
     named = "".join(sorted({token for token, _ in reader.tokens if token.isalnum()}))
     if alphabet is None and not named:
-        raise InputError(f"alphabet is None and {text!r} names no symbol: give one, such as 'ab'")
+        raise InputError(
+            f"alphabet is None and {text!r} has no symbols: give an alphabet, such as 'ab'"
+        )
     alphabet = named if alphabet is None else alphabet
     of = _Expressions()
     expression = _either(reader, alphabet, of)
@@ -53,8 +55,8 @@ def regular_expression(text: str, alphabet: Alphabet | None = None) -> Language:
 class _Expressions:
     """Expressions by number; equal expressions have one number.
 
-    `nodes` contains the kind of each and its parts, which are numbers of other expressions.  The
-    empty word is the empty concatenation, and the empty language the empty union.
+    `nodes` contains the kind and the parts of each expression; the parts are numbers of other
+    expressions.  The empty word is the empty concatenation, and the empty language the empty union.
     """
 
     def __init__(self) -> None:

@@ -36,7 +36,7 @@ def then(first: Map, second: Map) -> Map:
 @checked
 @dataclass(frozen=True)
 class Semiautomaton:
-    """A semiautomaton: transitions[a][q] is the state after symbol a in state q.
+    """A semiautomaton: transitions[a][q] is the state to which symbol a leads from state q.
 
     `start` is the state before the first symbol. Raises `ValueError` for a table without symbols or
     states, for rows of different lengths, and for states ≥ n_states.
@@ -49,12 +49,12 @@ class Semiautomaton:
     def __post_init__(self) -> None:
         rows = self.transitions
         if not rows or not rows[0]:
-            raise InputError(f"transitions of {self.name} have no states: give each symbol some")
+            raise InputError(f"transitions of {self.name} have no states: give at least one state")
         for a, row in enumerate(rows):
             if len(row) != len(rows[0]):
                 raise InputError(
                     f"transitions[{a}] of {self.name} has {len(row)} states and transitions[0] has "
-                    f"{len(rows[0])}: give each symbol a state for every state"
+                    f"{len(rows[0])}: give rows of equal length"
                 )
             if max(row) >= len(row):
                 raise InputError(
@@ -110,9 +110,10 @@ class Semiautomaton:
 
 
 def product(*automata: Semiautomaton) -> Semiautomaton:
-    """The product of automata, run on one word: state (q₁, q₂, …) is number (q₁ n₂ + q₂) n₃ + ….
+    """The product of automata: all read the same word.
 
-    Raises `ValueError` unless all have the same number of symbols.
+    State (q₁, q₂, …) has number (q₁ n₂ + q₂) n₃ + …, where nᵢ are the numbers of states.  Raises
+    `ValueError` if the automata have different numbers of symbols.
     """
     symbols = {
         automaton.n_symbols
@@ -136,7 +137,7 @@ def product(*automata: Semiautomaton) -> Semiautomaton:
 
 
 def windows(A: Semiautomaton, words: np.ndarray, window: int) -> np.ndarray:
-    """The map of the last `window` symbols at each position, (…, T, n), by composition."""
+    """The map of the last `window` symbols up to each position, (…, T, n), by composition."""
     found = np.empty((*words.shape, A.n_states))
     for row in np.ndindex(words.shape[:-1]):
         for i in range(words.shape[-1]):
@@ -146,10 +147,10 @@ def windows(A: Semiautomaton, words: np.ndarray, window: int) -> np.ndarray:
 
 
 def written_next(A: Semiautomaton, tokens: np.ndarray) -> np.ndarray:
-    """The next token after each token of a word and the states after it, (…, T).
+    """The next token at each of `tokens` (…, T): the symbols of a word, followed by its states.
 
-    State q is token |Σ| + q. After the i-th state comes its image under the i-th symbol; after a
-    symbol comes −1.
+    State q is token |Σ| + q. The next token at the i-th state is the image of this state under the
+    i-th symbol. At a symbol it is −1.
     """
     symbols, table = A.n_symbols, np.array(A.transitions)
     length = int((tokens < symbols).sum(-1).max())

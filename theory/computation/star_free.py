@@ -1,20 +1,20 @@
-"""Star-free languages: the past-LTL formula of a regular language that has one.
+"""Star-free languages: past-LTL formulas that define them.
 
-A language is star-free iff the monoid of its least automaton is aperiodic [Schutzenberger1965],
-iff a formula of past LTL defines it [Kamp1968], [YCA2024].  The formula comes from the cascade of
-the automaton, which then has flip-flops and no counters.  A flip-flop has value v, other than its
-first value, iff
+A regular language is star-free iff the monoid of its minimal automaton is aperiodic
+[Schutzenberger1965], iff a formula of past LTL defines it [Kamp1968], [YCA2024].  The formula is
+built from the cascade of the automaton, which then has flip-flops and no counters.  A flip-flop has
+a value v, other than its first value, iff
 
-    no value has been set since v was set,
+    no value has been set since v was set.
 
-where the value that is set is a table of the symbol and of earlier flip-flops, which are formulas
-already.
+The value that is set is a table of the symbol and of the earlier flip-flops, for which there are
+formulas already.
 
-No counters.  A counter belongs to a holonomy group with a permutation p ≠ 1 of the tiles of a set,
-which is induced by some word.  In an aperiodic monoid its map x satisfies xⁿ = xⁿ⁺¹ for some n, so
-pⁿ = pⁿ⁺¹ and p = 1: there is no counter.  Conversely the monoid of a cascade of flip-flops is
-aperiodic, as it divides a wreath product of monoids of constant maps and the identity
-[KrohnRhodes1965].
+Proof that there are no counters: a counter belongs to a holonomy group with a permutation p ≠ 1 of
+the tiles of a set, which some word induces.  In an aperiodic monoid the map x of the word satisfies
+xⁿ = xⁿ⁺¹ for some n, so pⁿ = pⁿ⁺¹ and p = 1, a contradiction.  Conversely, the monoid of a cascade
+of flip-flops is aperiodic, since it divides a wreath product of monoids of constant maps and the
+identity [KrohnRhodes1965].
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from theory.kinds import InputError, Steps, checked
 def formula_of(language: Language) -> Formula:
     """A past-LTL formula that holds at the last position of exactly the words of a language.
 
-    Raises ValueError for a language that is not star-free, with a word that permutes states of its
-    minimal automaton in a cycle.
+    Raises ValueError for a language that is not star-free; the message has a word that permutes
+    states of the minimal automaton in a cycle.
     """
     least = language.minimal()
     if (circle := monoid(least.automaton).circle()) is not None:
@@ -44,14 +44,14 @@ def formula_of(language: Language) -> Formula:
         around = " → ".join(map(str, (*states, states[0])))
         raise InputError(
             f"{least.automaton.name} is not star-free: in its minimal automaton the word "
-            f"{least.spelled([*word])} permutes states {around}; take semiautomaton(…)"
+            f"{least.spelled([*word])} permutes states {around}; use semiautomaton(…)"
         )
     return from_cascade(cascade(least.automaton), least.accepting, least.alphabet)
 
 
 @checked
 def from_cascade(cascade: Cascade, accepted: Iterable[Steps], alphabet: Alphabet) -> Formula:
-    """The formula that the answer of a cascade of flip-flops is among those accepted.
+    """The formula that holds iff the state that a cascade of flip-flops computes is in `accepted`.
 
     Raises ValueError for a cascade with counters, and for an alphabet of another size.
     """
@@ -62,13 +62,13 @@ def from_cascade(cascade: Cascade, accepted: Iterable[Steps], alphabet: Alphabet
         )
     if any(stage.kind == "counter" for stage in cascade.stages):
         raise InputError(
-            f"the cascade of {cascade.automaton} has counters, but past LTL has none: give an "
-            "automaton with an aperiodic monoid"
+            f"the cascade of {cascade.automaton} has counters, which past LTL cannot express: give "
+            "an automaton with an aperiodic monoid"
         )
     variables: list[list[Formula]] = [[*map(Symbol, alphabet)]]
 
     def among(table: Table, *wanted: int) -> Formula:
-        """The formula that the entry of a table is among these."""
+        """The formula that holds iff the entry of a table is in `wanted`."""
         rows = [key for key, entry in table.rows.items() if entry in wanted]
         if len(rows) == len(table.rows):
             return TRUE

@@ -1,13 +1,13 @@
-"""Constant subcubes of a function of words, which parity does not have.
+"""Subcubes on which a function of words is constant; parity has none of dimension 1 or more.
 
-A subcube fixes some symbols of a word and leaves the others free.  Parity and its negation change
-with every bit, so a function of bits that is constant on a subcube of dimension 1 or more is
-neither; every other function is constant on one.  The dimension of the largest measures the
-distance to parity: functions in AC⁰ are constant on subcubes with many free bits, parity on none
-[FSS1984].
+A subcube fixes some symbols of a word and leaves the others free; its dimension is the number of
+free symbols.  Parity and its negation change with every bit, so they are not constant on subcubes
+of dimension 1 or more; every other function of bits is constant on such a subcube.  The dimension
+of the largest constant subcube measures the distance to parity: functions in AC⁰ are constant on
+subcubes with many free bits, parity only on single words [FSS1984].
 
-All (V + 1)^n subcubes are considered.  The values on a subcube with a free symbol are those on its
-V parts, so that their minimum and maximum are computed axis by axis.
+All (V + 1)^n subcubes are considered.  The values on a subcube with a free symbol are the values on
+V smaller subcubes, so that minimum and maximum are computed axis by axis.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ import numpy as np
 
 from theory.kinds import CountFrom2, InputError, Integers, checked
 
-MOST_SUBCUBES = 5_000_000  # 3^14 of bits
+MOST_SUBCUBES = 5_000_000  # 14 bits have 3^14 subcubes
 
 
 @dataclass(frozen=True)
 class Subcube:
-    """The words with these symbols, where `None` is a free symbol, and the value on all of them."""
+    """A subcube of words, where `None` is a free symbol, and the value of the function on it."""
 
     symbols: tuple[int | None, ...]
     value: int
@@ -54,7 +54,7 @@ def largest_constant_subcube(values: Values, vocabulary_size: CountFrom2 = 2) ->
     while V**n < values.size:
         n += 1
     if n < 1 or V**n != values.size:
-        raise InputError(f"there are {values.size} values: give those on all {V}^n words, n ≥ 1")
+        raise InputError(f"there are {values.size} values: give one for each of {V}^n words, n ≥ 1")
     if (V + 1) ** n > MOST_SUBCUBES:
         raise InputError(
             f"{n} symbols have {V + 1}^{n} subcubes, more than {MOST_SUBCUBES}: give fewer symbols"
@@ -68,6 +68,6 @@ def largest_constant_subcube(values: Values, vocabulary_size: CountFrom2 = 2) ->
 
 
 def _freed(values: np.ndarray, axis: int, joined: np.ufunc) -> np.ndarray:
-    """The array with one more entry along the axis, the joint value of all its symbols."""
+    """The array with one more entry along the axis: the common value of all symbols there."""
     both = joined.reduce(values, axis=axis, keepdims=True)
     return np.concatenate([values, both], axis=axis)

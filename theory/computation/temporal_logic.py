@@ -1,6 +1,6 @@
 """Past linear temporal logic (past LTL), with strict operators.
 
-A formula is true or false at each position i of a word:
+A formula is true or false at each position i of a word.  Formulas are
 
     a             symbol i is a              true, false
     not φ         ¬φ, !φ, ~φ                 yesterday φ      φ at i − 1
@@ -10,13 +10,14 @@ A formula is true or false at each position i of a word:
 
 The precedence, from the highest: not, yesterday, once, historically; since, which associates to the
 right; and; or.  At the first position `yesterday true` is false and `historically false` is true.
+The identities
 
     yesterday φ = false since φ      once φ = true since φ      historically φ = ¬ once ¬φ
 
-so that every formula consists of symbols, not, and, or, since.  Its temporal depth is the nesting
-depth of its `since`, and its language the set of words at whose last position it holds.
+reduce every formula to symbols, not, and, or, since.  The temporal depth of a formula is the
+nesting depth of its `since`.  Its language is the set of words at whose last position it holds.
 
-A formula is an automaton whose state contains the truth value of each `since`, with
+A formula is equivalent to an automaton whose state contains the truth value of each `since`:
 
     (φ since ψ)ᵢ₊₁ = ψᵢ ∨ (φᵢ ∧ (φ since ψ)ᵢ)
 """
@@ -38,14 +39,14 @@ Truth = np.ndarray | np.bool_
 """Truth values, of any shape."""
 
 MOST_DRAWN = 20  # temporal depth of a random formula
-MOST_SHOWN = 500  # symbols and connectives of a formula that is printed in full
+MOST_SHOWN = 500  # the largest number of symbols and connectives that are printed
 
 
 @dataclass(frozen=True, eq=False)
 class Formula:
     """A formula of past LTL; parts may be shared, and formulas are compared by identity.
 
-    Its text is read by `temporal_syntax.formula`, unless it has more than 500 parts.
+    `temporal_syntax.formula` parses the text of a formula, unless it has more than 500 parts.
     """
 
     def __str__(self) -> str:
@@ -53,13 +54,13 @@ class Formula:
         return _written(self, 0) if count <= MOST_SHOWN else f"a formula of {count} parts"
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Formula:
-        """The same object, as formulas are compared by identity."""
+        """The formula itself, since formulas are compared by identity."""
         return self
 
 
 @dataclass(frozen=True, eq=False)
 class Symbol(Formula):
-    """The formula a: the symbol at this position."""
+    """The formula a: the symbol at this position is a."""
 
     symbol: str
     __str__ = Formula.__str__
@@ -99,7 +100,7 @@ class Since(Formula):
 
     @cached_property
     def stop(self) -> Formula:
-        """then ∨ ¬throughout, whose latest earlier position decides whether the formula holds."""
+        """The formula then ∨ ¬throughout; its latest earlier position decides if `since` holds."""
         return Or((self.then, Not(self.throughout)))
 
 
@@ -107,17 +108,17 @@ TRUE, FALSE = And(()), Or(())
 
 
 def yesterday(of: Formula) -> Formula:
-    """The formula `yesterday of`: it held one position before."""
+    """The formula `yesterday of`: `of` held one position before."""
     return Since(FALSE, of)
 
 
 def once(of: Formula) -> Formula:
-    """The formula `once of`: it held at some earlier position."""
+    """The formula `once of`: `of` held at some earlier position."""
     return Since(TRUE, of)
 
 
 def historically(of: Formula) -> Formula:
-    """The formula `historically of`: it held at all earlier positions."""
+    """The formula `historically of`: `of` held at all earlier positions."""
     return Not(once(Not(of)))
 
 
@@ -128,7 +129,7 @@ LOOSE, MIDDLE, TIGHT = 1, 2, 4  # or; and; operators before one operand
 
 
 def _written(of: Formula, around: int) -> str:
-    """The text of a formula, in parentheses where the precedence around it requires them."""
+    """The text of a formula, with parentheses if the surrounding precedence requires them."""
 
     def joined(word: str, parts: tuple[Formula, ...], level: int) -> str:
         text = f" {word} ".join(_written(part, level) for part in parts)
@@ -174,7 +175,7 @@ def combined(
 ) -> Truth:
     """The truth values of a formula, from those of its symbols and of its outermost `since`.
 
-    `known` contains values that are already computed, and is extended.
+    `known` contains the values that are already computed; the function adds to it.
     """
     known = {} if known is None else known
 
@@ -203,7 +204,8 @@ def combined(
 def holds(formula: Formula, words: Tokens, alphabet: Alphabet) -> np.ndarray:
     """Whether a formula holds at each position of words (…, T), by the definition, over all j < i.
 
-    Raises ValueError for tokens that are not in the alphabet, and for symbols that it lacks.
+    Raises ValueError for tokens that are not in the alphabet, and for an alphabet that lacks a
+    symbol of the formula.
     """
     has_symbols_of(alphabet, formula)
     array = read(Tokens, "words", words, below=len(alphabet))
@@ -225,7 +227,7 @@ def holds(formula: Formula, words: Tokens, alphabet: Alphabet) -> np.ndarray:
 
 
 def subformulas(of: Formula) -> list[Formula]:
-    """The different subformulas of a formula, each after those that it contains."""
+    """The different subformulas of a formula, each after its own subformulas."""
     found, seen = list[Formula](), set[Formula]()
 
     def visit(of: Formula) -> None:
@@ -241,7 +243,7 @@ def subformulas(of: Formula) -> list[Formula]:
 
 
 def sinces(of: Formula) -> list[Since]:
-    """The `since` of a formula, each after those that it contains."""
+    """The `since` subformulas of a formula, inner ones first."""
     return [part for part in subformulas(of) if isinstance(part, Since)]
 
 
@@ -280,7 +282,7 @@ def size(of: Formula) -> int:
 
 
 def outermost(of: Formula) -> list[Since]:
-    """The `since` of a formula that are in no other `since`."""
+    """The `since` subformulas of a formula that are not inside another `since`."""
     found, seen, left = list[Since](), set[Formula](), [of]
     while left:
         part = left.pop()
@@ -306,8 +308,9 @@ def _parts(of: Formula) -> Sequence[Formula]:
 def language(formula: Formula, alphabet: Alphabet, name: str = "") -> Language:
     """The language of a formula, with its minimal automaton.
 
-    It consists of the words at whose last position the formula holds.  Raises ValueError for an
-    alphabet that lacks a symbol of the formula, and for an automaton of more than 2000 states.
+    The language consists of the words at whose last position the formula holds.  Raises ValueError
+    for an alphabet that lacks a symbol of the formula, and for an automaton of more than 2000
+    states.
     """
     has_symbols_of(alphabet, formula)
     nodes = sinces(formula)

@@ -1,13 +1,14 @@
 """A formula of past LTL as a sequence of `since`, each with two truth tables.
 
-The latest j < i at which ψ ∨ ¬φ holds decides φ since ψ at i: it holds iff ψ does at j [YCA2024].
-So a `since` is given by
+Let j < i be the latest position at which ψ ∨ ¬φ holds: φ since ψ holds at i iff ψ holds at j
+[YCA2024].  So a `since` is given by two truth tables,
 
-    stop = ψ ∨ ¬φ        value = ψ        tables of the symbol and of the `since` in φ and ψ
+    stop = ψ ∨ ¬φ        value = ψ
 
-and a formula by a table of the symbol and of its outermost `since`.  Tables leave out irrelevant
-variables, and the sequence leaves out `since` that never hold, that equal an earlier one, or that
-are irrelevant to the formula, so that it is at most as deep as the formula.
+of the symbol and of the `since` in φ and ψ, and a formula is given by a table of the symbol and of
+its outermost `since`.  Tables leave out irrelevant variables.  The sequence leaves out a `since`
+that never holds, that equals an earlier `since`, or that is irrelevant to the formula; so it is at
+most as deep as the formula.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ from theory.computation.temporal_logic import (
 from theory.computation.truth_tables import TruthTable, truth_table
 from theory.kinds import InputError
 
-MOST_ROWS = 2**16  # of a truth table
+MOST_ROWS = 2**16  # the largest number of rows of a truth table
 
 
 @dataclass(frozen=True)
 class Step:
-    """Variable v of a program: `node` holds iff `value` does at the latest earlier `stop`.
+    """A step of a program: `node` holds iff `value` holds at the latest earlier `stop`.
 
     `depth` is the nesting depth of `since` up to this one.
     """
@@ -49,8 +50,8 @@ class Step:
 class Program:
     """A formula as a sequence of `since`.
 
-    Variable 0 is the symbol, variable v the `since` of steps[v − 1]; `answer` is the table of the
-    formula.
+    Variable 0 is the symbol, and variable v is the `since` of steps[v − 1].  `answer` is the table
+    of the formula.
     """
 
     steps: tuple[Step, ...]
@@ -84,8 +85,8 @@ def program(of: Formula, alphabet: str) -> Program:
         shape = (len(alphabet), *[2] * len(reads))
         if len(alphabet) * 2 ** len(reads) > MOST_ROWS:
             raise InputError(
-                f"a Boolean part has {len(reads)} different `since`, and its truth table "
-                f"{len(alphabet)}·2^{len(reads)} rows, more than {MOST_ROWS}: give a simpler one"
+                f"the truth table of a part with {len(reads)} different `since` has "
+                f"{len(alphabet)}·2^{len(reads)} rows, more than {MOST_ROWS}: simplify the formula"
             )
         places = np.indices(shape, sparse=True)
 

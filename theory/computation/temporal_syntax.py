@@ -24,7 +24,7 @@ from theory.computation.temporal_logic import (
 )
 from theory.kinds import checked
 
-MOST_CHARACTERS = 2000  # of a text
+MOST_CHARACTERS = 2000  # the largest length of a text
 
 UNARY: dict[str, Callable[[Formula], Formula]] = {
     "not": Not, "!": Not, "¬": Not, "~": Not,
@@ -34,10 +34,10 @@ UNARY: dict[str, Callable[[Formula], Formula]] = {
 
 @checked
 def formula(text: str, alphabet: Alphabet) -> Formula:
-    """The past-LTL formula of a text, for words over an alphabet.
+    """Parses a text and returns its past-LTL formula, for words over an alphabet.
 
-    Raises ValueError for a symbol that the alphabet lacks, and for a text that is not a formula,
-    with the first character that does not fit.
+    Raises ValueError for a symbol that the alphabet lacks, and for a text that is not a formula;
+    the message has the first character that does not fit.
     """
     reader = Reader("formula", text, r"\w+|\S", MOST_CHARACTERS)
     found = _or(reader, alphabet)

@@ -1,20 +1,20 @@
 """Circuits of threshold gates of unbounded fan-in; AND, OR and NOT are special cases.
 
-A gate computes [Σ c_w·w ≥ t] of wires w that are 0 or 1, for integers c_w ≠ 0 and t.  With weights
-±1, p of them +1 and m of them −1, it is
+A gate computes [Σ c_w·w ≥ t] of wires w that are 0 or 1, for integers c_w ≠ 0 and t.  If p of the
+weights c_w are +1 and the other m are −1, the gate is
 
-    t = p        the AND of its wires, those of weight −1 negated
-    t = 1 − m    their OR
+    for t = p        the AND of its wires, where wires with weight −1 are negated
+    for t = 1 − m    the OR of the same
 
-so that NOT takes no gate: it is the sign of a weight, or part of an output.  Wires are numbered:
-first the inputs 0, …, n_inputs − 1, then the gates, each of which reads earlier wires only.  An
-output is a wire w, or ~w for its negation.
+So NOT takes no gate: it is the sign of a weight, or part of an output.  Wires are numbered: first
+the inputs 0, …, n_inputs − 1, then the gates, which read only earlier wires.  An output is a wire
+w, or ~w for its negation.
 
-Depth is the largest number of gates on a path from an input to an output, as it is counted for AC⁰
-(AND and OR of unbounded fan-in) and TC⁰ (thresholds): negations are not gates.
+The depth is the largest number of gates on a path from an input to an output.  As in AC⁰ (AND and
+OR of unbounded fan-in) and TC⁰ (thresholds), negations are not gates.
 
-Shape glossary: bits (…, n_inputs) of 0 and 1; words (…, T) of symbols 0, …, V − 1, whose bits are
-`unary(words, V)`, [x_i ≥ v] for v = 1, …, V − 1: over two symbols, the words themselves.
+Shape glossary: bits (…, n_inputs) are 0 and 1; words (…, T) have symbols 0, …, V − 1.  The bits of
+a word are `unary(words, V)`: [x_i ≥ v] for v = 1, …, V − 1.  For V = 2 they are the word itself.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from theory import machine
 from theory.kinds import Count, InputError, Integer, Steps, VocabularyTokens, array_of, checked
 
 Kind = Literal["and", "or", "threshold"]
-INT64 = 2**62  # sums below it are exact in int64
+INT64 = 2**62  # sums below this number are exact in int64
 
 
 @checked
 @dataclass(frozen=True)
 class Gate:
-    """[Σ weights·wires ≥ threshold].
+    """A threshold gate, which computes [Σ weights·wires ≥ threshold].
 
     Raises `ValueError` for different numbers of wires and weights, for a wire that is read twice,
     and for a weight 0.
@@ -59,7 +59,7 @@ class Gate:
 
     @property
     def kind(self) -> Kind:
-        """The kind of gate: an AND or an OR of wires and negated wires, or another threshold."""
+        """The kind of the gate: an AND or OR of wires and negated wires, or another threshold."""
         if all(weight in (1, -1) for weight in self.weights):
             if self.threshold == self.weights.count(1):
                 return "and"
@@ -76,10 +76,10 @@ class Gate:
 @checked
 @dataclass(frozen=True)
 class ThresholdCircuit:
-    """Gates over `n_inputs` bits; output m is 1 where the answer is `labels[m]`.
+    """A threshold circuit over `n_inputs` bits; output m is 1 where the answer is `labels[m]`.
 
-    Raises `ValueError` for a gate that reads itself or a later one, for outputs that are not wires,
-    and for different numbers of outputs and labels.
+    Raises `ValueError` for a gate that reads itself or a later gate, for outputs that are not
+    wires, and for different numbers of outputs and labels.
     """
 
     n_inputs: Steps
@@ -90,19 +90,19 @@ class ThresholdCircuit:
     def __post_init__(self) -> None:
         for wire, gate in enumerate(self.gates, start=self.n_inputs):
             if any(read >= wire for read in gate.wires):
-                raise InputError(f"gates: wire {wire} reads wires {gate.wires}: give earlier ones")
+                raise InputError(f"gates: gate {wire} reads {gate.wires}: give earlier wires")
         wires = self.n_inputs + len(self.gates)
         if any(not -wires <= output < wires for output in self.outputs):
             raise InputError(f"outputs are {self.outputs}: give wires w or ~w, w < {wires}")
         if len(self.labels) != len(self.outputs) or not self.outputs:
             raise InputError(
-                f"there are {len(self.outputs)} outputs and {len(self.labels)} labels: give as "
-                "many outputs as labels, at least one"
+                f"there are {len(self.outputs)} outputs and {len(self.labels)} labels: give one "
+                "label for each output, and at least one output"
             )
 
     @property
     def size(self) -> int:
-        """The number of gates, without constants, which read no wire."""
+        """The number of gates that read a wire; others are constants."""
         return sum(bool(gate.wires) for gate in self.gates)
 
     @property
@@ -128,7 +128,7 @@ class ThresholdCircuit:
 
     @property
     def largest_weight(self) -> int:
-        """The largest absolute value of a weight, 0 if there is no gate."""
+        """The largest absolute value of a weight; 0 if there are no gates."""
         return max((abs(c) for gate in self.gates for c in gate.weights), default=0)
 
     @property
@@ -137,9 +137,9 @@ class ThresholdCircuit:
         return sum(len(gate.wires) for gate in self.gates)
 
     def __call__(self, bits: ArrayLike) -> np.ndarray:
-        """The outputs (…, outputs) on bits (…, n_inputs), as booleans.
+        """Returns the outputs (…, outputs) on bits (…, n_inputs), as booleans.
 
-        Raises `ValueError` for numbers other than 0 and 1, and for another number of bits.
+        Raises `ValueError` for numbers other than 0 and 1, and for a wrong number of bits.
         """
         array = array_of("bits", bits)
         if array.ndim < 1 or array.shape[-1] != self.n_inputs:
@@ -158,15 +158,13 @@ class ThresholdCircuit:
         return np.stack(outputs, axis=-1).reshape(*array.shape[:-1], len(outputs))
 
     def answers(self, bits: ArrayLike) -> np.ndarray:
-        """The label (…) of the one output that is 1, on bits (…, n_inputs).
+        """The labels (…) of the outputs that are 1, on bits (…, n_inputs).
 
-        Raises `ValueError` where no output or several are 1, and as a call does.
+        Raises `ValueError` unless exactly one output is 1, and for bits as `__call__` does.
         """
         outputs = self(bits)
         if (outputs.sum(-1) != 1).any():
-            raise InputError(
-                "no output is 1, or several are: call the circuit for the outputs themselves"
-            )
+            raise InputError("not exactly one output is 1: call the circuit to get all outputs")
         return np.asarray(np.array(self.labels)[outputs.argmax(-1)])
 
     def __str__(self) -> str:
@@ -176,9 +174,9 @@ class ThresholdCircuit:
 
 @checked
 def unary(words: VocabularyTokens, vocabulary_size: Count) -> np.ndarray:
-    """The bits [x_i ≥ v], v = 1 … V − 1, of words (…, T), token after token: (…, T·(V − 1))."""
+    """The bits [x_i ≥ v], v = 1 … V − 1, of words (…, T): (…, T·(V − 1)), token after token."""
     V = vocabulary_size
-    machine.fits_in_memory("so many bits", (8 + words.size) * V, "give a smaller vocabulary")
+    machine.fits_in_memory("the unary bits", (8 + words.size) * V, "give a smaller vocabulary")
     bits = words[..., None] >= np.arange(1, V)
     return bits.reshape(*words.shape[:-1], -1)
 
@@ -186,7 +184,7 @@ def unary(words: VocabularyTokens, vocabulary_size: Count) -> np.ndarray:
 def reachable(
     gates: Sequence[Gate], n_inputs: int, outputs: Iterable[int]
 ) -> tuple[list[Gate], list[int]]:
-    """The gates on which outputs depend, renumbered, and the outputs with the new numbers."""
+    """The gates on which outputs depend, with new numbers, and the outputs in these numbers."""
     outputs = list(outputs)
     needed = {max(output, ~output) for output in outputs}
     for wire in range(n_inputs + len(gates) - 1, n_inputs - 1, -1):

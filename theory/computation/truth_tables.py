@@ -1,8 +1,8 @@
 """Truth tables of a symbol and of bits, as unions of disjoint cubes.
 
 Variable 0 is the symbol, with one value for each symbol; variables 1, 2, … are bits.  A cube
-restricts some variables to sets of values; a table is true where one of its cubes holds, and its
-cubes exclude each other.
+restricts some variables to sets of values.  A table is true where one of its cubes holds, and at
+most one of them holds.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class TruthTable:
 
     @property
     def key(self) -> tuple[tuple[int, ...], tuple[int, ...], bytes]:
-        """The variables, shape and entries, which are the same for equal tables."""
+        """The variables, the shape and the entries: equal tables have equal keys."""
         return self.reads, self.values.shape, self.values.tobytes()
 
     def __eq__(self, other: object) -> bool:
@@ -38,9 +38,9 @@ class TruthTable:
         return hash(self.key)
 
     def cubes(self) -> list[Cube]:
-        """Disjoint cubes, the paths of a decision tree to "true".
+        """Disjoint cubes whose union is the table: the paths of a decision tree to "true".
 
-        The tree reads next the variable after which fewest variables remain.
+        At each node the tree reads the variable after which the fewest variables remain.
         """
         if not self.reads:
             return [{}] if self.values else []
@@ -51,7 +51,7 @@ class TruthTable:
         return [{v: values, **cube} for table, values in parts.items() for cube in table.cubes()]
 
     def _split(self, axis: int) -> dict[TruthTable, frozenset[int]]:
-        """The tables that remain once a variable is read, with the values that lead to each."""
+        """The tables that remain after a variable is read, each with the values that lead to it."""
         found = dict[TruthTable, frozenset[int]]()
         others = tuple(v for v in self.reads if v != self.reads[axis])
         for value, rest in enumerate(np.moveaxis(self.values, axis, 0)):

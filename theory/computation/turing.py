@@ -1,14 +1,14 @@
 """One-tape Turing machines that move left or right in each step, run by their definition.
 
-    rules[q][s] = (state, symbol, move):   in state q and reading s it writes the symbol into the
-                                           cell under the head, moves by ±1, and is in the state
+    rules[q][s] = (state, symbol, move):   in state q, if the head reads s, the machine writes the
+                                           symbol, moves the head by ±1, and goes to the state
 
-All cells of the tape are blank (symbol 0), except those of the input word. The machine halts where
-there is no rule. A state without rules is a halting state; the step that leads to it counts, as is
-usual for busy beavers.
+All cells of the tape are blank (symbol 0), except the cells of the input word. The machine halts if
+rules[q][s] is None. A state without rules is a halting state; the step that leads to it counts, as
+is usual for busy beavers.
 
-A history is the sequence of the steps (state, symbol, move) made so far. It determines the
-configuration: replayed from cell 0 of a blank tape it gives the tape, the head and the state.
+A history is the sequence of the steps (state, symbol, move) made so far. A history determines the
+tape, the head and the state: they result from replaying it from cell 0 of a blank tape.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ STEP = re.compile(r"(\d{1,9})([LR])(\w+)")
 
 
 class Step(NamedTuple):
-    """A step: the state after it, the symbol that it writes, its move."""
+    """A step of a Turing machine: the state after it, the symbol that it writes, and its move."""
 
     state: int
     symbol: int
@@ -38,7 +38,7 @@ class Step(NamedTuple):
 
 
 class Configuration(NamedTuple):
-    """The cells that were written, by their position; the position of the head; the state."""
+    """A configuration: the written cells by position, the position of the head, and the state."""
 
     tape: dict[int, int]
     head: int
@@ -46,7 +46,7 @@ class Configuration(NamedTuple):
 
 
 Rule: TypeAlias = Annotated[Step, Triple(Step)]
-"""A step, also given as another tuple of three integers."""
+"""A step, given as a `Step` or as another tuple of three integers."""
 MachineFile: TypeAlias = Annotated[Any, File("a machine")]
 
 
@@ -71,8 +71,8 @@ class TuringMachine:
         for q, row in enumerate(rows):
             if len(row) != len(rows[0]):
                 raise InputError(
-                    f"rules[{q}] of {self.name} are for {len(row)} symbols and rules[0] for "
-                    f"{len(rows[0])}: give one, or None, for every symbol"
+                    f"rules[{q}] of {self.name} has {len(row)} entries and rules[0] has "
+                    f"{len(rows[0])}: give a rule, or None, for every symbol"
                 )
             for s, rule in enumerate(row):
                 if rule is not None:
@@ -80,7 +80,7 @@ class TuringMachine:
         object.__setattr__(self, "names", self.names or tuple(map(str, range(len(rows)))))
         if len(self.names) != self.n_states:
             raise InputError(
-                f"{self.name} has {len(self.names)} names: give {self.n_states}, one for each state"
+                f"{self.name} has {len(self.names)} names of states: give {self.n_states}"
             )
         if self.start >= self.n_states:
             raise InputError(
@@ -91,20 +91,20 @@ class TuringMachine:
         state, symbol, move = rule
         if not 0 <= state < self.n_states or not 0 <= symbol < self.n_symbols:
             raise InputError(
-                f"{where} writes symbol {symbol} and goes to state {state}: give one of "
-                f"{self.n_symbols} symbols and of {self.n_states} states, from 0"
+                f"{where} writes symbol {symbol} and goes to state {state}: give a symbol "
+                f"from 0 to {self.n_symbols - 1} and a state from 0 to {self.n_states - 1}"
             )
         if move not in (LEFT, RIGHT):
             raise InputError(f"{where} moves by {move}: give −1 (left) or 1 (right)")
 
     @property
     def n_states(self) -> int:
-        """The number of states, halting ones included."""
+        """The number of states, including halting states."""
         return len(self.rules)
 
     @property
     def n_symbols(self) -> int:
-        """The number of symbols, the blank included."""
+        """The number of symbols, including the blank."""
         return len(self.rules[0])
 
     @property
@@ -120,14 +120,14 @@ class TuringMachine:
         return Configuration(tape, head, state)
 
     def following(self, history: Iterable[Step]) -> Step | None:
-        """The next step after a history; None if the machine halts."""
+        """The step after a history; None if the machine halts."""
         tape, head, state = self.configuration(history)
         return self.rules[state][tape.get(head, 0)]
 
     def writing(self, word: Sequence[int] = ()) -> list[Step]:
         """A history that writes a word on the tape and leaves the head on its first symbol.
 
-        It writes the symbols from the last to the first, moving left, then a blank, and moves
+        Its steps write the symbols from the last to the first, moving left, then a blank, moving
         right: m + 1 steps for a word of m symbols. Raises `ValueError` for symbols ≥ n_symbols.
         """
         if not isinstance(word, Sequence | np.ndarray):
@@ -140,7 +140,7 @@ class TuringMachine:
 
     @checked
     def run(self, steps: Steps, word: Sequence[int] = ()) -> list[Step]:
-        """The first `steps` steps on a word; fewer if the machine halts before.
+        """The first `steps` steps on a word; fewer steps if the machine halts before.
 
         Raises `ValueError` as `writing` does.
         """
@@ -155,10 +155,10 @@ class TuringMachine:
         return made
 
     def space_time(self, steps: Sequence[Step]) -> tuple[np.ndarray, list[int], list[int], int]:
-        """The space-time diagram of steps on a blank tape, with the head at cell 0 at first.
+        """Returns the space-time diagram of steps from cell 0 of a blank tape.
 
-        Returns the cells (steps + 1, cells) before each step and at the end, the position of the
-        head and the state at each of these times, and the number of the first cell.
+        The diagram is the cells (steps + 1, cells) before each step and at the end, the positions
+        of the head and the states at these times, and the number of the first cell.
         """
         tape, begin, state = self.configuration(self.writing())
         head, rows, heads, states = begin, [dict(tape)], [0], [state]
@@ -177,16 +177,17 @@ class TuringMachine:
 
 @checked
 def machine_of(rules: Mapping[str, Any], name: str, start: str | None = None) -> TuringMachine:
-    """The machine with these rows of rules, by state; "1RB" writes 1, moves right, goes to state B.
+    """The Turing machine with these rules, given as a row for each state.
 
-    At None the machine halts, and so it does in states without a row. `start` is the first state by
-    default. Raises `ValueError` for rules of another form.
+    The rule "1RB" writes 1, moves right and goes to state B. The machine halts at None, and in
+    states without a row. `start` is the first state by default. Raises `ValueError` for rules of
+    another form.
     """
     if not rules:
         raise InputError(f"{name} has no rules: give a row such as ['1RB', '1LB'] for each state")
     for state, row in rules.items():
         if not isinstance(row, list) or not row:
-            raise InputError(f"rules of {name} has no row for state {state}: give one")
+            raise InputError(f"rules of {name} has no row for state {state}: give a row")
     found = [STEP.fullmatch(str(rule)) for row in rules.values() for rule in row if rule]
     states = list(dict.fromkeys([*rules, *(match[3] for match in found if match)]))
     number, symbols = {state: q for q, state in enumerate(states)}, len(next(iter(rules.values())))
@@ -207,16 +208,16 @@ def machine_of(rules: Mapping[str, Any], name: str, start: str | None = None) ->
     halting = (None,) * symbols
     table += [halting] * (len(states) - len(rules))
     if start is not None and start not in states:
-        raise InputError(f"start is {start!r}: give a state of {name}, {' or '.join(states)}")
+        raise InputError(f"start is {start!r}: give a state of {name}: {' or '.join(states)}")
     first = 0 if start is None else number[start]
     return TuringMachine(tuple(table), name, first, tuple(states))
 
 
 @checked
 def random_machine(n_states: Count, n_symbols: Count, seed: Seed) -> TuringMachine:
-    """A machine with uniform rules that halts in the last state at the last symbol.
+    """A machine with uniform random rules that halts in the last state at the last symbol.
 
-    A machine of one state and one symbol has a rule there, too.
+    The machine with one state and one symbol has a rule for this pair.
     """
     n, m = n_states, n_symbols
     machine.fits_in_memory(f"the rules of {n} states and {m} symbols", 500 * n * m, "give fewer")
@@ -242,7 +243,7 @@ def read_machine(path: MachineFile) -> TuringMachine:
 
 
 def _printed(text: str, name: str) -> TuringMachine:
-    """A machine in the notation of busy beavers: `1RB1LB_1LA1RH`, a row for each state."""
+    """A machine from the notation of busy beavers: `1RB1LB_1LA1RH` has one row for each state."""
     rows = {
         "ABCDE"[q]: [row[i : i + 3] for i in range(0, len(row), 3)]
         for q, row in enumerate(text.split("_"))
@@ -259,14 +260,15 @@ MACHINES = {
         _printed("1RB2LA1LA_2LA2RB0RA", "wolfram-2-3"),
     )
 }
-"""Turing machines by name. The busy beavers of 2, 3 and 4 states halt on a blank tape after 6, 21
-and 107 steps; no machine of as many states and 2 symbols halts later (of 4 states: [Brady1983]).
-Wolfram's machine of 2 states and 3 symbols has a rule for every pair and never halts."""
+"""Turing machines by name. The busy beavers with 2, 3 and 4 states halt on a blank tape after 6, 21
+and 107 steps; no other machine with the same number of states and 2 symbols halts later (for 4
+states: [Brady1983]). Wolfram's machine with 2 states and 3 symbols has a rule for every pair and
+never halts."""
 
 
 @dataclass(frozen=True)
 class MachineOrName(Kind):
-    """A Turing machine, also given by a name of `MACHINES`."""
+    """A Turing machine, or a name in `MACHINES`."""
 
     what = f"a TuringMachine, or a name: {', '.join(MACHINES)}"
     example = MACHINES["busy-beaver-2"]
@@ -281,4 +283,4 @@ class MachineOrName(Kind):
 
 
 Machine: TypeAlias = Annotated[Any, MachineOrName()]
-"""A Turing machine, or a name of `MACHINES`; the function gets the machine."""
+"""A Turing machine, or a name in `MACHINES`; the function gets the machine."""

@@ -1,17 +1,18 @@
-"""Threshold circuits written as arithmetic: affine forms over wires, and comparisons of them.
+"""Threshold circuits written as arithmetic: affine forms over wires, and their comparisons.
 
 A number that depends on the input is an affine form k + Σ c_w·w over wires w that are 0 or 1, with
-rational k and c_w.  Sums and multiples take no gates; only a comparison takes one:
+rational k and c_w.  Sums and multiples take no gates, and a comparison takes one gate:
 
     [form ≥ 0] = [Σ weights·wires ≥ t]      integer weights without a common divisor, the first
                                             one positive; t is rounded up to an integer
 
-Rounding t up, and writing [S ≤ t] as ¬[S ≥ t + 1], makes one gate of all comparisons that are the
-same function of the same wires.  All gates of one sum S are a *chain*: [S ≥ t] falls as t grows.
+Here t is rounded up, and [S ≤ t] is written as ¬[S ≥ t + 1], so that comparisons which are the same
+function of the same wires become one gate.  The gates of one sum S form a *chain*: [S ≥ t] does not
+grow as t grows.
 
-    A conjunction of comparisons of one S is lo ≤ S ≤ hi, the number [S ≥ lo] − [S ≥ hi + 1],
-    without an AND; two of them exclude each other if their ranges are disjoint.
-    The terms of a chain in a form take one value more than the chain has gates, not 2^gates.
+    A conjunction of comparisons of one S is lo ≤ S ≤ hi.  It is the number
+    [S ≥ lo] − [S ≥ hi + 1], without an AND.  Two conjunctions exclude each other if their ranges
+    are disjoint.  The terms of a chain of m gates in a form take m + 1 values, not 2^m.
 
 The symbols of a word are chains too: [x_i ≥ 1], …, [x_i ≥ V − 1].
 """
@@ -28,19 +29,19 @@ from typing import Any
 from theory.computation.threshold_circuits import Gate, ThresholdCircuit, reachable
 from theory.kinds import Count, InputError, checked
 
-MOST_VALUES = 2_000  # that one form may take
-MOST_GATES = 20_000  # that are made, including those on which no output depends
+MOST_VALUES = 2_000  # the largest number of values of one form
+MOST_GATES = 20_000  # the largest number of gates, including gates on which no output depends
 
 Key = Any
 """An integer whose comparisons are a chain: a symbol, a sum of wires, or a mean."""
 
 Ranges = Mapping[Key, tuple[float, float]]
-"""A conjunction, as the range of integers of each key; None is a conjunction that never holds."""
+"""A conjunction, as a range of integers for each key; None is a conjunction that never holds."""
 
 
 @dataclass(frozen=True)
 class Form:
-    """constant + Σ terms[w]·w over wires w; no coefficient is 0."""
+    """The affine form constant + Σ terms[w]·w over wires w; no coefficient is 0."""
 
     constant: Fraction
     terms: Mapping[int, Fraction]
@@ -63,7 +64,7 @@ class Form:
 
     @property
     def is_constant(self) -> bool:
-        """Whether the form reads no wire."""
+        """Whether the form is constant."""
         return not self.terms
 
 
@@ -77,7 +78,7 @@ ZERO, ONE = number(0), number(1)
 
 @checked
 class Wiring:
-    """The gates of a circuit over words of n symbols 0, …, V − 1, added as forms are compared.
+    """A circuit over words of n symbols 0, …, V − 1, whose gates are added as forms are compared.
 
     Methods raise `ValueError` for a circuit of more than MOST_GATES gates or a form of more than
     MOST_VALUES values.
@@ -96,14 +97,14 @@ class Wiring:
         self._V = V
 
     def symbol(self, token: int, symbol: int) -> Form:
-        """[x_token = symbol] = [x ≥ symbol] − [x ≥ symbol + 1]."""
+        """The form [x_token = symbol] = [x_token ≥ symbol] − [x_token ≥ symbol + 1]."""
         key = "symbol", token
         above, over = (self._wires.get((key, v)) for v in (symbol, symbol + 1))
         found = ONE if symbol == 0 else self._wire(above)
         return found if symbol == self._V - 1 else found - self._wire(over)
 
     def at_least_zero(self, form: Form, *, strictly: bool = False) -> Ranges | None:
-        """[form ≥ 0], or [form > 0]."""
+        """The comparison [form ≥ 0], or [form > 0] if `strictly` is True."""
         if form.is_constant:
             holds = form.constant > 0 or (form.constant == 0 and not strictly)
             return {} if holds else None
@@ -132,11 +133,11 @@ class Wiring:
         return {key: (low, high)}
 
     def holds(self, form: Form) -> Ranges | None:
-        """[form = 1] of a form that is 0 or 1."""
+        """The condition [form = 1], for a form that is 0 or 1."""
         return self.at_least_zero(form - ONE)
 
     def together(self, parts: Iterable[Ranges | None]) -> Ranges | None:
-        """The conjunction."""
+        """The conjunction of conjunctions."""
         found: dict[Key, tuple[float, float]] = {}
         for part in parts:
             if part is None:
@@ -149,7 +150,7 @@ class Wiring:
         return found
 
     def indicator(self, ranges: Ranges | None) -> Form:
-        """1 where a conjunction holds, else 0: without an AND if it has one key, else one AND."""
+        """The form that is 1 where a conjunction holds, else 0: one AND if it has several keys."""
         if not ranges:
             return ZERO if ranges is None else ONE
         if len(ranges) == 1:
@@ -170,7 +171,7 @@ class Wiring:
         return ONE - self.all_of(ONE - form for form in forms)
 
     def product(self, a: Form, b: Form) -> Form:
-        """a·b: the product of two wires is their AND or, if one chain has both, the later one."""
+        """The form a·b: a product of wires is their AND, or the later one if one chain has both."""
         terms: dict[int, Fraction] = defaultdict(Fraction)
         for wire, c in a.terms.items():
             terms[wire] += c * b.constant
@@ -181,7 +182,10 @@ class Wiring:
         return Form(a.constant * b.constant, {wire: c for wire, c in terms.items() if c})
 
     def relu(self, form: Form) -> Form:
-        """max(form, 0) = Σ (v_m − v_{m−1})·[form ≥ v_m], v_0 = 0 and then its positive values."""
+        """The form max(form, 0) = Σ (v_m − v_{m−1})·[form ≥ v_m].
+
+        Here v_0 = 0, and v_1 < v_2 < … are the positive values of the form.
+        """
         least, most = self.bounds(form)
         if least >= 0 or most <= 0:
             return form if least >= 0 else ZERO
@@ -189,10 +193,10 @@ class Wiring:
         return self.staircase(steps, [form - number(value) for value in steps[1:]])
 
     def staircase(self, steps: list[Fraction], reached: list[Form]) -> Form:
-        """steps[0] + Σ (steps[m] − steps[m − 1])·[reached[m − 1] ≥ 0].
+        """The form steps[0] + Σ (steps[m] − steps[m − 1])·[reached[m − 1] ≥ 0].
 
-        Each condition implies the one before it; if they compare different sums, they become a
-        chain of their own.
+        Each condition must imply the previous one. If the conditions compare different sums, they
+        become a new chain.
         """
         found, first = number(steps[0]), len(self._chain)
         made = list[tuple[int, Form]]()
@@ -200,7 +204,7 @@ class Wiring:
             before = len(self._chain)
             holds = self.indicator(self.at_least_zero(condition))
             found += (steps[m] - steps[m - 1]) * holds
-            if {*holds.terms} == {before} == {len(self._chain) - 1}:  # a gate made for this
+            if {*holds.terms} == {before} == {len(self._chain) - 1}:  # a new gate
                 made.append((m, holds))
         if len({self._chain[wire][0] for _, holds in made for wire in holds.terms}) > 1:
             for m, holds in made:
@@ -222,8 +226,8 @@ class Wiring:
             found = {value + more for value in found for more in part}
             if len(found) > MOST_VALUES:
                 raise InputError(
-                    f"a number of the model takes more than {MOST_VALUES} values: give a smaller "
-                    "length, or a model of fewer values"
+                    f"a number in the model has more than {MOST_VALUES} possible values: give a "
+                    "smaller length, or a model with fewer values"
                 )
         return sorted(found)
 
@@ -232,13 +236,13 @@ class Wiring:
         return self.together([a, b]) is None
 
     def circuit(self, outputs: Iterable[Form], labels: tuple[int, ...]) -> ThresholdCircuit:
-        """The circuit of outputs that are 0 or 1, without the gates on which none depends."""
+        """The circuit with these outputs, forms that are 0 or 1; it leaves out unused gates."""
         literals = list(map(self._literal, outputs))
         gates, literals = reachable(self.gates, self.n_inputs, literals)
         return ThresholdCircuit(self.n_inputs, tuple(gates), tuple(literals), labels)
 
     def literal(self, form: Form) -> Form:
-        """A form that is 0 or 1 as a wire, or 1 minus one, or a constant."""
+        """A form that is 0 or 1, rewritten as a wire, as 1 minus a wire, or as a constant."""
         if form.is_constant or (form.constant, *form.terms.values()) in ((0, 1), (1, -1)):
             return form
         return self._compared(form - ONE)
@@ -260,7 +264,7 @@ class Wiring:
         self._chain[wire : wire + 1] = [(key, t)]
 
     def _from(self, key: Key, t: float) -> Form:
-        """[key ≥ t], for a t that may be infinite."""
+        """The form [key ≥ t]; t may be infinite."""
         if t in (-inf, inf):
             return ONE if t < 0 else ZERO
         if (key, t) not in self._wires:
@@ -291,17 +295,17 @@ class Wiring:
         return self._gate(pair, 2)
 
     def _compared(self, form: Form) -> Form:
-        """[form ≥ 0] as one literal."""
+        """The comparison [form ≥ 0] as one literal."""
         ranges = self.at_least_zero(form)
         found = self.indicator(ranges)
         if len(found.terms) < 2:
             return found
-        # A range of one chain, [S ≥ low] − [S ≥ high + 1]: the AND of the first and not the second.
+        # A range of one chain is [S ≥ low] − [S ≥ high + 1] = [S ≥ low] ∧ ¬[S ≥ high + 1].
         key = tuple(sorted((wire, int(c)) for wire, c in found.terms.items()))
         return self._wire(self._gate(key, 1))
 
     def _parts(self, form: Form) -> list[list[Fraction]]:
-        """The possible sums of the terms of each chain, whose first gates are on."""
+        """The possible sums of the terms of each chain: always its first gates are 1."""
         chains: dict[Key, list[tuple[int, Fraction]]] = defaultdict(list)
         for wire, c in form.terms.items():
             key, t = self._chain[wire]
@@ -315,7 +319,7 @@ class Wiring:
         return found
 
     def _on_one_chain(self, form: Form, strictly: bool) -> tuple[Ranges | None] | None:
-        """[form ≥ 0] as a range of the one chain that the form reads; None if there is no such."""
+        """The comparison [form ≥ 0] as a range of the only chain that the form reads, or None."""
         keys = {self._chain[wire][0] for wire in form.terms}
         if len(keys) > 1:
             return None

@@ -12,9 +12,10 @@ SLOW = "all-maps-4"  # its cascade takes 15 s
 
 
 def aperiodic_iff_flip_flops(n_states: int) -> Finding:
-    """The two properties agree on all automata of two symbols and on the benchmark automata.
+    """Checks that the monoid is aperiodic iff the cascade has no counters, for small automata.
 
-    The automata have n_states states; pairs of symbols are taken up to their order.
+    These are all automata with two symbols (up to their order) and n_states states, and the
+    benchmark automata.
     """
     maps = list(product(range(n_states), repeat=n_states))
     pairs = [Semiautomaton(pair) for pair in combinations_with_replacement(maps, 2)]
@@ -24,8 +25,8 @@ def aperiodic_iff_flip_flops(n_states: int) -> Finding:
     aperiodic = sum(one for one, _ in decided)
     return Finding(
         "aperiodic",
-        "the monoid is aperiodic iff the cascade has flip-flops only "
-        f"({len(pairs)} automata of two symbols and {n_states} states, "
+        "the monoid is aperiodic iff the cascade has only flip-flops "
+        f"({len(pairs)} automata with two symbols and {n_states} states, "
         f"{len(automata) - len(pairs)} benchmark automata)",
         "exact",
         len(wrong),
@@ -38,5 +39,5 @@ def aperiodic_iff_flip_flops(n_states: int) -> Finding:
 
 
 def is_aperiodic(A: Semiautomaton) -> bool:
-    """Whether x^n = x^{n+1} for some n, for the maps x of all words."""
+    """Whether the maps x of all words satisfy x^n = x^{n+1} for some n."""
     return monoid(A).is_aperiodic

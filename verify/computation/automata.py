@@ -31,7 +31,7 @@ from verify.finding import Finding, Verdict, labelled
 
 NAMES = "S3", "A5"
 QUICK = 40  # length of words in a quick run
-MOST_PAIRS = 100_000  # pairs of a map and a state, up to which all maps are checked
+MOST_PAIRS = 100_000  # the largest number of pairs (map, state) for which all maps are checked
 
 
 @claim(
@@ -48,8 +48,8 @@ def automata(
     max_length: Length = 100,
     samples: Samples = 50,
 ) -> Iterator[Finding]:
-    """Every semiautomaton of n states is simulated, on all words of at most T symbols, by ⌈log₂T⌉
-    layers of one unique-hard causal head, of width 2n + 2: they output the state after each symbol.
+    """For every semiautomaton of n states and every T, ⌈log₂T⌉ layers of one unique-hard causal
+    head, of width 2n + 2, output the state after each symbol of all words of at most T symbols.
 
     A layer composes maps of the states in pairs, with n² + n ReLUs in the lean form.  The robust
     form has 2n² ReLUs and removes softmax errors of up to a quarter in the retrieved map, so that
@@ -67,7 +67,7 @@ def automata(
             if A.n_states ** (A.n_states + 1) <= MOST_PAIRS:
                 yield from labelled(statement.label, [composes(model, A.n_states)])
             run.certify(lambda: _on_all_sequences(statement, A))  # noqa: B023  at once
-        if A.n_states > 1:  # one state takes no attention
+        if A.n_states > 1:  # a single state needs no attention
             yield from labelled(statement.label, robust(run, A, max_length))
 
 
@@ -77,7 +77,7 @@ def _on_all_sequences(statement: OverTokens, A: Semiautomaton) -> dict[str, Any]
 
 
 def simulates(run: Run, A: Semiautomaton, form: Form, max_length: int) -> OverTokens:
-    """The construction of this form computes the states of the automaton's run."""
+    """The statement that the construction of this form computes the states of the automaton."""
     return OverTokens(
         f"{A.name}/{form}",
         lambda V, n: run.build(semiautomaton, A, n, form=form),
@@ -89,7 +89,7 @@ def simulates(run: Run, A: Semiautomaton, form: Form, max_length: int) -> OverTo
 
 
 def _units(model: Transformer, n: int, form: Form) -> Finding:
-    """The number of hidden neurons of each layer equals the stated number."""
+    """Checks that the number of hidden neurons of each layer equals the stated number."""
     counts = units(model)
     wanted = stated_units(n, form)
     return Finding(
@@ -105,22 +105,23 @@ def _units(model: Transformer, n: int, form: Form) -> Finding:
 
 
 def stated_units(n: int, form: Form) -> int:
-    """The stated number of hidden neurons: n² + n lean, 2n² robust."""
+    """The stated number of hidden neurons: n² + n (lean) or 2n² (robust)."""
     return n * n + n if form == "lean" else 2 * n * n
 
 
 def head_states(model: Transformer, layer: int) -> HeadStates:
-    """The head at position i looks up i − 2^{layer − 1}, or 0 if this is before the word."""
+    """The states of the head, which at i looks up i − 2^{layer − 1}, or 0 if this is negative."""
     queries = at_positions(model, "j")
     wanted = np.maximum(np.arange(len(queries["j"])) - 2 ** (layer - 1), 0)
     return looking_up(model, layer, queries, wanted, line=("j", "norm"))
 
 
 def composes(model: Transformer, n: int) -> Finding:
-    """Each layer's MLP composes all pairs of maps of n states, for every automaton.
+    """Checks that the MLP of each layer composes all pairs of maps of n states, for every
+    automaton.
 
     A neuron that reads coordinate q of `fetched` writes only coordinates q.  So the image of q
-    depends on the map and on this coordinate, and it suffices to fetch constant maps.
+    depends only on the map and on this coordinate, and it suffices to fetch constant maps.
     """
     name = f"the MLP of each layer composes all pairs of maps of {n} states"
     fetched, into = model.stream["fetched"], (model.stream["fetched"], model.stream["map"])
@@ -131,7 +132,7 @@ def composes(model: Transformer, n: int) -> Finding:
         )
         apart = [(reads[:, :, None] & writes[:, at]).any(axis=1) for at in into]
         if any((pairs & ~np.eye(n, dtype=bool)).any() for pairs in apart):
-            found = f"layer {number}: a neuron that reads a coordinate of fetched writes others"
+            found = f"layer {number}: a neuron reads one coordinate of fetched and writes another"
             return Finding("composes", name, "proved", found, 0, Verdict.FAILS, found, "none")
     f, g = np.repeat(all_maps_of(n), n, axis=0), np.tile(np.arange(n)[:, None], (n**n, n))
     composed = np.take_along_axis(f, g, axis=1)
@@ -140,7 +141,7 @@ def composes(model: Transformer, n: int) -> Finding:
 
 
 def robust(run: Run, A: Semiautomaton, max_length: int) -> Iterator[Finding]:
-    """Robust models: the sharpness is free of the length, and softmax gives the exact registers."""
+    """Evidence on robust models: a sharpness that does not depend on T, and exact registers."""
     n = A.n_states
     yield sharpness_at_two_lengths(
         "softmax/sharpness",

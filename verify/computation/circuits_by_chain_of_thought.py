@@ -1,4 +1,4 @@
-"""The claim `circuits-by-chain-of-thought`: every Boolean circuit, with one CoT token a gate."""
+"""The claim `circuits-by-chain-of-thought`: Boolean circuits, with one CoT token for each gate."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from verify.finding import Finding, same
 
 SMALL = ((1, 1), (2, 1), (3, 1), (1, 2), (2, 2))
 UNITS, UNITS_OF_NAND = 4, 1
-MOST = 2**12  # values of the inputs of a circuit, all of which are run
+MOST = 2**12  # the largest number of inputs of a circuit, since all inputs are run
 
 
 @claim(
@@ -42,18 +42,20 @@ def circuits_by_chain_of_thought(
     n_inputs: Annotated[int, option("input bits of the larger circuits", min=1)] = 4,
     n_gates: Annotated[int, option("gates of the larger circuits", min=1)] = 60,
     samples: Annotated[int, option("random larger circuits", min=1, max=MOST_DRAWN)] = 10,
-    nand: Annotated[bool, option("circuits of NAND gates alone, by a smaller transformer")] = False,
+    nand: Annotated[
+        bool, option("circuits with only NAND gates, by a smaller transformer")
+    ] = False,
 ) -> Iterator[Finding]:
     """For all n and G, two layers of at most three heads, width 13 and four ReLUs evaluate every
-    Boolean circuit of n inputs and G gates of fan-in 2, with one CoT token a gate.
+    Boolean circuit of n inputs and G gates of fan-in 2, with one CoT token for each gate.
 
-    The circuit is in the prompt, and the values of its gates are decoded after it; n and G are in
-    biases and in the embeddings of tokens and positions.  For NAND gates alone two heads, width 9
-    and one ReLU suffice.
+    The circuit is in the prompt, and the values of its gates are decoded after it.  The numbers n
+    and G occur only in biases and in the embeddings of tokens and positions.  For circuits with
+    only NAND gates two heads, width 9 and one ReLU suffice.
     """
     if 2**n_inputs > MOST:
         raise InputError(
-            f"n_inputs is {n_inputs}: all 2^{n_inputs} inputs are run, so give at most 12"
+            f"n_inputs is {n_inputs}: give at most 12, since all 2^{n_inputs} inputs are run"
         )
     statement, tables = evaluates(run, nand), [NAND] if nand else range(TABLES)
     model = statement.at(n_inputs, n_gates).model
@@ -99,7 +101,7 @@ def _sizes(n: int, G: int) -> str:
 
 
 def evaluates(run: Run, nand: bool) -> OverTokens:
-    """The statement: each gate is computed from the tokens before it, which may be any values."""
+    """The statement that each gate is computed from the earlier tokens, for arbitrary values."""
     return OverTokens(
         "circuits",
         lambda n, G: run.build(circuit_evaluator, n, G, nand=nand),
@@ -108,14 +110,14 @@ def evaluates(run: Run, nand: bool) -> OverTokens:
 
 
 def runs(model: Transformer, circuits: list[Circuit]) -> Runs:
-    """The model, the prompts of circuits of one size on all inputs, and the gates' values."""
+    """The model, the prompts of circuits of one size on all inputs, and the values of the gates."""
     bits = np.array([*product((0, 1), repeat=model.interface.n_inputs)])
     prompts = np.concatenate([model.interface.prompt(circuit, bits) for circuit in circuits])
     return model, prompts, np.concatenate([circuit.run(bits) for circuit in circuits])
 
 
 def histories(run: Run, model: Transformer, circuits: list[Circuit]) -> np.ndarray:
-    """Prompts followed by random values, which need not be those of the gates."""
+    """Prompts followed by random values, which need not be the values of the gates."""
     n, G = model.interface.n_inputs, model.interface.n_gates
     bits = run.rng.integers(2, size=(len(circuits), n + G - 1))
     prompts = [
@@ -126,10 +128,10 @@ def histories(run: Run, model: Transformer, circuits: list[Circuit]) -> np.ndarr
 
 
 def head_states(model: Transformer) -> Iterator[States]:
-    """The states of the heads, for their gaps.
+    """The states of the heads, from which their gaps are computed.
 
-    Three heads look up position 3t − (2n + 9G) + c, or two, for NAND gates, 2t − (n + 4G) + c; two
-    heads of layer 2 look up the position of a wire.
+    In layer 1 three heads look up positions 3t − (2n + 9G) + c; for NAND gates two heads look up
+    2t − (n + 4G) + c.  In layer 2 two heads look up the position of a wire.
     """
     queries, line = at_positions(model, "j"), ("j", "square")
     n, G, parts = model.interface.n_inputs, model.interface.n_gates, len(model.interface.parts)
@@ -142,9 +144,9 @@ def head_states(model: Transformer) -> Iterator[States]:
 
 
 def _cases(tables: Sequence[int]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """All tables and values of two wires, and the value of the gate.
+    """All tables and values of two wires, with the value of the gate.
 
-    A single table has no register, as it is in the weights.
+    A single table has no register, since it is in the weights.
     """
     which, x, y = np.indices((len(tables), 2, 2)).reshape(3, -1)
     table = np.array(tables)[which]

@@ -1,4 +1,4 @@
-"""The claim `components`: connected components, a layer for each step of a PRAM program."""
+"""The claim `components`: connected components, with one layer for each step of a PRAM program."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def components(
     n_nodes: Annotated[int, option("nodes of a graph", min=2)] = 40,
     samples: Annotated[int, option("random graphs, and shuffled paths", min=1, max=MOST_DRAWN)] = 5,
 ) -> Iterator[Finding]:
-    """For all n ≥ 2 and m, 2(n − 1) layers of 3 heads, width 18 and 18 ReLUs compute the least
+    """For all n ≥ 2 and m, 2(n − 1) layers of 3 heads, width 18 and 18 ReLUs compute the smallest
     node of the component of each node, for every graph of n nodes and at most m edges in any
     order.
 
-    The labels of shuffled paths settle after far fewer layers, about 2·log₂n in the runs here; this
-    is observed, not proved.
+    On shuffled paths the labels are right after far fewer layers, about 2·log₂n in the runs here;
+    this is observed, not proved.
     """
     n = min(n_nodes, QUICK) if run.quick else n_nodes
     model = built(run, n, n)
@@ -70,7 +70,7 @@ def built(run: Run, n: int, m: int, n_layers: int | None = None) -> Transformer:
 
 
 def small_graphs(run: Run) -> Finding:
-    """The labels are right on all graphs of few nodes, with loops and doubled edges."""
+    """Checks the labels on all graphs of few nodes, with loops and doubled edges."""
     most = 3 if run.quick else 4
     cases = [(n, edges) for n in range(1, most + 1) for edges in all_graphs(n)]
     models = [built(run, n, edges.shape[1]) for n, edges in cases]
@@ -97,7 +97,7 @@ def wrong_labels(model: Transformer, edges: np.ndarray) -> Iterator[str]:
 
 
 def large_graphs(run: Run, model: Transformer, n: int, samples: int) -> Iterator[Finding]:
-    """On graphs of n nodes labels equal those of a search, and registers those of the program."""
+    """Compares labels with a graph search, and registers with the program, on graphs of n nodes."""
     named = families(n, samples, run.rng)
     yield no_counterexample(
         "large",
@@ -112,17 +112,17 @@ def large_graphs(run: Run, model: Transformer, n: int, samples: int) -> Iterator
     )
     program = program_for(n, n)
     cases = ((model, program, as_inputs(edges, n)) for edges in named.values())
-    yield registers_follow(f"every register is the program's (n = {n})", cases)
+    yield registers_follow(f"every register equals that of the program (n = {n})", cases)
 
 
 def rational(run: Run, model: Transformer) -> Finding:
-    """Registers equal those of the program over Q, on random graphs of 4 nodes."""
+    """Compares the registers with those of the program over Q, on random graphs of 4 nodes."""
     edges = run.rng.integers(1, 5, (3, 4, 2))
     return over_q(model, program_for(4, 4), as_inputs(edges, 4))
 
 
 def enough(run: Run) -> Finding:
-    """The greatest number of steps of a small graph is at most 2(n − 1)."""
+    """Checks that small graphs of n nodes take at most 2(n − 1) steps."""
     most, limits = dict[str, float](), dict[str, float]()
     for n in range(1, 4 if run.quick else 5):
         settled = (slowest(edges, n) for edges in all_graphs(n))
@@ -131,7 +131,7 @@ def enough(run: Run) -> Finding:
 
 
 def steps(run: Run) -> Finding:
-    """The number of steps on shuffled paths is at most 2(n − 1), overlapped or not."""
+    """Checks that shuffled paths take at most 2(n − 1) steps, overlapped or not."""
     sizes = (8, 64, 512) if run.quick else (8, 64, 512, 4096)
     paths = {n: shuffled_path(n, run.rng) for n in sizes}
     overlapped: dict[str, float] = {f"n = {n}": settled_after(path, n) for n, path in paths.items()}

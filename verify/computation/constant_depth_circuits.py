@@ -40,19 +40,22 @@ FURTHER = [16, 32]
 def constant_depth_circuits(
     run: Run, *, max_length: ShortLength = 10, samples: LongWords = 200
 ) -> Iterator[Finding]:
-    """Every transformer of L layers of average-hard attention over Q is, at every length n, a
-    circuit of threshold gates of depth at most 6L + 2; parity of n ≥ 2 bits in two layers becomes
-    n + 1 gates of weights ±1 in depth 2.
+    """At every length n, every transformer of L layers of average-hard attention over Q equals a
+    circuit of threshold gates of depth at most 6L + 2.  The circuit of parity of n ≥ 2 bits in two
+    layers has n + 1 gates with weights ±1, in depth 2.
 
-    Depth alone bounds nothing, as every function has circuits of two levels: the gates are counted
-    for five models, and not bounded in general.
+    Every function has circuits of two levels, so that depth is meaningful only together with the
+    number of gates.  Gates are counted for five models; in general their number is not bounded
+    here.
 
-    Checked: the tensors of the models become circuits, which agree with models and definitions on
-    all words of at most 10 symbols and on samples of 32, and whose depth does not depend on the
-    length.  Cited: languages of saturated transformers are in TC⁰ [MSS2022], also with exact
-    rationals [Chiang2025], and so are those of softmax transformers of logarithmic precision
-    [MS2023]; softmax is not translated here.  That such transformers do not solve problems complete
-    for NC¹, such as the word problem of A5, holds if TC⁰ ≠ NC¹, which is not known.
+    Checked: the tensors of the models are translated to circuits, whose depth does not depend on
+    the length.  The circuits agree with models and definitions on all words of at most 10 symbols
+    and on samples of 32 symbols.
+
+    Cited: languages of saturated transformers are in TC⁰ [MSS2022], also with exact rationals
+    [Chiang2025].  So are the languages of softmax transformers of logarithmic precision [MS2023];
+    softmax is not translated here.  If TC⁰ ≠ NC¹, which is not known, such transformers do not
+    solve problems complete for NC¹, such as the word problem of A5.
     """
     drawn = {}
     max_length = min(max_length, QUICK) if run.quick else max_length
@@ -73,7 +76,7 @@ def constant_depth_circuits(
 def models(run: Run) -> list[tuple[Translated, str]]:
     """Averaging and unique-hard models, each with the stated bound on the weights of gates, or "".
 
-    `marked-majority` averages over tokens that depend on the word, so that its means have all
+    The tokens over which `marked-majority` averages depend on the word, so that its means have all
     denominators up to n.
     """
     odd = Translated(
@@ -125,7 +128,7 @@ def models(run: Run) -> list[tuple[Translated, str]]:
 
 
 def levels(found: list[Circuits]) -> Finding:
-    """The depth is at most LEVELS for each layer and LEVELS_TO_ANSWER for the unembedding."""
+    """Checks that the depth is at most LEVELS per layer, plus LEVELS_TO_ANSWER."""
     layers = found[0].model.n_layers
     return at_most(
         "levels",

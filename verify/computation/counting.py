@@ -58,10 +58,10 @@ def counting(
     run: Run,
     *,
     formula: Annotated[
-        str | None, option("one formula, such as '#a = #b & #(#a < #b) = 0'; else several")
+        str | None, option("a formula such as '#a = #b & #(#a < #b) = 0', instead of several")
     ] = None,
     alphabet: Annotated[
-        str | None, option("symbols of the words, by default those of the formula")
+        str | None, option("symbols of the words; by default the symbols of the formula")
     ] = None,
     depth: Annotated[int, option("counting depth of random formulas", min=0)] = 2,
     max_length: Length = 60,
@@ -144,7 +144,7 @@ def layers_stated(d: int) -> int:
 
 
 def _language(name: str, V: int, quick: bool) -> Finding:
-    """The formula defines its language, on all short words."""
+    """Checks on all short words that the formula defines its language."""
     words = all_sequences(6 if quick else ALL[V], V)
     wrong = (in_language(name, words) != by_definition(NAMED[name][0], words, NAMED[name][1])).any(
         -1
@@ -160,7 +160,7 @@ def _language(name: str, V: int, quick: bool) -> Finding:
 def _agreement(
     run: Run, statement: OverTokens, V: int, model: Transformer, samples: int
 ) -> Iterator[Finding]:
-    """Model and definition agree on all short words and on random and adversarial long ones."""
+    """Compares model and definition on all short and on random and adversarial long words."""
     max_length = min(ALL.get(V, 3), 5 if run.quick else 9)
     short, words = statement.at(V, max_length).model, all_sequences(max_length, V)
     yield answers_equal(
@@ -185,7 +185,7 @@ def _agreement(
     )
     rows = np.concatenate([rows[:1] for rows in families])[:6]
     yield equal_over_q(statement, model, rows, f"({n} symbols)")
-    if not model.stages:  # a formula of the symbol alone has no other register
+    if not model.stages:  # a formula that depends only on the symbol has no other register
         return
     rows = np.concatenate([rows[:4] for rows in families])
     yield registers_hold(statement, model, rows, f"({n} symbols)")

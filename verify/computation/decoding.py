@@ -18,7 +18,7 @@ Runs = tuple["Transformer", np.ndarray, np.ndarray]
 
 
 def decoded(id: str, name: str, runs: Iterable[Runs]) -> Finding:
-    """The tokens decoded by `model.generate` equal those of the definition."""
+    """Compares the tokens that `model.generate` decodes with those of the definition."""
     runs = [*runs]
     count = sum(len(prompts) for _, prompts, _ in runs)
     tokens = sum(wanted.size for *_, wanted in runs)
@@ -32,7 +32,7 @@ def decoded(id: str, name: str, runs: Iterable[Runs]) -> Finding:
 
 
 def _wrong_tokens(model: Transformer, prompts: np.ndarray, wanted: np.ndarray) -> Iterator[str]:
-    """The first token that is decoded wrongly, in each chunk of the prompts."""
+    """Yields the first wrongly decoded token in each chunk of the prompts."""
     for start in range(0, len(prompts), CHUNK):
         part = slice(start, start + CHUNK)
         given, right = prompts[part], wanted[part]
@@ -51,11 +51,11 @@ def softened(
     short: Transformer,
     rows: np.ndarray,
 ) -> Iterator[Finding]:
-    """Decoding with softmax at a sufficient sharpness equals decoding with hardmax.
+    """Checks that decoding with softmax at a sufficient sharpness equals decoding with hardmax.
 
-    The sharpness suffices for every prompt; a decoded token is exact, so that errors do not
-    accumulate.  For a `short` model on `rows` (…, T) the error of the logits is enclosed and
-    compared with its bound.
+    The sharpness suffices for every prompt.  A decoded token is exact, so that errors do not
+    accumulate.  For a `short` model on `rows` (…, T), the error of the logits is enclosed in balls
+    and compared with its bound.
     """
     beta = model.least_sharpness()
     found = decoded(

@@ -33,7 +33,7 @@ from verify.finding import Finding, labelled
 
 CASES = (1, None), (2, None), (3, None), (1, 3), (2, 3)  # types and depth
 QUICK = 30  # length of words in a quick run
-LEAST = 2.0**-20  # the least sharpness considered
+LEAST = 2.0**-20  # the smallest sharpness considered
 
 
 @claim(
@@ -55,12 +55,12 @@ def dyck(
     max_length: Length = 60,
     samples: Samples = 50,
 ) -> Iterator[Finding]:
-    """For all k and T, four causal layers of one head output after each symbol of words of at most
-    T symbols whether the prefix is a Dyck word of k types of brackets.
+    """For all k and T, four causal layers of one head output, after each symbol of words of at most
+    T symbols, whether the prefix is a Dyck word of k types of brackets.
 
-    The nesting depth is free, or bounded without a further layer; the width is 11, with 4 ReLUs a
-    layer, for every k.  One type takes two layers of width 4, without positions.  Softmax gives the
-    same outputs from an inverse temperature that does not depend on T.
+    The nesting depth is unbounded, or bounded without an additional layer.  For every k the width
+    is 11, and a layer has at most 4 ReLUs.  One type takes two layers of width 4, without
+    positions. Softmax has the same outputs above an inverse temperature that does not depend on T.
     """
     given = read(Count, "types", 2 if types is None else types), depth
     several = CASES[::2] if run.quick else CASES
@@ -68,7 +68,7 @@ def dyck(
     for k, most in several if types is depth is None else (given,):
         statement = judges(run, k, most)
         model = statement.at(2 * k, max_length).model
-        # The greatest length at which there are at most 50 000 words.
+        # The largest length for which there are at most 50 000 words.
         longest = {1: 12, 2: 7, 3: 6}.get(k, 3)
         precision = bits(model, max_length, "T")
         yield from computes(run, statement, 2 * k, max_length, samples, precision, (1, longest))
@@ -84,7 +84,7 @@ def dyck(
 
 
 def judges(run: Run, k: int, depth: int | None) -> OverTokens:
-    """The construction recognises Dyck words as a stack does."""
+    """The statement that the construction recognises the same Dyck words as a stack."""
     return OverTokens(
         f"k={k}" + f",D={depth}" * (depth is not None),
         lambda V, n: run.build(construction, k, n, depth=depth),
@@ -126,7 +126,7 @@ def head_states(model: Transformer) -> Iterator[States]:
 
 
 def looked_up(model: Transformer) -> States:
-    """Layer 2 looks up balances −N < b < N of N tokens, those below 0 at position 0."""
+    """The states of layer 2, which looks up position b for −N < b < N, or 0 if b < 0."""
     most = model.interface.context
     pairs = ((N, b) for N in range(1, most + 1) for b in range(1 - N, N))
     N, b = map(np.array, zip(*pairs, strict=True))
@@ -135,7 +135,7 @@ def looked_up(model: Transformer) -> States:
 
 
 def matched(model: Transformer) -> States:
-    """Layer 3 looks up the latest opening bracket of balance b + 1, else BOS; b_j ≤ j."""
+    """The states of layer 3, which looks up the latest opening bracket of balance b + 1, or BOS."""
     context = model.interface.context
     b = np.arange(context, dtype=np.float64)
     listed = [(0, 0, 0.0, 1.0)]
@@ -151,7 +151,7 @@ def matched(model: Transformer) -> States:
 def softmax(
     run: Run, statement: OverTokens, k: int, depth: int | None, max_length: int
 ) -> Iterator[Finding]:
-    """MLPs remove the errors of softmax, from a sharpness free of the length."""
+    """Checks that MLPs remove softmax errors, at a sharpness that does not depend on T."""
     model = statement.at(2 * k, max_length).model
     for layer, states in inexact(model, k).items():
         yield restored(
@@ -170,10 +170,10 @@ def softmax(
 
 
 def inexact(model: Transformer, k: int) -> dict[int, dict[str, np.ndarray]]:
-    """By layer, all exact contents of the registers that its MLP reads and that may have errors.
+    """For each layer, all exact contents of registers that its MLP reads and that may have errors.
 
-    They are integer balances and differences of types, at brackets of both kinds and BOS; and
-    averages of errors, which are 0 or above 1/C, C > N (the step that reads them is monotone).
+    These are integer balances and differences of types, at opening and closing brackets and BOS,
+    and averages of errors, which are 0 or above 1/C, C > N (the step function is monotone).
     """
     T = model.interface.max_length
     b, least = range(T + 1), 2.0 ** -(T + 1).bit_length()
@@ -200,7 +200,7 @@ def _listed(names: tuple[str, ...], states: Iterator[tuple[float, ...]]) -> dict
 
 
 def sharpness_stated(k: int, depth: int | None) -> tuple[float, str]:
-    """The sufficient sharpness, at every length: layer 3 may put 1/(8(k − 1)) elsewhere."""
+    """The sufficient sharpness: layer 3 may put 1/(8(k − 1)) of its weight on other tokens."""
     if k > 1:
         return leak_bound(1 / (8 * (k - 1))), "ln(32(k − 1) + 2)"
-    return (1.0, "1") if depth is not None else (LEAST, "the least considered")
+    return (1.0, "1") if depth is not None else (LEAST, "the smallest considered")

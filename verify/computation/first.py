@@ -31,7 +31,7 @@ from verify.finding import Finding, Verdict, labelled
 SHARPNESS = 2, 4, 8
 LENGTHS = 10, 100, 1000
 LONGEST = 16  # symbols of the worst words, which come within e^{−βn} of the bound
-BITS = 512  # enough to separate these at all β here
+BITS = 512  # enough precision to separate the logit from its bound at all β here
 
 
 @claim(
@@ -43,9 +43,9 @@ def first(run: Run, *, max_length: Length = 40, samples: Samples = 50) -> Iterat
 
     CLS attends to position 1, with scores −j.  With softmax at inverse temperature β > ln 2 the
     signed logit is at least 1 − 2e^{−β}, for all words of all lengths.  The models of
-    [ChiangCholak2022], with positions in [0, 1] and weights free of n, are right on all words too,
-    with a cross-entropy of 1 − Θ(1/n) bits; layer norms without ε make it a constant,
-    log₂(1 + e^−√6) = 0.1195 bits.
+    [ChiangCholak2022], with positions in [0, 1] and weights that do not depend on n, are also right
+    on all words, with a cross-entropy of 1 − Θ(1/n) bits.  With layer norms without ε the
+    cross-entropy is a constant, log₂(1 + e^−√6) = 0.1195 bits.
     """
     statement = OverTokens(
         "symbol",
@@ -69,9 +69,9 @@ def first(run: Run, *, max_length: Length = 40, samples: Samples = 50) -> Iterat
 
 
 def bounded(run: Run, layer_norm: bool) -> Iterator[Finding]:
-    """The weights of [ChiangCholak2022] output the first symbol on all words of n ≤ 10 symbols.
+    """Checks the models of [ChiangCholak2022] on all words of n ≤ 10 symbols.
 
-    Also their size, and the closed form of their logits.
+    Their sizes and the closed form of their logits are also checked.
     """
     paper = OverTokens(
         "",
@@ -91,7 +91,7 @@ def bounded(run: Run, layer_norm: bool) -> Iterator[Finding]:
 
 
 def looking_first(model: Transformer) -> States:
-    """The states of the head: CLS attends to position 1, whatever its symbol."""
+    """The states of the head: CLS attends to position 1, for every symbol there."""
     places = at_positions(model, "late")
     here = np.arange(len(places["late"]))
     preference = np.where(here == 1, 0.0, -np.inf)[None]
@@ -99,10 +99,10 @@ def looking_first(model: Transformer) -> States:
 
 
 def least_logit(build: Callable[[int], Transformer], beta: int, max_length: int) -> Finding:
-    """The smallest signed logit of all words, at the words whose other symbols are all opposite.
+    """Compares the smallest signed logit over all words with its bound.
 
-    These are the worst words, as attention reads no symbols: the logit is linear in the symbols,
-    with positive weights.
+    It occurs at the words whose other symbols are all opposite to the first: attention does not
+    read symbols, so the logit is linear in the symbols, with positive weights.
     """
     verdicts, blind = list[Verdict](), True
     with Ball.precision(BITS):
@@ -139,10 +139,10 @@ def logit(model: Transformer, word: np.ndarray) -> arb:
 
 
 def closed_form(paper: OverTokens, max_length: int, layer_norm: bool = False) -> Finding:
-    """The logits equal their closed form on all words: ±½ e/(e + n), or ±√6 with layer norms.
+    """Checks on all words that logits equal ±½ e/(e + n), or ±√6 with layer norms.
 
-    Without layer norms scores are multiples of a float64 that is read exactly; with them √12, of
-    which the logit is 1/√2, is rounded.
+    Without layer norms, scores are multiples of a float64 that is read exactly.  With layer norms
+    the logit is √12/√2, where √12 is rounded.
     """
     form, rounded = ("√6", 2.0**-50) if layer_norm else ("½ e/(e + n), e = e^(10/√6)", 2.0**-100)
     verdicts, count, words = list[Verdict](), 0, ""
@@ -173,7 +173,7 @@ def odds(model: Transformer) -> arb:
 
 
 def cross_entropies() -> Iterator[Finding]:
-    """The cross-entropies in bits a word; s/2 − s²/8 ≤ ln 2 − ln(1 + e^{−s}) ≤ s/2."""
+    """The cross-entropies in bits per word, by s/2 − s²/8 ≤ ln 2 − ln(1 + e^{−s}) ≤ s/2."""
     e = (10 / arb(6).sqrt()).exp()
     verdicts, found, words = list[Verdict](), dict[str, Any](), list[str]()
     for n in LENGTHS:
@@ -186,7 +186,7 @@ def cross_entropies() -> Iterator[Finding]:
         words.append(f"n = {n}: {digits(lost, 4)}")
     yield Finding(
         "bounded",
-        "cross-entropy with bounded positions and weights free of n, on every word",
+        "cross-entropy with bounded positions and weights that do not depend on n, on every word",
         "enclosure",
         found,
         "1 − CE between s/2 − s²/8 and s/2, over ln 2",

@@ -36,11 +36,11 @@ def gridworld(
     max_length: Length = 40,
     samples: Samples = 30,
 ) -> Iterator[Finding]:
-    """For all S ≥ 1, T and starts, the walk on 0 … S that stops at both walls is simulated on all
-    words of at most T symbols by three layers of at most 2S heads and width S + 10.
+    """For all S ≥ 1, T and starts, three layers of at most 2S heads and width S + 10 simulate the
+    walk on 0 … S that stops at both walls, on all words of at most T symbols.
 
-    The walls are found by the times of the visits: the state is at least b iff the level b below
-    the walk's displacement was visited later than the level S + 1 above that one.
+    Let z be the displacement of the walk without walls.  The state is at least b iff level z − b
+    was visited later than level z − b + S + 1.
     """
     if start > steps:
         raise InputError(f"start is {start}: give a state, 0 to {steps}")
@@ -54,7 +54,7 @@ def gridworld(
 
 
 def walks(run: Run, S: int, start: int) -> OverTokens:
-    """The construction computes the states of the automaton from this start."""
+    """The statement that the construction computes the states of the automaton from this start."""
     return OverTokens(
         f"S={S}/start={start}",
         lambda V, n: run.build(gridworld_walk, S, n, start=start),
@@ -66,9 +66,9 @@ def walks(run: Run, S: int, start: int) -> OverTokens:
 
 
 def later(model: Transformer, S: int) -> Finding:
-    """The last MLP computes [d ≥ 1] of each d by itself, also with an error of a quarter.
+    """Checks that the last MLP computes [d ≥ 1] for each d, also with an error of a quarter.
 
-    It is right at d = −1, ¼, ¾ and 2, and no ReLU has its kink outside ¼ … ¾.
+    The result is right at d = −1, ¼, ¾ and 2, and all kinks of ReLUs are in ¼ … ¾.
     """
     mlp = model.blocks[2].mlp
     assert mlp is not None
@@ -88,7 +88,7 @@ def later(model: Transformer, S: int) -> Finding:
             wrong += output != wanted
     return Finding(
         "steps",
-        "the MLP of the last layer computes for each level whether it was visited later",
+        "the MLP of the last layer computes for each b whether level z − b was visited later",
         "proved",
         wrong,
         0,
@@ -99,7 +99,7 @@ def later(model: Transformer, S: int) -> Finding:
 
 
 def counted(model: Transformer, S: int) -> Finding:
-    """The MLP of the last layer adds the number of levels visited later to `state`, nothing else.
+    """Checks that the last MLP only adds the number of levels visited later to `state`.
 
     Each neuron reads one level (`later`), so levels are checked one by one.
     """
@@ -122,7 +122,7 @@ def head_states(model: Transformer, S: int) -> Iterator[States]:
 
 
 def visits(model: Transformer, place: int, head: int) -> States:
-    """A head at displacement z looks up the latest visit of level z − place, or BOS.
+    """The states of a head that looks up the latest visit of level z − place, or BOS.
 
     Tokens at j ≥ 1 are on levels −j … j.
     """

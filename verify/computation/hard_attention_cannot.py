@@ -35,7 +35,7 @@ from verify.computation.to_circuit import (
 from verify.finding import Finding, Verdict, labelled, same
 
 FURTHER = [16, 24]
-PARITY_ALONE = 9  # bits; all subcubes of parity are compared up to this length
+PARITY_ALONE = 9  # the largest number of bits for which all subcubes of parity are compared
 ONE_LAYER = 7  # bits of parity in one layer: its circuit has 2^n + 2 gates
 DRAWN = 6  # models of one layer for each number of heads
 
@@ -47,21 +47,21 @@ DRAWN = 6  # models of one layer for each number of heads
 def hard_attention_cannot(
     run: Run, *, max_length: ShortLength = 10, samples: LongWords = 200
 ) -> Iterator[Finding]:
-    """For every fixed number L of layers and H of heads a layer, transformers with unique-hard
+    """For all fixed numbers L of layers and H of heads per layer, transformers with unique-hard
     attention do not compute parity of n bits for all n.
 
     For every n, such a transformer over V symbols is a circuit of AND, OR and NOT gates, of depth
     at most 2L if H = 1 and 4L otherwise (and 2 more if V > 2), with O(n^((H + 1)^L)) gates.
-    Circuits of constant depth and polynomial size do not compute parity [FSS1984]; this bound is
-    cited, and for one layer proved: the answer is constant on a subcube with at least n − 1 − H
-    free bits, so that parity takes H ≥ n − 1 heads.  That is attained: one layer of n − 1 heads
-    computes parity, by 2^n + 2 gates, and ⌈log₂n⌉ layers of one head compute it, by circuits that
-    grow as deep.
+    Circuits of constant depth and polynomial size do not compute parity [FSS1984]; this is cited.
+    For one layer it is proved: the answer is constant on a subcube with at least n − 1 − H free
+    bits, so that parity takes H ≥ n − 1 heads.  This bound is attained: one layer of n − 1 heads
+    computes parity, and its circuit has 2^n + 2 gates.  Also ⌈log₂n⌉ layers of one head compute
+    parity, and the depth of their circuits grows with log n.
 
-    The tensors of six models become circuits, which agree with the models and the definitions on
-    all words of at most 10 symbols (9, over three symbols).  Those of fixed L and H are constant on
-    a subcube with a free bit, those of parity on none; heads that average different values have no
-    such circuit.
+    The tensors of six models are translated to circuits, which agree with the models and the
+    definitions on all words of at most 10 symbols (9 for three symbols).  Circuits for fixed L and
+    H are constant on a subcube with a free bit; circuits of parity are not constant on any.  Heads
+    that average different values have no such circuit.
     """
     drawn = {}
     max_length = min(max_length, QUICK) if run.quick else max_length
@@ -145,7 +145,7 @@ def _circuit(run: Run, found: list[Circuits], samples: int) -> Iterator[Finding]
 
 
 def _not_parity(found: Circuits) -> Finding:
-    """The answer is constant on a subcube of dimension ≥ 1, at every length from 3 on."""
+    """Checks that the answer is constant on a subcube of dimension ≥ 1, at all lengths ≥ 3."""
     free = {n: d for n, d in free_symbols(found).items() if n > 2}
     return Finding(
         "subcube",
@@ -159,7 +159,7 @@ def _not_parity(found: Circuits) -> Finding:
 
 
 def _parities(found: list[Circuits]) -> Iterator[Finding]:
-    """Circuits of parity from layers or heads that grow with n: constant on no subcube."""
+    """Checks that circuits of parity, whose layers or heads grow with n, have no such subcube."""
     yield from on_all_words(found)
     yield only_and_or(found)
     yield depth(found)

@@ -1,4 +1,4 @@
-"""The claim `majority`: one uniform head, with a margin that falls with n or a gate."""
+"""The claim `majority`: one uniform head; the margin falls with n, or is 1 with a gate."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ ANY = 1e-3  # a sharpness at which different scores would give nearly equal weig
     faults_seen=[{"max_length": 6, "samples": 4}],
 )
 def majority(run: Run, *, max_length: Length = 40, samples: Samples = 50) -> Iterator[Finding]:
-    """One layer of one head and width 2 outputs after each of n bits whether more are 1 than 0.
+    """One layer of one head and width 2 outputs, after each bit, whether more bits are 1 than 0.
 
-    All scores are 0, so softmax at any inverse temperature is exact; no weight depends on the
-    length, and there are no positions.  The signed logit after n bits is at least 1/(n + 1); two
-    ReLUs, whose weights depend on T, make it 1.
+    All scores are 0, so softmax at any inverse temperature is exact.  No weight depends on the
+    length, and there are no positions.  The signed logit after n bits is at least 1/(n + 1).  Two
+    ReLUs, whose weights depend on the maximum length T, make the signed logit 1.
     """
     for gate in (False, True):
         statement = averages(run, gate)
@@ -48,7 +48,7 @@ def majority(run: Run, *, max_length: Length = 40, samples: Samples = 50) -> Ite
 
 
 def averages(run: Run, gate: bool) -> OverTokens:
-    """The statement: the model equals the definition."""
+    """The statement that the model equals the definition."""
     return OverTokens(
         "gate" if gate else "mean",
         lambda V, n: run.build(construction, n, gate=gate),
@@ -59,7 +59,7 @@ def averages(run: Run, gate: bool) -> OverTokens:
 
 
 def exact_softmax(model: Transformer) -> Finding:
-    """Softmax and hardmax logits are equal at every sharpness, as all scores are 0."""
+    """Checks that softmax and hardmax logits are equal at every sharpness, since scores are 0."""
     error = model.softmax_error(ANY).logits
     attn = model.blocks[0].attn
     assert attn is not None
@@ -83,10 +83,10 @@ def _extremes(statement: OverTokens, max_length: int) -> Finding:
 
 
 def cross_entropies(run: Run) -> Iterator[Finding]:
-    """The logits by number of ones, and the cross-entropy without a gate.
+    """Evidence on the logits by number of ones, and on the cross-entropy without a gate.
 
-    ln 2 − ln(1 + e^{−s}) ≤ s/2, and the mean of s = |2z − 1|/N over all words is at most
-    (2√n + 1)/N, as the mean of z² is n.
+    By ln 2 − ln(1 + e^{−s}) ≤ s/2 a bound on the mean of s = |2z − 1|/N suffices.  This mean over
+    all words is at most (2√n + 1)/N, since the mean of z² is n.
     """
     statement = averages(run, gate=False)
     with Ball.precision(BITS):

@@ -1,4 +1,4 @@
-"""One layer of unique-hard attention: the free bits of models of H heads, drawn at random."""
+"""One layer of unique-hard attention: the free bits of random models with H heads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evidence that outputs depend on the number of ones alone, and logits by number of ones."""
+"""Evidence that outputs depend only on the number of ones, and logits by number of ones."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from verify.finding import Finding, Verdict
 
 
 def only_counts(model: Transformer) -> Finding:
-    """The logits at CLS depend on the number of ones alone, by zero products of the weights.
+    """Checks that the logits at CLS depend only on the number of ones: products of weights are 0.
 
-    The embeddings of the two symbols differ by d.  The first head has constant scores, so that its
-    output is the same at all tokens and depends on the number of each symbol alone.  So the stream
-    of a token is the embedding of its symbol plus a part that does not depend on the symbol, if
-    MLPs do not read d; and the stream of CLS does not depend on d if no later head reads d in a key
-    or a value.  A unit norm divides both symbols by the same number if their embeddings have equal
-    lengths and nothing else is written to their coordinates.
+    Let d be the difference of the embeddings of the two symbols.  The first head has constant
+    scores, so that its output is the same at all tokens and depends only on the number of each
+    symbol.  If MLPs do not read d, the stream of a token is the embedding of its symbol plus a part
+    that does not depend on the symbol.  If also no later head reads d in a key or a value, the
+    stream of CLS does not depend on d.  A layer norm divides both symbols by the same number if
+    their embeddings have equal norms and nothing else is written to their coordinates.
     """
     W_E = model.embed.W_E.numpy()
     d = W_E[1] - W_E[0]
@@ -45,7 +45,7 @@ def only_counts(model: Transformer) -> Finding:
     ]
     return Finding(
         "counts",
-        "logits depend on the number of ones alone, for all words",
+        "logits depend only on the number of ones, for all words",
         "proved",
         len(wrong),
         0,
@@ -68,5 +68,5 @@ def logits_by_ones(model: Transformer, n: int, ones: list[int] | None = None) ->
 
 
 def digits(value: arb, count: int) -> str:
-    """The decimals of a ball, which are certain up to the last one."""
+    """The decimals of a ball; all printed decimals are certain."""
     return str(value.str(count, radius=False))

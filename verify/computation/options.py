@@ -19,7 +19,7 @@ from theory.computation.benchmark_automata import Automaton as AutomatonOrName
 from theory.kinds import InputError, read
 from verify.claim import Run, option
 
-MOST_DRAWN = 10_000  # random inputs: with more a claim takes hours
+MOST_DRAWN = 10_000  # the largest number of random inputs: more take hours
 
 Automaton = Annotated[
     str | None, option("a benchmark automaton, such as S3, instead of several", metavar="NAME")
@@ -47,7 +47,7 @@ def chosen(
     states: int,
     regex: str | None,
 ) -> list[Semiautomaton]:
-    """The automaton given by an option; by default those of `names` and a random one."""
+    """The automaton given by an option; by default the automata `names` and a random automaton."""
     options = {"automaton": automaton, "file": file, "regex": regex}
     given = [f"{name} {value}" for name, value in options.items() if value is not None]
     if len(given) > 1:

@@ -37,7 +37,7 @@ from verify.finding import Finding, Verdict, at_most, labelled
 
 SHARPNESS = 2, 4, 8
 LENGTHS = 10, 100, 1000
-LONG = 40  # symbols, up to which all states of a head are listed, or words are run in balls
+LONG = 40  # the largest length at which all states of a head are listed, or words are run in balls
 SIDES = 200  # symbols on one side of position k, up to which the bound is checked
 BITS = 192
 ROUNDED = 2.0**-50  # see `closed_form`
@@ -55,8 +55,9 @@ def parity(run: Run, *, max_length: Length = 40, samples: Samples = 50) -> Itera
     after each bit.  With softmax at inverse temperature β > ln 2 the signed logit is at least
     (1 − 2e^{−β})/(1 + 2e^{−β}), for all words of all lengths.  Position tables reach T² and scores
     are multiplied by T + 1.  The models of [ChiangCholak2022], with positions in [−1, 1] and
-    weights free of n, are right on all words too, with a mean cross-entropy of 1 − Θ(1/n²) bits;
-    layer norms without ε make it a constant, log₂(1 + e^−√10) = 0.0598 bits.
+    weights that do not depend on n, are also right on all words, with a mean cross-entropy of
+    1 − Θ(1/n²) bits.  With layer norms without ε the cross-entropy is a constant,
+    log₂(1 + e^−√10) = 0.0598 bits.
     """
     for causal in (False, True):
         statement = counts_ones(run, causal)
@@ -82,7 +83,7 @@ def parity(run: Run, *, max_length: Length = 40, samples: Samples = 50) -> Itera
 
 
 def counts_ones(run: Run, causal: bool) -> OverTokens:
-    """The statement: the model equals the definition, on the whole word or after each symbol."""
+    """The statement that the model equals the definition, on the word or after each symbol."""
     return OverTokens(
         "causal" if causal else "whole",
         lambda V, n: run.build(construction, n, causal=causal),
@@ -118,7 +119,7 @@ def _extremes(statement: OverTokens, max_length: int, quick: bool) -> Finding:
 
 
 def softmax(run: Run) -> Iterator[Finding]:
-    """The softmax bound for all β; and the model's logits in balls, with their closed form."""
+    """Evidence on the softmax bound for all β, and on the logits in balls."""
     yield bound_holds(SIDES)
     few = range(1, 5 if run.quick else 11)
     sizes = {n: list(range(n + 1)) for n in few}
@@ -153,11 +154,11 @@ def softmax(run: Run) -> Iterator[Finding]:
 
 
 def bound_holds(most: int) -> Finding:
-    """The bound of `least_signed_count`, 2qE − O ≥ 0 for q in [0, 1], on each side of k.
+    """Checks the bound of `least_signed_count`, 2qE − O ≥ 0 for q in [0, 1], on each side of k.
 
-    A polynomial is nonnegative on [0, 1] if all partial sums of its coefficients, by power, are: it
-    is Σ_i (c_0 + … + c_i)(q^i − q^{i+1}) (Abel).  Words of n ≤ `most` symbols have at most that
-    many positions on a side.
+    A polynomial is nonnegative on [0, 1] if all partial sums of its coefficients c_i are, since it
+    equals Σ_i (c_0 + … + c_i)(q^i − q^{i+1}) (Abel).  Words of n ≤ `most` symbols have at most
+    `most` positions on a side.
     """
     wrong = 0
     for r in range(most + 1):
@@ -176,9 +177,9 @@ def bound_holds(most: int) -> Finding:
 
 
 def bounded(run: Run, layer_norm: bool) -> Iterator[Finding]:
-    """The weights of [ChiangCholak2022] compute parity on all words of n ≤ 10 symbols.
+    """Checks the models of [ChiangCholak2022] on all words of n ≤ 10 symbols.
 
-    Also their size, and the closed form of their logits.
+    Their sizes and the closed form of their logits are also checked.
     """
 
     def build(n: int) -> Transformer:
@@ -198,11 +199,11 @@ def bounded(run: Run, layer_norm: bool) -> Iterator[Finding]:
 
 
 def closed_form(build: Any, lengths: list[int], layer_norm: bool) -> Finding:
-    """The logits in balls equal their closed forms up to the rounding of the weights.
+    """Checks that logits in balls equal their closed forms up to the rounding of the weights.
 
-    j/N is rounded by at most u = 2^−53 in the table, so that a hat has an error of at most 4u, and
-    the difference of two averages of hats of at most 8u = 2^−50.  The error of the layer norm's
-    √20/√2 is smaller.
+    In the table j/N is rounded by at most u = 2^−53.  So a hat has an error of at most 4u, and the
+    difference of two averages of hats has an error of at most 8u = 2^−50.  With layer norms the
+    error of √20/√2 is smaller.
     """
     verdicts, apart = list[Verdict](), 0.0
     with Ball.precision(BITS):
@@ -247,7 +248,7 @@ def cross_entropies(run: Run) -> Iterator[Finding]:
 
 
 def _of_bounded(lengths: tuple[int, ...]) -> Finding:
-    """The cross-entropy with bounded positions is 1 − Θ(1/n²).
+    """Checks that the cross-entropy with bounded positions is 1 − Θ(1/n²).
 
     With s the signed logits, s/2 − s²/8 ≤ ln 2 − ln(1 + e^{−s}) ≤ s/2, and the mean of s is
     sinh 2c/(N² cosh² c − [n even] sinh² c), c = 1/√5.
@@ -262,7 +263,7 @@ def _of_bounded(lengths: tuple[int, ...]) -> Finding:
         words.append(f"n = {n}: {digits(lost, 5 if n < 1000 else 8)}")
     return Finding(
         "bounded",
-        "mean cross-entropy with bounded positions and weights free of n",
+        "mean cross-entropy with bounded positions and weights that do not depend on n",
         "enclosure",
         found,
         "1 − CE between m/2 − m²/4 and m/2, over ln 2",
@@ -278,7 +279,7 @@ def score() -> arb:
 
 
 def _of_ours(lengths: tuple[int, ...]) -> Finding:
-    """The cross-entropy with positions j, j² is at most log₂(1 + e^{−(1−2q)/(1+2q)}) bits."""
+    """Checks that the cross-entropy with positions j, j² is ≤ log₂(1 + e^{−(1−2q)/(1+2q)}) bits."""
     verdicts, found, words = list[Verdict](), dict[str, Any](), list[str]()
     for beta in SHARPNESS:
         q = (-arb(beta)).exp()

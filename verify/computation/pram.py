@@ -28,8 +28,8 @@ MOST_STATES = 10**6
 def whole_evidence(model: Transformer) -> Evidence:
     """The kind of evidence of a float64 run in which all registers are compared with integers.
 
-    Only averages over k tokens of equal score are rounded.  If such an average is rounded to an
-    integer p and k times it is an integer, it is p, provided that p·k < 2^52.
+    Only averages over k tokens of equal score are rounded.  Suppose such an average is rounded to
+    an integer p, k times the average is an integer, and p·k < 2^52.  Then the average equals p.
     """
     needs = exact_in(model)
     small = needs.largest * model.interface.context < 2.0 ** (FLOAT64_BITS - 1)
@@ -39,9 +39,9 @@ def whole_evidence(model: Transformer) -> Evidence:
 def registers_follow(
     name: str, cases: Iterable[tuple[Transformer, Program, Inputs]], id: str = "registers"
 ) -> Finding:
-    """After every layer the stream equals the program's registers, and the output is its answer.
+    """Checks that after every layer the stream equals the registers of the program.
 
-    The cases are models, their programs, and inputs of these.
+    The output is also compared with the answer.  The cases are models, their programs, and inputs.
     """
     cases = [*cases]
     counts = [int(np.prod(inputs[0].shape[:-1])) for *_, inputs in cases]
@@ -56,7 +56,7 @@ def registers_follow(
 
 
 def differences(model: Transformer, program: Program, inputs: Inputs) -> Iterator[str]:
-    """Yields layers after which a register differs from the program's, and wrong outputs."""
+    """Yields layers after which a register differs from that of the program, and wrong outputs."""
     passed = (H.numpy() for H in model.residual_stream(prompt_of(model, inputs)))
     for after, (H, held) in enumerate(zip(passed, program.run(*inputs), strict=True)):
         wanted = stream_of(model, program, held)
@@ -74,7 +74,7 @@ def differences(model: Transformer, program: Program, inputs: Inputs) -> Iterato
 
 
 def over_q(model: Transformer, program: Program, inputs: Inputs, id: str = "rational") -> Finding:
-    """The registers equal the program's over the rationals, on each row of inputs (rows, N')."""
+    """Compares the registers with the program over Q, on each row of inputs (rows, N')."""
 
     def search() -> Iterator[str]:
         for row in zip(*inputs, strict=True):
@@ -85,7 +85,7 @@ def over_q(model: Transformer, program: Program, inputs: Inputs, id: str = "rati
 
     return no_counterexample(
         id,
-        "every register is the program's, over Q",
+        "every register equals that of the program, over Q",
         search(),
         words=f"equal on {len(inputs[0])} inputs, {model.n_layers} layers",
     )
@@ -94,7 +94,7 @@ def over_q(model: Transformer, program: Program, inputs: Inputs, id: str = "rati
 def stream_of(model: Transformer, program: Program, held: Registers) -> np.ndarray:
     """The stream (…, 1 + N', width) between two steps: registers with squares, numbers and kinds.
 
-    It is 0 at BOS, except for its flag, and in the registers of reads and writes.
+    The stream is 0 at BOS, except for the flag, and in the registers of reads and writes.
     """
     shape = next(iter(held.values())).shape
     here = np.arange(1, shape[-1] + 1)
@@ -125,10 +125,10 @@ def units(models: Iterable[tuple[Transformer, int]]) -> Finding:
 
 
 def works_locally(model: Transformer, program: Program, number: int = 1) -> Finding:
-    """The MLP of a step does the local operations of the program, for all values that it reads.
+    """Checks that the MLP of a step does the local operations, for all values that it reads.
 
-    This is checked for each kind of processor, and includes squares and, also at BOS, the clearing
-    of the registers of reads and writes.
+    This is checked for each kind of processor.  It includes squares, and the clearing of the
+    registers of reads and writes (also at BOS).
     """
     step = program.steps[number - 1]
     read = sorted(_touched(step) - {INDEX, *program.kinds})
@@ -136,7 +136,7 @@ def works_locally(model: Transformer, program: Program, number: int = 1) -> Find
     states = (program.most + 1) ** len(read) * len(processors)
     if states > MOST_STATES:
         raise InputError(
-            f"the registers have {states} contents: take a program of fewer processors"
+            f"the registers have {states} contents: give a program of fewer processors"
         )
     alone = replace(
         program,
@@ -171,13 +171,13 @@ def works_locally(model: Transformer, program: Program, number: int = 1) -> Find
 
 
 def _stacked(model: Transformer, several: Sequence[Registers]) -> Registers:
-    """The contents of the registers of the first one, concatenated, with squares."""
+    """The contents of all these registers, concatenated, with the squares of the first."""
     whole = {name: np.concatenate([each[name] for each in several]) for name in several[0]}
     return dict(_with_squares(model, whole))
 
 
 def _with_squares(model: Transformer, held: Registers) -> Iterator[tuple[str, np.ndarray]]:
-    """Yields registers, and those of their squares that the model has."""
+    """Yields registers, and their squares if the model has them."""
     for name, values in held.items():
         for part, power in ((name, 1), (f"{name}²", 2)):
             if part in model.stream.widths:

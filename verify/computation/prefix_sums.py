@@ -45,7 +45,7 @@ def prefix_sums(
 
 
 def identity(model: Transformer) -> Finding:
-    """Every output is the sum of the numbers up to it, as a polynomial."""
+    """Checks that every output is the prefix sum, as a polynomial in the numbers."""
     N = model.interface.max_length
     domain = Symbolic([f"x{i}" for i in range(1, N + 1)])
     x = np.empty(N, dtype=object)
@@ -62,7 +62,7 @@ def identity(model: Transformer) -> Finding:
 
 
 def registers(model: Transformer, x: np.ndarray) -> Finding:
-    """Registers are window sums after each layer, and the outputs are prefix sums."""
+    """Checks that registers are window sums after each layer, and outputs are prefix sums."""
 
     def search() -> Iterator[str]:
         passed = [H[..., 1:, model.stream["sum"]].numpy() for H in model.streams(x)]
@@ -94,7 +94,7 @@ def gaps(s: int, model: Transformer, layer: int) -> Finding:
 
 
 def head_states(model: Transformer, s: int, layer: int, head: int) -> States:
-    """Head w of layer ℓ looks up position i − w·s^{ℓ − 1}, or BOS if this is negative."""
+    """The states of head w of layer ℓ, which looks up i − w·s^{ℓ − 1}, or BOS if negative."""
     queries = at_positions(model, "j")
     wanted = np.maximum(np.arange(len(queries["j"])) - (head + 1) * s ** (layer - 1), 0)
     return looking_up(model, layer, queries, wanted, head, line=("j", "norm"))

@@ -48,18 +48,18 @@ def rounds(
     n: Annotated[int, option("elements of the list that is ranked", min=2)] = 100,
     programs: Annotated[int, option("random programs", min=1, max=MOST_DRAWN)] = 100,
 ) -> Iterator[Finding]:
-    """A step of a CRCW PRAM whose writes keep the least value is one layer, and so is a round of
+    """A step of a CRCW PRAM whose writes keep the minimum is one layer, and so is a round of
     messages.
 
-    All processors read and write at once, with a head for each place that is read and each write;
-    local work (copy, min, max, plus, minus, where) is the MLP.  A write to a place that is an input
-    or is set by plus or minus takes a step before it, which reads the index there.  List ranking
-    takes ⌈log₂N⌉ layers of one head and width 7; a round in which machines send messages to each
-    other's s slots takes s heads for each message that one sends.  Conversely N² machines with
-    fan-in f run a head of N tokens in 3⌈log_f N⌉ rounds, which are carried out.  Messages name a
-    slot here, and local work is a few operations.  [Sanford2024]
-    relates layers and rounds for any local work and for messages that name a machine alone, which
-    is more than is shown here.
+    All processors read and write at once, with one head for each address that is read and for each
+    write.  The MLP does the local work (copy, min, max, plus, minus, where).  If the address of a
+    write is an input or is set by plus or minus, an additional step must read the index there.
+    List ranking takes ⌈log₂N⌉ layers of one head and width 7.  A round in which machines send
+    messages to s slots takes s heads for each message of a machine.  Conversely N² machines with
+    fan-in f run a head of N tokens in 3⌈log_f N⌉ rounds, which are carried out.
+
+    Here messages name a slot, and local work is a few operations.  [Sanford2024] relates layers and
+    rounds for any local work, and for messages that name only a machine; this is not shown here.
     """
     model = run.build(pram, list_ranking(n))
     yield from labelled("list-ranking", _ranking(run, model, n))
@@ -90,7 +90,7 @@ def _ranking(run: Run, model: Transformer, n: int) -> Iterator[Finding]:
     )
     successors = run.rng.integers(0, n + 1, (10, n))
     cases = [(model, list_ranking(n), (rows,)) for rows in (lists, successors)]
-    yield registers_follow(f"every register is the program's (N = {n})", cases)
+    yield registers_follow(f"every register equals that of the program (N = {n})", cases)
 
 
 def _wrong_ranks(model: Transformer, lists: np.ndarray) -> Iterator[str]:
@@ -113,7 +113,8 @@ def _messages(run: Run, n: int) -> Iterator[Finding]:
         evidence=whole_evidence(model),
         words=f"equal on {len(x)} rows",
     )
-    yield registers_follow(f"every register is the program's (N = {n})", [(model, program, [x])])
+    name = f"every register equals that of the program (N = {n})"
+    yield registers_follow(name, [(model, program, [x])])
     across = transpose(3, 9)
     model, M = run.build(pram, across), run.rng.integers(0, 10, (10, 3, 3))
     *_, H = model.residual_stream(prompt_of(model, [*np.moveaxis(M, 2, 0)]))
@@ -130,7 +131,7 @@ def _messages(run: Run, n: int) -> Iterator[Finding]:
 
 
 def _random(run: Run, count: int) -> Iterator[Finding]:
-    """Random programs, with every kind of step and every operation."""
+    """Evidence on random programs with all kinds of steps and operations."""
     found = [random_program(run.rng) for _ in range(min(count, 10) if run.quick else count)]
     pairs = [(run.build(pram, program), program) for program in found]
     yield registers_follow(
@@ -142,7 +143,7 @@ def _random(run: Run, count: int) -> Iterator[Finding]:
 
 
 def _in_rounds(run: Run) -> Iterator[Finding]:
-    """One layer of a PRAM model, run by machines: its output, and the number of rounds."""
+    """Evidence on one layer of a PRAM model that machines run: outputs and number of rounds."""
     n, m = (3, 3) if run.quick else (7, 8)
     model = run.build(pram, components(n, m, 2))
     inputs = as_inputs(run.rng.integers(1, n + 1, (m, 2)), n)

@@ -42,9 +42,9 @@ def scratchpad(
     """For every semiautomaton and T, one layer of one head decodes the states after 1 … T symbols
     as a chain of thought of T tokens.
 
-    The width is |Q| + |Σ| + 2, with |Q||Σ| ReLUs; neither depends on T.  This includes A5, whose
-    group is not solvable.  The inverse temperature for softmax does not depend on T either, as
-    decoded tokens have no error.
+    The width is |Q| + |Σ| + 2, with |Q||Σ| ReLUs; neither depends on T.  Automata such as A5, whose
+    group is not solvable, are included.  The sufficient inverse temperature for softmax does not
+    depend on T, since decoded tokens have no error.
     """
     for A in chosen(run, automaton, file, NAMES, states, regex):
         statement = writes(run, A)
@@ -98,7 +98,7 @@ def _found(
 
 
 def writes(run: Run, A: Semiautomaton) -> OverTokens:
-    """The construction computes the next state at each state, and ⊥ at symbols."""
+    """The statement that the construction computes the next state at states, and ⊥ at symbols."""
     return OverTokens(
         A.name, lambda _, T: run.build(construction, A, T), lambda tokens: written_next(A, tokens)
     )
@@ -112,20 +112,20 @@ def runs(
 
 
 def histories(run: Run, model: Transformer, A: Semiautomaton, words: np.ndarray) -> np.ndarray:
-    """Words followed by random states, which need not be those of the automaton."""
+    """Words followed by random states, which need not be the states of the automaton."""
     states = run.rng.integers(A.n_states, size=words.shape) + A.n_symbols
     return np.concatenate([words, states], axis=-1)
 
 
 def head_states(model: Transformer) -> HeadStates:
-    """The head at position t looks up t − T, or 0 if this is before the word."""
+    """The states of the head, which at position t looks up t − T, or 0 if this is negative."""
     queries = at_positions(model, "j")
     wanted = np.maximum(np.arange(len(queries["j"])) - model.interface.word_length, 0)
     return looking_up(model, 1, queries, wanted, line=("j", "square"))
 
 
 def touched(A: Semiautomaton) -> int:
-    """The greatest number of neurons that change one state, at least 1."""
+    """The largest number of neurons that change one state; at least 1."""
     moved = [(q, to) for row in A.transitions for q, to in enumerate(row) if q != to]
     return max([sum(state in pair for pair in moved) for state in range(A.n_states)] + [1])
 

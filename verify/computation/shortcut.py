@@ -44,7 +44,7 @@ from verify.evidence.statement import OverTokens
 from verify.finding import Finding, labelled, same
 
 NAMES = "mod-3-with-reset", "S3", "gridworld-4", "dyck-4", "S4", "all-maps-3", "A5"
-SYMBOLS = 32  # at most, in the word of the picture
+SYMBOLS = 32  # the largest number of symbols in the word of the picture
 
 
 @claim(
@@ -66,14 +66,15 @@ def shortcut(
     max_length: Length = 40,
     samples: Samples = 30,
 ) -> Iterator[Finding]:
-    """Every semiautomaton whose holonomy groups are solvable is simulated, on words of at most T
-    symbols, by a transformer whose depth, heads, width and hidden neurons do not depend on T.
+    """For every semiautomaton whose holonomy groups are solvable and every T, a transformer
+    computes the states on words of at most T symbols; its depth, heads, width and hidden neurons do
+    not depend on T.
 
-    It is a cascade of counters and flip-flops, for words of every length; a counter takes two
-    layers and a flip-flop one, and those that do not read each other are parallel.  The inverse
-    temperature from which softmax gives the same answers has a bound free of T.  A semiautomaton
-    with a group that is not solvable, such as A5, is no such cascade; that it has no transformer of
-    constant depth at all holds if TC⁰ ≠ NC¹, which is not known.
+    The transformer computes a cascade of counters and flip-flops.  A counter takes two layers, and
+    a flip-flop one layer; stages that do not read each other are computed in parallel.  Above an
+    inverse temperature with a bound that does not depend on T, softmax has the same answers.  A
+    semiautomaton with a group that is not solvable, such as A5, has no such cascade.  If TC⁰ ≠ NC¹,
+    which is not known, it has no transformer of constant depth.
     """
     shown: tuple[Transformer, Cascade] | None = None
     for A in chosen(run, automaton, file, NAMES, states, regex):
@@ -107,7 +108,7 @@ def shortcut(
 
 
 def walked(of: Cascade) -> Finding:
-    """The cascade has the automaton's state, at all pairs that words of any length lead to."""
+    """Checks that the cascade has the state of the automaton, after words of every length."""
     kinds = ", ".join(f"{stage.kind} of {stage.size}" for stage in of.stages) or "none"
     return same(
         "cascade",
@@ -120,7 +121,7 @@ def walked(of: Cascade) -> Finding:
 
 
 def simulates(run: Run, of: Cascade, form: Form, compact: bool) -> OverTokens:
-    """The construction of this form computes the states of the automaton's run."""
+    """The statement that the construction of this form computes the states of the automaton."""
     from constructions.computation import shortcut
 
     A = of.automaton
@@ -133,7 +134,7 @@ def simulates(run: Run, of: Cascade, form: Form, compact: bool) -> OverTokens:
 
 
 def free_of_length(statement: OverTokens, model: Transformer) -> Finding:
-    """Layers, heads, width and hidden neurons are the same at lengths T and 8T."""
+    """Checks that layers, heads, width and hidden neurons are the same at lengths T and 8T."""
     V, T = model.interface.vocabulary_size, model.interface.max_length
     short, long = sizes({f"T = {n}": statement.at(V, n).model for n in (T, 8 * T)}).values()
     words = ", ".join(f"{what} {count}" for what, count in short.items())
@@ -143,7 +144,7 @@ def free_of_length(statement: OverTokens, model: Transformer) -> Finding:
 
 
 def stated_size(A: Semiautomaton, model: Transformer) -> Iterator[Finding]:
-    """The size equals the stated one, for families of automata with a stated size."""
+    """Compares the size with the stated size, for families of automata that have one."""
     n, T = A.n_states, model.interface.max_length
     if n > 1 and cyclic(n) == A:
         yield size(model, "shortcut-counter", m=n, T=T)
@@ -189,7 +190,7 @@ def head_states(model: Transformer, of: Cascade) -> Iterator[HeadStates]:
 def given_after(model: Transformer, of: Cascade) -> dict[int, int]:
     """The number of layers after which the input of each stage is known, by the layer invariants.
 
-    The value of a counter is known two layers later, that of a flip-flop one layer later.
+    The value of a counter is known two layers later, and the value of a flip-flop one layer later.
     """
     there = [stage.after for stage in model.stages if stage.register != "state"]
     takes = {"counter": 2, "flip-flop": 1, "table": 0}
@@ -198,7 +199,7 @@ def given_after(model: Transformer, of: Cascade) -> dict[int, int]:
 
 
 def latest_states(model: Transformer, layer: int, head: int, i: int, size: int) -> HeadStates:
-    """A flip-flop looks up the latest token with an input; BOS, at position 0, always has one."""
+    """The states of a flip-flop, which looks up the latest input; BOS always has an input."""
     here = at_positions(model, "j")["j"].ravel()
     given = np.vstack([np.eye(size), np.zeros(size)])
     position, value = (part.ravel() for part in np.meshgrid(here, np.arange(size + 1)))
@@ -210,9 +211,9 @@ def latest_states(model: Transformer, layer: int, head: int, i: int, size: int) 
 
 
 def tabled(model: Transformer, of: Cascade) -> Finding:
-    """The MLPs compute the inputs of the stages and the state, on words of every length.
+    """Checks that the MLPs compute the inputs of the stages and the state, for all words.
 
-    They are run on all values of the stages that words lead to.
+    The MLPs are run on all values of the stages that words of any length lead to.
     """
     rows = list({values for _, values in of.walk()})
     rows = [(a, *values) for values in rows for a in range(of.automaton.n_symbols)]
@@ -226,7 +227,7 @@ def tabled(model: Transformer, of: Cascade) -> Finding:
         for i, stage in enumerate(of.stages, start=1):
             one_hot = np.eye(stage.size + 1, stage.size)  # NONE, the last row, is 0
             values, inputs = one_hot[[row[i] for row in rows]], [stage.table(row) for row in rows]
-            # The MLP of a layer writes a table stage for the MLP of the next one to read.
+            # The MLP of a layer writes a table stage, and the MLP of the next layer reads it.
             if stage.kind == "table" and there[f"is{i}"] == layer + 1:
                 wanted[f"is{i}"] = values
             elif there[f"is{i}"] <= layer:
@@ -246,12 +247,12 @@ def tabled(model: Transformer, of: Cascade) -> Finding:
 def softmax(
     run: Run, statement: OverTokens, A: Semiautomaton, max_length: int
 ) -> Iterator[Finding]:
-    """The sharpness has a bound free of T, and at it the registers have no softmax error."""
+    """Evidence on softmax: a sharpness that does not depend on T, and registers without error."""
 
     def build(T: int) -> Transformer:
         return statement.at(A.n_symbols, T).model
 
-    # An error is at most twice the weight elsewhere; tables of k registers allow 1/(4k).
+    # An error is at most twice the weight on other tokens; tables of k registers allow 1/(4k).
     restores = [made.within for block in build(1).blocks for made in block.restores]
     bound = leak_bound(min(min(within.values()) for within in restores) / 2)
     wanted = f"ln(32·{max(map(len, restores))} + 2)"
@@ -261,10 +262,10 @@ def softmax(
 
 
 def refused(reason: NotSolvable) -> Finding:
-    """A holonomy group is not solvable: its perfect core has the order that sympy finds, too.
+    """Checks with sympy the order of the perfect core of a holonomy group that is not solvable.
 
-    That no cascade exists then is cited; that no other model of constant depth exists holds if
-    TC⁰ ≠ NC¹.
+    That the automaton then has no cascade is cited.  If TC⁰ ≠ NC¹, it has no model of constant
+    depth.
     """
     core = perfect_core(reason.group)
     return same(
@@ -279,11 +280,11 @@ def refused(reason: NotSolvable) -> Finding:
 
 
 def smallest() -> Finding:
-    """On at most four states every holonomy group is solvable; on five states A5 is not.
+    """Checks that holonomy groups on at most four states are solvable, and that A5 is not.
 
-    A holonomy group acts on the tiles of a set of states that words permute, so it is a quotient of
-    a group of permutations of at most four states.  Subgroups and quotients of solvable groups are
-    solvable, and so is the symmetric group of four points.
+    A holonomy group acts on the tiles of a set of states that words permute.  So it is a quotient
+    of a group of permutations of at most four states.  The symmetric group of four points is
+    solvable, and so are its subgroups and their quotients.
     """
     points = range(1, 6)
     found = [len(derived_series(frozenset(permutations(range(n))))[-1]) for n in points]

@@ -15,10 +15,10 @@ SIZE = 8.0  # points
 
 
 def draw(model: Transformer, of: Cascade, word: np.ndarray) -> Figure:
-    """A row for the symbols of a word, one for each stage and one for the states.
+    """Draws one row for the symbols of a word, one for each stage, and one for the states.
 
-    Stages are in the order of the layers after which the model has computed them.  Their values are
-    read from the registers of the model, not computed by the cascade.
+    Stages are in the order of the layers that complete them.  Their values are read from the
+    registers of the model, not computed by the cascade.
     """
     rows = [("symbol", [str(a) for a in word.tolist()], word)]
     streams = list(model.streams(word))
@@ -51,7 +51,7 @@ def draw(model: Transformer, of: Cascade, word: np.ndarray) -> Figure:
     panel.tick_params(length=0)
     for side in panel.spines.values():
         side.set_visible(False)
-    # The title of the figure: the panel of a short word is narrower than it.
+    # This is the title of the figure, since the panel of a short word is narrower than the title.
     layers = plural(model.n_layers, "layer")
     title = f"{model.name}: {layers}\nStages before each symbol, and the state after it"
     figure.suptitle(title, x=0.02, ha="left", fontsize=SIZE + 1, parse_math=False)

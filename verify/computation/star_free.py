@@ -90,14 +90,16 @@ def star_free(
     samples: Samples = 20,
 ) -> Iterator[Finding]:
     """For every past-LTL formula of temporal depth d and every T, at most d layers of unique-hard
-    attention with a strictly causal mask output after each symbol of words of at most T symbols
+    attention with a strictly causal mask output, after each symbol of words of at most T symbols,
     whether the formula holds.
 
-    φ since ψ is one head, which attends to the latest earlier token with ψ or not φ; Boolean parts
-    are MLPs between.  Depth, heads and width do not depend on T, nor, with flat gates, does the
-    inverse temperature from which softmax gives the same outputs.  A regular language whose minimal
-    automaton has an aperiodic monoid has such a formula; the monoid is aperiodic if and only if the
-    automaton is a cascade of flip-flops alone: checked for all two-symbol automata of three states.
+    Each φ since ψ is one head, which attends to the latest earlier token where ψ or ¬φ holds.  MLPs
+    compute the Boolean parts.  Depth, heads and width do not depend on T.  In the robust form,
+    softmax has the same outputs above an inverse temperature that does not depend on T.
+
+    A regular language whose minimal automaton has an aperiodic monoid has such a formula.  The
+    monoid is aperiodic iff the automaton is a cascade of only flip-flops; this is checked for all
+    automata with two symbols and three states.
     """
     cases = chosen(run, formula, regex, alphabet, depth)
     for case in cases:
@@ -113,7 +115,7 @@ def star_free(
 def chosen(
     run: Run, text: str | None, regex: str | None, alphabet: str | None, depth: int
 ) -> list[Case]:
-    """The language given in options; otherwise the named ones and that of a random formula."""
+    """The language given by options; by default several languages and that of a random formula."""
     given = ALPHABET if alphabet is None else alphabet
     if text is None and regex is None:
         drawn = random_formula(given, depth, np.random.default_rng(run.seed))
@@ -136,7 +138,7 @@ def _case(label: str, text: str | None, regex: str | None, alphabet: str | None)
 
 
 def recognises(run: Run, case: Case, form: Form) -> OverTokens:
-    """The statement: the model equals the automaton of the expression, or else the formula."""
+    """The statement that the model equals the automaton of the expression, or else the formula."""
 
     def answers(words: np.ndarray) -> np.ndarray:
         if case.expression is not None:
@@ -172,7 +174,7 @@ def _shown(run: Run, case: Case, max_length: int, samples: int) -> Iterator[Find
 
 
 def robust(run: Run, case: Case, by: Program, max_length: int) -> Iterator[Finding]:
-    """Softmax gives the same bits: restored tables, a sharpness free of T, registers in balls."""
+    """Evidence that softmax has the same bits, at a sharpness that does not depend on T."""
     V, at = len(case.alphabet), recognises(run, case, "robust").at
     yield from bits_restored(at(V, max_length).model, by)
     k = max(sum(v > 0 for v in table.reads) for table in (*by.tables, by.answer))
@@ -188,7 +190,7 @@ def robust(run: Run, case: Case, by: Program, max_length: int) -> Iterator[Findi
 
 
 def equivalent(case: Case, by: Program) -> Iterator[Finding]:
-    """The truth tables and the expression define the language of the formula, for all words.
+    """Checks that the truth tables and the expression define the language of the formula.
 
     The product of the two automata is searched for a state in which they differ.
     """

@@ -22,7 +22,7 @@ MOST_STATES = 2**14  # values of a symbol and the bits of one table
 def head_states(model: Transformer, by: Program) -> Iterator[States]:
     """The states of each head: BOS, and every value of its flag at each position.
 
-    A position with stop precedes one without, and of two with equal flags the later precedes.
+    Positions with stop are preferred to positions without stop, and later to earlier positions.
     """
     if not by.steps:
         return
@@ -54,10 +54,10 @@ def _flag_registers(model: Transformer, layer: int, head: int) -> list[str]:
 
 
 def tables_written(model: Transformer, by: Program) -> Iterator[Finding]:
-    """Every table is exact for all symbols and bits that its ReLUs read, and is 0 at BOS.
+    """Checks that every table is exact for all symbols and bits that it reads, and is 0 at BOS.
 
-    BOS is a row of zeros.  With the gaps this proves the model at every length.  A table of the
-    symbol alone is in W_E, all others in MLPs.
+    BOS is a row of zeros.  Together with the gaps this proves that the model is right at every
+    length.  A table that depends only on the symbol is in W_E; all others are in MLPs.
     """
     wrong, count, exact, stray = 0, 0, True, list[str]()
     for stage, table in _written(model, by):
@@ -90,7 +90,7 @@ def tables_written(model: Transformer, by: Program) -> Iterator[Finding]:
 
 
 def bits_restored(model: Transformer, by: Program) -> Iterator[Finding]:
-    """Errors of 1/(4k) in bits do not change any table."""
+    """Checks that errors of 1/(4k) in bits do not change any table."""
     wrong, tried, exact, large = 0, 0, True, False
     V = model.interface.vocabulary_size
     for block in model.blocks:
@@ -133,7 +133,7 @@ def _written(model: Transformer, by: Program) -> Iterator[tuple[Stage, TruthTabl
 def _states(model: Transformer, table: TruthTable) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """All values (states, variables) of the symbol and of the bits that a table reads.
 
-    Also the registers with these values, by name.
+    The second result maps names of registers to these values.
     """
     V, bits = model.interface.vocabulary_size, [v for v in table.reads if v]
     every = np.indices((V, *[2] * len(bits))).reshape(1 + len(bits), -1)

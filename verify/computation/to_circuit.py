@@ -19,9 +19,9 @@ from verify.evidence.sequences import exact_evidence
 from verify.finding import Finding, Verdict, no_counterexample, same
 from verify.ledger.theorems import Formula
 
-FROM = 4  # symbols; the formulas of sizes have exceptions for shorter words
+FROM = 4  # the smallest length; the formulas for sizes have exceptions for shorter words
 QUICK = 7  # symbols; quick runs take all words up to this length
-MOST_WORDS = 20_000  # of one length, where all are run
+MOST_WORDS = 20_000  # the largest number of words of one length of which all are run
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class Translated:
 
     build     number of symbols → the model
     answers   words (m, T) → answers (m,) at the last symbol, by definition
-    gates     AND, OR and NOT, or thresholds
+    gates     the kind of gates: AND, OR and NOT, or thresholds
     size      the number of gates as a formula in n ≥ FROM, exact or "≤ …"
-    depth     the depth, likewise
+    depth     the depth as a formula in n ≥ FROM, exact or "≤ …"
     """
 
     label: str
@@ -45,7 +45,7 @@ class Translated:
 
 
 def parity_in_log_layers(run: Run) -> Translated:
-    """Parity by maps composed in pairs: unique-hard attention, with ⌈log₂n⌉ layers."""
+    """Parity by unique-hard attention in ⌈log₂n⌉ layers, which compose maps in pairs."""
     return Translated(
         "parity-in-log-layers",
         2,
@@ -75,7 +75,7 @@ class Circuits:
 
 
 def translate(of: Translated, lengths: range | list[int]) -> Circuits:
-    """The circuits at these lengths of one model, which takes words of up to the largest."""
+    """The circuits at these lengths of one model, which takes words up to the largest length."""
     model = of.build(max(lengths))
     return Circuits(of, model, {n: to_circuit(model, n, of.gates) for n in lengths})
 
@@ -86,7 +86,7 @@ def shortest_words(of: Translated, max_length: int) -> range:
 
 
 def on_all_words(found: list[Circuits]) -> Iterator[Finding]:
-    """The circuits equal the definition, and the model in torch, on all words."""
+    """Compares the circuits with the definition, and with the model in torch, on all words."""
     lengths = [n for each in found for n in each.circuits]
     count = sum(found[0].of.V ** n for n in lengths)
     name, words = f"all words of {lengths[0]} to {lengths[-1]} symbols", f"equal on {count} words"
@@ -100,7 +100,7 @@ def on_all_words(found: list[Circuits]) -> Iterator[Finding]:
 
 
 def on_long_words(run: Run, found: Circuits, samples: int) -> Finding:
-    """The circuits equal definition and model on words of random densities at longer lengths."""
+    """Compares circuits with definition and model on longer words of random densities."""
     rows = [(n, long_words(run, n, found.of.V, samples)) for n in found.circuits]
     sizes = " and ".join(map(str, found.circuits))
     return no_counterexample(
@@ -125,7 +125,7 @@ def long_words(run: Run, n: int, V: int, samples: int) -> np.ndarray:
 def _differences(
     found: Circuits, rows: list[tuple[int, np.ndarray]], model: Transformer | None = None
 ) -> Iterator[str]:
-    """For each length the first word on which the circuit differs from model or definition."""
+    """Yields for each length the first word on which the circuit differs from the other side."""
     for n, words in rows:
         answers = found.answers(n, words)
         wanted = found.of.answers(words) if model is None else model(words)[..., -1].numpy()
@@ -139,12 +139,12 @@ def _differences(
 
 
 def depth(found: list[Circuits]) -> Finding:
-    """The depth at each length equals the stated formula."""
+    """Checks that the depth at each length equals the stated formula."""
     return _as_stated("depth", "depth", found, depths(found), Formula(found[0].of.depth))
 
 
 def size(found: list[Circuits]) -> Finding:
-    """The number of gates at each length equals the stated formula, or is at most it."""
+    """Checks that the number of gates at each length is = or ≤ the stated formula."""
     return _as_stated("gates", "gates", found, sizes(found), Formula(found[0].of.size))
 
 
@@ -176,7 +176,7 @@ def _as_stated(
 
 
 def largest_weight(found: list[Circuits], most: str) -> Finding:
-    """The weights of gates are at most the stated bound."""
+    """Checks that the weights of gates are at most the stated bound."""
     weights = [weight_of(circuit) for each in found for circuit in each.circuits.values()]
     stated = Formula(most)
     lengths = [n for each in found for n in each.circuits]
@@ -197,7 +197,7 @@ def weight_of(circuit: ThresholdCircuit) -> int:
 
 
 def only_and_or(found: list[Circuits]) -> Finding:
-    """Every gate is an AND or an OR of wires and negated wires."""
+    """Checks that every gate is an AND or an OR of wires and negated wires."""
     count = sum(thresholds(c) for each in found for c in each.circuits.values())
     return same("kinds", "gates other than AND and OR", count, 0)
 

@@ -31,7 +31,7 @@ from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, labelled
 
-MOST_HISTORIES = 10**4  # up to which all histories of a length are run
+MOST_HISTORIES = 10**4  # the largest number of histories of one length of which all are run
 MOST_STEPS = 10**4
 LISTED = 32  # length of the model whose heads are checked at all queries and keys
 
@@ -50,12 +50,12 @@ def turing(
     samples: Annotated[int, option("random histories", min=1, max=MOST_DRAWN)] = 20,
 ) -> Iterator[Finding]:
     """For every one-tape Turing machine and T, three layers of at most four heads decode its first
-    T steps, one token a step.
+    T steps, with one token for each step.
 
-    Neither the vocabulary of 2|Q||Γ| tokens nor the width |Q| + 2|Γ| + 15 depends on time or space;
-    the last layer has a ReLU for each rule.  If tokens contain the cell too, one layer of one head
-    suffices.  After the last step the output is ⊥: the busy beaver of 4 states halts after 107
-    steps.
+    The vocabulary has 2|Q||Γ| tokens, and the width is |Q| + 2|Γ| + 15; they do not depend on time
+    or space.  The last layer has a ReLU for each rule.  If tokens also contain the cell, one layer
+    of one head suffices.  After the last step the output is ⊥; for example, the busy beaver of 4
+    states halts after 107 steps.
     """
     if steps > MOST_STEPS:
         raise InputError(f"steps is {steps}: give at most {MOST_STEPS}")
@@ -76,7 +76,7 @@ def turing(
 
 
 def chosen(run: Run, machine: str | None) -> list[TuringMachine]:
-    """The machine with this name or in this file; by default several."""
+    """The machine with this name or in this file; by default several machines."""
     if machine is None:
         return [*MACHINES.values()][: 2 if run.quick else None]
     if machine in MACHINES:
@@ -122,7 +122,7 @@ def _runs(
 
 
 def continues(run: Run, M: TuringMachine, form: str) -> OverTokens:
-    """The construction of this form computes the next step by the rules, after any history."""
+    """The statement that the construction of this form computes the step after any history."""
     addressed = form == "addressed"
     return OverTokens(
         f"{M.name}/{form}",

@@ -1,4 +1,4 @@
-"""The picture of Turing machines: space-time diagrams, a row a step and a column a cell."""
+"""The picture of Turing machines: space-time diagrams with a row per step and a column per cell."""
 
 from __future__ import annotations
 
@@ -89,13 +89,13 @@ def _panel(
 
 
 def _inks(runs: Sequence[tuple[TuringMachine, Sequence[Step]]]) -> dict[str, str]:
-    """A colour for each name of a state, the same in all machines."""
+    """A colour for each name of a state; colours are the same in all machines."""
     names = {name for machine, _ in runs for name in machine.names}
     ordered = sorted(names, key=lambda name: (len(name), name))
     return dict(zip(ordered, _colours(STATES, len(ordered)), strict=True))
 
 
 def _colours(few: list[str], count: int) -> list[str]:
-    """This number of colours: the given ones, or colours of a rainbow if these are too few."""
+    """Returns this number of colours: the given colours, or a rainbow if these are too few."""
     rainbow = colormaps["turbo"](np.linspace(0, 1, count))
     return few[:count] if count <= len(few) else [to_hex(colour) for colour in rainbow]

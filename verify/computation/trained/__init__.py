@@ -1,6 +1,6 @@
 """The claim on models trained on automata, and its measurements.
 
-automata_trained    the claim, and its picture beside it
+automata_trained    the claim; its picture is in automata_trained_picture
 mechanisms          flip-flops, counters and doubling windows, searched for in a model
 attention           words, patterns of attention, and models with replaced attention
 probes              linear probes

@@ -1,7 +1,8 @@
 """Attention of trained and hand-built models of automata, and models with replaced attention.
 
-Shape glossary: m words in rows of N tokens; a word may begin later in its row, after tokens V that
-are no symbols.  Patterns are between the tokens of a row, without the prefix of a hand-built model.
+Shape glossary: m words in rows of N tokens; a word may begin later in its row, after tokens V,
+which are not symbols.  Patterns are between the tokens of a row, without the prefix of a hand-built
+model.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ CHUNK = 250  # words that are run together
 
 
 class Words(NamedTuple):
-    """Words: symbols (m, N), V before a word, and the states after them, −1 outside of it."""
+    """Words: symbols (m, N), with V before a word, and states after them, with −1 outside it."""
 
     tokens: np.ndarray
     states: np.ndarray
@@ -80,7 +81,7 @@ def patterns(model: Transformer, tokens: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def attended(pattern: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """The attention (m, heads, N) of each token to its place (m, N), 0 where that is −1."""
+    """The attention (m, heads, N) of each token to its place in `places` (m, N); 0 if it is −1."""
     at = np.maximum(places, 0)[:, None, :, None]
     weights = np.take_along_axis(pattern, at, axis=-1)[..., 0]
     return np.asarray(weights * (places >= 0)[:, None])
@@ -96,15 +97,15 @@ def maps(machine: Semiautomaton, words: Words, symbols: int) -> np.ndarray:
 
 
 def setting_symbols(machine: Semiautomaton) -> np.ndarray:
-    """Which symbols set the first stage of the automaton's cascade, (symbols,)."""
+    """Whether each symbol sets the first stage of the cascade of the automaton, (symbols,)."""
     table = cascade(machine).stages[0].table
     return np.array([table((a,)) != NONE for a in range(machine.n_symbols)])
 
 
 def set_before(machine: Semiautomaton, words: Words) -> np.ndarray:
-    """Which earlier symbols of the word (columns) set the first stage, (m, N, N).
+    """Whether each earlier symbol of the word (columns) sets the first stage, (m, N, N).
 
-    Rows are the symbols that do not set it, or all symbols if every symbol sets it.
+    Rows are the symbols that do not set the stage, or all symbols if every symbol sets it.
     """
     setting = np.append(setting_symbols(machine), False)  # a token before a word sets nothing
     sets = setting[words.tokens] & words.inside
@@ -113,19 +114,19 @@ def set_before(machine: Semiautomaton, words: Words) -> np.ndarray:
 
 
 def latest(columns: np.ndarray) -> np.ndarray:
-    """The latest of some columns (m, N, N) for each token, −1 where there is none."""
+    """The latest true column for each token, from columns (m, N, N); −1 if there is none."""
     return np.where(columns.any(-1), columns.shape[-1] - 1 - columns[..., ::-1].argmax(-1), -1)
 
 
 def some(columns: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """A random one of some columns for each token, −1 where there is none."""
+    """A random true column for each token, from columns (m, N, N); −1 if there is none."""
     return np.where(columns.any(-1), (columns * (1 - rng.random(columns.shape))).argmax(-1), -1)
 
 
 def uniform(model: Transformer, layer: int, words: Words, outside: int) -> np.ndarray:
     """The uniform pattern over the tokens that heads of a layer see, without the token `outside`.
 
-    It is (m, front + N, front + N), and 0 where a head sees no other token.
+    Its shape is (m, front + N, front + N).  Rows are 0 if a head sees no other token.
     """
     front, (m, N) = len(model.interface.prefix), words.tokens.shape
     attn = model.blocks[layer - 1].attn
@@ -137,7 +138,7 @@ def uniform(model: Transformer, layer: int, words: Words, outside: int) -> np.nd
 
 
 def changed(model: Transformer, layer: int, change: Any) -> Transformer:
-    """The model with change(heads) in place of a layer's heads, and the same weights."""
+    """The model with the same weights in which change(heads) replaces the heads of a layer."""
     copy = deepcopy(model, {id(weights): weights for weights in model.parameters()})
     block = copy.blocks[layer - 1]
     block.attn = change(block.attn)

@@ -28,8 +28,8 @@ from verify.evidence.statistics import BY, above, fraction_of, ratio
 from verify.finding import Finding, Verdict, labelled
 
 KIND, PREFIX = "a softmax transformer trained on automata", "automata-"
-RIGHT = 0.99  # least accuracy
-TABLE = 5000  # other words, to which the table of last symbols is fitted
+RIGHT = 0.99  # the smallest accuracy that counts as right
+TABLE = 5000  # the number of other words to which the table of last symbols is fitted
 QUICK = 40, 150, 40  # words of a quick run: to measure, to fit probes, to choose heads
 
 
@@ -45,17 +45,18 @@ def automata_trained(
     words: Annotated[int, option("fresh words", min=20, max=10_000)] = 2000,
 ) -> Iterator[Finding]:
     """Published observation [Liu2023]: trained transformers of few layers simulate semiautomata on
-    words of the trained length.  Questions here: do they also on words twice as long, and with the
-    mechanisms of the hand-built models (flip-flops, counters, windows that double)?
+    words of the trained length.  Two questions are measured here: do they also simulate them on
+    words twice as long, and do they use the mechanisms of the hand-built models (flip-flops,
+    counters, windows that double)?
 
     The models have four layers of four heads and are trained on words of T = 20 symbols at random
-    places among 2T.  Every seed has its own findings; hand-built models are measured in the same
-    way and must have each mechanism completely.  Thresholds, null models and limits:
+    places among 2T.  Every seed has separate findings.  Hand-built models are measured in the same
+    way, and must show each mechanism completely.  Thresholds, null models and limits are in
     docs/training-notes.md.
 
     right     the accuracy on words of T symbols at random places (`within`), and at symbols
               T + 1 … 2T of words from place 0 (`beyond`), is at least 99 %.
-    learnt    it exceeds that of a table of the last 8 symbols and that of one constant state.
+    learnt    the accuracy exceeds that of a table of the last 8 symbols and of a constant state.
     flip-flop a head, chosen on other words, attends to the latest symbol that sets the first
               flip-flop of the built model (`attends`); if all heads of its layer attend to a random
               earlier write of another state, the output is that state (`redirected`).
@@ -100,7 +101,7 @@ def findings_of(subject: Subject) -> Iterator[Finding]:
 
 
 def right(subject: Subject, where: str, words: Words, others: Words) -> Iterator[Finding]:
-    """The accuracy is at least 99 %, and exceeds that of the null models."""
+    """Checks that the accuracy is at least 99 %, and exceeds that of the null models."""
     inside, T = words.inside, subject.T
     correct = (subject.outputs if where == "within" else subject.outputs_long) == words.states
     table = by_last_symbols(others, words, subject.outside) == words.states

@@ -16,10 +16,10 @@ from verify.computation.trained.mechanisms import FLIP_FLOPS, Subject
 
 
 def draw(subjects: Mapping[str, Subject]) -> Figure:
-    """A column for each automaton, with three panels.
+    """Draws a column of three panels for each automaton.
 
-    They show the accuracy of each model at symbols 1 … 2T, and the attention of the first model and
-    of the hand-built model on one word.
+    The panels show the accuracy of each model at symbols 1 … 2T, and the attention of the first
+    model and of the hand-built model on one word.
     """
     groups = dict[str, dict[str, Subject]]()
     for label, subject in subjects.items():
@@ -44,8 +44,8 @@ def draw(subjects: Mapping[str, Subject]) -> Figure:
 def _looks(subject: Subject) -> list[tuple[str, np.ndarray]]:
     """Titles and attention (T, T) of the trained and of the hand-built model on one word.
 
-    It is that of the head with most attention to the latest symbol that sets the first flip-flop;
-    without one, the mean over the heads of layer 1.
+    The head is the one with most attention to the latest symbol that sets the first flip-flop.  If
+    there is no flip-flop, the attention is the mean over the heads of layer 1.
     """
     word, found = subject.start.first(1), list[tuple[str, np.ndarray]]()
     try:

@@ -12,8 +12,8 @@ SYMBOLS = 8
 def by_last_symbols(others: Words, words: Words, outside: int) -> np.ndarray:
     """The most frequent state after the same last 8 symbols in other words, (m, N).
 
-    Where no other word has these symbols, it is the most frequent state of all.  The token
-    `outside` counts as a symbol, and also stands before each row.
+    If no other word has these symbols, the result is the most frequent state of all.  The token
+    `outside` counts as a symbol, and is also put before each row.
     """
     keys, known = (_last(each.tokens, outside) for each in (words, others))
     inside, states = others.inside, int(others.states.max()) + 1

@@ -1,6 +1,7 @@
 """Flip-flops, counters and doubling windows, searched for in trained and in hand-built models.
 
-Each is measured in the same way on both, and the hand-built model must have it completely.
+Each mechanism is measured in the same way on both, and the hand-built model must have it
+completely.
 """
 
 from __future__ import annotations
@@ -34,14 +35,14 @@ from verify.computation.trained.probes import discriminated, explained
 from verify.evidence.statistics import BY, Mean, above, fraction_of
 from verify.finding import Finding, Verdict
 
-ATTENDED = 0.8  # least fraction of a head's attention at the place where the built head has all
-SAME = 0.9  # least fraction of expected outputs under an intervention
-HELD = 0.9  # least accuracy or R² of a probe
-BUILT = 1 - 1e-6  # the least value for built models: 1 up to the rounding of least squares
-FITTED, HALF = 2000, 1000  # words to which probes are fitted; those of counts
-CHOOSING = 200  # words on which a head is chosen, and words for a built model
-MEASURED = 300  # most words of length 2T, and for flip-flops, counters and windows
-FEW = 100  # words for further numbers
+ATTENDED = 0.8  # smallest fraction of attention at the place to which the built head attends
+SAME = 0.9  # smallest fraction of expected outputs under an intervention
+HELD = 0.9  # smallest accuracy or R² of a probe
+BUILT = 1 - 1e-6  # smallest value for built models: 1 up to the rounding of least squares
+FITTED, HALF = 2000, 1000  # numbers of words to which probes, and probes of counts, are fitted
+CHOOSING = 200  # number of words on which a head is chosen, and of words for a built model
+MEASURED = 300  # largest number of words of length 2T, and for flip-flops, counters and windows
+FEW = 100  # number of words for additional measurements
 LAST = 4  # last layer for which windows are measured
 
 # The automata whose built models begin with a flip-flop or a counter, or double their window.
@@ -52,11 +53,12 @@ DOUBLING = ("S3", "A5")
 
 @dataclass
 class Subject:
-    """A trained model, the same before training (`null`), and words to measure them on.
+    """A trained model, the same model before training (`null`), and words for measurements.
 
-    `within` are words of T symbols at random places, `measured` the first of them, and `long` words
-    of 2T symbols from place 0.  Probes are fitted to `fitted`, heads are chosen on `choosing`.  A
-    built model has no token for the places before a word: its words have T symbols from place 0.
+    `within` are words of T symbols at random places, `measured` are the first of these, and `long`
+    are words of 2T symbols from place 0.  Probes are fitted to `fitted`, and heads are chosen on
+    `choosing`.  A built model has no token for the places before a word, so that its words have T
+    symbols from place 0.
     """
 
     model: Transformer
@@ -111,7 +113,7 @@ class Subject:
 
 
 def flip_flop(subject: Subject) -> Finding:
-    """A head attends to the latest symbol that sets the first flip-flop."""
+    """Measures whether a head attends to the latest symbol that sets the first flip-flop."""
     machine, words, (layer, head) = subject.machine, subject.measured, subject.head
     places = latest(set_before(machine, words))
     shown = [*patterns(subject.model, words.tokens)][layer - 1]
@@ -131,7 +133,7 @@ def flip_flop(subject: Subject) -> Finding:
 
 
 def flip_flop_elsewhere(subject: Subject) -> Finding:
-    """If all heads of its layer attend to an earlier write of a wrong state, this is the output."""
+    """Measures outputs if all heads of the layer attend to an earlier write of a wrong state."""
     machine = subject.machine
 
     def follows(model: Transformer, layer: int, words: Words) -> Mean:
@@ -173,7 +175,7 @@ def chosen_head(model: Transformer, machine: Semiautomaton, words: Words) -> tup
 
 
 def counter(subject: Subject) -> Finding:
-    """With uniform attention in all heads of layer 1 the outputs are right."""
+    """Measures the accuracy with uniform attention in all heads of layer 1."""
     outside, few = subject.outside, subject.measured.first(FEW)
 
     def flat(model: Transformer, words: Words, layer: int) -> Mean:
@@ -203,7 +205,7 @@ def counter(subject: Subject) -> Finding:
 
 
 def count(subject: Subject) -> Finding:
-    """A linear probe predicts the number of 1s before the last layer, at symbol T."""
+    """Measures a linear probe for the number of 1s, before the last layer, at symbol T."""
 
     def held(model: Transformer, fit: Words, words: Words) -> Mean:
         before, X = (streams_at(model, each.tokens, each.last)[-2] for each in (fit, words))
@@ -237,7 +239,7 @@ def count(subject: Subject) -> Finding:
 
 
 def doubling(subject: Subject) -> Iterator[Finding]:
-    """Linear probes predict the map of the last 2^l symbols after layer l, at symbol T."""
+    """Measures linear probes for the map of the last 2^l symbols, after layer l, at symbol T."""
     machine, start = subject.machine, subject.machine.start
 
     def reader(
@@ -278,7 +280,7 @@ def doubling(subject: Subject) -> Iterator[Finding]:
 def by_shorter(machine: Semiautomaton, others: Words, words: Words, symbols: int) -> float:
     """The accuracy of a null model: the map of the last `symbols` from half as many symbols.
 
-    It is a table fitted to other words.
+    The null model is a table that is fitted to other words.
     """
     half = symbols // 2
 
@@ -305,9 +307,9 @@ def beside_built(
     *,
     null: float = 0.0,
 ) -> Finding:
-    """A finding that a trained model's mean exceeds a bound, the null model's does not.
+    """The finding that the mean exceeds a bound for a trained model, and not for the null model.
 
-    It fails unless the hand-built model has 1, up to rounding.
+    The finding fails unless the value of the hand-built model is 1, up to rounding.
     """
     wanted = f"{wanted or f'at least {bound:.0%}'}, {BY}; built: {built:.0%}"
     finding = above(id, name, found, bound, words=words, wanted=wanted)
