@@ -2,7 +2,7 @@
 
 The languages of saturated transformers, whose heads average the tokens with the largest score, are
 in TC⁰ [MSS2022], also with exact rationals [Chiang2025].  So are the languages of softmax
-transformers of logarithmic precision [MS2023].  This file carries out the argument for averaging
+transformers of logarithmic precision [MS2023].  This file implements the argument for averaging
 heads and exact rationals, on the tensors of a given model.  Each coordinate of the stream at a
 token is an affine form over wires (`theory/computation/wiring.py`); linear maps take no gates.
 

@@ -1,10 +1,10 @@
 """Unique-hard attention as AND, OR and NOT gates: a wire for each possible content of a token.
 
-[Hao2022] show that languages of unique-hard-attention transformers are in AC⁰.  This file carries
-out their argument on the tensors of a given model, with fewer gates.  A content of a token after a
-layer is a possible value of its stream, as exact rationals, in the coordinates that a later layer
-reads.  The wire of a content is 1 if the stream has this value.  The contents of one token exclude
-each other; the contents of an input token are its symbols.
+[Hao2022] show that languages of unique-hard-attention transformers are in AC⁰.  This file
+implements their argument on the tensors of a given model, with fewer gates.  A content of a token
+after a layer is a possible value of its stream, as exact rationals, in the coordinates that a later
+layer reads.  The wire of a content is 1 if the stream has this value.  The contents of one token
+exclude each other; the contents of an input token are its symbols.
 
 A layer.  Let u be a content of the query token.  Its scores against all contents of the tokens that
 the mask admits are known when the circuit is built.  So the query token attends to token j with
