@@ -141,7 +141,7 @@ def test_a_replication_is_news_only_if_it_is_not_as_recorded(
     ("record", "verdict", "line"),
     [
         ({"a": "fails"}, Verdict.FAILS, "as on record: see python -m verify show it"),
-        ({}, Verdict.FAILS, "not as on record: a: fails, on record: holds"),
+        ({}, Verdict.FAILS, "differs from the record: a: fails, on record: holds"),
         ({"a": "undecided"}, Verdict.UNDECIDED, "as on record: see python -m verify show it"),
     ],
 )

@@ -20,11 +20,13 @@ def float_agreement(
     transformer: tuple[np.ndarray, np.ndarray],
     recursion: tuple[np.ndarray, np.ndarray],
 ) -> Finding:
-    """|transformer − algorithm| ≤ a rounding bound to first order; undecided if that is too large.
+    """The finding that |transformer − algorithm| ≤ a rounding bound to first order.
 
-    `transformer` are its float64 predictions and their rounding bounds, `recursion` the algorithm's
-    values on the same float64 numbers and the radii of their balls, so that the whole difference is
-    rounding of the transformer.
+    It is undecided if the bound is too large.
+
+    `transformer` contains the float64 predictions and their rounding bounds, and `recursion` the
+    algorithm's values on the same float64 numbers and the radii of their balls.  So the whole
+    difference is rounding in the transformer.
     """
     (predictions, bounds), (exact, radii) = transformer, recursion
     if not np.isfinite(predictions).all():
@@ -45,7 +47,7 @@ def float_agreement(
         f"algorithm {exact[worst]!s}, bound {bounds[worst]:.1e}"
     )
     if not fails and not allowed <= WIDEST:
-        detail = f"a relative bound above {WIDEST:g} decides nothing: take fewer steps"
+        detail = f"a relative bound above {WIDEST:g} decides nothing: give fewer steps"
     return Finding(
         "float",
         name,
@@ -60,16 +62,16 @@ def float_agreement(
 
 
 def _nearest(fraction: float) -> str:
-    """The largest error of any prediction relative to its own bound, in words."""
+    """The largest ratio of the error of a prediction to its bound, in words."""
     if not 0 < fraction < np.inf:
         return ""
-    return f"; at every prompt, {max(100 * fraction, 0.01):.2g} % of its own bound or less"
+    return f"; at every prompt, {max(100 * fraction, 0.01):.2g} % of the bound or less"
 
 
 def size_of(values: np.ndarray) -> np.ndarray:
     """The sizes by which errors of predictions are divided.
 
-    They are |values|, or their median where that is larger; 1 if all are 0.
+    They are max(|values|, median of |values|), or 1 if all are 0.
     """
     sizes = np.abs(values)
     return np.asarray(np.maximum(sizes, np.median(sizes) or sizes.max() or 1.0))
@@ -90,7 +92,7 @@ def recursion_by_balls(
     queries: np.ndarray,
     k: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The algorithm's predictions, from balls around the exact values, and the balls' radii.
+    """The algorithm's predictions by ball arithmetic: midpoints and radii.
 
     x (…, n, d), y (…, n), queries (…, d) → (…), or (…, c) for an algorithm that returns c numbers,
     such as one for each prefix; x (n, d) with queries (m, d) → (m,).

@@ -1,8 +1,8 @@
 """Certificates: statements with their evidence, for `verify/checker.py` and `gap_checker.py`.
 
-A file contains statements, each with the weights that torch runs as exact numbers and the sizes,
-and their evidence, which is computed from them.  It is computed by the checkers themselves, which
-share no code with the rest: a statement that they do not verify is not written.
+A file contains statements and their evidence.  A statement contains the weights that torch runs, as
+exact numbers, and the sizes.  The checkers, which share no code with the rest of the library,
+compute the evidence; a statement that they do not verify is not written.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from verify import checker, gap_checker
 from verify.cli.output import deliver
 from verify.evidence.statement import Case, OverTokens
 
-POINTS = 2  # modulo primes of 61 bits: the probability of missing a difference is below 2^−60
+POINTS = 2  # modulo primes of 61 bits: the probability that a difference is missed is below 2^−60
 MOST_WORDS = 512  # sequences that the checker runs within seconds
 
-KINDS = {"flip-flop": "latch"}  # the file format's word, which does not change
+KINDS = {"flip-flop": "latch"}  # the file format's word for it, which does not change
 
 Statement = dict[str, Any]
 
@@ -71,7 +71,7 @@ def for_all_inputs(case: Case, of: Recursion) -> Statement:
 def on_all_sequences(
     of: OverTokens, symbols: int, definition: Mapping[str, Any], what: str
 ) -> Statement:
-    """The statement that answers are those of a definition on all sequences of one length.
+    """The statement that the answers are those of a definition on all sequences of one length.
 
     The sequences have at most three symbols, if their number is free, and the greatest length for
     which there are at most 512 of them.
@@ -93,10 +93,10 @@ def on_all_sequences(
 def by_gaps(
     of: OverTokens, symbols: int, hops: int, first: Literal["before", "behind"]
 ) -> Statement:
-    """The statement that answers are those of so many hops on all sequences up to a length.
+    """The statement that the answers are those of k hops on all sequences up to a length.
 
-    The length is 32 with at most eight symbols, or 16 with four where several answers are combined;
-    `first` is the first lookup of the program.
+    The length is 32 with at most eight symbols, or 16 with four symbols if several answers are
+    combined; `first` is the first lookup of the program.
     """
     one_answer = hops.bit_count() == 1
     count, length = (min(symbols, 8), 32) if one_answer else (min(symbols, 4), 16)

@@ -19,7 +19,7 @@ class Trained(NamedTuple):
 
 
 def models_of(name: str, kind: str) -> list[Trained]:
-    """The models of `seeds_of(name)`; raises ValueError if one is not of this `kind_of`."""
+    """The models of `seeds_of(name)`; raises ValueError if `kind_of` a model is another."""
     found = []
     for each in seeds_of(name):
         made, label = configuration_of(each), each.rsplit("/", 1)[-1].removesuffix(".safetensors")
@@ -44,7 +44,7 @@ def seeds_of(name: str) -> list[str]:
 
 
 def kind_of(made: Configuration) -> str:
-    """A shape and a task in words: "a softmax transformer trained on regression"."""
+    """The shape and the task of a model in words: "a softmax transformer trained on regression"."""
     return f"{made.shape.words} trained on {made.task.kind}"
 
 

@@ -1,4 +1,4 @@
-"""Comparisons of balls: an enclosure decides, or is too wide to decide."""
+"""Comparisons of balls; the verdict is undecided if the balls are too wide."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def interval(ball: arb) -> tuple[float, float]:
 def apart(a: Any, b: Any) -> float:
     """An upper bound on the largest distance of corresponding entries of nested lists.
 
-    NaN if one of them is NaN, or if there are none.
+    It is NaN if an entry is NaN or if there are none.
     """
     distances = [float(abs(u - v).upper()) for u, v in _pairs(a, b)]
     return float(np.max(distances)) if distances else float("nan")
@@ -54,7 +54,7 @@ def coincide(
 ) -> Finding:
     """The finding that nested lists of balls are equal: corresponding entries are `same`.
 
-    `detail` describes the numbers, and is shown if they are not equal.
+    `detail` describes the numbers, and is printed if they are not equal.
     """
     verdict = Verdict.together(same(u, v, width) for u, v in _pairs(got, wanted))
     off = next((pair for pair in _pairs(got, wanted) if not pair[0].overlaps(pair[1])), None)
@@ -76,7 +76,7 @@ def coincide(
 def all_hold(
     id: str, name: str, verdicts: Iterable[Verdict], *, words: str = "", wanted: str = ""
 ) -> Finding:
-    """The finding that all of these comparisons hold; undecided if one is."""
+    """The finding that all of these comparisons hold; undecided if a comparison is undecided."""
     found = list(verdicts)
     hold = found.count(Verdict.HOLDS)
     said = "they hold" if hold == len(found) else "not all hold"

@@ -57,7 +57,7 @@ def computes(
     most_rows: int | None = None,
     what: str = "",
 ) -> Iterator[Finding]:
-    """The findings on a construction: its size, equality with the algorithm, layer invariants.
+    """The findings about a construction: size, equality with the algorithm, layer invariants.
 
     `what` describes the examples in words; exact domains use at most `most_rows` of them, the layer
     invariants at most `most_steps`.
@@ -75,7 +75,7 @@ def computes(
 
 
 def layer_by_layer(run: Run, case: Case) -> Iterator[Finding]:
-    """Registers equal the layer invariants, and I − S·M is the stated power of I − S·M₀."""
+    """The findings that registers equal the layer invariants and I − S·M is a power of I − S·M₀."""
     yield registers_hold(run, case)
     given = point(run, case)
     invariants: list[Any] = [stage.holds for stage in case.model.stages]

@@ -16,8 +16,7 @@ class Format(NamedTuple):
 
     @property
     def bits(self) -> int:
-        """The bits of a stored number; the significand is stored without its hidden bit, the sign
-        with one."""
+        """The number of stored bits: sign, exponent, and significand without its hidden bit."""
         return self.significand + self.exponent
 
     @property

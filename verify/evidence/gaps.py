@@ -2,11 +2,11 @@
 
 A head's score depends only on the registers that it reads.  If these take finitely many values, all
 pairs of a query and a key that occur in any prompt are listed, with the keys that the proof
-prefers; the gap is the least difference between the score of a preferred key and that of a key that
+prefers; the gap is the smallest difference between the scores of a preferred key and of a key that
 must not be attended to.  Registers with embedded values are listed as in the embedding, and no
 earlier layer may write to them; registers that a layer computes are listed as in its invariant.
-Scores are computed in float64, and shown to be exact there: integer multiples of a power of two,
-below 2^52 times it, as are their sums and differences.
+Scores are computed in float64 and checked to be exact: scores, sums and differences are integer
+multiples of a power of two, below 2^52 times this power.
 """
 
 from __future__ import annotations
@@ -29,14 +29,15 @@ ALL = slice(None)
 class States:
     """The possible queries and keys of a head in `layer` (from 1).
 
-    queries, keys  register → its values, a row for each state; the head must read no other register
-    preference     (queries, keys): the head must attend to the visible keys of largest preference;
-                   −inf marks keys that it must never attend to
+    queries, keys  register → its values, a row for each state; the head must read no
+                   other register
+    preference     (queries, keys): the head must attend to the visible keys of largest
+                   preference; −inf marks keys to which it must never attend
     position       (keys,): states of one position exclude each other
-    over           (queries,): the queries are these values divided by `over`, where they are
-                   averages over so many tokens; so integers stay integers
-    changed        embedded registers to which earlier layers add: the sums are listed; they may
-                   write to no other embedded register, unless queries are averages
+    over           (queries,): the queries are these values divided by `over`, the number of tokens
+                   of an average; so integers stay integers
+    changed        embedded registers to which earlier layers add: the sums are listed.  Earlier
+                   layers must not write to other embedded registers, unless queries are averages
     """
 
     layer: int
@@ -150,8 +151,12 @@ def gap_finding(label: str, model: Transformer, states: States) -> Finding:
 def _measured(
     scores: np.ndarray, states: States, declared: float
 ) -> tuple[float, float, float, bool]:
-    """The smallest gap, the largest difference of keys that should tie, the largest number of
-    tokens below a right one relative to the allowed number, and whether any keys should tie."""
+    """The measured numbers of a gap finding.
+
+    They are the smallest gap, the largest difference of keys that should tie, the largest ratio of
+    the number of tokens some gaps below a right token to the allowed number, and whether any keys
+    should tie.
+    """
     gap, tie, crowd, shared = np.inf, 0.0, 0.0, False
     _, place = np.unique(states.position, return_inverse=True)
     over = np.ones(len(scores)) if states.over is None else states.over
@@ -191,8 +196,10 @@ def _scores(model: Transformer, states: States) -> tuple[np.ndarray, bool]:
 
 
 def exact_product(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, bool]:
-    """A B, and whether it is exact: all partial sums are multiples of one power of two, and below
-    2^52 times it."""
+    """A B, and whether it is exact.
+
+    It is exact if all partial sums are multiples of one power of two, and below 2^52 times it.
+    """
     with np.errstate(over="ignore", invalid="ignore"):
         unit = float(quantum_of(A).min(initial=np.inf) * quantum_of(B).min(initial=np.inf))
         most = float((abs(A) @ abs(B)).max(initial=0.0))
@@ -204,8 +211,8 @@ def exact_product(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, bool]:
 def _reads_others(model: Transformer, states: States) -> str:
     """A read of the head whose values are not listed, in words; empty if there is none.
 
-    It may be of another register, of one to which a token's symbol and its position both add, or
-    of an embedded one that a layer changes.
+    It may be a read of another register, of a register to which both a token's symbol and its
+    position add, or of an embedded register that a layer changes.
     """
     attn = model.blocks[states.layer - 1].attn
     if attn is None:

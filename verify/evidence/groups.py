@@ -1,8 +1,8 @@
 """Groups of trained models: every seed of one kind compared with every seed of another.
 
-A kind is below another if every one of its seeds is below every seed of the other, each pair by
-standard errors of the two measurements.  For three and three seeds without a difference in kind,
-each direction has probability 1/20, for each comparison.
+A kind is below another if every seed of the first is below every seed of the second, for each pair
+by standard errors of the two measurements.  With three seeds of each kind and no difference between
+the kinds, each direction has probability 1/20 in each comparison.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def all_below(
 ) -> Finding:
     """The finding that every seed of one kind is below every seed of another.
 
-    `gap` is `paired` for numbers by input, (m,) each, and `apart` for estimates.
+    `gap` is `paired` for arrays (m,) of numbers by input, and `apart` for estimates.
     """
     gaps = [gap(one, other) for one in low for other in high]
     nearest = min(gaps, key=lambda found: abs(found.mean))

@@ -1,8 +1,8 @@
-"""The products of a head's weights, compared with those of the proof.
+"""The products of a head's weights, compared with the products in the proof.
 
-The output of a head depends only on [W_Q; b_Q] [W_K; b_K]ᵀ and W_V W_O, so that a statement about
-these products holds for every prompt.  Softmax and hardmax are invariant under a constant added to
-all scores.
+The output of a head depends only on [W_Q; b_Q] [W_K; b_K]ᵀ and W_V W_O, so a statement about these
+products holds for every prompt.  Softmax and hardmax are invariant under a constant added to all
+scores.
 """
 
 from __future__ import annotations

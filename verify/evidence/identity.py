@@ -30,15 +30,17 @@ from verify.finding import Finding, Verdict, equal
 DomainName = Literal["all", "float", "exact", "modular", "symbolic"]
 
 WANTED_ERROR = 1e-20  # random primes are added until the error probability is below this
-MOST_TERMS = 3e7  # of a dense polynomial of the prediction's degree, for the symbolic domain
+# coefficients of a dense polynomial of the prediction's degree, for the symbolic domain
+MOST_TERMS = 3e7
 MOST_EXACT = 1e7  # n·d·degree beyond which the rationals take hours
 LARGEST_EXACT = 5e4  # n·d·degree beyond which the rationals take seconds, and modular takes over
 
 
 def equality(run: Run, case: Case, domain: DomainName) -> Iterator[Finding]:
-    """Findings in the exact domains that `domain` names (`float` is not one of them).
+    """The findings that transformer and algorithm are equal, in the exact domains of `domain`.
 
-    Raises ValueError, before the first of them, for sizes that are too large for a domain.
+    `float` is not an exact domain.  Raises ValueError, before the first finding, for sizes that are
+    too large for a domain.
     """
     _affordable(case, domain)
     return _in_domains(run, case, domain)
@@ -49,11 +51,11 @@ def _affordable(case: Case, domain: DomainName) -> None:
     if domain == "exact" and n * d * _degree(case.of.at(1, 1, case.k)) > MOST_EXACT:
         raise InputError(
             f"{sizes} is too large for the rationals (numbers of millions of "
-            "digits): take a smaller k, or the modular domain"
+            "digits): give a smaller k, or the modular domain"
         )
     if domain == "modular" and not case.of.polynomial:
         raise InputError(
-            "the modular domain has no hardmax, which this model needs: take float or exact"
+            "the modular domain has no hardmax, which this model needs: give float or exact"
         )
     if domain == "symbolic":
         variables, degree = n * d + n + d, _degree(case)
@@ -84,7 +86,7 @@ def _in_domains(run: Run, case: Case, domain: DomainName) -> Iterator[Finding]:
 
 
 def over_the_rationals(run: Run, case: Case) -> Finding:
-    """Equal on random instances with small rational entries, exactly."""
+    """The finding of equality over Q on random instances with small rational entries."""
     wrong = 0
     for _ in run.progress(range(3), "over Q"):
         given = case.rational(run.rng)
@@ -100,7 +102,7 @@ def over_the_rationals(run: Run, case: Case) -> Finding:
 
 
 def modulo_primes(run: Run, case: Case) -> Finding:
-    """Equal for all inputs of these sizes, by random points modulo random primes."""
+    """The finding of equality for all inputs of these sizes, at random points mod random primes."""
     id, name = "modular", f"mod random 61-bit primes, all inputs ({case})"
     try:
         per_point = chance_of_error(case)
@@ -113,7 +115,7 @@ def modulo_primes(run: Run, case: Case) -> Finding:
                 "equal",
                 Verdict.UNDECIDED,
                 f"error probability of one point {min(per_point, 1.0):.2g}, above ½",
-                detail="the degree is too large for primes of 61 bits: take a smaller k",
+                detail="the degree is too large for primes of 61 bits: give a smaller k",
             )
         points, missed = 0, 1.0
         agree = True
@@ -134,9 +136,9 @@ def modulo_primes(run: Run, case: Case) -> Finding:
 
 
 def symbolically(run: Run, case: Case) -> Finding:
-    """Equality of polynomials in the entries of x, y and x_query.
+    """The finding of equality as polynomials in the entries of x, y and x_query.
 
-    It is checked by FLINT at this size, and by SymPy at a small one.
+    FLINT checks this size, and SymPy a small size.
     """
     small = case.of.at(1, min(case.n, 2), min(case.k, 1))
     variables = case.n * case.d + case.n + case.d
@@ -160,8 +162,11 @@ def _no_polynomial(id: str, name: str, reason: NotPolynomial, detail: str) -> Fi
 
 
 def smallest_failure(run: Run, case: Case) -> str:
-    """The smallest instance on which the two differ, both values, and the first register that
-    differs; empty in runs that do not explain failures."""
+    """The smallest instance on which transformer and algorithm differ, in words.
+
+    The text has both values and the first register that differs.  It is empty in runs that do not
+    explain failures.
+    """
     if not run.explains:
         return ""
     most = min(case.d, 3), min(case.n, 4), min(case.k, 3)
@@ -183,7 +188,7 @@ def smallest_failure(run: Run, case: Case) -> str:
 
 
 def chance_of_error(case: Case) -> float:
-    """The probability that a random point modulo a random prime misses a difference of the two."""
+    """A bound on the probability that a random point modulo a random prime misses a difference."""
     if case.of.rational_size:
         return error_probability(*case.of.rational_size(case.d, case.n, case.k))
 

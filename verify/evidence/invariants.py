@@ -12,8 +12,10 @@ from verify.evidence.registers import registers_in_float64
 
 
 def wrong_in_float64(model: Transformer, answers: np.ndarray, *inputs: np.ndarray) -> Iterator[str]:
-    """Differences of registers from the layer invariants, then of answers (sets, m), for inputs
-    (sets, …), in words."""
+    """Differences of registers from the layer invariants, and of answers, in words.
+
+    Inputs are (sets, …) and answers (sets, m).
+    """
     registers = registers_in_float64(model, *inputs)
     sides = [(str(stage), held, proved) for stage, held, proved in registers]
     sides.append(("the answer", model(*inputs).numpy()[..., None], answers[..., None]))

@@ -1,4 +1,4 @@
-"""One style for all pictures, which are functions that return a figure."""
+"""The style of all pictures; a picture is a function that returns a figure."""
 
 from __future__ import annotations
 

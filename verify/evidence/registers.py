@@ -37,7 +37,7 @@ Compare = Callable[[Case, Inputs], list[Side]]
 
 
 def point(run: Run, case: Case) -> Inputs:
-    """A random point mod p, or a random rational one for a model that is not polynomial.
+    """A random point mod p, or a random rational point for a model that is not polynomial.
 
     The unit vectors are the queries, so a register that contains M x is read as the whole matrix M;
     if a prompt has one query only, it is random.
@@ -91,7 +91,7 @@ def sides(case: Case, given: Inputs) -> list[Side]:
 
 
 def held_registers(case: Case, given: Inputs) -> Iterator[tuple[Stage, Matrix]]:
-    """For each layer invariant: times·register at the answers, a row for each."""
+    """For each layer invariant: times·register, with one row for each answer."""
     model, domain, prompt = case.model, given.domain, case.prompt(given)
     passed = list(streams(model, prompt, domain))
     for stage in model.stages:
@@ -121,8 +121,10 @@ def registers_in_float64(
 def register_differences(
     statement: OverTokens, model: Transformer, rows: np.ndarray
 ) -> Iterator[str]:
-    """The layers and registers, each with a token, at which the streams of sequences (…, T) differ
-    from the layer invariants."""
+    """The differences of the streams of sequences (…, T) from the layer invariants, in words.
+
+    Each difference names a layer, a register and a token.
+    """
     for stage, held, wanted in registers_in_float64(model, rows):
         differs = (held != wanted).any(-1)
         if differs.any():

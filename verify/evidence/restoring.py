@@ -1,5 +1,7 @@
-"""Outputs of MLPs on all their possible inputs, also inexact ones after softmax heads; and the
-sharpness that suffices therefore."""
+"""Outputs of MLPs on all possible inputs, also inexact inputs, and the sufficient sharpness.
+
+Inputs are inexact after softmax heads.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from verify.finding import Finding, Verdict, at_most
 
 Values = Mapping[str, np.ndarray]
 
-SEARCHED = 1.001  # the sharpness found is at most this factor above the least one
+SEARCHED = 1.001  # the sharpness that the search finds is at most this factor times the smallest
 ENCLOSED = 2.0**-64  # a bound on the distance of softmax from hardmax logits, by balls of 192 bits
 
 
@@ -30,8 +32,8 @@ def makes(
 
     For each layer, `layers` has the values before the MLP of the registers that it reads, (states,
     width), and the values after it of those that it changes.  The registers that the layer
-    `restores` have to be the same for all allowed errors of registers at once; erroneous values are
-    between the least and the largest value, since softmax averages values.
+    `restores` must be the same for all combinations of allowed errors; values with errors are
+    between the smallest and the largest value, since softmax averages values.
     """
     wrong, tried, exact, forgiving = 0, 0, True, False
     for layer, (before, wanted) in layers.items():
@@ -68,7 +70,7 @@ def makes(
 def restored(id: str, name: str, model: Transformer, layer: int, states: Values) -> Finding:
     """The finding that restored registers are the same for all allowed errors, as in `makes`.
 
-    `states` are the values of the registers that the MLP reads, (states, width).
+    `states` contains the values of the registers that the MLP reads, (states, width).
     """
     block, H = model.blocks[layer - 1], _rows(model.stream, states)
     assert block.mlp is not None
@@ -111,18 +113,18 @@ def after_mlp(mlp: MLP, H: np.ndarray) -> tuple[np.ndarray, bool]:
 
 
 def traces(mlp: MLP, stream: Stream, H: np.ndarray, made: Restores) -> tuple[np.ndarray, bool]:
-    """For each state, whether errors allowed by `made` can change `made.into`; if that is exact.
+    """For each state, whether errors allowed by `made` can change `made.into`; and the exactness.
 
-    Over the box of all errors the input of each hidden neuron has a least and a largest value.  If
-    no neuron that writes to `made.into` changes its sign in the box, the output is linear there,
-    and it is constant if the errors have no weight in it.
+    Over the box of all errors, the input of each hidden neuron has a smallest and a largest value.
+    If the input of no neuron that writes to `made.into` changes sign in the box, the output is
+    linear in the box, and it is constant if the errors have weight 0 in it.
     """
     W_in, b_in, W_out, _ = _tensors(mlp)
     into = np.concatenate([np.r_[stream[name]] for name in made.into])
     units = W_out[:, into].any(axis=1)
     W_in, b_in, W_out = W_in[:, units], b_in[units], W_out[units][:, into]
     unknown = [r for r in stream if r not in made.within and W_in[stream[r]].any()]
-    if unknown:  # its error is not bounded
+    if unknown:  # the error of this register is not bounded
         return np.ones(len(H), dtype=bool), True
     off = np.zeros(H.shape[1])
     for name, within in made.within.items():
@@ -152,13 +154,13 @@ def sharpness_at_two_lengths(
 ) -> Finding:
     """The finding that the sufficient sharpness is below a bound that does not depend on length.
 
-    It is the least at which the error bounds, for all prompts, ensure right answers; measured at a
-    length and at 8 times it.
+    It is the smallest sharpness at which the error bounds for all prompts ensure right answers,
+    measured at one length and at 8 times this length.
     """
     found = {T: build(T).least_sharpness() for T in (length, 8 * length)}
     return Finding(
         id,
-        "least sharpness at which all answers are those of hardmax, by length",
+        "smallest sharpness at which all answers are those of hardmax, by length",
         "float",
         {f"T = {T}": beta for T, beta in found.items()},
         bound,
@@ -169,7 +171,7 @@ def sharpness_at_two_lengths(
 
 
 def same_as_hardmax(id: str, model: Transformer, rows: np.ndarray) -> Finding:
-    """The finding that at the least sharpness softmax logits are those of hardmax, in balls."""
+    """The finding, in balls, that softmax logits at the smallest sharpness are those of hardmax."""
     beta = model.least_sharpness()
     leak = max(max(layer, default=0.0) for layer in model.softmax_error(beta).leaks)
     real = max(enclosed_error(model, beta, row) for row in rows)
@@ -191,6 +193,6 @@ def all_maps_of(n: int) -> np.ndarray:
 
 
 def leak_bound(graded: float) -> float:
-    """The β at which 4q/(1 − q)², q = e^{−β}, is at most `graded` < 1: a bound in closed form."""
+    """A β at which 4q/(1 − q)², q = e^{−β}, is at most `graded` < 1, in closed form."""
     # (1 − q)² ≥ 1 − 2q, so q = graded/(4 + 2·graded) is small enough.
     return math.log((4 + 2 * graded) / graded)

@@ -5,13 +5,13 @@ Write the float64 forward pass as the exact one plus the rounding errors δ_l ma
     ŷ_float − ŷ = Σ_l ⟨∂ŷ/∂H_l, δ_l⟩ + O(eps²),
 
 and each |δ_l| is bounded entry by entry by γ_N · |part|(|H_{l−1}|) for each part of the layer,
-where |part| has every weight and every sum taken in absolute value, N is the largest number of
-roundings on a path through it and γ_N = N·eps/(1 − N·eps) [Higham2002, section 3.1].  The
+where |part| is the part with the absolute values of all weights and terms, N is the largest number
+of roundings on a path through the part, and γ_N = N·eps/(1 − N·eps) [Higham2002, section 3.1].  The
 derivatives come from automatic differentiation at the point itself, so the bound accounts for
-cancellation and stability downstream.  The factor 2 below is for the terms of second order; that it
-covers them is tested, not proved, so such findings are labelled "to first order".
-ReLUs must come in pairs relu(u)·v + relu(−u)·(−v), so that the model is differentiable.  Underflow
-is not covered: below 10^−308 a rounding error is no longer relative.
+cancellation and stability downstream.  The factor 2 below is for the terms of second order.  Tests,
+but no proof, show that it covers them, so such findings are labelled "to first order".  ReLUs must
+come in pairs relu(u)·v + relu(−u)·(−v), so that the model is differentiable.  Underflow is not
+covered: below 10^−308 a rounding error is no longer relative.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ UNIT_ROUNDOFF = 2.0**-53
 def with_rounding_bound(model: Transformer, *inputs: Any) -> tuple[Tensor, Tensor]:
     """The model's answers to inputs, and bounds on their rounding errors, in the same shape.
 
-    For models whose answers are single numbers, possibly times a scale.
+    The answers of the model must be single numbers, possibly times a scale.
     """
     given = model.interface.check(model.like, *inputs)
     prompt = model.interface.write(torch, *given)
@@ -58,8 +58,8 @@ def with_rounding_bound(model: Transformer, *inputs: Any) -> tuple[Tensor, Tenso
 class _SlopeAtZero(TorchFunctionMode):
     """ReLU with derivative 1 at 0.
 
-    torch has 0 there, and a pair relu(u)·v + relu(−u)·(−v) = u·v would lose its slope v exactly
-    where u was rounded to 0.  With 1 the pair has slope 2v there, which is an upper bound.
+    torch's derivative at 0 is 0, so a pair relu(u)·v + relu(−u)·(−v) = u·v would lose its slope v
+    if u was rounded to 0.  With derivative 1 the pair has slope 2v at 0, which is an upper bound.
     """
 
     def __torch_function__(
@@ -78,7 +78,7 @@ def _layer_errors(model: Transformer, prompt: Prompt, stream: list[Tensor]) -> l
     """
     with torch.no_grad():
         embedded = prompt.tokens.abs() @ model.embed.W_E.abs()
-        # An encoder that divides by ‖x‖² rounds once for each column at most, and thrice.
+        # An encoder that divides by ‖x‖² rounds at most once for each column, and three more times.
         columns = prompt.tokens.shape[-1]
         errors = [_gamma(_longest(model.embed.W_E) + columns + 3) * embedded]
         for block, H in zip(model.blocks, stream[:-1], strict=True):
@@ -97,7 +97,8 @@ def _local_error(block: Block, H: Tensor, n_examples: int) -> Tensor:
         H = H + block.attn(H, n_examples)
         error = _sum(size, H)
         if any(heads.is_a_map(before, n_examples) for heads in block.attn.parts()):
-            size = size + before.abs()  # the stream is a term of the product that the heads are
+            # the stream is a term of the product that computes the heads
+            size = size + before.abs()
         error = error + _gamma(_attention_roundings(block.attn, H, n_examples)) * size
     if block.mlp is not None:
         mlp = block.mlp
@@ -114,20 +115,20 @@ def _local_error(block: Block, H: Tensor, n_examples: int) -> Tensor:
 def _sum(added: Tensor, H: Tensor) -> Tensor:
     """The rounding error of the sum H of the stream and an output of size `added`.
 
-    It is relative to the sum, so it is 0 where a register cancels or where nothing is added.
+    It is relative to the sum, so it is 0 if a register cancels or if nothing is added.
     """
     return torch.where(added > 0, UNIT_ROUNDOFF * H.abs(), 0.0)
 
 
 def _dot_roundings(H: Tensor, W: Tensor, b: Tensor) -> Tensor:
-    """The number of roundings in H W + b: the non-zero terms, less one if no product is rounded."""
+    """The number of roundings in H W + b: the non-zero terms, minus 1 if no product is rounded."""
     terms = (H != 0).to(W) @ (W != 0).to(W) + (b != 0).to(W)
     rounded = (W.abs().frexp().mantissa != 0.5).logical_and(W != 0).any(-2)
     return torch.where(rounded, terms, (terms - 1).clamp_min(0))
 
 
 def _attention_size(attn: Attention, H: Tensor, n_examples: int) -> Tensor:
-    """The output of the attention layer with all weights and sums in absolute value."""
+    """The output of the attention layer with the absolute values of all weights and terms."""
     if attn.normalise not in ("linear", "relu", "hardmax"):
         raise ValueError(f"no rounding bound for {attn.normalise} attention")
     sizes = [_size_of(heads, H, n_examples) for heads in attn.parts()]
@@ -156,7 +157,7 @@ def _size_of(heads: Heads, H: Tensor, n_examples: int) -> Tensor:
 
 
 def _attention_roundings(attn: Attention, H: Tensor, n_examples: int) -> int:
-    """The roundings on the longest path: projections, d_head, scale, tokens, W_O, and sums."""
+    """The roundings on the longest path: projections, d_head, scale, tokens, W_O and sums."""
     projections = sum(_longest(W) for W in (attn.W_Q, attn.W_K, attn.W_V)) + 3
     carried = attn.n_heads * attn.W_O.shape[-2]
     seen = max(heads.attended(H, n_examples).shape[-2] for heads in attn.parts())

@@ -17,7 +17,7 @@ from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
 from verify.finding import Evidence, Finding, Verdict, equal, labelled, no_counterexample
 
-PAIRS = 2_000_000  # pairs of tokens whose scores are held at once
+PAIRS = 2_000_000  # the number of pairs of tokens whose scores are in memory at one time
 FLOAT64_BITS = 53
 
 
@@ -30,7 +30,7 @@ def computes(
     more: str = "",
     exhaustive: tuple[int, int] = (4, 6),
 ) -> Iterator[Finding]:
-    """The findings on the size of the model, with `more` appended, and of `agreement`."""
+    """The finding about the size of the model, with `more` appended, and those of `agreement`."""
     model, parameters = statement.at(V, n).model, {"V": V, "n": n, **statement.parameters}
     found = size(model, statement.theorem, more, **parameters)
     yield from labelled(statement.label, [found])
@@ -47,8 +47,8 @@ def agreement(
 ) -> Iterator[Finding]:
     """The findings that answers are those of the definition and registers equal the invariants.
 
-    Sequences are all short ones, random and adversarial ones, and some over Q.  Quick runs have few
-    sequences.
+    The sequences are all short sequences, random and adversarial sequences, and some sequences over
+    Q.  Quick runs have few sequences.
     """
     yield from labelled(statement.label, _agreement(run, statement, V, n, samples, exhaustive))
 
@@ -88,7 +88,7 @@ def _all_short(
 ) -> Iterator[tuple[Transformer, np.ndarray]]:
     """All sequences of at most `longest` tokens for each number of symbols, with their models.
 
-    Without BOS in front a model's answers could depend on the length, so all lengths are run.
+    Without BOS in front, the answers of a model could depend on the length, so all lengths are run.
     """
     for v in symbols:
         model, sequences = statement.at(v, longest).model, all_sequences(longest, v)
@@ -103,7 +103,7 @@ def _for_margins(
     model: Transformer,
     families: dict[str, np.ndarray],
 ) -> Iterator[tuple[Transformer, np.ndarray]]:
-    """All sequences of these sizes, with their models, and some long ones."""
+    """All sequences of these sizes and some long sequences, with their models."""
     for v in symbols:
         yield statement.at(v, longest).model, all_sequences(longest, v)
     yield from ((model, rows[:8]) for rows in families.values())
@@ -114,8 +114,8 @@ def margin_kept(
 ) -> Finding:
     """The finding that the smallest distance of the right logit is the margin of the model.
 
-    It is over batches of a model and its sequences.  Frequencies in T tokens are equal or differ by
-    at least 2·margin = 1/T, and several may be the largest.
+    The batches are pairs of a model and its sequences.  Frequencies in T tokens are equal or differ
+    by at least 2·margin = 1/T, and several of them may be the largest.
     """
     least, declared = dict[str, Fraction](), dict[str, Fraction]()
     evidence, holds = list[Evidence](), list[bool]()
@@ -152,7 +152,7 @@ def _distances(statement: OverTokens, model: Transformer, rows: np.ndarray) -> l
     np.put_along_axis(apart, right, np.inf, axis=-1)
     if not model.interface.frequencies:
         return [Fraction(float(apart.min()))]
-    # Fractions with the same denominator, at most T, which differ in float64.
+    # Fractions with the same denominator, at most T, are different in float64 too.
     most = model.interface.context
     apart = apart[np.isfinite(apart) & (abs(apart) > 0.5 / most)]
     return [Fraction(float(apart.min())).limit_denominator(most)] if apart.size else []
@@ -167,7 +167,7 @@ def answers_equal(
 ) -> Finding:
     """The finding that all answers are those of the definition, on batches of sequences.
 
-    The largest model is last; `more` describes the sequences.
+    The last batch has the largest model; `more` describes the sequences.
     """
     tried = list[tuple[Transformer, int]]()
 
@@ -231,7 +231,7 @@ def exact_evidence(model: Transformer) -> Evidence:
 
 
 def differences(statement: OverTokens, model: Transformer, rows: np.ndarray) -> Iterator[str]:
-    """The shortest sequence on which answers differ, for each chunk of the rows, in words."""
+    """For each chunk of the rows, the shortest sequence on which answers differ, in words."""
     chunk = max(1, PAIRS // rows.shape[1] ** 2)
     for start in range(0, len(rows), chunk):
         part = rows[start : start + chunk]
@@ -248,7 +248,7 @@ def difference(statement: OverTokens, model: Transformer, row: np.ndarray) -> st
     try:
         got, wanted = int(model(row)[-1]), int(statement.answers(row)[-1])
         where = next(register_differences(statement, model, row[None]), None)
-    except ValueError:  # a model for one length only
+    except ValueError:  # a model for only one length
         return f"{model.name} on {statement.shown(row)}"
     return (
         f"{model.name} on {statement.shown(row)}: answer {got}, by definition {wanted}\n"

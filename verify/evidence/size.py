@@ -40,6 +40,6 @@ def units(model: Transformer) -> list[int]:
 
 
 def bits(model: Transformer, count: int, symbol: str) -> str:
-    """The bits of significand in which hardmax runs are exact: ", 14 bits = 2.0·log₂n"."""
+    """The bits of significand for exact hardmax runs, in words: ", 14 bits = 2.0·log₂n"."""
     needed = exact_in(model).bits
     return f", {needed} bits = {needed / max(math.log2(count), 1):.1f}·log₂{symbol}"

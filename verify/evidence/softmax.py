@@ -20,7 +20,7 @@ from verify.evidence.statement import OverTokens
 from verify.finding import Finding, at_least, at_most, each_at_most, labelled, same
 
 LEAST_ERROR = 1e-9
-LONGEST = 2**12  # models are built up to this length to find the largest that is exact
+LONGEST = 2**12  # the largest length of models in the search for the longest exact sequences
 
 
 def softmax_options(
@@ -46,7 +46,7 @@ def softmax(
     sharpness: float | None,
     rows: Callable[[Run, int, int], np.ndarray] | None = None,
 ) -> Iterator[Finding]:
-    """The findings on the sharpness for an error, its dependence on n, and the error itself.
+    """The findings about the sharpness for an error, its dependence on n, and the error.
 
     `rows(run, V, count)` draws prompts of a fixed form; without it, V and n are free.
     """
@@ -112,10 +112,11 @@ def _in_float64(
 
 
 def _growth(model: Transformer, larger: Transformer, error: float) -> Finding:
-    """The finding on the sharpness needed as sequences become longer, from the last layer's leak.
+    """The finding about the growth of the sharpness with the length, from the last layer's leak.
 
     With A the logit error per leaked weight and γ the gap: if the scores are graded, γβ is at most
-    ln(4A/ε) + ½ for all n; if not, all other tokens may be one gap below: ln(A·n/ε) + ½.
+    ln(4A/ε) + ½ for all n; if not, all other tokens may be one gap below the largest score, and γβ
+    is at most ln(A·n/ε) + ½.
     """
     needed, limits, graded = dict[str, float](), dict[str, float](), True
     for sized in (model, larger):
@@ -141,11 +142,11 @@ def _growth(model: Transformer, larger: Transformer, error: float) -> Finding:
 
 
 def _scale(model: Transformer, larger: Transformer) -> Finding:
-    """The finding on the sizes of scores, which grow with n where the sharpness does not.
+    """The finding about the sizes of scores, which grow with n although the sharpness does not.
 
     For heads with one right token among N, scores are at most c·max(r, 2)·(N + 1): Θ(n) gaps of c,
-    which is Θ(log n) in all layers but the last (`sharpening`); r are the bits of a code.  Scores
-    of heads with ties are entries of a table that does not depend on n.
+    which is Θ(log n) in all layers but the last (`sharpening`); r is the number of bits of a code.
+    Scores of heads with ties are entries of a table that does not depend on n.
     """
     found, limits, words = dict[str, float](), dict[str, float](), list[str]()
     for sized in (model, larger):
@@ -188,14 +189,17 @@ def enclosed_error(model: Transformer, sharpness: float, row: np.ndarray) -> flo
 
 
 def formats(run: Run, statement: OverTokens, V: int) -> Iterator[Finding]:
-    """The findings on the longest sequences without rounding of scores, by float dtype."""
+    """The findings about the longest sequences without rounding of scores, by float dtype."""
     yield from labelled(statement.label, _formats(run, statement, V))
 
 
 def _formats(run: Run, statement: OverTokens, V: int) -> Iterator[Finding]:
-    """All numbers of a forward pass are integers, or halves of small ones, and at most c·max(r, 2)
-    times the number of tokens plus 1 (`_scale`): they are exact in a dtype up to the stated length.
-    At the length found, `exact_in` derives this from the weights, for all prompts."""
+    """The findings of `formats`.
+
+    All numbers of a forward pass are integers, or halves of small integers, and at most
+    c·max(r, 2)·(number of tokens + 1) (`_scale`), so they are exact in a dtype up to the stated
+    length.  At the length found, `exact_in` derives this from the weights, for all prompts.
+    """
     for kind, form in FORMATS.items():
         n = longest(lambda n: statement.at(V, n).model, form)
         model = statement.at(V, max(n, 1)).model
@@ -225,10 +229,10 @@ def _formats(run: Run, statement: OverTokens, V: int) -> Iterator[Finding]:
 
 
 def stated_length(model: Transformer, form: Format) -> int:
-    """The length up to which a format of p bits is stated to be exact.
+    """The length up to which a format of p bits is exact, as stated.
 
     It is ⌊min(2^p, largest/c)/max(r, 2)⌋ − 1, for gaps of at most c and codes of r bits, and at
-    most 2^(p−2) if heads average; less the tokens in front.
+    most 2^(p−2) if heads average, minus the number of tokens in front.
     """
     most = min(2**form.significand, int(form.largest / Fraction(_largest_gap(model))))
     stated = most // max(model.stream.widths["code"], 2) - 1

@@ -1,4 +1,4 @@
-"""Statements of claims about constructions: "the model of every size computes the algorithm".
+"""Statements about constructions: "the model of every size computes the algorithm".
 
 `statement.at(d, n, k)` is the statement at one size: a model, and the algorithm by definition.
 """
@@ -35,12 +35,12 @@ class OverExamples:
 
     build           (d, n, k) → the model, or its mutant in a self-test
     algorithm       (domain, X, y, Q, k) → the predictions by definition
-    repeat          the options with which the claim makes this statement, besides d, n and k
+    repeat          the options with which the claim makes this statement, except d, n and k
     polynomial      whether the model is polynomial, so that it can be evaluated mod p
-    rational_size   for predictions that are rational functions: (d, n, k) → the degree and the bits
-                    of the coefficients of the difference, once multiplied by its denominators
-    theorem         the statement that has the model's sizes
-    parameters      further parameters of its formulas, besides d, n and k
+    rational_size   for predictions that are rational functions: (d, n, k) → the degree and the bits of
+                    the coefficients of the difference times its denominators
+    theorem         the entry of the statement index with the sizes of the model
+    parameters      further parameters of its formulas, except d, n and k
     """
 
     build: Callable[[int, int, int], Transformer]
@@ -103,15 +103,15 @@ class Case:
         return prompt_of(self.model, given)
 
     def predictions(self, given: Inputs) -> Matrix:
-        """The model's answers, a row for each."""
+        """The model's answers, one in each row."""
         return predict(self.model, given)
 
     def by_definition(self, given: Inputs) -> Matrix:
-        """The algorithm's answers, a row for each."""
+        """The algorithm's answers, one in each row."""
         return self.of.algorithm(*given.matrices, self.k)
 
     def agrees(self, given: Inputs) -> bool:
-        """Whether the answers are the algorithm's."""
+        """Whether the model's answers equal the algorithm's."""
         wanted = self.by_definition(given)
         return bool(self.predictions(given) == wanted)
 
@@ -142,7 +142,7 @@ class OverTokens:
     build    (V, n) → the model, or its mutant in a self-test
     answers  tokens (…, T) → answers (…, T), −1 for ⊥: the definition
     shown    tokens (T,) → their text
-    symbols  the number of symbols, where V is not free, as for a given automaton
+    symbols  the number of symbols if V is not free, as for a given automaton
     theorem, parameters    as of `OverExamples`
     """
 
@@ -184,7 +184,7 @@ def prompt_of(model: Transformer, given: Inputs) -> Prompt:
 
 
 def predict(model: Transformer, given: Inputs) -> Matrix:
-    """The model's answers, a row for each."""
+    """The model's answers, one in each row."""
     return outputs(model, prompt_of(model, given), given.domain)
 
 

@@ -1,4 +1,4 @@
-"""Decisions by means over prompts: by standard errors, or by resampled prompts."""
+"""Decisions from means over prompts: by standard errors, or by resampled prompts."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from scipy import stats
 
 from verify.finding import Finding, Verdict
 
-ERRORS = 3.0  # standard errors; for few values the quantile of Student's t of equal probability
+ERRORS = 3.0  # standard errors; for few values, the quantile of Student's t of equal probability
 BY = f"by {ERRORS:g} standard errors"
 NOTHING = 0.01  # relative to the difference of the best predictor from the trivial one
-RESAMPLED, LEVEL = 200, 0.025  # resampled sets of prompts, and the fraction that may disagree
+# the number of resampled sets of prompts, and the fraction of them that may disagree
+RESAMPLED, LEVEL = 200, 0.025
 
 
 class Mean(NamedTuple):
-    """A mean over independent prompts, its standard error, and the degrees of freedom of that.
+    """A mean over independent prompts, its standard error, and the error's degrees of freedom.
 
     It is formatted as "0.21 ± 0.01".
     """
@@ -44,8 +45,8 @@ def estimated(values: np.ndarray) -> Mean:
 def ratio(parts: np.ndarray, wholes: np.ndarray) -> Mean:
     """Σ parts / Σ wholes, both (m,), of independent prompts.
 
-    The error of this ratio of means is that of the residuals parts − ratio·wholes.  NaN if all
-    wholes are 0.
+    The error of this ratio of means is the error of the mean residual parts − ratio·wholes.  NaN if
+    all wholes are 0.
     """
     if not wholes.any():
         return Mean(np.nan, np.nan)
@@ -55,7 +56,7 @@ def ratio(parts: np.ndarray, wholes: np.ndarray) -> Mean:
 
 
 def fraction_of(right: np.ndarray, counted: np.ndarray) -> Mean:
-    """The mean of `right` where it is counted, both (m, T), over independent sequences."""
+    """The mean of `right` over the counted positions, both (m, T), of independent sequences."""
     return ratio(np.where(counted, right, 0).sum(1), counted.sum(1))
 
 
@@ -69,7 +70,7 @@ def errors_for(freedom: float) -> float:
 
 
 def sign_of(mean: float, spread: float, freedom: float = np.inf) -> Verdict:
-    """Whether a mean is above 0 by `errors_for` standard errors; undecided if within them."""
+    """Whether a mean is above 0 by `errors_for` standard errors; undecided if |mean| is smaller."""
     reach = errors_for(freedom) * spread
     if mean - reach > 0:
         return Verdict.HOLDS
@@ -98,7 +99,7 @@ def resampled(rng: np.random.Generator, values: np.ndarray) -> np.ndarray:
 
 
 def agreed(fraction: float) -> Verdict:
-    """Whether a property holds, by the fraction of resampled sets that have it."""
+    """Whether a property holds, by the fraction of resampled sets with this property."""
     if fraction >= 1 - LEVEL:
         return Verdict.HOLDS
     return Verdict.FAILS if fraction <= LEVEL else Verdict.UNDECIDED
@@ -109,7 +110,7 @@ def agreeing(
 ) -> Finding:
     """The finding that trained models have a property, by the fraction of resampled sets with it.
 
-    `more` are further values, measured on the prompts themselves.
+    `more` contains further values, measured on the prompts without resampling.
     """
     return Finding(
         id,
