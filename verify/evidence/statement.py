@@ -37,8 +37,8 @@ class OverExamples:
     algorithm       (domain, X, y, Q, k) → the predictions by definition
     repeat          the options with which the claim makes this statement, except d, n and k
     polynomial      whether the model is polynomial, so that it can be evaluated mod p
-    rational_size   for predictions that are rational functions: (d, n, k) → the degree and the bits of
-                    the coefficients of the difference times its denominators
+    rational_size   for predictions that are rational functions: (d, n, k) → the degree and the
+                    bits of the coefficients of the difference times its denominators
     theorem         the entry of the statement index with the sizes of the model
     parameters      further parameters of its formulas, except d, n and k
     """

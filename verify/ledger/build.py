@@ -24,10 +24,10 @@ NAMES |= {"np": np}
 
 
 def built(entry: Theorem, **parameters: int) -> Transformer:
-    """The model of a statement at these parameters; others have the largest tested value.
+    """The model of a statement at these parameters; other parameters have the largest tested value.
 
-    Raises ValueError for a statement without a model, a parameter that it does not have, and as
-    the construction does.
+    Raises ValueError for a statement without a model, for an unknown parameter, and as the
+    construction does.
     """
     if not entry.build:
         raise InputError(f"{entry.name} has no model: see `verify show {entry.name}`")
@@ -43,7 +43,7 @@ def built(entry: Theorem, **parameters: int) -> Transformer:
 
 
 def parameters_of(words: Sequence[str]) -> dict[str, int]:
-    """The numbers in texts such as d=3; raises ValueError for other texts and repeated names."""
+    """The parameters in texts such as d=3; raises ValueError for other texts and repeated names."""
     found: dict[str, int] = {}
     for word in words:
         name, _, value = word.partition("=")
@@ -56,7 +56,7 @@ def parameters_of(words: Sequence[str]) -> dict[str, int]:
 
 
 def statement(entry: Theorem) -> Mapping[str, Any]:
-    """The statement that a model belongs to, as JSON for its sidecar."""
+    """The statement about a model, as JSON for its sidecar."""
     return {
         "name": entry.name,
         "kind": entry.kind,

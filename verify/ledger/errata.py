@@ -16,7 +16,7 @@ def errata(run: Run) -> Iterator[Finding]:
     """Printed statements and proofs with a mistake fail as printed and hold as corrected.
 
     A finding holds if the printed version fails and the corrected one holds.  The theorems may be
-    true nevertheless: that of [Fu2024] is, and its repaired proof is in
+    true nevertheless: the theorem of [Fu2024] is true, and its repaired proof is in
     constructions/regression/newton_paper.py.
     """
     yield from labelled("regression", printed_on_regression(run))

@@ -1,12 +1,12 @@
 """Claims and statements of other packages; errors in them do not affect those of this library.
 
-Claims are entry points of the group `verify.claims`, statement indices of `verify.ledgers`:
+Claims are entry points of the group `verify.claims`, and statement indices of `verify.ledgers`:
 
     [project.entry-points."verify.ledgers"]
     my-theorems = "my_theorems"
 
-names the package whose folder contains a `theorems.toml`; the claims that its entries name are
-entry points, as those of this library are.
+names the package whose folder contains a `theorems.toml`.  The claims that its entries name are
+entry points, like the claims of this library.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ def package(point: EntryPoint) -> str:
 
 
 def broken(point: EntryPoint, what: str, error: BaseException) -> InputError:
-    """The error for a claim of another package, with the last line of that package that was run.
+    """The error for a claim of another package, with the last line of the package that was run.
 
-    For a syntax error it is the line of that.
+    For a syntax error, it is the line of the error.
     """
     lines = [
         (frame.f_code.co_filename, line)
@@ -63,7 +63,7 @@ def _top(module: str) -> str:
 
 
 def left_out(package: str, point: EntryPoint) -> bool:
-    """Whether a claim of this package is left out because another package's has its name."""
+    """Whether a claim of this package is left out because another package has the name."""
     points = entry_points(group="verify.claims", name=point.name)
     return _top(point.module) != _top(package) in {_top(each.module) for each in points}
 
@@ -81,13 +81,13 @@ def ledgers() -> Iterator[EntryPoint]:
 
 
 def text_of(point: EntryPoint) -> tuple[Path, str]:
-    """The file and the text of a statement index, without importing the package.
+    """The file and the text of a statement index; the package is not imported.
 
     Raises InputError if there is none.
     """
     try:
         spec = find_spec(point.value)
-    except Exception:  # the parent of a subpackage is imported and may raise any error
+    except Exception:  # find_spec imports the parent of a subpackage, which may raise any error
         spec = None
     if spec is None or spec.origin is None:
         raise InputError(f"the statement index {point.name}: there is no package {point.value}")

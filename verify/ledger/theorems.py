@@ -1,12 +1,12 @@
 """The statement index: every statement of the library, as data (`theorems.toml` of each topic).
 
 An entry has a statement with its hypotheses, its source by key, and the places of its mathematics,
-proof, weights, claim and test; its sizes are formulas that tests compare with the built models.
+proof, weights, claim and test.  Its sizes are formulas, which tests compare with the built models.
 Kinds:
 
     theorem       must hold
     bound         must hold
-    erratum       a mistake in print, with the correction
+    erratum       a mistake in print, with its correction
     replication   a published observation, with the outcome here
     open          a question, with partial results
 
@@ -14,14 +14,14 @@ Status, the novelty:
 
     known         stated and proved in the source
     our proof     stated in the source; the proof here is ours
-    our size      known but for the size, or the construction, which is ours
+    our size      known except for the size or the construction, which is ours
     new           not known to be in print
 
 Scope of the evidence, from strong to weak: *all sizes and inputs*; *all inputs of these sizes*;
-*all sequences up to a length* (or all graphs, words, pairs up to a size); *instances* that are
-named; a *sample*.
+*all sequences up to a length* (or all graphs, words, pairs up to a size); named *instances*; a
+*sample*.
 
-Outcome of a replication: *replicated*, *not replicated* or *mixed*, and by how many seeds.
+Outcome of a replication: *replicated*, *not replicated* or *mixed*, with the number of seeds.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ TOPICS = (
     "structures",
     "stock",
 )
-WORD = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")  # of which names are made: they are those of files
+# the characters of names, which are also names of files
+WORD = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 def ceil_log(base: int, value: int) -> int:
@@ -144,14 +145,14 @@ def _log(match: re.Match[str]) -> str:
 class Theorem:
     """One entry of the statement index.
 
-    `hypotheses` is "none" where there are none; `scope`, `status` and `outcome` begin with one of
+    `hypotheses` is "none" if there are none; `scope`, `status` and `outcome` begin with one of
     `SCOPES`, `STATUS` and `OUTCOMES`.  `theory`, `proof` and `weights` are files with a function or
     class ("path:name"), `test` is a file; `build` is the call that makes the model, and `over` the
-    parameters at which it is tested.  `claim` is the claim that shows the statement, in these
-    `findings` if it shows others too, with these `options` if its defaults do not.  `found` are the
-    recorded verdicts of a replication's findings that do not hold, by id; `unproved` names steps
-    that are used without a proof, here or in print.  `package` is the package that states it, if it
-    is not ours, to which files and functions then belong.
+    parameters at which it is tested.  `claim` is the claim that shows the statement: in `findings`,
+    if it also shows other statements, and with `options`, if its defaults do not show it.  `found`
+    contains the recorded verdicts, by id, of the findings of a replication that do not hold.
+    `unproved` names steps that are used without proof, here or in print.  `package` is the package
+    that states it, if not this library; files and functions then belong to this package.
     """
 
     name: str
@@ -194,7 +195,7 @@ class Theorem:
 
 @cache
 def ledger() -> dict[str, Theorem]:
-    """All entries by name: ours in the order of the files, then those of other packages.
+    """All entries by name: those of this library in the order of the files, then others.
 
     An index of another package that cannot be read is left out, with a line on standard error.
     """
@@ -212,7 +213,7 @@ def ledger() -> dict[str, Theorem]:
 
 
 def _wrong(taken: Collection[str], package: str, name: str, entry: Any) -> str:
-    """The error in an entry of another package's index; empty if there is none."""
+    """The error in an entry of the index of another package; empty if there is none."""
     texts = ("topic", "kind", "status", "hypotheses", "statement", "source", "scope", "claim")
     more = ("outcome", "theory", "proof", "weights", "test", "build", "unproved", "open")
     tables = ("over", "sizes", "options", "found")
@@ -261,7 +262,7 @@ def _wrong(taken: Collection[str], package: str, name: str, entry: Any) -> str:
 
 
 def entries(text: str, package: str = "") -> dict[str, Theorem]:
-    """The entries of a statement index in TOML, by name; `package` is the one it belongs to."""
+    """The entries of a statement index in TOML, by name; the index belongs to `package`."""
     found: dict[str, dict[str, Any]] = tomllib.loads(text)
     for entry in found.values():
         entry["sizes"] = {what: Formula(size) for what, size in entry.get("sizes", {}).items()}
@@ -286,7 +287,7 @@ def entries_of(claim: str) -> list[Theorem]:
 
 
 def sources_of(claim: str) -> str:
-    """The references of the statements that a claim shows, each once, without the words around."""
+    """The references of the statements that a claim shows, each once and without other words."""
     texts = [entry.source for entry in entries_of(claim)]
     found = [re.findall(r"\[\w[^\]]+\]|weightwright", text) or [text] for text in texts]
     return ", ".join(dict.fromkeys(each for references in found for each in references))
@@ -302,7 +303,7 @@ def option_sets(claim: str) -> list[dict[str, Any]]:
 
 
 def must_hold(claim: str) -> bool:
-    """Whether a claim has to hold: all but those that show replications alone."""
+    """Whether a claim has to hold; only claims that show nothing but replications need not."""
     kinds = {entry.kind for entry in entries_of(claim)}
     return kinds != {"replication"}
 

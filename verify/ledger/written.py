@@ -23,7 +23,7 @@ stands. Evidence is the command that checks the statement, and the inputs that i
 statement. *Used without proof* are steps that are neither proved here nor checked: results quoted
 from print, conjectures, observations. This page is written by `python -m verify list --markdown`.
 """
-# The kinds of statements, as titles of lists of those that are new.
+# The kinds of statements, as titles of the lists of new statements.
 NEW = {
     "theorem": "theorems",
     "bound": "bounds",
@@ -91,7 +91,7 @@ def _summary() -> Iterator[str]:
 
 
 def _stated(entry: Theorem) -> Iterator[str]:
-    """A statement as in an appendix: hypotheses, conclusion, sizes, proof and evidence."""
+    """A statement in Markdown: hypotheses, conclusion, sizes, proof and evidence."""
     yield f"**{entry.kind.capitalize()}** ({entry.standing}). {entry.source}."
     yield ""
     if entry.hypotheses != "none":
@@ -133,7 +133,7 @@ def _place(claim: str) -> str:
 
 
 def described(entry: Theorem) -> Iterator[str]:
-    """All fields of an entry, in lines."""
+    """The text of an entry with all its fields, in lines."""
     yield f"{entry.name} ({entry.kind}, {entry.topic}; {entry.standing})"
     yield f"  {entry.statement}"
     rows = {

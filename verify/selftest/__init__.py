@@ -1,1 +1,1 @@
-"""The self-test: mutants of weights and functions, each of which has to make a claim fail."""
+"""The self-test: each mutant of weights or functions must make a claim fail."""

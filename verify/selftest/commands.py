@@ -1,4 +1,4 @@
-"""The command `selftest`: for each claim, the results of its mutants, in lines or as JSON."""
+"""The command `selftest`: it outputs the results of mutants in lines or as JSON."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def check_claims(
     for name, claim in _chosen(names).items():
         kinds = {fault.trained for fault in faults if fault.claim == name}
         if names and trained and True not in kinds:
-            raise InputError(f"{name} has no mutants of trained models: leave out --trained")
+            raise InputError(f"{name} has no mutants of trained models: omit --trained")
         of_trained = trained or (bool(names) and kinds == {True})
         if names or trained in kinds or not (trained or kinds):
             report = report_on(name, claim, seed, faults, trained=of_trained, progress=progress)
@@ -51,7 +51,7 @@ def check_claims(
 def check_entries(
     names: Sequence[str], count: int, seed: int, target: str, quiet: bool, progress: Progress
 ) -> bool:
-    """Change `count` single entries of the models of these claims; whether none was missed."""
+    """Change `count` single entries of these claims' models; returns whether none was missed."""
     start, entries = time.process_time(), []
     claims = {name: claim for name, claim in _chosen(names).items() if claim.faults_seen}
     if not claims:

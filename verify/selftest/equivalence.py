@@ -1,17 +1,19 @@
 """Equivalent mutants: proofs and checks that a change of weights changes no answer.
 
-First by their weights, for all inputs: a head enters its model as the products
+First the weights are compared, for all inputs.  A model depends on a head only through the products
 
     B = [W_Q; b_Q] [W_K; b_K]ᵀ    (D + 1 × D + 1)        W_V W_O    (D × D)
 
-alone.  Hardmax and softmax are invariant under the last column of B, which is added to the scores
-of all keys, and hardmax under a positive factor of B; a ReLU neuron without output has no effect;
-and if answers are an argmax of logits, neither has a positive factor of the unembedding.
+Hardmax and softmax are invariant under changes of the last column of B, which is added to the
+scores of all keys, and hardmax under a positive factor of B.  A ReLU neuron without output has no
+effect.  If answers are an argmax of logits, a positive factor of the unembedding has no effect
+either.
 
-Otherwise both are run on inputs of their interface: on all of them, if there are finitely many; or
-at random points.  Polynomial maps are run mod a random 61-bit prime (equality there implies
-equality for all inputs, as in `verify/evidence/identity.py`).  Others are run over Q, and with
-softmax in balls narrower than 2^−80: that is a sample, and is reported as one.
+Otherwise model and mutant are run on inputs of their interface: on all inputs, if there are
+finitely many, or at random points.  Polynomial maps are run mod a random 61-bit prime (equality
+there implies equality for all inputs, as in `verify/evidence/identity.py`).  Other models are run
+over Q, and models with softmax in balls narrower than 2^−80; this is a sample, and is reported as a
+sample.
 """
 
 from __future__ import annotations
@@ -39,14 +41,16 @@ from verify.domains import (
     written,
 )
 
-MOST = 2**20  # inputs, up to which all are run
-POINTS = 3  # at which two models are compared
+MOST = 2**20  # the number of inputs up to which all inputs are run
+POINTS = 3  # the number of points at which two models are compared
 WIDTH = 2.0**-80  # the width below which overlapping balls count as equal
 
 
 def same_answers(healthy: Transformer, faulty: Transformer, rng: np.random.Generator) -> str:
-    """The inputs on which the answers of the two agree, in words; empty if they do not agree, or if
-    none was compared."""
+    """The inputs on which the answers of two models agree, in words.
+
+    The text is empty if answers differ or if none was compared.
+    """
     if all(_forms(a) == _forms(b) for a, b in zip(*map(_parts, (healthy, faulty)), strict=True)):
         return "all inputs, by the products of its weights"
     batches = healthy.interface.all_inputs(MOST, healthy.is_causal)
@@ -67,12 +71,12 @@ def same_answers(healthy: Transformer, faulty: Transformer, rng: np.random.Gener
 
 
 def _parts(model: Transformer) -> list[Any]:
-    """Embeddings, blocks and unembedding; the last with whether answers ignore a factor of it."""
+    """Embeddings, blocks and unembedding, and whether answers ignore a factor of the latter."""
     return [model.embed, model.pos_embed, *model.blocks, (model.unembed, model.interface.chooses)]
 
 
 def _forms(part: Any) -> list[Any]:
-    """A part of a model as exact matrices: equal matrices are equal maps."""
+    """A part of a model as exact matrices; equal matrices imply equal maps."""
     if part is None:
         return []
     if isinstance(part, tuple):
@@ -109,7 +113,7 @@ def _without_factor(matrices: list[Any]) -> list[Any]:
 
 
 def _on_all(healthy: Transformer, faulty: Transformer, batches: Iterable[Any]) -> str:
-    """`same_answers` on all inputs: by logits, and by answers where these differ."""
+    """`same_answers` on all inputs: by logits, and by answers if logits differ."""
     count, interface = 0, healthy.interface
     for inputs in batches:
         given = interface.check(healthy.like, *inputs)

@@ -1,4 +1,4 @@
-"""Mutants of functions, as data: the result of a named function is changed, and findings must fail.
+"""Mutants of functions, as data: each changes the result of a function and must make findings fail.
 
 Every topic's claims have a `faults.toml` (and shared functions the one beside this file):
 
@@ -8,14 +8,14 @@ Every topic's claims have a `faults.toml` (and shared functions the one beside t
     function = "verify.regression.convergence:newton_residual"
     change = "half"                 # one of CHANGES, or a function "module:name"
     part = "bound"                  # only this part of the result: an attribute, a key or an index
-    fails = ["ols"]                 # ids as fnmatch patterns: these findings must fail, no others
+    fails = ["ols"]                 # ids as fnmatch patterns: only these findings must fail
     holds = ["*/even"]              # default: none; these, and no others, hold only in the mutant
     quick = false                   # default true: a run at quick sizes
     trained = true                  # default false: only in `selftest --trained`
 
-`function` names the attribute of the module that *uses* it; while the claim runs, it is replaced by
-a function that changes the result.  The attribute may be a method or a property,
-"module:Class.name".
+`function` names an attribute of the module that *uses* the function; while the claim runs, the
+attribute is replaced by a function that changes the result.  The attribute may be a method or a
+property, "module:Class.name".
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class FunctionFault:
 
 
 def function_faults(folder: Path = VERIFY) -> list[FunctionFault]:
-    """All entries of the `faults.toml` files; raises ValueError for one that cannot be read."""
+    """All entries of the `faults.toml` files; raises ValueError for a file that cannot be read."""
     found = []
     for path in sorted(folder.rglob("faults.toml")):
         for entry in tomllib.loads(path.read_text(encoding="utf-8")).get("fault", []):
@@ -132,7 +132,7 @@ def _owner(function: str) -> tuple[Any, str]:
 
 
 def _numbers(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A change of every number in a value, also in results of functions in it.
+    """A change of every number in a value, and in the results of functions in the value.
 
     Booleans, texts and models are not changed.
     """
@@ -158,7 +158,7 @@ def _numbers(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def _like(value: Any, items: list[Any]) -> Any:
-    return getattr(value, "_make", type(value))(items)  # of a named tuple, or of any other
+    return getattr(value, "_make", type(value))(items)  # a named tuple, or another tuple
 
 
 def _nothing(value: Any) -> Any:

@@ -1,18 +1,19 @@
-"""The self-test: claims are run on mutants, which have to make findings fail.
+"""The self-test: claims are run on mutants, which must make findings fail.
 
 A check that cannot fail is no evidence.  For every claim and each of its option sets for the
 self-test (`faults_seen`), at quick sizes:
 
 tensors    every mutant of `tensor_mutations.py`, in every head, MLP, embedding, position table and
-           unembedding of the models that the claim builds and runs, has to make a finding fail, or
-           is shown to be equivalent, or equal at random points (`equivalence.py`).
-functions  every entry of a `faults.toml` (see `function_mutations.py`) has to change the verdict of
-           exactly the findings that it names; a hand-made model in place of a trained one may make
-           findings hold.
-findings   every finding has to fail for one of these mutants; one that never does is dead.
+           unembedding of the models that the claim builds and runs, must make a finding fail, or be
+           shown to be equivalent, or equal at random points
+               (`equivalence.py`).
+functions  every entry of a `faults.toml` (see `function_mutations.py`) must change the verdict of
+exactly the findings that it names; a hand-made model in
+               place of a trained model may make findings hold.
+findings   every finding must fail for one of these mutants; a finding that never fails is dead.
 entries    `selftest --random N`: one entry of one tensor is changed, anywhere.
 
-A run that is stopped by an error has noticed the mutant, but kills no finding.
+If an error stops a run, the mutant counts as noticed, but no finding counts as failed.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ Verdicts = dict[str, Verdict]
 
 
 class Planted(Run):
-    """A run on tensor mutants, of models that are cached between runs."""
+    """A run on tensor mutants; the models are cached between runs."""
 
     def build(self, construction: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         try:
@@ -73,8 +74,8 @@ class Healthy:
 class Report:
     """The results of a claim's mutants and findings.
 
-    `seen` counts the mutants that were noticed, `unchanged` are the equivalent ones, with how that
-    was shown, and `missed` the others.  `killed` maps each finding to a mutant for which it fails,
+    `seen` counts the noticed mutants, `unchanged` lists the equivalent mutants with the evidence,
+    and `missed` lists the others.  `killed` maps each finding to a mutant for which it fails,
     or "".  `absent`: the claim has no findings without an optional package.
     """
 
@@ -87,13 +88,15 @@ class Report:
 
     @property
     def dead(self) -> list[str]:
-        """The findings that no mutant makes fail."""
+        """The findings that fail for no mutant."""
         return [id for id, fault in self.killed.items() if not fault]
 
     @property
     def passed(self) -> bool:
-        """Whether every mutant was noticed and every finding can fail; False if there were none,
-        unless an optional package is missing."""
+        """Whether every mutant was noticed and every finding can fail.
+
+        False if there were no mutants, unless an optional package is missing.
+        """
         return (bool(self.seen) or self.absent) and not self.missed and not self.dead
 
 
@@ -106,7 +109,7 @@ def report_on(
     trained: bool = False,
     progress: Callable[[Iterable[Any], str], Iterable[Any]] = lambda items, _: items,
 ) -> Report:
-    """Run all mutants of a claim, those of functions first; with `trained`, these alone."""
+    """Run all mutants of a claim, first of functions; with `trained`, only of functions."""
     report = Report(name)
     cases = () if trained else claim.faults_seen
     for fault in progress([f for f in faults if f.trained == trained], f"{name}, functions"):
@@ -126,9 +129,9 @@ def report_on(
 
 
 def _with_defaults(report: Report, claim: Claim, seed: int) -> None:
-    """Add the findings with default options that are of no tested kind, as dead.
+    """Add as dead the findings of a run with default options whose kind was not tested.
 
-    Ids of one kind differ in sizes: "k=16/size" and "k=2/size".
+    Ids of the same kind differ only in sizes: "k=16/size" and "k=2/size".
     """
 
     def kind(id: str) -> str:
@@ -189,7 +192,7 @@ def _plant_in_tensors(
 def _noticed(
     claim: Claim, seed: int, options: Options, healthy: Healthy, fault: Fault, report: Report
 ) -> str:
-    """ "seen"; or the inputs on which all answers are equal; or "" for a mutant that was missed."""
+    """ "seen", the inputs on which all answers are equal, or "" for a missed mutant."""
     left = {id for id in healthy.verdicts if not report.killed.get(id)}
 
     def fails(found: Verdicts) -> bool:
@@ -223,7 +226,7 @@ def _changed(healthy: Verdicts, found: Verdicts) -> list[str]:
 
 
 def _gained(healthy: Verdicts, found: Verdicts, patterns: tuple[str, ...]) -> list[str]:
-    """The differences between the findings that hold only in the mutant and those named."""
+    """The differences between the findings that hold only in the mutant and the named findings."""
     now = [id for id, verdict in healthy.items() if verdict is not found.get(id) is Verdict.HOLDS]
     absent = [p for p in patterns if not any(fnmatchcase(id, p) for id in now)]
     also = [id for id in now if not any(fnmatchcase(id, p) for p in patterns)]
@@ -238,7 +241,7 @@ def _kill(report: Report, changed: list[str], fault: str) -> None:
 def run_healthy(
     claim: Claim, seed: int, options: Options, report: Report, quick: bool = True
 ) -> Healthy | None:
-    """The run without mutants, cached; None, recorded in the report, if it cannot be made."""
+    """The run without mutants, cached; None, with a line in the report, if it is not possible."""
     key = claim.check, seed, repr(sorted(options.items())), quick
     if key not in _healthy:
         recorder = _Recorder()
@@ -265,7 +268,7 @@ def _run(
     planted: AbstractContextManager[None] | None = None,
     enough: Callable[[Verdicts], bool] = lambda found: False,
 ) -> tuple[Verdicts, str]:
-    """The verdicts of a run, which ends when they are enough, and the error that stopped it."""
+    """The verdicts of a run, which ends as soon as they suffice, and the error that stopped it."""
     verdicts: Verdicts = {}
     try:
         with planted or nullcontext():
@@ -279,7 +282,7 @@ def _run(
 
 
 class _Recorder:
-    """The identity as a mutation; it records the models that are built and run."""
+    """The identity as a mutation, which records the models that are built and run."""
 
     def __init__(self) -> None:
         self.built: list[tuple[Any, list[bool]]] = []
@@ -327,7 +330,7 @@ class Entry:
 def random_entries(claims: Claims, count: int, seed: int) -> Iterator[Entry]:
     """`count` mutants, each with one changed entry of a tensor of a model of a random claim.
 
-    Mutant i of a seed is mutant 0 of seed + i, so that each can be repeated alone.
+    Mutant i of a seed is mutant 0 of seed + i, so that each mutant can be repeated separately.
     """
     cases = [(name, options) for name, claim in claims.items() for options in claim.faults_seen]
     for each in range(seed, seed + count):

@@ -1,7 +1,7 @@
-"""Mutants of tensors: in every head, MLP, embedding, position table and unembedding, and entry.
+"""Mutants of tensors: of heads, MLPs, embeddings, position tables, unembeddings and entries.
 
-A place is "layer 2, head 1", "layer 3, MLP", "embedding", "positions" or "unembedding"; a mutation
-is a place and a kind of mistake, and maps a model to a copy with that mistake, if it has the place.
+A place is "layer 2, head 1", "layer 3, MLP", "embedding", "positions" or "unembedding".  A mutation
+is a place and a kind of mistake; it maps a model that has the place to a copy with the mistake.
 Layers that share their weights are one place.
 """
 
@@ -77,7 +77,7 @@ KINDS: dict[str, dict[str, Change]] = {
 
 @dataclass(frozen=True)
 class TensorFault:
-    """A mutation: a mistake of a kind at a place."""
+    """A mutation: a kind of mistake at a place."""
 
     place: str
     kind: str
@@ -136,7 +136,7 @@ def faults_in(models: list[Transformer]) -> list[TensorFault]:
 def random_entry(rng: np.random.Generator, models: list[Transformer]) -> tuple[str, EntryFault]:
     """A random change of a random entry of a random tensor of one of these models, and its name.
 
-    A sign or a factor is changed only of entries that are not 0.
+    Changes of sign and by a factor apply only to entries that are not 0.
     """
     model = models[rng.integers(len(models))]
     tensors = {

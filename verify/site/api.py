@@ -1,5 +1,7 @@
-"""The API pages, generated from the packages: one for each package or module with an `__all__`, one
-for the modules of `constructions` itself, and one for further names that the template package uses.
+"""The API pages, generated from the packages.
+
+There is a page for each package or module with an `__all__`, a page for the modules of
+`constructions`, and a page for further names that the template package uses.
 
 Sphinx's autodoc finds classes, members and docstrings.  Hooks convert docstrings, which are plain
 text, and show signatures as written.
@@ -27,7 +29,7 @@ from verify.site.prose import EMPHASIS, blocks, cited, escaped
 PACKAGES = "theory", "constructions", "verify"
 SPECIAL = re.compile(r"([\\*`|_])")
 WORD = re.compile(r"[A-Za-z_][\w.]*")
-MOST = 80  # characters of a value, up to which it is shown
+MOST = 80  # the largest number of characters of a value that is shown
 UP = "../"  # the path from an API page to the other pages
 OPTIONS = {"members": True, "undoc-members": True, "member-order": "bysource"}  # of autodoc
 INDEX = """# API
@@ -59,10 +61,8 @@ def pages(template: Path) -> dict[str, str]:
         f"{room}.rst": page(room, f".. py:module:: {room}\n\n{restructured(text)}", exported[room])
         for room, text in about.items()
     }
-    about["template"] = (
-        f"What a package of one's own imports besides, as `examples/{template.name}`."
-    )
-    made["template.rst"] = page("For packages of others", restructured(about["template"]), besides)
+    about["template"] = f"Further names that packages such as `examples/{template.name}` import."
+    made["template.rst"] = page("For other packages", restructured(about["template"]), besides)
     told = {name: escaped(text.split("\n\n")[0], UP) for name, text in about.items()}
     listed = "\n".join(f"- [{name}]({name}.rst): {text}" for name, text in told.items())
     made["index.md"] = INDEX.format(listed=listed, names="\n".join(about))
@@ -100,7 +100,7 @@ def value(name: str) -> Any:
 def page(title: str, about: str, names: Sequence[str]) -> str:
     """The page of a package: its description, the names that it exports, then each of them."""
     links = " · ".join(f":py:obj:`{name.rpartition('.')[2]} <{name}>`" for name in names)
-    head = title.replace(".", ".\u200b")  # where a narrow window may break it
+    head = title.replace(".", ".\u200b")  # a narrow window may break the line here
     head += "\n" + "=" * len(head)
     return "\n\n".join([head, about, links, *map(_entry, names)]) + "\n"
 
@@ -109,7 +109,8 @@ def _entry(name: str) -> str:
     it = value(name)
     if inspect.isclass(it):
         kind = "exception" if issubclass(it, Exception) else "class"
-        inherited = "\n   :inherited-members: Module" * issubclass(it, Model)  # those of torch not
+        # members of torch are not shown
+        inherited = "\n   :inherited-members: Module" * issubclass(it, Model)
         return f".. auto{kind}:: {name}{inherited}"
     if inspect.isroutine(it):
         return f".. autofunction:: {name}"
@@ -143,7 +144,7 @@ def _assigned(module: str, name: str) -> tuple[str, str] | None:
 
 
 def _origin(module: str, name: str) -> tuple[str, str]:
-    """`_assigned`, of the module that this one imports the name from."""
+    """`_assigned` in the module from which this module imports the name."""
     found = _assigned(module, name)
     if found is None:
         (found,) = (
@@ -204,9 +205,9 @@ def docstring(app: Any, what: str, name: str, it: Any, options: Any, lines: list
 
 
 def restructured(text: str, own: Container[str] = ()) -> str:
-    """A docstring as reStructuredText, as `documented` for Markdown.
+    """A docstring as reStructuredText; `documented` does the same for Markdown.
 
-    Names in backticks are links if they are on the page and not among its `own` parameters.
+    Names in backticks are links if they are on the page and not among the `own` parameters.
     """
     return "\n\n".join(
         f".. code-block:: text\n\n{indent(dedent(block), '   ')}" if stands else _prose(block, own)

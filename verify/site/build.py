@@ -13,7 +13,7 @@ from verify.cli.report import SCHEMA
 from verify.finding import Verdict
 from verify.ledger.theorems import entries_of
 
-MOST_BYTES = 10**8  # of a file with runs
+MOST_BYTES = 10**8  # the largest size of a file with runs
 CONFIGURATION = "from verify.site.conf import *\n"
 INDEX = """# Report
 
@@ -34,8 +34,8 @@ def report(files: Sequence[Path], out: Path) -> Path:
     """Write the pages of the statements that these runs show into a folder; returns the first page.
 
     Raises ValueError for files without runs, for a run that no page would show (because of another
-    run of its statement), a folder that is not empty or cannot be made, and if the packages of the
-    extra `site` are missing.
+    run of its statement), for a folder that is not empty or cannot be made, and for missing
+    packages of the extra `site`.
     """
     runs = [run for file in files for run in runs_in(file)]
     if not any(entries_of(run["claim"]) for run in runs):
@@ -58,7 +58,8 @@ def report(files: Sequence[Path], out: Path) -> Path:
         if not own:
             at = ", ".join(f"{name} {value}" for name, value in run["parameters"].items())
             raise InputError(
-                f"the other runs leave no page for that of {run['claim']} with {at}: give it alone"
+                f"other runs already use the page of {run['claim']} with {at}: give this run in a "
+                f"separate report"
             )
     _empty(out)
     with TemporaryDirectory() as folder:

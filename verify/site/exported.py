@@ -1,8 +1,8 @@
 """A model as JSON for a page, where `static/model.js` runs it in float64, as torch does.
 
 A matrix is its shape and its non-zero entries, row by row: {"shape": [r, c], "at": [places], "is":
-[values]}, where a place is row·c + column.  JSON has the shortest decimal that is read as the same
-double, so that the weights are transferred bit by bit.
+[values]}, where a place is row·c + column.  JSON contains the shortest decimal of each double, so
+the weights are transferred bit by bit.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from constructions.transformer import Transformer
 from theory.kinds import InputError
 
 OWN = ("check", "_tokens", "write", "read")  # methods of `Tokens` that static/model.js implements
-DRAWS, USUAL = 200, 10  # words from which the first one shown is chosen, and their usual length
+DRAWS, USUAL = 200, 10  # the number of words from which the first is chosen, and their usual length
 
 
 def exported(model: Transformer) -> dict[str, Any]:
-    """The data by which a page draws and runs a model; `tokens` is None if it is not over tokens.
+    """The data with which a page draws and runs a model; `tokens` is None if it is not over tokens.
 
     Raises ValueError for a model with layer norms, which pages do not implement.
     """
     if model.ln_final is not None or any(block.ln1 or block.ln2 for block in model.blocks):
-        raise InputError(f"{model.name} has layer norms: pages show models that were built")
+        raise InputError(f"{model.name} has layer norms: pages show only models without them")
     pos = None if model.pos_embed is None else matrix(model.pos_embed.W_pos)
     spans = {name: model.stream[name] for name in model.stream}
     return {
@@ -50,7 +50,8 @@ def sample(model: Transformer) -> tuple[list[int], float]:
     """The first tokens of a page, and the fraction of their positions with an informative answer.
 
     An informative answer is neither ⊥ nor the token itself.  Among random words, the tokens have
-    the largest fraction.  If that is at most one half for a model with ⊥, they have full length.
+    the largest fraction.  For a model with ⊥ and a fraction of at most one half, the tokens have
+    full length.
     """
     interface, rng = model.interface, np.random.default_rng(0)
     most = interface.length or interface.max_length

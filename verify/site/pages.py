@@ -1,7 +1,7 @@
 """The pages of statements, in Markdown, generated from statement index, code and runs.
 
-A page has the statement and its source, the model with its weights by register, which can be run if
-it is over tokens, the proof, the definition and the evidence.
+A page has the statement and its source, the model with its weights by register, the proof, the
+definition and the evidence.  A model over tokens can be run on the page.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from verify.site.exported import exported, runs
 from verify.site.prose import documented, escaped, mathematics, references
 from verify.site.shown import DRAWN, code, model_of, weights
 
-Runs = Sequence[Mapping[str, Any]]  # of claims, as `verify NAME --json` writes them
+Runs = Sequence[Mapping[str, Any]]  # runs of claims, as `verify NAME --json` writes them
 
-NEXT = "\n"  # within a cell of a table
+NEXT = "\n"  # a line break within a cell of a table
 UP = "../"  # from a page of a statement to the pages beside their folder
 Defined = ast.FunctionDef | ast.ClassDef
 CELLS = (
@@ -37,7 +37,7 @@ NOTES = {  # explanations of functions in formulas of sizes
     "bits(": "For 1 symbol, ⌈log₂ 1⌉ counts as 1 here.",
     "ones(": "ones(k) is the number of binary digits of k that are 1.",
 }
-FOLDED = 25  # findings, above which the table is folded
+FOLDED = 25  # the number of findings above which the table is folded
 
 
 def page(entry: Theorem, ran: Runs, at: Mapping[str, int]) -> str:
@@ -71,7 +71,7 @@ def _parts(entry: Theorem, ran: Runs, at: Mapping[str, int]) -> Iterator[str]:
         yield from _evidence(entry, run)
     if entry.found and ran:
         record = ", ".join(f"`{id}` {verdict}" for id, verdict in entry.found.items())
-        yield f"On record as not holding: {record}."
+        yield f"Recorded verdicts: {record}."
     files = {"theory": entry.theory, "proof": entry.proof}
     files |= {"weights": entry.weights, "test": entry.test}
     listed = [f"{what} `{file}`" for what, file in files.items() if file]
@@ -148,7 +148,8 @@ def _evidence(entry: Theorem, run: Mapping[str, Any]) -> Iterator[str]:
         changed = ", ".join(f"{name} {value}" for name, value in others.items())
         yield (
             f"With {escaped(changed)} this run is for another statement of the claim; its findings "
-            "cover this one in part."
+            f""
+            "cover this statement in part."
         )
     lines = "\n".join(map(_row, run["findings"]))
     table = (
@@ -179,7 +180,7 @@ def _row(finding: Mapping[str, Any]) -> str:
 def runs_of(entry: Theorem, every: Runs) -> Runs:
     """The runs of a statement's claim with the options that show it.
 
-    If there are none, those with options of other statements of the claim.
+    If there are none, returns the runs with options of other statements of the claim.
     """
     wanted = {name.replace("-", "_"): value for name, value in entry.options.items()}
     own = [run for run in every if run["claim"] == entry.claim]
@@ -247,7 +248,7 @@ def newton_page() -> str:
         "with the arrow keys. The line shows the predictions of the transformer of k + 1 layers, "
         "with the [weights of this statement](statements/newton-direct-identity.md): k steps of "
         "the Newton–Schulz iteration, M ← 2M − M·XᵀX·M from M = I/32. As k grows, the prediction "
-        "x·M·Xᵀy converges to that of least squares. The faint lines belong to fewer steps.\n\n"
+        "x·M·Xᵀy converges to that of least squares. The faint lines show fewer steps.\n\n"
         f"{newton_model()}\n\n"
         "The same in Python:\n\n```python\nfrom constructions import newton\n\n"
         'model = newton(2, 8, 2.0**-5, start="identity")\n'
@@ -289,7 +290,7 @@ def parameters(entry: Theorem, run: Mapping[str, Any]) -> dict[str, int]:
 
 
 def write(folder: Path, made: Mapping[str, str]) -> None:
-    """Write pages that have changed; others are not written, so that they are not built again."""
+    """Write the pages that have changed; Sphinx does not build unchanged pages again."""
     for place, text in made.items():
         file = folder / place
         if not file.exists() or file.read_text(encoding="utf-8") != text:

@@ -59,7 +59,7 @@ def documented(text: str, up: str = "") -> str:
 def blocks(text: str) -> Iterator[tuple[str, bool]]:
     """The paragraphs of a docstring, each with whether it is preformatted.
 
-    Indented lines below a colon are a paragraph of their own.
+    Indented lines below a colon are a separate paragraph.
     """
     for block in re.split(r"\n\s*\n", text.rstrip()):
         inside = LISTED.fullmatch(block)

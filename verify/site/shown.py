@@ -1,4 +1,4 @@
-"""The model that a page shows: that of a statement, at a small size."""
+"""The model that a page shows: the model of a statement at a small size."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from verify.ledger.build import PACKAGES, built
 from verify.ledger.theorems import Theorem
 from verify.site.exported import runs, sample
 
-MOST = 700  # non-zero weights of a model on a page, if one is so small
-DRAWN = 20_000  # non-zero weights of a model, up to which it is drawn
+MOST = 700  # the preferred largest number of non-zero weights of a model on a page
+DRAWN = 20_000  # the largest number of non-zero weights of a model that is drawn
 
 
 def model_of(entry: Theorem, at: Mapping[str, int]) -> tuple[Transformer, dict[str, int]] | None:
     """A model of a statement and its parameters, some of which may be given by `at`.
 
-    It has the largest tested parameters with at most `MOST` non-zero weights, or with at most
-    `DRAWN` if there are none, or else the smallest.  A model with the answer ⊥ preferably has
-    informative answers at more than half of the positions of some word.
+    It has the largest tested parameters with at most `MOST` non-zero weights; if there are none,
+    with at most `DRAWN`, or else the smallest.  For a model with the answer ⊥, parameters with
+    informative answers at more than half of the positions of some word are preferred.
 
     None for a statement without a model.  Raises ValueError as `built` does.
     """

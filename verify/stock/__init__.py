@@ -1,1 +1,1 @@
-"""Claims about stock models: our constructions inside unmodified classes of others."""
+"""Claims about stock models: our constructions in unmodified classes of other libraries."""

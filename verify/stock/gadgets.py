@@ -1,4 +1,4 @@
-"""The lemmas that a translation into a stock model rests on: exact, enclosed, or proved."""
+"""The lemmas for the translation into stock models: exact, enclosed, or proved."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from verify.finding import Finding, at_least, at_most, same
 ORDERS = range(1, 7)
 OVER_Q = "equal over Q for p = 1 … 6"
 THETAS = (0.1, 0.5)
-ENDS = 8  # beyond, what GELU and ReLU differ by is bounded by hand
-LEAST = 2.0**-16  # of the intervals that are looked at
+ENDS = 8  # above this |x| the difference of GELU and ReLU has a bound by hand
+LEAST = 2.0**-16  # the width of the intervals
 GAMMA = 2.0**-20
 
 
 def lemmas(run: Run) -> Iterator[Finding]:
-    """Norms, stencils, linear heads and GELU."""
+    """The findings about norms, stencils, linear heads and GELU."""
     yield from stencils()
     yield neutral_norm(run)
     yield from linear_heads(run)
@@ -34,8 +34,11 @@ def lemmas(run: Run) -> Iterator[Finding]:
 
 
 def stencils() -> Iterator[Finding]:
-    """2 Σ_m c_m m^{2i+1} is 1 for i = 0 and 0 for 0 < i < p, over Q; what is left at i = p is κ_p,
-    with alternating signs, and Λ_p = Σ 2m|c_m|."""
+    """The findings about the stencil, over Q.
+
+    2 Σ_m c_m m^{2i+1} is 1 for i = 0 and 0 for 0 < i < p; at i = p it is ±κ_p, with alternating
+    signs, and Λ_p = Σ 2m|c_m|.
+    """
 
     def moment(p: int, i: int) -> Fraction:
         terms = (2 * c * m ** (2 * i + 1) for m, c in enumerate(stencil(p), start=1))
@@ -63,11 +66,11 @@ def gain(square: arb, constant: float, d: int) -> arb:
     return 1 / (1 + square / (arb(constant) ** 2 + arb(d) * arb(EPSILON) / 2)).sqrt()
 
 
-EPSILON = 2.0**-17  # near the 1e-5 of the stock norms, and a dyadic number
+EPSILON = 2.0**-17  # a dyadic number near 1e-5, the ε of the stock norms
 
 
 def neutral_norm(run: Run) -> Finding:
-    """The layer norm of (v, K, 0, −v, −K, 0), by its definition, is g times it; 1 − γ ≤ g ≤ 1."""
+    """The finding that the layer norm of z = (v, K, 0, −v, −K, 0) is g·z, with 1 − γ ≤ g ≤ 1."""
     verdicts = []
     with Ball.precision(BITS):
         for exponent in (6, 18, 36):
@@ -92,7 +95,7 @@ def neutral_norm(run: Run) -> Finding:
 
 
 def linear_heads(run: Run) -> Iterator[Finding]:
-    """2p softmax heads and a sink, by their definition in balls, beside Σ s_i v_i."""
+    """The findings about 2p softmax heads and a sink, in balls, compared with Σ s_i v_i."""
     plain, shrunk = [], []
     with Ball.precision(BITS):
         for p in ORDERS:
@@ -109,7 +112,7 @@ def linear_heads(run: Run) -> Iterator[Finding]:
     yield all_hold("linear-head", name, plain, words="within")
     name = "a linear head after norms that shrink by up to γ is within its bound"
     yield all_hold("linear-head/norms", name, shrunk, words="within")
-    name = "error over bound for one score at p = 1, θ = 0.1"
+    name = "ratio of error and bound for one score at p = 1, θ = 0.1"
     yield at_least("linear-head/met", name, "enclosure", fraction, 0.9)
 
 
@@ -154,9 +157,10 @@ def gelu() -> Finding:
             erf_form = x * (x / arb(2).sqrt()).erfc() / 2
             tanh_form = x / ((2 * root * (x + slope * x**3)).exp() + 1)
             upper = float(arb.max(erf_form, tanh_form).upper())
-            if not upper <= GELU and high - low > LEAST:  # too wide a ball, or too small a bound
+            # the ball is too wide, or the bound is too small
+            if not upper <= GELU and high - low > LEAST:
                 cells += [(low, (low + high) / 2), ((low + high) / 2, high)]
-            elif not upper <= largest:  # NaN too, which is undecided
+            elif not upper <= largest:  # also for NaN, which is undecided
                 largest = upper
         end = arb(ENDS)
         beyond = arb.max(end * (-end * end / 2).exp() / 2, end * (-2 * root * end).exp())

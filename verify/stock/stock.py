@@ -31,7 +31,7 @@ from verify.regression.data import gaussian_examples
 from verify.stock.gadgets import lemmas
 
 Inside = Literal["encoder", "gpt2"]
-SLOPE = 0.1  # the allowed difference of log₂ of the ratio of two errors from 2p, at these θ
+SLOPE = 0.1  # the allowed difference between 2p and log₂ of the ratio of two errors, at these θ
 ANGLES = 2.0**-4, 2.0**-5
 SILENT = 400  # bits of e^C, for which the sink's part of an error is negligible
 VOCABULARY, LENGTH = 4, 12
@@ -39,7 +39,7 @@ VOCABULARY, LENGTH = 4, 12
 
 @dataclass(frozen=True)
 class Regression:
-    """A construction over examples, and the weights w (…, d) of its predictions, by theory."""
+    """A construction over examples, and the weights w (…, d) of its predictions by the theory."""
 
     name: str
     build: Callable[[], Transformer]
@@ -61,7 +61,7 @@ def stock(
     error: Annotated[float, option("allowed error of answers")] = 1e-7,
     samples: Annotated[int, option("prompts", min=1)] = 50,
 ) -> Iterator[Finding]:
-    """The models run inside unmodified stock classes, with layer norms, softmax and GELU.
+    """Our models run inside unmodified stock classes, with layer norms, softmax and GELU.
 
     A layer norm of (v, K, −v, −K) multiplies it by a factor between 1 − ‖v‖²/(2K²) and 1; a linear
     head over n tokens becomes 2p softmax heads and a sink token, with an error of at most
@@ -74,7 +74,8 @@ def stock(
         return
     examples = gaussian_examples(run, samples, n, d)
     of = regressions(run, inside, k, d, safe_alpha(examples.x, "identity"))
-    # All before the first finding: an error that cannot be guaranteed raises InputError at once.
+    # All models before the first finding: an error that cannot be guaranteed then raises
+    # InputError.
     made = [translated(inside, each.build(), *examples, error=error) for each in of]
     yield from lemmas(run)
     for each, stock_model in zip(of, made, strict=True):
@@ -147,7 +148,7 @@ def over_examples(
     examples: Examples,
     error: float,
 ) -> Iterator[Finding]:
-    """Answers beside those of the theory, the bound, and the slope in θ."""
+    """The findings about answers, compared with the theory and the bound, and the slope in θ."""
     model = made.plan.original
     said, bound = made(*examples), made.bound(*examples)
     if model.interface.every_prefix:
@@ -157,14 +158,17 @@ def over_examples(
     what = f"{len(off)} prompts, {2 * made.plan.gadgets.order} softmax heads for each"
     yield at_most("error", f"answers in float64 ({what})", "float", float(off.max()), error)
     share = float((off / bound.numpy()).max())
-    name = "share of the bound from the scores and values there are, to first order"
-    yield at_most("bound", name, "float", share, 1.0, words=f"{share:.1%}", wanted="all of it")
+    name = "ratio of error and bound from the measured scores and values, to first order"
+    yield at_most("bound", name, "float", share, 1.0, words=f"{share:.1%}", wanted="at most 1")
     yield slope(inside, model, examples)
 
 
 def slope(inside: Inside, model: Transformer, examples: Examples) -> Finding:
-    """log₂ of the ratio of the errors at θ and θ/2, of softmax heads of order 1 and 2 without norms
-    and rounding, on one prompt in balls."""
+    """The finding that log₂ of the ratio of the errors at θ and θ/2 is 2p.
+
+    The errors are those of softmax heads of order p = 1 and 2 without norms and rounding, on one
+    prompt, in balls.
+    """
     found = []
     for order in (1, 2):
         low, high = (
@@ -176,7 +180,7 @@ def slope(inside: Inside, model: Transformer, examples: Examples) -> Finding:
 
 
 def heads(order: int, theta: float) -> Gadgets:
-    """Softmax heads whose sink and norms add nothing."""
+    """Softmax heads in which the sink and norms cause no error."""
     return Gadgets(order, theta, SILENT, 2.0**30, 1.0)
 
 
@@ -191,7 +195,7 @@ def method_error(inside: Inside, model: Transformer, examples: Examples, numbers
 
 
 def a_priori(run: Run, inside: Inside, examples: Examples, k: int, d: int) -> Finding:
-    """Causal gradient descent on the first prompt, beside `descent_bound`."""
+    """The finding that causal gradient descent on the first prompt is within `descent_bound`."""
     from constructions import gradient_descent as built
 
     soft, (x, y, query, size, R, Y) = heads(2, ANGLES[1]), first_prompt(examples)
@@ -202,7 +206,7 @@ def a_priori(run: Run, inside: Inside, examples: Examples, k: int, d: int) -> Fi
 
 
 def newton_a_priori(run: Run, examples: Examples, k: int, d: int) -> Finding:
-    """Newton's method on the first prompt, beside `newton_bound`."""
+    """The finding that Newton's method on the first prompt is within `newton_bound`."""
     from constructions import newton as built
 
     soft, (x, y, query, size, R, Y) = heads(2, ANGLES[1]), first_prompt(examples)
@@ -226,9 +230,9 @@ def first_prompt(
 def beside(
     inside: Inside, model: Transformer, examples: Examples, soft: Gadgets, bound: float
 ) -> Finding:
-    """What softmax heads without rounding are off by on the first prompt, and a bound."""
+    """The error of softmax heads without rounding on the first prompt, and a bound."""
     off = method_error(inside, model, examples, soft)
-    name = "softmax heads without rounding, and the bound from R, Y and the scores"
+    name = "error of softmax heads without rounding, and the bound from R, Y and the scores"
     return at_most("a-priori", name, "enclosure", interval(off), bound)
 
 
@@ -238,14 +242,14 @@ def norms(rows: np.ndarray) -> np.ndarray:
 
 
 def over_tokens(run: Run, inside: Inside, samples: int) -> Iterator[Finding]:
-    """An induction head: answers by the definition, and logits within the bound for all prompts."""
+    """The findings about an induction head: right answers, and logits within the bound."""
     tokens = run.rng.integers(0, VOCABULARY, (samples, LENGTH))
     model = run.build(induction_heads, VOCABULARY, LENGTH)
     made = translated(inside, model)
     wrong = int((made(tokens).numpy() != induction(tokens)).sum())
     yield same("answers", f"wrong answers of {tokens.size}", wrong, 0, evidence="float")
     off = float((made.logits(tokens) - hardmax_logits(tokens)).abs().max())
-    name = "logits beside the hardmax ones, and the bound for all prompts"
+    name = "distance from the hardmax logits, and the bound for all prompts"
     yield at_most("logits", name, "float", off, made.bound())
 
 

@@ -1,1 +1,1 @@
-"""Many runs of one claim: plans, their files and results, Dask."""
+"""Sweeps, which are many runs of one claim: plans, files, results and Dask."""

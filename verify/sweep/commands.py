@@ -25,11 +25,11 @@ Y = Annotated[
 
 
 def sweep_command(claim: Claim | None) -> Callable[..., int]:
-    """The sweep of a claim as a typer command: texts of values for its own options, then more."""
+    """The sweep of a claim as a typer command, with texts of values for the claim's options."""
 
     def run_sweep(
         name: Annotated[str, typer.Argument(help="the claim")],
-        out: Annotated[Path, option("the folder of the runs; a sweep that is there goes on")],
+        out: Annotated[Path, option("the folder of the runs; a sweep in it is continued")],
         seeds: Annotated[int, option("seeds of each combination: 0, 1, …")] = 1,
         jobs: Annotated[int | None, option("processes of this machine; default: its cores")] = None,
         scheduler: Annotated[
@@ -92,7 +92,7 @@ def summarise(
     y: Y = None,
     quiet: Quiet = False,
 ) -> int:
-    """The results of a sweep in tables; and a plot of one number against one parameter."""
+    """Print the results of a sweep in tables, and plot one number against one parameter."""
     parameters = [*read_plan(out)["values"], "seed"]
     return _summarised(out, *_asked(plot, x, y, parameters), quiet)
 

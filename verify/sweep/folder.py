@@ -1,4 +1,4 @@
-"""The folder of a sweep: its plan, and a line for each run that has ended.
+"""The folder of a sweep: the plan, and one line for each completed run.
 
 `plan.json` is the plan, and `runs.jsonl` has the runs in the order in which they ended.  A line is
 written as soon as its run ends, so that a sweep that was stopped continues with the missing runs.
@@ -29,9 +29,9 @@ def sweep(
     engine: Engine,
     progress: Callable[[Iterable[Any], str], Iterable[Any]] = lambda items, _: items,
 ) -> None:
-    """Run the runs that the folder does not have yet, and write a line for each as it ends.
+    """Run the missing runs of the folder, and write a line as each run ends.
 
-    Raises InputError for a folder that is not of a sweep, or of another one, or cannot be written.
+    Raises InputError for a folder that is not the folder of this sweep or cannot be written.
     """
     with _folder(out, plan) as (file, done):
         left = [task for task in plan.tasks if task.run not in done]
@@ -44,13 +44,14 @@ def sweep(
 
 @contextmanager
 def _folder(out: Path, plan: Plan) -> Iterator[tuple[IO[bytes], set[int]]]:
-    """The file of runs to append to, and the runs that it has; the folder is made if necessary."""
+    """The file of runs, open for appending, and its runs; the folder is made if necessary."""
     try:
         with _alone(out):
             others = sorted(p.name for p in out.iterdir() if not p.name.startswith("."))
             if others and PLAN not in others:
                 raise InputError(
-                    f"{out} is not the folder of a sweep, it has {others[0]}: give another --out"
+                    f"{out} contains {others[0]} and is not the folder of a sweep: give another "
+                    f"--out"
                 )
             there = read_plan(out) if others else None
             done = {record["run"] for record in records(out, there)} if there else set()
@@ -69,7 +70,7 @@ def _alone(out: Path) -> Iterator[None]:
     Raises InputError if another sweep has the lock, and on a system without such locks.
     """
     try:
-        import fcntl  # only sweeps need it
+        import fcntl  # imported here, as only sweeps need it
     except ImportError:
         raise InputError(
             "a sweep needs a POSIX system, to lock its folder: run it on Linux or macOS"
@@ -91,13 +92,13 @@ def _whole(content: bytes) -> int:
 
 
 def _same_plan(out: Path, plan: Plan, there: dict[str, Any] | None, begun: bool) -> None:
-    """Write the plan; raises InputError if the folder has runs of another one."""
+    """Write the plan; raises InputError if the folder has runs of another plan."""
     if there and begun and there != plan.document:
-        keys = there | plan.document  # those of another version may be others
+        keys = there | plan.document  # the runs of another version may differ
         key = next(key for key in keys if there.get(key) != plan.document.get(key))
         raise InputError(
             f"{out} has runs of another sweep ({key}: {json.dumps(there.get(key))}): "
-            "repeat that one, or give another --out"
+            "repeat that sweep, or give another --out"
         )
     if there != plan.document:
         deliver(out / PLAN, f"{json.dumps(plan.document, indent=2)}\n".encode())
@@ -117,14 +118,14 @@ def read_plan(out: Path) -> dict[str, Any]:
 
 
 def records(out: Path, plan: dict[str, Any]) -> list[dict[str, Any]]:
-    """The runs of a folder, without an incomplete last line; raises InputError for other damage."""
+    """The runs of a folder, without an incomplete last line; raises InputError for damage."""
     file, found = out / RUNS, dict[int, dict[str, Any]]()
     if not file.exists():
         return []
     try:
         if not file.is_file():
             raise OSError(errno.EINVAL, "it is not a file")
-        content = file.read_bytes()  # once: it may grow meanwhile
+        content = file.read_bytes()  # read only once, as it may grow meanwhile
         lines = content[: _whole(content)].splitlines()
     except OSError as error:
         raise InputError(f"cannot read {file}: {error.strerror}") from None

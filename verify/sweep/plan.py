@@ -19,7 +19,7 @@ MOST_RUNS = 100_000
 
 @dataclass(frozen=True)
 class Plan:
-    """A claim, values of its options, all combinations of which are run, and seeds 0, 1, …"""
+    """A claim, values of its options, and seeds 0, 1, …; all combinations of these are run."""
 
     claim: str
     values: dict[str, list[Any]]

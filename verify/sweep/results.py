@@ -1,7 +1,7 @@
 """The results of a sweep: counts, a table of its numbers, and a plot of one of them.
 
-A number is named by its finding, `direct/float`, and a key if the finding has several,
-`direct/size:layers` or, in a list, `interval:0`; `seconds` is the time of the run.
+A number has the name of its finding, `direct/float`.  If the finding has several numbers, the name
+also has a key, `direct/size:layers`, or an index, `interval:0`.  `seconds` is the time of the run.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from verify.finding import Verdict, shown
 from verify.sweep.folder import RUNS, read_plan, records
 from verify.sweep.workers import REFUSED
 
-MOST_LISTED = 20  # runs that do not hold
-MOST_LINES = 8  # in a picture, one for each combination of the other parameters
+MOST_LISTED = 20  # the number of printed runs that do not hold
+MOST_LINES = 8  # the number of lines in a picture, one for each combination of the other parameters
 
 Record = dict[str, Any]
 
@@ -37,7 +37,7 @@ class Swept:
 
     @classmethod
     def read(cls, out: Path) -> Swept:
-        """The runs of a folder, in the plan's order; raises InputError if it is not of a sweep."""
+        """The runs of a folder, in the plan's order; raises InputError if it has no sweep."""
         plan = read_plan(out)
         return cls(out, plan, sorted(records(out, plan), key=lambda record: record["run"]))
 
@@ -100,7 +100,7 @@ class Swept:
         return f"{_way(record)}  {at}: {'; '.join(reasons)}"
 
     def table(self, x: str, y: str) -> list[str]:
-        """One number at each value of a parameter, and how many runs do not have it."""
+        """The table of one number by a parameter, and how many runs lack the number."""
         rows = [(x, "runs", f"{y}: least", "median", "largest")]
         values = defaultdict(list)
         for record, value in self._values(y):
@@ -113,7 +113,7 @@ class Swept:
         return [*aligned(rows), *[f"{lacking} of {len(self.records)} runs have none"][:lacking]]
 
     def _values(self, y: str, what: str = "measured") -> list[tuple[Record, float]]:
-        """The runs that have a number of this name, measured or bound, with that number."""
+        """The runs that have a number of this name, measured or bound, each with the number."""
         numbers = [(record, dict(_all_numbers(record, what))) for record in self.records]
         found = [(record, own[y]) for record, own in numbers if y in own]
         if not self.records:
@@ -129,8 +129,8 @@ class Swept:
     def draw(self, path: Path, x: str, y: str) -> None:
         """Plot every run as a point, with lines through the medians over seeds.
 
-        There is a line for each combination of the other parameters, if these are few; bounds that
-        are numbers are dashed.
+        There is a line for each combination of the other parameters, if there are few combinations.
+        Lines of bounds are dashed.
         """
         from verify.evidence.picture import save  # matplotlib is slow to import
 
@@ -230,12 +230,12 @@ def _numbers(finding: Record, what: str) -> Iterator[tuple[str, float]]:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether a JSON value is a number, or the text of one that JSON lacks."""
+    """Whether a JSON value is a number, or the text of a number that JSON lacks."""
     return isinstance(value, int | float) or value in ("inf", "-inf", "nan")
 
 
 def _spread(values: Sequence[float]) -> tuple[str, str, str]:
-    """The least, the median and the largest value; "nan" if one is NaN."""
+    """The smallest, the median and the largest value; "nan" if a value is NaN."""
     if not values:
         return "", "", ""
     if any(map(math.isnan, values)):

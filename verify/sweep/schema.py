@@ -1,6 +1,6 @@
 """Checks that the files of a sweep contain a plan and its runs.
 
-A file may have been edited, or be of another program: only what a sweep has written is counted.
+A file may have been edited or written by another program; only runs that a sweep wrote are counted.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ def is_plan(document: Any) -> bool:
 def is_run(record: Any, plan: dict[str, Any]) -> bool:
     """Whether a JSON document is a run of a plan.
 
-    It has the values and the seed of its place, the plan's version of the library, and the verdict
-    of its findings.
+    A run has the values and the seed of its index, the version of the library in the plan, and the
+    verdict of its findings.
     """
     match record:
         case {

@@ -19,7 +19,7 @@ FLAG = {"true": True, "yes": True, "false": False, "no": False}
 
 
 def parts_of(parameter: inspect.Parameter, text: str) -> list[str | tuple[int, int]]:
-    """The parts between commas: values, or for integers ranges by their ends."""
+    """The parts between commas: values or, for integers, also ranges as pairs of ends."""
     kind = _kind(parameter)
     found: list[str | tuple[int, int]] = []
     for part in text.split(","):
@@ -46,7 +46,7 @@ def count(part: str | tuple[int, int]) -> int:
 
 
 def values_of(parameter: inspect.Parameter, parts: Sequence[str | tuple[int, int]]) -> list[Any]:
-    """The values themselves, each once."""
+    """The values of all parts, each once."""
     each = (
         [_value(parameter, part)] if isinstance(part, str) else range(part[0], part[1] + 1)
         for part in parts
@@ -55,7 +55,7 @@ def values_of(parameter: inspect.Parameter, parts: Sequence[str | tuple[int, int
 
 
 def _value(parameter: inspect.Parameter, text: str) -> Any:
-    """A value as the claim's command reads it; flags are written as true or false."""
+    """The value of a text, as the claim's command reads it; flags are written as true or false."""
     if _kind(parameter) is bool:
         Choice(tuple(FLAG)).read(parameter.name, text)
         return FLAG[text]

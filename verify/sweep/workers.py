@@ -1,7 +1,7 @@
 """Runs distributed by Dask to processes of this machine, or to the workers of a scheduler.
 
-Dask repeats a run whose worker is lost on another one; after four lost workers the run is recorded
-as stopped.
+If a worker is lost, Dask repeats its run on another worker; after four lost workers the run is
+recorded as stopped.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from verify.finding import Finding, Verdict, plain
 
 SECONDS, FOR_A_WORKER = 10, 30  # timeouts for a scheduler, and for its first worker
 ADDRESS = re.compile(r"((tcp|tls|ucx|wss?)://)?[^\s/]+:(\d{1,5})")
-GO_ON = "the same command goes on with what is left"
-REFUSED = "refused:"  # the prefix of the error of a run whose claim raised InputError
+GO_ON = "the same command continues with the missing runs"
+REFUSED = "refused:"  # the prefix of the error of a run with an InputError of the claim
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ Engine = Callable[[Sequence[Task], dict[str, str]], Generator[dict[str, Any], No
 
 
 def run_of(versions: dict[str, str], task: Task) -> dict[str, Any]:
-    """As `one_run`; raises InputError if packages have other versions on this worker.
+    """As `one_run`, but raises InputError if packages have other versions on this worker.
 
     A worker may have joined after the versions were compared.
     """
@@ -81,7 +81,7 @@ def _record(
     trace: str = "",
     seconds: float = 0.0,
 ) -> dict[str, Any]:
-    """The record of a run; one that was stopped by an error never holds."""
+    """The record of a run; a run that an error stopped never holds."""
     verdicts = [finding.verdict for finding in found] + [Verdict.UNDECIDED] * bool(error)
     return {
         "run": task.run,
@@ -110,12 +110,12 @@ def one_line(error: BaseException) -> str:
 
 
 def plain_json(value: Any) -> Any:
-    """The value after writing it as JSON and reading it again."""
+    """The value after conversion to JSON and back."""
     return json.loads(json.dumps(value, default=str))
 
 
 def on_dask(jobs: int | None, scheduler: str | None) -> Engine:
-    """The engine of runs on this machine (by default, one process a core), or on a scheduler.
+    """The engine of runs on this machine (by default, one process per core) or on a scheduler.
 
     Raises InputError if Dask is not installed, and for a text that is not an address.
     """
@@ -124,7 +124,7 @@ def on_dask(jobs: int | None, scheduler: str | None) -> Engine:
         if address is None or not 0 < int(address[3]) < 2**16:
             raise InputError(f"scheduler is {scheduler!r}: give an address such as tcp://HOST:8786")
         if jobs is not None:
-            raise InputError("--jobs has no effect with --scheduler: leave one of the two out")
+            raise InputError("--jobs has no effect with --scheduler: omit one of the two")
     try:
         import distributed  # noqa: F401
     except ImportError:
@@ -146,7 +146,7 @@ def on_dask(jobs: int | None, scheduler: str | None) -> Engine:
 def _shared_out(
     tasks: Sequence[Task], versions: dict[str, str], jobs: int | None, scheduler: str | None
 ) -> Generator[dict[str, Any], None, None]:
-    """The records as runs end; raises InputError if the scheduler is not reachable, or lost."""
+    """Yields the records as runs end; raises InputError if the scheduler cannot be reached."""
     from distributed import KilledWorker, LocalCluster, as_completed
 
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # lost runs are recorded
@@ -157,7 +157,7 @@ def _shared_out(
                     n_workers=min(jobs or os.cpu_count() or 1, len(tasks)),
                     threads_per_worker=1,
                     dashboard_address=None,
-                    scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # of what is served
+                    scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # errors of the server
                     silence_logs=logging.CRITICAL,
                 )
             )
@@ -168,7 +168,7 @@ def _shared_out(
         for future in as_completed([*task_of]):
             task = task_of.pop(future)
             if future.cancelled():
-                raise InputError(f"the scheduler is gone: {GO_ON}")
+                raise InputError(f"the connection to the scheduler is lost: {GO_ON}")
             error = future.exception()
             if error is None:
                 yield future.result()
@@ -176,13 +176,13 @@ def _shared_out(
                 yield _record(task, task.options, [], "every worker that ran it was lost")
             else:  # `one_run` was not reached: another version, or none
                 _same_versions(client, versions, f"; {GO_ON}")
-                if isinstance(error, InputError):  # that worker is gone again
+                if isinstance(error, InputError):  # the worker was lost meanwhile
                     raise InputError(f"{error}; {GO_ON}")
                 yield _record(task, task.options, [], one_line(error))
 
 
 def _connected(scheduler: Any) -> Any:
-    """A client of the scheduler, which has a worker; raises InputError if there is none."""
+    """A client of a scheduler with workers; raises InputError if either is missing."""
     from distributed import Client
 
     try:
@@ -202,7 +202,7 @@ def _connected(scheduler: Any) -> Any:
 
 
 def _same_versions(client: Any, versions: dict[str, str], then: str = "") -> None:
-    """Raise InputError if a worker lacks one of the packages, or has another version of it."""
+    """Raise InputError if a worker lacks a package or has another version of a package."""
     for package, wanted in versions.items():
         for worker, found in client.run(version, package, on_error="return").items():
             if not isinstance(found, OSError):  # a worker that was just lost
