@@ -5,11 +5,10 @@ self-test (`faults_seen`), at quick sizes:
 
 tensors    every mutant of `tensor_mutations.py`, in every head, MLP, embedding, position table and
            unembedding of the models that the claim builds and runs, must make a finding fail, or be
-           shown to be equivalent, or equal at random points
-               (`equivalence.py`).
+           shown to be equivalent, or equal at random points (`equivalence.py`).
 functions  every entry of a `faults.toml` (see `function_mutations.py`) must change the verdict of
-exactly the findings that it names; a hand-made model in
-               place of a trained model may make findings hold.
+           exactly the findings that it names; a hand-made model in place of a trained model may
+           make findings hold.
 findings   every finding must fail for one of these mutants; a finding that never fails is dead.
 entries    `selftest --random N`: one entry of one tensor is changed, anywhere.
 

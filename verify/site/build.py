@@ -59,7 +59,7 @@ def report(files: Sequence[Path], out: Path) -> Path:
             at = ", ".join(f"{name} {value}" for name, value in run["parameters"].items())
             raise InputError(
                 f"other runs already use the page of {run['claim']} with {at}: give this run in a "
-                f"separate report"
+                "separate report"
             )
     _empty(out)
     with TemporaryDirectory() as folder:

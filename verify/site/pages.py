@@ -148,7 +148,6 @@ def _evidence(entry: Theorem, run: Mapping[str, Any]) -> Iterator[str]:
         changed = ", ".join(f"{name} {value}" for name, value in others.items())
         yield (
             f"With {escaped(changed)} this run is for another statement of the claim; its findings "
-            f""
             "cover this statement in part."
         )
     lines = "\n".join(map(_row, run["findings"]))

@@ -21,7 +21,7 @@ ORDERS = range(1, 7)
 OVER_Q = "equal over Q for p = 1 … 6"
 THETAS = (0.1, 0.5)
 ENDS = 8  # above this |x| the difference of GELU and ReLU has a bound by hand
-LEAST = 2.0**-16  # the width of the intervals
+LEAST = 2.0**-16  # the smallest width of the intervals
 GAMMA = 2.0**-20
 
 

@@ -51,7 +51,7 @@ def _folder(out: Path, plan: Plan) -> Iterator[tuple[IO[bytes], set[int]]]:
             if others and PLAN not in others:
                 raise InputError(
                     f"{out} contains {others[0]} and is not the folder of a sweep: give another "
-                    f"--out"
+                    "--out"
                 )
             there = read_plan(out) if others else None
             done = {record["run"] for record in records(out, there)} if there else set()

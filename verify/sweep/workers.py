@@ -157,7 +157,7 @@ def _shared_out(
                     n_workers=min(jobs or os.cpu_count() or 1, len(tasks)),
                     threads_per_worker=1,
                     dashboard_address=None,
-                    scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # errors of the server
+                    scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # of the dashboard
                     silence_logs=logging.CRITICAL,
                 )
             )
