@@ -238,7 +238,7 @@ class Split:
         if len(ends) > 1:
             raise InputError(
                 f"the precision is {self.format.bits} bits: {PRECISION} bits do not decide "
-                "how a partial sum is rounded to it; choose a shorter precision"
+                "the rounding of a partial sum; choose a shorter precision"
             )
         (rounded,) = ends
         return fmpq(rounded.numerator, rounded.denominator)

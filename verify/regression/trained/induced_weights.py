@@ -188,6 +188,6 @@ class Induced:
         return [PrefixSpectrum(x[..., :t, :], y[..., :t], units) for t in range(1, n + 1)]
 
     def _beside(self, predict: Callable[[PrefixSpectrum], np.ndarray]) -> np.ndarray:
-        """Cosines (k, layers, m) with an algorithm's weights, its predictions at unit vectors."""
+        """Cosines (k, layers, m) with the predictions of an algorithm at unit vectors."""
         found = [predict(spectrum)[..., -1] for spectrum in self._spectra]
         return weight_cosines(np.stack(found, axis=-2), self.weights)
