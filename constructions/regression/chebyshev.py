@@ -100,8 +100,8 @@ def chebyshev(d: Count, k: Steps, smallest: Positive, largest: Positive) -> Tran
 
     The prediction is x_qᵀ Q_k(S) Xᵀ y, S = XᵀX, where I − S·Q_k = T_k(l(S))/τ_k is the best
     residual polynomial on [smallest, largest] (formulas in `chebyshev.py`); x (…, n, d), y (…, n),
-    x_query (…, d).  ⌈log₃(2k + 1)⌉ layers, at most 9 linear heads, width at most 5d + 3, any
-    number of examples.
+    x_query (…, d).  The model has ⌈log₃(2k + 1)⌉ layers of at most 9 linear heads and width at most
+    5d + 3, and accepts any number of examples.
 
     If every non-zero eigenvalue of S lies in [smallest, largest], the residual on each of them is
     at most 2((√κ − 1)/(√κ + 1))^k with κ = largest/smallest, plus the rounding of the factors (see

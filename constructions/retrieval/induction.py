@@ -59,9 +59,10 @@ def induction_heads(
     """Outputs the token after an earlier occurrence of the current token, at every position.
 
     `induction_heads(V, n)(tokens)` is x_j with j = max{ j ≤ i : x_{j−1} = x_i }, the *latest* match
-    (match "first": min), or −1 for ⊥ if there is none (no_match "self": x_i).  With match "mean",
-    the model is a *statistical* induction head [Edelman2024], which averages over all matches:
-    logits are the frequencies of the next token, and the answer is the most frequent token.
+    (or min, with match "first"). If there is no match, it is −1 for ⊥, or x_i with no_match "self".
+    With match "mean", the model is a *statistical* induction head [Edelman2024], which averages
+    over all matches: logits are the frequencies of the next token, and the answer is the most
+    frequent token.
 
     The model has two layers of one head. The width is 3r + 6 with r = ⌈log₂V⌉ for "latest" and
     "first", and 2r + 2V + 8 for "mean", whose output is a distribution over V tokens.

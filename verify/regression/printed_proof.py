@@ -154,7 +154,7 @@ def fixed_alpha() -> Finding:
 
 
 def product_in_an_mlp() -> Finding:
-    """Proposition B.4, mul in one layer: no ReLU MLP multiplies exactly.
+    """Proposition B.4 (mul in one layer): every ReLU MLP multiplies with an error.
 
     On the inputs (t, t), 0 ≤ t ≤ 1, an MLP of M ReLU neurons is linear on at most M + 1 pieces, and
     one piece has length h ≥ 1/(M + 1). On this piece, t² minus its shifted chord is h²/8, −h²/8,
