@@ -4,8 +4,9 @@ Models are built (median of 20) and run in float64 on 16 random words of T symbo
 divided by 16 and compared with a Python loop over the automaton's table.  The loop is faster at all
 lengths here, but has T sequential steps; the first columns show the depth of the models.
 
-Then all automata of two symbols on 2 and 3 states are built once each; and 1000 tokens are decoded
-with cached keys and values, as by `generate`, and with a run of the whole sequence for each token.
+Then each automaton with two symbols and 2 or 3 states is built once.  Finally, 1000 tokens are
+decoded with cached keys and values, as by `generate`, and with a run of the whole sequence for each
+token.
 """
 
 # ruff: noqa: E402 (the number of threads is read when numpy is first imported)
@@ -34,7 +35,7 @@ TOKENS = 1000  # decoded
 
 
 def looped(automaton: Semiautomaton, words: list[list[int]]) -> list[list[int]]:
-    """The states after each symbol, by one table lookup a symbol."""
+    """The states after each symbol, by one table lookup per symbol."""
     table, found = automaton.transitions, []
     for word in words:
         state, states = automaton.start, []
@@ -67,7 +68,7 @@ def all_of_two_symbols(states: int) -> list[Semiautomaton]:
 
 
 def built(states: int, T: int, kind: str, build: Callable[[Semiautomaton, int], object]) -> str:
-    """How long building them takes, one by one."""
+    """The times of building the models, one by one."""
     automata = all_of_two_symbols(states)
     times = [1e3 * once(partial(build, automaton, T)) for automaton in automata]
     numbers = f"median {median(times):.2f}, longest {max(times):.1f}, together {sum(times):.0f}"

@@ -1,4 +1,4 @@
-"""Associative memories against plain code, side by side: `python benchmarks/memory.py [THREADS]`.
+"""Times of associative memories and of plain code: `python benchmarks/memory.py [THREADS]`.
 
 Modern: one update of 256 queries (noisy patterns, unit length) among N patterns of dimension 64 in
 float32: `retrieve`, softmax(β Q Xᵀ) X in torch, and scaled_dot_product_attention(scale = β).
@@ -37,7 +37,7 @@ STATES, NEURONS = 64, 1000
 
 
 def table(label: str, calls: Mapping[str, Call], repeats: int) -> None:
-    """A row: the first call's time, and how many times as long the others took."""
+    """A row: the time of the first call, and the ratios of the times of the others to it."""
     times = in_turn(calls, repeats)
     ours, *others = calls
     cells = [f"{label:24} {1e3 * statistics.median(times[ours]):9.1f} ms"]

@@ -2,8 +2,8 @@
 
     python benchmarks/newton_constructions.py [THREADS]          one or two minutes
 
-Each line runs in a separate process, as the peak memory is that of the whole process (torch alone:
-the first line), and all lines in one call of this script, so that they are comparable.
+Each line runs in a separate process, because the peak memory is that of the whole process (the
+first line has only torch).  All lines run in one call of this script, so that they are comparable.
 """
 
 from __future__ import annotations

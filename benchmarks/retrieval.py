@@ -36,7 +36,7 @@ def line(build: Callable[[], Transformer], name: str, n: int, V: int) -> str:
     ]
     tokens = random_sequences(batch=BATCH, length=n, vocabulary_size=V, seed=0)
     soft = model.sharpened(model.least_sharpness() + 1)
-    few = n > 128  # a batch then takes seconds
+    few = n > 128  # a batch of longer sequences takes seconds
     with torch.no_grad():
         alone = [1e3 * seconds(partial(run, tokens[0]), 7 if few else 20) for run in (model, soft)]
         together = 1e3 * seconds(partial(model, tokens), 1 if few else 5) / BATCH

@@ -1,7 +1,8 @@
 """The cost of stock classes: `python benchmarks/stock.py [THREADS]`, with GPT-2 if it is installed.
 
-For each model and its translation: width, softmax heads, tokens of the longest prompt, the error of
-a batch of 32 in float64 and in float32 (nan: it raises ValueError), and the time of the batch.
+Columns for each model and its translation: width, softmax heads, tokens of the longest prompt, the
+error of a batch of 32 in float64 and in float32 (nan: it raises ValueError), and the time of the
+batch.
 """
 
 # ruff: noqa: E402 (the number of threads is read when numpy is first imported)

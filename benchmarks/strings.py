@@ -1,9 +1,8 @@
-"""What it costs to score all 64^4 strings of a trained model: `python benchmarks/strings.py
-[THREADS]`.
+"""The time to score all 64^4 strings of a trained model: `benchmarks/strings.py [THREADS]`.
 
-All strings from the keys and values of their prefixes, and one string after the other on a sample
-of them, whose time is multiplied; then the statistics of the probabilities: g(H), δ⁺, the
-deterministic bound and the miscalibration in ten bins.
+All strings are scored from the keys and values of their prefixes.  A sample is scored one string
+after the other, and its time is extrapolated.  Then the statistics of the probabilities are
+computed: g(H), δ⁺, the deterministic bound and the miscalibration in ten bins.
 """
 
 # ruff: noqa: E402 (the number of threads is read when numpy is first imported)
@@ -23,7 +22,8 @@ from constructions.trained import configuration_of, load
 from theory.language.documents import digits
 from verify.language.trained.figures import figures
 
-NAME, SAMPLE, MOST = "facts-small-2-layers-seed0", 200, 15.0  # seconds, on two cores
+# the wanted time in seconds, on two cores
+NAME, SAMPLE, MOST = "facts-small-2-layers-seed0", 200, 15.0
 
 
 def main() -> None:

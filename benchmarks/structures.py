@@ -5,13 +5,13 @@ with the cells of the strategy checked in every lookup, against `numpy.searchsor
 
 Then kd-trees in the plane, laid out and searched for the nearest neighbour of all queries: the
 layout (`kd_order`, many sets at once, and one), and a fixed number of lookups (`kd_search`),
-against scipy's `cKDTree`, in C, which searches until the neighbour is certain.
+against scipy's `cKDTree`, in C, which searches until the neighbour is proved to be nearest.
 
 Then the bound on comparisons by recursion, N < 40, M ≤ 5, and the number of bounds as stated.
 
 Last, training steps of lookup networks and of a sketch, against a plain loop (`training.py`), which
-draws the sets of every step separately, has the optimiser's defaults, and reads every loss.
-One thread; medians over turns in which each is run once.
+draws the sets of every step separately, uses the default settings of the optimiser, and reads every
+loss. One thread; medians over turns in which each is run once.
 """
 
 # ruff: noqa: E402 (the number of threads is read when numpy is first imported)

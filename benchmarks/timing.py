@@ -17,8 +17,8 @@ def seconds(call: Call, repeats: int) -> float:
 def in_turn(calls: Mapping[str, Call], repeats: int) -> dict[str, list[float]]:
     """The times of all calls, made in turn (A B C, B C A, …) after one of each to warm up.
 
-    Ratios of times of the same turn hold even where the machine's speed drifts. Each turn starts
-    with another call, as what came before (its memory, given back) can slow a call down.
+    Ratios of times of the same turn are valid even if the machine's speed drifts.  Each turn starts
+    with another call, because the previous call (which releases memory) can slow a call down.
     """
     names = list(calls)
     for name in names:
@@ -32,7 +32,7 @@ def in_turn(calls: Mapping[str, Call], repeats: int) -> dict[str, list[float]]:
 
 
 def ratio(times: Mapping[str, list[float]], slow: str, fast: str) -> float:
-    """The median, over the turns, of how many times as long `slow` took."""
+    """The median, over the turns, of the ratio of the times of `slow` and `fast`."""
     pairs = zip(times[slow], times[fast], strict=True)
     return statistics.median(a / b for a, b in pairs)
 
