@@ -1,4 +1,4 @@
-"""The parity of k bits in ⌊log₂ k⌋ + 1 tokens, each a threshold of a linear form.
+"""The parity of k bits by ⌊log₂ k⌋ + 1 tokens, each a threshold of a linear form.
 
 The tokens are the binary digits of the count c = Σ_{i ∈ S} x_i, highest first,
 

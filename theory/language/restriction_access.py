@@ -15,8 +15,8 @@ n((1 + μ)/2)^ℓ μ² ≥ ln(2sd/δ) (`enough_restrictions`).
 **DNF** of s terms of at most w literals, none of which contains another.  A term that is not
 falsified is restricted to its free literals, and is seen whole with probability at least μ^w.  So
 after n ≥ μ^{−w} ln(s/δ) samples the maximal observed terms are the formula with probability ≥ 1 − δ
-(`terms_by_restriction`), since every observed term is contained in one of the formula.  From fewer
-samples the output may be wrong, and nothing indicates it.
+(`terms_by_restriction`), since every observed term is contained in a term of the formula.  From
+fewer samples the output may be wrong, and nothing indicates it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Standard Boolean functions: they map words (…, d) of bits 0 and 1 to values 0 or 1 (…,).
 
 The majority of all bits is the last value of `theory.computation.majority`, and the parity of
-all bits the last value of `theory.computation.parity`.  Positions count from 0.
+all bits is the last value of `theory.computation.parity`.  Positions count from 0.
 
 The influence of a bit is the probability that its flip changes f(x), x uniform.
 Parity: 1 for each of its bits.

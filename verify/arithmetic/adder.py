@@ -85,7 +85,7 @@ def adder(
 
 
 def fourier(model: Transformer) -> Iterator[Finding]:
-    """Size, exactness, and all pairs of the Fourier adder, with logits compared in int64."""
+    """The findings on the Fourier adder: its size, exact logits, and all pairs, in int64."""
     L, step, alpha, bits = called_with(model, "largest", "step", "alpha", "bits")
     yield size(model, "adder", L=L)
     p, wrong, longest = model.interface.n_answers, list[str](), [0.0]

@@ -124,7 +124,7 @@ def other_constants(p: int) -> Iterator[str]:
 
 
 def of_models(run: Run, models: dict[int, Transformer]) -> Iterator[Finding]:
-    """Size and predictions of the models, and the margin of their neurons compared with γ*."""
+    """The findings on the models: size, predictions, and the margin of their neurons."""
     p, model = max(models.items())
     yield size(model, "modular-addition", p=p)
     strange, off, bounds = list[str](), dict[str, float](), dict[str, float]()

@@ -119,7 +119,7 @@ def channels(run: Run, n: int, layers: int, low: int, high: int) -> Weights:
 
 
 def if_seen(seen: bool, finding: Finding) -> Finding:
-    """The finding, but undecided if it holds and no case occurred in which it could fail."""
+    """The finding, made undecided if no case occurred in which it could fail."""
     if not seen and finding.verdict is Verdict.HOLDS:
         finding.verdict, finding.detail = Verdict.UNDECIDED, "no case occurred that could fail"
     return finding

@@ -1,4 +1,4 @@
-"""The claim `linear-tokens`: the parity in ⌊log₂ k⌋ + 1 thresholds of linear forms."""
+"""The claim `linear-tokens`: the parity by ⌊log₂ k⌋ + 1 thresholds of linear forms."""
 
 from __future__ import annotations
 

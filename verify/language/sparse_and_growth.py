@@ -135,7 +135,7 @@ def _exponent(name: str, found: np.ndarray, sizes: list[int]) -> Finding:
     compare = above if name == DENSE else below
     return compare(
         name,
-        f"{name}: exponent p of the least samples m ~ T^p, {len(found)} seeds",
+        f"{name}: exponent p of the smallest sample size m ~ T^p, {len(found)} seeds",
         slope,
         BETWEEN,
         words=f"{slope:.2f}; {each}",
@@ -153,7 +153,7 @@ def _above_the_bound(table: dict[str, np.ndarray], sizes: list[int]) -> Finding:
     )
     return at_least(
         "any-learner",
-        "median of the least samples over Fano's bound for success probability ½",
+        "median of the smallest sample size over Fano's bound for success probability ½",
         "statistical",
         over,
         1.0,

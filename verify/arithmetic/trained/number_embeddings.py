@@ -150,7 +150,7 @@ def third(ratios: np.ndarray, bound: float, embeddings: Source) -> Finding:
         least,
         Verdict.of(value < least),
         f"{value:.2f}, {'just above' if value > bound else 'below'} the bound {bound:.2f}",
-        f"below the least of the four, {least:.2f}",
+        f"below the smallest of the four, {least:.2f}",
     )
 
 

@@ -42,9 +42,9 @@ def connectivity_depth(
     graphs, two layers are right on more graphs with a pair beyond distance 3 than two layers
     trained within distance 3, and than one layer trained on all graphs.
 
-    A model is right on a graph if all pairs are right.  In each comparison each of three seeds of
-    one kind is above each of three seeds of the other, by standard errors; if there were no
-    difference, the probability of this would be 1/20 for each of the four comparisons.  All models
+    A model is right on a graph if all pairs are right.  A comparison of two kinds holds if all
+    three seeds of one kind are above all three seeds of the other, by standard errors.  Without a
+    difference, each of the four comparisons would hold with probability 1/20.  All models
     were trained for 2000 steps, after which the loss of one layer still decreases: its limit is not
     known.  Nothing is claimed for 2Clique or other sizes.
     """

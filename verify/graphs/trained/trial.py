@@ -48,7 +48,7 @@ class Right(NamedTuple):
     errors: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def of(self, graphs: str) -> Mean:
-        """An accuracy, by its field name, and its standard error, 0 if all graphs were tested."""
+        """The accuracy with this field name and its standard error, 0 if all graphs were tested."""
         errors = dict(zip(self._fields, self.errors, strict=False))
         return Mean(getattr(self, graphs), errors.get(graphs, 0.0))
 
@@ -131,7 +131,7 @@ class Seen(NamedTuple):
 
 
 Seeds = Mapping[str, list[Seen]]
-"""All seeds, by the graphs of their training."""
+"""The models of all seeds, by their training graphs."""
 
 
 def evaluated(prefix: str, which: str, kinds: tuple[str, ...], trial: Trial) -> Seeds:
