@@ -23,7 +23,7 @@ the
      cube from ∅ to S, as E x_{i₁}⋯x_{i_m} χ_S is 1 if every bit of S is met an odd number of
      times and every other an even number, and else 0.                                       ∎
 
-μ_k ≥ μ_{k+1} may fail: t² has none of degree 1 and, for d ≥ 2, some of degree 2.
+μ_k ≥ μ_{k+1} may fail: for Φ(t) = t² and d ≥ 2, μ_1 = 0 < μ_2.
 
 All results are exact for rational coefficients.
 """
