@@ -153,6 +153,7 @@ def _check_followed(model: Stack) -> None:
 
 
 @checked
+@np.errstate(invalid="ignore")  # of infinite bounds on the numbers of linear heads
 def least_sharpness(model: Stack, error: Positive) -> float:
     """The smallest sharpness, up to 0.1 %, with logit errors of at most `error`.
 

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from theory.kinds import InputError, array_of, real
+from theory.kinds.arrays import contain
 
 
 def as_tensor(array: Any, like: Tensor | None = None, name: str = "the input") -> Tensor:
@@ -35,7 +36,9 @@ def as_tensor(array: Any, like: Tensor | None = None, name: str = "the input") -
 def require_finite(name: str, *tensors: Tensor) -> None:
     """Raise ValueError for NaN or infinite entries."""
     if not all(bool(each.isfinite().all()) for each in tensors):
-        raise InputError(f"{name} contains NaN or infinite entries: remove or impute them first")
+        raise InputError(
+            f"{name} {contain(name)} NaN or infinite entries: remove or impute them first"
+        )
 
 
 def weight(values: Tensor) -> nn.Parameter:

@@ -1,7 +1,9 @@
-"""Commands in a terminal: closed pipes, full disks, and terminals that show ASCII only."""
+"""Commands in a terminal: closed pipes, full disks, usage errors, and terminals that show ASCII
+only."""
 
 import codecs
 import os
+import re
 import signal
 import sys
 import unicodedata
@@ -40,6 +42,19 @@ def run(main: Callable[[], int]) -> int:
             print(f"error: cannot write the output: {error.strerror}", file=sys.stderr)
         return FULL
     return code
+
+
+def in_words(error: Exception, *, hint: bool = True) -> str:
+    """A usage error of typer on one line, with the command that lists the options as a hint."""
+    message = " ".join(error.format_message().split()).rstrip(".")  # type: ignore[attr-defined]
+    message = re.sub(r"Input should be a valid (integer|number)\b.*", _give, message)
+    message = message.replace("Value error, ", "")
+    context = getattr(error, "ctx", None)
+    return f"{message}; see `{context.command_path} --help`" if hint and context else message
+
+
+def _give(wrong: re.Match[str]) -> str:
+    return f"give {'an' if wrong[1] == 'integer' else 'a'} {wrong[1]}"
 
 
 def spelled(error: UnicodeError) -> tuple[str, int]:

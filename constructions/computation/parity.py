@@ -59,10 +59,10 @@ def parity(
 ) -> Transformer:
     """Returns a model that computes the parity of the ones among at most max_length = T symbols.
 
-    | form   | layers | heads | width | MLP ReLUs | answers                       |
+    | causal | layers | heads | width | MLP ReLUs | answers                       |
     |--------|--------|-------|-------|-----------|-------------------------------|
-    | whole  | 2      | 1     | 5     | 0         | one for the word, (…, 1)      |
-    | causal | 2      | 1     | 7     | 0         | one after each symbol, (…, n) |
+    | False  | 2      | 1     | 5     | 0         | one for the word, (…, 1)      |
+    | True   | 2      | 1     | 7     | 0         | one after each symbol, (…, n) |
 
     The logits are 0 and ±1.  With softmax at `sharpness` β the signed logit is at least
     (1 − 2e^{−β})/(1 + 2e^{−β}).  The word 01 attains this bound for T = 2.  Raises

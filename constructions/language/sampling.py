@@ -25,7 +25,12 @@ def sample(model: Model, tokens: kinds.Tokens, steps: Steps, seed: Seed) -> Tens
     """
     _check_autoregressive(model)
     rng, sequence = np.random.default_rng(seed), torch.as_tensor(tokens)
-    given = sequence.shape[-1]
+    given, longest = sequence.shape[-1], model.interface.max_length
+    if given <= longest < given + steps - 1:
+        raise InputError(
+            f"{given} tokens and {steps} steps are more than max_length = {longest} of "
+            f"{model.name}: give at most {longest - given + 1} steps"
+        )
     for _ in range(steps):
         logits = model.logits(sequence)[..., -1, :].double()
         limits = logits.softmax(-1).cumsum(-1)

@@ -25,7 +25,7 @@ from constructions.trained.presets import PRESETS, SIZES, name_of, preset
 from constructions.trained.process import is_first
 from constructions.trained.training import SAVE_EVERY, Diverged, train
 from theory.kinds import Choice, InputError
-from theory.terminal import run
+from theory.terminal import in_words, run
 
 DIVERGED, USAGE, INTERRUPTED = 1, 2, 130
 DAY = 86_400
@@ -213,7 +213,7 @@ def main(arguments: list[str] | None = None) -> int:
         if code != INTERRUPTED:
             return int(code)
     except TyperException as error:
-        message, code = " ".join(error.format_message().split()), USAGE
+        message, code = in_words(error), USAGE
     except InputError as error:
         message, code = str(error), USAGE
     except OSError as error:

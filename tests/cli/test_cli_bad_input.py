@@ -4,6 +4,7 @@ Options out of the range that they declare are tried for every claim in `test_co
 """
 
 import shlex
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,13 @@ LONGLEY = str(Path(__file__).parents[2] / "examples" / "data" / "longley.csv")
 BAD_INPUT = {
     # command line: what its message has to name: the option, the value, what is near
     "": ("list",),
+    "--nosuch": ("--nosuch", "verify --help"),
+    "newton --nosuch 3": ("--nosuch", "verify newton --help"),
+    "newton --k x": ("--k", "give an integer", "verify newton --help"),
+    "newton --alpha x": ("--alpha", "give a number"),
+    "newton --layout x": ("--layout': 'x' is not one of", "ladder"),
+    "newton-or-gd --checkpoint ''": ("no checkpoint '':",),
+    "sweep newton --k 1..x --out runs": ("1..x", "give an integer; write values"),
     "newtn": ("newtn", "newton"),
     "lst": ("lst", "lstm"),
     "zzzzzz": ("zzzzzz",),
@@ -86,6 +94,11 @@ def test_bad_input_is_one_line_and_exit_2(line, capsys):
     assert said == ""  # neither header nor findings before an error
     assert errors.startswith("error: ")
     check_line(errors, *BAD_INPUT[line])
+
+
+def test_the_version_is_printed(capsys):
+    assert cli.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"weightwright {version('weightwright')}\n"
 
 
 def test_too_little_memory_is_one_line(capsys, monkeypatch):

@@ -97,6 +97,9 @@ def test_one_word_has_one_truth_value():
         language.contains("abc")
     with rejects("word", "2"):
         language.contains([0, 2])
+    for no_word in (5, [[0, 1]], [[0], [1, 0]], [0.0], ["a"]):
+        with rejects("word"):
+            language.contains(no_word)
 
 
 def test_a_language_of_ones_own():

@@ -299,3 +299,22 @@ def test_one_number_for_all_prompts_may_come_before_the_prompts():
         scaled([0.5, 1.0, 2.0], np.ones((2, 3, 1)))
     with rejects("alpha"):
         scaled([0.5, 1.0], np.ones((3, 1)))
+
+
+def test_large_powers_of_two_are_written_as_such():
+    assert str(Within(least=1, below=2**500)) == " ≥ 1 and < 2^500"
+    assert str(Within(least=0, most=2**30)) == " from 0 to 2^30"
+    assert str(Within(most=2**53 - 1)) == f" ≤ {2**53 - 1}"
+    assert str(Within(most=1024)) == " ≤ 1024"
+
+
+def test_a_truth_value_is_no_number():
+    for value in (True, np.bool_(False), np.array(True), torch.tensor(True)):
+        with rejects("alpha", str(bool(value))):
+            read(PerPrompt, "alpha", value)
+    assert read(Annotated[Any, Reals("n")], "x", [True, False]).tolist() == [1.0, 0.0]
+
+
+def test_the_message_on_a_seed_names_the_library_of_the_generator():
+    with rejects("seed", "a Generator of numpy"):
+        read(Seed, "seed", torch.Generator())

@@ -128,3 +128,10 @@ def facts_changed(**change):
 def test_bad_input_is_rejected(call, parameter, unchecked):
     with rejects(parameter):
         call()
+
+
+def test_more_steps_than_the_model_takes_are_rejected_with_their_number():
+    model = build(3, STRINGS, PROBABILITIES)
+    assert sample(model, [3], 3, seed=0).shape == (3,)
+    with rejects("4 steps", "at most 3 steps"):
+        sample(model, [3], 4, seed=0)

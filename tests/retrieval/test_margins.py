@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from refusals import rejects
 from token_models import LEXICON, MODELS, a_model, prompts
 
-from constructions import Transformer, fact_lookup, induction_heads, skip_gram
+from constructions import Transformer, fact_lookup, induction_heads, newton, skip_gram, softmax
 from constructions.assembly import mlp, rows, unembed
 from constructions.blocks import Block, Embed
 from constructions.margins import Margin, Restores, sharpening
@@ -303,3 +303,8 @@ def test_the_scores_that_the_docs_state():
     sizes = {n: max(map(max, score_sizes(induction_heads(8, n)))) for n in (128, 1024)}
     assert sizes == {128: 2944, 1024: 25936}
     assert {induction_heads(8, n).blocks[0].margins[0].gap for n in sizes} == {16}
+
+
+def test_a_model_of_linear_heads_has_no_error_at_any_sharpness(recwarn):
+    assert softmax.least_sharpness(newton(2, 3, 0.5), error=0.1) == 2.0**-20
+    assert not recwarn.list

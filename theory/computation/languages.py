@@ -6,7 +6,7 @@ A word leads from the start to a state; it is in the language iff that state is 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from theory.computation.kinds import Alphabet
 from theory.computation.semiautomata import Semiautomaton
-from theory.kinds import InputError, OneSequence, Steps, checked, read
+from theory.kinds import InputError, OneSequence, Steps, array_of, checked, read
 
 MOST_STATES = 2000  # the largest number of states of an automaton that is built from a text
 
@@ -44,7 +44,7 @@ class Language:
         if stray := [q for q in self.accepting if q >= self.automaton.n_states]:
             raise InputError(f"accepting contains {stray[0]}: give states of {self.automaton}")
 
-    def contains(self, word: str | Sequence[int]) -> bool:
+    def contains(self, word: str | ArrayLike) -> bool:
         """Whether a word is in the language, given as text over `alphabet` or as its symbols.
 
         Raises ValueError for symbols that are not in the alphabet.
@@ -55,13 +55,11 @@ class Language:
                     f"word contains {stray[0]!r}: give a word over the alphabet {self.alphabet!r}"
                 )
             word = [self.alphabet.index(symbol) for symbol in word]
-        if not len(word):
+        symbols = array_of("word", word)
+        if symbols.shape == (0,):
             return self.automaton.start in self.accepting
-        return bool(
-            self.contains_prefixes(read(OneSequence, "word", word, below=self.automaton.n_symbols))[
-                -1
-            ]
-        )
+        symbols = read(OneSequence, "word", symbols, below=self.automaton.n_symbols)
+        return bool(self.contains_prefixes(symbols)[-1])
 
     def contains_prefixes(self, words: ArrayLike) -> np.ndarray:
         """Whether the prefix that ends at each position is in the language: (…, T) → (…, T).

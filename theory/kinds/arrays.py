@@ -227,9 +227,12 @@ class Reals(Array):
             one = right.copy()
             one[(0,) * right.ndim] = entry
             wrong.append(one)
+        wrong += [] if self.dims else [True, np.bool_(False)]
         return (*wrong, np.full(right.shape, 10**400, dtype=object))
 
     def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
+        if array.dtype.kind == "b" and not array.ndim:
+            raise self.error(name, bool(array))
         array = real(name, array)
         if not np.isfinite(array).all():
             raise self.contains(name, array[~np.isfinite(array)].flat[0])

@@ -51,9 +51,11 @@ class Within:
 
     def __str__(self) -> str:
         if self.least is not None and self.most is not None:
-            return f" from {self.least} to {self.most}"
+            return f" from {_written(self.least)} to {_written(self.most)}"
         given = ("≥", self.least), (">", self.above), ("≤", self.most), ("<", self.below)
-        words = " and ".join(f"{sign} {limit}" for sign, limit in given if limit is not None)
+        words = " and ".join(
+            f"{sign} {_written(limit)}" for sign, limit in given if limit is not None
+        )
         return words and f" {words}"
 
     def near(self, usual: float) -> Any:
@@ -72,6 +74,13 @@ class Within:
 
 
 ANY = Within()
+
+
+def _written(limit: float | str) -> str:
+    """A limit in a message: a large power of two as such, 2^500."""
+    if isinstance(limit, int) and limit >= 2**30 and not limit & (limit - 1):
+        return f"2^{limit.bit_length() - 1}"
+    return str(limit)
 
 
 class Kind:

@@ -112,7 +112,7 @@ class RationalNumber(_Number):
 class Random(Kind):
     """A seed, or a Generator, whose state then advances.  Read as a Generator."""
 
-    what = "a seed, an integer at least 0, or a Generator"
+    what = "a seed, an integer at least 0, or a Generator of numpy"
     example = 0
     wrong = (*NO_NUMBERS, *NOT_FINITE, -1, 1.5, np.array([1]), np.random, np.random.RandomState(0))
 

@@ -18,6 +18,7 @@ import typer
 from typer.exceptions import TyperException
 
 from theory.kinds import Count, InputError, read
+from theory.terminal import in_words
 from verify.claim import COMMANDS, Claim, Run, installed, loaded, option
 from verify.cli.options import (
     EXIT,
@@ -48,9 +49,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         words = _with_json_target(words)
+        if words == ["--version"]:
+            print(f"weightwright {environment()['weightwright']}")
+            return 0
         return _app(words)(args=words, prog_name="verify", standalone_mode=False) or 0
     except TyperException as error:
-        return _complain(" ".join(error.format_message().split()))
+        return _complain(in_words(error))
     except InputError as error:
         return _complain(str(error))
     except MemoryError:
@@ -122,7 +126,9 @@ def _app(words: Sequence[str]) -> typer.Typer:
     for own_name, command in own.items():
         app.command(own_name, help=inspect.getdoc(command))(command)
     if name is None:
-        if "--help" not in words:
+        if words and "--help" not in words:
+            raise InputError(f"{words[0]} comes before a command: `verify --help` lists them")
+        if not words:
             raise InputError(f"no command: choose one of {', '.join([*own, *installed()])}")
         for claim_name in installed():
             stated = [entry.statement for entry in entries_of(claim_name)][:1]

@@ -39,7 +39,7 @@ def seeds_of(name: str) -> list[str]:
     found = [other for other in shipped() if other == name or other.startswith(f"{name}-seed")]
     if not found:
         known = sorted({other.rsplit("-seed", 1)[0] for other in shipped()})
-        raise InputError(f"no checkpoint {name}: shipped are {', '.join(known) or 'none'}")
+        raise InputError(f"no checkpoint {name!r}: shipped are {', '.join(known) or 'none'}")
     return found
 
 

@@ -12,6 +12,7 @@ import typer
 from typer.exceptions import TyperException
 
 from theory.kinds import Choice, InputError
+from theory.terminal import in_words
 
 RANGE = re.compile(r"(-?\d{1,99})\.\.(-?\d{1,99})")
 WRITE = "write values as 2,5,10 and ranges of integers as 1..12"
@@ -72,7 +73,7 @@ def _value(parameter: inspect.Parameter, text: str) -> Any:
     try:
         value = app(args=[word], prog_name="verify", standalone_mode=False)
     except TyperException as error:
-        message = " ".join(error.format_message().split()).rstrip(".")
+        message = in_words(error, hint=False)
         raise InputError(f"{parameter.name} is {text!r}: {message}; {WRITE}") from None
     if isinstance(value, float) and math.isnan(value):
         raise InputError(f"{parameter.name} is {text}, which is not a number: {WRITE}")
