@@ -270,7 +270,7 @@ def test_methods_data_classes_generators_and_any_number():
 
 
 def test_a_limit_without_a_kind_is_an_error():
-    with pytest.raises(TypeError, match="limits and no kind"):
+    with pytest.raises(TypeError, match="limits but declares no kind"):
         kind_of(Annotated[int, Within(least=1)])
     with pytest.raises(TypeError, match="has no limits"):
         kind_of(Annotated[bool, Within(least=1)])
