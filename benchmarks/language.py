@@ -1,8 +1,9 @@
 """Times of worlds of facts and parities by CoT: `python benchmarks/language.py [THREADS]`.
 
-A world of a million facts and bounds for three models, compared with loops over facts and
-documents; one gradient step on the nodes of a parity, compared with a loop over words; and decoding
-its 31 nodes with cached keys and values, compared with passes over the whole sequence.
+Three times are compared.  A world of a million facts and its bounds for three models are compared
+with loops over facts and documents.  One gradient step on the nodes of a parity is compared with a
+loop over words.  Decoding of its 31 nodes with cached keys and values is compared with passes over
+the whole sequence.
 """
 
 # ruff: noqa: E402 (the number of threads is read when numpy is first imported)

@@ -1,8 +1,9 @@
 """Training steps per second, against a plain loop: `python benchmarks/training.py [THREADS]`.
 
-The plain loop trains the same models on prompts of the same distribution: drawn on the CPU for
-every step, the optimiser's defaults, the loss evaluated after every step, without compilation.
-Ratios are medians over turns of 20 steps each.  Takes three minutes, half of them for compiling.
+The plain loop trains the same models on prompts of the same distribution.  It draws the prompts on
+the CPU in every step, uses the default settings of the optimiser, evaluates the loss after every
+step, and does not compile.  Ratios are medians over turns of 20 steps each.  Takes three minutes,
+half of them for compiling.
 """
 
 # ruff: noqa: E402 (the number of threads is read when numpy is first imported)

@@ -62,7 +62,7 @@ def read_exactly(domain: Domain, array: np.ndarray) -> np.ndarray:
 
 
 def exact_weights(domain: Domain, array: np.ndarray) -> Matrix:
-    """`weights` for any domain, by its `number`."""
+    """A float64 matrix, read exactly into any domain: `domain.number` converts the entries."""
     return domain.matrix(read_exactly(domain, array).tolist())
 
 

@@ -1,1 +1,1 @@
-"""The statement index: statements as data, those of other packages, and errata."""
+"""The statement index: statements of this library and of other packages as data, and errata."""
