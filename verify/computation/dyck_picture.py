@@ -14,9 +14,9 @@ DEPTH, ERROR, WORD = "#1f5fa8", "#b5651d", "#2e8b57"
 
 
 def draw(model: Transformer, word: np.ndarray, k: int) -> Figure:
-    """Above, the number of open brackets after each symbol, errors, and prefixes that are words.
+    """Draws the number of open brackets after each symbol, the errors, and the Dyck prefixes.
 
-    Below, for more than one type, the attention of the head that matches brackets.
+    For more than one type, a second panel shows the attention of the head that matches brackets.
     """
     T, taken = len(word), list(snapshots(model, word))
     after = model.prompt(word).answers

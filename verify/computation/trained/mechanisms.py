@@ -84,12 +84,12 @@ class Subject:
 
     @cached_property
     def outputs(self) -> np.ndarray:
-        """The outputs on `within`."""
+        """The outputs of the model on the words `within`."""
         return answers(self.model, self.within.tokens)
 
     @cached_property
     def outputs_long(self) -> np.ndarray:
-        """The outputs on `long`."""
+        """The outputs of the model on the words `long`."""
         return answers(self.model, self.long.tokens)
 
     @cached_property
