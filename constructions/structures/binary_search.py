@@ -4,9 +4,8 @@ Layer 1 writes to each point its rank, which is its cell (`rank.py`), and 0 to e
 register m of a query is initially (N − 1)/2, the middle cell.
 
 Layer 2 + k, k = 0, 1, …, M − 1, is one lookup.  Three ReLU heads compute a tent function at
-m − rank: v becomes the point in cell m, and other cells have weight 0.  The MLP computes the bit b
-= [v ≤ q] =
-φ(q − v + 1), exact on integers, and
+m − rank: v becomes the point in cell m, and other cells have weight 0.  The MLP computes the bit
+b = [v ≤ q] = φ(q − v + 1), exact on integers, and
 
     m ← m + (2b − 1)·2^{M−2−k},      v ← v − relu(v) = 0.
 

@@ -1,4 +1,4 @@
-"""Findings on accuracies by lookup, in per cent: against figures, bounds and other accuracies."""
+"""Findings that compare accuracies by lookup with figures, bounds and other accuracies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PUBLISHED = Path(__file__).with_suffix(".csv")
 DRAWN, ROUNDED = 0.1, 0.05
 # About 100 accuracies are compared: one deviates by 5 errors with probability 6·10⁻⁵.
 ERRORS = 5.0
-WIDEST = 5.0  # points: a comparison with wider errors is undecided
+WIDEST = 5.0  # percentage points; a comparison with wider errors is undecided
 
 
 def published(method: str, N: int) -> list[float]:
@@ -34,7 +34,7 @@ def accuracies(right: np.ndarray) -> list[Mean]:
 
 
 def in_per_cent(means: Sequence[Mean]) -> str:
-    """Means on a line, with the standard errors of sampled ones."""
+    """Means on one line, with the standard errors of sampled means."""
     return ", ".join(f"{m:.1f}" if m.error else f"{m.mean:.1f}" for m in means)
 
 
@@ -43,8 +43,8 @@ def beside(
 ) -> Finding:
     """Accuracies equal the figures, up to the standard errors of both and rounding.
 
-    `drawn` is the standard error of sampled figures, and 0 for exact ones.  With errors wider than
-    `WIDEST` the finding is undecided.
+    `drawn` is the standard error of sampled figures, and 0 for exact figures.  If the errors are
+    wider than `WIDEST`, the finding is undecided.
     """
     reach = [ERRORS * float(np.hypot(m.error, drawn)) + ROUNDED * (drawn > 0) for m in measured]
     distances = [abs(m.mean - w) for m, w in zip(measured, wanted, strict=True)]
@@ -64,9 +64,9 @@ def beside(
 
 
 def ahead(id: str, name: str, measured: Sequence[Mean], other: Sequence[Mean]) -> Finding:
-    """An accuracy is above another at every lookup given, by the standard errors of both.
+    """One accuracy is above another at every lookup, by more than the standard errors of both.
 
-    The finding is undecided where the difference is within them.
+    The finding is undecided if a difference is within the standard errors.
     """
     pairs = [
         (m.mean - o.mean, ERRORS * float(np.hypot(m.error, o.error)))
@@ -88,7 +88,7 @@ def ahead(id: str, name: str, measured: Sequence[Mean], other: Sequence[Mean]) -
 
 
 def below(id: str, name: str, measured: Sequence[Mean], bound: list[float], source: str) -> Finding:
-    """Accuracies are at most their bounds, by standard errors; undecided if wider than `WIDEST`."""
+    """Accuracies are at most their bounds, up to standard errors; undecided above `WIDEST`."""
     reach = [ERRORS * m.error for m in measured]
     over = [m.mean - r - b for m, r, b in zip(measured, reach, bound, strict=True)]
     holds = Verdict.of(max(over) <= 0)

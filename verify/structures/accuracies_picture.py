@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from verify.evidence.statistics import Mean
 from verify.structures.accuracies import ERRORS
 
-SHIFT = 0.07  # of a curve against the next, in lookups
+SHIFT = 0.07  # horizontal distance of neighbouring curves, in lookups
 
 
 def by_lookup(
@@ -20,7 +20,7 @@ def by_lookup(
 ) -> None:
     """Draw accuracies in per cent; `style` maps each name to a colour and a label.
 
-    Curves are shifted and have different lines and markers, so that equal ones are all visible.
+    Curves are shifted and have different lines and markers, so that equal curves remain visible.
     """
     looks = cycle(zip(("-", "--", ":"), ("o", "s", "^"), strict=True))
     shifts = SHIFT * (np.arange(len(measured)) - (len(measured) - 1) / 2)

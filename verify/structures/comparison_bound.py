@@ -1,4 +1,4 @@
-"""The claim `comparison-bound`: the most that lookups with outcomes <, = and > find, and values."""
+"""The claim `comparison-bound`: the maximum number of targets found by comparisons and values."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from verify.evidence.statistics import Mean
 from verify.finding import Finding, at_most, same
 from verify.structures.accuracies import DRAWN, beside, published
 
-BELOW = 40  # cells in recursions
-BRANCHES = [1, 5, 12, 15]  # of 15 targets, in 1 to 4 lookups
-NEAR = 0.002  # of all queries: 0.2 points
+BELOW = 40  # upper limit of the number of cells in recursions
+BRANCHES = [1, 5, 12, 15]  # targets found of 15, in 1 to 4 lookups
+NEAR = 0.002  # as a fraction of all queries: 0.2 percentage points
 
 
 @claim(
@@ -36,11 +36,11 @@ def comparison_bound(run: Run) -> Iterator[Finding]:
     exactly C(N, 2^M − 1) decision trees attain 2^M − 1.
 
     All decision trees over at most 7 cells are run.  All best trees find the same number of targets
-    after every lookup, and binary search is the only best one if and only if N = 2^M − 1.  Lookups
-    that also reveal the depth of the lowest common ancestor of cell and target, as values on the
-    hard distribution do for a → ∞, find 1, 5, 12 and 15 of 15 targets in 1 to 4 lookups;
-    comparisons find 1, 3, 7 and 15.  Cells chosen from the query alone find at most the most
-    probable ranks: 33, 54, 70 and 81 % of 16 uniform points.
+    after every lookup.  Binary search is the only best tree if and only if N = 2^M − 1.  Some
+    lookups also reveal the depth of the lowest common ancestor of cell and target, as values on the
+    hard distribution do for a → ∞.  These lookups find 1, 5, 12 and 15 of 15 targets in 1 to 4
+    lookups; comparisons find 1, 3, 7 and 15.  If cells are chosen only from the query, the most
+    probable ranks are optimal: they find 33, 54, 70 and 81 % of 16 uniform points.
     """
     most, levels = (5, 2) if run.quick else (7, 3)
     sizes = [(N, M) for M in range(1, levels + 1) for N in range(1, most + 1)]
@@ -49,7 +49,7 @@ def comparison_bound(run: Run) -> Iterator[Finding]:
     trees = sum(map(len, many.values()))
     yield same(
         "most",
-        f"the most targets that any tree finds, N ≤ {most} cells, M ≤ {levels} lookups",
+        f"maximum number of targets that a tree finds, N ≤ {most} cells, M ≤ {levels} lookups",
         {f"{N}, {M}": int(count.max()) for (N, M), count in many.items()},
         {f"{N}, {M}": most_found(N, M) for N, M in sizes},
         words=f"{trees} trees",
@@ -59,7 +59,7 @@ def comparison_bound(run: Run) -> Iterator[Finding]:
     best = {size: found[size][many[size] == many[size].max()] for size in full}
     yield same(
         "optima",
-        "number of trees that attain it",
+        "number of trees that attain the maximum",
         {f"{N}, {M}": len(at) for (N, M), at in best.items()},
         {f"{N}, {M}": best_trees(N, M) for N, M in full},
         words=f"{sum(map(len, best.values()))} trees, N ≥ 2^M − 1",
@@ -108,7 +108,7 @@ def _recursion() -> Finding:
     full = [(N, M) for N, M in sizes if N >= 2**M - 1]
     return same(
         "recursion",
-        f"by recursion over roots, N < {BELOW}, M ≤ 5: most targets, and number of best trees",
+        f"by recursion over roots, N < {BELOW}, M ≤ 5: maximum of targets, number of best trees",
         [[most_by_roots(*size) for size in sizes], [perfect_trees(*size) for size in full]],
         [[most_found(*size) for size in sizes], [best_trees(*size) for size in full]],
         words=f"{len(sizes)} and {len(full)} pairs",
@@ -120,7 +120,7 @@ def _branches() -> Finding:
     lookups = range(1, 5)
     return same(
         "branches",
-        "most of 15 targets found by lookups that reveal where branches part",
+        "maximum number of 15 targets found by lookups that reveal where branches part",
         [most_by_branches(4, M) for M in lookups],
         BRANCHES,
         words="over all strategies",
@@ -129,9 +129,9 @@ def _branches() -> Finding:
 
 
 def _at_once(N: int) -> Finding:
-    """Lookups chosen at once, by integrals, against published figures.
+    """The accuracy of lookups chosen at once, from integrals, agrees with published figures.
 
-    The figures exceed these optimal values by up to 0.42 points (N = 64), which is sampling error.
+    The figures exceed these optimal values by up to 0.42 points (N = 64) through sampling errors.
     """
     figures = published("best non-adaptive", N)
     most = [Mean(100 * float(p), 0.0) for p in best_fixed(N, len(figures))]
@@ -140,7 +140,7 @@ def _at_once(N: int) -> Finding:
 
 
 def _first(N: int) -> Finding:
-    """The first lookup: the cell of interpolation against the most probable cell."""
+    """The first lookup of interpolation search is nearly as good as the most probable cell."""
     best, first = float(best_fixed(N, 1)[0]), first_interpolated(N)
     return at_most(
         "first",

@@ -1,4 +1,4 @@
-"""The claim `extra-space`: a table of extra cells as layers, its accuracy, and one large cell."""
+"""The claim `extra-space`: a table of extra cells as a transformer, and one large cell."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ FIGURES = {
     16: {4: 36.5, 8: 60.0, 16: 77.8, 32: 88.4, 64: 94.2},
     50: {2: 5.9, 4: 11.7, 8: 23.7, 16: 44.0, 32: 65.8, 64: 81.8, 128: 90.7},
 }
-# As printed, for 50 points and T = 2 … 128, to a tenth; the number of queries is not stated.
+# Printed figures for 50 points and T = 2 … 128, to a tenth; the number of queries is not stated.
 PRINTED = [5.9, 11.7, 23.6, 44.5, 65.8, 81.1, 89.5]
-NEAR = 1.1  # points from the integral; chosen after both were known
-SPREAD, MOVED = 10, 4  # distance of points where some are moved, and the size of moves
+NEAR = 1.1  # percentage points from the integral; chosen after both were known
+SPREAD, MOVED = 10, 4  # distance between points in tests that move points, and size of the moves
 
 
 @claim(
@@ -53,9 +53,10 @@ def extra_space(
     table finds the nearest of N uniform points with a probability that is an integral, 36 to 94 %
     for N = 16 and T = 4 to 64.
 
-    Of two points as near to the middle of a bucket the table contains the lower one.  One extra
-    cell of N log₂ B bits contains N integers below B in order, and two lookups then find every
-    nearest neighbour: a bound in the number of extra cells is void without the bits of a cell.
+    If two points are equally near to the middle of a bucket, the table contains the lower point.
+    One extra cell of N log₂ B bits can contain N integers below B in order, and then two lookups
+    find every nearest neighbour.  So a bound in terms of the number of extra cells is meaningless
+    unless the number of bits of a cell is bounded.
     """
     yield from labelled("table", _as_layers(run, n_points, n_cells))
     yield from labelled("uniform", _uniform(run, 4000 if run.quick else samples))
@@ -98,7 +99,7 @@ def _moved(run: Run, model: Transformer) -> Finding:
     by[points == points_in(points, cell)] = 0
     same_entry = table_lookup(np.sort(points + by), queries, T, 0, top)[:, 0] == cell[:, 0]
     before, after, unchanged = points[same_entry], (points + by)[same_entry], queries[same_entry]
-    # The mean over all cells that a query reads in layer 2 is subtracted by its MLP.
+    # In layer 2 a query reads the mean over all cells, which the MLP subtracts.
     return no_counterexample(
         "one-cell",
         "registers of a query after moves of other points that leave its table entry unchanged",
@@ -123,7 +124,7 @@ def _uniform(run: Run, samples: int) -> Iterator[Finding]:
         integral = [Mean(value, 0.0) for value in exact]
         published = list(figures.values())
         yield beside(f"figures-{N}", f"the integral, {name}", integral, published, DRAWN)
-    # `exact` is that of 50 points here.
+    # From here on, `exact` is the accuracy for 50 points.
     away = [abs(value - printed) for value, printed in zip(exact, PRINTED, strict=True)]
     yield at_most(
         "printed",
@@ -136,7 +137,7 @@ def _uniform(run: Run, samples: int) -> Iterator[Finding]:
 
 
 def _one_cell(run: Run) -> Iterator[Finding]:
-    """T = 1 and M = 2: the first lookup reveals all points, the second is at the nearest."""
+    """For T = 1, M = 2 the first lookup reveals all points, and the second is at the nearest."""
     N, base = 16, 2**20
     x = np.sort(run.rng.choice(base, size=(200, N), replace=False))
     q = run.rng.integers(base, size=(200, 50))
@@ -151,7 +152,7 @@ def _one_cell(run: Run) -> Iterator[Finding]:
     )
     yield same(
         "bits",
-        "bits of that cell",
+        "bits of the cell",
         cell_bits(N, base),
         N * (base.bit_length() - 1),
         wanted="the bits of all points",

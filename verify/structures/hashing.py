@@ -23,12 +23,12 @@ from verify.finding import Finding, labelled, same
 from verify.structures.accuracies import accuracies, ahead, beside
 
 N, D, RHO, BITS, M = 100, 30, 0.8, 4, 6
-N_QUERIES = 20  # per set of points
-LEARNT = 20_000  # points for k-means
-# After 6 lookups; two standard errors are 1.4 points; rounded to a tenth.
+N_QUERIES = 20  # queries per set of points
+LEARNT = 20_000  # number of points for k-means
+# Figures after 6 lookups, rounded to a tenth; two standard errors are 1.4 points.
 TABLE = {"SimHash": 31.0, "orthogonal": 32.4, "k-means": 39.1}
 DRAWN = 0.7
-STEPS = 12  # directions in half a turn
+STEPS = 12  # number of directions in half a turn
 
 
 @claim(
@@ -43,17 +43,18 @@ def hashing(
     """Among 100 points of a sphere in 30 dimensions six lookups in 16 buckets find 31 % of nearest
     neighbours by SimHash, 32 % by orthogonal directions and 38 % by k-means.
 
-    Queries have the inner product 0.8 with one of the points; the first cell of each bucket is
-    known. Two vectors at an angle θ have equal SimHash bits with probability 1 − θ/π, and equal
-    buckets of four bits with the fourth power of this.  Buckets of orthogonal directions are
-    equally likely, so the probability that i lookups in the right bucket find the point is a sum of
-    binomial probabilities; SimHash, whose buckets are not equally likely, finds fewer points.
+    Each query has inner product 0.8 with one of the points; the first cell of each bucket is known.
+    A SimHash bit is equal for two vectors at an angle θ with probability 1 − θ/π, and a bucket of
+    four bits is equal with the fourth power of this probability.  Buckets of orthogonal directions
+    are equally likely, so the probability that i lookups in the right bucket find the point is a
+    sum of binomial probabilities.  The buckets of SimHash are not equally likely, and SimHash finds
+    fewer points.
     """
     found = {name: np.zeros((samples, N)) for name in TABLE}
     centres = k_means(sphere_cloud(1, LEARNT, D, 1, run.rng)[0][0], 2**BITS, run.rng)
     for i in run.progress(range(samples), "sets"):
         x, q = sphere_cloud(1, N, D, N_QUERIES, run.rng, RHO)
-        # A new hash function for each set, except for k-means, whose centres are computed once.
+        # Each set has a new hash function, except for k-means, whose centres are computed once.
         hashes = {
             "SimHash": simhash(normal_directions(BITS, D, run.rng)),
             "orthogonal": simhash(orthogonal_directions(BITS, D, run.rng)),
@@ -73,10 +74,10 @@ def hashing(
 
 
 def _probabilities(found: dict[str, np.ndarray]) -> Iterator[Finding]:
-    """Fractions found by lookup (sets, N) against the stated probabilities.
+    """Fractions found by lookup (sets, N) agree with the stated probabilities.
 
-    The last fraction is that of queries in the right bucket.  A point other than the one from which
-    the query is made is nearer with probability below 10⁻⁵.
+    The last fraction is the fraction of queries in the right bucket.  With probability below 10⁻⁵,
+    another point is nearer to a query than the point from which it is constructed.
     """
     probability = float(one_bit(np.arccos(RHO))) ** BITS
     both = accuracies(found["SimHash"][:, -1:])
@@ -84,7 +85,7 @@ def _probabilities(found: dict[str, np.ndarray]) -> Iterator[Finding]:
         "SimHash/bucket", "queries in the bucket of their neighbour", both, [100 * probability]
     )
     reached = in_equal_buckets(N, 2**BITS, M)
-    # By lookup, the fraction found minus its expectation given the right bucket: 0 on average.
+    # By lookup, the fraction found minus its expectation given the right bucket has mean 0.
     excess = {name: right[:, :M] - reached * right[:, -1:] for name, right in found.items()}
     name = "fraction found minus that for equally likely buckets, in the right bucket"
     yield beside("orthogonal/law", name, accuracies(excess["orthogonal"]), [0.0] * M)
@@ -94,9 +95,9 @@ def _probabilities(found: dict[str, np.ndarray]) -> Iterator[Finding]:
 
 
 def _angles() -> Finding:
-    """The number of equal bits of two vectors, for SimHash by evenly spaced directions.
+    """The number of equal SimHash bits of two vectors agrees with 1 − θ/π.
 
-    The directions are spaced over half a turn, and none is orthogonal to a vector.
+    The directions are evenly spaced over half a turn, and no direction is orthogonal to a vector.
     """
     turns = np.pi * np.arange(2 * STEPS) / STEPS
     vectors, normals = (

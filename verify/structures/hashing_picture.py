@@ -13,7 +13,7 @@ COLOURS = {"SimHash": "#b5651d", "orthogonal": "#1f5fa8", "k-means": "#2e8b57"}
 
 
 def draw(found: Mapping[str, Sequence[Mean]]) -> Figure:
-    """Accuracies, with error bars of the width used in comparisons."""
+    """Draw accuracies, with error bars of the width used in comparisons."""
     figure = Figure(figsize=(6.4, 4.2))
     panel = figure.subplots()
     by_lookup(panel, found, {name: (colour, name) for name, colour in COLOURS.items()})

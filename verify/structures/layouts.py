@@ -37,15 +37,15 @@ from verify.finding import Finding, at_least, at_most, labelled, no_counterexamp
 from verify.structures.accuracies import accuracies, ahead, below, beside, in_per_cent
 from verify.structures.moved_points import changed_queries, lookups_of
 
-# Accuracies in the plane; two standard errors are 0.7 points; rounded to a tenth.
+# Published accuracies in the plane, rounded to a tenth; two standard errors are 0.7 points.
 KD = {32: [3.2, 9.2, 20.8, 40.6, 77.7], 100: [0.9, 2.8, 6.4, 13.5, 27.4, 51.7]}
 BANDS = {32: [18.6, 33.7, 46.4, 56.7, 64.9], 100: [10.2, 20.7, 28.6, 37.2, 43.6, 49.8]}
 DRAWN = 0.35
 ROWS = {32: 4, 100: 7}  # by number of points
 HARD = 5  # levels of the tree on the hard plane
 ZIPF, KEYS, RANKINGS, FEW = 1.2, 100, 400, 20
-ROUNDED, AHEAD = 1e-12, 1e-9  # of sums of 100 probabilities; points that exceed rounding
-SPREAD, MOVED = 10, 7  # distance of points where some are moved, and the size of moves
+ROUNDED, AHEAD = 1e-12, 1e-9  # rounding error of sums of 100 probabilities; a larger lead, points
+SPREAD, MOVED = 10, 7  # distance between points in tests that move points, and size of the moves
 
 
 @claim(
@@ -63,17 +63,17 @@ def layouts(
     ] = 10_000,
 ) -> Iterator[Finding]:
     """A transformer of L − 1 layers maps N = 2^L − 1 points of Z^d to their cells in a kd-tree, and
-    one of L layers computes the descent of the kd-tree, exactly; in the plane, cells chosen from
-    the query alone find more in rows of equal size than the search of a kd-tree.
+    a transformer of L layers computes the descent of the kd-tree, both exactly; in the plane, rows
+    of equal size with cells chosen only from the query find more than the search of a kd-tree.
 
-    Width d + L + 2 and 3d + 3.  Checked on all 5040 orders of 7 points and on points with equal
-    coordinates, of which the one given first is the lower one.  Of 32 uniform points the kd-tree
-    finds 3 to 78 % of nearest neighbours in 1 to 5 lookups, bands in alternating directions 19 to
-    65 %, and rows of 8 points 31 to 83 %, both with the most probable cells given the query; of 100
-    points in 6 lookups 52, 49 and 76 %.  If every point is queried, the kd-tree finds as many as
-    any comparisons at every lookup.  For queries of unequal frequency, in a random order, a treap
-    finds more than binary search at every lookup but the last, by an exact distribution; no
-    comparisons find more than the best tree.
+    The widths are d + L + 2 and 3d + 3.  The models are checked on all 5040 orders of 7 points and
+    on points with equal coordinates; of these, the point given first is lower.  Among 32 uniform
+    points the kd-tree finds 3 to 78 % of nearest neighbours in 1 to 5 lookups.  With the most
+    probable cells given the query, bands in alternating directions find 19 to 65 %, and rows of 8
+    points 31 to 83 %.  Among 100 points these three methods find 52, 49 and 76 % in 6 lookups.  If
+    every point is queried, the kd-tree finds the maximum of comparisons at every lookup.  For
+    queries of unequal frequency in a random order, a treap finds more than binary search at every
+    lookup except the last, by an exact distribution.  No comparisons find more than the best tree.
     """
     yield from labelled("layout", _laid_out(run, levels))
     yield from labelled("descent", _descent(run, levels))
@@ -97,7 +97,7 @@ def _laid_out(run: Run, levels: int) -> Iterator[Finding]:
         second = run.rng.permuted(np.tile(np.arange(N), (300, 1)), axis=-1)
     points = np.stack([np.broadcast_to(np.arange(N), second.shape), second], axis=-1)
     yield _as_the_order("orders", model, run.rng.permuted(points, axis=0) - N // 2)
-    # On a grid of 4 × 4 some coordinates are equal, and some points.
+    # On a grid of 4 × 4 some coordinates are equal, and some points are equal.
     yield _as_the_order("ties", model, run.rng.integers(4, size=(500, N, 2)))
     in_space = run.build(kd_layout, N, 3, largest=2 * N)
     yield _as_the_order("space", in_space, run.rng.integers(-N, N, size=(500, N, 3)))
@@ -145,7 +145,7 @@ def _descent(run: Run, levels: int) -> Iterator[Finding]:
 
 
 def cells_before(points: np.ndarray, queries: np.ndarray, levels: int) -> np.ndarray:
-    """The number of cells before the leaf region, by the leaf and its comparison."""
+    """The number of cells before the leaf region, from the leaf and the comparison with it."""
     leaf = kd_search(points, queries, levels)[..., -1]
     axis = (levels - 1) % points.shape[-1]
     at = np.take_along_axis(points[..., axis], leaf, axis=-1)
@@ -179,9 +179,9 @@ def kd(run: Run, N: int, M: int, sets: int) -> list[Mean]:
 
 
 def plane(run: Run, N: int, M: int, sets: int) -> dict[str, list[Mean]]:
-    """Accuracies by lookup on N points: rows, with lookups chosen at once, and the kd-tree.
+    """Accuracies by lookup on N points, of rows with lookups chosen at once and of the kd-tree.
 
-    The kd-tree, which is faster, uses four times as many sets.
+    The kd-tree is faster, so it is evaluated on four times as many sets.
     """
     at_once = {
         name: accuracies(found_at_once(partial(order, n_rows=ROWS[N]), N, M, sets, run.rng))
@@ -201,10 +201,10 @@ def _plane(found: dict[str, list[Mean]], N: int) -> Iterator[Finding]:
 
 
 def _hard(run: Run, sets: int) -> Iterator[Finding]:
-    """Each lookup of the descent of a kd-tree compares one coordinate.
+    """Findings on the hard plane: each lookup of the kd-tree's descent compares one coordinate.
 
-    Of queries that are points it finds as many as the best comparisons; the nearest neighbour of
-    other queries may be on the other side of a plane.
+    If queries are points, the descent finds as many as the best comparisons.  The nearest neighbour
+    of another query may be on the other side of a plane.
     """
     x, q = hard_cloud(sets, HARD, 2, 1, run.rng)
     x = in_order(x, kd_order(x))
@@ -242,7 +242,7 @@ def _zipf(run: Run) -> Iterator[Finding]:
         wanted="at most rounding",
     )
     expected = 100 * treap_found(weights, M)
-    # Its root is the most frequent key in every order.
+    # The root of the treap is the most frequent key in every order.
     name = f"treap, {keys}, {RANKINGS} random orders, lookups 2 to {M}"
     yield beside("law", name, accuracies(treap)[1:], expected[1:].tolist())
     halves = np.array([100 * most_found(KEYS, i) / KEYS for i in range(1, M + 1)])

@@ -21,7 +21,7 @@ STYLE = {
 
 
 def draw(found: Mapping[str, Sequence[Mean]], rng: np.random.Generator) -> Figure:
-    """The plane by kd-tree and by rows, a line by kd-tree, and accuracies by lookup."""
+    """Draw the plane by kd-tree and by rows, a line by kd-tree, and accuracies by lookup."""
     figure = Figure(figsize=(10.5, 6.6))
     panels = figure.subplots(2, 2, height_ratios=[1.6, 1])
     plane = rng.uniform(size=(POINTS, 2))
@@ -48,7 +48,7 @@ def draw(found: Mapping[str, Sequence[Mean]], rng: np.random.Generator) -> Figur
 
 
 def on_a_line(panel: Axes, points: np.ndarray) -> None:
-    """Points of a line against their cells: a kd-tree in one dimension sorts."""
+    """Draw points of a line by their cells; in one dimension a kd-tree sorts the points."""
     order = kd_order(points[:, None])
     cells = np.arange(len(points))
     panel.scatter(points[order], cells, c=cells, cmap="viridis", s=22)

@@ -1,4 +1,4 @@
-"""Whether moving points in cells that are not looked up changes the registers of a query."""
+"""Test whether moves of points in cells that are not looked up change the registers of a query."""
 
 from __future__ import annotations
 

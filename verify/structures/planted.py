@@ -6,7 +6,7 @@ import numpy as np
 
 
 def evenly(drawn: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Evenly spaced points with the same ends, in place of the given points."""
+    """The given sample with evenly spaced points, between the same ends."""
     x, q = drawn
     between = np.linspace(0, 1, x.shape[-1])
     return x[..., :1] + between * (x[..., -1:] - x[..., :1]), q

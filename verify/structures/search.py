@@ -29,14 +29,14 @@ from verify.finding import Finding, labelled, no_counterexample
 from verify.structures.accuracies import DRAWN, accuracies, ahead, beside, published
 from verify.structures.moved_points import changed_queries, lookups_of
 
-CHUNK = 1000  # prompts at once
-SPREAD, MOVED = 10, 7  # distance of points where some are moved, and the size of moves
+CHUNK = 1000  # prompts processed at once
+SPREAD, MOVED = 10, 7  # distance between points in tests that move points, and size of the moves
 STRATEGIES: dict[str, Strategy] = {
     "binary": structures.binary_search,
     "interpolation": structures.interpolation_search(-1, 1),
     "greedy Bayes": structures.greedy_bayes(-1, 1),
 }
-A, NOISE = 7, 10  # of the hard distribution; a bound on its noise
+A, NOISE = 7, 10  # the base a of the hard distribution, and a bound on its noise
 
 
 @claim(
@@ -52,12 +52,13 @@ def search(
     """Transformers of M + 1 and of 3M layers compute M lookups of binary search (N = 2^M − 1
     points) and of interpolation search exactly, on distinct integers in any order; two layers sort.
 
-    Width 6, 13 and 5.  Checked on all orders of 7 points and all sets of 7 from 1 to 14, with all
-    queries.  The stream of a query depends only on the points that it has looked up.  Binary search
-    finds the nearest of N uniform points in i lookups with an exactly known probability, (2^i −
-    1)/(N + 1) for 2^{i+1} ≤ N + 1; interpolation search is above it except at the last lookup. On
-    the hard distribution with 15 points interpolation between the ends of the range is below binary
-    search at the third of three lookups.
+    The widths are 6, 13 and 5.  The models are checked on all orders of 7 points and all sets of 7
+    integers from 1 to 14, with all queries.  The stream of a query depends only on the points that
+    the query has looked up.  Binary search finds the nearest of N uniform points in i lookups with
+    an exactly known probability, (2^i − 1)/(N + 1) for 2^{i+1} ≤ N + 1.  The accuracy of
+    interpolation search is higher except at the last lookup.  For 15 points of the hard
+    distribution, interpolation between the ends of the range is less accurate than binary search at
+    the third of three lookups.
     """
     N = 2**lookups - 1
     yield from labelled("sort", _sorted(run, N))
@@ -86,14 +87,14 @@ def both(run: Run, M: int, largest: int) -> tuple[Transformer, Transformer]:
 
 
 def _orders(run: Run, N: int) -> np.ndarray:
-    """All orders of 1 … N, or some."""
+    """All orders of 1 … N, or a sample of orders."""
     if N <= 7:
         return np.array(list(permutations(range(1, N + 1))))
     return run.rng.permuted(np.tile(np.arange(1, N + 1), (50, 1)), axis=-1)
 
 
 def _sets(run: Run, N: int) -> np.ndarray:
-    """All sets of N from 1 to 2N, or some, each in a random order."""
+    """All sets of N integers from 1 to 2N, or a sample of sets, each in a random order."""
     if N <= 7:
         return run.rng.permuted(np.array(list(combinations(range(1, 2 * N + 1), N))), axis=-1)
     return np.stack([run.rng.choice(2 * N, N, replace=False) + 1 for _ in range(50)])
@@ -119,7 +120,7 @@ def first(model: Transformer) -> int:
 
 
 def cells(model: Transformer, points: np.ndarray, queries: np.ndarray) -> np.ndarray:
-    """The cells (…, m, M) at which lookups are, from 0."""
+    """The cells (…, m, M) of the lookups, counted from 0."""
     return lookups_of(model, points, queries) - first(model)
 
 
@@ -131,7 +132,7 @@ def outputs(model: Transformer, points: np.ndarray, queries: np.ndarray) -> np.n
 
 
 def _searched(run: Run, model: Transformer, points: np.ndarray) -> Iterator[Finding]:
-    """Cells and outputs against the algorithm, for every query of the range."""
+    """Cells and outputs are those of the algorithm, for every query in the range."""
     N, M, top = points.shape[-1], len(model.stages), model.interface.largest
     name = "interpolation-search" if first(model) else "binary-search"
     yield size(model, name, **({"N": N, "M": M} if first(model) else {"M": M}))
@@ -160,7 +161,8 @@ def _searched(run: Run, model: Transformer, points: np.ndarray) -> Iterator[Find
 
 
 def one_cell(run: Run, model: Transformer) -> Finding:
-    """Moving points in cells that are not looked up, in the same order, changes no register."""
+    """If points in cells that are not looked up move without a change of order, no register
+    changes."""
     N, largest = model.interface.n_points, model.interface.largest
     queries = np.arange(0, largest + 1, 3)[:, None]
     rank = run.rng.permuted(np.tile(np.arange(N), (len(queries), 1)), axis=-1)
@@ -189,7 +191,7 @@ def _found(strategy: Strategy, x: np.ndarray, q: np.ndarray, M: int) -> np.ndarr
 
 
 def _uniform(run: Run, samples: int, means: dict[int, dict[str, list[Mean]]]) -> Iterator[Finding]:
-    """Accuracies of all strategies by N; fills `means`, for the picture."""
+    """Findings on the accuracies of all strategies by N; `means` is filled for the picture."""
     sizes = {16: 4} if run.quick else {16: 4, 32: 5, 50: 4, 64: 6, 100: 7}
     for N, M in sizes.items():
         exact = [100 * float(p) for p in binary_accuracy(N, M)]
@@ -211,7 +213,7 @@ def _uniform(run: Run, samples: int, means: dict[int, dict[str, list[Mean]]]) ->
 
 
 def _tried(N: int) -> list[str]:
-    """The strategies; greedy Bayes is slow to tabulate for many points."""
+    """The strategies tried for N points; greedy Bayes is too slow for many points."""
     return [name for name in STRATEGIES if name != "greedy Bayes" or N <= 32]
 
 
@@ -222,9 +224,10 @@ def _as_published(method: str, N: int, measured: list[Mean]) -> Finding:
 
 
 def _hard(run: Run, samples: int) -> Iterator[Finding]:
-    """Accuracies on the hard distribution.
+    """Findings on accuracies on the hard distribution.
 
-    The ends of interpolation's range are all steps from the root to one side, plus noise.
+    The ends of interpolation's range are reached if all steps from the root go to one side, plus a
+    bound on the noise.
     """
     for levels in (3, 4):
         x, q = hard_points(samples, levels, 1, run.rng, A)

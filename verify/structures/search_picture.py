@@ -13,7 +13,7 @@ COLOURS = {"binary": "#b5651d", "interpolation": "#1f5fa8", "greedy Bayes": "#2e
 
 
 def draw(found: Mapping[int, Mapping[str, Sequence[Mean]]]) -> Figure:
-    """Accuracies with the errors by which they are compared, a panel for each N."""
+    """Draw accuracies, with the error bars used in comparisons, in one panel for each N."""
     figure = Figure(figsize=(1.2 + 2.9 * len(found), 3.4))
     panels = figure.subplots(1, len(found), sharey=True, squeeze=False)[0]
     for panel, (N, by_name) in zip(panels, found.items(), strict=True):

@@ -1,4 +1,4 @@
-"""The claim `sketches`: count-min as layers, and mean errors of sketches of few cells."""
+"""The claim `sketches`: count-min as a transformer, and mean errors of sketches of few cells."""
 
 from __future__ import annotations
 
@@ -36,9 +36,10 @@ from verify.structures.accuracies import ERRORS
 
 V, CELLS, STREAM, EXPONENT = 100, 32, 100, 1.2
 DEPTHS = 1, 2, 4
-# Sampled mean absolute errors.  Their precision is not stated, but two means are known exactly:
-# 2.79 for 2.87 and 1.95 for 1.92.  The tolerance is twice the worse deviation, chosen after all
-# were known: the exact means and the comparisons are the evidence.
+# Published sampled mean absolute errors.  Their precision is not stated, but two exact means are
+# known: 2.79 (published: 2.87) and 1.95 (published: 1.92).  The tolerance is twice the larger of
+# these two deviations.  It was chosen after all figures were known, so the evidence consists of the
+# exact means and the comparisons.
 FIGURES = {
     "count-min": [2.87, 2.39, 3.73],
     "count-min times the best factor": [2.59, 2.00, 2.67],
@@ -49,10 +50,10 @@ FIGURES = {
     "zero": [10.67],
 }
 TABLE = 2 * 0.08
-WIDEST = 1 / 3  # of a figure: with wider errors the finding is undecided
-FEW = 400  # streams for which the mean given the counts is computed
+WIDEST = 1 / 3  # as a fraction of a figure; with wider errors the finding is undecided
+FEW = 400  # number of streams for which the mean given the counts is computed
 FACTORS = np.arange(0.2, 1.001, 0.01)
-WRITTEN = 4  # items in each stream, of which all are run
+WRITTEN = 4  # number of items in a stream; all streams of this length are run
 
 
 @claim(
@@ -66,10 +67,11 @@ def sketches(
     exactly; with 32 cells for 100 items the mean error is 2.8 for one row, 1.95 for cells with 3 or
     4 items each, and 1.1 for conservative update of two rows.
 
-    Streams of 100 items from a Zipf distribution of exponent 1.2, in a random order of frequency;
-    queries are drawn from the same distribution.  The estimate by conservative update is at least
-    the count and at most that of count-min, whose mean error over random cells is known given the
-    counts.  One cell of V·log₂(n + 1) bits counts V items in streams of n without error.
+    Streams have 100 items from a Zipf distribution of exponent 1.2, in a random order of frequency;
+    queries are drawn from the same distribution.  The estimate of conservative update is at least
+    the count and at most the estimate of count-min.  Given the counts, the mean error of count-min
+    over random cells is known.  One cell of V·log₂(n + 1) bits counts V items in streams of n items
+    without error.
     """
     yield from labelled("count-min", _as_layers(run))
     sets = min(samples, 1000) if run.quick else samples
@@ -169,7 +171,7 @@ def drawn(run: Run, sets: int) -> tuple[np.ndarray, np.ndarray, Estimates]:
 def _best_on_the_others(
     distribution: np.ndarray, counts: np.ndarray, estimates: np.ndarray
 ) -> np.ndarray:
-    """Estimates by the best function of a count, fitted on the other half of the streams."""
+    """Estimates by the best function of a cell's count, fitted on the other half of the streams."""
     half, answers = len(estimates) // 2, np.array(estimates)
     for one, other in ((slice(half), slice(half, None)), (slice(half, None), slice(half))):
         table = best_answers(estimates[other], counts[other], distribution[other])
@@ -206,7 +208,7 @@ def _beside(
 def _given_counts(
     distribution: np.ndarray, counts: np.ndarray, errors: dict[str, np.ndarray]
 ) -> Finding:
-    """Sampled errors against their means given the counts, on the same streams."""
+    """Sampled errors agree with their means given the counts, on the same streams."""
     found, wanted = [], []
     for d in DEPTHS:
         known = [
@@ -244,7 +246,10 @@ def _between(counts: np.ndarray, estimates: Estimates) -> Finding:
 
 
 def _lead(errors: dict[str, np.ndarray]) -> Finding:
-    """Two rows with conservative update against the best function of one read, same streams."""
+    """Conservative update of two rows has a smaller error than the best function of one read.
+
+    Both are measured on the same streams.
+    """
     gain = estimated(errors["balanced, best answer 1"] - errors["conservative 2"])
     reach = ERRORS * gain.error
     return Finding(
@@ -260,7 +265,7 @@ def _lead(errors: dict[str, np.ndarray]) -> Finding:
 
 
 def _one_cell(counts: np.ndarray) -> Iterator[Finding]:
-    """Item i adds (n + 1)^i to one cell: its digits are the counts."""
+    """If item i adds (n + 1)^i to one cell, the digits of the cell are the counts."""
     base, some = STREAM + 1, counts[:50]
     read = np.stack([unpacked(packed(row, base), V, base) for row in some])
     yield same(
@@ -272,7 +277,7 @@ def _one_cell(counts: np.ndarray) -> Iterator[Finding]:
     )
     yield same(
         "bits",
-        "bits of that cell",
+        "bits of the cell",
         cell_bits(V, base),
         int(np.ceil(V * np.log2(base))),
         wanted="V·log₂(n + 1)",

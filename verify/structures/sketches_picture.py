@@ -18,7 +18,7 @@ MOST = 30  # the largest count shown
 
 
 def draw(counts: np.ndarray, estimates: Mapping[str, np.ndarray]) -> Figure:
-    """The mean of |estimate − count| over items, by count."""
+    """Draw the mean of |estimate − count| over items as a function of the count."""
     figure = Figure(figsize=(6.6, 4.2))
     panel = figure.subplots()
     at = np.arange(MOST + 1)

@@ -1,6 +1,6 @@
-"""Claims on trained lookup networks and sketches, and their measurements.
+"""Claims about trained lookup networks and sketches, and measurements of these models.
 
-lookups           accuracies of networks by lookup, with intervals; their decision trees
+lookups           accuracies of networks by lookup, with intervals, and decision trees of networks
 lookups_picture   accuracy by lookup, in a panel
-planted           strategies in place of networks, for the self-test
+planted           strategies that replace networks in the self-test
 """

@@ -33,7 +33,7 @@ from verify.structures.trained.lookups import (
 )
 
 N, M, D = 32, 4, 30  # points, lookups, dimension
-BITS, LEARNT, HASHES = 3, 10_000, 20  # per bucket; points for k-means; random hash functions
+BITS, LEARNT, HASHES = 3, 10_000, 20  # bits of a bucket; points for k-means; hash functions
 LEVELS, LOOKUPS = 4, 3  # of the tree on the hard plane
 
 Sets = tuple[np.ndarray, np.ndarray]
@@ -51,18 +51,20 @@ def learned_clouds(
     replicated here, with 32 points).  Our observation: on 15 points of the hard plane networks that
     receive values find more than a kd-tree.
 
-    Three seeds of each, each evaluated separately, one query per set of points.  All thresholds
-    were fixed before these models were trained, given pilots with seed 100, which found at the last
-    lookup 29.6 % (a shorter run) and 34.7 % on the sphere, 60.7 and 67.5 % on the plane.
+    Each network has three seeds, which are evaluated separately, with one query per set of points.
+    All thresholds were fixed before these models were trained.  Pilots with seed 100 were known;
+    they found 29.6 % (a shorter run) and 34.7 % at the last lookup on the sphere, and 60.7 and
+    67.5 % on the plane.
 
     sphere-30 (32 points, 4 lookups, 8 buckets; a query's inner product with a point is 0.8):
-      blind    after every lookup the accuracy is above that of random cells.
-      SimHash  at the last lookup it is above SimHash's, with known first cells of buckets, on the
-               same sets, each with one of 20 hash functions.
-      k-means  at the last lookup it is above that of buckets by the nearest of 8 centres.
+      blind    after every lookup the accuracy is above the accuracy of random cells.
+      SimHash  at the last lookup the accuracy is above SimHash's, with known first cells of
+               buckets, on the same sets, each with one of 20 hash functions.
+      k-means  at the last lookup the accuracy is above that of buckets by the nearest of 8 centres.
     plane-15 (15 points, 3 lookups, both coordinates of the hard distribution):
       kd-tree  after every lookup the accuracy is above the kd-tree's on the same sets.
-    untrained, each seed: at the last lookup it is below SimHash's, and below the kd-tree's.
+    untrained, each seed: at the last lookup the accuracy is below SimHash's, and below the
+               kd-tree's.
     """
     count = 1000 if run.quick else samples
     sphere = sphere_sets(run, count)
@@ -114,7 +116,7 @@ def plane_sets(run: Run, count: int) -> Sets:
 
 
 def by_simhash(run: Run, sets: Sets) -> list[Proportion]:
-    """SimHash, with one of 20 hash functions for each part of the sets."""
+    """The accuracy by lookup of SimHash, with 20 hash functions, each for a part of the sets."""
     parts = zip(*(np.array_split(each, HASHES) for each in sets), strict=True)
     found = [
         found_in_buckets(simhash(normal_directions(BITS, D, run.rng)), x, q[:, None], M)[:, 0]
@@ -124,7 +126,7 @@ def by_simhash(run: Run, sets: Sets) -> list[Proportion]:
 
 
 def by_k_means(run: Run, sets: Sets) -> list[Proportion]:
-    """Buckets by the nearest centre, from k-means on other points of the sphere."""
+    """The accuracy by lookup of buckets by k-means, fitted on other points of the sphere."""
     others = sphere_cloud(1, LEARNT, D, 1, run.rng)[0][0]
     return _proportions(
         found_in_buckets(k_means(others, 2**BITS, run.rng), sets[0], sets[1][:, None], M)[:, 0]
@@ -132,7 +134,7 @@ def by_k_means(run: Run, sets: Sets) -> list[Proportion]:
 
 
 def by_kd_tree(sets: Sets) -> list[Proportion]:
-    """The kd-tree."""
+    """The accuracy by lookup of the kd-tree."""
     x = in_order(sets[0], kd_order(sets[0]))
     q = sets[1][:, None]
     cells = kd_search(x, q, LOOKUPS)[:, 0]
@@ -156,13 +158,13 @@ def on_sphere(
 
 
 def on_plane(found: list[Proportion], tree: list[Proportion]) -> Finding:
-    """Above the kd-tree."""
+    """The finding that a network finds more than the kd-tree after every lookup."""
     name = "found after each lookup, 15 points of the hard plane"
     bounds = [proportion.value for proportion in tree]
     return over("kd-tree", name, found, bounds, wanted="above the kd-tree's")
 
 
 def less(found: list[Proportion], others: list[Proportion], name: Any) -> Finding:
-    """Before training."""
+    """The finding that a network before training finds less than an algorithm."""
     bounds = [others[-1].value]
     return under("found", "found at the last lookup", found[-1:], bounds, wanted=f"below {name}")

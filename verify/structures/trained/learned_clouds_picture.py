@@ -11,7 +11,7 @@ from verify.structures.trained.lookups_picture import by_lookup
 
 
 def draw(measured: Mapping[str, Mapping[str, Sequence[Proportion]]]) -> Figure:
-    """A panel for each distribution of points, with networks and algorithms."""
+    """Draw a panel for each distribution of points, with networks and algorithms."""
     figure = Figure(figsize=(5 * len(measured), 4))
     panels = figure.subplots(1, len(measured), squeeze=False)[0]
     for panel, (name, each) in zip(panels, measured.items(), strict=True):

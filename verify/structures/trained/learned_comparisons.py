@@ -24,8 +24,8 @@ from verify.structures.trained.lookups import (
     under,
 )
 
-LEARNED = 0.95  # of the targets, by comparisons in N = 2^M − 1 cells
-CLOSE = 0.9  # of the lookups before the query is found: the criterion for an algorithm
+LEARNED = 0.95  # fraction of targets that must be found by comparisons in N = 2^M − 1 cells
+CLOSE = 0.9  # fraction of lookups, before the query is found, that must equal an algorithm's
 
 
 @claim()
@@ -36,13 +36,14 @@ def learned_comparisons(
 ) -> Iterator[Finding]:
     """Observation: query networks that receive only the signs of q − x learn binary search of 7
     cells, exactly; query networks that receive values on the hard distribution find more than any
-    comparisons, and do not learn binary search, as was published.
+    comparisons, but they do not learn binary search, contrary to the published observation.
 
-    Three seeds of each, each evaluated separately, one query per set of points.  Both are trained
-    for the last lookup only.  Both data networks receive the numbers themselves, which some random
-    weights sort already: the fraction of cells in order is reported, but not tested.  All
-    thresholds were fixed before these models were trained, when figures of other programs' runs and
-    of one pilot of each (seed 100) were known.
+    Each of the two models has three seeds, which are evaluated separately, with one query per set
+    of points.  Both models are trained for the last lookup only.  Both data networks receive the
+    numbers themselves, and with some random weights they sort the numbers already; therefore the
+    fraction of cells in order is reported, but not tested.  All thresholds were fixed before these
+    models were trained; figures of other programs' runs and of one pilot of each (seed 100) were
+    known.
 
     compare-7 (7 points, 3 lookups, a query is one of the points):
       tree    the decision tree of the query networks, extracted exactly, is binary search.
@@ -51,8 +52,8 @@ def learned_comparisons(
     hard-15 (15 points, 3 lookups, values are received):
       beyond  more are found than by any comparisons.
       binary  90 % of lookups are at binary search's next cell (published; fails here).
-    untrained, each seed: its tree finds fewer than 7 targets, and no more are found than by
-    comparisons.
+    untrained, each seed: the tree (compare-7) finds fewer than 7 targets, and the network (hard-15)
+    finds at most as many as comparisons.
     """
     count = 2000 if run.quick else samples
     yield from of_compare(run, count)
@@ -74,11 +75,11 @@ def of_compare(run: Run, count: int) -> Iterator[Finding]:
 
 
 def at_random(model: Any) -> Finding:
-    """The decision tree before training."""
+    """The finding on the decision tree before training."""
     targets = sum(at > 0 for at in finds(tree_of(model, descends=False), 7))
     return at_most(
         "tree",
-        "targets that its tree finds",
+        "targets that the decision tree finds",
         "trained",
         targets,
         6,

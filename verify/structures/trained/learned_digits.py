@@ -29,15 +29,15 @@ from verify.structures.trained.lookups import (
 )
 
 N, M, NUMBERS = 16, 4, 100
-SORTED, UNSORTED = 0.8, 0.5  # of the cells: after training at least, before at most
-NEXTS = 0.5  # of the numbers: after training at least, before at most
+SORTED, UNSORTED = 0.8, 0.5  # fractions of cells: minimum after training, maximum before
+NEXTS = 0.5  # fraction of numbers: minimum after training, maximum before
 FOUND, UNFOUND = (
     0.75,
     0.5,
-)  # of the queries at the last lookup: after training at least, before at most
-READ, UNREAD = 0.9, 0.7  # correlations: after training at least, before at most
-PERMUTED, TURNED = 0.2, 0.5  # correlations with permuted labels, and with their rotations, at most
-DRAWS = 20  # of images for each number; one correlation each
+)  # fractions of queries found at the last lookup: minimum after training, maximum before
+READ, UNREAD = 0.9, 0.7  # correlations: minimum after training, maximum before
+PERMUTED, TURNED = 0.2, 0.5  # maximum correlations with permuted labels, and with their rotations
+DRAWS = 20  # number of draws of images for all numbers; each gives one correlation
 LABELS = np.tile(np.arange(NUMBERS), (DRAWS, 1))
 
 
@@ -51,7 +51,7 @@ class Pictures(NamedTuple):
 
     @property
     def nearest(self) -> np.ndarray:
-        """The index of the nearest number, the smaller of two as near, (sets,)."""
+        """The index (sets,) of the nearest number; of two equally near numbers, the smaller."""
         return nearest(self.numbers, self.queried[:, None])[:, 0]
 
 
@@ -64,28 +64,32 @@ def learned_digits(
     samples: Annotated[int, option("number of sets of points", min=500, max=10**5)] = 4000,
 ) -> Iterator[Finding]:
     """Published observation: networks trained to find the nearest of 16 numbers shown by images of
-    digits, without the numbers as labels, order held-out images by their numbers.  Here they order
-    them by a rotation of the numbers.
+    digits, without the numbers as labels, order held-out images by their numbers.  Here the
+    networks order the images by a rotation of the numbers.
 
-    A number below 100 is shown by an image of its tens and one of its units; the training signal is
-    the index of the point nearest to the query.  A small network maps each pair of images to one
-    number, for the data network and the query networks.  Three seeds, each evaluated separately,
-    on held-out images.  All thresholds were fixed before these models were trained, when runs of
-    another task were known, in which the number of the query is always among the points: that task
-    does not determine an order, and none was learned, while 87 to 89 % of the queries were found.
+    A number below 100 is shown by an image of the tens digit and an image of the units digit.  The
+    training signal is the index of the point nearest to the query.  A small network maps each pair
+    of images to one feature, which the data network and the query networks receive.  There are
+    three seeds, which are evaluated separately, on held-out images.  All thresholds were fixed
+    before these models were trained.  Runs of another task were known, in which the number of the
+    query is always among the points.  That task does not determine an order, and no order was
+    learned, although 87 to 89 % of the queries were found.
 
-    number    the feature of an image has a rank correlation with its number above .9 in size.
+    number    the rank correlation of the features of images with their numbers is above .9 in
+              absolute value.
     sorted    more than 80 % of cells contain the number of their rank.
-    rotated   the same correlation with the best of 100 rotations, k, …, 99, 0, …, k − 1; and
-    next      in the ring of cells, more than half of the numbers are followed by the next one, 99
-              by 0.  These two were added after seed 0 and before the other seeds were evaluated.
+    rotated   the correlation with the best of 100 rotations k, …, 99, 0, …, k − 1 of the numbers is
+              above .9 in absolute value.
+    next      in the ring of cells, more than half of the numbers are followed by the next number
+              (99 by 0).  `rotated` and `next` were added after seed 0 and before the other seeds
+              were evaluated.
     ahead     after lookups 1, 2 and 3 the accuracy is above that of binary search of the numbers.
     found     more than 75 % of queries are found at the last lookup; the accuracy of interpolation
-              search of the numbers themselves is reported, too.
-    untrained each seed: less than half of the cells, of successors and of the queries, and
-              correlations below .7.
+              search of the numbers is reported, too.
+    untrained each seed: `sorted`, `next` and `found` are below one half, and correlations are below
+              .7.
     permuted  with permuted numbers the correlation is below .2, and below .5 in the best rotation;
-              with the queries of another set less than half are found.
+              with the queries of another set, less than half of the queries are found.
     """
     if not digits.installed():
         yield absent("digits", f"{digits.NAME} is not installed", 'install "weightwright[digits]"')
@@ -150,9 +154,9 @@ def correlations(model: Any, shown: np.ndarray, labels: np.ndarray) -> np.ndarra
 
 
 def nexts(found: Measured) -> np.ndarray:
-    """The fraction of numbers followed by the next one, cyclically, in each set (sets,).
+    """The fraction (sets,) of numbers in each set that are cyclically followed by the next number.
 
-    The direction is that of the larger mean.
+    Of the two directions, the direction with the larger mean is used.
     """
     step = (np.roll(found.place, -1, axis=1) - found.place) % N
     up, down = ((step == way).mean(1) for way in (1, N - 1))
@@ -198,7 +202,7 @@ NEXT = "numbers followed by the next one in the ring of cells"
 
 
 def control(model: Any, drawn: Pictures, shown: np.ndarray) -> Iterator[Finding]:
-    """Before training."""
+    """The findings on a model before training."""
     ranks, found = correlations(model, shown, LABELS), found_by(model, drawn)
     yield _less("number", RANKS, _size(ranks[0]), UNREAD)
     yield _less("rotated", ROTATED, _largest(ranks), UNREAD)
@@ -210,7 +214,7 @@ def control(model: Any, drawn: Pictures, shown: np.ndarray) -> Iterator[Finding]
 
 
 def _size(signed: np.ndarray) -> Mean:
-    """The absolute value of the mean of correlations."""
+    """The absolute value of the mean correlation."""
     mean = estimated(signed)
     return mean._replace(mean=abs(mean.mean))
 

@@ -16,9 +16,9 @@ def draw(
     made: Mapping[str, np.ndarray],
     numbers: np.ndarray,
 ) -> Figure:
-    """Accuracy by lookup, and for every network its features `made` (draws, numbers) of images.
+    """Draw the accuracy by lookup, and for each network the features `made` (draws, numbers).
 
-    They are drawn against `numbers` (draws, numbers): a rotated order has a step.
+    The features of images are drawn by `numbers` (draws, numbers); a rotated order has a step.
     """
     figure = Figure(figsize=(5 + 3 * len(made), 3.8))
     found, *others = figure.subplots(1, 1 + len(made), width_ratios=[1.5, *[1.0] * len(made)])

@@ -33,9 +33,9 @@ from verify.structures.trained.lookups import (
 )
 
 N, M, ROWS = 32, 5, 4
-EXPLAINED = 0.5  # of the coordinates' variance, by the cell: after training at least
-UNTRAINED, PERMUTED = 0.3, 0.05  # at most: before training, and for random cells
-GROUPS = 20  # of sets; one fraction of variance each
+EXPLAINED = 0.5  # minimum fraction of the coordinates' variance explained by the cell, if trained
+UNTRAINED, PERMUTED = 0.3, 0.05  # maximum fractions before training, and for random cells
+GROUPS = 20  # number of groups of sets; each gives one fraction of variance
 
 
 @claim(
@@ -46,21 +46,22 @@ def learned_layout(
     *,
     samples: Annotated[int, option("number of sets of points", min=1000, max=10**5)] = 5000,
 ) -> Iterator[Finding]:
-    """Observation: trained to find the nearest of 32 uniform points of the plane in 5 lookups,
-    networks order them so that the cell explains most of the variance of the coordinates, and find
-    more than a kd-tree after every lookup.
+    """Observation: networks trained to find the nearest of 32 uniform points of the plane in 5
+    lookups order the points so that the cell explains most of the variance of the coordinates, and
+    they find more than a kd-tree after every lookup.
 
     A score for each point orders the plane; the data network receives Fourier features of both
-    coordinates.  Three seeds, each evaluated separately, one query per set of points.  All
-    thresholds were fixed before any model was trained, when figures of one other program's run were
-    known (18.5 to 90.7 %, 73 % of the variance, 14 % untrained).
+    coordinates.  There are three seeds, which are evaluated separately, with one query per set of
+    points.  All thresholds were fixed before any model was trained; figures of one other program's
+    run were known (18.5 to 90.7 %, 73 % of the variance, 14 % untrained).
 
     ahead     after every lookup the accuracy is above the kd-tree's, on the same sets.
-    rows      after the last lookup it is above that of rows of 8 points in alternating directions,
-              with the most probable cells given the query; these are above the kd-tree at every
-              lookup.  (Initially on as many sets as a model, where the third seed was undecided.)
+    rows      after the last lookup the accuracy is above that of rows of 8 points in alternating
+              directions, with the most probable cells given the query; the rows are above the
+              kd-tree at every lookup.  (Initially rows were evaluated on as many sets as a model,
+              and the third seed was undecided.)
     position  the cell explains more than half of the variance of the coordinates.
-    untrained it explains less than 30 %, and the accuracy is below the kd-tree's.
+    untrained the cell explains less than 30 %, and the accuracy is below the kd-tree's.
     permuted  cells in random order explain less than 5 %.
     """
     count = 2000 if run.quick else samples
@@ -84,7 +85,7 @@ def plane_sets(run: Run, count: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def by_kd_tree(points: np.ndarray, queries: np.ndarray) -> Measured:
-    """The kd-tree on the same sets."""
+    """Measurements of the kd-tree on the same sets."""
     order = kd_order(points)
     cells = kd_search(in_order(points, order), queries[:, None], M)[:, 0]
     near = nearest_in_cloud(points, queries[:, None])[:, 0]
@@ -92,9 +93,9 @@ def by_kd_tree(points: np.ndarray, queries: np.ndarray) -> Measured:
 
 
 def by_rows(run: Run, count: int) -> list[Proportion]:
-    """Rows of 8 points in alternating directions, with the most probable cells given the query.
+    """The accuracy of rows of 8 points with the most probable cells given the query.
 
-    They use four times as many sets as a model, so that their interval is half as wide.
+    Rows are evaluated on four times as many sets as a model, so the interval is half as wide.
     """
     right = found_at_once(partial(row_order, n_rows=ROWS), N, M, 4 * count, run.rng)
     return [Proportion(int(column.sum()), 4 * count) for column in right.T]
@@ -103,7 +104,7 @@ def by_rows(run: Run, count: int) -> list[Proportion]:
 def explained(points: np.ndarray, place: np.ndarray) -> Mean:
     """The fraction of the variance of coordinates between cells, 1 − within/total.
 
-    Estimated in groups of sets, from points (sets, N, d) and their cells (sets, N).
+    The fraction is estimated in groups of sets, from points (sets, N, d) and cells (sets, N).
     """
     laid = np.take_along_axis(points, place.argsort(1)[..., None], 1)
     parts = np.array_split(laid, GROUPS)
@@ -132,7 +133,7 @@ VARIANCE = "fraction of the variance of the coordinates explained by the cell"
 
 
 def control(first: Measured, fixed: Measured, points: np.ndarray) -> Iterator[Finding]:
-    """Before training."""
+    """The findings on a model before training."""
     yield less("position", explained(points, first.place), UNTRAINED)
     tree = fixed.by_lookup[-1:]
     bounds = [tree[0].value]
@@ -141,7 +142,7 @@ def control(first: Measured, fixed: Measured, points: np.ndarray) -> Iterator[Fi
 
 
 def permuted(run: Run, points: np.ndarray) -> Finding:
-    """Cells in random order."""
+    """The finding that cells in random order explain little of the variance."""
     at_random = run.rng.permuted(np.tile(np.arange(N), (len(points), 1)), axis=1)
     return less("permuted", explained(points, at_random), PERMUTED)
 

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from verify.structures.trained.lookups import Measured, Proportion
 from verify.structures.trained.lookups_picture import by_lookup
 
-SETS = 60  # of points shown
+SETS = 60  # number of sets of points shown
 
 
 def draw(
@@ -19,7 +19,7 @@ def draw(
     rows: Sequence[Proportion],
     points: np.ndarray,
 ) -> Figure:
-    """Accuracy by lookup, and points (sets, N, 2) coloured by their cell, for all seeds.
+    """Draw the accuracy by lookup, and points (sets, N, 2) coloured by their cell, for all seeds.
 
     A line connects the mean points of the cells; the kd-tree and rows are shown, too.
     """

@@ -31,9 +31,9 @@ from verify.structures.trained.lookups import (
     under,
 )
 
-NEAR = 0.05  # of all queries: largest distance from interpolation search
-MOSTLY = 0.5  # of the lookups before the query is found: at the cell of an algorithm
-SORTED, UNSORTED = 0.9, 0.5  # of the cells: after training at least, before at most
+NEAR = 0.05  # largest distance from interpolation search, as a fraction of all queries
+MOSTLY = 0.5  # fraction of lookups, before the query is found, at the cell of an algorithm
+SORTED, UNSORTED = 0.9, 0.5  # fractions of cells: minimum after training, maximum before
 N, M = 16, 4
 ENDS = {"(0, 1)": (0.0, 1.0), "(−½, ½)": (-0.5, 0.5)}  # ranges outside the training distribution
 
@@ -46,28 +46,32 @@ def learned_search(
     *,
     samples: Annotated[int, option("number of sets of points", min=100, max=10**6)] = 10_000,
 ) -> Iterator[Finding]:
-    """Observation: trained to find the nearest of 16 uniform points in 4 lookups, networks learn to
-    sort, and learn interpolation search: they find more than binary search after every lookup.
+    """Observation: networks trained to find the nearest of 16 uniform points in 4 lookups learn to
+    sort and learn interpolation search: they find more than binary search after every lookup.
 
-    A data network scores each point, the cells contain the points in the order of scores, and a
-    query network for each lookup chooses a cell.  The data network receives only 32 fixed random
-    sinusoids of each point.  Three seeds, each evaluated separately, one query per set of points.
-    All thresholds were fixed before any model was trained, when figures of other programs' runs and
-    of one pilot (seed 100) were known; uniform-16 was then trained again in longer runs, 3000 steps
-    of 64 sets instead of 1200 of 32, and no threshold was changed.
+    A data network scores each point, the cells contain the points in the order of the scores, and a
+    separate query network chooses a cell at each lookup.  The data network receives only 32 fixed
+    random sinusoids of each point.  There are three seeds, which are evaluated separately, with one
+    query per set of points.  All thresholds were fixed before any model was trained; figures of
+    other programs' runs and of one pilot (seed 100) were known.  The model uniform-16 was then
+    trained again in longer runs, of 3000 steps of 64 sets instead of 1200 steps of 32 sets, and no
+    threshold was changed.
 
     near      the accuracy by lookup is within 5 points of interpolation search on the same sets.
-    first     the first lookup is not above the optimum: an excess would be an error.
+    first     the accuracy of the first lookup is not above the optimum; a larger value would
+              indicate an error.
     ahead     the accuracy is above binary search's at every lookup.
     cells     before the query is found, more than half of the lookups are at interpolation's next
-              cell, given the earlier ones.  The fraction at binary search's next cell is reported.
+              cell, given the earlier lookups.  The fraction at binary search's next cell is
+              reported.
     off       on points and queries from (0, 1), outside the training distribution, the accuracy is
-              below that of binary search, which does not change.  So is that of interpolation with
-              the fixed ends −1 and 1.  Decided only if `near` holds.
+              below the accuracy of binary search, which does not change.  Interpolation with the
+              fixed ends −1 and 1 is also below binary search.  `off` is decided only if `near`
+              holds.
     sorted    more than 90 % of cells contain the point of their rank.
-    untrained each seed: less than half of the cells do, and less than half of the queries are
-              found.
-    frozen    query networks trained equally long with an untrained data network: below binary
+    untrained each seed: less than half of the cells contain the point of their rank, and less than
+              half of the queries are found.
+    frozen    query networks trained equally long with an untrained data network are below binary
               search at the last lookup.
     """
     count = 2000 if run.quick else samples
@@ -92,7 +96,7 @@ def uniform_sets(
 
 
 def by_interpolation(points: np.ndarray, queries: np.ndarray) -> Measured:
-    """Interpolation search from −1 and 1 on the same sets."""
+    """Measurements of interpolation search with the ends −1 and 1 on the same sets."""
     cells = looked_at(interpolation_search(-1, 1), points, queries[:, None], M)[:, 0]
     place = np.broadcast_to(np.arange(N), points.shape)
     return Measured(cells, nearest(points, queries[:, None])[:, 0], place)
@@ -127,7 +131,7 @@ def of_uniform(
 
 
 def off(run: Run, model: Any, exact: float) -> Finding:
-    """Points and queries from other intervals: below binary search in (0, 1)."""
+    """The finding that on points and queries from (0, 1) a model is below binary search."""
     words, proportions = [], []
     for name, ends in ENDS.items():
         sets = uniform_sets(run, 2000, *ends)
@@ -147,7 +151,7 @@ def off(run: Run, model: Any, exact: float) -> Finding:
 
 
 def decided_by(near: Finding, off: Finding) -> Finding:
-    """`off`, but undecided if `near` does not hold: a weak network finds little anywhere."""
+    """`off`, but undecided unless `near` holds, because a weak network finds little anywhere."""
     weak = near.verdict is not Verdict.HOLDS and off.verdict is Verdict.HOLDS
     return replace(off, verdict=Verdict.UNDECIDED) if weak else off
 
@@ -165,7 +169,7 @@ def in_order(id: str, found: Measured, least: float) -> Finding:
 
 
 def control(model: Any, points: np.ndarray, queries: np.ndarray) -> Iterator[Finding]:
-    """Before training."""
+    """The findings on a model before training."""
     found = measure(model, points, queries)
     proportion = estimated(found.in_order)
     yield below(
@@ -181,7 +185,7 @@ def control(model: Any, points: np.ndarray, queries: np.ndarray) -> Iterator[Fin
 
 
 def frozen(found: Measured) -> Iterator[Finding]:
-    """Cells in the order of random scores, and query networks trained for them."""
+    """The finding on query networks that are trained with an untrained data network."""
     finding = under(
         "found",
         "found at the last lookup",

@@ -13,7 +13,7 @@ from theory.structures import binary_accuracy
 from verify.structures.trained.lookups import Measured
 from verify.structures.trained.lookups_picture import by_lookup
 
-SHOWN, SETS = 1500, 40  # first lookups, and sets of points
+SHOWN, SETS = 1500, 40  # numbers of first lookups and of sets of points shown
 ENDS = (-1, -0.5, 0, 0.5, 1)
 
 
@@ -23,10 +23,11 @@ def draw(
     points: np.ndarray,
     queries: np.ndarray,
 ) -> Figure:
-    """Accuracy by lookup of every seed, of interpolation and of binary search.
+    """Draw the accuracy by lookup of every seed, of interpolation and of binary search.
 
-    For each seed: above, the rank of the first point looked up, by the query; below, points
-    coloured by their cell.  Measured on `points` (sets, N), ascending, and `queries` (sets,).
+    Two panels for each seed show the rank of the first point looked up as a function of the query
+    (above), and points coloured by their cell (below).  The measurements are on ascending `points`
+    (sets, N) and `queries` (sets,).
     """
     count = len(found)
     figure = Figure(figsize=(5 + 3.4 * count, 6.6))

@@ -31,7 +31,7 @@ V, CELLS, STREAM, EXPONENT = 100, 32, 100, 1.2
 AGREE, APART = (
     0.95,
     0.2,
-)  # of the items, read where they are written: after training at least, before at most
+)  # fractions of items that are read where they are counted: minimum after training, maximum before
 
 
 @claim(
@@ -44,19 +44,19 @@ def learned_sketch(
     smaller mean error than count-min of one row.  Balanced cells, with 3 or 4 items each, and
     conservative update of two rows are compared too.
 
-    Streams of 100 items from a Zipf distribution of exponent 1.2, in a random order of frequency;
+    Streams have 100 items from a Zipf distribution of exponent 1.2, in a random order of frequency;
     queries are drawn from the same distribution.  The increment of an update depends on the value
-    in the cell.  Three seeds, each evaluated separately, on the same streams.  All thresholds were
-    fixed before these models were trained, when figures of one other program's run (1.87, 99 % of
-    reads, all cells) and of a pilot, seed 100 (3.39, 84 %), were known; the learning rate of reads,
-    their entropy bonus and the number of steps were chosen by more runs of that seed (9.18 to
-    2.05).
+    in the cell.  There are three seeds, which are evaluated separately, on the same streams.  All
+    thresholds were fixed before these models were trained; figures of one other program's run
+    (1.87, 99 % of reads, all cells) and of a pilot with seed 100 (3.39, 84 %) were known.  The
+    learning rate of reads, their entropy bonus and the number of steps were chosen by further runs
+    of seed 100 (mean errors 9.18 to 2.05).
 
     ahead     the mean error is below that of one row of count-min, which is known exactly.
-    balanced  it is below that of balanced cells, also known exactly.
-    best      it is not below that of balanced cells with the best function of a count, on the same
-              streams: less would be an error.
-    behind    it is above that of conservative update of two rows, on the same streams.
+    balanced  the mean error is below that of balanced cells, which is also known exactly.
+    best      the mean error is not below that of balanced cells with the best function of a count,
+              on the same streams; a smaller value would indicate an error.
+    behind    the mean error is above that of conservative update of two rows, on the same streams.
     reads     at least 95 % of items are read in the cell in which they are counted.
     cells     all 32 cells have items.
     untrained at most 20 % of items are read where they are counted, and count-min is better.
@@ -89,8 +89,8 @@ def known(
 ) -> Mapping[str, np.ndarray]:
     """Errors of known sketches on the same streams.
 
-    Conservative update, and balanced cells with the best function of a count, fitted on the other
-    half of the streams.
+    The sketches are conservative update, and balanced cells with the best function of a count,
+    fitted on the other half of the streams.
     """
     two = random_hashes(len(streams), 2, V, CELLS // 2, run.rng)
     even = count_min(counts, balanced_hashes(len(streams), V, CELLS, run.rng), CELLS)
@@ -140,7 +140,7 @@ READS = "items that are read where they are counted"
 
 
 def control(model: Any, errors: np.ndarray) -> Iterator[Finding]:
-    """Before training."""
+    """The findings on a sketch before training."""
     fraction = cells_of(model)[1]
     yield at_most("reads", READS, "trained", fraction, APART, words=f"{fraction:.0%}")
     found, exact = estimated(errors), one_row_error(zipf(V, EXPONENT), STREAM, CELLS)

@@ -14,8 +14,10 @@ MOST = 30  # the largest count shown
 def draw(
     models: Mapping[str, Any], estimates: Mapping[str, np.ndarray], counts: np.ndarray
 ) -> Figure:
-    """For every sketch: the increment of an update by the number of items counted before, and the
-    mean of |estimate − count| by count (count, V)."""
+    """Draw, for each sketch, increments of updates and mean errors.
+
+    The increment is drawn by the number of items counted before, and the mean of
+    |estimate − count| by the counts (count, V)."""
     figure = Figure(figsize=(9.4, 3.8))
     adds, errors = figure.subplots(1, 2)
     at = np.arange(MOST + 1)

@@ -1,4 +1,4 @@
-"""The claim `learned-space`: the use of extra cells by networks."""
+"""The claim `learned-space`: how networks use extra cells."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from verify.structures.trained.lookups import (
 )
 
 N, M, T = 16, 2, 32
-NEAR = 0.05  # of all queries: largest distance from a bucket table
-NAMED = 0.5  # of first lookups: the content is nearest to the neighbour
-STEPS = 128  # per unit, of rounded contents: 8 bits for (−1, 1)
+NEAR = 0.05  # largest distance from a bucket table, as a fraction of all queries
+NAMED = 0.5  # fraction of first lookups with a content nearest to the query's neighbour
+STEPS = 128  # steps per unit of rounded contents: 8 bits for (−1, 1)
 
 
 @claim(
@@ -53,21 +53,23 @@ def learned_space(
     a bucket table.
 
     An extra cell contains one number in (−1, 1), which the data network outputs for each set; the
-    second lookup reads it.  Trained for the last lookup only.  Three seeds of each, each judged by
-    itself, one query per set of points.  All thresholds were fixed before any model was
-    trained, when figures of two other programs' runs were known (74.0 % with 18 % of first lookups
-    at extra cells, 86.5 % if all must be).
+    second lookup reads this number.  The networks are trained for the last lookup only.  Each model
+    has three seeds, which are evaluated separately, with one query per set of points.  All
+    thresholds were fixed before any model was trained; figures of two other programs' runs were
+    known (74.0 % with 18 % of first lookups at extra cells, and 86.5 % if all first lookups must be
+    at extra cells).
 
     extra-16 (the first lookup is at any cell):
-      beyond  more are found than by two lookups of interpolation search, on the same sets.
-      used    with the extra cells of another set fewer are found.  The fraction of first lookups
-              at extra cells is reported.
+      beyond  more queries succeed than with two lookups of interpolation search, on the same sets.
+      used    with the extra cells of another set fewer queries succeed.  The fraction of first
+              lookups at extra cells is reported.
     hints-16 (the first lookup is at an extra cell):
-      near    the last accuracy is within 5 points of the exact one of a table of 32 buckets.
-      bits    the same for contents rounded to 8 bits: precise cells could contain all points.
+      near    the last accuracy is within 5 points of the exact accuracy of a table of 32 buckets.
+      bits    `near` also holds for contents rounded to 8 bits (a precise cell could contain all
+              points).
       names   for more than half of first lookups the content is nearest to the query's neighbour.
-      used    as above.
-    untrained, contents are so for less than half, and fewer are found than by interpolation search.
+      used    as for extra-16.
+    untrained: `names` is below one half, and fewer queries succeed than with interpolation search.
     """
     count = 1000 if run.quick else samples
     points, queries = uniform_sets(run, count)
@@ -124,7 +126,7 @@ HINTS = "first lookups whose content is nearest to the query's neighbour"
 
 
 def used(model: Any, found: Measured, points: np.ndarray, queries: np.ndarray) -> Finding:
-    """Contents of extra cells matter: fewer queries are found with those of another set."""
+    """Fewer queries succeed if the extra cells have the contents for another set."""
     others = at_last(changed(model, of_another), found, points, queries)
     lost = estimated(found.found[:, -1].astype(float) - others)
     extra = Proportion(int((found.shown[:, 0] >= N).sum()), len(points))
@@ -146,7 +148,7 @@ def at_last(model: Any, found: Measured, points: np.ndarray, queries: np.ndarray
 def control(
     model: Any, beside: Proportion, points: np.ndarray, queries: np.ndarray
 ) -> Iterator[Finding]:
-    """Before training."""
+    """The findings on a model before training."""
     first = measure(model, points, queries)
     wanted = "below interpolation search,"
     yield under("found", FOUND, first.by_lookup[-1:], [beside.value], wanted=wanted)
@@ -162,7 +164,7 @@ def contents(model: Any, points: np.ndarray) -> np.ndarray:
 
 
 def named(found: Measured, stored: np.ndarray, points: np.ndarray) -> Proportion:
-    """Of first lookups at extra cells, the fraction with content nearest to the neighbour."""
+    """The fraction of first lookups at extra cells with a content nearest to the neighbour."""
     there = found.shown[:, 0] >= N
     hint = np.take_along_axis(stored[there], found.shown[there, :1] - N, axis=1)
     close = abs(points[there] - hint).argmin(1) == found.nearest[there]
@@ -187,5 +189,5 @@ def rounded(stored: Any) -> Any:
 
 
 def of_another(stored: Any) -> Any:
-    """The contents for the previous set."""
+    """The contents of the previous set's extra cells."""
     return stored.roll(1, 0)

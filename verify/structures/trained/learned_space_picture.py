@@ -18,8 +18,10 @@ def draw(
     points: np.ndarray,
     queries: np.ndarray,
 ) -> Figure:
-    """For every network: contents (sets, T) of the extra cells of some sets, coloured by the mean
-    point of the set, and the cell of the first lookup by the query, extra cells above the line."""
+    """Draw, for each network, contents of extra cells and cells of first lookups.
+
+    The contents (sets, T) are coloured by the mean point of the set.  The cell of the first lookup
+    is drawn by the query, with extra cells above the line."""
     N = points.shape[1]
     figure = Figure(figsize=(2.8 * len(found), 6))
     panels = figure.subplots(2, len(found), squeeze=False)

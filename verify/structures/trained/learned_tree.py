@@ -33,9 +33,9 @@ from verify.structures.trained.lookups import (
 )
 
 N, M, EXPONENT = 15, 3, 1.2
-NEAR = 0.02  # of all queries: largest distance from the best tree
-RANKINGS = 400  # random orders of frequency
-ROUNDED = 1e-9  # of sums of 15 numbers
+NEAR = 0.02  # largest distance from the best tree, as a fraction of all queries
+RANKINGS = 400  # number of random orders of frequency
+ROUNDED = 1e-9  # allowance for rounding errors of sums of 15 numbers
 
 
 @claim(
@@ -47,26 +47,28 @@ def learned_tree(
     samples: Annotated[int, option("number of sets of points", min=500, max=10**6)] = 10_000,
 ) -> Iterator[Finding]:
     """Observation: query networks that receive only the signs of q − x, trained for the last of 3
-    lookups on 15 points queried by Zipf's law of exponent 1.2, learn a decision tree that finds
-    more at the last lookup than the treap of the frequencies, and far less before it.
+    lookups on 15 points with Zipf-distributed queries (exponent 1.2), learn a decision tree that
+    finds more at the last lookup than the treap of the frequencies, and far less before it.
 
     The frequencies belong to the ranks of the points, in one fixed random order; a query is one of
     the points.  The data network receives the numbers themselves, and must sort them.  The decision
-    tree of the query networks is extracted exactly, and its accuracy within i lookups is the sum of
-    the frequencies at its first i levels (`found_by_depth`), to compare with the treap
-    (`treap_depths`; `treap_found` on average over orders) and with the most of any tree
-    (`most_by_weight`).  The best tree of 3 levels finds the 7 most frequent points, as any 7 cells
-    form a perfect tree.
+    tree of the query networks is extracted exactly.  The accuracy of the tree within i lookups is
+    the sum of the frequencies at the first i levels (`found_by_depth`).  This accuracy is compared
+    with the treap (`treap_depths`; `treap_found` on average over orders) and with the maximum over
+    all trees (`most_by_weight`).  The best tree of 3 levels finds the 7 most frequent points, as
+    any 7 cells form a perfect tree.
 
-    Three seeds, each evaluated separately.  All thresholds were fixed before these models were
-    trained. Three pilot runs (seed 100) were known: they found 74.9 and 74.3 % at the last lookup,
-    and 80.2 % with a larger entropy bonus, which was therefore chosen.
+    There are three seeds, which are evaluated separately.  All thresholds were fixed before these
+    models were trained.  Three pilot runs with seed 100 were known: two found 74.9 and 74.3 % at
+    the last lookup, and one found 80.2 % with a larger entropy bonus, which was therefore chosen.
 
-    bound     at every lookup the tree finds at most as much as the best tree of equally many
-    levels. binary    at the last lookup the tree finds at least as much as binary search, treap
-    at least as much as the treap, best      and at least as much as the best tree, minus 2 points.
-    early     at lookups 1 and 2 the tree finds at most as much as the treap; added when the trees
-              were known.
+    bound     at every lookup the tree finds at most as much as the best tree with the same number
+              of levels.
+    binary    at the last lookup the tree finds at least as much as binary search.
+    treap     at the last lookup the tree finds at least as much as the treap.
+    best      at the last lookup the tree finds at least as much as the best tree, minus 2 points.
+    early     at lookups 1 and 2 the tree finds at most as much as the treap; this was added when
+              the trees were known.
     found     on sets of points, which the data network must sort, the last accuracy is above the
               treap's.
     untrained for each seed, the tree before training finds less than the treap.
@@ -165,7 +167,7 @@ def of_tree(
 
 
 def permuted(run: Run, levels: np.ndarray, weights: np.ndarray) -> Finding:
-    """The same tree with permuted frequencies."""
+    """The finding on the same tree with permuted frequencies."""
     others = [run.rng.permutation(weights) for _ in range(RANKINGS)]
     by_tree = estimated(np.array([found_at_last(levels, each) for each in others]))
     treap = float(treap_found(zipf(N, EXPONENT), M)[-1])
@@ -180,7 +182,7 @@ def permuted(run: Run, levels: np.ndarray, weights: np.ndarray) -> Finding:
 
 
 def control(model: Any, weights: np.ndarray) -> Finding:
-    """Before training."""
+    """The finding on a tree before training."""
     by_tree = max(found_at_last(levels_of(model, way), weights) for way in (False, True))
     treap = found_at_last(treap_depths(weights), weights)
     return at_most(

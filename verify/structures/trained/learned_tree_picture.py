@@ -11,9 +11,10 @@ COLOURS = "#1f5fa8", "#5b9bd5", "#b9d4ee", "0.88"  # by lookup; the last: not fo
 
 
 def draw(levels: Mapping[str, np.ndarray], weights: np.ndarray, lookups: int) -> Figure:
-    """For every tree: the frequencies (N,) of points in ascending order, coloured by lookup.
+    """Draw, for each tree, the frequencies (N,) of ascending points, coloured by lookup.
 
-    The levels (N,) are the lookups that find the points, above `lookups` if none does.
+    The levels (N,) are the lookups that find the points, or numbers above `lookups` for points that
+    are not found.
     """
     figure = Figure(figsize=(2.6 * len(levels), 3.4))
     panels = figure.subplots(1, len(levels), sharey=True, squeeze=False)[0]

@@ -1,4 +1,4 @@
-"""Measurements of trained search networks by lookup, as of any strategy."""
+"""Measurements of trained search networks by lookup."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from theory.structures import found_at, next_cells
 from verify.finding import Finding, Verdict
 
 KIND = "a lookup network trained on search"
-LEVEL = 0.9973  # of an interval: the coverage of three standard errors
+LEVEL = 0.9973  # coverage of an interval, that of three standard errors
 CHUNK = 200  # sets measured in one batch
 INSIDE = f"by intervals of {LEVEL:.2%}"
 
@@ -63,7 +63,7 @@ class Measured(NamedTuple):
 
     @property
     def descends(self) -> bool:
-        """Whether more cells contain the point of their descending rank than of their rank."""
+        """Whether the cells agree more with the descending order of points than the ascending."""
         N = self.place.shape[1]
         up, down = ((self.place == row).sum() for row in (np.arange(N), np.arange(N)[::-1]))
         return bool(down > up)
@@ -72,16 +72,16 @@ class Measured(NamedTuple):
     def in_order(self) -> np.ndarray:
         """The fraction of cells of each set that contain the point of their rank, (sets,).
 
-        Points are given in ascending order; the direction is `descends`.
+        Points are given in ascending order; cells can be ascending or descending (`descends`).
         """
         N = self.place.shape[1]
         row = np.arange(N)[::-1] if self.descends else np.arange(N)
         return np.asarray((self.place == row).mean(1))
 
     def at(self, cells: np.ndarray) -> list[Proportion]:
-        """The fraction of lookups at these cells (sets, M), among queries not found before.
+        """The fraction of lookups at these cells (sets, M), among queries that are not yet found.
 
-        Cells are those of points in ascending order.
+        Cells are numbered in the ascending order of their points.
         """
         open_ = np.hstack([np.ones((len(self.found), 1), dtype=bool), ~self.found[:, :-1]])
         same = (self.shown == cells) & open_
@@ -93,10 +93,10 @@ class Measured(NamedTuple):
 def measure(
     model: Any, points: np.ndarray, queries: np.ndarray, nearest: np.ndarray | None = None
 ) -> Measured:
-    """Measure a network on points (sets, N), ascending, and queries (sets,); or with d dimensions.
+    """Measure a network on ascending points (sets, N) and queries (sets,), or in d dimensions.
 
-    The nearest point (sets,) is that at the least distance unless it is given.  The network
-    receives the points in another order, so that equal scores do not leave them sorted.
+    By default the nearest point (sets,) is computed from distances.  The network receives the
+    points in another order, because with equal scores they would otherwise remain sorted.
     """
     mixed = _mixed(points)
     x = torch.as_tensor(_given(points, mixed), dtype=model.like.dtype)
@@ -137,7 +137,7 @@ def _given(points: np.ndarray, mixed: np.ndarray) -> np.ndarray:
 
 
 def tree_of(model: Any, descends: bool) -> np.ndarray:
-    """The decision tree of a network whose only input is < or >, (2^M − 1,), as for `found_at`.
+    """The decision tree (2^M − 1,) of a network that receives only < or >, as for `found_at`.
 
     Cells are numbered in ascending order of their points.
     """
@@ -165,21 +165,21 @@ def finds(tree: np.ndarray, N: int) -> list[int]:
 
 
 def in_per_cent(proportions: Sequence[Proportion]) -> str:
-    """Fractions in per cent, in a row."""
+    """Fractions in per cent, on one line."""
     return " ".join(map(str, proportions))
 
 
 def over(
     id: str, name: str, proportions: Sequence[Proportion], bounds: Sequence[float], *, wanted: str
 ) -> Finding:
-    """Every fraction is above its bound, by intervals."""
+    """The finding that every fraction is above its bound, by confidence intervals."""
     return _apart(id, name, proportions, bounds, 1, wanted)
 
 
 def under(
     id: str, name: str, proportions: Sequence[Proportion], bounds: Sequence[float], *, wanted: str
 ) -> Finding:
-    """Every fraction is below its bound, by intervals."""
+    """The finding that every fraction is below its bound, by confidence intervals."""
     return _apart(id, name, proportions, bounds, -1, wanted)
 
 
@@ -206,14 +206,17 @@ def _apart(
 
 
 def before(name: str) -> Any:
-    """The model of a checkpoint with its initial weights."""
+    """The model of a checkpoint, with the initial weights."""
     return untrained(configuration_of(name)).requires_grad_(False)
 
 
 def cells(
     name: str, least: float, found: Measured, points: np.ndarray, queries: np.ndarray
 ) -> Finding:
-    """More than a fraction `least` of lookups, before the query is found, are an algorithm's."""
+    """The finding that more than a fraction `least` of lookups, before success, are as predicted.
+
+    The prediction is the next cell of an algorithm.
+    """
     ends = (-1.0, 1.0) if abs(points).max() <= 1 else (points.min() - 1, points.max() + 1)
     at = next_cells(found.shown, points, queries, *ends)
     proportions = found.at(at[name])

@@ -1,4 +1,4 @@
-"""Strategies in place of lookup networks, to test the findings."""
+"""Strategies that replace lookup networks, to test the findings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from verify.structures.trained.lookups import Proportion
 class Planted:
     """A strategy with the interface of a network.
 
-    Its cells are in ascending or descending order, or, if `jumbled`, in the given order.
+    The cells are in ascending or descending order, or in the given order if `jumbled` is true.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Planted:
 
 
 def by_binary_search(models: Iterable[Trained]) -> list[Trained]:
-    """Binary search in place of every network, under its name."""
+    """The given list with binary search in place of every network, under the network's name."""
     found = []
     for name, model, task in models:
         interface = model.interface
