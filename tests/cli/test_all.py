@@ -11,6 +11,7 @@ from toys import found, good, run, silent, stopped, strict, unsure
 
 from verify.claim import Run, claim, option
 from verify.cli import main as cli
+from verify.cli.running import Checked, news, summary
 from verify.finding import Finding, Verdict
 
 
@@ -166,3 +167,13 @@ def test_all_leaves_out_what_cannot_be_run_without_an_option(claims, capsys):
     assert run("it") == 2
     assert "--data" in capsys.readouterr().err
     assert run("it", "--data", "x") == 1
+
+
+def test_a_statement_is_as_stated_if_all_option_sets_of_its_claim_are():
+    outcomes = [("shortcut", Verdict.HOLDS, []), ("shortcut", Verdict.FAILS, [])]
+    assert summary(outcomes) == ["theorem: 0 of 4 as stated", "differs: shortcut fails"]
+
+
+def test_a_replication_without_findings_is_undecided():
+    none = Checked("learned-search", [], "")
+    assert news(none, strictly=True) == (Verdict.UNDECIDED, ["no findings"])
