@@ -142,14 +142,14 @@ def softmax(run: Run) -> Iterator[Finding]:
             found, stated = interval(least), digits(bound, 5)
         yield Finding(
             f"β={beta}",
-            f"softmax at β = {beta}: smallest signed logit ≥ bound, all words of n ≤ {few[-1]}"
-            + f", some of n = {LONG}" * (not run.quick),
+            f"softmax at β = {beta}: smallest signed logit ≥ bound, models of T = n on all words, "
+            f"n ≤ {few[-1]}" + f", some of n = {LONG}" * (not run.quick),
             "enclosure",
             found,
             float(bound),
             Verdict.together(verdicts),
             f"{found[0]:.5g}, and each equals its closed form",
-            f"(1 − 2e^−β)/(1 + 2e^−β) = {stated}, attained at n = 2, k = 1, exceeded elsewhere",
+            f"(1 − 2e^−β)/(1 + 2e^−β) = {stated}, attained at n = 2 with one 1",
         )
 
 
