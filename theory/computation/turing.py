@@ -80,7 +80,7 @@ class TuringMachine:
         object.__setattr__(self, "names", self.names or tuple(map(str, range(len(rows)))))
         if len(self.names) != self.n_states:
             raise InputError(
-                f"{self.name} has {len(self.names)} names of states: give {self.n_states}"
+                f"{self.name} has {len(self.names)} names: give one for each state, {self.n_states}"
             )
         if self.start >= self.n_states:
             raise InputError(
