@@ -6,7 +6,7 @@ The sign.  Let every field be a multiple of g > 0 and s = ±1.  Then
 
 is the sign of h if h ≠ 0 (if h ≥ g then z ≥ −1 + 2 = 1, if h ≤ −g then z ≤ 1 − 2 = −1), and s if
 h = 0, as the update requires.  Since clip(z, −1, 1) =
-relu(z + 1) − relu(z − 1) − 1 and s = relu(s + 1) − 1, three ReLUs a neuron add
+relu(z + 1) − relu(z − 1) − 1 and s = relu(s + 1) − 1, three ReLUs per neuron add
 
     s' − s = relu(z + 1) − relu(z − 1) − relu(s + 1).
 
@@ -14,8 +14,8 @@ On a token whose state and field are 0 they add relu(1) − relu(−1) − relu(
 
 Exactness.  Float64 weights and biases are integer multiples of a power of two; g is the largest
 such power, so 2h/g and all later sums are sums of integers.  If none of these sums can exceed 2^53,
-nothing is rounded, in any order of summation.  A model in a shorter dtype raises ValueError unless
-the sums do not exceed the limit of this dtype: 2^24 (float32), 2^11 (float16) or 2^8 (bfloat16).
+nothing is rounded, in any order of summation.  A model in a shorter dtype raises ValueError if the
+sums can exceed the limit of this dtype: 2^24 (float32), 2^11 (float16) or 2^8 (bfloat16).
 
 In `hopfield_update` the MLP computes the field from the weights.  Under Hebb's rule the field is
 also linear attention, Σ_μ ⟨s, ξ^μ⟩ ξ^μ: the queries are the states, the keys and values are the
@@ -51,10 +51,10 @@ EXACT = 2.0**53  # float64 adds integers exactly up to here
 
 
 class Signs(Memory):
-    """States (…, d) of ±1 → states (…, d) of ±1.
+    """The interface states (…, d) of ±1 → states (…, d) of ±1.
 
-    No sum of integers exceeds `most`.  Raises ValueError for other entries, and in a dtype
-    that does not represent all integers up to it.
+    No sum of integers exceeds `most`.  Raises ValueError for other entries, and in a dtype that
+    does not represent all integers up to `most`.
     """
 
     def __init__(self, d: int, most: float, patterns: Tensor | None = None) -> None:
@@ -65,7 +65,7 @@ class Signs(Memory):
         (states,) = as_many(inputs, "states")
         if self.most > (limit := 2 / torch.finfo(like.dtype).eps):
             raise InputError(
-                f"fields have sums of up to {self.most:.6g}, and {like.dtype} adds exactly up to "
+                f"fields have sums of up to {self.most:.6g}, and {like.dtype} is exact up to "
                 f"{limit:.6g}: use a longer dtype, as model.double()"
             )
         return super().check(like, read(SignRows, "states", states))

@@ -189,5 +189,5 @@ def _scores_fit(N: int, m: int, prompts: int = 1) -> None:
     machine.fits_in_memory(
         f"the scores of {N} patterns and {m} quer{'y' if m == 1 else 'ies'}",
         BYTES_PER_SCORE * prompts * (N + m) * N,
-        "pass fewer at a time, or use constructions.retrieve, which never stores all scores",
+        "pass fewer queries, or use constructions.retrieve, which never stores all scores",
     )

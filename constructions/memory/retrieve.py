@@ -17,14 +17,14 @@ pruned   One matrix product of all patterns with all queries, of which only the 
          which is at most ε M for τ = ln(2N/ε), so the window grows like ln N.  The two scores that
          are compared are sums of d rounded products, so the window is widened by 2·d·eps·‖ξ‖ M.
 
-Which algorithm is faster depends on the number of groups within the window: few at large β, all at
-small β.  This number is measured for two of the queries; a query with many groups is computed
-densely.
+Which algorithm is faster depends on the number of groups within the window, which is small at large
+β; at small β all groups are within the window.  The number is measured for two of the queries; a
+query with many groups is computed densely.
 
 Each later update multiplies an error by at most the Lipschitz constant of f, which is at most β M²:
 the Jacobian is β Cov_p(x), and points in a ball of radius M have a variance of at most M² in every
 direction.  Each of S updates may contribute ε/S to the final error, so the window of an update that
-k updates follow is widened to τ = ln(2NS/ε) + k·ln max(1, β M²).
+is followed by k others is widened to τ = ln(2NS/ε) + k·ln max(1, β M²).
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ def retrieve(
     *,
     tolerance: Positive | None = None,
 ) -> Tensor:
-    """`steps` modern Hopfield updates of queries (…, d), with stored patterns (N, d).
+    """The states (…, d) after `steps` modern Hopfield updates of queries (…, d).
 
-    Pruning is used if it is faster.  It adds at most tolerance · M, M = max‖x_j‖, to the Euclidean
-    error of a result; by default `tolerance` is the spacing of the dtype at 1 (1.2e-7 in float32,
-    2.2e-16 in float64).  Scores also have a rounding error of about d·eps·M‖ξ‖, which β multiplies.
-    The error of an update is at most
+    The stored patterns are (N, d).  Pruning is used if it is faster; it adds at most tolerance · M,
+    M = max‖x_j‖, to the Euclidean error of a result; by default `tolerance` is the spacing of the
+    dtype at 1 (1.2e-7 in float32, 2.2e-16 in float64).  Scores also have a rounding error of about
+    d·eps·M‖ξ‖, which β multiplies. The error of an update is at most
 
         M·tolerance + update_rounding(N, d, beta, M, ‖ξ‖, eps)        (`theory.memory`),
 
@@ -118,7 +118,7 @@ def _window(
 ) -> float:
     """The window τ/β of an update, for a total error of allowed·M after `steps` updates.
 
-    `following` of the updates come after this one.
+    This update is followed by `following` others.
     """
     tau = math.log(2 * N * steps) - math.log(allowed)
     if following:

@@ -7,9 +7,9 @@ stream.  Then each token is divided by its length:
 
 Up to O(h²) this is the Euler scheme of x_i' = P_i u_i, P_i y = y − ⟨x_i, y⟩x_i (SA of
 `theory.memory.sphere`).  Proof: let s = ⟨x, u⟩, v = P u and κ = h/(1 + hs), so
-x + hu = (1 + hs)(x + κv).  The factor 1 + hs is positive, so it cancels in the normalisation: A_ii
-is the largest weight of its row, so A_ii ≥ 1/n and s ≥ A_ii − (1 − A_ii) ≥ 2/n − 1, hence
-1 + hs > 0 for h ≤ 1.  As v is orthogonal to x,
+x + hu = (1 + hs)(x + κv).  As A_ii is the largest weight of its row, A_ii ≥ 1/n and
+s ≥ A_ii − (1 − A_ii) ≥ 2/n − 1, hence 1 + hs > 0 for h ≤ 1.  So the factor 1 + hs cancels in the
+normalisation.  As v is orthogonal to x,
 
     ‖normalise(x + κv) − (x + κv)‖ = √(1 + κ²‖v‖²) − 1 ≤ κ²‖v‖²/2,    |κ − h| = h²|s|/(1 + hs),
 

@@ -9,16 +9,16 @@ writes to each point x the square x², and to each extra cell t the square t².
 Layer 2, average-hard: for extra cell t the head selects the point nearest to c_t, and of two
 equally near points the lower.  The score is
 
-    2D·((2t + 1)·D·x − T·x²) − x        largest where T·(x − c_t)² is least:
+    2D·((2t + 1)·D·x − T·x²) − x        largest where T·(x − c_t)² is smallest.
 
-The values of the parenthesis are integers, so two of the first terms are equal or differ by at
-least 2D, and two values of x differ by less than D.  A sufficiently large term B at points excludes
-extra cells.  Points and queries receive a mean, which the MLP subtracts.
+The expression in parentheses is an integer, so two values of the first term are equal or differ by
+at least 2D, and two values of x differ by less than D.  A sufficiently large term B at points
+excludes extra cells.  Points and queries receive a mean, which the MLP subtracts.
 
 Layer 3, average-hard: lookup 1 of query q is at the extra cell of its bucket, which has the largest
 score
 
-    t·(2Tq − D + 1) − t²·D,       with steps 2(Tq − (t + 1)·D) + 1 from t to t + 1,
+    t·(2Tq − D + 1) − t²·D,       with steps 2(Tq − (t + 1)·D) + 1 from t to t + 1.
 
 These steps are odd numbers, positive iff t + 1 ≤ Tq/D.  So t = ⌊Tq/D⌋, or T − 1 for q = D.  The
 value of the head is the content m of the extra cell.

@@ -11,7 +11,7 @@ from torch import Tensor
 from constructions.interface import ROWS, Draw, Interface, Prompt, as_many, finite_tensors
 from theory.kinds import Count, CountFrom2, InputError, Tokens, Within, read
 
-EXACT = 2**51  # half-integers up to it are exact in float64
+EXACT = 2**51  # half-integers up to this number are exact in float64
 LookupLayers: TypeAlias = Annotated[Count, Within(most=20)]
 """An integer from 1 to 20: a number of lookups in a tree of at most a million points."""
 Largest: TypeAlias = CountFrom2
@@ -39,7 +39,7 @@ def distinct(points: Tensor) -> None:
 
 
 def exact_range(largest: int, factor: int, power: int = 1) -> int:
-    """`largest`; raises ValueError if half-integers up to factor·largest^power are not exact."""
+    """`largest`.  Raises ValueError if half-integers up to factor·largest^power are not exact."""
     if factor * largest**power > EXACT:
         most = int((EXACT // factor) ** (1 / power)) + 1
         while factor * most**power > EXACT:

@@ -1,10 +1,10 @@
 """Interpolation search of N points in any order, without division.
 
 Cells are counted from 1, in ascending order; with D = `largest`, cell 0 is the end 0 and cell N + 1
-the end D.  The stream of a query contains a bracket: the cells lo and hi and their values low ≤ q
-< high, initially 0, N + 1, 0 and D.  With W = high − low the query's interpolated place is C/W, C =
-(q − low)(hi − lo) + lo·W, clipped to lo + 1 … hi − 1, and the next lookup is at the cell nearest to
-it:
+the end D.  The residual stream of a query contains a bracket: the cells lo and hi and their values
+low ≤ q < high.  Initially they are 0, N + 1, 0 and D.  With W = high − low the query's interpolated
+place is C/W, C = (q − low)(hi − lo) + lo·W, clipped to lo + 1 … hi − 1, and the next lookup is at
+the cell nearest to it:
 
     T = (lo + 1)W + relu(C − (lo + 1)W) − relu(C − (hi − 1)W)            nearest to T/W.
 
@@ -23,7 +23,7 @@ T = (N + 1)q and W = D; T is not clipped, because only points have keys.
 
 Before each further lookup, an MLP replaces one end of the bracket by m and v:
 
-    lo ← lo + relu(m − lo − B(1 − bit)),  hi ← hi − relu(hi − m − B·bit),  low and high alike,
+    lo ← lo + relu(m − lo − B(1 − bit)),  hi ← hi − relu(hi − m − B·bit),  low and high likewise,
 
 with B larger than all of these numbers, and clears m, v and the bit.  Three heads in which the
 query attends only to itself, and an MLP, then compute T from

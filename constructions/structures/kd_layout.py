@@ -4,10 +4,11 @@ A point's place in the prompt breaks ties: it is the lowest digit of the key k =
 all keys of an axis are distinct integers.  The stream of a point contains the bits of the point's
 path until the point is a node, and then `done` is 1.  Two points are in the same bracket iff
 
-    H_ij = Σ_b (b_i + b_j − 2·b_i·b_j) = 0          over the bits so far, and `done`,
+    H_ij = Σ_b (b_i + b_j − 2·b_i·b_j) = 0          over the bits so far, and `done`.
 
-H is bilinear, and H ≥ 1 otherwise.  Layer l + 1, l = 0 … L − 2, computes ranks by axis
-a = l mod d, in all brackets at once, by two ReLU heads.  With B larger than all differences of keys
+H is bilinear in the two tokens, and H ≥ 1 for points in different brackets.  Layer l + 1,
+l = 0 … L − 2, computes ranks by axis a = l mod d, in all brackets at once, by two ReLU heads.  With
+B larger than all differences of keys
 
     r_i = Σ_j φ(k_i − k_j − B·H_ij),       φ(u) = relu(u) − relu(u − 1).
 
@@ -37,7 +38,7 @@ from theory.kinds import Count, InputError
 from theory.structures.kd_tree import kd_order
 from theory.structures.points import Size
 
-MOST = 20  # levels: a million points
+MOST = 20  # largest number of levels, for a million points
 
 
 @construction
@@ -83,7 +84,7 @@ def _cells(points: np.ndarray) -> np.ndarray:
 
 
 def levels(name: str, N: int) -> int:
-    """L with N = 2^L − 1; ValueError for other N."""
+    """The integer L with N = 2^L − 1; raises ValueError if there is none."""
     L = N.bit_length()
     if N != 2**L - 1:
         raise InputError(f"{name} is {N}: give 2^L − 1, such as {2 ** (L - 1) - 1} or {2**L - 1}")

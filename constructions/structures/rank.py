@@ -27,9 +27,11 @@ def rank_heads(stream: Stream, N: int, into: str) -> tuple[Head, Head]:
 
 
 def at_rank(stream: Stream, N: int, wanted: str, ranks: str, into: str) -> tuple[Head, Head, Head]:
-    """Three ReLU heads that add to `into` the point whose rank is in the register `wanted`:
+    """Three ReLU heads that add to `into` the point whose rank is in the register `wanted`.
 
-        Σ_j (relu(u_j + 1) − 2·relu(u_j) + relu(u_j − 1))·x_j,      u_j = wanted − rank_j,
+    They compute
+
+        Σ_j (relu(u_j + 1) − 2·relu(u_j) + relu(u_j − 1))·x_j,      u_j = wanted − rank_j.
 
     This tent function of u_j is 1 at u_j = 0 and 0 at all other integers.
     """

@@ -83,7 +83,8 @@ def dense_patterns(d: SizeFrom2, degree: SizeFrom2, every: bool = False) -> floa
     log = (n - 1) * math.log(d) - odd - math.log(2 * (n if every else 1) * math.log(d))
     if log > 709:
         raise InputError(
-            f"d = {d} and degree {n} store e^{log:.0f} patterns, which overflows: give smaller ones"
+            f"d = {d} and degree {n} store e^{log:.0f} patterns, which overflows: "
+            "give a smaller d or degree"
         )
     return math.exp(log)
 
@@ -120,19 +121,20 @@ class CriticalLoad:
 def load_at(y: mpmath.mpf) -> mpmath.mpf:
     """α(y) = ½ (erf(y)/y − (2/√π) e^{−y²})², y = m/√(2αr) > 0, at mpmath's current precision.
 
-    This results from the mean-field equations at zero temperature, m = erf(y),
-    C = √(2/(παr)) e^{−y²} and r = 1/(1 − C)², by eliminating r and C [AGS1985].
+    The mean-field equations at zero temperature are m = erf(y), C = √(2/(παr)) e^{−y²} and
+    r = 1/(1 − C)² [AGS1985]. Elimination of r and C gives the formula.
     """
     return (mpmath.erf(y) / y - 2 / mpmath.sqrt(mpmath.pi) * mpmath.exp(-y * y)) ** 2 / 2
 
 
 @checked
 def critical_load(digits: Annotated[Count, Within(most=10_000)] = 15) -> CriticalLoad:
-    """The critical load α_c = max α(y) = 0.1379…, m_c = 0.9674… and y* = 1.5112…, to `digits`.
+    """The critical load α_c = max α(y) = 0.1379…, m_c = 0.9674… and y* = 1.5112….
 
-    α'(y) has the sign of D(y) = (2/√π) e^{−y²}(y + 2y³) − erf(y). D(0) = 0, and the derivative of D
-    is (8/√π) e^{−y²} y²(1 − y²). So D increases up to y = 1 and then decreases to −1; its only zero
-    y* > 0 is the maximum of α [AGS1985].
+    They are computed to `digits` digits. α'(y) has the sign of D(y) = (2/√π)
+    e^{−y²}(y + 2y³) − erf(y). D(0) = 0, and the derivative of D is (8/√π) e^{−y²} y²(1 − y²). So D
+    increases up to y = 1 and then decreases to −1; its only zero y* > 0 is the maximum of α
+    [AGS1985].
     """
     with mpmath.workdps(digits + 15):
         y = mpmath.findroot(
@@ -201,7 +203,7 @@ def median_interval(values: np.ndarray, level: float) -> tuple[float, float]:
     P(Bin(n, 1/2) < k). With too few values the interval is (−∞, ∞).
     """
     n, tail = len(values), (1 - level) / 2
-    below = int((special.bdtr(np.arange(n), n, 0.5) < tail).sum())  # the k-th fits for k ≤ below
+    below = int((special.bdtr(np.arange(n), n, 0.5) < tail).sum())  # the valid k are 1 … below
     if below == 0:
         return -math.inf, math.inf
     ordered = np.sort(values)

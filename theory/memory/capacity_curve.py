@@ -61,12 +61,12 @@ def capacity_curve(
     flips: Annotated[Steps, Within(most="d")] = 0,
     level: OpenUnit = 0.95,
 ) -> CapacityCurve:
-    """Measure Hebb networks of d neurons at each load α, with P = max(1, round(αd)) patterns.
+    """The `CapacityCurve` of Hebb networks of d neurons, measured at each of the loads α.
 
-    In each of `runs` networks with fresh random patterns, one pattern is tested, so the
-    observations are independent. To measure the overlap, the network starts at this pattern with
-    `flips` bits flipped, which probes the basin of attraction, and is updated asynchronously until
-    the state is fixed. Each interval has coverage `level`.
+    At load α a network has P = max(1, round(αd)) patterns. In each of `runs` networks with fresh
+    random patterns, one pattern is tested, so the observations are independent. The overlap probes
+    the basin of attraction: the network starts at this pattern with `flips` bits flipped, and is
+    updated asynchronously until the state is fixed. Each interval has coverage `level`.
 
     Raises `ValueError` for networks and runs that do not fit in memory.
     """
@@ -104,9 +104,9 @@ def fixed_points(rng: np.random.Generator, N: int, d: int, degree: int, networks
 def mean_interval(fractions: np.ndarray, level: float) -> tuple[float, float]:
     """Student's t interval for the mean of independent fractions (n,), each from 0 to 1.
 
-    If all fractions are 0, or all are 1, the interval is the exact one for n equal outcomes, as
-    P(all 0) ≤ (1 − mean)ⁿ. A single fraction, or equal fractions strictly between 0 and 1, give
-    (0, 1).
+    If all fractions are 0, or all are 1, the interval is that of n equal outcomes, which is exact
+    because P(all 0) ≤ (1 − mean)ⁿ. A single fraction, or equal fractions strictly between 0 and 1,
+    give (0, 1).
     """
     n, mean = len(fractions), float(fractions.mean())
     if mean in (0.0, 1.0):

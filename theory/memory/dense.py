@@ -9,10 +9,10 @@ lowers E by exactly |D_i|. If D_i = 0, s_i is unchanged. As there are finitely m
 asynchronous updates end after finitely many flips. For n = 2, D_i = 4h_i with the field h_i of the
 classical network under Hebb's rule.
 
-F can overflow (in float32 e^d does for d ≥ 89), but the sign of D_i is computed without F. As
-ξ = ±1, D_i = Σ_μ ξ_i^μ G(u_μ) with G(u) = F(u + 1) − F(u − 1). This is a sum of terms
-± e^{l(u_μ)}, l = ln|G|, from which the largest term is factored out. If rounding leaves the sign
-undecided, the sign is computed exactly: for xⁿ in integers, and for eˣ as the sign of a sum
+F can overflow (for example e^d in float32, for d ≥ 89), but the sign of D_i is computed without F.
+As ξ = ±1, D_i = Σ_μ ξ_i^μ G(u_μ) with G(u) = F(u + 1) − F(u − 1). This is a sum of
+terms ± e^{l(u_μ)}, l = ln|G|, from which the largest term is factored out. If rounding leaves the
+sign undecided, the sign is computed exactly: for xⁿ in integers, and for eˣ as the sign of a sum
 Σ_k c_k eᵏ with integers c_k. Since e is transcendental, this sum is 0 only if all c_k are 0;
 otherwise sufficiently many digits decide its sign. Every sign returned is exact.
 
@@ -67,7 +67,7 @@ def exponential_log_energy(patterns: Patterns, s: States) -> np.ndarray:
 
 @checked
 def dense_preferred(patterns: Patterns, s: States, degree: Degree) -> np.ndarray:
-    """The sign of each neuron that has the lower energy, sgn D_i(s) (…, d); 0 for an exact tie.
+    """The sign sgn D_i(s) (…, d) that gives each neuron the lower energy; 0 for an exact tie.
 
     Patterns (N, d), states s (…, d); `degree` is n ≥ 2, or "exp".
     """
@@ -92,12 +92,12 @@ def dense_synchronous_update(patterns: Patterns, s: States, degree: Degree) -> n
 def dense_update(
     patterns: Patterns, s: States, degree: Degree, order: Order, *, sweeps: Steps = 1000
 ) -> Relaxation:
-    """Update one neuron at a time until a sweep through all d neurons changes no state.
+    """The `Relaxation` of asynchronous updates, one neuron at a time, until a sweep has no flip.
 
-    `order` is a permutation of 0 … d − 1, used in every sweep, or a seed or Generator, which draws
-    a permutation for each sweep; all states use the same order. At most `sweeps` sweeps are made.
-    Every flip lowers the energy and every sign is exact, so the updates terminate. A sweep costs
-    O(Nd) per state.
+    A sweep updates all d neurons. `order` is a permutation of 0 … d − 1, used in every sweep, or a
+    seed or Generator, which draws a permutation for each sweep; all states use the same order. At
+    most `sweeps` sweeps are made. Every flip lowers the energy and every sign is exact, so the
+    updates terminate. A sweep costs O(Nd) per state.
 
     Raises `ValueError` for an order that is not a permutation.
     """

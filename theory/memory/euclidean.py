@@ -46,7 +46,7 @@ class EuclideanFlow:
 def euclidean_flow(
     X: Inputs, times: Times, V: NumberOrMatrix = 1.0, QK: NumberOrMatrix = 1.0
 ) -> EuclideanFlow:
-    """The rescaled tokens and the attention matrices at given times, from tokens X (…, n, d) at 0.
+    """The rescaled tokens and the attention matrices at given times, of tokens X (…, n, d) at 0.
 
     The `times` are ≥ 0 and increasing. `V` and `QK` = QᵀK are matrices (d, d), or numbers, which
     stand for multiples of the identity; scores are ⟨x_i, QK x_j⟩. The variable z is integrated by

@@ -3,7 +3,8 @@
 Shape glossary: `…` leading dimensions, `n` tokens, `d` features; tokens are rows.
 
 Let ⟨w, x_i⟩ ≥ m > 0 for all i at time 0, ‖w‖ = ‖x_i‖ = 1, and x_i' = P_i Σ_j A_ij x_j with any
-weights A_ij > 0 (any Q and K, SA or USA).  Then all tokens converge to one point, exponentially.
+weights A_ij > 0 (any Q and K; SA or USA of `sphere`).  Then all tokens converge to one point,
+exponentially.
 
 Proof.  Project the tokens from the centre to the plane tangent to the sphere at w: let
 s_i = ⟨w, x_i⟩ and y_i = x_i / s_i.  In y_i' the component of x_i' along x_i cancels, and
@@ -61,13 +62,13 @@ def hemisphere_probability(n: Annotated[Count, Within(most=10_000)], d: Count) -
 
 
 def patterns_in_a_hemisphere(x: np.ndarray) -> int:
-    """The number of sign vectors ε, of 2^n, for which all ε_i x_i lie in an open hemisphere.
+    """The number of ε ∈ {−1, 1}^n for which all ε_i x_i lie in an open hemisphere.
 
     The points x (n, d) are integers in general position, n ≥ d.  If all ε_i x_i lie in an open
     hemisphere, their cone has a facet: a plane through d − 1 of the points, with all others
-    strictly on one side.  Conversely, a small tilt of such a plane moves the d − 1 points to that
-    side too.  So the signs of the points on a facet are free, and the signs of the others are
-    determined by its normal, a vector of minors, which is computed in integers.
+    strictly on one side.  Conversely, after a small tilt of such a plane the d − 1 points are on
+    the same side as the others.  So the signs of the points on a facet are free, and the signs of
+    the others are determined by its normal, a vector of minors, which is computed in integers.
     """
     n, d = x.shape
     found = set()
@@ -75,7 +76,7 @@ def patterns_in_a_hemisphere(x: np.ndarray) -> int:
         others = [i for i in range(n) if i not in facet]
         sides = [int(fmpz_mat(x[[*facet, i]].tolist()).det()) for i in others]
         if 0 in sides:
-            raise ValueError(f"points {facet} and another lie in one plane through 0")
+            raise ValueError(f"points {facet} and another point lie in one plane through 0")
         for side, *free in product((1, -1), repeat=d):
             signs = np.empty(n, dtype=int)
             signs[others] = [side if value > 0 else -side for value in sides]
@@ -88,10 +89,11 @@ def patterns_in_a_hemisphere(x: np.ndarray) -> int:
 def hemisphere_pole(X: Inputs) -> tuple[np.ndarray, np.ndarray]:
     """A unit vector w (…, d) and min_i ⟨w, x_i⟩/‖x_i‖ (…,), for tokens X (…, n, d).
 
-    w solves a linear program, divided by its length: maximise m subject to ⟨w, x_i⟩ ≥ m‖x_i‖ and
-    |w_k| ≤ 1.  The minimum returned is computed from w.  If it is larger than the rounding errors,
-    the tokens lie in the open hemisphere around w.  If a token is 0, no open hemisphere contains
-    it, and the minimum is 0.  If w = 0 is optimal, the first unit vector is returned.
+    w is the solution, divided by its length, of a linear program: maximise m subject to ⟨w,
+    x_i⟩ ≥ m‖x_i‖ and |w_k| ≤ 1.  The minimum returned is computed from w.  If it is larger than the
+    rounding errors, the tokens lie in the open hemisphere around w.  If a token is 0, no open
+    hemisphere contains it, and the minimum is 0.  If w = 0 is optimal, the first unit vector is
+    returned.
     """
     largest = abs(X).max(axis=-1, keepdims=True)
     rows = X / np.where(largest > 0, largest, 1)  # first, as squares of entries may overflow

@@ -35,7 +35,7 @@ from theory.kinds import InputError, Steps, checked
 from theory.memory.kinds import Bias, OneState, Order, Patterns, Permutation, States, Weights
 from theory.memory.patterns import exact_dtype, inner_products
 
-LARGEST = 2.0**62  # twice a sum of absolute values up to here fits in int64
+LARGEST = 2.0**62  # twice this fits in int64
 
 
 @dataclass(frozen=True)
@@ -147,12 +147,12 @@ def asynchronous_update(
     *,
     sweeps: Steps = 1000,
 ) -> Relaxation:
-    """Update one neuron at a time until a sweep through all d neurons changes no state.
+    """The `Relaxation` of asynchronous updates, one neuron at a time, until a sweep has no flip.
 
-    `order` is a permutation of 0 … d − 1, used in every sweep, or a seed or Generator, which draws
-    a permutation for each sweep of each state. Every flip lowers the energy by exactly 2|h_i|
-    [Hopfield1982], so with integers there are at most Σ_{i<j} |w_ij| + Σ_i |b_i| flips. At most
-    `sweeps` sweeps are made (see `Relaxation.converged`).
+    A sweep updates all d neurons. `order` is a permutation of 0 … d − 1, used in every sweep, or a
+    seed or Generator, which draws a permutation for each sweep of each state. Every flip lowers the
+    energy by exactly 2|h_i| [Hopfield1982], so with integers there are at most Σ_{i<j} |w_ij| + Σ_i
+    |b_i| flips. At most `sweeps` sweeps are made (see `Relaxation.converged`).
 
     A flip costs d additions (h ← h − 2 s_i w_i). For float weights the fields are recomputed before
     every sweep, so rounding errors do not accumulate.
@@ -255,12 +255,13 @@ def synchronous_update(weights: Weights, s: States, bias: Bias | None = None) ->
 def synchronous_run(
     weights: Weights, s: States, bias: Bias | None = None, *, max_steps: Steps = 1000
 ) -> Cycle:
-    """Update all neurons at once until a cycle is reached; its length is 1 or 2 for symmetric W.
+    """The `Cycle` that synchronous updates reach from each state; its length is 1 or 2.
 
-    The two-step energy −⟨s(t), W s(t−1)⟩ − ⟨b, s(t) + s(t−1)⟩ never increases [Goles1981]. Outside
-    a cycle it can be constant for a step if a field is 0. With W + εI in place of W it decreases
-    strictly, because the update is then sgn(h + εs), without zero fields (ε = ½ suffices for
-    integers). States that have reached their cycle are not updated further.
+    All neurons are updated at once. The two-step energy −⟨s(t), W s(t−1)⟩ − ⟨b, s(t) + s(t−1)⟩
+    never increases [Goles1981]. Outside a cycle it can be constant for a step if a field is 0. With
+    W + εI in place of W it decreases strictly, because the update is then sgn(h + εs), without zero
+    fields (ε = ½ suffices for integers). States that have reached their cycle are not updated
+    further.
 
     Raises `ValueError` as `hopfield_fields` does.
     """
@@ -272,7 +273,7 @@ def synchronous_run(
 
 @checked
 def hebb_synchronous_run(patterns: Patterns, s: States, *, max_steps: Steps = 1000) -> Cycle:
-    """Return `synchronous_run(hebb(patterns), s)`, by the cheaper of two methods.
+    """The `Cycle` `synchronous_run(hebb(patterns), s)`, computed by the cheaper of two methods.
 
     A step takes 2Pd multiplications per state if it uses the patterns, and d² if it uses the
     weights.

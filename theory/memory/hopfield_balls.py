@@ -47,7 +47,7 @@ class ModernNetwork:
         return mean(self.weights(xi), self.patterns)
 
     def jacobian(self, p: Vector) -> list[Vector]:
-        """β(Σ_j p_j y_j y_jᵀ − ȳȳᵀ), y_j = x_j − x_k, x_k the pattern of largest weight."""
+        """β(Σ_j p_j y_j y_jᵀ − ȳȳᵀ), y_j = x_j − x_k; x_k has the largest weight."""
         k = max(range(self.N), key=lambda j: float(p[j]))
         Y = arb_mat([minus(x, self.patterns[k]) for x in self.patterns])
         weighted = arb_mat([[w * u for u in y] for w, y in zip(p, Y.tolist(), strict=True)])
@@ -112,7 +112,7 @@ class ModernNetwork:
         return residual.upper() / (1 - q) if q < 1 and residual <= (1 - q) * radius else None
 
     def settled(self, xi: Vector, accuracy: arb, most: int = 10_000) -> Vector:
-        """An exact point of the iteration from ξ with a residual of at most `accuracy`."""
+        """An iterate from ξ, with exact coordinates, whose residual is at most `accuracy`."""
         for _ in range(most):
             z = [u.mid() for u in xi]
             xi = self.update(z)

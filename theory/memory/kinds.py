@@ -1,4 +1,4 @@
-"""Kinds of parameters shared by the files of memory: patterns, networks, tokens, times, sizes.
+"""Kinds of parameters shared by these modules: patterns, networks, tokens, times, sizes.
 
 Shape glossary: `…` leading dimensions, `N` patterns, `d` neurons or features, `n` tokens.
 """

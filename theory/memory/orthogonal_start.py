@@ -3,7 +3,7 @@
     γ' = 2e^{βγ}(1 − γ)((n − 1)γ + 1) / (e^β + (n − 1)e^{βγ})   SA
     γ' = (2/n) e^{βγ}(1 − γ)((n − 1)γ + 1)                      USA,      γ(0) = 0
 
-for n ≥ 2 tokens [Geshkovski2023].  n = 2 and β = 0 gives γ = tanh t.
+for n ≥ 2 tokens [Geshkovski2023].  For n = 2 and β = 0, γ = tanh t.
 
 In SA the rate −(ln(1 − γ))' = 2((n − 1)γ + 1)/(e^{β(1−γ)} + n − 1) tends to 2 from below for
 all n and β.  With δ = 1 − γ,

@@ -133,7 +133,7 @@ def contraction_bound(
     delta: Numeric,
     distance: NonNegativeArray,
 ) -> np.ndarray:
-    """A bound on the contraction of an update about a fixed point, ‖f(ξ) − x*‖/‖ξ − x*‖.
+    """A bound on the contraction factor ‖f(ξ) − x*‖/‖ξ − x*‖ of an update near a fixed point.
 
     The bound is 2·beta·N·M²(N − 1)·e^{−beta(delta − 2M·distance)}; x* is a fixed point and
     `distance` = max{‖ξ − x_i‖, ‖x* − x_i‖} [Ramsauer2021, Theorem 4]. The factor 2N can be replaced
@@ -255,9 +255,9 @@ def failure_bound(n_patterns: Size, d: SizeFrom2, beta: Positive, K: Positive) -
 
     The patterns are uniform on the sphere of radius M = K√(d − 1).  Two patterns are too close
     (their separation is below the `required_separation`) if the cosine between them exceeds
-    t = 1 − required/M².  For t ≥ 0 this is a cap of probability ½·I_{1−t²}((d − 1)/2, ½).  The
-    bound is the sum over all pairs, or 1 if the sum is larger.  It is also 1 if
-    2(N − 1)N·beta·M² ≤ 1, because then balls around the patterns overlap.
+    t = 1 − required/M².  For t ≥ 0 the patterns with a larger cosine form a cap, of probability
+    ½·I_{1−t²}((d − 1)/2, ½).  The bound is the sum over all pairs, or 1 if the sum is larger.  It
+    is also 1 if 2(N − 1)N·beta·M² ≤ 1, because then balls around the patterns overlap.
     """
     if n_patterns == 1:
         return 0.0

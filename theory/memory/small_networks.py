@@ -24,7 +24,7 @@ def number(s: ArrayLike) -> np.ndarray:
 
 @dataclass(frozen=True)
 class SmallNetwork:
-    """Integer weights (d, d), symmetric and of zero diagonal, and biases (d,)."""
+    """Integer weights (d, d), symmetric with zero diagonal, and biases (d,)."""
 
     weights: np.ndarray
     bias: np.ndarray
@@ -63,7 +63,7 @@ class SmallNetwork:
 
 
 def random_networks(rng: np.random.Generator, most: int, count: int) -> Iterator[SmallNetwork]:
-    """Networks of up to `most` neurons; many weights are 0, so that fields vanish."""
+    """Networks of up to `most` neurons; many weights are 0, so that some fields are 0."""
     for d in range(1, most + 1):
         for size in range(1, count + 1):
             upper = np.triu(rng.integers(-size, size + 1, (d, d)), 1)
@@ -72,8 +72,11 @@ def random_networks(rng: np.random.Generator, most: int, count: int) -> Iterator
 
 
 def walk(w: np.ndarray, b: np.ndarray | int = 0) -> np.ndarray:
-    """For synchronous updates from each state: the step at which they enter a cycle, the length of
-    the cycle, and the index of the state at which they enter it; (3, 2^d).  Any weights."""
+    """The cycles of synchronous updates from all states, for any weights, (3, 2^d).
+
+    The rows are the step at which the updates enter a cycle, the length of the cycle, and the
+    index of the state at which they enter the cycle.
+    """
     s = all_states(len(w))
     h = s @ w.T + b
     after = number(np.where(h == 0, s, h)).tolist()

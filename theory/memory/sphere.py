@@ -11,7 +11,7 @@ increase the energy
     E_β = (1/(2βn²)) Σ_{ij} e^{β⟨x_i, x_j⟩}:   ∂E/∂x_i = (1/n²) Σ_j e^{β⟨x_i, x_j⟩} x_j,   so
     dE/dt = (1/n²) Σ_i Z_i ‖x_i'‖² (SA),   (1/n) Σ_i ‖x_i'‖² (USA),
 
-which is 0 only at equilibria.  Proof: ⟨∂E/∂x_i, x_i'⟩ = ⟨P_i ∂E/∂x_i, x_i'⟩, and x_i' is
+and dE/dt is 0 only at equilibria.  Proof: ⟨∂E/∂x_i, x_i'⟩ = ⟨P_i ∂E/∂x_i, x_i'⟩, and x_i' is
 P_i ∂E/∂x_i times n²/Z_i in SA, and times n in USA.
 """
 
@@ -31,7 +31,7 @@ SphereForm = Literal["SA", "USA"]
 SPHERE_FORMS: tuple[SphereForm, ...] = ("SA", "USA")
 
 LARGEST_EXPONENT = 709.0  # e^709 is a float64, e^710 is not
-MOST_WORK = 1e6  # bound on rate × time; an explicit step covers a few units of it: minutes at most
+MOST_WORK = 1e6  # bound on rate × time: takes minutes at most
 TOLERANCE = 1e-12  # error of one integration step, relative to the length of the tokens
 INTEGRATION = 1e-9  # allowance for the error of the whole integration
 
@@ -150,7 +150,7 @@ def step_rounding(n: int, d: int, beta: float, step_size: float) -> float:
     error of (d + 4)·eps, and their differences are multiplied by β.  Together with exp, the sum of
     n weights and the division, each A_ij has a relative error of (2β(d + 4) + n + 6)·eps.  The sum
     of n tokens and the addition contribute (n + d + 4)·eps.  The norm in the denominator is at
-    least 1 − h; its error is at most as large, plus (d + 4)·eps.
+    least 1 − h; its error is at most that of the numerator plus (d + 4)·eps.
     """
     step = 2 * beta * (d + 4) + n + 6 + n + d + 4
     return 2 * 2.0**-53 * (step + d + 4) / (1 - step_size)

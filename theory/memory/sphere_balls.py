@@ -36,7 +36,7 @@ def tangential(x: Vector, u: Vector) -> list[Any]:
 
 
 def velocity(X: Sequence[Vector], beta: arb, form: SphereForm) -> tuple[list[list[arb]], list[arb]]:
-    """The velocities x_i' = P_i Σ_j e^{β⟨x_i, x_j⟩} x_j / Z_i, and Z_i, which is n in USA."""
+    """The velocities x_i' = P_i Σ_j e^{β⟨x_i, x_j⟩} x_j / Z_i, and the Z_i (n in USA)."""
     V, Z = [], []
     for x in X:
         weights = [(beta * inner(x, y)).exp() for y in X]
@@ -57,8 +57,10 @@ def euler_step(X: Sequence[Vector], beta: float, step_size: float) -> list[list[
 
 
 def escape_time_ball(beta: float, gamma: Any) -> Any:
-    """The time ∫_0^γ (e^{β(1−g)} + 1)/(2(1 − g²)) dg after which two tokens that start orthogonal
-    have the inner product γ."""
+    """The time at which two tokens that start orthogonal have the inner product γ.
+
+    It is ∫_0^γ (e^{β(1−g)} + 1)/(2(1 − g²)) dg.
+    """
     b = acb(arb(beta))
 
     def slowness(g: Any, _: bool) -> Any:

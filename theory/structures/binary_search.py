@@ -62,6 +62,6 @@ def binary_accuracy(n_points: CellCount, lookups: LookupCount) -> list[Fraction]
     depth = depths(n_points)
     ends = np.ones(n_points, dtype=np.int64)
     ends[0] += 1
-    ends[-1] += 1  # a single point is both ends
+    ends[-1] += 1  # a single point is the first and the last
     places = np.bincount(depth, weights=1 + ends, minlength=lookups + 1).cumsum()
     return [Fraction(int(places[i]), 2 * (n_points + 1)) for i in range(1, lookups + 1)]

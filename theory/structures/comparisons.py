@@ -3,7 +3,7 @@
 A strategy whose lookups reveal only how the target compares with the cell is a decision tree of M
 levels that stops at "=".  The tree has 2^M − 1 nodes, and a target is found only at a node that
 looks up the target's cell.  So at most min(N, 2^M − 1) targets are found, and binary search attains
-this maximum.  It is the same if the cells are in another, known order.  If the target is uniform,
+this maximum.  The same holds if the cells are in another, known order.  If the target is uniform,
 the accuracy is at most (2^M − 1)/N; this includes randomised strategies, which are mixtures of
 such trees.
 
@@ -36,7 +36,7 @@ Recursed: TypeAlias = Annotated[Steps, Within(most=200)]
 """An integer from 0 to 200: a number of cells, or of lookups, in a recursion."""
 Depth: TypeAlias = Annotated[Count, Within(most=64)]
 """An integer from 1 to 64: a number of lookups; far fewer than 64 suffice to find all cells."""
-MOST_DIGITS = 10**5  # bound on the number of nodes, or of other cells, in a count of sets
+MOST_DIGITS = 10**5  # in `best_trees`, nodes or other cells must be at most this many
 
 
 @checked
@@ -65,7 +65,7 @@ def best_trees(n_points: Count, lookups: Depth) -> int:
 
 @checked
 def decision_trees(n_points: Annotated[Count, Within(most=127)], lookups: Depth) -> np.ndarray:
-    """All trees of M levels over N cells, (N^(2^M − 1), 2^M − 1).
+    """All decision trees of M levels over N cells, (N^(2^M − 1), 2^M − 1).
 
     The children of node i, for < and for >, are 2i + 1 and 2i + 2.  Raises ValueError for arrays
     that do not fit in memory.

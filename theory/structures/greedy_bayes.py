@@ -105,8 +105,8 @@ def greedy_bayes(low: End, high: End) -> Strategy:
     def strategy(q: np.ndarray, N: int) -> Lookups:
         if q.size and not low <= q.min() <= q.max() <= high:
             raise InputError(
-                f"queries are from {q.min():g} to {q.max():g}, outside of {low:g} to {high:g}: "
-                "give the range of points and queries"
+                f"queries are from {q.min():g} to {q.max():g}, outside {low:g} to {high:g}: "
+                "give low and high that enclose all points and queries"
             )
         table = likeliest(N)
         lo, hi = np.full(q.shape, -1), np.full(q.shape, N)

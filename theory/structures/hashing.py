@@ -18,9 +18,9 @@ the projection of the normal to the plane of the two vectors has a uniform direc
 θ/π of the directions separates them.  So SimHash maps both vectors to the same bucket with
 probability (1 − θ/π)^b.  With orthogonal directions all buckets are equally likely for a uniform
 vector, as the uniform distribution is invariant under changes of signs of coordinates.  Let a query
-be in the same bucket as the point from which it is constructed.  Each other one of N independent
-points is in this bucket with probability 2^−b, and the point's place in the given order is uniform.
-So the first i lookups reach the point with probability
+be in the same bucket as the point from which it is constructed.  Each of the other N − 1
+independent points is in this bucket with probability 2^−b, and the point's place in the given order
+is uniform. So the first i lookups reach the point with probability
 
     (1/N) Σ_{a < N} P(fewer than i of a points are in a bucket of probability 2^−b).
 """

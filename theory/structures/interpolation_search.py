@@ -30,7 +30,7 @@ from theory.structures.lookup import Lookups, Strategy
 from theory.structures.points import End, check_range
 
 Broadcast: TypeAlias = Annotated[Any, Numbers("+...")]
-"""Finite numbers that broadcast with the others of the call."""
+"""Finite numbers that broadcast with the other arguments."""
 
 
 @checked
@@ -45,8 +45,8 @@ def interpolation_search(low: End, high: End) -> Strategy:
     def strategy(q: np.ndarray, N: int) -> Lookups:
         if q.size and not low <= q.min() <= q.max() <= high:
             raise InputError(
-                f"queries are from {q.min():g} to {q.max():g}, outside of {low:g} to {high:g}: "
-                "give the range of points and queries"
+                f"queries are from {q.min():g} to {q.max():g}, outside {low:g} to {high:g}: "
+                "give low and high that enclose all points and queries"
             )
         lo, hi = np.zeros(q.shape, dtype=np.int64), np.full(q.shape, N + 1)
         v_lo, v_hi = (np.full(q.shape, end, dtype=np.result_type(end, q)) for end in (low, high))

@@ -1,7 +1,7 @@
 """The next cells of binary and interpolation search, after the lookups of another strategy.
 
-They allow an unknown strategy, for example a trained network, to be compared with the two
-algorithms at each lookup, even if its earlier lookups differ from those of the algorithms.
+With these cells an unknown strategy, for example a trained network, can be compared with the two
+algorithms at each lookup, even if the earlier lookups of the strategy differ from theirs.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ cell whose point is nearest to the query; of two equally near points, the first.
                its parent minus (left child) or plus (right child) U(0, a^{L−k}); a query is one of
                the points plus N(0, 1)
 
-All powers from a^L to a occur.  In the order of the tree, hard points are not always ascending, so
-they are sorted.
+The powers range from a^L at the root to a at the leaves.  In the order of the tree, hard points are
+not always ascending, so they are sorted.
 """
 
 from __future__ import annotations

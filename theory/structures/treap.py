@@ -5,7 +5,7 @@ Cells 0 … N − 1 are targets with known weights w, and a lookup reveals <, = 
     treap    the root is the cell of the largest weight (of equal weights, the first), and the
              subtrees are the treaps of the cells on both sides; with predicted weights it is the
              learning-augmented tree of [Lin2022]
-    best     the tree of M levels that finds the largest weight, by the recursion over roots
+    best     the tree of M levels that finds the largest total weight, by the recursion over roots
 
                  f(lo, hi, M) = max_c w_c + f(lo, c, M − 1) + f(c + 1, hi, M − 1)
 
