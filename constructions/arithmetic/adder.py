@@ -1,4 +1,4 @@
-"""Addition with Fourier features: a comb for the residues mod 10, a bump for the size, two layers.
+"""Addition with Fourier features in two layers: a comb for residues mod 10 and a bump for the size.
 
 Registers.  The embedding of a number n ≤ L = `largest` contains (cos, sin) of 2πn/T for T = 2.5, 5,
 10 in `angle2_5`, `angle5` and `angle10`, cos πn in `angle2`, and (cos, sin) of 2πm/p in `size`,
@@ -193,7 +193,7 @@ def _remedy(p: int, step: int, alpha: float) -> str:
     """The remedy of an error message: bits that suffice at this alpha, else an alpha and bits that
     suffice, if there are any.
 
-    At half the limit of alpha half of the comb's gaps remain.  Below that the gap grows in
+    At half the limit of alpha, half of each gap of the comb remains.  Below that the gap grows in
     proportion to alpha and the rounding error does not: for given bits the largest alpha is best.
     """
     if enough := sufficient_bits(p, step, alpha):

@@ -4,10 +4,9 @@ Layer 1, one head of uniform attention.  "=" attends to the two numbers, and the
 mean s/2 to the register `number` of "=", which was 0.
 
 Unembedding.  The logit of c is 4c·s/2 − c² = s² − (c − s)²: the gap of s to its neighbours is 1.
-With an error ε in the sum, (s + ε)/2, the logit of c = s ± 1 gains ±2ε: for 0 < s < 2L the
-prediction is right iff |ε| < 1/2.  The sums 0 and 2L have only one
-neighbour, and tolerate larger errors in the other direction.  So Fourier features increase the
-tolerated error from 1/2 to 5 (`adder.py`).
+If `number` is (s + ε)/2, the logit of c = s ± 1 gains ±2ε: for 0 < s < 2L the prediction is right
+iff |ε| < 1/2.  The sums 0 and 2L have only one neighbour, and tolerate larger errors in the other
+direction.  So Fourier features increase the tolerated error from 1/2 to 5 (`adder.py`).
 
 All entries are integers or halves of integers.
 """

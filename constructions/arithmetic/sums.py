@@ -11,8 +11,9 @@ from constructions.tokens import Tokens
 class Sums(Tokens):
     """Numbers a and b below `vocabulary_size`, (…, 2) → the prediction at "=", (…, 1).
 
-    The token "=", with index `vocabulary_size`, is appended to the two numbers.  Of equal logits
-    the first is predicted.  Raises ValueError unless there are two such numbers.
+    The token "=", with index `vocabulary_size`, is appended to the two numbers.  If several logits
+    are largest, the first of them is predicted.  Raises ValueError unless there are two such
+    numbers.
     """
 
     def __init__(self, vocabulary_size: int, answers: int, margin: float | None) -> None:

@@ -2,7 +2,8 @@
 
 BOS is at position 0.  The prompt is a list of edges u → v, one token each, then the source.  The
 model decodes the other nodes reachable from the source, one by one, and then ⊥.  The embedding of
-an edge is e_u − 2e_v in `edge`, that of a node x is e_x in `visited`, and position j is j in `j`.
+an edge is e_u − 2e_v in `edge`, that of a node x is e_x in `visited`, and the embedding of position
+j is j in `j`.
 
 Layer 1.  One head averages `visited` over the N ≤ T + 1 tokens up to each position and adds C times
 the average, C = 2^⌈log₂(T + 1)⌉: a node among these tokens has z ≥ C/N ≥ 1, any other node 0.  The
@@ -15,7 +16,7 @@ Layer 2.  One head attends to the edge to follow, with M = T + 1:
                                                  0 at BOS; at most −1 at other edges and at nodes
 
 Scores are integers, so the gap is 1.  The largest score belongs to the first edge of the prompt
-from a visited to an unvisited node, or of BOS if there is none.  All scores are different, as
+from a visited to an unvisited node, or to BOS if there is none.  All scores are different, as
 0 ≤ j < M.  The head adds e_u − 2e_v to `visited`, in which u is 1 and v is 0.
 
 Unembedding.  The logit of a node is −visited, that of ⊥ is 1.  If an edge u → v is followed, the

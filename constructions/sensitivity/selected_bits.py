@@ -1,4 +1,4 @@
-"""The layer of the constructions of sensitivity: one head for each selected bit, and an MLP.
+"""The layer that the models of known sensitivity share: one head for each selected bit, and an MLP.
 
 CLS is at position 0 and the d bits 0 and 1 at 1 … d; the position embedding has j and j².  The head
 of bit p (from 0) attends to position p + 1 by the score 2(p + 1)j − j², which is largest at
@@ -28,7 +28,8 @@ CLS = 2
 
 
 def sized(d: int, positions: np.ndarray) -> tuple[int, ...]:
-    """The positions; raises ValueError unless they are distinct and d bits fit in memory."""
+    """Returns the positions; raises ValueError unless they are distinct and d bits fit in
+    memory."""
     sizes(2, d)
     return distinct_positions(d, positions)
 

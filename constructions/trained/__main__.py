@@ -90,7 +90,7 @@ def train_command(
     read: Annotated[
         str | None, typer.Option(help="position of the output: token, last or mean (text)")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, max=SEEDS, help="of weights and prompts")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=SEEDS, help="seed of weights and prompts")] = 0,
     steps: Annotated[
         int | None, typer.Option(help="number of steps, instead of the preset's")
     ] = None,
@@ -128,9 +128,9 @@ def train_command(
 def evaluate_command(
     name: Annotated[str, typer.Argument(help="a shipped checkpoint, or a file ….safetensors")],
     prompts: Annotated[int, typer.Option(min=2, max=100_000, help="fresh prompts")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, max=SEEDS, help="of the prompts")] = 1_000_000,
+    seed: Annotated[int, typer.Option(min=0, max=SEEDS, help="seed of the prompts")] = 1_000_000,
 ) -> None:
-    """Evaluate a trained model on fresh prompts, with the best possible values."""
+    """Evaluate a trained model on fresh prompts, and compare with the best possible values."""
     for line in configuration_of(name).task.evaluate(load(name), prompts, seed):
         print(line)
 

@@ -77,7 +77,8 @@ def load(name: str | Path) -> Model:
 
 @checked
 def configuration_of(name: str | Path) -> Configuration:
-    """The configuration of a checkpoint: task, shape, hyperparameters.  Errors as for `load`."""
+    """The configuration of a checkpoint: task, shape, hyperparameters. Raises ValueError as `load`
+    does."""
     return _configuration(name, sidecar(name))
 
 
@@ -90,7 +91,7 @@ def _configuration(name: str | Path, record: Mapping[str, Any]) -> Configuration
 
 @checked
 def sidecar(name: str | Path) -> dict[str, Any]:
-    """The contents of a checkpoint's sidecar.  Errors as for `load`."""
+    """The contents of a checkpoint's sidecar. Raises ValueError as `load` does."""
     return _read(name)[0]
 
 

@@ -70,7 +70,8 @@ class Configuration:
     def from_json(record: Mapping[str, Any]) -> Configuration:
         """The configuration of a record, the inverse of `to_json`.
 
-        Raises `ValueError` for a record of another version or that is not a configuration.
+        Raises `ValueError` for a record of another version, and for a record that is not a
+        configuration.
         """
         if not isinstance(record, Mapping):
             raise InputError(f"{record!r} is not a configuration of version {VERSION}: give one")

@@ -84,7 +84,7 @@ class MLPShape:
 class CNNShape:
     """`n_layers` convolutions of 3 × 3, each followed by ReLU and max pooling over 2 × 2.
 
-    The first has `width` channels, each further one twice as many as the one before.
+    The first has `width` channels, and each later convolution has twice as many as the one before.
     """
 
     n_layers: Count
@@ -98,7 +98,8 @@ class CNNShape:
     def build(self, form: Form, seed: int, task: str) -> FeedForward:
         """The model with torch's default initialisation for this seed.
 
-        Raises ValueError for images that are not square or whose side 2^n_layers does not divide.
+        Raises ValueError for images that are not square, or whose side is not a multiple of
+        2^n_layers.
         """
         side = isqrt(form.d_in)
         if side * side != form.d_in or self.n_layers > 30 or side % POOL**self.n_layers:

@@ -44,10 +44,11 @@ def sharpness(
 
 @checked
 def hessian_trace(model: nn.Module, loss: Loss, *, probes: Count, seed: TorchSeed) -> Tensor:
-    """zᵀ H z for random signs z, (probes,): independent with mean tr H, since E zzᵀ = I.
+    """The values zᵀ H z for random sign vectors z, (probes,).
 
-    H is the Hessian of the loss in all weights, so the model must be twice differentiable, as the
-    project's attention is (fused kernels are not).  The model is not changed.
+    They are independent with mean tr H, since E zzᵀ = I.  H is the Hessian of the loss in all
+    weights, so the model must be twice differentiable, as the attention of this library is (fused
+    kernels are not).  The model is not changed.
 
     Raises ValueError for a loss that does not depend on the weights.
     """

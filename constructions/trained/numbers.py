@@ -7,7 +7,7 @@
     fourier    cosines and sines of the periods 2, 2.5, 5, 10, 20, 50, 100 and 300 in random axes
     scratch    normal numbers of standard deviation 0.02 [Radford2019], which are trained
 
-All but the last have the mean squared norm of the first.
+The rows of all forms except `scratch` have the same mean squared norm.
 """
 
 from __future__ import annotations
@@ -89,5 +89,5 @@ class Tied(Unembed):
 
     @property
     def W_U(self) -> Tensor:  # type: ignore[override]
-        """(D, answers)."""
+        """The unembedding matrix W_U, (D, answers)."""
         return self.tied[0].W_E[: self.answers].mT

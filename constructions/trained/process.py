@@ -21,7 +21,8 @@ class Process:
 
     @staticmethod
     def join(device: str) -> Process:
-        """This process; initialises the process group if torchrun started several processes.
+        """Returns this process, and initialises the process group if torchrun started several
+        processes.
 
         Raises ValueError for invalid environment variables and for more processes than GPUs.
         """

@@ -61,7 +61,7 @@ class QuadraticNetwork(Model):
 
     @property
     def n_layers(self) -> int:
-        """One layer of neurons."""
+        """The number of layers of neurons, which is 1."""
         return 1
 
     @property

@@ -17,7 +17,7 @@ Distances are modulo p.
 
 This is negative for 2ε < d, hence for d ≥ 10, where the comb is at most C_F(0).  For d < 10 it
 increases with ε where it is positive, towards its value at ε = 5, which is not attained.  The pair
-−d, −ε gives the same as d, ε.  ∎
+(−d, −ε) gives the same value as (d, ε).  ∎
 
 For the frequencies of [Zhou2024] the strictest inequality is at d = 5: α ≤ 2/sin²(5π/p).  With x =
 π/p,
@@ -138,8 +138,8 @@ def rounding_of_logits(alpha: NonNegative, bits: Annotated[Count, Within(most=SM
     The weights are cosines and sines of a, b and c; those of c in the bump are multiplied by α.
 
     With δ = 2^{−bits−1}, vectors (cos, sin) of length 1 change by at most √2δ, so the product of
-    three of them, as complex numbers, by (1 + √2δ)³ − 1; the third factor of the bump has length α.
-    Three periods of the comb are rounded; period 2 is exact.
+    three of them, as complex numbers, changes by at most (1 + √2δ)³ − 1; the third factor of the
+    bump has length α.  Three periods of the comb are rounded; period 2 is exact.
     """
     off = 2**0.5 * 2.0 ** (-bits - 1)
     return 3 * ((1 + off) ** 3 - 1) + (alpha + off) * (1 + off) ** 2 - alpha
@@ -147,8 +147,8 @@ def rounding_of_logits(alpha: NonNegative, bits: Annotated[Count, Within(most=SM
 
 @checked
 def largest_bits(alpha: Positive) -> int:
-    """The largest number of binary places of the weights for which logits are exact in float64;
-    below 1 if there is none.
+    """The largest number of binary places of the weights for which logits are exact in float64, or
+    a number below 1 if there is none.
 
     A logit is a sum of products of three weights, a multiple of 2^{−3·bits} below 2α + 8.
     """
@@ -166,6 +166,7 @@ def sufficient_bits(p: Candidates, step: Count, alpha: Positive) -> list[int]:
 
 @checked
 def default_bits(p: Candidates, step: Count, alpha: Positive) -> int:
-    """The default binary places: 14, or the smallest larger sufficient number ≤ `largest_bits`."""
+    """The default binary places: 14, or the smallest sufficient number if it is larger, but at most
+    `largest_bits`."""
     wanted = max([USUAL_BITS, *sufficient_bits(p, step, alpha)[:1]])
     return max(1, min(largest_bits(alpha), wanted))

@@ -52,7 +52,8 @@ def logits(p: int, alpha: arb, error: Fraction, F: Iterable[int]) -> list[arb]:
 
 @cache
 def turn(period: int, bits: int, times: fmpq | None = None) -> np.ndarray:
-    """The rounded `times` · (cos, sin) of 2πn/period, n = 0, …, period − 1: (period, 2) of int64.
+    """The rounded values of `times` · (cos, sin) at 2πn/period, n = 0, …, period − 1: (period, 2)
+    of int64.
 
     The unit is 2^−bits; halves are rounded up."""
     with ctx.workprec(BITS):
@@ -63,15 +64,15 @@ def turn(period: int, bits: int, times: fmpq | None = None) -> np.ndarray:
 
 
 def turn_of_sum(numbers: np.ndarray, period: int, bits: int) -> np.ndarray:
-    """(cos, sin) of the sum of the angles of two numbers (…, 2), from rounded (cos, sin), in
-    multiples of 2^{−2·bits}: (…, 2) of int64."""
+    """The (cos, sin) of the sum of the angles of two numbers (…, 2), computed from rounded (cos,
+    sin): (…, 2) of int64, in multiples of 2^{−2·bits}."""
     (c, s), (C, S) = np.moveaxis(turn(period, bits)[numbers % period], (-2, -1), (0, 1))
     return np.stack([c * C - s * S, s * C + c * S], axis=-1)
 
 
 def rounded_logits(pairs: np.ndarray, p: int, step: int, alpha: float, bits: int) -> np.ndarray:
-    """The logits z(c), c = 0, …, p − 1, of pairs (…, 2), from rounded cosines, in multiples of
-    2^{−3·bits}: (…, p) of int64."""
+    """The logits z(c), c = 0, …, p − 1, of pairs (…, 2), computed from rounded cosines: (…, p) of
+    int64, in multiples of 2^{−3·bits}."""
     combs = [turn_of_sum(f * pairs, 10, bits) for f in ZHOU]
     sizes = turn_of_sum(round_to_multiple(pairs, step), p, bits)
     return np.asarray(np.concatenate([*combs, sizes], axis=-1) @ _unembedding(p, alpha, bits))

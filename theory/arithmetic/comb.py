@@ -30,7 +30,7 @@ FREQUENCY = Whole(Within(least=1, most=5))
 
 @dataclass(frozen=True)
 class Comb(Many):
-    """Some of the frequencies 1, …, 5.  Read as a tuple in decreasing order without repetition."""
+    """A set of frequencies from 1 to 5, read as a tuple in decreasing order without repetition."""
 
     each: Whole = FREQUENCY
     into: type = tuple

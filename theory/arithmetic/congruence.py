@@ -41,11 +41,11 @@ Candidates: TypeAlias = Annotated[
 
 @checked
 def odd_modulus(p: OddModulus) -> int:
-    """p itself, checked to be odd and at least 3."""
+    """Returns p after checking that it is odd and at least 3."""
     return p
 
 
 @checked
 def number_of_candidates(p: Candidates) -> int:
-    """p itself, checked to be a multiple of 10 from 20 to 2^53."""
+    """Returns p after checking that it is a multiple of 10 from 20 to 2^53."""
     return p

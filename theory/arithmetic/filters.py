@@ -51,7 +51,7 @@ def leakage(
 ) -> float:
     """The relative change ‖K − K P‖/‖K‖ of the coefficients that the filter should preserve.
 
-    K = `kept`, and norms are Frobenius norms: a mean over isotropic streams.  It is 0 for a
-    mask."""
+    K is `kept`.  The norms are Frobenius norms, so that the change is a mean over isotropic
+    streams.  The leakage is 0 if the filter is a mask."""
     P, size = null_space_projection(removed, tolerance), float(np.linalg.norm(kept))
     return float(np.linalg.norm(kept - kept @ P)) / size if size else 0.0

@@ -20,14 +20,15 @@ equals
 
 By the inequality of arithmetic and geometric means |xyz| ≤ ((x² + y² + z²)/3)^{3/2}, so (2) is at
 most 2/((p − 1)p²) Σ_{k≠0} (t_k/3)^{3/2} with t_k = |û_k|² + |v̂_k|² + |ŵ_k|².  By Parseval
-Σ_k t_k = p‖θ‖²; p is odd, so k ≠ −k, and t_k = t_{−k}.  A sum of convex functions of t is largest
-where one pair k, −k has all of it, p‖θ‖²/2 each.  So the mean is at most
+Σ_k t_k = p‖θ‖²; p is odd, so k ≠ −k, and t_k = t_{−k}.  A sum of convex functions of the t_k is
+largest if one pair k, −k has the whole sum, so that t_k = t_{−k} = p‖θ‖²/2.  So the mean is at most
 
     2/((p − 1) p²) · 2 (p/6)^{3/2} ‖θ‖³ = γ* ‖θ‖³.  ∎                                      (3)
 
 The bound is attained.  For z = 1, …, (p − 1)/2, ω = 2πz/p, c = cos ω·, s = sin ω·, take (u, v, w) =
-(c, c, c), (s, s, −c), (s, c, s), (c, s, s) and (u, −v, −w) of each: 4(p − 1) neurons with
-‖θ‖² = 3p/2.  As w(u + v)² − w(u − v)² = 4uvw and cc·c − ss·c + (sc + cs)·s = cos(ω(a + b − c)),
+(c, c, c), (s, s, −c), (s, c, s), (c, s, s) and for each of these also (u, −v, −w): 4(p − 1) neurons
+with ‖θ‖² = 3p/2.  As w(u + v)² − w(u − v)² = 4uvw and cc·c − ss·c + (sc + cs)·s =
+cos(ω(a + b − c)),
 
     f_c = 4 Σ_z cos(ω(a + b − c)) = 2(p [c = a + b] − 1),
 
@@ -122,8 +123,8 @@ def mean_over_cubes(u: Rows, v: Rows, w: Rows) -> np.ndarray:
 def frequency_fractions(u: Rows, v: Rows, w: Rows) -> np.ndarray:
     """The fraction of each neuron's ‖θ‖² at frequency k = 0, …, (p − 1)/2, (neurons, (p + 1)/2).
 
-    The part at k ≠ 0 is 2(|û_k|² + |v̂_k|² + |ŵ_k|²)/p, at 0 half of that; by Parseval the parts
-    sum to ‖θ‖².  Raises `ValueError` as `mean_over_cubes` does.
+    The part at k ≠ 0 is 2(|û_k|² + |v̂_k|² + |ŵ_k|²)/p, at k = 0 it is half of this expression; by
+    Parseval the parts sum to ‖θ‖².  Raises `ValueError` as `mean_over_cubes` does.
     """
     p, lengths = _of_odd_modulus(u, v, w)
     squares = (np.abs(np.fft.rfft(np.stack([u, v, w]), axis=2)) ** 2).sum(0)

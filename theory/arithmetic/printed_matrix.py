@@ -10,7 +10,7 @@ period 2, the other rows are D Q_N [I | e₀].  With q = Q_N e₀, for which q_l
 
     F Fᵀ = D (I + q qᵀ) D = I + e eᵀ + v vᵀ,     ⟨e, v⟩² = 2/N,  ‖v‖² = 1 + 1/N,
 
-apart from the row of zeros.  So the eigenvalues of F Fᵀ are 0, N − 2 times 1, and the two roots of
+apart from the row of zeros.  So the eigenvalues of F Fᵀ are 0, 1 (N − 2 times) and the two roots of
 λ² − (4 + 1/N)λ + 4.  Its off-diagonal entries are at most 2/N, attained between two cosines (√2/N
 for p = 3, where there is only one cosine).
 

@@ -2,7 +2,7 @@
 
 Let Y be the one-hot classes of the rows, and X the centred rows of E with a column of ones.  Ridge
 regression predicts HY at its training rows, H = X(XᵀX + λ)⁻¹Xᵀ = K(K + λ)⁻¹ with K = XXᵀ.  The
-regression on all rows but i predicts at row i
+regression fitted to all rows except row i predicts, at row i,
 
     (HY − diag(H) Y)_i / (1 − H_ii),
 

@@ -5,9 +5,9 @@ Shape glossary: p numbers, D features; row n of E is the embedding of the number
 The statistic of a bin is its size ‖Q_k E‖ divided by the median size of the bins from `first` on;
 the size of bin p/2, which has one row instead of two, is first multiplied by √2.  Under a uniformly
 random order of the rows all bins but the constant one then have the same mean square, though not
-necessarily the same distribution.  The (1 − α)-quantile of the largest statistic of the bins from
-`first` on, over many random orders, therefore bounds all of them together with probability α of a
-false alarm.
+necessarily the same distribution.  Consider the largest statistic of the bins from `first` on.  Its
+(1 − α)-quantile over many random orders is therefore a bound for all these bins together, with
+probability α of a false alarm.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ Edges: TypeAlias = Annotated[Any, Pairs(within=Within(least=0, below="n_nodes"))
 
 @checked
 def as_adjacency(A: NodeGraphs, n_nodes: Count | None = None) -> np.ndarray:
-    """A (…, n, n) as int64; n = `n_nodes` is checked if it is given."""
+    """Returns A (…, n, n) as int64 after checking it; n must equal `n_nodes` if that is given."""
     return A
 
 

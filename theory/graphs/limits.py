@@ -1,8 +1,8 @@
 """Limits of the disentangled transformer beyond distance 3^L.
 
 The model is h ← [h, relu(h W hᵀ)h] from h = [I, A], where A has ones on its diagonal, with outputs
-h O + θ; it predicts "connected" where an output is positive.  Three theorems, each with its own
-hypothesis in brackets.
+h O + θ; it predicts "connected" where an output is positive.  There are three theorems; the
+hypothesis of each is in brackets.
 
 1. Nonnegative weights, θ = 0 [all entries of W_l and O are ≥ 0].  All scores are ≥ 0, so relu is
 the identity on them, and every output is a sum of monomials with coefficients ≥ 0, each in at most
@@ -24,8 +24,8 @@ At a pair with dist(i, j) > 3^L, products without K are 0.  Let k = k_0 + ⋯ + 
 K is at most a^k N_r there, and at least a^k N_r at a pair between two cliques of ⌊n/2⌋ and ⌈n/2⌉
 nodes.  So no output of a far pair of G exceeds an output of a pair between the two cliques: a model
 that predicts "connected" beyond 3^L on such a G predicts it for all pairs between the cliques, and
-is wrong.  By (2) of the lemma, far pairs of C_2m and pairs between two C_m have the same output, m
-> 3^L.
+is wrong.  By (2) of the lemma, far pairs of C_2m and pairs between two C_m have the same output if
+m > 3^L.
 
 3. Two channels of any sign, any θ, on cycles.  For m ≥ 4·3^(L−1) + 1 no model is right on all pairs
 of both C_2m and C_m ∪ C_m; for m = 4·3^(L−1) some model is.  The proof is in

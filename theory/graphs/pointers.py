@@ -10,8 +10,8 @@ of a component.  A fixed point is a node that points to itself, and h is the sma
 after which every node has reached a fixed point.
 
 Tripling and squaring.  After l layers of tripling R_ij = 1 iff dist(i, j) ≤ 3^l, after l layers of
-squaring iff dist(i, j) ≤ 2^l (`tripling.py`, `squaring.py` of `constructions/graphs`).  These are
-all connected pairs iff 3^l ≥ D, respectively 2^l ≥ D.
+squaring iff dist(i, j) ≤ 2^l (`tripling.py`, `squaring.py` of `constructions/graphs`).  So all
+connected pairs are found iff 3^l ≥ D, respectively 2^l ≥ D.
 
 Pointer doubling.  find(i) ≤ i, so each component has exactly one fixed point, and every node of the
 component reaches it.  After 1 + m layers of `constructions/retrieval/hop.py` node i contains

@@ -2,7 +2,7 @@
 
 Edges (m, 2) are pairs u → v of nodes in 0 … n − 1, in a fixed order; loops and repeated edges are
 allowed.  The search repeatedly follows the first edge from a visited to an unvisited node, until
-there is none: it visits every node reachable from the source exactly once.
+there is no such edge.  It visits every node reachable from the source exactly once.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ class SearchSteps(NamedTuple):
 
 @checked
 def search_steps(tokens: Tokens, n_nodes: Count) -> SearchSteps:
-    """The search token by token: tokens 0 … n − 1 are visited nodes, n + u·n + v is the edge u → v.
+    """The state of the search after each token: tokens below n are visited nodes, and token n + u·n
+    + v is the edge u → v.
 
     Raises `ValueError` for other tokens, or if the arrays do not fit in memory.
     """

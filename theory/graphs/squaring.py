@@ -14,8 +14,8 @@ from theory.kinds import Count, Within, checked
 
 @checked
 def squaring_sharpness(n_nodes: Nodes) -> float:
-    """The inverse temperature ln(8N(n − 1)), at which the robust form predicts as with average-hard
-    attention.
+    """The inverse temperature ln(8N(n − 1)), at which the robust form makes the predictions of
+    average-hard attention.
 
     This holds for any number of layers."""
     return log(8 * 2 ** (n_nodes - 1).bit_length() * (n_nodes - 1))

@@ -14,8 +14,9 @@ sum of all blocks of h are polynomials in A, q_l(A) and s_l(A):
     s_0 = 1 + x,    s_{l+1} = s_l·(1 + q_l),
 
 q_l has degree 2·3^l and positive coefficients at all even powers up to it; s_l has degree 3^l and
-positive coefficients at all powers up to it.  So K = hhᵀ follows the recursion of `tripling`, from
-I + A² in place of A; and as (A^k)_ij > 0 iff dist(i, j) ≤ k, [s_l(A)]_ij > 0 iff dist(i, j) ≤ 3^l.
+positive coefficients at all powers up to it.  So K = hhᵀ follows the recursion of `tripling`,
+starting from I + A² instead of A; and as (A^k)_ij > 0 iff dist(i, j) ≤ k, [s_l(A)]_ij > 0 iff
+dist(i, j) ≤ 3^l.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Three bounds on the error of a head that classifies m samples correctly.
 
-**A few of many.**  The k largest of T scores determine one of C(T, k) conjunctions.  If it is
-right on all samples, its error is at most (ln C(T, k) + ln(1/δ))/m with probability ≥ 1 − δ
-(`occam` of `theory.language.head_cover`); its true error is a fraction (`error_between`).
+**A few of many.**  The k largest of T scores determine one of C(T, k) conjunctions.  If this
+conjunction is right on all samples, its error is at most (ln C(T, k) + ln(1/δ))/m with probability
+≥ 1 − δ (`occam` of `theory.language.head_cover`); its true error is known exactly, as a fraction
+(`error_between`).
 
 **A vote** [Schapire1998].  A head z = Σ α_t x_t with free scores is a vote of T bits with weights
 α.  If z − θ > γ at all positive samples and z − θ < −γ at all negative ones, the mean of k

@@ -23,7 +23,7 @@ from theory.kinds import Count, CountFrom2, Exact, InputError, Within, checked
 from theory.language.distributions import Distribution, check_alike
 from theory.language.sources import Source
 
-MOST = 10**5  # texts compared, at most
+MOST = 10**5  # largest number of texts compared
 Length: TypeAlias = Annotated[Count, Within(most=2000)]
 """An integer from 1 to 2000: the number of symbols of a greedy text."""
 

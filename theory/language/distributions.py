@@ -38,13 +38,14 @@ Distribution: TypeAlias = Annotated[Any, ExactDistribution()]
 
 
 def fractions(name: str, values: Any) -> tuple[Fraction, ...]:
-    """Integers and fractions as fractions; raises `ValueError` for other numbers."""
+    """Returns integers and fractions as `Fraction`s; raises `ValueError` for other numbers."""
     found: tuple[Fraction, ...] = read(tuple[Exact, ...], name, values)
     return found
 
 
 def distribution(name: str, values: Any) -> tuple[Fraction, ...]:
-    """The values as fractions; raises `ValueError` unless they are exact, ≥ 0 and sum to 1."""
+    """Returns the values as `Fraction`s; raises `ValueError` unless they are exact, ≥ 0 and sum to
+    1."""
     p = fractions(name, values)
     if not p:
         raise InputError(f"{name} is empty: give at least one probability")
@@ -60,12 +61,12 @@ def check_alike(**distributions: Sequence[Fraction]) -> None:
     (first, p), (second, q) = distributions.items()
     if len(p) != len(q):
         raise InputError(
-            f"{first} has {len(p)} outcomes and {second} {len(q)}: give them on the same set"
+            f"{first} has {len(p)} outcomes and {second} has {len(q)}: give both on the same set"
         )
 
 
 def outcomes(name: str, chosen: Iterable[int], count: int) -> frozenset[int]:
-    """A set of outcomes 0, …, count − 1; raises `ValueError` for larger ones."""
+    """Returns the chosen outcomes as a set; raises `ValueError` for outcomes above count − 1."""
     found = frozenset(chosen)
     if found and max(found) >= count:
         raise InputError(f"{name} contains {max(found)}: give numbers from 0 to {count - 1}")

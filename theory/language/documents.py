@@ -15,7 +15,7 @@ from theory.kinds import Count, CountFrom2, Exact, InputError, Seed, Steps, chec
 from theory.language.distributions import Distribution
 from theory.language.worlds import ModelName
 
-MOST = 2**24  # facts
+MOST = 2**24  # largest number of facts
 
 
 def digits(numbers: np.ndarray, base: int, count: int) -> np.ndarray:
@@ -76,7 +76,9 @@ def probabilities_of_seen(
     strings.  Raises `ValueError` for no documents, and unless there is one count for each fact.
     """
     if len(counts) != len(p):
-        raise InputError(f"p has {len(p)} facts and there are {len(counts)} counts: give as many")
+        raise InputError(
+            f"p has {len(p)} facts and there are {len(counts)} counts: give equal numbers"
+        )
     if not (n := sum(counts)):
         raise InputError("all counts are 0: give at least one document")
     if name == "calibrated":

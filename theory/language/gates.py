@@ -109,7 +109,7 @@ class GateLearner:
     ) -> None:
         self.n_inputs, count = n_inputs, wires.shape[1]
         if math.comb(count, 2) > MOST_PAIRS:
-            raise InputError(f"{count} wires have more than {MOST_PAIRS} pairs: give fewer")
+            raise InputError(f"{count} wires have more than {MOST_PAIRS} pairs: give fewer wires")
         self.version_spaces = [_version_space(wires, gate) for gate in range(n_inputs, count)]
 
     def __call__(self, inputs: ArrayLike) -> np.ndarray:
@@ -163,13 +163,14 @@ def hypotheses(n_inputs: InputCount, n_gates: GateCount) -> int:
 def enough_examples(
     n_inputs: InputCount, n_gates: GateCount, epsilon: OpenUnit, delta: OpenUnit
 ) -> int:
-    """The number N ≥ (G|H|/ε) ln(G|H|/δ) of examples; then ≤ ε of the inputs leave a gate open.
+    """The number N ≥ (G|H|/ε) ln(G|H|/δ) of examples, after which at most a fraction ε of the
+    inputs leaves a gate undecided.
 
     Raises `ValueError` for more than 10^300 examples.
     """
     total = n_gates * hypotheses(n_inputs, n_gates)
     if not total / epsilon < 1e300:
         raise InputError(
-            f"epsilon is {epsilon:g}, which needs over 10^300 examples: give a larger one"
+            f"epsilon is {epsilon:g}, which needs over 10^300 examples: give a larger epsilon"
         )
     return math.ceil(total / epsilon * math.log(total / delta))

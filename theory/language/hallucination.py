@@ -6,10 +6,10 @@ p(F) = 1; U ⊆ Y are the unseen strings; g is a model.  For every τ ≥ 0, wit
 
     g(H) ≥ p(U) − δ⁺ − τ|F| + (τ|A| − p(U∩A)).
 
-It is the sum of g(H∩A) ≥ τ(|A| − |F∩A|), g(H∖A) ≥ g(Aᶜ) − τ|F∖A| and
-g(Aᶜ) ≥ p(Aᶜ) − δ⁺ ≥ p(U) − p(U∩A) − δ⁺.  It is deterministic.  It also holds with prompts c of
-weights μ_c: then A compares g(·|c) with τ, elements of a set count with the weights of their
-prompts, and |F| is the mean number of valid responses.
+This inequality is the sum of g(H∩A) ≥ τ(|A| − |F∩A|), g(H∖A) ≥ g(Aᶜ) − τ|F∖A| and g(Aᶜ) ≥ p(Aᶜ) −
+δ⁺ ≥ p(U) − p(U∩A) − δ⁺.  It is deterministic.  It also holds with prompts c of weights μ_c: then A
+compares g(·|c) with τ, elements of a set count with the weights of their prompts, and |F| is the
+mean number of valid responses.
 
 Facts are *regular* if, given the corpus, E p(y) is the same for all unseen y.  Then for
 τ = 1/|U| the bracket has mean τ|A| − |A∩U|·E p(U)/|U| ≥ 0, since p(U) ≤ 1.  As E p(U) ≥ E MF − 1/n
@@ -41,7 +41,7 @@ answered prompt err + D ≥ 0, whether or not the answer and "don't know" are in
 that was never answered E err = s(1 − 1/m); if "don't know" is in A then E D ≥ α − s, otherwise E D
 ≥ 0 and s ≥ 1 − 1/m.  Since E δ⁺ ≥ max(0, E ΣD), the mean of err + δ⁺ over prompts of the first kind
 is at least s(1 − 1/m) and at least α − s/m, with s their mean, and over those of the second kind at
-least α(1 − 1/m); the larger of the first two bounds is least at s = α.
+least α(1 − 1/m); the larger of the first two bounds is smallest at s = α.
 """
 
 from __future__ import annotations
@@ -237,8 +237,8 @@ def printed_bound(
     """The bound MF − Mis − 3e^{−s}/δ − √(6 ln(6/δ)/n) [KalaiVempala2024, Corollary 1].
 
     With e^{−s} = |F|/|H| it is a lower bound on g(H) with probability ≥ 1 − δ for regular facts.
-    The formula is that of later papers that cite it; the original was not available.  Its Mis is
-    taken over bins chosen by its authors.
+    The formula is quoted from later papers, as the original was not available.  Its Mis is taken
+    over bins chosen by its authors.
     """
     slack = printed_slack(facts, others, documents, delta)
     return float(seen_once - miscalibration) - slack
@@ -257,7 +257,7 @@ def printed_slack(facts: Counted, others: Counted, documents: Counted, delta: Op
 def printed_prompted_bound(once: Mass, over: Mass, wrong: Counted, documents: Counted) -> float:
     """The bound sr − 2/min|E_c| − (35 + 6 ln N)/√N − δ [KNVZ2025, Theorem 2].
 
-    A lower bound on err with probability ≥ .99; |E_c| is the number of wrong responses to c.
+    It is a lower bound on err with probability ≥ .99; |E_c| is the number of wrong responses to c.
     """
     N = documents
     return float(once) - float(over) - 2 / wrong - (35 + 6 * log(N)) / sqrt(N)

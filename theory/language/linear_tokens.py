@@ -96,7 +96,7 @@ def tokens_by_regression(
     """The tokens (m, T) of the words `queries` (m, d), decoded by logistic regressions.
 
     The regression of a token on the word and the earlier tokens is fitted to the examples `words`
-    (n, d) and `tokens` (n, T).  In decoding, the earlier tokens are those decoded.
+    (n, d) and `tokens` (n, T).  In decoding, the earlier tokens are the decoded ones.
     """
     seen, decoded = words, queries
     for token in tokens.T:

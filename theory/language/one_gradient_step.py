@@ -22,7 +22,7 @@ whole cube for any d and k by multiplying the generating polynomials of independ
 
 **From n samples** the mean of m(y − φ)φ'(x_j − z)/8 has variance at most 4m/n: the square of a
 summand is at most 4m²z²(x_j − z)², whose mean 4m²(E z² − 2E z³x_j + E z⁴) is at most 4m if
-24R ≤ 3m² − 2m + 12 m r_j.  This holds since R ≤ m, and R = 0 unless some node before has children
+24R ≤ 3m² − 2m + 12 m r_j.  This holds since R ≤ m, and R = 0 unless some earlier node has children
 that are nodes, which requires m ≥ 13.  A summand is at most 3m/2 in size, as |φ'(x_j − z)| ≤ 6.
 Bernstein's inequality and a union bound give `enough_samples`: then every u_j is on the correct
 side of ½, and rounding gives the tree.

@@ -109,8 +109,8 @@ def common_scale_loss(
     """The change Σ_c μ_c (kl(p_c‖g_{s,c}) − kl(p_c‖g_c)) of the loss by one s for all prompts.
 
     Here p and g are the probabilities p(A|c) and g(A|c) for each prompt c.  The change depends on
-    nothing else, since g_s ∝ g within A and outside A.  Raises `ValueError` unless there is one of
-    each per prompt.
+    nothing else, since g_s ∝ g within A and outside A.  Raises `ValueError` unless each prompt has
+    one weight, one p and one g.
     """
     if not len(weights) == len(p) == len(g):
         raise InputError(

@@ -17,11 +17,10 @@ a factor I − T for each bit in S and I + T for the others.  As (I + T)² − (
 
 (3)  TΦ(1 − 2j/d) = Φ(1 − 2(j + 1)/d) = Φ((d − 2)/d · (1 − 2j/(d − 2))): by (1) the right side is
      the eigenvalue of degree k of Φ((d − 2)t/d) on the cube of d − 2 bits, whose coefficients
-     c_m((d − 2)/d)^m are not negative either (for d = 2 it is Φ(0)).
-(4)  Eigenvalues are not negative: the one of t^m is d^{−m} times the number of walks of m steps on
-the
-     cube from ∅ to S, as E x_{i₁}⋯x_{i_m} χ_S is 1 if every bit of S is met an odd number of
-     times and every other an even number, and else 0.                                       ∎
+     c_m((d − 2)/d)^m are nonnegative, too (for d = 2 it is Φ(0)).
+(4)  Eigenvalues are nonnegative: the eigenvalue of t^m is d^{−m} times the number of walks of m
+     steps on the cube from ∅ to S, as E x_{i₁}⋯x_{i_m} χ_S is 1 if every bit of S occurs an odd
+     number of times and every other bit an even number of times, and 0 otherwise.             ∎
 
 μ_k ≥ μ_{k+1} may fail: for Φ(t) = t² and d ≥ 2, μ_1 = 0 < μ_2.
 

@@ -162,8 +162,8 @@ def columns(model: Transformer, registers: Sequence[str]) -> np.ndarray:
 
 
 def registers_are_bins(model: Transformer) -> Finding:
-    """The filter of the high bins, respectively the low ones, is up to rounding the projection that
-    clears the registers of the comb, respectively of the bump."""
+    """Up to rounding, the filter of the high bins is the projection that clears the registers of
+    the comb, and the filter of the low bins clears those of the bump."""
     rows, bins = spectrum_rows(model)
     distance = dict[str, float]()
     for name, removed, registers in (

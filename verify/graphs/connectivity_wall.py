@@ -180,7 +180,8 @@ def subgraphs(run: Run, samples: int) -> Finding:
 
 
 def sound(run: Run, samples: int) -> Finding:
-    """No sound model with weights ≥ 0 is positive at a connected pair beyond 3, n = 5, L = 1.
+    """No sound model with weights ≥ 0 is positive at a connected pair beyond distance 3, for n = 5
+    and L = 1.
 
     A model is sound if it is positive at no unconnected pair of any graph.  The weights are dense,
     and A ⊗ I with and without one more random entry.

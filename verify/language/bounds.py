@@ -1,4 +1,4 @@
-"""Vacuous findings: those on lower bounds that are at most 0, and on learners without outputs."""
+"""Vacuous findings: on lower bounds that are at most 0, and on learners without outputs."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def _transformer(run: Run, d: int) -> Finding:
 def of_transformer(d: int, seed: int) -> np.ndarray:
     """The gradients (2^d, weights) of the last logit of token 1 of a random transformer.
 
-    On all words of d bits, in float64.
+    They are computed on all words of d bits, in float64.
     """
     form = Form(Tokens(2, d), 2, 2, positions=d)
     model = TransformerShape(n_layers=1, n_heads=2, d_model=8, d_mlp=16).build(form, seed, "bits")

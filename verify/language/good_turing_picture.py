@@ -9,7 +9,7 @@ from theory.language import deviation_bound, most_mean_square
 
 
 def draw(drawn: np.ndarray, documents: int) -> Figure:
-    """The histogram of MF − M, the bound on its root mean square, and the bound with 95 %."""
+    """The histogram of MF − M, the bound on its root mean square, and the 95 % bound."""
     figure = Figure(figsize=(7, 3.6))
     panel = figure.subplots()
     panel.hist(drawn, bins=25, color="0.75")

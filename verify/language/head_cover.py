@@ -42,7 +42,8 @@ def head_cover(
     d: Annotated[int, option("dimension of the tokens", min=1, max=200)] = 16,
     k: Annotated[int, option("summands of each vector of the cover", min=1, max=1000)] = 50,
 ) -> Iterator[Finding]:
-    """Finitely many attention heads approximate all of bounded norm, on prompts of any length.
+    """Finitely many attention heads approximate all heads of bounded norm, on prompts of any
+    length.
 
     Consider the heads ⟨v, Σ_t softmax(⟨q, x_t⟩)_t x_t⟩ with ‖q‖₁ ≤ A, ‖v‖₁ ≤ V and ‖x_t‖₂ ≤ B.
     There are (2d + 1)^{2k} heads such that each head is within VB(BA + 1)/√k of one of them on all

@@ -26,10 +26,10 @@ def is_it_valid(
     """err ≥ 2 err_iiv − max|V_c|/min|E_c| − δ⁺ for every model and its classifier *is it valid?*.
 
     err is the model's probability of a wrong response, err_iiv the error of the classifier that
-    accepts a response of probability above 1/min|E_c|.  With one valid response of C,
-    err ≥ 2(1 − 1/C) min_t err_iiv(t) over all thresholds t, calibrated or not.  A trigram model has
-    the same context after "she lost it and was completely out of …" and after "he …"; for any
-    probabilities of "her" and "his" its mean error is ½.
+    accepts a response of probability above 1/min|E_c|.  With one valid response among C, err ≥ 2(1
+    − 1/C) min_t err_iiv(t) over all thresholds t, calibrated or not.  A trigram model has the same
+    context after "she lost it and was completely out of …" and after "he …"; for any probabilities
+    of "her" and "his" its mean error is ½.
     """
     count = min(instances, 200) if run.quick else instances
     yield _calibrated(run, count)

@@ -48,8 +48,8 @@ def linear_tokens(
     without an MLP, of width 5, generates them.  The last token is also a linear form of the bits
     and the earlier digits, from which linear algebra over Q finds the k positions.  Logistic
     regressions, one for each token, learn the tokens as well: for 32 of 64 bits from 1024 examples,
-    .95 of the parities are right, and at most .55 with the tokens of other words.  These thresholds
-    were written down with figures of another program known (.994 from 1000).
+    .95 of the parities are right, and at most .55 with the tokens of other words.  When these
+    thresholds were written down, a figure of another program was known (.994 from 1000 examples).
     """
     if d > MOST or k > d:
         raise InputError(f"d is {d} and k is {k}: give k at most d, and d at most {MOST}")

@@ -44,8 +44,8 @@ def log_linear(
     KL(p‖p_θ) = KL(p‖p*) + KL(p*‖p_θ) for the member p* with p's moments, which exists unless data
     are separable.  Rescaling g on a set A by the best factor gains kl(p(A)‖g(A)) ≥ 2δ² nats,
     δ = |g(A) − p(A)|.  Rescaling all level sets gains at least 2·Mis², and one factor for all
-    prompts at least 2δ².  The conditional entropies of the even process and its costs of windows
-    are exact.
+    prompts at least 2δ².  The conditional entropies of the even process and its window costs are
+    exact.
     """
     draws = 4 if run.quick else draws
     yield no_counterexample(
@@ -163,7 +163,7 @@ def not_orthogonal(run: Run, draws: int) -> Iterator[str]:
 def projected(run: Run, draws: int) -> Finding:
     """The member found by Newton's method compared with the member with the given moments.
 
-    L(θ) − L(θ*) = KL(p*‖p_θ) ≤ ⟨∇L(θ), θ − θ*⟩ as L is convex, and the moments fit to FITS.
+    L(θ) − L(θ*) = KL(p*‖p_θ) ≤ ⟨∇L(θ), θ − θ*⟩ as L is convex, and the moments agree up to FITS.
     """
     worst = 0.0
     for _ in range(draws):

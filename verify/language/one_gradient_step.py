@@ -61,11 +61,12 @@ def one_gradient_step(
     """One gradient step from 0 on the nodes of a parity's tree, rounded to integers, gives the
     tree.
 
-    With the step size m²/8, m the tokens before a node, and φ = 4z² − 1 the expected step is
-    [j a child] − 2/m − 24r_j/m² + 96R/m³, r_j ≤ 4.  Let t be the distance of the expected step to
-    ½.  With the φ of [KimSuzuki2025] a rounded step on n ≥ 8.7(d + k)t⁻² ln(2(k − 1)(d + k)/δ)
+    With the step size m²/8, m the number of tokens before a node, and φ = 4z² − 1 the expected step
+    is [j a child] − 2/m − 24r_j/m² + 96R/m³, r_j ≤ 4.  Let t be the distance of the expected step
+    to ½.  With the φ of [KimSuzuki2025] a rounded step on n ≥ 8.7(d + k)t⁻² ln(2(k − 1)(d + k)/δ)
     samples gives the tree with probability at least 1 − δ.  Most seeds need fewer samples: 1000,
-    4000, 16 000 and 32 000 suffice for d = 16, 32, 64 and 128, k = d/2, and half of that does not.
+    4000, 16 000 and 32 000 suffice for d = 16, 32, 64 and 128, k = d/2, and half of these numbers
+    do not.
     """
     if d > MOST:
         raise InputError(f"d is {d}: give at most {MOST}")

@@ -50,7 +50,8 @@ def restriction_access(
     Each of d variables is free with probability μ (here 0.3).  With probability at least 1 − δ
     a tree of s leaves is learned from n ≥ ln(2sd/δ)/(μ²((1 + μ)/2)^depth) restrictions; from fewer
     restrictions every output is still right.  With probability at least 1 − δ a DNF of s terms of
-    at most w literals, none of which contains another, is learned from n ≥ μ^(−w) ln(s/δ).
+    at most w literals, none of which contains another, is learned from n ≥ μ^(−w) ln(s/δ)
+    restrictions.
     """
     if n_leaves > d + 1:
         raise InputError(f"n_leaves is {n_leaves} and d is {d}: give at most {d + 1} leaves")

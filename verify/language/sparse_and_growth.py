@@ -57,11 +57,11 @@ def sparse_and_growth(
     For each of ten seeds and T = 50, 100, 200, the smallest number of samples from which a learner
     succeeds is determined; words of T bits are prefixes of the same longer words.  From T = 50 to
     200, ln C(T, 3) grows like T^.26.  The exponent of an attention head, of elimination and of
-    L1-penalised logistic regression is below 2/3; the exponent of logistic regression, invariant
-    under rotations, is above.  (From 50 to 200 ten seeds may not decide the head's exponent;
-    `--bits 800` does.)  With fresh words for each number of samples, half of the seeds take less
-    than five times a lower bound for any learner, but half of the seeds of logistic regression take
-    more.
+    L1-penalised logistic regression is below 2/3; the exponent of logistic regression, which is
+    invariant under rotations, is above 2/3.  (From 50 to 200 ten seeds may not decide the head's
+    exponent; `--bits 800` does.)  With fresh words for each number of samples, half of the seeds
+    take less than five times a lower bound for any learner, but half of the seeds of logistic
+    regression take more.
     """
     if bits > MOST:
         raise InputError(f"bits is {bits}: give at most {MOST}")

@@ -46,14 +46,14 @@ def random_weights(
 
     A network gives a function of all words of 8 bits: whether its output is above 0, or above its
     median, which makes the function balanced.  With threshold 0 many networks are constant, and for
-    that reason have sensitivity 0.  Three distributions of the weights: uniform between −10 and 10,
-    Xavier, and normal with standard deviation 0.02.
+    that reason have sensitivity 0.  The weights have one of three distributions: uniform between
+    −10 and 10, Xavier, and normal with standard deviation 0.02.
 
     For each distribution and threshold, transformers of two layers are compared with LSTMs of one
     layer, and transformers of six layers with LSTMs of four: is their mean Sens lower, by 3
     standard errors?  At the median, only draws with more than 2^7 different outputs count; with
     fewer than 5 such draws a comparison is undecided, and without any it is omitted.  The output of
-    a transformer is that of a CLS token, that of an LSTM its output at the last bit.
+    a transformer is read at a CLS token, and the output of an LSTM at the last bit.
 
     As controls, two halves of the transformers are compared with each other, and the functions f at
     the median with f ⊕ parity, whose sensitivity is 1 − Sens(f): a known difference that must be

@@ -66,10 +66,10 @@ def retrieval_profiles(run: Run) -> Iterator[Finding]:
     previous token, or the most frequent token.  The influence of a position is the probability that
     the prediction changes when another token is put there; the mean over positions,
     for example, is 71/512, 185/567 and 211/512 for the induction head at (V, n) = (2, 8), (3, 7)
-    and (4, 6).  The means are those of the Efron–Stein decomposition, and tokens redrawn with
-    probability δ change the prediction with probability at most δ·n·Sens (redrawn).  At V = 4 and
-    n = 6 the influence on the induction head rises from position to position, although no weight
-    was learned; for V = 2 it is 1 at the last position but one.
+    and (4, 6).  The means equal those computed by the Efron–Stein decomposition, and tokens redrawn
+    with probability δ change the prediction with probability at most δ·n·Sens (redrawn).  At V = 4
+    and n = 6 the influence on the induction head rises from position to position, although no
+    weight was learned; for V = 2 it is 1 at the last position but one.
     """
     drawn = dict[tuple[int, int], dict[str, list[Fraction]]]()
     for place, (V, n) in enumerate(SIZES[:1] if run.quick else SIZES):

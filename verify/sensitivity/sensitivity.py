@@ -280,7 +280,8 @@ def _noise_bound(tables: list[np.ndarray], words: str = "") -> Finding:
 def _estimated(run: Run, d: int, samples: int) -> Iterator[Finding]:
     """Estimates of the sensitivity compared with known values.
 
-    The models are models of the library and a torch module, the majority as a linear threshold.
+    The models are models of the library, and a torch module that computes the majority as a linear
+    threshold.
     """
     known = {each.label: each for each in standard_functions(run, d)}
     words = random_sequences(samples, d, 2, run.rng)

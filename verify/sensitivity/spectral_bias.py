@@ -41,8 +41,8 @@ def spectral_bias(
 
     Φ(t) = Σ_m c_m t^m with c_m ≥ 0 and Σ_m c_m < ∞, and μ_k is the eigenvalue of every character of
     degree k, 0 ≤ k ≤ d − 2.  Each step of the proof is checked as an identity of integer vectors,
-    for all Φ at once, and the lemma on random polynomials.  μ_k ≥ μ_{k+1} may fail: for t²
-    and d = 6 the eigenvalues are 1/6, 0, 1/18, 0, 0, 0, 0.
+    for all Φ at once, and the lemma is checked on random polynomials.  μ_k ≥ μ_{k+1} may fail: for
+    t² and d = 6 the eigenvalues are 1/6, 0, 1/18, 0, 0, 0, 0.
     """
     sizes = range(1, (8 if run.quick else d) + 1)
     yield from labelled("proof", _steps(sizes))

@@ -49,7 +49,8 @@ def margin_trained(run: Run) -> Iterator[Finding]:
 
     48, 80 and 352 neurons, p = 7, 11 and 23, are trained on all pairs with cross-entropy and
     λΣ‖θ‖³, with three seeds each; every seed is judged separately.  All thresholds were written
-    down before any of these was trained, with the ratios of earlier trials known (.978 to 1).
+    down before any of these networks was trained; the ratios of earlier trials (.978 to 1) were
+    known.
 
     bound        the normalised margin is at most γ*; this is proved, so an excess would be an
                  error of the evaluation.
@@ -58,7 +59,8 @@ def margin_trained(run: Run) -> Iterator[Finding]:
                  averaged with weights ‖θ‖³, is at least .99; before training at most .75.
     frequencies  each of the (p − 1)/2 frequencies has at least half and at most twice the uniform
                  fraction of Σ‖θ‖³.  Random neurons satisfy this too, so it is informative only
-                 together with `single`; networks of few frequencies, which also add, do not.
+                 together with `single`; networks of few frequencies, which can also add, do not
+                 satisfy it.
     """
     for p in MODULI[:QUICK] if run.quick else MODULI:
         found = models_of(f"modular-p{p}", KIND)

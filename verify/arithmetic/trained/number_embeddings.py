@@ -53,8 +53,8 @@ def number_embeddings(
     99 % quantile of the largest peak over random orders of the numbers, so it holds for all periods
     together.  A part of the peaks is explained by the rank of a number in the vocabulary, which has
     the same periods.  Linear probes predict, for held-out numbers, the residues mod 2, 5 and 10
-    better than in 99 % of random orders, and not those mod 3 and 7; their ridge of 1 was chosen
-    with published figures for mod 2, 7 and 10 known.
+    better than in 99 % of random orders, and not those mod 3 and 7; their ridge penalty of 1 was
+    chosen when published figures for mod 2, 7 and 10 were known.
     """
     place = minilm.folder() if embeddings == "package" else None
     if embeddings == "package" and place is None:

@@ -56,7 +56,8 @@ def transplant(run: Run) -> Iterator[Finding]:
     the embedding are those of all-MiniLM-L6-v2 on 128 principal axes, frozen (`minilm`), or learned
     (`scratch`); every seed that ships is judged separately.  Which of the two has the higher
     accuracy depends on the recipe, which was chosen by trials
-    (docs/training-notes.md).  All thresholds were written down before any of these was trained.
+    (docs/training-notes.md).  All thresholds were written down before any of these models was
+    trained.
 
     accuracy    with MiniLM's rows the accuracy is higher by more than .2 than with the best learned
                 rows, by three standard errors ([Zhou2024]: 100 % and 54 %, with rows of GPT-2).

@@ -19,8 +19,8 @@ from verify.graphs.trained.trial import (
 
 ONE, TWO = "connectivity-small-1-layer", "connectivity-small-2-layers"
 
-# The findings were stated before any of these models was trained.  Known from earlier runs were the
-# accuracies of two seeds of each kind, and of three seeds of one layer on 2Clique.  Training was
+# The findings were stated before any of these models was trained.  The accuracies of two seeds of
+# each kind, and of three seeds of one layer on 2Clique, were known from earlier runs.  Training was
 # changed afterwards, from 4000 steps with a decaying learning rate to 2000 such steps, and, after
 # two seeds of one layer, to 2000 steps at a constant rate.  One rule was added when all results
 # were known: a comparison is undecided, not failed, if only some pairs of seeds agree with it.

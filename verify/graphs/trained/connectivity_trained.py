@@ -25,7 +25,8 @@ Compare = Callable[..., Finding]
 
 CHANNELS, FREE = "connectivity-channels-1-layer", "connectivity-dense-1-layer"
 
-# Stated before any of these models was evaluated, with the results of [Ye2026] known.
+# The thresholds were stated before any of these models was evaluated; the results of [Ye2026]
+# were known.
 ALMOST = 0.99  # smallest accuracy with free weights
 SMALL = 0.01  # largest fraction of squared weights in J (trained within 3), and not invariant
 BY_NAME = 0.5  # smallest fraction of squared weights that is not invariant, before training

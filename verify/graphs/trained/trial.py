@@ -33,7 +33,7 @@ AT_ONCE = 1024  # graphs of one batch
 
 
 class Right(NamedTuple):
-    """Accuracies of a model: fractions of graphs all of whose pairs it predicts right.
+    """The accuracies of a model: the fractions of graphs on which it predicts all pairs right.
 
     The test graphs are fresh graphs distributed as in training, fresh ER graphs within and beyond
     distance 3, and all labellings of 2Chain and 2Clique; `errors` are standard errors of the first

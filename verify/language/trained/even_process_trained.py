@@ -18,8 +18,9 @@ from verify.finding import Finding, at_least, at_most, each_at_most, labelled
 
 NAME, KIND = "even-process-small-2-layers", "a softmax transformer trained on even-process"
 
-# Stated before any of these models was trained, except IMPOSSIBLE.  For models of another program
-# Σ KL_t ≤ .001, δ ≤ .0034 and a probability of impossible words ≤ 6.2e-4 had been seen.
+# The thresholds were stated before any of these models was trained, except IMPOSSIBLE.  Models of
+# another program were known to have Σ KL_t ≤ .001, δ ≤ .0034 and a probability of impossible words
+# of at most 6.2e-4.
 LEARNED = 0.002  # largest Σ KL_t, in nats
 CALIBRATED = 0.01  # largest δ of the worst threshold
 WINDOW = 6  # symbols of a window, from which the last symbol is predicted less well

@@ -18,8 +18,8 @@ from verify.finding import Finding, at_least, at_most, within
 KIND = "a softmax transformer trained on parity"
 NAMES = "parity-small-steps", "parity-small-answer"
 
-# Stated before any of these models was trained.  Three seeds of another program with CoT had
-# accuracies 1.000, .616 and 1.000, and two without it .50 and .51.
+# The thresholds were stated before any of these models was trained.  Three seeds of another program
+# with CoT had accuracies 1.000, .616 and 1.000, and two seeds without CoT .50 and .51.
 LEARNED = 0.95  # smallest accuracy of the parity, or of one node
 MOST = 0.5  # smallest fraction of the seeds with CoT that learn the parity
 NODES = 5  # smallest number of 7 nodes that are learned in every seed with CoT

@@ -57,7 +57,7 @@ def digits_sensitivity(
     Networks on images of digits: N(0, σ²) is added to the pixels of one of 16 patches of 2 × 2,
     each in turn, on images of training, and Sens is the fraction of predictions that change; all
     models see the same noise.  A transformer, an MLP, a CNN and an LSTM, three seeds of each, were
-    trained to accuracy .99 on the 1297 images of training.  The findings were stated before these
+    trained to accuracy .99 on the 1297 training images.  The findings were stated before these
     models were trained; of wider models it was known that at σ = 0.5 transformers were more
     sensitive than MLPs and CNNs, and at σ = 2 less.
 
