@@ -24,9 +24,9 @@ because 3q − 1 ≤ n ≤ 3M_{L−1} + 1. The pair 0, 1 is computed from degree
 suffice, because the prediction has degree 2k + 1.
 
 **Optimality.**  M_L is the largest degree of a residual after L layers, and T_k/τ_k has the
-smallest maximum on [a, b] among polynomials of degree k with value 1 at 0. So consider all
-predictions x_qᵀp(S)Xᵀy with a fixed polynomial p that L such layers can compute. The smallest
-possible maximum of the residual on [a, b] is 1/T_{M_L}(σ), which this construction attains.
+smallest maximum on [a, b] among polynomials of degree k with value 1 at 0. So among all predictions
+x_qᵀp(S)Xᵀy with a fixed polynomial p that L such layers can compute, the smallest possible maximum
+of the residual on [a, b] is 1/T_{M_L}(σ). This construction attains it.
 
 **Rounding.**  Let σ = cosh θ. Then τ_q = cosh qθ = ½e^{qθ}(1 + e^{−2qθ}), so quotients of τ's are
 computed without overflow. The quotients are rounded to multiples of 2^−47, so that factors sum to
@@ -105,8 +105,8 @@ def chebyshev(d: Count, k: Steps, smallest: Positive, largest: Positive) -> Tran
 
     If every non-zero eigenvalue of S lies in [smallest, largest], the residual on each of them is
     at most 2((√κ − 1)/(√κ + 1))^k with κ = largest/smallest, plus the rounding of the factors (see
-    `chebyshev.py`). Accuracy ε requires ⌈log₃(√κ ln(2/ε) + 1)⌉ layers. For Newton, 2^k ≈ κ ln(1/ε),
-    so it requires ⌈log₃(2κ ln(1/ε) + 1)⌉ layers.
+    `chebyshev.py`). Accuracy ε requires ⌈log₃(√κ ln(2/ε) + 1)⌉ layers. Newton requires 2^k ≈ κ
+    ln(1/ε), hence ⌈log₃(2κ ln(1/ε) + 1)⌉ layers.
 
     Raises ValueError if smallest > largest, and if 2/(smallest + largest) or its inverse is outside
     the range of float64.
@@ -119,8 +119,8 @@ def chebyshev(d: Count, k: Steps, smallest: Positive, largest: Positive) -> Tran
         )
     if not MINUTE < smallest + largest < 1 / MINUTE:
         raise InputError(
-            f"smallest is {smallest:g} and largest is {largest:g}: their sum or its inverse leaves "
-            "the range of float64, so rescale the inputs"
+            f"smallest is {smallest:g} and largest is {largest:g}: their sum or its inverse "
+            "exceeds the range of float64: rescale the inputs"
         )
     check_memory(d, log(k + 1, 3))
     plan = chebyshev_plan(k, smallest, largest)

@@ -57,7 +57,7 @@ def gradient_descent(
     The iteration converges to the minimum-norm solution iff 0 < step_size < 2/λmax(XᵀX).
 
     Raises ValueError for the layout "ladder" if k = 0 or causal=True: a causal layer raises the
-    degree in the S of a prefix by 1 only (see the claim `state-size`).
+    degree in the matrix S of a prefix by only 1 (see the claim `state-size`).
 
     Source: [vonOswald2023, Proposition 1] for "direct"; the proofs for the other layouts are in
     `gradient_descent.py` and `ladder.py`.

@@ -1,4 +1,4 @@
-"""The Newton–Schulz iteration (Iterative Newton in [Fu2024]) by transformers of five layouts.
+"""The Newton–Schulz iteration (Iterative Newton in [Fu2024]) by transformers in five layouts.
 
 `newton(d, k, alpha)` returns a transformer whose prediction is x_qᵀ M_k Xᵀ y.  The weights and
 their proofs are in `newton_direct.py`, `newton_paper.py`, `ladder.py` and `ladder_gram.py`; those
@@ -46,7 +46,7 @@ def newton(
     | ladder | ⌈log₃(2^(k+2) + 1)⌉, ⌈log₃(2^(k+1) + 1)⌉ | ≤ 7      | ≤ 7d + 5, 5d + 3 |
     | paper  | k + 8 (gram only), ReLU scores over n    | 2        | 5d + 3           |
 
-    Causal models, for every prefix of the examples at once, store d × d matrices in each token:
+    Causal models predict from every prefix at once, and each token stores d × d matrices:
 
     | layout | layers from αS, αI           | heads     | width                          |
     |--------|------------------------------|-----------|--------------------------------|
@@ -72,13 +72,13 @@ def newton(
         alpha: α > 0, a weight of the model.
         layout: a layout of the tables above.
         start: "gram" for M₀ = αS, "identity" for M₀ = αI.
-        interleaved: if true, the tokens are x₁, y₁, …, x_n, y_n, x_q, as in [Garg2022]; one more
-        layer of unique-hard attention copies x_i to the token of y_i ("direct" only).
-            Positions t² are exact in float64, and in float32 up to about a thousand examples.
-        causal: if true, the model returns (…, n + 1), entry t from the first t examples, and each
-        token stores S and M of its prefix. n: the number of examples, for "paper" only: its weights
-        contain n, and it requires prompts of exactly n examples. Models of other layouts accept any
-        number.
+        interleaved: if true, the tokens are x₁, y₁, …, x_n, y_n, x_q [Garg2022], and one more
+            layer of unique-hard attention copies x_i to the token of y_i ("direct" only). Positions
+            t² are exact in float64, and in float32 up to about a thousand examples.
+        causal: if true, the model returns (…, n + 1), where entry t is the prediction from the
+            first t examples, and each token stores S and M of its prefix.
+        n: the number of examples, for "paper" only, whose weights contain n: prompts must have
+            exactly n examples. Models of other layouts accept any number of examples.
 
     Raises ValueError if the layout does not support an option, and if the model exceeds the memory.
 

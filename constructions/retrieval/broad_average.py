@@ -1,4 +1,4 @@
-"""Broad averaging: with W_Q = W_K = 0, tokens attend uniformly to themselves and all before them.
+"""Broad averaging: with W_Q = W_K = 0, tokens attend uniformly to all tokens up to themselves.
 
 All scores are 0, so softmax and average-hard attention are uniform. The mean of one-hot values is
 the vector of relative frequencies.

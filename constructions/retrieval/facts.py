@@ -61,7 +61,7 @@ DENOTE_PROFESSION, DENOTE_ITSELF = ("a", "an"), ("what", "who")
 
 
 class English(Tokens):
-    """Tokens of English texts: the answer to the question at the end, or None if a fact is missing.
+    """Inputs are English texts; the output answers the final question, or is None without a fact.
 
     The input can also be tokens of the lexicon; the output is then tokens, with answers at "?".
 

@@ -28,9 +28,10 @@ from theory.retrieval.attention_patterns import ScoreTable
 def skip_gram(
     table: ScoreTable, max_length: Count, *, sharpness: Positive | None = None
 ) -> Transformer:
-    """Outputs the frequencies of the tokens so far with the largest score table[current token, ·].
+    """Outputs the frequencies of the symbols among the tokens of largest score so far.
 
-    `table` (V, V) has finite entries.  The answer is the most frequent of these tokens.
+    The score of a token is table[current token, token]; `table` (V, V) has finite entries. The
+    answer is the most frequent of these tokens.
 
     The model has one layer, one head and width 3V; queries and keys have V dimensions.
 

@@ -1,7 +1,8 @@
 """Regression algorithms computed by their definitions, over any number system (`matrices.py`).
 
-X is n × d and y is n × 1; each row of Q (m × d) is a query, and the result (m × 1) is a prediction
-for each.  Closed forms of other modules and of `constructions` are not used.
+X is n × d and y is n × 1; each row of Q (m × d) is a query, and the result (m × 1) contains a
+prediction for each query. The functions do not use closed forms of other modules or of
+`constructions`.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def gradient_descent(
 
 
 def online_gradient_descent(of: NumberSystem, X: Matrix, y: Matrix, Q: Matrix) -> Matrix:
-    """Q w_n after one pass of w ← w + (y_i − ⟨w, x_i⟩) x_i/‖x_i‖², without a step where x_i = 0."""
+    """Q w_n after one pass of w ← w + (y_i − ⟨w, x_i⟩) x_i/‖x_i‖²; x_i = 0 is skipped."""
     w = of.number(0) * (X.transpose() * y)
     for row, label in zip(X.tolist(), y.tolist(), strict=True):
         x = of.matrix([row])

@@ -28,12 +28,12 @@ def chebyshev_iterates(
 ) -> Iterator[np.ndarray]:
     """Yield the iterates w₀ = 0, w₁, w₂, … (each (…, d)) of the Chebyshev semi-iteration.
 
-    x (…, n, d), y (…, n); a = `smallest`, c = `largest` with 0 < a ≤ c, one number or one per
-    prompt, should enclose the non-zero eigenvalues of S. The residual factor after k steps,
-    T_k((c + a − 2λ)/(c − a)) / T_k((c + a)/(c − a)), has the smallest maximum over [a, c] of all
-    polynomials of degree k with value 1 at 0 [Saad2003, Algorithm 12.1]. For a = c the iteration is
-    gradient descent with step size 1/a. The iteration diverges if S has an eigenvalue above a + c;
-    only overflow raises an error.
+    x (…, n, d), y (…, n); a = `smallest` and c = `largest` with 0 < a ≤ c are one number or one per
+    prompt. The interval [a, c] should contain the non-zero eigenvalues of S. The residual factor
+    after k steps, T_k((c + a − 2λ)/(c − a)) / T_k((c + a)/(c − a)), has the smallest maximum over
+    [a, c] of all polynomials of degree k with value 1 at 0 [Saad2003, Algorithm 12.1]. For a = c
+    the iteration is gradient descent with step size 1/a. The iteration diverges if S has an
+    eigenvalue above a + c; only overflow raises an error.
 
     Raises `ValueError` if smallest > largest, if an iterate overflows, and where `normal_equations`
     does.

@@ -41,7 +41,7 @@ def newton_degree(k: FewSteps, start: Start = "gram") -> int:
     """The degree of the k-step prediction in the prompt: 2^{k+2} + 1 from αS, 2^{k+1} + 1 from αI.
 
     M_k is a polynomial of degree 2^{k+1} − 1 in S (2^k − 1 from αI), S has degree 2 in X, and x_q,
-    X and y add one each.
+    X and y each raise the degree by one.
     """
     return 2 ** (k + (2 if start == "gram" else 1)) + 1
 

@@ -5,8 +5,9 @@ error
 
     e = Σ_i R(λ_i) c_i,        c_i = ⟨v_i, w⟩⟨v_i, x⟩, the components of the prediction.
 
-Newton from αS with α = 1/λmax² and from αI with α = 1/λmax, and gradient descent and hyperpower of
-step size 1/λmax, belong to one family: with z = λ/λmax
+Newton from αS with α = 1/λmax² and from αI with α = 1/λmax, gradient descent with step size 1/λmax,
+and hyperpower from these starts have residual factors
+of one family: with z = λ/λmax
 
     R(z) = (1 − z^p)^m,        p = 2 from αS, p = 1 from αI,
 
@@ -42,7 +43,7 @@ EVERY = 8  # the initial guess is fitted to every eighth error
 
 
 class Filter(NamedTuple):
-    """A filter (1 − z^power)^steps, and the fraction of the squared error not explained by it."""
+    """A filter (1 − z^power)^steps, and the fraction of the squared error left unexplained."""
 
     power: float
     steps: float

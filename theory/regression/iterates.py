@@ -22,7 +22,7 @@ def after(k: int, iterates: Iterator[np.ndarray]) -> np.ndarray:
 def finite(
     iterates: Iterator[np.ndarray], remedy: str, **given: np.ndarray
 ) -> Iterator[np.ndarray]:
-    """The same iterates. Raises `InputError` at the first with an infinity or NaN.
+    """The same iterates. Raises `InputError` at the first one that is not finite.
 
     The message contains the largest value of each of the arrays `given`, and the remedy.
     """

@@ -9,8 +9,8 @@ Polynomials p with t coefficients correspond to polynomials q of degree at most 
 smallest error is, up to the factor d, the Christoffel function at 0 of the mean spectral
 distribution [Szego1939]. For k steps of gradient descent, q(λ) = (1 − ηλ)^k. All errors are
 functions of the moments E tr S^j (`wishart.py`), and both are enclosed in balls. If `largest` is
-given, means are over the prompts for which S has no eigenvalue above `largest`: q grows as λ^t, so
-rare prompts with large eigenvalues dominate the mean over all prompts.
+given, means are over the prompts for which S has no eigenvalue above `largest`. The mean over all
+prompts is dominated by rare prompts with large eigenvalues, because q grows as λ^t.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FewSteps: TypeAlias = Annotated[Steps, Within(most=2000)]
 def polynomial_errors(
     n: Size, d: Size, n_terms: Terms, largest: Positive | None = None
 ) -> list[arb]:
-    """The minima of E (x_qᵀ p(S) Xᵀy − ⟨w, x_q⟩)² over p of t coefficients, t = 1, …, `n_terms`.
+    """The minima of E (x_qᵀ p(S) Xᵀy − ⟨w, x_q⟩)² over p with t coefficients, t = 1, …, `n_terms`.
 
     For d = 1 and without `largest`, the minima are 1/binom(t + n/2, t).
 

@@ -62,7 +62,7 @@ def inverse_of_power(of: NumberSystem, S: Matrix, alpha: float, start: Start, p:
 def on_each_prefix(
     rows: Callable[..., Matrix], of: NumberSystem, X: Matrix, y: Matrix, Q: Matrix, *more: Any
 ) -> Matrix:
-    """The values of `rows` for every prefix of t = 0, …, n examples and the input after it.
+    """The values of `rows` for every prefix of t = 0, …, n examples and the next input.
 
     The arguments of `rows` are the prefix, input t + 1 (Q for t = n) and `more`. For t = 0, the
     prefix is replaced by one example with x = 0 and y = 0.

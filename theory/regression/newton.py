@@ -46,8 +46,8 @@ def newton_inverses(
     induction the residual is (I − S M₀)^(2^k). From αS, its value on an eigenvector of S with
     eigenvalue λ is (1 − αλ²)^(2^k). This is 1 for λ = 0; for λ > 0 it tends to 0 iff |1 − αλ²| < 1.
     Hence S M_k b − b = −(I − S M₀)^(2^k) b and, with w = S⁺b, |qᵀM_k b − qᵀw| ≤ ρ^(2^k) ‖q‖ ‖w‖ for
-    b in range(S) and M₀ = αS, where ρ is the largest |1 − αλ²| over the eigenvalues λ > 0. This is
-    at most ε once 2^k ≥ ln(‖q‖‖w‖/ε)/(−ln ρ).
+    b in range(S) and M₀ = αS, where ρ is the largest |1 − αλ²| over the eigenvalues λ > 0. This
+    bound is at most ε once 2^k ≥ ln(‖q‖‖w‖/ε)/(−ln ρ).
 
     For singular S the iterates from αI grow like 2^k on the null space of S. In float64 the
     accuracy is lost again if the iteration is continued long after convergence [Soderstrom1974].

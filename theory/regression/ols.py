@@ -22,8 +22,9 @@ def ols(x: Inputs, y: Labels) -> np.ndarray:
     """The minimum-norm minimiser w = X⁺ y = S⁺ b (…, d) of ‖Xw − y‖².
 
     x (…, n, d), y (…, n). The solution is computed from the singular values of X, not of S = XᵀX.
-    It is therefore accurate for condition numbers of X up to 1/(max(n, d)·eps); with S, the limit
-    would be the square root of that number. Singular values below `rank_cut` count as zero.
+    It is therefore accurate for condition numbers of X up to 1/(max(n, d)·eps). If it were computed
+    from S, the limit would be the square root of this number. Singular values below `rank_cut`
+    count as zero.
 
     Raises `ValueError` if the weights overflow.
     """

@@ -1,4 +1,4 @@
-"""Online gradient descent: one pass over the examples, with a step on each, in order."""
+"""Online gradient descent: one pass over the examples in order, one step per example."""
 
 from __future__ import annotations
 

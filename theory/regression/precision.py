@@ -52,7 +52,7 @@ def _matrix(rows: list[list[Fraction]]) -> mpmath.matrix:
 def newton_digits(
     x: Examples, alpha: Rate, start: Start = "gram", digits: Digits = 5000
 ) -> list[float]:
-    """The exponents −log₁₀‖I − S M_j‖_F, j = 0, 1, …, of Newton, until one is at least `digits`.
+    """The exponents −log₁₀‖I − S M_j‖_F of Newton's M₀, M₁, …, up to the first ≥ `digits`.
 
     x (n, d): rationals or floats, read exactly; S = XᵀX is formed exactly. M₀ = αS ("gram") or αI
     ("identity"). The step is written M + M (I − S M), which is 2M − M S M. As ‖E²‖_F ≤ ‖E‖_F² for

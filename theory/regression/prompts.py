@@ -43,7 +43,7 @@ class Prompts:
 
 
 def _labelled(rows: np.ndarray, noise: float, generator: np.random.Generator) -> Prompts:
-    """Prompts with random w and labels for given inputs (…, n + 1, d), the last one the query."""
+    """Prompts with random w and labels for given inputs (…, n + 1, d); the query is last."""
     w = generator.standard_normal(rows.shape[:-2] + rows.shape[-1:])
     labels = np.matvec(rows, w) + noise * generator.standard_normal(rows.shape[:-1])
     return Prompts(rows[..., :-1, :], labels[..., :-1], rows[..., -1, :], labels[..., -1], w)
@@ -54,7 +54,7 @@ def _drawable(n_prompts: int, n: int, d: int) -> None:
     fits_in_memory(
         f"{shown(n_prompts)} prompts of {shown(n)} examples of dimension {shown(d)}",
         8 * n_prompts * d * (2 * (n + 1) + 3 * d),
-        "draw fewer at a time",
+        "draw fewer prompts at a time",
     )
 
 

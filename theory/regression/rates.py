@@ -2,9 +2,9 @@
 
 Hypotheses, throughout: κ = `condition` = λmax/λmin ≥ 1, where λmin is the smallest *non-zero*
 eigenvalue of S, and 0 < ε < 1. "Relative error ε" means |R(λ)| ≤ ε for every non-zero eigenvalue,
-R being the residual factor of `theory.regression.residuals`, so that
-‖w_k − S⁺b‖ ≤ ε ‖S⁺b‖ for every b in range(S), in exact arithmetic. Each count is a theorem, not
-an asymptotic statement: it suffices for every S of condition number κ.
+where R is the residual factor of `theory.regression.residuals`. It implies ‖w_k − S⁺b‖ ≤ ε ‖S⁺b‖
+for every b in range(S), in exact arithmetic. Each count is a theorem, not an asymptotic statement:
+it suffices for every S of condition number κ.
 
 Proof: let w_k = φ_k(S) b. The error w_k − S⁺b is −R_k(S) S⁺b with R_k(λ) = 1 − λφ_k(λ), so it
 suffices to bound R_k. Gradient descent with η = 1/λmax has R_k = (1 − ηλ)^k, and a step multiplies
@@ -12,7 +12,7 @@ the error by I − ηS, of norm 1 − 1/κ on range(S). The Newton–Schulz iter
 with 0 ≤ ρ(λ) = 1 − (λ/λmax)^p ≤ 1 − κ^−p, p = 2 from αS and 1 from αI, and a step multiplies the
 error by ρ(S)^(2^k). Chebyshev's R_k is at most 1/T_k((κ + 1)/(κ − 1)) ≤ 2ρ^k in size with ρ = (√κ −
 1)/(√κ + 1), and conjugate gradients are at least as good in the norm √(eᵀSe), which they minimise
-over all polynomials of the degree.
+over all polynomials of the same degree.
 
 Formulas are evaluated in float64, enlarged by the factor 1 + 2⁻⁴⁸, which covers their rounding
 errors, and rounded upwards: a count may be too large by one, but is never too small.
@@ -57,7 +57,7 @@ def optimal_gradient_descent_steps(condition: Condition, epsilon: OpenUnit) -> i
     """The steps of gradient descent with η = 2/(λmax + λmin): the smallest k ≥ 1 with ρ^k ≤ ε.
 
     ρ = (κ − 1)/(κ + 1) is the minimum over η of max |1 − ηλ| over [λmin, λmax]. The count is about
-    half of that for η = 1/λmax [Saad2003, Section 4.2.1].
+    half the count for η = 1/λmax [Saad2003, Section 4.2.1].
     """
     return _linear_steps(-math.log(epsilon), _decay(condition - 1, 2))
 

@@ -176,12 +176,13 @@ def chebyshev_residual(
 
     a = `smallest` and c = `largest` are the ends of the interval.
 
-    The maximum of |R| on [a, c] is 1/T_k((c + a)/(c − a)), and every polynomial Q of degree k with
-    value 1 at 0 has at least this maximum [Saad2003, Section 6.11]. Proof: at the k + 1 extrema of
-    T_k on [a, c], R takes this value with alternating signs. If |Q| were smaller everywhere on [a,
-    c], R − Q would change its sign between any two neighbouring extrema, which gives k zeros. It
-    also vanishes at 0 < a. A polynomial of degree k with k + 1 zeros is 0, so R = Q, a
-    contradiction. Hence |Q| ≤ ε on [a, c] requires degree k ≥ arcosh(1/ε)/arcosh((c + a)/(c − a)).
+    The maximum of |R| on [a, c] is 1/T_k((c + a)/(c − a)), and the maximum of |Q| on [a, c] is at
+    least as large for every polynomial Q of degree k with Q(0) = 1 [Saad2003, Section 6.11]. Proof:
+    at the k + 1 extrema of T_k on [a, c], R takes this value with alternating signs. If |Q| were
+    smaller everywhere on [a, c], R − Q would change its sign between any two neighbouring extrema,
+    which gives k zeros. R − Q also vanishes at 0 < a. A polynomial of degree k with k + 1 zeros is
+    0, so R = Q, a contradiction. Hence |Q| ≤ ε on [a, c] requires degree k ≥ arcosh(1/ε)/arcosh((c
+    + a)/(c − a)).
 
     For a = c, R is the limit (1 − λ/a)^k. Outside [a, c] T_k is a hyperbolic cosine, and R grows
     beyond 1 in size for λ > a + c. Raises `ValueError` if smallest > largest.

@@ -85,7 +85,7 @@ def error_distances(first: First, second: Second, labels: PromptLabels) -> np.nd
 
 @checked
 def induced_weights(queries: Queries, predictions: Predictions) -> tuple[np.ndarray, np.ndarray]:
-    """The weights of the linear function of the query nearest to a predictor, and R² [Fu2024].
+    """Returns the best linear fit of a predictor as a function of the query, and its R² [Fu2024].
 
     For queries (…, T, d) after the same examples, T > d, and predictions (…, T), returns the
     least-squares weights w (…, d) and R² (…). R² is 1 if the predictor is linear in the query.
@@ -143,7 +143,7 @@ def _cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _finite(products: np.ndarray, names: str = "first, second and labels") -> np.ndarray:
-    """The same products.  Raises ValueError if one of them overflowed."""
+    """Returns the products unchanged. Raises ValueError if one of them overflowed."""
     if not np.isfinite(products).all():
         raise InputError(f"products of {names} overflow float64: rescale them")
     return products

@@ -196,7 +196,7 @@ class PrefixSpectrum:
         except ValueError:
             raise InputError(
                 f"{name} has shape {value.shape} and the prefixes have {prefixes}: give one "
-                "number, or one for each"
+                "number, or one per prefix"
             ) from None
 
     def _predict(

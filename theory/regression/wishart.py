@@ -15,8 +15,8 @@ at ε = 0 is
     E Σ_i f(x_i) = tr(A⁻¹ A')/2,
 
 and for f(x) = (2x)^k this is E tr S^k.  With integrals over 0 < x, y < c instead of all x, y > 0,
-it is the mean over the S whose eigenvalues are all at most 2c.  If (n − d − 1)/2 is an integer, the
-integrals are finite sums.
+the formula gives the mean over the S whose eigenvalues are all at most 2c.  If (n − d − 1)/2 is an
+integer, the integrals are finite sums.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class _Integrals:
         return factorial(i) - self.above(i)
 
     def _signed(self, i: int, j: int) -> arb:
-        """∫∫ sgn(y − x) x^i y^j e^{−x−y} dx dy: twice the integral over y > x, minus the whole.
+        """∫∫ sgn(y − x) x^i y^j e^{−x−y} dx dy: twice the part y > x, minus the whole.
 
         The inner integral is ∫_x^c y^j e^{−y} dy = Σ_{m ≤ j} (j!/m!) x^m e^{−x} − ∫_c^∞ y^j e^{−y}
         dy.

@@ -52,7 +52,7 @@ def by_lattice(
     """Pairs of choices whose sums Σ_t b_t·steps_t are close, so that their roundings may be equal.
 
     The difference of two such choices is a vector x ∈ {−1, 0, 1}^B that is short in the lattice
-    spanned by `steps` (B, m); LLL finds it.  Each of the `tries` draws the positions anew. For a
+    spanned by `steps` (B, m); LLL finds it.  Each of the `tries` draws new positions. For a
     choice, `quanta` returns the spacing of floating-point numbers at each of its m sums.
     """
     rng: np.random.Generator = read(Seed, "seed", seed)

@@ -10,15 +10,16 @@ from theory.kinds import Count, Within, checked
 
 @checked
 def hop_layers(k: Count) -> int:
-    """The number ⌊log₂k⌋ + 2 of layers, which suffice for k-hop [Sanford2024, Theorem 4.2]."""
+    """The number ⌊log₂k⌋ + 2 of layers that suffice for k-hop [Sanford2024, Theorem 4.2]."""
     return k.bit_length() + 1
 
 
 @checked
 def doubling_layers(k: Count) -> int:
-    """The number ⌈log₂k⌉ + 2 of layers: previous token, `find`, and one for each doubling of hops.
+    """The number ⌈log₂k⌉ + 2 of layers for k-hop if each layer doubles the number of hops.
 
-    It equals `hop_layers(k)` if k is a power of two, and `hop_layers(k) + 1` otherwise.
+    The first two layers compute the previous token and `find`. The number is
+    `hop_layers(k)` if k is a power of two, and `hop_layers(k) + 1` otherwise.
     """
     return (k - 1).bit_length() + 2
 
@@ -50,10 +51,10 @@ def one_layer_bound(n_tokens: Annotated[Count, Within(most=2**1000)]) -> float:
 
 
 class CompositionBound(NamedTuple):
-    """The missing bits of one layer at function composition, and the error that they force."""
+    """The bits that one layer lacks for function composition, and the error that follows."""
 
     R: float
-    """n·log₂n − H(d + 1)p, in bits; the theorem is vacuous unless it is positive."""
+    """n·log₂n − H(d + 1)p, in bits; the theorem is vacuous unless R is positive."""
     error: float
     """max(0, R/(3n·log₂n)), at most 1/3."""
 

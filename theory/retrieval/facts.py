@@ -13,9 +13,9 @@ The grammar, in which NAME, RELATION and OBJECT are single words of a `Lexicon`:
                What|Who is the RELATION of NAME's RELATION?
                What|Who is the RELATION of the RELATION of NAME?
 
-Any number of statements, then one question, which ends the text. If two statements are about the
+A text consists of any number of statements and one final question. If two statements are about the
 same relation of the same name, the later statement holds. The grammar does not check the choice
-between "a" and "an", that a mother is a NAME, or that the answer to "Who" is a NAME.
+between "a" and "an", whether a mother is a NAME, or whether the answer to "Who" is a NAME.
 """
 
 from __future__ import annotations

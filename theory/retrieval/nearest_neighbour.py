@@ -34,7 +34,7 @@ Label: TypeAlias = Annotated[Any, Reals("n")]
 def _labels_and_distances(
     x: np.ndarray, y: np.ndarray, x_query: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """y and the squared distances ‖x_query − x_j‖², both (…, n) with the leading dimensions of all.
+    """y and the squared distances ‖x_query − x_j‖², both (…, n) after broadcasting.
 
     Raises `ValueError` if a squared distance overflows.
     """

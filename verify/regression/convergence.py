@@ -44,7 +44,7 @@ def newton_converges(x: np.ndarray, alpha: float, start: Start) -> Finding:
     """Checks 0 < α < 2/λmax² (from αI: 0 < α < 2/λmax) for every prompt."""
     power, sign = (2, "²") if start == "gram" else (1, "")
     largest = largest_eigenvalue(x) ** power
-    why = f"squares the residual {abs(1 - alpha * largest):.3g} ≥ 1, which does not decrease"
+    why = f"squares the residual, which is {abs(1 - alpha * largest):.3g} ≥ 1 and does not decrease"
     return _converges("α", alpha, 2 / largest, sign, why)
 
 

@@ -31,7 +31,7 @@ class Table(NamedTuple):
     spread: float
 
     def in_units(self, values: np.ndarray) -> np.ndarray:
-        """Standardised values of the target in the units of the file."""
+        """Returns standardised values of the target in the units of the file."""
         return self.centre + self.spread * values
 
 
@@ -44,9 +44,9 @@ def gaussian_examples(run: Run, samples: int, n: int, d: int) -> Examples:
 def read_table(path: Path, target: str | None, seed: int | np.random.Generator) -> Table:
     """The rows of a numeric CSV file with a header, a fifth of them held out as queries.
 
-    At most 64 and at most 10⁶/rows are held out, since each requires a pass over all rows. The
-    other rows are the training rows. Columns are shifted and scaled to mean 0 and variance 1 over
-    the training rows, and held-out rows are shifted and scaled by the same amounts. A constant
+    Of N rows, at most 64 and at most 10⁶/N are held out, since each requires a pass over all rows.
+    The other rows are the training rows. Columns are shifted and scaled to mean 0 and variance 1
+    over the training rows, and held-out rows are shifted and scaled by the same amounts. A constant
     feature becomes 0. The default target is the last column.
 
     Raises InputError if the file is missing, empty, ragged or not numeric; if it has NaN or

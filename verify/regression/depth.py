@@ -57,7 +57,7 @@ def depth(
     ] = "all",
     largest_condition: Annotated[
         float,
-        option("the largest κ of 10, 100, … for which errors are measured, at most 1e6", min=1),
+        option("errors are measured for κ = 10, 100, … up to this number, at most 1e6", min=1),
     ] = 1e6,
 ) -> Iterator[Finding]:
     """If L layers of linear or ReLU attention with ReLU MLPs compute k Newton–Schulz steps, then
@@ -127,7 +127,7 @@ def _degree_by_layer(layout: str, statement: OverExamples, k: int) -> Finding:
     tripled = all(after <= 3 * before for before, after in pairwise(degrees))
     final = newton_degree(k)
     holds = tripled and degrees[-1] == final
-    wanted = f"at most 3 times the one before, {final} at the end"
+    wanted = f"at most 3 times the degree before the layer, {final} at the end"
     return Finding(id, name, "exact", degrees, final, Verdict.of(holds), wanted=wanted)
 
 
@@ -138,7 +138,7 @@ def _lower_bound(largest_k: int) -> Finding:
     right = sum(3 ** (layers - 1) < degree <= 3**layers for layers, degree in least)
     return same(
         "lower-bound",
-        f"L is the least number with 3^L ≥ degree, for k = 0 … {largest_k}",
+        f"L is the smallest number with 3^L ≥ degree, for k = 0 … {largest_k}",
         right,
         len(least),
         words=f"3^(L−1) < degree ≤ 3^L in {right} of {len(least)} cases",

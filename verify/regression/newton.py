@@ -85,8 +85,8 @@ def newton(
     """
     if run.certificates is not None and (layout == "paper" or interleaved):
         raise InputError(
-            f"layout is '{layout}' and interleaved is {interleaved}, which have no certificate: "
-            "give another layout, not interleaved, or leave --certificate out"
+            f"layout is '{layout}' and interleaved is {interleaved}, for which there is no "
+            "certificate: give another layout, not interleaved, or leave --certificate out"
         )
     examples = gaussian_examples(run, samples, n, d)
     scale = safe_alpha(examples.x, start) if alpha is None else float(alpha)
@@ -124,7 +124,9 @@ def _theory(run: Run, start: Start) -> Finding:
     return equal(
         "theory",
         f"theory.regression.newton on integers (d={d}, n={n}, k={k})",
-        None if prediction == value else f"it gives {value}, the transformer {prediction}",
+        None
+        if prediction == value
+        else f"the function gives {value} and the transformer {prediction}",
         words=f"both give {value}",
         wanted="the transformer's prediction over Q",
     )

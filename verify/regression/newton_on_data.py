@@ -231,7 +231,7 @@ def held_out(
         shown = sorted({0, k, int(np.argmin(errors)), needed} & {*range(needed + 1)})
         lines += [f"k = {steps}: {described(errors[steps])}" for steps in shown]
         lines.append(
-            f"least RMSE on these rows (chosen on them): k = {int(np.argmin(errors))}; "
+            f"smallest RMSE on these rows (k chosen on them): k = {int(np.argmin(errors))}; "
             f"k = {needed} is OLS up to {ACCURACY:g}"
         )
     return at_most(

@@ -96,7 +96,9 @@ def _in_range(run: Run, method: Method, rows: list[int], d: int) -> Finding:
     return equal(
         "range",
         f"w_k in range(Xᵀ), S w_k − b = −E^p b (d={d}, n={n}, rank {X.rank()})",
-        None if inside and as_stated else f"inside: {inside}, residual as stated: {as_stated}",
+        None
+        if inside and as_stated
+        else f"w_k in range(Xᵀ): {inside}, residual as stated: {as_stated}",
         words="both hold",
         wanted="both",
     )

@@ -23,7 +23,7 @@ from verify.finding import Finding, Verdict, same
 
 
 def printed(run: Run) -> Iterator[Finding]:
-    """The findings: equal signs, α = 2/‖SSᵀ‖, M₁ and M₂, fixed α, products in an MLP, B.6."""
+    """Yields one finding for each mistake in the printed proof."""
     yield equal_signs(run)
     yield printed_alpha()
     yield printed_expansions()
@@ -65,7 +65,7 @@ def equal_signs(run: Run) -> Finding:
         {"as printed": error, "repaired": repaired},
         {"as printed": 0.01, "repaired": rounding},
         Verdict.of(bool(is_absolute and repaired <= rounding and error > 0.01)),
-        f"relative error {error:.0%} in one layer, rounding only with opposite signs",
+        f"relative error {error:.0%} in one layer; with opposite signs, only rounding errors",
         "above 1% as printed",
     )
 
@@ -134,7 +134,7 @@ def printed_expansions() -> Finding:
 
 
 def fixed_alpha() -> Finding:
-    """Every weight α diverges on some examples: α = 1/λmax² diverges on doubled inputs.
+    """Every α diverges for some examples: α = 1/λmax² diverges on doubled inputs.
 
     The residual on an eigenvector of S is (1 − αλ²)^(2^k), which diverges for αλ² > 2.
     """

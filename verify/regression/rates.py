@@ -216,7 +216,7 @@ def _stated_count(count: Count) -> Finding:
         _wrong_counts(count),
         evidence="float",
         words=f"{len(CASES)} pairs of κ ≤ 1e4 and ε ≥ 1e−12",
-        wanted="sufficient, and the least" if count.least else "sufficient",
+        wanted="sufficient, and the smallest number" if count.least else "sufficient",
     )
 
 
@@ -246,7 +246,7 @@ def _digits_double(run: Run, digits: int) -> Finding:
     ratios = [b / a for a, b in pairwise(exponents[:-1]) if a > 0]
     return at_least(
         "digits",
-        f"Newton: least ratio of correct digits after and before a step, {digits} digits",
+        f"Newton: smallest ratio of correct digits after and before a step, {digits} digits",
         "float",
         min(ratios, default=0.0),
         2 * (1 - 1e-12),

@@ -100,10 +100,10 @@ def _the_same_weights(run: Run) -> Iterator[Finding]:
         (
             rereading,
             "rereading",
-            "reading the examples in each layer is gradient descent per prefix",
+            "causal layers that each read the examples compute gradient descent per prefix",
         ),
-        (online, "sharing", "shared residuals under a causal mask are online gradient descent"),
-        (tripling, "tripling", "full attention triples the steps of gradient descent per layer"),
+        (online, "sharing", "residuals shared under a causal mask give online gradient descent"),
+        (tripling, "tripling", "full attention triples the number of gradient steps in each layer"),
         (own, "own", "d² numbers per token triple the power of a prefix's residual per layer"),
     ):
         found.id, found.name = id, f"{name}, {found.name}"
@@ -188,7 +188,7 @@ def _no_krylov_method_is_faster(counts: list[int]) -> Finding:
         alternate.append(bool((np.abs(values) > SHRINK).all() and signs.all()))
     return same(
         "krylov",
-        "κ for which Chebyshev's degree is the least, so that no Krylov method is faster",
+        "κ for which Chebyshev's degree is the smallest, so that no Krylov method is faster",
         sum(alternate),
         len(alternate),
         evidence="float",

@@ -37,7 +37,7 @@ def composition(
     sharpness: Sharpness = None,
     prompt: Annotated[str | None, option("facts and a question in English")] = None,
 ) -> Iterator[Finding]:
-    """Two layers of one unique-hard head output g(f(x)), for all f and g on s points and all x.
+    """Two layers of one unique-hard head each output g(f(x)), for all f, g on s points and all x.
 
     The prompt is f(0) … f(s − 1), g(0) … g(s − 1), x, and the width is 11 for every s.  Four layers
     of at most three heads answer questions about one or two facts in English, such as "What is the

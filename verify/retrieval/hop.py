@@ -47,7 +47,7 @@ def hop(
     error: LogitError = 1e-3,
     sharpness: Sharpness = None,
 ) -> Iterator[Finding]:
-    """⌊log₂k⌋ + 2 layers of one unique-hard head compute k-hop induction, for all k, V and n.
+    """⌊log₂k⌋ + 2 layers of one unique-hard head each compute k-hop induction, for all k, V and n.
 
     At every position i, they output hop_k(x)_i = x_{find^k(i)} with find(i) = max{ j ≤ i : x_{j−1}
     = x_i }, or ⊥ if a hop does not have a match. The width does not depend on n. The mask of the
@@ -115,7 +115,8 @@ def _layers(run: Run, V: int) -> Finding:
         f"layers for k = 1 … {len(layers)} hops, first mask strictly causal",
         right,
         len(layers),
-        words=f"⌊log₂k⌋ + 2 at {right} values of k, one less than doubling pairs at {saved}",
+        words=f"⌊log₂k⌋ + 2 at {right} values of k, one layer less than "
+        f"by doubling pairs at {saved}",
         wanted="⌊log₂k⌋ + 2",
     )
 

@@ -83,7 +83,7 @@ class Split:
             )
         if len({*self.alice}) < len(self.alice) or not {*self.alice} <= {*range(n_tokens - 1)}:
             raise InputError(
-                f"alice holds the positions {self.alice}: give different ones from 0 to "
+                f"alice holds the positions {self.alice}: give distinct positions from 0 to "
                 f"{n_tokens - 2}, since the last token is Bob's"
             )
         seen = range(max(total - (self.attn.masks[0] == "strictly causal"), 1))
@@ -167,7 +167,7 @@ class Split:
         row = kind.read("tokens", list(tokens)).tolist()
         if len(row) != self.n_tokens or row[-1] != self.query:
             raise InputError(
-                f"the prompt has {len(row)} tokens and ends in {row[-1]}: this split is for "
+                f"the prompt has {len(row)} tokens and ends in {row[-1]}: the split requires "
                 f"{self.n_tokens} tokens that end in {self.query}"
             )
 

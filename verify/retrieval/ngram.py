@@ -41,7 +41,7 @@ MOST_CONTEXTS = 1000  # largest number of contexts enumerated for the score gap 
 def ngram(
     run: Run,
     *,
-    order: Annotated[int, option("tokens of the n-gram, the predicted one included", min=1)] = 2,
+    order: Annotated[int, option("tokens of the n-gram, including the predicted token", min=1)] = 2,
     pseudo_counts: Annotated[int, option("α: virtual observations of each symbol", min=0)] = 1,
     vocabulary_size: Symbols = 8,
     max_length: Length = 128,

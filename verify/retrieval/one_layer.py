@@ -71,7 +71,7 @@ def one_layer(
         "skip-gram": skip_gram(bits_alike, n),
     }
     game, pairs = index_game(n), Pairs()
-    yield _alice_bits(game, one_layer_bound(n), len(game.alice), "one at each of her positions")
+    yield _alice_bits(game, one_layer_bound(n), len(game.alice), "one bit at each of her positions")
     for name, model in built.items():
         yield from judged(run, game, name, model, [None], pairs)
     precisions = ["bfloat16", *([] if run.quick else ["float16"]), "float32"]
@@ -171,8 +171,8 @@ def _reduction(run: Run, id: str, game: Game, split: Split, vacuous: Sequence[Sp
     """
     name = f"{split.model.name}: logits of message and completion = forward pass ({game.name})"
     no_bound = "".join(
-        f"; vacuous for sums of {each.format.bits} bits: {each.bits} ≥ {game.bits:g}, before "
-        f"{game.least_size(each.bits)}"
+        f"; the bound is vacuous for sums of {each.format.bits} bits, as {each.bits} ≥ "
+        f"{game.bits:g}, before {game.least_size(each.bits)}"
         for each in vacuous
         if each.format is not None and each.bits is not None
     )
@@ -203,7 +203,7 @@ def _reduction(run: Run, id: str, game: Game, split: Split, vacuous: Sequence[Sp
 def _errs(
     id: str, name: str, game: Game, split: Split, found: Pair | None, pairs: Pairs
 ) -> Finding:
-    """Searches two prompts with equal, wrong answers; a pair that is found is appended to `pairs`.
+    """Searches for two prompts with equal answers; a pair that is found is appended to `pairs`.
 
     Without rounding, the forward pass over Q and torch must give the same answer. With rounding
     they compute another model, so the finding records torch's answers without comparing them.
@@ -235,7 +235,7 @@ def _errs(
         {"needed": needed},
         Verdict.UNDECIDED if None in answers else verdict,
         f"{game.question(one)} and {game.question(other)}: {'same' if alike else 'another'} "
-        f"message, answers {answers[0]} and {answers[1]}, needed {needed[0]} and {needed[1]}",
+        f"message, answers {answers[0]} and {answers[1]}, required {needed[0]} and {needed[1]}",
         short or "two answers",
         f"torch in float64 answers {in_torch[0]} and {in_torch[1]}\n"
         + "\n".join(f"prompt {game.text(prompt)}" for prompt in prompts),
@@ -253,7 +253,7 @@ def _short(game: Game, split: Split) -> str:
 
 
 def _mistakes(run: Run, id: str, game: Game, model: Transformer, pairs: Pairs) -> Finding:
-    """Searches two prompts that differ only in the queried symbol and have equal answers.
+    """Searches for two prompts that differ only in the queried symbol and have equal answers.
 
     The search uses torch, and a pair is verified by balls and appended to `pairs`.
     """
@@ -279,7 +279,7 @@ def _mistakes(run: Run, id: str, game: Game, model: Transformer, pairs: Pairs) -
                 {"needed": needed},
                 Verdict.of(needed[0] != needed[1]),
                 f"{game.question(one)} and {game.question(two)}: answers {answers[0]} and "
-                f"{answers[1]}, needed {needed[0]} and {needed[1]}",
+                f"{answers[1]}, required {needed[0]} and {needed[1]}",
                 "two answers",
                 "\n".join(f"prompt {game.text(prompt)}" for prompt in (one, two)),
             )
@@ -302,7 +302,7 @@ def two_layers_find(run: Run, n: int, pairs: Pairs) -> Iterator[Finding]:
         layers = 1
     except InputError:
         layers = sum(block.attn is not None for block in model.blocks)
-    name, words = f"{model.name} sends no such message", f"{layers} layers of attention"
+    name, words = f"{model.name}: there is no such message", f"{layers} layers of attention"
     yield at_least("no-message", name, "exact", layers, 2, words=words)
 
 

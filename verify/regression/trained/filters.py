@@ -139,7 +139,8 @@ def _power(layers: Sequence[int], powers: Sequence[Mean]) -> Finding:
     verdicts = [sign_of(BETWEEN - power.mean, *power[1:]) for power in powers]
     return Finding(
         "filter/power",
-        f"residual filter (1 − z^p)^m of layers {layers[0]} to {layers[-1]}: p nearer to 1 than 2",
+        f"residual filter (1 − z^p)^m of layers {layers[0]} to {layers[-1]}: p nearer to 1 than "
+        "to 2",
         "trained",
         [power.value for power in powers],
         BETWEEN,
@@ -178,7 +179,7 @@ def _doublings(layers: Sequence[int], errors: Errors) -> Finding:
 def _no_filter(layer: int, errors: Errors) -> Finding:
     name = f"fraction of layer {layer}'s squared error that no filters R_t(λ/λmax) explain"
     if len(errors.z) < 4 * FOR_EACH:
-        words = f"{len(errors.z)} prompts are too few: {4 * FOR_EACH} are necessary"
+        words = f"{len(errors.z)} prompts are too few: at least {4 * FOR_EACH} are necessary"
         return Finding("filter/none", name, "trained", None, NO_FILTER, Verdict.UNDECIDED, words)
     fraction = jackknifed(lambda group: errors.no_filter(layer, group))
     left = {f"p = {p:g}": errors.fitted(layer, p).unexplained for p in (1.0, 2.0)}
@@ -196,7 +197,7 @@ def _no_filter(layer: int, errors: Errors) -> Finding:
 
 
 def _by_length(layer: int, errors: Errors) -> Finding:
-    """Fits p for each t separately: for all t together, t = d has most of the squared error."""
+    """Fits p for each t separately; in a joint fit, t = d would have most of the squared error."""
     d, lengths = errors.z.shape[-1], range(errors.z.shape[1])
     squares = (errors.errors[layer] ** 2).sum(0)
     fraction = squares / squares.sum()
@@ -211,7 +212,7 @@ def _by_length(layer: int, errors: Errors) -> Finding:
     )
     return Finding(
         "filter/by-length",
-        f"p of layer {layer} is nearer to 1 than 2 after t = {d}, …, {max(powers)} examples",
+        f"p of layer {layer} is nearer to 1 than to 2 after t = {d}, …, {max(powers)} examples",
         "trained",
         {f"t = {t}": power.value for t, power in powers.items()},
         BETWEEN,
@@ -262,7 +263,7 @@ def apart(probed: Probed, tables: Tables) -> Iterator[Finding]:
     best = estimated(long[int(long[1, 2].mean() > long[0, 2].mean()), 2])
     yield below(
         "long-prefixes",
-        "similarity of the last layer to both on prefixes with d examples or more",
+        "similarity of the last layer to both algorithms on prefixes with at least d examples",
         best,
         0.5,
         words=f"similarity of errors {long[0, 2].mean():.3f} (Newton), {long[1, 2].mean():.3f} "

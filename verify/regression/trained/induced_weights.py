@@ -71,7 +71,7 @@ def linear_in_the_query(induced: Induced) -> Finding:
     least = float(linear.mean(0).min())
     return Finding(
         "linear",
-        "fraction of prompts whose error is less nonlinear than linear in the query",
+        "fraction of prompts on which the nonlinear part of the error is below the linear part",
         "trained",
         least,
         0.5,

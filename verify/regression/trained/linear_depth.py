@@ -143,11 +143,11 @@ def terms(
     each, tops = ", ".join(map(str, found.values())), ", ".join(f"{top:g}" for top in found)
     return agreeing(
         "terms",
-        f"least number of terms with at most the model's error, ≥ {steps} for all cutoffs",
+        f"smallest number of terms with at most the model's error, ≥ {steps} for all cutoffs",
         float((counts >= steps).all(0).mean()),
         words=f"{each} terms for the cutoffs {tops} of S/n; {low} to {high} in most resampled sets "
-        f"for {LARGEST:g} (at most {most} terms with fixed coefficients, of error "
-        f"{best[LARGEST][most - 1]:.3g})",
+        f"of prompts for the cutoff {LARGEST:g} (predictors with fixed coefficients have at most "
+        f"{most} terms, with an error of at least {best[LARGEST][most - 1]:.3g})",
         terms={f"{top:g}": count for top, count in found.items()},
     )
 

@@ -171,7 +171,7 @@ def nearer(cosines: Mapping[str, np.ndarray]) -> Iterator[Finding]:
             f"online/{other}", f"similarity to {ONLINE} minus that of {other}", *online
         )
         found.wanted += " (published, d = 20: 0.954 and 0.806)"
-        label = f"similarity of {other} to least squares minus its own"
+        label = f"similarity of {other} to least squares minus that of the LSTM"
         less = more_like(f"least-squares/{other}", label, *reversed(exact))
         yield from labelled(name, [found, less])
 
@@ -229,7 +229,7 @@ def forgets(errors: Mapping[str, np.ndarray]) -> Iterator[Finding]:
         theirs, words = slopes_of(errors[other])
         yield above(
             f"{name}/forgets/{other}",
-            f"{other}: a tenth of the LSTM's slope minus its own",
+            f"{other}: a tenth of the LSTM's slope minus the slope of this model",
             estimated(slopes / 10 - theirs),
             words=words,
             wanted=f"above 0 {BY}",

@@ -66,7 +66,7 @@ def cells(tables: Tables, prompts: str) -> Iterator[Finding]:
         agree, largest = verdicts.count(Verdict.HOLDS), float(apart.max())
         yield Finding(
             f"cells/{theirs.algorithm}".replace(" ", "-"),
-            f"differences to the published table of {theirs.algorithm}, cell by cell",
+            f"differences from the published table of {theirs.algorithm}, cell by cell",
             "trained",
             {"largest": largest, "mean": float(apart.mean()), "agree": agree, "of": apart.size},
             bound,
