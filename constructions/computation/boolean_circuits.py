@@ -16,9 +16,9 @@ Layer 1.  Three heads look up position a = 3t − (2n + 9G) + c by the registers
     2a·j − j² = a² − (a − j)²        is largest at j = a, by at least 1; if a < 0, at j = 0.
 
 The values of the heads are the table, whose four bits are written to `table`, and the two
-addresses, which are written to `left` and `right`.  The tokens t are bits or an address, where
-`table` is 0 before layer 1.  At earlier tokens a ≤ n, where there is no table and no address:
-`left` and `right` are 0, the position of BOS.
+addresses, which are written to `left` and `right`.  The token at t is a bit or an address, so
+that its `table` is 0 before layer 1.  Tokens before the first such t have a ≤ n.  At position a
+there is then no table and no address, so `left` and `right` are 0, the position of BOS.
 
 Layer 2.  In the same way two heads look up the positions `left` and `right` of earlier wires, and
 write the values there to `x` and `y`.  The MLP adds four ReLUs,

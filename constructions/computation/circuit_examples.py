@@ -7,7 +7,7 @@ contains_aa     outputs whether there were two 1s in a row so far.  Layer 1 atte
                 attends to the latest token where `pair` is 1; if there is none, it attends to the
                 token itself, where `pair` is 0.
 marked_majority outputs whether there were more 1s at odd than at even positions so far.  The 1s
-                share the largest score, and one head averages over them +1 at odd and −1 at even
+                share the largest score, and one head averages their values: +1 at odd, −1 at even
                 positions.  BOS has half the score of a 1, and the value 0.
 """
 

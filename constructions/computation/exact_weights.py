@@ -1,5 +1,4 @@
-"""The tensors of a hardmax transformer over tokens as exact linear maps, from which circuits are
-made.
+"""Exact linear maps of a hardmax transformer over tokens, from which circuits are made.
 
 Every float64 is a rational number, so nothing is rounded.  A map only adds and multiplies by
 weights, so that it applies to rows of rationals and to rows of affine forms.  A head consists of

@@ -4,7 +4,7 @@
     past LTL                  unique-hard attention with a strictly causal mask, one head for each
                               `since`; see `temporal_logic.py`
 
-The proofs are beside the weights, in these two files.
+The proofs are in these two files, next to the weights.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def from_formula(
     |          |                                 |               | takes twice the ReLUs           |
 
     A past-LTL model over V symbols has width ≤ V + 3s + 2, for every T.  The number of layers of a
-    counting model is `Conjunctions(alphabet).level` of the formula.  If the formula is a
-    conjunction or a disjunction, it is the largest level of its parts.
+    counting model is `Conjunctions(alphabet).level` of the formula.  For a
+    conjunction or a disjunction it is the largest level of the parts.
 
     Raises ValueError for a text that is not a formula, a symbol that the alphabet lacks, and a
     formula that is too large.  In counting logic it raises ValueError for form="robust"; in past

@@ -59,7 +59,9 @@ def gridworld_walk(
     start: Annotated[Steps, Within(most="steps")] = 0,
     sharpness: Positive | None = None,
 ) -> Transformer:
-    """The position 0 … S = `steps` after each symbol, 0: left and 1: right, of at most max_length.
+    """Returns a model that computes the position 0 … S = `steps` of the walk after each symbol.
+
+    Symbol 0 steps to the left and symbol 1 to the right; words have at most max_length symbols.
 
     Raises ValueError for a sharpness that is too small.
     """

@@ -5,7 +5,7 @@ N = n + 1 tokens, and k of the symbols are ones.  Positions are `place` = j/N an
 `cosine` = cos jπ = (−1)^j.  Only this table depends on n; a model takes words of one length.
 
 Layer 1.  A head with constant scores averages: `ones` = k/N and `inverse` = 1/N.  Three ReLUs make
-a hat of j = k, with d = k/N − j/N, a multiple of 1/N:
+a hat function at j = k, with d = k/N − j/N, a multiple of 1/N:
 
     relu(d − 1/N) − 2·relu(d) + relu(d + 1/N) = (1/N)[j = k]       into `here`.
 

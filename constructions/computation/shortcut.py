@@ -14,7 +14,7 @@ has the initial value of the flip-flop as its input.
 
 Counter mod m: two layers without ReLUs.  In the first a strictly causal head of constant scores
 averages `in` into `fraction` = k/N and the flag of BOS into `inverse` = 1/N, where N is the number
-of earlier tokens and k is the number of inputs 1 at these.  In the second layer the score
+of earlier tokens, and k of these have input 1.  In the second layer the score
 
     score (T + 1)·(2·fraction·j − inverse·j²) = (T + 1)/N · (k² − (k − j)²)
 

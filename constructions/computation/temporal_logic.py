@@ -109,7 +109,7 @@ class _Built:
         return any(table.reads) and not as_it_is
 
     def symbols_of(self, table: TruthTable) -> list[int]:
-        """The symbols for which a table is true that depends only on the symbol."""
+        """The symbols for which a table that depends only on the symbol is true."""
         return np.flatnonzero(np.broadcast_to(table.values, self.V)).tolist()
 
     def read(self, table: TruthTable) -> LinearRead:

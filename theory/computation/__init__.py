@@ -21,7 +21,7 @@ Logics:
     temporal_logic          past LTL, by definition and as automata; temporal_syntax parses it
     temporal_program        a formula as a sequence of truth tables
     truth_tables            functions of a symbol and bits, and their cubes
-    star_free               from expressions to formulas, by flip-flops
+    star_free               star-free languages: their formulas, by flip-flops
     counting                counting logic (C-RASP), by definition; counting_syntax parses it
     conjunctions            Boolean combinations as sums of disjoint conjunctions
 

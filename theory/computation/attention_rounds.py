@@ -129,9 +129,11 @@ def attention_in_rounds(
         if len(rows) != N or not N or any(len(row) != width for row in rows):
             raise InputError(f"{name} is not of shape ({N}, {width}): give a row for each token")
     if N * N > MOST_MACHINES:
-        raise InputError(f"{N} tokens take {N * N} machines, more than {MOST_MACHINES}: give fewer")
+        raise InputError(
+            f"{N} tokens take {N * N} machines, more than {MOST_MACHINES}: give fewer tokens"
+        )
     if not all(any(row) for row in seen):
-        raise InputError("seen has a row without True: let each token attend to at least one")
+        raise InputError("seen has a row without True: let each token attend to at least one token")
 
     def along_row(i: int, place: int) -> Machine:
         return i, (i + place) % N

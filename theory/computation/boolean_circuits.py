@@ -51,7 +51,9 @@ class Circuit:
 
     def __post_init__(self) -> None:
         if not self.gates:
-            raise InputError(f"gates of {self.name} are empty: give (table, left, right) for each")
+            raise InputError(
+                f"gates of {self.name} are empty: give (table, left, right) for each gate"
+            )
         for g, gate in enumerate(self.gates, start=self.n_inputs):
             for what, number, end in zip(Gate._fields, gate, (TABLES, g, g), strict=True):
                 if not 0 <= number < end:
@@ -85,7 +87,10 @@ class Circuit:
 def all_circuits(
     n_inputs: Count, n_gates: Count, tables: TableNumbers = range(TABLES)
 ) -> Iterator[Circuit]:
-    """Yields all circuits of these sizes over k tables: ∏_g k(n + g)² for n inputs, g = 0, 1, …."""
+    """Yields all circuits with these numbers of inputs and gates and these tables.
+
+    For n inputs and k tables there are ∏_g k(n + g)² circuits, g = 0, …, n_gates − 1.
+    """
     choices = len(tables) * n_gates * (n_inputs + n_gates) ** 2
     machine.fits_in_memory("the choices for all gates", 100 * choices, "give fewer wires")
     return _all_circuits(n_inputs, n_gates, tables)
@@ -107,7 +112,7 @@ def random_circuit(
     """
     n, count = n_inputs, n_gates
     if not tables:
-        raise InputError("tables are empty: give at least one")
+        raise InputError("tables are empty: give at least one table")
     machine.fits_in_memory(f"{count:.4g} gates and {n:.4g} inputs", 300 * count + n, "give fewer")
     rng: np.random.Generator = seed
     gates = [
@@ -143,7 +148,7 @@ def adder(n_bits: Count) -> Circuit:
 def adversarial(n_inputs: int, n_gates: int, nand: bool = False) -> Iterator[Circuit]:
     """Yields extreme circuits: chains, equal wires, unused inputs, constants.
 
-    With `nand` every table is NAND; the wires are the same.
+    With `nand` all tables are NAND, and the wires are the same as without it.
     """
     n, G = n_inputs, n_gates
     last = [max(n + g - 1, 0) for g in range(G)]

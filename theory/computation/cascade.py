@@ -138,7 +138,7 @@ class Cascade:
     def walk(self) -> Iterator[tuple[int, tuple[int, ...]]]:
         """Yields each pair (state of the automaton, values of the stages) that some word leads to.
 
-        Raises `KeyError` for variables that a table has no row for.
+        Raises `KeyError` if a table has no row for the values of its variables.
         """
         start = self.automaton.start, self.first()
         seen, left = {start}, [start]
@@ -151,7 +151,7 @@ class Cascade:
                     left.append(after)
 
     def disagreements(self) -> int:
-        """The number of pairs of `walk` and symbols after which the states differ or are missing.
+        """The number of pairs in `walk` and symbols that lead to different or missing states.
 
         If it is 0, the cascade and the automaton have the same state for words of every length.
         """
@@ -297,7 +297,7 @@ def _walk(automaton: Semiautomaton, decomposition: Holonomy, heights: list[_Heig
                 if len(found) == MOST_STATES:
                     raise InputError(
                         f"the stages of {automaton.name} have more than {MOST_STATES} states "
-                        "together: take semiautomaton(…), of ⌈log₂T⌉ layers"
+                        "together: use semiautomaton(…), which has ⌈log₂T⌉ layers"
                     )
                 found[tuple(following)] = len(order)
                 order.append(tuple(following))

@@ -76,7 +76,10 @@ def components(
 
 
 def enough_steps(n_nodes: int) -> int:
-    """The number 2(n − 1) of steps: a message takes two, and after n − 1 all labels are right."""
+    """The number 2(n − 1) of steps, after which all labels are right.
+
+    A message takes two steps, and n − 1 messages are enough.
+    """
     return 2 * (n_nodes - 1)
 
 
@@ -108,7 +111,7 @@ def least_labels(edges: Annotated[Edges, Within(most="n_nodes")], n_nodes: Count
 def settled_after(
     edges: Annotated[Edges, Within(most="n_nodes")], n_nodes: Count, *, overlapped: bool = True
 ) -> int:
-    """Runs the program on a graph (m, 2) and returns the number of steps until labels are right."""
+    """Runs the program on a graph (m, 2) and returns the number of steps to right labels."""
     program = components(n_nodes, len(edges), overlapped=overlapped)
     right = least_labels(edges, n_nodes)
     return next(

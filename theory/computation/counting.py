@@ -132,7 +132,8 @@ def _made_of(formula: Formula, parts: object) -> None:
     size = 1 + sum(part.__dict__["size"] for part in parts)
     if deep > NESTED or size > LARGE:
         raise InputError(
-            f"a formula has {size} parts and depth {deep}: give at most {LARGE} and {NESTED}"
+            f"a formula has {size} parts and depth {deep}: "
+            f"give at most {LARGE} parts and depth {NESTED}"
         )
     formula.__dict__.update(nested=deep, size=size)
 

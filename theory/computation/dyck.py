@@ -59,10 +59,10 @@ def balances(words: Tokens, k: Types) -> np.ndarray:
 
 
 def match_types(words: np.ndarray, b: np.ndarray, k: int) -> np.ndarray:
-    """The type of the opening bracket that a closing bracket at each position matches, or 0.
+    """The type of the opening bracket that a closing bracket at each position would match, or 0.
 
-    The matching bracket is the latest opening bracket after which the balance was one more than the
-    current balance `b`; the type is 0 if there is no such bracket.
+    This is the latest opening bracket after which the balance was one more than the current
+    balance `b`.  The type is 0 if there is no such bracket.
     """
     found = np.zeros_like(words)
     for at in np.ndindex(words.shape):
@@ -90,7 +90,7 @@ def brackets(word: OneSequence, k: Types) -> str:
 def read_brackets(text: str, k: Annotated[Count, Within(most=len(PAIRS))]) -> list[int]:
     """The symbols of a text of brackets of k types, the first k of () [] {} <>.
 
-    Raises `ValueError` for another character.
+    Raises `ValueError` for a character that is not one of these brackets.
     """
     known = [pair[side] for side in (0, 1) for pair in PAIRS[:k]]
     for place, sign in enumerate(text, start=1):

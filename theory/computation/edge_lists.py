@@ -14,8 +14,8 @@ from theory.kinds import Count, CountFrom2, Seed, checked
 def all_graphs(n_nodes: int) -> Iterator[np.ndarray]:
     """Yields all sets of edges on n_nodes nodes, by number of edges, as arrays (graphs, edges, 2).
 
-    Every second edge begins at its larger node.  After each array comes one in which the reverse of
-    every edge is added.
+    Every second edge begins at its larger node.  Each array is followed by an
+    array that also contains the reverse of every edge.
     """
     pairs = np.array([*combinations_with_replacement(range(1, n_nodes + 1), 2)])
     pairs[1::2] = pairs[1::2, ::-1]

@@ -103,7 +103,8 @@ class Language:
         """
         if self.alphabet != other.alphabet:
             raise InputError(
-                f"languages over {self.alphabet!r} and {other.alphabet!r}: give both one alphabet"
+                f"the alphabets are {self.alphabet!r} and {other.alphabet!r}: "
+                "give languages over the same alphabet"
             )
         start = self.automaton.start, other.automaton.start
         words, left = {start: ""}, deque([start])
@@ -126,7 +127,7 @@ def explored(
     alphabet: str,
     name: str,
 ) -> Language:
-    """The language of the minimised automaton whose states are those that `step` reaches.
+    """The language of the automaton whose states are those that `step` reaches, minimised.
 
     Raises ValueError for more than 2000 states.
     """

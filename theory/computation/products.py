@@ -1,9 +1,10 @@
 """The running product in a solvable group, as counters.
 
-A class C of the holonomy decomposition (`holonomy.py`) has a solvable group
-G with derived series G = G₀ > G₁ > … > {id}. Let g be the product of the permutations so far, and
-a₁, a₂, … generators of the cyclic factors of G₀/G₁. Then g = n·t(e) for some n ∈ G₁, where the
-t(e) = a₁^{e₁}a₂^{e₂} … are the representatives of the cosets. If g is multiplied by x on the right,
+Let G be the group of a class of the holonomy decomposition (`holonomy.py`); assume that G is
+solvable, with derived series G = G₀ > G₁ > … > {id}. Let g be the product of the permutations so
+far, and let a₁, a₂, … generate the cyclic factors of G₀/G₁. Then g = n·t(e) for some n ∈ G₁,
+where the t(e) = a₁^{e₁}a₂^{e₂} … are the representatives of the cosets. If g is multiplied by x on
+the right, then
 
     e′ = e + e(x)   mod the orders,          n′ = n·[t(e) x t(e′)⁻¹].
 

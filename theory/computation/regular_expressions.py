@@ -35,8 +35,8 @@ def regular_expression(text: str, alphabet: Alphabet | None = None) -> Language:
     """The language of a regular expression, with its minimal automaton.
 
     By default the alphabet consists of the symbols in the expression, in the order of their codes.
-    Raises ValueError for a text that is not an expression, with the place of the error; for a
-    symbol outside the alphabet; and for an automaton of more than 2000 states.
+    Raises ValueError for a text that is not an expression (the message has the place of the error),
+    for a symbol outside the alphabet, and for an automaton of more than 2000 states.
     """
     reader = Reader("regular expression", text, r"\S", MOST_CHARACTERS)
     named = "".join(sorted({token for token, _ in reader.tokens if token.isalnum()}))

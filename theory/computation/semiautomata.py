@@ -120,7 +120,9 @@ def product(*automata: Semiautomaton) -> Semiautomaton:
         for automaton in Many(Instance(Semiautomaton)).read("automata", automata)
     }
     if len(symbols) != 1:
-        raise InputError(f"automata have {sorted(symbols)} symbols: give automata of one alphabet")
+        raise InputError(
+            f"automata have {sorted(symbols)} symbols: give automata with equal numbers of symbols"
+        )
     sizes = [automaton.n_states for automaton in automata]
     states = np.unravel_index(np.arange(int(np.prod(sizes))), sizes)
     rows = tuple(

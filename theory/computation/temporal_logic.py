@@ -100,7 +100,10 @@ class Since(Formula):
 
     @cached_property
     def stop(self) -> Formula:
-        """The formula then ∨ ¬throughout; its latest earlier position decides if `since` holds."""
+        """The formula then ∨ ¬throughout.
+
+        The latest earlier position at which it holds decides whether `since` holds.
+        """
         return Or((self.then, Not(self.throughout)))
 
 

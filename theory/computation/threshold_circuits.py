@@ -4,7 +4,7 @@ A gate computes [Σ c_w·w ≥ t] of wires w that are 0 or 1, for integers c_w �
 weights c_w are +1 and the other m are −1, the gate is
 
     for t = p        the AND of its wires, where wires with weight −1 are negated
-    for t = 1 − m    the OR of the same
+    for t = 1 − m    the OR of its wires, negated in the same way
 
 So NOT takes no gate: it is the sign of a weight, or part of an output.  Wires are numbered: first
 the inputs 0, …, n_inputs − 1, then the gates, which read only earlier wires.  An output is a wire
@@ -102,7 +102,7 @@ class ThresholdCircuit:
 
     @property
     def size(self) -> int:
-        """The number of gates that read a wire; others are constants."""
+        """The number of gates that read at least one wire; all other gates are constants."""
         return sum(bool(gate.wires) for gate in self.gates)
 
     @property

@@ -215,7 +215,7 @@ def machine_of(rules: Mapping[str, Any], name: str, start: str | None = None) ->
 
 @checked
 def random_machine(n_states: Count, n_symbols: Count, seed: Seed) -> TuringMachine:
-    """A machine with uniform random rules that halts in the last state at the last symbol.
+    """A machine with uniform random rules; it halts if it reads the last symbol in the last state.
 
     The machine with one state and one symbol has a rule for this pair.
     """

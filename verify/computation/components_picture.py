@@ -15,7 +15,7 @@ WRITTEN = 40  # nodes up to which labels are also written as numbers
 def draw(model: Transformer, edges: np.ndarray) -> Figure:
     """Labels as colours, in a row for each layer and a column for each node along a shuffled path.
 
-    The edges are (n − 1, 2).  Paths of few nodes also have the labels as numbers.
+    The edges are (n − 1, 2).  Labels on paths of few nodes are also numbers.
 
     Raises ValueError for more than 200 nodes.
     """

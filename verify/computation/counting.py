@@ -100,7 +100,7 @@ def _chosen(
 ) -> dict[str, tuple[Formula, str]]:
     """Formulas with their alphabets, by name.
 
-    The one given in options; otherwise the named ones, and a random one over each of two alphabets.
+    The formula given in options; otherwise the named ones, and random ones over two alphabets.
     """
     if text is not None:
         formula = parse(text)

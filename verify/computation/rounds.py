@@ -143,7 +143,7 @@ def _random(run: Run, count: int) -> Iterator[Finding]:
 
 
 def _in_rounds(run: Run) -> Iterator[Finding]:
-    """Evidence on one layer of a PRAM model that machines run: outputs and number of rounds."""
+    """Evidence that MPC machines run a layer of a PRAM model: outputs and number of rounds."""
     n, m = (3, 3) if run.quick else (7, 8)
     model = run.build(pram, components(n, m, 2))
     inputs = as_inputs(run.rng.integers(1, n + 1, (m, 2)), n)

@@ -144,7 +144,7 @@ def free_of_length(statement: OverTokens, model: Transformer) -> Finding:
 
 
 def stated_size(A: Semiautomaton, model: Transformer) -> Iterator[Finding]:
-    """Compares the size with the stated size, for families of automata that have one."""
+    """Compares the size with the stated size, for families of automata with a stated size."""
     n, T = A.n_states, model.interface.max_length
     if n > 1 and cyclic(n) == A:
         yield size(model, "shortcut-counter", m=n, T=T)

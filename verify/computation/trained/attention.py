@@ -81,7 +81,7 @@ def patterns(model: Transformer, tokens: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def attended(pattern: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """The attention (m, heads, N) of each token to its place in `places` (m, N); 0 if it is −1."""
+    """The attention (m, heads, N) of each token to its place in `places` (m, N); 0 for −1."""
     at = np.maximum(places, 0)[:, None, :, None]
     weights = np.take_along_axis(pattern, at, axis=-1)[..., 0]
     return np.asarray(weights * (places >= 0)[:, None])

@@ -94,7 +94,7 @@ class Subject:
 
     @cached_property
     def head(self) -> tuple[int, int]:
-        """The layer and head with most attention to the latest setting symbol, from 1."""
+        """The layer and head, numbered from 1, with most attention to the latest setting symbol."""
         layer, head, _ = chosen_head(self.model, self.machine, self.choosing)
         return layer, head
 
