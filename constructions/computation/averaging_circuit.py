@@ -24,8 +24,8 @@ positive values of u.  The answer is a conjunction of comparisons of logits.
 Levels of gates: products, comparisons, conjunctions, values, means and ReLUs take one level each,
 so a layer takes at most 6; the unembedding takes 2.  So the depth is at most 6L + 2 for L layers,
 at every length.  If D is a common denominator of the coefficients of a form, the form takes at most
-as many values as there are multiples of 1/D in its range.  If the numbers in the model are integers, or fractions k/N, of size
-polynomial in n, the circuit has polynomial size.
+as many values as there are multiples of 1/D in its range.  If the numbers in the
+model are integers, or fractions k/N, of size polynomial in n, the circuit has polynomial size.
 
 Parity in two layers (`parity(n, causal=True)`) becomes n + 1 gates in depth 2, n ≥ 2: the scores of
 the second layer depend only on the fraction k/N, so that their comparisons are the n thresholds

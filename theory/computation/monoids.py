@@ -40,7 +40,7 @@ class Monoid:
 
     @property
     def periodic(self) -> Map | None:
-        """Of the elements of period > 1, an element with a shortest word; None if there are none."""
+        """An element of period > 1, with the shortest word of these; None if there are none."""
         return next((x for x in self.words if period(x) > 1), None)
 
     @property

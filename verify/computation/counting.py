@@ -61,7 +61,7 @@ def counting(
         str | None, option("a formula such as '#a = #b & #(#a < #b) = 0', instead of several")
     ] = None,
     alphabet: Annotated[
-        str | None, option("symbols of the words; by default the symbols of the formula")
+        str | None, option("alphabet of the words; by default the symbols of the formula")
     ] = None,
     depth: Annotated[int, option("counting depth of random formulas", min=0)] = 2,
     max_length: Length = 60,
@@ -125,7 +125,7 @@ def built(run: Run, name: str, formula: Formula, alphabet: str) -> OverTokens:
 
 
 def layers(model: Transformer, formula: Formula) -> Finding:
-    """A formula of counting depth d takes at most 2d layers."""
+    """Checks that a formula of counting depth d takes at most 2d layers."""
     d, shown = counting_depth(formula), str(formula)
     return at_most(
         "layers",

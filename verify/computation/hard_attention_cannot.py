@@ -1,4 +1,4 @@
-"""The claim `hard-attention-cannot`: unique-hard attention is constant-depth AND, OR and NOT."""
+"""The claim `hard-attention-cannot`: unique-hard attention as circuits of constant depth."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def hard_attention_cannot(
 
     The tensors of six models are translated to circuits, which agree with the models and the
     definitions on all words of at most 10 symbols (9 for three symbols).  Circuits for fixed L and
-    H are constant on a subcube with a free bit; circuits of parity are not constant on any.  Heads
-    that average different values have no such circuit.
+    H are constant on a subcube with a free bit; circuits of parity are constant on no such subcube.
+    Heads that average different values are not translated to such circuits.
     """
     drawn = {}
     max_length = min(max_length, QUICK) if run.quick else max_length
@@ -185,12 +185,13 @@ def parity_in_one_layer(run: Run) -> Translated:
 
 
 def _one_layer(run: Run, n: int) -> Iterator[Finding]:
-    """At least n − 1 − H bits are free, on models that output the parity of H retrieved bits."""
+    """Compares with n − 1 − H the free bits of models that output parity of H retrieved bits."""
     free = {H: free_bits(H, n, DRAWN, run.rng) for H in range(1, n)}
     stated = {H: n - 1 - H for H in free}
     yield same(
         "subcube",
-        f"least free bits of the largest constant subcube, {DRAWN} models of each H, {n} bits",
+        f"free bits of the largest constant subcube, the minimum of {DRAWN} models of H heads on "
+        f"words of {n} bits",
         {H: min(each) for H, each in free.items()},
         stated,
         words=f"n − 1 − H for H = 1 … {n - 1}",
@@ -199,7 +200,7 @@ def _one_layer(run: Run, n: int) -> Iterator[Finding]:
 
 
 def _most_gates(found: list[Circuits]) -> Finding:
-    """The gates are at most the bound from the number of contents, at each length."""
+    """Checks that the gates at each length are at most the bound from the number of contents."""
     bound = {
         n: most_gates(found[0].of.V, n + 1, [len(a.masks) for a in each.model.attentions])
         for each in found
@@ -219,7 +220,7 @@ def _most_gates(found: list[Circuits]) -> Finding:
 
 
 def _averages(run: Run, max_length: int) -> Finding:
-    """A head that averages different values is not translated into AND and OR gates."""
+    """Checks that a head that averages different values is not translated into AND and OR gates."""
     lengths = range(2, max_length + 1)
     name = f"averaging heads raise ValueError, for 2 to {max_length} symbols"
     return same("averaging", name, sum(rejected(run, n) for n in lengths), len(lengths))

@@ -33,9 +33,9 @@ Regex = Annotated[
 ]
 States = Annotated[int, option("states of the random automaton", min=1)]
 Compact = Annotated[bool, option("fewer hidden neurons and more layers")]
-Length = Annotated[int, option("symbols of the longest words", min=2)]
+Length = Annotated[int, option("length of the longest words, in symbols", min=2)]
 Samples = Annotated[int, option("random words", min=1, max=MOST_DRAWN)]
-ShortLength = Annotated[int, option("symbols of the longest words that are all run", min=4)]
+ShortLength = Annotated[int, option("length up to which all words are run", min=4)]
 LongWords = Annotated[int, option("random words of each longer length", min=1, max=MOST_DRAWN)]
 
 

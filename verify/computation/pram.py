@@ -114,7 +114,7 @@ def prompt_of(model: Transformer, inputs: Inputs) -> Prompt:
 
 
 def units(models: Iterable[tuple[Transformer, int]]) -> Finding:
-    """The number of hidden neurons of each layer equals the stated number."""
+    """Checks that the number of hidden neurons of each layer equals the stated number."""
     counts, wanted = list[int](), list[int]()
     for model, stated in models:
         counts, wanted = [*counts, *size.units(model)], [*wanted, *[stated] * model.n_layers]

@@ -56,7 +56,8 @@ def rounds(
     write is an input or is set by plus or minus, an additional step must read the index there.
     List ranking takes ⌈log₂N⌉ layers of one head and width 7.  A round in which machines send
     messages to s slots takes s heads for each message of a machine.  Conversely N² machines with
-    fan-in f run a head of N tokens in 3⌈log_f N⌉ rounds, which are carried out.
+    fan-in f run a head of N tokens in 3⌈log_f N⌉ rounds; the claim runs these
+    rounds.
 
     Here messages name a slot, and local work is a few operations.  [Sanford2024] relates layers and
     rounds for any local work, and for messages that name only a machine; this is not shown here.

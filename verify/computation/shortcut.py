@@ -264,14 +264,14 @@ def softmax(
 def refused(reason: NotSolvable) -> Finding:
     """Checks with sympy the order of the perfect core of a holonomy group that is not solvable.
 
-    That the automaton then has no cascade is cited.  If TC⁰ ≠ NC¹, it has no model of constant
-    depth.
+    The theorem that the automaton then has no cascade is cited, not checked.  If TC⁰ ≠ NC¹, the
+    automaton has no model of constant depth.
     """
     core = perfect_core(reason.group)
     return same(
         "refused",
-        "the order of the perfect core of a holonomy group, which is not solvable, so that there "
-        "is no cascade [KrohnRhodes1965]",
+        "the order of the perfect core of a holonomy group; the group is not solvable, so that "
+        "there is no cascade [KrohnRhodes1965]",
         reason.core,
         core,
         words=str(reason),

@@ -76,7 +76,7 @@ def star_free(
         str | None, option("a regular expression, such as '(ab)+'", metavar="EXPRESSION")
     ] = None,
     alphabet: Annotated[
-        str | None, option("symbols of the words, by default ab or those of the expression")
+        str | None, option("alphabet of the words; by default ab, or the symbols of the expression")
     ] = None,
     depth: Annotated[
         int,
@@ -206,7 +206,7 @@ def _same_language(id: str, what: str, one: Language, other: Language) -> Findin
     states = f"{one.automaton.n_states} and {other.automaton.n_states} states"
     return equal(
         id,
-        f"{what} and the formula define one language, on words of every length",
+        f"{what} and the formula define the same language, on words of every length",
         None if word is None else f"they differ on {word}",
         words=f"equal: automata of {states}",
     )

@@ -270,8 +270,8 @@ def doubling(subject: Subject) -> Iterator[Finding]:
             HELD,
             built(layer, symbols, every).mean,
             f"{fraction:.2%}; before training {null(layer, symbols, every).mean:.0%}, by a table "
-            f"of the last {symbols // 2} symbols {known:.0%}; the image of the start only "
-            f"{trained(layer, symbols, [start]).mean:.0%}, under all symbols, which is the state, "
+            f"of the last {symbols // 2} symbols {known:.0%}; probes for the image of "
+            f"the start only {trained(layer, symbols, [start]).mean:.0%}, for the state "
             f"{trained(layer, subject.T, [start]).mean:.0%}",
             null=known,
         )
