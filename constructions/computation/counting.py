@@ -17,7 +17,7 @@ conjunction of bits is one ReLU.  A conjunction of bits and a comparison is a st
 each bit that is 0, its argument is lowered by K, which exceeds all values of the argument.  So a
 combination takes no extra layer, unless a conjunction has two comparisons of the same layer: then
 the MLP of the next layer computes it.  The outermost combination takes no layer: the unembedding
-adds the bits of its parts and tests whether all, or some, are 1.
+adds the bits of its parts and tests whether all of them (or one of them) are 1.
 
 A formula of counting depth d takes at most 2d layers, and at most d if no combination takes an
 extra layer.  All scores are 0, so softmax is exact at every sharpness.  The step functions are

@@ -41,7 +41,7 @@ def first_symbol(max_length: Count, *, sharpness: Positive | None = None) -> Tra
     _, T = sizes(2, max_length)
     beta = 1.0 if sharpness is None else sharpness
     if sharpness is not None and beta <= LEAST:
-        raise InputError(f"sharpness is {beta:g}: give more than ln 2 = {LEAST:.4f}")
+        raise InputError(f"sharpness is {beta:g}: give a number above ln 2 = {LEAST:.4f}")
     late = np.arange(T + 1)
     late[0] = T + 1
     stream = Stream(symbol=1, late=1)

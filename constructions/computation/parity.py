@@ -96,7 +96,7 @@ def parity(
         )
     beta = 1.0 if sharpness is None else sharpness
     if sharpness is not None and beta <= LEAST:
-        raise InputError(f"sharpness is {beta:g}: give more than ln 2 = {LEAST:.4f}")
+        raise InputError(f"sharpness is {beta:g}: give a number above ln 2 = {LEAST:.4f}")
     mask: Mask = "causal" if causal else "full"
     normalise: Normalise = "hardmax" if sharpness is None else "softmax"
     return Transformer(

@@ -1,4 +1,4 @@
-"""Boolean circuits as prompts, and the gate that is computed at each token, by definition.
+"""Boolean circuits as prompts, and a definition of the gate that is computed at each token.
 
 A prompt consists of the n input bits, tokens 0 and 1, and of three tokens for each gate: its table
 k as token 2 + k, and each of its two wires w as token 18 + w.  For circuits that have only NAND

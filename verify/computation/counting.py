@@ -86,7 +86,7 @@ def counting(
         for number, block in enumerate(model.blocks, start=1):
             if block.attn is not None:
                 yield gap_finding(name, model, averaging(model, number))
-        if model.n_layers == 0:  # it depends on the symbol alone
+        if model.n_layers == 0:  # the formula depends only on the symbol
             continue
         short = statement.at(len(over), min(max_length, 8)).model
         rows = np.concatenate(

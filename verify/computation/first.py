@@ -101,8 +101,8 @@ def looking_first(model: Transformer) -> States:
 def least_logit(build: Callable[[int], Transformer], beta: int, max_length: int) -> Finding:
     """Compares the smallest signed logit over all words with its bound.
 
-    It occurs at the words whose other symbols are all opposite to the first: attention does not
-    read symbols, so the logit is linear in the symbols, with positive weights.
+    The smallest signed logit occurs at the words whose other symbols are all opposite to the first:
+    attention does not read symbols, so the logit is linear in the symbols, with positive weights.
     """
     verdicts, blind = list[Verdict](), True
     with Ball.precision(BITS):

@@ -129,7 +129,7 @@ def visits(model: Transformer, place: int, head: int) -> States:
     here = at_positions(model, "j")["j"].ravel()
     z = np.arange(-here[-1], here[-1] + 1)
     j, level = (part.ravel() for part in np.meshgrid(here, z))
-    kept = abs(level) <= j  # at j = 0 it is BOS, on level 0
+    kept = abs(level) <= j  # position 0 is BOS, on level 0
     j, level = j[kept], level[kept]
     keys = {"j": j, "level": level, "square": level**2, "bos": 1.0 * (j == 0)}
     target = (z - place)[:, None]

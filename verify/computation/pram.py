@@ -127,8 +127,8 @@ def units(models: Iterable[tuple[Transformer, int]]) -> Finding:
 def works_locally(model: Transformer, program: Program, number: int = 1) -> Finding:
     """Checks that the MLP of a step does the local operations, for all values that it reads.
 
-    This is checked for each kind of processor.  It includes squares, and the clearing of the
-    registers of reads and writes (also at BOS).
+    The check is made for each kind of processor.  It also covers the squares, and that the
+    registers of reads and writes are cleared (at BOS, too).
     """
     step = program.steps[number - 1]
     read = sorted(_touched(step) - {INDEX, *program.kinds})

@@ -23,7 +23,7 @@ from verify.evidence.statement import OverTokens
 from verify.finding import Finding, labelled
 
 NAMES = "A5", "all-maps-4"
-MOST_WORDS = 10**4  # up to which all words of a length are decoded
+MOST_WORDS = 10**4  # the largest number of words of one length of which all are decoded
 
 
 @claim(
@@ -64,7 +64,7 @@ def _found(
     short = [statement.at(0, T).model for T in range(1, longest + 1)]
     yield decoded(
         "all-words",
-        f"every state decoded, on all words of at most {longest} symbols",
+        f"every state is decoded correctly, on all words of at most {longest} symbols",
         [runs(m, A, all_sequences(m.interface.word_length, A.n_symbols)) for m in short],
     )
     words = np.concatenate([*families_of(run, A.n_symbols, length, samples).values()])

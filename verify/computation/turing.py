@@ -44,7 +44,8 @@ def turing(
     run: Run,
     *,
     machine: Annotated[
-        str | None, option("a machine by its name, or in a JSON file", metavar="NAME|FILE")
+        str | None,
+        option("the name of a machine, or a JSON file with a machine", metavar="NAME|FILE"),
     ] = None,
     steps: Annotated[int, option("steps on a blank tape", min=1)] = 200,
     samples: Annotated[int, option("random histories", min=1, max=MOST_DRAWN)] = 20,

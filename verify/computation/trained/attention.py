@@ -23,7 +23,7 @@ CHUNK = 250  # words that are run together
 
 
 class Words(NamedTuple):
-    """Words: symbols (m, N), with V before a word, and states after them, with −1 outside it."""
+    """Words as symbols (m, N), with V before a word, and the state after each symbol, else −1."""
 
     tokens: np.ndarray
     states: np.ndarray
