@@ -26,7 +26,7 @@ def aperiodic_iff_flip_flops(n_states: int) -> Finding:
     return Finding(
         "aperiodic",
         "the monoid is aperiodic iff the cascade has only flip-flops "
-        f"({len(pairs)} automata of two symbols and {n_states} states, "
+        f"({len(pairs)} automata with two symbols and {n_states} states, "
         f"{len(automata) - len(pairs)} benchmark automata)",
         "exact",
         len(wrong),
