@@ -100,7 +100,7 @@ def attention(
             )
         if b_V.any():
             raise InputError(
-                f"head '{head}': a value has no constant term; give the constant a register"
+                f"head '{head}': a value must have no constant term; put the constant in a register"
             )
         weights.append((W_Q, W_K, W_V, W_O, b_Q, b_K))
         masks.append(head.mask or mask)

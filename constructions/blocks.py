@@ -114,7 +114,7 @@ def _sizes(attn: Attention | None, mlp: MLP | None) -> tuple[str, ...]:
 
 
 def plural(count: int, what: str) -> str:
-    """1 head, 2 heads."""
+    """The count and the noun, such as "1 head" or "2 heads"."""
     return f"{count} {what}{'s' * (count != 1)}"
 
 

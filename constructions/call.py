@@ -19,7 +19,7 @@ SHORT = 24  # the largest number of characters of a list that is written out
 
 @dataclass(frozen=True)
 class Call:
-    """A call of a construction; as text it is Python, with arrays and objects abbreviated.
+    """A call of a construction; its text is Python code with arrays and objects abbreviated.
 
     builder    the construction, by the name under which it is imported
     arguments  the arguments that differ from the defaults, by name

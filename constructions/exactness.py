@@ -4,10 +4,10 @@ Both follow from the weights, for all prompts: bounds on the coordinates of the 
 of two that divide all numbers.
 
 exact_in         the number of bits of significand with which every partial sum of the hardmax
-                     forward pass is exact: all numbers are integer multiples of a power of two,
-                     below a bound.  A model
-                 whose answers are an argmax of logits is not converted to a dtype with fewer bits
-                 (`check_format`).
+                 forward pass is exact: all numbers are integer multiples of a power of two, below a
+                 bound
+check_format     raises an error if a model whose answers are an argmax of logits is converted to a
+                 dtype with fewer bits
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Exactness:
     quantum: float
 
     def fits(self, significand: int, largest: Bound, smallest: Bound) -> bool:
-        """Whether a dtype with so many bits and this range of normal numbers is sufficient."""
+        """Whether a dtype with this significand and this range of normal numbers is sufficient."""
         return self.bits <= significand and self.largest <= largest and self.quantum >= smallest
 
     def fits_in(self, dtype: torch.dtype) -> bool:
@@ -77,7 +77,8 @@ def exact_in(model: Stack, hardmax: Hardmax | None = None) -> Exactness:
 
     `hardmax` is the result of `hardmax_numbers`, if known.  If there are ties, averages are
     rounded.  The scores, the sets of attended tokens and their counts are then still exact, and
-    frequencies that differ by 1/T stay different; the latter needs two bits more than T has.
+    frequencies that differ by 1/T stay different; for this, the significand needs two bits more
+    than T has.
     """
     _, numbers = hardmax_numbers(model) if hardmax is None else hardmax
     smallest = min(float(np.min(quantum)) for _, quantum in numbers)
@@ -95,8 +96,9 @@ def exact_in(model: Stack, hardmax: Hardmax | None = None) -> Exactness:
 def check_format(model: Stack, dtype: torch.dtype) -> None:
     """Raise ValueError for a dtype in which partial sums, and so answers, could be wrong.
 
-    This concerns dtypes other than float64, in which the weights were written: weights of a
-    construction that would become 0, and models with a margin between logits (`interface.margin`).
+    For models with a margin between logits (`interface.margin`), the dtype must satisfy `exact_in`.
+    For other constructions, no non-zero weight may become 0.  float64, in which the weights were
+    written, is always accepted.
     """
     if not dtype.is_floating_point:
         raise InputError(f"{dtype} is not a floating-point dtype: give one")

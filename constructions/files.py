@@ -154,7 +154,7 @@ def load(path: FilePath) -> Model:
             f"{sidecar.name} does not describe a model ({reason}): restore it"
         ) from None
     if not isinstance(model, Model):
-        raise InputError(f"{sidecar.name} describes no model: restore it")
+        raise InputError(f"{sidecar.name} does not contain a model: restore it")
     return model
 
 
@@ -175,7 +175,7 @@ def _weights(path: str | Path) -> Path:
         called = repr(str(path)[-80:])  # the end, which contains the name
         near = _near(path) if isinstance(path, str | Path) else ""
         raise InputError(
-            f"the weights' file is called {called}: give the path of a file ….safetensors{near}"
+            f"the file of weights is called {called}: give the path of a file ….safetensors{near}"
         )
     return Path(path)
 

@@ -74,8 +74,8 @@ class Interface(nn.Module, ABC):
     def all_inputs(self, most: int, causal: bool) -> Iterator[tuple[Any, ...]] | None:
         """All inputs, in batches, if there are at most `most`; else None.
 
-        If the model is `causal`, only the longest inputs are returned: the answers to them include
-        those to all their prefixes.
+        If the model is `causal`, only the longest inputs are returned, since their answers include
+        the answers to all their prefixes.
         """
         return None
 
@@ -146,7 +146,7 @@ class Model(nn.Module, ABC):
         """The answers, as the interface defines them.
 
         Raises ValueError for inputs that the interface rejects, and for answers that are not
-        finite; `logits` and `streams` return those.
+        finite; `logits` and `streams` return such numbers.
         """
         given = self.interface.check(self.like, *inputs)
         answers = self.interface.read(self.run(self.interface.write(torch, *given)), *given)

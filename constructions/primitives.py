@@ -249,7 +249,9 @@ class Table(Primitive):
             )
         width = sum(reading.width for reading in self._reads)
         if self.keys.shape[1] != width:
-            raise InputError(f"keys of width {self.keys.shape[1]} for readings of width {width}")
+            raise InputError(
+                f"keys of width {self.keys.shape[1]} for linear reads of width {width}"
+            )
         lengths = (self.keys**2).sum(1)
         if not (self.keys == np.round(self.keys)).all() or lengths.min() < 1:
             raise InputError("the keys of a table must be integers, not all 0: scale them")

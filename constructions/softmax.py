@@ -11,10 +11,10 @@ softmax_error    hardmax replaced by softmax at sharpness β.  If the scores of 
 
                  and at most 1.  The second term holds if the scores are graded: at most 4m tokens
                  have scores at least m, and less than m + 1, gaps below the largest (Σ_m 4m q^m).
-                 The weights of tied tokens change by a relative e^{2βσ} − 1 at most.  Errors of the
-                 registers are propagated through |W_V|, |W_O| and |W_U| and, in the next layer,
-                 into σ; registers that an MLP restores (`block.restores`) are exact again, so that
-                 errors of different layers do not add up.
+                 The relative change of the weight of a tied token is at most e^{2βσ} − 1.  Errors
+                 of the registers are propagated through |W_V|, |W_O| and |W_U| and, in the next
+                 layer, into σ; registers that an MLP restores (`block.restores`) are exact again,
+                 so that errors of different layers do not add up.
 
 `exactness.py` determines the float dtypes in which a hardmax pass is exact.
 """

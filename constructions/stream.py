@@ -105,7 +105,7 @@ class LinearRead:
         if len(by.matrix) != self.width or any(term.map is not None for term in self.terms):
             raise InputError(
                 f"cannot map '{self}' (width {self.width}) by {by.name} {by.matrix.shape}: give a "
-                "matrix with a row for each coordinate, and map a reading once"
+                "matrix with a row for each coordinate, and apply one map to a linear read"
             )
         return LinearRead(tuple(replace(term, map=by) for term in self.terms), by.matrix.shape[1])
 
@@ -146,7 +146,7 @@ class Stream:
     """Named registers and their widths, in order: `Stream(x=d, u=d, y=1)`.
 
     Raises ValueError for an empty stream, a width below 1, a name that is not a register, or a
-    reading of another stream.
+    linear read of another stream.
     """
 
     def __init__(self, **widths: int) -> None:

@@ -147,7 +147,7 @@ class Transformer(Stack):
     def sharpened(self, sharpness: Positive | None) -> Transformer:
         """The same weights with softmax attention at inverse temperature β (None: hardmax, β → ∞).
 
-        This concerns every layer with softmax or hardmax heads; in a trained model the sharpness
+        It applies to every layer with softmax or hardmax heads; in a trained model the sharpness
         replaces 1/√d_head.  Weights are shared, not copied: a later `.to(dtype)` of one model
         converts both.  A hardmax model at None is returned unchanged.  Raises ValueError for a
         sharpness at which scores overflow, or at which answers could be wrong; the message gives

@@ -77,7 +77,7 @@ class Writer:
     def tensor(self, it: Tensor | np.ndarray, at: str) -> dict[str, str]:
         if id(it) not in self.names:
             if at in self.tensors:
-                raise InputError(f"two tensors have the place {at}: give each its own name")
+                raise InputError(f"two tensors have the place {at}: give them different names")
             self.alive.append(it)
             self.names[id(it)] = at
             if isinstance(it, np.ndarray) and it.dtype.kind not in "biuf":

@@ -24,12 +24,12 @@ def inner(a: Iterable[Any], b: Iterable[Any]) -> Any:
 
 
 def minus(a: Vector, b: Vector) -> list[Any]:
-    """a − b."""
+    """The difference a − b."""
     return [u - v for u, v in zip(a, b, strict=True)]
 
 
 def mean(weights: Vector, rows: Sequence[Vector]) -> list[Any]:
-    """Σ_j w_j x_j."""
+    """The weighted sum Σ_j w_j x_j."""
     return [inner(weights, column) for column in zip(*rows, strict=True)]
 
 

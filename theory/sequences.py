@@ -171,7 +171,7 @@ def adversarial_sequences(
     "no repeats"                          no position has an answer (if V ≥ T)
     "two symbols"                         alternating and random (if V ≥ 2)
     "codes one bit apart"                 codes differ from the last token's in one bit (V ≥ 2)
-    "match at the first position only"    the last token stands also at position 0 (V, T ≥ 2)
+    "match at the first position only"    the last token also stands at position 0 (V, T ≥ 2)
     "long gaps"                           a word, a filler, the word again (V ≥ 2, T ≥ 3)
     "latest match just before the end"    and another match at the beginning (V ≥ 2, T ≥ 4)
 

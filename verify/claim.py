@@ -109,12 +109,12 @@ class Claim:
 
     @property
     def name(self) -> str:
-        """The name of its function, which is also its command."""
+        """The name of the claim's function, which is also its command."""
         return self.check.__name__.replace("_", "-")
 
     @property
     def draws(self) -> bool:
-        """Whether it has a picture."""
+        """Whether the claim has a picture."""
         return bool(self.picture)
 
     @property
@@ -199,7 +199,7 @@ class Claim:
 
     @property
     def defaults(self) -> dict[str, Any]:
-        """The default values of its options."""
+        """The default values of the claim's options."""
         return {name: parameter.default for name, parameter in self.options.items()}
 
     @property

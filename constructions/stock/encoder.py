@@ -89,7 +89,7 @@ def to_encoder(
 
     `error` is the allowed distance of answers (for tokens: logits) from those of the original, on
     these inputs or, for tokens, on all inputs.  The smallest sufficient order is chosen; without
-    `error` the order is 3.  With `gadgets` the numbers of the translation are given and not chosen.
+    `error` the order is 3.  If `gadgets` are given, they are the numbers of the translation.
 
     Over tokens, dtypes shorter than float32 must represent all numbers of the hardmax pass, which
     rounding then restores (`short.py`); the norms' weights are then powers of two.

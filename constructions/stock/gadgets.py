@@ -110,9 +110,9 @@ class Gadgets:
     def with_norms(self, theta: Any, n: float, gamma: float) -> Any:
         """`head` for a number or a tensor θ, with norms that multiply reads by at least 1 − γ.
 
-        Scores are multiplied by g_t g_j and values by g_j, the sink's score C by g_t g_0 ≥ 1 − 2γ:
-        the error is at most twice that of the method plus e^{1/2} times that of the sink plus (3 +
-        2C)γ.  It is ∞ unless γC ≤ 1/4.
+        Scores are multiplied by g_t g_j, values by g_j, and the sink's score C by g_t g_0 ≥ 1 − 2γ.
+        The error is at most the sum of twice the error of the method, e^{1/2} times the error of
+        the sink, and (3 + 2C)γ.  It is ∞ unless γC ≤ 1/4.
         """
         if gamma * self.sink > 0.25:
             return math.inf
@@ -137,7 +137,7 @@ def unit_roundoff(dtype: torch.dtype) -> float:
 
 
 def chosen(order: int, dtype: torch.dtype, n: int, square: float) -> Gadgets:
-    """The numbers with the smallest error (method plus rounding), n tokens, ‖v‖² ≤ square.
+    """The numbers with the smallest error, of method plus rounding, for n tokens and ‖v‖² ≤ square.
 
     θ is a power of two, and e^{−C} a normal number of the dtype; K is the smallest power of two for
     which the error of norms is below the rounding error.

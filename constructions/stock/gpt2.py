@@ -1,7 +1,7 @@
 """A model of this library inside an unmodified `transformers.GPT2LMHeadModel`.
 
-Prompts of numbers are passed as `inputs_embeds`, tokens as `input_ids`; ±K is part of `wpe`.  The
-final norm is neutral too.  GELU replaces ReLU by gelu(λx)/λ (`gadgets.py`).
+Prompts of numbers are passed as `inputs_embeds`, and tokens as `input_ids`.  `wpe` contains ±K.
+The final norm is neutral too.  GELU replaces ReLU by gelu(λx)/λ (`gadgets.py`).
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 TransformerLens builds a transformer without layer norms (`boot_native`): causal softmax heads, ReLU
 MLPs, learned positions.  Our models over tokens are copied into it, entry by entry:
 
-    heads       W_Q β √d_head, as it divides scores by √d_head; d_head is a power of 4, so that
-                the root is exact
+    heads       W_Q β √d_head, since TransformerLens divides scores by √d_head; d_head is a power of
+                4, so that the root is exact
     masks       tokens that a causal mask admits and the head's mask (strictly causal, diagonal)
                 does not get a score so low that their weight is exactly 0 (`softened.py`);
                 the registers for this come after the model's
@@ -125,13 +125,15 @@ def labels(model: Transformer) -> list[str]:
 def _unfit(block: Block) -> str:
     """The reason why a layer cannot be translated; empty if it can."""
     if block.norm is not None or block.ln1 is not None or block.ln2 is not None:
-        return "normalises its stream, and this translation has no norms: take a model without"
+        return (
+            "normalises its stream, and this translation has no norms: give a model without norms"
+        )
     if block.attn is None:
         return ""
     if block.attn.normalise == "hardmax":
         return "has hardmax attention: give model.sharpened(β), which has softmax"
     if block.attn.normalise != "softmax":
-        return f"has {block.attn.normalise} attention, and TransformerLens softmax alone"
+        return f"has {block.attn.normalise} attention, and TransformerLens has only softmax"
     return ""
 
 

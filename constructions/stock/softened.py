@@ -282,7 +282,7 @@ def with_sizes(attn: Attention, sizes: Sequence[float]) -> Iterator[tuple[Heads,
 
 
 def _far(part: Heads, size: float) -> float:
-    """L: masked scores are L below scores of this size."""
+    """The distance L by which masked scores are below scores of this size."""
     return (
         FAR
         if part.normalise == "linear"
@@ -291,7 +291,7 @@ def _far(part: Heads, size: float) -> float:
 
 
 def scale_of(size: float) -> float:
-    """B for scores of this size: the next power of two, so that division by it is exact."""
+    """The bound B on scores of this size, a power of two, so that division by B is exact."""
     return 2.0 ** math.ceil(math.log2(size)) if size > 0 else 1.0
 
 

@@ -86,7 +86,7 @@ class StockModel(Model):
         return self._plan[0]
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> StockModel:
-        """Convert to another device; raises ValueError for another dtype than that of the plan."""
+        """Convert to another device; raises ValueError for a dtype other than the plan's."""
         if fn(self.like.new_empty(0)).dtype != self.plan.dtype:
             raise InputError(
                 f"{self.name} is for {_short(self.plan.dtype)}: translate the model again with "
@@ -136,7 +136,7 @@ def planned(
     check_translatable(model, causal)
     if not dtype.is_floating_point:
         raise InputError(
-            f"dtype is {dtype}, which is not a real dtype: give one such as torch.float64"
+            f"dtype is {dtype}, which is not a real dtype: give a real dtype such as torch.float64"
         )
     if all_gaps_known(model):
         return _for_all_prompts(model, causal, error, dtype, gadgets)

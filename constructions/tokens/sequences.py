@@ -23,12 +23,11 @@ class Tokens(Interface):
     """Integer tokens (…, T), T ≤ max_length → answers (…, T), int64, −1 for ⊥.
 
     `prefix` contains the tokens that precede every sequence, numbered from `vocabulary_size` on:
-    BOS, which stands for ⊥, or virtual observations.  `length` fixes the number of tokens;
-    otherwise it
-    is between `least` and `max_length`.  `slots` contains the range of tokens allowed at each
-    position, if not all tokens are.  The first `n_examples` tokens are the context of a
-    context-only mask.  With `whole` there is one answer (…, 1) for the sequence, at the first token
-    of the prompt.
+    BOS, which stands for ⊥, or virtual observations.  If `length` is given, it is the number of
+    tokens; otherwise this number is between `least` and `max_length`.  If some tokens are not
+    allowed at some positions, `slots` contains the allowed range of each position.  The first
+    `n_examples` tokens are the context of a context-only mask.  With `whole` there is one answer
+    (…, 1) for the sequence, at the first token of the prompt.
 
     Answers are tokens of the vocabulary, or integers below `answers` if that is given.  Logits
     (…, T, columns) have a column for each of them and, with `bottom`, a last one for ⊥.  `margin`

@@ -56,11 +56,12 @@ def train_command(
     model: Annotated[
         str | None,
         typer.Option(
-            help="instead of the preset's: lstm (regression, digits, text), mlp or cnn (digits)"
+            help="kind of model, if not the preset's: lstm (regression, digits, text), mlp or cnn "
+            "(digits)"
         ),
     ] = None,
     covariance: Annotated[
-        str, typer.Option(help="isotropic or ill-conditioned (regression)")
+        str, typer.Option(help="of the inputs: isotropic or ill-conditioned (regression)")
     ] = "isotropic",
     noise: Annotated[
         float, typer.Option(help="standard deviation of the label noise (regression)")
@@ -79,13 +80,18 @@ def train_command(
         typer.Option(help="probability of the symbols that change no state (automata)"),
     ] = None,
     graphs: Annotated[
-        str | None, typer.Option(help="all, or those within or beyond distance 3 (connectivity)")
+        str | None,
+        typer.Option(
+            help="all; within: every connected pair is within distance 3; beyond: some connected "
+            "pair is not (connectivity)"
+        ),
     ] = None,
     say: Annotated[
-        str | None, typer.Option(help="output the chain of thought, steps, or the answer (parity)")
+        str | None,
+        typer.Option(help="output of the model: steps (a chain of thought) or answer (parity)"),
     ] = None,
     training: Annotated[
-        str | None, typer.Option(help="plain, regularised or augmented (digits)")
+        str | None, typer.Option(help="objective: plain, regularised or augmented (digits)")
     ] = None,
     read: Annotated[
         str | None, typer.Option(help="position of the output: token, last or mean (text)")
@@ -99,7 +105,9 @@ def train_command(
         typer.Option(help="a step after which a snapshot is saved; can be repeated"),
     ] = None,
     out: Annotated[str | None, typer.Option(help="folder of the run instead of runs/NAME")] = None,
-    device: Annotated[str, typer.Option(help="cpu, cuda, or auto")] = "auto",
+    device: Annotated[
+        str, typer.Option(help="device of the training: cpu, cuda, or auto")
+    ] = "auto",
 ) -> None:
     """Train a model, or resume an earlier run in the same folder."""
     values, usual = locals(), inspect.signature(train_command).parameters

@@ -97,7 +97,7 @@ def sidecar(name: str | Path) -> dict[str, Any]:
 
 @checked
 def log_of(name: str | Path) -> list[dict[str, Any]]:
-    """The training log of a checkpoint, a record for every interval of steps; [] if it has none.
+    """The training log of a checkpoint, one record for each interval of steps; [] without a log.
 
     Raises ValueError for a checkpoint that does not exist and for a damaged log.
     """

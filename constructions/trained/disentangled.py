@@ -85,7 +85,7 @@ class DisentangledShape:
 
 
 class TwoChannels(nn.Module):
-    """A (…, rows, columns) and B → P (A ⊗ I + B ⊗ J).
+    """The map of A and B, both (…, rows, columns), to the weight P (A ⊗ I + B ⊗ J).
 
     The columns of P (…, D, rows·n) are registers of the stream.
     """
@@ -110,7 +110,7 @@ class TwoChannels(nn.Module):
 
 
 class Threshold(nn.Module):
-    """θ (1,) → −θ for each of n outputs."""
+    """The map of a threshold θ (1,) to the bias −θ of each of n outputs."""
 
     def __init__(self, n: int) -> None:
         super().__init__()

@@ -14,7 +14,7 @@
 
 The input of query networks is the Fourier features above, or, with raw, 10 x/scale.  If the
 interface `compares`, it is the sign of q − x for the point x of each earlier lookup.  The input of
-the data network is always the numbers.
+the data network is always numbers.
 
 T extra cells follow the cells of the points.  Each extra cell is a token of the data network with a
 row in W_E, and its content is the tanh of the data network's output at this token.  A lookup at an

@@ -1,4 +1,4 @@
-"""Interventions on trained heads: the attention pattern is replaced, and the values are not."""
+"""Interventions on trained heads that replace the attention pattern but not the values."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Process:
         size, here = _number("WORLD_SIZE", 1, least=1), _number("LOCAL_WORLD_SIZE", 1, least=1)
         rank, local = _number("RANK", 0), _number("LOCAL_RANK", 0)
         if rank >= size:
-            raise InputError(f"RANK is {rank} and WORLD_SIZE {size}: start it by torchrun")
+            raise InputError(f"RANK is {rank} and WORLD_SIZE {size}: start the command by torchrun")
         if device == "cuda" and here > torch.cuda.device_count():
             raise InputError(
                 f"there are {here} processes here and {torch.cuda.device_count()} GPUs: "
@@ -39,7 +39,7 @@ class Process:
             try:
                 distributed.init_process_group("nccl" if device == "cuda" else "gloo")
             except ValueError as error:
-                raise InputError(f"{error}: start it by torchrun") from None
+                raise InputError(f"{error}: start the command by torchrun") from None
         return Process(rank, size, torch.device(f"cuda:{local}" if device == "cuda" else device))
 
     def mean(self, values: Tensor) -> Tensor:

@@ -1,8 +1,8 @@
-"""Differentiable relaxations of sorting: row a of (…, N, N) is a distribution on the scores.
+"""Differentiable relaxations of sorting: matrices (…, N, N) with distributions as rows.
 
-They are used only in training: the order is that of `argsort`, and the gradient is that of the
-matrix. Both matrices are row-stochastic and tend to the permutation matrix of sorting as τ → 0, if
-all scores s_1, …, s_N differ.
+They are used only in training, for gradients; the order itself is that of `argsort`.  Both
+matrices are row-stochastic and tend to the permutation matrix of sorting as τ → 0, if all scores
+s_1, …, s_N differ.
 
     neural_sort    row a = softmax_j(((2a + 1 − N) s_j − Σ_k |s_j − s_k|)/τ),  a = 0, …, N − 1
     soft_sort      row a = softmax_j(−|s_(a) − s_j|/τ),  s_(a) the a-th smallest score

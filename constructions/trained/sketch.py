@@ -48,8 +48,9 @@ class SketchShape:
     def build(self, form: Form, seed: int, task: str) -> SketchNetwork:
         """The model with initial weights.
 
-        Write logits are normal with standard deviation 20, read logits with standard deviation 1,
-        stored divided by 3; every δ is 1, and the MLP has torch's default initialisation.
+        Write logits are normal with standard deviation 20.  Read logits are normal with standard
+        deviation 1, and are stored divided by 3.  Every δ is 1, and the MLP has torch's default
+        initialisation.
         """
         Stream(cells=form.d_in, hidden=self.hidden).fits(self.cells)
         with torch.random.fork_rng(devices=[]):

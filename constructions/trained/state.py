@@ -48,7 +48,7 @@ class State:
 
     @staticmethod
     def begin(configuration: Configuration, folder: Path, process: Process) -> State:
-        """A new run, or the run in the folder; ValueError if that is another or damaged."""
+        """A new run, or the run in the folder; ValueError for another or a damaged run there."""
         model = untrained(configuration).to(process.device)
         weights = _joined(model)
         optimizer = torch.optim.AdamW(

@@ -222,7 +222,7 @@ def test_statistics_are_of_the_runs_that_have_the_number(tmp_path, monkeypatch):
         ["k", "runs", "f:", "least", "median", "largest"],
         ["1", "5", "0", "3", "10"],  # of 0, 3 and 10, 6, 2
         ["2", "6", "0", "4.5", "inf"],  # of 9, 5, 1 and inf, 4, 0
-        ["1", "of", "12", "runs", "have", "none"],
+        ["1", "of", "12", "runs", "have", "no", "such", "number"],
     ]
     figures = []
     monkeypatch.setattr(Figure, "savefig", lambda figure, *_, **__: figures.append(figure))

@@ -20,9 +20,10 @@ Within(below="vocabulary_size")]`, where `below` and `most` may name an integer 
 dimension.  The dimensions of an array have names: `Reals("... n d")`, `Integers("T")`; `arrays.py`
 defines their meaning.
 
-*To add a kind*: a frozen dataclass of `Kind` with what, example, wrong and read.  Put it into the
-module of the algorithm that needs it, or here if two topics need it;
-`tests/kinds/test_public_functions.py` tries its wrong values on every function that declares it.
+*To add a kind*: write a frozen dataclass, derived from `Kind`, that defines `what`, `example`,
+`wrong` and `read`.  Put it into the module of the algorithm that needs it, or here if two topics
+need it; `tests/kinds/test_public_functions.py` tries its wrong values on every function that
+declares it.
 
 *By hand*: `read(Count, "jobs", jobs)` reads a value that is not a parameter, such as an option of a
 command line; `read(Tokens, "words", words, below=3)` adds limits that no annotation can name;

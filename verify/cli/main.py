@@ -194,7 +194,7 @@ def _apart(files: dict[str, Any]) -> None:
     named = dict[Path, str]()
     for name, file in files.items():
         if file and (other := named.setdefault(Path(file).resolve(), name)) != name:
-            raise InputError(f"{other} and {name} both name {file}: give each another file")
+            raise InputError(f"{other} and {name} both name {file}: give them different files")
 
 
 def _certified(file: Path, name: str, run: Run, verdict: Verdict) -> None:
@@ -249,7 +249,7 @@ def build(
     ] = None,
     save: Annotated[
         Path | None,
-        option("write the model to SAVE, ….safetensors, with a sidecar ….json"),
+        option("write the model to the file SAVE, named ….safetensors, and a sidecar ….json"),
     ] = None,
 ) -> None:
     """Print the model of a statement, and save it to a file for `constructions.load`."""

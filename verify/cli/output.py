@@ -188,7 +188,7 @@ def _writable(path: Path) -> None:
             raise InputError(f"{path} is a folder: name a file")
         folder = path.resolve().parent
         if not path.exists() and not folder.is_dir():
-            raise InputError(f"no folder {folder} for {path.name}: make it first")
+            raise InputError(f"no folder {folder} for {path.name}: make the folder first")
         if path.exists() and not os.access(path, os.W_OK):
             raise InputError(f"cannot write to {path}, which is read-only: choose another file")
         if _is_file(path) and not os.access(folder, os.W_OK):

@@ -157,7 +157,7 @@ def write_certificate(path: Path, claim: str, statements: Sequence[Statement]) -
 
 
 def exactly(number: float) -> str:
-    """A float as a fraction, exactly."""
+    """The fraction that equals a float."""
     return str(Fraction(number))
 
 

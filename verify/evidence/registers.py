@@ -40,7 +40,7 @@ def point(run: Run, case: Case) -> Inputs:
     """A random point mod p, or a random rational point for a model that is not polynomial.
 
     The unit vectors are the queries, so a register that contains M x is read as the whole matrix M;
-    if a prompt has one query only, it is random.
+    if a prompt has only one query, the query is random.
     """
     if case.of.polynomial:
         given = case.random(Modular(random_prime(run.rng)), run.rng)

@@ -114,9 +114,9 @@ def _in_float64(
 def _growth(model: Transformer, larger: Transformer, error: float) -> Finding:
     """The finding about the growth of the sharpness with the length, from the last layer's leak.
 
-    With A the logit error per leaked weight and γ the gap: if the scores are graded, γβ is at most
-    ln(4A/ε) + ½ for all n; if not, all other tokens may be one gap below the largest score, and γβ
-    is at most ln(A·n/ε) + ½.
+    Let A be the logit error per leaked weight, and γ the gap.  If the scores are graded, γβ is at
+    most ln(4A/ε) + ½ for all n.  If not, all other tokens may be one gap below the largest score,
+    and γβ is at most ln(A·n/ε) + ½.
     """
     needed, limits, graded = dict[str, float](), dict[str, float](), True
     for sized in (model, larger):

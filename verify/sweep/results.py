@@ -85,7 +85,7 @@ class Swept:
         return [*aligned(rows), "", *listed[:MOST_LISTED], *tail, *self.counts()]
 
     def _described(self, record: Record) -> str:
-        """The description of a run that does not hold; empty for one that does."""
+        """The description of a run that does not hold; empty for a run that holds."""
         if record["verdict"] == Verdict.HOLDS:
             return ""
         what = [
@@ -110,7 +110,10 @@ class Swept:
             for at, found in sorted(values.items(), key=lambda item: _order(item[0]))
         ]
         lacking = len(self.records) - sum(map(len, values.values()))
-        return [*aligned(rows), *[f"{lacking} of {len(self.records)} runs have none"][:lacking]]
+        return [
+            *aligned(rows),
+            *[f"{lacking} of {len(self.records)} runs have no such number"][:lacking],
+        ]
 
     def _values(self, y: str, what: str = "measured") -> list[tuple[Record, float]]:
         """The runs that have a number of this name, measured or bound, each with the number."""

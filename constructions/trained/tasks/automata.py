@@ -30,15 +30,15 @@ SLIP = 1 / 16  # the probability of symbols to states that no symbol leaves, if 
 class Automata(Labelling, kind="automata"):
     """The states after each symbol of words of T = `length` symbols, for a benchmark automaton.
 
-    Symbols are independent [Liu2023]: uniform, or such that those that leave every state unchanged
-    have probability `stay` together.  A state that no symbol leaves, as after an error, is entered
-    with probability `SLIP` only, if another symbol exists: it would be the answer almost
-    everywhere.
+    Symbols are independent [Liu2023].  They are uniform, or the symbols that leave every state
+    unchanged have total probability `stay`.  A state that no symbol leaves, such as an error state,
+    would be the answer almost everywhere: if another symbol exists, it is entered with probability
+    `SLIP` only.
 
-    A model has 2T positions.  A word begins at a uniform one of the first T + 1 positions; before
-    it is token V, which is not a symbol.  There is no label before the word and after its T
-    symbols, where the input goes on.  So all positions are trained, but no label depends on more
-    than T symbols: words twice as long are new by their length alone.
+    A model has 2T positions.  A word begins at a uniformly random one of the first T + 1 positions.
+    Before the word, the input is token V, which is not a symbol; after its T symbols, the input
+    goes on.  Only the T symbols of the word have labels.  So all positions are trained, but no
+    label depends on more than T symbols: words of 2T symbols are longer than any training word.
     """
 
     automaton: str
@@ -111,7 +111,7 @@ class Automata(Labelling, kind="automata"):
         return f"best possible: 100.00% right, 0 nats; always the same state: {_commonest(wanted)}"
 
     def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
-        """As other tasks over tokens; then accuracy on the second half of words of length 2T."""
+        """As for other tasks over tokens, and accuracy on the second half of words of length 2T."""
         yield from super().evaluate(model, prompts, seed)
         T, (symbols, states) = self.length, self.random_words(prompts, seed)
         outputs = torch.cat([model(chunk) for chunk in symbols.split(CHUNK)])

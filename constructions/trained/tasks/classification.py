@@ -1,4 +1,4 @@
-"""Classification of a fixed set of inputs, some held out; training stops when it is learnt."""
+"""Classification of a fixed set of inputs, of which some are held out."""
 
 from __future__ import annotations
 

@@ -34,9 +34,9 @@ ATTEMPTS = 1000  # rounds of rejection sampling before ValueError
 class Connectivity(Task, kind="connectivity"):
     """Graphs ER(n, p) with loops at all nodes; the targets are the connected pairs [Ye2026].
 
-    `graphs` are "all", those whose connected nodes are all "within" distance 3, or those with a
-    connected pair "beyond" it.  The distribution is invariant under relabelling of the nodes, so
-    labels are random in every graph.
+    `graphs` is "all" for all graphs, "within" for graphs whose connected nodes are all within
+    distance 3, and "beyond" for graphs with a connected pair beyond distance 3.  The distribution
+    is invariant under relabelling of the nodes, so labels are random in every graph.
     """
 
     n: CountFrom2
@@ -107,7 +107,7 @@ class Connectivity(Task, kind="connectivity"):
         yield f"{prompts} graphs: all pairs are right in {percent(right)}"
         for which, where in ((inside, "within"), (~inside, "with a pair beyond")):
             if bool(which.any()):
-                yield f"those {where} distance {REACH}: {percent(right[which])}"
+                yield f"graphs {where} distance {REACH}: {percent(right[which])}"
         orders = torch.rand((prompts, self.n), generator=torch_generator(seed)).argsort(-1)
         for name, family in (("2Chain", two_chain), ("2Clique", two_clique)):
             graph = torch.as_tensor(family(self.n))
@@ -133,7 +133,7 @@ def all_right(model: Model, A: Tensor) -> Tensor:
 
 
 def percent(right: Tensor) -> str:
-    """The fraction of right ones, in per cent."""
+    """The fraction of true entries, in per cent."""
     return f"{float(right.double().mean()):.2%}"
 
 

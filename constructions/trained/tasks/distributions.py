@@ -9,10 +9,10 @@
                random order; a query is one of the points plus N(0, 1) in each coordinate
     sphere     points are uniform on the sphere; the inner product of a query with a point is 0.8
     images     distinct numbers below 100, each as two images of digits, tens and units, of 64
-               pixels; a query is a number below 100, by other images
+               pixels; a query is a number below 100, as other images
 
-The nearest point is that of least distance; for images that of the nearest number, and of two
-equally near the smaller one.
+The nearest point is the point of smallest distance.  For images it is the nearest number; if two
+numbers are equally near, it is the smaller number.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Sets(NamedTuple):
 class Sampler:
     """A sampler of `count` sets of N points of d coordinates with m queries each.
 
-    Images are those held out, or those of training.
+    Images are held-out images or training images.
     """
 
     count: int
@@ -138,7 +138,7 @@ def _directions(z: Tensor) -> Tensor:
 
 
 def images(sampler: Sampler) -> Sets:
-    """Raises ValueError as `split_digits` does, if the images are not installed."""
+    """Sets of numbers as images; raises ValueError as `split_digits` does."""
     numbers = sampler.uniform(sampler.count, DIGITS**2).argsort(-1)[:, : sampler.N]
     queried = DIGITS**2 * sampler.uniform(sampler.count, sampler.m)
     queried = queried.long().clamp(max=DIGITS**2 - 1)

@@ -87,7 +87,7 @@ class Facts(Corpus, kind="facts"):
         return cross_entropy(logits, wanted.flatten(), reduction="sum") / wanted.numel()
 
     def levels(self, probabilities: np.ndarray) -> Levels:
-        """The levels of a model from its probabilities of all strings (b^L,), a group for each."""
+        """The levels of a model, one group per string, from its probabilities (b^L,)."""
         place, ones = numbers(self.facts, self.base), np.broadcast_to(1.0, len(probabilities))
         fact, unseen = np.zeros(len(probabilities)), np.ones(len(probabilities), dtype=bool)
         fact[place], unseen[place[self.counts > 0]] = 1.0, False

@@ -1,4 +1,4 @@
-"""The parity of some bits of a word, by the nodes of its tree or as the answer alone."""
+"""The parity of some bits of a word, with or without a chain of thought."""
 
 from __future__ import annotations
 
@@ -29,8 +29,9 @@ from theory.language.parity_tree import ParityTree, parity_tree, tree_sizes
 class Parity(Labelling, kind="parity"):
     """The parity of `k` of `d` uniform bits, drawn by the seed `world`.
 
-    With `say` = "steps" the tokens after the bits are the nodes of a tree over them, the last of
-    them the parity, a chain of thought [KimSuzuki2025]; with "answer" the parity alone.
+    With `say` = "steps" the tokens after the bits are a chain of thought [KimSuzuki2025]: the nodes
+    of a tree over the bits, of which the last is the parity.  With "answer" there is one token, the
+    parity.
     """
 
     d: Count

@@ -40,7 +40,7 @@ class Regression(Task, kind="regression"):
     """In-context linear regression: y_t = ⟨w, x_t⟩ + noise·ε_t for t = 1 … points [Garg2022].
 
     w ~ N(0, I_d), ε_t ~ N(0, 1) and x_t ~ N(0, Σ).  Σ is I ("isotropic"), or has ⌊d/2⌋ eigenvalues
-    100 and otherwise 1, in a random basis for each prompt ("ill-conditioned") [Fu2024].
+    100 and the others 1, in a random basis for each prompt ("ill-conditioned") [Fu2024].
     """
 
     d: Count

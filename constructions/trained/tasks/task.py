@@ -56,15 +56,18 @@ class Training(Protocol):
 @checked
 @dataclass(frozen=True)
 class Curriculum:
-    """From `d` coordinates and `points` points, one coordinate and two points more after every
-    `every` steps, up to the task's [Garg2022]."""
+    """The growth of prompts from `d` coordinates and `points` points [Garg2022].
+
+    After every `every` steps there are one coordinate and two points more, up to the task's
+    numbers.
+    """
 
     d: Count
     points: Count
     every: Count
 
     def reached(self, step: int) -> tuple[int, int]:
-        """Coordinates and points at a step, not yet bounded by the task's."""
+        """Numbers of coordinates and points at a step, without the bounds of the task."""
         return self.d + step // self.every, self.points + 2 * (step // self.every)
 
 

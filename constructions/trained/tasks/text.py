@@ -39,8 +39,8 @@ class Text(Classification, kind="text"):
     """1 892 consecutive windows of 16 words of the six longest topics, 80 % of them for training.
 
     Words are runs of the characters a–z.  Tokens 0 … 254 are the most frequent words, 255 stands
-    for all others.  The output of a model is that at an additional first token, at the last word,
-    or the mean over all words: `read` is "token", "last" or "mean".
+    for all others.  The output of a model is the output at an additional first token (`read` =
+    "token") or at the last word ("last"), or the mean over all words ("mean").
     """
 
     read: Annotated[str, Choice(tuple(READ))] = "token"

@@ -193,7 +193,7 @@ def test_a_checkpoint_is_the_model(made, tmp_path):
     assert lines[0].startswith("40 graphs: ")
     names = [line.split(":")[0] for line in lines[1:]]
     assert names[-3:] == ["2Chain, relabelled", "2Clique, relabelled", "best possible"]
-    assert names[0] == "those within distance 3"
+    assert names[0] == "graphs within distance 3"
     A = torch.as_tensor(two_chain(8))
     assert ((model.logits(A) > 0) == (model(A) == 1)).all()
 
