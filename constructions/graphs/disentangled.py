@@ -17,7 +17,7 @@ nonnegative, so S = hhᵀ, the output is the polynomial s_L(A) of `theory.graphs
 K = A, and here the products K_ij = ⟨h_i, h_j⟩ follow the same recursion from K = I + A².
 
 Weights that are invariant under relabelling of nodes have the form A ⊗ I + B ⊗ J
-(`theory.graphs.kronecker`): I composes neighbourhoods, J counts.
+(`theory.graphs.kronecker`): I composes neighbourhoods, and J counts walks.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ class Edges(Tokens):
             raise InputError(f"tokens have {shown}: give one sequence (T,) of integers")
         if given.size and not -1 <= given.min() <= given.max() < self.n_nodes:
             raise InputError(
-                f"tokens are not all from −1 to {self.n_nodes - 1}: give decoded tokens"
+                f"tokens contain numbers outside −1 … {self.n_nodes - 1}: give decoded tokens"
             )
         listed = given.tolist()
         return listed[: listed.index(-1)] if -1 in listed else listed

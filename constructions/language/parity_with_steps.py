@@ -126,5 +126,5 @@ def attended(tree: ParityTree) -> np.ndarray:
 
 
 def sharpness_for_steps(d: int, k: int) -> float:
-    """The sharpness ln(3.5(d + k)), at which softmax gives every node exactly."""
+    """The sharpness ln(3.5(d + k)), at which softmax computes every node exactly."""
     return math.log(3.5 * (d + k))

@@ -118,7 +118,7 @@ def _check_autoregressive(model: Model) -> None:
     goes_on = isinstance(interface, Tokens) and interface.length is None
     if not goes_on or interface.bottom or interface.frequencies:
         raise InputError(
-            f"{model.name} has no logits of the next token: give a model that has, such as "
+            f"{model.name} has no logits of the next token: give a model that has them, such as "
             "string_model"
         )
     if interface.n_answers > interface.vocabulary_size:

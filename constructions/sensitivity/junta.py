@@ -29,7 +29,7 @@ from theory.sequences import all_sequences
 def junta(d: Count, positions: Positions, table: Entries) -> Transformer:
     """The function of the bits at k `positions` (from 0) of d with this `table` of 0 and 1, (2^k,).
 
-    The index of an entry is the bits as a binary number, the most significant first.  The model
+    The index of an entry is the binary number of the bits, the most significant first.  The model
     makes one prediction per word, (…, 1).  1 layer, k heads, width k + 4, 2^k hidden neurons.
     Raises ValueError unless the positions are distinct, and for a table of another length.
     """

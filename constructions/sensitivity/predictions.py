@@ -27,7 +27,7 @@ def predictions(
     has size 1, or the outputs themselves if they are integers.
 
     The module runs in evaluation mode without gradients, `batch` inputs at a time, in the dtype and
-    on the device of its parameters (float32 on the CPU if it has none); its mode is restored.
+    on the device of its parameters (float32 on the CPU if it has none); then its mode is restored.
     Integers are passed as int64, as for tokens, unless `dtype` is given, such as torch.float32 for
     pixels 0 … 255 with noise.  The default threshold is 0, for logits; give 0.5 for probabilities.
 

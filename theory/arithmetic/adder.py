@@ -97,7 +97,7 @@ def adder_logits(
 
 @checked
 def largest_alpha(p: Candidates, F: Frequencies = ZHOU) -> tuple[float, int]:
-    """The largest α for which all sums are right for all |ε| < 5, and the d that attains it.
+    """The largest α for which all sums are right for all |ε| < 5, and the d that limits it.
 
     α is 0.0 if F does not separate the residues mod 10.
     """
@@ -118,7 +118,8 @@ def least_gap(p: Candidates, alpha: NonNegative, error: Steps, F: Frequencies = 
     """The gap min z(s) − z(c) over c ≠ s and integers |ε| ≤ `error`; negative iff a sum is wrong.
 
     Among candidates of one residue mod 10 the comb is constant, and the bump is largest at the
-    candidate nearest to s + ε: within distance 5, as 10 divides p, or within 15 if s is excluded.
+    candidate nearest to s + ε.  This candidate is within distance 5, as 10 divides p, or within 15
+    if s is excluded.
 
     Raises `ValueError` if the errors do not fit in memory.
     """

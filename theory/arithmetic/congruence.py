@@ -10,7 +10,7 @@ from theory.kinds import Whole, Within, checked
 
 @dataclass(frozen=True)
 class Congruent(Whole):
-    """An integer ≡ `remainder` mod `modulus`, described in messages as `called`."""
+    """Integers ≡ `remainder` mod `modulus`; messages describe them by the text `called`."""
 
     modulus: int = 1
     remainder: int = 0

@@ -86,7 +86,8 @@ class Split(NamedTuple):
 def two_channels(W: Weights, n_nodes: Nodes) -> Channels:
     """The orthogonal projection of W (rows·n, columns·n) onto the span of I and J, block by block.
 
-    Exact for integers and fractions, which become `Fraction`s; in float64 otherwise.
+    The result is exact for integers and fractions, which become `Fraction`s, and in float64
+    otherwise.
 
     Raises `ValueError` for a W that does not consist of n × n blocks.
     """

@@ -1,11 +1,11 @@
 """A circuit learned gate by gate, by a learner whose outputs are all right [RivestSloan1988].
 
-A circuit has inputs and gates g = 1, …, G, each a function of two earlier wires.  An example is
-the values of all wires, a chain of thought.  The version space of a gate is the set of hypotheses
-(two earlier wires and one of the allowed functions) that agree with all examples.  On a new input
-the learner goes from gate to gate: a wire is decided if all hypotheses in its version space have
-the same value, for all values of the undecided wires.  The version space always contains the true
-gate, so **every decided value is right**, for any examples.
+A circuit has inputs and gates g = 1, …, G, each a function of two earlier wires.  An example
+consists of the values of all wires, as a chain of thought.  The version space of a gate is the set
+of hypotheses (two earlier wires and one of the allowed functions) that agree with all examples.  On
+a new input the learner goes from gate to gate: a wire is decided if all hypotheses in its version
+space have the same value, for all values of the undecided wires.  The version space always contains
+the true gate, so **every decided value is right**, for any examples.
 
 After N ≥ (G|H|/ε) ln(G|H|/δ) random examples, |H| hypotheses per gate, with probability ≥ 1 − δ no
 version space contains a hypothesis that differs from the true gate on more than the fraction

@@ -31,7 +31,7 @@ from theory.language.distributions import Counted, Distribution
 
 MOST = 10**6  # largest number of corpora enumerated
 FewDocuments: TypeAlias = Annotated[Count, Within(most=50_000)]
-"""An integer from 1 to 50 000: documents of a bound whose fraction has n·log₂ n bits."""
+"""An integer from 1 to 50 000: a number n of documents; the exact bound has n·log₂ n bits."""
 MOST_BITS = 10**6, 10**8  # limits for one power of a probability and for all terms of a sum
 
 

@@ -20,9 +20,9 @@ independent samples, with probability ≥ 1 − δ
 
     P(y f(X) ≤ 0) ≤ ((k₁ + k₂) ln(2d + 1) + ln(1/δ))/m,   k₁ = ⌈16V²B⁴A²/γ²⌉, k₂ = ⌈16V²B²/γ²⌉:
 
-some head of the cover is within γ/2 of f, so its margin exceeds γ/2 on the samples, but not where
-f is wrong (`margin_certificate`).  If positions are encoded by T unit vectors, T enters
-only through d.
+some head of the cover is within γ/2 of f, so the margin of this head exceeds γ/2 on the samples,
+but not where f is wrong (`margin_certificate`).  If positions are encoded by T unit vectors, T
+enters only through d.
 """
 
 from __future__ import annotations

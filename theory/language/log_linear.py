@@ -138,9 +138,7 @@ def projection(family: LogLinear, p: Distribution) -> tuple[np.ndarray, np.ndarr
     """
     moments = np.array([float(each) for each in family.mean(p)])
     if any(a > 0 == q for a, q in zip(p, family.base, strict=True)):
-        raise InputError(
-            "p is positive where the base is 0: give p with support in that of the base"
-        )
+        raise InputError("p is positive where the base is 0: give a p that is 0 there")
     if (w := separating_direction(family, p)) is not None:
         raise InputError(
             f"p has the moments of no member, as {_shown(w)} is never below its mean (separable "

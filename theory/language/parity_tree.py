@@ -93,7 +93,7 @@ def means_of_children(tree: ParityTree, bits: np.ndarray) -> np.ndarray:
 
 
 def leaves(tree: ParityTree) -> list[int]:
-    """For each token the set of bits whose product it is, as a bit mask."""
+    """For each token, the set of bits whose product the token is, as a bit mask."""
     found = [1 << j for j in range(tree.d)]
     for a, b in tree.children:
         found.append(found[a] ^ found[b])

@@ -43,7 +43,7 @@ from theory.kinds import (
 from theory.language.distributions import Counted
 
 Tree: TypeAlias = int | tuple[Any, ...] | None
-"""A leaf 0 or 1; (variable, subtree at 0, subtree at 1); or None where it is unknown."""
+"""A leaf 0 or 1; a triple (variable, subtree at 0, subtree at 1); or None for an unknown tree."""
 
 Term = frozenset[tuple[int, int]]
 """The conjunction of literals (variable, value)."""

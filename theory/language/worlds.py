@@ -24,7 +24,7 @@ DistributionName: TypeAlias = Literal["zipf", "uniform"]
 ModelName: TypeAlias = Literal["calibrated", "good-turing", "memoriser"]
 MODELS: tuple[ModelName, ...] = get_args(ModelName)
 Many: TypeAlias = Annotated[Count, Within(most=10**8)]
-"""An integer from 1 to 10^8: facts, documents or prompts held in memory."""
+"""An integer from 1 to 10^8: a number of facts, documents or prompts."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def world(
 
 @dataclass(frozen=True)
 class Prompted:
-    """Equally likely prompts, each with m possible answers and one right one, and N documents.
+    """Equally likely prompts, each with m possible answers, one of them right, and N documents.
 
     `answered` (prompts,) counts the documents that answer each prompt; a document answers its
     prompt with probability α.

@@ -180,7 +180,8 @@ def _labels(model: Callable[[Any], Any], inputs: np.ndarray) -> np.ndarray:
     labels = array_of("predictions", predicted)
     if labels.ndim < 1 or len(labels) != len(inputs):
         raise InputError(
-            f"predictions have shape {labels.shape} for {len(inputs)} inputs: give one for each"
+            f"predictions have shape {labels.shape} for {len(inputs)} inputs: "
+            "give one for each input"
         )
     if labels.dtype.kind not in "biuSU":
         raise InputError(

@@ -153,7 +153,7 @@ def gap(model: Transformer, found: Enumerated) -> Finding:
     moved = 2 * rounding_of_logits(alpha, bits)
     return within(
         "gap",
-        "least gap between the right logit and the others, all pairs",
+        "smallest gap between the right logit and the others, over all pairs",
         "float",
         found.least,
         (unrounded - moved, unrounded + moved),
@@ -195,7 +195,7 @@ def coarser(models: dict[str, Transformer]) -> Finding:
     strange = {name: strange for name, (strange, _) in counts.items()}
     return same(
         "coarser",
-        "pairs that are wrong or tie, sizes rounded to multiples of 6 and 7",
+        "pairs that are wrong or tie if sizes are rounded to multiples of 6 and 7",
         strange,
         dict.fromkeys(strange, 0),
         words=", ".join(f"{name}: {beyond}" for name, (_, beyond) in counts.items()),

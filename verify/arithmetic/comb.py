@@ -39,7 +39,7 @@ TABLE = {
 }
 SMALL = 30  # the p at which all logits are enclosed
 ROUNDED = arb(2) ** -40  # relative error of a limit in float64, whose sines lose a few bits
-LEAST_AHEAD = 2.0**-60  # least gap of the largest logit that balls certify
+LEAST_AHEAD = 2.0**-60  # smallest gap of the largest logit that balls certify
 MODULI, PLACES = 24, 4  # largest modulus of the inequalities, modulus of the random layers
 
 
@@ -161,7 +161,7 @@ def identities() -> Finding:
 
 
 def wrong_squares(t: int, x: int) -> Iterator[str]:
-    """The identities that do not hold at two points of the circle."""
+    """The identities that fail at two given points of the circle."""
     (c, s), (C, S) = point(t), point(x)
     u, v = (c + C) / 2, (s + S) / 2
     double_u, double_v = (c * c - s * s + C * C - S * S) / 2, s * c + S * C

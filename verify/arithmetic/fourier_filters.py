@@ -363,7 +363,7 @@ def beside_published(table: dict[str, Filtered]) -> Finding:
     head = "module        removed  built   published   (accuracy in %)"
     why = (
         "In the built adder attention writes all high bins and the MLP all low bins; in the\n"
-        "trained model each writes both, so that removing bins of one module leaves a part of them."
+        "trained model each writes both, so that bins removed from one module remain in the other."
     )
     found = no_counterexample(
         "published",

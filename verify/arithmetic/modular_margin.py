@@ -220,7 +220,7 @@ def ahead_by_all(found: Enumerated, p: int, declared: float) -> Finding:
     least = 2 * p - 2 * forward_bound(p)
     return Finding(
         "all-pairs",
-        f"wrong predictions and least gap of the right logit, all {found.pairs} pairs, p = {p}",
+        f"wrong predictions and smallest gap of the right logit, {found.pairs} pairs, p = {p}",
         "float",
         {"wrong": found.wrong, "ahead": found.least},
         {"wrong": 0, "ahead": least},

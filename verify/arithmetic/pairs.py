@@ -50,8 +50,8 @@ def rows_of_pairs(model: Transformer) -> Iterator[np.ndarray]:
 
 @dataclass
 class Enumerated:
-    """The result of an enumeration: the number of pairs, the number of wrong predictions, the least
-    gap of the right logit, and the first wrong prediction in words."""
+    """The result of an enumeration: the number of pairs, the number of wrong predictions, the
+    smallest gap of the right logit, and the first wrong prediction in words."""
 
     pairs: int = 0
     wrong: int = 0

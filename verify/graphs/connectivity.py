@@ -352,7 +352,7 @@ def least(run: Run, clipped: OverGraphs) -> Finding:
         right = [bool((H == 1).all()) for H in clipped.at(diameter + 1, most).model.streams(A)]
         found.append(right.index(True) if True in right else -1)
         wanted.append(least_layers(diameter))
-    name = f"least clipped layers that connect a path of diameter D, D = 1, …, {diameters[-1]}"
+    name = f"smallest number of clipped layers that connects a path of diameter D ≤ {diameters[-1]}"
     words = f"{found[-1]} for D = {diameters[-1]}"
     return same("least", name, found, wanted, words=words, wanted="⌈log₃D⌉")
 

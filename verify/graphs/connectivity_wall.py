@@ -207,7 +207,10 @@ def sound(run: Run, samples: int) -> Finding:
         if reaches and not wrong_pair:
             wrong.append(f"W = {W.tolist()}, O = {out.tolist()}")
     name = f"weights ≥ 0, threshold 0: no sound model is positive beyond 3^L (n = {n}, L = 1)"
-    words = f"on all {len(A)} graphs with a far pair; {reach} models positive there, {right} sound"
+    words = (
+        f"on all {len(A)} graphs with a far pair; {reach} models are positive there, "
+        f"{right} are sound"
+    )
     return if_seen(reach > 0 < right, no_counterexample("sound", name, wrong, words=words))
 
 
@@ -265,8 +268,8 @@ def cliques(run: Run, n: int, samples: int) -> Iterator[Finding]:
                     largest = max(largest, float(values.max() / across.min()))
         found = at_most(
             f"two-clique/{layers}",
-            f"W = A ⊗ I + B ⊗ J ≥ 0, L = {layers}: far pairs whose output exceeds one between two "
-            "cliques",
+            f"W = A ⊗ I + B ⊗ J ≥ 0, L = {layers}: far pairs whose output exceeds an output "
+            "between two cliques",
             "exact",
             larger,
             0,
@@ -288,8 +291,8 @@ def regular(run: Run, samples: int) -> Finding:
     sizes = [(capacity(L) + 1, L) for L in (1, 2) for _ in range(max(samples, LEAST_DRAWN))]
     found = [(of_far_pairs(run, m, L, channels(run, 2 * m, L, 0, 2)), m, L) for m, L in sizes]
     seen = sum(any(values) for values, *_ in found)
-    name = "two channels ≥ 0: far pairs of C_2m have the output of pairs between C_m, m = 3^L + 1"
-    words = f"random weights, L = 1, 2, {seen} of which have a positive output there"
+    name = "two channels ≥ 0: far pairs of C_2m have the output of pairs between two C_m"
+    words = f"m = 3^L + 1, L = 1, 2; random weights, {seen} of which have a positive output there"
     wrong = chain.from_iterable(starmap(several, found))
     return if_seen(seen > 0, no_counterexample("regular", name, wrong, words=words))
 
@@ -359,7 +362,7 @@ def row_sums(run: Run) -> Finding:
 
 def closed_bands(run: Run, samples: int) -> Finding:
     """With signed two-channel weights far pairs of C_2m have the output of pairs between two C_m,
-    for m = 4·3^(L−1) + 1 and + 2."""
+    for m = 4·3^(L−1) + 1 and m = 4·3^(L−1) + 2."""
     drawn = list[tuple[int, int, Weights]]()
     for layers, times in ((1, 4 * samples), (2, 1 if run.quick else samples // 2 + 1)):
         for _ in range(times):
@@ -376,7 +379,7 @@ def closed_bands(run: Run, samples: int) -> Finding:
 
 
 def cutting(run: Run, m: int, layers: int) -> Weights:
-    """Signed two-channel weights with a constant for which relu is 0 on a part of the band of S."""
+    """Signed two-channel weights whose constant makes relu 0 on a part of the band of S."""
     n, W = 2 * m, list[np.ndarray]()
     for layer in range(layers):
         size = 2 ** (layer + 1)

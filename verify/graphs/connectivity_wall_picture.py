@@ -30,7 +30,7 @@ def draw(counts: Transformer, signed: Transformer) -> Figure:
     figure = Figure(figsize=(11.0, 4.6))
     first, second = figure.subplots(1, 2)
     across = counts.logits(two_clique(N)).numpy()[connected(two_clique(N)) == 0].min()
-    first.axhline(across, color=COLOURS["2Clique"], linewidth=1, label="least between cliques")
+    first.axhline(across, color=COLOURS["2Clique"], linewidth=1, label="minimum between cliques")
     second.axhline(0, color="black", linewidth=1, label="threshold 0")
     for panel, model, title in (
         (first, counts, "weights ≥ 0, channels I and J, one layer"),

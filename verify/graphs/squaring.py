@@ -203,7 +203,7 @@ def _softmax(run: Run, n: int, L: int, graphs: dict[str, np.ndarray]) -> Iterato
     lean = built(run, n, L, "lean").least_sharpness()
     yield at_most(
         "sharpness",
-        f"smallest certified β at which softmax predicts as average-hard attention, {n} nodes",
+        f"smallest certified β at which softmax has the predictions of hard attention, {n} nodes",
         "float",
         max(betas.values()),
         bound * SEARCHED,

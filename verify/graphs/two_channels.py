@@ -37,7 +37,7 @@ MOST_NODES = 5  # limit, as all n! orders of nodes are tried
 def two_channels(
     run: Run, *, n_nodes: Annotated[int, option("nodes", min=3, max=MOST_NODES)] = 4
 ) -> Iterator[Finding]:
-    """The mean of W over all relabellings of nodes is A ⊗ I + B ⊗ J, an orthogonal projection.
+    """The mean of W over all relabellings of nodes is A ⊗ I + B ⊗ J, its orthogonal projection.
 
     W is a matrix of n × n blocks X, n ≥ 2, and for each block B = (1ᵀX1 − tr X)/(n(n − 1)) and
     A = tr X/n − B.  I and J are not orthogonal; ‖W‖² has three orthogonal parts: of the

@@ -116,7 +116,7 @@ def _signal(d: int) -> Finding:
     step, without = least_step_signal(d + k - 2), mean_signal_bound(d, k)
     return at_least(
         "signal",
-        f"squared signal at a CoT node over that of an average parity, d = {d}, k = {k}",
+        f"squared signal at a CoT node, divided by that of an average parity, d = {d}, k = {k}",
         "proved",
         step / without,
         RATIO,

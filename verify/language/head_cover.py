@@ -150,8 +150,8 @@ def _vectors(run: Run, d: int, k: int) -> Finding:
         most = max(most, Fraction(off) / allowed if allowed else Fraction(off))
     return at_most(
         "vectors",
-        f"squared distance to the cover over (A² − ‖q‖²)/k, {VECTORS} vectors of dimension {d}, "
-        f"k = {k}",
+        f"squared distance to the cover divided by (A² − ‖q‖²)/k, {VECTORS} vectors, "
+        f"dimension {d}, k = {k}",
         "exact",
         float(most),
         1.0,
@@ -193,7 +193,7 @@ def _heads(run: Run, d: int, k: int) -> Finding:
     size = log_cover_size(d, k, k)
     return at_most(
         "heads",
-        f"distance of heads to the cover over VB²A/√k + VB/√k, {HEADS} heads for each length",
+        f"distance of heads to the cover divided by VB²A/√k + VB/√k, {HEADS} heads for each length",
         "float",
         found,
         1.0,

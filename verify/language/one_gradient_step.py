@@ -179,7 +179,7 @@ def _rounded(run: Run, trees: list[ParityTree]) -> Finding:
         f"{sized(trees)}",
         wrong,
         0,
-        words=f"{wrong}; the least distance of an entry to ½ is {float(least):.3f}",
+        words=f"{wrong}; the smallest distance of an entry to ½ is {float(least):.3f}",
         wanted="0",
     )
 
@@ -236,7 +236,7 @@ def _noise(tree: ParityTree, n: int, steps: list[np.ndarray]) -> Finding:
         ratios.append(float(square * n / (4 * node)))
     return at_most(
         "noise",
-        f"mean square of the noise at a node over its bound 4m/n, {len(steps)} seeds",
+        f"mean square of the noise at a node divided by its bound 4m/n, {len(steps)} seeds",
         "trained",
         max(ratios),
         1.0,
@@ -285,7 +285,7 @@ def _apart(run: Run) -> Finding:
     ratio = float(np.mean(before) / np.mean(after)) if any(after) else np.nan
     return within(
         "apart",
-        f"largest error of the step at n = {few} over that at n = {many}, d = {d}, means of "
+        f"ratio of the largest errors of the step at n = {few} and n = {many}, d = {d}, means of "
         f"{SEEDS} seeds",
         "trained",
         ratio,

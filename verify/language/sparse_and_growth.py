@@ -153,7 +153,7 @@ def _above_the_bound(table: dict[str, np.ndarray], sizes: list[int]) -> Finding:
     )
     return at_least(
         "any-learner",
-        "median of the smallest sample size over Fano's bound for success probability ½",
+        "median of the smallest sample size, divided by Fano's bound for probability ½",
         "statistical",
         over,
         1.0,
@@ -173,7 +173,7 @@ def tried(run: Run, sizes: list[int]) -> Iterator[Finding]:
         )
         yield compare(
             f"tried/{name}",
-            f"{name}: samples for half of {SEEDS} seeds over Fano's bound for all",
+            f"{name}: samples from which half of {SEEDS} seeds succeed, divided by Fano's bound",
             "trained",
             extreme(over),
             TIMES,

@@ -20,7 +20,7 @@ def draw(table: dict[str, np.ndarray], sizes: list[int]) -> Figure:
         panel.plot(np.array(sizes) * shift, medians, "-", color=f"C{number}", label=name)
     needed = [least_samples(T, 3, 0.5) for T in sizes]
     panel.plot(sizes, needed, ":", color="grey", label="Fano's bound")
-    panel.set(xscale="log", yscale="log", xlabel="bits T", ylabel="least samples")
+    panel.set(xscale="log", yscale="log", xlabel="bits T", ylabel="smallest number of samples")
     panel.set_xticks(sizes, [str(T) for T in sizes])
     panel.minorticks_off()
     panel.legend()

@@ -138,7 +138,7 @@ def forty_strings(quick: bool) -> Finding:
     bound = Fraction(1, 2) - 2 * tau
     return at_least(
         "forty-strings",
-        f"least mean of g(H) + δ⁺, for {STRINGS} strings and 2 facts, one of them seen",
+        f"smallest mean of g(H) + δ⁺, for {STRINGS} strings and 2 facts, one of them seen",
         "exact",
         least,
         bound,
@@ -230,7 +230,7 @@ def forty_answers(quick: bool) -> Finding:
     MM = half * alpha
     return same(
         "forty-answers",
-        f"least mean of err + δ⁺, for 2 prompts of {m} answers, one answered, α = {alpha}",
+        f"smallest mean of err + δ⁺, for 2 prompts of {m} answers, one answered, α = {alpha}",
         least,
         MM * (1 - Fraction(1, m)),
         words=f"{least}, over models on a grid",

@@ -136,7 +136,7 @@ def _profile(values: np.ndarray, V: int, n: int, name: str) -> Finding:
     found, wanted = forced_profile(values, V), brute_force(V, n, name)
     return same(
         "profile",
-        "the influence of each position equals that by definition, sequence by sequence",
+        "the influence of each position equals its definition, summed over all sequences",
         [str(each) for each in found],
         [str(each) for each in wanted],
         words=" ".join(f"{float(each):.3f}" for each in found),
@@ -162,7 +162,7 @@ def _decomposed(values: np.ndarray, V: int) -> Iterator[Finding]:
     total = sum(profile, start=Fraction(0))
     yield same(
         "efron-stein",
-        "n·Sens (redrawn) by the Efron–Stein parts equals that by counting; they sum to 1",
+        "n·Sens (redrawn) by the Efron–Stein parts equals the count, and the parts sum to 1",
         [str(sum(k * weight for k, weight in enumerate(weights))), str(sum(weights))],
         [str(total), "1"],
         words=f"Σ |S| ‖e^S‖² = {total}, Σ ‖e^S‖² = 1",
@@ -175,7 +175,7 @@ def _decomposed(values: np.ndarray, V: int) -> Iterator[Finding]:
     )
     yield same(
         "hybrid",
-        f"probability of a change if tokens are redrawn with δ = {', '.join(map(str, DELTAS))}",
+        f"probability of a change if each token is redrawn, δ = {', '.join(map(str, DELTAS))}",
         holds,
         len(DELTAS),
         evidence="exact",

@@ -254,7 +254,7 @@ def _random(run: Run) -> Iterator[Finding]:
     agree = sum(noise_sensitivity(f, x) == noise_sensitivity_by_definition(f, x) for f, x in pairs)
     yield same(
         "noise",
-        "noise sensitivity by the spectrum equals that by all pairs of words",
+        "noise sensitivity by the spectrum equals the sum over all pairs of words",
         agree,
         len(pairs),
         words=f"for {agree} pairs of f and δ",

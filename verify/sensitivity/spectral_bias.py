@@ -151,7 +151,7 @@ def _lemma(found: list[list[Fraction]]) -> Iterator[Finding]:
     least = min(min(mu) for mu in found)
     name, wanted = "random Φ with μ_k ≥ μ_{k+2} for all k", f"all {len(found)}"
     yield same("lemma", name, weak, len(found), words=f"{weak}", wanted=wanted)
-    name = "least eigenvalue of the random Φ"
+    name = "smallest eigenvalue of the random Φ"
     yield at_least("positive", name, "exact", least, 0, words=f"{least}", wanted="at least 0")
     full = sum(not all(a >= b for a, b in pairwise(mu)) for mu in found)
     yield at_least(

@@ -25,7 +25,7 @@ from verify.evidence.enclosure import BITS, below, interval
 from verify.finding import Finding, Verdict, at_least, at_most, labelled, within
 
 KIND = "a quadratic network trained on modular"
-NEAR = 0.99  # least margin after training, in units of γ*
+NEAR = 0.99  # smallest margin after training, in units of γ*
 SINGLE, MIXED = 0.99, 0.75  # fraction at the largest frequency: minimum trained, maximum untrained
 EVEN = 0.5  # each frequency's fraction of Σ‖θ‖³ is EVEN to 1/EVEN times the uniform one
 MODULI, QUICK = (7, 11, 23), 2  # moduli, and how many of them a quick run takes

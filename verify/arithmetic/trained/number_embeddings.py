@@ -155,8 +155,9 @@ def third(ratios: np.ndarray, bound: float, embeddings: Source) -> Finding:
 
 
 def confound(run: Run, numbers: NumberTokens, trials: int) -> Iterator[Finding]:
-    """The rank of a number in the vocabulary has the same periods; peaks remain without the means
-    of groups of ten neighbours in rank, which remove nearly every function of the rank."""
+    """The rank of a number in the vocabulary has the same periods; peaks remain if the means of
+    groups of ten neighbours in rank are subtracted, which removes nearly every function of the
+    rank."""
     ranks = numbers.ranks.astype(np.float64)
     ratios, bound = measured(run, ranks, trials)
     yield above("rank", "peaks of the rank in the vocabulary", PEAKS, ratios, bound)

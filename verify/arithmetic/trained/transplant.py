@@ -181,7 +181,7 @@ def by_parts(run: Run, adder: Adder) -> Iterator[Finding]:
         LENS,
         Verdict.of(first <= LENS * last),
         ", ".join(f"{found:.1%}" for found in layers),
-        f"after layer 1 at most {LENS:.0%} of the last",
+        f"after layer 1 at most {LENS:.0%} of that after layer 2",
     )
     parts = {module: high_fraction(adder, (module,)) for module in (*HEADS, *MLPS)}
     heads, mlps = high_fraction(adder, HEADS), high_fraction(adder, MLPS)

@@ -64,28 +64,28 @@ def by_depth(one: Seeds, two: Seeds) -> Iterator[Finding]:
     for id, name, graphs, worse, better in (
         (
             "one-layer/two-chain",
-            "accuracy on 2Chain: one layer trained on all graphs below one trained within 3",
+            "accuracy on 2Chain: lower for one layer trained on all graphs than trained within 3",
             "two_chain",
             one["all"],
             one["within"],
         ),
         (
             "one-layer/within",
-            "accuracy within distance 3: one layer trained on all below one trained within 3",
+            "accuracy within distance 3: lower for one layer trained on all than trained within 3",
             "within",
             one["all"],
             one["within"],
         ),
         (
             "two-layers/beyond",
-            "accuracy beyond distance 3: two layers trained within 3 below two trained on all",
+            "accuracy beyond distance 3: lower for two layers trained within 3 than trained on all",
             "beyond",
             two["within"],
             two["all"],
         ),
         (
             "depth/beyond",
-            "accuracy beyond distance 3: one layer trained on all graphs below two layers",
+            "accuracy beyond distance 3, trained on all graphs: lower for one layer than for two",
             "beyond",
             one["all"],
             two["all"],

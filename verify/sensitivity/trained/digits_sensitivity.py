@@ -124,7 +124,8 @@ def order(curves: Curves, sigma: float) -> Iterator[Finding]:
 
 
 def controls(run: Run, seeds: Seeds, curves: Curves, inputs: np.ndarray) -> Iterator[Finding]:
-    """Controls: more noise changes more predictions; almost no noise; untrained models guess."""
+    """Controls: more noise changes more predictions, almost none changes none, untrained models
+    guess."""
     least, most = ENDS
     for kind, each in seeds.items():
         low, high = curves.at(kind, least), curves.at(kind, most)

@@ -175,7 +175,7 @@ def half(plain: Measured, own: Measured, augmented: Measured) -> Finding:
     found, other = (ratio(each.changed, plain.changed) for each in (own, augmented))
     return below(
         "half",
-        "Sens over that of plain training",
+        "Sens, divided by Sens after plain training",
         found,
         HALF,
         words=f"{found:.2f}; with augmentation {other:.2f}",
@@ -223,7 +223,7 @@ def null(plain: list[Measured]) -> Finding:
     least = min(ratios, key=lambda each: each.mean)
     finding = above(
         "seeds",
-        "Sens of a seed of plain training over that of another, the least",
+        "smallest ratio of Sens between two seeds of plain training",
         least,
         HALF,
         words=f"{least:.2f}",

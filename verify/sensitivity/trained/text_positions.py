@@ -83,7 +83,7 @@ def text_positions(
                the ends and at all positions; with weights from 1 to 16 it must have recency.
     """
     if not text.available():
-        why = f"this version of Python has other topics than {text.VERSION}"
+        why = f"the topics of this version of Python differ from those of {text.VERSION}"
         yield absent("texts", why, f"run it with Python {text.VERSION}")
         return
     seeds, windows = seeds_of(NAMES), [part[0].numpy() for part in text.split_windows()]
@@ -139,7 +139,7 @@ def uniform(own: Profile) -> Finding:
         verdict = Verdict.FAILS
     return Finding(
         "uniform",
-        f"influence of the last {END} words over that of the first",
+        f"influence of the last {END} words, divided by that of the first",
         "trained",
         found.value,
         UNIFORM,
@@ -156,23 +156,23 @@ def positions(own: Profile) -> Finding:
     least = min(each.mean for each in ratios)
     return below(
         "positions",
-        "largest influence of a position over the mean",
+        "largest influence of a position, divided by the mean",
         most,
         UNIFORM[1],
-        words=f"{most:.2f}; the least {least:.2f}",
+        words=f"{most:.2f}; the smallest is {least:.2f}",
         wanted=f"below {UNIFORM[1]:.2f}, {BY}",
     )
 
 
 def of_the_mean(own: Profile) -> list[Mean]:
-    """The influence of each position over the mean influence."""
+    """The influence of each position, divided by the mean influence."""
     both = np.concatenate(own)
     return [ratio(row, both.mean(1)) for row in both.T]
 
 
 def recency(own: Profile) -> Finding:
     """The influence of the last words divided by that of the first words, compared with 1."""
-    name = f"influence of the last {END} words over that of the first"
+    name = f"influence of the last {END} words, divided by that of the first"
     words = f"{own.ends:.2f}"
     return above("recency", name, own.ends, 1.0, words=words, wanted=f"above 1, {BY}")
 
@@ -184,7 +184,7 @@ def sensitive(found: dict[str, list[Profile]]) -> Iterator[Finding]:
         for where, name in (("held_out", "held out"), ("trained", "of training")):
             low, high = ([getattr(each, where).mean(1) for each in found[k]] for k in (own, kind))
             id = f"sensitive/{kind.replace(', ', '-')}/{name.replace(' ', '-')}"
-            words = f"Sens of the {own} below the {kind}, windows {name}"
+            words = f"Sens of the {own} below that of the {kind}, windows {name}"
             yield all_below(id, words, low, high, paired)
 
 
