@@ -66,7 +66,7 @@ class Signs(Memory):
         if self.most > (limit := 2 / torch.finfo(like.dtype).eps):
             raise InputError(
                 f"fields have sums of up to {self.most:.6g}, and {like.dtype} is exact up to "
-                f"{limit:.6g}: use a longer dtype, as model.double()"
+                f"{limit:.6g}: use a longer dtype, for example model.double()"
             )
         return super().check(like, read(SignRows, "states", states))
 

@@ -44,7 +44,7 @@ BYTES_PER_SCORE = 3 * 8 + 1  # scores, shifted scores and exponentials in float6
 class Patterns(Memory):
     """The interface queries (…, d) → states (…, d), with patterns (N, d) in the prompt.
 
-    Raises ValueError as a memory does, and where the scores overflow or do not fit in memory.
+    Raises ValueError as `Memory` does, and where the scores overflow or do not fit in memory.
     """
 
     name = "queries"

@@ -54,7 +54,7 @@ def attention_is_hopfield(
     n_patterns: Annotated[int, option("number of stored tokens", min=1)] = 6,
     beta: Annotated[float, option("inverse temperature β")] = 0.75,
 ) -> Iterator[Finding]:
-    """Attention with values V = Y W_K W_V is one modern Hopfield update of the queries, then W_V.
+    """Attention with values V = Y W_K W_V is one modern Hopfield update of the queries, times W_V.
 
     As polynomial identities, the scores are β⟨ξ, k_j⟩, and the keys k_j are averaged.  A head with
     arbitrary values is hetero-associative: in general its output is not an affine function of
@@ -149,7 +149,7 @@ def _layer_in_balls(
         updates = [network.update(exactly(state)) for state in R @ W_Q]
         wanted = [[inner(update, column) for column in columns] for update in updates]
         got = outputs(model, model.prompt(Y, R), Ball()).tolist()
-        name = f"hopfield_attention is one update of its keys, then W_V ({len(Y)} tokens)"
+        name = f"hopfield_attention is one update with its keys, times W_V ({len(Y)} tokens)"
         return coincide("layer/definition", name, got, wanted)
 
 

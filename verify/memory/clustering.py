@@ -32,7 +32,7 @@ from verify.memory.hemisphere import hemisphere_findings
 from verify.memory.orthogonal_start import orthogonal_findings
 from verify.memory.sphere_dynamics import euler_findings
 
-BETAS = 0.01, 5.0  # for smaller β, E_β is 1/(2β) up to rounding; for larger, times grow like e^β
+BETAS = 0.01, 5.0  # for smaller β, E_β is 1/(2β) up to rounding; for larger β, times grow like e^β
 BOOLEAN = 1e-9  # entries of the attention matrix on R¹ below this value count as 0
 Points = list[list[arb]]
 
@@ -55,9 +55,9 @@ def clustering(
     1/Z_i (USA).  The energy (1/(2βn²)) Σ e^{β⟨x_i, x_j⟩} increases along both flows.  From an open
     hemisphere convergence is exponential; an antipodal pair is stationary.  If the tokens start
     pairwise orthogonal, one equation describes all inner products.  In SA two such tokens need a
-    time (1 + o(1))·e^β/(2β), β → ∞, to reach a fixed inner product, and 1 − ⟨x_i, x_j⟩ decays at a
-    rate that tends to 2 for all n and β.  One layer of a transformer whose residual stream has unit
-    norm is an Euler step.
+    time (1 + o(1))·e^β/(2β), as β → ∞, to reach a fixed inner product, and 1 − ⟨x_i, x_j⟩ decays at
+    a rate that tends to 2 for all n and β.  One layer of a transformer whose residual stream has
+    unit norm is an Euler step.
     """
     if not BETAS[0] <= beta <= BETAS[1]:
         raise InputError(f"beta is {beta:g}: give a number from {BETAS[0]:g} to {BETAS[1]:g}")
@@ -150,7 +150,7 @@ def _antipodal(run: Run, d: int) -> Iterator[Finding]:
 
 
 def _leaders(run: Run, n: int) -> Finding:
-    """The attention matrix in R¹ with V, QK > 0 at time 14/V, when tokens have grown by 10^6.
+    """The attention matrix in R¹ with V, QK > 0 at time 14/V, when tokens are 10^6 times longer.
 
     The order of tokens does not change, so the leaders are the initial ones, and the distance of
     two tokens does not decrease.  So the row of a token x > 0 has weight 1 at the largest token up
@@ -166,6 +166,6 @@ def _leaders(run: Run, n: int) -> Finding:
         rows.append((int(undecided.sum()), f"x = {x.tolist()}, V = {V}, QK = {QK}: {A.tolist()}"))
         off.append(distance[~undecided].max(initial=0.0) if np.isfinite(A).all() else np.nan)
     most, where = max(rows) if np.isfinite(off).all() else (np.nan, "the attention is NaN")
-    name = f"R¹, V, QK > 0: rows of A without a leader, {n} tokens at t = 14/V, {starts} starts"
-    words = f"{most}; other rows are 1 at the smallest or largest token, up to {np.max(off):.0e}"
+    name = f"R¹, V, QK > 0: rows of A selecting no leader, {n} tokens at t = 14/V, {starts} starts"
+    words = f"{most}; other rows are 1 at the smallest or largest token, within {np.max(off):.0e}"
     return at_most("leaders", name, "float", most, 1, words=words, detail=where)

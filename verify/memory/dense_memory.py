@@ -73,7 +73,7 @@ def _described(xi: np.ndarray, s: np.ndarray, degree: Degree) -> str:
 
 
 def _wrong_values(run: Run) -> Iterator[str]:
-    """Cases where the preferred value differs from sgn(E(s_i = −1) − E(s_i = +1)) by energies."""
+    """Cases where the preferred value differs from sgn(E(s_i = −1) − E(s_i = +1))."""
     sizes = ((1, 1), (1, 3), (4, 3), (3, 4), (6, 5))
     for degree, (N, d) in product((2, 3, 4, 7, 40, 41), sizes):
         xi, s = random_patterns(N, d, run.rng), all_states(d)

@@ -59,7 +59,7 @@ def wendel_counted(quick: bool) -> Finding:
 
 
 def wendel_sampled(run: Run, n: int, d: int, samples: int) -> Finding:
-    """Wendel's formula agrees with samples of uniform points, decided by a linear program."""
+    """Wendel's formula agrees with samples of uniform points, which a linear program decides."""
     count = int(in_open_hemisphere(uniform_tokens(run.rng, samples, n, d)).sum())
     low, high = clopper_pearson(count, samples, 1 - FALSE_ALARM)
     wanted = hemisphere_probability(n, d)
@@ -103,7 +103,7 @@ def _late_rate(run: Run, n: int, d: int, beta: float) -> Finding:
     Let δ = 1 − min⟨x_i, x_j⟩ ≤ 1 and m = min⟨w, x_i⟩ at the earlier time.  Consider the formula for
     D' in theory/memory/hemisphere.py.  All n·A_ij lie in [e^{−βδ}, e^{βδ}] and all s_j/s_i in
     [m, 1/m].  They remain in these intervals, because m does not fall, and the smallest inner
-    product ρ ≥ 0 does not fall: at its pair
+    product ρ ≥ 0 does not fall: at the pair that attains ρ
 
         ρ' ≥ Σ_k A_ik (⟨x_k, x_j⟩ − ⟨x_i, x_k⟩ρ) + the same for j ≥ 0,   as ⟨x_k, x_j⟩ ≥ ρ.
     """
@@ -128,7 +128,7 @@ def _late_rate(run: Run, n: int, d: int, beta: float) -> Finding:
 
 
 def _one_cluster(run: Run, n: int) -> Finding:
-    """Sampled starts on S² that reach an open hemisphere, from where they converge to one point.
+    """Sampled starts on S² that reach an open hemisphere, from which they converge to one point.
 
     It is observed in float64 that the tokens are in a hemisphere at t = 20 of a numerical flow;
     convergence from a hemisphere is proved.

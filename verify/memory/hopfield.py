@@ -71,7 +71,7 @@ def _transformers(run: Run, networks: list[SmallNetwork]) -> Iterator[Finding]:
     by_weights = run.build(hopfield_update, hebb(xi), None, 2)
     by_attention = run.build(hebbian_attention, xi, 2)
     wrong = (m.name for m in (by_weights, by_attention) if (m(s).numpy() != wanted).any())
-    name = f"both in float64, {P} patterns of {d} neurons"
+    name = f"both models in float64, {P} patterns of {d} neurons"
     words = f"equal from {len(s)} states: every sum is an integer below 2^53"
     yield no_counterexample("float", name, wrong, words=words)
     yield from labelled("weights", [size(by_weights, "hopfield-update", d=d, steps=2)])

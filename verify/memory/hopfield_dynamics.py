@@ -92,7 +92,7 @@ def zero_fields(networks: Networks) -> Iterator[Finding]:
     still = next((net.at(k, i) for net, k, i in zeros if net.states[k, i] < 0), "")
     name = "with sgn 0 = +1 a flip need not lower the energy: the proof by energy alone fails"
     wrong = () if still else ("no zero field occurs",)
-    yield no_counterexample("zero-field/plus-one", name, wrong, words=f"drop 0 at {still}")
+    yield no_counterexample("zero-field/plus-one", name, wrong, words=f"E falls by 0 at {still}")
     yield no_counterexample(
         "zero-field/rule",
         "with sgn 0 = +1 runs still end: this is the rule of 2W, 2b + 1, whose fields are never 0",
@@ -127,14 +127,14 @@ def cycles(networks: Networks) -> Iterator[Finding]:
     yield no_counterexample("cycles/symmetric", name, _wrong_cycles(networks), words=words)
     falls = [(net, *_falls(net)) for net in networks]
     rising = (str(net) for net, f, strict, m in falls if (f < 0).any() or (strict[m] <= 0).any())
-    name = "the two-step energy never increases, and that of 2W + I decreases off cycles"
-    words = f"that of W is constant there {sum((f[m] == 0).sum() for _, f, _, m in falls)} times"
+    name = "the two-step energy never increases, and that of 2W + I decreases outside cycles"
+    words = f"that of W is constant {sum((f[m] == 0).sum() for _, f, _, m in falls)} times"
     yield no_counterexample("cycles/energy", name, rising, words=words)
     pairs = [np.array([[0, p], [q, 0]]) for p, q in product((-1, 0, 1), repeat=2)]
     rings = [np.roll(np.diag(signs), 1, axis=0) for signs in product((-1, 1), repeat=3)]
     longest = [max((walk(w)[1].max(), w.tolist()) for w in tried) for tried in (pairs, rings)]
     shortest, _ = min(longest)
-    name = "longest cycle without symmetry, the smaller of 2 neurons and of rings of 3"
+    name = "longest cycles without symmetry, of 2 neurons and of rings of 3: the smaller length"
     words = ", ".join(f"length {length} at W = {w}" for length, w in longest)
     yield at_least("cycles/asymmetric", name, "exact", shortest, 3, words=words)
 

@@ -76,12 +76,12 @@ def separation_and_retrieval(run: Run) -> Iterator[Finding]:
     image, steepest, widest = map(max, zip(*seen, strict=True))
     name = "Δ_i ≥ 2/(βN) + ln(2(N−1)NβM²)/β: one fixed point in the ball of radius 1/(βNM)"
     enclosed = f"‖Jacobian‖ ≤ {steepest:.3g} < 1; fixed points enclosed within {widest:.3g}"
-    words = f"radius of its image ≤ {image:.3g} of its own, {enclosed}"
+    words = f"radius of the image ≤ {image:.3g} of the ball's radius, {enclosed}"
     yield all_hold("separation", f"{name}, {len(sizes) * 3} networks", mapped, words=words)
     fraction = float(
         np.max([float(abs(a - float(b)).upper()) / allowed for a, b, allowed in library])
     )
-    name = "error over its bound, of theory.memory's Δ_i, required Δ, radius and bounds in float64"
+    name = "theory.memory's Δ_i, required Δ, radius and bounds in float64: error/bound"
     words = f"at most {fraction:.1%}, {len(library)} values"
     yield at_most("bound/library", name, "float", fraction, 1.0, words=words)
     for id, name in BOUNDS.items():
@@ -182,7 +182,7 @@ def small_beta() -> Finding:
 
 
 def two_clusters(rng: np.random.Generator, d: int = 3) -> np.ndarray:
-    """Three patterns about 2e₁ and three about −2e₁, within 0.2."""
+    """Three patterns within 0.2 of 2e₁, and three within 0.2 of −2e₁."""
     offsets = rng.standard_normal((6, d))
     offsets *= 0.2 * rng.uniform(0.3, 1, (6, 1)) / np.linalg.norm(offsets, axis=1, keepdims=True)
     offsets[:, 0] += np.repeat([2.0, -2.0], 3)

@@ -65,7 +65,7 @@ def library(networks: Instances) -> Finding:
                 ):
                     fractions.append(apart(exact, found) / bound)
     fraction = float(np.max(fractions))
-    name = "error over its bound, of theory.memory's energy, update and Jacobian in float64"
+    name = "theory.memory's energy, update and Jacobian in float64: error/bound"
     words = f"at most {fraction:.1%}, {len(fractions)} values"
     return at_most("library", name, "float", fraction, 1.0, words=words)
 
@@ -141,8 +141,8 @@ def _descent(run: Run, networks: Instances) -> Iterator[Finding]:
     least = min(ratios, default=np.inf)
     verdict = Verdict.FAILS if rising else Verdict.together(equal)
     name = f"E(t) − E(t+1) ≥ ½‖Δξ‖² ({len(slacks)} steps)"
-    others = f"{len(slacks) - strict} equal to {BITS} bits, where KL ≥ 0 (Gibbs) decides"
-    words = f"drop ≥ {least:.3f}·‖Δξ‖²; {strict} strict, {others}"
+    others = f"{len(slacks) - strict} steps equal to {BITS} bits, where KL ≥ 0 (Gibbs) decides"
+    words = f"drop ≥ {least:.3f}·‖Δξ‖²; {strict} steps strict, {others}"
     yield Finding("descent", name, "enclosure", least, 0.5, verdict, words, "½‖Δξ‖²")
 
 
@@ -170,7 +170,8 @@ def _convergence(run: Run, networks: Instances) -> Finding:
     slow, found = len(verdicts) - len(enclosed), Verdict.HOLDS if enclosed else Verdict.UNDECIDED
     name = "Theorems 1–2: iterates converge to a fixed point, min of t residuals ≤ √(2E(0)/t)"
     after = (
-        f"by Banach's theorem after at most {most} updates; {slow} slower or without contraction"
+        f"by Banach's theorem after at most {most} updates; {slow} iterations are slower or "
+        "without contraction"
     )
     words = f"{len(enclosed)} fixed points enclosed within {widest:.3g} {after}"
     return all_hold("rest", name, [*verdicts, found], words=words)

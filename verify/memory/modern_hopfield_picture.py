@@ -12,8 +12,8 @@ from theory.memory.modern_hopfield import modern_hopfield_energy, modern_hopfiel
 
 # There are two arcs of three patterns of length 2, 25° apart.  At β = 0.1 the Lipschitz constant of
 # an update is at most β·2² < 1, so there is one fixed point.  The variance is 3.5 along the axis of
-# the arcs and 0.48 across the axis, and 1.2 lies between the inverses.  For β = 40 the separation
-# 0.37 is large.
+# the arcs and 0.48 across the axis, and β = 1.2 lies between the inverses of these variances.  For
+# β = 40 the separation 0.37 is large.
 REGIMES = (("global average", 0.1), ("metastable", 1.2), ("single pattern", 40.0))
 ENERGY, COLOURS = 9, ("C0", "C1", "C2", "C3", "C4", "C5")
 LIMIT = 2.9

@@ -45,19 +45,19 @@ def pruning(run: Run) -> Iterator[Finding]:
             found,
             (NEAREST, 1.0),
             words=f"{found[1]:.1%} of the bound",
-            wanted=f"tolerance · max‖x‖, and above {NEAREST:.0%} of it",
+            wanted=f"at most tolerance · max‖x‖, and above {NEAREST:.0%} of this bound",
         )
     # In the second update the first pattern has half of the weight and the others have the other
     # half, so the Jacobian has norm β.
     found, width = _adversary(run, 1e-4, math.log(N_PATTERNS - 1) / 2, 2)
     yield within(
         "pruning/two-updates",
-        f"retrieve: the same for two updates, the Jacobian of the second of norm βM² ({width:.4g})",
+        f"retrieve: the same for two updates; the second has a Jacobian of norm βM² ({width:.4g})",
         "enclosure",
         found,
         (NEAREST / 2, 0.5),
         words=f"{found[1]:.1%} of the bound",
-        wanted=f"at most half, as the second drops nothing, and above {NEAREST / 2:.1%}",
+        wanted=f"at most half, as the second update drops no pattern, and above {NEAREST / 2:.1%}",
     )
 
 

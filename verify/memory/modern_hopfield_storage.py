@@ -92,9 +92,9 @@ def _many(run: Run) -> Finding:
     counts = np.arange(sets + 1)
     low = int((bdtr(counts, sets, expected - expected**2 / 2) > FALSE_ALARM / 2).argmax())
     high = int((bdtrc(counts, sets, expected) <= FALSE_ALARM / 2).argmax())
-    name = f"do {MANY} random patterns meet the condition (β = 1, K = 3, d = 20)?"
+    name = f"whether {MANY} random patterns satisfy the condition (β = 1, K = 3, d = 20)"
     of_all = f"{MANY} contain {mean:.1f} on average, and none with probability ≤ {1 / mean:.1%}"
-    words = f"{hit} of {sets} sets of {size} contain a pair too close; {of_all}"
+    words = f"{hit} of {sets} sets of {size} contain a pair that is too close; {of_all}"
     wanted = f"{low} … {high} of the sets, except with probability {FALSE_ALARM:g}"
     return within("too-close", name, "statistical", hit, (low, high), words=words, wanted=wanted)
 

@@ -115,6 +115,6 @@ def _asymptotic_time() -> Finding:
             verdicts.append(Verdict.of(ratio.rad() < 2.0**-60))
             ratios.append(f"{float(ratio):.6f}")
     id, words = "slow-phase/asymptotic", ", ".join(ratios)
-    name = f"time to γ = .99 over e^β/(2β), β = {', '.join(f'{beta:g}' for beta in betas)}"
+    name = f"time to γ = .99, divided by e^β/(2β), β = {', '.join(f'{beta:g}' for beta in betas)}"
     wanted = "within [1 − e^(−βγ), 1 + 8/(3β²) + β(e^(−β/2) + e^(−β))·artanh γ], tending to 1"
     return all_hold(id, name, verdicts, words=words, wanted=wanted)

@@ -45,7 +45,7 @@ def equals_definition(
 
 
 def slow_network(X: np.ndarray) -> tuple[np.ndarray, float]:
-    """The patterns, the negative of the longest one, and β = 1/M²; successive iterates differ."""
+    """Patterns, the negative of the longest pattern, and β = 1/M²; successive iterates differ."""
     X = np.concatenate([X, -2 * X[[(X * X).sum(1).argmax()]]])
     return X, float(1 / (X * X).sum(1).max())
 

@@ -12,7 +12,7 @@ from verify.evidence.statistics import Mean, estimated
 from verify.finding import Finding, Verdict
 
 PUBLISHED = Path(__file__).with_suffix(".csv")
-# Two standard errors of the sampled figures there are 0.2 points; they are rounded to a tenth.
+# Two standard errors of the published sampled figures are 0.2 points; figures have one decimal.
 DRAWN, ROUNDED = 0.1, 0.05
 # About 100 accuracies are compared: one deviates by 5 errors with probability 6·10⁻⁵.
 ERRORS = 5.0
@@ -82,13 +82,13 @@ def ahead(id: str, name: str, measured: Sequence[Mean], other: Sequence[Mean]) -
         lead,
         0.0,
         Verdict.HOLDS if min(lead) > 0 else verdict,
-        f"difference ≥ {min(lead):.1f} points, minus {ERRORS:g} standard errors",
+        f"difference minus {ERRORS:g} standard errors ≥ {min(lead):.1f} points",
         "above 0",
     )
 
 
 def below(id: str, name: str, measured: Sequence[Mean], bound: list[float], source: str) -> Finding:
-    """Accuracies are at most their bounds, up to standard errors; undecided above `WIDEST`."""
+    """Accuracies are at most their bounds, up to standard errors; undecided beyond `WIDEST`."""
     reach = [ERRORS * m.error for m in measured]
     over = [m.mean - r - b for m, r, b in zip(measured, reach, bound, strict=True)]
     holds = Verdict.of(max(over) <= 0)
@@ -100,5 +100,6 @@ def below(id: str, name: str, measured: Sequence[Mean], bound: list[float], sour
         bound,
         Verdict.UNDECIDED if max(reach) > WIDEST else holds,
         in_per_cent(measured),
-        f"at most {', '.join(f'{b:.1f}' for b in bound)}: {source}, by {ERRORS:g} standard errors",
+        f"at most {', '.join(f'{b:.1f}' for b in bound)}: {source}, "
+        f"within {ERRORS:g} standard errors",
     )

@@ -140,7 +140,7 @@ def _at_once(N: int) -> Finding:
 
 
 def _first(N: int) -> Finding:
-    """The first lookup of interpolation search is nearly as good as the most probable cell."""
+    """The first lookup of interpolation search is nearly as good as the most probable one."""
     best, first = float(best_fixed(N, 1)[0]), first_interpolated(N)
     return at_most(
         "first",

@@ -90,7 +90,7 @@ def points_in(points: np.ndarray, cells: np.ndarray) -> np.ndarray:
 
 
 def _moved(run: Run, model: Transformer) -> Finding:
-    """Moving the other points, with the same table entry, changes no register of a query."""
+    """Moves of other points that leave its table entry unchanged change no register of a query."""
     N, top, T = model.interface.n_points, model.interface.largest, model.interface.n_cells
     points = SPREAD * (run.rng.permuted(np.tile(np.arange(N), (400, 1)), axis=-1) + 1)
     queries = run.rng.integers(top + 1, size=(400, 1))
@@ -137,7 +137,7 @@ def _uniform(run: Run, samples: int) -> Iterator[Finding]:
 
 
 def _one_cell(run: Run) -> Iterator[Finding]:
-    """For T = 1, M = 2 the first lookup reveals all points, and the second is at the nearest."""
+    """For T = 1 the first lookup reveals all points, and the second is at the nearest point."""
     N, base = 16, 2**20
     x = np.sort(run.rng.choice(base, size=(200, N), replace=False))
     q = run.rng.integers(base, size=(200, 50))

@@ -40,15 +40,15 @@ def hashing(
     *,
     samples: Annotated[int, option("number of sets of points", min=100, max=10**5)] = 1000,
 ) -> Iterator[Finding]:
-    """Among 100 points of a sphere in 30 dimensions six lookups in 16 buckets find 31 % of nearest
+    """Among 100 points of a sphere in 30 dimensions, six lookups in 16 buckets find 31 % of nearest
     neighbours by SimHash, 32 % by orthogonal directions and 38 % by k-means.
 
     Each query has inner product 0.8 with one of the points; the first cell of each bucket is known.
-    A SimHash bit is equal for two vectors at an angle θ with probability 1 − θ/π, and a bucket of
-    four bits is equal with the fourth power of this probability.  Buckets of orthogonal directions
-    are equally likely, so the probability that i lookups in the right bucket find the point is a
-    sum of binomial probabilities.  The buckets of SimHash are not equally likely, and SimHash finds
-    fewer points.
+    A SimHash bit is equal for two vectors at an angle θ with probability 1 − θ/π, and the four bits
+    of a bucket are all equal with the fourth power of this probability.  Buckets of orthogonal
+    directions are equally likely, so the probability that i lookups in the right bucket find the
+    point is a sum of binomial probabilities.  The buckets of SimHash are not equally likely, and
+    SimHash finds fewer points.
     """
     found = {name: np.zeros((samples, N)) for name in TABLE}
     centres = k_means(sphere_cloud(1, LEARNT, D, 1, run.rng)[0][0], 2**BITS, run.rng)
@@ -109,7 +109,7 @@ def _angles() -> Finding:
     between = np.arccos(np.clip(vectors @ vectors.T, -1, 1))
     return same(
         "angle",
-        f"equal bits of pairs of {2 * STEPS} vectors in the plane, {STEPS} even directions",
+        f"equal bits of pairs of {2 * STEPS} vectors in the plane, {STEPS} equally spaced normals",
         counted.tolist(),
         np.round(STEPS * one_bit(between), 6).tolist(),
         words=f"{counted.size} pairs",

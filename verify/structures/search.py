@@ -53,10 +53,10 @@ def search(
     points) and of interpolation search exactly, on distinct integers in any order; two layers sort.
 
     The widths are 6, 13 and 5.  The models are checked on all orders of 7 points and all sets of 7
-    integers from 1 to 14, with all queries.  The stream of a query depends only on the points that
-    the query has looked up.  Binary search finds the nearest of N uniform points in i lookups with
-    an exactly known probability, (2^i − 1)/(N + 1) for 2^{i+1} ≤ N + 1.  The accuracy of
-    interpolation search is higher except at the last lookup.  For 15 points of the hard
+    integers from 1 to 14, with all queries.  The residual stream of a query depends only on the
+    points that the query has looked up.  Binary search finds the nearest of N uniform points in i
+    lookups with an exactly known probability, (2^i − 1)/(N + 1) for 2^{i+1} ≤ N + 1.  The accuracy
+    of interpolation search is higher except at the last lookup.  For 15 points of the hard
     distribution, interpolation between the ends of the range is less accurate than binary search at
     the third of three lookups.
     """

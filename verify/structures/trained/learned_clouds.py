@@ -52,7 +52,7 @@ def learned_clouds(
     receive values find more than a kd-tree.
 
     Each network has three seeds, which are evaluated separately, with one query per set of points.
-    All thresholds were fixed before these models were trained.  Pilots with seed 100 were known;
+    All thresholds were fixed before these models were trained. Pilot runs with seed 100 were known;
     they found 29.6 % (a shorter run) and 34.7 % at the last lookup on the sphere, and 60.7 and
     67.5 % on the plane.
 

@@ -40,17 +40,17 @@ def learned_comparisons(
 
     Each of the two models has three seeds, which are evaluated separately, with one query per set
     of points.  Both models are trained for the last lookup only.  Both data networks receive the
-    numbers themselves, and with some random weights they sort the numbers already; therefore the
-    fraction of cells in order is reported, but not tested.  All thresholds were fixed before these
-    models were trained; figures of other programs' runs and of one pilot of each (seed 100) were
-    known.
+    numbers themselves, and some of them sort the numbers already with their random initial weights;
+    therefore the fraction of cells in order is reported, but not tested.  All thresholds were fixed
+    before these models were trained; figures of other programs' runs and of one pilot run of each
+    model (seed 100) were known.
 
     compare-7 (7 points, 3 lookups, a query is one of the points):
       tree    the decision tree of the query networks, extracted exactly, is binary search.
       bound   of the 7 targets of any set, at most 1, 3 and 7 are found.
-      found   more than 95 % of the targets.
+      found   more than 95 % of the targets are found.
     hard-15 (15 points, 3 lookups, values are received):
-      beyond  more are found than by any comparisons.
+      beyond  more targets are found than by any comparisons.
       binary  90 % of lookups are at binary search's next cell (published; fails here).
     untrained, each seed: the tree (compare-7) finds fewer than 7 targets, and the network (hard-15)
     finds at most as many as comparisons.

@@ -47,10 +47,10 @@ def learned_space(
     *,
     samples: Annotated[int, option("number of sets of points", min=1000, max=10**5)] = 2500,
 ) -> Iterator[Finding]:
-    """Published observation: extra cells improve the accuracy of two lookups.  Tested here with 32
-    extra cells for 16 uniform points: whether networks that may use them find more than
-    interpolation search, and whether networks whose first lookup must be at an extra cell are near
-    a bucket table.
+    """Published observation: extra cells improve the accuracy of two lookups.  Here networks with
+    32 extra cells search among 16 uniform points.  Networks that may use the extra cells are compared
+    with interpolation search, and networks whose first lookup must be at an extra cell are compared
+    with a bucket table.
 
     An extra cell contains one number in (−1, 1), which the data network outputs for each set; the
     second lookup reads this number.  The networks are trained for the last lookup only.  Each model
@@ -67,7 +67,8 @@ def learned_space(
       near    the last accuracy is within 5 points of the exact accuracy of a table of 32 buckets.
       bits    `near` also holds for contents rounded to 8 bits (a precise cell could contain all
               points).
-      names   for more than half of first lookups the content is nearest to the query's neighbour.
+      names   for more than half of first lookups, the point nearest to the content is the query's
+              nearest neighbour.
       used    as for extra-16.
     untrained: `names` is below one half, and fewer queries succeed than with interpolation search.
     """
@@ -122,7 +123,7 @@ def of_hints(
     yield used(model, found, points, queries)
 
 
-HINTS = "first lookups whose content is nearest to the query's neighbour"
+HINTS = "first lookups where the point nearest to the content is the query's neighbour"
 
 
 def used(model: Any, found: Measured, points: np.ndarray, queries: np.ndarray) -> Finding:
@@ -164,7 +165,7 @@ def contents(model: Any, points: np.ndarray) -> np.ndarray:
 
 
 def named(found: Measured, stored: np.ndarray, points: np.ndarray) -> Proportion:
-    """The fraction of first lookups at extra cells with a content nearest to the neighbour."""
+    """The fraction of first lookups at extra cells whose content is nearest to the right point."""
     there = found.shown[:, 0] >= N
     hint = np.take_along_axis(stored[there], found.shown[there, :1] - N, axis=1)
     close = abs(points[there] - hint).argmin(1) == found.nearest[there]

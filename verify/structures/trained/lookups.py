@@ -93,10 +93,11 @@ class Measured(NamedTuple):
 def measure(
     model: Any, points: np.ndarray, queries: np.ndarray, nearest: np.ndarray | None = None
 ) -> Measured:
-    """Measure a network on ascending points (sets, N) and queries (sets,), or in d dimensions.
+    """The `Measured` lookups of a network on ascending points (sets, N) and queries (sets,).
 
-    By default the nearest point (sets,) is computed from distances.  The network receives the
-    points in another order, because with equal scores they would otherwise remain sorted.
+    Points and queries can also have d dimensions.  By default the nearest point (sets,) is computed
+    from distances.  The network receives the points in another order, because with equal scores
+    they would otherwise remain sorted.
     """
     mixed = _mixed(points)
     x = torch.as_tensor(_given(points, mixed), dtype=model.like.dtype)

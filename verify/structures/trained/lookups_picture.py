@@ -15,7 +15,7 @@ def by_lookup(
     measured: Mapping[str, Sequence[Proportion]],
     exact: Mapping[str, Sequence[float]] | None = None,
 ) -> None:
-    """Draw accuracies by lookup in per cent, measured with intervals and exact as lines."""
+    """Draw accuracies in per cent: measured ones with intervals, exact ones as lines."""
     for name, proportions in measured.items():
         lookups = np.arange(1, len(proportions) + 1)
         values = np.array([proportion.value for proportion in proportions])
