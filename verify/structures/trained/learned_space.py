@@ -48,9 +48,9 @@ def learned_space(
     samples: Annotated[int, option("number of sets of points", min=1000, max=10**5)] = 2500,
 ) -> Iterator[Finding]:
     """Published observation: extra cells improve the accuracy of two lookups.  Here networks with
-    32 extra cells search among 16 uniform points.  Networks that may use the extra cells are compared
-    with interpolation search, and networks whose first lookup must be at an extra cell are compared
-    with a bucket table.
+    32 extra cells search among 16 uniform points.  Networks that may use the extra cells are
+    compared with interpolation search, and networks whose first lookup must be at an extra cell are
+    compared with a bucket table.
 
     An extra cell contains one number in (−1, 1), which the data network outputs for each set; the
     second lookup reads this number.  The networks are trained for the last lookup only.  Each model
