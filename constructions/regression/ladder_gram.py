@@ -28,15 +28,15 @@ S² and S³ times E^{2a}. With s_{a,i} or f_{a,i} as the first factor, b replace
 
 Each layer has an exponent n or a pair n, n + 1, and stores w and f for some of these exponents.
 They are chosen from the last layer downwards, beginning with N. The choices for the layer below are
-q = ⌊n/3⌋ or the pair q, q + 1, with w and f of none, one or both. The first choice is taken from
-which the layer can be computed and whose degrees are at most 3^{L−1}.
+q = ⌊n/3⌋ or the pair q, q + 1, with w and f of none, one or both. The layer below is the first
+choice from which the layer can be computed and whose degrees are at most 3^{L−1}.
 
 *Such a choice exists.*  For L ≥ 1 write 3^L = 12m + 3 or 12m + 9, and n = 3q + r.  The degrees 4n +
-c of the layer are at most 3^L, which is a lower bound on m − q. The degrees 4q + c' of a choice
-must be at most 3^{L−1} = 4m + 1 or 4m + 3, which is another lower bound on m − q. There are 6 kinds
-of layers (one or two exponents, w and f of none, one or both), 3 remainders r and 2 residues of
-3^L, which gives 36 cases. In each case, some choice satisfies its condition; a test enumerates the
-cases. For L = 0 only exponent 0 without w and f has degree 1, and the embedding writes it.
+c of the layer are at most 3^L; this gives a lower bound on m − q. The degrees 4q + c' of a choice
+must be at most 3^{L−1} = 4m + 1 or 4m + 3; this requires another lower bound on m − q. There are 6
+kinds of layers (one or two exponents, w and f of none, one or both), 3 remainders r and 2 residues
+of 3^L, which gives 36 cases. In each case, some choice satisfies its condition; a test enumerates
+the cases. For L = 0 only exponent 0 without w and f has degree 1, and the embedding writes it.
 """
 
 from __future__ import annotations

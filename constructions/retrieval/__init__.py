@@ -1,8 +1,8 @@
 """Retrieval: attention patterns, induction heads, composition and k-hop by hand-written weights.
 
 `composition`, `hop`, `nearest_neighbour`, `previous_token` and `skip_gram` are models here and
-algorithms in `theory.retrieval`. The names of a second star import would replace those of the
-first.
+algorithms in `theory.retrieval`. After star imports of both packages, such a name would refer only
+to the later import.
 """
 
 from constructions.retrieval.broad_average import broad_average

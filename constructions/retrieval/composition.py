@@ -1,9 +1,8 @@
 """Function composition g∘f of two tables in the prompt by two successive lookups [Peng2024].
 
-The prompt is f(0) … f(s − 1), g(0) … g(s − 1), x: f(v) is the token at position v, g(v) the
-token at position s + v.  Position j has the lattice point P_j. The embedding of the value v
-contains two points: `first` = P_v, that of the position of f(v), and `second` = P_{s+v}, that of
-the position of g(v).
+The prompt is f(0) … f(s − 1), g(0) … g(s − 1), x: f(v) is the token at position v, g(v) the token
+at position s + v.  Position j has the lattice point P_j. The embedding of the value v contains two
+points: `first` = P_v for the position of f(v), and `second` = P_{s+v} for the position of g(v).
 
 Layer 1: the query of token v is its `first` (`tokens/positions.py`). The token at that position is
 f(v), and its value, `second` = P_{s+f(v)}, is written to `found`. Layer 2: the query is `found`.

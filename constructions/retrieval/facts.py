@@ -61,9 +61,10 @@ DENOTE_PROFESSION, DENOTE_ITSELF = ("a", "an"), ("what", "who")
 
 
 class English(Tokens):
-    """Inputs are English texts; the output answers the final question, or is None without a fact.
+    """Inputs are English texts; the output is the answer to the final question.
 
-    The input can also be tokens of the lexicon; the output is then tokens, with answers at "?".
+    The answer is None if a fact is missing. The input can also be tokens of the lexicon; the output
+    is then tokens, with answers at "?".
 
     Raises ValueError for a word outside the lexicon, and for a text that does not end with "?" or
     is too long.  The grammar is not checked here; `theory.retrieval.facts.read` checks it.

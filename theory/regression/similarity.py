@@ -49,8 +49,8 @@ def error_similarity(first: First, second: Second, labels: PromptLabels) -> Esti
     """The similarity of errors E cos∠(first − labels, second − labels) [Fu2024].
 
     first (k, m, n) and second (l, m, n) are predictions of labels (m, n). On each prompt, the
-    cosine is that of two vectors of n errors; the result (k, l) is the mean over the m prompts. If
-    all errors of a predictor on a prompt are 0, the cosine counts as 0.
+    cosine of the two vectors of n errors is computed; the result (k, l) is its mean over the m
+    prompts. If all errors of a predictor on a prompt are 0, the cosine counts as 0.
 
     Raises `ValueError` for fewer than 2 prompts.
     """

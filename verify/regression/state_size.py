@@ -44,12 +44,12 @@ def state_size(
     These numbers are for a fixed accuracy. With a state of d numbers, one pass of online gradient
     descent is observed to take a number of examples linear in κ. If each layer reads the examples
     once, L causal layers give a polynomial of degree L in the S of a prefix, and Chebyshev's
-    polynomial is the best of these. The degree triples in every layer, and O(log κ) layers suffice,
-    in two other cases: with d² numbers per token, which multiplies matrices of its prefix, and with
-    full attention, where all tokens have the same S. The findings are the numbers of steps of these
-    methods, and that every polynomial of their degree has at least their residual. An argument, but
-    not a proof, suggests that other causal constructions of width O(d) do not have fewer layers:
-    results of earlier tokens j depend on a different matrix S_j.
+    polynomial is the best of these. In two other cases the degree triples in every layer, and O(log
+    κ) layers suffice: if tokens store d² numbers and multiply matrices of their prefix, and under
+    full attention, where all tokens have the same S. The findings report the numbers of steps of
+    these methods, and check that the residual of every polynomial of the same degree is at least as
+    large. An argument, but not a proof, suggests that other causal constructions of width O(d) do
+    not have fewer layers: results of earlier tokens j depend on a different matrix S_j.
     """
     yield from _degrees(run)
     yield from _the_same_weights(run)

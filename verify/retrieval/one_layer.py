@@ -203,15 +203,14 @@ def _reduction(run: Run, id: str, game: Game, split: Split, vacuous: Sequence[Sp
 def _errs(
     id: str, name: str, game: Game, split: Split, found: Pair | None, pairs: Pairs
 ) -> Finding:
-    """Searches for two prompts with equal answers; a pair that is found is appended to `pairs`.
+    """Searches for two prompts with equal answers, one of them wrong; appends them to `pairs`.
 
     Without rounding, the forward pass over Q and torch must give the same answer. With rounding
     they compute another model, so the finding records torch's answers without comparing them.
     """
     short = _short(game, split)
     if found is None:
-        # A pair exists if the message has fewer bits, but an error is only exhibited if it is
-        # found.
+        # If the message has fewer bits, a pair exists, but the search may miss it.
         words = "no two prompts with the same message were found"
         undecided = Verdict.UNDECIDED
         return Finding(id, name, "exact", split.bits, game.bits, undecided, words, short)

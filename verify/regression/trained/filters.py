@@ -171,8 +171,8 @@ def _doublings(layers: Sequence[int], errors: Errors) -> Finding:
         f"log₂ m = {', '.join(f'{each:.1f}' for each in doublings)} "
         f"({' or '.join(sorted(laws))}); unexplained "
         f"{', '.join(f'{each.unexplained:.0%}' for each in fits[-1])}",
-        "the growth with the largest correlation, which exceeds that of random sequences; the same "
-        "without any one group of prompts",
+        "largest correlation of all growths, above random sequences; also if any one group of "
+        "prompts is left out",
     )
 
 
@@ -254,7 +254,7 @@ def apart(probed: Probed, tables: Tables) -> Iterator[Finding]:
     nearer = 0 if nearest == cosines[0, 2].mean() else 1
     yield above(
         "ceiling",
-        "similarity of the two algorithms minus that of the last layer to the nearer one",
+        "similarity of the two algorithms minus that of the last layer to the nearer of them",
         estimated(ceiling - cosines[nearer, 2]),
         words=f"similarity of errors {ceiling.mean():.4f} and {nearest:.4f}",
         wanted=f"above 0 {BY}",

@@ -46,7 +46,7 @@ def induced_weights(
     The model predicts at many queries after the same examples. The induced weights of a layer's
     probe are the least-squares fit of these predictions. For every number of examples, on most
     prompts, the part of the last layer's squared error that is nonlinear in the query is smaller
-    than the linear part. For each layer, from the first with less error than the constant 0,
+    than the linear part. For each layer, starting at the first with less error than the constant 0,
     consider the number of steps whose weights have the largest mean cosine with the induced
     weights. This number grows linearly with the layer for Newton's method from αS, and
     exponentially for gradient descent.

@@ -41,8 +41,8 @@ def linear_depth(
     layer.
 
     Mean squared errors are over the prompts whose S/n has no eigenvalue above 3, which are 499 of
-    500. On the other prompts, errors of polynomials of such degrees are unbounded and would
-    dominate the mean.  The number of terms depends on this cutoff, so it is computed for four
+    every 500 prompts. On the other prompts, errors of polynomials of such degrees are unbounded and
+    would dominate the mean.  The number of terms depends on this cutoff, so it is computed for four
     cutoffs.  The errors of the ladder and of the best polynomials are exact, from the moments of
     the Wishart distribution; those of trained models are estimates from fresh prompts.
     """

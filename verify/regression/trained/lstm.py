@@ -46,8 +46,9 @@ def lstm(
     samples: Samples = 1000,
 ) -> Iterator[Finding]:
     """Published observation: the errors of a trained LSTM are more similar to those of online
-    gradient descent than the errors of a transformer are, its error on a repeated example grows
-    with the number of examples in between, and its later layers do not reduce the error.
+    gradient descent than the errors of a transformer are, the error of the LSTM on a repeated
+    example grows with the number of examples in between, and its later layers do not reduce the
+    error.
 
     The similarity of the LSTM to online gradient descent (of their errors) is compared with three
     others: that of the transformer to online gradient descent, that of the LSTM to least squares,

@@ -68,8 +68,8 @@ class Probed:
     """A model, its prompts, and the predictions (layers + 1, m, n + 1) of probes of its layers.
 
     The probes were fitted to other prompts. The predictions `halves` (2, layers + 1, m, n + 1) are
-    those of probes fitted to either half of these. Squared errors are relative to the variance of a
-    label, which is the squared error of the constant 0.
+    those of probes fitted to each half of these other prompts. Squared errors are relative to the
+    variance of a label, which is the squared error of the constant 0.
     """
 
     trained: Trained
