@@ -239,7 +239,7 @@ def option(
 
     `min` and `max` are its limits; they are checked here, because typer's message omits the value,
     and typer does not check calls from Python.  `only` maps other options to the values with which
-    this option has an effect: with other values it raises InputError and is not ignored.
+    this option has an effect: with other values the option raises InputError.
     """
     text = help_text if min is None else f"{help_text}, at least {min}"
     text = text if max is None else f"{text} and at most {max}"

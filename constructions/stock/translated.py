@@ -58,7 +58,7 @@ class Plan:
         return Doubled(self.soft, self.gadgets.constant, self.for_all and is_short(self.dtype))
 
     def bound(self, *inputs: Any) -> Any:
-        """The bound of `StockModel.bound`; for all prompts, it is for one sharpness."""
+        """The result of `StockModel.bound`; a bound for all prompts is for one sharpness."""
         if self.for_all:
             sharpness = next((attn.scale for attn in self.original.attentions), 1.0)
             return prompts_bound(self.original, sharpness, self.gadgets, self.square, self.dtype)

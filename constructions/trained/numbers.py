@@ -80,7 +80,7 @@ class Numbers(Embed):
 
 
 class Tied(Unembed):
-    """The unembedding W_U = the transposed first rows of an embedding."""
+    """The unembedding whose W_U is the transpose of the first rows of an embedding."""
 
     def __init__(self, embed: Embed, answers: int) -> None:
         nn.Module.__init__(self)

@@ -110,7 +110,7 @@ def preset(
             usual = usual_model(task, size)
             raise InputError(f"model is {model}: preset {size} is a {usual} model; omit it")
         has = " or ".join(f"{each}, a {kind} model" for each, kind in available)
-        raise InputError(f"{task} has no preset {size}, a {model} model: give {has}")
+        raise InputError(f"{task} has no {model} model of preset {size}: give preset {has}")
     made = available[size, model]
     if n_layers is not None and isinstance(made.shape, QuadraticShape):
         raise InputError(f"n_layers is {n_layers}: a quadratic network has one layer; omit it")

@@ -172,7 +172,7 @@ def _descriptor(path: Path) -> int | None:
 
 
 def _stream(path: Path) -> FileIO:
-    """A device or a pipe, opened for writing; the standard output is continued."""
+    """A device or a pipe, opened for writing; writing to the standard output appends."""
     descriptor = _descriptor(path)
     if descriptor is None:
         return FileIO(path, "a")

@@ -79,7 +79,7 @@ def check(
 ) -> Checked:
     """Run a claim and print its findings as they come.
 
-    Its JSON, also that of a run that is stopped, is written and passed to `keep`.
+    The JSON of the run is written and passed to `keep`, even if the run is stopped.
     """
     report = Report(
         Console(highlight=False, soft_wrap=True), output.quiet or output.silent, output.verbose

@@ -126,7 +126,7 @@ def sentence(finding: Finding) -> Sentence:
 
 
 class Joined:
-    """Consecutive sentences that hold and differ in one integer of their names, as one."""
+    """Consecutive sentences that hold and differ in one integer of their names, joined to one."""
 
     def __init__(self, first: Sentence) -> None:
         self.first, self.last = first, first

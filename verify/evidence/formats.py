@@ -39,7 +39,10 @@ class Format(NamedTuple):
         return Fraction(2) ** (max(power if value else least, least) - self.significand + 1)
 
     def round(self, value: Fraction) -> Fraction:
-        """The nearest number of the format, even in a tie; raises ValueError on overflow."""
+        """The nearest number of the format, in a tie the even one.
+
+        Raises ValueError on overflow.
+        """
         ulp = self.ulp(value)
         rounded = round(value / ulp) * ulp
         if abs(rounded) >= Fraction(2) ** (2 ** (self.exponent - 1)):

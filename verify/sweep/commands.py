@@ -20,7 +20,10 @@ from verify.sweep.workers import on_dask
 
 X = Annotated[str | None, option("show --y by this parameter", metavar="PARAM")]
 Y = Annotated[
-    str | None, option("a finding whose number is shown; FINDING:KEY if it has several, or seconds")
+    str | None,
+    option(
+        "the number shown: a finding, FINDING:KEY if the finding has several numbers, or seconds"
+    ),
 ]
 
 

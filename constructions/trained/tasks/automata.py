@@ -51,7 +51,8 @@ class Automata(Labelling, kind="automata"):
             return
         if not _stays(machine).any():
             raise InputError(
-                f"stay is {self.stay}: omit it, no symbol of {machine} leaves all states unchanged"
+                f"stay is {self.stay}: omit it, since no symbol of {machine} leaves all "
+                "states unchanged"
             )
 
     @property
