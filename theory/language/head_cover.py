@@ -5,8 +5,8 @@
 **Softmax.**  ‖softmax(s) − softmax(s')‖₁ ≤ ‖s − s'‖_∞: let Δ = s' − s.  Along the line from s to
 s' the weights α move, in ℓ₁, at the speed Σ α_t |Δ_t − Σ α Δ|, the mean absolute deviation of Δ.
 This is at most the standard deviation, which is at most half of the range, which is ≤ ‖Δ‖_∞.  The
-constant 1 is sharp: for two tokens, scores ±h move the weights by tanh h from equal ones, and
-tanh(h)/h → 1; other tokens may have low scores.
+constant 1 is sharp: for two tokens, scores ±h instead of equal scores change the weights by tanh h,
+and tanh(h)/h → 1; other tokens may have low scores.
 
 **A vector of the cover** for q is (A/k) Σ_{i ≤ k} a_i with each a_i one of ±e_1, …, ±e_d, 0.  If
 the a_i are drawn with mean q/A, its mean square distance from q is at most (A² − ‖q‖²)/k (Maurey);
@@ -61,12 +61,10 @@ def nearest_in_cover(q: Sequence[Exact], A: PositiveExact, k: Count) -> list[Fra
     """
     d = len(q)
     if not 0 < d * k <= MOST_ATOMS:
-        raise InputError(
-            f"q has {d} entries and k is {k}: give entries times k from 1 to {MOST_ATOMS}"
-        )
+        raise InputError(f"q has {d} entries and k is {k}: give a product of 1 to {MOST_ATOMS}")
     if (norm := sum(map(abs, q))) > A:
         raise InputError(f"‖q‖₁ = {float(norm):g} and A = {float(A):g}: give ‖q‖₁ ≤ A")
-    # Integers over one common denominator D.  ‖total − i·p ± e_j‖² is least for the j of the
+    # Integers over one common denominator D.  ‖total − i·p ± e_j‖² is smallest for the j of the
     # largest |total − i·p|, and smaller than without ±e_j if this entry is above ½.
     p = [each / A for each in q]
     D = math.lcm(*(each.denominator for each in p))
@@ -102,8 +100,8 @@ def _log_size(d: int, atoms: int) -> float:
 def occam(log_size: NonNegative, samples: Counted, delta: OpenUnit) -> float:
     """The Occam bound (ln N + ln(1/δ))/m on the error of a rule that is right on m samples.
 
-    With probability ≥ 1 − δ none of N rules of a larger error ε is right on m independent samples,
-    since N(1 − ε)^m ≤ δ.  A bound above 1 is vacuous.
+    With probability ≥ 1 − δ none of N rules whose error ε is above this bound is right on m
+    independent samples, since N(1 − ε)^m ≤ δ.  A bound above 1 is vacuous.
     """
     return (log_size + math.log(1 / delta)) / samples
 
@@ -124,6 +122,6 @@ def margin_certificate(
     """
     ratios = V / margin * B * B * A, V / margin * B
     if not max(ratios) < 1e100:
-        raise InputError(f"norms over the margin are {max(ratios):g}: give less than 1e100")
+        raise InputError(f"norms divided by the margin are {max(ratios):g}: give less than 1e100")
     k_q, k_v = (math.ceil(16 * each**2) for each in ratios)
     return occam(_log_size(d, k_q + k_v), samples, delta)

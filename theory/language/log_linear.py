@@ -141,8 +141,8 @@ def projection(family: LogLinear, p: Distribution) -> tuple[np.ndarray, np.ndarr
         raise InputError("p is positive where the base is 0: give a p that is 0 there")
     if (w := separating_direction(family, p)) is not None:
         raise InputError(
-            f"p has the moments of no member, as {_shown(w)} is never below its mean (separable "
-            "data) and θ would diverge: stop early, or add a penalty"
+            f"p has the moments of no member, as {_shown(w)} is never below its mean under p "
+            "(separable data), so that θ would diverge: stop early, or add a penalty"
         )
     F, base = np.array(family.features, dtype=np.float64), np.array(family.base, dtype=np.float64)
     scale = 1 + abs(F).max()

@@ -107,7 +107,7 @@ def sensitivity(
     eta: Eta = 0.05,
     seed: StreamSeed = 0,
 ) -> Estimate:
-    """For each place, the fraction of `inputs` (N, …) whose prediction changes with that place.
+    """The fraction of `inputs` (N, …) whose prediction changes when a place is changed, by place.
 
     `model` takes arrays of the shape of `inputs` and returns one or several labels for each input;
     for a torch module use `constructions.sensitivity.predictions(module)`.  A Generator as `seed`

@@ -185,7 +185,7 @@ def listed(models: dict[int, Transformer]) -> str:
 
 
 def forward_bound(p: int) -> float:
-    """A bound on the error of float64 logits, from 2(p [c = a + b] − 1), with u = 2^−53.
+    """A bound on the difference of float64 logits and 2(p [c = a + b] − 1), with u = 2^−53.
 
     An angle up to 2π has three roundings.  So errors are at most 20u for a cosine, 42u for u + v,
     170u for its square, and 256u for a term (u + v)²w, which is at most 4 in size.  There are

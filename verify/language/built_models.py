@@ -77,7 +77,7 @@ def agrees(found: np.ndarray, g: list[Fraction]) -> Finding:
     worst = float((abs(found - wanted) / bound).max())
     return at_most(
         "strings",
-        f"errors of the probabilities of all {V}^{L} strings, over the rounding bound",
+        f"errors of the probabilities of all {V}^{L} strings, divided by the rounding bound",
         "float",
         worst,
         1.0,

@@ -102,7 +102,7 @@ def most_mean() -> Finding:
 
 
 def most_square(run: Run) -> Finding:
-    """E(MF − M)² over its bound, for uniform and random distributions and one fact."""
+    """E(MF − M)² divided by its bound, for uniform and random distributions and one fact."""
     ratio, constants = Fraction(0), list[float]()
     for n in (2, 6, 20):
         distributions = [(Fraction(1, k),) * k for k in (1, 2, n, 3 * n)] + [
@@ -112,7 +112,7 @@ def most_square(run: Run) -> Finding:
         constants.append(n * float(most_mean_square(n)))
     return at_most(
         "most-square",
-        "E(MF − M)² over its bound 1/n + (n/(n + 1))^n/(n + 1) + (4/n²)(1 − 2/n)^(n−2)",
+        "E(MF − M)² divided by its bound 1/n + (n/(n + 1))^n/(n + 1) + (4/n²)(1 − 2/n)^(n−2)",
         "exact",
         ratio,
         1,

@@ -176,7 +176,7 @@ def projected(run: Run, draws: int) -> Finding:
         worst = max(worst, apart / (3 * FITS * off + ROUNDING))
     return at_most(
         "projection",
-        "KL(p*‖found maximiser) over its bound |∇|·|θ − θ*| plus rounding",
+        "KL(p*‖found maximiser) divided by its bound |∇|·|θ − θ*| plus rounding",
         "float",
         worst,
         1.0,

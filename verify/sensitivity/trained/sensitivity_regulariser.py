@@ -84,7 +84,7 @@ def sensitivity_regulariser(
                images; it fails if all are below, and is undecided otherwise.  (First, equal seeds
                were compared; but two seeds of plain training differ by more than these errors.)
     control    `noise` with augmentation in place of plain training: is the regulariser better than
-               the noise in it?
+               training on its noise?
     flatter    every seed has a smaller trace of the Hessian, and a smaller growth of the loss in
                random directions, than every seed of plain training, by standard errors of the
                estimates (the standard errors were added later).  If kinds did not differ, each of
