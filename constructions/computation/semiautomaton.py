@@ -179,7 +179,7 @@ class _Composed(Primitive):
 
     def __str__(self) -> str:
         off = ", also if fetched has an error of a quarter" if self.robust else ""
-        return f"map becomes map ∘ fetched, fetched is cleared: exact for states 0 … n − 1{off}"
+        return f"map becomes map ∘ fetched, and fetched is cleared: exact for states 0 … n − 1{off}"
 
 
 def _compositions(

@@ -182,7 +182,7 @@ class Program:
         """Yields the registers of `state` before the first step and after each step.
 
         Each input is (…, N'), one number for each of N' ≤ N processors. Raises `ValueError` for
-        more processors, inputs of different shapes, and numbers outside 0 … most.
+        more than N processors, inputs of different shapes, and numbers outside 0 … most.
         """
         given = self.checked(*inputs)
         shape = given[0].shape if given else (self.processors,)

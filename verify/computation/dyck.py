@@ -48,7 +48,9 @@ LEAST = 2.0**-20  # the smallest sharpness considered
 def dyck(
     run: Run,
     *,
-    types: Annotated[int | None, option("types of brackets, instead of several")] = None,
+    types: Annotated[
+        int | None, option("types of brackets; by default several numbers of types")
+    ] = None,
     depth: Annotated[
         int | None, option("brackets that may be open at once; by default any number")
     ] = None,

@@ -121,7 +121,8 @@ def least_logit(build: Callable[[int], Transformer], beta: int, max_length: int)
         found, stated = interval(least), digits(bound, 5)
     return Finding(
         f"β={beta}",
-        f"softmax at β = {beta}: smallest signed logit > bound, all words of n ≤ {max_length}",
+        f"softmax at β = {beta}: smallest signed logit > bound, "
+        f"on all words of n ≤ {max_length} bits",
         "enclosure",
         found,
         float(bound),

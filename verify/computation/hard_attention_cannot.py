@@ -47,8 +47,8 @@ DRAWN = 6  # models of one layer for each number of heads
 def hard_attention_cannot(
     run: Run, *, max_length: ShortLength = 10, samples: LongWords = 200
 ) -> Iterator[Finding]:
-    """For all fixed numbers L of layers and H of heads per layer, transformers with unique-hard
-    attention do not compute parity of n bits for all n.
+    """For all fixed numbers L of layers and H of heads per layer, no family of transformers with
+    unique-hard attention, one for each n, computes parity of n bits for all n.
 
     For every n, such a transformer over V symbols is a circuit of AND, OR and NOT gates, of depth
     at most 2L if H = 1 and 4L otherwise (and 2 more if V > 2), with O(n^((H + 1)^L)) gates.

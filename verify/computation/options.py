@@ -22,7 +22,7 @@ from verify.claim import Run, option
 MOST_DRAWN = 10_000  # the largest number of random inputs: more take hours
 
 Automaton = Annotated[
-    str | None, option("a benchmark automaton, such as S3, instead of several", metavar="NAME")
+    str | None, option("a benchmark automaton, such as S3; by default several", metavar="NAME")
 ]
 File = Annotated[
     Path | None, option("a JSON file with an automaton: a row of states for each symbol")

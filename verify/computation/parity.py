@@ -142,8 +142,8 @@ def softmax(run: Run) -> Iterator[Finding]:
             found, stated = interval(least), digits(bound, 5)
         yield Finding(
             f"β={beta}",
-            f"softmax at β = {beta}: smallest signed logit ≥ bound, models of T = n on all words, "
-            f"n ≤ {few[-1]}" + f", some of n = {LONG}" * (not run.quick),
+            f"softmax at β = {beta}: smallest signed logit ≥ bound, for T = n, on all words of "
+            f"n ≤ {few[-1]} bits" + f" and some of {LONG} bits" * (not run.quick),
             "enclosure",
             found,
             float(bound),

@@ -63,8 +63,7 @@ def _lost(panel: Axes, signed: dict[int, list[arb]], label: str, **style: Any) -
 
 
 def _attention(panel: Axes) -> None:
-    """Shows the attention weights of CLS in layer 2 at the least β, a row for each number of
-    ones."""
+    """Shows the attention weights of CLS in layer 2 at the smallest β, by number of ones."""
     beta = SHARPNESS[0]
     model = parity(SYMBOLS, sharpness=beta)
     _, before, _ = model.streams(words_by_ones(SYMBOLS))

@@ -133,7 +133,8 @@ def right(subject: Subject, where: str, words: Words, others: Words) -> Iterator
     more = ratio((correct & inside).sum(1) - (simple & inside).sum(1).astype(float), inside.sum(1))
     yield above(
         f"learnt/{where}",
-        f"accuracy at {symbols} minus that of a table of the last {SYMBOLS}, or of a constant",
+        f"accuracy at {symbols} minus the accuracy of a table of the last {SYMBOLS} symbols, "
+        "or of a constant state",
         more,
         words=f"{more:.2%}",
         wanted=f"above 0, {BY}",
