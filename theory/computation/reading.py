@@ -23,7 +23,7 @@ class Reader:
 
     def __init__(self, what: str, text: str, token: str, most: int) -> None:
         if not isinstance(text, str) or not text.strip():
-            raise InputError(f"the {what} is {text!r}: give one as text")
+            raise InputError(f"the {what} is {text!r}: give a text")
         if len(text) > most:
             raise InputError(f"the {what} has {len(text)} characters: give one of at most {most}")
         self.what, self.text, self.depth = what, text, 0

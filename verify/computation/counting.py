@@ -58,7 +58,7 @@ def counting(
     run: Run,
     *,
     formula: Annotated[
-        str | None, option("a formula such as '#a = #b & #(#a < #b) = 0', instead of several")
+        str | None, option("a formula such as '#a = #b & #(#a < #b) = 0'; by default several")
     ] = None,
     alphabet: Annotated[
         str | None, option("alphabet of the words; by default the symbols of the formula")
