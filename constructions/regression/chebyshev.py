@@ -120,7 +120,7 @@ def chebyshev(d: Count, k: Steps, smallest: Positive, largest: Positive) -> Tran
     if not MINUTE < smallest + largest < 1 / MINUTE:
         raise InputError(
             f"smallest is {smallest:g} and largest is {largest:g}: their sum or its inverse "
-            "exceeds the range of float64: rescale the inputs"
+            "exceeds the range of float64, so rescale the inputs"
         )
     check_memory(d, log(k + 1, 3))
     plan = chebyshev_plan(k, smallest, largest)

@@ -42,8 +42,8 @@ there
 The number of hops grows by 2^{ℓ−2}, but bit ℓ − 1 has the value 2^{ℓ−1}: for k = 3, layer 3
 computes find² instead of find³. A layer that composes two pointers of the previous layer at most
 doubles the number of hops, and after two layers this number is 1. So this argument reaches
-2^⌊log₂k⌋ hops in ⌊log₂k⌋ + 2 layers, which is k only for powers of two; for k hops, it requires
-⌈log₂k⌉ + 2 layers.
+2^⌊log₂k⌋ hops in ⌊log₂k⌋ + 2 layers, and 2^⌊log₂k⌋ = k only for powers of two; for k hops, the
+argument requires ⌈log₂k⌉ + 2 layers.
 """
 
 from __future__ import annotations

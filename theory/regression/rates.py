@@ -11,8 +11,8 @@ suffices to bound R_k. Gradient descent with η = 1/λmax has R_k = (1 − ηλ)
 the error by I − ηS, of norm 1 − 1/κ on range(S). The Newton–Schulz iteration has R_k = ρ(λ)^(2^k)
 with 0 ≤ ρ(λ) = 1 − (λ/λmax)^p ≤ 1 − κ^−p, p = 2 from αS and 1 from αI, and a step multiplies the
 error by ρ(S)^(2^k). Chebyshev's R_k is at most 1/T_k((κ + 1)/(κ − 1)) ≤ 2ρ^k in size with ρ = (√κ −
-1)/(√κ + 1), and conjugate gradients are at least as good in the norm √(eᵀSe), which they minimise
-over all polynomials of the same degree.
+1)/(√κ + 1), and conjugate gradients are at least as good in the norm √(eᵀSe), because they minimise
+this norm over all polynomials of the same degree.
 
 Formulas are evaluated in float64, enlarged by the factor 1 + 2⁻⁴⁸, which covers their rounding
 errors, and rounded upwards: a count may be too large by one, but is never too small.

@@ -68,10 +68,10 @@ def composition_bound(
 ) -> CompositionBound:
     """The missing bits R = n·log₂n − H(d + 1)p, and the forced error max(0, R/(3n·log₂n)).
 
-    If R > 0, the output of one layer of H = `n_heads` heads of dimension d = `d_value` in
-    p = `bits` bits differs from g(f(x)), for functions on n = `n_points` points, with at least this
-    probability over random f, g and x [Peng2024, Theorem 1]. Otherwise the theorem is vacuous and
-    the error is 0.
+    If R > 0, the output of one layer of H = `n_heads` heads of dimension d = `d_value` in p =
+    `bits` bits differs from g(f(x)), for functions on n = `n_points` points, with a probability of
+    at least the forced error over random f, g and x [Peng2024, Theorem 1]. Otherwise the theorem is
+    vacuous and the error is 0.
     """
     n, H, d, p = n_points, n_heads, d_value, bits
     R = n * log2(n) - H * (d + 1) * p

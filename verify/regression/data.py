@@ -61,7 +61,9 @@ def read_table(path: Path, target: str | None, seed: int | np.random.Generator) 
         hint = f"did you mean '{near[0]}'?" if near else f"give one of {', '.join(names)}"
         raise InputError(f"{path.name} has no column '{target}': {hint}")
     if names.count(target) > 1:
-        raise InputError(f"{path.name} has {names.count(target)} columns '{target}': rename one")
+        raise InputError(
+            f"{path.name} has {names.count(target)} columns '{target}': rename one of them"
+        )
     order = np.random.default_rng(seed).permutation(len(table))
     held_out = max(1, min(len(table) // 5, 64, 10**6 // len(table)))
     queries, kept = map(np.sort, np.split(order, [held_out]))

@@ -267,7 +267,7 @@ def apart(probed: Probed, tables: Tables) -> Iterator[Finding]:
         best,
         0.5,
         words=f"similarity of errors {long[0, 2].mean():.3f} (Newton), {long[1, 2].mean():.3f} "
-        f"(gradient descent); of these to each other {long[0, 1].mean():.3f}",
+        f"(gradient descent); of both algorithms to each other {long[0, 1].mean():.3f}",
         wanted=f"below 0.5 {BY}",
     )
 

@@ -45,18 +45,17 @@ def lstm(
     ] = "regression-small",
     samples: Samples = 1000,
 ) -> Iterator[Finding]:
-    """Published observation: the errors of a trained LSTM are more similar to those of online
-    gradient descent than the errors of a transformer are, the error of the LSTM on a repeated
-    example grows with the number of examples in between, and its later layers do not reduce the
-    error.
+    """Published observation: a trained LSTM is more similar to online gradient descent than a
+    transformer is, the error of the LSTM on a repeated example grows with the number of examples in
+    between, and its later layers do not reduce the error.
 
     The similarity of the LSTM to online gradient descent (of their errors) is compared with three
     others: that of the transformer to online gradient descent, that of the LSTM to least squares,
     and those of the LSTM to Newton's method and gradient descent at equal error. Equal error means
-    the number of steps, possibly not an integer, after which the algorithm has the error of the
-    LSTM, or of online gradient descent. The error at a repeated example is fitted by a linear
-    function of the number of examples in between. The probe of the first layer is compared with the
-    probe of the last layer.
+    that the number of steps, possibly not an integer, is chosen so that the algorithm has the error
+    of the LSTM, or of online gradient descent. The error at a repeated example is fitted by a
+    linear function of the number of examples in between. The probe of the first layer is compared
+    with the probe of the last layer.
 
     Each LSTM is compared with algorithms on separate prompts, so that seeds are independent, and
     with transformers on the prompts of the first LSTM.

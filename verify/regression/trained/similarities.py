@@ -30,8 +30,8 @@ EXPECTED = {"Newton": "linear", "gradient descent": "exponential"}
 
 @dataclass(frozen=True)
 class Likeness:
-    """The similarity `alike` (k, layers, m), for example cosines, of an algorithm after each of
-    `steps` (k,) to each layer, on each of m prompts."""
+    """The similarity `alike` (k, layers, m), for example cosines, between each layer and an algorithm
+    after each of `steps` (k,), on each of m prompts."""
 
     algorithm: str
     steps: np.ndarray
@@ -54,7 +54,7 @@ class Likeness:
 
     @property
     def last(self) -> np.ndarray:
-        """The similarity of the last layer to the best number of steps, (m,)."""
+        """The similarity of the last layer to the best-matching iterate, (m,)."""
         return np.asarray(self.alike[self.mean[:, -1].argmax(), -1])
 
 
