@@ -45,9 +45,9 @@ def lstm(
     ] = "regression-small",
     samples: Samples = 1000,
 ) -> Iterator[Finding]:
-    """Published observation: a trained LSTM is more similar to online gradient descent than a
-    transformer is, the error of the LSTM on a repeated example grows with the number of examples in
-    between, and its later layers do not reduce the error.
+    """Published observation: by its errors, a trained LSTM is more similar to online gradient
+    descent than a transformer is, the error of the LSTM on a repeated example grows with the number
+    of examples in between, and its later layers do not reduce the error.
 
     The similarity of the LSTM to online gradient descent (of their errors) is compared with three
     others: that of the transformer to online gradient descent, that of the LSTM to least squares,

@@ -30,8 +30,8 @@ EXPECTED = {"Newton": "linear", "gradient descent": "exponential"}
 
 @dataclass(frozen=True)
 class Likeness:
-    """The similarity `alike` (k, layers, m), for example cosines, between each layer and an algorithm
-    after each of `steps` (k,), on each of m prompts."""
+    """The similarity `alike` (k, layers, m), for example cosines, between each layer and an
+    algorithm after each of `steps` (k,), on each of m prompts."""
 
     algorithm: str
     steps: np.ndarray
