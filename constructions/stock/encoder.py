@@ -23,7 +23,7 @@ from theory.kinds import Positive, checked
 
 
 class StockEncoder(StockModel):
-    """A model inside an nn.TransformerEncoder, its `module`.
+    """A model inside an nn.TransformerEncoder, which is the attribute `module`.
 
     The only further tensors are the embeddings `embed` and `pos_embed` of prompts (with ±K added to
     the latter) and the unembedding, which the class does not have.

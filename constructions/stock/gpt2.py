@@ -27,7 +27,7 @@ MOST_POSITIONS = 1024  # number of positions of GPT-2, for prompts of unbounded 
 
 
 class StockGPT2(StockModel):
-    """A model inside a transformers.GPT2LMHeadModel, its `module`; there are no other tensors.
+    """A model inside a transformers.GPT2LMHeadModel, the attribute `module`, with all its tensors.
 
     `module.save_pretrained(folder)` writes a folder that AutoModelForCausalLM opens (in float64
     with dtype=torch.float64).  Its vocabulary is that of the model and BOS, whose number also

@@ -112,7 +112,7 @@ class Automata(Labelling, kind="automata"):
         return f"best possible: 100.00% right, 0 nats; always the same state: {_commonest(wanted)}"
 
     def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
-        """As for other tasks over tokens, and accuracy on the second half of words of length 2T."""
+        """As for other tasks over tokens, then accuracy on symbols T + 1 to 2T of long words."""
         yield from super().evaluate(model, prompts, seed)
         T, (symbols, states) = self.length, self.random_words(prompts, seed)
         outputs = torch.cat([model(chunk) for chunk in symbols.split(CHUNK)])

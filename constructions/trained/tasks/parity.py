@@ -88,7 +88,7 @@ class Parity(Labelling, kind="parity"):
         return "best possible: 100.00% right, 0 nats; guessing 50%"
 
     def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
-        """As for other tasks over tokens, and the accuracy of the decoded parity."""
+        """As for other tasks over tokens, then the accuracy of the decoded parity."""
         yield from super().evaluate(model, prompts, seed)
         bits = self.sequences(prompts, seed)[0][:, : self.d]
         found = torch.cat([model.generate(each, self.n_generated) for each in bits.split(CHUNK)])

@@ -200,7 +200,7 @@ class Search(Task, kind="search"):
         yield self._references(drawn)
 
     def _references(self, drawn: Sets) -> str:
-        """The accuracy of reference algorithms, on the same sets if they search."""
+        """The accuracy of reference algorithms; search algorithms are run on the same sets."""
         N, M = self.points, self.lookups
         if self.compares:
             zipf = self.law == "zipf"
