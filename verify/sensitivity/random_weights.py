@@ -56,8 +56,8 @@ def random_weights(
     a transformer is read at a CLS token, and the output of an LSTM at the last bit.
 
     As controls, two halves of the transformers are compared with each other, and the functions f at
-    the median with f ⊕ parity, whose sensitivity is 1 − Sens(f): a known difference that must be
-    found.
+    the median are compared with f ⊕ parity.  The sensitivity of f ⊕ parity is 1 − Sens(f), a known
+    difference that must be found.
     """
     table = measured(run, FEW if run.quick else draws)
     for distribution in DISTRIBUTIONS:
