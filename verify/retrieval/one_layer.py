@@ -172,7 +172,7 @@ def _reduction(run: Run, id: str, game: Game, split: Split, vacuous: Sequence[Sp
     name = f"{split.model.name}: logits of message and completion = forward pass ({game.name})"
     no_bound = "".join(
         f"; the bound is vacuous for sums of {each.format.bits} bits, as {each.bits} ≥ "
-        f"{game.bits:g}, before {game.least_size(each.bits)}"
+        f"{game.bits:g}, for sizes below {game.least_size(each.bits)}"
         for each in vacuous
         if each.format is not None and each.bits is not None
     )
