@@ -177,8 +177,8 @@ def _whole(weights: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarra
         most = 2 * np.abs(whole).sum(axis=1).max() + 4
     if rounded or not most <= EXACT:
         raise InputError(
-            f"weights and biases are multiples of 2^{exponent}, and at one neuron they add up to "
-            f"{most / 2:.3g} times this; float64 is exact up to 2^52 = 4.5e+15: round to fewer "
-            "binary places (Hebb's sums without 1/d are integers)"
+            f"weights and biases are multiples of 2^{exponent}, and their absolute values at "
+            f"one neuron add up to {most / 2:.3g} times this power; "
+            "float64 is exact up to 2^52 = 4.5e+15: round to fewer binary places (Hebb's sums without 1/d are integers)"
         )
     return whole[:, :-1], whole[:, -1], exponent, float(most)

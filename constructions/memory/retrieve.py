@@ -75,8 +75,8 @@ def retrieve(
 
     The computation is in the dtype and on the device of the patterns, without gradients; integers
     are converted to the default dtype.  The additional memory is one score for each group of 32
-    patterns and each of 256 queries.  Raises ValueError for incompatible shapes, no patterns, NaN
-    or infinite entries, and scores that overflow the dtype.
+    patterns and each of 256 queries.  Raises ValueError for incompatible shapes, an empty set of
+    patterns, NaN or infinite entries, and scores that overflow the dtype.
     """
     patterns = as_tensor(patterns, name="patterns")
     if not patterns.is_floating_point():

@@ -71,7 +71,7 @@ def capacity_curve(
     Raises `ValueError` for networks and runs that do not fit in memory.
     """
     rng = np.random.default_rng(seed)
-    machine.fits_in_memory(f"{runs} runs", 2 * 8 * len(loads) * runs, "take fewer of them")
+    machine.fits_in_memory(f"{runs} runs", 2 * 8 * len(loads) * runs, "take fewer runs")
     counts = np.maximum(1, np.rint(loads * d)).astype(np.int64)
     unstable, recalled = np.empty((2, len(counts), runs))
     for place in np.ndindex(unstable.shape):

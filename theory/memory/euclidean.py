@@ -61,8 +61,8 @@ def euclidean_flow(
     growth = float(np.linalg.norm(V, 2))
     if times[-1] * growth > LARGEST_GROWTH:
         raise InputError(
-            f"times reach {times[-1]:g}, where tokens have grown by e^{times[-1] * growth:.4g} and "
-            "their distances are lost in rounding: "
+            f"times reach {times[-1]:g}, where tokens have grown by a factor of "
+            f"e^{times[-1] * growth:.4g} and their distances are lost in rounding: "
             f"give times up to {LARGEST_GROWTH:g}/‖V‖ = {LARGEST_GROWTH / growth:.6g}"
         )
 

@@ -21,7 +21,7 @@ def random_patterns(n_patterns: Count, d: Count, seed: Seed) -> np.ndarray:
     Raises `ValueError` if the patterns do not fit in memory.
     """
     machine.fits_in_memory(
-        f"{n_patterns} patterns of {d} bits", 9 * n_patterns * d, "take fewer of them"
+        f"{n_patterns} patterns of {d} bits", 9 * n_patterns * d, "take fewer patterns"
     )
     octets = np.random.default_rng(seed).integers(
         0, 256, (n_patterns, (d + 7) // 8), dtype=np.uint8

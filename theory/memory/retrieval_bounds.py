@@ -257,7 +257,7 @@ def failure_bound(n_patterns: Size, d: SizeFrom2, beta: Positive, K: Positive) -
     (their separation is below the `required_separation`) if the cosine between them exceeds
     t = 1 − required/M².  For t ≥ 0 the patterns with a larger cosine form a cap, of probability
     ½·I_{1−t²}((d − 1)/2, ½).  The bound is the sum over all pairs, or 1 if the sum is larger.  It
-    is also 1 if 2(N − 1)N·beta·M² ≤ 1, because then balls around the patterns overlap.
+    is also 1 if 2(N − 1)N·beta·M² ≤ 1, because then the balls around the patterns can overlap.
     """
     if n_patterns == 1:
         return 0.0

@@ -105,7 +105,10 @@ def in_equal_buckets(n_points: Size, n_buckets: Size, lookups: LookupCount) -> n
 def k_means(
     points: Annotated[Any, Reals("n d")], n_buckets: Annotated[Size, Within(most="n")], seed: Seed
 ) -> Hash:
-    """The hash function z (…, d) → index of the nearest of `n_buckets` centres of points (n, d)."""
+    """The hash function z (…, d) → index of the nearest of `n_buckets` centres.
+
+    The centres are those of k-means for points (n, d).
+    """
     d = points.shape[1]
     centres, _ = kmeans2(points, n_buckets, minit="++", iter=20, rng=seed)
     half = (centres**2).sum(-1) / 2

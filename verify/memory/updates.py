@@ -39,7 +39,7 @@ def equals_definition(
         got = outputs(model, model.prompt(queries), Ball()).tolist()
         wanted = updated(X, queries, beta, steps)
         sizes = f"{len(queries)} queries, {len(X)} patterns"
-        name = f"the transformer is {steps} update{'s' * (steps != 1)} ({sizes})"
+        name = f"the transformer computes {steps} update{'s' * (steps != 1)} ({sizes})"
         detail = f"patterns {X.tolist()}, queries {queries.tolist()}"
         return coincide("definition", name, got, wanted, detail=detail)
 

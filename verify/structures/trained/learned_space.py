@@ -35,7 +35,7 @@ from verify.structures.trained.lookups import (
 
 N, M, T = 16, 2, 32
 NEAR = 0.05  # largest distance from a bucket table, as a fraction of all queries
-NAMED = 0.5  # fraction of first lookups with a content nearest to the query's neighbour
+NAMED = 0.5  # fraction of first lookups whose content is nearest to the right point
 STEPS = 128  # steps per unit of rounded contents: 8 bits for (−1, 1)
 
 
