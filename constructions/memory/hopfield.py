@@ -179,6 +179,7 @@ def _whole(weights: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarra
         raise InputError(
             f"weights and biases are multiples of 2^{exponent}, and their absolute values at "
             f"one neuron add up to {most / 2:.3g} times this power; "
-            "float64 is exact up to 2^52 = 4.5e+15: round to fewer binary places (Hebb's sums without 1/d are integers)"
+            "float64 is exact up to 2^52 = 4.5e+15: round to fewer binary places "
+            "(Hebb's sums without 1/d are integers)"
         )
     return whole[:, :-1], whole[:, -1], exponent, float(most)

@@ -112,5 +112,5 @@ def updates_against_torch(run: Run, X: np.ndarray, query: np.ndarray) -> Finding
         applied.append(torch_attention(applied[-1], X, X, beta))
     # The errors of both sides are at most the bound for the largest number of updates.
     bounds = [2 * rounding_bound(X, beta, steps + 1, longest(query)) for steps in range(3)]
-    name = "steps = 0, 1, 2 is torch's attention applied exactly as many times"
+    name = "steps = 0, 1, 2: as many applications of torch's attention"
     return numbers_of_updates(run, "torch/steps", name, (X, beta), applied, bounds)

@@ -133,7 +133,7 @@ def used(model: Any, found: Measured, points: np.ndarray, queries: np.ndarray) -
     extra = Proportion(int((found.shown[:, 0] >= N).sum()), len(points))
     return above(
         "used",
-        "decrease of the fraction found with the extra cells of another set",
+        "decrease of the fraction found if the extra cells are those of another set",
         lost,
         words=f"{100 * lost.mean:.1f} ± {100 * lost.error:.1f} %; "
         f"{extra} % of first lookups at extra cells",
