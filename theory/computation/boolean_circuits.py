@@ -113,7 +113,7 @@ def random_circuit(
     n, count = n_inputs, n_gates
     if not tables:
         raise InputError("tables are empty: give at least one table")
-    machine.fits_in_memory(f"{count:.4g} gates and {n:.4g} inputs", 300 * count + n, "give fewer")
+    machine.fits_in_memory("the gates and inputs", 300 * count + n, "give fewer")
     rng: np.random.Generator = seed
     gates = [
         Gate(tables[int(rng.integers(len(tables)))], *rng.integers(n + g, size=2).tolist())
@@ -130,7 +130,7 @@ def adder(n_bits: Count) -> Circuit:
     for each bit are the bit of the sum and the carry.
     """
     count = n_bits
-    machine.fits_in_memory(f"an adder of {count:.4g} bits", 2000 * count, "give fewer bits")
+    machine.fits_in_memory("the gates of the adder", 2000 * count, "give fewer bits")
     gates: list[Gate] = []
     carry: int | None = None
     for i in range(count):
