@@ -138,7 +138,8 @@ def _lower_bound(largest_k: int) -> Finding:
     right = sum(3 ** (layers - 1) < degree <= 3**layers for layers, degree in least)
     return same(
         "lower-bound",
-        f"L is the smallest number with 3^L ≥ degree, for k = 0 … {largest_k}",
+        "lower bound for L layers of linear or ReLU heads and ReLU MLPs, on tokens affine in the "
+        f"prompt: the smallest L with 3^L ≥ degree, for k = 0 … {largest_k}",
         right,
         len(least),
         words=f"3^(L−1) < degree ≤ 3^L in {right} of {len(least)} cases",
