@@ -138,7 +138,7 @@ def hardmax_numbers(model: Stack) -> Hardmax:
         if block.attn is not None and block.attn.normalise == "relu":
             raise InputError(
                 f"layer {number} of {model.name} has ReLU heads, whose sums are divided by the "
-                "number of tokens and so are not exact in any dtype: give a model of other heads"
+                "number of tokens and so are not exact in any dtype: give a model without them"
             )
 
     def capped(bounds: np.ndarray) -> np.ndarray:

@@ -76,10 +76,10 @@ def adder(
 ) -> Transformer:
     """The sum a + b of numbers from 0 to `largest`, by Fourier features: (…, 2) → (…, 1).
 
-    2 layers, 9 linear heads, width 23, 4 hidden ReLU neurons, for every `largest`.  Sizes are
-    rounded to multiples of `step`.  `alpha` is the weight of the bump, by default
-    `default_alpha(p)`, which is 64 except for small numbers.  `bits` is the number of binary places
-    of the weights, by default `default_bits(p, step, alpha)`.
+    2 layers, 9 linear heads, width 23, 4 hidden ReLU neurons, for every `largest`.  The
+    features of magnitude are rounded to multiples of `step`.  `alpha` is the weight of the bump, by
+    default `default_alpha(p)`, which is 64 except for small numbers.  `bits` is the number of
+    binary places of the weights, by default `default_bits(p, step, alpha)`.
 
     Raises ValueError for a step at which all numbers have size 0; for too few bits, or too small an
     alpha, so that rounding of the weights could change a prediction; and for so many bits that

@@ -36,7 +36,7 @@ def fact_model(
     documents.  Like every `string_model`, it takes BOS and up to L − 1 symbols; `logits` are those
     of the next symbol, `generate` decodes greedily, and `constructions.language.sample` samples.
 
-    Raises ValueError if all counts are 0, unless there is one probability for each fact, and as
+    Raises ValueError if all counts are 0, if `p` does not have one entry for each fact, and as
     `string_model` does.
     """
     probabilities = probabilities_of_seen(p, counts.tolist(), name)

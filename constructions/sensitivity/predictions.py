@@ -73,8 +73,8 @@ def _outputs(module: nn.Module, inputs: Tensor, dtype: torch.dtype | None) -> Te
         ends = f"{inputs.amin().item():g} to {inputs.amax().item():g}"
         pixels = "" if inputs.is_floating_point() else "; for pixels give dtype=torch.float32"
         raise InputError(
-            f"the model does not take inputs of shape {tuple(inputs.shape)} in {numbers}, from "
-            f"{ends} ({reason}): give inputs, and a change, that it takes{pixels}"
+            f"the model rejects inputs of shape {tuple(inputs.shape)} and dtype {numbers}, from "
+            f"{ends} ({reason}): give inputs and a change that it accepts{pixels}"
         ) from error
     if not isinstance(outputs, Tensor) or outputs.ndim < 1 or len(outputs) != len(inputs):
         kind = list(outputs.shape) if isinstance(outputs, Tensor) else type(outputs).__name__

@@ -40,8 +40,8 @@ def linear_tokens(
 ) -> np.ndarray:
     """The binary digits of the number of ones at `positions`, highest first, (…, ⌊log₂ k⌋ + 1).
 
-    Each digit is computed by its threshold from words (…, d) of 0 and 1.  Raises `ValueError`
-    unless the positions are distinct.
+    Each digit is a threshold of the count and the higher digits; entries of `words` (…, d) are 0
+    and 1.  Raises `ValueError` unless the positions are distinct.
     """
     left = words @ count_of(words.shape[-1], positions)
     tokens = []

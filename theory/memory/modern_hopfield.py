@@ -52,7 +52,7 @@ def _scores(X: np.ndarray, xi: np.ndarray) -> np.ndarray:
     if not np.isfinite(scores).all():
         raise InputError(
             f"an inner product overflows (the largest entry of states is {np.abs(xi).max():.3g}): "
-            "rescale them"
+            "rescale the states or the patterns"
         )
     return scores
 

@@ -64,8 +64,8 @@ def fitted_filter(
 ) -> Filter:
     """The least-squares filter of errors (N,), from their components and z = λ/λmax, both (N, d).
 
-    If `power` is given, only the steps are fitted.  Raises `ValueError` for fewer than 8 errors,
-    and if all of them are 0.
+    If `power` is given, the exponent p is fixed and only the number of steps is fitted.  Raises
+    `ValueError` for fewer than 8 errors, and if all of them are 0.
     """
     from scipy.optimize import least_squares
 

@@ -68,7 +68,8 @@ def gradient_descent_error(
 ) -> arb:
     """The mean squared error E tr (I − ηS)^{2k} of k gradient steps from 0 with step size η.
 
-    Raises `ValueError` as `wishart_moments` does, and if `k` is too large for its precision.
+    Raises `ValueError` as `wishart_moments` does, and if `k` is so large that
+    the result would have too few correct bits.
     """
     found = _power(wishart_moments(n, d, 2 * k + 1, largest), 2 * k, step_size)
     if found.rel_accuracy_bits() < 53:

@@ -76,7 +76,7 @@ def gradient_descent_residual(
 def gradient_descent_fitted(
     eigenvalue: NonNegativeArray, k: StepsArray, step_size: PositiveArray
 ) -> np.ndarray:
-    """The fraction 1 − (1 − ηλ)^k that k steps of gradient descent have fitted."""
+    """The fraction 1 − (1 − ηλ)^k of an eigencomponent that k gradient steps have fitted."""
     return _power_fitted(*_descent_power(eigenvalue, k, step_size))
 
 

@@ -59,7 +59,10 @@ def error_similarity(first: First, second: Second, labels: PromptLabels) -> Esti
 
 @checked
 def error_cosines(first: First, second: Second, labels: PromptLabels) -> np.ndarray:
-    """The cosines (k, l, m) of the errors on each prompt, whose mean is `error_similarity`."""
+    """The cosines (k, l, m) of the errors on each prompt.
+
+    `error_similarity` is their mean over prompts.
+    """
     _several(first)
     return _cosines(first - labels, second - labels)
 

@@ -40,10 +40,10 @@ def one_layer_bound(n_tokens: Annotated[Count, Within(most=2**1000)]) -> float:
     her positions in each head: of e^{score} and of e^{score}·value. These sums are a message of h(m
     + 1)p' bits, which does not depend on the bit that Bob marks. If the message is shorter than B
     bits, two different strings have the same message; at a position where they differ, Bob outputs
-    the same bit for both, which is wrong for one of them. In the same way, let f be a table of s
-    values in 0 … s − 1; there are s^s tables. If the output is g(f(x)) for all f and x and for g =
-    identity, and the last token after x is the same in all prompts, then h(m + 1)p' ≥ s·log₂s
-    [Peng2024].
+    the same bit for both, which is wrong for one of them. The same argument applies to composition:
+    let f be one of the s^s maps of {0, …, s − 1} to itself. If the layer outputs f(x) for all f and
+    x (g is the identity), and the token after x is the same in all prompts, then
+    h(m + 1)p' ≥ s·log₂s [Peng2024].
 
     The bound is vacuous for a layer with h(m + 1)p' ≥ (n − 1)/2.
     """

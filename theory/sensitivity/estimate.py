@@ -127,8 +127,8 @@ def sensitivity(
         signature(change).bind(array, None)
     except TypeError as error:
         raise InputError(
-            f"the change does not take (inputs, rng), as {error}: give a function that yields the "
-            "inputs with each place changed, such as forced(V)"
+            f"the change cannot be called with (inputs, rng) ({error}): give a function that "
+            "yields the inputs with each place changed, such as forced(V)"
         ) from None
     rng, before = _stream(seed), _labels(model, array)
     places = change(array, rng)

@@ -49,8 +49,9 @@ def most_found(n_points: Count, lookups: Steps) -> int:
 def best_trees(n_points: Count, lookups: Depth) -> int:
     """The number C(N, 2^M − 1) of trees that find 2^M − 1 of N ≥ 2^M − 1 targets.
 
-    Raises ValueError for N < 2^M − 1, where the count depends on the nodes below a target that is
-    found, and for numbers of more than a million digits.
+    M is `lookups`, the number of levels of a tree, and N is `n_points`.  Raises ValueError for
+    N < 2^M − 1, where nodes that no query reaches would count, and for numbers of more than a
+    million digits.
     """
     nodes = 2**lookups - 1
     if nodes > n_points:

@@ -39,7 +39,10 @@ def band_order(points: InSquare, n_rows: Size) -> np.ndarray:
 
 @checked
 def row_order(points: InSquare, n_rows: Size) -> np.ndarray:
-    """The index of the point in each cell, (…, N), in rows whose sizes differ by at most one."""
+    """The index of the point in each cell, (…, N), if points are ordered in rows.
+
+    Rows have equal height in rank: their sizes differ by at most one.
+    """
     by_height = points[..., 1].argsort(axis=-1, kind="stable").argsort(axis=-1)
     return _back_and_forth(points, by_height * n_rows // points.shape[-2])
 

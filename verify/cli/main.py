@@ -86,7 +86,7 @@ def _with_json_target(words: list[str]) -> list[str]:
         following = words[i + 1] if i + 1 < len(words) else "--"
         if word == "--json=" or (word == "--json" and not following):
             raise InputError(
-                "--json has an empty name: name a file, or give --json - for the screen"
+                "--json has no file name: give a file, or --json - for standard output"
             )
         if word == "--json" and following in installed():
             raise InputError(f"--json {following} names a claim: write --json - {following}")

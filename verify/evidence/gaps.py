@@ -132,8 +132,8 @@ def gap_finding(label: str, model: Transformer, states: States) -> Finding:
     if gap < np.inf:
         words = f"{gap:g} over {scores.size} pairs"
         if declared.graded:
-            words += f"; at most {crowd:.2g}·4m tokens m gaps below"
-            wanted += "; 4m"
+            words += f"; at most {crowd:.2g}·4m tokens between m and m + 1 gaps below"
+            wanted += "; at most 4m such tokens"
     detail = f"gap {gap}, keys that should tie differ by {tie}, crowd {crowd}, ties: {shared}"
     return Finding(
         id,

@@ -177,12 +177,12 @@ def same_as_hardmax(id: str, model: Transformer, rows: np.ndarray) -> Finding:
     real = max(enclosed_error(model, beta, row) for row in rows)
     return at_most(
         id,
-        f"softmax logits at β = {beta:.3g} are those of hardmax ({rows.shape[1]} tokens, "
-        f"{len(rows)} words)",
+        f"softmax logits at β = {beta:.3g} equal those of average-hard attention "
+        f"({rows.shape[1]} tokens, {len(rows)} words)",
         "enclosure",
         real,
         ENCLOSED,
-        words=f"distance ≤ {real:.2g}, where up to {leak:.2g} of the softmax weight leaks",
+        words=f"distance ≤ {real:.2g}, at most {leak:.2g} of the softmax weight on other tokens",
         wanted="≤ 2^−64",
     )
 

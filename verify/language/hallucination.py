@@ -57,7 +57,9 @@ def hallucination(
     whose fact occurs once.  With prompts of m answers E err + E δ⁺ ≥ MM(1 − 1/m) given the data.
     """
     if strings < 2 * facts:
-        raise InputError(f"{facts} facts among {strings} strings: give at least twice as many")
+        raise InputError(
+            f"{facts} facts among {strings} strings: give at least twice as many strings"
+        )
     drawn = world(facts, strings - facts, documents, distribution, run.rng)
     yield from labelled("built", built_models(run, samples))
     yield from labelled("tiny", tiny_worlds(run))

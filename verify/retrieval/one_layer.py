@@ -235,7 +235,7 @@ def _errs(
         Verdict.UNDECIDED if None in answers else verdict,
         f"{game.question(one)} and {game.question(other)}: {'same' if alike else 'another'} "
         f"message, answers {answers[0]} and {answers[1]}, required {needed[0]} and {needed[1]}",
-        short or "two answers",
+        short or "different answers to the two prompts",
         f"torch in float64 answers {in_torch[0]} and {in_torch[1]}\n"
         + "\n".join(f"prompt {game.text(prompt)}" for prompt in prompts),
     )
@@ -279,7 +279,7 @@ def _mistakes(run: Run, id: str, game: Game, model: Transformer, pairs: Pairs) -
                 Verdict.of(needed[0] != needed[1]),
                 f"{game.question(one)} and {game.question(two)}: answers {answers[0]} and "
                 f"{answers[1]}, required {needed[0]} and {needed[1]}",
-                "two answers",
+                "different answers to the two prompts",
                 "\n".join(f"prompt {game.text(prompt)}" for prompt in (one, two)),
             )
     return Finding(id, name, "enclosure", 0, 1, Verdict.UNDECIDED, "no such pair was found")

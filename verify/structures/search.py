@@ -154,7 +154,7 @@ def _searched(run: Run, model: Transformer, points: np.ndarray) -> Iterator[Find
     few = points[:: max(1, len(points) // 3)]
     yield no_counterexample(
         "rational",
-        "over Q lookups and outputs are the same",
+        "lookups and outputs over Q equal those in float64",
         (x for row in few for x in wrong_over_q(model, outputs(model, row, queries), row, queries)),
         words=f"{len(few)} rows of points",
     )

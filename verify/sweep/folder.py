@@ -138,6 +138,6 @@ def records(out: Path, plan: dict[str, Any]) -> list[dict[str, Any]]:
             raise InputError(f"{file}, line {number}, is not a run of its {PLAN}: remove that line")
         if found.setdefault(record["run"], record) is not record:
             raise InputError(
-                f"{file}, line {number}, is run {record['run']} once more: remove that line"
+                f"{file}, line {number}, repeats run {record['run']}: remove that line"
             )
     return [*found.values()]

@@ -138,7 +138,7 @@ def closer(tables: Tables, published: str) -> Finding:
     apart = ", ".join(f"{-each.by_squares.mean[:, -1].max():.4f}" for each in compared)
     return above(
         "last-layer",
-        "last layer: similarity to Newton from αS minus that from αI (2^k gradient steps)",
+        "last layer: similarity to Newton from αS minus similarity to Newton from αI",
         difference,
         words=f"similarity of errors {similarities}; difference of the first two "
         f"{difference:.4f}; squared differences {apart}",
