@@ -72,7 +72,7 @@ def test_values_are_shown_as_they_are_written(pages):
     assert ".. py:data:: theory.computation.S3\n   :value: Semiautomaton((" in text
     assert ".. py:data:: theory.computation.MACHINES\n\n" in text  # that has many lines
     text = pages["theory.retrieval.rst"]
-    assert "   :value: Literal['latest', 'first', 'mean']\n\n   \\ Which of the matches" in text
+    assert "   :value: Literal['latest', 'first', 'mean']\n\n   \\ The match that" in text
 
 
 def test_docstrings_are_read_as_they_are_meant(api):

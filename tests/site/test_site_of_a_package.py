@@ -24,7 +24,7 @@ def test_the_report_of_an_installed_package_has_its_statement(tmp_path):
     text = html.unescape(re.sub(r"<[^>]+>", "", page))
     run = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
     for part in (
-        "One head whose scores are all 0 answers with the mean of the labels.",
+        "One head whose scores are all 0 outputs the mean of the labels.",
         "from mean_label import mean_of_labels",
         "d = 2\nmodel = mean_of_labels(d)",
         "mean_label/weights.py",

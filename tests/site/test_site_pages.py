@@ -69,10 +69,10 @@ def test_the_runs_beside_a_statement_have_its_options(pages):
     assert pages.runs_of(entry, [plain, own]) == [own]
     assert pages.runs_of(entry, [plain]) == []
     assert pages.runs_of(paper, [own, plain, direct, other]) == [plain, other]
-    assert "not the run that shows" not in pages.page(paper, [plain, other], {})
+    assert "another statement" not in pages.page(paper, [plain, other], {})
     assert pages.page(paper, [plain, other], {}).count("newton **holds**, run with") == 2
     (ran,) = pages.runs_of(paper, [direct])
-    assert "With layout direct it is not the run that shows this" in pages.page(paper, [ran], {})
+    assert "With layout direct this run is for another statement" in pages.page(paper, [ran], {})
 
 
 def test_what_does_not_hold_is_shown_with_its_detail(pages):
@@ -88,7 +88,7 @@ def test_findings_of_a_replication_on_record_are_named(pages):
     entry = next(entry for entry in ledger().values() if entry.found)
     run = {**RUN, "claim": entry.claim}
     id, verdict = next(iter(entry.found.items()))
-    assert f"On record as not holding: `{id}` {verdict}" in pages.page(entry, [run], {})
+    assert f"Recorded verdicts: `{id}` {verdict}" in pages.page(entry, [run], {})
 
 
 def test_sizes_are_formulas_and_what_they_do_not_say(pages):
@@ -97,7 +97,7 @@ def test_sizes_are_formulas_and_what_they_do_not_say(pages):
     shown = html.unescape(re.sub(r"<[^>]+>", "", text.partition("## The model")[0]))
     assert "| ⌊log2(k)⌋+2 | 1 | ⌈log2(V)⌉min(3,ones(k)+1)+8 |" in shown.replace("\u2061", "")
     assert "⌈log₂ 1⌉ counts as 1" in text
-    assert "ones(k) is how many" in text
+    assert "ones(k) is the number" in text
 
 
 def test_text_is_shown_as_it_is(pages):

@@ -30,11 +30,11 @@ def test_parts_of_a_page(pages):
     assert f"\n\nSource: \\[{cited}" in text
     assert "Computed by python 3." in text
     assert "\n\nTwo layers.\n\n" in text
-    assert "On record" not in text
+    assert "Recorded verdicts" not in text
     assert "\n\n*Hypotheses.* A BOS token" in text
     assert text.endswith(f"## In the source\n\nproof `{entry.proof}`, test `{entry.test}`.\n")
     assert "Open:" not in pages.page(bare(), [RUN], {})
-    assert "On record" not in pages.page(bare(found={"answers": "fails"}), [], {})
+    assert "Recorded verdicts" not in pages.page(bare(found={"answers": "fails"}), [], {})
 
 
 def test_what_stands_beside_the_weights_is_a_proof_if_a_model_is_built(pages):
@@ -90,7 +90,7 @@ def test_models_are_drawn_unless_they_are_too_large_and_run_if_over_tokens(pages
     monkeypatch.setattr(pages, "DRAWN", weights - 1)
     *_, said = pages._model(entry, model, values)
     assert len([*pages._model(entry, model, values)]) == 3
-    assert said == f"Its {weights} weights that are not 0 are too many for a page."
+    assert f"{weights} non-zero weights" in said
 
 
 def below(text):
@@ -132,8 +132,8 @@ def written(pages, tmp_path, monkeypatch):
 
 
 def test_a_report_has_models_with_the_parameters_of_its_first_run(written, tmp_path):
-    run = {**RUN, "parameters": {"V": 3, "n": True, "seed": 0}}
-    later = {**RUN, "parameters": {"V": 4, "n": 5}}
+    run = {**RUN, "parameters": {"vocabulary_size": 3, "max_length": True, "seed": 0}}
+    later = {**RUN, "parameters": {"vocabulary_size": 4, "max_length": 5}}
     names = ["rates", "induction"]
     at = {"V": 3}  # the seed is not a parameter of the model, and a flag is not a number
     assert written([run, later], names, own=True) == {
@@ -187,7 +187,7 @@ def reported(pages, tmp_path, monkeypatch):
 
 
 def test_a_report_is_of_all_runs_of_all_files(reported, tmp_path):
-    run = {**RUN, "parameters": SMALL}
+    run = {**RUN, "parameters": {"vocabulary_size": 2, "max_length": 4}}
     undecided = {**run, "verdict": "undecided", "findings": [{**FINDING, "verdict": "undecided"}]}
     first, given = reported([run, undecided], [{**RUN, "claim": "hop"}])
     assert first == tmp_path / "a" / "b" / "index.html"

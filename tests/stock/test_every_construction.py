@@ -10,9 +10,9 @@ from constructions.stock import to_encoder
 REFUSED = {
     "disentangled": "ReLU attention",
     "two_cycles": "ReLU attention",
-    "nearest_neighbour": "whose gaps nothing is proved",
-    "sphere_dynamics": "to length 1",
-    "count_min": "in a way of its own",
+    "nearest_neighbour": "proved gaps",
+    "sphere_dynamics": "unit norms",
+    "count_min": "an interface without a sink",
     **dict.fromkeys(("binary_search", "interpolation_search", "sort"), "ReLU attention"),
     **dict.fromkeys(("kd_layout", "kd_descent", "bucket_table"), "ReLU attention"),
 }
