@@ -147,7 +147,7 @@ def test_a_scheduler_that_goes_away_leaves_what_was_run(cluster, package):
         os.kill(pid, signal.SIGKILL)
     _, errors = process.communicate()
     assert process.returncode == 2
-    assert "error: the scheduler is gone: the same command goes on with what is left" in errors
+    assert "error: the connection to the scheduler is lost: the same command continues" in errors
     assert all(record["verdict"] == "holds" for record in whole_lines(out))
 
 
@@ -158,7 +158,7 @@ def test_a_scheduler_that_cannot_be_reached_is_one_line(address, package):
     process = sweep("--k", "1..3", "--scheduler", address, "--out", package / "runs")
     _, errors = process.communicate()
     assert process.returncode == 2
-    assert errors.startswith(f"error: no scheduler answers at {address} (")
+    assert errors.startswith(f"error: no scheduler at {address} (")
     assert errors.endswith("start `dask scheduler` there\n")
     assert errors.count("\n") == 1
 
@@ -202,7 +202,7 @@ def test_a_worker_of_another_version_that_joins_later_keeps_no_run(other, cluste
         _, errors = process.communicate()
         assert process.returncode == 2
         assert f" has {other} 0.0: install {other} " in errors
-        assert errors.endswith(" there; the same command goes on with what is left\n")
+        assert errors.endswith(" there; the same command continues with the missing runs\n")
         assert errors.count("\n") == 1
         kept = whole_lines(out)
         assert 1 <= len(kept) < 396
