@@ -7,54 +7,17 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-import verify.site
 from verify.ledger.theorems import ledger, theorem
 from verify.site.exported import exported, runs, sample
 from verify.site.shown import model_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
-STATIC = Path(verify.site.__file__).with_name("static")
 PROMPTS = 200
-PAGE = """<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<style>{css}</style><body data-theme="{theme}">{body}
-<script>{model}</script><script>{view}</script><script>{newton}</script><script>{search}</script>"""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    pytest.importorskip("selenium", reason="needs the extra [docs]")
-    from selenium import webdriver
-
-    paths = [shutil.which(name) for name in ("chromium", "chromedriver")]
-    if None in paths:
-        pytest.skip("needs chromium and chromedriver on the path")
-    options = webdriver.ChromeOptions()
-    options.binary_location = paths[0]
-    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
-        options.add_argument(word)
-    driver = webdriver.Chrome(options, webdriver.ChromeService(paths[1]))
-    yield driver
-    driver.quit()
-
-
-@pytest.fixture
-def opened(browser, tmp_path):
-    def opened(body, theme="light"):
-        files = {"css": "site.css", "model": "model.js", "view": "view.js", "newton": "newton.js"}
-        files["search"] = "search.js"
-        parts = {name: (STATIC / file).read_text("utf-8") for name, file in files.items()}
-        page = tmp_path / "page.html"
-        page.write_text(PAGE.format(theme=theme, body=body, **parts), encoding="utf-8")
-        browser.get(page.as_uri())
-        return browser
-
-    return opened
 
 
 def one(within, selector):
@@ -386,38 +349,3 @@ def test_what_can_be_imported_fits_a_narrow_window(browser, name):
 
 def box_of_weights():
     return '<div class="ww-drawn" data-of="it"></div>'
-
-
-SEARCHED = [
-    {"name": "one", "topic": "graphs", "kind": "theorem", "standing": "new", "hypotheses": "A ≥ 0"},
-    {"name": "two", "topic": "graphs", "kind": "bound", "standing": "known", "hypotheses": "none"},
-    {"name": "three", "topic": "memory", "kind": "bound", "standing": "new", "hypotheses": "a ≥ 0"},
-]
-
-
-def test_statements_are_found_by_words_topic_kind_and_status(opened):
-    data = json.dumps([{**entry, "statement": "For all n."} for entry in SEARCHED])
-    body = f'<div class="ww-search"><script type="application/json">{data}</script></div>'
-    browser = opened(body)
-    line, topic, kind, status = every(browser, ".ww-controls input, .ww-controls select")
-
-    def found():
-        count = one(browser, ".ww-count").text
-        names = [link.text for link in every(browser, ".ww-found a")]
-        return count, names
-
-    assert found() == ("3 of 3 statements", [])
-    line.send_keys("A ≥ 0")
-    assert found() == ("2 of 3 statements", ["one", "three"])
-    kind.send_keys("bound")
-    assert found() == ("1 of 3 statements", ["three"])
-    line.clear()
-    line.send_keys("nothing like it")
-    assert found() == ("0 of 3 statements", [])
-    line.clear()
-    line.send_keys("all")
-    topic.send_keys("graphs")
-    assert found() == ("1 of 3 statements", ["two"])
-    status.send_keys("known")
-    assert found() == ("1 of 3 statements", ["two"])
-    assert one(browser, ".ww-found a").get_attribute("href").endswith("statements/two.html")
