@@ -53,6 +53,7 @@ def test_a_claim_comes_out_as_the_ledger_has_it_and_is_drawn(name, tmp_path):
         ]
         checked = Checked(name, found, "")
         assert news(checked, strictly=False) == (Verdict.HOLDS, [])
+        assert len({each.id for each in found}) == len(found)
         assert [*violations(document, RUN)] == []
         if not_run(checked):
             pytest.skip(found[0].words)

@@ -199,7 +199,7 @@ def _tolerance(tree: ParityTree) -> Finding:
     """The noise tolerance t of a large tree, an exact fraction."""
     t = noise_tolerance(tree)
     return at_least(
-        "noise",
+        "noise-tolerance",
         f"noise tolerance t of the step on all words, d = {tree.d}, k = {tree.k}",
         "proved",
         float(t),

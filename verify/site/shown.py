@@ -8,7 +8,7 @@ from importlib import import_module
 from itertools import product
 
 from constructions.transformer import Transformer
-from verify.ledger.build import PACKAGES, built
+from verify.ledger.build import MODULES, PACKAGES, built
 from verify.ledger.theorems import Theorem
 from verify.site.exported import runs, sample
 
@@ -55,7 +55,9 @@ def weights(model: Transformer) -> int:
 def code(entry: Theorem, values: Mapping[str, int]) -> str:
     """Python code that imports and builds the model of a statement."""
     used = {node.id for node in ast.walk(ast.parse(entry.build)) if isinstance(node, ast.Name)}
-    homes: dict[str, Iterable[str]] = {it.__name__: it.__all__ for it in reversed(PACKAGES)}
+    homes: dict[str, Iterable[str]] = {
+        each.__name__: each.__all__ for each in [*reversed(PACKAGES), *MODULES]
+    }
     if entry.package:
         homes = {entry.package: vars(import_module(entry.package)), **homes}
     lines = ["import numpy as np", ""] if "np" in used else []
