@@ -1,8 +1,9 @@
 """Data structures as transformers: sorting, layouts and search of points, tables and sketches.
 
 Each file contains one construction.  `binary_search`, `interpolation_search` and `count_min` are
-models here and algorithms in `theory.structures`, so import names from only one of the two, or
-import the package: `from constructions import structures`.  Import `sort` from this package only.
+models here and algorithms in `theory.structures`, so import names from only one of the two
+packages, or import a package: `from constructions import structures`.  `sort` can be imported from
+this package only.
 """
 
 from constructions.structures.binary_search import binary_search

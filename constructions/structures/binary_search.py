@@ -3,16 +3,16 @@
 Layer 1 writes to each point its rank, which is its cell (`rank.py`), and 0 to each query.  The
 register m of a query is initially (N − 1)/2, the middle cell.
 
-Layer 2 + k, k = 0, 1, …, M − 1, is one lookup.  Three ReLU heads compute a tent function at
-m − rank: v becomes the point in cell m, and other cells have weight 0.  The MLP computes the bit
-b = [v ≤ q] = φ(q − v + 1), exact on integers, and
+Layer 2 + k, k = 0, 1, …, M − 1, is one lookup.  Three ReLU heads compute a tent function at m −
+rank: the register v becomes the point in cell m, and other cells have weight 0.  The MLP computes
+the bit b = [v ≤ q] = φ(q − v + 1) for the query q, where φ(u) = relu(u) − relu(u − 1) is exact on
+integers, and
 
     m ← m + (2b − 1)·2^{M−2−k},      v ← v − relu(v) = 0.
 
-m is the middle of a bracket of 2^{M−k} − 1 cells, and the next m is the middle of the half that
-contains q.  After the last lookup m is a half-integer, and the output m + ½ is the number of points
-≤ q.
-Points are positive, so relu(v) = v.
+Points are positive, so relu(v) = v.  m is the middle of a bracket of 2^{M−k} − 1 cells, and the
+next m is the middle of the half that contains q.  After the last lookup m is a half-integer, and
+the output m + ½ is the number of points ≤ q.
 """
 
 from __future__ import annotations
@@ -35,16 +35,17 @@ from theory.structures.lookup import looked_at
 
 @construction
 def binary_search(lookups: LookupLayers, *, largest: Largest = 2**10) -> Transformer:
-    """`binary_search(M)(points, queries)`: the number of points that are ≤ each query.
+    """The transformer of binary search: `binary_search(M)(points, queries)`.
 
-    Points (…, N), N = 2^M − 1, and queries (…, m) are mapped to (…, m).  The model has width 6 and
-    1 + M layers: the first has 2 ReLU heads, and each lookup has 3 ReLU heads and 3 hidden neurons.
-    Points are distinct integers from 1 to largest − 1 in any order, and queries are integers from
-    0 to `largest`.  Register `m` after layer k = 1 … M is the cell of lookup k; cells are numbered
-    from 0 in ascending order.
+    The output (…, m) is the number of points that are ≤ each query, for points (…, N), N = 2^M − 1,
+    and queries (…, m).  M is `lookups`.  The model has width 6 and 1 + M layers: the first has 2
+    ReLU heads, and each lookup has 3 ReLU heads and 3 hidden neurons.  Points are distinct integers
+    from 1 to largest − 1 in any order, and queries are integers from 0 to `largest`.  Register `m`
+    after layer k = 1 … M is the cell of lookup k; cells are numbered from 0 in ascending order of
+    their points.
 
-    Raises ValueError for a `largest` at which float64 may round sums; the model raises
-    ValueError as stated in `Cells`.
+    Raises ValueError for a `largest` at which float64 may round sums; the model raises ValueError
+    as stated in `Cells`.
     """
     M, N = lookups, 2**lookups - 1
     factor = 4 * N * N

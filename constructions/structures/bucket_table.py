@@ -1,27 +1,29 @@
 """A table of T extra cells for N points in any order, and two lookups per query.
 
-The range from 0 to D = `largest` is divided into T buckets.  Bucket t has the middle
-c_t = (2t + 1)·D/(2T), and extra cell t contains the cell of the point nearest to c_t.
+The range from 0 to D = `largest` is divided into T buckets of equal length.  Bucket t = 0 … T − 1
+has the middle c_t = (2t + 1)·D/(2T), and extra cell t contains the cell of the point nearest to
+c_t.
 
 Layer 1 writes to each point its cell, rank + 1 (`rank.py`).  A ReLU head with the diagonal mask
 writes to each point x the square x², and to each extra cell t the square t².
 
 Layer 2, average-hard: for extra cell t the head selects the point nearest to c_t, and of two
-equally near points the lower.  The score is
+equally near points the lower.  The score of point x is
 
-    2D·((2t + 1)·D·x − T·x²) − x        largest where T·(x − c_t)² is smallest.
+    2D·((2t + 1)·D·x − T·x²) − x,
 
-The expression in parentheses is an integer, so two values of the first term are equal or differ by
-at least 2D, and two values of x differ by less than D.  A sufficiently large term B at points
-excludes extra cells.  Points and queries receive a mean, which the MLP subtracts.
+which is largest where T·(x − c_t)² is smallest.  The expression in parentheses is an integer, so
+two values of the first term are equal or differ by at least 2D, and two values of x differ by less
+than D.  A sufficiently large term, added to the scores of points, excludes extra cells.  Points and
+queries receive a mean of values, which the MLP subtracts.
 
 Layer 3, average-hard: lookup 1 of query q is at the extra cell of its bucket, which has the largest
 score
 
     t·(2Tq − D + 1) − t²·D,       with steps 2(Tq − (t + 1)·D) + 1 from t to t + 1.
 
-These steps are odd numbers, positive iff t + 1 ≤ Tq/D.  So t = ⌊Tq/D⌋, or T − 1 for q = D.  The
-value of the head is the content m of the extra cell.
+These steps are odd numbers, and a step is positive iff t + 1 ≤ Tq/D.  So the selected t is ⌊Tq/D⌋,
+or T − 1 for q = D.  The value of the head is the content m of the extra cell.
 
 Layer 4, three ReLU heads: lookup 2 outputs the point in cell m (`rank.py`).
 """
@@ -54,19 +56,22 @@ CellCount: TypeAlias = Annotated[Count, Within(most=MOST)]
 def bucket_table(
     n_points: CellCount, n_cells: CellCount, *, largest: Largest = 2**10
 ) -> Transformer:
-    """`bucket_table(N, T)(points, queries)`: the point that the table returns for each query.
+    """The transformer of a table with two lookups: `bucket_table(N, T)(points, queries)`.
 
-    Points (…, N) and queries (…, m) are mapped to (…, m).  The model has 4 layers of width 10 with
-    at most 3 heads each.  Points are distinct integers from 1 to largest − 1 in any order, and
-    queries are integers from 0 to `largest`.  Register `m` after layer 3 is c + 1 if lookup 2 is at
-    cell c; cells are numbered from 0 in ascending order.
+    The output (…, m) is the point that the table returns for each query, for points (…, N) and
+    queries (…, m).  N is `n_points`.  The range from 0 to `largest` is divided into T = `n_cells`
+    buckets, and the table returns the point nearest to the middle of the query's bucket.  The model
+    has 4 layers of width 10 with at most 3 heads each.  Points are distinct integers from 1 to
+    largest − 1 in any order, and queries are integers from 0 to `largest`.  Register `m` after
+    layer 3 is c + 1 if lookup 2 is at cell c; cells are numbered from 0 in ascending order of their
+    points.
 
     Raises ValueError for more than a million cells in all, and for a `largest` at which float64 may
     round sums; the model raises ValueError as stated in `Cells`.
     """
     if n_points + n_cells > MOST:
         raise InputError(
-            f"n_points is {n_points} and n_cells is {n_cells}: give at most {MOST} in all"
+            f"n_points is {n_points} and n_cells is {n_cells}: give at most {MOST} cells in all"
         )
     N, T, D = n_points, n_cells, largest
     # `bound` exceeds all scores that are compared; the other sums are at most `others`.

@@ -1,4 +1,4 @@
-"""Interfaces: prompts of points and queries, of tables and of sketches, and exact ranges."""
+"""Interfaces of models: prompts of points and queries, of tables and of sketches; exact ranges."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ Largest: TypeAlias = CountFrom2
 
 
 def whole(name: str, values: Tensor, low: int, high: int, why: str) -> None:
-    """Raise ValueError unless values are integers from low to high."""
+    """Raise ValueError unless all values are integers from `low` to `high`.
+
+    The message contains `name`, the name of the values, and `why`, the reason for the range.
+    """
     bad = (values != values.round()) | (values < low) | (values > high)
     if bool(bad.any()):
         raise InputError(
@@ -28,7 +31,7 @@ def whole(name: str, values: Tensor, low: int, high: int, why: str) -> None:
 
 
 def distinct(points: Tensor) -> None:
-    """Raise ValueError if a point occurs twice in a row."""
+    """Raise ValueError if two points in a row (last axis) are equal."""
     ordered = points.sort(-1).values
     same = ordered[..., 1:] == ordered[..., :-1]
     if bool(same.any()):
@@ -39,13 +42,20 @@ def distinct(points: Tensor) -> None:
 
 
 def exact_range(largest: int, factor: int, power: int = 1) -> int:
-    """`largest`.  Raises ValueError if half-integers up to factor·largest^power are not exact."""
+    """`largest`, after a check that float64 represents all half-integers up to
+    factor·largest^power.
+
+    Raises ValueError if it does not.
+    """
     if factor * largest**power > EXACT:
         most = int((EXACT // factor) ** (1 / power)) + 1
         while factor * most**power > EXACT:
             most -= 1
         if most < 2:
-            raise InputError(f"sums up to {factor:.3g}·largest are not exact: give fewer cells")
+            raise InputError(
+                f"sums up to {factor:.3g} times `largest` are not exact in float64: give fewer "
+                "cells"
+            )
         raise InputError(
             f"largest is {largest}: give at least 2 and at most {most}, so that every sum is exact"
         )
@@ -53,7 +63,7 @@ def exact_range(largest: int, factor: int, power: int = 1) -> int:
 
 
 class Row(Interface):
-    """The interface points (…, n) → points (…, n); token i is the i-th number.
+    """The interface of models from points (…, n) to points (…, n); token i is the i-th number.
 
     Raises ValueError for a wrong number of points, for points that are not distinct integers of
     absolute value below `largest`, and for a dtype in which sums may be rounded.
@@ -69,7 +79,7 @@ class Row(Interface):
         (points,) = finite_tensors(like, inputs, "points")
         row_of(points, self.length)
         high = self.largest - 1
-        whole("points", points, -high, high, "or build it with a larger `largest`")
+        whole("points", points, -high, high, "or build the model with a larger `largest`")
         distinct(points)
         return (points,)
 
@@ -87,11 +97,11 @@ class Row(Interface):
 
 
 class Cells(Interface):
-    """The interface points (…, N), in any order, and queries (…, m) → integers (…, m) as int64.
+    """The interface from points (…, N) and queries (…, m) to int64 integers (…, m).
 
-    Tokens are (x, 1, 0, 0) for points and (0, 0, q, 1) for queries, which attend to points only.
-    Points are distinct integers from 1 to largest − 1, and queries are integers from 0 to
-    `largest`.
+    A point x has the token (x, 1, 0, 0), and a query q the token (0, 0, q, 1).  Queries attend to
+    points only.  Points are distinct integers from 1 to largest − 1 in any order, and queries are
+    integers from 0 to `largest`.
 
     Raises ValueError for a wrong number of points, for values outside these ranges, for different
     leading dimensions, and for a dtype in which sums may be rounded.
@@ -110,7 +120,7 @@ class Cells(Interface):
                 f"queries have shape {tuple(queries.shape)} and points {tuple(points.shape)}: "
                 "give queries (…, m) of the same leading dimensions"
             )
-        remedy = "scaling both, or build it with a larger `largest`"
+        remedy = "by scaling points and queries, or build the model with a larger `largest`"
         whole("points", points, 1, self.largest - 1, remedy)
         whole("queries", queries, 0, self.largest, remedy)
         distinct(points)
@@ -134,10 +144,11 @@ class Cells(Interface):
 
 
 class Table(Cells):
-    """The interface `Cells` with T extra cells: points (…, N), queries (…, m) → integers (…, m).
+    """The interface `Cells` with T extra cells: from points (…, N) and queries (…, m) to integers
+    (…, m).
 
-    Tokens are (x, 1, 0, 0, 0, 0) for points, (0, 0, t, 1, 0, 0) for extra cells, t = 0 … T − 1, and
-    (0, 0, 0, 0, q, 1) for queries.  Queries attend to points and extra cells.
+    Tokens are (x, 1, 0, 0, 0, 0) for points x, (0, 0, t, 1, 0, 0) for extra cells t = 0 … T − 1,
+    and (0, 0, 0, 0, q, 1) for queries q.  Queries attend to points and extra cells.
     """
 
     def __init__(self, n_points: int, n_cells: int, largest: int, factor: int) -> None:
@@ -160,10 +171,11 @@ class Table(Cells):
 
 
 class Sketch(Interface):
-    """The interface stream of items (…, n) and queries (…, m) → integers (…, m) as int64.
+    """The interface of sketches: from items (…, n) and queries (…, m) to int64 integers (…, m).
 
-    Tokens are indices of rows of the embedding: i for an item i of the stream, V + c for cell c,
-    and V + k + i for a query of item i.  Queries attend to the stream and the cells.
+    Tokens are indices of rows of the embedding.  With V items and k cells, the indices are i for an
+    item i of the stream, V + c for cell c, and V + k + i for a query of item i.  Queries attend to
+    the stream and the cells.
 
     Raises ValueError for entries that are not integers from 0 to V − 1, a stream longer than
     `max_length`, different leading dimensions, and a dtype in which counts may be rounded.
@@ -184,8 +196,9 @@ class Sketch(Interface):
         )
         if stream.shape[-1] > self.max_length:
             raise InputError(
-                f"the stream has {stream.shape[-1]} items: give at most {self.max_length}, or "
-                "build it with a larger `max_length`"
+                f"the stream has {stream.shape[-1]} items: give at most {self.max_length} items, "
+                "or "
+                "build the model with a larger `max_length`"
             )
         if queries.shape[:-1] != stream.shape[:-1]:
             raise InputError(
@@ -212,16 +225,16 @@ class Sketch(Interface):
 
 
 def row_of(points: Tensor, n: int) -> None:
-    """Raise ValueError unless points are (…, n)."""
+    """Raise ValueError unless the shape of the points is (…, n)."""
     if points.ndim < 1 or points.shape[-1] != n:
         raise InputError(
-            f"points have shape {tuple(points.shape)} and the model was built for {n}: "
-            f"give (…, {n}), or build it again"
+            f"points have shape {tuple(points.shape)} and the model was built for {n} points: "
+            f"give points of shape (…, {n}), or build a model for this number of points"
         )
 
 
 def check_dtype(like: Tensor, largest: int) -> None:
-    """Raise ValueError for a dtype that rounds half-integers up to `largest`."""
+    """Raise ValueError if the dtype of `like` rounds half-integers up to `largest`."""
     if 1 / torch.finfo(like.dtype).eps < 2 * largest:
         raise InputError(
             f"{str(like.dtype).removeprefix('torch.')} does not represent integers up to "

@@ -1,4 +1,4 @@
-"""Interfaces: prompts of points in d dimensions, and of queries."""
+"""Interfaces of models: prompts of points in d dimensions, and of queries."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from theory.kinds import InputError
 
 
 class Cloud(Interface):
-    """The interface points (…, N, d) → integers (…, N) as int64; token i is the i-th point and a 1.
+    """The interface of models from points (…, N, d) to int64 integers (…, N).
 
-    Raises ValueError for a wrong number or dimension of points, for entries that are not integers
-    of absolute value below `largest`, and for a dtype in which sums may be rounded.
+    Token i consists of the coordinates of the i-th point, followed by 1.  Raises ValueError for a
+    wrong number or dimension of points, for entries that are not integers of absolute value below
+    `largest`, and for a dtype in which sums may be rounded.
     """
 
     def __init__(self, n_points: int, d: int, largest: int, factor: int) -> None:
@@ -30,7 +31,7 @@ class Cloud(Interface):
         (points,) = finite_tensors(like, inputs, "points")
         cloud_of(points, self.n_points, self.dimension)
         high = self.largest - 1
-        whole("points", points, -high, high, "or build it with a larger `largest`")
+        whole("points", points, -high, high, "or build the model with a larger `largest`")
         return (points,)
 
     def write(self, xp: Any, *inputs: Any) -> Prompt:
@@ -49,11 +50,11 @@ class Cloud(Interface):
 
 
 class LaidOut(Interface):
-    """The interface points (…, N, d) in cells, queries (…, m, d) → integers (…, m) as int64.
+    """The interface from points (…, N, d) in cells and queries (…, m, d) to int64 integers (…, m).
 
-    Tokens are (x, 1, cell, 0, 0) for points and (0, 0, 0, q, 1) for queries, which attend
-    to points only.  Coordinates of points are integers from 1 to largest − 1, and coordinates of
-    queries are integers from 0 to `largest`.
+    A point x in a cell has the token (x, 1, cell, 0, 0), and a query q the token (0, 0, 0, q, 1).
+    Queries attend to points only.  Coordinates of points are integers from 1 to largest − 1, and
+    coordinates of queries are integers from 0 to `largest`.
 
     Raises ValueError for a wrong number or dimension of points, for values outside these ranges,
     for different leading dimensions, and for a dtype in which sums may be rounded.
@@ -73,7 +74,7 @@ class LaidOut(Interface):
                 f"queries have shape {tuple(queries.shape)} and points {tuple(points.shape)}: "
                 "give queries (…, m, d) of the same leading dimensions"
             )
-        remedy = "scaling both, or build it with a larger `largest`"
+        remedy = "by scaling points and queries, or build the model with a larger `largest`"
         whole("points", points, 1, self.largest - 1, remedy)
         whole("queries", queries, 0, self.largest, remedy)
         return points, queries
@@ -99,9 +100,9 @@ class LaidOut(Interface):
 
 
 def cloud_of(points: Tensor, N: int, d: int) -> None:
-    """Raise ValueError unless points are (…, N, d)."""
+    """Raise ValueError unless the shape of the points is (…, N, d)."""
     if points.ndim < 2 or points.shape[-2:] != (N, d):
         raise InputError(
-            f"points have shape {tuple(points.shape)} and the model was built for {N} of dimension "
-            f"{d}: give (…, {N}, {d}), or build it again"
+            f"points have shape {tuple(points.shape)} and the model was built for {N} points of "
+            f"dimension {d}: give points of shape (…, {N}, {d}), or build a model for this shape"
         )

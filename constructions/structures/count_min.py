@@ -1,17 +1,20 @@
 """Count-min: k = d·w cells count a stream, and a query reads one of them in each layer.
 
-Row r of the sketch has the cells r·w … r·w + w − 1, and item i has the cell r·w + h_r(i) in row r.
-There are three kinds of tokens: items of the stream, whose code has a 1 for each of their d cells;
-the k cells, each with the one-hot code of its index; and queries, with the code of their item.
+Row r = 0 … d − 1 of the sketch has the cells r·w … r·w + w − 1, and in row r item i has the cell
+r·w + h_r(i).  There are three kinds of tokens.  Items of the stream have a code with a 1 for each
+of their d cells.  Each of the k cells has the one-hot code of its index.  Queries have the code of
+their item.
 
-Layer 1.  A linear head: the query is the code of cell c, keys are codes of items, the value is 1:
+Layer 1.  A linear head: the query is the code of cell c, keys are codes of items, and the value is
+1, so the output at cell c is
 
-    count_c = Σ_j Σ_r [r·w + h_r(item_j) = c],
+    count_c = Σ_j Σ_r [r·w + h_r(item_j) = c].
 
-the product of a matrix of hashes and the counts of the items: count-min is a linear sketch.
+These counts are the product of a matrix of hashes and the counts of the items: count-min is a
+linear sketch.
 
-Layer 2 + r, r = 0 … d − 1, is one lookup.  The head's query is the part of the code for row r,
-which is one-hot, so v becomes the count of this cell.  The MLP computes the minimum,
+Layer 2 + r is one lookup.  The head's query is the part of the code for row r, which is one-hot, so
+the register v becomes the count of this cell.  The MLP computes the minimum,
 
     estimate ← estimate − relu(estimate − v) = min(estimate, v),      v ← v − relu(v) = 0,
 
@@ -46,16 +49,17 @@ def count_min(
     n_cells: Size,
     max_length: Annotated[Count, Within(most=2**50)],
 ) -> Transformer:
-    """`count_min(h, w, n)(stream, queries)`: the count-min estimate of the count of each query.
+    """The transformer of a count-min sketch: `count_min(hashes, w, n)(stream, queries)`.
 
-    The estimate is the minimum over r of the counts in the cells h_r of the query.  Streams
-    (…, ≤ n) and queries (…, m) are mapped to (…, m).  `hashes` h (d, V) contains the cell of each
-    item in each of d rows, from 0 to w − 1, w = `n_cells`.  The model has width 2dw + 4, 1 + d
-    layers of 1 linear head, and 2 hidden neurons per lookup.  Items are integers from 0 to V − 1.
-    A stream has at most `max_length` items; counts are exact for `max_length` up to 2^50.
+    The output (…, m) is the count-min estimate of the count of each queried item, for streams (…, ≤
+    n) and queries (…, m).  The sketch has d rows of w = `n_cells` cells, and `hashes` (d, V)
+    contains the cell of each of V items in each row, from 0 to w − 1.  The estimate is the minimum
+    over the rows of the count in the item's cell.  The model has width 2dw + 4, 1 + d layers of 1
+    linear head, and 2 hidden neurons per lookup.  Items are integers from 0 to V − 1.  A stream has
+    at most n = `max_length` items; counts are exact for `max_length` up to 2^50.
 
-    Raises ValueError for sketches that do not fit in memory; the model raises
-    ValueError as stated in `Sketch`.
+    Raises ValueError for sketches that do not fit in memory; the model raises ValueError as stated
+    in `Sketch`.
     """
     h, w = hashes, n_cells
     d, V = h.shape

@@ -1,36 +1,39 @@
 """Interpolation search of N points in any order, without division.
 
-Cells are counted from 1, in ascending order; with D = `largest`, cell 0 is the end 0 and cell N + 1
-the end D.  The residual stream of a query contains a bracket: the cells lo and hi and their values
-low ≤ q < high.  Initially they are 0, N + 1, 0 and D.  With W = high − low the query's interpolated
-place is C/W, C = (q − low)(hi − lo) + lo·W, clipped to lo + 1 … hi − 1, and the next lookup is at
-the cell nearest to it:
+Cells are counted from 1, in ascending order of their points.  With D = `largest`, cell 0 is the end
+0 of the range and cell N + 1 the end D.  The residual stream of a query q contains a bracket: the
+cells lo and hi and their values low ≤ q < high.  Initially these are 0, N + 1, 0 and D.  With W =
+high − low the query's interpolated place is C/W, C = (q − low)(hi − lo) + lo·W.  The place is
+clipped to lo + 1 … hi − 1, and the next lookup is at the cell nearest to T/W,
 
-    T = (lo + 1)W + relu(C − (lo + 1)W) − relu(C − (hi − 1)W)            nearest to T/W.
+    T = (lo + 1)W + relu(C − (lo + 1)W) − relu(C − (hi − 1)W).
 
-Layer 1 writes to each point its cell, rank + 1 (`rank.py`: for a query, whose x is 0, all scores
-are negative, as points are positive).  Layer 2 squares the cell by a linear head in which each
-token attends only to itself.
+Layer 1 writes to each point its cell, rank + 1 (`rank.py`).  For a query, whose point register is
+0, all scores are negative, as points are positive.  Layer 2 squares the cell by a linear head in
+which each token attends only to itself.
 
-Lookups.  One average-hard head has the query (2T + ½, −W) and, for cell a, the key (a, a²):
+Lookups.  One average-hard head has the query (2T + ½, −W) and, for cell a, the key (a, a²).  The
+score
 
-    a(2T + ½) − a²W         largest at the integer nearest to T/W, the larger of two
+    a(2T + ½) − a²W
 
-Proof: the step from a to a + 1 is 2T − (2a + 1)W + ½, a half-integer.  So it is never 0, and the
-maximum is unique, with a gap of at least ½.  The values of the head are the point v and the cell m;
-the MLP computes the bit [v ≤ q] and clears T.  For the first lookup the embedding contains
+is largest at the integer nearest to T/W, and of two equally near integers at the larger.
+
+Proof: the step from a to a + 1 is 2T − (2a + 1)W + ½, a half-integer.  So the step is never 0, and
+the maximum is unique, with a gap of at least ½.  The values of the head are the point v and the
+cell m; the MLP computes the bit [v ≤ q] and clears T.  For the first lookup the embedding contains
 T = (N + 1)q and W = D; T is not clipped, because only points have keys.
 
-Before each further lookup, an MLP replaces one end of the bracket by m and v:
+Before each further lookup, an MLP replaces one end of the bracket by m and v,
 
-    lo ← lo + relu(m − lo − B(1 − bit)),  hi ← hi − relu(hi − m − B·bit),  low and high likewise,
+    lo ← lo + relu(m − lo − B(1 − bit)),  hi ← hi − relu(hi − m − B·bit),
 
-with B larger than all of these numbers, and clears m, v and the bit.  Three heads in which the
-query attends only to itself, and an MLP, then compute T from
+and low and high in the same way, with B larger than all of these numbers.  The MLP also clears m, v
+and the bit.  Three heads in which the query attends only to itself, and an MLP, then compute T from
 
     (lo + 1)W,
     C − (lo + 1)W = (q − low)(hi − lo) − W,
-    C − (hi − 1)W = (q − low)(hi − lo) − (hi − lo − 1)W,
+    C − (hi − 1)W = (q − low)(hi − lo) − (hi − lo − 1)W.
 
 The last two numbers are stored in v and m until T is computed.  So a lookup takes three layers.
 """
@@ -62,12 +65,13 @@ REGISTERS = *POINT, *QUERY, "target", "v", "m", "bit"
 def interpolation_search(
     n_points: Size, lookups: LookupCount, *, largest: Largest = 2**10
 ) -> Transformer:
-    """`interpolation_search(N, M)(points, queries)`: the cell of the last of M lookups.
+    """The transformer of interpolation search: `interpolation_search(N, M)(points, queries)`.
 
-    Points (…, N) and queries (…, m) are mapped to (…, m); cells are numbered from 0 in ascending
-    order.  The model has 3M layers of width 13 with at most 3 heads each.  Points are distinct
-    integers from 1 to largest − 1 in any order, and queries are integers from 0 to `largest`.
-    Register `m` after layer 3k is c + 1 if lookup k = 1 … M is at cell c.
+    The output (…, m) is the cell of the last of M = `lookups` lookups, for points (…, N), N =
+    `n_points`, and queries (…, m).  Cells are numbered from 0 in ascending order of their points.
+    The model has 3M layers of width 13 with at most 3 heads each.  Points are distinct integers
+    from 1 to largest − 1 in any order, and queries are integers from 0 to `largest`.  Register `m`
+    after layer 3k is c + 1 if lookup k = 1 … M is at cell c.
 
     Raises ValueError for a `largest` at which float64 may round sums, and for models that do not
     fit in memory; the model raises ValueError as stated in `Cells`.

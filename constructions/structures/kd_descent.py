@@ -1,15 +1,17 @@
 """The descent of a kd-tree: M lookups from the root to a leaf, one in each layer.
 
-The N = 2^M − 1 points are in their cells (`kd_layout.py`); a query begins at m = (N − 1)/2.  Layer
-k + 1, k = 0, 1, …, M − 1, is one lookup.  Three ReLU heads compute a tent function at m − cell: v
-becomes the point in cell m, and other cells have weight 0.  The MLP computes the bit b = [v_a ≤
-q_a] = φ(q_a − v_a + 1), a = k mod d, and
+The N = 2^M − 1 points of dimension d are in their cells (`kd_layout.py`); a query q begins at m =
+(N − 1)/2.  Layer k + 1, k = 0, 1, …, M − 1, is one lookup.  Three ReLU heads compute a tent
+function at m − cell: the register v becomes the point in cell m, and other cells have weight 0.
+The MLP computes the bit b = [v_a ≤ q_a] = φ(q_a − v_a + 1), where a = k mod d and φ(u) = relu(u) −
+relu(u − 1), and
 
     m ← m + (2b − 1)·2^{M−2−k},      v ← v − relu(v) = 0.
 
-This is binary search with a different axis in each comparison; for d = 1 it is binary search.
-After the last lookup m + ½ is the number of cells before the query's leaf region.  Pending branches
-are not visited, because the model does not store them (see `theory/structures/kd_tree.py`).
+This is binary search in which comparison k is by coordinate k mod d; for d = 1 it is ordinary
+binary search.  After the last lookup m + ½ is the number of cells before the query's leaf region.
+Pending branches are not visited, because the model does not store them (see
+`theory/structures/kd_tree.py`).
 """
 
 from __future__ import annotations
@@ -34,12 +36,14 @@ from theory.structures.points import Size
 
 @construction
 def kd_descent(lookups: LookupLayers, d: Size, *, largest: Largest = 2**10) -> Transformer:
-    """`kd_descent(M, d)(points, queries)`: the number of cells before each query's leaf region.
+    """The transformer of the descent of a kd-tree: `kd_descent(M, d)(points, queries)`.
 
-    Points (…, N, d), N = 2^M − 1, and queries (…, m, d) are mapped to (…, m).  The model has width
-    3d + 3 and M layers of 3 ReLU heads and 2 + d hidden neurons.  Points are integers from 1 to
-    largest − 1 in the order of the kd-tree's layout, and queries are integers from 0 to `largest`;
-    ties go right.  Register `m` after layer k − 1 is the cell of lookup k = 1 … M.
+    The output (…, m) is the number of cells before each query's leaf region, for points (…, N, d),
+    N = 2^M − 1, and queries (…, m, d).  M is `lookups`.  The model has width 3d + 3 and M layers of
+    3 ReLU heads and 2 + d hidden neurons.  Points are integers from 1 to largest − 1 in the order
+    of the kd-tree's layout, and queries are integers from 0 to `largest`.  If a coordinate of the
+    query equals that of the node, the descent continues on the right side.  Register `m` after
+    layer k − 1 is the cell of lookup k = 1 … M.
 
     Raises ValueError for a `largest` at which float64 may round sums, and for models that do not
     fit in memory; the model raises ValueError as stated in `LaidOut`.

@@ -1,14 +1,16 @@
 """The layout of a kd-tree: the cell of each of N = 2^L − 1 points, one tree level per layer.
 
-A point's place in the prompt breaks ties: it is the lowest digit of the key k = 2^L·x + place, so
-all keys of an axis are distinct integers.  The stream of a point contains the bits of the point's
-path until the point is a node, and then `done` is 1.  Two points are in the same bracket iff
+A point's place in the prompt breaks ties: it is the lowest digit of the key k = 2^L·x + place of a
+point with coordinate x, so all keys of an axis are distinct integers.  The stream of a point
+contains the bits b of the point's path until the point is a node, and then `done` is 1.  Two points
+i and j are in the same bracket iff
 
-    H_ij = Σ_b (b_i + b_j − 2·b_i·b_j) = 0          over the bits so far, and `done`.
+    H_ij = Σ_b (b_i + b_j − 2·b_i·b_j) = 0,
 
-H is bilinear in the two tokens, and H ≥ 1 for points in different brackets.  Layer l + 1,
-l = 0 … L − 2, computes ranks by axis a = l mod d, in all brackets at once, by two ReLU heads.  With
-B larger than all differences of keys
+where the sum is over the bits so far, and `done`.  H is bilinear in the two tokens, and H ≥ 1 for
+points in different brackets.  Layer l + 1, l = 0 … L − 2, computes ranks by axis l mod d, in all
+brackets at once, by two ReLU heads.  With B larger than all differences of keys the rank of point i
+is
 
     r_i = Σ_j φ(k_i − k_j − B·H_ij),       φ(u) = relu(u) − relu(u − 1).
 
@@ -43,20 +45,21 @@ MOST = 20  # largest number of levels, for a million points
 
 @construction
 def kd_layout(n_points: Count, d: Size, *, largest: Largest = 2**10) -> Transformer:
-    """`kd_layout(N, d)(points)`: the cell of each point in the layout of the kd-tree.
+    """The transformer of a kd-tree's layout: `kd_layout(N, d)(points)`.
 
-    Points (…, N, d), N = 2^L − 1, are mapped to (…, N).  The model has width d + L + 2 and L − 1
-    layers of 2 ReLU heads and at most 4 hidden neurons.  Points are integers of absolute value
-    below `largest`.  Points may be equal: of equal coordinates, the one given first is lower.
+    The output (…, N) is the cell of each point in the layout, for points (…, N, d), N = 2^L − 1.  N
+    is `n_points`.  The model has width d + L + 2 and L − 1 layers of 2 ReLU heads and at most 4
+    hidden neurons.  Points are integers of absolute value below `largest`, and they may be equal:
+    of two points with equal coordinates, the point given first is lower.
 
     Raises ValueError unless N is 3, 7, 15, … and at most a million, for a `largest` at which
-    float64 may round sums, and for models that do not fit in memory; the model raises
-    ValueError as stated in `Cloud`.
+    float64 may round sums, and for models that do not fit in memory; the model raises ValueError as
+    stated in `Cloud`.
     """
     L = levels("n_points", n_points)
     if not 2 <= L <= MOST:
         raise InputError(
-            f"n_points is {n_points}: give 3, 7, 15, …, at most 2^{MOST} − 1, a million points"
+            f"n_points is {n_points}: give 3, 7, 15, … points, at most 2^{MOST} − 1 (a million)"
         )
     factor = 8 * (n_points + 1) ** 3
     largest = exact_range(largest, factor)
@@ -84,15 +87,20 @@ def _cells(points: np.ndarray) -> np.ndarray:
 
 
 def levels(name: str, N: int) -> int:
-    """The integer L with N = 2^L − 1; raises ValueError if there is none."""
+    """The integer L with N = 2^L − 1, the number of levels of a tree of N nodes.
+
+    Raises ValueError, with `name` as the name of N, if there is no such integer.
+    """
     L = N.bit_length()
     if N != 2**L - 1:
-        raise InputError(f"{name} is {N}: give 2^L − 1, such as {2 ** (L - 1) - 1} or {2**L - 1}")
+        raise InputError(
+            f"{name} is {N}: give a number 2^L − 1, such as {2 ** (L - 1) - 1} or {2**L - 1}"
+        )
     return L
 
 
 def axis_of(stream: Stream, name: str, axis: int) -> LinearRead:
-    """One coordinate of a register."""
+    """The linear read of coordinate `axis` of the register `name`."""
     column = np.eye(stream.widths[name])[:, [axis]]
     return stream.read(name) @ Map(column, f"axis {axis}")
 

@@ -1,11 +1,12 @@
 """The rank of every point, the number of points below it, by two ReLU heads.
 
-φ(u) = relu(u) − relu(u − 1) is the step [u > 0] on integers, so
+φ(u) = relu(u) − relu(u − 1) is the step [u > 0] on integers, so the rank of point x_i is
 
-    r_i = Σ_j φ(x_i − x_j) = #{ j : x_j < x_i },
+    r_i = Σ_j φ(x_i − x_j) = #{ j : x_j < x_i }.
 
-and x_i − x_j is a score of width 2: query (x_i, 1), key (1, −x_j).  ReLU attention divides by the
-number N of points, so the value is N: all sums are integers until the division, which is exact.
+The score x_i − x_j is the inner product of the query (x_i, 1) and the key (1, −x_j).  ReLU
+attention divides by the number N of points, so the value of the heads is N.  All sums are integers
+until the division, which is exact.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from constructions.stream import Stream, one
 
 
 def rank_heads(stream: Stream, N: int, into: str) -> tuple[Head, Head]:
-    """The two heads of a ReLU layer that add the ranks of points `x` to the register `into`.
+    """The two ReLU heads that add the rank of each point to the register `into`.
 
-    `unit` is 1 at points.  A token whose `x` and `unit` are 0 has query 0, and the heads add 0.
+    The rank of a point is the number of points below it.  There are N points, in the register `x`,
+    and the register `unit` is 1 at points.  At a token whose `x` and `unit` are 0, the heads add 0.
     """
     x, unit = stream.read("x"), stream.read("unit")
     return (
@@ -27,9 +29,9 @@ def rank_heads(stream: Stream, N: int, into: str) -> tuple[Head, Head]:
 
 
 def at_rank(stream: Stream, N: int, wanted: str, ranks: str, into: str) -> tuple[Head, Head, Head]:
-    """Three ReLU heads that add to `into` the point whose rank is in the register `wanted`.
+    """The three ReLU heads that add to `into` the point whose rank is in the register `wanted`.
 
-    They compute
+    There are N points x_j, and the register `ranks` contains their ranks.  The heads compute
 
         Σ_j (relu(u_j + 1) − 2·relu(u_j) + relu(u_j − 1))·x_j,      u_j = wanted − rank_j.
 

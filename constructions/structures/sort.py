@@ -1,12 +1,12 @@
 """Sorting by ReLU heads: the rank of every point, then the point of every rank.
 
-Layer 1.  Two heads give each point its rank (`rank.py`).
+Layer 1.  Two heads write to each point its rank (`rank.py`).
 
-Layer 2.  Token a contains its position a, counted from 0, and three heads add the point of rank a.
-They compute a tent function at a − rank, which is 1 at one point and 0 at all others.
+Layer 2.  Token a contains its position a, counted from 0, and three heads write the point of rank a
+to token a.  They compute a tent function at a − rank, which is 1 at one point and 0 at all others.
 
-All comparisons are in parallel, so two layers suffice for every n.  The numbers must be integers,
-because φ is a step function on integers only.
+All comparisons are in parallel, so two layers suffice for every number of points.  The numbers must
+be integers, because the difference of two ReLUs is a step function on integers only.
 """
 
 from __future__ import annotations
@@ -26,13 +26,14 @@ from theory.structures.points import Size
 
 @construction
 def sort(n_points: Size, *, largest: Largest = 2**20) -> Transformer:
-    """`sort(n)(points)`: the n points in ascending order, (…, n) → (…, n).
+    """The transformer that sorts n points in ascending order: `sort(n)(points)`.
 
-    The model has width 5, two layers of 2 and 3 ReLU heads, and no MLP.  Points are distinct
-    integers of absolute value below `largest`.
+    Points have shape (…, n), and so has the output.  n is `n_points`.  The model has width 5, two
+    layers of 2 and 3 ReLU heads, and no MLP.  Points are distinct integers of absolute value below
+    `largest`.
 
-    Raises ValueError for a `largest` at which float64 may round sums; the model raises
-    ValueError as stated in `Row`.
+    Raises ValueError for a `largest` at which float64 may round sums; the model raises ValueError
+    as stated in `Row`.
     """
     factor = 4 * n_points * n_points
     largest = exact_range(largest, factor)

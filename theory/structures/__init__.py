@@ -1,24 +1,25 @@
-"""Data structures: points in cells, and search strategies for the nearest neighbour.
+"""Data structures: points stored in cells, and search strategies for the nearest neighbour.
 
 This package contains algorithms.  `constructions.structures` contains models of the same names, so
-import names from only one of the two, or import the package: `from theory import structures`.
+import names from only one of the two packages, or import a package: `from theory import
+structures`.
 
-points                 uniform and hard points and queries; the nearest neighbour
-lookup                 search strategies, and their accuracy by lookup
-binary_search          the middle of the bracket
-interpolation_search   the query's place if the points were evenly spaced
-greedy_bayes           the most probable cell of the bracket
-next_cells             the next lookups of binary and interpolation search after given ones
+points                 points and queries of two distributions, and the nearest neighbour
+lookup                 search strategies, and their accuracy after each lookup
+binary_search          a strategy: look up the middle of the remaining cells
+interpolation_search   a strategy: look up the cell where evenly spaced points would have the query
+greedy_bayes           a strategy: look up the most probable of the remaining cells
+next_cells             the next cells of binary and interpolation search, after given lookups
 comparisons            the maximum number of targets that lookups with outcomes <, = and > find
-branches               information in values beyond their order
+branches               lookups that reveal more than the order of the values
 clouds                 points in d dimensions, and their nearest neighbour
 kd_tree                the layout of a kd-tree, and its search
 rows                   points of the plane in rows, alternately left to right and right to left
 hashing                buckets by signs of inner products, or by k-means
 bucket_table           extra cells, each of which contains the index of a point
-one_cell               a cell of unlimited precision
-sketches               counts of a stream in few cells
-count_min_error        the mean error of count-min, given the counts
+one_cell               one cell of unlimited precision
+sketches               estimates of the counts in a stream, from few cells
+count_min_error        the mean error of the count-min sketch, given the counts
 treap                  search trees for queries of unequal frequency
 """
 

@@ -1,19 +1,20 @@
 """Binary search: each lookup is at the middle of the bracket.
 
-The bracket consists of the cells after lo and before hi, initially all cells (lo = −1, hi = N).
-The lookup is at m = ⌊(lo + hi)/2⌋; then lo becomes m if x_m ≤ q, and hi becomes m otherwise.  If
-the bracket is empty, the lookup is at lo again, or at cell 0.
+Cells 0 … N − 1 contain ascending points x_0 < … < x_{N−1}, and q is the query.  The bracket
+consists of the cells after lo and before hi.  Initially lo = −1 and hi = N, so that the bracket
+contains all cells.  The lookup is at m = ⌊(lo + hi)/2⌋; then lo becomes m if x_m ≤ q, and hi
+becomes m otherwise.  If the bracket is empty, cell lo is looked up again, or cell 0 if lo = −1.
 
-For N = 2^M − 1 the lookups start at m = (N − 1)/2 and move by m ← m + (2[x_m ≤ q] − 1)·2^{M−2−k},
-k = 0, 1, ….  After M steps m + ½ is the number of points ≤ q.
+For N = 2^M − 1 the first lookup is at m = (N − 1)/2, and after lookup k = 0, 1, … the cell is moved
+by m ← m + (2[x_m ≤ q] − 1)·2^{M−2−k}.  After M lookups m + ½ is the number of points ≤ q.
 
-On uniform points the accuracy is known exactly.  The two points next to q are always among the
-cells looked up, because they are ancestors of a gap in a search tree.  So for every q the nearest
-neighbour a is found after i lookups iff the depth of a, counted from 1, is at most i.  An inner
-point is the nearest neighbour with probability 1/(N + 1), half of the expected length of its two
-adjacent spacings.  The first and the last point have probability 3/(2(N + 1)), because the whole
-outer spacing counts.  The accuracy is the sum of these probabilities over the cells of depth at
-most i.
+For uniform points and queries the accuracy is known exactly.  The two points next to q are always
+among the cells looked up, because in the search tree both are ancestors of the gap that contains q.
+So for every q the nearest neighbour is found within i lookups iff its depth in the tree is at most
+i, where the root has depth 1.  A point other than the first and the last is the nearest neighbour
+with probability 1/(N + 1), half of the expected length of its two adjacent spacings.  The first and
+the last point have probability 3/(2(N + 1)), because the whole outer spacing counts.  The accuracy
+after i lookups is the sum of these probabilities over the cells of depth at most i.
 """
 
 from __future__ import annotations
@@ -33,7 +34,11 @@ CellCount: TypeAlias = Annotated[Count, Within(most=10**6)]
 
 @checked
 def binary_search(queries: NumberArray, n_points: Size) -> Lookups:
-    """Binary search as a strategy (`lookup.py`): yields cells (…,) for queries (…,) in N cells."""
+    """The strategy of binary search: a generator of the next cell (…,) of each query (…,).
+
+    The points are in N = `n_points` cells in ascending order.  After each lookup the values in
+    these cells (…,) are sent to the generator (`lookup.py`).
+    """
     lo, hi = np.full(queries.shape, -1), np.full(queries.shape, n_points)
     while True:
         cell = np.maximum((lo + hi) // 2, 0)
@@ -43,7 +48,10 @@ def binary_search(queries: NumberArray, n_points: Size) -> Lookups:
 
 @checked
 def depths(n_points: CellCount) -> np.ndarray:
-    """The depth, from 1, of each of N = `n_points` cells in the tree of binary search, (N,)."""
+    """The depth of each cell in the tree of binary search, (N,) for N = `n_points` cells.
+
+    The root, which is looked up first, has depth 1.
+    """
     at, brackets, depth = np.zeros(n_points, dtype=np.int64), [(-1, n_points)], 0
     while brackets:
         depth, deeper = depth + 1, []
@@ -58,7 +66,10 @@ def depths(n_points: CellCount) -> np.ndarray:
 
 @checked
 def binary_accuracy(n_points: CellCount, lookups: LookupCount) -> list[Fraction]:
-    """The exact accuracy by lookup of binary search, for N uniform points and a uniform query."""
+    """The exact accuracy of binary search after each of `lookups` lookups, as a list of fractions.
+
+    The `n_points` points and the query are uniform and independent.
+    """
     depth = depths(n_points)
     ends = np.ones(n_points, dtype=np.int64)
     ends[0] += 1

@@ -1,21 +1,23 @@
-"""Information in values beyond their order: on hard points a lookup reveals where branches part.
+"""Lookups of hard points reveal the common ancestor of cell and target, not only their order.
 
-The N = 2^L − 1 nodes of a balanced tree are in order in N cells.  The query q is near a target t,
-and the cell c that is looked up contains another node, with value v.  Let the lowest common
-ancestor of c and t be at depth k.  Then q − v has three parts: one independent U(0, a^{L−k−1}), or
-the sum of two of these, with the sign of the side of t; at most 2L steps of size at most
-a^{L−k−2}; and the noise N(0, 1).  With probability → 1 as a → ∞ the first part exceeds
-a^{L−k−3/2}, which is more than twice the sum of the other parts (for the noise because k ≤ L − 2).
-So the sign of q − v is the side of t.  The depth k is determined by
-a^{L−k−3/2}/2 < |q − v| < 3a^{L−k−1}, as these intervals are disjoint for large a; if c is t,
-|q − v| is below all intervals.  Then the order of the cells is the order of the tree, and the
-nearest point is t.  So in the limit a lookup reveals k and the side of t; the remaining targets
-are the nodes below the ancestor on this side, and the ancestor.
+The hard distribution with base a is defined in `points.py`.  Its N = 2^L − 1 points are the nodes
+of a balanced tree, and here they are in N cells in the order of the tree.  The query q is near a
+target t, and the cell c that is looked up contains another node, with value v.  Let the lowest
+common ancestor of c and t be at depth k.  Then q − v is a sum of three parts.  The first part is
+one independent U(0, a^{L−k−1}) variable, or the sum of two such variables, and its sign is the side
+of c on which t is.  The second part consists of at most 2L steps of size at most a^{L−k−2}.  The
+third part is the noise N(0, 1).  As a → ∞, the probability tends to 1 that the first part exceeds
+a^{L−k−3/2}, and that this number is more than twice the sum of the other parts.  The noise is small
+enough because k ≤ L − 2.  So the sign of q − v is the side of t.  The depth k is determined by
+a^{L−k−3/2}/2 < |q − v| < 3a^{L−k−1}, as these intervals are disjoint for large a.  If c is t, then
+|q − v| is below all these intervals.  With the same probability the order of the cells is the order
+of the tree, and the point nearest to q is t.  So in the limit a lookup reveals k and the side of t,
+and the remaining targets are the ancestor and the nodes below the ancestor on this side.
 
-The maximum number of targets found is computed over all strategies of such lookups: a lookup at c
-finds c if c is in the set S of remaining targets, and splits the other targets by the outcome.
-Strategies attain these maxima in the limit.  They are not upper bounds, because values can reveal
-more.
+The maximum number of targets found is computed over all strategies of such lookups.  A lookup at c
+finds c if c is in the set of remaining targets, and divides the other targets by the outcome.
+Strategies attain these maxima in the limit.  The maxima are not upper bounds, because values can
+reveal more.
 """
 
 from __future__ import annotations
@@ -32,10 +34,11 @@ MOST = 4  # largest number of levels for which all strategies are enumerated
 def parting(
     cell: Steps, target: Steps, levels: Annotated[Count, Within(most=60)]
 ) -> tuple[int, int]:
-    """The side, −1 or 1, of the target, and the depth of the lowest common ancestor of two cells.
+    """The pair (side of the target, depth of the lowest common ancestor of cell and target).
 
-    There are 2^levels − 1 cells.  The result is (0, depth of the cell) if the two cells are equal.
-    Raises ValueError for numbers that are not cells.
+    Cells 0 … 2^levels − 2 are the nodes of a balanced tree in order, and the root has depth 0.  The
+    side is 1 if the target is above the cell, and −1 if the target is below the cell.  If both are
+    equal, the result is (0, depth of the cell).  Raises ValueError for numbers that are not cells.
     """
     N, c, t = 2**levels - 1, cell, target
     if max(c, t) >= N:
@@ -50,9 +53,12 @@ def parting(
 
 @checked
 def most_by_branches(levels: Annotated[Count, Within(most=MOST)], lookups: Steps) -> int:
-    """The maximum number of 2^levels − 1 targets found by lookups that reveal where branches part.
+    """The maximum number of targets found by `lookups` lookups that reveal common ancestors.
 
-    The maximum is over all strategies of M = `lookups` lookups."""
+    The 2^levels − 1 targets are the nodes of a balanced tree.  A lookup reveals the side of the
+    target, and the depth of the lowest common ancestor of target and cell (`parting`).  The maximum
+    is over all strategies of such lookups.
+    """
     cells = range(2**levels - 1)
 
     @cache

@@ -1,19 +1,20 @@
 """A table of extra cells, each with the index of the point nearest to the middle of a bucket.
 
 The range is divided into T buckets of equal length.  The first lookup is at the extra cell of the
-query's bucket, and the second lookup is at the point whose index this cell contains.  This point is
-the nearest neighbour of q iff the same point is nearest to q and to the middle of the bucket.  For
-N uniform points on (0, 1), and u ≤ v,
+bucket that contains the query q.  The second lookup is at the point whose index is in this extra
+cell.  This point is the nearest neighbour of q iff the same point is nearest to q and to the middle
+of the bucket.  For N independent uniform points on (0, 1), and numbers u ≤ v,
 
     P(u and v have the same nearest neighbour) = N ∫₀¹ (1 − |A_x ∪ B_x|)^{N−1} dx,
 
-where A_x are the numbers in (0, 1) nearer to u than x is, and B_x the numbers nearer to v.  A point
-at x is the nearest point to both u and v iff no other point is in the union, and this holds for at
-most one of the N points.  The union is the interval from min(x, 2u − x) to max(x, 2v − x),
-intersected with (0, 1).  Its length as a function of x is linear between 0, u, v, 1, 2u and
-2v − 1, so Gauss quadrature with ⌈N/2⌉ nodes in each piece is exact up to rounding.
+where A_x is the set of the numbers in (0, 1) that are nearer to u than x is, and B_x the set of the
+numbers that are nearer to v than x is.  A point at x is the nearest point to both u and v iff no
+other point is in the union of A_x and B_x, and this holds for at most one of the N points.  The
+union is the interval from min(x, 2u − x) to max(x, 2v − x), intersected with (0, 1).  Its length as
+a function of x is linear between the numbers 0, u, v, 1, 2u and 2v − 1, so Gauss quadrature with
+⌈N/2⌉ nodes in each piece is exact up to rounding.
 
-As T → ∞ at fixed N the probability tends to 1.
+As T → ∞ at fixed N the probability that the table finds the nearest neighbour tends to 1.
 """
 
 from __future__ import annotations
@@ -36,14 +37,16 @@ Places: TypeAlias = Annotated[Any, Reals("...", Within(least=0, most=1))]
 
 @checked
 def bucket_of(queries: NumberArray, n_cells: Size, low: End, high: End) -> np.ndarray:
-    """The bucket ⌊T(q − low)/(high − low)⌋ of queries (…,), T = `n_cells`; T − 1 for q = high.
+    """The bucket ⌊T(q − low)/(high − low)⌋ of each query q, (…,) for queries (…,).
 
+    There are T = `n_cells` buckets of equal length from low to high; q = high has bucket T − 1.
     Raises ValueError unless low < high, and for queries outside this range.
     """
     check_range(low, high)
     if not ((queries >= low) & (queries <= high)).all():
         raise InputError(
-            f"queries are not all from {low:g} to {high:g}: give a range that contains them"
+            f"some queries are outside {low:g} to {high:g}: give low and high that enclose the "
+            "queries"
         )
     bucket = np.floor(n_cells * (queries - low) / (high - low))
     return np.asarray(np.minimum(bucket, n_cells - 1), dtype=np.int64)
@@ -51,11 +54,12 @@ def bucket_of(queries: NumberArray, n_cells: Size, low: End, high: End) -> np.nd
 
 @checked
 def table_of(points: Points, n_cells: Size, low: End, high: End) -> np.ndarray:
-    """The index in each of T = `n_cells` extra cells, (…, T), for ascending points (…, N).
+    """The contents (…, T) of T = `n_cells` extra cells: for each bucket, the index of a point.
 
-    A cell contains the index of the point nearest to the middle of its bucket; of two equally near
-    points, the first.  Raises ValueError unless low < high, and for arrays that do not fit in
-    memory.
+    The range from low to high is divided into T buckets of equal length.  An extra cell contains
+    the index of the point nearest to the middle of the bucket; of two equally near points, the
+    index of the first.  Points (…, N) are in ascending order.  Raises ValueError unless low < high,
+    and for arrays that do not fit in memory.
     """
     x, T = points, n_cells
     machine.fits_in_memory(
@@ -75,9 +79,11 @@ def _middles(bucket: np.ndarray, T: int, low: Any, high: Any) -> np.ndarray:
 def table_lookup(
     points: Points, queries: Queries, n_cells: Size, low: End, high: End
 ) -> np.ndarray:
-    """The cell (…, m) of the second lookup, for ascending points (…, N) and queries (…, m).
+    """The cell that is looked up second for each query, (…, m) for queries (…, m).
 
-    Raises ValueError as `bucket_of` does.
+    This cell contains the point nearest to the middle of the query's bucket (`table_of`), where the
+    range from low to high has `n_cells` buckets.  Points (…, N) are in ascending order.  Raises
+    ValueError as `bucket_of` does.
     """
     middle = _middles(bucket_of(queries, n_cells, low, high), n_cells, low, high)
     return abs(2 * n_cells * points[..., None, :] - middle[..., None]).argmin(-1)
@@ -85,9 +91,10 @@ def table_lookup(
 
 @checked
 def table_accuracy(n_points: Integrated, n_cells: Integrated) -> float:
-    """The probability that a table of T = `n_cells` cells finds the nearest of N uniform points.
+    """The probability that a table of `n_cells` extra cells finds the nearest of `n_points` points.
 
-    The query is uniform; the mean is over the midpoints of at least `GRID` intervals.
+    The points and the query are uniform on (0, 1) and independent.  The mean over the query is
+    computed over the midpoints of at least `GRID` intervals.
     """
     return _accuracy(n_points, n_cells)
 
@@ -102,13 +109,14 @@ def _accuracy(n: int, T: int) -> float:
 
 @checked
 def same_neighbour_probability(n_points: Integrated, u: Places, v: Places) -> np.ndarray:
-    """The probability (…,) that u and v have the same nearest neighbour of N uniform points.
+    """The probability that u and v have the same nearest neighbour, (…,) for numbers u, v (…,).
 
-    The points are uniform on (0, 1).  Raises ValueError unless u ≤ v.
+    The nearest neighbour is the nearest of `n_points` independent points that are uniform on (0,
+    1).  Raises ValueError unless u ≤ v.
     """
     a, b = u, v
     if (a > b).any():
-        raise InputError("u and v are not u ≤ v everywhere: give them in ascending order")
+        raise InputError("u is above v somewhere: give u and v with u ≤ v in every entry")
     nodes, weights = np.polynomial.legendre.leggauss((n_points + 1) // 2)
     zero = np.zeros_like(a)
     breaks = np.stack([zero, a, b, zero + 1, 2 * a, 2 * b - 1], axis=-1)

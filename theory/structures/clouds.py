@@ -5,13 +5,13 @@ of a query is the cell whose point is nearest to the query; of several equally n
 first.  Distributions:
 
     uniform    N independent points, uniform on (0, 1)^d, and a query of the same distribution
-    hard       each coordinate has the hard distribution on the line, in an independent order; a
-               query is one of the points plus N(0, 1) in each coordinate
-    sphere     directions z/‖z‖ of normal z; a query is ρx + √(1 − ρ²)·t, with x one of the points
-               and t a direction orthogonal to x, so its inner product with x is ρ
+    hard       each coordinate has the hard distribution on the line (`points.py`), in an
+               independent random order; a query is a point plus N(0, 1) in each coordinate
+    sphere     points are directions z/‖z‖ of normal vectors z; a query is ρx + √(1 − ρ²)·t, where x
+               is one of the points and t a unit vector orthogonal to x: the query has inner product
+               ρ with x
 
-The hard distribution on the line is defined in `points.py`; the hard distribution in the plane of
-[Salemohamed2025] may be different.
+The hard distribution in the plane of [Salemohamed2025] may be different from this one.
 """
 
 from __future__ import annotations
@@ -32,9 +32,10 @@ CloudQueries: TypeAlias = Annotated[Any, Numbers("... m d", empty=True)]
 
 @checked
 def nearest_in_cloud(points: Cloud, queries: CloudQueries) -> np.ndarray:
-    """The nearest neighbour argmin_a ‖x_a − q‖ (…, m) of queries (…, m, d) in points (…, N, d).
+    """The nearest neighbour argmin_a ‖x_a − q‖ of each query q among the points x, (…, m).
 
-    Raises ValueError for arrays that do not fit in memory.
+    Points are (…, N, d) and queries (…, m, d).  Of several equally near points, the first is the
+    nearest neighbour.  Raises ValueError for arrays that do not fit in memory.
     """
     machine.fits_in_memory(
         f"the distances of {points.shape} points and {queries.shape} queries",
@@ -48,7 +49,8 @@ def nearest_in_cloud(points: Cloud, queries: CloudQueries) -> np.ndarray:
 def uniform_cloud(
     n_sets: Size, n_points: Size, d: Size, n_queries: Size, seed: Seed
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Uniform points (n_sets, n_points, d) and queries (n_sets, n_queries, d).
+    """Independent uniform points (n_sets, n_points, d) and queries (n_sets, n_queries, d) of (0,
+    1)^d.
 
     Raises ValueError for arrays that do not fit in memory.
     """
@@ -62,9 +64,11 @@ def uniform_cloud(
 def hard_cloud(
     n_sets: Size, levels: Levels, d: Size, n_queries: Size, seed: Seed
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Hard points (n_sets, 2^levels − 1, d) and queries (n_sets, n_queries, d).
+    """Points (n_sets, 2^levels − 1, d) and queries (n_sets, n_queries, d) of the hard distribution.
 
-    Raises ValueError for arrays that do not fit in memory.
+    Each coordinate of the points has the hard distribution on the line (`hard_points`), in an
+    independent random order.  A query is one of the points plus N(0, 1) in each coordinate.  Raises
+    ValueError for arrays that do not fit in memory.
     """
     check_memory(n_sets, 2**levels, n_queries, d)
     rng = np.random.default_rng(seed)

@@ -1,23 +1,23 @@
-"""Lookups with outcomes <, = and > find at most min(N, 2^M − 1) of N targets.
+"""Lookups with outcomes <, = and > find at most min(N, 2^M − 1) of N targets in M lookups.
 
-A strategy whose lookups reveal only how the target compares with the cell is a decision tree of M
-levels that stops at "=".  The tree has 2^M − 1 nodes, and a target is found only at a node that
-looks up the target's cell.  So at most min(N, 2^M − 1) targets are found, and binary search attains
-this maximum.  The same holds if the cells are in another, known order.  If the target is uniform,
-the accuracy is at most (2^M − 1)/N; this includes randomised strategies, which are mixtures of
-such trees.
+Suppose that the lookups of a strategy reveal only how the target compares with the cell.  Then the
+strategy is a decision tree of M levels that stops at the outcome "=".  The tree has 2^M − 1 nodes,
+and a target is found only at a node that looks up the target's cell.  So at most min(N, 2^M − 1)
+targets are found, and binary search attains this maximum.  The same holds if the cells are in
+another known order.  If the target is uniform, the accuracy is at most (2^M − 1)/N.  This includes
+randomised strategies, which are mixtures of such trees.
 
 For N ≥ 2^M − 1 there are C(N, 2^M − 1) best trees.  Proof: a best tree finds a target at each of
 its nodes, so its 2^M − 1 cells are distinct.  They can be reached only if they are in order in the
 perfect tree, so there is one tree for each set of cells.  Every best tree finds 2^i − 1 targets in
-i lookups.  The best tree is unique iff N = 2^M − 1, and it is then binary search.  The number also
-satisfies a recursion over the root, as a best tree with root c has best trees of M − 1 levels on
-both sides:
+i lookups.  The best tree is unique iff N = 2^M − 1, and then it is binary search.  The number f(N,
+M) of best trees also satisfies a recursion, as a best tree whose root is cell c has best trees of M
+− 1 levels on both sides:
 
     f(N, M) = Σ_c f(c, M − 1)·f(N − 1 − c, M − 1),     f(N, 0) = 1.
 
-If all M lookups are chosen at once, without the outcomes of other lookups, and the rank is uniform
-given the query, they find the target with probability at most M/N.
+Now let all M cells be chosen at once, before any lookup, and let the rank of the target be uniform
+given the query.  Then the target is found with probability at most M/N.
 """
 
 from __future__ import annotations
@@ -41,35 +41,38 @@ MOST_DIGITS = 10**5  # in `best_trees`, nodes or other cells must be at most thi
 
 @checked
 def most_found(n_points: Count, lookups: Steps) -> int:
-    """The maximum number of N targets that M = `lookups` comparisons find, min(N, 2^M − 1)."""
+    """The maximum number min(N, 2^M − 1) of targets that M = `lookups` comparisons find.
+
+    There are N = `n_points` targets, and a comparison has the outcomes <, = and >.
+    """
     return min(n_points, 2 ** min(lookups, n_points.bit_length()) - 1)
 
 
 @checked
 def best_trees(n_points: Count, lookups: Depth) -> int:
-    """The number C(N, 2^M − 1) of trees that find 2^M − 1 of N ≥ 2^M − 1 targets.
+    """The number C(N, 2^M − 1) of decision trees of M levels that find 2^M − 1 of N targets.
 
-    M is `lookups`, the number of levels of a tree, and N is `n_points`.  Raises ValueError for
-    N < 2^M − 1, where nodes that no query reaches would count, and for numbers of more than a
-    million digits.
+    M is `lookups` and N is `n_points`.  Raises ValueError for N < 2^M − 1, because trees would then
+    differ in nodes that no query reaches, and for numbers of more than a million digits.
     """
     nodes = 2**lookups - 1
     if nodes > n_points:
-        raise InputError(f"n_points is {n_points}: give at least 2^{lookups} − 1 = {nodes}")
+        raise InputError(f"n_points is {n_points}: give at least 2^{lookups} − 1 = {nodes} points")
     if min(nodes, n_points - nodes) > MOST_DIGITS:
         raise InputError(
-            f"n_points is {n_points} and there are {nodes} nodes: nodes and other points both "
-            f"number more than {MOST_DIGITS}; give fewer points or lookups"
+            f"n_points is {n_points} and a tree has {nodes} nodes: the number of trees has too "
+            "many digits; give fewer points or lookups"
         )
     return comb(n_points, nodes)
 
 
 @checked
 def decision_trees(n_points: Annotated[Count, Within(most=127)], lookups: Depth) -> np.ndarray:
-    """All decision trees of M levels over N cells, (N^(2^M − 1), 2^M − 1).
+    """All decision trees of M levels over N cells, an array of shape (N^(2^M − 1), 2^M − 1).
 
-    The children of node i, for < and for >, are 2i + 1 and 2i + 2.  Raises ValueError for arrays
-    that do not fit in memory.
+    M is `lookups` and N is `n_points`.  Node i of a tree looks up one cell.  After the outcome <
+    the next node is 2i + 1, and after > it is 2i + 2.  Raises ValueError for arrays that do not fit
+    in memory.
     """
     nodes = 2**lookups - 1
     machine.fits_in_memory(
@@ -83,15 +86,19 @@ def decision_trees(n_points: Annotated[Count, Within(most=127)], lookups: Depth)
 
 @checked
 def found_at(trees: StepsArray, n_points: Size) -> np.ndarray:
-    """The lookup (…, N), from 1, in which trees (…, 2^M − 1) find each of N targets; 0 if never.
+    """The number of the lookup in which a tree finds each target, (…, N); 0 if it is never found.
 
-    The trees are run for every target.  Raises ValueError if the number of nodes is not 2^M − 1,
-    for nodes that are not cells, and for arrays that do not fit in memory.
+    Each tree is run for every of N = `n_points` targets.  Trees (…, 2^M − 1) of M levels contain
+    the cell of each node; the first lookup has number 1.  Raises ValueError if the number of nodes
+    is not 2^M − 1, for nodes that are not cells, and for arrays that do not fit in memory.
     """
     given = trees
     nodes = given.shape[-1] if given.ndim else 0
     if nodes & (nodes + 1) or not nodes or given.max() >= n_points:
-        raise InputError(f"trees have shape {given.shape}: give (…, 2^M − 1) cells from 0 to N − 1")
+        raise InputError(
+            f"trees have shape {given.shape} and N is {n_points}: give trees of shape (…, 2^M − 1) "
+            "with cells from 0 to N − 1"
+        )
     machine.fits_in_memory(
         f"{n_points:.3g} targets", 40 * n_points * (given.size // nodes), "take fewer"
     )
@@ -106,7 +113,11 @@ def found_at(trees: StepsArray, n_points: Size) -> np.ndarray:
 
 @checked
 def perfect_trees(n_points: Recursed, lookups: Recursed) -> int:
-    """The number f(N, M) of best trees, by the recursion over roots."""
+    """The number of decision trees of M levels that find 2^M − 1 of N targets, by a recursion.
+
+    M is `lookups` and N is `n_points`.  The recursion is over the cell at the root of a tree.  The
+    number is 0 for N < 2^M − 1.
+    """
     return _perfect(n_points, lookups)
 
 
@@ -119,7 +130,10 @@ def _perfect(n: int, M: int) -> int:
 
 @checked
 def most_by_roots(n_points: Recursed, lookups: Recursed) -> int:
-    """The maximum number of N targets that a tree finds, by the recursion over roots."""
+    """The maximum number of `n_points` targets that a tree of `lookups` levels finds.
+
+    The maximum is computed by the recursion over the root of the tree.
+    """
     return _by_roots(n_points, lookups)
 
 

@@ -1,17 +1,17 @@
-"""The mean error of count-min over random cells, given the counts.
+"""The mean error of the count-min sketch over random cells, given the counts.
 
-In each row, every other item j is in the cell of item i with probability s = 1/w, independently.
-The error A_i in a row is the sum of the counts c_j of the items in the cell of i, so it has the
-probability generating function
+The sketch has d rows of w cells.  In each row, every other item j is in the cell of item i with
+probability s = 1/w, independently.  The error A_i of item i in a row is the sum of the counts c_j
+of the other items in the cell of i, so it has the probability generating function
 
     E z^{A_i} = Π_{j≠i} (1 − s + s·z^{c_j}),
 
-which is the product over all items divided by one factor.  The error of count-min with d rows is
-the minimum of d independent errors A_i, so
+which is the product over all items divided by one factor.  The error of the sketch is the minimum
+of the errors in d rows, which are independent and distributed as A_i, so
 
     E min = Σ_{t≥0} P(A_i > t)^d.
 
-For d = 1 this is s·Σ_{j≠i} c_j; its mean over streams is given in `sketches.py`.
+For d = 1 this mean is s·Σ_{j≠i} c_j; its mean over streams is given in `sketches.py`.
 """
 
 from __future__ import annotations
@@ -33,10 +33,12 @@ def count_min_error(
     n_rows: Size,
     n_cells: Annotated[Size, Within(least=2)],
 ) -> float:
-    """The mean error Σ_i p_i·E min of count-min, for counts c (V,) and query weights p (V,).
+    """The mean error of the count-min sketch over random cells, for given counts.
 
-    There are d = `n_rows` rows of w = `n_cells` ≥ 2 random cells.  Raises ValueError for sums of
-    counts that do not fit in memory.
+    The error is (estimate − count).  Item i has the count `counts[i]` and is queried with
+    probability `weights[i]`; both arrays have shape (V,).  The sketch has `n_rows` rows of
+    `n_cells` ≥ 2 cells, and the cells of items are uniform and independent.  Raises ValueError for
+    sums of counts that do not fit in memory.
     """
     c, p, rows = counts, weights, n_rows
     items = c.sum(dtype=np.float64)

@@ -1,7 +1,8 @@
 """The distribution of the nearest neighbour among uniform points, given the query.
 
-For n independent points uniform on (0, 1) and a query u, the j-th in order is the nearest neighbour
-at distance t if j − 1 points are below u − t and n − j above u + t:
+Let n points be uniform on (0, 1) and independent, and let u be a query.  The j-th point in order is
+the nearest neighbour at distance t if j − 1 points are below u − t and n − j points above u + t.
+So its probability is
 
     p_j(u) = 2n·C(n − 1, j − 1) ∫₀^s (u − t)^{j−1} (1 − u − t)^{n−j} dt,     s = min(u, 1 − u),
 
@@ -11,14 +12,14 @@ ends are not points, (1 − 2u)^n is added to the first point for u < ½, and (2
 point for u > ½.  The integrand is a polynomial of degree n − 1 without negative terms, so Gauss
 quadrature with ⌈n/2⌉ nodes is exact up to rounding.
 
-If the cells are chosen from q only, they contain the nearest neighbour with probability
-E_q Σ p_j(q), the sum over the chosen ranks j.  It is maximal for the most probable ranks.
+If cells are chosen from the query q only, they contain the nearest neighbour with probability E_q Σ
+p_j(q), the sum over the chosen ranks j.  It is maximal for the most probable ranks.
 
-best_fixed      the accuracy of the i most probable ranks given q, the maximum for i lookups that
-                are chosen at once
-greedy_bayes    the strategy whose lookup is at the most probable cell inside the bracket, given the
-                ends of the bracket; the query's place between the ends is rounded to a grid of
-                `GRID` places
+best_fixed      the accuracy of the i most probable ranks given q, which is the maximum for i
+                lookups that are chosen at once
+greedy_bayes    the strategy that looks up the most probable cell inside the bracket, given the ends
+                of the bracket; the query's place between the ends is rounded to a grid of `GRID`
+                places
 """
 
 from __future__ import annotations
@@ -44,9 +45,11 @@ PointCount: TypeAlias = Annotated[Count, Within(most=128)]
 def nearest_probabilities(
     n_points: PointCount, u: Places, *, left: bool = False, right: bool = False
 ) -> np.ndarray:
-    """The probabilities p_1 … p_n (…, n) of the nearest rank, for queries u (…,) in [0, 1].
+    """The probability that each of n uniform points is nearest to the query, (…, n) by rank.
 
-    `left` and `right` are true if the ends 0 and 1, respectively, are points too.
+    The n = `n_points` points are independent and uniform on (0, 1), and the queries `u` (…,) are in
+    [0, 1].  `left` is true if the end 0 is a point too, and `right` is true if the end 1 is a point
+    too.
     """
     return _with_ends(_between_points(n_points, u), u, left, right)
 
@@ -73,9 +76,11 @@ def _with_ends(probabilities: np.ndarray, u: np.ndarray, left: bool, right: bool
 
 @checked
 def best_fixed(n_points: PointCount, lookups: LookupCount) -> np.ndarray:
-    """The accuracy of the i most probable ranks given q, i = 1 … M, for N uniform points, (M,).
+    """The accuracy of the i most probable ranks given the query, (M,) for i = 1 … M = `lookups`.
 
-    The mean over q is over the midpoints of `GRID` intervals.
+    The accuracy is the probability that one of these ranks is the rank of the nearest of `n_points`
+    uniform points.  The mean over a uniform query is computed over the midpoints of `GRID`
+    intervals.
     """
     probabilities = np.sort(nearest_probabilities(n_points, _middles()), axis=-1)[:, ::-1]
     return np.minimum(1.0, np.cumsum(probabilities, axis=-1).mean(axis=0))[
@@ -85,7 +90,11 @@ def best_fixed(n_points: PointCount, lookups: LookupCount) -> np.ndarray:
 
 @checked
 def first_interpolated(n_points: PointCount) -> float:
-    """The accuracy of interpolation's first lookup on N uniform points, as in `best_fixed`."""
+    """The probability that the first lookup of interpolation search finds the nearest neighbour.
+
+    The `n_points` points and the query are uniform on (0, 1); the mean over the query is computed
+    as in `best_fixed`.
+    """
     u = _middles()
     rank = np.clip(np.floor((n_points + 1) * u + 0.5), 1, n_points).astype(np.int64) - 1
     return float(
@@ -95,17 +104,19 @@ def first_interpolated(n_points: PointCount) -> float:
 
 @checked
 def greedy_bayes(low: End, high: End) -> Strategy:
-    """The greedy Bayes strategy for points that are uniform between low and high.
+    """The strategy that looks up the most probable cell, for points uniform between low and high.
 
-    Raises ValueError unless low < high.  The strategy raises ValueError for more than 128 cells,
-    and for a query outside the range.
+    A lookup is at the cell inside the bracket that most probably contains the nearest neighbour,
+    given the ends of the bracket.  Raises ValueError unless low < high.  The strategy raises
+    ValueError for more than 128 cells, and for a query outside the range.
     """
     check_range(low, high)
 
     def strategy(q: np.ndarray, N: int) -> Lookups:
         if q.size and not low <= q.min() <= q.max() <= high:
             raise InputError(
-                f"queries are from {q.min():g} to {q.max():g}, outside {low:g} to {high:g}: "
+                f"queries are from {q.min():g} to {q.max():g}, but the range is {low:g} to "
+                f"{high:g}: "
                 "give low and high that enclose all points and queries"
             )
         table = likeliest(N)
@@ -125,10 +136,11 @@ def greedy_bayes(low: End, high: End) -> Strategy:
 
 @checked
 def likeliest(n_points: PointCount) -> np.ndarray:
-    """The most probable rank, from 1, among n ≤ N points in the bracket, (N + 1, 2, 2, GRID).
+    """The most probable rank of the nearest neighbour in a bracket, (N + 1, 2, 2, GRID).
 
-    The axes are the number n of points, whether the left end is a point, whether the right end is a
-    point, and the place of the query.  The rank is 0 for n = 0.
+    N is `n_points`.  The axes are the number n = 0 … N of points in the bracket, whether the left
+    end is a point, whether the right end is a point, and the place of the query between the ends.
+    Ranks begin at 1; the rank is 0 for n = 0.
     """
     return _likeliest(n_points)
 

@@ -10,17 +10,19 @@ A hash function maps each vector to a bucket, independently of the points that a
                        points of the same distribution
 
 Points are sorted into cells by bucket, and within a bucket they are in the given order.  The first
-cell of each bucket is known.  The i-th lookup is at the i-th cell of the query's bucket, if this
-cell exists.
+cell of each bucket is known.  Lookup i is at the i-th cell of the query's bucket, if this cell
+exists.
 
-A plane through 0 with a uniform normal separates two vectors at an angle θ with probability θ/π:
-the projection of the normal to the plane of the two vectors has a uniform direction, and a fraction
-θ/π of the directions separates them.  So SimHash maps both vectors to the same bucket with
-probability (1 − θ/π)^b.  With orthogonal directions all buckets are equally likely for a uniform
-vector, as the uniform distribution is invariant under changes of signs of coordinates.  Let a query
-be in the same bucket as the point from which it is constructed.  Each of the other N − 1
-independent points is in this bucket with probability 2^−b, and the point's place in the given order
-is uniform. So the first i lookups reach the point with probability
+A plane through 0 with a uniform normal separates two vectors at an angle θ with probability θ/π,
+because the projection of the normal to the plane of the two vectors has a uniform direction, and a
+fraction θ/π of the directions separates the vectors.  So SimHash maps both vectors to the same
+bucket with probability (1 − θ/π)^b.  With orthogonal directions all buckets are equally likely for
+a uniform vector, as the uniform distribution is invariant under changes of signs of coordinates.
+
+Let N independent points be uniform, and let a query be in the same bucket as the point from which
+it is constructed.  Each of the other N − 1 points is in this bucket with probability 2^−b, and the
+point's place in the given order is uniform.  So the first i lookups reach the point with
+probability
 
     (1/N) Σ_{a < N} P(fewer than i of a points are in a bucket of probability 2^−b).
 """
@@ -46,20 +48,21 @@ Hash = Callable[[np.ndarray], np.ndarray]
 
 @checked
 def simhash(normals: Annotated[Any, Reals("b d")]) -> Hash:
-    """SimHash: the hash function z (…, d) → Σ_i 2^i·[⟨z, w_i⟩ > 0] (…,), for normals w (b, d).
+    """The SimHash function, which maps a vector z to the bucket Σ_i 2^i·[⟨z, w_i⟩ > 0].
 
-    Raises ValueError for more than 20 normals.
+    The directions w are the rows of `normals` (b, d).  The function maps vectors (…, d) to buckets
+    (…,), integers below 2^b.  Raises ValueError for more than 20 normals.
     """
     b, d = normals.shape
     if b > MOST_BITS:
-        raise InputError(f"normals have shape {(b, d)}: give (b, d), b ≤ {MOST_BITS}")
+        raise InputError(f"normals have shape {(b, d)}: give an array (b, d) with b ≤ {MOST_BITS}")
     powers = 2 ** np.arange(b)
     return lambda z: (Reals(f"... {d}").read("vectors", z) @ normals.T > 0) @ powers
 
 
 @checked
 def normal_directions(n_bits: Size, d: Size, seed: Seed) -> np.ndarray:
-    """Independent normal vectors (n_bits, d).
+    """Independent standard normal vectors (n_bits, d), the directions of SimHash.
 
     Raises ValueError for arrays that do not fit in memory.
     """
@@ -73,7 +76,7 @@ def normal_directions(n_bits: Size, d: Size, seed: Seed) -> np.ndarray:
 def orthogonal_directions(
     n_bits: Annotated[Size, Within(most="d")], d: Size, seed: Seed
 ) -> np.ndarray:
-    """Uniform orthonormal rows (n_bits, d), n_bits ≤ d.
+    """Random orthonormal vectors (n_bits, d), uniformly distributed, for n_bits ≤ d.
 
     Raises ValueError for arrays that do not fit in memory.
     """
@@ -83,16 +86,21 @@ def orthogonal_directions(
 
 @checked
 def one_bit(angles: Annotated[Any, Reals("...", Within(least=0, most=np.pi))]) -> np.ndarray:
-    """The probability 1 − θ/π that a bit of SimHash agrees for vectors at angles θ (…,)."""
+    """The probability 1 − θ/π that a bit of SimHash is equal for two vectors at an angle θ.
+
+    `angles` contains the angles θ (…,), and the result has the same shape.
+    """
     return np.asarray(1 - angles / np.pi)
 
 
 @checked
 def in_equal_buckets(n_points: Size, n_buckets: Size, lookups: LookupCount) -> np.ndarray:
-    """The accuracy by lookup in equally likely buckets, (1/N) Σ_{a<N} P(Bin(a, 1/B) < i), (M,).
+    """The accuracy after each lookup if all buckets are equally likely, (M,) for M = `lookups`.
 
-    Here i = 1 … M = `lookups`, N = `n_points` and B = `n_buckets`.  Raises ValueError for arrays
-    that do not fit in memory.
+    The query is in the bucket of its neighbour, which is one of N = `n_points` points.  After i
+    lookups the accuracy is (1/N) Σ_{a<N} P(X_a < i), where X_a is the number of a other points in
+    the bucket and is binomial with a trials of probability 1/n_buckets.  Raises ValueError for
+    arrays that do not fit in memory.
     """
     machine.fits_in_memory(
         f"{lookups} lookups of {n_points:.3g} points", 32 * n_points * lookups, "take fewer"
@@ -105,9 +113,10 @@ def in_equal_buckets(n_points: Size, n_buckets: Size, lookups: LookupCount) -> n
 def k_means(
     points: Annotated[Any, Reals("n d")], n_buckets: Annotated[Size, Within(most="n")], seed: Seed
 ) -> Hash:
-    """The hash function z (…, d) → index of the nearest of `n_buckets` centres.
+    """The hash function that maps a vector to the index of the nearest of `n_buckets` centres.
 
-    The centres are those of k-means for points (n, d).
+    The centres are computed by k-means from points (n, d).  The function maps vectors (…, d) to
+    buckets (…,).
     """
     d = points.shape[1]
     centres, _ = kmeans2(points, n_buckets, minit="++", iter=20, rng=seed)
@@ -119,11 +128,11 @@ def k_means(
 def found_in_buckets(
     hash_function: Hash, points: Cloud, queries: CloudQueries, lookups: LookupCount
 ) -> np.ndarray:
-    """Whether the nearest neighbour is among the first i cells of the query's bucket, (…, m, M).
+    """Whether the first i lookups in the query's bucket find the nearest neighbour, (…, m, M).
 
-    The arguments are points (…, N, d) and queries (…, m, d), and i = 1 … M = `lookups`.  Raises
-    ValueError for a hash function that does not return buckets, and for arrays that do not fit in
-    memory.
+    The last axis is i = 1 … M = `lookups`.  Lookup i is at the i-th point of the query's bucket.
+    Points are (…, N, d) and queries (…, m, d).  Raises ValueError for a hash function that does not
+    return buckets, and for arrays that do not fit in memory.
     """
     x, q, M = points, queries, lookups
     machine.fits_in_memory(f"{M} lookups of {q.shape} queries", 2 * M * q.size, "take fewer")
@@ -141,5 +150,8 @@ def found_in_buckets(
 def _buckets(hashed: Hash, vectors: np.ndarray) -> np.ndarray:
     found = read(StepsArray, "buckets", hashed(vectors))
     if found.shape != vectors.shape[:-1]:
-        raise InputError(f"buckets have shape {found.shape}: give {vectors.shape[:-1]}")
+        raise InputError(
+            f"the hash function returns an array of shape {found.shape}: return one of shape "
+            f"{vectors.shape[:-1]}"
+        )
     return found

@@ -1,19 +1,20 @@
 """Interpolation search: a lookup at the query's place if the bracket's points were evenly spaced.
 
-Cells are counted from 1 here.  Initially lo = 0 and hi = N + 1 are the ends of the range, with
-values v_lo and v_hi.  With W = v_hi − v_lo the query's place is C/W,
+N ascending points between low and high are in cells, which are counted from 1 here, and q is the
+query.  Initially lo = 0 and hi = N + 1 are the ends of the range, with values v_lo = low and v_hi =
+high.  With W = v_hi − v_lo the query's place is C/W, where
 
-    C = (q − v_lo)(hi − lo) + lo·W,
+    C = (q − v_lo)(hi − lo) + lo·W.
 
-which is clipped to the remaining cells lo + 1 … hi − 1,
+The place is clipped to the remaining cells lo + 1 … hi − 1, which gives T/W with
 
     T = (lo + 1)W + max(0, C − (lo + 1)W) − max(0, C − (hi − 1)W),
 
-and the lookup is at the integer nearest to T/W; of two equally near integers, the larger.  No
+and the lookup is at the integer nearest to T/W; of two equally near integers, at the larger.  No
 division is needed, because this integer is the a from 1 to N that maximises 2aT − a²W.  Then lo
 becomes a if the value of cell a is ≤ q, and hi becomes a otherwise.  If no cell remains, T/W is
 between lo and hi, and one of these two cells is looked up again; the nearest neighbour is one of
-them.
+the two.
 
 The first lookup, at the integer nearest to (N + 1)(q − low)/(high − low), is nearly optimal on
 uniform points (`greedy_bayes.py`).
@@ -35,17 +36,18 @@ Broadcast: TypeAlias = Annotated[Any, Numbers("+...")]
 
 @checked
 def interpolation_search(low: End, high: End) -> Strategy:
-    """Interpolation search as a strategy for points between low and high; exact with integers.
+    """The strategy of interpolation search, for points between low and high.
 
-    Raises ValueError unless low < high.  The strategy raises ValueError for a query outside the
-    range.
+    With integers all comparisons are exact.  Raises ValueError unless low < high.  The strategy
+    raises ValueError for a query outside the range.
     """
     check_range(low, high)
 
     def strategy(q: np.ndarray, N: int) -> Lookups:
         if q.size and not low <= q.min() <= q.max() <= high:
             raise InputError(
-                f"queries are from {q.min():g} to {q.max():g}, outside {low:g} to {high:g}: "
+                f"queries are from {q.min():g} to {q.max():g}, but the range is {low:g} to "
+                f"{high:g}: "
                 "give low and high that enclose all points and queries"
             )
         lo, hi = np.zeros(q.shape, dtype=np.int64), np.full(q.shape, N + 1)
@@ -64,12 +66,15 @@ def interpolation_search(low: End, high: End) -> Strategy:
 def interpolated(
     q: Broadcast, lo: Broadcast, hi: Broadcast, v_lo: Broadcast, v_hi: Broadcast
 ) -> np.ndarray:
-    """The cell of the next lookup, the integer nearest to T/W; arguments (…,) broadcast.
+    """The next cell of interpolation search, for a query q in a bracket; arguments (…,) broadcast.
 
-    Raises ValueError unless v_lo < v_hi.
+    The ends of the bracket are the cells lo and hi, with values v_lo and v_hi.  If the points in
+    the bracket were evenly spaced, the place of q would be lo + (hi − lo)(q − v_lo)/(v_hi − v_lo).
+    The next cell is the integer nearest to this place among lo + 1 … hi − 1; if there are no such
+    integers, it is lo or hi.  Raises ValueError unless v_lo < v_hi.
     """
     if not (v_hi > v_lo).all():
-        raise InputError("v_lo is not below v_hi: give a bracket with v_lo < v_hi")
+        raise InputError("v_lo is not below v_hi: give ends of the bracket with v_lo < v_hi")
     return _interpolated(q, lo, hi, v_lo, v_hi)
 
 

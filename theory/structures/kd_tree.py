@@ -1,15 +1,15 @@
 """The kd-tree: a layout of points in which each node halves its cells by a plane.
 
-Layout.  The points of the cells lo … hi − 1 at depth k are sorted by coordinate k mod d.  The
-middle one, m = ⌊(lo + hi)/2⌋, is the node, and both sides are laid out in the same way at depth
-k + 1.  Of points with equal coordinates, the one given first is lower, so equal points are ordered
-too.  For d = 1 the layout is sorted order.
+Layout.  The points of the cells lo … hi − 1 at depth k are sorted by coordinate k mod d, where d is
+the dimension.  The middle point, in cell m = ⌊(lo + hi)/2⌋, is the node, and both sides are laid
+out in the same way at depth k + 1.  Of two points with equal coordinates, the point given first is
+lower, so equal points are ordered too.  For d = 1 the layout is sorted order.
 
-Search.  A lookup is at the node m of a bracket.  The search continues on the right side if
-q_a ≥ x_a, so ties go right, and on the left side otherwise.  The other side becomes pending, with
-|q_a − x_a| as a lower bound on the distance to its points.  After a leaf, the search continues in
-the pending side whose plane is nearest to q; of equally near planes, in the earliest.  If no side
-is pending, the last cell is looked up again.
+Search.  A lookup is at the node m of a bracket, with point x; let q be the query and a = k mod d.
+The search continues on the right side if q_a ≥ x_a, and on the left side otherwise.  The other side
+becomes pending, with |q_a − x_a| as a lower bound on the distance to its points.  After a leaf, the
+search continues in the pending side whose plane is nearest to q; of equally near planes, in the
+earliest.  If no side is pending, the last cell is looked up again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from theory.structures.lookup import LookupCount
 
 @checked
 def kd_order(points: Cloud) -> np.ndarray:
-    """The index of the point in each cell, (…, N), for points (…, N, d)."""
+    """The index of the point in each cell of the kd-tree, (…, N) for points (…, N, d)."""
     N, d = points.shape[-2:]
     flat = points.reshape(-1, N, d)
     order, brackets, axis = np.tile(np.arange(N), (len(flat), 1)), [(0, N)], 0
@@ -46,9 +46,10 @@ def kd_order(points: Cloud) -> np.ndarray:
 def in_order(
     points: Cloud, order: Annotated[Any, Integers("... N", Within(least=0, below="N"))]
 ) -> np.ndarray:
-    """The points (…, N, d), moved to their cells by an order (…, N).
+    """The points (…, N, d), moved to their cells: cell c contains point order[c].
 
-    Raises ValueError unless each row of the order is a permutation of 0 … N − 1.
+    `order` has shape (…, N).  Raises ValueError unless each row of `order` is a permutation of 0 …
+    N − 1.
     """
     if (np.sort(order) != np.arange(order.shape[-1])).any():
         raise InputError(
@@ -59,10 +60,9 @@ def in_order(
 
 @checked
 def kd_search(points: Cloud, queries: CloudQueries, lookups: LookupCount) -> np.ndarray:
-    """The cells (…, m, M) of the M = `lookups` lookups of a kd-tree for queries (…, m, d).
+    """The cells that the search of a kd-tree looks up, (…, m, M) for M = `lookups`.
 
-    The points (…, N, d) are in the order of the cells.
-
+    Points (…, N, d) are in the order of the cells (`kd_order`), and queries have shape (…, m, d).
     Raises ValueError for arrays that do not fit in memory.
     """
     x, q, M = points, queries, lookups

@@ -1,4 +1,4 @@
-"""Accuracy by lookup: how often the nearest neighbour is among the first i cells looked up.
+"""Search strategies, and how often the nearest neighbour is among the first i cells looked up.
 
 A strategy is a generator that receives the queries and the number of cells, but not the points.  It
 yields one cell for each query, and the values in these cells are sent to it:
@@ -7,8 +7,8 @@ yields one cell for each query, and the values in these cells are sent to it:
         values = yield np.full(queries.shape, n_points // 2)
         yield np.where(queries < values, 0, n_points - 1)
 
-A query succeeds if the cell of its nearest neighbour is looked up; an equal value in another cell
-does not count.
+A query succeeds if the cell of its nearest neighbour is looked up.  A lookup of another cell with
+an equal value is not a success.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ Nearest: TypeAlias = Annotated[Any, Integers("... m", Within(least=0))]
 def looked_at(
     strategy: Strategy, points: Points, queries: Queries, lookups: LookupCount
 ) -> np.ndarray:
-    """The cells (…, m, M) of M = `lookups` lookups for queries (…, m) in points (…, N).
+    """The cells that a strategy looks up, (…, m, M) for M = `lookups`.
 
-    Raises ValueError if the strategy yields values that are not cells or ends early, and for arrays
-    that do not fit in memory.
+    Points have shape (…, N) and queries (…, m).  Raises ValueError if the strategy yields values
+    that are not cells or ends early, and for arrays that do not fit in memory.
     """
     x, q, M = points, queries, lookups
     machine.fits_in_memory(f"{M} lookups of {q.size} queries", 16 * M * q.size, "take fewer")
@@ -52,7 +52,9 @@ def looked_at(
         try:
             cells.append(_cells(next(search) if seen is None else search.send(seen), q.shape, N))
         except StopIteration:
-            raise InputError(f"the strategy ends after {i} lookups: give lookups = {i}") from None
+            raise InputError(
+                f"the strategy ends after {i} lookups: give lookups = {i} or a longer strategy"
+            ) from None
         seen = x.reshape(-1).take(begins + cells[-1])
     return np.stack(cells, axis=-1)
 
@@ -62,20 +64,29 @@ def _cells(named: Any, shape: tuple[int, ...], N: int) -> np.ndarray:
     whole = named.shape == shape and named.dtype.kind in "iu"
     if not whole or not ((named >= 0) & (named < N)).all():
         raise InputError(
-            f"the strategy yields an array of shape {named.shape} and dtype {named.dtype}: it must "
-            f"yield integers from 0 to {N - 1} of shape {shape}"
+            f"the strategy yields an array of shape {named.shape} and dtype {named.dtype}: change "
+            f"the strategy to yield integers from 0 to {N - 1}, in an array of shape {shape}"
         )
     return named
 
 
 @checked
 def found(cells: LookedAt, nearest: Nearest) -> np.ndarray:
-    """Whether the nearest neighbour (…, m) is among the first i of cells (…, m, M), i = 1 … M."""
+    """Whether the nearest neighbour is among the first i cells looked up, (…, m, M), i = 1 … M.
+
+    `cells` (…, m, M) contains the cells of M lookups for each of m queries, and `nearest` (…, m)
+    the cell of each query's nearest neighbour.
+    """
     return np.logical_or.accumulate(cells == nearest[..., None], axis=-1)
 
 
 @checked
 def accuracy_by_lookup(cells: LookedAt, nearest: Nearest) -> np.ndarray:
-    """The fraction of queries whose nearest neighbour is among the first i cells, (M,)."""
+    """The fraction of queries that are successful after i lookups, (M,) for i = 1 … M.
+
+    A query is successful if the cell of its nearest neighbour is among the first i cells looked up.
+    `cells` (…, m, M) contains the cells of M lookups for each of m queries, and `nearest` (…, m)
+    the cell of each query's nearest neighbour.
+    """
     right = found(cells, nearest)
     return np.asarray(right.reshape(-1, right.shape[-1]).mean(axis=0))

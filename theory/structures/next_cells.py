@@ -1,7 +1,7 @@
 """The next cells of binary and interpolation search, after the lookups of another strategy.
 
 With these cells an unknown strategy, for example a trained network, can be compared with the two
-algorithms at each lookup, even if the earlier lookups of the strategy differ from theirs.
+algorithms at each lookup, even if its earlier lookups differ from those of the algorithms.
 """
 
 from __future__ import annotations
@@ -24,10 +24,14 @@ PointSets: TypeAlias = Annotated[Any, Ascending("sets N")]
 def next_cells(
     seen: Seen, points: PointSets, queries: Annotated[Any, Numbers("sets")], low: End, high: End
 ) -> dict[str, np.ndarray]:
-    """The cells (sets, M) that two algorithms choose for each lookup, given the earlier lookups.
+    """The cells that binary and interpolation search would look up next, after given lookups.
 
-    The keys are "binary", the middle of the bracket, and "interpolation", the interpolated cell
-    between low and high.  Raises ValueError for points that are not between low and high.
+    `seen` (sets, M) contains the cells of M lookups of another strategy.  For each lookup, the
+    result contains the cell that an algorithm chooses after the earlier lookups in `seen`.  The
+    value of the key "binary" is the middle of the bracket, (sets, M).  The value of the key
+    "interpolation" is the cell interpolated between the ends of the bracket, (sets, M).  Points
+    (sets, N) are ascending, and each set has one query.  Raises ValueError for points that are not
+    between low and high.
     """
     rows, N = points.shape
     lo, hi = np.full(rows, -1), np.full(rows, N)

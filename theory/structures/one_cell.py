@@ -1,13 +1,13 @@
 """One cell of unlimited precision can contain all points, so extra space is counted in bits.
 
-N integers x_a from 0 to B − 1 are the digits of one number,
+N integers x_a from 0 to B − 1 are the digits of one number c in base B,
 
     c = Σ_a x_a·B^a,      x_a = ⌊c/B^a⌋ mod B,
 
 which is below B^N and has ⌈N·log₂B⌉ bits.  So with one extra cell the first lookup reveals all
 points and their order, and the second lookup finds every nearest neighbour.  Similarly, a sketch of
-one cell, to which each item adds (n + 1)^item, counts n items without error.  A real-valued cell
-can contain the digits of c/B^N.
+one cell counts n items without error if each item adds (n + 1)^item to the cell.  A real-valued
+cell can contain the digits of c/B^N.
 """
 
 from __future__ import annotations
@@ -29,27 +29,29 @@ Base: TypeAlias = CountFrom2
 def packed(
     numbers: Annotated[Any, Integers("N", Within(least=0, below="base"))], base: Base
 ) -> int:
-    """The exact cell Σ_a x_a·B^a that contains numbers x (N,), with B = `base`."""
+    """The integer Σ_a x_a·B^a, a cell that contains the numbers x (N,) as digits of base B =
+    `base`.
+    """
     return sum(int(x) * base**a for a, x in enumerate(numbers))
 
 
 @checked
 def unpacked(cell: Steps, n_digits: Count, base: Annotated[Base, Within(most=2**63)]) -> np.ndarray:
-    """The N = `n_digits` digits of a cell, (N,).
+    """The digits of a cell in base B = `base`, (n_digits,); the first digit is the lowest.
 
-    Raises ValueError for cells of more than 10^6 bits, and for a cell that is at least B^N.
+    Raises ValueError for a cell of more than 10^6 bits, and for a cell that is at least B^n_digits.
     """
     _check_bits(n_digits, base)
     if cell >= base**n_digits:
         raise InputError(
-            f"cell has more than {n_digits} digits of base {base}: give larger n_digits"
+            f"cell has more than {n_digits} digits of base {base}: give a larger n_digits"
         )
     return np.array([cell // base**a % base for a in range(n_digits)], dtype=np.int64)
 
 
 @checked
 def cell_bits(n_digits: Count, base: Base) -> int:
-    """The number of bits ⌈log₂B^N⌉ of a cell of N = `n_digits` digits.
+    """The number of bits ⌈n_digits·log₂ base⌉ of a cell that contains `n_digits` digits.
 
     Raises ValueError for more than 10^6 bits.
     """

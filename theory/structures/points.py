@@ -6,8 +6,8 @@ cell whose point is nearest to the query; of two equally near points, the first.
 
     uniform    N independent points, U(low, high), and a query of the same distribution
     hard       a balanced tree of N = 2^L − 1 nodes: the root is U(0, a^L), and a node at depth k is
-               its parent minus (left child) or plus (right child) U(0, a^{L−k}); a query is one of
-               the points plus N(0, 1)
+               its parent minus (left child) or plus (right child) U(0, a^{L−k}), where a > 1 is the
+               base; a query is one of the points plus N(0, 1)
 
 The powers range from a^L at the root to a at the leaves.  In the order of the tree, hard points are
 not always ascending, so they are sorted.
@@ -26,7 +26,7 @@ from theory.kinds import Count, Finite, InputError, Numbers, Seed, Within, check
 
 @dataclass(frozen=True)
 class Ascending(Numbers):
-    """`Numbers` in strictly ascending rows, so that every point has its own rank."""
+    """The kind `Numbers` with strictly ascending rows, so that every point has a different rank."""
 
     entries = "finite numbers in strictly ascending rows"
 
@@ -41,7 +41,7 @@ class Ascending(Numbers):
         if falls.any():
             *row, at = map(int, np.argwhere(falls)[0])
             before, after = array[(*row, at)], array[(*row, at + 1)]
-            raise InputError(f"{name} has {before:g} before {after:g}: give {self.what}")
+            raise InputError(f"{name} has {before:g} directly before {after:g}: give {self.what}")
         return array
 
 
@@ -61,7 +61,10 @@ Levels: TypeAlias = Annotated[Count, Within(most=20)]
 
 @checked
 def nearest(points: Points, queries: Queries) -> np.ndarray:
-    """The nearest neighbour argmin_a |x_a − q| (…, m) of queries (…, m) in points (…, N)."""
+    """The nearest neighbour argmin_a |x_a − q| of each query q among the points x, (…, m).
+
+    Points have shape (…, N) and queries (…, m).
+    """
     return abs(points[..., None, :] - queries[..., :, None]).argmin(-1)
 
 
@@ -74,10 +77,10 @@ def uniform_points(
     low: Finite = -1.0,
     high: Finite = 1.0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Ascending points (n_sets, n_points) and queries (n_sets, n_queries), U(low, high).
+    """Ascending points (n_sets, n_points) and queries (n_sets, n_queries), uniform on (low, high).
 
-    All are independent.  Raises ValueError unless low < high, and for arrays that do not fit in
-    memory.
+    All points and queries are independent.  Raises ValueError unless low < high, and for arrays
+    that do not fit in memory.
     """
     check_memory(n_sets, n_points, n_queries)
     check_range(low, high)
@@ -89,11 +92,14 @@ def uniform_points(
 def check_range(low: Any, high: Any) -> None:
     """Raise ValueError unless low < high."""
     if not low < high:
-        raise InputError(f"low is {low:g} and high is {high:g}: give low < high")
+        raise InputError(f"low is {low:g} and high is {high:g}: give a low below high")
 
 
 def check_memory(sets: int, N: int, m: int, d: int = 1) -> None:
-    """Raise ValueError if sets of N points and m queries in d dimensions do not fit in memory."""
+    """Raise ValueError if points and queries do not fit in memory.
+
+    There are `sets` sets of N points and m queries in d dimensions.
+    """
     machine.fits_in_memory(
         f"{sets:.3g} sets of {N:.3g} points and {m:.3g} queries",
         32 * sets * d * (N + m),
@@ -109,11 +115,13 @@ def hard_points(
     seed: Seed,
     a: Annotated[Finite, Within(above=1)] = 7.0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Ascending points (n_sets, 2^levels − 1) and queries (n_sets, n_queries), hard distribution.
+    """Ascending points (n_sets, 2^levels − 1) and queries (n_sets, n_queries) of the hard
+    distribution.
 
-    `a` is the base of the powers in the module's docstring.
-
-    Raises ValueError if a^levels overflows float64, and for arrays that do not fit in memory.
+    With L = `levels`, the points are the nodes of a balanced tree.  The root is U(0, a^L), and a
+    node at depth k is its parent minus (left child) or plus (right child) U(0, a^{L−k}).  A query
+    is one of the points plus N(0, 1).  Raises ValueError if a^L overflows float64, and for arrays
+    that do not fit in memory.  Source: [Salemohamed2025].
     """
     most = 1e300 ** (1 / levels)
     if a >= most:

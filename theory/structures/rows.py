@@ -1,15 +1,15 @@
 """Points of the plane in rows, in alternating directions, and lookups that are chosen at once.
 
-The order of the points follows a curve: rows are traversed alternately from left to right and from
-right to left, so points that are near in the order are near in the plane.  There are two kinds of
-rows.  A band contains the points with one value of ⌊n_rows·y⌋.  Alternatively, points are divided
-by y into rows of equal size; then the first cell of each row is known, and the place in the order
-determines the point more precisely.
+Rows are traversed alternately from left to right and from right to left, so points that are near in
+the order are near in the plane.  There are two kinds of rows.  A band contains the points (x, y)
+with one value of ⌊n_rows·y⌋.  Alternatively, points are divided by y into rows of equal size.  Then
+the first cell of each row is known, and the place in the order determines the point more precisely.
 
-The best lookups chosen at once are the most probable places given the query.  They are estimated
-for each square of a grid, by counting on random points, and evaluated on other points.  The result
-is the accuracy of this strategy, which is optimal up to the grid and the counting errors.  Unlike a
-kd-tree, the strategy uses the distribution of the points.
+If all cells are chosen at once, from the query only, the best cells are the most probable places of
+the nearest neighbour given the query.  Their probabilities are estimated for each square of a grid,
+by counting on random points, and the accuracy is evaluated on other points.  The strategy is
+optimal up to the grid and the counting errors.  Unlike a kd-tree, it uses the distribution of the
+points.
 """
 
 from __future__ import annotations
@@ -32,16 +32,21 @@ InSquare: TypeAlias = Annotated[Any, Reals("... N 2", Within(least=0, most=1))]
 
 @checked
 def band_order(points: InSquare, n_rows: Size) -> np.ndarray:
-    """The index of the point in each cell, (…, N), if points (…, N, 2) are ordered in bands."""
+    """The index of the point in each cell if points are ordered in bands, (…, N).
+
+    Points (…, N, 2) of the unit square are divided into `n_rows` bands of equal height, which are
+    traversed alternately from left to right and from right to left.
+    """
     band = np.minimum((n_rows * points[..., 1]).astype(np.int64), n_rows - 1)
     return _back_and_forth(points, band)
 
 
 @checked
 def row_order(points: InSquare, n_rows: Size) -> np.ndarray:
-    """The index of the point in each cell, (…, N), if points are ordered in rows.
+    """The index of the point in each cell if points are ordered in rows of equal size, (…, N).
 
-    Rows have equal height in rank: their sizes differ by at most one.
+    Points (…, N, 2) are divided by their second coordinate into `n_rows` rows whose sizes differ by
+    at most one.  The rows are traversed alternately from left to right and from right to left.
     """
     by_height = points[..., 1].argsort(axis=-1, kind="stable").argsort(axis=-1)
     return _back_and_forth(points, by_height * n_rows // points.shape[-2])
@@ -61,12 +66,13 @@ def found_at_once(
     seed: Seed,
     grid: Size = 16,
 ) -> np.ndarray:
-    """Whether the i most probable places given the query find the nearest neighbour, (n_sets, M).
+    """Whether the nearest neighbour is in one of the i most probable cells, (n_sets, M).
 
-    Here i = 1 … M = `lookups`, points are uniform on the square, and each set has one query.
-    `order` returns the index of the point in each cell.  The places are counted on twenty times as
-    many sets.  Raises ValueError for an order that is not a permutation, and for arrays that do not
-    fit in memory.
+    The last axis is i = 1 … M = `lookups`.  The probabilities of the cells are conditional on the
+    square of a grid × grid partition that contains the query; they are counted on twenty times as
+    many other sets.  Points and queries are uniform on the unit square, and each set has `n_points`
+    points and one query.  `order` maps points to the index of the point in each cell.  Raises
+    ValueError for an order that is not a permutation, and for arrays that do not fit in memory.
     """
     machine.fits_in_memory(
         f"{n_points:.3g} places of {grid:.3g}² squares", 32 * grid**2 * n_points, "take fewer"
@@ -92,7 +98,8 @@ def _places(
     cells = read(StepsArray, "the order", order(x))
     if cells.shape != x.shape[:-1] or (np.sort(cells) != np.arange(N)).any():
         raise InputError(
-            f"the order has shape {cells.shape}: give a permutation of 0 … {N - 1} for each set"
+            f"the order returns an array of shape {cells.shape} that is not a permutation in each "
+            f"row: give an order that returns a permutation of 0 … {N - 1} for each set"
         )
     place = (cells == nearest_in_cloud(x, q)).argmax(axis=-1)
     return (grid * q[:, 0]).astype(np.int64) @ [grid, 1], place

@@ -1,8 +1,10 @@
 """Sketches: counts of the items of a stream in k cells, and the estimate of each count.
 
-Items are integers below V = `vocabulary_size`, drawn from known probabilities p.  The error of a
-sketch is the mean of |estimate − count| over a query drawn from p.  The k cells form d = `n_rows`
-rows of w = k/d cells, and h_r(i) is the cell of item i in row r.  The count of item i is c_i.
+Items are integers below V = `vocabulary_size`, drawn from known probabilities p.  A stream has n
+items.  The error of a sketch is the mean of |estimate − count| over a query drawn from p.  The k
+cells form d = `n_rows` rows of w = k/d cells, and h_r(i) is the cell of item i in row r.  The count
+of item i is c_i.  Each sketch has an update by an item i and an estimate of c_i from the tables
+T_r:
 
     count-min       T_r[h_r(i)] += 1, all rows;  min_r T_r[h_r(i)]                  [Cormode2005]
     conservative    as count-min, but only to max(T_r[h_r(i)], 1 + min_r T_r[h_r(i)])  [Estan2002]
@@ -16,11 +18,11 @@ occurrence.  The estimates of conservative update are at most those of count-min
 cells, because a conservative update increases only cells that count-min increases, by at most one.
 
 For d = 1 the mean error is known.  Every other item j is in the same cell with probability s, and
-then adds its count c_j, with E c_j = n·p_j.  So
+then adds its count c_j, with E c_j = n·p_j.  So the estimate T of a queried item with count c has
 
-    E|T − c| = n·s·Σ_i p_i(1 − p_i),     s = 1/k at random, Σ_c v_c(v_c − 1)/(V(V − 1)) balanced,
+    E|T − c| = n·s·Σ_i p_i(1 − p_i),     s = 1/k at random, Σ_b v_b(v_b − 1)/(V(V − 1)) balanced,
 
-where v_c is the number of items in cell c.  This holds for every order of the probabilities.
+where v_b is the number of items in cell b.  This holds for every order of the probabilities.
 """
 
 from __future__ import annotations
@@ -60,7 +62,7 @@ Hashes: TypeAlias = Annotated[Any, Integers("... d V", Within(least=0, below="n_
 
 @checked
 def zipf(vocabulary_size: Listed, exponent: NonNegative) -> np.ndarray:
-    """The Zipf distribution p_i ∝ (i + 1)^−exponent, (V,)."""
+    """The Zipf distribution p_i ∝ (i + 1)^−exponent over items i = 0, 1, …, (vocabulary_size,)."""
     machine.fits_in_memory(f"{vocabulary_size:.3g} items", 24 * vocabulary_size, "take fewer")
     p = np.arange(1, vocabulary_size + 1) ** -exponent
     return np.asarray(p / p.sum())
@@ -70,9 +72,11 @@ def zipf(vocabulary_size: Listed, exponent: NonNegative) -> np.ndarray:
 def zipf_streams(
     n_sets: Size, vocabulary_size: Listed, n: Size, exponent: NonNegative, seed: Seed
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Zipf distributions (n_sets, V), each over the items in random order, and streams (n_sets, n).
+    """Zipf distributions (n_sets, V) in random orders of the V items, and streams (n_sets, n) of
+    items.
 
-    Raises ValueError for arrays that do not fit in memory.
+    V is `vocabulary_size`.  The n items of a stream are independent and have the distribution of
+    the same row.  Raises ValueError for arrays that do not fit in memory.
     """
     _fits(n_sets * n * vocabulary_size)
     rng = np.random.default_rng(seed)
@@ -86,9 +90,10 @@ def zipf_streams(
 def random_hashes(
     n_sets: Size, n_rows: Size, vocabulary_size: Size, n_cells: Listed, seed: Seed
 ) -> np.ndarray:
-    """Independent uniform cells of each item, (n_sets, n_rows, V).
+    """Independent uniform cells of each item in each row of a sketch, (n_sets, n_rows, V).
 
-    Raises ValueError for arrays that do not fit in memory.
+    V is `vocabulary_size`, and a row has `n_cells` cells.  Raises ValueError for arrays that do not
+    fit in memory.
     """
     _fits(n_sets * n_rows * vocabulary_size)
     return np.random.default_rng(seed).integers(n_cells, size=(n_sets, n_rows, vocabulary_size))
@@ -96,9 +101,10 @@ def random_hashes(
 
 @checked
 def balanced_hashes(n_sets: Size, vocabulary_size: Size, n_cells: Size, seed: Seed) -> np.ndarray:
-    """Random cells of the items, (n_sets, 1, V); the sizes of two cells differ by at most one.
+    """Random cells of V = `vocabulary_size` items such that all cells have nearly equal size.
 
-    Raises ValueError for arrays that do not fit in memory.
+    The result has shape (n_sets, 1, V).  The numbers of items in two of the `n_cells` cells differ
+    by at most one.  Raises ValueError for arrays that do not fit in memory.
     """
     _fits(n_sets * vocabulary_size)
     return np.random.default_rng(seed).permuted(
@@ -111,9 +117,9 @@ def counts_of(
     streams: Annotated[Any, Integers("... n", Within(least=0, below="vocabulary_size"))],
     vocabulary_size: Size,
 ) -> np.ndarray:
-    """The counts (…, V) of V items in streams (…, n).
+    """The count of each item in each stream, (…, V) for V = `vocabulary_size` items.
 
-    Raises ValueError for arrays that do not fit in memory.
+    Streams have shape (…, n).  Raises ValueError for arrays that do not fit in memory.
     """
     flat = streams.reshape(-1, streams.shape[-1])
     _fits(len(flat) * vocabulary_size)
@@ -124,9 +130,12 @@ def counts_of(
 
 @checked
 def count_min(counts: Counts, hashes: Hashes, n_cells: Size) -> np.ndarray:
-    """The count-min estimates min_r T_r[h_r(i)] (…, V), from counts (…, V) and cells h (…, d, V).
+    """The count-min estimate of the count of each item, (…, V).
 
-    Raises ValueError for arrays that do not fit in memory.
+    Row r of the sketch has `n_cells` cells, and each cell contains the sum of the counts of its
+    items.  The estimate for item i is the minimum over r of the content of cell hashes[r, i].
+    `counts` has shape (…, V) and `hashes` (…, d, V) for d rows.  Raises ValueError for arrays that
+    do not fit in memory.
     """
     c, h = counts, hashes
     return np.asarray(
@@ -138,10 +147,13 @@ def count_min(counts: Counts, hashes: Hashes, n_cells: Size) -> np.ndarray:
 def count_sketch(
     counts: Counts, hashes: Hashes, signs: Annotated[Any, Signs("... d V")], n_cells: Size
 ) -> np.ndarray:
-    """The count-sketch estimates median_r s_r(i)·T_r[h_r(i)] (…, V), with signs s (…, d, V).
+    """The count-sketch estimate of the count of each item, (…, V).
 
-    For even d the median is the mean of the two middle values.  Raises ValueError for arrays that
-    do not fit in memory.
+    Row r of the sketch has `n_cells` cells, and each cell contains the sum of signs[r, j]·counts[j]
+    over its items j.  The estimate for item i is the median over r of signs[r, i] times the content
+    of cell hashes[r, i]; for an even number of rows, the mean of the two middle values.  `counts`
+    has shape (…, V), and `hashes` and `signs` have shape (…, d, V) for d rows.  Raises ValueError
+    for arrays that do not fit in memory.
     """
     c, h, s = counts, hashes, signs
     return np.asarray(np.median(s * _read(_added(s * c[..., None, :], h, n_cells), h), axis=-2))
@@ -149,9 +161,12 @@ def count_sketch(
 
 @checked
 def conservative(streams: Streams, hashes: Hashes, n_cells: Size) -> np.ndarray:
-    """The estimates min_r T_r[h_r(i)] (…, V) after conservative updates by streams (…, n).
+    """The estimate of the count of each item after conservative updates by streams, (…, V).
 
-    Raises ValueError for arrays that do not fit in memory.
+    The estimate of an item is the minimum of its cells, one in each of d rows of `n_cells` cells.
+    An update by an item increases only those of its cells that are equal to the minimum, by one.
+    Streams have shape (…, n), and `hashes` (…, d, V) contains the cells of items.  Raises
+    ValueError for arrays that do not fit in memory.
     """
     h, items = hashes, streams
     d, V = h.shape[-2:]
@@ -174,12 +189,15 @@ def one_row_error(
     *,
     balanced: bool = False,
 ) -> float:
-    """The mean error n·s·Σ_i p_i(1 − p_i) of one row of `n_cells` cells, after n items from p.
+    """The mean error n·s·Σ_i p_i(1 − p_i) of a sketch of one row, after n independent items from p.
 
-    Raises ValueError unless p (V,) are probabilities.
+    Here s is the probability that another item is in the same cell.  For random cells s is
+    1/n_cells.  For balanced cells, whose sizes v_b differ by at most one, s is Σ_b v_b(v_b −
+    1)/(V(V − 1)).  The error is |estimate − count| for an item drawn from p.  Raises ValueError
+    unless p (V,) are probabilities.
     """
     if abs(p.sum() - 1) > 1e-9:
-        raise InputError(f"p has the sum {p.sum():g}: give probabilities with sum 1")
+        raise InputError(f"p has the sum {p.sum():g}: give probabilities whose sum is 1")
     s = Fraction(1, n_cells)
     if balanced:
         V = len(p)
@@ -193,9 +211,10 @@ def one_row_error(
 def best_answers(estimates: CountArray, counts: CountArray, weights: WeightArray) -> np.ndarray:
     """The function f of an estimate that minimises the weighted mean of |f(estimate) − count|.
 
-    Its values (largest + 1,) are listed for each estimate from 0 to the largest.  f(estimate) is
-    the weighted median of the counts with this estimate, or the estimate if the weight is 0.
-    Raises ValueError for arrays that do not fit in memory.
+    The result (largest + 1,) contains f(e) for each e from 0 to the largest estimate.  f(e) is the
+    weighted median of the counts whose estimate is e, or e itself if these counts have weight 0.
+    The arrays of estimates, counts and weights have equal shapes.  Raises ValueError for arrays
+    that do not fit in memory.
     """
     e, c, w = estimates, counts, weights
     _fits((int(e.max()) + 1) * (int(c.max()) + 1))
@@ -212,7 +231,10 @@ def mean_errors(
     counts: Counts,
     estimates: Annotated[Any, Reals("... V")],
 ) -> np.ndarray:
-    """The mean error Σ_i p_i·|estimate_i − c_i| for a query drawn from p (…, V), (…,)."""
+    """The mean error Σ_i weights[i]·|estimates[i] − counts[i]| over the items i, (…,).
+
+    All arrays have shape (…, V), and item i is queried with probability weights[i].
+    """
     return np.asarray((weights * abs(estimates - counts)).sum(-1))
 
 

@@ -5,14 +5,16 @@ Cells 0 … N − 1 are targets with known weights w, and a lookup reveals <, = 
     treap    the root is the cell of the largest weight (of equal weights, the first), and the
              subtrees are the treaps of the cells on both sides; with predicted weights it is the
              learning-augmented tree of [Lin2022]
-    best     the tree of M levels that finds the largest total weight, by the recursion over roots
+    best     the tree of M levels that finds the largest total weight f(0, N, M), by the recursion
 
                  f(lo, hi, M) = max_c w_c + f(lo, c, M − 1) + f(c + 1, hi, M − 1)
 
+             over the root c of the tree of the cells lo … hi − 1
+
 No strategy of comparisons finds more than the best tree.  Proof: the first lookup, at c, finds w_c
 and leaves M − 1 lookups for the cells on one side of c.  A lookup outside the remaining cells finds
-and reveals nothing.  So by induction on M the recursion gives the best strategy.  The levels
-1 … M of the treap are a tree of M levels.  The best tree depends on M, and the treap does not.
+and reveals nothing.  So by induction on M the recursion gives the best strategy.  Levels 1 … M of
+the treap are a tree of M levels.  The best tree depends on M, and the treap does not.
 
 If all orders of distinct weights are equally likely, the distribution of levels in the treap is
 known.  The treap is the binary search tree into which the cells are inserted by descending weight,
@@ -40,7 +42,11 @@ Weights: TypeAlias = Annotated[Any, Reals("N", Within(least=0))]
 
 @checked
 def treap_depths(weights: Weights) -> np.ndarray:
-    """The levels (N,), from 1, of the cells in the treap of weights (N,)."""
+    """The level of each cell in the treap of the weights, (N,); the root has level 1.
+
+    The root of a treap is the cell of the largest weight, and its subtrees are the treaps of the
+    cells on both sides.  The weights have shape (N,).
+    """
     w = weights
     depth, brackets = np.zeros(len(w), dtype=np.int64), [(0, len(w), 1)]
     while brackets:
@@ -56,20 +62,25 @@ def treap_depths(weights: Weights) -> np.ndarray:
 def found_by_depth(
     depths: Annotated[Any, Integers("N", Within(least=0))], weights: Weights, lookups: LookupCount
 ) -> np.ndarray:
-    """The weight (M,) that a tree finds in i lookups, at levels up to i, for i = 1 … M."""
+    """The total weight of the cells at levels 1 … i of a tree, (M,) for i = 1 … M = `lookups`.
+
+    A search finds these cells within i lookups.  `depths` (N,) contains the level of each cell, and
+    `weights` (N,) its weight.
+    """
     return np.array([weights[depths <= i].sum() for i in range(1, lookups + 1)])
 
 
 @checked
 def most_by_weight(weights: Weights, lookups: Annotated[Count, Within(most=MOST)]) -> np.ndarray:
-    """The maximum weight f(0, N, i) (M,) that a tree of i levels finds, for i = 1 … M.
+    """The maximum total weight that a tree of i levels finds, (M,) for i = 1 … M = `lookups`.
 
-    Raises ValueError for more than 256 weights.
+    The tree is a search tree over cells with the given weights (N,).  Raises ValueError for more
+    than 256 weights.
     """
     w, M = weights, lookups
     N = len(w)
     if N > MOST:
-        raise InputError(f"there are {N} weights: give at most {MOST}")
+        raise InputError(f"there are {N} weights: give at most {MOST} weights")
     most, found = np.zeros((N + 1, N + 1)), []
     for _ in range(M):
         deeper = np.zeros_like(most)
@@ -85,14 +96,15 @@ def most_by_weight(weights: Weights, lookups: Annotated[Count, Within(most=MOST)
 
 @checked
 def treap_found(weights: Weights, lookups: LookupCount) -> np.ndarray:
-    """The expected weight (M,) at levels up to i in the treap, for i = 1 … M.
+    """The expected total weight at levels 1 … i of a treap, (M,) for i = 1 … M = `lookups`.
 
     All orders of the weights (N,) are equally likely.  Raises ValueError for equal weights.
     """
     w, M = np.sort(weights)[::-1], lookups
     if (w[1:] == w[:-1]).any():
         raise InputError(
-            "weights have equal entries: give distinct ones (ties would not be in random order)"
+            "weights have equal entries: give distinct weights, so that the order of weights is "
+            "random"
         )
     open_, found = np.zeros(M), np.zeros(M)
     open_[0] = 1.0
