@@ -151,7 +151,7 @@ def _buckets(hashed: Hash, vectors: np.ndarray) -> np.ndarray:
     found = read(StepsArray, "buckets", hashed(vectors))
     if found.shape != vectors.shape[:-1]:
         raise InputError(
-            f"buckets have shape {found.shape}: give a hash function that returns a bucket for each "
-            f"vector, an array of shape {vectors.shape[:-1]}"
+            f"buckets have shape {found.shape}: give a hash function that returns a bucket for "
+            f"each vector, an array of shape {vectors.shape[:-1]}"
         )
     return found
