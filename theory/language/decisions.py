@@ -1,16 +1,19 @@
 """The error of a model's argmax compared with the error of its samples.
 
-    R* = 1 − max p             the error of the best prediction
-    R_s = 1 − Σ p²             the error of a sample, used as a prediction
-    R* ≤ R_s ≤ 2R* − V/(V − 1)·R*²     [CoverHart1967], for V outcomes
+For a distribution p on V outcomes,
 
-The first inequality holds since Σ p² ≤ max p.  The second holds since, with one p equal to 1 − R*,
-Σ p² is smallest if the others are equal.
+    R* = 1 − max p             the error of the best prediction
+    R_s = 1 − Σ p²             the error of a random prediction, sampled from p
+    R* ≤ R_s ≤ 2R* − V/(V − 1)·R*²     [CoverHart1967].
+
+The first inequality holds since Σ p² ≤ max p.  The second holds since the largest probability is
+1 − R*, and Σ p² is smallest if all other probabilities are equal.  For a model q of p,
 
     p(argmax p) − p(argmax q) ≤ ‖p − q‖₁ ≤ √(2 KL(p‖q))
 
-since q(argmax q) ≥ q(argmax p).  There is no converse: if words are independent and one has a
-probability above ½, the argmax is an optimal predictor, and its text repeats that word for ever.
+since q(argmax q) ≥ q(argmax p).  There is no converse: a good argmax does not imply a small
+divergence.  If words are independent and one word has a probability above ½, the argmax is an
+optimal predictor, although greedy text repeats this word for ever.
 """
 
 from __future__ import annotations
@@ -30,14 +33,19 @@ Length: TypeAlias = Annotated[Count, Within(most=2000)]
 
 @checked
 def errors(p: Distribution) -> tuple[Fraction, Fraction]:
-    """R* and R_s: the errors of the argmax of p and of a sample of p."""
+    """The pair R* = 1 − max p, the error of the argmax of p, and R_s = 1 − Σ p².
+
+    R_s is the error of a sample of p as a prediction of an independent outcome of p.
+    """
     return 1 - max(p), 1 - sum((each**2 for each in p), start=Fraction(0))
 
 
 @checked
 def most_sampling_error(least: Annotated[Exact, Within(least=0)], outcomes: CountFrom2) -> Fraction:
-    """The upper bound 2R* − V/(V − 1)·R*² on R_s, for V ≥ 2 outcomes.
+    """The largest error of a sample, given the error of the argmax: 2R* − V/(V − 1)·R*².
 
+    R* = `least` is the error of the argmax of a distribution on V = `outcomes` ≥ 2 outcomes, and
+    the result is an upper bound on the error R_s = 1 − Σ p² of its samples [CoverHart1967].
     Raises `ValueError` unless R* ≤ 1 − 1/V.
     """
     V = outcomes
@@ -48,14 +56,20 @@ def most_sampling_error(least: Annotated[Exact, Within(least=0)], outcomes: Coun
 
 @checked
 def excess_error(p: Distribution, q: Distribution) -> Fraction:
-    """The excess error p(argmax p) − p(argmax q); ties go to the first outcome."""
+    """The excess error p(argmax p) − p(argmax q) of the argmax of a model q of p.
+
+    Of outcomes of equal probability, the first is the argmax.
+    """
     check_alike(p=p, q=q)
     return Fraction(max(p) - p[q.index(max(q))])
 
 
 @checked
 def greedy_text(source: Source, length: Length) -> tuple[int, ...]:
-    """The text of greedy decoding: always the most probable next symbol; ties go to the first."""
+    """The text of greedy decoding, which always takes the most probable next symbol.
+
+    Of equally probable symbols, the first is taken.
+    """
     state, text = source.start, list[int]()
     for _ in range(length):
         moved = [source.moved(state, v) for v in range(len(source.steps))]
@@ -66,14 +80,19 @@ def greedy_text(source: Source, length: Length) -> tuple[int, ...]:
 
 @checked
 def most_probable_text(source: Source, length: Count) -> tuple[int, ...]:
-    """The most probable of all V^T texts; raises `ValueError` for more than 10^5 of them."""
+    """The most probable text of `length` symbols.
+
+    Raises `ValueError` if there are more than 10^5 texts of this length.
+    """
     T, V = length, len(source.steps)
     if T > 20 or V**T > MOST:
-        raise InputError(f"length is {T}, and there are {V}^{T} texts: give at most {MOST}")
+        raise InputError(
+            f"length is {T}, and there are {V}^{T} texts: give a length of at most {MOST} texts"
+        )
     return max(product(range(V), repeat=T), key=source.probability)
 
 
 @checked
 def distance_of_greedy(source: Source, length: Length) -> Fraction:
-    """The total variation distance 1 − P(greedy text) of the source from the greedy text."""
+    """The total variation distance of the source from greedy decoding, 1 − P(greedy text)."""
     return 1 - source.probability(greedy_text(source, length))

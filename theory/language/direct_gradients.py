@@ -1,21 +1,23 @@
 """The part of a gradient that depends on the parity to be learned, without a chain of thought.
 
-For a model f_θ of d bits and the loss ½E(f − χ_S)² over all words,
+Let χ_S be the parity (the product) of the bits ±1 in S, f_θ a model of words of d bits, and
+L_S = ½E(f − χ_S)² its loss over all words.  Then
 
     ∇L_S = E f∇f − E χ_S∇f,
 
-where only the second part depends on S: it is the Fourier coefficient of ∇f at S.  By Parseval
-Σ_S ‖E χ_S ∇f‖² = E‖∇f‖² over all sets S, so the mean of ‖E χ_S ∇f‖² over the C(d, k) sets of size
+where only the second part depends on S.  It is the Fourier coefficient of ∇f at S.  By Parseval,
+Σ_S ‖E χ_S ∇f‖² = E‖∇f‖² over all sets S.  So the mean of ‖E χ_S ∇f‖² over the C(d, k) sets of size
 k is at most E‖∇f‖²/C(d, k) (`mean_signal_bound`).  This bounds gradients, not learning: linear
 algebra over GF(2) finds S from slightly more than d examples (`bits_by_elimination`).
 
-**With a chain of thought** the same fraction is large.  At a node that attends to m tokens
-(`one_step`, φ = 4z² − 1, at w = 0) ∂φ(z)/∂w_j = 8z(x_j − z)/m, so that for the product y of the
-two children
+**With a chain of thought** this fraction of E‖∇f‖² is large.  A node attends to m tokens x_j, by
+softmax of the scores w, and predicts φ(z) = 4z² − 1 for z = Σ_j softmax(w)_j x_j (`one_step` of
+`theory.language.one_gradient_step`).  At w = 0, ∂φ(z)/∂w_j = 8z(x_j − z)/m, so that for the product
+y of the two children
 
-    E y∂φ/∂w_j = (8/m)([j a child]/m − 2/m²),       E‖∇φ‖² = (64/m)(E z² − E z⁴) ≤ 64/m²,
+    E y∂φ/∂w_j = (8/m)([j a child]/m − 2/m²),       E‖∇φ‖² = (64/m)(E z² − E z⁴) ≤ 64/m².
 
-and the squares of the first sum to (64/m⁴)(2 − 4/m): at least the fraction (2 − 4/m)/m² of
+The squares of E y∂φ/∂w_j sum to (64/m⁴)(2 − 4/m), which is at least the fraction (2 − 4/m)/m² of
 E‖∇φ‖² (`least_step_signal`).
 """
 
@@ -36,16 +38,19 @@ MOST_BITS = 10**5  # largest number of bits whose sets are counted
 
 @checked
 def signals(gradients: Annotated[Any, Numbers("words parameters")]) -> np.ndarray:
-    """The signals 4^d ‖E χ_S ∇f‖² for every set S, (2^d,), from the gradients ∇f on all words.
+    """The signal 4^d ‖E χ_S ∇f‖² of every set S of bits, from the gradients ∇f on all words.
 
-    `gradients` has shape (2^d, parameters).  Words and sets are in the order of
-    `theory.sequences.all_sequences`.  If the gradients are integers, so are the results.
-    Raises `ValueError` unless the number of words is a power of two from 2 to 2^14.
+    χ_S is the parity of the bits in S, f is a model of words of d bits, and E is the mean over
+    all words.  `gradients` (2^d, parameters) has a row ∇f for each word, and the result (2^d,)
+    has an entry for each S; both are in the order of `theory.sequences.all_sequences`.  The
+    results are integers if the gradients are.  Raises `ValueError` unless the number of words is
+    a power of two from 2 to 2^14.
     """
     d = len(gradients).bit_length() - 1
     if len(gradients) != 2**d or not 1 <= d <= MOST:
         raise InputError(
-            f"gradients have shape {gradients.shape}: give (2^d, parameters), d from 1 to {MOST}"
+            f"gradients have shape {gradients.shape}: "
+            f"give an array of shape (2^d, parameters) with d from 1 to {MOST}"
         )
     spectrum = gradients
     for _ in range(d):
@@ -58,15 +63,20 @@ def signals(gradients: Annotated[Any, Numbers("words parameters")]) -> np.ndarra
 def mean_signal_bound(
     d: Annotated[Count, Within(most=MOST_BITS)], k: Annotated[Steps, Within(most="d")]
 ) -> Fraction:
-    """The bound 1/C(d, k) on the mean of ‖E χ_S ∇f‖²/E‖∇f‖² over all S of size k."""
+    """The upper bound 1/C(d, k) on the mean, over all S of size k, of ‖E χ_S ∇f‖²/E‖∇f‖².
+
+    f is a differentiable model of words of d bits, S a set of k bits, χ_S their parity, ∇ the
+    gradient by the parameters, and E the mean over all words.
+    """
     return Fraction(1, math.comb(d, k))
 
 
 @checked
 def least_step_signal(m: CountFrom2) -> Fraction:
-    """The minimum (2 − 4/m)/m² of ‖E y∇φ‖²/E‖∇φ‖² at a node that attends to m ≥ 2 tokens.
+    """The lower bound (2 − 4/m)/m² on ‖E y∇φ‖²/E‖∇φ‖² at a node that attends to m ≥ 2 tokens.
 
-    A node attends at least to its two children.
+    The node predicts φ = 4z² − 1 for the mean z of these tokens, y is the product of its two
+    children, ∇ is the gradient by the attention scores, at 0, and E is the mean over all words.
     """
     return (2 - Fraction(4, m)) / m**2
 
@@ -76,9 +86,10 @@ def bits_by_elimination(
     words: Annotated[Any, Integers("n d", Within(least=0, most=1))],
     parities: Annotated[Any, Integers("n", Within(least=0, most=1))],
 ) -> list[int] | None:
-    """The set S whose parities on words (n, d) are `parities` (n,), by elimination over GF(2).
+    """The bits whose parities on `words` (n, d) are `parities` (n,), by elimination over GF(2).
 
-    Returns None if the examples do not determine S, and raises `ValueError` if no S satisfies them.
+    Returns None if the examples do not determine the set of bits.  Raises `ValueError` if no set
+    of bits has these parities.
     """
     x, y = words, parities
     d = x.shape[1]

@@ -20,7 +20,10 @@ Counted: TypeAlias = Annotated[Count, Within(most=10**15)]
 
 @dataclass(frozen=True)
 class ExactDistribution(Kind):
-    """Exact probabilities of the outcomes 0, 1, ….  Read as a tuple of fractions."""
+    """The kind of argument that is a distribution: exact probabilities of the outcomes 0, 1, ….
+
+    The argument is read as a tuple of fractions.
+    """
 
     what = "integers or fractions that are at least 0 and sum to 1"
     example = (Fraction(1, 4), Fraction(3, 4))
@@ -44,15 +47,17 @@ def fractions(name: str, values: Any) -> tuple[Fraction, ...]:
 
 
 def distribution(name: str, values: Any) -> tuple[Fraction, ...]:
-    """Returns the values as `Fraction`s; raises `ValueError` unless they are exact, ≥ 0 and sum to
-    1."""
+    """Returns the probabilities `values` as `Fraction`s.
+
+    Raises `ValueError` unless they are exact, at least 0, and sum to 1.
+    """
     p = fractions(name, values)
     if not p:
         raise InputError(f"{name} is empty: give at least one probability")
     if min(p) < 0:
-        raise InputError(f"{name} contains {min(p)}: probabilities are at least 0")
+        raise InputError(f"{name} contains {min(p)}: give probabilities of at least 0")
     if (total := sum(p)) != 1:
-        raise InputError(f"{name} sums to {total}: divide by the sum")
+        raise InputError(f"{name} sums to {total}: divide the probabilities by their sum")
     return p
 
 
@@ -61,7 +66,8 @@ def check_alike(**distributions: Sequence[Fraction]) -> None:
     (first, p), (second, q) = distributions.items()
     if len(p) != len(q):
         raise InputError(
-            f"{first} has {len(p)} outcomes and {second} has {len(q)}: give both on the same set"
+            f"{first} has {len(p)} outcomes and {second} has {len(q)}: "
+            "give two distributions on the same outcomes"
         )
 
 
@@ -74,7 +80,7 @@ def outcomes(name: str, chosen: Iterable[int], count: int) -> frozenset[int]:
 
 
 def mass(p: Sequence[Fraction], event: Iterable[int]) -> Fraction:
-    """p(event)."""
+    """The probability p(event) of a set of outcomes."""
     return sum((p[each] for each in event), start=Fraction(0))
 
 
@@ -82,7 +88,10 @@ def mass(p: Sequence[Fraction], event: Iterable[int]) -> Fraction:
 def distributions_on_grid(
     parts: Annotated[Count, Within(most=1000)], outcomes: Annotated[Count, Within(most=1000)]
 ) -> Iterator[tuple[Fraction, ...]]:
-    """All distributions on `outcomes` outcomes whose probabilities are multiples of 1/parts."""
+    """All distributions on outcomes 0, …, outcomes − 1 with probabilities in multiples of 1/parts.
+
+    Yields tuples of fractions.
+    """
     for cuts in combinations(range(parts + outcomes - 1), outcomes - 1):
         ends = (-1, *cuts, parts + outcomes - 1)
         yield tuple(Fraction(b - a - 1, parts) for a, b in pairwise(ends))

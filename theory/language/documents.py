@@ -1,7 +1,8 @@
 """Documents that are strings of digits: the first half is a name, the second half its value.
 
-There are b^k names of k digits to base b, each with one value of k digits, drawn uniformly: b^k
-facts among b^{2k} strings.  Given the documents, all values of an unseen name are equally likely.
+There are b^k names of k digits to base b.  Each name has one value of k digits, drawn uniformly.
+So there are b^k facts among b^{2k} strings.  Given the documents, all values of an unseen name are
+equally likely.
 """
 
 from __future__ import annotations
@@ -19,24 +20,25 @@ MOST = 2**24  # largest number of facts
 
 
 def digits(numbers: np.ndarray, base: int, count: int) -> np.ndarray:
-    """The last `count` digits of each number in the given base, highest first, (…, count)."""
+    """The last `count` digits (…, count) of the `numbers` (…,) in the base, highest first."""
     return np.asarray(numbers[..., None] // base ** np.arange(count)[::-1] % base)
 
 
 def numbers(strings: np.ndarray, base: int) -> np.ndarray:
-    """The numbers (…,) whose digits, highest first, are `strings` (…, L)."""
+    """The numbers (…,) whose L digits in the base, highest first, are `strings` (…, L)."""
     return np.asarray(strings @ base ** np.arange(strings.shape[-1])[::-1])
 
 
 @checked
 def fact_strings(base: CountFrom2, count: Count, seed: Seed) -> np.ndarray:
-    """A string for each of base^count names: the name and its value, (base^count, 2·count) int64.
+    """Random facts as strings of digits (base^count, 2·count): every name with a random value.
 
-    Raises `ValueError` for more than 2^24 facts.
+    A string is a name of `count` digits to `base`, followed by its value, `count` uniformly
+    random digits.  The result has dtype int64.  Raises `ValueError` for more than 2^24 facts.
     """
     b, k = base, count
     if k > 24 or b**k > MOST:
-        raise InputError(f"there are {b}^{k} facts: give at most 2^24 of them")
+        raise InputError(f"there are {b}^{k} facts: give a base and a count with base^count ≤ 2^24")
     names = np.arange(b**k)
     values = np.random.default_rng(seed).integers(b**k, size=b**k)
     return np.concatenate([digits(names, b, k), digits(values, b, k)], axis=1)
@@ -45,11 +47,12 @@ def fact_strings(base: CountFrom2, count: Count, seed: Seed) -> np.ndarray:
 def next_symbol(
     given: np.ndarray, probabilities: Sequence[Exact], V: int, prefix: Sequence[int]
 ) -> list[Fraction] | None:
-    """The probabilities g(prefix and v)/g(prefix) of the next symbol v.
+    """The probabilities of the V next symbols after a prefix, under a distribution g on strings.
 
-    The strings `given` (m, L) have the given probabilities under g, and the remaining mass is
-    uniform on the other V^L − m strings.  Returns None if no given string begins with the
-    prefix, or g(prefix) = 0.
+    The strings `given` (m, L) have the `probabilities` (m,) under g, and the remaining mass is
+    uniform on the other V^L − m strings.  The probability of the symbol v is the mass of the
+    strings that begin with prefix and v, divided by the mass g(prefix) of the strings that begin
+    with the prefix.  Returns None if g(prefix) = 0 or no given string begins with the prefix.
     """
     m, L = given.shape
     each = (1 - sum(probabilities, start=Fraction(0))) / max(V**L - m, 1)
@@ -71,13 +74,15 @@ def probabilities_of_seen(
 ) -> list[Fraction]:
     """The exact probabilities that a model of `theory.language.worlds` gives to the seen facts.
 
-    Facts have the probabilities p (|F|,) and occur in `counts` (|F|,) documents; the result has an
-    entry for each fact with a positive count, in order.  The remaining mass is uniform on all other
-    strings.  Raises `ValueError` for no documents, and unless there is one count for each fact.
+    The facts have the probabilities `p`, and each occurs in as many documents as its entry of
+    `counts`.  The result has an entry for each fact with a positive count, in order.  The
+    model's remaining mass is uniform on all other strings.  `name` is "calibrated", "good-turing"
+    or "memoriser".  Raises `ValueError` if there are no documents, and unless each fact has one
+    count.
     """
     if len(counts) != len(p):
         raise InputError(
-            f"p has {len(p)} facts and there are {len(counts)} counts: give equal numbers"
+            f"p has {len(p)} facts and there are {len(counts)} counts: give one count for each fact"
         )
     if not (n := sum(counts)):
         raise InputError("all counts are 0: give at least one document")

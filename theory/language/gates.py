@@ -1,16 +1,16 @@
-"""A circuit learned gate by gate, by a learner whose outputs are all right [RivestSloan1988].
+"""Learning a circuit gate by gate, by a learner whose outputs are all right [RivestSloan1988].
 
-A circuit has inputs and gates g = 1, …, G, each a function of two earlier wires.  An example
-consists of the values of all wires, as a chain of thought.  The version space of a gate is the set
-of hypotheses (two earlier wires and one of the allowed functions) that agree with all examples.  On
-a new input the learner goes from gate to gate: a wire is decided if all hypotheses in its version
-space have the same value, for all values of the undecided wires.  The version space always contains
-the true gate, so **every decided value is right**, for any examples.
+The wires of a circuit are its inputs and its gates 1, …, G.  Each gate is a function of two earlier
+wires.  An example consists of the values of all wires, as a chain of thought.  The version space of
+a gate is the set of hypotheses (two earlier wires and one of the allowed functions) that agree with
+all examples.  On a new input the learner computes the gates in order.  A gate is decided if all
+hypotheses in its version space have the same value, for all values of the undecided wires.  The
+version space always contains the true gate, so **every decided value is right**, for any examples.
 
-After N ≥ (G|H|/ε) ln(G|H|/δ) random examples, |H| hypotheses per gate, with probability ≥ 1 − δ no
-version space contains a hypothesis that differs from the true gate on more than the fraction
-ε/(G|H|) of the inputs.  Then on all but a fraction ε of the inputs all remaining hypotheses agree
-and every gate is decided (`enough_examples`).
+Let there be |H| hypotheses for each gate.  After N ≥ (G|H|/ε) ln(G|H|/δ) random examples, with
+probability ≥ 1 − δ, no version space contains a hypothesis that differs from the true gate on more
+than the fraction ε/(G|H|) of the inputs.  Then on all but a fraction ε of the inputs all remaining
+hypotheses agree, and every gate is decided (`enough_examples`).
 """
 
 from __future__ import annotations
@@ -38,15 +38,19 @@ GateCount: TypeAlias = Annotated[Count, Within(most=10**9)]
 
 @dataclass(frozen=True)
 class Circuit:
-    """Gates (wire, wire, function) in order; wires are the inputs, followed by the gates."""
+    """A Boolean circuit whose gates each read two earlier wires.
+
+    The wires are the inputs, followed by the gates.  A gate is (wire, wire, function), where
+    `function` is one of `FUNCTIONS`.
+    """
 
     n_inputs: int
     gates: tuple[tuple[int, int, int], ...]
 
     def wires(self, inputs: ArrayLike) -> np.ndarray:
-        """The values of all wires (N, n_inputs + G) on inputs (N, n_inputs) of 0 and 1.
+        """The values (N, n_inputs + G) of all wires of the circuit, which has G gates.
 
-        Raises `ValueError` for other inputs.
+        `inputs` (N, n_inputs) has entries 0 and 1.  Raises `ValueError` for other inputs.
         """
         array = Integers(f"N {self.n_inputs}", Within(least=0, most=1)).read("inputs", inputs)
         wires = list(array.T)
@@ -57,10 +61,10 @@ class Circuit:
 
 @checked
 def circuit(n_inputs: Count, gates: Sequence[Sequence[Steps]]) -> Circuit:
-    """The circuit of the gates (wire, wire, function).
+    """The circuit with these gates, each given as (wire, wire, function).
 
-    Raises `ValueError` unless each gate has two earlier wires, the first before the second, and one
-    of `FUNCTIONS`.
+    The wires are the inputs, followed by the gates.  Raises `ValueError` unless each gate reads
+    two earlier wires, the first before the second, and its function is one of `FUNCTIONS`.
     """
     made = []
     for number, gate in enumerate(gates):
@@ -69,24 +73,24 @@ def circuit(n_inputs: Count, gates: Sequence[Sequence[Steps]]) -> Circuit:
         a, b, function = gate
         if not a < b < n_inputs + number:
             raise InputError(
-                f"gate {number} reads wires {a} and {b}: give two of 0 … {n_inputs + number - 1}, "
-                "the smaller one first"
+                f"gate {number} reads wires {a} and {b}: give two different wires from 0 to "
+                f"{n_inputs + number - 1}, the smaller wire first"
             )
         if function not in FUNCTIONS:
-            raise InputError(f"gate {number} is function {function}: give one of {FUNCTIONS}")
+            raise InputError(f"gate {number} has function {function}: give one of {FUNCTIONS}")
         made.append((a, b, function))
     return Circuit(n_inputs, tuple(made))
 
 
 @checked
 def random_circuit(n_inputs: InputCount, n_gates: GateCount, seed: Seed) -> Circuit:
-    """A circuit whose gates are drawn uniformly: two earlier wires and a function.
+    """A random circuit: each gate has two uniformly drawn earlier wires and a uniform function.
 
-    Raises `ValueError` for more than 10^5 wires.
+    Raises `ValueError` if inputs and gates are more than 10^5 wires.
     """
     if n_inputs + n_gates > MOST_PAIRS:
         raise InputError(
-            f"n_inputs is {n_inputs} and n_gates is {n_gates}: give at most {MOST_PAIRS} wires"
+            f"n_inputs is {n_inputs} and n_gates is {n_gates}: give at most {MOST_PAIRS} in sum"
         )
     rng, made = np.random.default_rng(seed), []
     for number in range(n_gates):
@@ -97,8 +101,11 @@ def random_circuit(n_inputs: InputCount, n_gates: GateCount, seed: Seed) -> Circ
 
 @checked
 class GateLearner:
-    """A learner with a version space for each gate, from the wires (N, n_inputs + G) of N examples.
+    """A learner of a circuit of G gates, whose every output is right.
 
+    `wires` (N, n_inputs + G) has the values of all wires in N examples.  For each gate, the
+    learner stores the version space: all pairs of earlier wires with a function that agree with
+    the examples.  Calling the learner on inputs returns the values on which all hypotheses agree.
     Raises `ValueError` for more than 10^5 pairs of wires.
     """
 
@@ -113,9 +120,9 @@ class GateLearner:
         self.version_spaces = [_version_space(wires, gate) for gate in range(n_inputs, count)]
 
     def __call__(self, inputs: ArrayLike) -> np.ndarray:
-        """The values of all wires (N, n_inputs + G), −1 where they are not decided.
+        """The values (N, n_inputs + G) of all wires, −1 where the value is not decided.
 
-        Raises `ValueError` unless the inputs (N, n_inputs) are 0 and 1.
+        Raises `ValueError` unless all entries of `inputs` (N, n_inputs) are 0 or 1.
         """
         array = Integers(f"N {self.n_inputs}", Within(least=0, most=1)).read("inputs", inputs)
         wires = list(array.T)
@@ -155,7 +162,10 @@ def _version_space(wires: np.ndarray, gate: int) -> tuple[np.ndarray, np.ndarray
 
 @checked
 def hypotheses(n_inputs: InputCount, n_gates: GateCount) -> int:
-    """The number |H| of hypotheses of the last gate: ten functions of any two earlier wires."""
+    """The number of hypotheses for the last gate: ten functions of each pair of earlier wires.
+
+    It is 10·C(n_inputs + n_gates − 1, 2).
+    """
     return len(FUNCTIONS) * math.comb(n_inputs + n_gates - 1, 2)
 
 
@@ -163,10 +173,12 @@ def hypotheses(n_inputs: InputCount, n_gates: GateCount) -> int:
 def enough_examples(
     n_inputs: InputCount, n_gates: GateCount, epsilon: OpenUnit, delta: OpenUnit
 ) -> int:
-    """The number N ≥ (G|H|/ε) ln(G|H|/δ) of examples, after which at most a fraction ε of the
-    inputs leaves a gate undecided.
+    """A number of examples after which all gates are decided on most inputs.
 
-    Raises `ValueError` for more than 10^300 examples.
+    After N ≥ (G|H|/ε) ln(G|H|/δ) random examples of a circuit, with probability ≥ 1 − δ, a gate
+    is undecided on at most a fraction ε of the inputs.  G = `n_gates`, |H| is
+    `hypotheses(n_inputs, n_gates)`, and the result is the smallest such N.  Raises `ValueError`
+    for more than 10^300 examples.
     """
     total = n_gates * hypotheses(n_inputs, n_gates)
     if not total / epsilon < 1e300:

@@ -1,15 +1,18 @@
 """The Good–Turing estimate of the unseen mass: its exact mean error and mean square error.
 
-n documents are drawn independently from p; MF = (outcomes seen once)/n, M = p(unseen).
+Documents 1, …, n are drawn independently from a distribution p.  The Good–Turing estimate MF is the
+number of outcomes that occur once, divided by n.  The unseen mass M is the probability under p of
+the outcomes that do not occur.
 
-    E MF − E M = Σ p_i²(1 − p_i)^{n−1} ≤ (1/n)(1 − 1/n)^{n−1}          equality: n equal outcomes
+    E MF − E M = Σ p_i²(1 − p_i)^{n−1} ≤ (1/n)(1 − 1/n)^{n−1}    (equality for n equal outcomes)
     E(MF − M)² = Σ_i [p_i(1 − p_i)^{n−1}/n + p_i²(1 − p_i)^n]
                  + Σ_{i≠j} p_i p_j (1 − p_i − p_j)^{n−2} ((p_i + p_j)² − 1/n)
 
-The first line holds since an outcome is seen once with probability n·p(1 − p)^{n−1}, and never with
-probability (1 − p)^n.  For the second line, a pair with s = p_i + p_j contributes p_i p_j times
-(1 − s)^{n−2}(n − 1)/n if both are seen once, −2(1 − s)^{n−1} if one is seen once and the other
-never, and (1 − s)^n if neither is seen; the sum is (1 − s)^{n−2} (1 − 1/n − 2(1 − s) + (1 − s)²).
+The first line holds since an outcome of probability p is seen once with probability
+n·p(1 − p)^{n−1}, and never with probability (1 − p)^n.  For the second line, let s = p_i + p_j for
+a pair of outcomes.  The pair contributes p_i p_j times the sum of three terms: (1 − s)^{n−2}(n −
+1)/n if both are seen once, −2(1 − s)^{n−1} if one is seen once and the other never, and (1 − s)^n
+if neither is seen.  The sum is (1 − s)^{n−2} (1 − 1/n − 2(1 − s) + (1 − s)²).
 
 As p(1 − p)^n ≤ (n/(n + 1))^n/(n + 1) and s²(1 − s)^{n−2} ≤ (4/n²)(1 − 2/n)^{n−2},
 
@@ -37,20 +40,27 @@ MOST_BITS = 10**6, 10**8  # limits for one power of a probability and for all te
 
 @checked
 def seen_once(counts: Sequence[Steps], documents: Count) -> Fraction:
-    """MF, the fraction of documents whose outcome occurs once, from the counts of all outcomes.
+    """The Good–Turing estimate MF: the fraction of documents whose outcome occurs only once.
 
-    Raises `ValueError` if the counts exceed the documents.
+    `counts` has the number of documents with each outcome, and `documents` is the number of all
+    documents.  Raises `ValueError` if the counts sum to more than `documents`.
     """
     if sum(counts) > documents:
         raise InputError(
-            f"counts sum to {sum(counts)} and documents is {documents}: count all documents"
+            f"counts sum to {sum(counts)} and documents is {documents}: "
+            f"give documents ≥ {sum(counts)}"
         )
     return Fraction(counts.count(1), documents)
 
 
 @checked
 def mean_difference(p: Distribution, documents: Counted) -> Fraction:
-    """The bias E MF − E M ≥ 0; raises `ValueError` for fractions of too many digits."""
+    """The bias Σ p_i²(1 − p_i)^{n−1} ≥ 0 of the Good–Turing estimate, exactly.
+
+    The estimate is MF, the fraction of n = `documents` documents whose outcome occurs once.  It
+    estimates the unseen mass M, the probability under p of all outcomes that do not occur, and
+    its bias is E MF − E M.  Raises `ValueError` if the fractions have too many digits.
+    """
     n = documents
     _sized(p, n, len(p))
     return sum((a**2 * (1 - a) ** (n - 1) for a in p), start=Fraction(0))
@@ -58,14 +68,23 @@ def mean_difference(p: Distribution, documents: Counted) -> Fraction:
 
 @checked
 def most_mean_difference(documents: FewDocuments) -> Fraction:
-    """The maximum (1/n)(1 − 1/n)^{n−1} of E MF − E M over all distributions."""
+    """The maximum (1/n)(1 − 1/n)^{n−1} over all distributions of the Good–Turing bias.
+
+    The bias is E MF − E M for n = `documents`, where MF is the fraction of documents whose
+    outcome occurs once, and M is the unseen mass.
+    """
     n = documents
     return Fraction(1, n) * (1 - Fraction(1, n)) ** (n - 1)
 
 
 @checked
 def mean_square(p: Distribution, documents: Annotated[Counted, Within(least=2)]) -> Fraction:
-    """The error E(MF − M)² for n ≥ 2 documents; raises `ValueError` as `mean_difference` does."""
+    """The mean square error E(MF − M)² of the Good–Turing estimate, exactly.
+
+    MF is the fraction of n = `documents` ≥ 2 documents whose outcome occurs once, and M is the
+    unseen mass, the probability under p of all outcomes that do not occur.  Raises `ValueError`
+    if the fractions have too many digits.
+    """
     n = documents
     _sized(p, n, len(p) ** 2)
     alone = (a * (1 - a) ** (n - 1) / n + a**2 * (1 - a) ** n for a in p)
@@ -80,7 +99,11 @@ def mean_square(p: Distribution, documents: Annotated[Counted, Within(least=2)])
 
 @checked
 def uniform_mean_square(facts: Counted, documents: Annotated[Counted, Within(least=2)]) -> float:
-    """The error E(MF − M)² for the uniform distribution on `facts` facts, in float64."""
+    """The mean square error E(MF − M)² of the Good–Turing estimate for equally likely facts.
+
+    MF is the fraction of documents whose fact occurs once, and M is the fraction of facts that do
+    not occur.  The result is computed in float64.
+    """
     F, n = facts, documents
     alone = (1 - 1 / F) ** (n - 1) / n + (1 - 1 / F) ** n / F
     return float(alone + (1 - 1 / F) * (1 - 2 / F) ** (n - 2) * (4 / F**2 - 1 / n))
@@ -88,7 +111,12 @@ def uniform_mean_square(facts: Counted, documents: Annotated[Counted, Within(lea
 
 @checked
 def most_mean_square(documents: Annotated[FewDocuments, Within(least=2)]) -> Fraction:
-    """The upper bound on E(MF − M)² for every p and n ≥ 2 documents."""
+    """An upper bound on the mean square error E(MF − M)² of the Good–Turing estimate.
+
+    For every distribution and n = `documents` ≥ 2, the error is at most
+    1/n + (n/(n + 1))^n/(n + 1) + (4/n²)(1 − 2/n)^{n−2}.  MF is the fraction of documents whose
+    outcome occurs once, and M is the unseen mass.
+    """
     n = documents
     alone = Fraction(1, n) + Fraction(n, n + 1) ** n / (n + 1)
     return alone + Fraction(4, n**2) * (1 - Fraction(2, n)) ** (n - 2)
@@ -96,13 +124,15 @@ def most_mean_square(documents: Annotated[FewDocuments, Within(least=2)]) -> Fra
 
 @checked
 def moments_by_definition(p: Distribution, documents: Count) -> tuple[Fraction, Fraction]:
-    """The moments E(MF − M) and E(MF − M)², summed over all corpora.
+    """The moments E(MF − M) and E(MF − M)², by definition: summed over all corpora.
 
-    Raises `ValueError` for more than a million corpora.
+    A corpus consists of `documents` outcomes drawn independently from p.  MF is the fraction of
+    its documents whose outcome occurs once, and M is the probability under p of all outcomes that
+    do not occur.  Raises `ValueError` for more than a million corpora.
     """
     n = documents
     if n > 20 or len(p) ** n > MOST:
-        raise InputError(f"there are {len(p)}^{n} corpora: give at most {MOST}")
+        raise InputError(f"there are {len(p)}^{n} corpora: give fewer documents or outcomes")
     first = second = Fraction(0)
     for corpus in product(range(len(p)), repeat=n):
         counts = Counter(corpus)
@@ -117,7 +147,11 @@ def moments_by_definition(p: Distribution, documents: Count) -> tuple[Fraction, 
 def seen_and_once(
     facts: Counted, documents: Annotated[Count, Within(most=50)]
 ) -> dict[tuple[int, int], Fraction]:
-    """The joint distribution of (facts seen, facts seen once), for equally likely facts."""
+    """The joint distribution of the numbers of facts seen and of facts seen once.
+
+    Each of the documents has one of the equally likely facts.  The keys of the result are
+    (facts seen, facts seen once), and its values are their probabilities.
+    """
     found = {(0, 0): Fraction(1)}
     for _ in range(documents):
         after = defaultdict[tuple[int, int], Fraction](Fraction)
@@ -131,7 +165,11 @@ def seen_and_once(
 
 @checked
 def deviation_bound(documents: Counted, gamma: OpenUnit) -> float:
-    """The bound 1/n + 2.42·√(ln(4/γ)/n) on |MF − M|, with probability ≥ 1 − γ [KNVZ2025]."""
+    """An upper bound on the error |MF − M| of the Good–Turing estimate [KNVZ2025].
+
+    With probability ≥ 1 − γ it is at most 1/n + 2.42·√(ln(4/γ)/n), where n = `documents`.  MF is
+    the fraction of documents whose outcome occurs once, and M is the unseen mass.
+    """
     return 1 / documents + 2.42 * sqrt(ln(4 / gamma) / documents)
 
 
