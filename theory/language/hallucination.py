@@ -1,25 +1,26 @@
 """Lower bounds on the hallucination rate of a calibrated model, from one deterministic inequality.
 
-Y is the set of strings, F ⊆ Y the facts and H = Y∖F; p is the distribution of documents, with
-p(F) = 1; U ⊆ Y are the unseen strings; g is a model.  For every τ ≥ 0, with A = {g > τ} and
-δ⁺ = (g(A) − p(A))⁺,
+Let Y be the set of strings, F ⊆ Y the set of facts, H = Y∖F, and U ⊆ Y the set of unseen strings.
+Let p be the distribution of documents, with p(F) = 1, and g a model.  For every τ ≥ 0, with
+A = {g > τ} and δ⁺ = (g(A) − p(A))⁺,
 
     g(H) ≥ p(U) − δ⁺ − τ|F| + (τ|A| − p(U∩A)).
 
 This inequality is the sum of g(H∩A) ≥ τ(|A| − |F∩A|), g(H∖A) ≥ g(Aᶜ) − τ|F∖A| and g(Aᶜ) ≥ p(Aᶜ) −
-δ⁺ ≥ p(U) − p(U∩A) − δ⁺.  It is deterministic.  It also holds with prompts c of weights μ_c: then A
-compares g(·|c) with τ, elements of a set count with the weights of their prompts, and |F| is the
-mean number of valid responses.
+δ⁺ ≥ p(U) − p(U∩A) − δ⁺.  It is deterministic.  It also holds with prompts c of weights μ_c.  Then A
+is the set where g(·|c) > τ, each element of a set counts with the weight of its prompt, and |F| is
+the mean number of valid responses.
 
-Facts are *regular* if, given the corpus, E p(y) is the same for all unseen y.  Then for
-τ = 1/|U| the bracket has mean τ|A| − |A∩U|·E p(U)/|U| ≥ 0, since p(U) ≤ 1.  As E p(U) ≥ E MF − 1/n
-(Good–Turing),
+Let MF be the fraction of the n documents whose fact occurs once.  Facts are *regular* if, given the
+corpus, E p(y) is the same for all unseen y.  Then for τ = 1/|U| the mean of the bracket is τ|A| −
+|A∩U|·E p(U)/|U| ≥ 0, since p(U) ≤ 1.  As E p(U) ≥ E MF − 1/n (Good–Turing),
 
     E g(H) ≥ E MF − E δ⁺ − E|F|/|U| − 1/n,    |U| ≥ |H|;
     g(H) ≥ p(U) − δ⁺ − |F|/(γ|U|)                        with probability ≥ 1 − γ, τ = 1/(γ|U|)
 
-since p(U∩A) exceeds τ|A∩U| with probability ≤ γ (Markov).  Only the over-confidence at one
-threshold enters, and δ⁺ ≤ Mis, the total variation between p and g on the level sets of g.
+since p(U∩A) exceeds τ|A∩U| with probability ≤ γ (Markov).  These bounds depend on the
+over-confidence δ⁺ at one threshold only, and δ⁺ ≤ Mis, the total variation distance of p and g on
+the level sets of g.
 
 With prompts, the right answer to c is uniform among m answers.  Each of N documents gives the right
 answer with probability α_c and "don't know" otherwise; both are valid.  Let τ = 1/m, let sr be
@@ -37,11 +38,12 @@ If all α_c equal α and 1/m ≤ α ≤ 1 − 1/m, the smallest mean given the d
     E err + E δ⁺ ≥ MM(1 − 1/m),     with equality for the calibrated model, which has δ⁺ = 0.
 
 Let D be a prompt's part of g(A) − p(A), and s the mass that g gives to its m answers.  For an
-answered prompt err + D ≥ 0, whether or not the answer and "don't know" are in A.  For a prompt
-that was never answered E err = s(1 − 1/m); if "don't know" is in A then E D ≥ α − s, otherwise E D
-≥ 0 and s ≥ 1 − 1/m.  Since E δ⁺ ≥ max(0, E ΣD), the mean of err + δ⁺ over prompts of the first kind
-is at least s(1 − 1/m) and at least α − s/m, with s their mean, and over those of the second kind at
-least α(1 − 1/m); the larger of the first two bounds is smallest at s = α.
+answered prompt err + D ≥ 0, whether or not the answer and "don't know" are in A.  For a prompt that
+was never answered, E err = s(1 − 1/m).  If "don't know" is in A, then E D ≥ α − s.  Otherwise
+E D ≥ 0 and s ≥ 1 − 1/m.  Now E δ⁺ ≥ max(0, E ΣD).  So over unanswered prompts with "don't know" in
+A, the mean of err + δ⁺ is at least s(1 − 1/m) and at least α − s/m, where s is the mean over these
+prompts.  The larger of these two bounds is smallest at s = α, where it is α(1 − 1/m).  Over the
+other unanswered prompts, the mean of err + δ⁺ is at least α(1 − 1/m).
 """
 
 from __future__ import annotations
@@ -87,11 +89,17 @@ Mass: TypeAlias = Annotated[
 
 @dataclass(frozen=True)
 class Levels:
-    """A model on groups of equally likely strings; floats or fractions, one entry for each group.
+    """A model g and the distribution p of documents, on groups of equally likely strings.
 
-    strings  number of strings (for each prompt)   facts   number of facts (valid responses) in it
-    p        total mass under p                    g       probability of each string (given c)
-    unseen   whether the strings are unseen        weight  total weight of its prompts, or 1
+    Each array has one entry for each group, as floats or fractions.  With prompts, a group
+    belongs to a set of prompts, and its strings are responses.
+
+    strings  number of strings in the group (for each prompt)
+    facts    number of facts (valid responses) among these strings
+    p        total probability of the group under p
+    g        probability of each string under the model (given its prompt)
+    unseen   whether the strings are unseen
+    weight   total weight of the prompts of the group; 1 without prompts
     """
 
     strings: np.ndarray
@@ -103,33 +111,37 @@ class Levels:
 
     @property
     def mass(self) -> np.ndarray:
-        """The model's mass of each group."""
+        """The total probability of each group under the model."""
         return np.asarray(self.weight * self.strings * self.g)
 
     @property
     def hallucination(self) -> Any:
-        """g(H), the probability of a string that is not a fact."""
+        """The hallucination rate g(H): the model's probability of strings that are not facts."""
         return (self.weight * (self.strings - self.facts) * self.g).sum()
 
     @property
     def unseen_mass(self) -> Any:
-        """p(U), the mass of unseen strings."""
+        """The unseen mass p(U): the probability of the unseen strings under p."""
         return self.p[self.unseen].sum()
 
     @property
     def valid(self) -> Any:
-        """|F|: the number of facts, or the mean number of valid responses."""
+        """The number |F| of facts or, with prompts, the mean number of valid responses."""
         return (self.weight * self.facts).sum()
 
     @checked
     def over_confidence(self, tau: Threshold) -> Any:
-        """δ⁺ = (g(A) − p(A))⁺ with A = {g > τ}, τ ≥ 0."""
+        """The over-confidence (g(A) − p(A))⁺ on the set A = {g > τ}, for τ ≥ 0."""
         above = self.g > tau
         return max(self.mass[above].sum() - self.p[above].sum(), 0 * tau)
 
     @checked
     def deterministic_bound(self, tau: Threshold) -> Any:
-        """The lower bound p(U) − δ⁺ − τ|F| + τ|A| − p(U∩A) on g(H)."""
+        """The deterministic lower bound on the hallucination rate, for a threshold τ ≥ 0.
+
+        The bound is p(U) − δ⁺ − τ|F| + τ|A| − p(U∩A), where A = {g > τ}, U are the unseen
+        strings, F the facts, and δ⁺ = (g(A) − p(A))⁺ the over-confidence on A.
+        """
         above = self.g > tau
         strings = (self.weight * self.strings)[above].sum()
         seen_above = self.p[above & self.unseen].sum()
@@ -138,7 +150,7 @@ class Levels:
 
     @property
     def miscalibration(self) -> Any:
-        """Mis = ½ Σ |g(B) − p(B)| over the level sets B of g."""
+        """The miscalibration ½ Σ |g(B) − p(B)| over the level sets B of g."""
         _, which = np.unique(self.g, return_inverse=True)
         apart = [0 * self.p[0]] * (int(which.max()) + 1)
         for level, part in zip(which.tolist(), (self.mass - self.p).tolist(), strict=True):
@@ -147,10 +159,11 @@ class Levels:
 
     @checked
     def miscalibration_in(self, bins: Count) -> float:
-        """The miscalibration in bins, ½ Σ |g(B) − p(B)| over at most `bins` sets B.
+        """The miscalibration in bins, ½ Σ |g(B) − p(B)| over at most `bins` sets B of strings.
 
-        Each B is a union of level sets, and the g(B) are nearly equal.  The result is at most
-        `miscalibration`; it is informative even if every level set is a single string.
+        Each B is a union of level sets of g, and the probabilities g(B) are nearly equal.  The
+        result is at most `miscalibration`, and is informative even if every level set is a single
+        string.
         """
         g, mass = self.g.astype(np.float64), self.mass.astype(np.float64)
         order = np.argsort(g)
@@ -165,9 +178,10 @@ class Levels:
 def levels(
     p: Distribution, g: Distribution, facts: Iterable[Steps], unseen: Iterable[Steps]
 ) -> Levels:
-    """Exact levels with a group for each string; facts and unseen are sets of strings 0 … |Y| − 1.
+    """The exact `Levels` of a distribution p of documents and a model g, one group for each string.
 
-    Raises `ValueError` for distributions on different sets, and unless p(F) = 1.
+    The strings are the outcomes 0, 1, … of p and g, and `facts` and `unseen` are sets of strings.
+    Raises `ValueError` for distributions on different sets, and unless p(facts) = 1.
     """
     check_alike(p=p, g=g)
     true, new = outcomes("facts", facts, len(p)), outcomes("unseen", unseen, len(p))
@@ -188,10 +202,13 @@ def levels(
 def expected_bound(
     seen_once: Mass, over: Mass, facts: Counted, unseen: Counted, documents: Counted
 ) -> Any:
-    """The lower bound E MF − E δ⁺ − |F|/|U| − 1/n on E g(H) for regular facts.
+    """A lower bound on the mean hallucination rate over corpora: E MF − E δ⁺ − |F|/|U| − 1/n.
 
-    The arguments are means over corpora, not values of one corpus.  `unseen` is the smallest value
-    of |U|, or a lower bound on it such as |H|.
+    It holds for regular facts: given the corpus, all unseen strings have the same mean
+    probability.  MF is the fraction of n = `documents` documents whose fact occurs once, and δ⁺
+    the over-confidence at the threshold 1/|U|.  `seen_once` and `over` are the means of MF and δ⁺
+    over corpora, not values of one corpus; |F| = `facts`.  `unseen` is the smallest number |U| of
+    unseen strings, or a lower bound on |U| such as the number of strings that are not facts.
     """
     return seen_once - over - Fraction(facts, unseen) - Fraction(1, documents)
 
@@ -200,16 +217,23 @@ def expected_bound(
 def bound_given_corpus(
     unseen_mass: Mass, over: Mass, facts: Counted, unseen: Counted, gamma: OpenUnit
 ) -> Any:
-    """The lower bound p(U) − δ⁺ − |F|/(γ|U|) on g(H), which holds with probability ≥ 1 − γ.
+    """A lower bound on the hallucination rate of a model of one corpus: p(U) − δ⁺ − |F|/(γ|U|).
 
-    δ⁺ (`over`) is the over-confidence at the threshold 1/(γ|U|).
+    It holds with probability ≥ 1 − γ given the corpus, for regular facts.  p(U) = `unseen_mass`
+    is the mass of the |U| = `unseen` unseen strings, |F| = `facts`, and δ⁺ = `over` is the
+    over-confidence at the threshold 1/(γ|U|).
     """
     return unseen_mass - over - facts / (gamma * unseen)
 
 
 @checked
 def expected_prompted_bound(once: Mass, over: Mass, answers: Counted, documents: Counted) -> Any:
-    """The lower bound E sr − E δ⁺ − 2/m − 1/N on E err; the arguments are means over corpora."""
+    """A lower bound on the mean error over corpora, with prompts: E sr − E δ⁺ − 2/m − 1/N.
+
+    sr is 1/N times the number of prompts that exactly one of N = `documents` documents answers,
+    m = `answers` is the number of possible answers to a prompt, and δ⁺ is the over-confidence at
+    the threshold 1/m.  `once` and `over` are the means of sr and δ⁺ over corpora.
+    """
     return once - over - Fraction(2, answers) - Fraction(1, documents)
 
 
@@ -217,9 +241,12 @@ def expected_prompted_bound(once: Mass, over: Mass, answers: Counted, documents:
 def prompted_bound_given_data(
     missing: Mass, over: Mass, answers: Counted, gamma: OpenUnit, squares: NonNegative
 ) -> float:
-    """The lower bound MM − δ⁺ − 2/m − √(½ ln(1/γ)·squares) on err, with probability ≥ 1 − γ.
+    """A lower bound on the error given one corpus, with prompts: MM − δ⁺ − 2/m − √(½ ln(1/γ)·Q).
 
-    squares = Σ μ_c²α_c² over the prompts that were never answered.
+    It holds with probability ≥ 1 − γ.  A prompt c has the weight μ_c, m = `answers` possible
+    answers, and the probability α_c of an answer (as opposed to "don't know").  Over the prompts
+    that were never answered, MM = `missing` is Σ μ_c α_c, and Q = `squares` is Σ μ_c² α_c².
+    δ⁺ = `over` is the over-confidence at the threshold 1/m.
     """
     left = float(missing) - float(over)
     return left - 2 / answers - sqrt(0.5 * log(1 / gamma) * squares)
@@ -234,11 +261,16 @@ def printed_bound(
     documents: Counted,
     delta: OpenUnit,
 ) -> float:
-    """The bound MF − Mis − 3e^{−s}/δ − √(6 ln(6/δ)/n) [KalaiVempala2024, Corollary 1].
+    """The lower bound on the hallucination rate of [KalaiVempala2024, Corollary 1].
 
-    With e^{−s} = |F|/|H| it is a lower bound on g(H) with probability ≥ 1 − δ for regular facts.
-    The formula is quoted from later papers, as the original was not available.  Its Mis is taken
-    over bins chosen by its authors.
+    For regular facts, with probability ≥ 1 − δ, the rate is at least
+
+        MF − Mis − 3|F|/(δ|H|) − √(6 ln(6/δ)/n).
+
+    MF = `seen_once` is the fraction of n = `documents` documents whose fact occurs once, Mis =
+    `miscalibration`, |F| = `facts`, |H| = `others` is the number of strings that are not facts,
+    and δ = `delta`.  The formula is quoted from later papers, as the original was not available.
+    In the original, Mis is taken over bins that its authors chose.
     """
     slack = printed_slack(facts, others, documents, delta)
     return float(seen_once - miscalibration) - slack
@@ -246,18 +278,22 @@ def printed_bound(
 
 @checked
 def printed_slack(facts: Counted, others: Counted, documents: Counted, delta: OpenUnit) -> float:
-    """The slack 3e^{−s}/δ + √(6 ln(6/δ)/n) of `printed_bound`.
+    """The slack 3|F|/(δ|H|) + √(6 ln(6/δ)/n) of `printed_bound`.
 
-    If MF is at most the slack, the bound is vacuous for every model.
+    |F| = `facts`, |H| = `others`, n = `documents` and δ = `delta`.  If the fraction of documents
+    whose fact occurs once is at most the slack, `printed_bound` is vacuous for every model.
     """
     return 3 * facts / others / delta + sqrt(6 * log(6 / delta) / documents)
 
 
 @checked
 def printed_prompted_bound(once: Mass, over: Mass, wrong: Counted, documents: Counted) -> float:
-    """The bound sr − 2/min|E_c| − (35 + 6 ln N)/√N − δ [KNVZ2025, Theorem 2].
+    """The lower bound on the error with prompts of [KNVZ2025, Theorem 2].
 
-    It is a lower bound on err with probability ≥ .99; |E_c| is the number of wrong responses to c.
+    With probability ≥ .99 the error is at least sr − 2/|E| − (35 + 6 ln N)/√N − δ.  sr = `once`
+    is 1/N times the number of prompts that exactly one of N = `documents` documents answers,
+    |E| = `wrong` is the smallest number of wrong responses to a prompt, and δ = `over` is the
+    over-confidence.
     """
     N = documents
     return float(once) - float(over) - 2 / wrong - (35 + 6 * log(N)) / sqrt(N)

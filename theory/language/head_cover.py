@@ -1,28 +1,31 @@
 """A finite cover of the attention heads of bounded norm, for prompts of any length.
 
-    f(X) = ⟨v, Σ_t softmax(⟨q, x_t⟩)_t x_t⟩,   ‖q‖₁ ≤ A, ‖v‖₁ ≤ V, ‖x_t‖₂ ≤ B, any number of tokens
+A prompt X consists of any number of tokens x_t in ℝ^d, and a head is
 
-**Softmax.**  ‖softmax(s) − softmax(s')‖₁ ≤ ‖s − s'‖_∞: let Δ = s' − s.  Along the line from s to
-s' the weights α move, in ℓ₁, at the speed Σ α_t |Δ_t − Σ α Δ|, the mean absolute deviation of Δ.
-This is at most the standard deviation, which is at most half of the range, which is ≤ ‖Δ‖_∞.  The
-constant 1 is sharp: for two tokens, scores ±h instead of equal scores change the weights by tanh h,
-and tanh(h)/h → 1; other tokens may have low scores.
+    f(X) = ⟨v, Σ_t softmax(⟨q, x_t⟩)_t x_t⟩,   ‖q‖₁ ≤ A, ‖v‖₁ ≤ V, ‖x_t‖₂ ≤ B.
 
-**A vector of the cover** for q is (A/k) Σ_{i ≤ k} a_i with each a_i one of ±e_1, …, ±e_d, 0.  If
-the a_i are drawn with mean q/A, its mean square distance from q is at most (A² − ‖q‖²)/k (Maurey);
-the greedy choice of the a_i, each minimising ‖a_1 + … + a_i − i·q/A‖, satisfies the same bound
-without randomness (`nearest_in_cover`).
+**Softmax.**  ‖softmax(s) − softmax(s')‖₁ ≤ ‖s − s'‖_∞.  Proof: let Δ = s' − s.  Along the line from
+s to s' the weights α = softmax move, in ℓ₁, at the speed Σ α_t |Δ_t − Σ α Δ|, the mean absolute
+deviation of Δ.  This is at most the standard deviation, which is at most half of the range of Δ,
+which is at most ‖Δ‖_∞.  The constant 1 is sharp: if two tokens have scores ±h instead of equal
+scores, the weights change by tanh h, and tanh(h)/h → 1 as h → 0.  Further tokens may have low
+scores.
 
-**The head** then changes by at most VB·(BA/√k₁) if q is replaced by its vector of the cover, and by
-B·V/√k₂ if v is, on *all* X (`cover_radius`).  The cover has (2d + 1)^{k₁ + k₂} heads
-(`log_cover_size`).  So if y f(X) > γ on m
-independent samples, with probability ≥ 1 − δ
+**A vector of the cover** for q is (A/k) Σ_{i ≤ k} a_i, where each a_i is one of ±e_1, …, ±e_d, 0.
+If the a_i are drawn independently with mean q/A, the mean square distance of this vector from q is
+at most (A² − ‖q‖²)/k (Maurey).  The greedy choice, in which each a_i minimises
+‖a_1 + … + a_i − i·q/A‖, satisfies the same bound without randomness (`nearest_in_cover`).
 
-    P(y f(X) ≤ 0) ≤ ((k₁ + k₂) ln(2d + 1) + ln(1/δ))/m,   k₁ = ⌈16V²B⁴A²/γ²⌉, k₂ = ⌈16V²B²/γ²⌉:
+**The head.**  Replacing q by a vector of the cover with k₁ summands changes the head by at most
+VB·(BA/√k₁), on *all* X.  Replacing v by a vector with k₂ summands changes it by at most B·V/√k₂
+(`cover_radius`).  The cover has (2d + 1)^{k₁ + k₂} heads (`log_cover_size`).  So if y f(X) > γ on m
+independent samples (X, y) with labels y = ±1, then with probability ≥ 1 − δ
 
-some head of the cover is within γ/2 of f, so the margin of this head exceeds γ/2 on the samples,
-but not where f is wrong (`margin_certificate`).  If positions are encoded by T unit vectors, T
-enters only through d.
+    P(y f(X) ≤ 0) ≤ ((k₁ + k₂) ln(2d + 1) + ln(1/δ))/m,   k₁ = ⌈16V²B⁴A²/γ²⌉, k₂ = ⌈16V²B²/γ²⌉,
+
+since some head of the cover is within γ/2 of f.  The margin of this head exceeds γ/2 on the
+samples, but not where f is wrong (`margin_certificate`).  If positions are encoded by T unit
+vectors, the bound depends on T only through d.
 """
 
 from __future__ import annotations
@@ -46,24 +49,30 @@ Vector: TypeAlias = Annotated[Any, Reals("d")]
 
 @checked
 def head(q: Vector, v: Vector, X: Annotated[Any, Reals("... T d")]) -> np.ndarray:
-    """The head f(X), (…,), for q and v (d,) and tokens X (…, T, d)."""
+    """The output (…,) of an attention head, ⟨v, Σ_t softmax(⟨q, x_t⟩)_t x_t⟩.
+
+    The tokens x_t are the rows of X (…, T, d), and q and v have shape (d,).
+    """
     return np.asarray((softmax(X @ q, axis=-1) * (X @ v)).sum(axis=-1))
 
 
 @checked
 def nearest_in_cover(q: Sequence[Exact], A: PositiveExact, k: Count) -> list[Fraction]:
-    """A vector (A/k) Σ a_i of the cover whose squared distance from q is at most (A² − ‖q‖₂²)/k.
+    """A vector of the cover whose squared distance from q is at most (A² − ‖q‖₂²)/k, exactly.
 
-    Each a_i minimises ‖a_1 + … + a_i − i·p‖, p = q/A.  Proof: a random a_i of mean p that is ±e_j
-    with probability |p_j|, and otherwise 0, increases the mean squared norm by at most 1 − ‖p‖².
-    The entries are exact.  Raises `ValueError` for ‖q‖₁ > A, an empty q, and more than 10^6
-    numbers.
+    The cover of the q with ‖q‖₁ ≤ A consists of the vectors (A/k) Σ_{i ≤ k} a_i, where each a_i
+    is one of ±e_1, …, ±e_d, 0.  Here each a_i minimises ‖a_1 + … + a_i − i·p‖ for p = q/A.
+    Proof: let a_i be random, ±e_j with probability |p_j| and otherwise 0, with mean p.  It
+    increases the mean squared norm by at most 1 − ‖p‖², and the minimum is at most the mean.
+    Raises `ValueError` for ‖q‖₁ > A, for an empty q, and if d·k exceeds 10^6.
     """
     d = len(q)
     if not 0 < d * k <= MOST_ATOMS:
-        raise InputError(f"q has {d} entries and k is {k}: give a product of 1 to {MOST_ATOMS}")
+        raise InputError(
+            f"q has {d} entries and k is {k}: give numbers with a product from 1 to {MOST_ATOMS}"
+        )
     if (norm := sum(map(abs, q))) > A:
-        raise InputError(f"‖q‖₁ = {float(norm):g} and A = {float(A):g}: give ‖q‖₁ ≤ A")
+        raise InputError(f"‖q‖₁ = {float(norm):g} and A = {float(A):g}: give A ≥ ‖q‖₁")
     # Integers over one common denominator D.  ‖total − i·p ± e_j‖² is smallest for the j of the
     # largest |total − i·p|, and smaller than without ±e_j if this entry is above ½.
     p = [each / A for each in q]
@@ -82,13 +91,22 @@ def nearest_in_cover(q: Sequence[Exact], A: PositiveExact, k: Count) -> list[Fra
 
 @checked
 def cover_radius(A: Positive, V: Positive, B: Positive, k_q: Counted, k_v: Counted) -> float:
-    """The upper bound VB²A/√k₁ + VB/√k₂ on the distance of a head from the cover on every X."""
+    """An upper bound on the distance of a head from the finite cover of heads, on every prompt.
+
+    The head is ⟨v, Σ_t softmax(⟨q, x_t⟩)_t x_t⟩ with ‖q‖₁ ≤ A, ‖v‖₁ ≤ V and ‖x_t‖₂ ≤ B.  The
+    cover has vectors of k_q summands in place of q, and of k_v summands in place of v.  The bound
+    is VB²A/√k_q + VB/√k_v.
+    """
     return V * B**2 * A / math.sqrt(k_q) + V * B / math.sqrt(k_v)
 
 
 @checked
 def log_cover_size(d: Counted, k_q: Counted, k_v: Counted) -> float:
-    """The logarithm (k₁ + k₂) ln(2d + 1) of the number of heads in the cover."""
+    """The logarithm of the number of heads in the finite cover, (k_q + k_v) ln(2d + 1).
+
+    The tokens have dimension d.  The cover has vectors of k_q summands in place of q, and of k_v
+    summands in place of v; each summand is one of ±e_1, …, ±e_d, 0.
+    """
     return _log_size(d, k_q + k_v)
 
 
@@ -100,8 +118,9 @@ def _log_size(d: int, atoms: int) -> float:
 def occam(log_size: NonNegative, samples: Counted, delta: OpenUnit) -> float:
     """The Occam bound (ln N + ln(1/δ))/m on the error of a rule that is right on m samples.
 
-    With probability ≥ 1 − δ none of N rules whose error ε is above this bound is right on m
-    independent samples, since N(1 − ε)^m ≤ δ.  A bound above 1 is vacuous.
+    The rule is one of N rules, ln N = `log_size`, m = `samples` and δ = `delta`.  With
+    probability ≥ 1 − δ, each of the N rules that is right on m independent samples has an error ε
+    of at most this bound, since N(1 − ε)^m ≤ δ otherwise.  A bound above 1 is vacuous.
     """
     return (log_size + math.log(1 / delta)) / samples
 
@@ -116,12 +135,21 @@ def margin_certificate(
     samples: Counted,
     delta: OpenUnit,
 ) -> float:
-    """The bound on P(y f ≤ 0) for a head of these norms with y f > margin on all samples.
+    """An upper bound on the error of a head of bounded norm with a margin on all samples.
 
-    A bound above 1 is vacuous.  Raises `ValueError` if norms exceed the margin by more than 10^100.
+    The head is f(X) = ⟨v, Σ_t softmax(⟨q, x_t⟩)_t x_t⟩ with ‖q‖₁ ≤ A, ‖v‖₁ ≤ V and tokens x_t in
+    ℝ^d with ‖x_t‖₂ ≤ B.  If y f(X) > γ = `margin` on m = `samples` independent samples (X, y)
+    with labels y = ±1, then with probability ≥ 1 − δ
+
+        P(y f(X) ≤ 0) ≤ ((k₁ + k₂) ln(2d + 1) + ln(1/δ))/m
+
+    with k₁ = ⌈16V²B⁴A²/γ²⌉ and k₂ = ⌈16V²B²/γ²⌉.  A bound above 1 is vacuous.  Raises `ValueError`
+    if VB²A/γ or VB/γ is at least 10^100.
     """
     ratios = V / margin * B * B * A, V / margin * B
     if not max(ratios) < 1e100:
-        raise InputError(f"norms divided by the margin are {max(ratios):g}: give less than 1e100")
+        raise InputError(
+            f"V·B²·A/margin or V·B/margin is {max(ratios):g}: give smaller norms or a larger margin"
+        )
     k_q, k_v = (math.ceil(16 * each**2) for each in ratios)
     return occam(_log_size(d, k_q + k_v), samples, delta)

@@ -1,21 +1,24 @@
 """Bounds on the error of generation from the error of classifying valid responses [KNVZ2025].
 
-Prompts c have weights μ_c; responses to c are valid (V_c) or wrong (E_c, at least one); p(·|c) is a
-distribution on V_c, and g(·|c) a model with err = g(E).  *Is it valid?* is the task of classifying
-a response that is drawn from p or uniformly from E_c, with probability ½ each; the classifier of g
-predicts "valid" if g(r|c) > t.  Its error is
+Prompts c have weights μ_c.  The responses to c are the set V_c of valid responses and the nonempty
+set E_c of wrong ones.  p(·|c) is a distribution on V_c, and g(·|c) is a model, whose error err =
+g(E) is its probability of a wrong response.  *Is it valid?* is the task of classifying a response
+that is drawn from p or uniformly from E_c, with probability ½ each.  The classifier of g predicts
+"valid" if g(r|c) > t.  Its error is
 
     err_iiv(t) = ½ p(g ≤ t) + ½ Σ μ_c |E_c ∩ {g > t}|/|E_c|.
 
-**Theorem 1.**  At t = 1/min|E_c|, with A = {g > t} and δ⁺ = (g(A) − p(A))⁺ (there |g(A) − p(A)|),
+**Theorem 1.**  At t = 1/min|E_c|, with A = {g > t} and δ⁺ = (g(A) − p(A))⁺ ([KNVZ2025] has
+|g(A) − p(A)|),
 
     err ≥ 2 err_iiv(t) − max|V_c|/min|E_c| − δ⁺.
 
 This is the sum of g(E∩A) ≥ t Σ μ_c |E_c∩A| ≥ Σ μ_c |E_c∩A|/|E_c|,
 g(E∖A) ≥ g(Aᶜ) − t max|V_c| and g(Aᶜ) ≥ p(Aᶜ) − δ⁺.
 
-**Theorem 3.**  If one of C responses is valid, err ≥ 2(1 − 1/C) min_t err_iiv(t), for any
-calibration.  Our proof averages over thresholds: ∫₀¹ [g ≤ t] dt = 1 − g and ∫₀¹ [g > t] dt = g, so
+**Theorem 3.**  If each prompt has C responses and one of them is valid,
+err ≥ 2(1 − 1/C) min_t err_iiv(t), whether or not g is calibrated.  Our proof averages over
+thresholds.  As ∫₀¹ [g ≤ t] dt = 1 − g and ∫₀¹ [g > t] dt = g,
 
     ∫₀¹ 2 err_iiv(t) dt = err + err/(C − 1) = err·C/(C − 1),
 
@@ -35,7 +38,11 @@ from theory.language.distributions import Distribution, check_alike, outcomes
 
 @dataclass(frozen=True)
 class IsItValid:
-    """Prompts with weights μ, and for each prompt p, g and the set of valid responses."""
+    """An instance of the task *is it valid?*: prompts, their responses, and a model.
+
+    Prompt c has the weight `weights[c]` and the set `valid[c]` of valid responses.  `p[c]` is the
+    distribution of its valid responses, and `g[c]` is the model's distribution of its responses.
+    """
 
     weights: tuple[Fraction, ...]
     p: tuple[tuple[Fraction, ...], ...]
@@ -44,24 +51,33 @@ class IsItValid:
 
     @property
     def errors(self) -> Fraction:
-        """err = g(E), the probability of a wrong response under the model."""
+        """The probability of a wrong response under the model."""
         return sum(
             (mu * x for mu, _, x, true, _ in self._responses() if not true), start=Fraction(0)
         )
 
     @property
     def wrong(self) -> int:
-        """min |E_c|, the smallest number of wrong responses to a prompt."""
+        """The smallest number of wrong responses to a prompt."""
         return min(len(g) - len(true) for g, true in zip(self.g, self.valid, strict=True))
 
     @property
     def thresholds(self) -> list[Fraction]:
-        """The thresholds from 0 to 1 at which err_iiv may change: 0, 1 and all values of g."""
+        """The thresholds at which the error of the classifier may change: 0, 1 and all values of g.
+
+        The classifier accepts the responses whose probability under the model exceeds the
+        threshold.
+        """
         return sorted({Fraction(0), Fraction(1), *(x for row in self.g for x in row)})
 
     @checked
     def misclassified(self, t: Exact) -> Fraction:
-        """err_iiv(t), the error of the classifier g(r|c) > t."""
+        """The error of the classifier that accepts the responses of probability above t.
+
+        The probability is g(r|c), that of the response r under the model.  The response to be
+        classified is drawn from p, or uniformly from the wrong responses, with probability ½
+        each.
+        """
         total = Fraction(0)
         for mu, p, g, true, wrong in self._responses():
             if true and g <= t:
@@ -72,39 +88,48 @@ class IsItValid:
 
     @checked
     def over_confidence(self, t: Exact) -> Fraction:
-        """δ⁺ = (g(A) − p(A))⁺ with A = {g > t}."""
+        """The over-confidence (g(A) − p(A))⁺ on the set A = {g > t} of responses."""
         above = (mu * (g - p) for mu, p, g, _, _ in self._responses() if g > t)
         return max(sum(above, start=Fraction(0)), Fraction(0))
 
     @property
     def bound(self) -> Fraction:
-        """The lower bound 2 err_iiv − max|V_c|/min|E_c| − δ⁺ on err, t = 1/min|E_c| [Theorem 1]."""
+        """The lower bound on the model's error of [KNVZ2025, Theorem 1].
+
+        It is 2 err_iiv − max|V_c|/min|E_c| − δ⁺, where |V_c| and |E_c| are the numbers of valid
+        and of wrong responses to the prompt c.  The error err_iiv of the classifier and the
+        over-confidence δ⁺ are taken at the threshold 1/min|E_c|.
+        """
         t = Fraction(1, self.wrong)
         most = Fraction(max(map(len, self.valid)), self.wrong)
         return 2 * self.misclassified(t) - most - self.over_confidence(t)
 
     @property
     def least_misclassified(self) -> Fraction:
-        """The minimum of err_iiv(t) over all t, including t < 0, where every response is predicted
-        valid."""
+        """The minimum of the classifier's error over all thresholds.
+
+        Thresholds below 0, at which every response is accepted, are included.
+        """
         return min(map(self.misclassified, [Fraction(-1), *self.thresholds]))
 
     @property
     def mean_misclassified(self) -> Fraction:
-        """The mean ∫₀¹ err_iiv(t) dt of err_iiv over uniform thresholds."""
+        """The mean of the classifier's error over a threshold that is uniform on [0, 1]."""
         pieces = ((b - a) * self.misclassified(a) for a, b in pairwise(self.thresholds))
         return sum(pieces, start=Fraction(0))
 
     @property
     def choice_bound(self) -> Fraction:
-        """The lower bound 2(1 − 1/C) min_t err_iiv(t) on err [Theorem 3].
+        """The lower bound on the model's error of [KNVZ2025, Theorem 3], for C choices.
 
-        Raises `ValueError` unless every prompt has C responses, one of them valid.
+        It is 2(1 − 1/C) times the minimum of the classifier's error over all thresholds.  Raises
+        `ValueError` unless every prompt has the same number C of responses, one of them valid.
         """
         sizes = {(len(g), len(true)) for g, true in zip(self.g, self.valid, strict=True)}
         if len(sizes) > 1 or next(iter(sizes))[1] != 1:
             raise InputError(
-                "numbers of responses differ: give prompts of C responses, one of them valid"
+                "prompts differ in their numbers of responses, or have several valid ones: "
+                "give each prompt C responses, one of them valid"
             )
         C = len(self.g[0])
         return 2 * (1 - Fraction(1, C)) * self.least_misclassified
@@ -123,10 +148,12 @@ def is_it_valid(
     g: Sequence[Distribution],
     valid: Sequence[Collection[Steps]],
 ) -> IsItValid:
-    """An exact instance; `valid` has the indices of the valid responses to each prompt.
+    """An exact instance of the task *is it valid?*, as an `IsItValid`.
 
+    For each prompt there is a weight, a distribution p of its valid responses, a model's
+    distribution g of its responses, and a collection of the indices of its valid responses.
     Raises `ValueError` unless all arguments have the same numbers of prompts and responses, if p
-    gives mass to a wrong response, and for a prompt without a wrong response.
+    gives mass to a wrong response, and if a prompt has no wrong response.
     """
     if not len(weights) == len(p) == len(g) == len(valid):
         raise InputError(
@@ -138,8 +165,10 @@ def is_it_valid(
         check_alike(p=true, g=model)
         right = outcomes("valid", each, len(true))
         if any(x and r not in right for r, x in enumerate(true)):
-            raise InputError("p gives mass to a wrong response: give p(valid) = 1")
+            raise InputError("p gives mass to a wrong response: give p with p(valid) = 1")
         if len(right) == len(true):
-            raise InputError("all responses to a prompt are valid: give each prompt a wrong one")
+            raise InputError(
+                "all responses to a prompt are valid: give each prompt a wrong response"
+            )
         sets.append(right)
     return IsItValid(weights, tuple(p), tuple(g), tuple(sets))

@@ -1,15 +1,17 @@
 """The parity of k bits by ⌊log₂ k⌋ + 1 tokens, each a threshold of a linear form.
 
-The tokens are the binary digits of the count c = Σ_{i ∈ S} x_i, highest first,
+Let S be a set of k of the bits x_i.  The tokens are the binary digits of the count c =
+Σ_{i ∈ S} x_i, highest first,
 
     z_j = [ Σ_{i ∈ S} x_i − Σ_{i > j} 2^i z_i ≥ 2^j ],      j = ⌊log₂ k⌋, …, 0,
 
-and the last one is the parity: before z_j is computed, the remainder is below 2^{j+1}.
-In the same way a circuit of T threshold gates becomes T such tokens (compare [Malach2024]).
+and z_0 is the parity.  The thresholds are right since the remainder is below 2^{j+1} before z_j is
+computed.  In the same way a circuit of T threshold gates becomes T such tokens (compare
+[Malach2024]).
 
-The last token also satisfies the linear equation z_0 = Σ_S x_i − Σ_{i > 0} 2^i z_i, so linear
-algebra finds S from d + ⌊log₂ k⌋ linearly independent examples, one for each unknown
-(`coefficients_by_solving`).  Logistic regression of each token on all bits and tokens before it
+The last token also satisfies the linear equation z_0 = Σ_S x_i − Σ_{i > 0} 2^i z_i.  So linear
+algebra finds S from d + ⌊log₂ k⌋ linearly independent examples, as many as there are unknowns
+(`coefficients_by_solving`).  Logistic regression of each token on all d bits and the earlier tokens
 learns the thresholds from more examples (`tokens_by_regression`).
 """
 
@@ -28,9 +30,12 @@ BitTokens: TypeAlias = Annotated[Any, Integers("n T", Within(least=0, most=1))]
 
 
 def count_of(d: int, positions: np.ndarray) -> np.ndarray:
-    """The indicator (d,) of the positions; raises `ValueError` unless they are distinct."""
+    """The indicator vector (d,) of the positions: 1 at each position and 0 elsewhere.
+
+    Raises `ValueError` unless the positions are distinct.
+    """
     if len(np.unique(positions)) < len(positions):
-        raise InputError(f"positions are {positions.tolist()}: give each of them once")
+        raise InputError(f"positions are {positions.tolist()}: give each position once")
     return np.bincount(positions, minlength=d)
 
 
@@ -38,10 +43,11 @@ def count_of(d: int, positions: np.ndarray) -> np.ndarray:
 def linear_tokens(
     words: Annotated[Any, Integers("... d", Within(least=0, most=1))], positions: Positions
 ) -> np.ndarray:
-    """The binary digits of the number of ones at `positions`, highest first, (…, ⌊log₂ k⌋ + 1).
+    """The binary digits (…, ⌊log₂ k⌋ + 1), highest first, of the number of ones at k positions.
 
-    Each digit is a threshold of the count and the higher digits; entries of `words` (…, d) are 0
-    and 1.  Raises `ValueError` unless the positions are distinct.
+    The entries of `words` (…, d) are 0 and 1.  Each digit is a threshold of a linear form of the
+    word and the higher digits, and the last digit is the parity of the bits at `positions`.
+    Raises `ValueError` unless the positions are distinct.
     """
     left = words @ count_of(words.shape[-1], positions)
     tokens = []
@@ -53,9 +59,11 @@ def linear_tokens(
 
 
 def left_of_count(tokens: np.ndarray, positions: np.ndarray, d: int) -> np.ndarray:
-    """The remainder Σ_S x − Σ 2^i z_i after t = 1 … T tokens of a history (…, T): (…, T).
+    """The remainder (…, T) of the count after each token of histories `tokens` (…, T).
 
-    The history is d bits followed by arbitrary digits.
+    A history is a word x of d bits, followed by arbitrary binary digits z_i, highest first.  The
+    remainder is the sum of the bits so far at `positions`, minus Σ 2^i z_i over the digits so
+    far.
     """
     L, T = len(positions).bit_length() - 1, tokens.shape[-1]
     weights = np.concatenate([count_of(d, positions), -(2 ** (L - np.arange(max(T - d, 0))))])
@@ -64,10 +72,11 @@ def left_of_count(tokens: np.ndarray, positions: np.ndarray, d: int) -> np.ndarr
 
 @checked
 def coefficients_by_solving(words: BitWords, tokens: BitTokens) -> list[Fraction] | None:
-    """The coefficients a (d,) in z_0 = Σ a_i x_i + Σ b_j z_j, by linear algebra over the rationals.
+    """The coefficients (d,) of the bits in a linear form for the last token, over the rationals.
 
-    Returns None if the examples (n, d), (n, ⌊log₂ k⌋ + 1) do not determine all a_i.  Raises
-    `ValueError` if no linear form gives the last tokens.
+    The n examples are words x (n, d) and their tokens z (n, T), the last of which is z_0.  The
+    coefficients are a_i in z_0 = Σ a_i x_i + Σ_{j > 0} b_j z_j.  Returns None if the examples do
+    not determine all a_i.  Raises `ValueError` if no linear form gives the last tokens.
     """
     from flint import fmpq_mat, fmpz_mat
 
@@ -78,7 +87,7 @@ def coefficients_by_solving(words: BitWords, tokens: BitTokens) -> list[Fraction
     pivots = [int(np.flatnonzero(row)[0]) for row in reduced]
     unknowns = system.shape[1] - 1
     if unknowns in pivots:
-        raise InputError("tokens do not agree with any linear form: give examples of one parity")
+        raise InputError("no linear form gives the last tokens: give examples of one parity")
     free = [j for j in range(unknowns) if j not in pivots]
     # A coefficient is determined if its row contains no free unknown.
     determined = {p: row[-1] for p, row in zip(pivots, reduced, strict=True) if not row[free].any()}
@@ -93,10 +102,10 @@ def tokens_by_regression(
     tokens: BitTokens,
     queries: Annotated[Any, Integers("m d", Within(least=0, most=1))],
 ) -> np.ndarray:
-    """The tokens (m, T) of the words `queries` (m, d), decoded by logistic regressions.
+    """The tokens (m, T) of the words `queries` (m, d), decoded by a logistic regression for each.
 
-    The regression of a token on the word and the earlier tokens is fitted to the examples `words`
-    (n, d) and `tokens` (n, T).  In decoding, the earlier tokens are the decoded ones.
+    The regression of a token on the word and its earlier tokens is fitted to the examples `words`
+    (n, d) and `tokens` (n, T).  In decoding, the earlier tokens are the decoded tokens.
     """
     seen, decoded = words, queries
     for token in tokens.T:

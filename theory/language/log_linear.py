@@ -1,16 +1,19 @@
 """Log-linear families on a finite set: p_θ ∝ q₀ e^{θ·f}, and maximum likelihood in them.
 
-    −E_p ln p_θ = H(p) + KL(p‖p_θ)                        the loss is a divergence plus H(p)
-    ∇ = E_θ f − E_p f,   Hessian = Cov_θ f                of θ ↦ −E_p ln p_θ, which is convex
-    KL(p‖p_θ) = KL(p‖p*) + KL(p*‖p_θ)                     if p* is in the family and E_p* f = E_p f
+Here q₀ is a base distribution and f the vector of features of an outcome.  The loss of p_θ on a
+distribution p is L(θ) = −E_p ln p_θ.
 
-The last holds since ln(p*/p_θ) is affine in f, so that its means under p and p* agree.  So p* is
-the unique member that minimises KL(p‖·), and it has the smallest KL(·‖q₀) among all p of these
-moments [Csiszar1975].  It exists iff E_p f lies in the relative interior of the convex hull of f on
-the support of q₀; otherwise a direction w has w·f ≥ w·E_p f there, not always with equality, and
-the loss keeps decreasing along θ = −t·w, t → ∞.
+    L(θ) = H(p) + KL(p‖p_θ)
+    ∇L = E_θ f − E_p f,   ∇²L = Cov_θ f, so that L is convex
+    KL(p‖p_θ) = KL(p‖p*) + KL(p*‖p_θ)          if p* is in the family and E_p* f = E_p f
 
-Features are integers and e^θ is rational, so that everything but the maximiser is exact.
+The third line holds since ln(p*/p_θ) is affine in f, so that its means under p and p* agree.  So p*
+is the unique member that minimises KL(p‖·), and it has the smallest KL(·‖q₀) among all
+distributions with these moments [Csiszar1975].  It exists iff E_p f lies in the relative interior
+of the convex hull of f on the support of q₀.  Otherwise there is a direction w with w·f ≥ w·E_p f
+on this support, not always with equality, and the loss decreases along θ = −t·w as t → ∞.
+
+Features are integers and e^θ is rational.  So all results except the maximiser are exact.
 """
 
 from __future__ import annotations
@@ -34,7 +37,10 @@ FITS = 1e-10  # tolerance of the moments of the maximiser, relative to the featu
 
 @dataclass(frozen=True)
 class LogLinear:
-    """The log-linear family with base q₀ (m,) and integer features f (m, k) on m outcomes."""
+    """The log-linear family p_θ ∝ q₀ e^{θ·f} on m outcomes.
+
+    It has the base distribution q₀ = `base` (m,) and the integer features f = `features` (m, k).
+    """
 
     base: tuple[Fraction, ...]
     features: tuple[tuple[int, ...], ...]
@@ -46,34 +52,36 @@ class LogLinear:
 
     @checked
     def weights(self, x: Sequence[PositiveExact]) -> list[Fraction]:
-        """The unnormalised weights q₀ e^{θ·f} of the outcomes, for rational x = e^θ > 0 (k,)."""
+        """The unnormalised weights q₀ e^{θ·f} (m,) of the outcomes, for x = e^θ (k,), rational."""
         if len(x) != self.k:
-            raise InputError(f"x has {len(x)} entries: give {self.k} fractions e^θ")
+            raise InputError(f"x has {len(x)} entries: give {self.k} fractions, one per feature")
         return [
             q * prod(each**power for each, power in zip(x, f, strict=True))
             for q, f in zip(self.base, self.features, strict=True)
         ]
 
     def at(self, x: Sequence[PositiveExact]) -> tuple[Fraction, ...]:
-        """The member p_θ (m,) with e^θ = x."""
+        """The member p_θ (m,) of the family with e^θ = x (k,)."""
         weights = self.weights(x)
         return tuple(each / sum(weights) for each in weights)
 
     def log_partition(self, x: Sequence[PositiveExact]) -> Log:
-        """The log-partition function ln Σ q₀ e^{θ·f}, exact."""
+        """The log-partition function ln Σ q₀ e^{θ·f} at e^θ = x (k,), exactly."""
         return log(sum(self.weights(x), start=Fraction(0)))
 
     @checked
     def mean(self, p: Distribution) -> tuple[Fraction, ...]:
-        """The moments E_p f (k,)."""
+        """The moments E_p f (k,): the means of the k features f under p (m,)."""
         if len(p) != len(self.base):
-            raise InputError(f"p has {len(p)} outcomes: give {len(self.base)}, as the family has")
+            raise InputError(
+                f"p has {len(p)} outcomes: give {len(self.base)} probabilities, as the family has"
+            )
         columns = zip(*self.features, strict=True)
         return tuple(sum(a * f for a, f in zip(p, column, strict=True)) for column in columns)
 
     @checked
     def covariance(self, p: Distribution) -> list[list[Fraction]]:
-        """The covariance Cov_p f = E (f − E f)(f − E f)ᵀ (k, k)."""
+        """The covariance E_p (f − E_p f)(f − E_p f)ᵀ (k, k) of the k features f under p (m,)."""
         centre = self.mean(p)
         apart = [[f - c for f, c in zip(row, centre, strict=True)] for row in self.features]
         return [
@@ -88,16 +96,20 @@ class LogLinear:
         ]
 
     def gradient(self, x: Sequence[PositiveExact], p: Distribution) -> tuple[Fraction, ...]:
-        """The gradient ∇_θ (−E_p ln p_θ) = E_θ f − E_p f (k,)."""
+        """The gradient E_θ f − E_p f (k,) of the loss −E_p ln p_θ, at e^θ = x (k,).
+
+        E_θ f are the means of the features under the member p_θ, and E_p f under p (m,).
+        """
         here, there = self.mean(self.at(x)), self.mean(p)
         return tuple(a - b for a, b in zip(here, there, strict=True))
 
 
 @checked
 def log_linear(base: Distribution, features: Annotated[Any, Integers("m k")]) -> LogLinear:
-    """The log-linear family of a base distribution q₀ (m,) and integer features (m, k).
+    """The log-linear family p_θ ∝ q₀ e^{θ·f} of a base distribution and integer features.
 
-    Raises `ValueError` unless there is a row of features for each outcome.
+    q₀ = `base` (m,) are exact probabilities, and f = `features` (m, k) has a row for each
+    outcome.  Raises `ValueError` for another number of rows.
     """
     if len(features) != len(base):
         raise InputError(
@@ -108,11 +120,12 @@ def log_linear(base: Distribution, features: Annotated[Any, Integers("m k")]) ->
 
 @checked
 def separating_direction(family: LogLinear, p: Distribution) -> tuple[int, ...] | None:
-    """A direction w (k,) with w·f ≥ w·E_p f on supp q₀, not always with equality: separable data.
+    """A direction (k,) that shows that no member of the family has the moments of p.
 
-    If there is one, no member of the family has the moments of p.  The entries are integers, and
-    the inequalities are checked exactly; None if a linear program finds no direction.  Raises
-    `ValueError` for a distribution on other outcomes.
+    It is an integer vector w with w·f ≥ w·E_p f on the support of the base distribution, not
+    always with equality, where f are the features.  Data with such a direction are called
+    separable.  The inequalities are checked exactly.  Returns None if a linear program finds no
+    direction.  Raises `ValueError` if p has another number of outcomes than the family.
     """
     from scipy.optimize import linprog
 
@@ -131,18 +144,19 @@ def separating_direction(family: LogLinear, p: Distribution) -> tuple[int, ...] 
 
 @checked
 def projection(family: LogLinear, p: Distribution) -> tuple[np.ndarray, np.ndarray]:
-    """The maximiser θ (k,) and p_θ (m,): E_θ f = E_p f up to 1e-10 times f, by Newton's method.
+    """The maximum-likelihood parameters θ (k,) and the member p_θ (m,) with the moments of p.
 
-    Raises `ValueError` if no member has these moments (the message gives the separating direction),
-    and if p > 0 where q₀ = 0.
+    The moments E_θ f = E_p f of the features f agree up to 1e-10·(1 + max |f|).  They are found
+    by Newton's method.  Raises `ValueError` if no member has these moments (the message gives the
+    separating direction), and if p is positive where the base distribution is 0.
     """
     moments = np.array([float(each) for each in family.mean(p)])
     if any(a > 0 == q for a, q in zip(p, family.base, strict=True)):
-        raise InputError("p is positive where the base is 0: give a p that is 0 there")
+        raise InputError("p is positive where the base is 0: give a p that is 0 at these outcomes")
     if (w := separating_direction(family, p)) is not None:
         raise InputError(
-            f"p has the moments of no member, as {_shown(w)} is never below its mean under p "
-            "(separable data), so that θ would diverge: stop early, or add a penalty"
+            f"no member of the family has the moments of p, as {_shown(w)} is never below its mean "
+            "under p (separable data): give a p with moments inside the hull of the features"
         )
     F, base = np.array(family.features, dtype=np.float64), np.array(family.base, dtype=np.float64)
     scale = 1 + abs(F).max()
@@ -170,8 +184,8 @@ def projection(family: LogLinear, p: Distribution) -> tuple[np.ndarray, np.ndarr
                 break
         theta = theta - size * step
     raise InputError(
-        f"p has moments that {STEPS} steps did not reach, perhaps near the boundary of the hull "
-        "of the features: give others"
+        f"Newton's method did not reach the moments of p in {STEPS} steps, perhaps because they "
+        "are near the boundary of the hull of the features: give moments farther inside"
     )
 
 

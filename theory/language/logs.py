@@ -27,11 +27,12 @@ BITS = 64
 
 @total_ordering
 class Log:
-    """The exact number Σ_p c_p ln p with coefficients {p: c_p}: immutable and totally ordered.
+    """An exact number Σ_p c_p ln p, with rational coefficients c_p of the logarithms of primes p.
 
-    Supports sums and differences with other `Log` and with 0, and products with rationals; `float`
-    approximates its value and `ball` encloses it.  Raises `ValueError` unless the keys are primes
-    of at most 64 bits (otherwise equality could not be decided) and the coefficients are exact.
+    `coefficients` is {p: c_p}.  A `Log` is immutable and totally ordered.  It supports sums and
+    differences with other `Log` and with 0, and products with rationals.  `float` approximates
+    its value, and `ball` encloses it.  Raises `ValueError` unless the keys are primes of at most
+    64 bits (otherwise equality could not be decided) and the coefficients are exact.
     """
 
     def __init__(self, coefficients: Mapping[int, Exact] | None = None) -> None:
@@ -40,7 +41,8 @@ class Log:
         for prime in given:
             if type(prime) is not int or not _is_prime(prime):
                 raise InputError(
-                    f"coefficients has the key {prime!r}, not a prime: use `log` instead"
+                    f"coefficients has the key {prime!r}, which is not a prime: "
+                    "give primes, or use `log`"
                 )
         values = fractions("coefficients", given.values())
         pairs = sorted(zip(given, values, strict=True))
@@ -93,7 +95,7 @@ class Log:
         return 1 if found > 0 else -1
 
     def ball(self, bits: int = BITS) -> arb:
-        """An Arb ball that contains the value, computed with this many bits."""
+        """An Arb ball that contains the value, computed with a precision of `bits` bits."""
         from flint import arb, ctx, fmpq
 
         with ctx.workprec(bits):
@@ -116,9 +118,9 @@ class Log:
 
 @checked
 def at_most_rational(value: Log, bound: Exact) -> bool:
-    """Whether value ≤ bound, decided by balls of increasing precision.
+    """Whether value ≤ bound, decided by enclosing balls of increasing precision.
 
-    Some precision decides: a multiple of the value is the logarithm of a rational number, so the
+    The computation ends: a multiple of the value is the logarithm of a rational number, so the
     value is irrational (Lindemann) unless it is 0.
     """
     from flint import arb, ctx, fmpq
@@ -136,7 +138,7 @@ def at_most_rational(value: Log, bound: Exact) -> bool:
 
 @checked
 def log(value: PositiveExact) -> Log:
-    """The logarithm of a rational number > 0, exactly.
+    """The natural logarithm of a positive rational number, exactly.
 
     Raises `ValueError` for a numerator or denominator above 2^64.
     """
@@ -164,13 +166,16 @@ def _factors(value: int) -> dict[int, Fraction]:
 
 @checked
 def entropy(p: Distribution) -> Log:
-    """The entropy H(p) = −Σ p ln p, with 0 ln 0 = 0."""
+    """The entropy −Σ p ln p of a distribution, in nats, exactly; 0 ln 0 = 0."""
     return -sum((each * log(each) for each in p if each), start=Log())
 
 
 @checked
 def cross_entropy(p: Distribution, q: Distribution) -> Log:
-    """The cross-entropy −Σ p ln q; raises `ValueError` if it is infinite (p > 0 = q)."""
+    """The cross-entropy −Σ p ln q in nats, exactly.
+
+    Raises `ValueError` if it is infinite, since q = 0 at an outcome with p > 0.
+    """
     check_alike(p=p, q=q)
     if any(a > 0 == b for a, b in zip(p, q, strict=True)):
         raise InputError(
@@ -181,15 +186,18 @@ def cross_entropy(p: Distribution, q: Distribution) -> Log:
 
 @checked
 def kl(p: Distribution, q: Distribution) -> Log:
-    """The divergence KL(p‖q) = Σ p ln(p/q) ≥ 0; raises `ValueError` if it is infinite."""
+    """The Kullback–Leibler divergence KL(p‖q) = Σ p ln(p/q) ≥ 0 in nats, exactly.
+
+    Raises `ValueError` if it is infinite.
+    """
     return cross_entropy(p, q) - entropy(p)
 
 
 @checked
 def binary_kl(a: ExactProbability, b: ExactProbability) -> Log:
-    """The divergence kl(a‖b) = a ln(a/b) + (1 − a) ln((1 − a)/(1 − b)), for two Bernoulli
-    distributions.
+    """The divergence of two Bernoulli distributions with probabilities a and b, in nats, exactly.
 
-    Raises `ValueError` if it is infinite.
+    It is kl(a‖b) = a ln(a/b) + (1 − a) ln((1 − a)/(1 − b)).  Raises `ValueError` if it is
+    infinite.
     """
     return kl((a, 1 - a), (b, 1 - b))

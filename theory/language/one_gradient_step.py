@@ -1,29 +1,33 @@
-"""One gradient step on the nodes of a parity's tree, rounded to integers, gives the tree.
+"""One gradient step on the nodes of a parity's tree, rounded to integers, finds the tree.
 
-A node attends to the m tokens x_j before it and predicts φ(z), z = Σ_j softmax(w)_j x_j; the loss
-is ½E(φ(z) − y)², y = x_a x_b the product of its children [KimSuzuki2025].  At w = 0, in units 8/m²,
+A node of the tree (`theory.language.parity_tree`) attends to the m tokens x_j = ±1 before it and
+predicts φ(z) for z = Σ_j softmax(w)_j x_j.  The loss is ½E(φ(z) − y)², where y = x_a x_b is the
+product of the node's children [KimSuzuki2025].  A gradient step from w = 0 with the step size m²/8
+gives the scores
 
     u_j = −(m²/8) ∂L/∂w_j = (m/8) E (y − φ(z)) φ'(z) (x_j − z),      z = (1/m) Σ_j x_j.
 
 **φ = 4z² − 1** (φ' = 8z).  Products of tokens are characters, so every moment counts relations
-among them.  If r_j is the number of triples of other tokens whose product is x_j, and R = ¼ Σ r_j,
+among tokens.  If r_j is the number of triples of other tokens whose product is x_j, and
+R = ¼ Σ r_j,
 
     E z x_j = 1/m,   E y z x_j = [j a child]/m,   E z³ x_j = (3m − 2 + 6 r_j)/m³,
     u_j = [j a child] − 2/m − 24 r_j/m² + 96 R/m³                        (`gradient_in_closed_form`)
 
-exactly: x_i x_j = y holds only for the two children, since any other token that contains y's bits
-comes after y.  Moreover r_j ≤ 4: the product of four tokens is 1 only for a node, one of its
-children and the children of the other, and a token can be the node (in two ways), the first child
-or a child of the second.
+exactly.  Here x_i x_j = y holds only for the two children, since any other token that contains y's
+bits comes after y.  Moreover r_j ≤ 4: the product of four tokens is 1 only for a node, its one
+child, and the two children of its other child.  A token can be the node (in two ways), the one
+child, or a child of the other child.
 
 **The φ of the paper** is 4z² − 1 for |z| < ½ and −4z² + 8|z| − 3 for |z| ≥ ½; |φ'(z)| ≤ 8|z| in
 [−1, 1].  `gradient` sums over a batch in integers; `gradient_by_counting` computes the sum over the
 whole cube for any d and k by multiplying the generating polynomials of independent subtrees.
 
 **From n samples** the mean of m(y − φ)φ'(x_j − z)/8 has variance at most 4m/n: the square of a
-summand is at most 4m²z²(x_j − z)², whose mean 4m²(E z² − 2E z³x_j + E z⁴) is at most 4m if
-24R ≤ 3m² − 2m + 12 m r_j.  This holds since R ≤ m, and R = 0 unless some earlier node has children
-that are nodes, which requires m ≥ 13.  A summand is at most 3m/2 in size, as |φ'(x_j − z)| ≤ 6.
+summand is at most 4m²z²(x_j − z)², and the mean 4m²(E z² − 2E z³x_j + E z⁴) of this bound is at
+most 4m if 24R ≤ 3m² − 2m + 12 m r_j.  This holds since R ≤ m, and R = 0 unless some earlier node
+has children that are nodes, which requires m ≥ 13.  A summand is at most 3m/2 in absolute value, as
+|φ'(x_j − z)| ≤ 6.
 Bernstein's inequality and a union bound give `enough_samples`: then every u_j is on the correct
 side of ½, and rounding gives the tree.
 """
@@ -53,16 +57,18 @@ NodeSigns: TypeAlias = Annotated[Any, Signs("n nodes")]
 
 @checked
 def link(z: Correlations) -> np.ndarray:
-    """The φ of [KimSuzuki2025] on [−1, 1]."""
+    """The link function φ of [KimSuzuki2025]: 4z² − 1 if |z| < ½, else −4z² + 8|z| − 3."""
     size = abs(z)
     return np.where(size < 0.5, 4 * size**2 - 1, -4 * size**2 + 8 * size - 3)
 
 
 @checked
 def relations(tree: ParityTree, node: Steps) -> tuple[np.ndarray, int]:
-    """The numbers r_j, (m,), of the m tokens before the node, and R, counted by pairs of tokens.
+    """The numbers of relations among the m tokens before a node: r (m,), and R.
 
-    Raises `ValueError` unless `node` is a node.
+    r_j is the number of triples of other tokens whose product is token j, and R = ¼ Σ r_j is the
+    number of sets of four tokens whose product is 1.  Raises `ValueError` unless `node` is a node
+    of the tree.
     """
     m = _seen(tree, node)
     sets = leaves(tree)[:m]
@@ -77,7 +83,14 @@ def relations(tree: ParityTree, node: Steps) -> tuple[np.ndarray, int]:
 
 @checked
 def gradient_in_closed_form(tree: ParityTree, node: Steps) -> list[Fraction]:
-    """The u_j (m,) for φ = 4z² − 1, in closed form; raises `ValueError` unless `node` is a node."""
+    """The expected scores (m,) of a node after one gradient step with φ = 4z² − 1, in closed form.
+
+    The node attends to the m tokens before it with equal weights, at scores 0, and predicts φ(z)
+    for their mean z.  The loss ½(φ(z) − y)² is averaged over all words, where y is the product of
+    the two children of the node, and the step size is m²/8.  The score of token j is
+    [j a child] − 2/m − 24r_j/m² + 96R/m³ with r and R of `relations`.  Raises `ValueError` unless
+    `node` is a node of the tree.
+    """
     m = _seen(tree, node)
     r, R = relations(tree, node)
     children = tree.scores[node - tree.d, :m]
@@ -92,14 +105,19 @@ def gradient_in_closed_form(tree: ParityTree, node: Steps) -> list[Fraction]:
 def gradient(
     tree: ParityTree, node: Steps, bits: SignRows, *, printed: bool = True
 ) -> list[Fraction]:
-    """The exact u_j (m,) for the batch of words `bits` (n, d).
+    """The exact scores (m,) of a node after one gradient step from 0 on a batch of words.
 
-    φ is that of the paper, or 4z² − 1 if not `printed`.  Raises `ValueError` unless `node` is a
-    node, for an empty batch, and as `with_steps` does.
+    The node attends to the m tokens before it with equal weights, and predicts φ(z) for their
+    mean z.  The loss ½(φ(z) − y)² is averaged over the n words `bits` (n, d) of −1 and +1, where
+    y is the product of the two children of the node, and the step size is m²/8.  φ is `link`, the
+    function of [KimSuzuki2025], or 4z² − 1 if not `printed`.  Raises `ValueError` unless `node`
+    is a node of the tree, for an empty batch, and unless words have d bits.
     """
     m = _seen(tree, node)
     if (size := bits.size // tree.d * m) > MOST:
-        raise InputError(f"bits make {size:.3g} numbers: give fewer words, for at most {MOST:.3g}")
+        raise InputError(
+            f"bits make {size:.3g} tokens in all: give fewer words, for at most {MOST:.3g}"
+        )
     x = _words(tree, bits)
     total, y = x[:, :m].sum(axis=1), x[:, node]
     weights = _slope(total, y, m, printed)
@@ -129,17 +147,20 @@ def _slope(total: np.ndarray, y: np.ndarray, m: int, printed: bool) -> np.ndarra
 
 @checked
 def one_step(tree: ParityTree, bits: SignRows, labels: NodeSigns | None = None) -> np.ndarray:
-    """The scores (k − 1, d + k − 2) after one gradient step from 0 on the words `bits` (n, d).
+    """The scores (k − 1, d + k − 2) of all nodes after one gradient step from 0, in float64.
 
-    The step size is m²/8 at the node that attends to m tokens; its scores of other tokens are 0.  φ
-    is that of the paper, computed in float64.  `labels` (n, k − 1) are the targets of the nodes, by
-    default their true values.  Raises `ValueError` as `with_steps` does, for an empty batch, and
-    unless labels are one ±1 for each node.
+    A node attends to the m tokens before it, and predicts φ(z) for their mean z, with φ = `link`.
+    The loss ½(φ(z) − y)² is averaged over the n words `bits` (n, d) of −1 and +1, and the step
+    size is m²/8.  The scores of later tokens are 0.  `labels` (n, k − 1) are the targets y of the
+    k − 1 nodes, by default the products of their children.  Raises `ValueError` unless words have
+    d bits, for an empty batch, and unless there is a label ±1 for each node of each word.
     """
     x = _words(tree, bits)
     targets = x[:, tree.d :] if labels is None else labels
     if targets.shape != (len(x), tree.k - 1):
-        raise InputError(f"labels have shape {targets.shape}: give {(len(x), tree.k - 1)}")
+        raise InputError(
+            f"labels have shape {targets.shape}: give labels of shape {(len(x), tree.k - 1)}"
+        )
     found = np.zeros(tree.scores.shape)
     tokens, total = x.astype(np.float64), x[:, : tree.d].sum(axis=1)
     for node in range(tree.d, tree.d + tree.k - 1):
@@ -152,11 +173,15 @@ def one_step(tree: ParityTree, bits: SignRows, labels: NodeSigns | None = None) 
 
 @checked
 def gradient_by_counting(tree: ParityTree, node: Steps) -> list[Fraction]:
-    """The exact u_j (m,) for the batch of all words with the φ of the paper, for any d and k.
+    """The expected scores (m,) of a node after one gradient step from 0, exactly, for large trees.
 
-    The tokens before the node form subtrees over disjoint bits, so the polynomial that counts
-    words by Σ x_j is a product over subtrees.  The label y fixes the product of two roots, and x_j
-    is a weight.  Raises `ValueError` unless `node` is a node.
+    The node attends to the m tokens x_j before it, and predicts φ(z) for their mean z, with φ =
+    `link`.  The loss ½(φ(z) − y)² is averaged over all words, where y is the product of the two
+    children of the node, and the step size is m²/8.
+
+    The m tokens form subtrees over disjoint bits.  So the polynomial that counts words by Σ x_j
+    is a product over subtrees.  The value of y fixes the product of the roots of two subtrees,
+    and x_j enters as a weight.  Raises `ValueError` unless `node` is a node of the tree.
     """
     m = _seen(tree, node)
     a, b = tree.children[node - tree.d].tolist()
@@ -242,14 +267,16 @@ def _below(tree: ParityTree, j: int) -> list[int]:
 
 @checked
 def noise_tolerance(tree: ParityTree) -> Fraction:
-    """The noise tolerance t = ½ − max |u_j − [j a child]| over all nodes, with the φ of the paper.
+    """The largest error of the scores after a gradient step that rounding corrects.
 
-    If t > 0, scores within t of the scores after a step on all words are rounded to the tree.
-    Raises `ValueError` for d + k above 256.
+    The tolerance is t = ½ − max |u_j − [j a child]| over all nodes and tokens j, where u_j is the
+    score after one step on all words (`gradient_by_counting`).  Scores within t of these u_j
+    are rounded to the tree.  Raises `ValueError` for d + k above 256.
     """
     if (size := tree.d + tree.k) > MOST_TOKENS:
         raise InputError(
-            f"d + k is {size}, too large to count words for all nodes: give at most {MOST_TOKENS}"
+            f"d + k is {size}, too large to count words for all nodes: "
+            f"give a tree with d + k ≤ {MOST_TOKENS}"
         )
     tolerances = list[Fraction]()
     for node in range(tree.d, tree.d + tree.k - 1):
@@ -261,16 +288,21 @@ def noise_tolerance(tree: ParityTree) -> Fraction:
 
 @checked
 def enough_samples(tree: ParityTree, delta: OpenUnit, tolerance: Exact | None = None) -> int:
-    """A sufficient number of samples, n ≥ 8.7(d + k) t⁻² ln(2(k − 1)(d + k)/δ).
+    """A number of random words from which one gradient step finds the tree.
 
-    One step on n random words, rounded, gives the tree with probability ≥ 1 − δ.  t is `tolerance`,
-    by default `noise_tolerance(tree)`.  The bound is Bernstein's inequality, as
+    After one step on n ≥ 8.7(d + k) t⁻² ln(2(k − 1)(d + k)/δ) random words, the scores rounded to
+    integers are the tree with probability ≥ 1 − δ.  t is `tolerance`, by default
+    `noise_tolerance(tree)`.  The result is the smallest such n.
+
+    The proof is Bernstein's inequality for a node that attends to m tokens, with
     2(4m + (3m/2 + 2)t/3) ≤ 8.7(d + k) for t ≤ ½ and m ≤ d + k − 2.  Raises `ValueError` unless
-    10⁻⁶ < t ≤ ½, and as `noise_tolerance` does.
+    10⁻⁶ < t ≤ ½ and, without a tolerance, for d + k above 256.
     """
     t = float(noise_tolerance(tree) if tolerance is None else tolerance)
     if not 1e-6 < t <= 0.5:
-        remedy = "give at most ½" if t > 0.5 else "give a larger one, or a tree of larger d + k"
+        large = "give a tolerance of at most ½"
+        small = "give a larger tolerance, or a tree with a larger d + k"
+        remedy = large if t > 0.5 else small
         raise InputError(f"tolerance is {t:.3g}: {remedy}")
     size = tree.d + tree.k
     return math.ceil(8.7 * size / t**2 * math.log(2 * (tree.k - 1) * size / delta))
@@ -279,5 +311,5 @@ def enough_samples(tree: ParityTree, delta: OpenUnit, tolerance: Exact | None = 
 def _seen(tree: ParityTree, node: int) -> int:
     """The number m of tokens that the node attends to."""
     if not tree.d <= node < tree.d + tree.k - 1:
-        raise InputError(f"node is {node}: give one from {tree.d} to {tree.d + tree.k - 2}")
+        raise InputError(f"node is {node}: give a node from {tree.d} to {tree.d + tree.k - 2}")
     return node

@@ -1,8 +1,9 @@
 """The parity of k = 2^v among d bits as a binary tree of products of two.
 
-Bits are x_0, …, x_{d−1} ∈ {−1, +1}.  Node m = d, …, d + k − 2 multiplies its two children: first
-the k bits in pairs, then these nodes in pairs, and so on; the last node is the parity.  If the
-nodes follow the bits as tokens, the children of node m are among the tokens j < m [KimSuzuki2025].
+Bits are x_0, …, x_{d−1} ∈ {−1, +1}.  Each node m = d, …, d + k − 2 is the product of its two
+children.  The children of the first k/2 nodes are the k bits in pairs, the children of the next k/4
+nodes are the first k/2 nodes in pairs, and so on.  The last node is the parity.  If the nodes
+follow the bits as tokens, the children of node m are among the tokens j < m [KimSuzuki2025].
 """
 
 from __future__ import annotations
@@ -18,7 +19,12 @@ PowerOfTwo: TypeAlias = Annotated[Count, Within(least=2, most="d")]
 
 
 class ParityTree(NamedTuple):
-    """A tree over k of d bits: positions of the leaves, and children (k − 1, 2) of the nodes."""
+    """A binary tree of products over k of d bits ±1, whose root is the parity of the k bits.
+
+    `positions` are the positions of its k leaves, and `children` (k − 1, 2) are the tokens that
+    each node multiplies.  Tokens are numbered 0 to d − 1 for the bits and d to d + k − 2 for the
+    nodes.
+    """
 
     d: int
     positions: tuple[int, ...]
@@ -31,8 +37,10 @@ class ParityTree(NamedTuple):
 
     @property
     def scores(self) -> np.ndarray:
-        """The matrix [token j is a child of node d + i], (k − 1, d + k − 2), without the last
-        token."""
+        """The matrix (k − 1, d + k − 2) with entry (i, j) 1 if token j is a child of node d + i.
+
+        The other entries are 0.  The last token, which is not a child, has no column.
+        """
         found = np.zeros((self.k - 1, self.d + self.k - 2), dtype=np.int64)
         np.put_along_axis(found, self.children, 1, axis=1)
         return found
@@ -40,23 +48,26 @@ class ParityTree(NamedTuple):
 
 @checked
 def tree_sizes(d: Count, k: PowerOfTwo) -> tuple[int, int]:
-    """The sizes d and k; raises `ValueError` unless k is a power of two."""
+    """The pair (d, k) of a number of bits and a number of leaves; raises `ValueError` unless k is
+    a power of two."""
     if k & (k - 1):
-        raise InputError(f"k is {k} and d is {d}: give a power of two from 2 to d")
+        raise InputError(f"k is {k} and d is {d}: give a k that is a power of two from 2 to d")
     return d, k
 
 
 @checked
 def parity_tree(d: Annotated[Count, Within(most=10**8)], positions: Positions) -> ParityTree:
-    """The tree whose leaves are the bits at these positions, in this order.
+    """The binary tree of products whose leaves are the bits of a word at these positions, in order.
+
+    Words have d bits.
 
     Raises `ValueError` unless the positions are distinct and their number is a power of two ≥ 2.
     """
     order, k = positions.tolist(), len(positions)
     if k < 2 or k & (k - 1):
-        raise InputError(f"there are {k} positions: give 2, 4, 8, … of them")
+        raise InputError(f"there are {k} positions: give 2, 4, 8, … positions")
     if len(set(order)) < k:
-        raise InputError(f"positions are {order}: give each of them once")
+        raise InputError(f"positions are {order}: give each position once")
     level, children, following = order, list[tuple[int, int]](), d
     while len(level) > 1:
         pairs = list(zip(level[::2], level[1::2], strict=True))
@@ -68,12 +79,13 @@ def parity_tree(d: Annotated[Count, Within(most=10**8)], positions: Positions) -
 
 @checked
 def with_steps(tree: ParityTree, bits: SignRows) -> np.ndarray:
-    """Bits (…, d) of −1 and +1, followed by the values of all nodes: (…, d + k − 1).
+    """Words with their chain of thought (…, d + k − 1): the bits, then the values of all nodes.
 
-    Raises `ValueError` unless there are d bits.
+    `bits` (…, d) has entries −1 and +1, and each of the k − 1 nodes is the product of its two
+    children.  Raises `ValueError` unless words have d bits.
     """
     if bits.shape[-1] != tree.d:
-        raise InputError(f"bits have shape {bits.shape}: give (…, {tree.d})")
+        raise InputError(f"bits have shape {bits.shape}: give bits of shape (…, {tree.d})")
     x = np.empty((*bits.shape[:-1], tree.d + tree.k - 1), dtype=np.int64)
     x[..., : tree.d] = bits
     for m, (a, b) in enumerate(tree.children, start=tree.d):
@@ -82,10 +94,10 @@ def with_steps(tree: ParityTree, bits: SignRows) -> np.ndarray:
 
 
 def means_of_children(tree: ParityTree, bits: np.ndarray) -> np.ndarray:
-    """The mean of the two children of the next node at each position, from tokens ±1 (…, T).
+    """The mean (…, T) of the two children of the next node, at each position of a history.
 
-    The tokens are d bits and arbitrary values of nodes.  At the bits before the last, the result is
-    the bit.
+    `bits` (…, T) are the tokens ±1 of the history: d bits, followed by arbitrary values of nodes.
+    At the bits before the last, after which no node follows, the result is the bit.
     """
     nodes = tree.children[: max(bits.shape[-1] - tree.d + 1, 0)]
     means = bits[..., nodes].sum(axis=-1) / 2
@@ -93,7 +105,10 @@ def means_of_children(tree: ParityTree, bits: np.ndarray) -> np.ndarray:
 
 
 def leaves(tree: ParityTree) -> list[int]:
-    """For each token, the set of bits whose product the token is, as a bit mask."""
+    """For each token, the set of bits whose product it is, as a bit mask.
+
+    The tokens are the d bits, followed by the nodes of the tree.
+    """
     found = [1 << j for j in range(tree.d)]
     for a, b in tree.children:
         found.append(found[a] ^ found[b])

@@ -1,16 +1,19 @@
 """The excess loss of a model that gives a set of outcomes too much or too little probability.
 
-    g_s ∝ s·g on A, g elsewhere        d/ds CE(p, g_s) at s = 1 is g(A) − p(A)
+Let p be the distribution of the data, g a model, A a set of outcomes, and CE(p, g) = −Σ p ln g the
+loss.  Let g_s ∝ s·g on A and g_s ∝ g elsewhere.  Then
+
+    d/ds CE(p, g_s) = g(A) − p(A) at s = 1
     CE(p, g) − min_s CE(p, g_s) = kl(p(A)‖g(A)) ≥ 2δ²,   δ = |g(A) − p(A)|
 
-since the g_s are a log-linear family with the feature 1_A: its best member gives A the mass p(A).
-The inequality is Pinsker's.  Rescaling all sets of a partition at once gains the KL divergence of p
-and g on these sets, which is at least 2·Mis², Mis their total variation distance there; for the
-level sets of g, Mis is the miscalibration of g.
+since the g_s are a log-linear family with the feature 1_A, and its best member gives A the mass
+p(A).  The inequality is Pinsker's.  Rescaling all sets of a partition at once gains the KL
+divergence of p and g on these sets.  This gain is at least 2·Mis², where Mis is the total variation
+distance of p and g on these sets.  For the level sets of g, Mis is the miscalibration of g.
 
-One s for all prompts c of weights μ also gains at least 2δ², δ = |Σ μ (g(A|c) − p(A|c))|: the loss
-is convex in t = ln s, with slope ±δ at 0 and curvature Σ μ·g(1 − g) ≤ ¼, so that a step of ∓4δ
-gains at least 4δ² − 16δ²/8.
+Let prompts c have weights μ_c, and let δ = |Σ_c μ_c (g(A|c) − p(A|c))|.  Rescaling A by the same s
+for all prompts also gains at least 2δ².  Proof: the loss is convex in t = ln s, with slope ±δ at 0
+and curvature Σ_c μ_c g(A|c)(1 − g(A|c)) ≤ ¼, so that a step of ∓4δ gains at least 4δ² − 16δ²/8.
 
 So a model that is within ε nats of its best rescaling on the population has δ ≤ √(ε/2).
 
@@ -39,7 +42,10 @@ from theory.language.logs import Log, binary_kl, kl
 
 @checked
 def rescaled(g: Distribution, A: Iterable[Steps], s: PositiveExact) -> tuple[Fraction, ...]:
-    """The distribution g_s ∝ s·g on A and g elsewhere, for a set A of outcomes and exact s > 0."""
+    """The model g rescaled on a set A of outcomes: proportional to s·g on A and to g elsewhere.
+
+    Raises `ValueError` unless A is a set of outcomes of g.
+    """
     chosen = outcomes("A", A, len(g))
     weights = [each * (s if y in chosen else 1) for y, each in enumerate(g)]
     return tuple(each / sum(weights) for each in weights)
@@ -47,21 +53,26 @@ def rescaled(g: Distribution, A: Iterable[Steps], s: PositiveExact) -> tuple[Fra
 
 @checked
 def best_scale(p: Distribution, g: Distribution, A: Iterable[Steps]) -> Fraction:
-    """The s = p(A)(1 − g(A))/((1 − p(A))g(A)) that minimises CE(p, g_s).
+    """The factor s by which rescaling the model g on A minimises its cross-entropy under p.
 
-    Raises `ValueError` unless 0 < p(A) < 1 and 0 < g(A) < 1, as no s is best otherwise.
+    It is s = p(A)(1 − g(A))/((1 − p(A))g(A)).  Raises `ValueError` unless 0 < p(A) < 1 and
+    0 < g(A) < 1, as otherwise no s is optimal.
     """
     check_alike(p=p, g=g)
     chosen = outcomes("A", A, len(g))
     a, b = mass(p, chosen), mass(g, chosen)
     if not (0 < a < 1 and 0 < b < 1):
-        raise InputError(f"p(A) is {a} and g(A) is {b}: give a set with both between 0 and 1")
+        raise InputError(f"p(A) is {a} and g(A) is {b}: give an A for which neither is 0 or 1")
     return a * (1 - b) / ((1 - a) * b)
 
 
 @checked
 def rescaling_gain(p: Distribution, g: Distribution, A: Iterable[Steps]) -> Log:
-    """The gain kl(p(A)‖g(A)) of the best s; raises `ValueError` if it is infinite."""
+    """The decrease of the cross-entropy if g is rescaled on A by the best factor: kl(p(A)‖g(A)).
+
+    kl is the divergence of two Bernoulli distributions.  The result is exact, in nats.  Raises
+    `ValueError` if it is infinite.
+    """
     check_alike(p=p, g=g)
     chosen = outcomes("A", A, len(g))
     return binary_kl(mass(p, chosen), mass(g, chosen))
@@ -71,7 +82,7 @@ def rescaling_gain(p: Distribution, g: Distribution, A: Iterable[Steps]) -> Log:
 def over_confidence(
     p: Distribution, g: Distribution, threshold: Exact
 ) -> tuple[frozenset[int], Fraction]:
-    """The set A = {g > τ} and its over-confidence δ⁺ = (g(A) − p(A))⁺."""
+    """The set A = {g > threshold} and the over-confidence (g(A) − p(A))⁺ of g on A."""
     check_alike(p=p, g=g)
     above = frozenset(y for y, each in enumerate(g) if each > threshold)
     return above, max(Fraction(0), mass(g, above) - mass(p, above))
@@ -79,13 +90,13 @@ def over_confidence(
 
 @checked
 def level_sets(g: Distribution) -> list[list[int]]:
-    """The sets on which g is constant, by decreasing value."""
+    """The level sets of g, on each of which g is constant, by decreasing value of g."""
     return [[y for y, each in enumerate(g) if each == v] for v in sorted(set(g), reverse=True)]
 
 
 @checked
 def miscalibration(p: Distribution, g: Distribution) -> Fraction:
-    """Mis = ½ Σ_B |g(B) − p(B)| over the level sets B of g."""
+    """The miscalibration ½ Σ_B |g(B) − p(B)| over the level sets B of g."""
     check_alike(p=p, g=g)
     apart = (abs(mass(g, B) - mass(p, B)) for B in level_sets(g))
     return sum(apart, start=Fraction(0)) / 2
@@ -93,7 +104,10 @@ def miscalibration(p: Distribution, g: Distribution) -> Fraction:
 
 @checked
 def calibration_gain(p: Distribution, g: Distribution) -> Log:
-    """The gain of rescaling each level set of g optimally: KL(p‖g) on the level sets."""
+    """The decrease of the cross-entropy if each level set of the model g is rescaled optimally.
+
+    It is the divergence KL(p‖g) of the probabilities of the level sets, exactly, in nats.
+    """
     check_alike(p=p, g=g)
     sets = level_sets(g)
     return kl([mass(p, B) for B in sets], [mass(g, B) for B in sets])
@@ -106,15 +120,18 @@ def common_scale_loss(
     g: Sequence[Annotated[Exact, Within(above=0, below=1)]],
     s: PositiveExact,
 ) -> Log:
-    """The change Σ_c μ_c (kl(p_c‖g_{s,c}) − kl(p_c‖g_c)) of the loss by one s for all prompts.
+    """The change of the loss if a model is rescaled on a set A by the same s for all prompts.
 
-    Here p and g are the probabilities p(A|c) and g(A|c) for each prompt c.  The change depends on
-    nothing else, since g_s ∝ g within A and outside A.  Raises `ValueError` unless each prompt has
+    A prompt c has the weight μ_c and the probabilities p_c = p(A|c) and g_c = g(A|c) of A under
+    the data and the model.  Rescaling changes g_c to h_c = s·g_c/(1 + (s − 1)g_c), and the loss
+    by Σ_c μ_c (kl(p_c‖h_c) − kl(p_c‖g_c)).  Other probabilities do not matter, since the rescaled
+    model is proportional to g within A and outside A.  Raises `ValueError` unless each prompt has
     one weight, one p and one g.
     """
     if not len(weights) == len(p) == len(g):
         raise InputError(
-            f"there are {len(weights)} weights, {len(p)} p and {len(g)} g: give equal numbers"
+            f"there are {len(weights)} weights, {len(p)} p and {len(g)} g: "
+            "give a weight, a p and a g for each prompt"
         )
     moved = [s * each / (1 + (s - 1) * each) for each in g]
     changes = (binary_kl(x, z) - binary_kl(x, y) for x, y, z in zip(p, g, moved, strict=True))
@@ -123,17 +140,22 @@ def common_scale_loss(
 
 @checked
 def closest_common_scale(delta: Annotated[Exact, Within(least=-1, most=1)]) -> Fraction:
-    """A rational s near e^{−4δ}, the step of the proof, δ = Σ μ (g(A|c) − p(A|c))."""
+    """A rational number near e^{−4·delta}, the common factor used in the proof of a gain.
+
+    `delta` is the mean over prompts of g(A) − p(A), the model's over-confidence on A.  Rescaling
+    A by e^{−4·delta} decreases the loss by at least 2·delta².
+    """
     from math import exp
 
     return Fraction(exp(-4 * delta)).limit_denominator(1000)
 
 
 def uniform_fraction(g: np.ndarray, outcomes: int) -> float:
-    """The maximum-likelihood weight s of a uniform component: argmax_s Σ ln((1 − s)g + s/|Y|).
+    """The maximum-likelihood weight s of a uniform component that is mixed with a model.
 
-    g are the model's probabilities of the samples and |Y| = `outcomes`.  The sum is concave in s;
-    the root of its derivative is found by bisection.
+    It maximises Σ ln((1 − s)g + s/outcomes), where g are the model's probabilities of the samples
+    and `outcomes` is the number of all outcomes.  The sum is concave in s, and the root of its
+    derivative is found by bisection.
     """
     uniform, low, high = 1 / outcomes, 0.0, 1.0
     for _ in range(50):
