@@ -1,6 +1,6 @@
 """Language: models of given distributions on strings, and parities by chain of thought.
 
-`sample` is imported from here; the top level of `constructions` does not have it.
+`sample` is imported from `constructions.language`, not from the top level of `constructions`.
 """
 
 from constructions.language.fact_model import fact_model

@@ -5,6 +5,9 @@ other strings (`string_model`), since no document shows which of them are facts.
 model is not a fact with probability
 
     calibrated     p(U)·|H|/|U|          good-turing  MF·|H|/|U|          memoriser  0
+
+where p is the distribution of facts in documents, U the set of strings without a document, H the
+set of strings that are not facts, and MF the fraction of documents whose fact occurs once.
 """
 
 from __future__ import annotations
@@ -30,14 +33,17 @@ def fact_model(
     counts: Annotated[Any, Integers("F", Within(least=0))],
     name: ModelName,
 ) -> Transformer:
-    """A model of facts and documents; `name` is "calibrated", "good-turing" or "memoriser".
+    """A transformer that models documents of facts, as calibrated, Good–Turing or memoriser.
 
-    The strings `facts` (|F|, L) have the exact probabilities p (|F|,) and occur in `counts` (|F|,)
-    documents.  Like every `string_model`, it takes BOS and up to L − 1 symbols; `logits` are those
-    of the next symbol, `generate` decodes greedily, and `constructions.language.sample` samples.
+    The rows of `facts` (F, L) are F facts, strings of L symbols.  They have the exact
+    probabilities `p` (F,) and occur in `counts` (F,) documents.  The seen facts have the
+    probabilities of the model `name`, "calibrated", "good-turing" or "memoriser", of
+    `theory.language.worlds`.  The remaining mass is uniform on all other strings.  The model
+    takes BOS and up to L − 1 symbols.  `logits` are the logits of the next symbol, `generate`
+    decodes greedily, and `constructions.language.sample` samples.
 
-    Raises ValueError if all counts are 0, if `p` does not have one entry for each fact, and as
-    `string_model` does.
+    Raises ValueError if all counts are 0, if `p` does not have one entry for each fact, and for
+    facts that `string_model` rejects as strings.
     """
     probabilities = probabilities_of_seen(p, counts.tolist(), name)
     return string_model(vocabulary_size, facts[np.flatnonzero(counts)], probabilities)

@@ -1,14 +1,15 @@
 """The parity of k among d bits in ⌊log₂ k⌋ + 1 tokens, by one linear head and no MLP.
 
-The tokens generated after the bits are the binary digits of the number c of ones among the k
-bits, highest first (`theory.language.linear_tokens`).  In the position embedding, `weight` is 1 at
-the k bits and −2^i at digit i, so that one linear head computes the remainder of c,
+The tokens generated after the bits x are the binary digits z_i of the number c of ones among the k
+bits S, highest first (`theory.language.linear_tokens`).  In the position embedding, `weight` is 1
+at the k bits and −2^i at digit i, so that one linear head computes the remainder of c,
 
     left = Σ_t weight_t · bit_t = Σ_S x − Σ_{i > j} 2^i z_i,
 
-and `least` is 2^j − ½ where digit j is predicted.  The logits of 0 and 1 are ∓2(left − least), an
-odd number, and the logit of ⊥ is 0; at the bits before the last, where `silent` is 1, the logit of
-⊥ is 2k + 1, above all others.  So every logit is a linear form of the tokens.
+and `least` is 2^j − ½ where digit j is predicted.  The logits of 0 and 1 are −2(left − least) and
+2(left − least), odd numbers, and the logit of ⊥ is 0.  At the bits before the last, where `silent`
+is 1, the logit of ⊥ is 2k + 1, above all other logits.  So every logit is a linear form of the
+tokens.
 """
 
 from __future__ import annotations
@@ -32,18 +33,20 @@ from theory.language.linear_tokens import count_of, left_of_count
 def parity_by_linear_tokens(
     d: Annotated[Count, Within(most=10**15)], positions: Positions
 ) -> Transformer:
-    """The binary digits of the number of ones at k positions; the last digit is the parity.
+    """A transformer that generates the binary digits of the number of ones at k positions.
 
         model.generate(words, ⌊log₂ k⌋ + 1)        (…, d) → (…, ⌊log₂ k⌋ + 1)
 
-    1 layer, 1 linear head, width 5, no MLP.  Raises ValueError unless the positions are distinct,
-    and for sizes that do not fit in memory.
+    `words` (…, d) consist of 0 and 1.  The digits are generated highest first, so that the last
+    one is the parity of the bits at `positions`.  The model has 1 layer with 1 linear head, width
+    5 and no MLP.  Raises ValueError unless the positions are distinct, and for sizes that do not
+    fit in memory.
     """
     sizes(2, d)
     chosen = count_of(d, positions)
     k = int(chosen.sum())
     if k > 2**40:  # float64 represents 2^j − ½ only up to such a size
-        raise InputError(f"positions have {k} entries: give at most 2^40")
+        raise InputError(f"positions have {k} entries: give at most 2^40 positions")
     digits = np.arange(k.bit_length())[::-1]
     n = d + len(digits) - 1
     stream = Stream(bit=1, weight=1, least=1, silent=1, left=1)

@@ -5,24 +5,24 @@ The bits 0 and 1 are at positions 0 … d − 1; the tokens generated after them
 `theory.language.parity_tree`, the parity last.  Token 0 stands for +1 and token 1 for −1, so that a
 node is the product of its children.  The tree is in the position embedding: `pos` is the unit
 vector of position j, and `children` at position t indicates the two children of node t + 1, which
-is predicted there; at earlier bits it indicates the position itself.  The head has the query
-`children` and the key `pos`,
-
-    score [j a child]                                  gap 1, the maximum attained by two children,
-
-and writes z = (x_a + x_b)/2 to `pair`: ±1 if they are equal and 0 otherwise.  The MLP adds
+is predicted there.  At the bits before the last it indicates the position itself.  The head has
+the query `children` and the key `pos`.  So the score of position j is [j a child], the two children
+x_a and x_b have the largest score, and the gap to other scores is 1.  The head writes
+z = (x_a + x_b)/2 to `pair`, which is ±1 if the children are equal and 0 otherwise.  The MLP adds
 
     ψ(z) = 4(relu(z − ¼) − relu(z − ¾)) + 4(relu(−z − ¼) − relu(−z − ¾)) − 1
 
-to `out`: ψ(±1) = 1 and ψ(0) = −1, the product.  The logits of 0, 1 and ⊥ are out, −out and
-4 − 2 Σ children, which is 2 at bits and 0 at nodes.
+to `out`, which is the product of the children since ψ(±1) = 1 and ψ(0) = −1.  The logits of 0, 1
+and ⊥ are out, −out and 4 − 2 Σ children.  The logit of ⊥ is 2 at the bits before the last and 0
+from then on.
 
-ψ is constant within distance ¼ of −1, of 0 and of 1.  By softmax with inverse temperature κ the
-other tokens have the weight ℓ = A/(2 + A), A ≤ (d + k)e^{−κ}, so that the error of z is at most 2ℓ.
-For **κ ≥ ln(3.5(d + k))**, A ≤ 2/7 and ℓ ≤ ⅛, and every node is exact.  (At the bits, where one
-token has the largest score, A/(1 + A) ≤ 2/9; nothing depends on it, since ⊥ has the largest logit
-for every value of ψ.)  One gradient step from 0, rounded, gives the scores of this head:
-`theory.language.one_gradient_step`.
+ψ is constant within distance ¼ of −1, of 0 and of 1.  With softmax of inverse temperature κ, the
+tokens other than the children have total weight ℓ = A/(2 + A), A ≤ (d + k)e^{−κ}, so that the error
+of z is at most 2ℓ.  For **κ ≥ ln(3.5(d + k))**, A ≤ 2/7 and ℓ ≤ ⅛, and every node is exact.  (At
+the bits before the last, one token has the largest score, and the other tokens have total weight
+A/(1 + A) ≤ 2/9.  Nothing depends on this weight, since ⊥ has the largest logit for every value of
+ψ.)  One gradient step from 0, rounded, gives the scores of this head
+(`theory.language.one_gradient_step`).
 """
 
 from __future__ import annotations
@@ -59,12 +59,14 @@ def parity_with_steps(
     *,
     sharpness: Positive | None = None,
 ) -> Transformer:
-    """The parity of k bits by a chain of thought of k − 1 tokens, the nodes of a binary tree.
+    """A transformer that generates the parity of k of d bits by a chain of thought of k − 1 tokens.
 
         model.generate(words, k − 1)        (…, d) → (…, k − 1), the last of them the parity
 
-    The leaves of the tree are the bits at `positions` in this order, by default the first k.  1
-    layer, 1 head, width 2(d + k) − 1, 4 ReLUs; softmax of a `sharpness` gives the same tokens.
+    The tokens of the chain are the nodes of a binary tree of products, whose leaves are the bits
+    at `positions` in this order, by default the first k bits.  Token 0 stands for +1 and token 1
+    for −1.  The model has 1 layer with 1 head, width 2(d + k) − 1 and 4 ReLUs.  Attention is
+    average-hard by default; softmax of the inverse temperature `sharpness` gives the same tokens.
 
     Raises ValueError unless k is a power of two and the positions are distinct, for a sharpness
     below ln(3.5(d + k)), and for sizes that do not fit in memory.
@@ -75,7 +77,7 @@ def parity_with_steps(
     beta = 1.0 if sharpness is None else sharpness
     if sharpness is not None and beta < sharpness_for_steps(d, k):
         least = sharpness_for_steps(d, k)
-        raise InputError(f"sharpness is {beta:g}: give at least ln(3.5(d + k)) = {least:.4f}")
+        raise InputError(f"sharpness is {beta:g}: give a sharpness ≥ ln(3.5(d + k)) = {least:.4f}")
     n = d + k - 2
     stream = Stream(bit=1, pos=n, children=n, pair=1, out=1)
     bit, pos, children, pair, out = map(stream.read, stream)
@@ -116,15 +118,15 @@ def _products(tree: ParityTree, tokens: np.ndarray) -> np.ndarray:
 
 
 def attended(tree: ParityTree) -> np.ndarray:
-    """The positions that each position attends to, (d + k − 2, d + k − 2).
+    """The 0–1 matrix (d + k − 2, d + k − 2) of the positions that each position attends to.
 
-    Bits before the last attend to themselves, later positions to the children of the node predicted
-    there.
+    Row t has ones at these positions.  A bit before the last attends to itself, and every later
+    position attends to the two children of the node that is predicted there.
     """
     n = tree.d + tree.k - 2
     return np.vstack([np.eye(n)[: tree.d - 1], tree.scores]).astype(np.float64)
 
 
 def sharpness_for_steps(d: int, k: int) -> float:
-    """The sharpness ln(3.5(d + k)), at which softmax computes every node exactly."""
+    """The inverse temperature ln(3.5(d + k)) at which `parity_with_steps` is exact with softmax."""
     return math.log(3.5 * (d + k))

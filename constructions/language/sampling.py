@@ -18,18 +18,18 @@ AT_ONCE, MOST = 2**13, 2**27  # prefixes in a batch; largest number of strings
 
 @checked
 def sample(model: Model, tokens: kinds.Tokens, steps: Steps, seed: Seed) -> Tensor:
-    """Autoregressive samples (…, steps) that continue `tokens` (…, T), by softmax of the logits.
+    """Random continuations (…, steps) of `tokens` (…, T), sampled autoregressively from a model.
 
-    Raises ValueError for a model whose logits are not those of the next token, and as the model
-    does.
+    Each token is drawn from the softmax of the model's logits.  Raises ValueError for a model
+    whose logits are not those of the next token, and for tokens that the model rejects.
     """
     _check_autoregressive(model)
     rng, sequence = np.random.default_rng(seed), torch.as_tensor(tokens)
     given, longest = sequence.shape[-1], model.interface.max_length
     if given <= longest < given + steps - 1:
         raise InputError(
-            f"{given} tokens and {steps} steps are more than max_length = {longest} of "
-            f"{model.name}: give at most {longest - given + 1} steps"
+            f"{given} tokens and {steps} steps exceed max_length = {longest} of {model.name}: "
+            f"give at most {longest - given + 1} steps"
         )
     for _ in range(steps):
         logits = model.logits(sequence)[..., -1, :].double()
@@ -44,20 +44,24 @@ def sample(model: Model, tokens: kinds.Tokens, steps: Steps, seed: Seed) -> Tens
 
 @checked
 def log_probabilities(model: Model, tokens: kinds.Tokens) -> Tensor:
-    """The log-probabilities (…, T − 1) of the tokens (…, T) after the first, each given its prefix.
+    """The log-probabilities (…, T − 1) under a model of all tokens after the first.
 
-    Raises ValueError for sequences of one token, and as `sample` does.
+    `tokens` has shape (…, T), and each token's probability is conditional on the tokens before
+    it.  Raises ValueError for sequences of one token, for a model whose logits are not those of
+    the next token, and for tokens that the model rejects.
     """
     _check_autoregressive(model)
     sequence = torch.as_tensor(tokens)
     if sequence.shape[-1] < 2:
-        raise InputError("tokens have length 1: give at least two, as the first is not predicted")
+        raise InputError(
+            "tokens have length 1: give at least two tokens, as the first one is not predicted"
+        )
     found = model.logits(sequence[..., :-1]).double().log_softmax(-1)
     following = sequence[..., 1:].to(found.device)
     if int(following.max()) >= found.shape[-1]:
         raise InputError(
-            f"tokens contain {int(following.max())} after the first: give tokens below "
-            f"{found.shape[-1]}, which the model predicts"
+            f"tokens contain {int(following.max())} after the first token, and the model predicts "
+            f"tokens below {found.shape[-1]}: give such tokens after the first"
         )
     return found.gather(-1, following[..., None])[..., 0]
 
@@ -65,25 +69,24 @@ def log_probabilities(model: Model, tokens: kinds.Tokens) -> Tensor:
 @checked
 @torch.no_grad()
 def string_probabilities(model: Model, length: Count) -> Tensor:
-    """The probabilities (V^L,) of all strings of L = `length` symbols after BOS, in float64.
+    """The probabilities (V^L,) under a model of all strings of L = `length` symbols, in float64.
 
-    BOS is the last token of the vocabulary; strings are in lexicographic order.
+    Strings follow BOS, the last token of the vocabulary, consist of the V other tokens, and are
+    in lexicographic order.  The model runs once on each of the V^{L−2} prefixes of L − 2 symbols,
+    and then, with cached keys and values, on the V^{L−1} next symbols.
 
-    The model runs once on each of the V^{L−2} prefixes of L − 2 symbols, and then, with cached keys
-    and values, on the V^{L−1} next symbols.
-
-    Raises ValueError unless the model predicts all tokens but BOS, for more than 2^27 strings, for
-    strings that are too long for the model, and as `sample` does.
+    Raises ValueError unless the model's logits are those of the next token, for every token
+    except BOS; for more than 2^27 strings; and for strings that are too long for the model.
     """
     _check_autoregressive(model)
     V, L = model.interface.n_answers, length
     if model.interface.vocabulary_size != V + 1:
         raise InputError(
             f"{model.name} predicts {V} of its {model.interface.vocabulary_size} tokens: give a "
-            "model that predicts all but BOS, the last one"
+            "model that predicts all tokens except BOS, the last token"
         )
     if L > 27 or V**L > MOST:
-        raise InputError(f"there are {V}^{L} strings: give a length with at most 2^27")
+        raise InputError(f"there are {V}^{L} strings: give a length with at most 2^27 strings")
     model.prompt([[V, *[0] * (L - 1)]])  # raises ValueError if the strings are too long
     if L == 1:
         return model.logits(torch.tensor([[V]]))[0, 0].double().softmax(-1).cpu()
@@ -118,8 +121,8 @@ def _check_autoregressive(model: Model) -> None:
     goes_on = isinstance(interface, Tokens) and interface.length is None
     if not goes_on or interface.bottom or interface.frequencies:
         raise InputError(
-            f"{model.name} has no logits of the next token: give a model that has them, such as "
-            "string_model"
+            f"{model.name} has no logits of the next token: give a model with such logits, for "
+            "example string_model"
         )
     if interface.n_answers > interface.vocabulary_size:
         raise InputError(

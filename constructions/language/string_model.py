@@ -1,21 +1,21 @@
-"""Any distribution on strings of L symbols that is uniform outside a list, by a table of prefixes.
+"""Any distribution on strings that is uniform outside a list of strings, by a table of prefixes.
 
-A sequence is BOS and the symbols so far, at positions 0, 1, …, L − 1; the logits at each position
-are ln g(next symbol | symbols so far).
+Let g be the distribution on strings of L symbols.  A sequence is BOS and the symbols so far, at
+positions 0, 1, …, L − 1, and the logits at each position are ln g(next symbol | symbols so far).
 
 Layer 1 has L − 1 heads.  Head k attends to position k (`tokens.placed`), or to BOS if the sequence
 is shorter, and writes the code of the token there to `symbol_k`.  The registers together are an
-injective code ±1 of the prefix.  The MLP is a table: the hidden neuron of a prefix of a given
-string is 1 on that prefix and 0 otherwise, and its output weights are the logits.  After any other
-prefix all strings are equally likely, and so are all symbols: no neuron is active, and all logits
-are 0.
+injective code ±1 of the prefix.  The MLP is a table.  It has a hidden neuron for each prefix of a
+given string.  This neuron is 1 on its prefix and 0 otherwise, and its output weights are the
+logits.  After any other prefix all strings are equally likely, and so are all next symbols.  Then
+no neuron is active, and all logits are 0.
 
 If the m given strings have probabilities that sum to 1 − ρ, a prefix x has the probability
 
-    g(x) = Σ (given strings that begin with x) + ρ·(other strings that begin with x)/(V^L − m)
+    g(x) = Σ g(given strings that begin with x) + ρ·#(other strings that begin with x)/(V^L − m)
 
-and the symbol v after it g(xv)/g(x).  As softmax does not output 0, an impossible symbol has the
-logit −64, and so a probability of at most e^−64 = 1.6e−28.
+and the symbol v after x has the probability g(xv)/g(x).  As softmax does not output 0, an
+impossible symbol has the logit −64, and so a probability of at most e^−64 = 1.6e−28.
 """
 
 from __future__ import annotations
@@ -54,23 +54,24 @@ def string_model(
     strings: Annotated[Any, Integers("m L", Within(least=0, below="vocabulary_size"))],
     probabilities: Sequence[Exact],
 ) -> Transformer:
-    """A model of strings of L ≥ 2 symbols with given probabilities on a list of strings.
+    """A transformer that outputs a distribution on strings, given on a list and uniform elsewhere.
 
-    The `strings` (m, L) have the exact `probabilities` (m,), and the remaining mass is uniform on
-    all other strings.  The model takes sequences (…, T) of BOS, the token `vocabulary_size`, and T
-    − 1 < L symbols; `logits` are those of the next symbol, and `generate` decodes greedily.  One
-    layer, L − 1 heads, width L(r + 1) + V + 1, r = ⌈log₂(V + 1)⌉, and a hidden neuron for each
-    prefix.
+    The m `strings` (m, L) of L ≥ 2 symbols below V = `vocabulary_size` have the exact
+    `probabilities` (m,), and the remaining mass is uniform on all other strings of L symbols.  The
+    model takes sequences (…, T) of BOS (the token V) and T − 1 < L symbols.  `logits` are the
+    logits of the next symbol, and `generate` decodes greedily.  The model has one layer with
+    L − 1 heads, width L(r + 1) + V + 1 for r = ⌈log₂(V + 1)⌉, and a hidden neuron for each prefix
+    of a given string.
 
-    Raises ValueError for strings of one symbol or of more than 500, and for repeated strings; for
-    probabilities that are negative, that sum to more than 1, or that sum to less if all V^L strings
-    are given; and for sizes that do not fit in memory.
+    Raises ValueError for strings of one symbol or of more than 500, and for repeated strings.  It
+    also raises ValueError if probabilities are negative, if they sum to more than 1, or if they
+    sum to less than 1 when all V^L strings are given, and for sizes that do not fit in memory.
     """
     V, given = vocabulary_size, strings
     rows_fit(V)
     m, L = given.shape
     if not 2 <= L <= MOST:
-        raise InputError(f"strings have shape {given.shape}: give (m, L), L from 2 to {MOST}")
+        raise InputError(f"strings have shape {given.shape}: give strings of 2 to {MOST} symbols")
     rest = _checked(given, probabilities, V)
     codes, here = binary_codes(V + 1), np.arange(L)
     r = codes.shape[1]
@@ -113,15 +114,16 @@ def _checked(given: np.ndarray, probabilities: Sequence[Exact], V: int) -> Fract
     m, L = given.shape
     if len(probabilities) != m:
         raise InputError(
-            f"there are {m} strings and {len(probabilities)} probabilities: give equal numbers"
+            f"there are {m} strings and {len(probabilities)} probabilities: "
+            "give one probability for each string"
         )
     if len(np.unique(given, axis=0)) < m:
-        raise InputError(f"the {m} strings are not distinct: give each once")
+        raise InputError(f"the {m} strings are not distinct: give each string once")
     rest = 1 - Fraction(sum(probabilities))
     if min(probabilities) < 0 or rest < 0:
         raise InputError(
             f"probabilities have minimum {min(probabilities)} and sum {1 - rest}: give numbers ≥ 0 "
-            "that sum to at most 1"
+            "with a sum of at most 1"
         )
     if rest and m == V**L:
         raise InputError(

@@ -179,7 +179,7 @@ def cross_entropy(p: Distribution, q: Distribution) -> Log:
     check_alike(p=p, q=q)
     if any(a > 0 == b for a, b in zip(p, q, strict=True)):
         raise InputError(
-            "q is 0 where p is not, and their divergence is infinite: give q > 0 there"
+            "q is 0 where p is not, so that the divergence is infinite: give q > 0 where p > 0"
         )
     return -sum((a * log(b) for a, b in zip(p, q, strict=True) if a), start=Log())
 

@@ -1,22 +1,22 @@
 """Learning decision trees and DNF formulas from random restrictions [Dvir2012].
 
-A restriction leaves each of d variables free with probability μ, independently, and sets the others
-to random bits.  A sample is a restriction together with the restricted formula.
+A restriction leaves each of d variables free with probability μ, independently, and sets the other
+variables to random bits.  A sample is a restriction together with the restricted tree or formula.
 
-**Trees** test no variable twice on a path.  In the restricted tree the tests of set variables are
-contracted; equal children are not merged.  The root variable is the only one that is at the root of
-every sample in which it is free: any other variable is ruled out by a sample that leaves both free
-(probability μ²).  A node is recognised as a leaf if all variables are ruled out.  A sample passes
-to both children of a free root and to one child of a set root, so to each child with probability
-(1 + μ)/2.  **Every output is right**: where more than one variable is possible, the output is None.
-A node at depth ℓ of a tree of s leaves is found with probability 1 − δ/2s from n samples with
-n((1 + μ)/2)^ℓ μ² ≥ ln(2sd/δ) (`enough_restrictions`).
+**Trees.**  A tree tests no variable twice on a path.  In the restricted tree the tests of set
+variables are contracted, and equal children are not merged.  The root variable is at the root of
+every sample in which it is free.  Any other variable is ruled out by a sample that leaves both this
+variable and the root variable free (probability μ²).  A node is recognised as a leaf if all
+variables are ruled out.  A sample passes to both children of a free root and to one child of a set
+root, so to each child with probability (1 + μ)/2.  **Every output is right**: where more than one
+variable is possible, the output is None.  A node at depth ℓ of a tree of s leaves is found with
+probability 1 − δ/2s from n samples with n((1 + μ)/2)^ℓ μ² ≥ ln(2sd/δ) (`enough_restrictions`).
 
-**DNF** of s terms of at most w literals, none of which contains another.  A term that is not
-falsified is restricted to its free literals, and is seen whole with probability at least μ^w.  So
-after n ≥ μ^{−w} ln(s/δ) samples the maximal observed terms are the formula with probability ≥ 1 − δ
-(`terms_by_restriction`), since every observed term is contained in a term of the formula.  From
-fewer samples the output may be wrong, and nothing indicates it.
+**DNF formulas** have s terms of at most w literals, and no term contains another.  A term that is
+not falsified is restricted to its free literals, and all its literals are free with probability at
+least μ^w.  So after n ≥ μ^{−w} ln(s/δ) samples, with probability ≥ 1 − δ, the maximal observed
+terms are the terms of the formula (`terms_by_restriction`), since every observed term is contained
+in a term of the formula.  From fewer samples the output may be wrong, without any indication.
 """
 
 from __future__ import annotations
@@ -59,9 +59,10 @@ Word: TypeAlias = Annotated[Any, Integers("d", Within(least=0, most=1))]
 
 @checked
 def random_tree(d: Count, n_leaves: CountFrom2, seed: Seed) -> Tree:
-    """A random decision tree in which no variable repeats on a path and sibling leaves differ.
+    """A random decision tree with `n_leaves` leaves over d variables.
 
-    Raises `ValueError` unless n_leaves ≤ d + 1 and d·n_leaves ≤ 10^6.
+    No variable repeats on a path, and sibling leaves differ.  Raises `ValueError` unless
+    n_leaves ≤ d + 1 and d·n_leaves ≤ 10^6.
     """
     if n_leaves > d + 1 or d * n_leaves > MOST_GROWN:
         raise InputError(
@@ -87,12 +88,15 @@ def random_tree(d: Count, n_leaves: CountFrom2, seed: Seed) -> Tree:
 def restrictions(
     d: Counted, mu: OpenUnit, count: Annotated[Steps, Within(most=10**15)], seed: Seed
 ) -> np.ndarray:
-    """Random restrictions (count, d): −1 where a variable is free, otherwise its bit.
+    """Random restrictions (count, d) of d variables, each free with probability μ.
 
-    Raises `ValueError` if they do not fit in memory.
+    An entry is −1 if the variable is free, and otherwise its value, a uniformly random bit.
+    Raises `ValueError` if the restrictions do not fit in memory.
     """
     machine.fits_in_memory(
-        f"{count:.3g} restrictions of {d:.3g} variables", 25 * d * count, "give fewer"
+        f"{count:.3g} restrictions of {d:.3g} variables",
+        25 * d * count,
+        "give a smaller d or count",
     )
     rng = np.random.default_rng(seed)
     return np.where(rng.random((count, d)) < mu, FREE, rng.integers(2, size=(count, d)))
@@ -100,9 +104,10 @@ def restrictions(
 
 @checked
 def restricted(tree: Tree, restriction: Restriction) -> Tree:
-    """The tree under a restriction (d,), with the tests of set variables contracted.
+    """The decision tree under a restriction (d,), with the tests of set variables contracted.
 
-    Raises `ValueError` unless it is a tree over these variables.
+    An entry of the restriction is 0 or 1 for a set variable, and −1 for a free one.  Raises
+    `ValueError` unless the tree is a tree over these d variables.
     """
     given = restriction.tolist()
 
@@ -120,15 +125,15 @@ def restricted(tree: Tree, restriction: Restriction) -> Tree:
 def _test(tree: tuple[Any, ...], values: list[int]) -> tuple[Any, ...]:
     if len(tree) != 3 or read(Steps, "a variable", tree[0]) >= len(values):
         raise InputError(
-            f"a tree tests {tree[0] if tree else 'nothing'}: give (variable, at 0, at 1) with "
-            f"variables from 0 to {len(values) - 1}"
+            f"a tree tests {tree[0] if tree else 'nothing'}: give a tree (variable, subtree at 0, "
+            f"subtree at 1) with variables from 0 to {len(values) - 1}"
         )
     return tree
 
 
 def _leaf(tree: Tree) -> int | None:
     if tree not in (0, 1, None):
-        raise InputError(f"a leaf is {tree!r}: give 0, 1, or None if it is unknown")
+        raise InputError(f"a leaf is {tree!r}: give 0, 1, or None for an unknown leaf")
     return tree
 
 
@@ -136,10 +141,12 @@ def _leaf(tree: Tree) -> int | None:
 def tree_by_restriction(
     d: Annotated[Count, Within(most=MOST_GROWN)], samples: Iterable[tuple[np.ndarray, Tree]]
 ) -> Tree:
-    """The tree that restrictions (d,) and restricted trees determine; unknown subtrees are None.
+    """The part of a decision tree over d variables that samples of restrictions determine.
 
-    Raises `ValueError` for samples that are not such pairs, and for samples that agree with no tree
-    in which every path tests each variable at most once.
+    A sample is a pair of a restriction (d,), with entries −1 for free variables and otherwise 0
+    or 1, and the tree under this restriction.  Undetermined subtrees are None.  Raises
+    `ValueError` for samples that are not such pairs, and for samples that agree with no tree in
+    which every path tests each variable at most once.
     """
     kind = Integers(str(d), Within(least=FREE, most=1))
     found = list[tuple[np.ndarray, Tree]]()
@@ -181,9 +188,9 @@ def _learned(variables: set[int], samples: list[tuple[np.ndarray, Tree]]) -> Tre
 
 @checked
 def tree_value(tree: Tree, word: Word) -> int | None:
-    """The value of a decision tree at a word (d,) of 0 and 1; None in an unknown subtree.
+    """The value of a decision tree at a word (d,) of 0 and 1; None if it is in an unknown subtree.
 
-    Raises `ValueError` unless it is a tree over these variables.
+    Raises `ValueError` unless the tree is a tree over d variables.
     """
     bits = word.tolist()
     while isinstance(tree, tuple):
@@ -199,18 +206,20 @@ def enough_restrictions(
     mu: OpenUnit,
     delta: OpenUnit,
 ) -> int:
-    """The smallest n with n((1 + μ)/2)^depth μ² ≥ ln(2sd/δ), enough for a tree of s leaves.
+    """A number of random restrictions from which a decision tree is learned completely.
 
-    The tree is learned completely with probability ≥ 1 − δ.  A wrong variable remains possible at a
-    node only if no sample that reaches the node leaves both it and the root free; fewer than 2s
-    nodes have fewer than d wrong variables each.  Raises `ValueError` for more
-    than 10^12 samples.
+    It is the smallest n with n((1 + μ)/2)^depth μ² ≥ ln(2sd/δ), for a tree over d variables with
+    s = `n_leaves` leaves, where μ is the probability that a variable is free.  The tree is
+    learned with probability ≥ 1 − δ.  Proof: a wrong variable remains possible at a node only if
+    no sample that reaches the node leaves both the wrong variable and the right one free.  There
+    are fewer than 2s nodes, and fewer than d wrong variables for each.  Raises `ValueError` for
+    more than 10^12 samples.
     """
     reached = ((1 + mu) / 2) ** depth * mu**2
     wanted = math.log(2 * n_leaves * d / delta)
     if wanted > MOST_SAMPLES * reached:
         raise InputError(
-            f"depth is {depth} and mu is {mu:g}, which need over {MOST_SAMPLES:g} samples: "
+            f"depth is {depth} and mu is {mu:g}, which require over {MOST_SAMPLES:g} samples: "
             "give a smaller depth or a larger mu"
         )
     return math.ceil(wanted / reached)
@@ -218,13 +227,17 @@ def enough_restrictions(
 
 @checked
 def restricted_terms(terms: Iterable[Term], restriction: Restriction) -> set[Term]:
-    """A DNF under a restriction (d,): the free literals of each term that is not falsified.
+    """The terms of a DNF formula under a restriction (d,).
 
-    Raises `ValueError` unless the terms are over these variables.
+    They are the free literals of each term that is not falsified.  An entry of the restriction is
+    0 or 1 for a set variable, and −1 for a free one.  A literal is (variable, 0 or 1).  Raises
+    `ValueError` unless the terms are over these d variables.
     """
     given, formula = restriction.tolist(), _terms(terms)
     if any(v >= len(given) for term in formula for v, _ in term):
-        raise InputError(f"terms have variables above {len(given) - 1}: give a longer restriction")
+        raise InputError(
+            f"terms have variables above {len(given) - 1}: give a restriction of all variables"
+        )
     return {
         frozenset((v, b) for v, b in term if given[v] == FREE)
         for term in formula
@@ -239,29 +252,34 @@ def _terms(terms: Iterable[Term]) -> list[Term]:
         for literal in term:
             known = len(literal) == 2 and literal[1] in (0, 1)
             if not known or read(Steps, "a variable", literal[0]) < 0:
-                raise InputError(f"a literal is {literal!r}: give (variable, 0 or 1)")
+                raise InputError(f"a literal is {literal!r}: give literals (variable, 0 or 1)")
     return found
 
 
 @checked
 def terms_by_restriction(samples: Iterable[set[Term]]) -> set[Term]:
-    """The maximal observed terms; raises `ValueError` unless samples are sets of terms."""
+    """The terms of a DNF formula that are learned from samples: the maximal observed terms.
+
+    A sample is the set of the terms of the formula under a random restriction.  Raises
+    `ValueError` unless the samples are sets of terms.
+    """
     observed = set[Term]().union(*map(_terms, samples))
     return {term for term in observed if not any(term < other for other in observed)}
 
 
 @checked
 def enough_for_terms(width: Counted, n_terms: Counted, mu: OpenUnit, delta: OpenUnit) -> int:
-    """The smallest n ≥ μ^{−w} ln(s/δ), enough for a DNF of s terms of at most w literals.
+    """A number of random restrictions from which a DNF formula is learned.
 
-    With probability ≥ 1 − δ every term is seen whole, as (1 − μ^w)^n ≤ δ/s.
-
-    Raises `ValueError` for more than 10^12 samples.
+    It is the smallest n ≥ μ^{−w} ln(s/δ), for a formula of s = `n_terms` terms of at most w =
+    `width` literals, where μ is the probability that a variable is free.  With probability
+    ≥ 1 − δ, every term is observed with all its literals, as (1 − μ^w)^n ≤ δ/s.  Raises
+    `ValueError` for more than 10^12 samples.
     """
     wanted = math.log(n_terms / delta)
     if width * math.log(mu) + math.log(MOST_SAMPLES) < math.log(wanted):
         raise InputError(
-            f"width is {width} and mu is {mu:g}, which need over {MOST_SAMPLES:g} samples: "
+            f"width is {width} and mu is {mu:g}, which require over {MOST_SAMPLES:g} samples: "
             "give a smaller width or a larger mu"
         )
     return math.ceil(mu**-width * wanted)

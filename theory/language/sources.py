@@ -1,14 +1,18 @@
 """Hidden Markov sources over the rationals, with exact conditional entropies.
 
-    CE_t = H(X_t|X_<t) + KL_t                          the loss of any predictor at t
-    H(X_t|last N) − H(X_t|all) = h_{N+1} − h_t         the cost of a window of N, if stationary
+A source emits symbols X_1, X_2, …, and h_t = H(X_t|X_<t) is the entropy of X_t given the past.
 
-with h_t = H(X_t|X_<t), which decreases to the entropy rate if the source is stationary, since
-H(X_t|X_<t) ≤ H(X_t|X_2 … X_{t−1}) = h_{t−1}.  X_t depends on the past only through the belief, the
-distribution of the state given the past: h_t is the mean entropy of the next symbol over beliefs,
-and words that lead to the same belief are merged.  The even process has the rate ⅔ ln 2: state A,
-of probability ⅔, emits one of two symbols with probability ½ each, and state B emits one symbol
-with certainty (`entropy_rate`).
+    CE_t = h_t + KL_t                      the loss of a predictor at t: entropy plus divergence
+    H(X_t|last N symbols) − h_t = h_{N+1} − h_t    the cost of a window of N, if stationary
+
+If the source is stationary, h_t decreases to the entropy rate, since
+H(X_t|X_<t) ≤ H(X_t|X_2 … X_{t−1}) = h_{t−1}.
+
+X_t depends on the past only through the belief, which is the distribution of the state given the
+past.  So h_t is the mean, over beliefs, of the entropy of the next symbol, and words that lead to
+the same belief are merged.  The even process has the entropy rate ⅔ ln 2: state A, of probability
+⅔, emits one of two symbols with probability ½ each, and state B emits one symbol with certainty
+(`entropy_rate`).
 """
 
 from __future__ import annotations
@@ -42,7 +46,10 @@ class Source:
     steps: tuple[tuple[tuple[Fraction, ...], ...], ...]
 
     def moved(self, state: Sequence[Fraction], symbol: int) -> tuple[Fraction, ...]:
-        """π T_v: the joint probabilities of the symbol v and each next state, from a belief π."""
+        """The joint probabilities of a symbol and each next state, from a belief.
+
+        `state` is the belief, the distribution of the present state.
+        """
         T, states = self.steps[symbol], range(len(state))
         return tuple(sum((state[i] * T[i][j] for i in states), start=Fraction(0)) for j in states)
 
@@ -54,7 +61,10 @@ class Source:
 
     @checked
     def probability(self, word: Iterable[Steps]) -> Fraction:
-        """P(X_1 … X_t = word); raises `ValueError` for symbols that the source lacks."""
+        """The probability that the first symbols of the source are `word`.
+
+        Raises `ValueError` for symbols that the source does not emit.
+        """
         state, known = self.start, len(self.steps)
         for symbol in word:
             if symbol >= known:
@@ -65,14 +75,16 @@ class Source:
 
 @checked
 def source(start: Distribution, steps: Sequence[Sequence[Sequence[Exact]]]) -> Source:
-    """The source with distribution `start` (S,) of the first state and `steps` (symbols, S, S).
+    """The hidden Markov source with the given first state and transitions, over S states.
 
-    Raises `ValueError` unless the probabilities out of each state are a distribution.
+    `start` (S,) is the distribution of the first state, and steps[v][i][j] is the probability of
+    the symbol v and the next state j from the state i.  Raises `ValueError` unless the
+    probabilities from each state sum to 1.
     """
     S = len(start)
     if not steps or any(len(T) != S or any(len(row) != S for row in T) for T in steps):
         raise InputError(
-            f"steps do not fit the {S} states of start: give a {S} by {S} table for each symbol"
+            f"steps do not have the {S} states of start: give a {S} by {S} table for each symbol"
         )
     for state in range(S):
         distribution(
@@ -83,10 +95,11 @@ def source(start: Distribution, steps: Sequence[Sequence[Sequence[Exact]]]) -> S
 
 @checked
 def even_process() -> Source:
-    """The even process: runs of 1s between 0s have even length.
+    """The even process, a stationary source in which runs of 1s between 0s have even length.
 
-    State A emits 0 and stays, or emits 1 and moves to B, with probability ½ each; B emits 1 and
-    moves to A.  No finite window determines the state.  The stationary distribution is (⅔, ⅓).
+    State A emits 0 and stays, or emits 1 and moves to B, with probability ½ each.  State B emits
+    1 and moves to A.  The stationary probabilities of A and B are ⅔ and ⅓.  No finite window of
+    past symbols determines the state.
     """
     half = Fraction(1, 2)
     zero, one = ((half, 0), (0, 0)), ((0, half), (1, 0))
@@ -95,9 +108,10 @@ def even_process() -> Source:
 
 @checked
 def conditional_entropy(source: Source, t: Time) -> Log:
-    """The entropy h_t = H(X_t|X_1 … X_{t−1}), t ≥ 1, from the beliefs after words of t − 1 symbols.
+    """The entropy H(X_t|X_1 … X_{t−1}) of symbol t given the past, exactly.
 
-    Raises `ValueError` for more than 10^4 beliefs.
+    It is the mean entropy of the next symbol over beliefs, the distributions of the state after
+    words of t − 1 symbols.  Raises `ValueError` for more than 10^4 beliefs.
     """
     beliefs = {source.start: Fraction(1)}  # belief → probability
     for _ in range(t - 1):
@@ -109,7 +123,7 @@ def conditional_entropy(source: Source, t: Time) -> Log:
                     after[tuple(each / total for each in moved)] += weight * total
         beliefs = after
         if len(beliefs) > BELIEFS:
-            raise InputError(f"t is {t}, with more than {BELIEFS} beliefs: give a smaller t")
+            raise InputError(f"t is {t}, which leads to over {BELIEFS} beliefs: give a smaller t")
     symbols = range(len(source.steps))
     following = ([sum(source.moved(belief, v)) for v in symbols] for belief in beliefs)
     return sum(
@@ -120,9 +134,10 @@ def conditional_entropy(source: Source, t: Time) -> Log:
 
 @checked
 def window_cost(source: Source, t: Time, window: Window) -> Log:
-    """The cost H(X_t|last `window` symbols) − H(X_t|X_<t) of a finite window at t.
+    """The loss that a predictor of symbol t incurs by reading only the last `window` symbols.
 
-    Raises `ValueError` for a source that is not stationary.
+    It is H(X_t|X_{t−window} … X_{t−1}) − H(X_t|X_1 … X_{t−1}), exactly.  Raises `ValueError` for
+    a source that is not stationary.
     """
     _check_stationary(source)
     return conditional_entropy(source, window + 1) - conditional_entropy(source, t)
@@ -130,15 +145,18 @@ def window_cost(source: Source, t: Time, window: Window) -> Log:
 
 @checked
 def window_entropy_by_definition(source: Source, t: Count, window: Window) -> Log:
-    """The entropy H(X_t|X_{t−window} … X_{t−1}), summed over all words of t symbols.
+    """The entropy H(X_t|X_{t−window} … X_{t−1}) of symbol t given the last `window` symbols.
 
-    Raises `ValueError` for more than 10^5 words.
+    It is computed by definition, as a sum over all words of t symbols.  Raises `ValueError` for
+    more than 10^5 words.
     """
     from itertools import product
 
     V = len(source.steps)
     if t > 20 or V**t > MOST:
-        raise InputError(f"t is {t}, and there are {V}^{t} words: give at most {MOST}")
+        raise InputError(
+            f"t is {t}, and there are {V}^{t} words: give a smaller t, for at most {MOST}"
+        )
     seen = defaultdict[tuple[int, ...], Fraction](Fraction)
     for word in product(range(V), repeat=t):
         seen[word[t - 1 - window :]] += source.probability(word)
@@ -150,15 +168,17 @@ def window_entropy_by_definition(source: Source, t: Count, window: Window) -> Lo
 
 @checked
 def entropy_rate(source: Source) -> Log:
-    """The entropy rate lim h_t = Σ_i π_i H(symbol|state i) of a unifilar stationary source.
+    """The entropy rate of a unifilar stationary source, exactly.
 
-    In a unifilar source the state and the symbol determine the next state.  So the first state and
-    the past determine the present state, and the first state has at most ln S nats.  Raises
-    `ValueError` for a source that is not unifilar or not stationary.
+    In a unifilar source, the state and the symbol determine the next state.  The rate is
+    Σ_i π_i H(next symbol|state i), where π is the stationary distribution of the states.  Proof:
+    the first state and the past determine the present state, and the first state has an entropy
+    of at most the logarithm of the number of states.  Raises `ValueError` for a source that is
+    not unifilar or not stationary.
     """
     if any(sum(map(bool, row)) > 1 for T in source.steps for row in T):
         raise InputError(
-            "source is not unifilar: give one whose states and symbols determine the next state"
+            "source is not unifilar: give a source whose state and symbol determine the next state"
         )
     _check_stationary(source)
     each = ([sum(T[i]) for T in source.steps] for i in range(len(source.start)))
@@ -167,4 +187,6 @@ def entropy_rate(source: Source) -> Log:
 
 def _check_stationary(source: Source) -> None:
     if not source.is_stationary:
-        raise InputError("source is not stationary: give its stationary distribution as start")
+        raise InputError(
+            "source is not stationary: give a source whose start is its stationary distribution"
+        )

@@ -1,20 +1,20 @@
 """Learning a conjunction of k among T bits: learners whose sample complexity grows like ln T.
 
-Words are T independent uniform bits; the label is 1 if the bits at k positions are all 1
-(probability 2^{−k}).  Each of four learners takes words (m, T) and labels (m,) of 0 and 1, raises
-`ValueError` for other numbers, and returns a scoring function, which is positive for label 1:
+Words are T independent uniform bits.  The label is 1 if the bits at k positions are all 1, which
+has probability 2^{−k}.  Each of four learners takes words (m, T) and labels (m,) of 0 and 1, and
+returns a scoring function, whose score is positive if it predicts label 1.
 
-    elimination   the AND of all bits that are 1 in every positive example.  A false bit
-                  remains with probability (1 − 2^{−k−1})^m, so (T − k)(1 − 2^{−k−1})^m on average
+    elimination   the AND of all bits that are 1 in every positive example.  A bit outside the
+                  conjunction remains with probability (1 − 2^{−k−1})^m
     logistic      a linear form that minimises the class-balanced logistic loss, unpenalised
-    l1_logistic   the same with the penalty λ Σ|w|
-    attention     a·Σ_t softmax(s)_t x_t + b with free scores s, one for each position
+    l1_logistic   a linear form that minimises this loss plus the penalty λ Σ|w|
+    attention     a·Σ_t softmax(s)_t x_t + b with a free score s_t for each position t
 
-A linear form suffices, as a conjunction is a half-space; but training that is invariant under
+A linear form suffices, as a conjunction is a half-space.  But training that is invariant under
 rotations of the words cannot exploit sparsity in the coordinates, whereas a penalty or softmax can.
 
-For any learner, m labels contain at most m·h(2^{−k}) nats of information about which of the C(T, k)
-conjunctions generated them, so success probability p requires p ln C(T, k) ≤ m h(2^{−k}) + h(p)
+For any learner, m labels contain at most m·h(2^{−k}) nats of information about the choice of one of
+the C(T, k) conjunctions.  So a success probability p requires p ln C(T, k) ≤ m h(2^{−k}) + h(p)
 (Fano; `least_samples`).
 """
 
@@ -64,19 +64,20 @@ BETAS, EPSILON = (0.9, 0.999), 1e-8
 
 
 class Conjunction(NamedTuple):
-    """T bits, and the positions that must all be 1."""
+    """A conjunction on words of T bits: the AND of the bits at some positions."""
 
     T: int
     positions: tuple[int, ...]
 
     def labels(self, words: np.ndarray) -> np.ndarray:
-        """The labels (…,) of words (…, T) of 0 and 1; raises `ValueError` for others.
+        """The labels (…,) of words (…, T): 1 if the bits at all positions are 1, and otherwise 0.
 
-        Words may be shorter if they contain all positions.
+        Words may be shorter than T if they contain all positions.  Raises `ValueError` unless
+        words consist of 0 and 1.
         """
         array = read(Bits, "words", words)
         if array.shape[-1] <= max(self.positions):
-            raise InputError(f"words have shape {array.shape}: give (…, {self.T})")
+            raise InputError(f"words have shape {array.shape}: give words of shape (…, {self.T})")
         return np.asarray(array[..., list(self.positions)].min(axis=-1))
 
 
@@ -84,16 +85,17 @@ class Conjunction(NamedTuple):
 def random_conjunction(
     T: Annotated[Count, Within(most=10**8)], k: Chosen, seed: Seed
 ) -> Conjunction:
-    """A conjunction of k of T positions, drawn uniformly."""
+    """A conjunction of k uniformly drawn bits of words of T bits."""
     rng = np.random.default_rng(seed)
     return Conjunction(T, tuple(sorted(rng.permutation(T)[:k].tolist())))
 
 
 @checked
 def balanced_accuracy(scores: Annotated[Any, Reals("n")], labels: BitLabels) -> float:
-    """The mean of the accuracies on labels 1 and labels 0; scores and labels have shape (n,).
+    """The mean of two accuracies: on the words with label 1, and on those with label 0.
 
-    Raises `ValueError` unless both labels occur.
+    A positive entry of `scores` (n,) predicts that the entry of `labels` (n,) is 1.  Raises
+    `ValueError` unless both labels occur.
     """
     if labels.min() == labels.max():
         raise InputError(f"all labels are {labels.max()}: give words of both labels")
@@ -108,20 +110,31 @@ def _to_score(words: np.ndarray, T: int) -> np.ndarray:
 
 @checked
 def elimination(words: BitWords, labels: BitLabels) -> Scores:
-    """The AND of the bits that are 1 in all positive examples; without any, the AND of all bits."""
+    """A scoring function by elimination: the AND of the bits that are 1 in all positive examples.
+
+    `words` (n, d) and `labels` (n,) consist of 0 and 1.  The score of a word is ½ if the AND is
+    1, and −½ otherwise.  Without positive examples, it is the AND of all bits.
+    """
     common = words[labels == 1].min(axis=0, initial=1) == 1
     return lambda words: _to_score(words, len(common))[:, common].min(axis=1, initial=1) - 0.5
 
 
 @checked
 def false_bits(T: Counted, k: Chosen, samples: Annotated[Steps, Within(most=10**15)]) -> float:
-    """The mean number (T − k)(1 − 2^{−k−1})^m of false bits that elimination leaves."""
+    """The mean number of bits outside a conjunction that elimination does not eliminate.
+
+    It is (T − k)(1 − 2^{−k−1})^m for a conjunction of k of T bits and m = `samples` random words.
+    """
     return (T - k) * (1 - 2.0 ** -(k + 1)) ** samples
 
 
 @checked
 def logistic(words: BitWords, labels: BitLabels) -> Scores:
-    """Unpenalised class-balanced logistic regression, by L-BFGS from 0."""
+    """A scoring function by class-balanced logistic regression without a penalty.
+
+    It is a linear form of the words, fitted by L-BFGS from 0 to `words` (n, d) and `labels` (n,)
+    of 0 and 1.
+    """
     x = 2.0 * words - 1
     found = minimize(_loss, np.zeros(x.shape[1] + 1), (x, labels), "L-BFGS-B", jac=True).x
     return _linear(found)
@@ -129,7 +142,11 @@ def logistic(words: BitWords, labels: BitLabels) -> Scores:
 
 @checked
 def l1_logistic(words: BitWords, labels: BitLabels, penalty: NonNegative) -> Scores:
-    """Class-balanced logistic regression with the penalty λ Σ|w|, w = w⁺ − w⁻ with w± ≥ 0."""
+    """A scoring function by class-balanced logistic regression with the penalty λ Σ|w|.
+
+    It is a linear form of the words with weights w, fitted to `words` (n, d) and `labels` (n,) of
+    0 and 1; λ = `penalty`.  The fit is by L-BFGS-B for w = w⁺ − w⁻ with w⁺, w⁻ ≥ 0.
+    """
     x = 2.0 * words - 1
     T = x.shape[1]
 
@@ -163,14 +180,21 @@ def _linear(form: np.ndarray) -> Scores:
 
 @checked
 def attention(words: BitWords, labels: BitLabels) -> Scores:
-    """A head with free scores of positions, fitted to the class-balanced loss by Adam."""
+    """A scoring function a·Σ_t softmax(s)_t x_t + b: a head with a free score for each position.
+
+    s, a and b are fitted by Adam to the class-balanced logistic loss on `words` (n, d) and
+    `labels` (n,) of 0 and 1.
+    """
     s, a, b = attention_parameters(words, labels)
     return lambda words: a * (_to_score(words, len(s)) @ softmax(s)) + b
 
 
 @checked
 def attention_parameters(words: BitWords, labels: BitLabels) -> tuple[np.ndarray, float, float]:
-    """The scores s (T,), a and b of `attention`."""
+    """The parameters s (d,), a and b of the head a·Σ_t softmax(s)_t x_t + b that `attention` fits.
+
+    `words` (n, d) and `labels` (n,) consist of 0 and 1.
+    """
     x, y, weight = words.astype(np.float64), labels.astype(np.float64), _balanced(labels)
     T = x.shape[1]
     theta = np.concatenate([np.zeros(T), [SCALE, BIAS]])
@@ -199,15 +223,18 @@ def _balanced(labels: np.ndarray) -> np.ndarray:
 
 @checked
 def binary_entropy(p: Probability) -> float:
-    """The binary entropy h(p) = −p ln p − (1 − p) ln(1 − p) in nats, 0 at 0 and 1."""
+    """The binary entropy −p ln p − (1 − p) ln(1 − p) in nats; 0 for p = 0 and p = 1."""
     return -sum(x * math.log(x) for x in (p, 1 - p) if x)
 
 
 @checked
 def log_choices(T: Counted, k: Chosen) -> float:
-    """The logarithm of C(T, k); raises `ValueError` unless k or T − k is at most 10^4."""
+    """The logarithm of the binomial coefficient C(T, k).
+
+    Raises `ValueError` unless k or T − k is at most 10^4.
+    """
     if min(k, T - k) > MOST_CHOSEN:
-        raise InputError(f"k is {k} and T is {T}: give k or T − k ≤ {MOST_CHOSEN}")
+        raise InputError(f"k is {k} and T is {T}: give k ≤ {MOST_CHOSEN} or T − k ≤ {MOST_CHOSEN}")
     return math.log(math.comb(T, k))
 
 
@@ -215,10 +242,11 @@ def log_choices(T: Counted, k: Chosen) -> float:
 def least_samples(
     T: Counted, k: Annotated[Count, Within(most=1000)], probability: Probability = 1.0
 ) -> int:
-    """The smallest m ≥ (p ln C(T, k) − h(p))/h(2^{−k}), Fano's bound on the samples of any learner.
+    """Fano's lower bound on the samples from which a learner finds a random conjunction.
 
-    With fewer samples no learner finds a random conjunction with probability p.  Raises
-    `ValueError` for k > T.
+    With fewer samples, no learner finds a conjunction of k of T bits with probability p =
+    `probability`.  The bound is the smallest m ≥ (p ln C(T, k) − h(p))/h(2^{−k}), where h is
+    `binary_entropy`.  Raises `ValueError` for k > T.
     """
     p = probability
     information = p * log_choices(T, k) - binary_entropy(p)
@@ -229,6 +257,9 @@ def least_samples(
 def greatest_probability(
     T: Counted, k: Annotated[Count, Within(most=1000)], samples: Steps
 ) -> float:
-    """The largest success probability, to a thousandth, that Fano's bound allows from m samples."""
+    """The largest probability of finding a random conjunction that Fano's bound allows.
+
+    The conjunction is of k of T bits, and the result is a multiple of 1/1000.
+    """
     grid = np.arange(0, 1001) / 1000
     return float(max(p for p in grid if least_samples(T, k, float(p)) <= samples))

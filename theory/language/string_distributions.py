@@ -1,10 +1,14 @@
 """The distributions of a model and of a source on all strings of T bits, compared.
 
+Let p be the source's distribution on strings of T bits, and g the model's.
+
     CE_t = −Σ_x p(x_1 … x_t) ln g(x_t | x_1 … x_{t−1}),      Σ_t CE_t − H(X_1 … X_T) = KL(p‖g)
 
-With A = {g > τ} and δ = max_τ |g(A) − p(A)|, 2δ² ≤ kl(p(A)‖g(A)) ≤ KL(p‖g), where the middle term
-is the gain of rescaling g on A (`rescaling`).  For the impossible strings H = {p = 0}, g(H) is at
-most 1 − e^{−KL(p‖g)}, and at least the deterministic bound of `hallucination` with U all strings.
+Let A = {g > τ} and δ = max_τ |g(A) − p(A)|.  At the maximising τ,
+2δ² ≤ kl(p(A)‖g(A)) ≤ KL(p‖g), where the middle term is the gain of rescaling g on A
+(`theory.language.rescaling`).  Let H = {p = 0} be the set of impossible strings.  Then g(H) is at
+most 1 − e^{−KL(p‖g)}, and at least the deterministic bound of `theory.language.hallucination` with
+all strings as U.
 """
 
 from __future__ import annotations
@@ -17,7 +21,10 @@ import numpy as np
 
 
 class Level(NamedTuple):
-    """A set A = {g > τ}: δ = |g(A) − p(A)|, p(A) and g(A)."""
+    """A set A = {g > τ} of strings that a model g finds probable: |g(A) − p(A)|, p(A) and g(A).
+
+    p is the distribution of the source.
+    """
 
     delta: float
     p: float
@@ -25,38 +32,41 @@ class Level(NamedTuple):
 
     @property
     def gain(self) -> float:
-        """kl(p(A)‖g(A)) in nats, the gain of rescaling g on A."""
+        """The decrease kl(p(A)‖g(A)) of the loss, in nats, if g is rescaled on A optimally."""
         both = ((self.p, self.g), (1 - self.p, 1 - self.g))
         return sum(a * float(np.log(a / b)) for a, b in both if a > 0)
 
 
 @dataclass(frozen=True)
 class StringDistributions:
-    """The probabilities (2^T,) of all strings of T bits in order: p of the source, g of the
-    model."""
+    """The probabilities of all strings of T bits under a source and under a model.
+
+    p (2^T,) are the probabilities under the source, and g (2^T,) under the model, in
+    lexicographic order of the strings.
+    """
 
     p: np.ndarray
     g: np.ndarray
 
     @property
     def length(self) -> int:
-        """T, the number of bits of a string."""
+        """The number of bits of a string."""
         return len(self.p).bit_length() - 1
 
     @property
     def divergence(self) -> float:
-        """The divergence KL(p‖g) of strings of T bits."""
+        """The divergence KL(p‖g) of the model g from the source p, in nats."""
         possible = self.p > 0
         return float((self.p[possible] * np.log(self.p[possible] / self.g[possible])).sum())
 
     @property
     def impossible(self) -> float:
-        """The mass g(H) of the strings H of probability 0 under p."""
+        """The model's total probability of the strings that have probability 0 under the source."""
         return float(self.g[self.p == 0].sum())
 
     @property
     def cross_entropies(self) -> list[float]:
-        """The cross-entropies CE_t for t = 1 … T."""
+        """The model's cross-entropy for bit t given the earlier bits, for t = 1, …, T, in nats."""
         T = self.length
         prefixes = [
             (self.p.reshape(2**t, -1).sum(1), self.g.reshape(2**t, -1).sum(1)) for t in range(T + 1)
@@ -70,7 +80,7 @@ class StringDistributions:
 
     @property
     def worst_level(self) -> Level:
-        """The set A = {g > τ} with the largest δ."""
+        """The set A = {g > τ} with the largest |g(A) − p(A)| over all thresholds τ."""
         order = np.argsort(-self.g, kind="stable")
         p, g = self.p[order].cumsum(), self.g[order].cumsum()
         last = np.append(np.diff(self.g[order]) != 0, True)  # the last string of its level
@@ -79,7 +89,11 @@ class StringDistributions:
 
     @property
     def least_impossible(self) -> float:
-        """The deterministic bound on g(H), U all strings: max_τ 1 − δ⁺ − τ|F| + τ|A| − p(A)."""
+        """The deterministic lower bound on the model's total probability of impossible strings.
+
+        It is the maximum over τ of 1 − δ⁺ − τ|F| + τ|A| − p(A), where A = {g > τ}, F = {p > 0}
+        and δ⁺ = (g(A) − p(A))⁺.  The impossible strings have p = 0.
+        """
         taus = np.unique(self.g)[::-1]
         above = len(self.g) - np.searchsorted(np.sort(self.g), taus, side="right")
         p = np.array([self.p[self.g > tau].sum() for tau in taus])

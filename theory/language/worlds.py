@@ -1,12 +1,15 @@
-"""Worlds of facts and documents, and three models of them.
+"""Worlds of facts and documents, and three models of such a world.
 
     calibrated     p on seen facts, p(U)/|U| on each unseen string
     Good–Turing    (1 − MF)·count/n on seen facts, MF/|U| on each unseen string
     memoriser      count/n on seen facts, 0 elsewhere
 
+p is the distribution of facts in documents, count the number of the n documents with a fact, U the
+set of unseen strings, and MF the fraction of documents whose fact occurs once.
+
 The set of facts is uniformly random (regular), so that no model built from documents distinguishes
-an unseen fact from a string that is not a fact.  A world stores only the number of the strings that
-are not facts.
+an unseen fact from a string that is not a fact.  Of the strings that are not facts, a world stores
+only the number.
 """
 
 from __future__ import annotations
@@ -29,7 +32,11 @@ Many: TypeAlias = Annotated[Count, Within(most=10**8)]
 
 @dataclass(frozen=True)
 class World:
-    """Facts of probabilities p (|F|,), counts (|F|,) in n documents, and |H| other strings."""
+    """A world of facts and documents: the facts, their counts, and the number of other strings.
+
+    `p` has the probability of each fact in a document, `counts` the number of documents with each
+    fact, and `others` is the number of strings that are not facts.
+    """
 
     p: np.ndarray
     counts: np.ndarray
@@ -37,37 +44,43 @@ class World:
 
     @property
     def documents(self) -> int:
-        """n, the number of documents."""
+        """The number of documents."""
         return int(self.counts.sum())
 
     @property
     def facts(self) -> int:
-        """|F|, the number of facts."""
+        """The number of facts, seen or not."""
         return len(self.p)
 
     @property
     def unseen(self) -> int:
-        """|U|, the number of unseen strings."""
+        """The number of unseen strings: unseen facts, and strings that are not facts."""
         return self.others + int((self.counts == 0).sum())
 
     @property
     def seen_once(self) -> float:
-        """MF, the fraction of documents whose fact occurs once."""
+        """The fraction of documents whose fact occurs in no other document."""
         return float((self.counts == 1).sum() / self.documents)
 
     @property
     def mean_seen_once(self) -> float:
-        """E MF = Σ p(1 − p)^{n−1}, over corpora of n documents."""
+        """The mean of `seen_once` over corpora of the same number n of documents.
+
+        It is Σ p(1 − p)^{n−1} over all facts.
+        """
         return float((self.p * (1 - self.p) ** (self.documents - 1)).sum())
 
     @property
     def unseen_mass(self) -> float:
-        """p(U), the mass of unseen facts."""
+        """The total probability of the unseen facts."""
         return float(self.p[self.counts == 0].sum())
 
     @checked
     def model(self, name: ModelName) -> Levels:
-        """The model called `name`: a group for each seen fact, and one for all other strings."""
+        """The model `name`, "calibrated", "good-turing" or "memoriser", as `Levels`.
+
+        There is a group for each seen fact, and one group for all other strings.
+        """
         seen = self.counts > 0
         frequencies = self.counts[seen] / self.documents
         if name == "calibrated":
@@ -87,14 +100,15 @@ class World:
 
     @checked
     def mixture(self, weight: Probability) -> Levels:
-        """The mixture (1 − weight)·calibrated + weight·memoriser."""
+        """The mixture (1 − weight)·calibrated + weight·memoriser of two models, as `Levels`."""
         first, last = self.model("calibrated"), self.model("memoriser")
         return replace(first, g=(1 - weight) * first.g + weight * last.g)
 
     def known(self) -> Levels:
-        """The model g = p, which is given the set of facts and never outputs another string.
+        """The model that is given all facts and outputs them with their probabilities, as `Levels`.
 
-        It has a group for each fact, seen or not, and one for all other strings.
+        There is a group for each fact, seen or not, and one group of probability 0 for all other
+        strings.
         """
         F, ones = self.facts, np.ones(self.facts)
         p = np.append(self.p, 0.0)
@@ -116,13 +130,15 @@ def world(
     distribution: DistributionName,
     seed: Seed,
 ) -> World:
-    """A world with documents drawn from it; facts have probabilities ∝ 1/rank or are uniform.
+    """A world of facts with random documents, each of which states one fact.
 
-    `distribution` is "zipf" or "uniform".  Raises `ValueError` for fewer other strings than facts.
+    `facts` is the number of facts and `others` the number of strings that are not facts.  The
+    `distribution` of facts is "zipf" (probabilities ∝ 1/rank) or "uniform".  Raises `ValueError`
+    if `others` is smaller than `facts`.
     """
     F, H, n = facts, others, documents
     if H < F:
-        raise InputError(f"others is {H} and facts is {F}: give at least as many other strings")
+        raise InputError(f"others is {H} and facts is {F}: give others ≥ facts")
     weights = 1 / np.arange(1, F + 1) if distribution == "zipf" else np.ones(F)
     p = weights / weights.sum()
     drawn = np.random.default_rng(seed).choice(F, size=n, p=p)
@@ -131,10 +147,11 @@ def world(
 
 @dataclass(frozen=True)
 class Prompted:
-    """Equally likely prompts, each with m possible answers, one of them right, and N documents.
+    """Equally likely prompts, and documents that answer some of them.
 
-    `answered` (prompts,) counts the documents that answer each prompt; a document answers its
-    prompt with probability α.
+    Each prompt has `answers` possible answers, one of them right.  Each of the `documents`
+    answers its prompt, rightly, with probability `alpha`.  Entry c of `answered` is the number of
+    documents that answer prompt c.
     """
 
     answered: np.ndarray
@@ -144,38 +161,49 @@ class Prompted:
 
     @property
     def prompts(self) -> int:
-        """C, the number of prompts."""
+        """The number of prompts."""
         return len(self.answered)
 
     @property
     def once(self) -> float:
-        """sr, the number of prompts answered exactly once, over N."""
+        """The number of prompts that exactly one document answers, divided by `documents`."""
         return float((self.answered == 1).sum() / self.documents)
 
     @property
     def mean_once(self) -> float:
-        """E sr = α(1 − α/C)^{N−1}, over corpora of N documents."""
+        """The mean of `once` over corpora of the same number N of documents.
+
+        It is α(1 − α/C)^{N−1} for C prompts, where α = `alpha`.
+        """
         return self.alpha * (1 - self.alpha / self.prompts) ** (self.documents - 1)
 
     @property
     def never(self) -> float:
-        """The fraction of prompts that are never answered."""
+        """The fraction of prompts that no document answers."""
         return float((self.answered == 0).mean())
 
     @property
     def missing(self) -> float:
-        """MM = Σ μα over the prompts that are never answered."""
+        """The sum of μα over the prompts that no document answers.
+
+        μ is the weight of a prompt, 1 divided by the number of prompts, and α = `alpha`.
+        """
         return self.alpha * self.never
 
     @property
     def squares(self) -> float:
-        """Σ μ²α² over the prompts that are never answered."""
+        """The sum of μ²α² over the prompts that no document answers.
+
+        μ is the weight of a prompt, 1 divided by the number of prompts, and α = `alpha`.
+        """
         return self.alpha**2 * self.never / self.prompts
 
     def calibrated(self) -> Levels:
-        """The calibrated model: α on the seen answer, or α/m on each answer if none was seen.
+        """The calibrated model of the prompts, as `Levels`.
 
-        At every prompt it outputs "don't know" with probability 1 − α.
+        It outputs "don't know" with probability 1 − α, where α = `alpha`.  It outputs the answer
+        of the documents with probability α, or each of the m answers with probability α/m if no
+        document answers the prompt.
         """
         new, old, m, a = self.never, 1 - self.never, self.answers, self.alpha
         silent = 1 - a
@@ -190,9 +218,10 @@ class Prompted:
         )
 
     def errors(self) -> tuple[float, float]:
-        """The error MM·(m − 1)/m of a sample of the calibrated model, and the error of its argmax.
+        """The error of a sample of the calibrated model, and the error of its argmax.
 
-        The error of the argmax is 0 if 1 − α > α/m, as the argmax is then "don't know".
+        The error of a sample is (m − 1)/m times `missing`, for m answers to each prompt.  The
+        error of the argmax is 0 if 1 − α > α/m, as the argmax is then "don't know"; α = `alpha`.
         """
         m = self.answers
         sampled = self.missing * (m - 1) / m
@@ -208,7 +237,11 @@ def prompted(
     alpha: Annotated[Positive, Within(most=1)],
     seed: Seed,
 ) -> Prompted:
-    """Prompts and documents; each document answers a random prompt with probability α > 0."""
+    """Equally likely prompts, and documents that answer some of them.
+
+    Each prompt has `answers` possible answers, one of them right.  Each document has a random
+    prompt, and answers it, rightly, with probability `alpha`.
+    """
     rng = np.random.default_rng(seed)
     drawn = rng.integers(prompts, size=int(rng.binomial(documents, alpha)))
     return Prompted(np.bincount(drawn, minlength=prompts), documents, answers, alpha)
