@@ -1,4 +1,4 @@
-"""The capacity of a network of d neurons: exact probabilities, and the theorems' thresholds.
+"""The capacity of a network of d neurons: exact probabilities, and thresholds from theorems.
 
 Shape glossary: `P` or `N` patterns (`n_patterns`), `d` neurons, α = P/d the load.
 """
@@ -31,11 +31,13 @@ from theory.memory.kinds import Digits, Size, SizeFrom2
 def unstable_bit_probability(n_patterns: Size, d: Size) -> float:
     """The probability that a bit of a stored pattern flips at its first update, under Hebb's rule.
 
-    For P = `n_patterns` random patterns and zero diagonal, ξ_i^ν h_i = (d − 1) + C at the pattern
-    ν, with the crosstalk C = Σ_{μ≠ν} Σ_{j≠i} ξ_i^ν ξ_i^μ ξ_j^μ ξ_j^ν. Its n = (P − 1)(d − 1)
-    summands are independent uniform signs: given ξ^ν and the bits ξ_i^μ, each summand is a
-    different ξ_j^μ times a sign. A zero field does not change the bit, so the bit flips iff
-    C < −(d − 1), i.e. iff B < (P − 2)(d − 1)/2 for B = (C + n)/2 ~ Bin(n, 1/2).
+    Let ξ^1, …, ξ^P in {−1, 1}^d be P = `n_patterns` uniformly random patterns, w_ij = Σ_μ ξ_i^μ
+    ξ_j^μ for i ≠ j and w_ii = 0 the weights, and h_i = Σ_j w_ij ξ_j^ν the field of neuron i at the
+    pattern ξ^ν. Then ξ_i^ν h_i = (d − 1) + C, where C = Σ_{μ≠ν} Σ_{j≠i} ξ_i^ν ξ_i^μ ξ_j^μ ξ_j^ν is
+    the crosstalk. The n = (P − 1)(d − 1) summands of C are independent uniform signs: given ξ^ν and
+    the bits ξ_i^μ, each summand is a different bit ξ_j^μ times a fixed sign. A zero field does not
+    change the bit. So the bit flips iff C < −(d − 1), i.e. iff B < (P − 2)(d − 1)/2, where B = (C +
+    n)/2 ~ Bin(n, 1/2).
     """
     P = n_patterns
     most = ((P - 2) * (d - 1) - 1) // 2
@@ -45,25 +47,28 @@ def unstable_bit_probability(n_patterns: Size, d: Size) -> float:
 
 @checked
 def unstable_bit_limit(load: Positive) -> float:
-    """The limit Φ(−1/√α) of `unstable_bit_probability(αd, d)` as d → ∞."""
+    """The limit Φ(−1/√α) of `unstable_bit_probability(αd, d)` as d → ∞.
+
+    α is the load, and Φ is the standard normal distribution function.
+    """
     return float(special.ndtr(-1 / math.sqrt(load)))
 
 
 @checked
 def mceliece_patterns(d: SizeFrom2, every: bool = False) -> float:
-    """McEliece's threshold d/(2 ln d), or d/(4 ln d) if `every` pattern must be a fixed point.
+    """The threshold d/(2 ln d) of McEliece, or d/(4 ln d) if `every` pattern must be a fixed point.
 
-    Let P patterns be random, d → ∞ and c < 1 fixed [McEliece1987]. If P ≤ c·d/(2 ln d), a given
-    pattern is a fixed point with probability → 1, so almost all patterns are fixed points. If
-    P ≤ c·d/(4 ln d), all patterns are fixed points at once with probability → 1. [McEliece1987]
-    proves that the constants 2 and 4 are optimal.
+    Hebb's rule stores P uniformly random patterns in d neurons. Let d → ∞, and let c < 1 be fixed
+    [McEliece1987]. If P ≤ c·d/(2 ln d), a given pattern is a fixed point with probability → 1, so
+    almost all patterns are fixed points. If P ≤ c·d/(4 ln d), all patterns are fixed points at once
+    with probability → 1. [McEliece1987] proves that the constants 2 and 4 are optimal.
 
-    Proof. A bit of a stored pattern is unstable only if the crosstalk, a sum of
-    n = (P − 1)(d − 1) independent signs (see `unstable_bit_probability`), is below −(d − 1), with
-    probability at most e^{−(d−1)²/2n} = e^{−(d−1)/(2(P−1))} by Hoeffding's inequality. For
-    P ≤ c·d/(2 ln d) this is at most d^{−1/c + o(1)}, and the union bound over the d bits of a
-    pattern tends to 0. For P ≤ c·d/(4 ln d) it is at most d^{−2/c + o(1)}, and the union bound over
-    all P·d ≤ d² bits tends to 0. For P/d → α the central limit theorem gives `unstable_bit_limit`.
+    Proof. A bit of a stored pattern is unstable only if the crosstalk, a sum of n = (P − 1)(d − 1)
+    independent signs (see `unstable_bit_probability`), is below −(d − 1). By Hoeffding's
+    inequality, this has probability at most q = e^{−(d−1)²/2n} = e^{−(d−1)/(2(P−1))}. For P ≤
+    c·d/(2 ln d), q ≤ d^{−1/c + o(1)}, and the union bound over the d bits of a pattern tends to 0.
+    For P ≤ c·d/(4 ln d), q ≤ d^{−2/c + o(1)}, and the union bound over all P·d ≤ d² bits tends to
+    0. For P/d → α the central limit theorem gives `unstable_bit_limit`.
     """
     return dense_patterns(d, 2, every)
 
@@ -72,9 +77,10 @@ def mceliece_patterns(d: SizeFrom2, every: bool = False) -> float:
 def dense_patterns(d: SizeFrom2, degree: SizeFrom2, every: bool = False) -> float:
     """The capacity threshold d^{n−1}/(2 (2n−3)!! ln d) of a dense memory of degree n ≥ 2.
 
-    If the number of patterns is above this threshold, a given pattern is no longer a fixed point,
-    as d → ∞ [KrotovHopfield2016]. For n = 2 it is the threshold of the classical network. With
-    `every`, all patterns must be fixed points, and the factor 2 in the denominator becomes 2n.
+    The memory has d neurons, and n = `degree`. If the number of random patterns is above this
+    threshold, a given pattern is no longer a fixed point, as d → ∞ [KrotovHopfield2016]. For n = 2
+    the threshold is that of the classical network. If `every` is true, all patterns must be fixed
+    points, and the threshold is d^{n−1}/(2n (2n−3)!! ln d).
 
     Raises `ValueError` if the threshold overflows float64.
     """
@@ -91,7 +97,11 @@ def dense_patterns(d: SizeFrom2, degree: SizeFrom2, every: bool = False) -> floa
 
 @checked
 def large_deviation_rate(a: SignedUnit) -> float:
-    """The rate I(a) = ½((1 + a) ln(1 + a) + (1 − a) ln(1 − a)) of uniform signs, −1 ≤ a ≤ 1."""
+    """The rate function I(a) = ½((1 + a) ln(1 + a) + (1 − a) ln(1 − a)), −1 ≤ a ≤ 1.
+
+    The probability that the mean of d independent uniform signs exceeds a ≥ 0 is e^{−d·I(a) +
+    o(d)}.
+    """
     return float(special.xlogy(1 + a, 1 + a) + special.xlogy(1 - a, 1 - a)) / 2
 
 
@@ -99,8 +109,9 @@ def large_deviation_rate(a: SignedUnit) -> float:
 def exponential_load(rho: Annotated[Finite, Within(least=0, below=0.5)]) -> float:
     """The load ½ I(1 − 2ρ), 0 ≤ ρ < ½, below which the exponential memory recovers patterns.
 
-    At a load α below this value, one update recovers any of N = e^{αd} + 1 patterns from ρd flipped
-    bits, with probability → 1 as d → ∞ [Demircigil2017]. For ρ = 0 the limit is 2^{d/2} patterns.
+    I is `large_deviation_rate`, and d is the number of neurons. At a load α below ½ I(1 − 2ρ), one
+    update recovers any of N = e^{αd} + 1 patterns from ρd flipped bits, with probability → 1 as d →
+    ∞ [Demircigil2017]. For ρ = 0, e^{αd} at the limit α = ½ I(1) is 2^{d/2}.
     """
     return large_deviation_rate(1 - 2 * rho) / 2
 
@@ -109,7 +120,8 @@ def exponential_load(rho: Annotated[Finite, Within(least=0, below=0.5)]) -> floa
 class CriticalLoad:
     """The load α_c up to which stable states near the patterns exist, and their overlap m_c at α_c.
 
-    `y` maximises α(y); `wrong_bits` = (1 − m_c)/2.
+    `load` is α_c, `overlap` is m_c, and `wrong_bits` is the fraction (1 − m_c)/2 of wrong bits. `y`
+    maximises the load α(y) of `load_at`.
     """
 
     load: mpmath.mpf
@@ -119,22 +131,24 @@ class CriticalLoad:
 
 
 def load_at(y: mpmath.mpf) -> mpmath.mpf:
-    """α(y) = ½ (erf(y)/y − (2/√π) e^{−y²})², y = m/√(2αr) > 0, at mpmath's current precision.
+    """The load α(y) = ½ (erf(y)/y − (2/√π) e^{−y²})², for y > 0, at mpmath's current precision.
 
-    The mean-field equations at zero temperature are m = erf(y), C = √(2/(παr)) e^{−y²} and
-    r = 1/(1 − C)² [AGS1985]. Elimination of r and C gives the formula.
+    Let α be the load, m the overlap with a pattern, αr the variance of the crosstalk, C the
+    susceptibility and y = m/√(2αr). The mean-field equations at zero temperature are m = erf(y), C
+    = √(2/(παr)) e^{−y²} and r = 1/(1 − C)² [AGS1985]. Elimination of r and C gives the formula.
     """
     return (mpmath.erf(y) / y - 2 / mpmath.sqrt(mpmath.pi) * mpmath.exp(-y * y)) ** 2 / 2
 
 
 @checked
 def critical_load(digits: Annotated[Count, Within(most=10_000)] = 15) -> CriticalLoad:
-    """The critical load α_c = max α(y) = 0.1379…, m_c = 0.9674… and y* = 1.5112….
+    """The critical load α_c = 0.1379… of the classical network, as a `CriticalLoad`.
 
-    They are computed to `digits` digits. α'(y) has the sign of D(y) = (2/√π)
-    e^{−y²}(y + 2y³) − erf(y). D(0) = 0, and the derivative of D is (8/√π) e^{−y²} y²(1 − y²). So D
-    increases up to y = 1 and then decreases to −1; its only zero y* > 0 is the maximum of α
-    [AGS1985].
+    α_c is the maximum of the load α(y) of `load_at` over y > 0. It is attained at y* = 1.5112…,
+    with the overlap m_c = erf(y*) = 0.9674…. The values are computed to `digits` digits. The
+    derivative α'(y) has the sign of D(y) = (2/√π) e^{−y²}(y + 2y³) − erf(y). D(0) = 0, and the
+    derivative of D is (8/√π) e^{−y²} y²(1 − y²). So D increases up to y = 1 and then decreases to
+    −1, and its only zero y* > 0 is the maximiser of α [AGS1985].
     """
     with mpmath.workdps(digits + 15):
         y = mpmath.findroot(
@@ -153,10 +167,11 @@ def critical_load(digits: Annotated[Count, Within(most=10_000)] = 15) -> Critica
 
 @checked
 def retrieval_overlap(load: Positive, digits: Digits = 15) -> mpmath.mpf:
-    """The overlap m(α) = erf(y) at a load 0 < α ≤ α_c; y ≥ y* solves α(y) = α (retrieval branch).
+    """The overlap m of the stable states near a pattern at a load 0 < α ≤ α_c.
 
-    It is computed to `digits` digits. For y ≥ y*, α(y) decreases from α_c to 0, and
-    α(y) ≤ 1/(2y²), so y* ≤ y ≤ 1/√(2α) [AGS1985].
+    m = erf(y), where y ≥ y* solves α(y) = α for the function α(y) of `load_at`; α_c and y* are
+    those of `critical_load`. m is computed to `digits` digits. On y ≥ y*, α(y) decreases from α_c
+    to 0, and α(y) ≤ 1/(2y²), so the solution satisfies y* ≤ y ≤ 1/√(2α) [AGS1985].
 
     Raises `ValueError` for loads above α_c, at which no state near a pattern is stable.
     """
@@ -184,10 +199,10 @@ def retrieval_overlap(load: Positive, digits: Digits = 15) -> mpmath.mpf:
 def clopper_pearson(
     successes: Annotated[Steps, Within(most="trials")], trials: Size, level: OpenUnit
 ) -> tuple[float, float]:
-    """A confidence interval for a binomial probability, with coverage at least `level`.
+    """A confidence interval (low, high) for a binomial probability, with coverage at least `level`.
 
-    Each end of the interval is on the wrong side of the true probability with probability at most
-    (1 − level)/2 [Clopper1934].
+    The observation is `successes` in `trials` independent trials. Each end of the interval is on
+    the wrong side of the true probability with probability at most (1 − level)/2 [Clopper1934].
     """
     k, n, tail = successes, trials, (1 - level) / 2
     low = float(special.betaincinv(k, n - k + 1, tail)) if k else 0.0

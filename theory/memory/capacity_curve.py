@@ -1,4 +1,4 @@
-"""A measured capacity curve: recall of a classical network at each load, with intervals."""
+"""A measured capacity curve: recall by classical networks at each load, with intervals."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ Loads: TypeAlias = Annotated[Any, Reals("n", Within(above=0))]
 
 @dataclass(frozen=True)
 class Measured:
-    """One quantity at each load: `value`, and a confidence interval from `low` to `high`; (n,)."""
+    """A quantity measured at each of n loads, with confidence intervals.
+
+    The arrays `value`, `low` and `high` have shape (n,); the intervals are from `low` to `high`.
+    """
 
     value: np.ndarray
     low: np.ndarray
@@ -32,7 +35,10 @@ class Measured:
 
 @dataclass(frozen=True)
 class CapacityCurve:
-    """Measurements at n loads `loads` = `n_patterns`/d, each over `runs` independent networks.
+    """Three quantities of classical networks of d neurons, measured at each of n loads.
+
+    At each load, `runs` independent networks are measured. The arrays `n_patterns` (n,) and `loads`
+    = `n_patterns`/d (n,) describe the networks. Intervals have coverage `level`.
 
     unstable_bits    the fraction of a pattern's bits that flip at the first update; Student's t
                      interval over the networks (approximate; exact if all or no bits are unstable)
@@ -68,7 +74,7 @@ def capacity_curve(
     the basin of attraction: the network starts at this pattern with `flips` bits flipped, and is
     updated asynchronously until the state is fixed. Each interval has coverage `level`.
 
-    Raises `ValueError` for networks and runs that do not fit in memory.
+    Raises `ValueError` if the networks or the results of the runs do not fit in memory.
     """
     rng = np.random.default_rng(seed)
     machine.fits_in_memory(f"{runs} runs", 2 * 8 * len(loads) * runs, "take fewer runs")
@@ -93,20 +99,21 @@ def capacity_curve(
 
 
 def fixed_points(rng: np.random.Generator, N: int, d: int, degree: int, networks: int) -> int:
-    """The number of random networks of N patterns in which the first pattern is a fixed point.
+    """The number of random dense memories, out of `networks`, in which the first pattern is fixed.
 
-    One pattern of each network is tested, so that the observations are independent.
+    Each memory has d neurons, degree `degree` and N random patterns. One pattern of each memory is
+    tested, so the observations are independent.
     """
     drawn = (random_patterns(N, d, rng) for _ in range(networks))
     return sum(bool((dense_preferred(xi, xi[0], degree) * xi[0] >= 0).all()) for xi in drawn)
 
 
 def mean_interval(fractions: np.ndarray, level: float) -> tuple[float, float]:
-    """Student's t interval for the mean of independent fractions (n,), each from 0 to 1.
+    """Student's t interval (low, high) for the mean of n independent fractions from 0 to 1.
 
-    If all fractions are 0, or all are 1, the interval is that of n equal outcomes, which is exact
-    because P(all 0) ≤ (1 − mean)ⁿ. A single fraction, or equal fractions strictly between 0 and 1,
-    give (0, 1).
+    If all n fractions are 0, or all are 1, the result is the Clopper–Pearson interval for n equal
+    outcomes, which is exact because P(all 0) ≤ (1 − mean)ⁿ. For a single fraction, and for equal
+    fractions strictly between 0 and 1, the result is (0, 1).
     """
     n, mean = len(fractions), float(fractions.mean())
     if mean in (0.0, 1.0):

@@ -43,9 +43,10 @@ EPS = 2.0**-53
 
 @checked
 def dense_energy(patterns: Patterns, s: States, degree: Power) -> np.ndarray:
-    """The energy E(s) = −Σ_μ ⟨ξ^μ, s⟩ⁿ (…), exact, as Python integers of any size.
+    """The energy E(s) = −Σ_μ ⟨ξ^μ, s⟩ⁿ (…) of a dense memory, exact, as Python integers.
 
-    Patterns (N, d), states s (…, d), degree n ≥ 2.
+    The patterns ξ^μ are the rows of `patterns` (N, d), the states s are (…, d), and n = `degree` ≥
+    2.
     """
     d = patterns.shape[1]
     powers = np.array([x**degree for x in range(-d, d + 1)], dtype=object)
@@ -55,9 +56,9 @@ def dense_energy(patterns: Patterns, s: States, degree: Power) -> np.ndarray:
 
 @checked
 def exponential_log_energy(patterns: Patterns, s: States) -> np.ndarray:
-    """The logarithm of −E(s), ln Σ_μ exp⟨ξ^μ, s⟩ (…), for F = exp.
+    """The logarithm ln Σ_μ exp⟨ξ^μ, s⟩ (…) of −E(s), for the energy E of the exponential memory.
 
-    Shapes and errors as in `dense_energy`.
+    The patterns ξ^μ are the rows of `patterns` (N, d), and the states s are (…, d).
     """
     x = inner_products(s, patterns)
     largest = x.max(axis=-1, keepdims=True)
@@ -67,9 +68,11 @@ def exponential_log_energy(patterns: Patterns, s: States) -> np.ndarray:
 
 @checked
 def dense_preferred(patterns: Patterns, s: States, degree: Degree) -> np.ndarray:
-    """The sign sgn D_i(s) (…, d) that gives each neuron the lower energy; 0 for an exact tie.
+    """The sign (…, d) of each neuron that gives the lower energy; 0 for an exact tie.
 
-    Patterns (N, d), states s (…, d); `degree` is n ≥ 2, or "exp".
+    For neuron i it is the sign of D_i(s), the energy of state s with s_i = −1 minus the energy with
+    s_i = +1. The patterns are (N, d) and the states s (…, d); `degree` is an integer n ≥ 2, or
+    "exp".
     """
     interaction, x = _interaction(degree, *patterns.shape), inner_products(s, patterns)
     wanted = np.empty_like(s)
@@ -80,9 +83,10 @@ def dense_preferred(patterns: Patterns, s: States, degree: Degree) -> np.ndarray
 
 @checked
 def dense_synchronous_update(patterns: Patterns, s: States, degree: Degree) -> np.ndarray:
-    """The states after one synchronous update: sgn D_i(s) (…, d), or s_i at a tie.
+    """The states (…, d) of a dense memory after one synchronous update.
 
-    Shapes and errors as in `dense_preferred`.
+    Every neuron takes the sign of `dense_preferred`, or is unchanged at a tie. The patterns are (N,
+    d) and the states s (…, d); `degree` is an integer n ≥ 2, or "exp".
     """
     wanted = dense_preferred(patterns, s, degree)
     return np.where(wanted == 0, s, wanted)
@@ -92,12 +96,13 @@ def dense_synchronous_update(patterns: Patterns, s: States, degree: Degree) -> n
 def dense_update(
     patterns: Patterns, s: States, degree: Degree, order: Order, *, sweeps: Steps = 1000
 ) -> Relaxation:
-    """The `Relaxation` of asynchronous updates, one neuron at a time, until a sweep has no flip.
+    """The `Relaxation` of a dense memory by asynchronous updates, until a sweep has no flip.
 
-    A sweep updates all d neurons. `order` is a permutation of 0 … d − 1, used in every sweep, or a
-    seed or Generator, which draws a permutation for each sweep; all states use the same order. At
-    most `sweeps` sweeps are made. Every flip lowers the energy and every sign is exact, so the
-    updates terminate. A sweep costs O(Nd) per state.
+    Neurons are updated one at a time, and a sweep updates all d neurons. `order` is a permutation
+    of 0 … d − 1, used in every sweep, or a seed or Generator, which draws a permutation for each
+    sweep; all states use the same order. At most `sweeps` sweeps are made. The patterns are (N, d)
+    and the states s (…, d); `degree` is an integer n ≥ 2, or "exp". Every flip lowers the energy
+    and every sign is exact, so the updates terminate. A sweep costs O(Nd) per state.
 
     Raises `ValueError` for an order that is not a permutation.
     """
@@ -134,7 +139,7 @@ def dense_update(
 
 @checked
 def dense_preferred_by_definition(patterns: Patterns, s: OneState, degree: Power) -> list[int]:
-    """`dense_preferred` of one state s (d,), by the formula, in Python integers."""
+    """The signs of `dense_preferred` for one state s (d,), by definition, in Python integers."""
     xi, state, wanted = patterns.tolist(), s.tolist(), []
     for i in range(len(state)):
         difference = 0
@@ -188,12 +193,12 @@ class _Interaction:
 
 
 def sign_of_exponential_sum(counts: Mapping[int, int]) -> int:
-    """The exact sign of Σ_k c_k eᵏ, for a mapping from integers k to integers c_k.
+    """The exact sign of Σ_k c_k eᵏ, where `counts` maps integers k to integers c_k.
 
-    e is transcendental, so the sum is 0 only if every c_k is 0. Otherwise the sum is computed with
-    enough decimals to ensure that rounding cannot change its sign. Each term (Python's exp of
-    decimals is correctly rounded), each product and each partial sum is rounded by at most 1/2 in
-    the last place.
+    Euler's number e is transcendental, so the sum is 0 only if every c_k is 0. Otherwise the sum is
+    computed with enough decimals to ensure that rounding cannot change its sign. Each term
+    (Python's exp of decimals is correctly rounded), each product and each partial sum is rounded by
+    at most 1/2 in the last place.
     """
     terms = {k: c for k, c in counts.items() if c}
     if not terms:

@@ -11,8 +11,8 @@ commutes with e^{−tV},
 
 In one dimension with V > 0 and QK > 0 the order of the tokens does not change. For every x_i ≠ 0
 that grows, the differences of the scores QK·x_i·x_j grow without bound. So A tends to a Boolean
-matrix, in which all rows except at most one select the largest or the smallest token; these two
-tokens are the leaders [GLPR2023].
+matrix. All rows of this matrix, except at most one, select the largest or the smallest token. The
+largest and the smallest token are called leaders [GLPR2023].
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ LARGEST_GROWTH = 20.0  # e^20 = 5e8 times an error of 1e-12 in z leaves 3 digits
 
 @dataclass(frozen=True)
 class EuclideanFlow:
-    """Rescaled tokens z = e^{−tV} x (times, …, n, d) and attention A (times, …, n, n)."""
+    """The result of `euclidean_flow`: rescaled tokens z and attention matrices A at given times.
+
+    `z` = e^{−tV} x (times, …, n, d) for tokens x and value matrix V; `A` is (times, …, n, n).
+    """
 
     times: np.ndarray
     rescaled: np.ndarray
@@ -46,13 +49,15 @@ class EuclideanFlow:
 def euclidean_flow(
     X: Inputs, times: Times, V: NumberOrMatrix = 1.0, QK: NumberOrMatrix = 1.0
 ) -> EuclideanFlow:
-    """The rescaled tokens and the attention matrices at given times, of tokens X (…, n, d) at 0.
+    """The rescaled tokens and the attention matrices of a flow of tokens in R^d, at given times.
 
-    The `times` are ≥ 0 and increasing. `V` and `QK` = QᵀK are matrices (d, d), or numbers, which
-    stand for multiples of the identity; scores are ⟨x_i, QK x_j⟩. The variable z is integrated by
-    DOP853 with an estimated error of at most 1e-12 per step. Tokens that follow the same leader
-    remain within a bounded distance while they grow, so their z converge. A is computed from
-    x = e^{tV}z, which is accurate to about 1e-12·e^{t‖V‖}.
+    The tokens start at X (…, n, d) and satisfy x_i' = Σ_j A_ij V x_j with A_ij = softmax_j ⟨x_i, QK
+    x_j⟩. The rescaled tokens are z_i = e^{−tV} x_i. The `times` are ≥ 0 and increasing. `V` and
+    `QK` = QᵀK are matrices (d, d), or numbers, which stand for multiples of the identity.
+
+    z is integrated by DOP853 with an estimated error of at most 1e-12 per step. Tokens that follow
+    the same leader remain within a bounded distance while they grow, so their rescaled tokens
+    converge. A is computed from x = e^{tV}z, which is accurate to about 1e-12·e^{t‖V‖}.
 
     Raises `ValueError` for times beyond 20/‖V‖, and for scores that overflow.
     """

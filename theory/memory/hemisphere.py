@@ -52,7 +52,7 @@ LP_TOLERANCE = 1e-10  # of the linear program; the smallest value that its solve
 
 @checked
 def hemisphere_probability(n: Annotated[Count, Within(most=10_000)], d: Count) -> Fraction:
-    """P(n uniform points lie in an open hemisphere), 2^{−(n−1)} Σ_{k<d} C(n−1, k).
+    """The probability 2^{−(n−1)} Σ_{k<d} C(n−1, k) that n uniform points lie in an open hemisphere.
 
     The points are on the unit sphere of R^d; the probability is 1 for n ≤ d.  The formula holds for
     any n independent symmetric points of R^d that are almost surely in general position
@@ -62,13 +62,14 @@ def hemisphere_probability(n: Annotated[Count, Within(most=10_000)], d: Count) -
 
 
 def patterns_in_a_hemisphere(x: np.ndarray) -> int:
-    """The number of ε ∈ {−1, 1}^n for which all ε_i x_i lie in an open hemisphere.
+    """The number of sign vectors ε in {−1, 1}^n for which all ε_i x_i lie in an open hemisphere.
 
-    The points x (n, d) are integers in general position, n ≥ d.  If all ε_i x_i lie in an open
-    hemisphere, their cone has a facet: a plane through d − 1 of the points, with all others
-    strictly on one side.  Conversely, after a small tilt of such a plane the d − 1 points are on
-    the same side as the others.  So the signs of the points on a facet are free, and the signs of
-    the others are determined by its normal, a vector of minors, which is computed in integers.
+    The points x_i are the rows of x (n, d).  They have integer coordinates and are in general
+    position, and n ≥ d.  If all ε_i x_i lie in an open hemisphere, their cone has a facet: a plane
+    through d − 1 of the points, with all others strictly on one side.  Conversely, after a small
+    tilt of such a plane the d − 1 points are on the same side as the others.  So the signs of the
+    points on a facet are free, and the signs of the others are determined by the normal of the
+    facet.  The normal is a vector of minors, which is computed in integers.
     """
     n, d = x.shape
     found = set()
@@ -87,13 +88,13 @@ def patterns_in_a_hemisphere(x: np.ndarray) -> int:
 
 @checked
 def hemisphere_pole(X: Inputs) -> tuple[np.ndarray, np.ndarray]:
-    """A unit vector w (…, d) and min_i ⟨w, x_i⟩/‖x_i‖ (…,), for tokens X (…, n, d).
+    """A unit vector w (…, d) and the smallest cosine min_i ⟨w, x_i⟩/‖x_i‖ (…,), for tokens x_i.
 
-    w is the solution, divided by its length, of a linear program: maximise m subject to ⟨w,
-    x_i⟩ ≥ m‖x_i‖ and |w_k| ≤ 1.  The minimum returned is computed from w.  If it is larger than the
-    rounding errors, the tokens lie in the open hemisphere around w.  If a token is 0, no open
-    hemisphere contains it, and the minimum is 0.  If w = 0 is optimal, the first unit vector is
-    returned.
+    The tokens X are (…, n, d).  w is the solution, divided by its length, of a linear program in w
+    and m: maximise m subject to ⟨w, x_i⟩ ≥ m‖x_i‖ for all i and |w_k| ≤ 1 for all coordinates k.
+    The smallest cosine is computed from the returned w.  If it is larger than the rounding errors,
+    the tokens lie in the open hemisphere around w.  If a token is 0, no open hemisphere contains
+    it, and the cosine is 0.  If w = 0 is optimal, the first unit vector is returned.
     """
     largest = abs(X).max(axis=-1, keepdims=True)
     rows = X / np.where(largest > 0, largest, 1)  # first, as squares of entries may overflow
@@ -107,11 +108,12 @@ def hemisphere_pole(X: Inputs) -> tuple[np.ndarray, np.ndarray]:
 
 @checked
 def in_open_hemisphere(X: Inputs) -> np.ndarray:
-    """Whether some w has ⟨w, x_i⟩ > 0 for all tokens of X (…, n, d), as booleans (…,).
+    """Whether the tokens X (…, n, d) lie in an open hemisphere, as booleans (…,).
 
-    The decision uses w of `hemisphere_pole`.  True is certain, because w satisfies the inequalities
-    by more than the rounding errors.  False is returned if the minimum for w is below about 1e-9,
-    the precision of the linear program.
+    Tokens x_i lie in an open hemisphere if some vector w satisfies ⟨w, x_i⟩ > 0 for all i.  The
+    decision uses the vector w of `hemisphere_pole`.  True is certain, because w satisfies the
+    inequalities by more than the rounding errors.  False is returned if the smallest cosine for w
+    is below about 1e-9, the precision of the linear program.
     """
     _, margin = hemisphere_pole(X)
     return np.asarray(margin > 2 * (X.shape[-1] + 2) * np.finfo(np.float64).eps)
@@ -125,10 +127,12 @@ def hemisphere_rate(
     form: SphereForm = "SA",
     QK: SquareMatrix | None = None,
 ) -> float:
-    """The rate λ of the bound D(t) ≤ D(0)·e^{−λt} for tokens in an open hemisphere.
+    """The rate λ of the bound D(t) ≤ D(0)·e^{−λt} for tokens that start in an open hemisphere.
 
-    λ = m·e^{−2β‖QᵀK‖} for SA and m·e^{−β‖QᵀK‖} for USA, with m = min_i ⟨w, x_i⟩.  D is the
-    `cone_diameter`.  The tokens X (n, d) and the pole w (d,) have unit length.  The proof is in the
+    D(t) is the `cone_diameter`, about w, of tokens that start at X (n, d) and move on the sphere
+    under softmax attention (SA) or unnormalised attention (USA) at inverse temperature beta. λ =
+    m·e^{−2β‖QᵀK‖} for SA and m·e^{−β‖QᵀK‖} for USA, where β = beta, m = min_i ⟨w, x_i⟩, and QᵀK is
+    `QK` or the identity.  The tokens and the pole w (d,) have unit length.  The proof is in the
     docstring of this module.
 
     Raises `ValueError` for w with m ≤ 0.
@@ -140,9 +144,10 @@ def hemisphere_rate(
 
 @checked
 def cone_diameter(X: UnitTokens, w: Vector) -> np.ndarray:
-    """The diameter D (…,) = max_{ij} ‖y_i − y_j‖, y_i = x_i/⟨w, x_i⟩, of tokens X (…, n, d).
+    """The diameter max_{ij} ‖y_i − y_j‖ (…,) of the points y_i = x_i/⟨w, x_i⟩, for unit tokens x_i.
 
-    D bounds all distances ‖x_i − x_j‖.  Raises `ValueError` if some ⟨w, x_i⟩ ≤ 0; w is (d,).
+    The tokens X are (…, n, d) and w is (d,).  The diameter bounds all distances ‖x_i − x_j‖.
+    Raises `ValueError` if some ⟨w, x_i⟩ ≤ 0.
     """
     y = X / (X @ _pole(w, X))[..., None]
     return np.asarray(

@@ -10,7 +10,7 @@ exact (int64) for integer weights, and rounded for float weights.
 
 Proof for asynchronous updates. E contains s_i only in the term −s_i h_i, and h_i does not contain
 s_i (W is symmetric with zero diagonal), so a flip to the sign of h_i changes this term from |h_i|
-to −|h_i|. There are finitely many states, so flips end [Hopfield1982].
+to −|h_i|. There are finitely many states, so the flips end [Hopfield1982].
 
 Proof for synchronous updates. Let ε > 0 be smaller than every nonzero |h_i|. The update is
 s(t + 1) = sgn g(t) with g = h + εs, and no g_i is 0. Let L(t) = −⟨s(t), (W + εI) s(t−1)⟩ −
@@ -54,8 +54,9 @@ class Relaxation:
 
 @dataclass(frozen=True)
 class Cycle:
-    """The result of synchronous updates: `steps` (…) is the smallest t with s(t + 2) = s(t).
+    """The cycle of length 1 or 2 that synchronous updates reach from each state.
 
+    s(t) is the state after t updates. `steps` (…) is the smallest t with s(t + 2) = s(t), and
     `states` (…, d) are the states s(t) at this t. `period` (…) is 1 if s(t + 1) = s(t), else 2. If
     no cycle was found within the steps allowed, `period` is 0 and s(t) is the last state.
     """
@@ -67,9 +68,9 @@ class Cycle:
 
 @dataclass(frozen=True)
 class Network:
-    """Weights (d, d) and bias (d,), checked: both int64, or both float64.
+    """The weights (d, d) and the bias (d,) of a classical network, both int64 or both float64.
 
-    Fields are computed in `dtype`, which is exact for integers.
+    Fields are computed in `dtype`, in which sums of integers are exact.
     """
 
     weights: np.ndarray
@@ -77,7 +78,10 @@ class Network:
     dtype: type[np.float32] | type[np.float64] | type[np.int64]
 
     def fields(self, s: np.ndarray) -> np.ndarray:
-        """The fields h (…, d) in `dtype`, for states (…, d) in `dtype`; W s = s W by symmetry."""
+        """The fields h = sW + b (…, d) of states s (…, d); all arrays have `dtype`.
+
+        W are the symmetric weights, and b is the bias.
+        """
         return s @ self.weights.astype(self.dtype, copy=False) + self.bias.astype(self.dtype)
 
 
@@ -85,8 +89,9 @@ class Network:
 def hebb(patterns: Patterns) -> np.ndarray:
     """Hebb's weights w_ij = Σ_μ ξ_i^μ ξ_j^μ for i ≠ j and w_ii = 0, (d, d) int64.
 
-    The patterns (P, d) are ±1 [Hopfield1982]. The usual factor 1/d is omitted: it does not change
-    the signs of the fields, and without it all weights are integers.
+    The patterns ξ^μ are the rows of `patterns` (P, d), with entries ±1 [Hopfield1982]. The usual
+    factor 1/d is omitted: the factor does not change the signs of the fields, and without the
+    factor all weights are integers.
 
     Raises `ValueError` for weights that do not fit into memory.
     """
@@ -100,10 +105,10 @@ def hebb(patterns: Patterns) -> np.ndarray:
 
 @checked
 def hebb_fields(patterns: Patterns, s: States) -> np.ndarray:
-    """The fields (…, d) of `hebb(patterns)` at states s (…, d), int64.
+    """The fields (…, d) of the network `hebb(patterns)` at states s (…, d), int64.
 
-    They are computed without d × d weights as h = Σ_μ ξ^μ ⟨ξ^μ, s⟩ − P s, where −P s accounts for
-    the zero diagonal.
+    The fields are h = Σ_μ ξ^μ ⟨ξ^μ, s⟩ − P s, where ξ^μ are the P rows of `patterns` (P, d), and −P
+    s accounts for the zero diagonal. No d × d weights are stored.
     """
     P, dtype = len(patterns), exact_dtype(patterns.size)
     through = inner_products(s, patterns).astype(dtype) @ patterns.astype(dtype)
@@ -112,9 +117,10 @@ def hebb_fields(patterns: Patterns, s: States) -> np.ndarray:
 
 @checked
 def hopfield_fields(weights: Weights, s: States, bias: Bias | None = None) -> np.ndarray:
-    """The fields h_i = Σ_j w_ij s_j + b_i (…, d): weights (d, d), states (…, d), bias (d,) or 0.
+    """The fields h_i = Σ_j w_ij s_j + b_i (…, d) of a classical network at states s (…, d).
 
-    They are int64 and exact for an integer weight matrix and bias, else float64.
+    The weights w_ij are (d, d), and the bias b is (d,), or None for 0. Fields are int64 and exact
+    if the weights and the bias are integers, else float64.
 
     Raises `ValueError` for weights that are not symmetric or have a nonzero diagonal, and for
     integers that are too large for int64.
@@ -125,12 +131,16 @@ def hopfield_fields(weights: Weights, s: States, bias: Bias | None = None) -> np
 
 @checked
 def hopfield_energy(weights: Weights, s: States, bias: Bias | None = None) -> np.ndarray:
-    """The energy E(s) = −½ Σ_{i≠j} w_ij s_i s_j − Σ_i b_i s_i, (…); see `hopfield_fields`.
+    """The energy E(s) = −½ Σ_{i≠j} w_ij s_i s_j − Σ_i b_i s_i (…) of states s (…, d).
 
-    E = −½⟨s, h + b⟩ is an integer for integer weights, because every pair i ≠ j is counted twice.
-    As W is symmetric with zero diagonal, s_i appears in E only in −s_i h_i, and h_i does not depend
-    on s_i.  So a flip of s_i to the sign of h_i changes this term from |h_i| to −|h_i|, and E falls
-    by 2|h_i|.  As there are finitely many states, updates terminate.
+    The weights w_ij are (d, d), and the bias b is (d,), or None for 0. E = −½⟨s, h + b⟩ with the
+    `hopfield_fields` h. E is an integer for integer weights, because every pair i ≠ j is counted
+    twice. As the weights are symmetric with zero diagonal, s_i appears in E only in −s_i h_i, and
+    h_i does not depend on s_i.  So a flip of s_i to the sign of h_i changes this term from |h_i| to
+    −|h_i|, and E falls by 2|h_i|.  As there are finitely many states, asynchronous updates
+    terminate.
+
+    Raises `ValueError` as `hopfield_fields` does.
     """
     network = checked_network(weights, bias)
     h = network.fields(s.astype(network.dtype)).astype(network.weights.dtype)
@@ -149,13 +159,16 @@ def asynchronous_update(
 ) -> Relaxation:
     """The `Relaxation` of asynchronous updates, one neuron at a time, until a sweep has no flip.
 
-    A sweep updates all d neurons. `order` is a permutation of 0 … d − 1, used in every sweep, or a
-    seed or Generator, which draws a permutation for each sweep of each state. Every flip lowers the
-    energy by exactly 2|h_i| [Hopfield1982], so with integers there are at most Σ_{i<j} |w_ij| + Σ_i
-    |b_i| flips. At most `sweeps` sweeps are made (see `Relaxation.converged`).
+    A sweep updates all d neurons of the states s (…, d). An update sets s_i to the sign of the
+    field h_i = Σ_j w_ij s_j + b_i, with weights w_ij (d, d) and bias b (d,) or 0; if h_i = 0, s_i
+    is unchanged. `order` is a permutation of 0 … d − 1, used in every sweep, or a seed or
+    Generator, which draws a permutation for each sweep of each state. Every flip lowers the energy
+    by exactly 2|h_i| [Hopfield1982], so with integers there are at most Σ_{i<j} |w_ij| + Σ_i |b_i|
+    flips. At most `sweeps` sweeps are made (see `Relaxation.converged`).
 
-    A flip costs d additions (h ← h − 2 s_i w_i). For float weights the fields are recomputed before
-    every sweep, so rounding errors do not accumulate.
+    A flip of s_i costs d additions, which change the fields by −2 s_i w_i, where w_i is row i of
+    the weights. For float weights the fields are recomputed before every sweep, so rounding errors
+    do not accumulate.
 
     Raises `ValueError` as `hopfield_fields` does, and for an order that is not a permutation.
     """
@@ -205,7 +218,11 @@ def _sweep(twice: np.ndarray, h: np.ndarray, s: np.ndarray, order: np.ndarray) -
 
 
 def orders(order: np.random.Generator | np.ndarray, d: int) -> Iterator[np.ndarray]:
-    """An endless iterator of permutations, one for each sweep."""
+    """An endless iterator of permutations of 0 … d − 1, one for each sweep.
+
+    Every permutation is `order`, or a random permutation if `order` is a Generator. Raises
+    `ValueError` if `order` is an array that is not a permutation.
+    """
     if isinstance(order, np.random.Generator):
         return (order.permutation(d) for _ in count())
     if order.shape != (d,) or (np.sort(order) != range(d)).any():
@@ -220,9 +237,11 @@ def orders(order: np.random.Generator | np.ndarray, d: int) -> Iterator[np.ndarr
 def asynchronous_update_by_definition(
     weights: Weights, s: OneState, order: Permutation, bias: Bias | None = None
 ) -> list[list[int]]:
-    """The states after each single-neuron update of a state s (d,), in the order of a permutation.
+    """All states visited by asynchronous updates of a state s (d,), including s.
 
-    The last sweep has no flips. Each field is computed from its definition, in rationals.
+    One state is listed after each update of a neuron. Neurons are updated in the order of a
+    permutation, sweep after sweep; the last sweep has no flips. Each field is computed from its
+    definition, in rationals.
     """
     network = checked_network(weights, bias)
     d = len(network.bias)
@@ -242,9 +261,10 @@ def asynchronous_update_by_definition(
 
 @checked
 def synchronous_update(weights: Weights, s: States, bias: Bias | None = None) -> np.ndarray:
-    """The states after one synchronous update: sgn h_i(s) (…, d), or s_i if h_i = 0.
+    """The states (…, d) after one synchronous update of states s (…, d).
 
-    Shapes and errors as in `hopfield_fields`.
+    Every neuron takes the sign of its field h_i, or is unchanged if h_i = 0; see `hopfield_fields`
+    for the fields, the shapes and the errors raised.
     """
     network = checked_network(weights, bias)
     s = s.astype(network.dtype)
@@ -255,13 +275,15 @@ def synchronous_update(weights: Weights, s: States, bias: Bias | None = None) ->
 def synchronous_run(
     weights: Weights, s: States, bias: Bias | None = None, *, max_steps: Steps = 1000
 ) -> Cycle:
-    """The `Cycle` that synchronous updates reach from each state; its length is 1 or 2.
+    """The `Cycle` that synchronous updates reach from each state; a cycle has length 1 or 2.
 
-    All neurons are updated at once. The two-step energy −⟨s(t), W s(t−1)⟩ − ⟨b, s(t) + s(t−1)⟩
-    never increases [Goles1981]. Outside a cycle it can be constant for a step if a field is 0. With
-    W + εI in place of W it decreases strictly, because the update is then sgn(h + εs), without zero
-    fields (ε = ½ suffices for integers). States that have reached their cycle are not updated
-    further.
+    All neurons of the state s(t) are updated at once, to s(t + 1) = sgn h with the fields h = W
+    s(t) + b; a neuron with a zero field is unchanged. W are the weights (d, d), b is the bias (d,)
+    or 0, and the initial states s are (…, d). The two-step energy −⟨s(t), W s(t−1)⟩ − ⟨b, s(t) +
+    s(t−1)⟩ never increases [Goles1981]. Outside a cycle it can be constant for a step if a field is
+    0. It decreases strictly if W is replaced by W + εI, where ε > 0 is smaller than every nonzero
+    |h_i| (ε = ½ suffices for integers). The reason is that the update is then sgn(h + εs), without
+    zero fields. States that have reached their cycle are not updated further.
 
     Raises `ValueError` as `hopfield_fields` does.
     """
@@ -273,10 +295,10 @@ def synchronous_run(
 
 @checked
 def hebb_synchronous_run(patterns: Patterns, s: States, *, max_steps: Steps = 1000) -> Cycle:
-    """The `Cycle` `synchronous_run(hebb(patterns), s)`, computed by the cheaper of two methods.
+    """The `Cycle` of `synchronous_run(hebb(patterns), s)`, computed by the cheaper of two methods.
 
-    A step takes 2Pd multiplications per state if it uses the patterns, and d² if it uses the
-    weights.
+    For patterns (P, d), a step takes 2Pd multiplications per state if the fields are computed from
+    the patterns, and d² if they are computed from the weights.
     """
     P, d = patterns.shape
     if d <= 2 * P:
@@ -325,7 +347,7 @@ def _signs(h: np.ndarray, s: np.ndarray) -> np.ndarray:
 
 
 def checked_network(weights: np.ndarray, bias: np.ndarray | None = None) -> Network:
-    """The `Network` of weights (d, d) and a bias (d,) or 0.
+    """The `Network` of the given weights (d, d) and bias (d,); without a bias, the bias is 0.
 
     Raises `ValueError` for weights that are not symmetric or have a nonzero diagonal.
     """

@@ -1,4 +1,4 @@
-"""The modern Hopfield network in Arb balls, evaluated by its formulas.
+"""The modern Hopfield network in Arb balls, evaluated by the defining formulas.
 
 The precision is that of `flint.ctx`.  Points are lists of balls; patterns and β are exact.
 """
@@ -26,14 +26,14 @@ class ModernNetwork:
         self.M = reduce(arb.max, map(norm, self.patterns))
 
     def weights(self, xi: Vector) -> Vector:
-        """softmax(β⟨x_j, ξ⟩)."""
+        """The weights p_j = softmax_j(β⟨x_j, ξ⟩) (N,) of the patterns x_j at the state ξ = `xi`."""
         return softmax([inner(x, xi) for x in self.patterns], self.beta)
 
     def weights_on(self, centre: Vector, radius: arb) -> Vector:
-        """Enclosures of the weights at every ξ with ‖ξ − centre‖ ≤ radius.
+        """Enclosures of the weights p_j of the patterns x_j at all states in a ball.
 
-        p_j = 1/Σ_k e^{β⟨x_k − x_j, ξ⟩}, and a linear form ⟨v, ξ⟩ ranges over
-        ⟨v, centre⟩ ± ‖v‖·radius on a ball.
+        The ball contains the states ξ with ‖ξ − centre‖ ≤ radius. p_j = 1/Σ_k e^{β⟨x_k − x_j, ξ⟩},
+        and a linear form ⟨v, ξ⟩ ranges over ⟨v, centre⟩ ± ‖v‖·radius on the ball.
         """
         found = []
         for x in self.patterns:
@@ -43,11 +43,15 @@ class ModernNetwork:
         return found
 
     def update(self, xi: Vector) -> Vector:
-        """f(ξ) = Σ_j p_j x_j."""
+        """The update f(ξ) = Σ_j p_j x_j of the state ξ = `xi`, with p_j = softmax_j(β⟨x_j, ξ⟩)."""
         return mean(self.weights(xi), self.patterns)
 
     def jacobian(self, p: Vector) -> list[Vector]:
-        """β(Σ_j p_j y_j y_jᵀ − ȳȳᵀ), y_j = x_j − x_k; x_k has the largest weight."""
+        """The Jacobian β(Σ_j p_j y_j y_jᵀ − ȳȳᵀ) of the update, from the weights p of the patterns.
+
+        y_j = x_j − x_k, where x_j are the patterns and x_k is the pattern with the largest weight,
+        and ȳ = Σ_j p_j y_j.
+        """
         k = max(range(self.N), key=lambda j: float(p[j]))
         Y = arb_mat([minus(x, self.patterns[k]) for x in self.patterns])
         weighted = arb_mat([[w * u for u in y] for w, y in zip(p, Y.tolist(), strict=True)])
@@ -56,11 +60,14 @@ class ModernNetwork:
         return J
 
     def energy(self, xi: Vector) -> arb:
-        """E(ξ) = −lse(β, Xξ) + ½‖ξ‖² + ln(N)/β + ½M²."""
+        """The energy E(ξ) = −ln(Σ_j e^{β⟨x_j, ξ⟩})/β + ½‖ξ‖² + ln(N)/β + ½M² of ξ = `xi`.
+
+        M is the largest norm of the N patterns x_j.
+        """
         return self.energy_along(xi, [arb(0)] * self.d)[0]
 
     def energy_along(self, xi: Vector, v: Vector) -> list[arb]:
-        """The coefficients E, ⟨∇E, v⟩ and ½vᵀ∇²E v of 1, t and t² in the series of E(ξ + t·v)."""
+        """The Taylor coefficients E, ⟨∇E, v⟩ and ½vᵀ∇²E v of the energy E(ξ + t·v) in t."""
         scores = [arb_series([inner(x, xi), inner(x, v)], 3) for x in self.patterns]
         largest = max((score[0] for score in scores), key=float)
         powers = [(self.beta * (score - largest)).exp() for score in scores]
@@ -70,22 +77,36 @@ class ModernNetwork:
         return [series[i] for i in range(3)]
 
     def leak(self, gap: arb) -> arb:
-        """2(N − 1)M·e^{−β·gap}, a bound on ‖f(ξ) − x_i‖ for a gap between the scores."""
+        """The bound 2(N − 1)M·e^{−β·gap} on the distance of an update from a pattern.
+
+        M is the largest norm of the N patterns. The bound holds if the inner product of the state
+        with this pattern exceeds the inner products with all other patterns by at least `gap`.
+        """
         return 2 * (self.N - 1) * self.M * (-self.beta * gap).exp()
 
     def gap(self, xi: Vector, i: int) -> arb:
-        """⟨ξ, x_i⟩ − max_{j≠i}⟨ξ, x_j⟩, the separation Δ_i at ξ = x_i."""
+        """The gap ⟨ξ, x_i⟩ − max_{j≠i}⟨ξ, x_j⟩ of pattern x_i at the state ξ = `xi`.
+
+        At ξ = x_i the gap is the separation of x_i.
+        """
         x, others = self.patterns[i], self.patterns[:i] + self.patterns[i + 1 :]
         return min((inner(xi, minus(x, y)) for y in others), key=float)
 
     def image(self, i: int, radius: arb) -> arb:
-        """A bound on ‖f(ξ) − x_i‖ = ‖Σ_{j≠i} p_j(x_j − x_i)‖ over the ball around x_i."""
+        """A bound on ‖f(ξ) − x_i‖ for the update f and all ξ with ‖ξ − x_i‖ ≤ radius.
+
+        f(ξ) − x_i = Σ_{j≠i} p_j(x_j − x_i), where p_j are the weights at ξ.
+        """
         x = self.patterns[i]
         p = self.weights_on(x, radius)
         return norm(mean(p, [minus(y, x) for y in self.patterns])).abs_upper()
 
     def cluster_map(self, cluster: list[int], m: Vector, r: arb) -> arb:
-        """A bound on ‖f(ξ) − m‖ for ‖ξ − m‖ ≤ r, the g(r) of `retrieval_bounds.cluster_radius`."""
+        """A bound on ‖f(ξ) − m‖ for the update f and all states ξ with ‖ξ − m‖ ≤ r.
+
+        The point m is the mean of the patterns with indices in `cluster`. The bound is g(r) of
+        `retrieval_bounds.cluster_radius`.
+        """
         inside = [self.patterns[k] for k in cluster]
         others = [x for j, x in enumerate(self.patterns) if j not in cluster]
         spread = max((norm(minus(x, m)).abs_upper() for x in inside), key=float)
@@ -98,21 +119,24 @@ class ModernNetwork:
         return bound
 
     def slope_on(self, centre: Vector, radius: arb) -> arb:
-        """A bound on ‖Jacobian‖ at every point of a ball."""
+        """A bound on the norm of the Jacobian of the update on the ball ‖ξ − centre‖ ≤ radius."""
         return spectral_bound(self.jacobian(self.weights_on(centre, radius)))
 
     def fixed_point_near(self, z: Vector, radius: arb) -> arb | None:
         """A bound on ‖x* − z‖ for the unique fixed point x* within `radius` of z, or None.
 
-        By Banach's theorem, if the slope on the ball is q < 1 and ‖f(z) − z‖ ≤ (1 − q)·radius, the
-        ball contains exactly one fixed point, at a distance of at most ‖f(z) − z‖/(1 − q) from z.
-        None is returned if this does not hold.
+        Let q be the bound of `slope_on` on this ball, and f the update. By Banach's theorem, if q <
+        1 and ‖f(z) − z‖ ≤ (1 − q)·radius, the ball contains exactly one fixed point, at a distance
+        of at most ‖f(z) − z‖/(1 − q) from z. None is returned if the condition does not hold.
         """
         q, residual = self.slope_on(z, radius), norm(minus(self.update(z), z))
         return residual.upper() / (1 - q) if q < 1 and residual <= (1 - q) * radius else None
 
     def settled(self, xi: Vector, accuracy: arb, most: int = 10_000) -> Vector:
-        """An iterate from ξ, with exact coordinates, whose residual is at most `accuracy`."""
+        """An iterate z of the update f from `xi`, with exact coordinates and ‖f(z) − z‖ ≤ accuracy.
+
+        At most `most` updates are made; after these, the last iterate is returned in any case.
+        """
         for _ in range(most):
             z = [u.mid() for u in xi]
             xi = self.update(z)
@@ -122,7 +146,7 @@ class ModernNetwork:
 
 
 def updated(patterns: np.ndarray, states: np.ndarray, beta: float, steps: int) -> list[Vector]:
-    """The states (m, d) after `steps` updates, by matrix products for all states at once."""
+    """Enclosures of m states (m, d) after `steps` updates, all computed by matrix products."""
     X, xi = (arb_mat(exactly(points)) for points in (patterns, states))
     for _ in range(steps):
         scores = (xi * X.transpose()).tolist()
@@ -132,12 +156,18 @@ def updated(patterns: np.ndarray, states: np.ndarray, beta: float, steps: int) -
 
 
 def required_separation(N: int, beta: arb, square: arb) -> arb:
-    """The sufficient separation 2/(βN) + ln(2(N − 1)NβM²)/β, with M² = `square`."""
+    """The separation 2/(βN) + ln(2(N − 1)NβM²)/β that is sufficient for storage.
+
+    N is the number of patterns, and M² = `square` is the largest squared norm of a pattern.
+    """
     return (arb(2) / N + (2 * (N - 1) * N * beta * square).log()) / beta
 
 
 def expected_failures(N: int, d: int, beta: float, K: float) -> arb:
-    """The expected number of pairs of N random patterns that lack the required separation."""
+    """The expected number of pairs of random patterns whose separation is below the required one.
+
+    N patterns are uniform on the sphere of radius K√(d − 1) in R^d; see `required_separation`.
+    """
     square = arb(K) ** 2 * (d - 1)
     t = 1 - required_separation(N, arb(beta), square) / square
     cap = (1 - t * t).beta_lower(arb(d - 1) / 2, arb(1) / 2, regularized=1) / 2
@@ -145,7 +175,10 @@ def expected_failures(N: int, d: int, beta: float, K: float) -> arb:
 
 
 def storage_constants(d: int, beta: float, K: float, p: float) -> tuple[arb, arb]:
-    """The constant c and the number √p·c^{(d−1)/4} of [Ramsauer2021, Theorem 3]."""
+    """The constant c and the number √p·c^{(d−1)/4} of patterns of [Ramsauer2021, Theorem 3].
+
+    The constant is computed as in `stored_patterns_bound`.
+    """
     a = (1 + (2 * arb(beta) * arb(K) ** 2 * arb(p) * (d - 1)).log()) * 2 / (d - 1)
     b = 2 * arb(K) ** 2 * arb(beta) / 5
     c = b / (a + b.log()).exp().lambertw()
@@ -153,7 +186,7 @@ def storage_constants(d: int, beta: float, K: float, p: float) -> tuple[arb, arb
 
 
 def spectral_bound(J: list[Vector]) -> arb:
-    """An upper bound on the norm of a symmetric J: the minimum of ‖J^(2^k)‖_F^(2^−k), k ≤ 4."""
+    """An upper bound on the norm of a symmetric matrix J: min_{k ≤ 4} ‖J^(2^k)‖_F^(2^−k)."""
     best, power = norm(u for row in J for u in row).upper(), 1
     for _ in range(4):
         J = [mean(row, J) for row in J]

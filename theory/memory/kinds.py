@@ -29,7 +29,10 @@ from theory.kinds import (
 
 @dataclass(frozen=True)
 class Numbers(Array):
-    """Integers, which are not converted to floats, or finite floats.  The dtype is preserved."""
+    """The kind of arrays of integers, which are not converted to floats, or of finite floats.
+
+    The dtype is preserved.
+    """
 
     entries = "integers or finite floats"
 
@@ -51,7 +54,10 @@ class Numbers(Array):
 
 @dataclass(frozen=True)
 class Extended(Array):
-    """Real numbers and ±∞ as float64; the separation of a single pattern is infinite."""
+    """The kind of float64 arrays of real numbers and ±∞.
+
+    For example, the separation of a single pattern is infinite.
+    """
 
     entries = "numbers without NaN"
 
@@ -71,7 +77,10 @@ class Extended(Array):
 
 @dataclass(frozen=True)
 class Increasing(Reals):
-    """Finite real numbers in increasing order; equal neighbours are allowed."""
+    """The kind of arrays of finite real numbers in increasing order.
+
+    Equal neighbours are allowed.
+    """
 
     entries = "numbers in increasing order"
 
@@ -92,7 +101,7 @@ class Increasing(Reals):
 
 @dataclass(frozen=True)
 class UnitRows(Reals):
-    """Rows of length 1, up to the rounding of a division by the length."""
+    """The kind of arrays with rows of length 1, up to the rounding of a division by the length."""
 
     entries = "rows of length 1"
 
@@ -113,7 +122,7 @@ class UnitRows(Reals):
 def unit_lengths(name: str, lengths: np.ndarray, d: int, eps: float) -> None:
     """Raise `ValueError` unless all `lengths` of rows of d entries are 1 up to rounding.
 
-    A row divided by its length in a dtype of this `eps` has length 1 up to (d + 4)·eps.
+    In a dtype with spacing `eps` at 1, a row divided by its length has length 1 up to (d + 4)·eps.
     """
     bad = abs(lengths - 1) > (d + 4) * eps
     if bad.any():

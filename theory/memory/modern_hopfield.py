@@ -1,8 +1,9 @@
 """Modern Hopfield networks: continuous states, log-sum-exp energy and softmax update.
 
-Let p = softmax(βXξ), f(ξ) = Σ_j p_j x_j and L(ξ) = ln(Σ_j e^{β⟨x_j, ξ⟩})/β.  The energy is
-E = ½‖ξ‖² − L(ξ), up to a constant.  The update f = ∇L is the gradient of a convex function, which
-implies the following [Ramsauer2021, Theorems 1, 2, 4 and 5].
+Let x_j be the patterns (the rows of X), p = softmax(βXξ), f(ξ) = Σ_j p_j x_j and L(ξ) = ln(Σ_j
+e^{β⟨x_j, ξ⟩})/β.  Let M = max_j ‖x_j‖, and let Δ_i = min_{j≠i} ⟨x_i, x_i − x_j⟩ be the separation
+of x_i.  The energy is E = ½‖ξ‖² − L(ξ), up to a constant.  The update f = ∇L is the gradient of a
+convex function, which implies the following [Ramsauer2021, Theorems 1, 2, 4 and 5].
 
 Descent.  For ξ′ = f(ξ), E(ξ) − E(ξ′) − ½‖ξ′ − ξ‖² = L(ξ′) − L(ξ) − ⟨∇L(ξ), ξ′ − ξ⟩ ≥ 0 by
 convexity; the difference is KL(p ‖ p′)/β.  Iterates lie in the convex hull of the patterns, E is
@@ -65,11 +66,11 @@ def _softmax(scores: np.ndarray, beta: float) -> np.ndarray:
 
 @checked
 def pattern_weights(patterns: PatternVectors, states: Vectors, beta: Positive) -> np.ndarray:
-    """The weights p = softmax(beta·Xξ) (…, N) of the patterns in the update of each state.
+    """The weights p = softmax(beta·Xξ) (…, N) of the patterns in the update of each state ξ.
 
-    The patterns X are (N, d), the states ξ (…, d), and beta > 0.  The largest score is subtracted
-    first, so the exponentials do not overflow for any beta.  The rounding error of a score is about
-    d·2⁻⁵³·‖x_j‖‖ξ‖, and beta multiplies this error.
+    The patterns X are (N, d), the states (…, d), and beta > 0.  The largest score is subtracted
+    first, so the exponentials do not overflow for any beta.  The rounding error of a score ⟨x_j, ξ⟩
+    is about d·2⁻⁵³·‖x_j‖‖ξ‖, and beta multiplies this error.
 
     Raises `ValueError` for inner products that overflow or do not fit in memory.
     """
@@ -86,10 +87,11 @@ def modern_hopfield_step(
 ) -> np.ndarray:
     """The states (…, d) after exactly `steps` updates f(ξ) = Xᵀ softmax(beta·Xξ).
 
-    f(ξ) = ξ − ∇E(ξ) for the `modern_hopfield_energy` E [Ramsauer2021, equation 3], and f(ξ) lies in
-    the convex hull of the patterns.  With steps = 0 the states are returned unchanged.
+    The patterns X are (N, d), and the states ξ (…, d).  f(ξ) = ξ − ∇E(ξ) for the
+    `modern_hopfield_energy` E [Ramsauer2021, equation 3], and f(ξ) lies in the convex hull of the
+    patterns.  With steps = 0 the states are returned unchanged.
 
-    Shapes and errors as in `pattern_weights`.
+    Raises `ValueError` for inner products that overflow or do not fit in memory.
     """
     squares_fit(patterns)
     xi = states
@@ -101,19 +103,20 @@ def modern_hopfield_step(
 
 @checked
 def modern_hopfield_energy(patterns: PatternVectors, states: Vectors, beta: Positive) -> np.ndarray:
-    """The energy E(ξ) = −lse(beta, Xξ) + ½‖ξ‖² + ln(N)/beta + ½M² of each state, (…,).
+    """The energy E(ξ) = −lse(beta, Xξ) + ½‖ξ‖² + ln(N)/beta + ½M² (…,) of each state ξ.
 
-    lse(beta, s) = ln(Σ_j exp(beta·s_j))/beta and M = max_j ‖x_j‖ [Ramsauer2021, equation 2].
-    E ≥ ½(‖ξ‖ − M)² ≥ 0, and E ≤ 2M² if ‖ξ‖ ≤ M.  With p the `pattern_weights`, an update lowers E
-    by exactly
+    The patterns x_j are the rows of X (N, d), and the states are (…, d). lse(beta, s) = ln(Σ_j
+    exp(beta·s_j))/beta and M = max_j ‖x_j‖ [Ramsauer2021, equation 2]. E ≥ ½(‖ξ‖ − M)² ≥ 0, and E ≤
+    2M² if ‖ξ‖ ≤ M.  With the update f(ξ) = Σ_j p_j x_j and the weights p(ξ) = softmax(beta·Xξ), an
+    update lowers E by exactly
 
         E(ξ) − E(f(ξ)) = ½‖f(ξ) − ξ‖² + KL(p(ξ) ‖ p(f(ξ)))/beta.
 
-    Let x_k be the pattern of largest score.  E is computed as
-    ½‖ξ − x_k‖² + ½(M² − ‖x_k‖²) − ln(mean_j exp(beta(s_j − s_k)))/beta, which neither overflows at
-    large beta nor loses digits by cancellation at small beta.
+    Let s_j = ⟨x_j, ξ⟩, and let s_k be the largest of these scores.  E is computed as ½‖ξ − x_k‖² +
+    ½(M² − ‖x_k‖²) − ln(mean_j exp(beta(s_j − s_k)))/beta.  This formula does not overflow at large
+    beta and loses no digits by cancellation at small beta.
 
-    Shapes and errors as in `pattern_weights`.
+    Raises `ValueError` for energies that overflow, and as `pattern_weights` does.
     """
     X, xi = patterns, states
     squares_fit(X)
@@ -135,10 +138,11 @@ def modern_hopfield_energy(patterns: PatternVectors, states: Vectors, beta: Posi
 
 @checked
 def jacobian(patterns: PatternVectors, states: Vectors, beta: Positive) -> np.ndarray:
-    """The derivative of the update, beta·Xᵀ(diag p − ppᵀ)X, (…, d, d).
+    """The Jacobian beta·Xᵀ(diag p − ppᵀ)X (…, d, d) of the update at states (…, d), for patterns X.
 
-    The Jacobian is beta times the covariance of the patterns under p, so it is symmetric and
-    positive semidefinite [Ramsauer2021].  Shapes and errors as in `pattern_weights`.
+    The patterns X are (N, d), and p = softmax(beta·Xξ) are the weights at the state ξ.  The
+    Jacobian is beta times the covariance of the patterns under p, so it is symmetric and positive
+    semidefinite [Ramsauer2021].  Raises `ValueError` as `pattern_weights` does.
     """
     X = patterns
     squares_fit(X)
@@ -155,11 +159,11 @@ def jacobian(patterns: PatternVectors, states: Vectors, beta: Positive) -> np.nd
 
 @checked
 def separation(patterns: PatternVectors) -> np.ndarray:
-    """The separation Δ_i = min_{j≠i} (⟨x_i, x_i⟩ − ⟨x_i, x_j⟩) of each pattern, (N,).
+    """The separation Δ_i = min_{j≠i} (⟨x_i, x_i⟩ − ⟨x_i, x_j⟩) of each pattern x_i, (N,).
 
-    This is [Ramsauer2021, Definition 2].  Δ_i is infinite for a single pattern, and at most 0 if
-    ⟨x_i, x_j⟩ ≥ ⟨x_i, x_i⟩ for another pattern x_j.  Inner products are computed in blocks, with
-    O(N) memory and O(N²d) time.
+    The patterns are (N, d).  The definition is [Ramsauer2021, Definition 2].  Δ_i is infinite for a
+    single pattern, and at most 0 if ⟨x_i, x_j⟩ ≥ ⟨x_i, x_i⟩ for another pattern x_j.  Inner
+    products are computed in blocks, with O(N) memory and O(N²d) time.
 
     Raises `ValueError` for patterns whose squares overflow.
     """
@@ -179,15 +183,16 @@ def separation(patterns: PatternVectors) -> np.ndarray:
 
 @checked
 def required_separation(n_patterns: Size, beta: PositiveArray, M: PositiveArray) -> np.ndarray:
-    """The separation 2/(beta·N) + ln(2(N − 1)N·beta·M²)/beta, sufficient for a fixed point.
+    """The separation 2/(beta·N) + ln(2(N − 1)N·beta·M²)/beta that is sufficient for a fixed point.
 
-    If Δ_i is at least this large, f maps the ball of `basin_radius` around x_i into itself and is a
-    contraction on the ball, with a unique fixed point [Ramsauer2021].  If in addition
-    2(N − 1)N·beta·M² > 1, the balls of different patterns are disjoint.  A smaller beta can also
-    satisfy the condition on Δ_i, but then the balls contain each other's patterns and share one
-    fixed point.  For N = 1, f is constant, and the value is −∞.
+    There are N = `n_patterns` patterns of norm at most M.  If the separation Δ_i of pattern x_i is
+    at least this large, the update maps the ball of radius `basin_radius` around x_i into itself.
+    It is a contraction on the ball, with a unique fixed point [Ramsauer2021].  If in addition 2(N −
+    1)N·beta·M² > 1, the balls of different patterns are disjoint.  A smaller beta can also satisfy
+    the condition on Δ_i, but then the balls contain each other's patterns and share one fixed
+    point.  For N = 1 the update is constant, and the value is −∞.
 
-    `beta` and `M` = max‖x_j‖ broadcast.
+    `beta` and `M` broadcast.
     """
     if n_patterns == 1:
         return np.full(np.broadcast_shapes(beta.shape, M.shape), -np.inf)
@@ -198,5 +203,8 @@ def required_separation(n_patterns: Size, beta: PositiveArray, M: PositiveArray)
 
 @checked
 def basin_radius(n_patterns: Size, beta: PositiveArray, M: PositiveArray) -> np.ndarray:
-    """The radius 1/(beta·N·M) of the ball around a separated pattern; see `required_separation`."""
+    """The radius 1/(beta·N·M) of the ball around a pattern in which `required_separation` applies.
+
+    There are N = `n_patterns` patterns of norm at most M.  `beta` and `M` broadcast.
+    """
     return np.asarray(1 / beta / n_patterns / M)

@@ -48,17 +48,20 @@ def flipped(patterns: States, flips: Annotated[Steps, Within(most="d")], seed: S
 
 @checked
 def overlap(s: States, patterns: Patterns) -> np.ndarray:
-    """The overlaps m = ⟨s, ξ^μ⟩/d of states s (…, d) with patterns (N, d), (…, N), from −1 to 1."""
+    """The overlaps ⟨s, ξ^μ⟩/d (…, N), from −1 to 1, of states s (…, d) with the patterns ξ^μ.
+
+    The patterns are (N, d), with rows ξ^μ.
+    """
     return inner_products(s, patterns) / patterns.shape[1]
 
 
 @checked
 def mixture(patterns: Patterns) -> np.ndarray:
-    """The majority sgn(ξ¹ + … + ξ^N) (d,) of an odd number of patterns (N, d), bit by bit.
+    """The bitwise majority sgn(ξ¹ + … + ξ^N) (d,) of an odd number N of patterns (N, d).
 
     A mixture of three patterns is the best known spurious state of a Hopfield network.
 
-    Raises `ValueError` for an even number of patterns, whose sums can be 0.
+    Raises `ValueError` for an even number of patterns, for which a sum of bits can be 0.
     """
     N = len(patterns)
     if N % 2 == 0:
@@ -69,7 +72,10 @@ def mixture(patterns: Patterns) -> np.ndarray:
 
 
 def with_overlaps(signs: list[tuple[int, int]], d: int, rng: np.random.Generator) -> np.ndarray:
-    """Random patterns, one for each (bit, total): the first bit and the sum of the other bits."""
+    """Random patterns of d bits ±1 with given first bits and sums of the other bits.
+
+    `signs` contains a pair (first bit, sum of the other bits) for each pattern.
+    """
     rows = []
     for bit, total in signs:
         rest = np.where(np.arange(d - 1) < (d - 1 + total) // 2, 1, -1)
@@ -78,7 +84,10 @@ def with_overlaps(signs: list[tuple[int, int]], d: int, rng: np.random.Generator
 
 
 def inner_products(s: np.ndarray, xi: np.ndarray) -> np.ndarray:
-    """⟨s, ξ^μ⟩ (…, N) of signs s (…, d) and xi (N, d), int64."""
+    """The inner products ⟨s, ξ^μ⟩ (…, N) of states s (…, d) and patterns `xi` (N, d), int64.
+
+    The entries of the states and of the patterns ξ^μ are ±1.
+    """
     dtype = exact_dtype(xi.shape[1])
     return (s.astype(dtype) @ xi.T.astype(dtype)).astype(np.int64)
 

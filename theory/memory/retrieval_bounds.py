@@ -1,7 +1,7 @@
 """Bounds on the retrieval error and on the storage capacity of modern Hopfield networks.
 
 Symbols: there are N = `n_patterns` patterns x_j in R^d, `M` = max‖x_j‖, `delta` is the separation
-Δ_i of pattern i, and p are the weights of the patterns in an update f(ξ) = Σ_j p_j x_j.
+Δ_i of pattern i, and p_j are the weights of the patterns in an update f(ξ) = Σ_j p_j x_j.
 """
 
 from __future__ import annotations
@@ -35,11 +35,12 @@ Cluster: TypeAlias = Annotated[Any, Integers("m", Within(least=0, below="N"))]
 def gap_error_bound(
     n_patterns: Size, beta: PositiveArray, M: PositiveArray, gap: Numeric
 ) -> np.ndarray:
-    """A bound on the retrieval error, 2(N − 1)·M·e^{−beta·gap} ≥ ‖x_i − f(ξ)‖, from score gaps.
+    """The bound 2(N − 1)·M·e^{−beta·gap} on the distance ‖f(ξ) − x_i‖ of an update from a pattern.
 
-    The gap is ⟨ξ, x_i⟩ − max_{j≠i}⟨ξ, x_j⟩.  This is the simplest bound on the retrieval error
-    [Ramsauer2021, Lemma A4].  It follows from x_i − f(ξ) = Σ_{j≠i} p_j(x_i − x_j), because
-    p_j ≤ e^{−beta·gap} and ‖x_i − x_j‖ ≤ 2M.
+    There are N = `n_patterns` patterns x_j with M = max‖x_j‖, f(ξ) = Σ_j p_j x_j is the update of
+    the state ξ at inverse temperature beta, and the gap is ⟨ξ, x_i⟩ − max_{j≠i}⟨ξ, x_j⟩.  This is
+    the simplest bound on the retrieval error [Ramsauer2021, Lemma A4].  It follows from x_i − f(ξ)
+    = Σ_{j≠i} p_j(x_i − x_j), because p_j ≤ e^{−beta·gap} and ‖x_i − x_j‖ ≤ 2M.
 
     Arguments broadcast.
     """
@@ -57,12 +58,15 @@ def retrieval_error_bound(
     delta: Numeric,
     distance: NonNegativeArray,
 ) -> np.ndarray:
-    """A bound on the retrieval error, from the separation of the pattern.
+    """A bound on the retrieval error ‖f(ξ) − x_i‖ of an update, from the pattern's separation.
 
-    The bound is 2(N − 1)·M·e^{−beta(delta − 2M·distance)} ≥ ‖f(ξ) − x_i‖ [Ramsauer2021, Theorem 5].
+    The bound is 2(N − 1)·M·e^{−beta(delta − 2M·distance)} [Ramsauer2021, Theorem 5].  There are N =
+    `n_patterns` patterns x_j with M = max‖x_j‖, f(ξ) is the update of the state ξ at inverse
+    temperature beta, and delta = min_{j≠i} ⟨x_i, x_i − x_j⟩ is the separation of x_i.
 
-    In the theorem `distance` is max{‖ξ − x_i‖, ‖x* − x_i‖}, but ‖ξ − x_i‖ suffices, because
-    ⟨ξ, x_i − x_j⟩ ≥ Δ_i − ‖ξ − x_i‖·2M.  Arguments broadcast.
+    In the theorem `distance` is max{‖ξ − x_i‖, ‖x* − x_i‖} for a fixed point x* of f.  In fact
+    distance = ‖ξ − x_i‖ suffices, because ⟨ξ, x_i − x_j⟩ ≥ delta − ‖ξ − x_i‖·2M.  Arguments
+    broadcast.
     """
     return gap_error_bound(n_patterns, beta, M, delta - 2 * M * distance)
 
@@ -71,17 +75,18 @@ def retrieval_error_bound(
 def update_rounding(
     n_patterns: Size, d: Size, beta: Positive, M: NonNegative, size: NonNegative, eps: Positive
 ) -> float:
-    """A bound on the rounding error of an update f(ξ) in floats of spacing `eps` at 1, ‖ξ‖ ≤ size.
+    """A bound on the rounding error of a modern Hopfield update, in floats with spacing `eps` at 1.
 
-    Let u = eps/2 and γ_n = nu/(1 − nu) [Higham2002, section 3.1].  A score of d products, scaled
-    before or after the sum, has an error of at most γ_{d+8}·M‖ξ‖.  An exponent is β times a
-    difference of two scores, so its error is at most η = βM‖ξ‖(2γ_{d+8} + 5u).  The exponentials
-    of torch's attention are accurate to 20 units in the last place.  So each weight changes by a
-    factor of at most 1 + θ, θ = e^η(1 + 40u) − 1, and each normalised weight by a relative error of
-    at most 2θ/(1 − θ).  Two sums over N patterns and a division add an error of γ_{2N+6}·M.
-    Weights can underflow below e^{−80} (in float32), which adds at most e^{−80}·N·M.  For any
-    weights the result is in the convex hull up to rounding, so the error is at most
-    2M(1 + γ_{2N+9}).
+    There are N = `n_patterns` patterns in R^d of norm at most M, β = beta, and the states ξ satisfy
+    ‖ξ‖ ≤ size.  Let u = eps/2 and γ_n = nu/(1 − nu) [Higham2002, section 3.1].  A score is a sum of
+    d products, scaled before or after the sum; it has an error of at most γ_{d+8}·M‖ξ‖.  An
+    exponent is β times a difference of two scores, so its error is at most η = βM‖ξ‖(2γ_{d+8} +
+    5u).  The exponentials of torch's attention are accurate to 20 units in the last place.  So each
+    weight changes by a factor of at most 1 + θ, where θ = e^η(1 + 40u) − 1, and each normalised
+    weight has a relative error of at most 2θ/(1 − θ).  Two sums over N patterns and a division add
+    an error of γ_{2N+6}·M. Weights can underflow below e^{−80} (in float32), which adds at most
+    e^{−80}·N·M.  For any weights the result is in the convex hull of the patterns, up to rounding,
+    so the error is at most 2M(1 + γ_{2N+9}).
 
     Raises `ValueError` for more patterns than 1/eps.
     """
@@ -102,19 +107,21 @@ def update_rounding(
 
 
 def longest(rows: np.ndarray) -> float:
-    """max‖x_j‖."""
+    """The largest norm of a row."""
     return float(np.linalg.norm(rows, axis=1).max(initial=0.0))
 
 
 def rounding_bound(
     patterns: np.ndarray, beta: float, steps: int, size: float, eps: float = 2.0**-52
 ) -> float:
-    """A bound on the rounding error of `steps` updates in floats of spacing `eps` at 1, ‖ξ‖ ≤ size.
+    """A bound on the rounding error of `steps` modern Hopfield updates in floats.
 
-    Each update has an error of at most `update_rounding` and multiplies earlier errors by at most
-    the Lipschitz constant of f, which is at most βR², R = max‖x_j − x̄‖.  As the error is at most
-    2M in any case, a bound above M/2 is useless: infinity is returned in its place, and a finding
-    that uses the bound is undecided.
+    `eps` is the spacing of floats at 1, and the initial states have norms of at most `size`.  Each
+    update has an error of at most `update_rounding`, and multiplies earlier errors by at most the
+    Lipschitz constant of the update.  This constant is at most βR², where β = beta, R = max‖x_j −
+    x̄‖, and x̄ is the mean of the patterns x_j.  Let M = max‖x_j‖.  As the error is at most 2M in
+    any case, a bound above M/2 is useless: infinity is then returned, and a finding that uses the
+    bound is undecided.
     """
     (N, d), M = patterns.shape, longest(patterns)
     slope, error = beta * longest(patterns - patterns.mean(0)) ** 2, 0.0
@@ -133,13 +140,16 @@ def contraction_bound(
     delta: Numeric,
     distance: NonNegativeArray,
 ) -> np.ndarray:
-    """A bound on the contraction factor ‖f(ξ) − x*‖/‖ξ − x*‖ of an update near a fixed point.
+    """A bound on the contraction factor ‖f(ξ) − x*‖/‖ξ − x*‖ of an update near a fixed point x*.
 
-    The bound is 2·beta·N·M²(N − 1)·e^{−beta(delta − 2M·distance)}; x* is a fixed point and
-    `distance` = max{‖ξ − x_i‖, ‖x* − x_i‖} [Ramsauer2021, Theorem 4]. The factor 2N can be replaced
-    by 4: the Jacobian is beta times the covariance of the patterns, so it is at most
-    beta·Σ_j p_j(x_j − x_i)(x_j − x_i)ᵀ, whose norm is at most beta(1 − p_i)(2M)². Arguments
-    broadcast.
+    The bound is 2·beta·N·M²(N − 1)·e^{−beta(delta − 2M·distance)} [Ramsauer2021, Theorem 4].  There
+    are N = `n_patterns` patterns x_j with M = max‖x_j‖, and f(ξ) = Σ_j p_j x_j is the update at
+    inverse temperature beta.  delta = min_{j≠i} ⟨x_i, x_i − x_j⟩ is the separation of a pattern
+    x_i, and distance = max{‖ξ − x_i‖, ‖x* − x_i‖}.
+
+    The factor 2N can be replaced by 4.  The Jacobian is beta times the covariance of the patterns,
+    so it is at most beta·Σ_j p_j(x_j − x_i)(x_j − x_i)ᵀ, whose norm is at most beta(1 − p_i)(2M)².
+    Arguments broadcast.
     """
     error = retrieval_error_bound(n_patterns, beta, M, delta, distance)
     return np.asarray(beta * n_patterns * M * error)
@@ -147,10 +157,11 @@ def contraction_bound(
 
 @checked
 def cluster_radius(patterns: PatternVectors, cluster: Cluster, beta: Positive) -> float:
-    """A radius r such that f has a fixed point within r of the mean m of a cluster of patterns.
+    """A radius r such that the update f has a fixed point within r of the mean m of a cluster.
 
-    `cluster` contains the indices C of the patterns of the cluster; O are the other indices.  On
-    the ball of radius r about m the update satisfies ‖f(ξ) − m‖ ≤ g(r), where
+    Let x_j be the patterns (N, d).  `cluster` contains the set C of the indices of the cluster's
+    patterns, and O is the set of the other indices.  The update f(ξ) = Xᵀ softmax(beta·Xξ)
+    satisfies, on the ball of radius r around m, ‖f(ξ) − m‖ ≤ g(r), where
 
         g(r) = beta·ρ²(‖m‖ + r) + D·min(1, |O|/|C|·e^{−beta(γ − r·h)}),
 
@@ -161,10 +172,10 @@ def cluster_radius(patterns: PatternVectors, cluster: Cluster, beta: Positive) -
     most beta·ρ²; this gives the first term.  Since Σ_{k∈C} e^{beta⟨x_k, ξ⟩} ≥ |C|·e^{beta⟨m, ξ⟩},
     the minimum in the second term bounds the total weight of the patterns in O.
 
-    The function returns the smallest r with g(r) ≤ r, by iteration from 0, as g grows with r.  By
+    The function returns the smallest r with g(r) ≤ r, by iteration from 0; g increases with r.  By
     Brouwer's theorem the ball of this radius contains a fixed point.  The result is infinite if no
-    r is found.  There are three regimes: the cluster has all patterns (global average, small beta),
-    some patterns (metastable state), or one pattern (retrieval, where ρ = 0).
+    r is found.  There are three regimes.  The cluster contains all patterns (global average, at
+    small beta), some patterns (metastable state), or one pattern (retrieval, where ρ = 0).
 
     Raises `ValueError` for repeated indices, and for patterns whose squares overflow.
     """
@@ -190,7 +201,11 @@ def cluster_radius(patterns: PatternVectors, cluster: Cluster, beta: Positive) -
 
 
 def least_beta(X: np.ndarray, i: int) -> float:
-    """The smallest β above which the required separation decreases and is at most Δ_i."""
+    """The least β from which on pattern i of X (N, d) has the required separation.
+
+    From this β on, the `required_separation` decreases with β and is at most the separation of
+    pattern i.
+    """
     N, M, delta = len(X), float(np.linalg.norm(X, axis=1).max()), float(separation(X)[i])
     low = np.e / (2 * (N - 1) * N * M**2)
     high = low
@@ -206,7 +221,9 @@ def least_beta(X: np.ndarray, i: int) -> float:
 class StorageBound:
     """The constants of [Ramsauer2021, Theorem 3] and the number of patterns that it guarantees.
 
-    `applies` is true if the printed hypothesis c ≥ c_required = (2/√p)^{4/(d−1)} holds.
+    With probability 1 − p, `n_patterns` patterns are stored in dimension d. The constants a, b and
+    c are defined in `stored_patterns_bound`. `applies` is true if the printed hypothesis c ≥
+    c_required = (2/√p)^{4/(d−1)} holds.
     """
 
     a: mpmath.mpf
@@ -225,9 +242,10 @@ class StorageBound:
 def stored_patterns_bound(
     d: SizeFrom2, beta: Positive, K: Positive, p: OpenUnit, digits: Digits = 30
 ) -> StorageBound:
-    """The capacity of Theorem 3: with probability 1 − p, N ≥ √p·c^{(d−1)/4} patterns are stored.
+    """The capacity bound of [Ramsauer2021, Theorem 3], as a `StorageBound`.
 
-    The patterns are drawn uniformly on the sphere of radius M = K√(d − 1) in R^d, d ≥ 2.  Let
+    With probability 1 − p, N ≥ √p·c^{(d−1)/4} patterns are stored.  The patterns are drawn
+    uniformly on the sphere of radius M = K√(d − 1) in R^d, d ≥ 2.  Let
 
         a = 2/(d − 1)·(1 + ln(2·beta·K²·p·(d − 1))),   b = 2K²beta/5,   c = b/W₀(e^{a + ln b}),
 
@@ -235,9 +253,9 @@ def stored_patterns_bound(
     [Ramsauer2021, Theorem 3].  The constants are computed by mpmath with `digits` digits.
     `union_bound_patterns` gives larger numbers if beta·M² is large.
 
-    The theorem is vacuous for small beta.  As beta → 0 the hypothesis holds and the number grows as
-    1/√(2e·beta·M²), but for beta < 1/M² f is a contraction with a single fixed point, which all
-    patterns share.
+    The theorem is vacuous for small beta.  As beta → 0 the hypothesis holds and the number of
+    patterns grows as 1/√(2e·beta·M²).  But for beta < 1/M² the update is a contraction with a
+    single fixed point, which all patterns share.
     """
     with mpmath.workdps(digits):
         β, κ, q = map(mpmath.mpf, (beta, K, p))
@@ -253,11 +271,12 @@ def stored_patterns_bound(
 def failure_bound(n_patterns: Size, d: SizeFrom2, beta: Positive, K: Positive) -> float:
     """A bound on the probability that N random patterns are not all stored.
 
-    The patterns are uniform on the sphere of radius M = K√(d − 1).  Two patterns are too close
-    (their separation is below the `required_separation`) if the cosine between them exceeds
-    t = 1 − required/M².  For t ≥ 0 the patterns with a larger cosine form a cap, of probability
-    ½·I_{1−t²}((d − 1)/2, ½).  The bound is the sum over all pairs, or 1 if the sum is larger.  It
-    is also 1 if 2(N − 1)N·beta·M² ≤ 1, because then the balls around the patterns can overlap.
+    The N = `n_patterns` patterns are uniform on the sphere of radius M = K√(d − 1) in R^d.  Two
+    patterns are too close (their separation is below the `required_separation`) if the cosine
+    between them exceeds t = 1 − required/M².  For t ≥ 0 the patterns with a larger cosine form a
+    cap.  Its probability is ½·I_{1−t²}((d − 1)/2, ½), with the regularised incomplete beta function
+    I.  The bound is the sum over all pairs, or 1 if the sum is larger.  The bound is also 1 if 2(N
+    − 1)N·beta·M² ≤ 1, because then the balls around the patterns can overlap.
     """
     if n_patterns == 1:
         return 0.0
@@ -272,12 +291,14 @@ def failure_bound(n_patterns: Size, d: SizeFrom2, beta: Positive, K: Positive) -
 
 @checked
 def union_bound_patterns(d: SizeFrom2, beta: Positive, K: Positive, p: OpenUnit) -> int:
-    """The largest number N of patterns whose `failure_bound` is at most p.
+    """The largest number N of random patterns whose `failure_bound` is at most p.
 
-    N random patterns are stored with probability at least 1 − p, by the union bound over pairs.
+    N random patterns, uniform on the sphere of radius K√(d − 1) in R^d, are stored with probability
+    at least 1 − p, by the union bound over pairs.
 
-    The bound is computed in float64 (`scipy.special.betainc`); the claim `modern-hopfield` encloses
-    it rigorously.  It increases with N, so N is found by doubling and bisection, up to 2⁵⁰.
+    The `failure_bound` is computed in float64 (`scipy.special.betainc`); the claim
+    `modern-hopfield` encloses it rigorously.  It increases with N, so N is found by doubling and
+    bisection, up to 2⁵⁰.
     """
     low, high = 1, 2
     while high < 2**50 and failure_bound(high, d, beta, K) <= p:

@@ -13,7 +13,7 @@ from theory.memory.hopfield import hopfield_fields
 
 
 def all_states(d: int) -> np.ndarray:
-    """The 2^d states (2^d, d); bit i of a row's index is 1 if neuron i is +1."""
+    """The 2^d states (2^d, d) of ±1 of d neurons; bit i of a row's index is 1 if neuron i is +1."""
     return 2 * (np.arange(2**d)[:, None] >> np.arange(d) & 1) - 1
 
 
@@ -24,7 +24,10 @@ def number(s: ArrayLike) -> np.ndarray:
 
 @dataclass(frozen=True)
 class SmallNetwork:
-    """Integer weights (d, d), symmetric with zero diagonal, and biases (d,)."""
+    """A classical network with integer weights (d, d) and integer biases (d,).
+
+    The weights are symmetric with zero diagonal.
+    """
 
     weights: np.ndarray
     bias: np.ndarray
@@ -41,20 +44,23 @@ class SmallNetwork:
 
     @cached_property
     def energies(self) -> np.ndarray:
-        """E = −Σ_{j<i} w_ij s_i s_j − Σ_i b_i s_i of every state (2^d,), in integers."""
+        """The energy −Σ_{j<i} w_ij s_i s_j − Σ_i b_i s_i of every state s, (2^d,), in integers."""
         s = self.states
         return -np.vecdot(s @ np.tril(self.weights, -1), s) - s @ self.bias
 
     def flipped(self, i: int) -> np.ndarray:
-        """The indices of all states with neuron i flipped, (2^d,)."""
+        """For every state, the index of this state with neuron i flipped, (2^d,)."""
         return np.arange(len(self.states)) ^ (1 << i)
 
     def field(self, here: int, there: int) -> int:
-        """The field, at state `here`, of the neuron in which states `here` and `there` differ."""
+        """The field, in the state of index `here`, of the neuron that differs in the state `there`.
+
+        The two states differ in exactly one neuron.
+        """
         return int(self.fields[here, (here ^ there).bit_length() - 1])
 
     def at(self, k: int, i: int | None = None) -> str:
-        """A description of the network, of its state of index k and of neuron i."""
+        """A text that describes the network, its state of index k, and neuron i if i is given."""
         neuron = "" if i is None else f", neuron {i}"
         return f"{self}, s = {self.states[k].tolist()}{neuron}"
 
@@ -63,7 +69,10 @@ class SmallNetwork:
 
 
 def random_networks(rng: np.random.Generator, most: int, count: int) -> Iterator[SmallNetwork]:
-    """Networks of up to `most` neurons; many weights are 0, so that some fields are 0."""
+    """An iterator of random networks of 1 to `most` neurons, `count` networks of each size.
+
+    Many weights are 0, so that some fields are 0.
+    """
     for d in range(1, most + 1):
         for size in range(1, count + 1):
             upper = np.triu(rng.integers(-size, size + 1, (d, d)), 1)
@@ -72,10 +81,10 @@ def random_networks(rng: np.random.Generator, most: int, count: int) -> Iterator
 
 
 def walk(w: np.ndarray, b: np.ndarray | int = 0) -> np.ndarray:
-    """The cycles of synchronous updates from all states, for any weights, (3, 2^d).
+    """The cycle that synchronous updates reach from each state, (3, 2^d), for any weights w (d, d).
 
-    The rows are the step at which the updates enter a cycle, the length of the cycle, and the
-    index of the state at which they enter the cycle.
+    The first row is the number of steps until the updates enter the cycle, the second row the
+    length of the cycle, and the third row the index of the first state on the cycle.
     """
     s = all_states(len(w))
     h = s @ w.T + b

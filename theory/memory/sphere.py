@@ -5,7 +5,7 @@ Shape glossary: `…` leading dimensions, `n` tokens, `d` features; tokens are r
     SA    x_i' = P_i Σ_j e^{β⟨x_i, x_j⟩} x_j / Z_i         Z_i = Σ_k e^{β⟨x_i, x_k⟩}
     USA   x_i' = P_i Σ_j e^{β⟨x_i, x_j⟩} x_j / n
 
-with P_i y = y − ⟨x_i, y⟩ x_i, the projection to the tangent space at x_i [Geshkovski2023].  Both
+with P_i y = y − ⟨x_i, y⟩ x_i, the projection onto the tangent space at x_i [Geshkovski2023].  Both
 increase the energy
 
     E_β = (1/(2βn²)) Σ_{ij} e^{β⟨x_i, x_j⟩}:   ∂E/∂x_i = (1/n²) Σ_j e^{β⟨x_i, x_j⟩} x_j,   so
@@ -38,10 +38,10 @@ INTEGRATION = 1e-9  # allowance for the error of the whole integration
 
 @dataclass(frozen=True)
 class SphereFlow:
-    """Tokens (times, …, n, d) at given times, and the distance of the integration from the sphere.
+    """The result of `sphere_flow`: tokens (times, …, n, d), and the drift from the sphere.
 
-    `drift` is the largest |‖x‖ − 1| before the tokens are normalised.  It is the observable part of
-    the integration error.
+    `drift` is the largest |‖x‖ − 1| of a token x before it is normalised.  It is the observable
+    part of the integration error.
     """
 
     times: np.ndarray
@@ -50,7 +50,7 @@ class SphereFlow:
 
 
 def uniform_tokens(rng: np.random.Generator, *shape: int) -> np.ndarray:
-    """Uniform points of the unit sphere, (…, n, d)."""
+    """Random uniform points (…, n, d) of the unit sphere in R^d; `shape` is …, n, d."""
     X = rng.standard_normal(shape)
     return X / np.linalg.norm(X, axis=-1, keepdims=True)
 
@@ -59,9 +59,11 @@ def uniform_tokens(rng: np.random.Generator, *shape: int) -> np.ndarray:
 def sphere_velocity(
     X: UnitTokens, beta: NonNegative, form: SphereForm = "SA", QK: SquareMatrix | None = None
 ) -> np.ndarray:
-    """The velocities x_i' (…, n, d) of unit tokens X (…, n, d), for beta ≥ 0.
+    """The velocities x_i' (…, n, d) of unit tokens X (…, n, d) that move on the sphere.
 
-    If a matrix `QK` = QᵀK (d, d) is given, the scores are β⟨x_i, QK x_j⟩ instead of β⟨x_i, x_j⟩.
+    x_i' = P_i Σ_j e^{β⟨x_i, x_j⟩} x_j / Z_i, where β = beta ≥ 0 and P_i y = y − ⟨x_i, y⟩ x_i.  In
+    softmax attention (SA), Z_i = Σ_k e^{β⟨x_i, x_k⟩}; in unnormalised attention (USA), Z_i = n.  If
+    a matrix `QK` = QᵀK (d, d) is given, the scores are β⟨x_i, QK x_j⟩ instead of β⟨x_i, x_j⟩.
 
     Raises `ValueError` for USA where e^{β⟨·,·⟩} overflows.
     """
@@ -70,10 +72,10 @@ def sphere_velocity(
 
 @checked
 def sphere_energy(X: UnitTokens, beta: NonNegative) -> np.ndarray:
-    """The energy E_β (…,) = (1/(2βn²)) Σ_{ij} e^{β⟨x_i, x_j⟩} of unit tokens X (…, n, d).
+    """The energy E_β = (1/(2βn²)) Σ_{ij} e^{β⟨x_i, x_j⟩} (…,) of unit tokens X (…, n, d), β = beta.
 
     Raises `ValueError` for an energy that overflows, and for beta = 0, where E_β is infinite.  The
-    limit of E_β − 1/(2β) for β → 0 is ‖x̄‖²/2, half the square of `mean_length`.
+    limit of E_β − 1/(2β) for β → 0 is half the square of `mean_length`.
     """
     if beta == 0:
         raise InputError(
@@ -92,11 +94,12 @@ def sphere_flow(
     form: SphereForm = "SA",
     QK: SquareMatrix | None = None,
 ) -> SphereFlow:
-    """The tokens X (…, n, d) at each of the `times` ≥ 0, in increasing order.
+    """The `SphereFlow` of unit tokens that start at X (…, n, d), at increasing `times` ≥ 0.
 
-    The integrator is an explicit Runge–Kutta method of order 8 (DOP853), whose steps have an
-    estimated error of at most 1e-12.  The tokens returned are divided by their lengths.  Leading
-    dimensions are independent systems, which share the step size.
+    The tokens move with the velocities of `sphere_velocity`.  The integrator is an explicit
+    Runge–Kutta method of order 8 (DOP853), whose steps have an estimated error of at most 1e-12.
+    The tokens returned are divided by their lengths.  Leading dimensions are independent systems,
+    which share the step size.
 
     Raises `ValueError` for a last time above 10^6 divided by the largest rate, which is 1 in SA and
     e^{β‖QᵀK‖} in USA.
@@ -125,15 +128,18 @@ def smallest_inner_product(X: UnitTokens) -> np.ndarray:
 
 @checked
 def mean_length(X: UnitTokens) -> np.ndarray:
-    """The length ‖(1/n) Σ_i x_i‖ (…,) of the mean of unit tokens (…, n, d); 1 if all are equal."""
+    """The length ‖(1/n) Σ_i x_i‖ (…,) of the mean of unit tokens x_i; 1 if all are equal.
+
+    The tokens X are (…, n, d).
+    """
     return np.asarray(np.linalg.norm(X.mean(axis=-2), axis=-1))
 
 
 @checked
 def n_clusters(X: UnitTokens, threshold: SignedUnit = 0.999) -> np.ndarray:
-    """The number of clusters (…,) of tokens X (…, n, d) of unit length.
+    """The number of clusters (…,) of unit tokens X (…, n, d).
 
-    Tokens i and j are linked if ⟨x_i, x_j⟩ ≥ threshold; clusters are connected components.
+    Tokens x_i and x_j are linked if ⟨x_i, x_j⟩ ≥ threshold; clusters are connected components.
     """
     linked = X @ X.swapaxes(-1, -2) >= threshold
     linked |= np.eye(X.shape[-2], dtype=bool)
@@ -146,11 +152,12 @@ def n_clusters(X: UnitTokens, threshold: SignedUnit = 0.999) -> np.ndarray:
 def step_rounding(n: int, d: int, beta: float, step_size: float) -> float:
     """A bound on the rounding error in float64, for each entry, of one projected Euler step.
 
-    The step is normalise(x + h·softmax(β⟨x, x⟩)x) for n tokens in R^d.  Scores have an absolute
+    For n unit tokens x_i in R^d the step is x_i ← normalise(x_i + h·Σ_j A_ij x_j), where A_ij =
+    softmax_j β⟨x_i, x_j⟩, β = beta and h = `step_size`.  Here eps = 2^−52.  Scores have an absolute
     error of (d + 4)·eps, and their differences are multiplied by β.  Together with exp, the sum of
     n weights and the division, each A_ij has a relative error of (2β(d + 4) + n + 6)·eps.  The sum
     of n tokens and the addition contribute (n + d + 4)·eps.  The norm in the denominator is at
-    least 1 − h; its error is at most that of the numerator plus (d + 4)·eps.
+    least 1 − h, and its error is at most the error of the numerator plus (d + 4)·eps.
     """
     step = 2 * beta * (d + 4) + n + 6 + n + d + 4
     return 2 * 2.0**-53 * (step + d + 4) / (1 - step_size)
@@ -159,7 +166,7 @@ def step_rounding(n: int, d: int, beta: float, step_size: float) -> float:
 def integrate(
     velocity: Callable[[float, np.ndarray], np.ndarray], start: np.ndarray, times: np.ndarray
 ) -> np.ndarray:
-    """The states (times, size) of state' = velocity(t, state) from `start` at time 0."""
+    """The solution (times, size) of y' = velocity(t, y), y(0) = start (size,), at given times."""
     if times[-1] == 0 or start.size == 0:
         return np.broadcast_to(start, (len(times), start.size)).copy()
     distinct, place = np.unique(times, return_inverse=True)

@@ -16,7 +16,7 @@ from theory.memory.sphere import SphereForm
 
 
 def rational_tokens(rng: np.random.Generator, n: int, d: int) -> list[list[fmpq]]:
-    """Points of the unit sphere with rational coordinates, by stereographic projection.
+    """n points of the unit sphere in R^d with rational coordinates, by stereographic projection.
 
     The numerators and denominators have up to six digits.  No two points are equal or opposite.
     """
@@ -30,13 +30,17 @@ def rational_tokens(rng: np.random.Generator, n: int, d: int) -> list[list[fmpq]
 
 
 def tangential(x: Vector, u: Vector) -> list[Any]:
-    """The tangential part P_x u = u − ⟨x, u⟩x of u at x."""
+    """The component P_x u = u − ⟨x, u⟩x of a vector u that is tangent to the unit sphere at x."""
     along = inner(x, u)
     return [v - along * q for v, q in zip(u, x, strict=True)]
 
 
 def velocity(X: Sequence[Vector], beta: arb, form: SphereForm) -> tuple[list[list[arb]], list[arb]]:
-    """The velocities x_i' = P_i Σ_j e^{β⟨x_i, x_j⟩} x_j / Z_i, and the Z_i (n in USA)."""
+    """The velocities P_i Σ_j e^{β⟨x_i, x_j⟩} x_j / Z_i of the tokens x_i in X, and the numbers Z_i.
+
+    P_i is the projection onto the tangent space at x_i.  In softmax attention (SA), Z_i = Σ_j
+    e^{β⟨x_i, x_j⟩}; in unnormalised attention (USA), Z_i is the number of tokens.
+    """
     V, Z = [], []
     for x in X:
         weights = [(beta * inner(x, y)).exp() for y in X]
@@ -46,7 +50,11 @@ def velocity(X: Sequence[Vector], beta: arb, form: SphereForm) -> tuple[list[lis
 
 
 def euler_step(X: Sequence[Vector], beta: float, step_size: float) -> list[list[arb]]:
-    """The tokens normalise(x + h·softmax(β⟨x, x⟩)x) after one Euler step."""
+    """The tokens after one projected Euler step of attention, from tokens x_i on the sphere.
+
+    The step is x_i ← normalise(x_i + h·Σ_j A_ij x_j), where A_ij = softmax_j β⟨x_i, x_j⟩ and h =
+    `step_size`.
+    """
     moved = []
     for x in X:
         pulled = mean(softmax([inner(x, y) for y in X], arb(beta)), X)
@@ -57,9 +65,9 @@ def euler_step(X: Sequence[Vector], beta: float, step_size: float) -> list[list[
 
 
 def escape_time_ball(beta: float, gamma: Any) -> Any:
-    """The time at which two tokens that start orthogonal have the inner product γ.
+    """The time at which two tokens that start orthogonal have the inner product γ = `gamma`.
 
-    It is ∫_0^γ (e^{β(1−g)} + 1)/(2(1 − g²)) dg.
+    In softmax attention at β = beta the time is ∫_0^γ (e^{β(1−g)} + 1)/(2(1 − g²)) dg.
     """
     b = acb(arb(beta))
 
@@ -70,14 +78,15 @@ def escape_time_ball(beta: float, gamma: Any) -> Any:
 
 
 def escape_ratio_bounds(beta: arb, gamma: arb) -> tuple[arb, arb]:
-    """Lower and upper bounds on t·2β/e^β, for the time t at which γ ≥ ½ is reached.
+    """Lower and upper bounds on t·2β/e^β, where t is the time of `escape_time_ball` for γ ≥ ½.
 
-    They are 1 − e^{−βγ} and 1 + 8/(3β²) + β(e^{−β/2} + e^{−β})·artanh γ.
+    With β = beta and γ = gamma, the bounds are 1 − e^{−βγ} and 1 + 8/(3β²) + β(e^{−β/2} +
+    e^{−β})·artanh γ.
 
-    Proof.  t = ½∫ e^{β(1−g)}/(1 − g²) + ½ artanh γ.  The lower bound follows from 1/(1 − g²) ≥ 1.
-    For the upper bound, 1/(1 − g²) = 1 + g²/(1 − g²).  Up to g = ½ the second part is at most
-    4g²/3, and ∫ e^{−βg}·4g²/3 ≤ 8/(3β³).  Beyond g = ½, e^{−βg} ≤ e^{−β/2} and
-    ∫ 1/(1 − g²) ≤ artanh γ.
+    Proof.  t = ½∫_0^γ e^{β(1−g)}/(1 − g²) dg + ½ artanh γ.  The lower bound follows from 1/(1 − g²)
+    ≥ 1.  For the upper bound, 1/(1 − g²) = 1 + g²/(1 − g²).  Up to g = ½ the second term is at most
+    4g²/3, and ∫ e^{−βg}·4g²/3 dg ≤ 8/(3β³).  Beyond g = ½, e^{−βg} ≤ e^{−β/2} and ∫ 1/(1 − g²) dg ≤
+    artanh γ.
     """
     end = beta * ((-beta / 2).exp() + (-beta).exp()) * gamma.atanh()
     return 1 - (-beta * gamma).exp(), 1 + arb(fmpq(8, 3)) / beta**2 + end
