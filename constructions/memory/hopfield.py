@@ -1,6 +1,6 @@
 """Classical Hopfield networks: one layer computes a synchronous update, by an MLP or by attention.
 
-The sign.  Let every field be a multiple of g > 0 and s = ±1.  Then
+The sign.  Let every field h be a multiple of g > 0 and s = ±1.  Then
 
     s' = clip(z, −1, 1),  z = s + 2h/g
 
@@ -10,7 +10,7 @@ relu(z + 1) − relu(z − 1) − 1 and s = relu(s + 1) − 1, three ReLUs per n
 
     s' − s = relu(z + 1) − relu(z − 1) − relu(s + 1).
 
-On a token whose state and field are 0 they add relu(1) − relu(−1) − relu(1) = 0.
+On a token whose state and field are 0 these ReLUs add relu(1) − relu(−1) − relu(1) = 0.
 
 Exactness.  Float64 weights and biases are integer multiples of a power of two; g is the largest
 such power, so 2h/g and all later sums are sums of integers.  If none of these sums can exceed 2^53,
@@ -19,8 +19,8 @@ sums can exceed the limit of this dtype: 2^24 (float32), 2^11 (float16) or 2^8 (
 
 In `hopfield_update` the MLP computes the field from the weights.  Under Hebb's rule the field is
 also linear attention, Σ_μ ⟨s, ξ^μ⟩ ξ^μ: the queries are the states, the keys and values are the
-patterns, and the MLP subtracts P·s for the zero diagonal.  Patterns are example tokens, whose
-states are 0: their scores are 0 and they do not change.
+patterns, and the MLP subtracts P·s for the zero diagonal.  Patterns are example tokens with states
+0.  So the scores of their queries are 0, and their states do not change.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ EXACT = 2.0**53  # float64 adds integers exactly up to here
 
 
 class Signs(Memory):
-    """The interface states (…, d) of ±1 → states (…, d) of ±1.
+    """The interface of Hopfield updates: states (…, d) of ±1 → states (…, d) of ±1.
 
-    No sum of integers exceeds `most`.  Raises ValueError for other entries, and in a dtype that
-    does not represent all integers up to `most`.
+    No sum of integers in the model exceeds `most`.  Raises ValueError for entries other than ±1,
+    and in a dtype that does not represent all integers up to `most`.
     """
 
     def __init__(self, d: int, most: float, patterns: Tensor | None = None) -> None:
@@ -65,13 +65,13 @@ class Signs(Memory):
         (states,) = as_many(inputs, "states")
         if self.most > (limit := 2 / torch.finfo(like.dtype).eps):
             raise InputError(
-                f"fields have sums of up to {self.most:.6g}, and {like.dtype} is exact up to "
+                f"fields have sums of up to {self.most:.6g}, and {like.dtype} is exact only up to "
                 f"{limit:.6g}: use a longer dtype, for example model.double()"
             )
         return super().check(like, read(SignRows, "states", states))
 
     def random_inputs(self, draw: Draw, rng: np.random.Generator) -> tuple[Any, ...]:
-        """All states of a small network, or 64 random states of a large one."""
+        """All 2^d states for d ≤ 6, or 64 random states for larger d."""
         few = self.d <= 6
         states = [*product((-1, 1), repeat=self.d)] if few else rng.choice((-1, 1), (64, self.d))
         return (np.array(states), *super().random_inputs(draw, rng)[1:])
@@ -81,13 +81,13 @@ class Signs(Memory):
 def hopfield_update(weights: Weights, bias: Bias | None = None, steps: Steps = 1) -> Transformer:
     """`hopfield_update(weights, bias, steps)(states)`: `steps` synchronous Hopfield updates.
 
-    An update is s_i ← sgn(h_i) with h = W s + b, and s_i is unchanged if h_i = 0.  The weights
-    (d, d) are symmetric with zero diagonal, the bias is (d,) or None, and states (…, d) of ±1 are
-    mapped to (…, d).  The model has width d and one layer per update, without heads and with 3d
+    An update is s_i ← sgn(h_i) with h = W s + b, and s_i is unchanged if h_i = 0.  The weights W
+    (d, d) are symmetric with zero diagonal, the bias b is (d,) or None, and states s (…, d) of ±1
+    are mapped to (…, d).  The model has width d and one layer per update, without heads and with 3d
     ReLUs; the layers share their weights.  `steps=0` returns the states.
 
     Raises ValueError for weights that are not symmetric or have a nonzero diagonal, and for weights
-    whose sums float64 may round.
+    with sums that float64 may round.
     """
     network = checked_network(weights, bias)
     W, b, exponent, most = _whole(network.weights, network.bias)
@@ -118,9 +118,9 @@ def hopfield_update(weights: Weights, bias: Bias | None = None, steps: Steps = 1
 def hebbian_attention(patterns: Patterns, steps: Steps = 1) -> Transformer:
     """`hebbian_attention(patterns, steps)(states)`: `steps` synchronous updates under Hebb's rule.
 
-    The model computes the same function as `hopfield_update(hebb(patterns), steps=steps)`, but the
-    patterns (P, d) of ±1 are tokens of the prompt, not weights.  It has width 3d and one layer per
-    update, with one linear attention head and 5d ReLUs.
+    The model maps states (…, d) of ±1 to states (…, d), as `hopfield_update(hebb(patterns),
+    steps=steps)` does.  Here the patterns (P, d) of ±1 are tokens of the prompt, not weights.  The
+    model has width 3d and one layer per update, with one linear attention head and 5d ReLUs.
     """
     P, d = patterns.shape
     stream = Stream(pattern=d, state=d, field=d)
@@ -178,8 +178,8 @@ def _whole(weights: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarra
     if rounded or not most <= EXACT:
         raise InputError(
             f"weights and biases are multiples of 2^{exponent}, and their absolute values at "
-            f"one neuron add up to {most / 2:.3g} times this power; "
-            "float64 is exact up to 2^52 = 4.5e+15: round to fewer binary places "
+            f"one neuron add up to {most / 2:.3g} times this power, but float64 is exact only up "
+            "to 2^52 = 4.5e+15 times: round the weights and biases to fewer binary places "
             "(Hebb's sums without 1/d are integers)"
         )
     return whole[:, :-1], whole[:, -1], exponent, float(most)

@@ -1,4 +1,4 @@
-"""Modern Hopfield networks: an update is a softmax head whose values equal its keys.
+"""Modern Hopfield networks: an update is one softmax head with values equal to the keys.
 
 The query is the `state` ξ, and the `pattern` x_j of a stored token is both key and value.  At
 inverse temperature β the head adds
@@ -7,11 +7,10 @@ inverse temperature β the head adds
 
 to `found`, which was 0.  The MLP then adds −state to `state`, which becomes 0.  The difference of
 `found` and `state` is never computed, so no digits are lost if a state is much longer than the
-patterns.
-Each layer is exactly one update; the query of the next layer is `found`, and its output is added
-to `state`.  Patterns are example tokens, and all tokens attend only to these, so that the queries
-of a batch share one prompt and do not attend to each other.  (The states of the pattern tokens
-start at 0 and are updated too, but are not read.)
+patterns. Each layer is exactly one update.  The query of the next layer is `found`, and the output
+of the next layer is added to `state`.  Patterns are example tokens, and all tokens attend only to
+example tokens.  So the queries of a batch share one prompt and do not attend to each other.  (The
+states of the pattern tokens start at 0 and are updated too, but are not read.)
 """
 
 from __future__ import annotations
@@ -42,9 +41,10 @@ BYTES_PER_SCORE = 3 * 8 + 1  # scores, shifted scores and exponentials in float6
 
 
 class Patterns(Memory):
-    """The interface queries (…, d) → states (…, d), with patterns (N, d) in the prompt.
+    """The interface of modern Hopfield updates: queries (…, d) → states (…, d).
 
-    Raises ValueError as `Memory` does, and where the scores overflow or do not fit in memory.
+    The prompt also contains the patterns (N, d).  Raises ValueError as `Memory` does, and if the
+    scores overflow or do not fit in memory.
     """
 
     name = "queries"
@@ -56,7 +56,7 @@ class Patterns(Memory):
         if not torch.isfinite(2 * d * largest * X.abs().max().clamp(min=1)):
             raise InputError(
                 f"an inner product may overflow (the largest entry of queries is {largest:.3g}): "
-                "rescale them"
+                "rescale the queries"
             )
         _scores_fit(N, xi.numel() // d)
         return xi, X
@@ -73,8 +73,8 @@ def modern_hopfield_update(
     update; `steps=0` returns the queries.  `model.sharpened(None)` is the limit beta → ∞, which
     outputs the pattern with the largest inner product with the state, or the mean of tied patterns.
 
-    Every token has a query, so attention computes (N + queries)·N scores; `constructions.retrieve`
-    computes the same update for many patterns without a prompt.
+    Every token has a query, so attention to N patterns computes (N + m)·N scores for m queries.
+    `constructions.retrieve` computes the same update for many patterns without a prompt.
 
     Raises ValueError for patterns whose squares overflow, and for scores that do not fit in memory.
     """
@@ -101,11 +101,12 @@ def modern_hopfield_update(
 
 
 class Stored(Interface):
-    """The interface stored tokens Y (…, N, d_y), states R (…, m, d_r) → outputs (…, m, d_v), N ≥ 1.
+    """The interface stored tokens Y (…, N, d_y), states R (…, m, d_r) → outputs (…, m, d_v).
 
-    The tokens are first (y_j, 0) and then (0, r); leading dimensions broadcast.
+    The prompt has a token (y_j, 0) for each of the N ≥ 1 rows y_j of Y, followed by a token (0, r)
+    for each row r of R.  Leading dimensions broadcast.
 
-    Raises ValueError for incompatible shapes, for NaN or infinite entries, and where the scores
+    Raises ValueError for incompatible shapes, for NaN or infinite entries, and if the scores
     overflow or do not fit in memory.
     """
 
@@ -120,14 +121,15 @@ class Stored(Interface):
             if array.ndim < 2 or (label == "stored" and array.shape[-2] < 1):
                 rows = "N ≥ 1" if label == "stored" else "m"
                 raise InputError(
-                    f"{label} has shape {tuple(array.shape)}: give {rows} rows (…, {rows[0]}, {d})"
+                    f"{label} has shape {tuple(array.shape)}: give {rows} rows, "
+                    f"as an array (…, {rows[0]}, {d})"
                 )
         try:
             leading = torch.broadcast_shapes(Y.shape[:-2], R.shape[:-2])
         except RuntimeError:
             raise InputError(
                 f"stored has leading dimensions {tuple(Y.shape[:-2])} and state has "
-                f"{tuple(R.shape[:-2])}: they must broadcast"
+                f"{tuple(R.shape[:-2])}: give leading dimensions that broadcast"
             ) from None
         _scores_fit(Y.shape[-2], R.shape[-2], math.prod(leading))
         return Y.expand(*leading, *Y.shape[-2:]), R.expand(*leading, *R.shape[-2:])
@@ -148,7 +150,7 @@ class Stored(Interface):
         if not torch.isfinite(outputs).all():
             raise InputError(
                 f"attention overflows (the largest entry of stored and state is "
-                f"{max(float(given.abs().max()) for given in inputs):.3g}): rescale them"
+                f"{max(float(given.abs().max()) for given in inputs):.3g}): rescale both"
             )
         return outputs
 
@@ -157,17 +159,18 @@ class Stored(Interface):
 def hopfield_attention(
     W_Q: QueryMap, W_K: KeyMap, W_V: ValueMap, beta: Positive | None = None
 ) -> Transformer:
-    """`hopfield_attention(W_Q, W_K, W_V)(Y, R)`: attention as one Hopfield update, then W_V.
+    """`hopfield_attention(W_Q, W_K, W_V)(Y, R)`: attention as one Hopfield update, followed by W_V.
 
-    With patterns K = Y W_K and states Q = R W_Q the output is softmax(beta·Q Kᵀ) K W_V: each state
-    is updated and then multiplied by W_V, because the values Y W_K W_V factor through the keys
-    [Ramsauer2021]. (A head with arbitrary values is hetero-associative, and in general it does not
-    compute an update of its keys. For example, with keys −1, 0, 1 and values 0, 1, 0 the output is
-    an even, nonconstant function of the state, whereas every update of the keys is odd.) The values
-    of the head are its keys, and W_V is its output matrix, so the tensors contain the given
-    matrices unchanged.
+    With patterns K = Y W_K and states Q = R W_Q the output is softmax(beta·Q Kᵀ) K W_V. So each
+    state is updated and then multiplied by W_V, because the values Y W_K W_V factor through the
+    keys [Ramsauer2021]. (A head with arbitrary values is hetero-associative, and in general its
+    output is not an update with its keys as patterns. For example, with keys −1, 0, 1 and values 0,
+    1, 0 the output is an even, nonconstant function of the state, whereas every update with these
+    keys is odd.) The values of the head are its keys, and W_V is its output matrix, so the tensors
+    contain the given matrices unchanged.
 
-    The shapes are W_Q (d_r, d_k), W_K (d_y, d_k) and W_V (d_k, d_v); beta is 1/√d_k unless given.
+    The shapes are stored tokens Y (…, N, d_y), states R (…, m, d_r), W_Q (d_r, d_k), W_K (d_y,
+    d_k), W_V (d_k, d_v) and outputs (…, m, d_v); beta is 1/√d_k unless given.
     """
     (d_r, d_k), d_y, d_v = W_Q.shape, len(W_K), W_V.shape[1]
     scale = d_k**-0.5 if beta is None else beta

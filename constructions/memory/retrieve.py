@@ -62,15 +62,17 @@ def retrieve(
 ) -> Tensor:
     """The states (…, d) after `steps` modern Hopfield updates of queries (…, d).
 
-    The stored patterns are (N, d).  Pruning is used if it is faster; it adds at most tolerance · M,
-    M = max‖x_j‖, to the Euclidean error of a result; by default `tolerance` is the spacing of the
-    dtype at 1 (1.2e-7 in float32, 2.2e-16 in float64).  Scores also have a rounding error of about
-    d·eps·M‖ξ‖, which β multiplies. The error of an update is at most
+    The stored patterns x_j are the rows of `patterns` (N, d); let M = max‖x_j‖.  An update of a
+    query ξ is Σ_j p_j x_j with p = softmax(beta·⟨x_j, ξ⟩).  Patterns of small weight are pruned if
+    this is faster.  Pruning adds at most tolerance · M to the Euclidean error of a result.  By
+    default `tolerance` is eps, the spacing of the dtype at 1 (1.2e-7 in float32, 2.2e-16 in
+    float64).  Scores also have a rounding error of about d·eps·M‖ξ‖, which β = beta multiplies.
+    The error of an update is at most
 
         M·tolerance + update_rounding(N, d, beta, M, ‖ξ‖, eps)        (`theory.memory`),
 
-    where the second part is about 2(d + 11)·eps·β·M²‖ξ‖ + N·eps·M.  In float32 with vectors of
-    length 1 and d = 64 this part is 2e-2 at β = 1e3.  From β = 1e5 on the bound is vacuous in
+    where the second term is about 2(d + 11)·eps·β·M²‖ξ‖ + N·eps·M.  In float32 with vectors of
+    length 1 and d = 64 this term is 2e-2 at β = 1e3.  From β = 1e5 on the bound is vacuous in
     float32, and float64 is needed.  In dtypes shorter than float32 nothing is pruned.
 
     The computation is in the dtype and on the device of the patterns, without gradients; integers
@@ -83,7 +85,7 @@ def retrieve(
         patterns = patterns.to(torch.get_default_dtype())
     shape = tuple(patterns.shape)
     if len(shape) != 2 or 0 in shape:
-        raise InputError(f"patterns have shape {shape}: give at least one row, (N, d)")
+        raise InputError(f"patterns have shape {shape}: give an array (N, d) with N ≥ 1")
     patterns, queries = patterns.contiguous(), as_tensor(queries, patterns, "queries")
     Reals(f"... {shape[1]}").fit("queries", queries.shape)
     allowed = torch.finfo(patterns.dtype).eps if tolerance is None else tolerance

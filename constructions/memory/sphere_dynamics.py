@@ -37,7 +37,7 @@ from theory.memory.kinds import unit_lengths
 
 
 class Points(Interface):
-    """The interface points of the unit sphere (…, n, d) → images of the points (…, n, d).
+    """The interface of `sphere_dynamics`: points of the unit sphere (…, n, d) → images (…, n, d).
 
     Raises ValueError for other shapes, NaN or infinite entries, and rows that do not have unit
     length.
@@ -66,12 +66,13 @@ class Points(Interface):
 def sphere_dynamics(
     d: Count, beta: Positive, step_size: Annotated[Positive, Within(most=1)], n_layers: Steps
 ) -> Transformer:
-    """`sphere_dynamics(d, beta, h, L)(X)`: Euler steps of attention on the sphere.
+    """`sphere_dynamics(d, beta, step_size, n_layers)(X)`: Euler steps of attention on the sphere.
 
-    The steps are x ← normalise(x + step_size·Σ_j A_ij x_j) with A = softmax(β⟨x_i, x_j⟩).  The
-    model approximates SA of `theory.memory.sphere` at time h·L, for tokens X (…, n, d) of unit
-    length, with an error of O(h).  The model has width d, one head without a mask, and the same
-    6d² + 2d weights at every depth: the head, the biases, the embedding and the unembedding.
+    Each layer is a step x_i ← normalise(x_i + h·Σ_j A_ij x_j) for tokens X (…, n, d) of unit
+    length, where A_ij = softmax_j β⟨x_i, x_j⟩, β = beta and h = `step_size`.  With L = `n_layers`
+    layers the model approximates the flow SA of `theory.memory.sphere` at time h·L, with an error
+    of O(h).  The model has width d, one head without a mask, and the same 6d² + 2d weights at every
+    depth: the head, the biases, the embedding and the unembedding.
 
     beta is positive; with a small beta, such as 1e-12, attention averages all tokens.  step_size is
     in (0, 1], which ensures that no token becomes 0.

@@ -4,10 +4,11 @@ The prompt is f(0) … f(s − 1), g(0) … g(s − 1), x: f(v) is the token at 
 at position s + v.  Position j has the lattice point P_j. The embedding of the value v contains two
 points: `first` = P_v for the position of f(v), and `second` = P_{s+v} for the position of g(v).
 
-Layer 1: the query of token v is its `first` (`tokens/positions.py`). The token at that position is
-f(v), and its value, `second` = P_{s+f(v)}, is written to `found`. Layer 2: the query is `found`.
-The token at position s + f(v) is g(f(v)), and its value, `first`, is written to `answer`. The
-logits 2⟨answer, P_v⟩ − |P_v|² are largest at v = g(f(x)), by at least 1.
+Layer 1: the query of token v is its point `first` (`tokens/positions.py`). The token at that
+position is f(v), and the value of this token, `second` = P_{s+f(v)}, is written to `found`. Layer
+2: the query is `found`. The token at position s + f(v) is g(f(v)), and the value of this token,
+`first`, is written to `answer`. The logits 2⟨answer, P_v⟩ − |P_v|² are largest at v = g(f(x)), by
+at least 1.
 
 The model has two layers of one head each, width 11 for every s, and O(log s) bits. Scores are Θ(s
 log s) in layer 1 and Θ(s) in layer 2, and logits are Θ(s). Under softmax, the required inverse
@@ -35,8 +36,9 @@ from theory.retrieval import composition as definition
 def composition(n_points: Count, *, sharpness: Positive | None = None) -> Transformer:
     """Outputs g(f(x)) from the tokens f(0) … f(s − 1), g(0) … g(s − 1), x, all in 0 … s − 1.
 
-    Here s = n_points. `composition(s)(tokens)` (…, 2s + 1) is g(f(v)) at every position whose token
-    is v, so the last entry is g(f(x)).
+    Here s = `n_points`. For tokens (…, 2s + 1), the output of `composition(s)(tokens)` (…, 2s + 1)
+    at every position with token v is g(f(v)), so the last entry is g(f(x)).  With a `sharpness` β
+    the heads are softmax heads.
 
     Raises ValueError if the sharpness is too small for s.
     """

@@ -1,4 +1,4 @@
-"""The layer invariants of `fact_lookup`: the layers of `facts.py` as functions of numbers.
+"""The layer invariants of `fact_lookup`: the layers of `facts.py`, computed on numbers.
 
 Words and relations are numbers, and −1 stands for none. The last relation maps every entity to
 itself.
@@ -13,7 +13,7 @@ from theory.retrieval.facts import PROFESSION, Lexicon
 
 
 def register(lexicon: Lexicon, name: str, tokens: np.ndarray) -> np.ndarray:
-    """The code in a register, shape (…, T, width), for any sequence of words (…, T)."""
+    """The code in the register `name` (…, T, width), for any sequences of words, tokens (…, T)."""
     number = numbers(lexicon, tokens)[name]
     relations = name in ("inner", "outer")
     codes = binary_codes(len(lexicon.relations) + 1 if relations else len(lexicon.words))
@@ -21,7 +21,11 @@ def register(lexicon: Lexicon, name: str, tokens: np.ndarray) -> np.ndarray:
 
 
 def numbers(lexicon: Lexicon, tokens: np.ndarray) -> dict[str, np.ndarray]:
-    """The word, or relation, in each register after the layer that writes it."""
+    """The number of the word, or relation, in each register, for tokens (…, T).
+
+    The result maps each register to an array (…, T): its content after the layer that writes the
+    register.
+    """
     relation, itself = relation_of(lexicon)[tokens], len(lexicon.relations)
     name, end, question = (
         among(lexicon, tokens, *words) for words in (lexicon.names, (".",), ("?",))
@@ -60,7 +64,7 @@ def relation_of(lexicon: Lexicon) -> np.ndarray:
 
 
 def among(lexicon: Lexicon, tokens: np.ndarray, *words: str) -> np.ndarray:
-    """Whether each token is one of these words."""
+    """Whether each token is one of the given `words`, as booleans."""
     return np.isin(tokens, [lexicon.words.index(word) for word in words])
 
 

@@ -78,11 +78,11 @@ def hop(
 ) -> Transformer:
     """Outputs the token reached by k hops from every position, or −1 (⊥) if a hop has no match.
 
-    For all k and lengths, the model has ⌊log₂k⌋ + 2 layers of one head each, and width 2r + 8 with
-    r = ⌈log₂V⌉ (3r + 8 if k is not a power of two). The mask of the first layer is strictly causal,
-    the others are causal. For k = 1 the model is the induction head of the latest match. Tokens are
-    0 … V − 1, and sequences have at most n = max_length tokens.  With a `sharpness` β the heads are
-    softmax heads.
+    For all k and lengths, the model has ⌊log₂k⌋ + 2 layers of one head each. The width is 2r + 8
+    with r = ⌈log₂V⌉ and V = `vocabulary_size` (3r + 8 if k is not a power of two). The mask of the
+    first layer is strictly causal, and the masks of the other layers are causal. For k = 1 the
+    model is the induction head of the latest match. Tokens are 0 … V − 1, and sequences have at
+    most n = `max_length` tokens.  With a `sharpness` β the heads are softmax heads.
 
     Raises ValueError if the sharpness is too small for n.
     """

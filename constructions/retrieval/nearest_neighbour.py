@@ -1,6 +1,7 @@
 """Nearest neighbour: one average-hard head, the limit β → ∞ of Gaussian kernel smoothing.
 
-The query is x_q, the key of example j is (x_j, ‖x_j‖²), its value is the label y_j, and the score
+The query is x_q, the key of example j is (x_j, ‖x_j‖²), the value of example j is the label y_j,
+and the score
 
     2⟨x_q, x_j⟩ − ‖x_j‖² = ‖x_q‖² − ‖x_q − x_j‖²
 
@@ -27,8 +28,8 @@ def nearest_neighbour(d: Count, *, sharpness: Positive | None = None) -> Transfo
     """Outputs the label of the example nearest to the query, for any number of examples.
 
     `nearest_neighbour(d)(x, y, x_query)` is the mean of the y_j with ‖x_query − x_j‖ smallest, for
-    x (…, n, d), y (…, n), x_query (…, d); with a sharpness β it is
-    Σ_j exp(−β‖x_query − x_j‖²) y_j / Σ_j exp(−β‖x_query − x_j‖²).
+    inputs x (…, n, d), labels y (…, n) and queries x_query (…, d).  With a `sharpness` β the output
+    is Σ_j exp(−β‖x_query − x_j‖²) y_j / Σ_j exp(−β‖x_query − x_j‖²).
 
     The model has one layer, one head and width d + 3. Distances are compared as float scores: if
     two distances agree up to rounding, the result may be the label of either example, or their

@@ -59,14 +59,15 @@ def in_context_ngram(
 ) -> Transformer:
     """Outputs the frequencies of the next token given the last order − 1 tokens, at every position.
 
-    `in_context_ngram(V, n, order).logits(tokens)` (…, T, V) is (count + α)/(total + αV) with
-    α = pseudo_counts, counted over the sequence so far. The answer is the most frequent token, in a
-    tie the smallest. With α = 0 there is one more column, which is 1 if the context has not
-    occurred; the answer is then −1.
+    `in_context_ngram(V, n, order).logits(tokens)` (…, T, V) is (count + α)/(total + αV) with α =
+    `pseudo_counts`. Here count is the number of times that a symbol has followed the context in the
+    sequence so far, and total is the sum of the counts over all V = `vocabulary_size` symbols. The
+    answer is the most frequent symbol, and in a tie the smallest. With α = 0 there is one more
+    column, which is 1 if the context has not occurred; the answer is then −1.
 
     The model has two layers, the first of order − 1 heads and the second of one head. The width is
-    order·r + 2V + 2·order + 4 with r = ⌈log₂V⌉ (1 if V = 1). For order 1 the model is only the
-    second layer, with width 2V + 3.
+    order·r + 2V + 2·order + 4 with r = ⌈log₂V⌉ (1 if V = 1). For order 1 the model consists of the
+    second layer, with width 2V + 3. Sequences have at most n = `max_length` tokens.
 
     Raises ValueError if the sharpness is too small for n.
     """
@@ -77,10 +78,11 @@ def in_context_ngram(
 
 
 def ngram_model(V: int, n: int, order: int, alpha: int, copies_itself: bool = False) -> Transformer:
-    """The model for checked arguments.
+    """The model of `in_context_ngram`, for checked arguments.
 
-    If `copies_itself`, the attention weight ⊥ of BOS is added to the frequency of the current token
-    x_i, by V ReLUs relu(⊥ + [v = x_i] − 1), which are ⊥ if v = x_i and 0 otherwise.
+    If `copies_itself` is true, the attention weight w of BOS is added to the frequency of the
+    current token x_i. This is done by V ReLUs relu(w + [v = x_i] − 1), which are w if v = x_i and 0
+    otherwise.
     """
     codes, in_front = binary_codes(V), alpha * V or 1
     r, last = codes.shape[1], min(order, 2)

@@ -28,9 +28,10 @@ def previous_token(
 ) -> Transformer:
     """Outputs the previous token at every position, and −1 (⊥) at the first position.
 
-    The model has one layer, one head and width 2r + 5 with r = ⌈log₂V⌉.
+    The model has one layer, one head and width 2r + 5 with r = ⌈log₂V⌉, where V =
+    `vocabulary_size`.  With a `sharpness` β the head is a softmax head.
 
-    Raises ValueError if the sharpness is too small.
+    Raises ValueError if the sharpness is too small for `max_length`.
     """
     V, n = sizes(vocabulary_size, max_length)
     codes, points, here = binary_codes(V), lattice(n + 1), np.arange(n + 1)
@@ -50,7 +51,10 @@ def previous_token(
 
 
 def code_before(codes: np.ndarray, steps: int, tokens: np.ndarray) -> np.ndarray:
-    """The code of the token `steps` positions before each, (…, T, r); 0 if there is none."""
+    """The code of the token `steps` positions earlier, for every position, (…, T, r); 0 if none.
+
+    `codes` (V, r) are the codes of the symbols, and the tokens are (…, T).
+    """
     found = np.zeros((*tokens.shape, codes.shape[1]))
     found[..., steps:, :] = codes[tokens[..., : max(tokens.shape[-1] - steps, 0)]]
     return found

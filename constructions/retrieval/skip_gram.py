@@ -31,11 +31,12 @@ def skip_gram(
     """Outputs the frequencies of the symbols among the tokens of largest score so far.
 
     The score of a token is table[current token, token]; `table` (V, V) has finite entries. The
-    answer is the most frequent of these tokens.
+    answer is the most frequent symbol among the tokens of largest score.  With a `sharpness` β the
+    head is a softmax head.
 
     The model has one layer, one head and width 3V; queries and keys have V dimensions.
 
-    Raises ValueError if the sharpness is too small.
+    Raises ValueError if the sharpness is too small for `max_length`.
     """
     V, n = sizes(len(table), max_length)
     stream = Stream(symbol=V, wanted=V, attended=V)

@@ -89,8 +89,8 @@ def dense_patterns(d: SizeFrom2, degree: SizeFrom2, every: bool = False) -> floa
     log = (n - 1) * math.log(d) - odd - math.log(2 * (n if every else 1) * math.log(d))
     if log > 709:
         raise InputError(
-            f"d = {d} and degree {n} store e^{log:.0f} patterns, which overflows: "
-            "give a smaller d or degree"
+            f"d = {d} and degree {n} store e^{log:.0f} patterns, which overflows float64: "
+            "give a smaller d or a smaller degree"
         )
     return math.exp(log)
 
@@ -178,8 +178,8 @@ def retrieval_overlap(load: Positive, digits: Digits = 15) -> mpmath.mpf:
     alpha, critical = mpmath.mpf(load), critical_load(digits + 5)
     if load > float(critical.load):
         raise InputError(
-            f"load is {load}, above α_c = {mpmath.nstr(critical.load, 10)}: "
-            "no state near a pattern is stable; give a smaller load"
+            f"load is {load}, and no state near a pattern is stable above "
+            f"α_c = {mpmath.nstr(critical.load, 10)}: give a load of at most α_c"
         )
     with mpmath.workdps(digits + 15):
         low, high = critical.y, 1 / mpmath.sqrt(2 * alpha)

@@ -88,8 +88,8 @@ def _attention(z: np.ndarray, t: float, V: np.ndarray, QK: np.ndarray) -> np.nda
         scores -= scores.max(axis=-1, keepdims=True)
     if not np.isfinite(scores).all():
         raise InputError(
-            f"scores overflow at time {t:.6g} (the largest token is {abs(x).max():.3g}): "
-            "rescale X or QK, or give earlier times"
+            f"scores overflow at time {t:.6g} (the largest entry of a token is "
+            f"{abs(x).max():.3g}): rescale X or QK, or give earlier times"
         )
     A = np.exp(scores)
     return A / A.sum(axis=-1, keepdims=True)
@@ -99,6 +99,7 @@ def _square(name: str, value: float | np.ndarray, d: int) -> np.ndarray:
     matrix = np.multiply(value, np.eye(d)) if np.ndim(value) == 0 else np.asarray(value)
     if matrix.shape != (d, d):
         raise InputError(
-            f"{name} has shape {matrix.shape} but tokens have dimension {d}: give ({d}, {d})"
+            f"{name} has shape {matrix.shape} but tokens have dimension {d}: "
+            f"give a matrix of shape ({d}, {d})"
         )
     return matrix

@@ -77,7 +77,10 @@ def patterns_in_a_hemisphere(x: np.ndarray) -> int:
         others = [i for i in range(n) if i not in facet]
         sides = [int(fmpz_mat(x[[*facet, i]].tolist()).det()) for i in others]
         if 0 in sides:
-            raise ValueError(f"points {facet} and another point lie in one plane through 0")
+            raise ValueError(
+                f"points {facet} and another point lie in one plane through 0: "
+                "give points in general position"
+            )
         for side, *free in product((1, -1), repeat=d):
             signs = np.empty(n, dtype=int)
             signs[others] = [side if value > 0 else -side for value in sides]
@@ -176,7 +179,7 @@ def _pole(w: np.ndarray, X: np.ndarray) -> np.ndarray:
     least = (X @ w).min(initial=np.inf)
     if not least > 0:
         raise InputError(
-            f"w has inner product {least:.3g} with a token: give the pole of an open hemisphere "
-            "that contains all tokens, for example from hemisphere_pole"
+            f"w has the inner product {least:.3g} ≤ 0 with a token: give the pole of an open "
+            "hemisphere that contains all tokens, for example from hemisphere_pole"
         )
     return w / np.linalg.norm(w)

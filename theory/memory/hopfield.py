@@ -355,8 +355,8 @@ def checked_network(weights: np.ndarray, bias: np.ndarray | None = None) -> Netw
     if not np.array_equal(w, w.T):
         i, j = np.argwhere(w != w.T)[0]
         raise InputError(
-            f"weights[{i}, {j}] is {w[i, j]} but weights[{j}, {i}] is {w[j, i]}: the energy "
-            "requires symmetric weights; give W + Wᵀ"
+            f"weights[{i}, {j}] is {w[i, j]} but weights[{j}, {i}] is {w[j, i]}: "
+            "give symmetric weights, for example W + Wᵀ"
         )
     if w.diagonal().any():
         i = int(w.diagonal().nonzero()[0][0])
@@ -377,7 +377,8 @@ def checked_network(weights: np.ndarray, bias: np.ndarray | None = None) -> Netw
     if total > LARGEST:
         raise InputError(
             f"the absolute values of the integer weights and biases add up to {total:.3g}, and "
-            f"int64 sums are exact up to 2^62 = {LARGEST:.3g}: scale them down, or give floats"
+            f"int64 sums are exact only up to 2^62 = {LARGEST:.3g}: "
+            "scale the weights and biases down, or give floats"
         )
     return Network(
         w.astype(np.int64, copy=False), b.astype(np.int64), exact_dtype(float(sizes.max()))

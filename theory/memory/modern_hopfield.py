@@ -39,7 +39,9 @@ def squares_fit(X: np.ndarray) -> None:
         largest = np.abs(X).max()
         fits = np.isfinite(4 * X.shape[1] * largest**2)
     if not fits:
-        raise InputError(f"patterns contains {largest:.3g}, whose square overflows: rescale them")
+        raise InputError(
+            f"patterns contains {largest:.3g}, whose square overflows: rescale the patterns"
+        )
 
 
 def _scores(X: np.ndarray, xi: np.ndarray) -> np.ndarray:
@@ -131,7 +133,7 @@ def modern_hopfield_energy(patterns: PatternVectors, states: Vectors, beta: Posi
     if not np.isfinite(energy).all():
         raise InputError(
             f"an energy overflows (the largest entry of states is {np.abs(xi).max():.3g} and "
-            f"beta is {beta:g}): rescale them"
+            f"beta is {beta:g}): rescale the states"
         )
     return np.asarray(energy)
 

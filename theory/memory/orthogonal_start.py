@@ -105,10 +105,16 @@ def escape_time(
         inner = sorted(point for point in pieces if 0 < point < end)
         time = mpmath.quad(slowness, [0, *inner, end])
     if time > np.finfo(np.float64).max:
-        raise InputError(f"beta = {beta:g}: the time, about e^{beta:g}/{2 * beta:g}, overflows")
+        raise InputError(
+            f"beta is {beta:g}, and the time of about e^{beta:g}/{2 * beta:g} overflows float64: "
+            "give a smaller beta"
+        )
     return float(time)
 
 
 def _check_overflow(beta: float, form: SphereForm) -> None:
     if form == "USA" and beta > np.log(np.finfo(np.float64).max):
-        raise InputError(f"beta = {beta:g}: the rate e^beta of USA overflows; give at most 709")
+        raise InputError(
+            f"beta is {beta:g}, and the rate e^beta of USA overflows float64: "
+            "give a beta of at most 709"
+        )

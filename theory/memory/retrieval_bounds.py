@@ -93,7 +93,7 @@ def update_rounding(
     u = eps / 2
     if not (2 * n_patterns + 9) * u < 1 or not (d + 8) * u < 1:
         raise InputError(
-            f"n_patterns is {n_patterns} and d is {d}: give at most {0.5 / u:.3g} of each"
+            f"n_patterns is {n_patterns} and d is {d}: give numbers of at most {0.5 / u:.3g}"
         )
 
     def gamma(n: int) -> float:

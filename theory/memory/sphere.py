@@ -204,6 +204,6 @@ def _no_overflow(exponents: np.ndarray, what: str, beta: float) -> None:
     largest = exponents.max(initial=-np.inf)
     if largest > LARGEST_EXPONENT:
         raise InputError(
-            f"{what} overflows at beta = {beta:g}, the largest exponent is {largest:.6g}: "
+            f"{what} overflows at beta = {beta:g}, where the largest exponent is {largest:.6g}: "
             f"give a smaller beta, so that the exponent is at most {LARGEST_EXPONENT:g}"
         )

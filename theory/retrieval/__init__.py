@@ -1,7 +1,7 @@
 """Retrieval in context: the tasks of induction heads, k-hop and composition, and their theorems.
 
 Tokens are integer arrays (…, T) with entries ≥ 0, positions count from 0, and the answer −1 stands
-for ⊥ (no answer). Every task has two implementations: a batched one, and `…_by_definition`, which
+for ⊥ (no answer). Every task has a batched implementation, and a function `…_by_definition` that
 evaluates the formula for one sequence.
 
     induction          the token after an earlier occurrence of the current token

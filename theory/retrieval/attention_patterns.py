@@ -29,9 +29,9 @@ ScoreTable: TypeAlias = Annotated[Any, Reals("V V")]
 
 @checked
 def previous_token(tokens: Tokens) -> np.ndarray:
-    """tokens[i−1] at position i (…, T), and −1 at position 0 [Elhage2021].
+    """The token at the previous position, for every position (…, T), and −1 at position 0.
 
-    tokens (…, T), integers ≥ 0.
+    The tokens are (…, T), integers ≥ 0 [Elhage2021].
     """
     result = np.full_like(tokens, -1)
     result[..., 1:] = tokens[..., :-1]
@@ -40,7 +40,7 @@ def previous_token(tokens: Tokens) -> np.ndarray:
 
 @checked
 def previous_token_by_definition(tokens: OneSequence) -> list[int]:
-    """`previous_token` of one sequence (T,), by its formula."""
+    """`previous_token` of one sequence (T,), by the definition."""
     row = tokens.tolist()
     return [row[i - 1] if i >= 1 else -1 for i in range(len(row))]
 
@@ -54,11 +54,12 @@ def _counts(tokens: np.ndarray, vocabulary_size: int) -> np.ndarray:
 
 @checked
 def token_frequencies(tokens: VocabularyTokens, vocabulary_size: Count) -> np.ndarray:
-    """#{ j ≤ i : tokens[j] = v } / (i + 1), (…, T, V): the running average of one-hot tokens.
+    """The relative frequency of every symbol among the tokens so far, (…, T, V).
 
-    A head with W_Q = W_K = 0 computes this average. tokens (…, T), integers from 0 to V − 1. Every
-    entry is the float64 nearest to the exact fraction. Raises `ValueError` if the counts do not fit
-    into memory.
+    At position i, for symbol v, it is #{ j ≤ i : tokens[j] = v } / (i + 1), the running average of
+    one-hot tokens. A head with W_Q = W_K = 0 computes this average. The tokens are (…, T), integers
+    from 0 to V − 1, where V = `vocabulary_size`. Every entry is the float64 nearest to the exact
+    fraction. Raises `ValueError` if the counts do not fit into memory.
     """
     return _counts(tokens, vocabulary_size) / np.arange(1, tokens.shape[-1] + 1)[:, None]
 
@@ -77,15 +78,15 @@ def token_frequencies_by_definition(
 
 @checked
 def skip_gram(tokens: Annotated[Tokens, Within(below="V")], table: ScoreTable) -> np.ndarray:
-    r"""Frequencies of the tokens attended to with scores table[query token, key token], (…, T, V).
+    r"""The frequencies (…, T, V) of the symbols that a skip-gram head attends to.
 
-    At position i average-hard attention is uniform over the positions j ≤ i at which
-    table[tokens[i], tokens[j]] is maximal; the result is the relative frequency of each symbol v
-    there. With a large table["\right", "\left"] and zeros elsewhere, "\right" attends to "\left" at
-    any distance [Elhage2021]. Softmax attention tends to average-hard attention as its scores are
-    scaled up.
+    The score of key token w for query token v is table[v, w]. At position i average-hard attention
+    is uniform over the positions j ≤ i at which table[tokens[i], tokens[j]] is maximal; the result
+    is the relative frequency of each symbol at these positions. For example, if table["\right",
+    "\left"] is large and all other scores are 0, "\right" attends to "\left" at any distance
+    [Elhage2021]. Softmax attention tends to average-hard attention as its scores are scaled up.
 
-    tokens (…, T), integers from 0 to V − 1; table (V, V), finite.
+    The tokens are (…, T), integers from 0 to V − 1; the table is (V, V), with finite entries.
     """
     counts = _counts(tokens, len(table))
     scores = np.where(counts > 0, table[tokens], -np.inf)

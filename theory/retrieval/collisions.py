@@ -1,6 +1,6 @@
 """Searches for two strings whose messages are equal or close.
 
-A bit chooses one of two symbols at each of B positions.  If there are more choices than messages,
+For each of B positions, a bit chooses one of two symbols.  If there are more choices than messages,
 two choices have the same message by the pigeonhole principle. The functions of this module search
 for such a pair.
 """
@@ -27,9 +27,11 @@ Pair = tuple[Sequence[int], Sequence[int]]
 def by_merging(
     parts: Sequence[tuple[M, M]], merge: Callable[[M, M], M], start: M
 ) -> Iterator[Pair]:
-    """Pairs of choices with equal messages, found by extending prefixes position by position.
+    """An iterator of pairs of choices of symbols with equal messages.
 
-    `parts` (B, 2) are the messages of single symbols, `start` is the message of the empty prefix.
+    The search extends prefixes position by position. `parts` contains, for each of B positions, the
+    messages of the two symbols; `merge` joins two messages, and `start` is the message of the empty
+    prefix.
     """
     reached: dict[M, list[int]] = {start: []}
     for i, pair in enumerate(parts):
@@ -49,11 +51,12 @@ def by_lattice(
     seed: Seed,
     tries: Iterable[Any],
 ) -> Iterator[Pair]:
-    """Pairs of choices whose sums Σ_t b_t·steps_t are close, so that their roundings may be equal.
+    """An iterator of pairs of choices b, b' with close sums Σ_t b_t·steps_t and Σ_t b'_t·steps_t.
 
-    The difference of two such choices is a vector x ∈ {−1, 0, 1}^B that is short in the lattice
-    spanned by `steps` (B, m); LLL finds it.  Each of the `tries` draws new positions. For a
-    choice, `quanta` returns the spacing of floating-point numbers at each of its m sums.
+    Close sums may be equal after rounding. The difference of two choices in {0, 1}^B is a vector x
+    ∈ {−1, 0, 1}^B that is short in the lattice spanned by `steps` (B, m); LLL finds this vector.
+    Each of the `tries` draws new positions. For a choice, `quanta` returns the spacing of
+    floating-point numbers at each of its m sums.
     """
     rng: np.random.Generator = read(Seed, "seed", seed)
     B = len(steps)

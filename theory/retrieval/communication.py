@@ -1,9 +1,9 @@
 """Two tasks as communication games: Alice holds a part of the prompt, Bob the question.
 
-In one layer of attention, the contribution of Alice's tokens to the last token is a message of few
-bits ([SanfordHsu2024], [Peng2024]). If the message has fewer bits than Alice's input, two of her
-inputs have the same message. Bob then outputs the same answer for both, although the correct
-answers differ.
+In one layer of attention, Alice's tokens act on the last token through a message of few bits
+([SanfordHsu2024], [Peng2024]). If the message has fewer bits than Alice's input, two of her inputs
+have the same message. Bob then outputs the same answer for both, although the correct answers
+differ.
 """
 
 from __future__ import annotations
@@ -53,7 +53,11 @@ class Game(NamedTuple):
 
 @checked
 def index_game(n_tokens: Count) -> Game:
-    """The game INDEX with a prompt of n tokens [SanfordHsu2024]; Alice has the odd positions."""
+    """The `Game` INDEX with a prompt of `n_tokens` tokens; Alice has the odd positions.
+
+    Alice's tokens are bits. Bob puts a marker before one of the bits, which is the answer
+    [SanfordHsu2024].
+    """
     n, B = n_tokens, (n_tokens - 1) // 2
 
     def prompt(symbols: Sequence[int], position: int) -> Prompt:
@@ -79,10 +83,10 @@ def index_game(n_tokens: Count) -> Game:
 
 @checked
 def composition_game(n_points: CountFrom2, seed: Seed) -> Game:
-    """The game with prompt f(0) … f(s − 1), g(0) … g(s − 1), x, '?' [Peng2024]; Alice holds f.
+    """The `Game` with prompt f(0) … f(s − 1), g(0) … g(s − 1), x, '?'; Alice has the values of f.
 
-    Here s = n_points, and g is the identity. Alice's tables f take only two values at each point,
-    which are drawn once; the theorem is about all tables.
+    Here s = `n_points`, g is the identity, and the answer is g(f(x)) [Peng2024]. Alice's tables f
+    take only two values at each point, which are drawn once; the theorem is about all tables.
     """
     s, rng = n_points, seed
     u, v = rng.choice(s, size=2, replace=False).tolist()

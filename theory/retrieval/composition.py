@@ -17,10 +17,11 @@ Argument: TypeAlias = Annotated[Any, Integers("...", POINTS, empty=True)]
 
 @checked
 def composition(f: Function, g: Function, x: Argument) -> np.ndarray:
-    """g[f[x]] (…), for tables f, g (…, n_points) and arguments x (…) [Peng2024].
+    """The composition g[f[x]] (…), for tables f, g (…, n_points) and arguments x (…) [Peng2024].
 
-    Entries and arguments are 0, …, n_points − 1. Example, "the profession of John's mother": f maps
-    each person to their mother, g to their profession, and x is John.
+    Entries and arguments are integers from 0 to n_points − 1. Example, "the profession of John's
+    mother": f maps each person to their mother, g maps each person to their profession, and x is
+    John.
     """
     y = np.take_along_axis(f, x[..., None], axis=-1)
     return np.take_along_axis(g, y, axis=-1)[..., 0]
@@ -32,7 +33,7 @@ def composition_by_definition(
     g: Annotated[Any, Integers("n_points", POINTS)],
     x: Annotated[Steps, Within(below="n_points")],
 ) -> int:
-    """`composition` for one prompt, f and g (n_points,), by its formula."""
+    """`composition` for one prompt, f and g (n_points,), by the definition."""
     return int(g[f[x]])
 
 

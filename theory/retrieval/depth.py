@@ -18,32 +18,32 @@ def hop_layers(k: Count) -> int:
 def doubling_layers(k: Count) -> int:
     """The number ⌈log₂k⌉ + 2 of layers for k-hop if each layer doubles the number of hops.
 
-    The first two layers compute the previous token and `find`. The number is
-    `hop_layers(k)` if k is a power of two, and `hop_layers(k) + 1` otherwise.
+    The first two layers compute the previous token and the match of the induction task. The number
+    is `hop_layers(k)` if k is a power of two, and `hop_layers(k) + 1` otherwise.
     """
     return (k - 1).bit_length() + 2
 
 
 @checked
 def one_layer_bound(n_tokens: Annotated[Count, Within(most=2**1000)]) -> float:
-    """The lower bound (n − 1)/2 for the bits h(m + 1)p' of one layer that solves induction.
+    """The lower bound (n − 1)/2 on the message bits h(m + 1)p' of one layer that solves induction.
 
     Consider one layer with h heads of value dimension m, whose partial sums are exact in p' bits.
-    If it outputs the answer of the induction task at the last of n = `n_tokens` tokens for all
-    sequences over at least 4 symbols, then h(m + 1)p' ≥ (n − 1)/2 ([SanfordHsu2024] states hmp' =
-    Ω(n) without the constant).
+    If the layer outputs the answer of the induction task at the last of n = `n_tokens` tokens, for
+    all sequences over at least 4 symbols, then h(m + 1)p' ≥ (n − 1)/2 ([SanfordHsu2024] states hmp'
+    = Ω(n) without the constant).
 
     Proof. By reduction from INDEX: Alice holds B = (n − 1)/2 bits, the tokens at every other
     position. Bob marks one of the bits by putting the query's symbol just before it, and the answer
     is that bit. The query is the last token and is fixed. So the scores and values at Alice's
-    positions depend only on her tokens. The last token depends on them only through two sums over
-    her positions in each head: of e^{score} and of e^{score}·value. These sums are a message of h(m
-    + 1)p' bits, which does not depend on the bit that Bob marks. If the message is shorter than B
-    bits, two different strings have the same message; at a position where they differ, Bob outputs
-    the same bit for both, which is wrong for one of them. The same argument applies to composition:
-    let f be one of the s^s maps of {0, …, s − 1} to itself. If the layer outputs f(x) for all f and
-    x (g is the identity), and the token after x is the same in all prompts, then
-    h(m + 1)p' ≥ s·log₂s [Peng2024].
+    positions depend only on her tokens. The last token depends on Alice's tokens only through two
+    sums over her positions in each head, the sums of e^{score} and of e^{score}·value. These sums
+    are a message of h(m + 1)p' bits, which does not depend on the bit that Bob marks. If the
+    message is shorter than B bits, two different strings have the same message. At a position where
+    the strings differ, Bob outputs the same bit for both strings, which is wrong for one string.
+    The same argument applies to composition: let f be one of the s^s maps of {0, …, s − 1} to
+    itself. If the layer outputs f(x) for all f and x (g is the identity), and the token after x is
+    the same in all prompts, then h(m + 1)p' ≥ s·log₂s [Peng2024].
 
     The bound is vacuous for a layer with h(m + 1)p' ≥ (n − 1)/2.
     """
@@ -66,12 +66,12 @@ def composition_bound(
     d_value: Annotated[Count, Within(most=2**300)],
     bits: Annotated[Count, Within(most=2**300)],
 ) -> CompositionBound:
-    """The missing bits R = n·log₂n − H(d + 1)p, and the forced error max(0, R/(3n·log₂n)).
+    """The bits that one layer lacks for function composition, and the error that follows.
 
-    If R > 0, the output of one layer of H = `n_heads` heads of dimension d = `d_value` in p =
-    `bits` bits differs from g(f(x)), for functions on n = `n_points` points, with a probability of
-    at least the forced error over random f, g and x [Peng2024, Theorem 1]. Otherwise the theorem is
-    vacuous and the error is 0.
+    One layer has H = `n_heads` heads of dimension d = `d_value` in p = `bits` bits. It lacks R =
+    n·log₂n − H(d + 1)p bits for the composition of functions on n = `n_points` points. If R > 0,
+    the output of the layer differs from g(f(x)) with probability at least R/(3n·log₂n) over random
+    f, g and x [Peng2024, Theorem 1]. Otherwise the theorem is vacuous and the error is 0.
     """
     n, H, d, p = n_points, n_heads, d_value, bits
     R = n * log2(n) - H * (d + 1) * p

@@ -63,7 +63,7 @@ QUESTIONS = (
 
 
 class Fact(NamedTuple):
-    """The `relation` of `subject` is `object`."""
+    """A fact: the `relation` of `subject` is `object`."""
 
     subject: str
     relation: str
@@ -74,8 +74,9 @@ class Fact(NamedTuple):
 def follow(facts: Sequence[Fact], subject: str, relations: Sequence[str]) -> str | None:
     """The entity reached from `subject` by the `relations`, one after another, or None.
 
-    o_0 = subject, o_{t+1} = the object of the latest fact (o_t, relations[t], ·); None if a fact is
-    missing. This is the definition of the task; two relations are two successive look-ups by key.
+    Let o_0 = subject, and let o_{t+1} be the object of the latest fact with subject o_t and
+    relation relations[t]. The result is the last o_t, or None if a fact is missing. This is the
+    definition of the task: two relations are two successive lookups by key.
     """
     entity = subject
     for relation in relations:
@@ -141,15 +142,18 @@ class Lexicon:
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """All words: function words, relations, names, objects. A token is an index into these."""
+        """All words: function words, relations, names and objects.
+
+        A token is an index into these words.
+        """
         return FUNCTION_WORDS + self.relations + self.names + self.objects
 
     @checked
     def tokens(self, text: str) -> list[int]:
         """The token of each word of `text`.
 
-        Raises `ValueError` for a character outside `words`, and for a word not in the lexicon; the
-        message contains the most similar words of the lexicon.
+        Raises `ValueError` for a character that words cannot contain, and for a word not in the
+        lexicon; the message contains the most similar words of the lexicon.
         """
         number = {word: token for token, word in enumerate(self.words)}
         result = []

@@ -20,10 +20,12 @@ def _then(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 @checked
 def hop_positions(tokens: Tokens, k: Count) -> np.ndarray:
-    """findᵏ(i) = find(find(… find(i))), k ≥ 1 times (…, T); −1 (⊥) if one of them is −1.
+    """The position findᵏ(i) reached by k ≥ 1 hops from every position i, (…, T), and −1 for ⊥.
 
-    tokens (…, T), integers ≥ 0 [Sanford2024]. The map `find` is iterated by repeated squaring, in
-    time O(T log T + T log k) per sequence.
+    findᵏ(i) = find(find(… find(i))), where find(i) = max{ 1 ≤ j ≤ i : tokens[j−1] = tokens[i] },
+    and the result is −1 if one of the positions does not exist. The tokens are (…, T), integers ≥ 0
+    [Sanford2024]. The map `find` is iterated by repeated squaring, in time O(T log T + T log k) per
+    sequence.
     """
     once = find(tokens)
     length = once.shape[-1]
@@ -51,9 +53,10 @@ def hop_positions_by_definition(tokens: OneSequence, k: Hops) -> list[int]:
 
 @checked
 def hop(tokens: Tokens, k: Count) -> np.ndarray:
-    """hop_k(i) = tokens[findᵏ(i)] (…, T), and −1 where findᵏ(i) is −1 [Sanford2024].
+    """The token hop_k(i) = tokens[findᵏ(i)] reached by k hops from every position i, (…, T).
 
-    tokens (…, T), integers ≥ 0; hop(tokens, 1) is `induction(tokens)`.
+    The result is −1 where findᵏ(i) does not exist; see `hop_positions` [Sanford2024]. The tokens
+    are (…, T), integers ≥ 0, and hop(tokens, 1) is `induction(tokens)`.
     """
     positions = hop_positions(tokens, k)
     answer = np.take_along_axis(tokens, np.maximum(positions, 0), axis=-1)

@@ -39,10 +39,11 @@ def _neighbours(tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @checked
 def find(tokens: Tokens) -> np.ndarray:
-    """find(i) = max{ 1 ≤ j ≤ i : tokens[j−1] = tokens[i] } (…, T), and −1 if there is no such j.
+    """The position find(i) after the latest earlier occurrence of the token at i, (…, T).
 
-    tokens (…, T), integers ≥ 0. This is find¹ of [Sanford2024], counted from 0, with −1 for ⊥.
-    Takes time O(T log T) per sequence.
+    find(i) = max{ 1 ≤ j ≤ i : tokens[j−1] = tokens[i] }, and −1 if there is no such j. The tokens
+    are (…, T), integers ≥ 0. This is find¹ of [Sanford2024], counted from 0, with −1 for ⊥. The
+    time is O(T log T) per sequence.
     """
     latest, _ = _neighbours(tokens)
     return np.where(latest < 0, -1, latest + 1)
@@ -50,7 +51,7 @@ def find(tokens: Tokens) -> np.ndarray:
 
 @checked
 def find_by_definition(tokens: OneSequence) -> list[int]:
-    """`find` of one sequence (T,), by its formula, in O(T²)."""
+    """`find` of one sequence (T,), by the definition, in O(T²)."""
     row = tokens.tolist()
     return [
         max((j for j in range(1, i + 1) if row[j - 1] == row[i]), default=-1)
@@ -62,14 +63,14 @@ def find_by_definition(tokens: OneSequence) -> list[int]:
 def induction(tokens: Tokens, match: Match = "latest", no_match: NoMatch = "bottom") -> np.ndarray:
     """The token after an earlier occurrence of the current token (…, T) [Elhage2021, Olsson2022].
 
-    tokens (…, T), integers ≥ 0. With J(i) = { 1 ≤ j ≤ i : tokens[j−1] = tokens[i] } the answer at i
-    is, if J(i) is not empty,
+    The tokens are (…, T), integers ≥ 0. Let J(i) = { 1 ≤ j ≤ i : tokens[j−1] = tokens[i] }. If J(i)
+    is not empty, the answer at i depends on `match`:
         "latest"  tokens[max J(i)],  as in [Sanford2024];
         "first"   tokens[min J(i)];
-        "mean"    the most frequent of tokens[j], j ∈ J(i), in a tie the smallest of these: the mode
+        "mean"    the most frequent of the tokens[j], j ∈ J(i), and in a tie the smallest: the mode
                   of the distribution of a statistical induction head [Edelman2024].
-    If J(i) is empty, the answer is −1 ("bottom") or tokens[i] ("self"). "mean" takes O(T²) memory
-    per sequence, the others O(T).
+    If J(i) is empty, the answer depends on `no_match`: −1 for "bottom", or tokens[i] for "self".
+    "mean" takes O(T²) memory per sequence; "latest" and "first" take O(T).
     """
     latest, first = _neighbours(tokens)
     if match == "mean":
@@ -90,7 +91,7 @@ def induction(tokens: Tokens, match: Match = "latest", no_match: NoMatch = "bott
 def induction_by_definition(
     tokens: OneSequence, match: Match = "latest", no_match: NoMatch = "bottom"
 ) -> list[int]:
-    """`induction` of one sequence (T,), by its formula."""
+    """`induction` of one sequence (T,), by the definition."""
     row = tokens.tolist()
     answers = []
     for i, token in enumerate(row):

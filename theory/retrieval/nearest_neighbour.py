@@ -54,10 +54,10 @@ def _labels_and_distances(
 def nearest_neighbour(x: Inputs, y: Labels, x_query: Query) -> np.ndarray:
     """The mean label of the examples nearest to the query in Euclidean distance (…,).
 
-    x (…, n, d), y (…, n), x_query (…, d), whose leading dimensions broadcast with those of x. The
-    labels of equally near examples are averaged. Examples are equally near if their squared
-    distances are equal in float64; for entries that are integers below 2²⁵/√d, or such integers
-    times one power of two, the comparison is exact.
+    The examples are x (…, n, d) with labels y (…, n), and the queries are x_query (…, d); leading
+    dimensions broadcast. The labels of equally near examples are averaged. Examples are equally
+    near if their squared distances are equal in float64; for entries that are integers below
+    2²⁵/√d, or such integers times one power of two, the comparison is exact.
 
     Raises `ValueError` if a squared distance overflows.
     """
@@ -86,15 +86,17 @@ def nearest_neighbour_by_definition(x: Input, y: Label, x_query: Vector) -> Frac
 
 @checked
 def kernel_smoother(x: Inputs, y: Labels, x_query: Query, beta: PerPrompt) -> np.ndarray:
-    """Σ_j exp(−beta‖x_query − x_j‖²) y_j / Σ_j exp(−beta‖x_query − x_j‖²), (…,).
+    """The mean (…,) of the labels with the Gaussian weights exp(−beta‖x_query − x_j‖²).
 
-    One softmax head with scores beta(2⟨x_query, x_j⟩ − ‖x_j‖²) and the labels as values computes
-    this average. It tends to `nearest_neighbour` as beta grows: if g is the gap between the
-    smallest squared distance and the next larger one, the two functions differ by at most (n −
-    1)·exp(−beta·g)·(max y − min y).
+    The value is Σ_j exp(−beta‖x_query − x_j‖²) y_j / Σ_j exp(−beta‖x_query − x_j‖²) for examples
+    x_j with labels y_j. One softmax head with scores beta(2⟨x_query, x_j⟩ − ‖x_j‖²) and the labels
+    as values computes this mean. The mean tends to `nearest_neighbour` as beta grows: if g is the
+    gap between the smallest squared distance and the next larger one, the two functions differ by
+    at most (n − 1)·exp(−beta·g)·(max y − min y).
 
-    Shapes are as in `nearest_neighbour`; `beta` > 0, one number or one per prompt. The smallest
-    squared distance is subtracted first, so that the largest weight is exactly 1.
+    The examples are x (…, n, d) with labels y (…, n), and the queries are x_query (…, d). `beta` >
+    0 is one number, or one number per prompt. The smallest squared distance is subtracted first, so
+    that the largest weight is exactly 1.
 
     Raises `ValueError` as `nearest_neighbour` does.
     """
@@ -113,7 +115,7 @@ def kernel_smoother_by_definition(
     beta: Positive,
     digits: Annotated[Count, Within(most=1000)] = 50,
 ) -> float:
-    """`kernel_smoother` of one prompt, by its formula, in decimal arithmetic of `digits` digits.
+    """`kernel_smoother` of one prompt, by the definition, in decimal arithmetic of `digits` digits.
 
     A weight exp(−beta·‖x_query − x_j‖²) underflows to 0 only below about 10^(−10^18).
     """

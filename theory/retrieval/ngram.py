@@ -31,14 +31,14 @@ from theory.retrieval.ranks import Few, ranks
 def ngram_counts(tokens: VocabularyTokens, vocabulary_size: Count, order: Count) -> np.ndarray:
     """The number of times that each symbol has followed the current context, (…, T, V), int64.
 
-    At position i, for symbol v: the number of order − 1 ≤ j ≤ i with tokens[j] = v and
-    tokens[j−order+1], …, tokens[j−1] equal to tokens[i−order+2], …, tokens[i]. Zero for
-    i < order − 2, where the context is not complete. For order 1 these are the counts of
-    tokens[0], …, tokens[i]. A statistical induction head outputs these counts divided by their sum
-    [Edelman2024].
+    The count at position i for symbol v is the number of positions j, order − 1 ≤ j ≤ i, with
+    tokens[j] = v and tokens[j−order+1], …, tokens[j−1] equal to tokens[i−order+2], …, tokens[i]. It
+    is zero for i < order − 2, where the context is not complete. For order 1 these are the counts
+    of tokens[0], …, tokens[i]. A statistical induction head outputs these counts divided by their
+    sum [Edelman2024].
 
-    tokens (…, T), integers from 0 to V − 1. Requires O(T·V) memory per sequence; raises
-    `ValueError` if less is available.
+    The tokens are (…, T), integers from 0 to V − 1, where V = `vocabulary_size`. The memory is
+    O(T·V) per sequence; the function raises `ValueError` if less is available.
     """
     cells = (tokens.size + 1) * vocabulary_size
     fits_in_memory("the counts of all symbols", 16 * cells, "give fewer symbols or tokens")
@@ -66,7 +66,7 @@ def ngram_counts(tokens: VocabularyTokens, vocabulary_size: Count, order: Count)
 def ngram_counts_by_definition(
     tokens: VocabularySequence, vocabulary_size: Few, order: Count
 ) -> list[list[int]]:
-    """`ngram_counts` of one sequence (T,): a list of V counts per position, by the formula."""
+    """`ngram_counts` of one sequence (T,): V counts for each position, by the definition."""
     row = tokens.tolist()
     counts = []
     for i in range(len(row)):
@@ -86,17 +86,20 @@ def ngram(
 ) -> np.ndarray:
     """Add-alpha smoothed frequencies (count + alpha)/(total + alpha·V), (…, T, V), float64.
 
-    The counts are those of `ngram_counts`, total is their sum over the V symbols, alpha ≥ 0. For
-    alpha > 0 this is the Bayes predictor when the rows of transition probabilities are drawn from
-    Dirichlet(alpha, …, alpha) [Edelman2024, Nichani2024]. With alpha = 0 a row without counts
-    (total = 0) is all zeros, which is not a distribution and stands for no prediction.
+    The counts are those of `ngram_counts`, total is their sum over the V = `vocabulary_size`
+    symbols, and alpha ≥ 0. For alpha > 0 this is the Bayes predictor when the rows of transition
+    probabilities are drawn from Dirichlet(alpha, …, alpha) [Edelman2024, Nichani2024]. With alpha =
+    0 a row without counts (total = 0) is all zeros, which is not a distribution and stands for no
+    prediction.
 
     Raises `ValueError` as `ngram_counts` does, and if alpha·V overflows float64.
     """
     counts = ngram_counts(tokens, vocabulary_size, order)
     prior = alpha * vocabulary_size
     if prior == np.inf:
-        raise InputError(f"alpha is {alpha}: alpha·vocabulary_size overflows; give a smaller alpha")
+        raise InputError(
+            f"alpha is {alpha}: alpha·vocabulary_size overflows float64; give a smaller alpha"
+        )
     total = counts.sum(axis=-1, keepdims=True) + prior
     return np.divide(counts + alpha, total, out=np.zeros(counts.shape), where=total > 0)
 
@@ -151,10 +154,11 @@ def dirichlet_predictor_by_definition(
 ) -> list[list[Fraction]]:
     """The Bayes predictor for transition rows ~ Dirichlet(alpha, …, alpha), of one sequence (T,).
 
-    At position i, for symbol v: P(tokens[0..i], v)/P(tokens[0..i]), a ratio of two marginal
-    likelihoods, each in rational arithmetic. Every context of order − 1 tokens has its own row. If
-    the context is not complete (i < order − 2), the prediction is the prior mean 1/V. Equality with
-    `ngram_by_definition` at the same alpha is a theorem, which is not used here.
+    The prediction at position i for symbol v is P(tokens[0..i], v)/P(tokens[0..i]), a ratio of two
+    marginal likelihoods, each in rational arithmetic. Every context of order − 1 tokens has its own
+    row. If the context is not complete (i < order − 2), the prediction is the prior mean 1/V, where
+    V = `vocabulary_size`. Equality with `ngram_by_definition` at the same alpha is a theorem, which
+    is not used here.
     """
     row = tokens.tolist()
     predictions = []

@@ -13,10 +13,11 @@ Few: TypeAlias = Annotated[Count, Within(most=10_000)]
 
 
 def ranks(values: np.ndarray) -> np.ndarray:
-    """The number of distinct smaller entries of the sequence, for integer values (…, T), as int64.
+    """The rank of each entry of integer sequences (…, T), as int64.
 
-    Equal entries have equal ranks, ranks are in the order of the entries, and every rank is below T
-    for a vocabulary of any size.
+    The rank is the number of distinct smaller entries of the sequence. Equal entries have equal
+    ranks, ranks are in the order of the entries, and every rank is below T for a vocabulary of any
+    size.
     """
     order = np.argsort(values, axis=-1, kind="stable")
     ascending = np.take_along_axis(values, order, axis=-1)

@@ -67,8 +67,8 @@ def coincide(
         largest,
         2.0 ** (width + 1),
         verdict,
-        f"{words or 'distance'} ≤ {largest:.3g}",
-        f"balls overlap, radius below 2^{width}",
+        f"{words or 'enclosures overlap, distance'} ≤ {largest:.3g}",
+        f"enclosures that overlap, of radius below 2^{width}",
         ": ".join(filter(None, (detail, values))) if off is not None else "",
     )
 

@@ -96,15 +96,21 @@ def _identities(
     domain, (X, xi) = _symbols((N, d), (1, d))
     scale = domain.number(*beta.as_integer_ratio())
     sizes = f"{N} patterns, d = {d}, {(N + 1) * d} variables"
-    name = f"modern_hopfield_update: the scores are β⟨ξ, x_j⟩ and the values x_j ({sizes})"
+    name = (
+        f"modern_hopfield_update at state ξ, patterns x_j ({sizes}): scores against β⟨ξ, x_j⟩, "
+        "values against x_j"
+    )
     wanted = [[scale * inner(xi[0], x) for x in X]], X
     yield _scores_and_values("update/softmax", name, memory, domain, (xi, X), wanted)
     W_Q, W_K, W_V = weights
     domain, (Y, R) = _symbols((N, len(W_K)), (1, len(W_Q)))
     keys, states = domain.matrix(Y) * domain.weights(W_K), domain.matrix(R) * domain.weights(W_Q)
     scores = domain.number(*beta.as_integer_ratio()) * states * keys.transpose()
-    averaged = f"y_j W_K W_V ({N} tokens, d_k = {W_K.shape[1]})"
-    name = f"hopfield_attention: the scores are β⟨r W_Q, y_j W_K⟩ and the values {averaged}"
+    sizes = f"{N} tokens, d_k = {W_K.shape[1]}"
+    name = (
+        f"hopfield_attention at state r, tokens y_j ({sizes}): scores against "
+        "β⟨r W_Q, y_j W_K⟩, values against y_j W_K W_V"
+    )
     wanted = scores.tolist(), (keys * domain.weights(W_V)).tolist()
     yield _scores_and_values("layer/softmax", name, layer, domain, (Y, R), wanted)
 
@@ -135,7 +141,7 @@ def _scores_and_values(
 def _keys_are_values(model: Transformer) -> Finding:
     attn = model.blocks[0].attn
     assert attn is not None
-    name = "hopfield_attention: the value matrix is the key matrix"
+    name = "hopfield_attention: value matrix of the head against its key matrix"
     return equal("layer/keys", name, None if attn.W_V.equal(attn.W_K) else f"{attn.W_V}")
 
 
@@ -149,7 +155,7 @@ def _layer_in_balls(
         updates = [network.update(exactly(state)) for state in R @ W_Q]
         wanted = [[inner(update, column) for column in columns] for update in updates]
         got = outputs(model, model.prompt(Y, R), Ball()).tolist()
-        name = f"hopfield_attention is one update with its keys, times W_V ({len(Y)} tokens)"
+        name = f"hopfield_attention against one update of its keys, times W_V ({len(Y)} tokens)"
         return coincide("layer/definition", name, got, wanted)
 
 
@@ -182,10 +188,16 @@ def _two_heads(run: Run, X: np.ndarray, query: np.ndarray) -> Iterator[Finding]:
         updates = [ModernNetwork(X, beta).update(exactly(query[0])) for beta in BETAS]
         (side_by_side,) = outputs(model, model.prompt(query), Ball()).tolist()
         distance = interval(norm(minus(*updates)))
-    name = f"two heads with β = {BETAS[0]:g} and {BETAS[1]:g}: each is the update at its β"
+    low, high = f"{BETAS[0]:g}", f"{BETAS[1]:g}"
+    name = f"one layer with two heads, β = {low} and {high}, against two updates with these β"
     yield coincide("two-heads/own", name, side_by_side, updates[0] + updates[1])
-    name = "the distance of these two updates is above the width of the enclosures"
-    yield at_least("two-heads/other", name, "enclosure", distance, 2.0 ** (WIDTH + 1))
+    name = f"distance between the updates with β = {low} and {high}"
+    width = 2.0 ** (WIDTH + 1)
+    words = f"at least {distance[0]:.3g}"
+    wanted = f"above {width:.3g}, the width of the enclosures"
+    yield at_least(
+        "two-heads/other", name, "enclosure", distance, width, words=words, wanted=wanted
+    )
 
 
 def _free_values() -> Finding:
@@ -206,11 +218,12 @@ def _free_values() -> Finding:
     (low, one), (_, other), (high, two) = table
     found = {"ranks": ranks, "odd": low == -high, "even": one == two, "constant": one == other}
     bound = {"ranks": (2, 3), "odd": True, "even": True, "constant": False}
-    name = "with arbitrary values the output is not an update: keys −1, 0, 1 and values 0, 1, 0"
+    name = "output of a head with keys −1, 0, 1 and values 0, 1, 0, as a function of the update"
     words = (
-        f"no affine function of an update: ranks {ranks[0]} < {ranks[1]}, outputs {other} and {two}"
+        f"no affine function (rank {ranks[0]} of the equations without the output, {ranks[1]} with "
+        f"the output); the output takes the values {other} and {two}"
     )
-    wanted = "the update is odd, the outputs are even and not constant"
+    wanted = "the update is odd, and the output is even and not constant"
     return same("free-values", name, found, bound, words=words, wanted=wanted)
 
 
@@ -220,8 +233,8 @@ def _independent_keys(run: Run) -> Finding:
     while K.rank() < 3:
         K = fmpq_mat(run.rng.integers(-3, 4, (3, 5)).tolist())
     V = fmpq_mat(run.rng.integers(-3, 4, (3, 2)).tolist())
-    name = "arbitrary values factor through linearly independent keys (3 keys, d_k = 5)"
-    words = "V = K W_V has a solution W_V"
+    name = "arbitrary values V and linearly independent keys K (3 keys, d_k = 5)"
+    words = "the equation V = K W_V has a solution W_V"
     wrong = None if K * _factor(K, V) == V else f"K = {K}, V = {V}"
     return equal("independent-keys", name, wrong, words=words)
 
@@ -243,6 +256,8 @@ def _linear_attention(model: Transformer, N: int, d: int) -> Finding:
     got = outputs(linear, written(linear, domain, xi, X), domain).tolist()
     wrong = None if got == (domain.matrix(xi) * hebb).tolist() else "they differ"
     name = (
-        f"without softmax the output is the Hebb field Wξ, W = Σ_j x_j x_jᵀ ({N} patterns, d = {d})"
+        "output of the head without softmax against the Hebb field Wξ, W = Σ_j x_j x_jᵀ "
+        f"({N} patterns, d = {d})"
     )
-    return equal("linear", name, wrong, evidence="identity", words="Σ_j ⟨ξ, x_j⟩ x_j")
+    words = "both are Σ_j ⟨ξ, x_j⟩ x_j"
+    return equal("linear", name, wrong, evidence="identity", words=words)

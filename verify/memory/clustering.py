@@ -60,7 +60,7 @@ def clustering(
     unit norm is an Euler step.
     """
     if not BETAS[0] <= beta <= BETAS[1]:
-        raise InputError(f"beta is {beta:g}: give a number from {BETAS[0]:g} to {BETAS[1]:g}")
+        raise InputError(f"beta is {beta:g}: give a beta from {BETAS[0]:g} to {BETAS[1]:g}")
     for form in SPHERE_FORMS:
         yield from labelled(form, _energy_identity(run, n, d, beta, form))
     yield _energy_rises(run, n, d, beta)
@@ -86,8 +86,8 @@ def _energy_identity(run: Run, n: int, d: int, beta: float, form: SphereForm) ->
         in_floats = [*sphere_velocity(x, beta, form).tolist(), [float(sphere_energy(x, beta))]]
         off = apart([*V, [energy]], in_floats)
     formula = f"{'(1/n²)·Σ Z_i' if form == 'SA' else '(1/n)·Σ '}‖x_i'‖²"
-    name = f"dE/dt is {formula} > 0, {n} rational tokens in R^{d}"
-    words = f"{float(rise):.6f}, equal to the coefficient of the series of E"
+    name = f"dE/dt along the flow against {formula} > 0, {n} rational tokens in R^{d}"
+    words = f"both are {float(rise):.6f}; dE/dt is a coefficient of the power series of E"
     yield all_hold("energy/rate", name, verdicts, words=words)
     # Scores have errors of (d + 4)·eps, and exponentials have relative errors of β(d + 4)·eps; the
     # sums contribute n·eps and d·eps.
@@ -123,9 +123,9 @@ def _energy_rises(run: Run, n: int, d: int, beta: float) -> Finding:
     verdict = Verdict.together(
         at_least(key, key, "float", value, bound[key]).verdict for key, value in measured.items()
     )
-    words = f"smallest of 100 steps {least:.1e}, smallest gain {gain:.3f}"
-    wanted = f"no step below −{slack:.1e}, gains at least {slack:.1e}"
-    name = f"energy along {starts} random flows of each form"
+    words = f"smallest increase in a step {least:.1e}, smallest increase of a flow {gain:.3f}"
+    wanted = f"at least −{slack:.1e} in every step, and at least {slack:.1e} in every flow"
+    name = f"increase of the energy along {starts} random flows each of SA and USA, 100 steps"
     return Finding("energy/rises", name, "float", measured, bound, verdict, words, wanted)
 
 
@@ -138,14 +138,14 @@ def _antipodal(run: Run, d: int) -> Iterator[Finding]:
     weights = run.rng.integers(1, 1000, (5, 2)).tolist()
     moved = [tangential(x, [(a - b) * q for q in x]) for a, b in weights]
     wrong = (f"x moves by {v}" for v in moved if any(v))
-    name = "an antipodal pair is stationary: not every start ends in one cluster"
-    words = f"velocity 0 over Q at {len(weights)} pairs of weights"
+    name = "velocity of an antipodal pair, a start that does not end in one cluster"
+    words = f"exactly 0 for {len(weights)} pairs of attention weights"
     yield no_counterexample("antipodal/stationary", name, wrong, words=words)
     near = np.array([x, y], dtype=float)
     near[1] = -near[0] + 1e-6 * near[1]
     near[1] /= np.linalg.norm(near[1])
     met = float(smallest_inner_product(sphere_flow(near, 1.0, [100.0]).tokens[0]))
-    name = "from a start 1e-6 away, the inner product at t = 100, β = 1"
+    name = "inner product at t = 100 of two tokens that start 1e-6 from antipodal, β = 1"
     yield at_least("antipodal/near", name, "float", met, 0.99)
 
 
@@ -166,6 +166,10 @@ def _leaders(run: Run, n: int) -> Finding:
         rows.append((int(undecided.sum()), f"x = {x.tolist()}, V = {V}, QK = {QK}: {A.tolist()}"))
         off.append(distance[~undecided].max(initial=0.0) if np.isfinite(A).all() else np.nan)
     most, where = max(rows) if np.isfinite(off).all() else (np.nan, "the attention is NaN")
-    name = f"R¹, V, QK > 0: rows of A selecting no leader, {n} tokens at t = 14/V, {starts} starts"
-    words = f"{most}; other rows are 1 at the smallest or largest token, within {np.max(off):.0e}"
-    return at_most("leaders", name, "float", most, 1, words=words, detail=where)
+    name = (
+        "rows of the attention matrix that do not select the smallest or largest token, d = 1, "
+        f"V, QK > 0, {n} tokens at t = 14/V, {starts} starts"
+    )
+    words = f"at most {most}; other rows are 1 at one of these tokens, within {np.max(off):.0e}"
+    wanted = "at most 1 row"
+    return at_most("leaders", name, "float", most, 1, words=words, wanted=wanted, detail=where)

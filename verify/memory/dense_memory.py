@@ -50,12 +50,12 @@ def dense_memory(
     exponential memory recovers a given one of e^{αd} + 1 patterns from ρd wrong bits.
     """
     name = (
-        "updates choose the value of lower energy: all states of small memories, degrees up to 41"
+        "updates choose the value of lower energy, all states of small memories, degrees up to 41"
     )
     yield no_counterexample("rule", name, _wrong_values(run))
-    name = "degree 2 equals the classical network: updates and runs from all states"
-    yield no_counterexample("degree-two", name, _unlike_classical(run))
-    name = "E, an integer, falls in every sweep with a flip, and all final states are stable"
+    name = "updates and runs at degree 2 against the classical network, from all states"
+    yield no_counterexample("degree-two", name, _unlike_classical(run), words="equal")
+    name = "the energy decreases in every sweep with a flip, and all final states are stable"
     yield no_counterexample("energy", name, _rising_sweeps(run))
     yield _near_ties(run)
     yield _exponential_signs(run)
@@ -128,9 +128,9 @@ def _near_ties(run: Run) -> Finding:
         if (found, dense_preferred_by_definition(xi, s, degree)[0]) != (exact, exact):
             wrong.append(f"{_described(xi, s, degree)}: {found} instead of {exact}")
         in_floats.append(np.sign(sum(float(term) / 31.0**degree for term in terms)) == exact)
-    name = "the sign of integer sums in near ties at degrees 20, 21 and 60"
-    lost = f"in {in_floats.count(False)} of which the sign of a float64 sum is wrong"
-    words = f"exact in {len(in_floats)} cases, {lost}"
+    name = "sign of sums of integers that nearly cancel, at degrees 20, 21 and 60"
+    lost = f"in {in_floats.count(False)} of these cases a float64 sum has the wrong sign"
+    words = f"exact in {len(in_floats)} cases; {lost}"
     return no_counterexample("signs/near-ties", name, wrong, words=words)
 
 
@@ -150,8 +150,9 @@ def _exponential_signs(run: Run) -> Finding:
         exact.append(_sign_by_balls(signs))
         if found != exact[-1]:
             wrong.append(f"{_described(xi, s, 'exp')}: {found} instead of {exact[-1]}")
-    name = "F = exp: the sign of Σ ± e^u, against balls of 400 bits; 0 only if all terms cancel"
-    words = f"equal in {len(exact)} cases of cancelling terms, {exact.count(0)} exact ties"
+    name = "F = exp: sign of sums Σ ± e^u against the sign of the sum in balls of 400 bits"
+    ties = f"in {exact.count(0)} of these cases all terms cancel, and the sign is 0"
+    words = f"equal in {len(exact)} cases; {ties}"
     return no_counterexample("signs/exponential", name, wrong, words=words)
 
 
@@ -175,11 +176,11 @@ def _thresholds(run: Run, degree: int, d: int, networks: int) -> Iterator[Findin
         fixed = fixed_points(run.rng, N, d, degree, networks)
         yield mostly(
             f"threshold/{degree}/{id}",
-            f"degree {degree}, d = {d}: {factor:g} times {formula}, {N} patterns",
+            f"memories of degree {degree}, d = {d}, with {N} patterns, {factor:g} times {formula}",
             fixed if factor < 1 else networks - fixed,
             networks,
             fraction,
-            words=f"{what} fixed points",
+            words=f"tested patterns {what} fixed points",
         )
 
 
@@ -192,9 +193,12 @@ def _recovery(run: Run, d: int, networks: int) -> Finding:
         xi = random_patterns(N, d, run.rng)
         start = flipped(xi[0], flips, run.rng)
         recovered += int((dense_synchronous_update(xi, start, "exp") == xi[0]).all())
-    name = f"F = exp, d = {d}: {N} = e^(αd) + 1 patterns, {flips} bits flipped, α = ⅜ I(1 − 2ρ)"
+    name = (
+        f"F = exp, d = {d}, {N} = e^(αd) + 1 patterns, α = ⅜ I(1 − 2ρ): patterns with {flips} = ρd "
+        "flipped bits"
+    )
     words = "recovered by one update"
-    wanted = "more than half (observed); probability → 1 as d → ∞ for α < ½ I(1 − 2ρ)"
+    wanted = "more than half, as observed; the probability tends to 1 for α < ½ I(1 − 2ρ)"
     return mostly("recovery", name, recovered, networks, 0.5, words=words, wanted=wanted)
 
 
@@ -209,8 +213,8 @@ def _no_overflow(run: Run, d: int) -> Finding:
     # Each other pattern adds less than e^{d/2}, which changes ln(−E) by far less than half an ulp.
     holds = first == 89 and overflows and (end == xi[0]).all() and log_energy == d
     verdict = Verdict.of(bool(holds))
-    name = f"no overflow: a quarter of {d} bits flipped, F = exp"
-    exceeds = f"where e^{d} exceeds float64, and e^{first} float32"
-    words = f"recovered in one sweep; ln(−E) = {log_energy:g}, {exceeds}"
-    wanted = f"the pattern, ln(−E) = {d}, and 89"
+    name = f"F = exp without overflow: a pattern with a quarter of {d} bits flipped"
+    exceeds = f"e^{d} overflows float64, and e^{first} is the first power that overflows float32"
+    words = f"recovered in one sweep, with ln(−E) = {log_energy:g}; {exceeds}"
+    wanted = f"recovery, ln(−E) = {d}, and e^89 as the first power"
     return Finding("no-overflow", name, "float", log_energy, d, verdict, words, wanted)

@@ -54,8 +54,11 @@ def wendel_counted(quick: bool) -> Finding:
         for n, d, fraction in counted
         if fraction != hemisphere_probability(n, d)
     )
-    name = f"Wendel's probability: all signs of {len(sizes)} sets, and n/2^(n−1) on the circle"
-    return no_counterexample("wendel/counted", name, wrong)
+    name = (
+        f"Wendel's probability against counts over all signs of {len(sizes)} sets of points, and "
+        "against n/2^(n−1) on the circle"
+    )
+    return no_counterexample("wendel/counted", name, wrong, words="equal")
 
 
 def wendel_sampled(run: Run, n: int, d: int, samples: int) -> Finding:
@@ -63,9 +66,13 @@ def wendel_sampled(run: Run, n: int, d: int, samples: int) -> Finding:
     count = int(in_open_hemisphere(uniform_tokens(run.rng, samples, n, d)).sum())
     low, high = clopper_pearson(count, samples, 1 - FALSE_ALARM)
     wanted = hemisphere_probability(n, d)
-    name = f"{n} uniform points of the sphere in R^{d} lie in an open hemisphere"
-    words = f"{count} of {samples}: {low:.3f} to {high:.3f} at level 1 − {FALSE_ALARM:.0e}"
-    return covers("wendel/sampled", name, (low, high), float(wanted), words=words)
+    name = f"probability that {n} uniform points of the sphere in R^{d} lie in an open hemisphere"
+    words = (
+        f"{count} of {samples} samples; confidence interval {low:.3f} to {high:.3f} at level "
+        f"1 − {FALSE_ALARM:.0e}"
+    )
+    stated = f"Wendel's probability {float(wanted):.4g} lies in the interval"
+    return covers("wendel/sampled", name, (low, high), float(wanted), words=words, wanted=stated)
 
 
 def _in_hemisphere(run: Run, n: int, d: int) -> np.ndarray:
@@ -90,10 +97,13 @@ def _exponential(run: Run, n: int, d: int, beta: float) -> Finding:
         fractions.append((size / (bound + INTEGRATION))[1:])
         rates.append(rate)
     fraction = float(np.max(fractions))
-    name = f"spread D(t) ≤ D(0)·e^(−λt), random Q and K, β = {beta:g}"
-    decay = f"λ = {rates[0]:.2g} in SA, {rates[1]:.2g} in USA"
-    words = f"D/bound ≤ {fraction:.1%} at 20 times, {decay}"
-    return at_most("exponential", name, "float", fraction, 1 + INTEGRATION, words=words)
+    name = (
+        "diameter D(t) of the tokens over its bound D(0)·e^(−λt), random Q and K, "
+        f"β = {beta:g}, 20 times t"
+    )
+    words = f"at most {fraction:.1%} (λ = {rates[0]:.2g} in SA, {rates[1]:.2g} in USA)"
+    wanted, bound = "at most 100%", 1 + INTEGRATION
+    return at_most("exponential", name, "float", fraction, bound, words=words, wanted=wanted)
 
 
 def _late_rate(run: Run, n: int, d: int, beta: float) -> Finding:
@@ -122,9 +132,15 @@ def _late_rate(run: Run, n: int, d: int, beta: float) -> Finding:
         low, high = m * np.exp(-beta * gap), np.exp(beta * gap) / m
         outside += [low - slack - rate, rate - high - slack]
     worst = float(np.max(outside))
-    name = f"late rate in 2·[m·e^(−βδ), e^(βδ)/m], {n} tokens in R^{d}, β = {beta:g}"
-    words = f"excess over its ends ≤ {worst:.1e}; 2·{rate:.7f} at t = {times[-1]:g}"
-    return at_most("late-rate", name, "float", worst, 0.0, words=words)
+    name = (
+        "decay rate of the diameter of the tokens against [m·e^(−βδ), e^(βδ)/m], "
+        f"δ = 1 − min⟨x_i, x_j⟩, m = min⟨w, x_i⟩, {n} tokens in R^{d}, β = {beta:g}"
+    )
+    words = (
+        f"at least {-worst:.1e} inside the interval; the rate is {rate:.7f} at t = {times[-1]:g}"
+    )
+    wanted = "inside the interval"
+    return at_most("late-rate", name, "float", worst, 0.0, words=words, wanted=wanted)
 
 
 def _one_cluster(run: Run, n: int) -> Finding:

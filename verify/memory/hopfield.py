@@ -57,12 +57,12 @@ def _transformers(run: Run, networks: list[SmallNetwork]) -> Iterator[Finding]:
     This is checked over Q for all states, and in float64.
     """
     tried = networks[:: 3 if run.quick else 2]
-    name = "by weights, over Q: two updates s ← sgn(W s + b) of all states of small networks"
-    words = f"equal from {sum(len(net.states) for net in tried)} states"
+    name = "MLP with weights, over Q, against two updates s ← sgn(W s + b), small networks"
+    words = f"equal for all {sum(len(net.states) for net in tried)} states"
     yield no_counterexample("weights", name, _by_weights(run, tried), words=words)
     sizes = ((1, 3), (2, 3), (2, 4), (3, 4)) if run.quick else ((1, 4), (2, 4), (3, 4), (4, 5))
-    name = "by linear attention, over Q: two updates s ← sgn(Σ_μ ξ^μ⟨ξ^μ, s⟩ − P s) of all states"
-    words = f"equal from {sum(2**d for _, d in sizes)} states"
+    name = "linear attention, over Q, against two updates s ← sgn(Σ_μ ξ^μ⟨ξ^μ, s⟩ − P s)"
+    words = f"equal for all {sum(2**d for _, d in sizes)} states"
     yield no_counterexample("attention", name, _by_attention(run, sizes), words=words)
     d, P = (60, 8) if run.quick else (200, 30)
     xi = random_patterns(P, d, run.rng)
@@ -71,11 +71,11 @@ def _transformers(run: Run, networks: list[SmallNetwork]) -> Iterator[Finding]:
     by_weights = run.build(hopfield_update, hebb(xi), None, 2)
     by_attention = run.build(hebbian_attention, xi, 2)
     wrong = (m.name for m in (by_weights, by_attention) if (m(s).numpy() != wanted).any())
-    name = f"both models in float64, {P} patterns of {d} neurons"
-    words = f"equal from {len(s)} states: every sum is an integer below 2^53"
+    name = f"both models in float64 against two updates, {P} patterns of {d} neurons"
+    words = f"equal for {len(s)} states, as every sum is an integer below 2^53"
     yield no_counterexample("float", name, wrong, words=words)
-    yield from labelled("weights", [size(by_weights, "hopfield-update", d=d, steps=2)])
-    yield from labelled("attention", [size(by_attention, "hebbian-attention", d=d, steps=2)])
+    yield from labelled("weights", [size(by_weights, "hopfield-update", d=d, k=2)])
+    yield from labelled("attention", [size(by_attention, "hebbian-attention", d=d, k=2)])
 
 
 def _by_weights(run: Run, networks: list[SmallNetwork]) -> Iterator[str]:
@@ -99,5 +99,6 @@ def _mixtures(run: Run, d: int) -> Finding:
     """The mixture sgn(ξ¹ + ξ² + ξ³) is a fixed point in networks of 3 patterns."""
     drawn = (random_patterns(3, d, run.rng) for _ in range(20))
     fixed = sum(bool((hebb_fields(xi, mixture(xi)) * mixture(xi) >= 0).all()) for xi in drawn)
-    name = f"spurious: the majority of 3 patterns, {d} neurons, is a fixed point"
-    return mostly("mixtures", name, fixed, 20, 0.5, words="networks")
+    name = f"spurious fixed points, networks of 3 patterns of {d} neurons"
+    words = "networks have the majority of the patterns as a fixed point"
+    return mostly("mixtures", name, fixed, 20, 0.5, words=words)

@@ -53,7 +53,7 @@ def modern_hopfield(
     X, queries = run.rng.standard_normal((n_patterns, d)), run.rng.standard_normal((samples, d))
     models = {s: run.build(modern_hopfield_update, X, beta, s) for s in STEPS}
     for steps, model in models.items():
-        stated = size(model, "modern-hopfield", d=d, steps=steps)
+        stated = size(model, "modern-hopfield", d=d, k=steps)
         found = [stated, equals_definition(model, X, queries, beta, steps)]
         yield from labelled(f"steps={steps}", found)
     yield _rounding(models, X, queries, beta)
@@ -79,9 +79,10 @@ def _rounding(
         bounds.append(bound)
     worst = float(np.max(bounds))
     fraction = float(np.max(np.divide(errors, bounds))) if np.isfinite(worst) else np.nan
-    name = f"the transformer in float64 ({', '.join(map(str, models))} updates)"
-    words = f"error ≤ {fraction:.1%} of its bound; all bounds ≤ {worst:.1e}"
-    return at_most("float", name, "float", fraction, 1.0, words=words)
+    made = ", ".join(map(str, models))
+    name = f"error of the transformer in float64 over its rounding bound ({made} updates)"
+    words, wanted = f"at most {fraction:.1%}; all bounds ≤ {worst:.1e}", "at most 100%"
+    return at_most("float", name, "float", fraction, 1.0, words=words, wanted=wanted)
 
 
 def _number_of_updates(run: Run, d: int, N: int) -> Finding:
@@ -89,7 +90,7 @@ def _number_of_updates(run: Run, d: int, N: int) -> Finding:
     X, beta = slow_network(run.rng.standard_normal((N, d)))
     query = 3 * run.rng.standard_normal((1, d))
     results, bounds = zip(*(in_floats(X, query, beta, steps) for steps in range(5)), strict=True)
-    name = "steps=s computes exactly s updates"
+    name = "number of updates equal to the model with steps = 0, 1, 2, 3"
     return numbers_of_updates(run, "steps", name, (X, beta), results, bounds[:4])
 
 
@@ -112,6 +113,7 @@ def _limit(run: Run, d: int, N: int) -> Finding:
                 if got != [fmpq(sum(column), len(rows)) for column in zip(*rows, strict=True)]:
                     yield f"patterns {X.tolist()}, query {query}: {got}"
 
-    name, ties = "β → ∞ over Q (25 queries)", int((best.sum(-1) > 1).sum())
-    words = f"the mean of the patterns of largest inner product; {ties} queries have ties"
+    name = "output of the transformer with β → ∞, over Q (25 queries)"
+    ties = int((best.sum(-1) > 1).sum())
+    words = f"the mean of the patterns with the largest inner product; {ties} queries have ties"
     return no_counterexample("limit", name, wrong(), words=words)

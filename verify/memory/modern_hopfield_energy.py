@@ -65,9 +65,9 @@ def library(networks: Instances) -> Finding:
                 ):
                     fractions.append(apart(exact, found) / bound)
     fraction = float(np.max(fractions))
-    name = "theory.memory's energy, update and Jacobian in float64: error/bound"
-    words = f"at most {fraction:.1%}, {len(fractions)} values"
-    return at_most("library", name, "float", fraction, 1.0, words=words)
+    name = "error of theory.memory's energy, update and Jacobian in float64 over its bound"
+    words, wanted = f"at most {fraction:.1%} ({len(fractions)} values)", "at most 100%"
+    return at_most("library", name, "float", fraction, 1.0, words=words, wanted=wanted)
 
 
 def _range(run: Run, networks: Instances) -> Finding:
@@ -87,8 +87,8 @@ def _range(run: Run, networks: Instances) -> Finding:
                 verdicts += [below(arb(0), E), below(E, 2 * M * M)]
         equal = ModernNetwork(np.ones((3, 1)), 2.0)
         verdicts += [same(equal.energy([arb(sign)]), arb(1 - sign)) for sign in (1, -1)]
-    name = "0 ≤ E ≤ 2M² for ‖ξ‖ ≤ M, E ≥ ½(‖ξ‖ − M)²"
-    words = "holds; equal patterns attain both bounds"
+    name = "0 ≤ E(ξ) ≤ 2M² for ‖ξ‖ ≤ M = max‖x_j‖, and E(ξ) ≥ ½(‖ξ‖ − M)² for all ξ"
+    words = "all bounds hold, and networks of equal patterns attain them"
     return all_hold("range", name, verdicts, words=words)
 
 
@@ -104,8 +104,8 @@ def _gradient(networks: Instances) -> Finding:
                 _, first, second = network.energy_along(xi, v)
                 curve = inner(v, v) - inner(v, mean(v, J))
                 verdicts += [same(first, inner(step, v)), same(2 * second, curve)]
-    name = "f = ξ − ∇E and J = I − ∇²E = βXᵀ(diag p − ppᵀ)X"
-    words = f"equal to the coefficients of power series of E within 2^{WIDTH}"
+    name = "update f against ξ − ∇E, and Jacobian J = βXᵀ(diag p − ppᵀ)X against I − ∇²E"
+    words = f"equal within 2^{WIDTH}; derivatives are coefficients of power series of E"
     return all_hold("gradient", name, verdicts, words=words)
 
 
@@ -134,16 +134,17 @@ def _descent(run: Run, networks: Instances) -> Iterator[Finding]:
                     if square < 2.0**-120:
                         break
                     xi, p, energy = following, q, lower
-    name = "E(t) − E(t+1) − ½‖Δξ‖² = KL(p ‖ p′)/β"
+    name = "E(t) − E(t+1) − ½‖Δξ‖² against KL(p ‖ p′)/β, updates by Δξ with weights p, then p′"
     words = f"equal within 2^{WIDTH}"
     yield all_hold("divergence", name, equal, words=words)
     strict, rising = sum(slack > 0 for slack in slacks), any(slack < 0 for slack in slacks)
     least = min(ratios, default=np.inf)
     verdict = Verdict.FAILS if rising else Verdict.together(equal)
-    name = f"E(t) − E(t+1) ≥ ½‖Δξ‖² ({len(slacks)} steps)"
-    others = f"{len(slacks) - strict} steps equal to {BITS} bits, where KL ≥ 0 (Gibbs) decides"
-    words = f"drop ≥ {least:.3f}·‖Δξ‖²; {strict} steps strict, {others}"
-    yield Finding("descent", name, "enclosure", least, 0.5, verdict, words, "½‖Δξ‖²")
+    name = f"decrease E(t) − E(t+1) of the energy in an update by Δξ ({len(slacks)} updates)"
+    others = f"{len(slacks) - strict} updates undecided at {BITS} bits, where KL ≥ 0 proves it"
+    words = f"at least {least:.3f}·‖Δξ‖²; above ½‖Δξ‖² in {strict} updates, {others}"
+    wanted = "at least ½‖Δξ‖²"
+    yield Finding("descent", name, "enclosure", least, 0.5, verdict, words, wanted)
 
 
 def _convergence(run: Run, networks: Instances) -> Finding:
@@ -168,10 +169,13 @@ def _convergence(run: Run, networks: Instances) -> Finding:
                 enclosed.append((float(error), t))
     widest, most = map(max, zip(*enclosed, strict=True)) if enclosed else (np.inf, 0)
     slow, found = len(verdicts) - len(enclosed), Verdict.HOLDS if enclosed else Verdict.UNDECIDED
-    name = "Theorems 1–2: iterates converge to a fixed point, min of t residuals ≤ √(2E(0)/t)"
+    name = (
+        "[Ramsauer2021, Theorems 1 and 2]: iterates converge to a fixed point, and the smallest of "
+        "t residuals is at most √(2E(0)/t)"
+    )
     after = (
         f"by Banach's theorem after at most {most} updates; {slow} iterations are slower or "
-        "without contraction"
+        "do not contract"
     )
     words = f"{len(enclosed)} fixed points enclosed within {widest:.3g} {after}"
     return all_hold("rest", name, [*verdicts, found], words=words)

@@ -36,28 +36,30 @@ def pruning(run: Run) -> Iterator[Finding]:
     for tolerance in (1e-2, 1e-5) if run.quick else (1e-2, 1e-5, 1e-8):
         found, width = _adversary(run, tolerance, 20.0, 1)
         name = (
-            f"retrieve: error of pruning at tolerance {tolerance:g}, {N_PATTERNS} patterns placed"
+            f"retrieve: error of pruning at tolerance {tolerance:g}, {N_PATTERNS} patterns with "
+            f"scores just outside the window of width {width:.4g}"
         )
         yield within(
             f"pruning/{tolerance:g}",
-            f"{name} just outside its window, {width:.4g}",
+            name,
             "enclosure",
             found,
             (NEAREST, 1.0),
-            words=f"{found[1]:.1%} of the bound",
-            wanted=f"at most tolerance · max‖x‖, and above {NEAREST:.0%} of this bound",
+            words=f"{found[1]:.1%} of tolerance · max‖x‖",
+            wanted=f"at most 100%, and above {NEAREST:.0%}",
         )
     # In the second update the first pattern has half of the weight and the others have the other
     # half, so the Jacobian has norm β.
     found, width = _adversary(run, 1e-4, math.log(N_PATTERNS - 1) / 2, 2)
     yield within(
         "pruning/two-updates",
-        f"retrieve: the same for two updates; the second has a Jacobian of norm βM² ({width:.4g})",
+        "retrieve: error of pruning in two updates, the second with a Jacobian of norm βM² "
+        f"(window of width {width:.4g})",
         "enclosure",
         found,
         (NEAREST / 2, 0.5),
-        words=f"{found[1]:.1%} of the bound",
-        wanted=f"at most half, as the second update drops no pattern, and above {NEAREST / 2:.1%}",
+        words=f"{found[1]:.1%} of tolerance · max‖x‖",
+        wanted=f"at most 50%, as the second update drops no pattern, and above {NEAREST / 2:.1%}",
     )
 
 
@@ -126,6 +128,9 @@ def in_float32(run: Run) -> Finding:
         size, M = longest(states.astype(float)), longest(X.astype(float))
         bound = rounding_bound(X.astype(float), beta, 1, size, eps) + eps * M
         worst, limit = float(np.max([worst, *np.divide(off, bound)])), max(limit, bound)
-    name = "retrieve in float32, β up to 3000: error over its bound, tolerance · max‖x‖ + rounding"
-    words = f"at most {worst:.1%}; all bounds ≤ {limit:.1e}"
-    return at_most("retrieve/float32", name, "float", worst, 1.0, words=words)
+    name = (
+        "error of retrieve in float32, β up to 3000, over its bound, which is tolerance · max‖x‖ + "
+        "rounding"
+    )
+    words, wanted = f"at most {worst:.1%}; all bounds ≤ {limit:.1e}", "at most 100%"
+    return at_most("retrieve/float32", name, "float", worst, 1.0, words=words, wanted=wanted)

@@ -49,7 +49,7 @@ def _example(d: int, beta: float, K: float, p: float, printed: str) -> Finding:
         ]
     name = f"Theorem 3, β = {beta:g}, K = {K:g}, d = {d}, p = {p:g}"
     guaranteed = f"{float(count):.1f} patterns; a union bound over pairs guarantees {union}"
-    words = f"c = {float(c):.5f}, as printed, guarantees {guaranteed}"
+    words = f"with c = {float(c):.5f}, as printed, the theorem guarantees {guaranteed}"
     return all_hold(f"theorem-3/K={K:g}", name, verdicts, words=words)
 
 
@@ -65,10 +65,10 @@ def _shared_fixed_point() -> Finding:
         slope, (_, count) = arb(beta) * arb(K) ** 2 * (d - 1), storage_constants(d, beta, K, p)
         applies = stored_patterns_bound(d, beta, K, p).applies
         shown, found = Verdict.of(bool(applies and slope < 1 and count > 2)), interval(count)
-    name = f"Theorem 3 needs a lower bound on β: β = {beta:g}, K = {K:g}, d = {d}, p = {p:g}"
-    why = f"‖Jacobian‖ ≤ βM² = {float(slope):.3g}: all patterns share one fixed point"
-    words = f"its hypothesis holds and it guarantees {float(count):.1f} patterns, but {why}"
-    wanted = "at most 1 pattern with a fixed point that no other pattern shares"
+    name = f"Theorem 3 requires a lower bound on β: β = {beta:g}, K = {K:g}, d = {d}, p = {p:g}"
+    why = f"all patterns share one fixed point, as ‖Jacobian‖ ≤ βM² = {float(slope):.3g}"
+    words = f"by the theorem {float(count):.1f} patterns are stored, but {why}"
+    wanted = "at most 1 pattern whose fixed point is not shared by another pattern"
     return Finding("theorem-3/small-beta", name, "enclosure", found, 1, shown, words, wanted)
 
 
@@ -92,9 +92,12 @@ def _many(run: Run) -> Finding:
     counts = np.arange(sets + 1)
     low = int((bdtr(counts, sets, expected - expected**2 / 2) > FALSE_ALARM / 2).argmax())
     high = int((bdtrc(counts, sets, expected) <= FALSE_ALARM / 2).argmax())
-    name = f"whether {MANY} random patterns satisfy the condition (β = 1, K = 3, d = 20)"
-    of_all = f"{MANY} contain {mean:.1f} on average, and none with probability ≤ {1 / mean:.1%}"
-    words = f"{hit} of {sets} sets of {size} contain a pair that is too close; {of_all}"
+    name = (
+        f"sets of {size} random patterns with a pair closer than the separation required for "
+        f"{MANY} patterns (β = 1, K = 3, d = 20)"
+    )
+    of_all = f"{MANY} patterns contain {mean:.1f} such pairs on average"
+    words = f"{hit} of {sets}; {of_all}, and none with probability at most {1 / mean:.1%}"
     wanted = f"{low} … {high} of the sets, except with probability {FALSE_ALARM:g}"
     return within("too-close", name, "statistical", hit, (low, high), words=words, wanted=wanted)
 
@@ -105,8 +108,10 @@ def _separated_patterns(run: Run) -> Finding:
     N = union_bound_patterns(d, beta, K, FALSE_ALARM)
     required = float(required_separation(N, beta, K * np.sqrt(d - 1)))
     least = float(separations(_on_sphere(run, N, d, K)).min())
-    theorem = f"Theorem 3 guarantees 11, except with probability {FALSE_ALARM:g}"
-    name = f"smallest separation of {N} random patterns (β = 1, K = 1, d = 75), where {theorem}"
+    name = (
+        f"smallest separation of {N} random patterns against the required separation (β = 1, "
+        f"K = 1, d = 75, error probability {FALSE_ALARM:g}); Theorem 3 guarantees 11 patterns"
+    )
     return at_least("separated", name, "statistical", least, required)
 
 

@@ -46,7 +46,10 @@ def all_tokens(run: Run) -> Finding:
         errors.append(abs(products - orthogonal_start(n, beta, times, form)[:, None]).max())
         cases.append(f"n = {n}, β = {beta:g}, {form}")
     worst, where = float(np.max(errors)), cases[int(np.argmax(errors))]
-    name = f"distance of the inner products of n tokens from γ(t), {2 * len(sizes)} cases"
+    name = (
+        "distance of the inner products of n tokens from the solution γ(t) of the scalar equation, "
+        f"{2 * len(sizes)} cases"
+    )
     words = f"at most {worst:.1e} ({where})"
     return at_most("equation", name, "float", worst, AGREEMENT, words=words)
 
@@ -77,14 +80,15 @@ def late_rate(quick: bool) -> Finding:
         guaranteed = orthogonal_start(n, beta, [1 / n])[0] / (2 * n * np.exp(2 * beta))
         least.append((rate / guaranteed).min())
         last.append(rate[-1])
-    name = "late rate −(ln(1 − γ))' of SA, 0 ≤ 2 − rate ≤ (2/n)(n − 1 + β·e^(βδ))·δ, δ = 1 − γ"
+    name = "rate r = −(ln δ)' in SA, δ = 1 − γ: 0 ≤ 2 − r ≤ (2/n)(n − 1 + β·e^(βδ))·δ"
     fraction, above = (
         float(np.max(fractions)),
-        f"{np.min(least):.0f} times the guaranteed γ(1/n)/(2n·e^(2β))",
+        f"{np.min(least):.0f} times the guaranteed rate γ(1/n)/(2n·e^(2β))",
     )
-    bounded = f"2 − rate ≤ {fraction:.0%} of its bound; rate at least {above}"
-    words = f"at least {np.min(last):.9f} at the end, {bounded}"
-    return at_most("late-rate", name, "float", fraction, 1.0, words=words)
+    bounded = f"r is at least {above}, and at least {np.min(last):.9f} at the last time"
+    words = f"2 − r is at most {fraction:.0%} of its bound; {bounded}"
+    wanted = "at most 100% of the bound"
+    return at_most("late-rate", name, "float", fraction, 1.0, words=words, wanted=wanted)
 
 
 def slow_phase() -> Iterator[Finding]:
@@ -98,9 +102,9 @@ def slow_phase() -> Iterator[Finding]:
             near = below(abs(time - computed), 2.0**-52 * (60 + time))
             as_printed = below(abs(time - printed), arb(half_digit))
         verdict = Verdict.together([near, as_printed])
-        id, name = f"slow-phase/{beta:g}", f"two tokens, β = {beta:g}: time to γ = .99"
-        words = f"{computed:.4f}, enclosed"
-        yield Finding(id, name, "enclosure", interval(time), printed, verdict, words)
+        id, name = f"slow-phase/{beta:g}", f"time of two tokens to γ = .99 in SA, β = {beta:g}"
+        words, wanted = f"{computed:.4f} (enclosed)", f"{printed:g}, as printed"
+        yield Finding(id, name, "enclosure", interval(time), printed, verdict, words, wanted)
 
 
 def _asymptotic_time() -> Finding:
@@ -115,6 +119,7 @@ def _asymptotic_time() -> Finding:
             verdicts.append(Verdict.of(ratio.rad() < 2.0**-60))
             ratios.append(f"{float(ratio):.6f}")
     id, words = "slow-phase/asymptotic", ", ".join(ratios)
-    name = f"time to γ = .99, divided by e^β/(2β), β = {', '.join(f'{beta:g}' for beta in betas)}"
+    values = ", ".join(f"{beta:g}" for beta in betas)
+    name = f"time of two tokens to γ = .99 in SA, divided by e^β/(2β), β = {values}"
     wanted = "within [1 − e^(−βγ), 1 + 8/(3β²) + β(e^(−β/2) + e^(−β))·artanh γ], tending to 1"
     return all_hold(id, name, verdicts, words=words, wanted=wanted)

@@ -32,7 +32,7 @@ def euler_findings(run: Run, X: np.ndarray, beta: float) -> Iterator[Finding]:
     models = [build(STEP, L) for L in (1, 2, 50)]
     yield size(models[-1], "clustering", d=d, L=50)
     weights = [model.n_parameters for model in models]
-    name = "parameters of 1, 2 and 50 layers, which share them: 6d² + 2d"
+    name = "number of parameters of models with 1, 2 and 50 layers, against 6d² + 2d"
     yield same("weights", name, weights, [6 * d * d + 2 * d] * 3)
     yield _layers(build(STEP, 8), X, beta)
     yield _enclosed(models[0], X, beta)
@@ -50,7 +50,7 @@ def _layers(model: Transformer, X: np.ndarray, beta: float) -> Finding:
         ]
     n, d = X.shape
     layer, bound = int(np.argmax(errors)), step_rounding(n, d, beta, STEP)
-    name = "distance of each of 8 layers from normalise(x + h·softmax(β⟨x, x⟩)x)"
+    name = "distance of the output x' of each of 8 layers from normalise(x + h·softmax(β⟨x, x⟩)x)"
     detail = f"layer {layer + 1} from {states[layer].tolist()}"
     return at_most("layers/float", name, "float", errors[layer], bound, detail=detail)
 
@@ -60,7 +60,8 @@ def _enclosed(model: Transformer, X: np.ndarray, beta: float) -> Finding:
     with Ball.precision(200):
         got = outputs(model, model.prompt(X), Ball()).tolist()
         wanted = euler_step(exactly(X), beta, STEP)
-        return coincide("layer/enclosed", "one layer in balls", got, wanted, width=WIDTH)
+        name = "output of one layer against the Euler step, in balls"
+        return coincide("layer/enclosed", name, got, wanted, width=WIDTH)
 
 
 def _pair_stays(model: Transformer, d: int) -> Finding:
@@ -70,7 +71,7 @@ def _pair_stays(model: Transformer, d: int) -> Finding:
     with Ball.precision(200):
         pair = [[arb(entry) for entry in x], [arb(-entry) for entry in x]]
         moved = outputs(model, written(model, Ball(), pair), Ball()).tolist()
-        name = "5 layers leave an antipodal pair unchanged"
+        name = "output of 5 layers for an antipodal pair against this pair"
         return coincide("pair", name, moved, pair, width=WIDTH)
 
 
@@ -83,8 +84,8 @@ def _order(models: list[Transformer], X: np.ndarray, beta: float) -> Finding:
     exact, bound = sphere_flow(X, beta, [1.0]).tokens[0], (2**0.5, 2**1.5)
     errors = [float(abs(model(X).numpy() - exact).max()) for model in models]
     ratios = [a / b if b else math.inf for a, b in pairwise(errors)]
-    name = "distance of 16, 32 and 64 layers from the flow at time 1"
+    name = "distance of the outputs of 16, 32 and 64 layers from the flow at time 1"
     distances = ", ".join(f"{error:.1e}" for error in errors)
-    words = f"{distances}: ratios {', '.join(f'{ratio:.2f}' for ratio in ratios)}"
-    wanted = "nearer to 2 than to 1 and 4: order 1"
+    words = f"{distances}, with ratios {', '.join(f'{ratio:.2f}' for ratio in ratios)}"
+    wanted = "ratios nearer to 2 (order 1) than to 1 or 4"
     return within("order", name, "float", ratios, bound, words=words, wanted=wanted)

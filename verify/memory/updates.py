@@ -39,7 +39,8 @@ def equals_definition(
         got = outputs(model, model.prompt(queries), Ball()).tolist()
         wanted = updated(X, queries, beta, steps)
         sizes = f"{len(queries)} queries, {len(X)} patterns"
-        name = f"the transformer computes {steps} update{'s' * (steps != 1)} ({sizes})"
+        made = f"{steps} modern Hopfield update{'s' * (steps != 1)}"
+        name = f"output of the transformer against {made} ({sizes})"
         detail = f"patterns {X.tolist()}, queries {queries.tolist()}"
         return coincide("definition", name, got, wanted, detail=detail)
 
@@ -99,7 +100,7 @@ def layer_against_torch(
     Q, K = R @ W_Q, Y @ W_K
     off = longest(model(Y, R).numpy() - torch_attention(Q, K, K @ W_V, beta))
     one = rounding_bound(K, beta, 1, longest(Q)) + (W_V.shape[0] + 3) * 2.0**-52 * longest(K)
-    name = "distance of hopfield_attention from torch's with values Y W_K W_V"
+    name = "distance of hopfield_attention from torch's attention with values Y W_K W_V"
     bound = 2 * one * float(np.linalg.norm(W_V))
     return at_most("torch/layer", name, "float", off, bound)
 
@@ -112,5 +113,5 @@ def updates_against_torch(run: Run, X: np.ndarray, query: np.ndarray) -> Finding
         applied.append(torch_attention(applied[-1], X, X, beta))
     # The errors of both sides are at most the bound for the largest number of updates.
     bounds = [2 * rounding_bound(X, beta, steps + 1, longest(query)) for steps in range(3)]
-    name = "steps = 0, 1, 2: as many applications of torch's attention"
+    name = "number of applications of torch's attention equal to the model with steps = 0, 1, 2"
     return numbers_of_updates(run, "torch/steps", name, (X, beta), applied, bounds)
