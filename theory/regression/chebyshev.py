@@ -12,7 +12,10 @@ from theory.regression.normal_equations import normal_equations
 
 
 def ordered_bounds(smallest: np.ndarray, largest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The bounds, broadcast to one shape.  Raises `ValueError` unless smallest ≤ largest."""
+    """`smallest` and `largest`, broadcast to one shape.
+
+    Raises `ValueError` unless smallest ≤ largest everywhere.
+    """
     low, high = np.broadcast_arrays(smallest, largest)
     if (low > high).any():
         raise InputError(
@@ -28,11 +31,16 @@ def chebyshev_iterates(
 ) -> Iterator[np.ndarray]:
     """Yield the iterates w₀ = 0, w₁, w₂, … (each (…, d)) of the Chebyshev semi-iteration.
 
-    x (…, n, d), y (…, n); a = `smallest` and c = `largest` with 0 < a ≤ c are one number or one per
-    prompt. The interval [a, c] should contain the non-zero eigenvalues of S. The residual factor
-    after k steps, T_k((c + a − 2λ)/(c − a)) / T_k((c + a)/(c − a)), has the smallest maximum over
-    [a, c] of all polynomials of degree k with value 1 at 0 [Saad2003, Algorithm 12.1]. For a = c
-    the iteration is gradient descent with step size 1/a. The iteration diverges if S has an
+    The rows of X are the examples x (…, n, d) of a prompt, y (…, n) are their labels, and S = XᵀX.
+    The bounds a = `smallest` and c = `largest`, with 0 < a ≤ c, are one number or one per prompt.
+    The interval [a, c] should contain the non-zero eigenvalues of S. In k steps, the component of
+    the error along an eigenvector of S with eigenvalue λ is multiplied by
+
+        T_k((c + a − 2λ)/(c − a)) / T_k((c + a)/(c − a)),
+
+    where T_k is the Chebyshev polynomial. Among all polynomials of degree k with value 1 at 0, this
+    one has the smallest maximum of the absolute value over [a, c] [Saad2003, Algorithm 12.1]. For a
+    = c the iteration is gradient descent with step size 1/a. The iteration diverges if S has an
     eigenvalue above a + c; only overflow raises an error.
 
     Raises `ValueError` if smallest > largest, if an iterate overflows, and where `normal_equations`
@@ -64,5 +72,9 @@ def chebyshev_iterates(
 def chebyshev(
     x: Inputs, y: Labels, k: Iterations, smallest: PerPrompt, largest: PerPrompt
 ) -> np.ndarray:
-    """The weights w_k (…, d) after `k` ≥ 0 steps of `chebyshev_iterates`, with the same errors."""
+    """The weights w_k (…, d) after `k` ≥ 0 steps of the Chebyshev semi-iteration.
+
+    The arguments x (…, n, d), y (…, n), `smallest` and `largest` are those of `chebyshev_iterates`,
+    which raises the same errors.
+    """
     return after(k, chebyshev_iterates(x, y, smallest, largest))

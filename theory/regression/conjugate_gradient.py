@@ -14,17 +14,18 @@ from theory.regression.iterates import Iterations, after, finite
 def conjugate_gradient_iterates(x: Inputs, y: Labels) -> Iterator[np.ndarray]:
     """Yield the iterates w₀ = 0, w₁, w₂, … (each (…, d)) of conjugate gradients.
 
-    x (…, n, d), y (…, n). w_k minimises ‖Xw − y‖² over span{b, Sb, …, S^(k−1)b}. In exact
-    arithmetic w_k is the minimum-norm least-squares solution once k reaches the number of distinct
-    non-zero eigenvalues of S, hence for all k ≥ rank(S) [Hestenes1952]. The recursion updates
-    r = y − Xw and never forms S [Hestenes1952].
+    The rows of X are the examples x (…, n, d) of a prompt, and y (…, n) are their labels; S = XᵀX
+    and b = Xᵀy. w_k minimises ‖Xw − y‖² over span{b, Sb, …, S^(k−1)b}. In exact arithmetic w_k is
+    the minimum-norm least-squares solution once k reaches the number of distinct non-zero
+    eigenvalues of S, hence for all k ≥ rank(S) [Hestenes1952]. The recursion updates r = y − Xw and
+    never forms S [Hestenes1952].
 
-    The iterates of a prompt are constant once its gradient Xᵀr is zero up to rounding,
-    ‖Xᵀr‖ ≤ (n + d)·eps·‖X‖_F·‖y‖: the step size of a further step would be a quotient of rounding
-    errors.
+    The iterates of a prompt stay constant once the gradient Xᵀr is zero up to rounding, that is,
+    once ‖Xᵀr‖ ≤ (n + d)·eps·‖X‖_F·‖y‖. The step size of a further step would be a quotient of
+    rounding errors.
 
-    x and y may have any norm: they are divided by powers of two first, which is exact. Raises
-    `ValueError` if w_k itself overflows.
+    x and y may have any norm, because both are first divided by powers of two, which is exact.
+    Raises `ValueError` if w_k itself overflows.
     """
     given_x, given_y = x, y
     x, x_power = _near_one(x, (-2, -1))
@@ -71,5 +72,9 @@ def _near_one(array: np.ndarray, axes: tuple[int, ...]) -> tuple[np.ndarray, np.
 
 @checked
 def conjugate_gradient(x: Inputs, y: Labels, k: Iterations) -> np.ndarray:
-    """The weights w_k (…, d) after `k` ≥ 0 steps of `conjugate_gradient_iterates`."""
+    """The weights w_k (…, d) after `k` ≥ 0 steps of conjugate gradients on the normal equations.
+
+    x (…, n, d) are the examples and y (…, n) their labels. Raises `ValueError` if w_k overflows.
+    `conjugate_gradient_iterates` states the properties of w_k.
+    """
     return after(k, conjugate_gradient_iterates(x, y))

@@ -1,13 +1,13 @@
 """The number of layers that k Newton steps require, from the degrees of polynomials.
 
-A head of linear or ReLU attention multiplies three quantities that are affine in the stream, and
-ReLU is piecewise linear, so after L layers every output is piecewise polynomial of degree at most
-3^L in the prompt.  For all d and n ≥ 1, the prediction x_qᵀ M_k Xᵀ y is a polynomial of degree
-2^{k+2} + 1 if M₀ = αS and of degree 2^{k+1} + 1 if M₀ = αI. For one example x = x_q = (s, 0, …)
-with label y, its leading term is ±α^(2^k) s^(2^{k+2}) y, resp. ±α^(2^k) s^(2^{k+1}) y.  The output
-has finitely many pieces, so every open set has an open subset on which it is one polynomial, and
-there the degrees agree.  The hypotheses are attention without softmax, no layer norm, and weights
-that do not depend on the prompt.
+A head of linear or ReLU attention multiplies three quantities that are affine in the residual
+stream, and ReLU is piecewise linear. So after L layers every output is piecewise polynomial of
+degree at most 3^L in the prompt.  For all d and n ≥ 1, the prediction x_qᵀ M_k Xᵀ y is a polynomial
+of degree 2^{k+2} + 1 if M₀ = αS and of degree 2^{k+1} + 1 if M₀ = αI. For one example x = x_q = (s,
+0, …) with label y, its leading term is ±α^(2^k) s^(2^{k+2}) y, resp. ±α^(2^k) s^(2^{k+1}) y.  The
+output has finitely many pieces, so every open set has an open subset on which it is one polynomial,
+and there the degrees agree.  The hypotheses are attention without softmax, no layer norm, and
+weights that do not depend on the prompt.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ FewSteps: TypeAlias = Annotated[Steps, Within(most=10**6)]
 
 @checked
 def ceil_log3(value: Count) -> int:
-    """⌈log₃ value⌉ for an integer value ≥ 1, in integers: the smallest L with 3^L ≥ value.
+    """⌈log₃ value⌉ for an integer value ≥ 1, computed exactly: the smallest L with 3^L ≥ value.
 
-    In float64, the ceiling of a rounded logarithm may be wrong by one.
+    The computation uses integers only, because the ceiling of a logarithm rounded to float64 may be
+    wrong by one.
     """
     # log₃ value ≥ log₃2·(bits − 1), which float64 computes with an error below 1.
     layers = max(0, int(log(2, 3) * (value.bit_length() - 1)) - 1)
@@ -38,15 +39,21 @@ def ceil_log3(value: Count) -> int:
 
 @checked
 def newton_degree(k: FewSteps, start: Start = "gram") -> int:
-    """The degree of the k-step prediction in the prompt: 2^{k+2} + 1 from αS, 2^{k+1} + 1 from αI.
+    """The degree of the prediction of k Newton–Schulz steps, as a polynomial in the prompt.
 
-    M_k is a polynomial of degree 2^{k+1} − 1 in S (2^k − 1 from αI), S has degree 2 in X, and x_q,
-    X and y each raise the degree by one.
+    The prediction is x_qᵀ M_k Xᵀ y for the prompt X, y, x_q, where M_{j+1} = 2M_j − M_j S M_j and S
+    = XᵀX. The degree is 2^{k+2} + 1 from M₀ = αS (start "gram") and 2^{k+1} + 1 from M₀ = αI
+    ("identity"). Proof: M_k is a polynomial in S of degree 2^{k+1} − 1 from αS and of degree 2^k −
+    1 from αI; S has degree 2 in X; and x_q, X and y each raise the degree by one.
     """
     return 2 ** (k + (2 if start == "gram" else 1)) + 1
 
 
 @checked
 def newton_lower_bound(k: FewSteps, start: Start = "gram") -> int:
-    """The number ⌈log₃(degree)⌉ of layers that k Newton steps require without softmax."""
+    """The smallest number of layers, ⌈log₃(degree)⌉, that k Newton–Schulz steps require.
+
+    `degree` is `newton_degree(k, start)`. The hypotheses are linear or ReLU attention without layer
+    norm, ReLU MLPs, and weights that do not depend on the prompt.
+    """
     return ceil_log3(newton_degree(k, start))

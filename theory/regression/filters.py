@@ -1,7 +1,7 @@
 """Residual filters: the filter R(λ) whose errors are nearest to given errors.
 
-Let labels be ⟨w, x⟩ and S = Σ_i λ_i v_i v_iᵀ regular.  A method with residual factor R(λ) has the
-error
+Let labels be ⟨w, x⟩ and let S = Σ_i λ_i v_i v_iᵀ be invertible.  A method with residual factor R(λ)
+has the error
 
     e = Σ_i R(λ_i) c_i,        c_i = ⟨v_i, w⟩⟨v_i, x⟩, the components of the prediction.
 
@@ -11,12 +11,12 @@ of one family: with z = λ/λmax
 
     R(z) = (1 − z^p)^m,        p = 2 from αS, p = 1 from αI,
 
-m = 2^k for k Newton steps and m = k for k gradient steps.  p and m are fitted to errors by least
-squares; the residual of the fit measures how far the errors are from this family.  Gradient descent
-with another step size, or with one step size for all prompts, is outside the family; the p fitted
-to its errors is at least 0.75 and near 1.  The filter of ridge regression is μ/(z + μ).  A free
-filter, piecewise linear in log z, measures which part of the squared error no function R(z)
-explains; it cannot represent functions of S that depend on more than λ/λmax.
+m = 2^k for k Newton steps and m = k for k gradient steps.  The exponents p and m are fitted to
+errors by least squares; the residual of the fit measures the distance of the errors from this
+family.  Gradient descent with another step size, or with one step size for all prompts, is outside
+the family; the p fitted to its errors is at least 0.75 and near 1.  The filter of ridge regression
+is μ/(z + μ).  A free filter, piecewise linear in log z, measures which part of the squared error no
+function R(z) explains; it cannot represent functions of S that depend on more than λ/λmax.
 """
 
 from __future__ import annotations
@@ -43,7 +43,11 @@ EVERY = 8  # the initial guess is fitted to every eighth error
 
 
 class Filter(NamedTuple):
-    """A filter (1 − z^power)^steps, and the fraction of the squared error left unexplained."""
+    """A fitted filter (1 − z^power)^steps, and the fraction `unexplained` of the squared error.
+
+    The filter is a function of z = λ/λmax for the eigenvalues λ of S = XᵀX. `unexplained` is the
+    sum of the squared residuals of the fit, divided by the sum of the squared errors.
+    """
 
     power: float
     steps: float
@@ -54,7 +58,7 @@ class Filter(NamedTuple):
 def filter_residual(
     z: Annotated[Any, Reals("...", Within(least=0, most=1))], power: Positive, steps: Positive
 ) -> np.ndarray:
-    """The residual factor R(z) = (1 − z^p)^m for 0 ≤ z ≤ 1, p and m > 0."""
+    """The residual factor R(z) = (1 − z^power)^steps for 0 ≤ z ≤ 1, power > 0 and steps > 0."""
     return _residual(z, power, steps)
 
 
@@ -62,10 +66,14 @@ def filter_residual(
 def fitted_filter(
     errors: Errors, components: Components, z: Ratios, power: Positive | None = None
 ) -> Filter:
-    """The least-squares filter of errors (N,), from their components and z = λ/λmax, both (N, d).
+    """The filter (1 − z^p)^m that is nearest to given prediction errors in the least-squares sense.
 
-    If `power` is given, the exponent p is fixed and only the number of steps is fitted.  Raises
-    `ValueError` for fewer than 8 errors, and if all of them are 0.
+    Error k, of N `errors` (N,), is fitted by Σ_i (1 − z_ki^p)^m c_ki. Here c_ki are the
+    `components` (N, d) of the correct prediction in the eigenbasis of S = XᵀX, and `z` (N, d) are
+    the ratios λ_i/λmax of the eigenvalues. Both p and m are fitted; if `power` is given, p =
+    `power` and only m is fitted.
+
+    Raises `ValueError` for fewer than 8 errors, and if all errors are 0.
     """
     from scipy.optimize import least_squares
 
@@ -98,7 +106,12 @@ def fitted_filter(
 
 @checked
 def fitted_ridge(errors: Errors, components: Components, z: Ratios) -> tuple[float, float]:
-    """The least-squares μ of the ridge filter μ/(z + μ), and the unexplained fraction.
+    """The μ of the ridge filter μ/(z + μ) nearest to given errors, and the unexplained fraction.
+
+    Error k, of N `errors` (N,), is fitted by Σ_i c_ki·μ/(z_ki + μ) in the least-squares sense,
+    where c_ki are the `components` (N, d) of the correct prediction and `z` (N, d) the ratios
+    λ_i/λmax, as in `fitted_filter`. The unexplained fraction is the sum of the squared residuals of
+    the fit, divided by the sum of the squared errors.
 
     Raises `ValueError` as `fitted_filter` does.
     """
@@ -118,10 +131,12 @@ def fitted_ridge(errors: Errors, components: Components, z: Ratios) -> tuple[flo
 def unexplained_fraction(
     errors: Errors, components: Components, z: Ratios, n_knots: Knots = 24
 ) -> float:
-    """The fraction of the squared error that no function R(z) explains.
+    """The fraction of the squared `errors` (N,) that no function R of z = λ/λmax explains.
 
-    R is piecewise linear in log z. It has `n_knots` knots at quantiles of log z and `n_knots`
-    equally spaced knots. Raises `ValueError` as `fitted_filter` does.
+    Error k is fitted by Σ_i R(z_ki) c_ki in the least-squares sense, with the `components` c_ki (N,
+    d) and the ratios z_ki (N, d) of `fitted_filter`. R is piecewise linear in log z, with `n_knots`
+    knots at quantiles of log z and `n_knots` equally spaced knots. Raises `ValueError` as
+    `fitted_filter` does.
     """
     total, place = _total(errors, components), np.log(z)
     spaced, quantiles = np.linspace(place.min(), 0, n_knots), np.linspace(0, 1, n_knots)

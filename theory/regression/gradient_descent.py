@@ -13,12 +13,14 @@ from theory.regression.normal_equations import normal_equations
 
 @checked
 def gradient_descent_iterates(x: Inputs, y: Labels, step_size: PerPrompt) -> Iterator[np.ndarray]:
-    """Yield the iterates w₀ = 0, w₁, w₂, … (each (…, d)) of w ← w − η (S w − b).
+    """Yield the iterates w₀ = 0, w₁, … (each (…, d)) of gradient descent, w ← w − η (S w − b).
 
-    x (…, n, d), y (…, n), η = `step_size` > 0, one number or one per prompt. The iterates converge
-    to the minimum-norm solution if and only if η < 2/λmax(S) (or b = 0); with a larger step size
-    they diverge, and only overflow raises an error. `gradient_descent_residual` is the exact
-    residual. One head of linear attention computes a step [vonOswald2023, Proposition 1].
+    The rows of X are the examples x (…, n, d) of a prompt, and y (…, n) are their labels; S = XᵀX,
+    b = Xᵀy, and η = `step_size` > 0 is one number or one per prompt. If b ≠ 0, the iterates
+    converge to the minimum-norm least-squares solution if and only if η < 2/λmax(S). With a larger
+    step size they diverge, and only overflow raises an error. `gradient_descent_residual` returns
+    the exact residual factor. One head of linear attention computes a step [vonOswald2023,
+    Proposition 1].
 
     Raises `ValueError` if an iterate overflows, and where `normal_equations` does.
     """
@@ -39,5 +41,10 @@ def gradient_descent_iterates(x: Inputs, y: Labels, step_size: PerPrompt) -> Ite
 
 @checked
 def gradient_descent(x: Inputs, y: Labels, k: Iterations, step_size: PerPrompt) -> np.ndarray:
-    """The weights w_k (…, d) after `k` ≥ 0 steps of `gradient_descent_iterates`."""
+    """The weights w_k (…, d) after `k` ≥ 0 steps of gradient descent from w₀ = 0.
+
+    A step is w ← w − step_size·Xᵀ(Xw − y). The rows of X are the examples x (…, n, d) of a prompt,
+    and y (…, n) are their labels. `step_size` > 0 is one number or one per prompt. Raises
+    `ValueError` as `gradient_descent_iterates` does.
+    """
     return after(k, gradient_descent_iterates(x, y, step_size))

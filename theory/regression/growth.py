@@ -25,8 +25,10 @@ StepsByLayer: TypeAlias = Annotated[Any, Reals("layers", Within(least=0, most=10
 def matching_steps(steps: StepNumbers, similarity: Similarity) -> np.ndarray:
     """The best-matching step count of each layer, up to the first layer with the largest count.
 
-    Later layers are a plateau and are left out. But if one of them matches fewer steps than the
-    layer before the plateau, all layers are returned.
+    `similarity` (k, layers) is the similarity of each layer to an algorithm after each of the k
+    step counts `steps` (k,). Later layers are a plateau and are left out. However, if a layer of
+    the plateau matches fewer steps than the layer before the plateau, the counts of all layers are
+    returned.
     """
     best = steps[similarity.argmax(axis=0)]
     top = int(best.argmax())
@@ -36,14 +38,15 @@ def matching_steps(steps: StepNumbers, similarity: Similarity) -> np.ndarray:
 
 @checked
 def growth_of(steps: StepsByLayer) -> str:
-    """The growth of step counts with the layer, one of `LAWS`, "unclear" or "none".
+    """The growth of the step counts `steps` (layers,) with the layer, as a word such as "linear".
 
-    Five correlations are compared. Four are correlations with the layer: of the counts ("linear"),
-    their square roots ("quadratic"), cube roots ("cubic") and logarithms ("exponential"). The fifth
-    is the correlation of the counts with the logarithm of the layer ("logarithmic"). The largest
-    correlation determines the growth. The result is "unclear" if this correlation is not above the
-    95 % quantile for random increasing sequences of the same length, or if there are fewer than
-    four different counts. It is "none" if the counts decrease somewhere or are all equal.
+    Five correlations are compared. Four are correlations with the number of the layer: of the
+    counts ("linear"), of their square roots ("quadratic"), of their cube roots ("cubic") and of
+    their logarithms ("exponential"). The fifth is the correlation of the counts with the logarithm
+    of the layer ("logarithmic"). The largest correlation determines the growth. The result is
+    "unclear" if this correlation is not above the 95 % quantile for random increasing sequences of
+    the same length, or if there are fewer than four different counts. The result is "none" if the
+    counts decrease somewhere or are all equal.
     """
     if (np.diff(steps) < 0).any() or len(np.unique(steps)) == 1:
         return "none"
@@ -55,7 +58,7 @@ def growth_of(steps: StepsByLayer) -> str:
 
 
 def straightness(steps: np.ndarray) -> np.ndarray:
-    """The correlations (count, 5) of sequences (count, layers), one for each of `LAWS`."""
+    """The correlations (count, 5) of sequences `steps` (count, layers), one for each of `LAWS`."""
     layer = np.arange(1.0, steps.shape[-1] + 1)
     seen = (
         (steps, layer),
@@ -75,6 +78,9 @@ def straightness(steps: np.ndarray) -> np.ndarray:
 
 @cache
 def random_straightness(n_layers: int) -> float:
-    """The 95 % quantile of the largest correlation of a random sorted sequence."""
+    """The 95 % quantile of the largest of the five correlations of a random sorted sequence.
+
+    The sequences have `n_layers` entries; the correlations are those of `straightness`.
+    """
     sequences = np.sort(np.random.default_rng(0).uniform(1, MOST, (10_000, n_layers)), axis=-1)
     return float(np.quantile(straightness(sequences).max(-1), 1 - LEVEL))

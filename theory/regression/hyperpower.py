@@ -20,11 +20,13 @@ Order: TypeAlias = Annotated[Count, Within(least=2, most=10**9)]
 def hyperpower_inverses(
     S: SquareMatrices, order: Order, alpha: PerPrompt, start: Start = "gram"
 ) -> Iterator[np.ndarray]:
-    """Yield M₀, M₁, … (each (…, d, d)) of M ← M (I + E + … + E^(p−1)), E = I − S M.
+    """Yield the approximate inverses M₀, M₁, … (each (…, d, d)) of the hyperpower iteration.
 
-    S (…, d, d) symmetric positive semidefinite, p = `order` ≥ 2. The residual obeys
-    I − S M_{j+1} = (I − S M_j)^p, so I − S M_k = (I − S M₀)^(p^k); p = 2 is Newton
-    [BenIsrael1965]. M₀ is αS or αI, and the condition for convergence is that of `newton_inverses`.
+    A step is M ← M (I + E + … + E^(p−1)) with E = I − S M, for symmetric positive semidefinite S
+    (…, d, d) and p = `order` ≥ 2. The residual satisfies I − S M_{j+1} = (I − S M_j)^p, so I − S
+    M_k = (I − S M₀)^(p^k); p = 2 is the Newton–Schulz iteration [BenIsrael1965]. M₀ is alpha·S
+    (start "gram") or alpha·I ("identity"). The iteration converges under the condition of
+    `newton_inverses`.
 
     Raises `ValueError` if an iterate overflows.
     """
@@ -53,9 +55,11 @@ def hyperpower(
     alpha: PerPrompt,
     start: Start = "gram",
 ) -> np.ndarray:
-    """The weights w_k = M_k b (…, d) after `k` ≥ 0 steps of `hyperpower_inverses`.
+    """The weights w_k = M_k b (…, d) after `k` ≥ 0 steps of the hyperpower iteration on S.
 
-    S = XᵀX and b = Xᵀy; x (…, n, d), y (…, n); `alpha` > 0, one number or one per prompt.
+    S = XᵀX and b = Xᵀy, where the rows of X are the examples x (…, n, d) of a prompt and y (…, n)
+    are their labels. M_k is the k-th matrix of `hyperpower_inverses`, and `alpha` > 0 is one number
+    or one per prompt.
 
     Raises `ValueError` if an iterate overflows, and where `normal_equations` does.
     """

@@ -15,16 +15,16 @@ Iterations: TypeAlias = Annotated[Steps, Within(most=10**9)]
 
 
 def after(k: int, iterates: Iterator[np.ndarray]) -> np.ndarray:
-    """The iterate after k steps; after 0 steps it is the first."""
+    """The iterate after k steps; for k = 0, the first iterate."""
     return next(islice(iterates, k, None))
 
 
 def finite(
     iterates: Iterator[np.ndarray], remedy: str, **given: np.ndarray
 ) -> Iterator[np.ndarray]:
-    """The same iterates. Raises `InputError` at the first one that is not finite.
+    """Yield the same iterates, and raise `InputError` at the first iterate that is not finite.
 
-    The message contains the largest value of each of the arrays `given`, and the remedy.
+    The message contains the largest absolute value of each of the arrays `given`, and the `remedy`.
     """
     for steps, iterate in enumerate(iterates):
         if not np.isfinite(iterate).all():
@@ -35,12 +35,12 @@ def finite(
 
 
 def largest(**given: np.ndarray) -> str:
-    """The largest absolute value of each array, in words."""
+    """The largest absolute value of each of the arrays `given`, in words."""
     return ", ".join(f"{name} up to {np.abs(value).max():.3g}" for name, value in given.items())
 
 
 def finite_product(M: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The product M b.  Raises `InputError` if it overflows."""
+    """The product M b.  Raises `InputError` if the product overflows."""
     with np.errstate(over="ignore", invalid="ignore"):
         product = np.matvec(M, b)
     if not np.isfinite(product).all():

@@ -34,12 +34,15 @@ FewSteps: TypeAlias = Annotated[Steps, Within(most=2000)]
 def polynomial_errors(
     n: Size, d: Size, n_terms: Terms, largest: Positive | None = None
 ) -> list[arb]:
-    """The minima of E (x_qᵀ p(S) Xᵀy − ⟨w, x_q⟩)² over p with t coefficients, t = 1, …, `n_terms`.
+    """The least mean squared errors of predictors x_qᵀ p(S) Xᵀy with fixed polynomials p, as balls.
 
-    For d = 1 and without `largest`, the minima are 1/binom(t + n/2, t).
+    Entry t − 1, for t = 1, …, `n_terms`, is the minimum of E (x_qᵀ p(S) Xᵀy − ⟨w, x_q⟩)² over the
+    polynomials p with t coefficients. X (n, d), w and x_q have independent standard normal entries,
+    y = Xw and S = XᵀX. If `largest` is given, the mean is over the prompts for which S has no
+    eigenvalue above `largest`. For d = 1 and without `largest`, the minima are 1/binom(t + n/2, t).
 
-    Raises `ValueError` as `wishart_moments` does, and if `n_terms` is too large for their
-    precision.
+    Raises `ValueError` as `wishart_moments` does, and if `n_terms` is too large for the precision
+    of the moments.
     """
     from flint import ctx
 
@@ -68,8 +71,12 @@ def gradient_descent_error(
 ) -> arb:
     """The mean squared error E tr (I − ηS)^{2k} of k gradient steps from 0 with step size η.
 
-    Raises `ValueError` as `wishart_moments` does, and if `k` is so large that
-    the result would have too few correct bits.
+    η is `step_size`, and S = XᵀX, where X (n, d) has independent standard normal entries. The
+    labels are ⟨w, x⟩ without noise, and w and the query are standard normal too. If `largest` is
+    given, the mean is over the prompts for which S has no eigenvalue above `largest`.
+
+    Raises `ValueError` as `wishart_moments` does, and if `k` is so large that the result would have
+    too few correct bits.
     """
     found = _power(wishart_moments(n, d, 2 * k + 1, largest), 2 * k, step_size)
     if found.rel_accuracy_bits() < 53:
@@ -81,9 +88,12 @@ def gradient_descent_error(
 def best_step_size(n: Size, d: Size, k: Terms, largest: Positive | None = None) -> float:
     """The step size η that minimises `gradient_descent_error`, as a float.
 
-    The error is convex in η; the zero of its derivative, −2k E tr S(I − ηS)^{2k−1}, is found by
-    bisection.  Raises `ValueError` as `wishart_moments` does, and if `k` is too large for its
-    precision.
+    The error E tr (I − ηS)^{2k} is convex in η, where S = XᵀX and X (n, d) is standard normal. The
+    zero of its derivative, −2k E tr S(I − ηS)^{2k−1}, is found by bisection. If `largest` is given,
+    the mean is over the S without eigenvalues above `largest`.
+
+    Raises `ValueError` as `wishart_moments` does, and if `k` is too large for the precision of the
+    moments.
     """
     moments = wishart_moments(n, d, 2 * k + 1, largest)[1:]
 

@@ -20,19 +20,19 @@ Matrix = Any
 
 @runtime_checkable
 class NumberSystem(Protocol):
-    """The number system of the entries of matrices."""
+    """A number system for the entries of matrices, with functions that construct both."""
 
     def number(self, numerator: int, denominator: int = 1) -> Any: ...
     def matrix(self, rows: Sequence[Sequence[Any]]) -> Matrix: ...
 
 
 def identity(of: NumberSystem, size: int) -> Matrix:
-    """The identity matrix."""
+    """The identity matrix with `size` rows over the number system `of`."""
     return of.matrix([[of.number(int(i == j)) for j in range(size)] for i in range(size)])
 
 
 def start_matrix(of: NumberSystem, S: Matrix, alpha: float, start: Start) -> Matrix:
-    """M₀ = αS or αI."""
+    """The matrix M₀ = alpha·S for `start="gram"`, or alpha·I for `start="identity"`."""
     scale = of.number(*alpha.as_integer_ratio())
     return scale * (S if start == "gram" else identity(of, S.nrows()))
 
@@ -48,7 +48,11 @@ def matrix_power(of: NumberSystem, matrix: Matrix, exponent: int) -> Matrix:
 
 
 def inverse_of_power(of: NumberSystem, S: Matrix, alpha: float, start: Start, p: int) -> Matrix:
-    """The matrix G_p = Σ_{i<p} E^i M₀, by repeated squaring along the bits of p."""
+    """The matrix G_p = Σ_{i<p} E^i M₀ with E = I − S M₀, by repeated squaring along the bits of p.
+
+    M₀ is alpha·S for `start="gram"`, or alpha·I for `start="identity"`. G_p satisfies I − S G_p =
+    E^p.
+    """
     first = start_matrix(of, S, alpha, start)
     unit = identity(of, S.nrows())
     E, total, raised = unit - first * S, of.number(0) * first, unit
@@ -62,10 +66,11 @@ def inverse_of_power(of: NumberSystem, S: Matrix, alpha: float, start: Start, p:
 def on_each_prefix(
     rows: Callable[..., Matrix], of: NumberSystem, X: Matrix, y: Matrix, Q: Matrix, *more: Any
 ) -> Matrix:
-    """The values of `rows` for every prefix of t = 0, …, n examples and the next input.
+    """The values of the function `rows` on every prefix of the examples, as one matrix.
 
-    The arguments of `rows` are the prefix, input t + 1 (Q for t = n) and `more`. For t = 0, the
-    prefix is replaced by one example with x = 0 and y = 0.
+    For t = 0, …, n, `rows` is called with the number system, the first t rows of X and of y, the
+    next input (row t + 1 of X, or Q for t = n) and `more`. For t = 0, the prefix is replaced by one
+    example with x = 0 and y = 0.
     """
     inputs, labels, found = [*X.tolist(), *Q.tolist()], y.tolist(), []
     none, no_label = [[of.number(0)] * X.ncols()], [[of.number(0)]]

@@ -20,9 +20,9 @@ ALPHA_REMEDY = "give fewer steps, a smaller alpha, or smaller x and y"
 
 
 def starting_inverse(S: np.ndarray, alpha: np.ndarray, start: Start) -> np.ndarray:
-    """M₀ (…, d, d): αS for `start="gram"`, αI for `start="identity"`.
+    """The matrix M₀ (…, d, d): alpha·S for `start="gram"`, alpha·I for `start="identity"`.
 
-    S (…, d, d); `alpha` > 0, one number or one per matrix.
+    S has the shape (…, d, d); `alpha` > 0 is one number or one per matrix.
     """
     with np.errstate(over="ignore"):
         return alpha[..., None, None] * (
@@ -36,18 +36,21 @@ def newton_inverses(
 ) -> Iterator[np.ndarray]:
     """Yield the approximate inverses M₀, M₁, M₂, … (each (…, d, d)) of M ← 2M − M S M.
 
-    S (…, d, d) symmetric positive semidefinite. From M₀ = αS the residual is
-    I − S M_k = (I − αS²)^(2^k), from M₀ = αI it is (I − αS)^(2^k) [Schulz1933]. The residual on
+    S (…, d, d) is symmetric positive semidefinite with largest eigenvalue λmax, and α = `alpha` > 0
+    is one number or one per matrix. From M₀ = αS (start "gram") the residual is I − S M_k = (I −
+    αS²)^(2^k); from M₀ = αI ("identity") it is (I − αS)^(2^k) [Schulz1933]. The residual on
     range(S) tends to 0 if and only if 0 < α < 2/λmax², resp. 0 < α < 2/λmax [BenIsrael1965]. For a
     larger alpha the recursion diverges, and only overflow raises an error. From αS the limit of M_k
-    is S⁺.
+    is the pseudo-inverse S⁺.
 
     Proof: M_k is a polynomial in S, so it commutes with S and I − S(2M − M S M) = (I − S M)². By
-    induction the residual is (I − S M₀)^(2^k). From αS, its value on an eigenvector of S with
-    eigenvalue λ is (1 − αλ²)^(2^k). This is 1 for λ = 0; for λ > 0 it tends to 0 iff |1 − αλ²| < 1.
-    Hence S M_k b − b = −(I − S M₀)^(2^k) b and, with w = S⁺b, |qᵀM_k b − qᵀw| ≤ ρ^(2^k) ‖q‖ ‖w‖ for
-    b in range(S) and M₀ = αS, where ρ is the largest |1 − αλ²| over the eigenvalues λ > 0. This
-    bound is at most ε once 2^k ≥ ln(‖q‖‖w‖/ε)/(−ln ρ).
+    induction the residual is (I − S M₀)^(2^k). From αS, the residual multiplies an eigenvector of S
+    with eigenvalue λ by (1 − αλ²)^(2^k). This factor is 1 for λ = 0; for λ > 0 it tends to 0 iff |1
+    − αλ²| < 1.
+
+    Let b be in range(S), M₀ = αS and w = S⁺b, and let ρ be the largest |1 − αλ²| over the
+    eigenvalues λ > 0. Then S M_k b − b = −(I − S M₀)^(2^k) b, hence |qᵀM_k b − qᵀw| ≤ ρ^(2^k) ‖q‖
+    ‖w‖ for every query q. This bound is at most ε once 2^k ≥ ln(‖q‖‖w‖/ε)/(−ln ρ).
 
     For singular S the iterates from αI grow like 2^k on the null space of S. In float64 the
     accuracy is lost again if the iteration is continued long after convergence [Soderstrom1974].
@@ -69,9 +72,12 @@ def newton_inverses(
 def newton(
     x: Inputs, y: Labels, k: Iterations, alpha: PerPrompt, start: Start = "gram"
 ) -> np.ndarray:
-    """The weights w_k = M_k b (…, d) after `k` ≥ 0 steps of `newton_inverses` on S = XᵀX, b = Xᵀy.
+    """The weights w_k = M_k b (…, d) after `k` ≥ 0 steps of the Newton–Schulz iteration.
 
-    x (…, n, d), y (…, n); `alpha` > 0, one number or one per prompt [Fu2024, Theorem 5.1].
+    A step is M ← 2M − M S M. S = XᵀX and b = Xᵀy, where the rows of X are the examples x (…, n, d)
+    of a prompt and y (…, n) are their labels. M₀ is alpha·S (start "gram") or alpha·I ("identity"),
+    and `alpha` > 0 is one number or one per prompt [Fu2024, Theorem 5.1]. `newton_inverses` states
+    when M_k converges.
 
     Raises `ValueError` if an iterate overflows, and where `normal_equations` does.
     """

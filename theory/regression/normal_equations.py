@@ -11,9 +11,10 @@ TINY = np.finfo(np.float64).tiny
 
 @checked
 def normal_equations(x: Inputs, y: Labels) -> tuple[np.ndarray, np.ndarray]:
-    """The matrix S = XᵀX (…, d, d) and b = Xᵀy (…, d) of the examples x (…, n, d), y (…, n).
+    """The matrix S = XᵀX (…, d, d) and the vector b = Xᵀy (…, d) of the normal equations S w = b.
 
-    Raises `ValueError` if a product overflows, or underflows below the smallest normal number.
+    The rows of X are the examples x (…, n, d) of a prompt, and y (…, n) are their labels. Raises
+    `ValueError` if a product overflows, or underflows below the smallest normal number.
     """
     transpose = x.swapaxes(-1, -2)
     with np.errstate(over="ignore", invalid="ignore"):

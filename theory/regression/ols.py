@@ -19,12 +19,13 @@ from theory.regression.iterates import finite_product
 
 @checked
 def ols(x: Inputs, y: Labels) -> np.ndarray:
-    """The minimum-norm minimiser w = X⁺ y = S⁺ b (…, d) of ‖Xw − y‖².
+    """The minimum-norm minimiser w = X⁺ y (…, d) of ‖Xw − y‖²: ordinary least squares.
 
-    x (…, n, d), y (…, n). The solution is computed from the singular values of X, not of S = XᵀX.
-    It is therefore accurate for condition numbers of X up to 1/(max(n, d)·eps). If it were computed
-    from S, the limit would be the square root of this number. Singular values below `rank_cut`
-    count as zero.
+    The rows of X are the examples x (…, n, d) of a prompt, and y (…, n) are their labels. The
+    solution is computed from the singular values of X, not of XᵀX. It is therefore accurate for
+    condition numbers of X up to 1/(max(n, d)·eps). If the solution were computed from XᵀX, the
+    limit would be the square root of this number. Singular values below `rank_cut(x)` times the
+    largest count as zero.
 
     Raises `ValueError` if the weights overflow.
     """

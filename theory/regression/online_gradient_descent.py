@@ -16,10 +16,11 @@ def online_gradient_descent_iterates(
 ) -> Iterator[np.ndarray]:
     """Yield the iterates w₀ = 0, …, w_n (each (…, d)) of one pass over the examples.
 
-    x (…, n, d), y (…, n), and w_i = w_{i−1} + η_i (y_i − w_{i−1}ᵀx_i) x_i. By default
-    η_i = 1/‖x_i‖², so that w_i fits example i exactly, and w_i = w_{i−1} if x_i = 0. This is the
-    projection method of [Kaczmarz1937] (normalised LMS) and the online learner of [Fu2024]. If
-    `step_size` is given, η_i = `step_size`, one number or one per prompt.
+    The examples x_i are the rows of x (…, n, d), the labels y_i the entries of y (…, n), and w_i =
+    w_{i−1} + η_i (y_i − w_{i−1}ᵀx_i) x_i. By default η_i = 1/‖x_i‖², so that w_i fits example i
+    exactly, and w_i = w_{i−1} if x_i = 0. This is the projection method of [Kaczmarz1937]
+    (normalised LMS) and the online learner of [Fu2024]. If `step_size` is given, η_i = `step_size`,
+    one number or one per prompt.
 
     Raises `ValueError` if an iterate overflows.
     """
@@ -52,6 +53,11 @@ def online_gradient_descent_iterates(
 
 @checked
 def online_gradient_descent(x: Inputs, y: Labels, step_size: PerPrompt | None = None) -> np.ndarray:
-    """The weights w_n (…, d) after one pass of `online_gradient_descent_iterates`."""
+    """The weights w_n (…, d) after one pass of online gradient descent over the n examples.
+
+    Example i changes w by η_i (y_i − ⟨w, x_i⟩) x_i, for the rows x_i of x (…, n, d) and the labels
+    y_i in y (…, n). The step size η_i is `step_size`, or 1/‖x_i‖² by default (normalised LMS).
+    Raises `ValueError` if an iterate overflows.
+    """
     *_, w = online_gradient_descent_iterates(x, y, step_size)
     return w

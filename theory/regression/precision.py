@@ -18,7 +18,10 @@ GUARD_DIGITS = 20
 
 @dataclass(frozen=True)
 class Rationals(Reals):
-    """Finite real numbers as exact fractions; a float is converted to the fraction equal to it."""
+    """A domain of finite real numbers, read as exact fractions.
+
+    A float becomes the fraction equal to it.
+    """
 
     def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
         super()._entries(name, array)
@@ -52,19 +55,22 @@ def _matrix(rows: list[list[Fraction]]) -> mpmath.matrix:
 def newton_digits(
     x: Examples, alpha: Rate, start: Start = "gram", digits: Digits = 5000
 ) -> list[float]:
-    """The exponents −log₁₀‖I − S M_j‖_F of Newton's M₀, M₁, …, up to the first ≥ `digits`.
+    """The correct digits −log₁₀‖I − S M_j‖_F of the Newton–Schulz iterates M₀, M₁, ….
 
-    x (n, d): rationals or floats, read exactly; S = XᵀX is formed exactly. M₀ = αS ("gram") or αI
-    ("identity"). The step is written M + M (I − S M), which is 2M − M S M. As ‖E²‖_F ≤ ‖E‖_F² for
-    the residual E, each exponent is at least twice the previous exponent [Schulz1933]. Only the
-    last exponent is limited by the working precision.
+    The last iterate is the first with at least `digits` digits. The entries of x (n, d) are
+    rationals or floats, read exactly, and S = XᵀX is computed exactly, where X is the matrix x. M₀
+    is alpha·S (start "gram") or alpha·I ("identity"). A step is computed as M + M (I − S M), which
+    equals 2M − M S M. As ‖E²‖_F ≤ ‖E‖_F² for the residual E = I − S M, each number of digits is at
+    least twice the previous number [Schulz1933]. Only the last number is limited by the working
+    precision.
 
     The working precision is at least `digits` + 2 log₁₀κ + 20 decimal digits, where κ is the
     condition number of S: the residual formed from M contains the rounding error of M times a
     factor of at most ‖S‖‖S⁻¹‖ [Soderstrom1974]. The precision is local to the call.
 
-    Raises `ValueError` if Newton does not converge to the inverse: if S is singular (or has a
-    condition number above 10⁵⁰), or if alpha ≥ 2/λmax² (αS), resp. 2/λmax (αI).
+    Raises `ValueError` if the iteration does not converge to the inverse. This is the case if S is
+    singular (or has a condition number above 10⁵⁰), and if alpha ≥ 2/λmax² for start "gram", resp.
+    alpha ≥ 2/λmax for "identity", where λmax is the largest eigenvalue of S.
     """
     gram = _exact_gram(x)
     d = len(gram)

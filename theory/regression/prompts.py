@@ -28,7 +28,10 @@ Dimension: TypeAlias = CountFrom2
 
 @dataclass(frozen=True, eq=False)
 class Prompts:
-    """A batch of in-context regression prompts, and the weights of their labels."""
+    """A batch of prompts for in-context regression, and the weights that generated the labels.
+
+    `…` is the number of prompts, n the number of examples and d the dimension of the inputs.
+    """
 
     x: np.ndarray
     """Examples (…, n, d)."""
@@ -62,10 +65,11 @@ def _drawable(n_prompts: int, n: int, d: int) -> None:
 def gaussian_prompts(
     n_prompts: Count, n: Count, d: Count, *, noise: NonNegative = 0.0, seed: Seed
 ) -> Prompts:
-    """Draws prompts with x_i ~ N(0, I_d), w ~ N(0, I_d) and y_i = ⟨w, x_i⟩ + noise·N(0, 1).
+    """Prompts with x_i ~ N(0, I_d), w ~ N(0, I_d) and y_i = ⟨w, x_i⟩ + noise·N(0, 1).
 
-    There are `n_prompts` prompts of n examples each. This is the task of [Garg2022]. The query and
-    its label have the same distribution as an example.
+    There are `n_prompts` prompts of n examples (x_i, y_i) each, and each prompt has separate
+    weights w. This is the task of [Garg2022]. The query and its label have the same distribution as
+    an example.
     """
     _drawable(n_prompts, n, d)
     generator = np.random.default_rng(seed)
@@ -76,11 +80,12 @@ def gaussian_prompts(
 def ill_conditioned_prompts(
     n_prompts: Count, n: Count, d: Dimension, *, noise: NonNegative = 0.0, seed: Seed
 ) -> Prompts:
-    """Draws `n_prompts` prompts with x_i ~ N(0, Σ), Σ = Q diag(100, …, 100, 1, …, 1) Qᵀ.
+    """Prompts with x_i ~ N(0, Σ), where Σ = Q diag(100, …, 100, 1, …, 1) Qᵀ.
 
-    ⌊d/2⌋ of the d eigenvalues are 100 and the others are 1. The eigenbasis Q is Haar-distributed
-    and independent for each prompt [Fu2024]. The query has the same Σ as the examples of its
-    prompt. The distributions of w and of the noise are those of `gaussian_prompts`.
+    There are `n_prompts` prompts of n examples. ⌊d/2⌋ of the d eigenvalues of Σ are 100 and the
+    others are 1. The eigenbasis Q is Haar-distributed and independent for each prompt [Fu2024]. The
+    query of a prompt has the same Σ as the examples. The distributions of w and of the noise are
+    those of `gaussian_prompts`.
     """
     _drawable(n_prompts, n, d)
     generator = np.random.default_rng(seed)
@@ -101,7 +106,9 @@ def covariance_prompts(
     noise: NonNegative = 0.0,
     seed: Seed,
 ) -> Prompts:
-    """Draws `n_prompts` prompts with x_i ~ N(0, Σ) for a given `covariance` Σ (d, d).
+    """Prompts with x_i ~ N(0, Σ) for a given `covariance` Σ (d, d).
+
+    There are `n_prompts` prompts of n examples x_i.
 
     The distributions of w and of the noise are those of `gaussian_prompts`. Raises `ValueError`
     unless Σ is symmetric and positive semidefinite, up to d·eps·‖Σ‖; it may be singular.

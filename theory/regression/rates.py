@@ -45,29 +45,36 @@ def _linear_steps(target: float, decay: float) -> int:
 
 @checked
 def gradient_descent_steps(condition: Condition, epsilon: OpenUnit) -> int:
-    """The steps of gradient descent with η = 1/λmax: the smallest k ≥ 1 with (1 − 1/κ)^k ≤ ε.
+    """The steps k of gradient descent with step size 1/λmax to relative error ε: (1 − 1/κ)^k ≤ ε.
 
-    |1 − ηλ| ≤ 1 − 1/κ on [λmin, λmax], so k = ⌈ln(1/ε)/(−ln(1 − 1/κ))⌉ ≤ ⌈κ ln(1/ε)⌉.
+    k ≥ 1 is the smallest such number. κ = `condition` is the condition number λmax/λmin of S = XᵀX
+    on its range, and ε = `epsilon`. A step multiplies the error along an eigenvector with
+    eigenvalue λ by 1 − λ/λmax, and |1 − λ/λmax| ≤ 1 − 1/κ on [λmin, λmax]. So k = ⌈ln(1/ε)/(−ln(1 −
+    1/κ))⌉ ≤ ⌈κ ln(1/ε)⌉.
     """
     return _linear_steps(-math.log(epsilon), _decay(condition - 1, 1))
 
 
 @checked
 def optimal_gradient_descent_steps(condition: Condition, epsilon: OpenUnit) -> int:
-    """The steps of gradient descent with η = 2/(λmax + λmin): the smallest k ≥ 1 with ρ^k ≤ ε.
+    """The steps of gradient descent with step size η = 2/(λmax + λmin) to relative error ε.
 
-    ρ = (κ − 1)/(κ + 1) is the minimum over η of max |1 − ηλ| over [λmin, λmax]. The count is about
-    half the count for η = 1/λmax [Saad2003, Section 4.2.1].
+    The count is the smallest k ≥ 1 with ρ^k ≤ ε, where ρ = (κ − 1)/(κ + 1) is the minimum over η of
+    the maximum of |1 − ηλ| over λ in [λmin, λmax]. κ = `condition` is the condition number
+    λmax/λmin of S = XᵀX on its range, and ε = `epsilon`. The count is approximately half the count
+    for η = 1/λmax [Saad2003, Section 4.2.1].
     """
     return _linear_steps(-math.log(epsilon), _decay(condition - 1, 2))
 
 
 @checked
 def chebyshev_steps(condition: Condition, epsilon: OpenUnit) -> int:
-    """The steps of the Chebyshev semi-iteration on [λmin, λmax]: the smallest k with 2ρ^k ≤ ε.
+    """The steps of the Chebyshev semi-iteration on [λmin, λmax] to relative error ε.
 
-    ρ = (√κ − 1)/(√κ + 1), and |R| ≤ 1/T_k((κ + 1)/(κ − 1)) = 2/(ρ^k + ρ^−k) ≤ 2ρ^k
-    [Saad2003, Section 6.11].
+    The count is the smallest k with 2ρ^k ≤ ε, where ρ = (√κ − 1)/(√κ + 1), κ = `condition` is the
+    condition number λmax/λmin of S = XᵀX on its range, and ε = `epsilon`. In k steps, the error
+    along every eigenvector is multiplied by at most 1/T_k((κ + 1)/(κ − 1)) = 2/(ρ^k + ρ^−k) ≤ 2ρ^k,
+    where T_k is the Chebyshev polynomial [Saad2003, Section 6.11].
     """
     root = math.sqrt(condition)
     # √κ − 1 = (κ − 1)/(√κ + 1) without cancellation.
@@ -78,10 +85,11 @@ def chebyshev_steps(condition: Condition, epsilon: OpenUnit) -> int:
 def conjugate_gradient_steps(condition: Condition, epsilon: OpenUnit) -> int:
     """The steps of conjugate gradients to relative error ε in the energy norm ‖e‖_S = √(eᵀSe).
 
-    The count equals that of `chebyshev_steps`: in the energy norm, the error of CG is at most that
-    of any polynomial method with the same number of steps [Saad2003, Section 6.11]. (In the
-    Euclidean norm, the error can be larger by a factor of at most √κ.) CG converges in at most
-    rank(S) steps.
+    e is the error of the weights, S = XᵀX, κ = `condition` is the condition number of S on its
+    range, and ε = `epsilon`. The count equals `chebyshev_steps(condition, epsilon)`, because in the
+    energy norm the error of conjugate gradients is at most the error of any polynomial method with
+    the same number of steps [Saad2003, Section 6.11]. (In the Euclidean norm, the relative error
+    can be larger by a factor of at most √κ.) Conjugate gradients converge in at most rank(S) steps.
     """
     return chebyshev_steps(condition, epsilon)
 
@@ -90,12 +98,15 @@ def conjugate_gradient_steps(condition: Condition, epsilon: OpenUnit) -> int:
 def hyperpower_steps(
     condition: Condition, epsilon: OpenUnit, order: Order, start: Start = "gram"
 ) -> int:
-    """The steps of hyperpower of order p: the smallest k ≥ 0 with ρ^(p^k) ≤ ε.
+    """The steps of the hyperpower iteration of order p to relative error ε.
 
-    For M₀ = αS with α = 1/λmax², ρ = 1 − 1/κ²; for M₀ = αI with α = 1/λmax, ρ = 1 − 1/κ. As 0 ≤ R ≤
-    ρ^(p^k) on [λmin, λmax], k = ⌈log_p(ln(1/ε)/(−ln ρ))⌉ [BenIsrael1965].
+    The count is the smallest k ≥ 0 with ρ^(p^k) ≤ ε, where p = `order` and ε = `epsilon`. κ =
+    `condition` is the condition number λmax/λmin of S = XᵀX on its range. For start "gram", M₀ =
+    S/λmax² and ρ = 1 − 1/κ²; for "identity", M₀ = I/λmax and ρ = 1 − 1/κ. After k steps, the error
+    along every eigenvector of S with eigenvalue in [λmin, λmax] is multiplied by a factor from 0 to
+    ρ^(p^k). So k = max(0, ⌈log_p(ln(1/ε)/(−ln ρ))⌉) [BenIsrael1965].
 
-    Raises `ValueError` if M₀ = αS and κ² overflows.
+    Raises `ValueError` if start is "gram" and κ² overflows.
     """
     gap = (condition - 1) * (condition + 1) if start == "gram" else condition - 1
     if math.isinf(gap):
@@ -111,16 +122,23 @@ def hyperpower_steps(
 
 @checked
 def newton_steps(condition: Condition, epsilon: OpenUnit, start: Start = "gram") -> int:
-    """The steps of Newton, max(0, ⌈log₂(ln(1/ε)/(−ln ρ))⌉), as `hyperpower_steps` of order 2."""
+    """The steps of the Newton–Schulz iteration to relative error ε.
+
+    The count is max(0, ⌈log₂(ln(1/ε)/(−ln ρ))⌉), where ε = `epsilon`. κ = `condition` is the
+    condition number of S = XᵀX on its range. For start "gram", M₀ = S/λmax² and ρ = 1 − 1/κ²; for
+    "identity", M₀ = I/λmax and ρ = 1 − 1/κ. The count equals `hyperpower_steps` of order 2.
+    """
     return hyperpower_steps(condition, epsilon, 2, start)
 
 
 @checked
 def newton_steps_estimate(condition: Condition, epsilon: OpenUnit, start: Start = "gram") -> float:
-    """A real number whose ceiling, if positive, is an upper bound of `newton_steps`.
+    """An upper estimate of `newton_steps`, as a real number that is not rounded.
 
-    The number is 2 log₂κ + log₂ ln(1/ε) from αS and log₂κ + log₂ ln(1/ε) from αI, as in [Fu2024].
-    The bound holds because −ln(1 − t) ≥ t. If the number is negative, 0 steps suffice.
+    The number is 2 log₂κ + log₂ ln(1/ε) for start "gram" and log₂κ + log₂ ln(1/ε) for "identity",
+    where κ = `condition` and ε = `epsilon`, as in [Fu2024]. If the number is positive, its ceiling
+    is at least `newton_steps`, because −ln(1 − t) ≥ t. If the number is not positive, 0 steps
+    suffice.
     """
     power = 2 if start == "gram" else 1
     return power * math.log2(condition) + math.log2(-math.log(epsilon))

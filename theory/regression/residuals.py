@@ -68,7 +68,11 @@ def _hyperpower_power(
 def gradient_descent_residual(
     eigenvalue: NonNegativeArray, k: StepsArray, step_size: PositiveArray
 ) -> np.ndarray:
-    """The residual factor R(λ) = (1 − ηλ)^k of k steps of gradient descent."""
+    """The residual factor R(λ) = (1 − ηλ)^k of k steps of gradient descent.
+
+    λ is an `eigenvalue` of XᵀX and η the `step_size`. k steps multiply the error along an
+    eigenvector with eigenvalue λ by R(λ).
+    """
     return _power_residual(*_descent_power(eigenvalue, k, step_size))
 
 
@@ -76,7 +80,10 @@ def gradient_descent_residual(
 def gradient_descent_fitted(
     eigenvalue: NonNegativeArray, k: StepsArray, step_size: PositiveArray
 ) -> np.ndarray:
-    """The fraction 1 − (1 − ηλ)^k of an eigencomponent that k gradient steps have fitted."""
+    """The fraction 1 − (1 − ηλ)^k of an eigencomponent that k gradient steps have fitted.
+
+    λ is the `eigenvalue` of XᵀX and η the `step_size`. The fraction is accurate for small λ too.
+    """
     return _power_fitted(*_descent_power(eigenvalue, k, step_size))
 
 
@@ -84,7 +91,12 @@ def gradient_descent_fitted(
 def newton_residual(
     eigenvalue: NonNegativeArray, k: StepsArray, alpha: PositiveArray, start: Start = "gram"
 ) -> np.ndarray:
-    """The residual factor of Newton: (1 − αλ²)^(2^k) from M₀ = αS, (1 − αλ)^(2^k) from αI."""
+    """The residual factor R(λ) of k Newton–Schulz steps.
+
+    R(λ) = (1 − αλ²)^(2^k) from M₀ = αS (start "gram") and (1 − αλ)^(2^k) from M₀ = αI ("identity"),
+    where λ is an `eigenvalue` of S = XᵀX and α = `alpha`. k steps multiply the error along an
+    eigenvector with eigenvalue λ by R(λ).
+    """
     return _power_residual(*_hyperpower_power(eigenvalue, k, 2, alpha, start))
 
 
@@ -92,7 +104,10 @@ def newton_residual(
 def newton_fitted(
     eigenvalue: NonNegativeArray, k: StepsArray, alpha: PositiveArray, start: Start = "gram"
 ) -> np.ndarray:
-    """The fraction 1 − R(λ) that k Newton steps have fitted; R is `newton_residual`."""
+    """The fraction 1 − R(λ) of an eigencomponent that k Newton–Schulz steps have fitted.
+
+    R(λ) is `newton_residual` at the `eigenvalue` λ. The fraction is accurate for small λ too.
+    """
     return _power_fitted(*_hyperpower_power(eigenvalue, k, 2, alpha, start))
 
 
@@ -104,7 +119,12 @@ def hyperpower_residual(
     alpha: PositiveArray,
     start: Start = "gram",
 ) -> np.ndarray:
-    """The residual factor of hyperpower: (1 − αλ²)^(p^k) from M₀ = αS, (1 − αλ)^(p^k) from αI."""
+    """The residual factor R(λ) of k hyperpower steps of order p.
+
+    R(λ) = (1 − αλ²)^(p^k) from M₀ = αS (start "gram") and (1 − αλ)^(p^k) from M₀ = αI ("identity"),
+    where λ is an `eigenvalue` of S = XᵀX, p = `order` and α = `alpha`. k steps multiply the error
+    along an eigenvector with eigenvalue λ by R(λ).
+    """
     return _power_residual(*_hyperpower_power(eigenvalue, k, order, alpha, start))
 
 
@@ -116,7 +136,10 @@ def hyperpower_fitted(
     alpha: PositiveArray,
     start: Start = "gram",
 ) -> np.ndarray:
-    """The fraction 1 − R(λ) that k hyperpower steps have fitted; R is `hyperpower_residual`."""
+    """The fraction 1 − R(λ) of an eigencomponent that k hyperpower steps have fitted.
+
+    R(λ) is `hyperpower_residual` at the `eigenvalue` λ. The fraction is accurate for small λ too.
+    """
     return _power_fitted(*_hyperpower_power(eigenvalue, k, order, alpha, start))
 
 
@@ -172,20 +195,22 @@ def _chebyshev(
 def chebyshev_residual(
     eigenvalue: NonNegativeArray, k: StepsArray, smallest: PositiveArray, largest: PositiveArray
 ) -> np.ndarray:
-    """The residual factor of Chebyshev, T_k((c + a − 2λ)/(c − a)) / T_k((c + a)/(c − a)).
+    """The residual factor R(λ) of k steps of the Chebyshev semi-iteration.
 
-    a = `smallest` and c = `largest` are the ends of the interval.
+    R(λ) = T_k((c + a − 2λ)/(c − a)) / T_k((c + a)/(c − a)), where λ is an `eigenvalue` of XᵀX, a =
+    `smallest` and c = `largest` are the ends of the interval, and T_k is the Chebyshev polynomial.
+    k steps multiply the error along an eigenvector with eigenvalue λ by R(λ).
 
-    The maximum of |R| on [a, c] is 1/T_k((c + a)/(c − a)), and the maximum of |Q| on [a, c] is at
-    least as large for every polynomial Q of degree k with Q(0) = 1 [Saad2003, Section 6.11]. Proof:
-    at the k + 1 extrema of T_k on [a, c], R takes this value with alternating signs. If |Q| were
-    smaller everywhere on [a, c], R − Q would change its sign between any two neighbouring extrema,
-    which gives k zeros. R − Q also vanishes at 0 < a. A polynomial of degree k with k + 1 zeros is
-    0, so R = Q, a contradiction. Hence |Q| ≤ ε on [a, c] requires degree k ≥ arcosh(1/ε)/arcosh((c
-    + a)/(c − a)).
+    The maximum of |R| on [a, c] is 1/T_k((c + a)/(c − a)). Every polynomial Q of degree k with Q(0)
+    = 1 has at least this maximum of |Q| on [a, c] [Saad2003, Section 6.11]. Proof: at the k + 1
+    extrema of T_k on [a, c], R takes this value with alternating signs. If |Q| were smaller
+    everywhere on [a, c], R − Q would change its sign between any two neighbouring extrema, which
+    gives k zeros. R − Q also vanishes at 0 < a. A polynomial of degree k with k + 1 zeros is 0, so
+    R = Q, a contradiction. Hence |Q| ≤ ε on [a, c] requires degree k ≥ arcosh(1/ε)/arcosh((c +
+    a)/(c − a)).
 
-    For a = c, R is the limit (1 − λ/a)^k. Outside [a, c] T_k is a hyperbolic cosine, and R grows
-    beyond 1 in size for λ > a + c. Raises `ValueError` if smallest > largest.
+    For a = c, R is the limit (1 − λ/a)^k. For λ > a + c, |R(λ)| exceeds 1. Raises `ValueError` if
+    smallest > largest.
     """
     return _chebyshev(eigenvalue, k, smallest, largest)[0]
 
@@ -194,17 +219,27 @@ def chebyshev_residual(
 def chebyshev_fitted(
     eigenvalue: NonNegativeArray, k: StepsArray, smallest: PositiveArray, largest: PositiveArray
 ) -> np.ndarray:
-    """The fraction 1 − R(λ) that k Chebyshev steps have fitted; R is `chebyshev_residual`."""
+    """The fraction 1 − R(λ) of an eigencomponent that k Chebyshev steps have fitted.
+
+    R(λ) is `chebyshev_residual` at the `eigenvalue` λ. The fraction is accurate for small λ too.
+    """
     return _chebyshev(eigenvalue, k, smallest, largest)[1]
 
 
 @checked
 def ridge_residual(eigenvalue: NonNegativeArray, penalty: PositiveArray) -> np.ndarray:
-    """The residual factor R(λ) = penalty/(λ + penalty) of ridge regression."""
+    """The residual factor R(λ) = penalty/(λ + penalty) of ridge regression, λ = `eigenvalue`.
+
+    The error of ridge regression along an eigenvector of XᵀX with eigenvalue λ is R(λ) times the
+    error of w = 0.
+    """
     return np.asarray(penalty / (eigenvalue + penalty))
 
 
 @checked
 def ridge_fitted(eigenvalue: NonNegativeArray, penalty: PositiveArray) -> np.ndarray:
-    """The fraction 1 − R(λ) = λ/(λ + penalty) that ridge regression has fitted."""
+    """The fraction λ/(λ + penalty) of an eigencomponent that ridge regression has fitted.
+
+    λ is the `eigenvalue` of XᵀX.
+    """
     return np.asarray(eigenvalue / (eigenvalue + penalty))

@@ -10,11 +10,12 @@ from theory.regression.iterates import largest
 
 @checked
 def ridge(x: Inputs, y: Labels, penalty: PerPrompt) -> np.ndarray:
-    """The minimiser w = (S + penalty·I)⁻¹ b (…, d) of ‖Xw − y‖² + penalty·‖w‖².
+    """The weights w (…, d) of ridge regression, which minimise ‖Xw − y‖² + penalty·‖w‖².
 
-    x (…, n, d), y (…, n); `penalty` > 0, one number or one per prompt. The weights are computed as
-    V diag(σ/(σ² + penalty)) Uᵀ y from the singular value decomposition X = U diag(σ) Vᵀ. This is
-    accurate even if the penalty is far below the rounding error of S.
+    They are w = (XᵀX + penalty·I)⁻¹ Xᵀy. The rows of X are the examples x (…, n, d) of a prompt, y
+    (…, n) are their labels, and `penalty` > 0 is one number or one per prompt. The weights are
+    computed as V diag(σ/(σ² + penalty)) Uᵀ y from the singular value decomposition X = U diag(σ)
+    Vᵀ. This is accurate even if the penalty is far below the rounding error of S.
 
     Raises `ValueError` if σ² or the weights overflow.
     """

@@ -32,25 +32,26 @@ SecondWeights: TypeAlias = Annotated[Any, Reals("l m n d")]
 
 @dataclass(frozen=True)
 class Estimate:
-    """Means over prompts and their standard errors."""
+    """Means over prompts, `mean`, and their standard errors, `error`."""
 
     mean: np.ndarray
     error: np.ndarray
 
     @staticmethod
     def over_prompts(values: np.ndarray) -> Estimate:
-        """The estimate from values (…, m) of m ≥ 2 independent prompts."""
+        """The mean and its standard error, from `values` (…, m) on m ≥ 2 independent prompts."""
         m = values.shape[-1]
         return Estimate(values.mean(-1), values.std(-1, ddof=1) / np.sqrt(m))
 
 
 @checked
 def error_similarity(first: First, second: Second, labels: PromptLabels) -> Estimate:
-    """The similarity of errors E cos∠(first − labels, second − labels) [Fu2024].
+    """The similarity of errors, E cos∠(first − labels, second − labels) [Fu2024].
 
-    first (k, m, n) and second (l, m, n) are predictions of labels (m, n). On each prompt, the
-    cosine of the two vectors of n errors is computed; the result (k, l) is its mean over the m
-    prompts. If all errors of a predictor on a prompt are 0, the cosine counts as 0.
+    `first` (k, m, n) and `second` (l, m, n) are predictions of the `labels` (m, n) by k and by l
+    predictors, on m prompts with n labels each. On each prompt, the cosine of the two vectors of n
+    errors is computed. The result is the mean (k, l) of the cosine over the m prompts, with its
+    standard error. If all errors of a predictor on a prompt are 0, the cosine counts as 0.
 
     Raises `ValueError` for fewer than 2 prompts.
     """
@@ -59,9 +60,11 @@ def error_similarity(first: First, second: Second, labels: PromptLabels) -> Esti
 
 @checked
 def error_cosines(first: First, second: Second, labels: PromptLabels) -> np.ndarray:
-    """The cosines (k, l, m) of the errors on each prompt.
+    """The cosines (k, l, m) between the errors of two sets of predictors, on each of m prompts.
 
-    `error_similarity` is their mean over prompts.
+    `first` (k, m, n) and `second` (l, m, n) are predictions of the `labels` (m, n).
+    `error_similarity` returns the mean of these cosines over prompts. Raises `ValueError` for fewer
+    than 2 prompts.
     """
     _several(first)
     return _cosines(first - labels, second - labels)
@@ -69,16 +72,22 @@ def error_cosines(first: First, second: Second, labels: PromptLabels) -> np.ndar
 
 @checked
 def error_distance(first: First, second: Second, labels: PromptLabels) -> Estimate:
-    """The mean squared difference of predictions, E ‖first − second‖²/n.
+    """The mean squared difference of predictions (k, l), E ‖first − second‖²/n, over prompts.
 
-    Shapes and exceptions are those of `error_similarity`.
+    `first` (k, m, n) and `second` (l, m, n) are predictions of the `labels` (m, n) on m prompts.
+    Raises `ValueError` for fewer than 2 prompts.
     """
     return Estimate.over_prompts(error_distances(first, second, labels))
 
 
 @checked
 def error_distances(first: First, second: Second, labels: PromptLabels) -> np.ndarray:
-    """The mean squared differences (k, l, m) on each prompt, whose mean is `error_distance`."""
+    """The mean squared differences (k, l, m) of predictions, on each of m prompts.
+
+    `first` (k, m, n) and `second` (l, m, n) are predictions of the `labels` (m, n).
+    `error_distance` returns the mean of these differences over prompts. Raises `ValueError` for
+    fewer than 2 prompts.
+    """
     _several(first)
     a, b = first - labels, second - labels
     with np.errstate(over="ignore", invalid="ignore"):
@@ -90,8 +99,9 @@ def error_distances(first: First, second: Second, labels: PromptLabels) -> np.nd
 def induced_weights(queries: Queries, predictions: Predictions) -> tuple[np.ndarray, np.ndarray]:
     """Returns the best linear fit of a predictor as a function of the query, and its R² [Fu2024].
 
-    For queries (…, T, d) after the same examples, T > d, and predictions (…, T), returns the
-    least-squares weights w (…, d) and R² (…). R² is 1 if the predictor is linear in the query.
+    The `queries` (…, T, d) follow the same examples, T > d, and the `predictions` at these queries
+    have the shape (…, T). The function returns the least-squares weights w (…, d) and R² (…), which
+    is 1 if the predictor is linear in the query.
 
     Raises `ValueError` if T ≤ d.
     """
@@ -109,9 +119,10 @@ def induced_weights(queries: Queries, predictions: Predictions) -> tuple[np.ndar
 
 @checked
 def weight_similarity(first: FirstWeights, second: SecondWeights) -> Estimate:
-    """The similarity E cos∠(w, w') (k, l) of induced weights, (k, m, n, d) and (l, m, n, d).
+    """The mean cosine (k, l) between the induced weights of two sets of predictors.
 
-    The mean is over the n prefixes, then over the m prompts [Fu2024].
+    `first` (k, m, n, d) and `second` (l, m, n, d) are weights of dimension d on n prefixes of m
+    prompts. The mean is over the n prefixes, then over the m prompts [Fu2024].
 
     Raises `ValueError` for fewer than 2 prompts.
     """
@@ -120,7 +131,12 @@ def weight_similarity(first: FirstWeights, second: SecondWeights) -> Estimate:
 
 @checked
 def weight_cosines(first: FirstWeights, second: SecondWeights) -> np.ndarray:
-    """The mean cosines (k, l, m) on each prompt, whose mean is `weight_similarity`."""
+    """The mean cosines (k, l, m) between induced weights, on each of m prompts.
+
+    `first` (k, m, n, d) and `second` (l, m, n, d) are weights of dimension d; the mean is over the
+    n prefixes of a prompt. `weight_similarity` returns the mean of these cosines over prompts.
+    Raises `ValueError` for fewer than 2 prompts.
+    """
     _several(first)
     return np.asarray(_cosines(first, second).mean(-1))
 

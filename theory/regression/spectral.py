@@ -28,20 +28,23 @@ BLOCK = 2**16
 
 @checked
 class PrefixSpectrum:
-    """The spectra of all prefixes of prompts, and the predictions that follow from them.
+    """The spectra of all prefixes of prompts, and the predictions of several methods.
 
-    x (…, n, d), y (…, n), x_query (…, d). For every t = 0, …, n let S_t, b_t belong to the first t
-    examples, and let x_next be x_{t+1}, the query for t = n. The attributes are
+    The examples are the rows of x (…, n, d), with labels y (…, n), and the query is x_query (…, d).
+    For t = 0, …, n, let X_t be the matrix of the first t examples and y_t the vector of their
+    labels; S_t = X_tᵀX_t and b_t = X_tᵀy_t. Let x_next be x_{t+1}, or the query for t = n. The
+    attributes are
         eigenvalues (…, n + 1, d)  of S_t, ascending; eigenvalues of its null space are exactly 0
         components  (…, n + 1, d)  c_i of the OLS prediction at x_next, by eigendirection.
-    Each method returns predictions at x_next of shape (steps, …, n + 1). A step size or another
-    real parameter is one number or broadcasts to (…, n + 1), for example `1 / spectrum.largest`.
+    Each method of this class returns predictions at x_next of shape (steps, …, n + 1), for a list
+    of step counts. A step size or another real parameter is one number or broadcasts to (…, n + 1),
+    for example `1 / spectrum.largest`.
 
-    The rank of S_t is at most min(t, d). The other min(t, d) eigenvalues count as 0 if they are at
-    most (t + d)·eps·tr(S_t), a bound on the rounding errors of S_t and of its decomposition
-    [Higham2002, Chapter 3]. Singular values of X_t below √((t + d)·eps)·‖X_t‖_F therefore count as
-    0; the threshold of `theory.regression.ols` is smaller. As b_t is in range(S_t), directions of
-    the null space contribute exactly 0.
+    The rank of S_t is at most min(t, d), so all but the largest min(t, d) eigenvalues are 0. These
+    min(t, d) eigenvalues count as 0 if they are at most (t + d)·eps·tr(S_t), a bound on the
+    rounding errors of S_t and of its decomposition [Higham2002, Chapter 3]. Singular values of X_t
+    below √((t + d)·eps)·‖X_t‖_F therefore count as 0; the threshold of `theory.regression.ols` is
+    smaller. As b_t is in range(S_t), directions of the null space contribute exactly 0.
 
     Memory is O(n·d) for each prompt. Predictions of a divergent method that overflow are ±inf, or
     NaN if their terms overflow with both signs. Raises `ValueError` if S or the OLS prediction
@@ -122,32 +125,35 @@ class PrefixSpectrum:
 
     @property
     def largest(self) -> np.ndarray:
-        """λmax of every prefix (…, n + 1), or 1 where S_t = 0.
+        """The largest eigenvalue of S_t = X_tᵀX_t for every prefix, (…, n + 1), or 1 where S_t = 0.
 
-        `1 / spectrum.largest**2` is therefore a valid alpha for all prefixes, including the empty
-        prefix.
+        X_t is the matrix of the first t examples. `1 / spectrum.largest**2` is a valid alpha for
+        all prefixes, including the empty prefix.
         """
         top = self.eigenvalues[..., -1]
         return np.where(top > 0, top, 1)
 
     @property
     def smallest(self) -> np.ndarray:
-        """The smallest non-zero eigenvalue of every prefix (…, n + 1), or 1 where S_t = 0."""
+        """The smallest non-zero eigenvalue of S_t = X_tᵀX_t for every prefix, (…, n + 1).
+
+        X_t is the matrix of the first t examples. The entry is 1 where S_t = 0.
+        """
         least = np.where(self.eigenvalues > 0, self.eigenvalues, np.inf).min(axis=-1)
         return np.where(least < np.inf, least, 1)
 
     def ols(self) -> np.ndarray:
-        """Predictions (…, n + 1) of the minimum-norm least-squares solution."""
+        """Predictions (…, n + 1) of the minimum-norm least-squares solution of every prefix."""
         return self.components.sum(axis=-1)
 
     @checked
     def ridge(self, penalties: PositiveArray) -> np.ndarray:
-        """Predictions (penalties, …, n + 1) of ridge regression with each of `penalties` > 0."""
+        """Predictions (len(penalties), …, n + 1) of ridge regression, for each of `penalties`."""
         return self._predict(residuals.ridge_fitted, np.atleast_1d(penalties))
 
     @checked
     def gradient_descent(self, steps: Iterable[Steps], step_size: PositiveArray) -> np.ndarray:
-        """Predictions (steps, …, n + 1) of gradient descent after each step count in `steps`."""
+        """Predictions (len(steps), …, n + 1) of gradient descent after each count in `steps`."""
 
         def fitted(eigenvalue: np.ndarray, k: np.ndarray, step_size: np.ndarray) -> np.ndarray:
             return residuals.gradient_descent_fitted(eigenvalue, k, step_size)
@@ -158,7 +164,11 @@ class PrefixSpectrum:
     def newton(
         self, steps: Iterable[Steps], alpha: PositiveArray, start: Start = "gram"
     ) -> np.ndarray:
-        """Predictions (steps, …, n + 1) of Newton from αS or αI after each count in `steps`."""
+        """Predictions (len(steps), …, n + 1) of Newton–Schulz after each step count in `steps`.
+
+        The iteration of every prefix starts at M₀ = alpha·S_t ("gram") or alpha·I ("identity"),
+        where S_t = X_tᵀX_t and X_t is the matrix of the first t examples.
+        """
 
         def fitted(eigenvalue: np.ndarray, k: np.ndarray, alpha: np.ndarray) -> np.ndarray:
             return residuals.newton_fitted(eigenvalue, k, alpha, start)
@@ -169,7 +179,11 @@ class PrefixSpectrum:
     def hyperpower(
         self, steps: Iterable[Steps], order: Order, alpha: PositiveArray, start: Start = "gram"
     ) -> np.ndarray:
-        """Predictions (steps, …, n + 1) of hyperpower of this order after each count in `steps`."""
+        """Predictions (len(steps), …, n + 1) of hyperpower after each step count in `steps`.
+
+        The iteration of every prefix has the given `order` and starts at M₀ = alpha·S_t ("gram") or
+        alpha·I ("identity"), where S_t = X_tᵀX_t and X_t is the matrix of the first t examples.
+        """
 
         def fitted(eigenvalue: np.ndarray, k: np.ndarray, alpha: np.ndarray) -> np.ndarray:
             return residuals.hyperpower_fitted(eigenvalue, k, order, alpha, start)
@@ -180,7 +194,10 @@ class PrefixSpectrum:
     def chebyshev(
         self, steps: Iterable[Steps], smallest: PositiveArray, largest: PositiveArray
     ) -> np.ndarray:
-        """Predictions (steps, …, n + 1) of Chebyshev's method after each count in `steps`."""
+        """Predictions (len(steps), …, n + 1) of Chebyshev's method on [smallest, largest].
+
+        There is one prediction after each step count in `steps`, for every prefix.
+        """
         return self._predict(
             residuals.chebyshev_fitted,
             _counts(steps),

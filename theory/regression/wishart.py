@@ -15,7 +15,7 @@ at ε = 0 is
     E Σ_i f(x_i) = tr(A⁻¹ A')/2,
 
 and for f(x) = (2x)^k this is E tr S^k.  With integrals over 0 < x, y < c instead of all x, y > 0,
-the formula gives the mean over the S whose eigenvalues are all at most 2c.  If (n − d − 1)/2 is an
+the formula gives the mean over the S whose eigenvalues are at most 2c.  If (n − d − 1)/2 is an
 integer, the integrals are finite sums.
 """
 
@@ -41,7 +41,7 @@ Size: TypeAlias = Annotated[Count, Within(most=10**4)]
 def wishart_moments(
     n: Size, d: Size, n_moments: Size, largest: Positive | None = None
 ) -> list[arb]:
-    """The moments E tr S^k, k < `n_moments`, of S = XᵀX for standard normal X (n, d), in balls.
+    """The moments E tr S^k, k < `n_moments`, of S = XᵀX for standard normal X (n, d), as Arb balls.
 
     If `largest` is given, the mean is over the S whose eigenvalues are all at most `largest`.
 
