@@ -1,7 +1,7 @@
 """In-context linear regression: transformers with hand-written weights.
 
-Each name is a function that returns a model.  The algorithms of the same names in
-`theory.regression` return weights of a linear predictor.
+Each public name is a function that returns a model.  The algorithms of the same names in
+`theory.regression` return the weights of a linear predictor.
 """
 
 from constructions.regression.chebyshev import chebyshev

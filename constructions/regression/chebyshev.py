@@ -25,8 +25,8 @@ suffice, because the prediction has degree 2k + 1.
 
 **Optimality.**  M_L is the largest degree of a residual after L layers, and T_k/τ_k has the
 smallest maximum on [a, b] among polynomials of degree k with value 1 at 0. So among all predictions
-x_qᵀp(S)Xᵀy with a fixed polynomial p that L such layers can compute, the smallest possible maximum
-of the residual on [a, b] is 1/T_{M_L}(σ). This construction attains it.
+x_qᵀp(S)Xᵀy with a fixed polynomial p that L layers of linear or ReLU attention can compute, the
+smallest possible maximum of the residual on [a, b] is 1/T_{M_L}(σ). This construction attains it.
 
 **Rounding.**  Let σ = cosh θ. Then τ_q = cosh qθ = ½e^{qθ}(1 + e^{−2qθ}), so quotients of τ's are
 computed without overflow. The quotients are rounded to multiples of 2^−47, so that factors sum to
@@ -58,16 +58,21 @@ MINUTE = 2.0**-960
 
 @dataclass(frozen=True)
 class Combinations:
-    """The residuals R_n = T_n/τ_n that a plan computes, by degree n."""
+    """The Chebyshev residuals R_n that a plan of layers computes, by degree n.
+
+    R_n is the polynomial of degree n with R_n(0) = 1 that has the smallest maximum on the interval
+    of the eigenvalues.
+    """
 
     plan: tuple[tuple[Rung, ...], ...]
 
     def inverse(self, of: NumberSystem, S: Any, power: int) -> Any:
-        """The matrix G with S·G = I − R, where R is the residual of degree `power`.
+        """The matrix G with S·G = I − R, where R is the residual of degree `power` at the matrix S.
 
-        If R = Σ f·R_a²R_c + Σ f·R_b − Σ f·S R_b − Σ f·S R_b³, where the factors of the first two
-        sums add up to 1, then
-        G = Σ f·(G_a + R_a G_a + R_a²G_c) + Σ f·G_b + Σ f·R_b + Σ f·R_b³.
+        The plan gives R as a combination R = Σ f·R_a²R_c + Σ f·R_b − Σ f·S R_b − Σ f·S R_b³ of
+        residuals of smaller degrees a, b, c with factors f. The factors of the first two sums add
+        up to 1. Hence G = Σ f·(G_a + R_a G_a + R_a²G_c) + Σ f·G_b + Σ f·R_b + Σ f·R_b³, where
+        S·G_a = I − R_a.
         """
         zero, unit = of.number(0) * S, identity(of, S.nrows())
         slots, found = {"low": zero, "high": zero}, {0: zero}
@@ -98,15 +103,17 @@ class Combinations:
 def chebyshev(d: Count, k: Steps, smallest: Positive, largest: Positive) -> Transformer:
     """A transformer that computes k steps of Chebyshev's method on [smallest, largest].
 
-    The prediction is x_qᵀ Q_k(S) Xᵀ y, S = XᵀX, where I − S·Q_k = T_k(l(S))/τ_k is the best
-    residual polynomial on [smallest, largest] (formulas in `chebyshev.py`); x (…, n, d), y (…, n),
-    x_query (…, d).  The model has ⌈log₃(2k + 1)⌉ layers of at most 9 linear heads and width at most
-    5d + 3, and accepts any number of examples.
+    `chebyshev(d, k, smallest, largest)(x, y, x_query)` is the prediction x_qᵀ Q_k(S) Xᵀ y. The rows
+    of X are the examples x (…, n, d), y (…, n) are their labels, x_q = x_query (…, d) and S = XᵀX.
+    The polynomial Q_k is the one for which the residual R(λ) = 1 − λ·Q_k(λ), of degree k, has the
+    smallest maximum of |R| on [smallest, largest]; `chebyshev.py` contains the formulas. The model
+    has ⌈log₃(2k + 1)⌉ layers of at most 9 linear heads and width at most 5d + 3. It accepts any
+    number of examples.
 
-    If every non-zero eigenvalue of S lies in [smallest, largest], the residual on each of them is
-    at most 2((√κ − 1)/(√κ + 1))^k with κ = largest/smallest, plus the rounding of the factors (see
-    `chebyshev.py`). Accuracy ε requires ⌈log₃(√κ ln(2/ε) + 1)⌉ layers. Newton requires 2^k ≈ κ
-    ln(1/ε), hence ⌈log₃(2κ ln(1/ε) + 1)⌉ layers.
+    If every non-zero eigenvalue λ of S lies in [smallest, largest], then |R(λ)| is at most
+    2((√κ − 1)/(√κ + 1))^k with κ = largest/smallest, plus the rounding of the weights (see
+    `chebyshev.py`). ⌈log₃(√κ ln(2/ε) + 1)⌉ layers suffice for accuracy ε. Newton's method requires
+    2^k ≈ κ ln(1/ε), hence ⌈log₃(2κ ln(1/ε) + 1)⌉ layers.
 
     Raises ValueError if smallest > largest, and if 2/(smallest + largest) or its inverse is outside
     the range of float64.
@@ -128,7 +135,10 @@ def chebyshev(d: Count, k: Steps, smallest: Positive, largest: Positive) -> Tran
 
 
 def chebyshev_plan(k: int, smallest: float, largest: float) -> Plan:
-    """The combinations of residuals, layer by layer, that lead from degree 0 to degree k."""
+    """The combinations of Chebyshev residuals, by layer, that lead from degree 0 to degree k.
+
+    The residuals belong to the interval [smallest, largest].
+    """
     if smallest == largest:  # σ is infinite, and T_k(l)/τ_k tends to (1 − λ/b)^k
         return powers(k, 1 / largest)
     wanted: list[tuple[int, ...]] = [(k,)]

@@ -45,8 +45,9 @@ def gradient_descent(
 ) -> Transformer:
     """A transformer that computes k steps of gradient descent from w = 0.
 
-    `gradient_descent(d, k, step_size)(x, y, x_query)` is ⟨w_k, x_query⟩ with
-    w_{j+1} = w_j − step_size·(XᵀX w_j − Xᵀy); x (…, n, d), y (…, n), x_query (…, d).
+    `gradient_descent(d, k, step_size)(x, y, x_query)` is ⟨w_k, x_query⟩ with w₀ = 0 and
+    w_{j+1} = w_j − step_size·(XᵀX w_j − Xᵀy). The rows of X are the examples x (…, n, d), y (…, n)
+    are their labels, and x_query (…, d) is the query.
 
     | layout        | layers        | heads | width  | returns                               |
     |---------------|---------------|-------|--------|---------------------------------------|
@@ -56,8 +57,9 @@ def gradient_descent(
 
     The iteration converges to the minimum-norm solution iff 0 < step_size < 2/λmax(XᵀX).
 
-    Raises ValueError for the layout "ladder" if k = 0 or causal=True: a causal layer raises the
-    degree in the matrix S of a prefix by only 1 (see the claim `state-size`).
+    Raises ValueError for the layout "ladder" if k = 0 or causal=True. Causal layers cannot compute
+    the ladder, because a causal layer raises the degree in the matrix XᵀX of a prefix by only 1
+    (see the claim `state-size`).
 
     Source: [vonOswald2023, Proposition 1] for "direct"; the proofs for the other layouts are in
     `gradient_descent.py` and `ladder.py`.

@@ -30,7 +30,7 @@ since Σ_i u_{a,i} x_iᵀ = G_a S = I − E^a, Σ_i u_{a,i} e_{a,i}ᵀ = (I − 
 
     G_n = G_a + E^a G_a + E^{2a} G_c,   Σ_i (s_{a,i} + y_i) u_{a,i} = G_a(I + E^a)b = G_{2a} b.
 
-One more head computes 3a + 1, as Σ_i e_{a,i} ⟨e_{a,i}, e_a⟩ = S E^{3a} x:
+One more head computes exponent 3a + 1, since Σ_i e_{a,i} ⟨e_{a,i}, e_a⟩ = S E^{3a} x:
 
     e_{3a+1} = e_{3a} − α Σ_i e_{a,i} ⟨e_{a,i}, e_a⟩
     u_{3a+1} = u_{3a} + α e_{3a}
@@ -62,10 +62,12 @@ from constructions.transformer import Transformer
 class Rung:
     """A slot, and the combination of residuals R that a layer writes to the slot.
 
-    The combination is Σ factor·R_a²R_c over `products` {(a, c): factor}, plus Σ factor·R over
-    `unchanged`, minus Σ factor·S·R over `once`, minus Σ factor·S·R³ over `cubed`. The R are the
-    residuals in the slots before the layer. The factors of `products` and `unchanged` sum to 1, so
-    the result is 1 at S = 0, like every residual.
+    A slot is a group of registers that store one residual, a polynomial R of S = XᵀX for the
+    examples X. The combination is Σ factor·R_a²R_c over `products` {(a, c): factor}, plus Σ
+    factor·R over `unchanged`, minus Σ factor·S·R over `once`, minus Σ factor·S·R³ over `cubed`.
+    Every R is the residual in the named slot before the layer. The factors of `products` and
+    `unchanged` sum to 1. So the combination equals I for S = 0, like every residual. `exponent` is
+    the exponent or degree of the combination, and `parts` names the registers that are written.
     """
 
     slot: str
@@ -89,9 +91,10 @@ def ladder(
 ) -> Transformer:
     """A transformer that predicts x_qᵀ G Xᵀ y, where I − S·G is the last residual of the plan.
 
-    The plan combines the residuals `of` and has one entry for each layer. The width is 5d + 3, or
-    3d + 2 if one slot suffices. The number of examples is arbitrary.  The last layer computes only
-    s, the part that the unembedding reads.
+    S = XᵀX, where the rows of X are the examples, y are their labels and x_q is the query. The plan
+    combines residuals of the family `of` and has one entry for each layer. The width is 5d + 3, or
+    3d + 2 if one slot of registers suffices. The number of examples is arbitrary.  The last layer
+    computes only the register s = y − xᵀG Xᵀy, which the unembedding reads.
     """
     stream = ladder_stream(d, plan)
     layers = LadderLayers(stream, of)
@@ -125,7 +128,10 @@ def _add(layers: LadderLayers, rung: Rung, part: str) -> None:
 
 
 def powers(power: int, alpha: float) -> Plan:
-    """The plan from exponent 0 to `power`, by the induction above."""
+    """The plan of layers from exponent 0 to exponent `power` of the residual I − alpha·XᵀX.
+
+    The exponents follow the induction in the docstring of the module.
+    """
     wanted: list[tuple[int, ...]] = [(power,)]
     while wanted[0] != (0,):
         q = wanted[0][0] // 3

@@ -45,8 +45,10 @@ from theory.regression.newton import Start
 def ladder_causal(d: int, k: int, alpha: float, start: Start) -> Transformer:
     """A causal transformer of ⌈k log₃2⌉ + 2 layers from αI, or one more from αS.
 
-    It has at most 4d² + 1 linear heads in a layer and a width of at most 4d² + 3d + 2, or
-    5d² + 3d + 2 from αS.  Entry t of its output is the prediction from the first t examples.
+    The transformer computes k Newton–Schulz steps from M₀ = αS (start "gram") or αI ("identity"),
+    with α = `alpha` and S = XᵀX for the examples X of each prefix. It has at most 4d² + 1 linear
+    heads in a layer and a width of at most 4d² + 3d + 2, or 5d² + 3d + 2 from αS.  Entry t of the
+    output is the prediction from the first t examples.
     """
     plan = exponents(2**k)
     slots = SLOTS[: max(map(len, plan))]
@@ -104,7 +106,10 @@ def ladder_causal(d: int, k: int, alpha: float, start: Start) -> Transformer:
 
 
 def exponents(power: int) -> list[tuple[int, ...]]:
-    """The exponents in each layer, one or two neighbouring ones, from 0 and 1 to `power`."""
+    """The exponents that each layer computes: one exponent, or two neighbouring exponents.
+
+    The exponents of the first layer are at most 1, and the exponent of the last layer is `power`.
+    """
     wanted: list[tuple[int, ...]] = [(power,)]
     while wanted[0][-1] > 1:
         q = wanted[0][0] // 3
@@ -113,7 +118,7 @@ def exponents(power: int) -> list[tuple[int, ...]]:
 
 
 def summands(n: int, below: tuple[int, ...]) -> tuple[int, int]:
-    """Exponents a and c of the layer below with n = a + 2c."""
+    """Two exponents a and c among those of the layer below (`below`) such that n = a + 2c."""
     more = n - 3 * below[0]
     return below[more % 2], below[more // 2]
 

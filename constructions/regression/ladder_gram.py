@@ -55,21 +55,29 @@ from theory.regression.newton import Start
 
 
 class Level(NamedTuple):
-    """The exponents in the slots after a layer, and the exponents whose w and f are stored."""
+    """The exponents n of (I − αS²)^n that are stored after a layer.
+
+    `with_image` are the exponents n for which the registers w = S E^n x and f = xᵀE^n b are stored
+    as well, where E = I − αS².
+    """
 
     exponents: tuple[int, ...]
     with_image: frozenset[int]
 
     @property
     def degree(self) -> int:
-        """The largest degree of a register: w and f have degree 4n + 3, the others 4n + 1."""
+        """The largest degree of a register, as a polynomial in the prompt.
+
+        For exponent n, the registers w and f have degree 4n + 3, and all other registers 4n + 1.
+        """
         return max(4 * n + 1 + 2 * (n in self.with_image) for n in self.exponents)
 
 
 class Rung(NamedTuple):
-    """A slot to which a layer writes exponent 2a + c + more, for the exponents a, c of two slots.
+    """A slot, and the exponent 2a + c + more that a layer writes to the slot.
 
-    `parts` names the registers that are written; w and f are among them only if they are stored.
+    a and c are the exponents of two slots before the layer. `parts` names the registers that are
+    written; it contains w and f only if the layer stores them.
     """
 
     slot: str
@@ -84,7 +92,10 @@ Plan = list[tuple[Rung, ...]]
 
 
 def gram_powers(power: int) -> Plan:
-    """The rungs of each of ⌈log₃(4·power + 1)⌉ layers, from exponent 0 to `power`."""
+    """The rungs of each of ⌈log₃(4·power + 1)⌉ layers, from exponent 0 to exponent `power`.
+
+    A rung is a slot of registers and the exponent that a layer writes to the slot.
+    """
     levels = [Level((power,), frozenset())]
     for layers in reversed(range(ceil_log3(4 * power + 1))):
         levels.insert(0, level_below(levels[0], layers))
@@ -101,9 +112,10 @@ def gram_powers(power: int) -> Plan:
 
 
 def level_below(top: Level, layers: int) -> Level:
-    """The level after `layers` layers from which one more layer computes `top`.
+    """The level after `layers` layers, from which one more layer computes the level `top`.
 
-    It is the first choice, in the order of the module's docstring, with degrees at most 3^layers.
+    The function returns the first choice, in the order of the module's docstring, whose degrees are
+    at most 3^layers.
     """
     q = top.exponents[0] // 3
     for exponents in ((q,), (q, q + 1)):
@@ -134,7 +146,12 @@ def _summands(n: int, above: Level, below: Level) -> tuple[int, int] | None:
 
 
 def power_ladder(d: int, power: int, alpha: float, start: Start) -> Transformer:
-    """The ladder to (I − S·M₀)^power, from M₀ = alpha·S ("gram") or alpha·I ("identity")."""
+    """A transformer whose layers compute the power (I − S·M₀)^power, with S = XᵀX.
+
+    M₀ is alpha·S (start "gram") or alpha·I ("identity"), and the rows of X are the examples. The
+    prediction is x_qᵀ G Xᵀ y with S·G = I − (I − S·M₀)^power. Raises ValueError if alpha is too
+    large, or if the model exceeds the memory.
+    """
     if start == "identity":
         return ladder(d, powers(power, alpha), Powers(alpha, start))
     if not isfinite(2 * alpha):

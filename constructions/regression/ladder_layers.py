@@ -41,7 +41,7 @@ INVARIANTS: dict[str, tuple[Any, float]] = {
 
 @runtime_checkable
 class Written(Protocol):
-    """The parts of a slot that a layer writes, for the residual of one exponent."""
+    """A protocol of the parts of a slot that a layer writes, for the residual of one exponent."""
 
     @property
     def slot(self) -> str: ...
@@ -52,15 +52,16 @@ class Written(Protocol):
 
 
 def check_memory(d: int, layers: float) -> None:
-    """Raises ValueError if a model of `layers` layers exceeds the memory."""
+    """Raises ValueError if a ladder of `layers` layers and dimension d exceeds the memory."""
     parts = [f"{slot}_{part}" for slot in SLOTS for part in "ues"]
     _stream(d, parts).fits(ceil(layers), heads=7)
 
 
 def ladder_stream(d: int, plan: Sequence[Iterable[Written]]) -> Stream:
-    """The registers that a plan uses.  Raises ValueError if its layers exceed the memory.
+    """The residual stream with the registers that a plan uses.
 
-    Registers that a head reads together are neighbours, so that it multiplies adjacent columns.
+    Registers that a head reads together are neighbours, so that the head multiplies adjacent
+    columns. Raises ValueError if the layers of the plan exceed the memory.
     """
     parts = {f"{rung.slot}_{part}" for rungs in plan for rung in rungs for part in rung.parts}
     stream = _stream(d, parts)
@@ -95,27 +96,39 @@ class LadderLayers:
         self._made: list[tuple[str, Written, str]] = []
 
     def read(self, name: str) -> LinearRead:
-        """A linear read of a register, or 0 if nothing has been added to it yet."""
+        """A linear read of a register, or 0 if nothing has been written to the register yet."""
         return (0.0 if name in self._empty else 1.0) * self.stream.read(name)
 
     def parts(self, rung: Written, last: bool) -> Iterator[str]:
-        """Records the parts of a rung that a layer writes; in the last layer only s."""
+        """Records the parts of a rung that the layer writes, and yields their names.
+
+        In the last layer, only the part s is written, because the unembedding reads only s.
+        """
         for part in ("s",) if last else rung.parts:
             self._made.append((f"{rung.slot}_{part}", rung, part))
             yield part
 
     def assign(self, into: str, *readings: LinearRead) -> None:
-        """Sets a register to the sum of linear reads of the same token, before heads add to it."""
+        """Sets the register `into` to the sum of linear reads of the same token.
+
+        Heads of the same layer add to this sum.
+        """
         before = self._diagonal.get(into, -self.read(into))
         self._diagonal[into] = sum(readings, start=before)
 
     def add_head(self, query: LinearReads, key: LinearReads, value: LinearRead, into: str) -> None:
-        """Adds Σ_i ⟨query, key_i⟩ value_i to a register."""
+        """Adds a head that writes Σ_i ⟨query, key_i⟩ value_i to the register `into`.
+
+        The sum is over the tokens i.
+        """
         if all(any(each.terms for each in _each(part)) for part in (query, key, value)):
             self._scores.setdefault((query, key), []).append((value, into))
 
     def product(self, into: str, part: str, a: str, c: str, factor: float = 1.0) -> None:
-        """Adds the part u, e or s of factor·R_a²R_c to `into`, for the slots a and c."""
+        """Adds one part (u, e or s) of the product factor·R_a²R_c to the register `into`.
+
+        R_a and R_c are the residuals in the slots a and c.
+        """
         x, y = self.read("x"), self.read("y")
         (u_a, e_a, s_a), (u_c, e_c, s_c) = ([self.read(f"{s}_{p}") for p in "ues"] for s in (a, c))
         if part == "u":
@@ -152,7 +165,10 @@ class LadderLayers:
         self._begin()
 
     def model(self, d: int, source: str) -> Transformer:
-        """The transformer of the layers so far; its prediction is −s of the slot "low"."""
+        """The transformer of the layers so far.
+
+        Its prediction is −s, for the register s of the slot "low".
+        """
         return Transformer(
             embed(self.stream, x={"x": 1.0, "low_e": 1.0}, y={"y": 1.0, "low_s": 1.0}),
             self._blocks,

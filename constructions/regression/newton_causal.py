@@ -3,7 +3,7 @@
 Under a causal mask, earlier tokens compute with shorter prefixes, so token t must not use their
 results. Therefore the construction for full attention diverges if it is evaluated causally (see
 [Fu2024, Remark B.6]). But a token can combine its registers: a head with a diagonal mask (each
-token attends only to itself) multiplies three of them:
+token attends only to itself) multiplies three registers:
 
     ⟨query_t, key_t⟩ · value_t.
 
@@ -42,10 +42,12 @@ from theory.regression.newton import Start
 
 
 def newton_causal(d: int, k: int, alpha: float, start: Start = "gram") -> Transformer:
-    """A causal transformer of k + 2 layers, from αS or αI.
+    """A causal transformer of k + 2 layers that predicts from every prefix of the examples.
 
-    It has at most max(d², d + 1) linear heads in a layer and width 2d² + 3d + 2.  Entry t of its
-    output is the prediction from the first t examples, as in `constructions.examples.shifted`.
+    The transformer computes k Newton–Schulz steps from M₀ = alpha·S (start "gram") or alpha·I
+    ("identity"), where S = XᵀX for the examples X of each prefix. It has at most max(d², d + 1)
+    linear heads in a layer and width 2d² + 3d + 2.  Entry t of the output is the prediction from
+    the first t examples, as in `constructions.examples.shifted`.
     """
     rows = range(1, d + 1)
     widths = {"x": d, "key": d, "y": 1, "b": d, "estimate": 1}
@@ -88,9 +90,11 @@ def newton_causal(d: int, k: int, alpha: float, start: Start = "gram") -> Transf
 
 
 def sums(stream: Stream, factors: Mapping[str, float]) -> list[Head]:
-    """Heads that add factor·Σ_{i<t} x_{i,a} x_i to row a of each matrix, and Σ_{i<t} y_i x_i to b.
+    """Heads that sum over the examples before token t: x_i x_iᵀ into matrices, and y_i x_i into b.
 
-    The heads require a causal mask; the key of a query is 0.
+    Row a of the matrix in register NAME receives factor·Σ_{i<t} x_{i,a} x_i, for every entry NAME:
+    factor of `factors`, and the register b receives Σ_{i<t} y_i x_i. The heads require a causal
+    mask; the key of a query is 0.
     """
     key = stream.read("key")
     heads = [

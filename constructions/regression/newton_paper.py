@@ -19,11 +19,11 @@ attention multiplies:
     sum        averages those n equal vectors:       (1/n) Σ_i 1 · p_i = w
     multiply   query x, key w, value 1:              (1/n) Σ_i ⟨x, w_i⟩ · 1 = ⟨w, x⟩
 
-So the first product already contains the sum, and the layer "sum" is only present to match the
-layer count of the theorem. A copy is written to an empty register, which is cleared later. If the
-start were computed as (x + αSx) − x instead, it would round to 0 for small αS. The factors n and α
-are in different matrices, W_O and W_V, so that their product is not rounded. As the weights contain
-n, a model accepts exactly n examples: on m examples, the same weights would compute the steps from
+So the first product already contains the sum, and the layer "sum" only serves to match the layer
+count of the theorem. A copy is written to an empty register, which is cleared later. If the start
+were computed as (x + αSx) − x instead, it would round to 0 for small αS. The factors n and α are in
+different matrices, W_O and W_V, so that their product is not rounded. As the weights contain n, a
+model accepts exactly n examples: on m examples, the same weights would compute the steps from
 α(n/m)²S.
 """
 
@@ -41,7 +41,8 @@ from constructions.transformer import Transformer
 def newton_paper(d: int, k: int, alpha: float, n: int) -> Transformer:
     """A transformer of k + 8 layers with two ReLU heads each and width 5d + 3, for n examples.
 
-    `newton` states the theorem and explains the arguments.
+    The transformer computes k Newton–Schulz steps from M₀ = alpha·XᵀX for the n examples X, with
+    ReLU scores divided by n. `newton` states the theorem and explains the arguments.
     """
     stream = Stream(m=d, x=d, y=1, carry=d, product=d, w=d, one=1, estimate=1)
     stream.fits(k, heads=2)

@@ -1,4 +1,4 @@
-"""Newton–Schulz for causal attention with k groups of d pause tokens, and O(dk) numbers per token.
+"""Newton–Schulz steps under a causal mask, with k groups of d pause tokens.
 
 Under a causal mask token i attends only to tokens up to i, so M_j x_i, which depends on all
 examples, cannot be computed at example i.  It is computed after the last example, by pause tokens
@@ -19,7 +19,8 @@ Within group j the sum is incomplete, but later layers do not read this group. E
 change. So each group is used for one step.  The last layer computes 2^k Σ_i y_i ⟨x_i, u⟩.
 
 The model has k + 2 layers of one linear head, width dk + 2d + 2 and n + dk + 1 tokens, where each
-example is one token.  Whether fewer than dk pause tokens suffice is open.
+example is one token.  So each token stores O(dk) numbers.  It is open whether fewer than dk pause
+tokens suffice.
 """
 
 from __future__ import annotations
@@ -42,10 +43,10 @@ FewSteps: TypeAlias = Annotated[Steps, Within(most=1000)]
 
 
 class Paused(Examples):
-    """Prompts that consist of tokens (x_i, y_i), k groups of d pause tokens, and queries.
+    """Prompts that consist of example tokens (x_i, y_i), k groups of d pause tokens, and queries.
 
-    The a-th pause token of group j is the unit vector e_a in the columns of its group; queries have
-    separate columns.
+    The embedding of the a-th pause token of group j is the unit vector e_a in the columns of group
+    j. Queries have separate columns.
     """
 
     def __init__(self, d: int, groups: int) -> None:
@@ -73,12 +74,14 @@ class Paused(Examples):
 def newton_with_pauses(d: Count, k: FewSteps, alpha: StepSize) -> Transformer:
     """A causal transformer that computes k Newton–Schulz steps from M₀ = alpha·I.
 
-    `newton_with_pauses(d, k, alpha)(x, y, x_query)` is x_queryᵀ M_k Xᵀ y, the prediction of
-    `newton(d, k, alpha, start="identity")`. The model has k + 2 layers of one linear head, width dk
-    + 2d + 2, and dk pause tokens between examples and queries. In contrast, `newton(…,
-    causal=True)` stores O(d²) numbers in each token and predicts from every prefix.
+    `newton_with_pauses(d, k, alpha)(x, y, x_query)` is x_queryᵀ M_k Xᵀ y with M_{j+1} = 2M_j − M_j
+    S M_j, S = XᵀX and M₀ = alpha·I, which is the prediction of `newton(d, k, alpha,
+    start="identity")`. The rows of X are the examples x (…, n, d), and y (…, n) are their labels.
+    The model has k + 2 layers of one linear head, width dk + 2d + 2, and dk pause tokens between
+    examples and queries. In contrast, `newton(…, causal=True)` stores O(d²) numbers in each token
+    and predicts from every prefix.
 
-    The iteration converges iff 0 < alpha < 2/λmax(XᵀX).
+    M_k converges to the pseudo-inverse on range(S) iff 0 < alpha < 2/λmax(S).
     """
     groups = [f"key{j}" for j in range(k)]
     stream = Stream(x=d, y=1, **dict.fromkeys(groups, d), u=d, estimate=1)

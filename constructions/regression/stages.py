@@ -17,31 +17,38 @@ from theory.regression.newton import Start
 
 @runtime_checkable
 class Residuals(Protocol):
-    """A family of residuals I − S G, by power."""
+    """A family of residuals I − S G of approximate inverses G of S = XᵀX, indexed by a power."""
 
     def inverse(self, of: NumberSystem, S: Any, power: int) -> Any:
-        """The matrix G of a power."""
+        """The matrix G for which I − S G is the residual with index `power`."""
         ...
 
 
 @dataclass(frozen=True)
 class Powers:
-    """The powers of I − S M₀ with M₀ = alpha·S ("gram") or alpha·I ("identity")."""
+    """The family of residuals (I − S M₀)^power, for M₀ = alpha·S ("gram") or alpha·I.
+
+    The start "identity" is M₀ = alpha·I.
+    """
 
     alpha: float
     start: Start
 
     def inverse(self, of: NumberSystem, S: Any, power: int) -> Any:
-        """Σ_{i<power} (I − S M₀)^i M₀."""
+        """The matrix G = Σ_{i<power} (I − S M₀)^i M₀.
+
+        It satisfies I − S G = (I − S M₀)^power.
+        """
         return inverse_of_power(of, S, self.alpha, self.start, power)
 
 
 @dataclass(frozen=True)
 class Invariant(ABC):
-    """The content of a register at a query x, for one power of a residual.
+    """The content of a register on a token with input x, for one power of a residual.
 
-    If `row` is given, the register contains that row (counted from 1) of the matrix that multiplies
-    x. If `prefixes` is true, the examples of each token are those before the token.
+    If `row` is given, the register contains row `row`, counted from 1, of the matrix that
+    multiplies x. If `prefixes` is true, the examples of each token are the examples before this
+    token.
     """
 
     power: int
@@ -51,7 +58,10 @@ class Invariant(ABC):
 
     @abstractmethod
     def value(self, S: Any, G: Any, b: Any, x: Any) -> Any:
-        """A row for each of the inputs x (m × d)."""
+        """The content of the register, as one row for each of the m inputs x (m × d).
+
+        S = XᵀX and b = Xᵀy for the examples X with labels y, and I − S G is the residual.
+        """
 
     def __call__(self, of: NumberSystem, X: Any, y: Any, Q: Any) -> Any:
         """A row for each query of Q (m × d), for examples X (n × d), y (n × 1)."""
@@ -67,40 +77,40 @@ class Invariant(ABC):
 
 
 class Inverse(Invariant):
-    """The invariant G x, on a token with input x."""
+    """The invariant G x on a token with input x, where I − S G is the residual."""
 
     def value(self, S: Any, G: Any, b: Any, x: Any) -> Any:
-        """x G."""
+        """The row x G for each of the inputs x (m × d)."""
         return x * G
 
 
 class Residual(Invariant):
-    """The invariant R x = (I − S G) x, on a token with input x."""
+    """The invariant R x on a token with input x, where R = I − S G is the residual."""
 
     def value(self, S: Any, G: Any, b: Any, x: Any) -> Any:
-        """x (I − G S)."""
+        """The row x (I − G S) for each of the inputs x (m × d)."""
         return x - x * (G * S)
 
 
 class Image(Invariant):
-    """The invariant S R x, on a token with input x."""
+    """The invariant S R x on a token with input x, where R = I − S G is the residual."""
 
     def value(self, S: Any, G: Any, b: Any, x: Any) -> Any:
-        """x (I − G S) S."""
+        """The row x (I − G S) S for each of the inputs x (m × d)."""
         return (x - x * (G * S)) * S
 
 
 class Correlation(Invariant):
-    """The invariant xᵀ R b, on a token with input x."""
+    """The invariant xᵀ R b on a token with input x, where R = I − S G is the residual, b = Xᵀy."""
 
     def value(self, S: Any, G: Any, b: Any, x: Any) -> Any:
-        """The number x (I − G S) b for each input x."""
+        """The number x (I − G S) b for each of the inputs x (m × d)."""
         return (x - x * (G * S)) * b
 
 
 class Prediction(Invariant):
-    """xᵀ G b, on a query x."""
+    """The prediction xᵀ G b at a query x, where I − S G is the residual and b = Xᵀy."""
 
     def value(self, S: Any, G: Any, b: Any, x: Any) -> Any:
-        """The number x G b for each query x."""
+        """The number x G b for each of the queries x (m × d)."""
         return x * (G * b)
