@@ -122,12 +122,13 @@ def chebyshev(d: Count, k: Steps, smallest: Positive, largest: Positive) -> Tran
     """
     if smallest > largest:
         raise InputError(
-            f"smallest is {smallest:g} and largest is {largest:g}: give smallest ≤ largest"
+            f"smallest is {smallest:g} and largest is {largest:g}: "
+            "give bounds with smallest ≤ largest"
         )
     if not MINUTE < smallest + largest < 1 / MINUTE:
         raise InputError(
-            f"smallest is {smallest:g} and largest is {largest:g}: their sum or its inverse "
-            "exceeds the range of float64, so rescale the inputs"
+            f"smallest is {smallest:g} and largest is {largest:g}, and their sum or the inverse of "
+            "their sum is outside the range of float64: rescale the inputs and both bounds"
         )
     check_memory(d, log(k + 1, 3))
     plan = chebyshev_plan(k, smallest, largest)

@@ -67,9 +67,9 @@ def gradient_descent(
     of = Powers(step_size, "identity")
     if layout == "ladder":
         if causal:
-            raise InputError("layout is 'ladder' and causal is True: give layout 'direct'")
+            raise InputError("layout is 'ladder' and causal is True: use the layout 'direct'")
         if k == 0:
-            raise InputError("k is 0: give k ≥ 1, or layout 'direct'")
+            raise InputError("layout is 'ladder' and k is 0: give k ≥ 1 or the layout 'direct'")
         check_memory(d, log(k, 3))
         return ladder(d, powers(k, step_size), of)
     if causal:

@@ -155,7 +155,10 @@ def power_ladder(d: int, power: int, alpha: float, start: Start) -> Transformer:
     if start == "identity":
         return ladder(d, powers(power, alpha), Powers(alpha, start))
     if not isfinite(2 * alpha):
-        raise InputError(f"alpha is {alpha:g}: give a number below 8e307, or rescale the inputs")
+        raise InputError(
+            f"alpha is {alpha:g}, and multiples of alpha overflow: "
+            "give a number below 8e307, or rescale the inputs"
+        )
     plan = gram_powers(power)
     layers = LadderLayers(ladder_stream(d, plan), Powers(alpha, start))
     for rungs in plan:

@@ -88,19 +88,21 @@ def newton(
     proofs are in their files.  The recursion is due to [Schulz1933] and [BenIsrael1965].
     """
     if n is not None and layout != "paper":
-        raise InputError(f"n is {n} and layout is '{layout}', which accepts every n: leave n out")
+        raise InputError(
+            f"n is {n} and layout is '{layout}', whose models accept every n: omit the argument n"
+        )
     if causal and (layout == "paper" or interleaved):
         raise InputError(
-            f"causal is True, layout is '{layout}' and interleaved is {interleaved}: give layout "
-            "'direct' or 'ladder', and interleaved=False"
+            f"causal is True, layout is '{layout}' and interleaved is {interleaved}: use the "
+            "layout 'direct' or 'ladder', and interleaved=False"
         )
     if interleaved and layout != "direct":
-        raise InputError(f"interleaved is True and layout is '{layout}': give layout 'direct'")
+        raise InputError(f"interleaved is True and layout is '{layout}': use the layout 'direct'")
     if layout == "paper":
         if start != "gram":
-            raise InputError(f"layout is 'paper' and start is '{start}': give start 'gram'")
+            raise InputError(f"layout is 'paper' and start is '{start}': use the start 'gram'")
         if n is None:
-            raise InputError("layout is 'paper' and n is None: give n, the number of examples")
+            raise InputError("layout is 'paper' and n is None: give the number n of examples")
         return newton_paper(d, k, alpha, n)
     if layout == "ladder":
         check_memory(d, min(k, 10**15) * log(2, 3))  # before 2^k is computed
@@ -109,8 +111,8 @@ def newton(
         return power_ladder(d, 2**k, alpha, start)
     if k > 1000:
         raise InputError(
-            f"k is {k}, and the weights of layout 'direct' contain 2^k: "
-            "give k ≤ 1000, or layout 'ladder'"
+            f"k is {k}, and the weights of the layout 'direct' contain 2^k: "
+            "give k ≤ 1000, or use the layout 'ladder'"
         )
     if causal:
         return newton_causal(d, k, alpha, start)

@@ -65,7 +65,8 @@ def chebyshev_iterates(
                 step = (radius * rho * step + 2 * r) / denominator
                 rho = radius / denominator
 
-    return finite(recursion(), "give a larger bound, or rescale x and y", largest=high, x=x, y=y)
+    remedy = "give a larger bound `largest`, or rescale x and y"
+    return finite(recursion(), remedy, largest=high, x=x, y=y)
 
 
 @checked

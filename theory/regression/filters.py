@@ -147,7 +147,9 @@ def unexplained_fraction(
     with np.errstate(over="ignore", invalid="ignore"):
         left = float(((errors - A @ coefficients) ** 2).sum() / total)
     if not np.isfinite(left):
-        raise InputError("the products of errors and components overflow: rescale them")
+        raise InputError(
+            "the products of errors and components overflow: rescale errors and components"
+        )
     return left
 
 
@@ -182,14 +184,18 @@ def _logarithms(z: np.ndarray, power: float) -> tuple[np.ndarray, np.ndarray, np
 def _total(errors: np.ndarray, components: np.ndarray) -> float:
     """The sum of squared errors.  Raises ValueError where no filter can be fitted."""
     if len(errors) < EVERY:
-        raise InputError(f"{len(errors)} errors are too few: give at least {EVERY}")
+        raise InputError(
+            f"errors has {len(errors)} entries, which are too few for a fit: "
+            f"give at least {EVERY} errors"
+        )
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         total = (errors**2).sum()
         size = (components**2).sum(-1).max()
         fits = np.isfinite(total) and np.isfinite(size) and total > size * TINY
     if not fits:
         raise InputError(
-            f"the squares of errors sum to {total:g} and those of components are at most {size:g}: "
-            "give errors that are not all 0, and rescale both if their squares overflow"
+            f"the sum of squares of errors is {total:g}, and the largest sum of squares of "
+            f"components is {size:g}: give errors that are not all 0, and rescale errors and "
+            "components if their squares overflow"
         )
     return float(total)

@@ -115,7 +115,7 @@ def best_step_size(n: Size, d: Size, k: Terms, largest: Positive | None = None) 
 
 def _too_many(name: str, value: int) -> InputError:
     return InputError(
-        f"{name} is {value}, too large for {BITS} bits of precision: give a smaller number"
+        f"{name} is {value}, which is too large for {BITS} bits of precision: give a smaller number"
     )
 
 

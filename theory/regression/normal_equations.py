@@ -21,12 +21,17 @@ def normal_equations(x: Inputs, y: Labels) -> tuple[np.ndarray, np.ndarray]:
         S, b = transpose @ x, np.matvec(transpose, y)
     for name, product in (("XᵀX", S), ("Xᵀy", b)):
         if not np.isfinite(product).all():
-            raise InputError(f"{name} overflows float64 (above 1.8e308): rescale x and y")
+            raise InputError(
+                f"{name} overflows float64 (the largest number is 1.8e308): rescale x and y"
+            )
     lengths, labels = np.abs(x).max(-2), np.abs(y).max(-1, keepdims=True)
     for name, found, squares in (
         ("XᵀX", lengths, np.diagonal(S, axis1=-2, axis2=-1)),
         ("Xᵀy", lengths * (labels > 0), lengths * labels),
     ):
         if ((found > 0) & (squares < TINY)).any():
-            raise InputError(f"{name} underflows float64 (below {TINY:.0e}): rescale x and y")
+            raise InputError(
+                f"{name} underflows float64 (the smallest normal number is {TINY:.0e}): "
+                "rescale x and y"
+            )
     return S, b

@@ -81,14 +81,15 @@ def newton_digits(
         # The smallest computed eigenvalue of a singular S is a rounding error.
         if smallest <= largest * mpmath.mpf(10) ** -50:
             raise InputError(
-                f"XᵀX is singular (condition number {mpmath.nstr(largest, 3)} over "
-                f"{mpmath.nstr(smallest, 3)}): give at least d = {d} independent examples"
+                f"XᵀX is singular to working precision (its extreme eigenvalues are "
+                f"{mpmath.nstr(smallest, 3)} and {mpmath.nstr(largest, 3)}): "
+                f"give at least d = {d} linearly independent examples"
             )
         bound = 2 / largest ** (2 if start == "gram" else 1)
         if _rounded(Fraction(alpha)) >= bound:
             raise InputError(
                 f"alpha is {float(alpha):.6g}: give a number below {mpmath.nstr(bound, 6)}, "
-                "for which Newton converges"
+                "for which Newton's method converges"
             )
         guard = GUARD_DIGITS + 2 * math.ceil(mpmath.log10(largest / smallest))
 

@@ -111,7 +111,8 @@ def hyperpower_steps(
     gap = (condition - 1) * (condition + 1) if start == "gram" else condition - 1
     if math.isinf(gap):
         raise InputError(
-            f"condition is {condition:g}: give a number below 1e154, or start='identity'"
+            f"condition is {condition:g}, and its square overflows: give a condition number below "
+            "1e154, or start='identity'"
         )
     exponent = -math.log(epsilon) / _decay(gap, 1) * ROUNDING
     k, power = 0, 1

@@ -108,7 +108,9 @@ def induced_weights(queries: Queries, predictions: Predictions) -> tuple[np.ndar
     Q, p = queries, predictions
     T, d = Q.shape[-2:]
     if d >= T:
-        raise InputError(f"queries have {T} rows of dimension {d}: give more than {d}")
+        raise InputError(
+            f"queries has {T} rows of dimension {d}, too few for a fit: give more than {d} queries"
+        )
     with np.errstate(over="ignore", invalid="ignore"):
         w = (np.linalg.pinv(Q) @ p[..., None])[..., 0]
         left = ((p - (Q @ w[..., None])[..., 0]) ** 2).sum(-1)
@@ -144,7 +146,9 @@ def weight_cosines(first: FirstWeights, second: SecondWeights) -> np.ndarray:
 def _several(first: np.ndarray) -> None:
     """Raises ValueError for fewer than 2 prompts: the standard error is not defined."""
     if first.shape[1] < 2:
-        raise InputError(f"first has shape {first.shape}: give at least 2 prompts")
+        raise InputError(
+            f"first has shape {first.shape}, where axis 1 is the prompts: give at least 2 prompts"
+        )
 
 
 def _products(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -164,5 +168,5 @@ def _cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def _finite(products: np.ndarray, names: str = "first, second and labels") -> np.ndarray:
     """Returns the products unchanged. Raises ValueError if one of them overflowed."""
     if not np.isfinite(products).all():
-        raise InputError(f"products of {names} overflow float64: rescale them")
+        raise InputError(f"products of {names} overflow float64: rescale {names}")
     return products

@@ -73,7 +73,7 @@ class PrefixSpectrum:
             raise InputError(
                 f"predictions overflow (the largest entries of x, y and x_query are "
                 f"{np.abs(x).max():.3g}, {np.abs(y).max():.3g} and {np.abs(x_query).max():.3g}): "
-                "rescale them"
+                "rescale x, y and x_query"
             )
         # Several queries of one prompt use the same eigenvalues, without a copy.
         self.eigenvalues = np.broadcast_to(self.eigenvalues, self.components.shape)
@@ -212,8 +212,8 @@ class PrefixSpectrum:
             return np.broadcast_to(value, prefixes).reshape(-1, 1)
         except ValueError:
             raise InputError(
-                f"{name} has shape {value.shape} and the prefixes have {prefixes}: give one "
-                "number, or one per prefix"
+                f"{name} has shape {value.shape}, and the prefixes have shape {prefixes}: give "
+                "one number, or one number per prefix"
             ) from None
 
     def _predict(

@@ -49,7 +49,7 @@ def wishart_moments(
     and if `largest` is too small for the precision.
     """
     if n < d or (n - d) % 2 == 0:
-        raise InputError(f"n is {n} and d is {d}: give n − d odd and positive")
+        raise InputError(f"n is {n} and d is {d}: give n and d such that n − d is odd and positive")
     from flint import arb, arb_mat, ctx  # 70 ms
 
     size, powers = d + d % 2, range((n - d - 1) // 2, (n + d - 1) // 2)
@@ -76,8 +76,8 @@ def wishart_moments(
             inverse = bordered(over.signed, over.single).inv()
         except ZeroDivisionError:
             raise InputError(
-                f"largest is {largest:g}, too small for {BITS} bits of precision: "
-                "give a larger number"
+                f"largest is {largest:g}, which is too small for {BITS} bits of precision: "
+                "give a larger bound"
             ) from None
         found = []
         for k in range(n_moments):

@@ -53,11 +53,13 @@ def chebyshev(
     """
     if not 0 < smallest < largest < np.inf:
         raise InputError(
-            f"smallest is {smallest:g} and largest is {largest:g}: give 0 < smallest < largest"
+            f"smallest is {smallest:g} and largest is {largest:g}: "
+            "give bounds with 0 < smallest < largest"
         )
     if k > MOST_STEPS:
         raise InputError(
-            f"k is {k}: give at most {MOST_STEPS}, since factors are compared with exact fractions"
+            f"k is {k}, and coefficients are compared with exact fractions, which become long: "
+            f"give a number of steps of at most {MOST_STEPS}"
         )
     case = chebyshev_statement(run, smallest, largest).at(d, n, k)
     in_other_domains = equality(run, case, domain)

@@ -30,7 +30,7 @@ def safe_alpha(x: np.ndarray, start: Start) -> float:
     norm = float(np.sqrt((gram**2).sum((-1, -2))).max())
     if norm == 0:
         raise InputError(
-            "all inputs x are 0, so that S = 0 and no default α exists: give other inputs"
+            "all inputs x are 0, so that no default α exists: give an input x that is not 0"
         )
     return float(2.0 ** np.floor(-np.log2(norm) * (2 if start == "gram" else 1)))
 

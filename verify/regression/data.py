@@ -58,11 +58,14 @@ def read_table(path: Path, target: str | None, seed: int | np.random.Generator) 
         target = names[-1]
     if target not in names:
         near = get_close_matches(target, names, n=1)
-        hint = f"did you mean '{near[0]}'?" if near else f"give one of {', '.join(names)}"
+        hint = (
+            f"did you mean '{near[0]}'?" if near else f"give one of the columns {', '.join(names)}"
+        )
         raise InputError(f"{path.name} has no column '{target}': {hint}")
     if names.count(target) > 1:
         raise InputError(
-            f"{path.name} has {names.count(target)} columns '{target}': rename one of them"
+            f"{path.name} has {names.count(target)} columns named '{target}': "
+            "give each column a different name"
         )
     order = np.random.default_rng(seed).permutation(len(table))
     held_out = max(1, min(len(table) // 5, 64, 10**6 // len(table)))
@@ -71,11 +74,12 @@ def read_table(path: Path, target: str | None, seed: int | np.random.Generator) 
     standard, constant, centre, spread = _standardised(table, kept)
     if constant[column]:
         raise InputError(
-            f"{path.name}: column '{target}' is constant in the training rows: give another target"
+            f"{path.name} has a column '{target}' that is constant in the training rows: "
+            "give another target column"
         )
     if np.delete(constant, column).all():
         raise InputError(
-            f"{path.name}: every column but '{target}' is constant in the training rows: "
+            f"{path.name} has only constant columns in the training rows, apart from '{target}': "
             "add a column that varies"
         )
     features = np.delete(standard, column, axis=1)
@@ -111,33 +115,35 @@ def _read(path: Path) -> tuple[list[str], list[int], np.ndarray]:
     except FileNotFoundError:
         raise InputError(f"{path} does not exist: check the path") from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"cannot read {path} as CSV: {error}") from None
+        raise InputError(f"{path} is not readable as CSV ({error}): give a CSV file") from None
     if len(lines) < 4:
         raise InputError(
             f"{path.name} has {max(len(lines) - 1, 0)} rows below its header: "
-            "give at least three, two to train on and one to hold out"
+            "give at least three rows, two for training and one to hold out"
         )
     (_, header), body = lines[0], lines[1:]
     names = [name.strip() for name in header]
     if len(names) < 2:
         raise InputError(
-            f"{path.name} has one column: give a target and at least one feature, "
+            f"{path.name} has one column: give a target column and at least one feature column, "
             "separated by commas"
         )
     if all(_number(name) is not None for name in names):
-        raise InputError(f"{path.name} starts with numbers: name the columns in its first line")
+        raise InputError(
+            f"{path.name} starts with numbers: give the names of the columns in the first line"
+        )
     for number, row in body:
         if len(row) != len(names):
             raise InputError(
-                f"{path.name} line {number} has {len(row)} entries and the header has "
+                f"{path.name}, line {number}, has {len(row)} entries and the header has "
                 f"{len(names)}: give one entry per column"
             )
         for name, text in zip(names, row, strict=True):
             value = _number(text)
             if value is None or not np.isfinite(value):
                 raise InputError(
-                    f"{path.name} line {number}, column '{name}': {text!r} is not a "
-                    "finite number; drop the column, or encode it as numbers"
+                    f"{path.name}, line {number}, has the entry {text!r} in column '{name}': "
+                    "give a finite number, or remove the column"
                 )
     rows = np.array([[float(text) for text in row] for _, row in body])
     return names, [number for number, _ in body], rows

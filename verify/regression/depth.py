@@ -74,12 +74,12 @@ def depth(
     if largest_k > LARGEST_K:
         layers = sum(len(layouts) for layouts in LAYOUTS.values()) * (largest_k + 1) ** 2 // 2
         raise InputError(
-            f"largest_k is {largest_k}: give at most {LARGEST_K}, since the models of the table "
-            f"would have {layers:.1e} layers"
+            f"largest_k is {largest_k}, and the models of the table would have {layers:.1e} "
+            f"layers: give a number of steps of at most {LARGEST_K}"
         )
     if largest_condition > CONDITIONS[-1]:
         raise InputError(
-            f"largest_condition is {largest_condition:g}: give a number from 1 to "
+            f"largest_condition is {largest_condition:g}: give a condition number from 1 to "
             f"{CONDITIONS[-1]:g}"
         )
     for start in LAYOUTS:

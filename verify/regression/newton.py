@@ -86,7 +86,7 @@ def newton(
     if run.certificates is not None and (layout == "paper" or interleaved):
         raise InputError(
             f"layout is '{layout}' and interleaved is {interleaved}, for which there is no "
-            "certificate: give another layout, not interleaved, or leave --certificate out"
+            "certificate: use another layout without --interleaved, or omit --certificate"
         )
     examples = gaussian_examples(run, samples, n, d)
     scale = safe_alpha(examples.x, start) if alpha is None else float(alpha)

@@ -68,10 +68,13 @@ def newton_on_data(
     if predictions is not None:
         json_target(str(predictions))
         if predictions.exists() and predictions.samefile(data):
-            raise InputError(f"--predictions would overwrite the data in {data}: give another file")
+            raise InputError(
+                f"--predictions would overwrite the data in {data}: give the name of another file"
+            )
         if domain not in ("all", "float"):
             raise InputError(
-                f"--domain is {domain} and --predictions needs floats: give all or float"
+                f"--domain is {domain}, and --predictions requires float64: "
+                "give --domain all or --domain float"
             )
     table = read_table(data, target, run.rng)
     examples = table.examples

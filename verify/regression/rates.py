@@ -55,7 +55,7 @@ def rates(
     digits.
     """
     if not 1 < condition < 1e8:
-        raise InputError(f"condition is {condition}: give a number between 1 and 1e8")
+        raise InputError(f"condition is {condition}: give a condition number between 1 and 1e8")
     problem = Problem(run.rng, condition, d)
     yield _gradient_descent_every_step(run, problem)
     yield from (_newton_every_step(run, problem, start) for start in STARTS)

@@ -56,14 +56,14 @@ def layouts_of(
     The number of pairs of tokens is limited for ReLU attention, which evaluates all pairs.
     """
     if interleaved and layout not in ("all", "direct"):
-        raise InputError(f"interleaved is True and layout is '{layout}': give layout 'direct'")
+        raise InputError(f"interleaved is True and layout is '{layout}': use the layout 'direct'")
     if start == "identity" and layout == "paper":
-        raise InputError("layout is 'paper' and start is 'identity': give start 'gram'")
+        raise InputError("layout is 'paper' and start is 'identity': use the start 'gram'")
     if layout != "all" or interleaved:
         if (layout == "paper" or interleaved) and pairs > MOST_PAIRS:
             raise InputError(
-                f"prompts × n² is {pairs:.1e} pairs of tokens: give at most {MOST_PAIRS:.0e} for "
-                "attention that is not linear, or layout 'direct'"
+                f"prompts × n² is {pairs:.1e} pairs of tokens: give fewer prompts or examples, so "
+                f"that there are at most {MOST_PAIRS:.0e} pairs, or use the layout 'direct'"
             )
         return ["direct" if layout == "all" else layout]
     return [each for each in LAYOUTS[start] if each != "paper" or pairs <= MOST_PAIRS]

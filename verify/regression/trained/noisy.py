@@ -60,12 +60,14 @@ def noisy(
 def check_prompts(trained: Trained, others: list[Trained]) -> None:
     """Raises InputError unless `trained` has noise and the other tasks differ only in the noise."""
     if not trained.task.noise:
-        raise InputError(f"{trained.name} was trained without noise: give a checkpoint with noise")
+        raise InputError(
+            f"{trained.name} was trained without noise: give a checkpoint trained on noisy labels"
+        )
     for other in others:
         if other.task != replace(trained.task, noise=0.0):
             raise InputError(
-                f"{other.name} was not trained on the prompts of {trained.name} without noise: "
-                "give a checkpoint that was"
+                f"{other.name} was not trained on the noiseless version of the prompts of "
+                f"{trained.name}: give a checkpoint trained on these prompts without noise"
             )
 
 
