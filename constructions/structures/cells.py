@@ -53,8 +53,8 @@ def exact_range(largest: int, factor: int, power: int = 1) -> int:
             most -= 1
         if most < 2:
             raise InputError(
-                f"sums up to {factor:.3g} times `largest` are not exact in float64: give fewer "
-                "cells"
+                f"sums up to {factor:.3g} times `largest` are not "
+                "exact in float64: give fewer cells"
             )
         raise InputError(
             f"largest is {largest}: give at least 2 and at most {most}, so that every sum is exact"
@@ -196,9 +196,8 @@ class Sketch(Interface):
         )
         if stream.shape[-1] > self.max_length:
             raise InputError(
-                f"the stream has {stream.shape[-1]} items: give at most {self.max_length} items, "
-                "or "
-                "build the model with a larger `max_length`"
+                f"the stream has {stream.shape[-1]} items: give at most "
+                f"{self.max_length} items, or build the model with a larger `max_length`"
             )
         if queries.shape[:-1] != stream.shape[:-1]:
             raise InputError(

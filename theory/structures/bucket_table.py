@@ -45,8 +45,8 @@ def bucket_of(queries: NumberArray, n_cells: Size, low: End, high: End) -> np.nd
     check_range(low, high)
     if not ((queries >= low) & (queries <= high)).all():
         raise InputError(
-            f"some queries are outside {low:g} to {high:g}: give low and high that enclose the "
-            "queries"
+            f"some queries are outside {low:g} to {high:g}: give low "
+            "and high that enclose the queries"
         )
     bucket = np.floor(n_cells * (queries - low) / (high - low))
     return np.asarray(np.minimum(bucket, n_cells - 1), dtype=np.int64)

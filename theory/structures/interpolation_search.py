@@ -46,8 +46,8 @@ def interpolation_search(low: End, high: End) -> Strategy:
     def strategy(q: np.ndarray, N: int) -> Lookups:
         if q.size and not low <= q.min() <= q.max() <= high:
             raise InputError(
-                f"queries are from {q.min():g} to {q.max():g}, but the range is {low:g} to "
-                f"{high:g}: "
+                f"queries are from {q.min():g} to {q.max():g}, "
+                f"but the range is {low:g} to {high:g}: "
                 "give low and high that enclose all points and queries"
             )
         lo, hi = np.zeros(q.shape, dtype=np.int64), np.full(q.shape, N + 1)

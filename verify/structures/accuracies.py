@@ -49,17 +49,19 @@ def beside(
     reach = [ERRORS * float(np.hypot(m.error, drawn)) + ROUNDED * (drawn > 0) for m in measured]
     distances = [abs(m.mean - w) for m, w in zip(measured, wanted, strict=True)]
     holds = Verdict.of(all(o <= r for o, r in zip(distances, reach, strict=True)))
-    source = f"sampled, ±{2 * drawn:g}" if drawn else "exact"
+    several = "s" * (len(wanted) > 1)
+    source = f"value{several} of an earlier sample," if drawn else f"exact value{several}"
+    stated = f" (±{2 * drawn:g})" if drawn else ""
     return Finding(
         id,
-        f"{name}, accuracy by lookup in %",
+        f"{name}, in %",
         "statistical" if any(m.error for m in measured) else "float",
         [m.mean for m in measured],
         wanted,
         Verdict.UNDECIDED if max(reach) > WIDEST else holds,
         in_per_cent(measured),
-        f"{', '.join(f'{w:.1f}' for w in wanted)}, {source}: within {max(reach):.1f} points, "
-        f"{ERRORS:g} standard errors",
+        f"within {max(reach):.1f} points ({ERRORS:g} standard errors) of the {source} "
+        f"{', '.join(f'{w:.1f}' for w in wanted)}{stated}",
     )
 
 
@@ -82,7 +84,7 @@ def ahead(id: str, name: str, measured: Sequence[Mean], other: Sequence[Mean]) -
         lead,
         0.0,
         Verdict.HOLDS if min(lead) > 0 else verdict,
-        f"difference minus {ERRORS:g} standard errors ≥ {min(lead):.1f} points",
+        f"the smallest difference minus {ERRORS:g} standard errors is {min(lead):.1f} points",
         "above 0",
     )
 
@@ -94,12 +96,12 @@ def below(id: str, name: str, measured: Sequence[Mean], bound: list[float], sour
     holds = Verdict.of(max(over) <= 0)
     return Finding(
         id,
-        f"{name}, accuracy by lookup in %",
+        f"{name}, in %",
         "statistical",
         [m.mean for m in measured],
         bound,
         Verdict.UNDECIDED if max(reach) > WIDEST else holds,
         in_per_cent(measured),
-        f"at most {', '.join(f'{b:.1f}' for b in bound)}: {source}, "
-        f"within {ERRORS:g} standard errors",
+        f"at most {', '.join(f'{b:.1f}' for b in bound)}, {source}, up to {ERRORS:g} standard "
+        "errors",
     )

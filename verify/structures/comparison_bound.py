@@ -49,20 +49,21 @@ def comparison_bound(run: Run) -> Iterator[Finding]:
     trees = sum(map(len, many.values()))
     yield same(
         "most",
-        f"maximum number of targets that a tree finds, N ≤ {most} cells, M ≤ {levels} lookups",
+        f"maximum number of targets that a decision tree of M ≤ {levels} lookups finds in "
+        f"N ≤ {most} cells",
         {f"{N}, {M}": int(count.max()) for (N, M), count in many.items()},
         {f"{N}, {M}": most_found(N, M) for N, M in sizes},
-        words=f"{trees} trees",
+        words=f"equal to the formula, by enumeration of {trees} trees",
         wanted="min(N, 2^M − 1)",
     )
     full = [(N, M) for N, M in sizes if N >= 2**M - 1]
     best = {size: found[size][many[size] == many[size].max()] for size in full}
     yield same(
         "optima",
-        "number of trees that attain the maximum",
+        "number of decision trees of M lookups that find the maximum number of N targets",
         {f"{N}, {M}": len(at) for (N, M), at in best.items()},
         {f"{N}, {M}": best_trees(N, M) for N, M in full},
-        words=f"{sum(map(len, best.values()))} trees, N ≥ 2^M − 1",
+        words=f"equal to the formula for N ≥ 2^M − 1; {sum(map(len, best.values()))} trees in all",
         wanted="C(N, 2^M − 1)",
     )
     yield _every_lookup(best)
@@ -81,11 +82,11 @@ def _every_lookup(best: dict[tuple[int, int], np.ndarray]) -> Finding:
         counted[f"{N}, {M}"] = np.unique(each, axis=0).tolist()
     return same(
         "every-lookup",
-        "targets that the best trees find in each lookup",
+        "number of targets found in lookup i by a decision tree that finds the maximum number",
         counted,
         {f"{N}, {M}": [[2**i for i in range(M)]] for N, M in best},
-        words="equal for all",
-        wanted="2^{i − 1} in lookup i",
+        words="equal for all such trees",
+        wanted="2^{i − 1}",
     )
 
 
@@ -94,11 +95,11 @@ def _only_one(best: dict[tuple[int, int], np.ndarray]) -> Finding:
     only = {M: at for (N, M), at in best.items() if N == 2**M - 1}
     return same(
         "only-one",
-        "the best tree at N = 2^M − 1, lookups at which cells are found",
+        "decision trees that find all N = 2^M − 1 targets, and the lookup that finds each cell",
         {M: at.tolist() for M, at in only.items()},
         {M: [depths(2**M - 1).tolist()] for M in only},
         words=f"one tree for each M ≤ {max(only)}",
-        wanted="binary search",
+        wanted="only the tree of binary search",
     )
 
 
@@ -108,11 +109,12 @@ def _recursion() -> Finding:
     full = [(N, M) for N, M in sizes if N >= 2**M - 1]
     return same(
         "recursion",
-        f"by recursion over roots, N < {BELOW}, M ≤ 5: maximum of targets, number of best trees",
+        "maximum number of targets and number of trees that attain it, by recursion over the root, "
+        f"N < {BELOW}, M ≤ 5",
         [[most_by_roots(*size) for size in sizes], [perfect_trees(*size) for size in full]],
         [[most_found(*size) for size in sizes], [best_trees(*size) for size in full]],
-        words=f"{len(sizes)} and {len(full)} pairs",
-        wanted="the formulas",
+        words=f"equal to the formulas for {len(sizes)} and {len(full)} pairs (N, M)",
+        wanted="min(N, 2^M − 1) and C(N, 2^M − 1)",
     )
 
 
@@ -120,11 +122,12 @@ def _branches() -> Finding:
     lookups = range(1, 5)
     return same(
         "branches",
-        "maximum number of 15 targets found by lookups that reveal where branches part",
+        "maximum number of 15 targets found in 1 to 4 lookups that reveal the depth of the lowest "
+        "common ancestor",
         [most_by_branches(4, M) for M in lookups],
         BRANCHES,
-        words="over all strategies",
-        wanted=f"{BRANCHES}; by comparisons {[most_found(15, M) for M in lookups]}",
+        words="as stated, over all strategies",
+        wanted=f"{BRANCHES}; comparisons find at most {[most_found(15, M) for M in lookups]}",
     )
 
 
@@ -135,7 +138,7 @@ def _at_once(N: int) -> Finding:
     """
     figures = published("best non-adaptive", N)
     most = [Mean(100 * float(p), 0.0) for p in best_fixed(N, len(figures))]
-    name = f"most probable ranks given the query, chosen at once, {N} uniform points"
+    name = f"accuracy after each lookup at the most probable ranks given q, {N} uniform points"
     return beside(f"at-once-{N}", name, most, figures, DRAWN)
 
 
@@ -144,7 +147,8 @@ def _first(N: int) -> Finding:
     best, first = float(best_fixed(N, 1)[0]), first_interpolated(N)
     return at_most(
         "first",
-        f"most probable cell minus interpolation's first lookup, {N} uniform points",
+        "(accuracy of the most probable cell) − (accuracy of the first lookup of interpolation "
+        f"search), {N} uniform points",
         "float",
         best - first,
         NEAR,

@@ -73,14 +73,19 @@ def _as_layers(run: Run, N: int, T: int) -> Iterator[Finding]:
     wanted = table_lookup(np.sort(sets), queries, T, 0, top)
     yield no_counterexample(
         "cells",
-        f"the second lookup and its point: {len(sets)} rows of {N} points in any order, "
-        f"{top + 1} queries",
+        "cell of the second lookup and its point, compared with the algorithm, for "
+        f"{len(sets)} rows of {N} points in any order and {top + 1} queries",
         wrong_in_float64(model, points_in(sets, wanted), sets, queries),
         words=f"{queries.size} lookups equal",
     )
     few = zip(sets[:3], points_in(sets, wanted), strict=False)
     wrong = (text for row, each in few for text in wrong_over_q(model, each, row, queries[0]))
-    yield no_counterexample("rational", "over Q", wrong, words="3 rows of points")
+    yield no_counterexample(
+        "rational",
+        "lookups and outputs over Q, compared with the algorithm",
+        wrong,
+        words="equal for 3 rows of points",
+    )
     yield _moved(run, run.build(bucket_table, N, T, largest=SPREAD * (N + 1)))
 
 
@@ -102,7 +107,8 @@ def _moved(run: Run, model: Transformer) -> Finding:
     # In layer 2 a query reads the mean over all cells, which the MLP subtracts.
     return no_counterexample(
         "one-cell",
-        "registers of a query after moves of other points that leave its table entry unchanged",
+        "registers of a query before and after moves of points that leave the two lookups of the "
+        "query unchanged",
         changed_queries(model, before, after, unchanged),
         words=f"equal after every layer: {same_entry.sum()} queries, {N - 1} points moved for each",
     )
@@ -119,20 +125,21 @@ def _uniform(run: Run, samples: int) -> Iterator[Finding]:
         exact = [100 * table_accuracy(N, T) for T in figures]
         found = [drawn(run, N, T, samples)[0] for T in run.progress(figures, f"{N} points")]
         sizes = ", ".join(map(str, figures))
-        name = f"{N} uniform points, T = {sizes}"
-        yield beside(f"law-{N}", f"{name}, against the integral", found, exact)
+        name = f"accuracy of a table of T = {sizes} cells, {N} uniform points"
+        yield beside(f"law-{N}", f"{name}, sampled", found, exact)
         integral = [Mean(value, 0.0) for value in exact]
         published = list(figures.values())
-        yield beside(f"figures-{N}", f"the integral, {name}", integral, published, DRAWN)
+        yield beside(f"figures-{N}", f"{name}, by the integral", integral, published, DRAWN)
     # From here on, `exact` is the accuracy for 50 points.
     away = [abs(value - printed) for value, printed in zip(exact, PRINTED, strict=True)]
     yield at_most(
         "printed",
-        f"distance of printed figures from the integral, {name}, in points",
+        f"|printed accuracy − accuracy by the integral| in percentage points, {name}",
         "float",
         max(away),
         NEAR,
-        words=f"{', '.join(map(str, PRINTED))}: at most {max(away):.2f}",
+        words=f"at most {max(away):.2f} for the printed {', '.join(map(str, PRINTED))} %",
+        wanted=f"at most {NEAR:g}",
     )
 
 
@@ -145,15 +152,17 @@ def _one_cell(run: Run) -> Iterator[Finding]:
     cells = abs(read[:, None, :] - q[..., None]).argmin(-1)
     yield same(
         "all",
-        f"neighbours found with one extra cell, {N} points of {base.bit_length() - 1} bits each",
+        "queries whose nearest neighbour is found with one extra cell, "
+        f"{N} points of {base.bit_length() - 1} bits each",
         int((cells == nearest(x, q)).sum()),
         q.size,
         words=f"all of {q.size}",
+        wanted=f"all {q.size} queries",
     )
     yield same(
         "bits",
-        "bits of the cell",
+        "number of bits of a cell that contains all points",
         cell_bits(N, base),
         N * (base.bit_length() - 1),
-        wanted="the bits of all points",
+        wanted="the number of bits of all points",
     )

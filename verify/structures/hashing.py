@@ -64,11 +64,13 @@ def hashing(
             found[name][i] = found_in_buckets(hash_function, x, q, N)[0].mean(axis=0)
     means = {name: accuracies(right[:, :M]) for name, right in found.items()}
     for name, each in means.items():
-        point = f"{N} points, lookup {M}"
+        point = f"accuracy after {M} lookups, {N} points"
         yield from labelled(name, [beside("last", point, each[-1:], [TABLE[name]], DRAWN)])
     yield from _probabilities(found)
     last = means["k-means"][-1:], means["SimHash"][-1:]
-    yield ahead("k-means-ahead", f"k-means is ahead of SimHash at lookup {M}", *last)
+    yield ahead(
+        "k-means-ahead", f"accuracy after {M} lookups is higher for k-means than for SimHash", *last
+    )
     yield _angles()
     run.draw(means)
 
@@ -82,15 +84,25 @@ def _probabilities(found: dict[str, np.ndarray]) -> Iterator[Finding]:
     probability = float(one_bit(np.arccos(RHO))) ** BITS
     both = accuracies(found["SimHash"][:, -1:])
     yield beside(
-        "SimHash/bucket", "queries in the bucket of their neighbour", both, [100 * probability]
+        "SimHash/bucket",
+        "queries in the same bucket as their nearest neighbour, SimHash",
+        both,
+        [100 * probability],
     )
     reached = in_equal_buckets(N, 2**BITS, M)
     # By lookup, the fraction found minus its expectation given the right bucket has mean 0.
     excess = {name: right[:, :M] - reached * right[:, -1:] for name, right in found.items()}
-    name = "fraction found minus that for equally likely buckets, in the right bucket"
+    name = (
+        "orthogonal directions: (accuracy after each lookup) − "
+        "(accuracy in equally likely buckets, "
+        "given the fraction of queries in the right bucket)"
+    )
     yield beside("orthogonal/law", name, accuracies(excess["orthogonal"]), [0.0] * M)
     more = accuracies((excess["orthogonal"] - excess["SimHash"])[:, -1:])
-    name = f"this difference is larger than for SimHash at lookup {M}, on the same points"
+    name = (
+        f"after {M} lookups, (accuracy) − (accuracy in equally likely buckets) is larger for "
+        "orthogonal directions than for SimHash"
+    )
     yield ahead("orthogonal-ahead", name, more, [Mean(0.0, 0.0)])
 
 
@@ -109,9 +121,10 @@ def _angles() -> Finding:
     between = np.arccos(np.clip(vectors @ vectors.T, -1, 1))
     return same(
         "angle",
-        f"equal bits of pairs of {2 * STEPS} vectors in the plane, {STEPS} equally spaced normals",
+        "number of equal SimHash bits of two vectors at an angle θ in the plane, "
+        f"{STEPS} equally spaced normals",
         counted.tolist(),
         np.round(STEPS * one_bit(between), 6).tolist(),
-        words=f"{counted.size} pairs",
+        words=f"equal to the formula for all {counted.size} pairs of {2 * STEPS} vectors",
         wanted=f"{STEPS}(1 − θ/π)",
     )

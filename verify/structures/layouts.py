@@ -103,7 +103,12 @@ def _laid_out(run: Run, levels: int) -> Iterator[Finding]:
     yield _as_the_order("space", in_space, run.rng.integers(-N, N, size=(500, N, 3)))
     few = run.rng.integers(-N, N, size=(4, N, 2))
     wrong = (text for x in few for text in wrong_over_q(model, _cells(x), x))
-    yield no_counterexample("rational", "over Q", wrong, words=f"{len(few)} sets of points")
+    yield no_counterexample(
+        "rational",
+        "cells of points over Q, compared with the kd-tree",
+        wrong,
+        words=f"equal for {len(few)} sets of points",
+    )
 
 
 def _cells(points: np.ndarray) -> np.ndarray:
@@ -114,10 +119,10 @@ def _cells(points: np.ndarray) -> np.ndarray:
 def _as_the_order(id: str, model: Transformer, points: np.ndarray) -> Finding:
     what = {
         "orders": "distinct coordinates",
-        "ties": "equal coordinates and points, in the given order",
-        "space": "in three dimensions",
+        "ties": "some coordinates and points equal",
+        "space": "three dimensions",
     }[id]
-    name = f"{len(points)} sets of points in the cells of the kd-tree, {what}"
+    name = f"cells of points, compared with the kd-tree, for {len(points)} sets of points ({what})"
     wrong = wrong_in_float64(model, _cells(points), points)
     return no_counterexample(id, name, wrong, words=f"{len(points)} layouts equal")
 
@@ -133,14 +138,19 @@ def _descent(run: Run, levels: int) -> Iterator[Finding]:
     queries = np.broadcast_to(grid, (len(points), *grid.shape))
     yield no_counterexample(
         "cells",
-        f"lookups and outputs are those of the descent: {len(points)} sets of points with ties, "
-        f"all {len(grid)} queries",
+        "lookups and outputs, compared with the descent of the kd-tree, for "
+        f"{len(points)} sets of points with ties and all {len(grid)} queries",
         wrong_in_float64(model, cells_before(points, queries, levels), points, queries),
         words=f"{levels * len(points) * len(grid)} lookups equal",
     )
     some = grid[:: max(1, len(grid) // 30)]
     wrong = wrong_over_q(model, cells_before(points[0], some, levels), points[0], some)
-    yield no_counterexample("rational", "over Q", wrong, words=f"{len(some)} queries")
+    yield no_counterexample(
+        "rational",
+        "lookups and outputs over Q, compared with the descent of the kd-tree",
+        wrong,
+        words=f"equal for {len(some)} queries",
+    )
     yield one_cell(run, run.build(kd_descent, levels, 2, largest=SPREAD * (N + 1)))
 
 
@@ -162,7 +172,7 @@ def one_cell(run: Run, model: Transformer) -> Finding:
     moved = points + np.where(seen[..., None], 0, MOVED)
     return no_counterexample(
         "one-cell",
-        "registers of a query after moves of points in cells that are not looked up",
+        "registers of a query before and after moves of points in cells that are not looked up",
         changed_queries(model, points, moved, queries),
         words=f"equal after every layer: {(~seen).sum()} points moved, {len(queries)} queries",
     )
@@ -191,12 +201,20 @@ def plane(run: Run, N: int, M: int, sets: int) -> dict[str, list[Mean]]:
 
 
 def _plane(found: dict[str, list[Mean]], N: int) -> Iterator[Finding]:
-    yield beside(f"kd-{N}", f"kd-tree, {N} points", found["kd-tree"], KD[N], DRAWN)
-    bands = f"{ROWS[N]} bands in alternating directions, {N} points, lookups chosen at once"
+    tree = f"accuracy of the kd-tree after each lookup, {N} points"
+    yield beside(f"kd-{N}", tree, found["kd-tree"], KD[N], DRAWN)
+    bands = (
+        f"accuracy after each lookup in {ROWS[N]} bands in alternating directions, {N} points, all "
+        "cells chosen at once"
+    )
     yield beside(f"bands-{N}", bands, found["bands"], BANDS[N], DRAWN)
-    name = f"{ROWS[N]} rows of equal size, {N} points, chosen at once, are above the kd-tree"
-    finding = ahead(f"rows-{N}", f"{name} at every lookup", found["rows"], found["kd-tree"])
-    finding.words += f"; {in_per_cent(found['rows'])} % against {in_per_cent(found['kd-tree'])}"
+    name = (
+        f"accuracy after every lookup is higher for {ROWS[N]} rows of equal size, with all cells "
+        f"chosen at once, than for the kd-tree, {N} points"
+    )
+    finding = ahead(f"rows-{N}", name, found["rows"], found["kd-tree"])
+    finding.words += f"; rows {in_per_cent(found['rows'])} %, "
+    finding.words += f"kd-tree {in_per_cent(found['kd-tree'])} %"
     yield finding
 
 
@@ -212,16 +230,19 @@ def _hard(run: Run, sets: int) -> Iterator[Finding]:
     counted = found(kd_search(few, few, HARD), nearest_in_cloud(few, few)).sum(1)
     yield same(
         "hard/points",
-        f"points found by lookup in a kd-tree, {N} points of the hard plane, each queried",
+        f"number of {N} points of the hard plane that a kd-tree finds after each lookup, if every "
+        "point is queried",
         np.unique(counted, axis=0).tolist(),
         [[most_found(N, i) for i in range(1, HARD + 1)]],
         words=f"equal in all {len(few)} sets",
-        wanted="the most by comparisons",
+        wanted="the maximum of comparisons, min(N, 2^i − 1)",
     )
     right = found(kd_search(x, q, HARD), nearest_in_cloud(x, q))[:, 0]
     most = [100 * most_found(N, i) / N for i in range(1, HARD + 1)]
-    name = f"kd-tree, {N} points of the hard plane, uniform queries"
-    yield below("hard/beside", name, accuracies(right), most, "comparisons")
+    name = (
+        f"accuracy of the kd-tree after each lookup, {N} points of the hard plane, random queries"
+    )
+    yield below("hard/beside", name, accuracies(right), most, "the maximum of comparisons")
 
 
 def _zipf(run: Run) -> Iterator[Finding]:
@@ -233,22 +254,31 @@ def _zipf(run: Run) -> Iterator[Finding]:
     keys = f"{KEYS} keys, Zipf {ZIPF:g}"
     yield at_most(
         "best",
-        f"treap minus best tree, {keys}, {FEW} orders",
+        f"(frequency of keys that the treap finds) − (maximum over all trees), {keys}, {FEW} "
+        "orders",
         "float",
         float((treap[:FEW] - best).max()),
         ROUNDED,
-        words=f"in {M} lookups {100 * treap[:FEW, -1].mean():.1f} % against "
-        f"{100 * best[:, -1].mean():.1f} %",
-        wanted="at most rounding",
+        words=f"in {M} lookups the treap finds {100 * treap[:FEW, -1].mean():.1f} %, and the best "
+        f"tree {100 * best[:, -1].mean():.1f} %",
+        wanted="at most 0, up to rounding",
     )
     expected = 100 * treap_found(weights, M)
     # The root of the treap is the most frequent key in every order.
-    name = f"treap, {keys}, {RANKINGS} random orders, lookups 2 to {M}"
+    name = f"accuracy of the treap after lookups 2 to {M}, {keys}, {RANKINGS} random orders"
     yield beside("law", name, accuracies(treap)[1:], expected[1:].tolist())
     halves = np.array([100 * most_found(KEYS, i) / KEYS for i in range(1, M + 1)])
     for id, name, lead in (
-        ("treap", "treap minus binary search at lookups before the last", expected - halves),
-        ("last", "binary search minus treap at the last lookup", halves - expected),
+        (
+            "treap",
+            "(accuracy of the treap) − (accuracy of binary search) before the last lookup",
+            expected - halves,
+        ),
+        (
+            "last",
+            "(accuracy of binary search) − (accuracy of the treap) at the last lookup",
+            halves - expected,
+        ),
     ):
         at = slice(-1) if id == "treap" else slice(-1, None)
         yield at_least(

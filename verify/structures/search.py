@@ -105,13 +105,18 @@ def _sorted(run: Run, N: int) -> Iterator[Finding]:
     yield size(model, "sort", n=N)
     yield no_counterexample(
         "orders",
-        f"outputs are in ascending order, for points in {len(orders)} orders",
+        f"outputs for {N} points in each of {len(orders)} orders, compared with the sorted points",
         wrong_in_float64(model, np.sort(orders), orders),
-        words=f"{N} points, some negative",
+        words="equal; some points are negative",
     )
     few = orders[:: max(1, len(orders) // 4)]
     wrong = (text for row in few for text in wrong_over_q(model, np.sort(row), row))
-    yield no_counterexample("rational", "over Q", wrong, words=f"{len(few)}")
+    yield no_counterexample(
+        "rational",
+        "outputs over Q, compared with the sorted points",
+        wrong,
+        words=f"equal for {len(few)} orders",
+    )
 
 
 def first(model: Transformer) -> int:
@@ -146,17 +151,17 @@ def _searched(run: Run, model: Transformer, points: np.ndarray) -> Iterator[Find
 
     yield no_counterexample(
         "cells",
-        f"lookups and outputs are those of the algorithm: {len(points)} rows of {N} points, "
-        f"{top + 1} queries",
+        f"lookups and outputs, compared with the algorithm, for {len(points)} rows of {N} points "
+        f"and {top + 1} queries",
         wrong(),
         words=f"{M * (top + 1) * len(points)} lookups equal",
     )
     few = points[:: max(1, len(points) // 3)]
     yield no_counterexample(
         "rational",
-        "lookups and outputs over Q equal those in float64",
+        "lookups and outputs over Q, compared with those in float64",
         (x for row in few for x in wrong_over_q(model, outputs(model, row, queries), row, queries)),
-        words=f"{len(few)} rows of points",
+        words=f"equal for {len(few)} rows of points",
     )
 
 
@@ -171,7 +176,7 @@ def one_cell(run: Run, model: Transformer) -> Finding:
     moved = points + np.where(seen, 0, MOVED)
     return no_counterexample(
         "one-cell",
-        "registers of a query after moves of points in cells that are not looked up",
+        "registers of a query before and after moves of points in cells that are not looked up",
         changed_queries(model, points, moved, queries),
         words=f"equal after every layer: {(~seen).sum()} points moved, {len(queries)} queries",
     )
@@ -197,14 +202,16 @@ def _uniform(run: Run, samples: int, means: dict[int, dict[str, list[Mean]]]) ->
         exact = [100 * float(p) for p in binary_accuracy(N, M)]
         means[N] = {name: drawn(run, name, N, M, samples) for name in _tried(N)}
         by_halves, interpolation = means[N]["binary"], means[N]["interpolation"]
-        yield beside(f"binary-{N}", f"binary, {N} uniform points", by_halves, exact)
+        name = f"accuracy of binary search after each lookup, {N} uniform points"
+        yield beside(f"binary-{N}", f"{name}, sampled", by_halves, exact)
         figures = published("binary", N)
         known = [Mean(p, 0.0) for p in exact]
-        yield beside(f"table-{N}", f"binary, {N} uniform points, exact", known, figures, DRAWN)
+        yield beside(f"table-{N}", f"{name}, by the exact formula", known, figures, DRAWN)
         yield _as_published("interpolation", N, interpolation)
         yield ahead(
             f"ahead-{N}",
-            f"interpolation is above binary search at lookups 1 to {M - 1}, {N} points",
+            "accuracy of interpolation search is above that of binary search after lookups 1 to "
+            f"{M - 1}, {N} uniform points",
             interpolation[:-1],
             known[:-1],
         )
@@ -218,7 +225,8 @@ def _tried(N: int) -> list[str]:
 
 
 def _as_published(method: str, N: int, measured: list[Mean]) -> Finding:
-    name = f"{method}, {N} uniform points"
+    called = "interpolation search" if method == "interpolation" else method
+    name = f"accuracy of {called} after each lookup, {N} uniform points"
     id = f"{method.partition(' ')[0]}-{N}"
     return beside(id, name, measured, published(method, N), DRAWN)
 
@@ -234,14 +242,16 @@ def _hard(run: Run, samples: int) -> Iterator[Finding]:
         N, steps = x.shape[1], float(sum(A**k for k in range(1, levels)))
         binary = accuracies(_found(structures.binary_search, x, q, 3))
         name = f"{N} points of the hard distribution"
-        yield beside(f"binary-{N}", f"binary, {name}", binary, published("hard binary", N), DRAWN)
+        label = f"accuracy of binary search after each lookup, {name}"
+        yield beside(f"binary-{N}", label, binary, published("hard binary", N), DRAWN)
     ends = -steps - NOISE, A**levels + steps + NOISE
     by_values = accuracies(_found(structures.interpolation_search(*ends), x, q, 3))
     figures = published("hard interpolation", N)
-    yield beside(f"interpolation-{N}", f"interpolation, {name}", by_values, figures, DRAWN)
+    label = f"accuracy of interpolation search after each lookup, {name}"
+    yield beside(f"interpolation-{N}", label, by_values, figures, DRAWN)
     yield ahead(
         "ahead",
-        f"binary search is above interpolation at lookup 3, {name}",
+        f"accuracy of binary search is above that of interpolation search after lookup 3, {name}",
         binary[2:],
         by_values[2:],
     )

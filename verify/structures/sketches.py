@@ -49,6 +49,12 @@ FIGURES = {
     "balanced, best answer": [1.63],
     "zero": [10.67],
 }
+CALLED = {
+    "conservative": "conservative update",
+    "balanced": "balanced cells",
+    "balanced, best answer": "balanced cells with the best function of a count",
+    "zero": "the estimate 0",
+}
 TABLE = 2 * 0.08
 WIDEST = 1 / 3  # as a fraction of a figure; with wider errors the finding is undecided
 FEW = 400  # number of streams for which the mean given the counts is computed
@@ -80,12 +86,12 @@ def sketches(
     errors = {name: mean_errors(distribution, counts, each) for name, each in estimates.items()}
     for name, figures in FIGURES.items():
         found = _by_depth(errors, name)
-        yield _beside(name, found, figures, TABLE, f"sampled, within {TABLE:g}")
+        yield _beside(name, found, figures, TABLE, f"{TABLE:g} plus ", CALLED.get(name, name))
     for name, balanced in (("count-min", False), ("balanced", True)):
         exact = one_row_error(zipf(V, EXPONENT), STREAM, CELLS, balanced=balanced)
         found, id = _by_depth(errors, name)[:1], f"law of {name}"
-        label = f"{name}, against its exact mean"
-        yield _beside(id, found, [exact], 0.0, "exact", label)
+        label = f"{CALLED.get(name, name)}, compared with the exact mean over streams"
+        yield _beside(id, found, [exact], 0.0, "", label)
     yield _given_counts(distribution[:FEW], counts[:FEW], errors)
     yield _lead(errors)
     yield from labelled("one cell", _one_cell(counts))
@@ -111,14 +117,19 @@ def _equal(
     by_definition = count_min(counts_of(streams, items), tables, w)
     yield no_counterexample(
         "streams",
-        f"outputs are the smallest counts: all {len(streams)} streams of {WRITTEN} from {items} "
-        "items, all queries",
+        "outputs, compared with the count-min estimates, for "
+        f"all {len(streams)} streams of {WRITTEN} from {items} items and all queries",
         wrong_in_float64(model, by_definition, streams, queries),
         words=f"{queries.size} equal",
     )
     some = range(0, len(streams), len(streams) // 5)
     wrong = (x for i in some for x in wrong_over_q(model, by_definition[i], streams[i], queries[i]))
-    yield no_counterexample("rational", "over Q", wrong, words=f"{len(some)} streams")
+    yield no_counterexample(
+        "rational",
+        "outputs over Q, compared with the count-min estimates",
+        wrong,
+        words=f"equal for {len(some)} streams",
+    )
     yield _one_cell_each(model, streams, queries, hashes, w)
 
 
@@ -139,9 +150,9 @@ def _one_cell_each(
     alike = (weights[..., WRITTEN:] == wanted).all() and not weights[..., :WRITTEN].any()
     return equal(
         "one-cell",
-        "each lookup has weight 1 at the cell in its row, and 0 at all other tokens",
+        "attention weights of a lookup, compared with 1 at the query's cell and 0 at other tokens",
         None if alike else model.name,
-        words=f"{items} queries, {d} lookups",
+        words=f"equal for {items} queries, each with {d} lookups",
     )
 
 
@@ -192,7 +203,7 @@ def _beside(
     pairs = [(m, w, ERRORS * m.error + slack) for m, w in zip(found, wanted, strict=True)]
     holds = Verdict.of(all(abs(m.mean - w) <= reach for m, w, reach in pairs))
     wide = any(reach > WIDEST * w for _, w, reach in pairs)
-    rows = f", {', '.join(map(str, DEPTHS))} rows" * (len(wanted) > 1)
+    rows = f", sketches of {', '.join(map(str, DEPTHS))} rows" * (len(wanted) > 1)
     return Finding(
         f"error/{name.replace(',', '').replace(' ', '-')}",
         f"mean error of {label or name}{rows}",
@@ -201,7 +212,8 @@ def _beside(
         wanted,
         Verdict.UNDECIDED if wide else holds,
         ", ".join(f"{m:.2f}" for m in found),
-        f"{', '.join(f'{w:.2f}' for w in wanted)}: {source} and {ERRORS:g} standard errors",
+        f"within {source}{ERRORS:g} standard errors of the {'published' if slack else 'exact'} "
+        f"value{'s' * (len(wanted) > 1)} {', '.join(f'{w:.2f}' for w in wanted)}",
     )
 
 
@@ -220,9 +232,9 @@ def _given_counts(
         wanted.append(float(np.mean(known)))
     id, label = (
         "count-min beside the law given the counts",
-        "count-min, against the mean given the counts",
+        "count-min, compared with the exact mean given the counts",
     )
-    return _beside(id, found, wanted, 0.0, "exact", label)
+    return _beside(id, found, wanted, 0.0, "", label)
 
 
 def _between(counts: np.ndarray, estimates: Estimates) -> Finding:
@@ -238,10 +250,11 @@ def _between(counts: np.ndarray, estimates: Estimates) -> Finding:
     )
     return same(
         "between",
-        "conservative estimates below the count or above count-min",
+        "number of estimates by conservative update that are below the count or above the "
+        "estimate of count-min",
         wrong,
         0,
-        words=f"none of {len(DEPTHS) * counts.size}",
+        words=f"0 of {len(DEPTHS) * counts.size}",
     )
 
 
@@ -254,13 +267,14 @@ def _lead(errors: dict[str, np.ndarray]) -> Finding:
     reach = ERRORS * gain.error
     return Finding(
         "conservative-ahead",
-        "mean error of balanced cells (best answer) minus that of conservative update (two rows)",
+        "(mean error of balanced cells with the best function of a count) − (mean error of "
+        "conservative update with two rows)",
         "statistical",
         gain.value,
         0.0,
         Verdict.UNDECIDED if abs(gain.mean) <= reach else Verdict.of(gain.mean > 0),
         f"{gain:.2f}",
-        f"above 0 by {ERRORS:g} standard errors",
+        f"above 0, by {ERRORS:g} standard errors",
     )
 
 
@@ -270,15 +284,15 @@ def _one_cell(counts: np.ndarray) -> Iterator[Finding]:
     read = np.stack([unpacked(packed(row, base), V, base) for row in some])
     yield same(
         "counts",
-        "wrong counts in the digits of one cell",
+        "number of counts that differ from the digits of the cell",
         int((read != some).sum()),
         0,
-        words=f"none of {some.size}",
+        words=f"0 of {some.size}",
     )
     yield same(
         "bits",
-        "bits of the cell",
+        "number of bits of a cell that contains V counts of at most n",
         cell_bits(V, base),
         int(np.ceil(V * np.log2(base))),
-        wanted="V·log₂(n + 1)",
+        wanted="⌈V·log₂(n + 1)⌉",
     )

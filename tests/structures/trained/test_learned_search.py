@@ -42,7 +42,7 @@ def said(model):
 def test_interpolation_is_recognised(model):
     found = said(model)
     assert {each.verdict for each in found.values()} == {Verdict.HOLDS}
-    assert found["sorted"].words.endswith("descending") == model.descends
+    assert ("descending" in found["sorted"].words) == model.descends
 
 
 def test_binary_search_is_not_taken_for_it():

@@ -149,22 +149,27 @@ def on_sphere(
     found: list[Proportion], hashed: list[Proportion], centred: list[Proportion]
 ) -> Iterator[Finding]:
     """The findings on one network, from its accuracy by lookup."""
-    name = f"found after each lookup, {N} points of a sphere"
+    name = f"accuracy after each lookup, {N} points of a sphere, compared with random cells"
     blindly = [(i + 1) / N for i in range(M)]
-    yield over("blind", name, found, blindly, wanted="above random cells,")
+    yield over("blind", name, found, blindly, wanted="above the accuracy of random cells,")
     for id, others in (("SimHash", hashed), ("k-means", centred)):
-        wanted = f"{id}'s {in_per_cent(others)}: last above the upper end of its interval,"
+        name = f"accuracy after the last lookup, {N} points of a sphere, compared with {id}"
+        wanted = (
+            f"{id} finds {in_per_cent(others)} % after each lookup; above the upper end of its "
+            "interval after the last lookup,"
+        )
         yield over(id, name, found[-1:], [others[-1].interval[1]], wanted=wanted)
 
 
 def on_plane(found: list[Proportion], tree: list[Proportion]) -> Finding:
     """The finding that a network finds more than the kd-tree after every lookup."""
-    name = "found after each lookup, 15 points of the hard plane"
+    name = "accuracy after each lookup, 15 points of the hard plane"
     bounds = [proportion.value for proportion in tree]
-    return over("kd-tree", name, found, bounds, wanted="above the kd-tree's")
+    return over("kd-tree", name, found, bounds, wanted="above that of the kd-tree,")
 
 
 def less(found: list[Proportion], others: list[Proportion], name: Any) -> Finding:
     """The finding that a network before training finds less than an algorithm."""
     bounds = [others[-1].value]
-    return under("found", "found at the last lookup", found[-1:], bounds, wanted=f"below {name}")
+    wanted = f"below that of {name},"
+    return under("found", "accuracy after the last lookup", found[-1:], bounds, wanted=wanted)

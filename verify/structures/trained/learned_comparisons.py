@@ -79,11 +79,11 @@ def at_random(model: Any) -> Finding:
     targets = sum(at > 0 for at in finds(tree_of(model, descends=False), 7))
     return at_most(
         "tree",
-        "targets that the decision tree finds",
+        "number of the 7 targets that the decision tree of an untrained network finds",
         "trained",
         targets,
         6,
-        words=f"{targets} of 7",
+        words=f"{targets}",
         wanted="at most 6",
     )
 
@@ -92,29 +92,30 @@ def compared(model: Any, found: Measured, few: np.ndarray, first: float) -> Iter
     """The findings on one model; all points of `few` sets (k, 7) are queried."""
     yield same(
         "tree",
-        "lookup in which the tree of the query networks finds each of 7 cells",
+        "lookup in which the decision tree of the query networks finds each of 7 cells",
         finds(tree_of(model, found.descends), 7),
         depths(7).tolist(),
         evidence="trained",
-        wanted="binary search",
+        wanted="as in binary search",
     )
     each = [measure(model, few, few[:, j]).found for j in range(7)]
     most = np.stack(each).sum(0).max(0)
     yield each_at_most(
         "bound",
-        f"targets found in any of {len(few)} sets, by lookup",
+        f"largest number of 7 targets found after each lookup, over {len(few)} sets",
         "trained",
         {f"lookup {i + 1}": float(count) for i, count in enumerate(most)},
         {f"lookup {i + 1}": float(most_found(7, i + 1)) for i in range(len(most))},
-        words=" ".join(f"{count}" for count in most),
-        wanted="at most 1 3 7, the most by comparisons",
+        words=", ".join(f"{count}" for count in most),
+        wanted="at most 1, 3, 7, the maximum of comparisons",
     )
     proportions = found.by_lookup
     finding = over(
-        "found", "targets found at the last lookup", proportions[-1:], [LEARNED], wanted="above"
+        "found", "accuracy after the last lookup", proportions[-1:], [LEARNED], wanted="above"
     )
     finding.words += (
-        f"; {in_per_cent(proportions)}; {found.in_order.mean():.1%} in order, untrained {first:.1%}"
+        f"; after each lookup {in_per_cent(proportions)} %; {found.in_order.mean():.1%} of cells "
+        f"are in order, before training {first:.1%}"
     )
     yield finding
 
@@ -130,18 +131,19 @@ def of_hard(run: Run, count: int) -> Iterator[Finding]:
         proportions, order = found.by_lookup, (found.in_order.mean(), first.in_order.mean())
         beyond = over(
             "beyond",
-            "found at the last lookup, 15 points",
+            "accuracy after the last lookup, 15 points of the hard distribution",
             proportions[-1:],
             [bound],
-            wanted="above the most by comparisons",
+            wanted="above the maximum of comparisons,",
         )
         beyond.words += (
-            f"; {in_per_cent(proportions)}; {order[0]:.1%} in order, untrained {order[1]:.1%}"
+            f"; after each lookup {in_per_cent(proportions)} %; {order[0]:.1%} of cells are in "
+            f"order, before training {order[1]:.1%}"
         )
         yield from labelled(name, [beyond, cells("binary", CLOSE, found, points, queries)])
     for (name, _, _), first in zip(seen, firsts, strict=True):
-        last, wanted = first.by_lookup[-1:], "below the most by comparisons"
-        finding = under("found", "found at the last lookup", last, [bound], wanted=wanted)
+        last, wanted = first.by_lookup[-1:], "below the maximum of comparisons,"
+        finding = under("found", "accuracy after the last lookup", last, [bound], wanted=wanted)
         yield from labelled(name.replace("search", "untrained"), [finding])
 
 

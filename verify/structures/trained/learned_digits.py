@@ -172,14 +172,17 @@ def of_digits(
     yield _more("rotated", ROTATED, _largest(ranks), READ)
     yield _more("sorted", CELLS, estimated(found.in_order), SORTED)
     yield _more("next", NEXT, estimated(nexts(found)), NEXTS)
-    proportions, name = found.by_lookup, "found after each lookup, 16 numbers by images"
+    proportions = found.by_lookup
+    name = "accuracy after lookups 1 to 3, 16 numbers shown by images"
     halves = by_numbers(binary_search, drawn)
     bounds = [proportion.value for proportion in halves[:-1]]
-    yield over("ahead", name, proportions[:-1], bounds, wanted="above binary search's")
-    last = over("found", "found at the last lookup", proportions[-1:], [FOUND], wanted="above")
+    yield over("ahead", name, proportions[:-1], bounds, wanted="above that of binary search,")
+    name = "accuracy after the last lookup, 16 numbers shown by images"
+    last = over("found", name, proportions[-1:], [FOUND], wanted="above")
     fixed = by_numbers(interpolation_search(-1, NUMBERS), drawn)
-    last.words += f"; {in_per_cent(proportions)}; interpolation {in_per_cent(fixed)}"
-    last.words += f", binary search {in_per_cent(halves)}"
+    last.words += f"; after each lookup {in_per_cent(proportions)} %, "
+    last.words += f"interpolation search {in_per_cent(fixed)} %, "
+    last.words += f"binary search {in_per_cent(halves)} %"
     yield last
     ranks = correlations(model, shown, run.rng.permuted(LABELS, axis=1))
     yield _less("permuted/number", RANKS, _size(ranks[0]), PERMUTED)
@@ -188,17 +191,17 @@ def of_digits(
     found = found_by(model, rolled)
     yield under(
         "permuted/found",
-        "found at the last lookup, queries of another set",
+        "accuracy after the last lookup, with the queries of another set",
         found.by_lookup[-1:],
         [UNFOUND],
         wanted="below",
     )
 
 
-RANKS = "size of the rank correlation of features with numbers"
+RANKS = "absolute rank correlation of the features of images with their numbers"
 ROTATED = f"{RANKS}, in the best rotation of the numbers"
-CELLS = "cells that contain the number of their rank"
-NEXT = "numbers followed by the next one in the ring of cells"
+CELLS = "fraction of cells that contain the number of their rank"
+NEXT = "fraction of numbers that are followed by the next number in the ring of cells"
 
 
 def control(model: Any, drawn: Pictures, shown: np.ndarray) -> Iterator[Finding]:
@@ -209,7 +212,11 @@ def control(model: Any, drawn: Pictures, shown: np.ndarray) -> Iterator[Finding]
     yield _less("next", NEXT, estimated(nexts(found)), NEXTS)
     yield _less("sorted", CELLS, estimated(found.in_order), UNSORTED)
     yield under(
-        "found", "found at the last lookup", found.by_lookup[-1:], [UNFOUND], wanted="below"
+        "found",
+        "accuracy after the last lookup",
+        found.by_lookup[-1:],
+        [UNFOUND],
+        wanted="below",
     )
 
 

@@ -118,18 +118,22 @@ def of_plane(
 ) -> Iterator[Finding]:
     """The findings on one model, compared with the kd-tree and rows."""
     proportions, tree = found.by_lookup, fixed.by_lookup
-    name = f"found after each lookup, {N} points of the plane"
-    yield over("ahead", name, proportions, [s.value for s in tree], wanted="above the kd-tree's")
-    beside = f"rows' {in_per_cent(rows)}: last above the upper end of their interval,"
+    name, bounds = f"accuracy after each lookup, {N} points of the plane", [s.value for s in tree]
+    yield over("ahead", name, proportions, bounds, wanted="above that of the kd-tree,")
+    name = f"accuracy after the last lookup, {N} points of the plane, compared with rows"
+    beside = (
+        f"{ROWS} rows of {N // ROWS} points find {in_per_cent(rows)} % after each lookup; above "
+        "the upper end of their interval after the last lookup,"
+    )
     yield over("rows", name, proportions[-1:], [rows[-1].interval[1]], wanted=beside)
     proportion = explained(points, found.place)
-    words = f"{proportion:.3f}; kd-tree {explained(points, fixed.place).mean:.3f}"
+    words = f"{proportion:.3f}; by the cell in a kd-tree {explained(points, fixed.place).mean:.3f}"
     yield above(
         "position", VARIANCE, proportion, EXPLAINED, words=words, wanted=f"above {EXPLAINED:g}"
     )
 
 
-VARIANCE = "fraction of the variance of the coordinates explained by the cell"
+VARIANCE = "fraction of the variance of the coordinates that is explained by the cell"
 
 
 def control(first: Measured, fixed: Measured, points: np.ndarray) -> Iterator[Finding]:
@@ -137,17 +141,16 @@ def control(first: Measured, fixed: Measured, points: np.ndarray) -> Iterator[Fi
     yield less("position", explained(points, first.place), UNTRAINED)
     tree = fixed.by_lookup[-1:]
     bounds = [tree[0].value]
-    name, wanted = "found at the last lookup", "below the kd-tree"
+    name, wanted = "accuracy after the last lookup", "below that of the kd-tree,"
     yield under("found", name, first.by_lookup[-1:], bounds, wanted=wanted)
 
 
 def permuted(run: Run, points: np.ndarray) -> Finding:
     """The finding that cells in random order explain little of the variance."""
     at_random = run.rng.permuted(np.tile(np.arange(N), (len(points), 1)), axis=1)
-    return less("permuted", explained(points, at_random), PERMUTED)
+    return less("permuted", explained(points, at_random), PERMUTED, "a cell in random order")
 
 
-def less(id: str, proportion: Mean, most: Any) -> Finding:
-    return below(
-        id, VARIANCE, proportion, most, words=f"{proportion:.3f}", wanted=f"below {most:g}, {BY}"
-    )
+def less(id: str, proportion: Mean, most: Any, cell: str = "the cell") -> Finding:
+    name, wanted = VARIANCE.replace("the cell", cell), f"below {most:g}, {BY}"
+    return below(id, name, proportion, most, words=f"{proportion:.3f}", wanted=wanted)

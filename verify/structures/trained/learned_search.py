@@ -108,23 +108,29 @@ def of_uniform(
     """The findings on one model, measured on these sets."""
     proportions, beside = found.by_lookup, by_interpolation(points, queries).by_lookup
     exact = [float(proportion) for proportion in binary_accuracy(N, M)]
-    name = f"found after each lookup, {N} uniform points"
+    name = f"accuracy after each lookup, {N} uniform points, compared with interpolation search"
     bounds = [proportion.value - NEAR for proportion in beside]
     near = over(
-        "near", name, proportions, bounds, wanted=f"interpolation's {in_per_cent(beside)}: above"
+        "near",
+        name,
+        proportions,
+        bounds,
+        wanted=f"interpolation search finds {in_per_cent(beside)} %; above these accuracies minus "
+        f"{100 * NEAR:g} points,",
     )
     yield near
     best = float(best_fixed(N, 1)[0])
     yield at_most(
         "first",
-        "accuracy of the first lookup, lower end of the interval",
+        "lower end of the confidence interval of the accuracy after the first lookup",
         "trained",
         proportions[0].interval[0],
         best,
         words=f"{100 * proportions[0].interval[0]:.1f} %",
-        wanted=f"at most {100 * best:.1f} %, the optimum",
+        wanted=f"at most {100 * best:.1f} %, the maximum for one lookup",
     )
-    yield over("ahead", name, proportions, exact, wanted="above binary search's")
+    name = f"accuracy after each lookup, {N} uniform points, compared with binary search"
+    yield over("ahead", name, proportions, exact, wanted="above that of binary search,")
     yield cells("interpolation", MOSTLY, found, points, queries)
     yield decided_by(near, off(run, model, exact[-1]))
     yield in_order("sorted", found, SORTED)
@@ -136,15 +142,15 @@ def off(run: Run, model: Any, exact: float) -> Finding:
     for name, ends in ENDS.items():
         sets = uniform_sets(run, 2000, *ends)
         found, fixed = measure(model, *sets).by_lookup, by_interpolation(*sets).by_lookup
-        text = f"interpolation with fixed ends {in_per_cent(fixed)} %"
-        words.append(f"in {name} {in_per_cent(found)} %, {text}")
+        text = f"interpolation search with ends −1 and 1 {in_per_cent(fixed)} %"
+        words.append(f"after each lookup in {name} {in_per_cent(found)} %, {text}")
         proportions.append(found[-1])
     finding = under(
         "off",
-        "found at the last lookup, points and queries from (0, 1)",
+        "accuracy after the last lookup, points and queries from (0, 1)",
         proportions[:1],
         [exact],
-        wanted="below binary search's",
+        wanted="below that of binary search,",
     )
     finding.words += "; " + "; ".join(words)
     return finding
@@ -160,10 +166,10 @@ def in_order(id: str, found: Measured, least: float) -> Finding:
     proportion = estimated(found.in_order)
     return above(
         id,
-        "cells that contain the point of their rank",
+        "fraction of cells that contain the point of their rank",
         proportion,
         least,
-        words=f"{proportion:.3f}{', descending' * found.descends}",
+        words=f"{proportion:.3f}{', in descending order' * found.descends}",
         wanted=f"above {least:g}, {BY}",
     )
 
@@ -174,13 +180,13 @@ def control(model: Any, points: np.ndarray, queries: np.ndarray) -> Iterator[Fin
     proportion = estimated(found.in_order)
     yield below(
         "sorted",
-        "cells that contain the point of their rank",
+        "fraction of cells that contain the point of their rank",
         proportion,
         UNSORTED,
         words=f"{proportion:.3f}",
         wanted=f"below {UNSORTED:g}, {BY}",
     )
-    name = "found at the last lookup"
+    name = "accuracy after the last lookup"
     yield under("found", name, found.by_lookup[-1:], [MOSTLY], wanted="below")
 
 
@@ -188,10 +194,11 @@ def frozen(found: Measured) -> Iterator[Finding]:
     """The finding on query networks that are trained with an untrained data network."""
     finding = under(
         "found",
-        "found at the last lookup",
+        "accuracy after the last lookup",
         found.by_lookup[-1:],
         [float(binary_accuracy(N, M)[-1])],
-        wanted="below binary search's",
+        wanted="below that of binary search,",
     )
-    finding.words += f"; {in_per_cent(found.by_lookup)}; {found.in_order.mean():.1%} in order"
+    finding.words += f"; after each lookup {in_per_cent(found.by_lookup)} %; "
+    finding.words += f"{found.in_order.mean():.1%} of cells are in order"
     yield finding

@@ -113,39 +113,51 @@ def of_sketch(model: Any, errors: np.ndarray, fixed: Mapping[str, np.ndarray]) -
     """The findings on one sketch, from its errors and those of known sketches."""
     found = estimated(errors)
     for id, name, balanced in (
-        ("ahead", "count-min's", False),
-        ("balanced", "that of balanced cells,", True),
+        ("ahead", "count-min with one row", False),
+        ("balanced", "balanced cells", True),
     ):
         exact = one_row_error(zipf(V, EXPONENT), STREAM, CELLS, balanced=balanced)
-        wanted = f"below {name} {exact:.2f}, {BY}"
-        yield below(id, "mean error", found, exact, words=f"{found:.2f}", wanted=wanted)
-    for id, name in (("best", "balanced cells, best answer"), ("behind", "conservative update")):
+        label = f"mean error of the trained sketch, compared with {name}"
+        wanted = f"below {exact:.2f}, the mean error of {name}, {BY}"
+        yield below(id, label, found, exact, words=f"{found:.2f}", wanted=wanted)
+    for id, name in (
+        ("best", "balanced cells with the best function of a count"),
+        ("behind", "conservative update with two rows"),
+    ):
         other = fixed["best" if id == "best" else "conservative"]
         more = estimated(errors - other)
         words, beyond = (
-            f"{more:.2f}; theirs {estimated(other):.2f}",
-            f"mean error minus that of {name}",
+            f"{more:.2f}; the mean error of {name} is {estimated(other):.2f}",
+            f"(mean error of the trained sketch) − (mean error of {name})",
         )
         yield above(id, beyond, more, words=words, wanted=f"above 0, {BY}")
     writes, fraction = cells_of(model)
-    yield at_least("reads", READS, "trained", fraction, AGREE, words=f"{fraction:.0%}")
+    words, wanted = f"{fraction:.0%}", f"at least {AGREE:.0%}"
+    yield at_least("reads", READS, "trained", fraction, AGREE, words=words, wanted=wanted)
     loads = np.bincount(writes, minlength=CELLS)
-    words = f"{(loads > 0).sum()}, with {loads.min()} to {loads.max()} items"
+    words = f"{(loads > 0).sum()}, with {loads.min()} to {loads.max()} items each"
     yield same(
-        "cells", "cells with items", int((loads > 0).sum()), CELLS, evidence="trained", words=words
+        "cells",
+        f"number of the {CELLS} cells in which items are counted",
+        int((loads > 0).sum()),
+        CELLS,
+        evidence="trained",
+        words=words,
     )
 
 
-READS = "items that are read where they are counted"
+READS = "fraction of items that are read in the cell in which they are counted"
 
 
 def control(model: Any, errors: np.ndarray) -> Iterator[Finding]:
     """The findings on a sketch before training."""
     fraction = cells_of(model)[1]
-    yield at_most("reads", READS, "trained", fraction, APART, words=f"{fraction:.0%}")
+    words, wanted = f"{fraction:.0%}", f"at most {APART:.0%}"
+    yield at_most("reads", READS, "trained", fraction, APART, words=words, wanted=wanted)
     found, exact = estimated(errors), one_row_error(zipf(V, EXPONENT), STREAM, CELLS)
-    wanted = f"above count-min's {exact:.2f}, {BY}"
-    yield above("ahead", "mean error", found, exact, words=f"{found:.2f}", wanted=wanted)
+    wanted = f"above {exact:.2f}, the mean error of count-min with one row, {BY}"
+    name = "mean error of the untrained sketch"
+    yield above("ahead", name, found, exact, words=f"{found:.2f}", wanted=wanted)
 
 
 def cells_of(model: Any) -> tuple[np.ndarray, float]:

@@ -79,9 +79,9 @@ def learned_space(
     found = {each.name: measure(each.model, points, queries) for each in (*free, *hints)}
     for name, model, _ in free:
         proportions = found[name].by_lookup
-        wanted = "above two lookups of interpolation search,"
+        wanted = "above that of two lookups of interpolation search,"
         beyond = over("beyond", FOUND, proportions[-1:], [beside.value], wanted=wanted)
-        beyond.words += f"; {in_per_cent(proportions)}"
+        beyond.words += f"; after each lookup {in_per_cent(proportions)} %"
         yield from labelled(name, [beyond, used(model, found[name], points, queries)])
     for name, model, _ in hints:
         yield from labelled(name, of_hints(model, found[name], points, queries))
@@ -91,7 +91,7 @@ def learned_space(
     run.draw(found, stored, points, queries)
 
 
-FOUND = f"found at the last lookup, {N} uniform points, {T} extra cells"
+FOUND = f"accuracy after the last lookup, {N} uniform points, {T} extra cells"
 
 
 def uniform_sets(run: Run, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -112,7 +112,7 @@ def of_hints(
 ) -> Iterator[Finding]:
     """The findings on a network whose first lookup is at an extra cell."""
     table = table_accuracy(N, T)
-    wanted = f"a table's {100 * table:.1f}: above"
+    wanted = f"a bucket table finds {100 * table:.1f} %; above this minus {100 * NEAR:g} points,"
     yield over("near", FOUND, found.by_lookup[-1:], [table - NEAR], wanted=wanted)
     coarse = Proportion(
         int(at_last(changed(model, rounded), found, points, queries).sum()), len(points)
@@ -123,7 +123,10 @@ def of_hints(
     yield used(model, found, points, queries)
 
 
-HINTS = "first lookups where the point nearest to the content is the query's neighbour"
+HINTS = (
+    "fraction of first lookups where the point nearest to the content of the extra cell is the "
+    "query's nearest neighbour"
+)
 
 
 def used(model: Any, found: Measured, points: np.ndarray, queries: np.ndarray) -> Finding:
@@ -133,10 +136,11 @@ def used(model: Any, found: Measured, points: np.ndarray, queries: np.ndarray) -
     extra = Proportion(int((found.shown[:, 0] >= N).sum()), len(points))
     return above(
         "used",
-        "decrease of the fraction found if the extra cells are those of another set",
+        "(accuracy) − (accuracy if the contents of the extra cells are those of another set), in "
+        "percentage points",
         lost,
-        words=f"{100 * lost.mean:.1f} ± {100 * lost.error:.1f} %; "
-        f"{extra} % of first lookups at extra cells",
+        words=f"{100 * lost.mean:.1f} ± {100 * lost.error:.1f}; "
+        f"{extra} % of first lookups are at extra cells",
         wanted=f"above 0, {BY}",
     )
 
@@ -151,7 +155,7 @@ def control(
 ) -> Iterator[Finding]:
     """The findings on a model before training."""
     first = measure(model, points, queries)
-    wanted = "below interpolation search,"
+    wanted = "below that of interpolation search,"
     yield under("found", FOUND, first.by_lookup[-1:], [beside.value], wanted=wanted)
     proportion = named(first, contents(model, points), points)
     yield under("names", HINTS, [proportion], [NAMED], wanted="below")

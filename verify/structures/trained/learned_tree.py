@@ -120,23 +120,23 @@ def of_tree(
     by_tree = found_by_depth(levels, weights, M).tolist()
     best, name = (
         most_by_weight(weights, M),
-        f"frequency of the points that the tree finds, {N} points",
+        f"total frequency of the points that the tree finds, of {N} points",
     )
     words = _in_per_cent(by_tree)
     yield each_at_most(
         "bound",
-        name,
+        f"{name}, after each lookup",
         "trained",
         {f"lookup {i + 1}": each for i, each in enumerate(by_tree)},
         {f"lookup {i + 1}": float(each) + ROUNDED for i, each in enumerate(best)},
         words=words,
-        wanted=f"at most {_in_per_cent(best)}, by the best trees",
+        wanted=f"at most {_in_per_cent(best)}, found by the best tree of the same number of levels",
     )
-    at_last = f"{name}, last lookup"
+    at_last = f"{name}, after the last lookup"
     for id, least, source in (
-        ("binary", found_at_last(depths(N), weights), "binary search"),
-        ("treap", treap, "the treap"),
-        ("best", float(best[-1]) - NEAR, "2 points below the best tree"),
+        ("binary", found_at_last(depths(N), weights), "found by binary search"),
+        ("treap", treap, "found by the treap"),
+        ("best", float(best[-1]) - NEAR, "2 points less than the best tree finds"),
     ):
         wanted = f"at least {100 * least:.1f} %, {source}"
         yield at_least(
@@ -156,12 +156,17 @@ def of_tree(
         {f"lookup {i + 1}": each for i, each in enumerate(by_tree[:-1])},
         {f"lookup {i + 1}": float(each) for i, each in enumerate(first)},
         words=_in_per_cent(by_tree[:-1]),
-        wanted=f"at most {_in_per_cent(first)}, the treap's",
+        wanted=f"at most {_in_per_cent(first)}, found by the treap",
     )
     measured = over(
-        "found", "found at the last lookup", found.by_lookup[-1:], [treap], wanted="above a treap"
+        "found",
+        "accuracy after the last lookup",
+        found.by_lookup[-1:],
+        [treap],
+        wanted="above that of the treap,",
     )
-    measured.words += f"; {in_per_cent(found.by_lookup)}; {found.in_order.mean():.1%} in order"
+    measured.words += f"; after each lookup {in_per_cent(found.by_lookup)} %; "
+    measured.words += f"{found.in_order.mean():.1%} of cells are in order"
     yield measured
     yield permuted(run, levels, weights)
 
@@ -173,11 +178,12 @@ def permuted(run: Run, levels: np.ndarray, weights: np.ndarray) -> Finding:
     treap = float(treap_found(zipf(N, EXPONENT), M)[-1])
     return below(
         "permuted",
-        f"frequency of the points found at the last lookup, {RANKINGS} other orders",
+        "total frequency of the points that the tree finds, mean over "
+        f"{RANKINGS} random orders of the frequencies",
         by_tree,
         treap,
         words=f"{by_tree:.3f}",
-        wanted=f"below {treap:.3f}, a treap's on average, {BY}",
+        wanted=f"below {treap:.3f}, the mean for a treap, {BY}",
     )
 
 
@@ -187,14 +193,14 @@ def control(model: Any, weights: np.ndarray) -> Finding:
     treap = found_at_last(treap_depths(weights), weights)
     return at_most(
         "tree",
-        "frequency of the points found at the last lookup",
+        "total frequency of the points that the tree of an untrained network finds",
         "trained",
         by_tree,
         treap,
         words=f"{by_tree:.1%}",
-        wanted=f"at most {treap:.1%}, a treap's",
+        wanted=f"at most {treap:.1%}, found by the treap",
     )
 
 
 def _in_per_cent(proportions: Any) -> str:
-    return " ".join(f"{100 * proportion:.1f}" for proportion in proportions) + " %"
+    return ", ".join(f"{100 * proportion:.1f}" for proportion in proportions) + " %"

@@ -16,7 +16,7 @@ from verify.finding import Finding, Verdict
 KIND = "a lookup network trained on search"
 LEVEL = 0.9973  # coverage of an interval, that of three standard errors
 CHUNK = 200  # sets measured in one batch
-INSIDE = f"by intervals of {LEVEL:.2%}"
+INSIDE = f"by {LEVEL:.2%} confidence intervals"
 
 
 class Proportion(NamedTuple):
@@ -167,7 +167,7 @@ def finds(tree: np.ndarray, N: int) -> list[int]:
 
 def in_per_cent(proportions: Sequence[Proportion]) -> str:
     """Fractions in per cent, on one line."""
-    return " ".join(map(str, proportions))
+    return ", ".join(map(str, proportions))
 
 
 def over(
@@ -201,8 +201,10 @@ def _apart(
         {"share": proportion.value, "interval": list(proportion.interval)}
         for proportion in proportions
     ]
-    words = f"{in_per_cent(proportions)} % of {max(proportion.of for proportion in proportions)}"
-    beside = f"{wanted} {' '.join(f'{100 * bound:.1f}' for bound in bounds)}, {INSIDE}"
+    most = max(proportion.of for proportion in proportions)
+    some = "" if all(proportion.of == most for proportion in proportions) else "at most "
+    words = f"{in_per_cent(proportions)} % of {some}{most} queries"
+    beside = f"{wanted} {', '.join(f'{100 * bound:.1f}' for bound in bounds)} %, {INSIDE}"
     return Finding(id, name, "trained", measured, list(bounds), verdict, words, beside)
 
 
@@ -223,11 +225,12 @@ def cells(
     proportions = found.at(at[name])
     finding = over(
         "cells" if name == "interpolation" else name,
-        f"lookups at {name} search's next cell, before the query is found",
+        f"fraction of lookups at the next cell of {name} search, among queries not yet found",
         proportions,
         [least] * len(proportions),
         wanted="above",
     )
     if name == "interpolation":
-        finding.words += f"; at binary search's {in_per_cent(found.at(at['binary']))} %"
+        of_binary = in_per_cent(found.at(at["binary"]))
+        finding.words += f"; at the next cell of binary search {of_binary} %"
     return finding
