@@ -29,8 +29,11 @@ from constructions.interface import Model
 from constructions.transformer import Transformer
 from constructions.values import Reader, Writer
 from theory.kinds import FilePath, InputError, checked
+from theory.reading import content_of
 
 VERSION = 3  # version of sidecars; in version 2 masks had other names
+
+MOST_WEIGHTS, MOST_DESCRIPTION = 2**40, 2**30  # the largest sizes of the files, in bytes
 
 
 @checked
@@ -121,9 +124,9 @@ def load(path: FilePath) -> Model:
                 f"there is no file {file}: give a model's two files, weights and sidecar"
                 f"{_near(path)}"
             )
-    weights = path.read_bytes()
+    weights, described = content_of(path, MOST_WEIGHTS), content_of(sidecar, MOST_DESCRIPTION)
     try:
-        record = json.loads(sidecar.read_bytes())
+        record = json.loads(described)
         version, digest, written = (record[key] for key in ("weightwright", "sha256", "model"))
     except (ValueError, RecursionError, KeyError, TypeError):
         raise InputError(

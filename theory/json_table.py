@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from theory.kinds import InputError, shown
+from theory.reading import content_of
 
 MOST_BYTES, MOST_CHARACTERS = 10**7, 60  # limits: of a file, and of the name in it
 
@@ -17,16 +18,9 @@ def json_table(path: Path, known: tuple[str, ...]) -> dict[str, Any]:
     If the value in the file is not an object, it is the value of that first field. Raises
     ValueError for a file that cannot be read or is not JSON, and for unknown fields.
     """
+    content = content_of(path, MOST_BYTES)
     try:
-        if path.exists() and not path.is_file():
-            raise InputError(f"{path} is not a file: give one with {known[0]}")
-        if path.stat().st_size > MOST_BYTES:
-            raise InputError(f"{path} has more than {MOST_BYTES} bytes: give a smaller table")
-        given: Any = json.loads(path.read_text(encoding="utf-8"))
-    except InputError:  # a ValueError too
-        raise
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from None
+        given: Any = json.loads(content.decode())
     except (ValueError, RecursionError) as error:
         where = " ".join(str(error).split())
         raise InputError(f"{path} is not JSON ({where}): give {known[0]}") from None

@@ -24,8 +24,10 @@ from safetensors.torch import save as save_tensors
 from constructions.interface import Model
 from constructions.trained.configuration import Configuration, untrained
 from theory.kinds import InputError, checked
+from theory.reading import content_of
 
 SHIPPED = Path(__file__).parent / "checkpoints"
+MOST_BYTES = 10**9  # the largest size of a file of a checkpoint
 KEYS = "sha256", "configuration", "steps", "loss", "bytes"  # keys of every sidecar
 FORMATS = torch.float32, torch.float16  # of training, and of most shipped checkpoints
 
@@ -104,8 +106,9 @@ def log_of(name: str | Path) -> list[dict[str, Any]]:
     path = path_of(name).with_suffix(".jsonl")
     if not path.exists():
         return []
+    lines = content_of(path, MOST_BYTES).splitlines()
     try:
-        records = [json.loads(line) for line in path.read_bytes().splitlines()]
+        records = [json.loads(line) for line in lines]
     except (ValueError, RecursionError):
         records = [None]
     if not all(isinstance(record, dict) and {"step", "loss"} <= {*record} for record in records):
@@ -187,14 +190,11 @@ def _read(name: str | Path) -> tuple[dict[str, Any], bytes]:
     if not beside.is_file():
         raise InputError(f"{path.name} has no sidecar {beside.name}: restore it")
     try:
-        record = json.loads(beside.read_text("utf-8"))
+        record = json.loads(content_of(beside, MOST_BYTES))
         expected, *_ = (record[key] for key in KEYS)
-    except (ValueError, KeyError, TypeError, OSError, RecursionError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise InputError(f"{beside.name} is not the sidecar of a checkpoint: restore it") from None
-    try:
-        weights = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path.name} cannot be read: {error.strerror}") from None
+    weights = content_of(path, MOST_BYTES)
     if hashlib.sha256(weights).hexdigest() != expected:
         raise InputError(
             f"{path.name} does not have the hash in {beside.name}: one of them was changed or is "

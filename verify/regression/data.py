@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import csv
 from difflib import get_close_matches
+from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from theory.kinds import InputError
+from theory.reading import content_of
 from theory.regression import gaussian_prompts
 from verify.claim import Run
 from verify.evidence.examples import Examples
+
+MOST_BYTES = 10**8  # the largest size of a CSV file
 
 
 class Table(NamedTuple):
@@ -109,13 +113,12 @@ def _standardised(table: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, ...]
 
 def _read(path: Path) -> tuple[list[str], list[int], np.ndarray]:
     """The names of the columns, the line numbers of the rows, and the rows."""
+    content = content_of(path, MOST_BYTES)
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            lines = [(number, row) for number, row in enumerate(csv.reader(file), 1) if row]
-    except FileNotFoundError:
-        raise InputError(f"{path} does not exist: check the path") from None
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path} is not readable as CSV ({error}): give a CSV file") from None
+        file = StringIO(content.decode("utf-8-sig"), newline="")
+        lines = [(number, row) for number, row in enumerate(csv.reader(file), 1) if row]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"cannot read {path} as CSV: {error}") from None
     if len(lines) < 4:
         raise InputError(
             f"{path.name} has {max(len(lines) - 1, 0)} rows below its header: "

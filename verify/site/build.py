@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from theory.kinds import InputError
+from theory.reading import content_of
 from verify.cli.report import SCHEMA
 from verify.finding import Verdict
 from verify.ledger.theorems import entries_of
@@ -79,17 +80,12 @@ def report(files: Sequence[Path], out: Path) -> Path:
 
 def runs_in(file: Path) -> list[Mapping[str, Any]]:
     """The runs in a file that `verify NAME --json` or `verify all --json` wrote."""
+    content = content_of(file, MOST_BYTES)
     try:
-        if file.stat().st_size > MOST_BYTES:
-            raise InputError(f"{file} has more than {MOST_BYTES} bytes: give fewer runs")
-        document = json.loads(file.read_text(encoding="utf-8"))
+        document = json.loads(content.decode())
         runs = document.get("claims", [document])
         if not runs or not all(map(_is_run, runs)):
             raise ValueError
-    except InputError:
-        raise
-    except OSError as error:
-        raise InputError(f"cannot read {file}: {error.strerror or error}") from None
     except (ValueError, AttributeError, TypeError, RecursionError):
         raise InputError(
             f"{file} contains no runs: write some with `python -m verify NAME --json {file}`"

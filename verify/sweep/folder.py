@@ -6,7 +6,6 @@ written as soon as its run ends, so that a sweep that was stopped continues with
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -15,12 +14,14 @@ from pathlib import Path
 from typing import IO, Any
 
 from theory.kinds import InputError
+from theory.reading import content_of
 from verify.cli.output import deliver
 from verify.sweep.plan import Plan
 from verify.sweep.schema import is_plan, is_run
 from verify.sweep.workers import Engine
 
 PLAN, RUNS = "plan.json", "runs.jsonl"
+MOST_BYTES = 2**30  # the largest size of either
 
 
 def sweep(
@@ -107,10 +108,8 @@ def _same_plan(out: Path, plan: Plan, there: dict[str, Any] | None, begun: bool)
 def read_plan(out: Path) -> dict[str, Any]:
     """The plan of a folder; raises InputError if there is none."""
     try:
-        if not (out / PLAN).is_file():
-            raise FileNotFoundError
-        plan: dict[str, Any] = json.loads((out / PLAN).read_bytes())
-    except (OSError, ValueError, RecursionError):
+        plan: dict[str, Any] = json.loads(content_of(out / PLAN, MOST_BYTES))
+    except (ValueError, RecursionError):
         raise InputError(f"{out} has no readable {PLAN}: give the folder of a sweep") from None
     if not is_plan(plan):
         raise InputError(f"{out / PLAN} is not the plan of a sweep: give the folder of a sweep")
@@ -122,13 +121,8 @@ def records(out: Path, plan: dict[str, Any]) -> list[dict[str, Any]]:
     file, found = out / RUNS, dict[int, dict[str, Any]]()
     if not file.exists():
         return []
-    try:
-        if not file.is_file():
-            raise OSError(errno.EINVAL, "it is not a file")
-        content = file.read_bytes()  # read only once, as it may grow meanwhile
-        lines = content[: _whole(content)].splitlines()
-    except OSError as error:
-        raise InputError(f"cannot read {file}: {error.strerror}") from None
+    content = content_of(file, MOST_BYTES)  # read only once, as it may grow meanwhile
+    lines = content[: _whole(content)].splitlines()
     for number, line in enumerate(lines, 1):
         try:
             record = json.loads(line)

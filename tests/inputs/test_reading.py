@@ -1,0 +1,61 @@
+"""Files of users: only regular files of a stated size are read."""
+
+import os
+
+import pytest
+from refusals import rejected, rejects
+
+from constructions import newton, save
+from constructions.files import load
+from theory.reading import content_of
+
+
+def test_the_content_of_a_file(tmp_path):
+    (tmp_path / "four").write_bytes(b"abcd")
+    assert content_of(tmp_path / "four", 4) == b"abcd"
+    with rejects("four", "3 bytes"):
+        content_of(tmp_path / "four", 3)
+
+
+def test_what_has_no_content(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for name in (tmp_path / "pipe", tmp_path, tmp_path / "missing", tmp_path / "a\0b"):
+        with rejects("read"):
+            content_of(name, 10**9)
+
+
+@pytest.fixture
+def endless(tmp_path):
+    """Paths of files that never end: a device, and a pipe that nobody writes to."""
+    os.mkfifo(tmp_path / "pipe.json")
+    os.symlink("/dev/zero", tmp_path / "zero.json")
+    return tmp_path / "zero.json", tmp_path / "pipe.json"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["newton-on-data", "--target=x", "--data"],
+        ["automata", "--file"],
+        ["turing", "--machine"],
+        ["graph-search", "--edges"],
+        ["sensitivity", "--table"],
+        ["report", "--out=nowhere"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_commands_do_not_wait_for_the_end_of_a_file(command, endless, capsys):
+    for path in endless:
+        rejected(capsys, [*command, str(path)], path.name)
+
+
+def test_models_and_sweeps_are_regular_files(endless, tmp_path, capsys):
+    save(newton(2, 1, alpha=0.1), tmp_path / "model.safetensors")
+    for path in endless:
+        (tmp_path / "plan.json").unlink(missing_ok=True)
+        (tmp_path / "plan.json").symlink_to(path)
+        rejected(capsys, ["summary", str(tmp_path)], "plan.json")
+        (tmp_path / "model.json").unlink(missing_ok=True)
+        (tmp_path / "model.json").symlink_to(path)
+        with rejects("model.json"):
+            load(tmp_path / "model.safetensors")
