@@ -25,14 +25,14 @@ def aperiodic_iff_flip_flops(n_states: int) -> Finding:
     aperiodic = sum(one for one, _ in decided)
     return Finding(
         "aperiodic",
-        "the monoid is aperiodic iff the cascade has only flip-flops "
+        "the monoid of an automaton is aperiodic iff its cascade has only flip-flops "
         f"({len(pairs)} automata with two symbols and {n_states} states, "
         f"{len(automata) - len(pairs)} benchmark automata)",
         "exact",
         len(wrong),
         0,
         Verdict.of(not wrong) if 0 < aperiodic < len(automata) else Verdict.UNDECIDED,
-        f"{len(wrong)} differ; {aperiodic} are aperiodic",
+        f"{len(wrong)} exceptions; {aperiodic} of the monoids are aperiodic",
         "none",
         f"{wrong[0]}: {wrong[0].transitions}" if wrong else "",
     )

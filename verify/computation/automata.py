@@ -100,7 +100,7 @@ def _units(model: Transformer, n: int, form: Form) -> Finding:
         [wanted] * model.n_layers,
         Verdict.of(counts == [wanted] * model.n_layers),
         f"{wanted} in each of {model.n_layers} layers" if counts else "no layer has any",
-        "n² + n" if form == "lean" else "2n²",
+        ("n² + n" if form == "lean" else "2n²") + f", for n = {n} states",
     )
 
 
@@ -148,7 +148,7 @@ def robust(run: Run, A: Semiautomaton, max_length: int) -> Iterator[Finding]:
         lambda T: run.build(semiautomaton, A, T, form="robust"),
         max_length,
         leak_bound(1 / (8 * (n - 1))),
-        "ln(32(n − 1) + 2)",
+        f"ln(32(n − 1) + 2) for n = {n} states",
     )
     short = run.build(semiautomaton, A, min(max_length, 12), form="robust")
     rows = random_sequences(2, min(max_length, 12), A.n_symbols, run.rng)

@@ -62,12 +62,14 @@ def circuits_by_chain_of_thought(
     yield size(
         model, "circuits-of-nand" if nand else "circuits-by-chain-of-thought", n=n_inputs, G=n_gates
     )
-    yield same("units", "ReLUs", units(model)[1], UNITS_OF_NAND if nand else UNITS)
+    yield same(
+        "units", "number of ReLUs in layer 2", units(model)[1], UNITS_OF_NAND if nand else UNITS
+    )
     small = [sizes for sizes in SMALL if sizes[0] <= n_inputs and sizes[1] <= n_gates]
     small = small[:2] if run.quick else small
     yield decoded(
         "all-small",
-        f"every circuit of {', '.join(_sizes(n, G) for n, G in small)}, all inputs",
+        f"every circuit of {', or of '.join(_sizes(n, G) for n, G in small)}, on all inputs",
         (runs(statement.at(n, G).model, [*all_circuits(n, G, tables)]) for n, G in small),
     )
     many = range(2 if run.quick else samples)
@@ -75,22 +77,24 @@ def circuits_by_chain_of_thought(
     hard = [*drawn, *adversarial(n_inputs, n_gates, nand)]
     yield decoded(
         "large",
-        f"random and adversarial circuits of {_sizes(n_inputs, n_gates)}, all inputs",
+        f"random and adversarial circuits of {_sizes(n_inputs, n_gates)}, on all inputs",
         [runs(model, hard)],
     )
     if not nand:
         added = adder(1 if run.quick else 4)
         adds = statement.at(added.n_inputs, added.n_gates).model
-        yield decoded("adder", f"the {added.name}, all inputs", [runs(adds, [added])])
+        yield decoded("adder", f"the {added.name}, on all inputs", [runs(adds, [added])])
     for states in head_states(model):
         yield gap_finding("circuits", model, states)
-    yield makes("table", "the MLP computes the gate of every table", model, {2: _cases(tables)})
+    yield makes(
+        "table", "the MLP computes the gate of every truth table", model, {2: _cases(tables)}
+    )
     rows = histories(run, model, drawn)
     yield margin_kept(statement, [(model, rows)])
     few = statement.at(n_inputs, fewer := min(n_gates, 12)).model
     some = histories(run, few, [random_circuit(n_inputs, fewer, run.rng, tables) for _ in range(2)])
-    yield equal_over_q(statement, few, some, f"({fewer} gates, random values before)")
-    yield registers_hold(statement, model, rows, f"({n_gates} gates, random values before)")
+    yield equal_over_q(statement, few, some, f"({fewer} gates, random earlier values)")
+    yield registers_hold(statement, model, rows, f"({n_gates} gates, random earlier values)")
     short = statement.at(2, 2).model
     some = histories(run, short, [random_circuit(2, 2, run.rng, tables) for _ in range(2)])
     yield from softened(model, *runs(model, hard[:4])[1:], short, some)

@@ -18,6 +18,7 @@ from theory.kinds import InputError
 from verify.claim import Run, claim, option
 from verify.computation.options import MOST_DRAWN
 from verify.computation.pram import (
+    FOLLOW,
     gaps,
     over_q,
     registers_follow,
@@ -80,7 +81,8 @@ def small_graphs(run: Run) -> Finding:
         f"every graph of at most {most} nodes, with loops and repeated edges",
         chain.from_iterable(found),
         evidence=whole_evidence(models[-1]),
-        words=f"all labels equal on {sum(len(edges) for _, edges in cases)} graphs",
+        words="all labels equal those of a graph search on "
+        f"{sum(len(edges) for _, edges in cases)} graphs",
     )
 
 
@@ -101,18 +103,18 @@ def large_graphs(run: Run, model: Transformer, n: int, samples: int) -> Iterator
     named = families(n, samples, run.rng)
     yield no_counterexample(
         "large",
-        f"graphs of {n} nodes: {', '.join(named)}",
+        f"graphs of {n} nodes ({', '.join(named)})",
         (
             f"{name}: {wrong}"
             for name, edges in named.items()
             for wrong in wrong_labels(model, edges)
         ),
         evidence=whole_evidence(model),
-        words=f"all labels equal on {sum(map(len, named.values()))} graphs",
+        words=f"all labels equal those of a graph search on {sum(map(len, named.values()))} graphs",
     )
     program = program_for(n, n)
     cases = ((model, program, as_inputs(edges, n)) for edges in named.values())
-    yield registers_follow(f"every register equals that of the program (n = {n})", cases)
+    yield registers_follow(f"{FOLLOW}, for graphs of {n} nodes", cases)
 
 
 def rational(run: Run, model: Transformer) -> Finding:
@@ -127,7 +129,9 @@ def enough(run: Run) -> Finding:
     for n in range(1, 4 if run.quick else 5):
         settled = (slowest(edges, n) for edges in all_graphs(n))
         most[f"n = {n}"], limits[f"n = {n}"] = max(settled), enough_steps(n)
-    return _against_limit("enough", "steps of the slowest graph of n nodes", most, limits)
+    return _against_limit(
+        "enough", "steps until all labels are final, for the slowest graph of n nodes", most, limits
+    )
 
 
 def steps(run: Run) -> Finding:
@@ -137,8 +141,13 @@ def steps(run: Run) -> Finding:
     overlapped: dict[str, float] = {f"n = {n}": settled_after(path, n) for n, path in paths.items()}
     separate = [settled_after(path, n, overlapped=False) for n, path in paths.items()]
     limits: dict[str, float] = {f"n = {n}": enough_steps(n) for n in sizes}
-    found = _against_limit("steps", "steps on a shuffled path", overlapped, limits)
-    found.words += f" (not overlapped: {', '.join(map(str, separate))})"
+    found = _against_limit(
+        "steps",
+        "steps until all labels are final, for a shuffled path of n nodes",
+        overlapped,
+        limits,
+    )
+    found.words += f"; if steps do not overlap: {', '.join(map(str, separate))}"
     return found
 
 
@@ -146,5 +155,5 @@ def _against_limit(
     id: str, name: str, found: dict[str, float], limits: dict[str, float]
 ) -> Finding:
     words = ", ".join(f"{key}: {count}" for key, count in found.items())
-    wanted = "≤ 2(n − 1), proved"
+    wanted = "at most 2(n − 1), as proved"
     return each_at_most(id, name, "exact", found, limits, words=words, wanted=wanted)

@@ -132,7 +132,7 @@ def levels(found: list[Circuits]) -> Finding:
     layers = found[0].model.n_layers
     return at_most(
         "levels",
-        f"depth, at most {LEVELS}L + {LEVELS_TO_ANSWER} for L = {layers}",
+        f"largest circuit depth, at most {LEVELS}L + {LEVELS_TO_ANSWER} for L = {layers} layers",
         "exact",
         max(depths(found).values()),
         LEVELS * layers + LEVELS_TO_ANSWER,

@@ -129,11 +129,12 @@ def layers(model: Transformer, formula: Formula) -> Finding:
     d, shown = counting_depth(formula), str(formula)
     return at_most(
         "layers",
-        "layers, at most 2d for counting depth d",
+        "number of layers, for a formula of counting depth d",
         "exact",
         model.n_layers,
         layers_stated(d),
-        words=f"{model.n_layers} for depth {d}: {shown if len(shown) < 99 else shown[:98] + '…'}",
+        words=f"{model.n_layers} for d = {d}, formula "
+        f"{shown if len(shown) < 99 else shown[:98] + '…'}",
         wanted="at most 2d",
     )
 
@@ -151,9 +152,10 @@ def _language(name: str, V: int, quick: bool) -> Finding:
     )
     return equal(
         "language",
-        f"the formula defines the language, on all words of {words.shape[1]} symbols",
+        f"truth of the formula and membership of the prefix in the language {name}, for all "
+        f"prefixes of words of {words.shape[1]} symbols",
         f"on {words[wrong.argmax()].tolist()}" if wrong.any() else None,
-        words=f"equal at all prefixes of {len(words)} words",
+        words=f"equal on {len(words)} words",
     )
 
 
@@ -177,11 +179,11 @@ def _agreement(
     )
     yield at_least(
         "apart",
-        "smallest distance between the logits",
+        f"smallest distance between the two logits, on words of {max_length} symbols",
         exact_evidence(short),
         apart(short, words),
         short.interface.margin,
-        wanted="≥ the stated margin",
+        wanted=f"≥ {short.interface.margin:g}, the margin declared by the model",
     )
     rows = np.concatenate([rows[:1] for rows in families])[:6]
     yield equal_over_q(statement, model, rows, f"({n} symbols)")

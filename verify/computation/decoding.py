@@ -7,6 +7,7 @@ from itertools import chain
 
 import numpy as np
 
+from constructions.blocks import plural
 from constructions.transformer import Transformer
 from verify.evidence.sequences import exact_evidence
 from verify.evidence.softmax import enclosed
@@ -27,7 +28,8 @@ def decoded(id: str, name: str, runs: Iterable[Runs]) -> Finding:
         name,
         chain.from_iterable(_wrong_tokens(*each) for each in runs),
         evidence="float" if "float" in {exact_evidence(model) for model, *_ in runs} else "exact",
-        words=f"{tokens} tokens decoded from {count} prompts, all as by definition",
+        words=f"all {tokens} tokens decoded from {plural(count, 'prompt')} equal those of the "
+        "definition",
     )
 
 
@@ -60,8 +62,8 @@ def softened(
     beta = model.least_sharpness()
     found = decoded(
         "softmax/decoded",
-        f"with softmax at β = {beta:.4g}, which suffices for prompts of {model.interface.context} "
-        "tokens",
+        f"decoding with softmax at β = {beta:.4g}, which suffices for all prompts of at most "
+        f"{model.interface.context} tokens",
         [(model.sharpened(beta), prompts, wanted)],
     )
     found.evidence = "float"

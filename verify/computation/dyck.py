@@ -158,7 +158,7 @@ def softmax(
     for layer, states in inexact(model, k).items():
         yield restored(
             f"softmax/restored/layer-{layer}",
-            f"the MLP of layer {layer} removes errors of up to a quarter",
+            f"the MLP of layer {layer} removes errors of up to a quarter in its input registers",
             model,
             layer,
             states,
@@ -204,5 +204,5 @@ def _listed(names: tuple[str, ...], states: Iterator[tuple[float, ...]]) -> dict
 def sharpness_stated(k: int, depth: int | None) -> tuple[float, str]:
     """The sufficient sharpness: layer 3 may put 1/(8(k − 1)) of its weight on other tokens."""
     if k > 1:
-        return leak_bound(1 / (8 * (k - 1))), "ln(32(k − 1) + 2)"
-    return (1.0, "1") if depth is not None else (LEAST, "the smallest considered")
+        return leak_bound(1 / (8 * (k - 1))), f"ln(32(k − 1) + 2) for k = {k} types of brackets"
+    return (1.0, "") if depth is not None else (LEAST, "2^−20, the smallest β of the search")

@@ -121,14 +121,14 @@ def least_logit(build: Callable[[int], Transformer], beta: int, max_length: int)
         found, stated = interval(least), digits(bound, 5)
     return Finding(
         f"β={beta}",
-        f"softmax at β = {beta}: smallest signed logit > bound, "
-        f"on all words of n ≤ {max_length} bits",
+        f"smallest (right logit) − (wrong logit) with softmax at β = {beta}, on all words of at "
+        f"most {max_length} bits",
         "enclosure",
         found,
         float(bound),
         Verdict.together([*verdicts, Verdict.of(blind)]),
-        f"{found[0]:.5g}, where all symbols but the first are opposite",
-        f"1 − 2e^−β = {stated}",
+        f"{found[0]:.5g}, at a word whose later bits all differ from the first bit",
+        f"above 1 − 2e^−β = {stated}",
     )
 
 
@@ -145,7 +145,7 @@ def closed_form(paper: OverTokens, max_length: int, layer_norm: bool = False) ->
     Without layer norms, scores are multiples of a float64 that is read exactly.  With layer norms
     the logit is √12/√2, where √12 is rounded.
     """
-    form, rounded = ("√6", 2.0**-50) if layer_norm else ("½ e/(e + n), e = e^(10/√6)", 2.0**-100)
+    form, rounded = ("√6", 2.0**-50) if layer_norm else ("½ a/(a + n), a = e^(10/√6)", 2.0**-100)
     verdicts, count, words = list[Verdict](), 0, ""
     for n in range(1, max_length + 1):
         model = paper.at(2, n).model
@@ -156,13 +156,14 @@ def closed_form(paper: OverTokens, max_length: int, layer_norm: bool = False) ->
         count, words = count + 2**n, f"{digits(wanted, 4)} at n = {n}"
     return Finding(
         "logits",
-        f"logits of all words of n ≤ {max_length} equal their closed form",
+        "(right logit) − (wrong logit) equals its closed form, on all words of "
+        f"n ≤ {max_length} bits",
         "enclosure",
         sum(verdict is Verdict.HOLDS for verdict in verdicts),
         count,
         Verdict.together(verdicts),
         words,
-        f"{form}, with the right sign",
+        form,
     )
 
 
@@ -187,22 +188,23 @@ def cross_entropies() -> Iterator[Finding]:
         words.append(f"n = {n}: {digits(lost, 4)}")
     yield Finding(
         "bounded",
-        "cross-entropy with bounded positions and weights that do not depend on n, on every word",
+        "cross-entropy on every word of n bits, with bounded positions and weights that do not "
+        "depend on n",
         "enclosure",
         found,
         "1 − CE between s/2 − s²/8 and s/2, over ln 2",
         Verdict.together(verdicts),
         "; ".join(words) + " bits",
-        "s = ½ e/(e + n): 1 − Θ(1/n)",
+        "1 − r/ln 2 with s/2 − s²/8 ≤ r ≤ s/2, s = ½ a/(a + n), a = e^(10/√6): 1 − Θ(1/n)",
     )
     lost = bits_lost(arb(6).sqrt())
     yield Finding(
         "layer-norm",
-        "cross-entropy with layer norms, at every length",
+        "cross-entropy on every word, with layer norms",
         "enclosure",
         interval(lost),
         (0.1194, 0.1195),
         Verdict.together([below(arb("0.1194"), lost), below(lost, arb("0.1195"))]),
         f"log₂(1 + e^−√6) = {digits(lost, 6)} bits",
-        "0.1195",
+        "between 0.1194 and 0.1195 bits",
     )

@@ -88,12 +88,13 @@ def later(model: Transformer, S: int) -> Finding:
             wrong += output != wanted
     return Finding(
         "steps",
-        "the MLP of the last layer computes for each b whether level z − b was visited later",
+        "the MLP of the last layer computes, for each b = 1 … S, whether level z − b was visited "
+        "later than level z − b + S + 1 (z: displacement of the walk without walls)",
         "proved",
         wrong,
         0,
         Verdict.of(wrong == 0),
-        f"{wrong} wrong of {S} steps, each constant below 1/4 and above 3/4",
+        f"{wrong} errors in {S} step functions, each constant below 1/4 and above 3/4",
         "none",
     )
 
@@ -106,7 +107,10 @@ def counted(model: Transformer, S: int) -> Finding:
     tried = np.vstack([sign * np.eye(S) for sign in (-1, 0, 1, 2)] + [np.ones((1, S))])
     before = {f"later{b}": tried[:, [b - 1]] for b in range(1, S + 1)}
     wanted = {"state": (tried >= 1).sum(axis=1, keepdims=True)}
-    name = "the MLP of the last layer counts the levels visited later"
+    name = (
+        "the MLP of the last layer adds to the state the number of b for which level z − b was "
+        "visited later than level z − b + S + 1"
+    )
     return makes("counts", name, model, {3: (before, wanted)})
 
 

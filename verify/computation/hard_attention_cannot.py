@@ -149,12 +149,13 @@ def _not_parity(found: Circuits) -> Finding:
     free = {n: d for n, d in free_symbols(found).items() if n > 2}
     return Finding(
         "subcube",
-        "free symbols of the largest subcube on which the answer is constant, by length",
+        "free symbols of the largest subcube on which the circuit is constant, for n symbols",
         "exact",
         free,
         1,
         Verdict.of(all(d >= 1 for d in free.values())) if free else Verdict.UNDECIDED,
-        wanted="at least 1: not parity",
+        words=_by_length(free),
+        wanted="at least 1, so that the circuit does not compute parity",
     )
 
 
@@ -167,8 +168,18 @@ def _parities(found: list[Circuits]) -> Iterator[Finding]:
     yield _most_gates(found)
     free = {n: d for each in found for n, d in free_symbols(each).items()}
     yield same(
-        "subcube", "free symbols of the largest constant subcube", free, dict.fromkeys(free, 0)
+        "subcube",
+        "free symbols of the largest subcube on which the circuit is constant, for n symbols",
+        free,
+        dict.fromkeys(free, 0),
+        words=_by_length(free),
+        wanted="0, as for parity",
     )
+
+
+def _by_length(free: dict[int, int]) -> str:
+    """The numbers of free symbols in words: "2 at n = 3, 3 at n = 4"."""
+    return ", ".join(f"{count} at n = {n}" for n, count in free.items())
 
 
 def parity_in_one_layer(run: Run) -> Translated:
@@ -190,11 +201,11 @@ def _one_layer(run: Run, n: int) -> Iterator[Finding]:
     stated = {H: n - 1 - H for H in free}
     yield same(
         "subcube",
-        f"free bits of the largest constant subcube, the minimum of {DRAWN} models of H heads on "
-        f"words of {n} bits",
+        f"free bits of the largest subcube on which a model of H heads is constant, smallest value "
+        f"over {DRAWN} models on words of n = {n} bits",
         {H: min(each) for H, each in free.items()},
         stated,
-        words=f"n − 1 − H for H = 1 … {n - 1}",
+        words=", ".join(f"{min(each)} for H = {H}" for H, each in free.items()),
         wanted="n − 1 − H",
     )
 
@@ -209,21 +220,25 @@ def _most_gates(found: list[Circuits]) -> Finding:
     gates = {n: circuit.size for each in found for n, circuit in each.circuits.items()}
     return Finding(
         "most-gates",
-        "gates ≤ the bound from the number of contents of a token",
+        "number of gates, at most the bound from the number of possible contents of a token",
         "exact",
         gates,
         bound,
         Verdict.of(all(gates[n] <= bound[n] for n in gates)),
-        f"at most {max(gates.values())} gates at {len(gates)} lengths",
-        "O(n^((H + 1)^L)) for L layers of H heads",
+        f"up to {max(gates.values())} gates, for {len(gates)} lengths n",
+        "a number of gates in O(n^((H + 1)^L)), for L layers of H heads",
     )
 
 
 def _averages(run: Run, max_length: int) -> Finding:
     """Checks that a head that averages different values is not translated into AND and OR gates."""
     lengths = range(2, max_length + 1)
-    name = f"averaging heads raise ValueError, for 2 to {max_length} symbols"
-    return same("averaging", name, sum(rejected(run, n) for n in lengths), len(lengths))
+    name = (
+        f"number of lengths n = 2 … {max_length} at which translating a model with averaging heads "
+        "to AND and OR gates raises ValueError"
+    )
+    found = sum(rejected(run, n) for n in lengths)
+    return same("averaging", name, found, len(lengths), wanted=f"all {len(lengths)}")
 
 
 def rejected(run: Run, n: int) -> int:

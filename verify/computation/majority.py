@@ -66,7 +66,7 @@ def exact_softmax(model: Transformer) -> Finding:
     compared = any(bool(W.any()) for W in (attn.W_Q, attn.b_Q))
     return at_most(
         "softmax",
-        "distance between softmax and hardmax logits, at any sharpness",
+        "largest distance between softmax and hardmax logits, at any sharpness",
         "proved",
         float("nan") if compared else error,
         0.0,
@@ -76,7 +76,7 @@ def exact_softmax(model: Transformer) -> Finding:
 def _extremes(statement: OverTokens, max_length: int) -> Finding:
     return answers_equal(
         "extremes",
-        f"words of n = {max_length} symbols with 0, 1, n − 1 or n ones",
+        f"words of n = {max_length} bits with 0, 1, n − 1 or n ones",
         statement,
         [(statement.at(2, max_length).model, extremes(max_length))],
     )
@@ -98,13 +98,14 @@ def cross_entropies(run: Run) -> Iterator[Finding]:
                 count += 1
         yield Finding(
             "logits",
-            f"logits of all words of n ≤ {n} equal their closed form, by number of ones",
+            "(right logit) − (wrong logit) equals its closed form, for all words of "
+            f"n ≤ {n} bits, by the number of ones",
             "enclosure",
             right,
             count,
             Verdict.of(right == count),
-            f"{right} of {count} equal",
-            "|2z − 1|/(n + 1)",
+            f"{right} of {count} differences are equal",
+            "|2z − 1|/(n + 1), where z = (number of ones) − (number of zeros)",
         )
         verdicts, found, words = list[Verdict](), dict[str, Any](), list[str]()
         for n in LENGTHS:
@@ -115,13 +116,13 @@ def cross_entropies(run: Run) -> Iterator[Finding]:
             words.append(f"n = {n}: {digits(lost, 4)}")
         yield Finding(
             "cross-entropy",
-            "mean cross-entropy without a gate, over all words",
+            "mean cross-entropy without a gate, over all words of n bits",
             "enclosure",
             found,
             "1 − CE ≤ (2√n + 1)/(2(n + 1) ln 2)",
             Verdict.together(verdicts),
             "; ".join(words) + " bits",
-            "1 − O(1/√n)",
+            "at least 1 − (2√n + 1)/(2(n + 1) ln 2) = 1 − O(1/√n)",
         )
 
 

@@ -50,8 +50,10 @@ def only_counts(model: Transformer) -> Finding:
         len(wrong),
         0,
         Verdict.of(not wrong),
-        f"{len(reads)} products are 0" if not wrong else f"{wrong[0]} depends on the symbol",
-        "only the first head, which averages, reads symbols, and no MLP does",
+        f"all {len(reads)} products of weights that read single symbols are 0"
+        if not wrong
+        else f"{wrong[0]} depends on the symbol",
+        "only the averaging head of layer 1 reads symbols",
     )
 
 

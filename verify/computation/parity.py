@@ -63,7 +63,7 @@ def parity(run: Run, *, max_length: Length = 40, samples: Samples = 50) -> Itera
         statement = counts_ones(run, causal)
         yield from computes(run, statement, 2, max_length, samples, exhaustive=(2, 10))
         model, label = statement.at(2, max_length).model, statement.label
-        mlps = at_most("mlps", "layers with an MLP", "exact", layers_with_mlp(model), 0)
+        mlps = at_most("mlps", "number of layers with an MLP", "exact", layers_with_mlp(model), 0)
         yield from labelled(label, [mlps])
         short = statement.at(2, min(max_length, LONG)).model
         listed = f"{label}/T={short.interface.max_length}"
@@ -142,14 +142,14 @@ def softmax(run: Run) -> Iterator[Finding]:
             found, stated = interval(least), digits(bound, 5)
         yield Finding(
             f"β={beta}",
-            f"softmax at β = {beta}: smallest signed logit ≥ bound, for T = n, on all words of "
-            f"n ≤ {few[-1]} bits" + f" and some of {LONG} bits" * (not run.quick),
+            f"smallest (right logit) − (wrong logit) with softmax at β = {beta}, on all words of "
+            f"n = T ≤ {few[-1]} bits" + f" and some of {LONG} bits" * (not run.quick),
             "enclosure",
             found,
             float(bound),
             Verdict.together(verdicts),
-            f"{found[0]:.5g}, and each equals its closed form",
-            f"(1 − 2e^−β)/(1 + 2e^−β) = {stated}, attained at n = 2 with one 1",
+            f"{found[0]:.5g}; each difference equals its closed form",
+            f"at least (1 − 2e^−β)/(1 + 2e^−β) = {stated}, attained at n = 2 with one 1",
         )
 
 
@@ -166,13 +166,15 @@ def bound_holds(most: int) -> Finding:
         wrong += min(accumulate(side[power] for power in sorted(side))) < 0
     return Finding(
         "bound",
-        f"the softmax bound at every β > 0, for all words of n ≤ {most}",
+        "(right logit) − (wrong logit) is at least (1 − 2q)/(1 + 2q), q = e^−β, with softmax at "
+        f"every β > 0, for all words of at most {most} bits",
         "proved",
         wrong,
         0,
         Verdict.of(wrong == 0),
-        f"{wrong} of {most + 1} polynomials have a negative partial sum",
-        "2qE − O ≥ 0 on [0, 1], by partial sums of coefficients",
+        f"{wrong} of the {most + 1} polynomials in q in the proof have a negative partial sum of "
+        "coefficients",
+        "none, so that the polynomials are nonnegative on [0, 1]",
     )
 
 
@@ -217,14 +219,15 @@ def closed_form(build: Any, lengths: list[int], layer_norm: bool) -> Finding:
                 verdicts += [below(off, arb(ROUNDED)), below(arb(0), signed)]
     return Finding(
         "logits",
-        f"logits of all words of n = {', '.join(map(str, lengths))} have their closed form "
-        "and the right sign, by number of ones",
+        "distance of (right logit) − (wrong logit) from its closed form"
+        + " √10" * layer_norm
+        + f", for all words of n = {', '.join(map(str, lengths))} bits",
         "enclosure",
         apart,
         ROUNDED,
         Verdict.together(verdicts),
-        f"largest error {apart:.1e}",
-        "≤ 2^−50, by rounding; closed form " + ("√10" if layer_norm else "(1/N)|a⁺ − a⁻|"),
+        f"at most {apart:.1e}, and all differences are above 0",
+        "2^−50, from the rounding of the weights",
     )
 
 
@@ -237,13 +240,13 @@ def cross_entropies(run: Run) -> Iterator[Finding]:
         lost = bits_lost(arb(10).sqrt())
         yield Finding(
             "layer-norm",
-            "cross-entropy with layer norms, at every length",
+            "cross-entropy on every word, with layer norms",
             "enclosure",
             interval(lost),
             (0.0598, 0.0599),
             Verdict.together([below(arb("0.0598"), lost), below(lost, arb("0.0599"))]),
             f"log₂(1 + e^−√10) = {digits(lost, 6)} bits",
-            "0.0598",
+            "between 0.0598 and 0.0599 bits",
         )
 
 
@@ -263,7 +266,8 @@ def _of_bounded(lengths: tuple[int, ...]) -> Finding:
         words.append(f"n = {n}: {digits(lost, 5 if n < 1000 else 8)}")
     return Finding(
         "bounded",
-        "mean cross-entropy with bounded positions and weights that do not depend on n",
+        "mean cross-entropy over all words of n bits, with bounded positions and weights that do "
+        "not depend on n",
         "enclosure",
         found,
         "1 − CE between m/2 − m²/4 and m/2, over ln 2",
@@ -289,14 +293,15 @@ def _of_ours(lengths: tuple[int, ...]) -> Finding:
             lost = cross_entropy(n, signed.__getitem__)
             found[f"β = {beta}, n = {n}"] = interval(lost)
             verdicts.append(below(lost, most))
-        words.append(f"β = {beta}: {digits(lost, 4)} (≤ {digits(most, 4)})")
+        words.append(f"β = {beta}: {digits(lost, 4)} ≤ {digits(most, 4)}")
     return Finding(
         "ours",
-        f"mean cross-entropy with j², at n = {', '.join(map(str, lengths))}",
+        f"mean cross-entropy over all words of n = {', '.join(map(str, lengths))} bits, with "
+        "positions j and j²",
         "enclosure",
         found,
         "log₂(1 + e^−ρ), ρ = (1 − 2e^−β)/(1 + 2e^−β)",
         Verdict.together(verdicts),
         "; ".join(words) + f" bits at n = {lengths[-1]}",
-        "log₂(1 + e^−ρ), ρ = (1 − 2e^−β)/(1 + 2e^−β), at every length",
+        "at most log₂(1 + e^−ρ), with ρ = (1 − 2e^−β)/(1 + 2e^−β), at every length",
     )

@@ -23,6 +23,7 @@ from verify.finding import Evidence, Finding, no_counterexample, same
 
 Inputs = Sequence[np.ndarray]
 MOST_STATES = 10**6
+FOLLOW = "registers of the model and of the PRAM program"
 
 
 def whole_evidence(model: Transformer) -> Evidence:
@@ -51,7 +52,7 @@ def registers_follow(
         name,
         chain.from_iterable(differences(*each) for each in cases),
         evidence=whole_evidence(cases[-1][0]),
-        words=f"equal on {sum(counts)} inputs, after {layers} layers in all",
+        words=f"equal after every layer ({layers} layers in all) on {sum(counts)} inputs",
     )
 
 
@@ -85,9 +86,9 @@ def over_q(model: Transformer, program: Program, inputs: Inputs, id: str = "rati
 
     return no_counterexample(
         id,
-        "every register equals that of the program, over Q",
+        f"{FOLLOW}, in rational arithmetic",
         search(),
-        words=f"equal on {len(inputs[0])} inputs, {model.n_layers} layers",
+        words=f"equal after each of {model.n_layers} layers on {len(inputs[0])} inputs",
     )
 
 
@@ -120,7 +121,7 @@ def units(models: Iterable[tuple[Transformer, int]]) -> Finding:
         counts, wanted = [*counts, *size.units(model)], [*wanted, *[stated] * model.n_layers]
     words = f"{counts[0]} in each of {len(counts)} layers" if len({*counts}) == 1 else ""
     return same(
-        "units", "hidden neurons of a layer", counts, wanted, words=words, wanted="as stated"
+        "units", "hidden neurons of each layer", counts, wanted, words=words, wanted="equal"
     )
 
 
@@ -164,7 +165,9 @@ def works_locally(model: Transformer, program: Program, number: int = 1) -> Find
     wanted.append(nothing)
     return makes(
         "local" if len(program.steps) == 1 else f"local/step-{number}",
-        f"the MLP does the local operations, for all numbers up to {program.most}",
+        "the MLP does the local operations of the program"
+        + f", step {number}" * (len(program.steps) > 1)
+        + f", for all register values up to {program.most}",
         model,
         {number: (_stacked(model, before), _stacked(model, wanted))},
     )

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import numpy as np
 
+from constructions.blocks import plural
 from constructions.computation import prefix_sums as construction
 from constructions.transformer import Transformer
 from theory.computation import window_sums
@@ -54,10 +55,10 @@ def identity(model: Transformer) -> Finding:
     wanted = [sum(domain.variables[:i], domain.number(0)) for i in range(1, N + 1)]
     return no_counterexample(
         "identity",
-        f"for all {N} numbers, as polynomials",
+        f"outputs and prefix sums of {N} numbers, as polynomials in these numbers",
         (f"output {i + 1} is {found[i]}" for i in range(N) if found[i] != wanted[i]),
         evidence="identity",
-        words=f"{N} outputs are the same polynomials",
+        words=f"all {N} are equal",
     )
 
 
@@ -75,10 +76,10 @@ def registers(model: Transformer, x: np.ndarray) -> Finding:
     rounded = float(np.abs(x).sum(-1).max()) >= 2.0**53
     return no_counterexample(
         "registers",
-        f"registers are sums of windows of s^ℓ numbers after layer ℓ (N = {x.shape[-1]})",
+        f"registers after layer ℓ and sums of the last s^ℓ numbers, for N = {x.shape[-1]} numbers",
         search(),
         evidence="float" if rounded else "exact",
-        words=f"equal on {len(x)} rows of integers, after {model.n_layers} layers",
+        words=f"equal after each of {model.n_layers} layers on {len(x)} rows",
     )
 
 
@@ -89,7 +90,8 @@ def gaps(s: int, model: Transformer, layer: int) -> Finding:
     each = [gap_finding(f"s={s}", model, head_states(model, s, layer, head)) for head in heads]
     together = replace(each[0], verdict=Verdict.together(found.verdict for found in each))
     together.measured = min(found.measured for found in each)
-    together.words = f"{together.measured:g} in {len(each)} heads"
+    together.name = together.name.replace("head 1", "all heads")
+    together.words = f"{together.measured:g}, over {plural(len(each), 'head')}"
     return together
 
 

@@ -10,6 +10,7 @@ from typing import Annotated
 import numpy as np
 
 from constructions.attention import Attention
+from constructions.blocks import plural
 from constructions.computation import pram
 from constructions.transformer import Transformer
 from theory.computation import components, list_ranking, ranks, transpose, tree_sum
@@ -26,6 +27,7 @@ from theory.computation.random_program import random_inputs, random_program
 from verify.claim import Run, claim, option
 from verify.computation.options import MOST_DRAWN
 from verify.computation.pram import (
+    FOLLOW,
     gaps,
     over_q,
     prompt_of,
@@ -87,11 +89,12 @@ def _ranking(run: Run, model: Transformer, n: int) -> Iterator[Finding]:
         f"all lists and forests of at most {most} elements, and random lists of {n}",
         chain.from_iterable(_wrong_ranks(*each) for each in [*short, (model, lists)]),
         evidence=whole_evidence(model),
-        words=f"all ranks equal on {sum(len(rows) for _, rows in short)} and {len(lists)}",
+        words="all ranks equal those of the definition on "
+        f"{sum(len(rows) for _, rows in short) + len(lists)} lists",
     )
     successors = run.rng.integers(0, n + 1, (10, n))
     cases = [(model, list_ranking(n), (rows,)) for rows in (lists, successors)]
-    yield registers_follow(f"every register equals that of the program (N = {n})", cases)
+    yield registers_follow(f"{FOLLOW}, for lists of {n} elements", cases)
 
 
 def _wrong_ranks(model: Transformer, lists: np.ndarray) -> Iterator[str]:
@@ -109,12 +112,12 @@ def _messages(run: Run, n: int) -> Iterator[Finding]:
     wrong = (model(x).numpy() != block_sums(x, s**model.n_layers)).any()
     yield equal(
         "sums",
-        f"the sums of {n} numbers, in a tree of fan-in {s}",
+        f"outputs of the model and sums of {n} numbers, in a tree of fan-in {s}",
         f"{model.name} is wrong" if wrong else None,
         evidence=whole_evidence(model),
         words=f"equal on {len(x)} rows",
     )
-    name = f"every register equals that of the program (N = {n})"
+    name = f"{FOLLOW}, for {n} numbers"
     yield registers_follow(name, [(model, program, [x])])
     across = transpose(3, 9)
     model, M = run.build(pram, across), run.rng.integers(0, 10, (10, 3, 3))
@@ -124,10 +127,11 @@ def _messages(run: Run, n: int) -> Iterator[Finding]:
     found["wrong"] = int((np.concatenate(columns, axis=2) != np.swapaxes(M, 1, 2)).sum())
     yield same(
         "transpose",
-        "the transpose of a 3 × 3 matrix, in one round of s = 3 messages each",
+        "transpose of a 3 × 3 matrix, in one round in which each machine sends 3 messages to s = 3 "
+        "slots",
         found,
         {"heads": 9, "layers": 1, "wrong": 0},
-        wanted="s² heads",
+        wanted="s² heads, one layer, no wrong entry",
     )
 
 
@@ -136,7 +140,7 @@ def _random(run: Run, count: int) -> Iterator[Finding]:
     found = [random_program(run.rng) for _ in range(min(count, 10) if run.quick else count)]
     pairs = [(run.build(pram, program), program) for program in found]
     yield registers_follow(
-        f"{len(found)} random programs",
+        f"{FOLLOW}, for {len(found)} random programs",
         ((model, program, random_inputs(program, 20, run.rng)) for model, program in pairs),
     )
     model, program = pairs[0]
@@ -170,19 +174,21 @@ def _in_rounds(run: Run) -> Iterator[Finding]:
     N = len(before)
     yield no_counterexample(
         "hardmax",
-        f"N² machines of fan-in {', '.join(map(str, FAN_INS))} run a layer (N = {N})",
+        f"stream after a layer of {model.name}, computed by N² machines (N = {N} tokens) of fan-in "
+        f"{', '.join(map(str, FAN_INS))}",
         wrong,
-        words=f"equal to the stream of {model.name}",
+        words="equal to the stream of the model",
     )
     yield no_counterexample(
         "softmax",
-        "the same with softmax weights 2^score, as fractions",
+        "head outputs with attention weights 2^score, computed by the machines as fractions",
         softmax,
-        words=f"equal to the definition, {attn.n_heads} heads",
+        words=f"equal to the definition for {plural(attn.n_heads, 'head')}",
     )
     wanted = {f"f = {fan_in}": rounds_of_a_layer(N, fan_in) for fan_in in FAN_INS}
     words = ", ".join(f"{fan_in}: {count}" for fan_in, count in counts.items())
-    yield same("rounds", "rounds of a head", counts, wanted, words=words, wanted="3⌈log_f N⌉")
+    name = f"rounds for one head of N = {N} tokens, by fan-in f"
+    yield same("rounds", name, counts, wanted, words=words, wanted="3⌈log_f N⌉")
 
 
 def _read(attn: Attention, x: str, h: int, H: np.ndarray) -> Rows:

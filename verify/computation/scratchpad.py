@@ -64,26 +64,28 @@ def _found(
     short = [statement.at(0, T).model for T in range(1, longest + 1)]
     yield decoded(
         "all-words",
-        f"every state is decoded correctly, on all words of at most {longest} symbols",
+        f"decoded states, on all words of at most {longest} symbols",
         [runs(m, A, all_sequences(m.interface.word_length, A.n_symbols)) for m in short],
     )
     words = np.concatenate([*families_of(run, A.n_symbols, length, samples).values()])
     yield decoded(
-        "long", f"random and adversarial words of {length} symbols", [runs(model, A, words)]
+        "long",
+        f"decoded states, on random and adversarial words of {length} symbols",
+        [runs(model, A, words)],
     )
     q, x = np.divmod(np.arange(A.n_states * A.n_symbols), A.n_symbols)
     eye, to = np.eye(A.n_states), np.array(A.transitions)[x, q]
     before = {"state": eye[q], "symbol": np.eye(A.n_symbols)[x]}
     yield makes(
         "table",
-        "the MLP maps every state to the next one, for every symbol",
+        "the MLP maps every state to the next state, for every symbol",
         model,
         {1: (before, {"state": eye[to]})},
     )
     rows = histories(run, model, A, words[:8])
     yield margin_kept(statement, [(model, rows)])
-    yield equal_over_q(statement, model, rows[:4], f"({length} symbols, any states)")
-    yield registers_hold(statement, model, rows, f"({length} symbols, any states)")
+    yield equal_over_q(statement, model, rows[:4], f"({length} symbols, then arbitrary states)")
+    yield registers_hold(statement, model, rows, f"({length} symbols, then arbitrary states)")
     few = statement.at(0, min(length, 4)).model
     row = histories(run, few, A, words[:2, : few.interface.word_length])
     yield from softened(model, *runs(model, A, words[:8])[1:], few, row)
@@ -93,7 +95,7 @@ def _found(
         lambda T: statement.at(0, T).model,
         length,
         leak_bound(0.499 / (4 * c)),
-        f"ln(16c/0.499 + 2), where at most c = {c} neurons change a state,",
+        f"ln(16c/0.499 + 2), where at most c = {c} neurons change a state",
     )
 
 

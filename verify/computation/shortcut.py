@@ -109,14 +109,15 @@ def shortcut(
 
 def walked(of: Cascade) -> Finding:
     """Checks that the cascade has the state of the automaton, after words of every length."""
-    kinds = ", ".join(f"{stage.kind} of {stage.size}" for stage in of.stages) or "none"
+    kinds = ", ".join(f"{stage.kind} with {stage.size} values" for stage in of.stages) or "none"
     return same(
         "cascade",
-        f"the cascade computes the state, on words of every length; stages: {kinds}",
+        f"states of the automaton and of its cascade, on words of every length; stages: {kinds}",
         of.disagreements(),
         0,
         evidence="proved",
         words=f"equal at all {len(list(of.walk()))} reachable pairs of a state and stage values",
+        wanted="equal",
     )
 
 
@@ -138,8 +139,14 @@ def free_of_length(statement: OverTokens, model: Transformer) -> Finding:
     V, T = model.interface.vocabulary_size, model.interface.max_length
     short, long = sizes({f"T = {n}": statement.at(V, n).model for n in (T, 8 * T)}).values()
     words = ", ".join(f"{what} {count}" for what, count in short.items())
+    words = words.replace("units", "hidden neurons")
     return same(
-        "depth", f"size at length {8 * T}", long, short, words=words, wanted=f"as at length {T}"
+        "depth",
+        f"size of the model for words of at most {8 * T} symbols",
+        long,
+        short,
+        words=words,
+        wanted=f"as for at most {T} symbols",
     )
 
 
@@ -270,12 +277,12 @@ def refused(reason: NotSolvable) -> Finding:
     core = perfect_core(reason.group)
     return same(
         "refused",
-        "the order of the perfect core of a holonomy group; the group is not solvable, so that "
-        "there is no cascade [KrohnRhodes1965]",
+        "order of the perfect core of a holonomy group; the order is above 1, so that the group is "
+        "not solvable and there is no cascade [KrohnRhodes1965]",
         reason.core,
         core,
         words=str(reason),
-        wanted=f"{core}, by sympy",
+        wanted=f"{core}, as computed by sympy",
     )
 
 
@@ -293,11 +300,11 @@ def smallest() -> Finding:
     by_sympy = [perfect_core(both) for both in zip(cycles, swaps, strict=True)]
     return same(
         "smallest",
-        "the order of the perfect core of all permutations of n = 1 … 5 points",
+        "order of the perfect core of the group of all permutations of n points, for n = 1 … 5",
         found,
         by_sympy,
-        words=", ".join(map(str, found)) + ": solvable up to n = 4, not at n = 5",
-        wanted="by sympy",
+        words=", ".join(map(str, found)) + "; the group is solvable up to n = 4, not at n = 5",
+        wanted="the orders computed by sympy",
     )
 
 

@@ -183,7 +183,7 @@ def robust(run: Run, case: Case, by: Program, max_length: int) -> Iterator[Findi
         lambda T: at(V, T).model,
         max_length,
         leak_bound(1 / (8 * k)),
-        f"ln(32k + 2), k = {k} bits in a table",
+        f"ln(32k + 2), where a truth table reads at most k = {k} bits",
     )
     rows = random_sequences(2, min(max_length, 12), V, run.rng)
     yield same_as_hardmax("softmax/same", at(V, min(max_length, 12)).model, rows)
@@ -207,6 +207,7 @@ def _same_language(id: str, what: str, one: Language, other: Language) -> Findin
     return equal(
         id,
         f"{what} and the formula define the same language, on words of every length",
-        None if word is None else f"they differ on {word}",
-        words=f"equal: automata of {states}",
+        None if word is None else f"the languages differ on {word}",
+        words=f"the automata of {states} are equivalent",
+        wanted="equal",
     )

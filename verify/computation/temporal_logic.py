@@ -83,7 +83,7 @@ def tables_written(model: Transformer, by: Program) -> Iterator[Finding]:
             wrong,
             0,
             Verdict.of(wrong == 0 and not stray) if exact else Verdict.UNDECIDED,
-            f"{wrong} of {count} entries wrong",
+            f"{wrong} of {count} entries are wrong",
             "none",
             stray[0] if stray else "",
         )
@@ -111,12 +111,12 @@ def bits_restored(model: Transformer, by: Program) -> Iterator[Finding]:
         decided = exact and (wrong or not large)
         yield Finding(
             "restored",
-            "errors of 1/(4k) in the k bits of a table do not change it",
+            "errors of up to 1/(4k) in the k bits that a truth table reads do not change its value",
             "proved" if exact else "float",
             wrong,
             0,
             Verdict.of(wrong == 0) if decided else Verdict.UNDECIDED,
-            f"{wrong} of {tried} states change a table",
+            f"the value changes for {wrong} of {tried} inputs",
             "none",
         )
 

@@ -92,10 +92,12 @@ def on_all_words(found: list[Circuits]) -> Iterator[Finding]:
     name, words = f"all words of {lengths[0]} to {lengths[-1]} symbols", f"equal on {count} words"
     rows = [(each, [(n, each.words(n)) for n in each.circuits]) for each in found]
     wrong = chain.from_iterable(_differences(*each) for each in rows)
-    yield no_counterexample("definition", f"circuit and definition on {name}", wrong, words=words)
+    yield no_counterexample(
+        "definition", f"outputs of the circuit and of the definition, on {name}", wrong, words=words
+    )
     wrong = chain.from_iterable(_differences(*each, each[0].model) for each in rows)
     evidence = exact_evidence(found[-1].model)
-    name = f"circuit and model on {name}"
+    name = f"outputs of the circuit and of the model, on {name}"
     yield no_counterexample("model", name, wrong, evidence=evidence, words=words)
 
 
@@ -105,7 +107,8 @@ def on_long_words(run: Run, found: Circuits, samples: int) -> Finding:
     sizes = " and ".join(map(str, found.circuits))
     return no_counterexample(
         "long",
-        f"circuit, definition and model on random and constant words of {sizes} symbols",
+        "outputs of the circuit, the definition and the model, on random and constant words of "
+        f"{sizes} symbols",
         chain(_differences(found, rows), _differences(found, rows, found.model)),
         evidence=exact_evidence(found.model),
         words=f"equal on {sum(len(words) for _, words in rows)} words",
@@ -145,7 +148,7 @@ def depth(found: list[Circuits]) -> Finding:
 
 def size(found: list[Circuits]) -> Finding:
     """Checks that the number of gates at each length is = or ≤ the stated formula."""
-    return _as_stated("gates", "gates", found, sizes(found), Formula(found[0].of.size))
+    return _as_stated("gates", "number of gates", found, sizes(found), Formula(found[0].of.size))
 
 
 def depths(found: list[Circuits]) -> dict[int, int]:
@@ -165,7 +168,7 @@ def _as_stated(
     shown = [n for n in lengths if n in (lengths[0], lengths[-1]) or n % 8 == 0]
     return Finding(
         id,
-        f"{what} for {lengths[0]} to {lengths[-1]} symbols",
+        f"{what} of the circuits for n = {lengths[0]} to {lengths[-1]} symbols",
         "exact",
         measured,
         {n: stated(n=n) for n in lengths},
@@ -183,7 +186,7 @@ def largest_weight(found: list[Circuits], most: str) -> Finding:
     holds = all(stated.admits(w, n=n) for n, w in zip(lengths, weights, strict=True))
     return Finding(
         "weights",
-        "largest weight of a gate",
+        "largest weight of a gate in the circuits",
         "exact",
         max(weights),
         str(stated),
@@ -199,7 +202,7 @@ def weight_of(circuit: ThresholdCircuit) -> int:
 def only_and_or(found: list[Circuits]) -> Finding:
     """Checks that every gate is an AND or an OR of wires and negated wires."""
     count = sum(thresholds(c) for each in found for c in each.circuits.values())
-    return same("kinds", "gates other than AND and OR", count, 0)
+    return same("kinds", "number of gates other than AND and OR, in all circuits", count, 0)
 
 
 def thresholds(circuit: ThresholdCircuit) -> int:

@@ -70,7 +70,7 @@ def turing(
             listed = statement.at(0, min(model.interface.max_length, LISTED)).model
             for states in head_states(listed):
                 found = gap_finding(statement.label, listed, states)
-                found.words += f", of {listed.interface.max_length} steps"
+                found.words += f", for histories of {listed.interface.max_length} steps"
                 yield found
     if run.plot:
         run.draw([(M, decoded_steps(run, M, steps)) for M in machines])
@@ -100,20 +100,26 @@ def _runs(
     yield size(model, name, n=M.n_states, m=M.n_symbols)
     prompts, wanted = on_blank(model, M, made, T)
     marked = sum(map(bool, M.configuration([*M.writing(), *made]).tape.values()))
-    halts = ", then ⊥: it halts" if wanted[0, -1] < 0 else ""
-    found = decoded("run", "the steps on a blank tape", [(model, prompts, wanted)])
-    found.words = found.words and f"{len(made)} steps{halts}; {marked} cells not blank"
+    halts = ", then ⊥ since the machine halts" if wanted[0, -1] < 0 else ""
+    found = decoded("run", "decoded steps on a blank tape", [(model, prompts, wanted)])
+    found.words = (
+        found.words and f"right for {len(made)} steps{halts}; {marked} cells are not blank"
+    )
     yield found
-    yield decoded("words", "20 steps on every word of at most 3 symbols", on_words(statement, M))
+    yield decoded(
+        "words", "20 decoded steps on every word of at most 3 symbols", on_words(statement, M)
+    )
     short = statement.at(0, longest(run, M)).model
     yield answers_equal(
         "histories",
-        f"the step after every history of at most {short.interface.max_length} steps, and after "
-        "longer ones",
+        f"next step after every history of at most {short.interface.max_length} steps, and after "
+        "some longer histories",
         statement,
         [(short, every_history(short)), (model, histories(run, model, samples))],
     )
-    yield makes("table", "the MLP applies every rule", model, {model.n_layers: _cases(M)})
+    yield makes(
+        "table", "the MLP applies every rule of the machine", model, {model.n_layers: _cases(M)}
+    )
     few = statement.at(0, min(T, 8 if run.quick else 16)).model
     rows, scope = histories(run, few, 2), f"({few.interface.max_length} steps)"
     yield margin_kept(statement, [(short, every_history(short)), (model, prompts[:, :T])])

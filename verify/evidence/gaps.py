@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from constructions.blocks import Block
+from constructions.blocks import Block, plural
 from constructions.exactness import quantum_of
 from constructions.transformer import Transformer
 from verify.finding import Finding, Verdict
@@ -117,10 +117,22 @@ def gap_finding(label: str, model: Transformer, states: States) -> Finding:
     stray = _reads_others(model, states)
     id = f"{label}/gap/layer-{states.layer}" + f"-head-{states.head + 1}" * (states.head > 0)
     id = id.replace(" ", "-")
-    name = f"{label}: layer {states.layer}, smallest score gap over all valid pairs"
+    name = f"{label}: layer {states.layer}, head {states.head + 1}, " + (
+        "scores of all visible keys"
+        if declared.gap == np.inf
+        else "smallest score gap between a right key and a wrong key"
+    )
     if stray:
         return Finding(
-            id, name, "proved", "different", declared.gap, Verdict.FAILS, "not listed", "", stray
+            id,
+            name,
+            "proved",
+            "different",
+            declared.gap,
+            Verdict.FAILS,
+            "not all reads listed",
+            "",
+            stray,
         )
     scores, exact = _scores(model, states)
     gap, tie, crowd, shared = _measured(scores, states, declared.gap)
@@ -128,12 +140,15 @@ def gap_finding(label: str, model: Transformer, states: States) -> Finding:
     holds = holds and (declared.ties or not shared)
     if holds and declared.graded and declared.gap < np.inf:
         exact = exact and bool(np.frexp(declared.gap)[0] == 0.5)  # distances are divided by it
-    words, wanted = f"{scores.size} pairs, all equal", f"≥ {declared.gap:g}"
+    pairs, wanted = plural(scores.size, "query–key pair"), f"at least {declared.gap:g}"
+    words = f"equal, over {pairs}" if declared.gap == np.inf else f"no wrong key, over {pairs}"
     if gap < np.inf:
-        words = f"{gap:g} over {scores.size} pairs"
+        words = f"{gap:g}, over {pairs}"
         if declared.graded:
-            words += f"; at most {crowd:.2g}·4m tokens between m and m + 1 gaps below"
-            wanted += "; at most 4m such tokens"
+            words += (
+                f"; for every m ≥ 1, at most {4 * crowd:.2g}·m keys score m to m + 1 gaps lower"
+            )
+            wanted += "; at most 4·m such keys"
     detail = f"gap {gap}, keys that should tie differ by {tie}, crowd {crowd}, ties: {shared}"
     return Finding(
         id,
@@ -143,7 +158,7 @@ def gap_finding(label: str, model: Transformer, states: States) -> Finding:
         declared.gap,
         Verdict.of(holds) if exact else Verdict.UNDECIDED,
         words,
-        wanted if declared.gap < np.inf else "all equal",
+        wanted if declared.gap < np.inf else "equal",
         "" if holds and exact else detail + "; float64 rounds these scores" * (not exact),
     )
 

@@ -54,7 +54,7 @@ def makes(
             traced, alike = traces(block.mlp, stream, H, made)
             bad, exact, forgiving = bad | traced, exact and alike, True
         wrong, tried = wrong + int(bad.sum()), tried + len(H)
-    also = ", for all allowed errors of registers" if forgiving else ""
+    also = ", also with all allowed errors in the registers" if forgiving else ""
     return Finding(
         id,
         name,
@@ -62,7 +62,7 @@ def makes(
         wrong,
         0,
         Verdict.of(wrong == 0) if tried and exact else Verdict.UNDECIDED,
-        f"{wrong} of {tried} states wrong{also}",
+        f"{wrong} of {tried} inputs give a wrong output{also}",
         "none",
     )
 
@@ -86,7 +86,7 @@ def restored(id: str, name: str, model: Transformer, layer: int, states: Values)
         wrong,
         0,
         Verdict.of(wrong == 0) if exact and block.restores else Verdict.UNDECIDED,
-        f"errors change the output for {wrong} of {len(H)} states",
+        f"errors change the output for {wrong} of {len(H)} inputs",
         "none",
     )
 
@@ -160,13 +160,14 @@ def sharpness_at_two_lengths(
     found = {T: build(T).least_sharpness() for T in (length, 8 * length)}
     return Finding(
         id,
-        "smallest sharpness at which all answers are those of hardmax, by length",
+        "smallest sharpness β found sufficient for the answers of hardmax, for words of length T",
         "float",
         {f"T = {T}": beta for T, beta in found.items()},
         bound,
         Verdict.of(max(found.values()) <= bound * SEARCHED),
-        ", ".join(f"T = {T}: β = {beta:.5g}" for T, beta in found.items()),
-        f"at most {wanted} = {bound:.5g} at both lengths, or 0.1 % more by the search",
+        ", ".join(f"β = {beta:.5g} for T = {T}" for T, beta in found.items()),
+        f"for both T at most {bound:.5g}{f' = {wanted}' * bool(wanted)}, plus 0.1 % for the "
+        "inexact search",
     )
 
 
@@ -177,13 +178,13 @@ def same_as_hardmax(id: str, model: Transformer, rows: np.ndarray) -> Finding:
     real = max(enclosed_error(model, beta, row) for row in rows)
     return at_most(
         id,
-        f"softmax logits at β = {beta:.3g} equal those of average-hard attention "
-        f"({rows.shape[1]} tokens, {len(rows)} words)",
+        f"distance of softmax logits at β = {beta:.3g} from the logits of average-hard attention "
+        f"({len(rows)} words of {rows.shape[1]} tokens)",
         "enclosure",
         real,
         ENCLOSED,
-        words=f"distance ≤ {real:.2g}, at most {leak:.2g} of the softmax weight on other tokens",
-        wanted="≤ 2^−64",
+        words=f"at most {real:.2g}, with attention weight at most {leak:.2g} on wrong tokens",
+        wanted="distance at most 2^−64",
     )
 
 

@@ -61,7 +61,7 @@ def _agreement(
     few = range(least, most + 1)
     yield answers_equal(
         "all-short",
-        f"every sequence of at most {longest} tokens, at most {most} symbols",
+        f"every sequence of at most {longest} tokens over at most {most} symbols",
         statement,
         _all_short(statement, few, longest),
     )
@@ -69,7 +69,7 @@ def _agreement(
     model = statement.at(V, n).model
     yield answers_equal(
         "long",
-        f"random and adversarial sequences of {n} tokens, {V} symbols",
+        f"random and adversarial sequences of {n} tokens over {V} symbols",
         statement,
         ((model, rows) for rows in run.progress(list(families.values()), statement.label)),
         f" of {len(families)} families",
@@ -133,12 +133,15 @@ def margin_kept(
         holds.append(apart >= declared[size] if ties else apart == declared[size])
     return Finding(
         "margin",
-        "smallest difference between the right logit and any other",
+        "smallest difference between the right logit and any other, for V symbols and at most n "
+        "tokens",
         "float" if "float" in evidence else "exact",
         {size: float(apart) for size, apart in least.items()},
         {size: float(margin) for size, margin in declared.items()},
         Verdict.of(all(holds)) if holds else Verdict.UNDECIDED,
-        wanted="at least 1/T, or equal" if ties else "the declared margin",
+        wanted="at least 1/T for frequencies in T tokens, unless they are equal"
+        if ties
+        else "equal to the margin declared by the model",
     )
 
 
@@ -177,7 +180,7 @@ def answers_equal(
             yield from differences(statement, model, rows)
 
     wrong, (models, counts) = next(search(), None), zip(*tried, strict=True)
-    words = f"all answers equal on {sum(counts)} sequences{more}"
+    words = f"all answers of the model are right on {sum(counts)} sequences{more}"
     return equal(id, name, wrong, evidence=exact_evidence(models[-1]), words=words)
 
 
@@ -187,9 +190,9 @@ def equal_over_q(
     """The finding that rational logits give the right answers and equal those of float64."""
     return no_counterexample(
         "rational",
-        f"over Q {where}",
+        f"forward pass in rational arithmetic {where}",
         differences_over_q(statement, model, rows),
-        words=f"answers and float64 logits equal on {len(rows)} sequences",
+        words=f"answers are right, and logits equal the float64 logits on {len(rows)} sequences",
     )
 
 
@@ -201,16 +204,16 @@ def registers_hold(
     It is undecided if there are no invariants.
     """
     if not model.stages:
-        name = f"registers equal the layer invariants {where}"
+        name = f"registers compared with their layer invariants {where}"
         words = "the construction has no layer invariants"
         verdict = Verdict.UNDECIDED
         return Finding("registers", name, exact_evidence(model), 0, 1, verdict, words, "as proved")
     return no_counterexample(
         "registers",
-        f"registers equal the layer invariants {where}",
+        f"registers compared with their layer invariants {where}",
         register_differences(statement, model, rows),
         evidence=exact_evidence(model),
-        words=", ".join(map(str, model.stages)),
+        words="equal for " + ", ".join(map(str, model.stages)),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 from constructions.exactness import exact_in
 from constructions.transformer import Transformer
@@ -22,7 +23,7 @@ def size(model: Transformer, name: str, more: str = "", **parameters: int) -> Fi
     sizes = ", ".join(f"{what} {count}" for what, count in measured.items())
     return Finding(
         "size",
-        "size",
+        "size of the model",
         "exact",
         measured,
         wanted,
@@ -30,8 +31,16 @@ def size(model: Transformer, name: str, more: str = "", **parameters: int) -> Fi
             all(formula.admits(built[what], **parameters) for what, formula in stated.items())
         ),
         f"{sizes}, {model.n_parameters} weights{more}",
-        ", ".join(f"{what} {formula}" for what, formula in stated.items()),
+        ", ".join(f"{what} {formula}" for what, formula in stated.items())
+        + _values(" ".join(map(str, stated.values())), parameters),
     )
+
+
+def _values(formulas: str, parameters: dict[str, int]) -> str:
+    """The values of the parameters that occur in the formulas, in words: ", for n = 3, T = 40"."""
+    names = {*re.findall("[a-zA-Z]+", formulas)}
+    values = ", ".join(f"{name} = {each}" for name, each in parameters.items() if name in names)
+    return f", for {values}" if values else ""
 
 
 def units(model: Transformer) -> list[int]:
@@ -40,6 +49,8 @@ def units(model: Transformer) -> list[int]:
 
 
 def bits(model: Transformer, count: int, symbol: str) -> str:
-    """The bits of significand for exact hardmax runs, in words: ", 14 bits = 2.0·log₂n"."""
+    """The bits of significand for exact hardmax runs, in words: ", exact with …"."""
     needed = exact_in(model).bits
-    return f", {needed} bits = {needed / max(math.log2(count), 1):.1f}·log₂{symbol}"
+    ratio = needed / max(math.log2(count), 1)
+    relative = f"{ratio:.1f}·log₂{symbol} for {symbol} = {count}"
+    return f", exact with {needed} bits of significand ({relative})"

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import torch
 
+from constructions.blocks import plural
 from constructions.exactness import exact_in
 from constructions.softmax import score_sizes
 from constructions.transformer import Transformer
@@ -73,7 +74,8 @@ def enclosed(model: Transformer, beta: float, prompts: np.ndarray, size: str) ->
     real = max(enclosed_error(model, beta, row) for row in prompts)
     return at_most(
         "softmax/enclosed",
-        f"error of softmax logits at β = {beta:.4g} ({size}, {len(prompts)} prompts)",
+        f"largest distance of softmax from hardmax logits at β = {beta:.4g} "
+        f"({size}, {plural(len(prompts), 'prompt')})",
         "enclosure",
         real,
         model.softmax_error(beta).logits,

@@ -134,7 +134,7 @@ def gaps(run: Run) -> Iterator[Finding]:
     model = facts(run).at(0, n).model
     for states in head_states(model):
         finding = gap_finding("facts", model, states)
-        finding.name += f" (head {states.head + 1}, at most {n} words)"
+        finding.name += f" (texts of at most {n} words)"
         yield finding
 
 

@@ -112,18 +112,21 @@ def right(subject: Subject, where: str, words: Words, others: Words) -> Iterator
     at_last = correct[np.arange(len(correct)), words.last].mean()
     whole = (correct | ~inside).all(1).mean()
     symbols = f"symbols 1 to {T}" if where == "within" else f"symbols {T + 1} to {2 * T}"
-    numbers = f"{fraction:.2%}; at the last symbol {at_last:.1%}, at all symbols {whole:.1%}"
+    numbers = (
+        f"{fraction:.2%}; accuracy at the last symbol {at_last:.1%}, words without an error "
+        f"{whole:.1%}"
+    )
     if where == "beyond" and (subject.by_symbol < RIGHT).any():
         first = int((subject.by_symbol < RIGHT).argmax()) + 1
-        numbers += f"; from place 0 first below {RIGHT:.0%} at symbol {first}"
+        numbers += f"; first accuracy below {RIGHT:.0%} at symbol {first}"
     finding = above(
         f"right/{where}",
         f"accuracy at {symbols} of {len(correct)} fresh words",
         fraction,
         RIGHT,
         words=numbers,
-        wanted=f"at least {RIGHT:.0%}, {BY}; a table of {SYMBOLS} symbols {known:.1%}, a "
-        f"constant state {always:.1%}, before training {before:.1%}",
+        wanted=f"at least {RIGHT:.0%}, {BY}; accuracy of a table of the last {SYMBOLS} symbols "
+        f"{known:.1%}, of a constant state {always:.1%}, of the model before training {before:.1%}",
     )
     if known >= RIGHT:
         finding.verdict = Verdict.UNDECIDED
@@ -133,8 +136,8 @@ def right(subject: Subject, where: str, words: Words, others: Words) -> Iterator
     more = ratio((correct & inside).sum(1) - (simple & inside).sum(1).astype(float), inside.sum(1))
     yield above(
         f"learnt/{where}",
-        f"accuracy at {symbols} minus the accuracy of a table of the last {SYMBOLS} symbols, "
-        "or of a constant state",
+        f"(accuracy of the model at {symbols}) − (accuracy of a table of the last {SYMBOLS} "
+        "symbols or of a constant state, whichever is larger)",
         more,
         words=f"{more:.2%}",
         wanted=f"above 0, {BY}",

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from constructions import semiautomaton, shortcut
+from constructions.blocks import plural
 from constructions.transformer import Transformer
 from theory.computation import Semiautomaton
 from verify.computation.trained.attention import (
@@ -123,11 +124,12 @@ def flip_flop(subject: Subject) -> Finding:
     *_, built = chosen_head(shortcut(machine, subject.T), machine, subject.start)
     return beside_built(
         "flip-flop/attends",
-        "attention of one head to the latest symbol that sets the first flip-flop",
+        "attention weight of one head on the latest symbol that sets the first flip-flop",
         fraction,
         ATTENDED,
         built,
-        f"layer {layer}, head {head}: {fraction:.2%}; to the place of another word {null.mean:.0%}",
+        f"{fraction:.2%} in layer {layer}, head {head}; {null.mean:.0%} on the place of the latest "
+        "such symbol of another word",
         null=null.mean,
     )
 
@@ -152,11 +154,12 @@ def flip_flop_elsewhere(subject: Subject) -> Finding:
     others = [follows(subject.model, each + 1, few).mean for each in range(subject.model.n_layers)]
     return beside_built(
         "flip-flop/redirected",
-        f"outputs equal to the state of a wrong earlier write, if layer {layer} attends to it",
+        f"fraction of outputs that equal the state set by an earlier symbol, a wrong state, if all "
+        f"heads of layer {layer} are made to attend to this symbol",
         fraction,
         SAME,
         built.mean,
-        f"{fraction:.2%}; by layer, 1 to {len(others)}: "
+        f"{fraction:.2%}; if layer 1 … {len(others)} is changed in the same way: "
         f"{', '.join(f'{each:.0%}' for each in others)}",
     )
 
@@ -197,8 +200,8 @@ def counter(subject: Subject) -> Finding:
         fraction,
         SAME,
         flat(built, subject.start, 1).mean,
-        f"{fraction:.2%}; uniform in a later layer instead: {others}; before training "
-        f"{null.mean:.0%}; overlap of its attention with uniform attention "
+        f"{fraction:.2%}; with uniform attention in layer 2, 3, … instead: {others}; before "
+        f"training {null.mean:.0%}; overlap of the attention in layer 1 with uniform attention "
         f"{overlap(subject.model):.0%}, before training {overlap(subject.null):.0%}",
         null=null.mean,
     )
@@ -226,14 +229,14 @@ def count(subject: Subject) -> Finding:
     within, long = stays(words, subject.outputs), stays(subject.long, subject.outputs_long)
     return beside_built(
         "counter/count",
-        f"a probe before the last layer predicts the number of 1s, at symbol {subject.T}",
+        f"R² of a linear probe before the last layer for the number of 1s, at symbol {subject.T}",
         fraction,
         HELD,
         held(shortcut(subject.machine, subject.T), subject.start_fitted, subject.start).mean,
-        f"R² {fraction:.3f}; from parity alone {parity.mean:.2f}, before training {null.mean:.3f}; "
-        f"outputs unchanged if symbols are permuted {within:.0%}, for {2 * subject.T} symbols "
-        f"{long:.0%}",
-        f"R² at least {HELD}",
+        f"{fraction:.3f}; R² of a fit to only the parity {parity.mean:.2f}, of the probe before "
+        f"training {null.mean:.3f}; permuting the symbols leaves {within:.0%} of the outputs "
+        f"unchanged, and {long:.0%} for {2 * subject.T} symbols",
+        f"at least {HELD}",
         null=null.mean,
     )
 
@@ -265,13 +268,14 @@ def doubling(subject: Subject) -> Iterator[Finding]:
         known = by_shorter(machine, subject.fitted, subject.measured, symbols)
         yield beside_built(
             f"doubling/layer-{layer}",
-            f"probes after layer {layer} predict the map of the last {symbols} symbols",
+            f"accuracy of linear probes after layer {layer} for the map of the last {symbols} "
+            "symbols",
             fraction,
             HELD,
             built(layer, symbols, every).mean,
-            f"{fraction:.2%}; before training {null(layer, symbols, every).mean:.0%}, by a table "
-            f"of the last {symbols // 2} symbols {known:.0%}; probes for the image of "
-            f"the start only {trained(layer, symbols, [start]).mean:.0%}, for the state "
+            f"{fraction:.2%}; before training {null(layer, symbols, every).mean:.0%}; accuracy of "
+            f"a table of the last {plural(symbols // 2, 'symbol')} {known:.0%}, of probes for the "
+            f"image of the start state {trained(layer, symbols, [start]).mean:.0%}, for the state "
             f"{trained(layer, subject.T, [start]).mean:.0%}",
             null=known,
         )
@@ -311,7 +315,9 @@ def beside_built(
 
     The finding fails unless the value of the hand-built model is 1, up to rounding.
     """
-    wanted = f"{wanted or f'at least {bound:.0%}'}, {BY}; built: {built:.0%}"
+    wanted = (
+        f"{wanted or f'at least {bound:.0%}'}, {BY}; value of the hand-built model: {built:.0%}"
+    )
     finding = above(id, name, found, bound, words=words, wanted=wanted)
     if finding.verdict is Verdict.HOLDS and not null < bound:
         finding.verdict = Verdict.UNDECIDED
