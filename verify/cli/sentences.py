@@ -157,8 +157,9 @@ class Joined:
         parts, numbers = NUMBER.split(self.first.name), NUMBER.findall(self.first.name)
         ends = numbers[self.slot], NUMBER.findall(self.last.name)[self.slot]
         before = parts[self.slot]
-        if before.endswith("layer "):
+        several = before.endswith(("layer ", "head "))
+        if several:
             parts[self.slot] = f"{before[:-1]}s "
-        numbers[self.slot] = (" to " if before.endswith("layer ") else " … ").join(ends)
+        numbers[self.slot] = (" to " if several else " … ").join(ends)
         name = "".join(part + number for part, number in zip(parts, [*numbers, ""], strict=True))
         return Sentence(name, self.first.found, self.first.evidence)

@@ -195,7 +195,7 @@ def cross_entropies() -> Iterator[Finding]:
         "1 − CE between s/2 − s²/8 and s/2, over ln 2",
         Verdict.together(verdicts),
         "; ".join(words) + " bits",
-        "1 − r/ln 2 with s/2 − s²/8 ≤ r ≤ s/2, s = ½ a/(a + n), a = e^(10/√6): 1 − Θ(1/n)",
+        "1 − r/ln 2 = 1 − Θ(1/n), where s/2 − s²/8 ≤ r ≤ s/2, s = ½ a/(a + n) and a = e^(10/√6)",
     )
     lost = bits_lost(arb(6).sqrt())
     yield Finding(

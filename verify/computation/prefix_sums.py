@@ -38,7 +38,7 @@ def prefix_sums(
     for words in (w for w in WORDS if w <= length):
         model = run.build(construction, length, words)
         small = run.build(construction, min(length, 16), min(words, length, 16))
-        found = size(model, "prefix-sums", n=length, s=words)
+        found = size(model, "prefix-sums", N=length, s=words)
         of_numbers = registers(model, run.rng.integers(-(10**6), 10**6, (20, length)))
         yield from labelled(f"s={words}", [found, identity(small), of_numbers])
         for layer in range(1, model.n_layers + 1):
@@ -91,6 +91,8 @@ def gaps(s: int, model: Transformer, layer: int) -> Finding:
     together = replace(each[0], verdict=Verdict.together(found.verdict for found in each))
     together.measured = min(found.measured for found in each)
     together.name = together.name.replace("head 1", "all heads")
+    below = "keys that score m to m + 1 gaps lower, for every m ≥ 1"
+    together.wanted = together.wanted.replace("such keys", below)
     together.words = f"{together.measured:g}, over {plural(len(each), 'head')}"
     return together
 

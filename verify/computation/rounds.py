@@ -80,7 +80,7 @@ def rounds(
 
 
 def _ranking(run: Run, model: Transformer, n: int) -> Iterator[Finding]:
-    yield size(model, "pram", n=n)
+    yield size(model, "pram", N=n)
     most = 3 if run.quick else 5
     short = [(run.build(pram, list_ranking(n)), all_lists(n)) for n in range(1, most + 1)]
     lists = np.stack([random_list(n, run.rng) for _ in range(10)])
@@ -108,7 +108,7 @@ def _messages(run: Run, n: int) -> Iterator[Finding]:
     s = 4
     program = tree_sum(n, s, 9)
     model, x = run.build(pram, program), run.rng.integers(0, 10, (10, n))
-    yield size(model, "mpc-rounds", n=n, s=s)
+    yield size(model, "mpc-rounds", N=n, s=s)
     wrong = (model(x).numpy() != block_sums(x, s**model.n_layers)).any()
     yield equal(
         "sums",

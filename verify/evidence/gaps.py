@@ -141,7 +141,9 @@ def gap_finding(label: str, model: Transformer, states: States) -> Finding:
     if holds and declared.graded and declared.gap < np.inf:
         exact = exact and bool(np.frexp(declared.gap)[0] == 0.5)  # distances are divided by it
     pairs, wanted = plural(scores.size, "query–key pair"), f"at least {declared.gap:g}"
-    words = f"equal, over {pairs}" if declared.gap == np.inf else f"no wrong key, over {pairs}"
+    words = f"no wrong key, over {pairs}"
+    if declared.gap == np.inf:
+        words = "equal" + f", over {pairs}" * (scores.size > 1)
     if gap < np.inf:
         words = f"{gap:g}, over {pairs}"
         if declared.graded:

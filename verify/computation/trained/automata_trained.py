@@ -113,12 +113,11 @@ def right(subject: Subject, where: str, words: Words, others: Words) -> Iterator
     whole = (correct | ~inside).all(1).mean()
     symbols = f"symbols 1 to {T}" if where == "within" else f"symbols {T + 1} to {2 * T}"
     numbers = (
-        f"{fraction:.2%}; accuracy at the last symbol {at_last:.1%}, words without an error "
-        f"{whole:.1%}"
+        f"{fraction:.2%}; at the last symbol {at_last:.1%}; words without an error {whole:.1%}"
     )
     if where == "beyond" and (subject.by_symbol < RIGHT).any():
         first = int((subject.by_symbol < RIGHT).argmax()) + 1
-        numbers += f"; first accuracy below {RIGHT:.0%} at symbol {first}"
+        numbers += f"; the accuracy is first below {RIGHT:.0%} at symbol {first}"
     finding = above(
         f"right/{where}",
         f"accuracy at {symbols} of {len(correct)} fresh words",

@@ -268,8 +268,8 @@ def doubling(subject: Subject) -> Iterator[Finding]:
         known = by_shorter(machine, subject.fitted, subject.measured, symbols)
         yield beside_built(
             f"doubling/layer-{layer}",
-            f"accuracy of linear probes after layer {layer} for the map of the last {symbols} "
-            "symbols",
+            f"accuracy of linear probes after layer {layer} for the composed map of the last "
+            f"{symbols} symbols",
             fraction,
             HELD,
             built(layer, symbols, every).mean,
