@@ -1,6 +1,7 @@
-"""Transformers that add numbers: with Fourier features, without them, and modulo p.
+"""Transformers that add numbers: with Fourier features, without Fourier features, and modulo p.
 
-One construction per file."""
+Each file contains one construction.
+"""
 
 from constructions.arithmetic.adder import adder
 from constructions.arithmetic.linear_adder import linear_adder

@@ -1,10 +1,11 @@
 """Addition with Fourier features in two layers: a comb for residues mod 10 and a bump for the size.
 
-Registers.  The embedding of a number n ≤ L = `largest` contains (cos, sin) of 2πn/T for T = 2.5, 5,
-10 in `angle2_5`, `angle5` and `angle10`, cos πn in `angle2`, and (cos, sin) of 2πm/p in `size`,
-where m is the multiple of `step` nearest to n: the size is given only to that precision.  p is the
-smallest multiple of 10 above 2L, and at least 20.  `here` is 1 at numbers; `second` and `equals`
-are 1 at the second number and at "=".
+Registers.  The embedding of a number n ≤ L = `largest` contains the following.  The registers
+`angle2_5`, `angle5` and `angle10` contain (cos, sin) of 2πn/T for T = 2.5, 5, 10, and `angle2`
+contains cos πn.  The register `size` contains (cos, sin) of 2πm/p, where m is the multiple of
+`step` nearest to n: the size is given only to this precision.  p is the smallest multiple of 10
+above 2L, and at least 20.  `here` is 1 at numbers; `second` and `equals` are 1 at the second number
+and at "=".
 
 Layer 1.  Linear heads with query at b and key at a; the value is `here` of a, which is 1.  With
 s = a + b
@@ -14,15 +15,16 @@ are written to `sum2` … `sum10`, and those of the sizes to `raw`.  The angles 
 output is 0.  The first token attends to itself, and later layers do not read its output.
 
 Layer 2.  "=" attends to the second number, with values `sum2` … `sum10` and `raw`; the MLP adds
-`raw` = relu(raw) − relu(−raw) to `low`.
+`raw` = relu(raw) − relu(−raw) to the register `low`.
 
-Unembedding.  The logit of c is, by cos(u − v) = cos u cos v + sin u sin v,
+Unembedding.  The logit of c is, by the addition theorem of the cosine,
 
     Σ_T cos(2π(s − c)/T) + α cos(2π(c − m_a − m_b)/p),
 
-whose maximum is attained at c = s only, for all a and b, if α is at most the limit of the theorem
-in `theory/arithmetic/adder.py` and step ≤ 5: then |m_a + m_b − s| ≤ 4.  A model with a larger α or
-step is built as well; it may predict wrong sums.
+where m_a and m_b are the rounded sizes of a and b.  The maximum is attained at c = s only, for all
+a and b, if α is at most the limit of the theorem in `theory/arithmetic/adder.py` and step ≤ 5,
+because then |m_a + m_b − s| ≤ 4.  A model with a larger α or step is built as well; it may predict
+wrong sums.
 
 Exactness.  Cosines and sines, and α times them in the unembedding, are rounded to multiples of
 2^−bits.  A logit is then a sum of products of three such numbers, a multiple of 2^{−3·bits} below
@@ -74,16 +76,20 @@ COSINE, SINE = Map(np.array([[1.0, 0.0]]), "cos"), Map(np.array([[0.0, 1.0]]), "
 def adder(
     largest: Count = 260, step: Count = 5, alpha: Positive | None = None, bits: Count | None = None
 ) -> Transformer:
-    """The sum a + b of numbers from 0 to `largest`, by Fourier features: (…, 2) → (…, 1).
+    """The transformer that adds numbers by Fourier features, from pairs (…, 2) to sums (…, 1).
 
-    2 layers, 9 linear heads, width 23, 4 hidden ReLU neurons, for every `largest`.  The
-    features of magnitude are rounded to multiples of `step`.  `alpha` is the weight of the bump, by
-    default `default_alpha(p)`, which is 64 except for small numbers.  `bits` is the number of
-    binary places of the weights, by default `default_bits(p, step, alpha)`.
+    The numbers are from 0 to `largest`.  For every `largest` the model has 2 layers, 9 linear
+    heads, width 23 and 4 hidden ReLU neurons.  The size of a number is given by Fourier features of
+    its nearest multiple of `step`.  There are p candidates for the sum, the smallest multiple of 10
+    above 2·largest and at least 20.  `alpha` is the weight of the bump, the part of the logits that
+    depends on the sizes; by default it is `default_alpha(p)`, which is 64 except for small numbers.
+    `bits` is the number of binary places of the weights; by default it is `default_bits(p, step,
+    alpha)`.
 
-    Raises ValueError for a step at which all numbers have size 0; for too few bits, or too small an
-    alpha, so that rounding of the weights could change a prediction; and for so many bits that
-    logits are rounded in float64.  The message names an alpha and bits that suffice, if any do.
+    Raises ValueError for a step at which all numbers have size 0.  Raises ValueError for too few
+    bits, or too small an alpha, so that rounding of the weights could change a prediction, and for
+    so many bits that logits are rounded in float64.  The message names an alpha and bits that
+    suffice, if any do.
     """
     L = largest
     if step > 2 * L:

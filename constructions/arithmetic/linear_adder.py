@@ -1,12 +1,14 @@
 """Addition without Fourier features, products or an MLP: 2cs − c² is largest at c = s.
 
 Layer 1, one head of uniform attention.  "=" attends to the two numbers, and the head writes their
-mean s/2 to the register `number` of "=", which was 0.
+mean s/2 to the register `number` of "=", which was 0.  Here s is the sum of the numbers, which are
+at most L.
 
-Unembedding.  The logit of c is 4c·s/2 − c² = s² − (c − s)²: the gap of s to its neighbours is 1.
-If `number` is (s + ε)/2, the logit of c = s ± 1 gains ±2ε: for 0 < s < 2L the prediction is right
-iff |ε| < 1/2.  The sums 0 and 2L have only one neighbour, and tolerate larger errors in the other
-direction.  So Fourier features increase the tolerated error from 1/2 to 5 (`adder.py`).
+Unembedding.  The logit of c is 4c·s/2 − c² = s² − (c − s)², so the logit of s exceeds those of its
+neighbours s ± 1 by 1.  If `number` is (s + ε)/2, the logit of c = s ± 1 gains ±2ε relative to that
+of s.  So for 0 < s < 2L the prediction is right iff |ε| < 1/2.  The sums 0 and 2L have only one
+neighbour, and tolerate larger errors in the other direction.  So Fourier features increase the
+tolerated error from 1/2 to 5 (`adder.py`).
 
 All entries are integers or halves of integers.
 """
@@ -27,9 +29,10 @@ from theory.kinds import Count
 
 @construction
 def linear_adder(largest: Count) -> Transformer:
-    """The sum a + b of numbers from 0 to `largest`, without Fourier features: (…, 2) → (…, 1).
+    """The transformer that adds numbers without Fourier features, from pairs (…, 2) to sums (…, 1).
 
-    1 layer, 1 head, width 1, no MLP.
+    The numbers are from 0 to `largest`.  The model has 1 layer with 1 head of uniform attention,
+    width 1 and no MLP.
     """
     L = largest
     rows_fit(3 * L)

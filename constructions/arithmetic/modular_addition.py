@@ -1,21 +1,24 @@
 """Addition mod p with quadratic neurons, at the maximum normalised margin.
 
-A quadratic neuron is a linear head with the diagonal mask: with z = u(a) + v(b) at a token, the
-head with query z, key z and value 1 outputs z²·w.  u, v and w are vectors in R^p, which are applied
-to one-hot codes of numbers.
+A quadratic neuron with weights u, v and w in R^p adds (u(a) + v(b))²·w to the logits of a and b.
+It is a linear head with the diagonal mask: with z = u(a) + v(b) at a token, the head with query z,
+key z and value 1 outputs z²·w.  The weights are applied to one-hot codes of numbers.
 
-Layer 1, two linear heads.  The query at "=" matches the key of the first, respectively the second
-number, and their codes are written to `a` and `b`.
+Layer 1, two linear heads.  The query at "=" matches the key of the first number in one head, and
+the key of the second number in the other head, and the codes of the numbers are written to the
+registers `a` and `b`.
 
-Layer 2, 4(p − 1) linear heads, in which "=" attends to itself: (u_i(a) + v_i(b))² w_i is written to
-`number`, which is 0 at "=".  With the neurons of `theory.arithmetic.modular_margin`
+Layer 2, 4(p − 1) linear heads, in which "=" attends to itself: neuron i writes (u_i(a) + v_i(b))²
+w_i to `number`, which is 0 at "=".  With the neurons of `theory.arithmetic.modular_margin` the
+logit of c is
 
-    f_c = 4 Σ_z cos(2πz(a + b − c)/p) = 2(p [c = a + b] − 1):
+    f_c = 4 Σ_z cos(2πz(a + b − c)/p) = 2(p [c = a + b] − 1),     z = 1, …, (p − 1)/2.
 
-the gap of the right logit is 2p for all a, b and c, which is γ* times Σ‖(u_i, v_i, w_i)‖³.
+So the gap of the right logit is 2p for all a, b and c.  This is the maximum normalised margin times
+Σ‖(u_i, v_i, w_i)‖³.
 
-The only rounding of the weights is that of cosines to float64.  `of_neurons` builds the same
-model from other neurons, such as trained ones.
+The only rounding of the weights is that of cosines to float64.  `of_neurons` builds the same model
+from other neurons, such as trained ones.
 """
 
 from __future__ import annotations
@@ -37,10 +40,11 @@ from theory.arithmetic.modular_margin import Neurons, modular_neurons
 
 @construction
 def modular_addition(p: OddModulus) -> Transformer:
-    """The sum a + b mod p of residues a and b, for odd p ≥ 3: (…, 2) → (…, 1).
+    """The transformer that adds residues mod p, for odd p ≥ 3, from pairs (…, 2) to sums (…, 1).
 
-    2 layers, 4(p − 1) linear heads, width 3p + 3.  For even p the same weights do not attain the
-    bound on the margin, as k and −k are the same frequency at k = p/2.
+    The model has 2 layers, 4(p − 1) linear heads in the second layer, and width 3p + 3.  For even p
+    the same weights would not attain the bound on the margin, as k and −k are the same frequency at
+    k = p/2.
 
     Raises ValueError for an even p, or if the weights do not fit in memory.
     """
@@ -55,7 +59,10 @@ def modular_addition(p: OddModulus) -> Transformer:
 
 
 def of_neurons(neurons: Neurons, *, margin: float | None, source: str) -> Transformer:
-    """The two-layer model of the given neurons u, v, w (neurons, p)."""
+    """The two-layer transformer of given quadratic neurons u, v, w, each (neurons, p).
+
+    `margin` is the gap of the right logit that the model declares, and `source` its source.
+    """
     p = neurons.u.shape[1]
     stream = Stream(number=p, a=p, b=p, first=1, second=1, equals=1)
     number, equals = stream.read("number"), stream.read("equals")

@@ -1,4 +1,4 @@
-"""The interface of adders: two numbers and "=" in, their sum out."""
+"""The interface of adders, from two numbers and "=" to their sum."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from constructions.tokens import Tokens
 
 
 class Sums(Tokens):
-    """Numbers a and b below `vocabulary_size`, (…, 2) → the prediction at "=", (…, 1).
+    """The interface from pairs (…, 2) of numbers below `vocabulary_size` to predictions (…, 1).
 
-    The token "=", with index `vocabulary_size`, is appended to the two numbers.  If several logits
-    are largest, the first of them is predicted.  Raises ValueError unless there are two such
-    numbers.
+    The token "=", with index `vocabulary_size`, is appended to the two numbers, and the prediction
+    is the candidate with the largest logit at "=".  If several logits are largest, the first of
+    these candidates is predicted.  Raises ValueError unless there are two such numbers.
     """
 
     def __init__(self, vocabulary_size: int, answers: int, margin: float | None) -> None:

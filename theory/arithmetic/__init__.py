@@ -1,12 +1,12 @@
-"""Addition with Fourier features: definitions and theorems.
+"""Addition with Fourier features, and modulo p: definitions and theorems.
 
 fourier         the orthonormal real Fourier transform, its bins and their sizes
 printed_matrix  a published Fourier matrix that is singular, and its spectrum
-filters         removing Fourier coefficients by a projection of the residual stream
+filters         projections of the residual stream that remove Fourier coefficients
 golden          exact numbers a + b√5
 comb            sums of cosines that separate the residues mod 10
-adder           comb and bump: the precision to which the size of a sum must be given
-adder_balls     the same in Arb balls
+adder           the comb and the bump of an adder: how precisely it must know the size of a sum
+adder_balls     the comb and the bump in Arb balls
 residues        residues cannot be added without products
 congruence      kinds of parameters: odd moduli, numbers of candidates
 modular_margin  the maximum normalised margin of modular addition, and neurons that attain it

@@ -1,11 +1,11 @@
 """Addition with a comb and a bump: how precisely the size of a sum must be known.
 
-Let 10 divide p ≥ 20, let s be the sum, 0 ≤ s < p, and ε the error of its size in the logits
+Let 10 divide p ≥ 20, let s be the sum, 0 ≤ s < p, and let ε be the error of its size in the logits
 
     z(c) = C_F(c − s) + α cos(2π(c − s − ε)/p),     α > 0,     candidates c = 0, …, p − 1.
 
-The comb C_F (`comb.py`) separates residues mod 10, and the bump, the second term, separates sizes.
-Distances are modulo p.
+The first term is the comb C_F of a set F of frequencies (`comb.py`); it separates residues mod 10.
+The second term is the bump; it separates sizes.  Distances are modulo p.
 
 **Theorem.**  For all |ε| < 5 the maximum of z is attained at c = s only, iff
 
@@ -24,12 +24,12 @@ For the frequencies of [Zhou2024] the strictest inequality is at d = 5: α ≤ 2
 
     sin(dx) sin((10 − d)x) = sin²5x − sin²((5 − d)x)
 
-is largest at d = 5, where C_F(0) − C_F(5) = 4.  At d = 1, 3, 4 the difference C_F(0) − C_F(d)
-is above 4 and the product smaller.  At d = 2 the difference is (15 − √5)/4 > 0.79·4, and the
-product is a fraction 1 − (sin 3x/sin 5x)² ≤ 1 − 9/25 = 0.64 of sin²5x, as sin is concave up to 5x ≤
-π/4.  The other d follow by d → 10 − d.
+is largest at d = 5, where C_F(0) − C_F(5) = 4.  At d = 1, 3, 4 the difference C_F(0) − C_F(d) is
+above 4 and the product smaller.  At d = 2 the difference is (15 − √5)/4 > 0.79·4, and the product
+is a fraction 1 − (sin 3x/sin 5x)² ≤ 1 − 9/25 = 0.64 of sin²5x, as sin is concave up to 5x ≤ π/4.
+The other d follow by d → 10 − d.
 
-Without the comb z is largest at the c nearest to s + ε mod p, and without the bump at all
+Without the comb z is largest at the c nearest to s + ε mod p.  Without the bump z is largest at all
 c ≡ s mod 10.  At |ε| = 5 the candidates s and s + 10 (or s − 10) tie.
 
 So it suffices to round sizes to multiples of 5: |5·round(n/5) − n| ≤ 2, and the error of the sum of
@@ -66,9 +66,10 @@ USUAL_BITS, FLOAT64_BITS = 14, 53
 
 @checked
 def n_candidates(largest: Steps) -> int:
-    """The number p of candidates for sums up to 2·largest.
+    """The number of candidates for sums up to 2·largest: a multiple of 10, at least 20.
 
-    p ≥ 20 is the smallest multiple of 10 above 2·largest."""
+    It is the smallest such multiple above 2·largest.
+    """
     return max(20, 10 * (2 * largest // 10 + 1))
 
 
@@ -84,10 +85,11 @@ def round_to_multiple(
 def adder_logits(
     p: Candidates, alpha: NonNegative, s: Integer, error: Finite, F: Frequencies = ZHOU
 ) -> np.ndarray:
-    """The logits z(c), c = 0, …, p − 1, by definition, with error ε = `error`; alpha = 0 omits the
-    bump.
+    """The logits z(c) of the candidates c = 0, …, p − 1 for the sum s, (p,).
 
-    Raises `ValueError` if the logits do not fit in memory.
+    z(c) = C_F(c − s) + α cos(2π(c − s − ε)/p), where α = `alpha`, ε = `error` is the error of the
+    size of the sum, and C_F(d) = Σ_{f ∈ F} cos(2πfd/10) is the comb.  Raises `ValueError` if the
+    logits do not fit in memory.
     """
     machine.fits_in_memory(f"the logits of {p:.4g} candidates", 64 * p, "give a smaller p")
     d = np.arange(p) - s % p
@@ -97,9 +99,12 @@ def adder_logits(
 
 @checked
 def largest_alpha(p: Candidates, F: Frequencies = ZHOU) -> tuple[float, int]:
-    """The largest α for which all sums are right for all |ε| < 5, and the d that limits it.
+    """The pair (largest weight α of the bump for which all sums are right, difference d that limits
+    α).
 
-    α is 0.0 if F does not separate the residues mod 10.
+    The logits of p candidates c for a sum s are C_F(c − s) + α cos(2π(c − s − ε)/p) with the comb
+    C_F of the frequencies F.  The sums must be right for all errors |ε| < 5.  For a larger α,
+    candidate s + d can exceed s.  α is 0.0 if the comb does not separate the residues mod 10.
     """
     d = np.arange(1, 10)
     above = np.array([float(comb(F, 0) - comb(F, int(k))) for k in d])
@@ -109,17 +114,22 @@ def largest_alpha(p: Candidates, F: Frequencies = ZHOU) -> tuple[float, int]:
 
 @checked
 def default_alpha(p: Candidates) -> float:
-    """The default α: 64, or for p < 90 the largest power of two ≤ `largest_alpha(p)`."""
+    """The default weight α of the bump for p candidates: 64, or less for p < 90.
+
+    For p < 90 it is the largest power of two that is at most `largest_alpha(p)`.
+    """
     return min(64.0, 2.0 ** floor(log2(largest_alpha(p)[0])))
 
 
 @checked
 def least_gap(p: Candidates, alpha: NonNegative, error: Steps, F: Frequencies = ZHOU) -> float:
-    """The gap min z(s) − z(c) over c ≠ s and integers |ε| ≤ `error`; negative iff a sum is wrong.
+    """The smallest gap z(s) − z(c) over candidates c ≠ s and integer errors |ε| ≤ `error` of the
+    size.
 
-    Among candidates of one residue mod 10 the comb is constant, and the bump is largest at the
-    candidate nearest to s + ε.  This candidate is within distance 5, as 10 divides p, or within 15
-    if s is excluded.
+    The gap is negative iff a sum is wrong.  The logits z are those of `adder_logits` with p
+    candidates, frequencies F and weight `alpha` of the bump.  Among candidates of one residue mod
+    10 the comb is constant, and the bump is largest at the candidate nearest to s + ε.  This
+    candidate is within distance 5, as 10 divides p, or within 15 if s is excluded.
 
     Raises `ValueError` if the errors do not fit in memory.
     """
@@ -134,13 +144,14 @@ def least_gap(p: Candidates, alpha: NonNegative, error: Steps, F: Frequencies = 
 
 @checked
 def rounding_of_logits(alpha: NonNegative, bits: Annotated[Count, Within(most=SMALLEST)]) -> float:
-    """A bound on the change of a logit when all weights are rounded to multiples of 2^−bits.
+    """A bound on the change of a logit of `adder` when all weights are rounded to multiples of
+    2^−bits.
 
-    The weights are cosines and sines of a, b and c; those of c in the bump are multiplied by α.
-
-    With δ = 2^{−bits−1}, vectors (cos, sin) of length 1 change by at most √2δ, so the product of
-    three of them, as complex numbers, changes by at most (1 + √2δ)³ − 1; the third factor of the
-    bump has length α.  Three periods of the comb are rounded; period 2 is exact.
+    The weights are cosines and sines of the angles of the two numbers and of the candidate; in the
+    bump, those of the candidate are multiplied by `alpha`.  Rounding changes a number by at most δ
+    = 2^{−bits−1}, so vectors (cos, sin) of length 1 change by at most √2δ.  So the product of three
+    of them, as complex numbers, changes by at most (1 + √2δ)³ − 1; the third factor of the bump has
+    length α.  Three periods of the comb are rounded; period 2 is exact.
     """
     off = 2**0.5 * 2.0 ** (-bits - 1)
     return 3 * ((1 + off) ** 3 - 1) + (alpha + off) * (1 + off) ** 2 - alpha
@@ -148,18 +159,21 @@ def rounding_of_logits(alpha: NonNegative, bits: Annotated[Count, Within(most=SM
 
 @checked
 def largest_bits(alpha: Positive) -> int:
-    """The largest number of binary places of the weights for which logits are exact in float64, or
-    a number below 1 if there is none.
+    """The largest number of binary places of the weights for which logits are exact in float64.
 
-    A logit is a sum of products of three weights, a multiple of 2^{−3·bits} below 2α + 8.
+    The result is below 1 if there is no such number.  A logit is a sum of products of three
+    weights, a multiple of 2^{−3·bits} below 2·alpha + 8, for weights of `bits` binary places.
     """
     return (FLOAT64_BITS - 3 - ceil(log2(alpha / 4 + 1))) // 3
 
 
 @checked
 def sufficient_bits(p: Candidates, step: Count, alpha: Positive) -> list[int]:
-    """All numbers of binary places up to `largest_bits` for which rounding the weights changes no
-    prediction."""
+    """The numbers of binary places for which rounding the weights changes no prediction.
+
+    The adder has p candidates, sizes that are rounded to multiples of `step`, and weight `alpha` of
+    the bump.  All numbers up to `largest_bits(alpha)` are tried.
+    """
     gap = least_gap(p, alpha, 2 * (step // 2))
     places = range(1, largest_bits(alpha) + 1)
     return [bits for bits in places if 2 * rounding_of_logits(alpha, bits) < gap]
@@ -167,7 +181,10 @@ def sufficient_bits(p: Candidates, step: Count, alpha: Positive) -> list[int]:
 
 @checked
 def default_bits(p: Candidates, step: Count, alpha: Positive) -> int:
-    """The default binary places: 14, or the smallest sufficient number if it is larger, but at most
-    `largest_bits`."""
+    """The default number of binary places of the weights: 14, with two exceptions.
+
+    If 14 places do not suffice (`sufficient_bits`), it is the smallest sufficient number.  It is at
+    most `largest_bits(alpha)`.
+    """
     wanted = max([USUAL_BITS, *sufficient_bits(p, step, alpha)[:1]])
     return max(1, min(largest_bits(alpha), wanted))

@@ -1,6 +1,6 @@
-"""The adder theorem in Arb balls: logits, the largest α, and rounded cosines.
+"""The comb and the bump of an adder in Arb balls: logits, the largest α, and rounded cosines.
 
-Balls have the precision of `flint.ctx`; the theorem is in `adder.py`.
+Balls have the precision of `flint.ctx`.  Comb, bump and the theorem on them are in `adder.py`.
 """
 
 from __future__ import annotations
@@ -21,15 +21,18 @@ cos_pi, sin_pi = arb.cos_pi_fmpq, arb.sin_pi_fmpq
 
 
 def golden_ball(number: Golden) -> arb:
-    """The number a + b√5 as a ball."""
+    """The number a + b√5 as an Arb ball."""
     a, b = (fmpq(part.numerator, part.denominator) for part in (number.a, number.b))
     return arb(a) + arb(b) * arb(5).sqrt()
 
 
 def alpha_limit(p: int, F: Iterable[int]) -> tuple[arb, int]:
-    """The largest α, and the d that attains the minimum.
+    """The pair (largest weight α of the bump for which all sums are right, d that attains the
+    minimum).
 
-    α = min over d of (C_F(0) − C_F(d))/(2 sin(πd/p) sin(π(10 − d)/p))."""
+    α = min over d = 1, …, 9 of (C_F(0) − C_F(d))/(2 sin(πd/p) sin(π(10 − d)/p)), a ball, where
+    C_F(d) = Σ_{f ∈ F} cos(2πfd/10) is the comb and p the number of candidates.
+    """
     found = {d: alpha_at(p, F, d) for d in range(1, 10)}
     least = found[1]
     for limit in found.values():
@@ -38,13 +41,21 @@ def alpha_limit(p: int, F: Iterable[int]) -> tuple[arb, int]:
 
 
 def alpha_at(p: int, F: Iterable[int], d: int) -> arb:
-    """The largest α for which z(s + d) < z(s) for all |ε| < 5."""
+    """The largest weight α of the bump for which candidate s + d stays below the right candidate s.
+
+    It stays below s for all errors |ε| < 5 of the size of the sum.  The logits of p candidates c
+    are C_F(c − s) + α cos(2π(c − s − ε)/p) with the comb C_F of the frequencies F.
+    """
     gain = 2 * sin_pi(fmpq(d, p)) * sin_pi(fmpq(10 - d, p))
     return golden_ball(comb(F, 0) - comb(F, d)) / gain
 
 
 def logits(p: int, alpha: arb, error: Fraction, F: Iterable[int]) -> list[arb]:
-    """The logits z(s + d), d = 0, …, p − 1, by definition."""
+    """The logits of the candidates s + d, d = 0, …, p − 1, as balls, by definition.
+
+    The logit is C_F(d) + α cos(2π(d − ε)/p) with the comb C_F of the frequencies F, α = `alpha` and
+    ε = `error`.
+    """
     e = fmpq(error.numerator, error.denominator)
     teeth = [golden_ball(comb(F, d)) if F else arb(0) for d in range(10)]
     return [teeth[d % 10] + alpha * cos_pi(2 * (d - e) / p) for d in range(p)]
@@ -52,10 +63,11 @@ def logits(p: int, alpha: arb, error: Fraction, F: Iterable[int]) -> list[arb]:
 
 @cache
 def turn(period: int, bits: int, times: fmpq | None = None) -> np.ndarray:
-    """The rounded values of `times` · (cos, sin) at 2πn/period, n = 0, …, period − 1: (period, 2)
-    of int64.
+    """The rounded values of times·(cos, sin) at 2πn/period, (period, 2) int64 for n = 0, …, period
+    − 1.
 
-    The unit is 2^−bits; halves are rounded up."""
+    They are in multiples of 2^−bits; halves are rounded up.  `times` is 1 by default.
+    """
     with ctx.workprec(BITS):
         angles = [fmpq(2 * n, period) for n in range(period)]
         unit = arb((times or 1) * 2**bits)
@@ -64,15 +76,23 @@ def turn(period: int, bits: int, times: fmpq | None = None) -> np.ndarray:
 
 
 def turn_of_sum(numbers: np.ndarray, period: int, bits: int) -> np.ndarray:
-    """The (cos, sin) of the sum of the angles of two numbers (…, 2), computed from rounded (cos,
-    sin): (…, 2) of int64, in multiples of 2^{−2·bits}."""
+    """The (cos, sin) of the sum of the angles of two numbers, (…, 2) int64, from rounded cosines.
+
+    The angle of a number n is 2πn/period, and `numbers` has shape (…, 2).  Cosines and sines of
+    single angles are rounded to multiples of 2^−bits, and the results are in multiples of
+    2^{−2·bits}.
+    """
     (c, s), (C, S) = np.moveaxis(turn(period, bits)[numbers % period], (-2, -1), (0, 1))
     return np.stack([c * C - s * S, s * C + c * S], axis=-1)
 
 
 def rounded_logits(pairs: np.ndarray, p: int, step: int, alpha: float, bits: int) -> np.ndarray:
-    """The logits z(c), c = 0, …, p − 1, of pairs (…, 2), computed from rounded cosines: (…, p) of
-    int64, in multiples of 2^{−3·bits}."""
+    """The logits of the candidates 0, …, p − 1 for each pair, (…, p) int64, from rounded cosines.
+
+    Pairs have shape (…, 2).  Sizes are rounded to multiples of `step`, and the bump has weight
+    `alpha`.  Cosines and sines are rounded to multiples of 2^−bits, and the logits are in multiples
+    of 2^{−3·bits}.
+    """
     combs = [turn_of_sum(f * pairs, 10, bits) for f in ZHOU]
     sizes = turn_of_sum(round_to_multiple(pairs, step), p, bits)
     return np.asarray(np.concatenate([*combs, sizes], axis=-1) @ _unembedding(p, alpha, bits))

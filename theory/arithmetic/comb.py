@@ -1,14 +1,16 @@
 """The comb: sums of cosines of periods 10/f that separate the residues mod 10, exactly.
 
-    C_F(d) = Σ_{f ∈ F} cos(2πfd/10),     F ⊆ {1, …, 5}
+The comb of a set F of frequencies,
+
+    C_F(d) = Σ_{f ∈ F} cos(2πfd/10),     F ⊆ {1, …, 5},
 
 is even in d, has period 10, and lies in Q(√5).  Frequencies 5, 4, 3, 2, 1 have periods 2, 2.5,
 10/3, 5, 10.  [Zhou2024] finds periods 2, 2.5, 5 and 10 in a language model.
 
 Halving a period doubles the frequency: 1 → 2 → 4 → 8 ≡ −2 and 5 → 10 ≡ 0 mod 10, where f and −f
 have the same cosine and 0 is a constant.  So the closure of {2, 10} under halving is {2, 2.5, 5,
-10}, which does not contain 10/3.  Halved periods occur when averages are squared: with
-u_T = (cos(2πa/T) + cos(2πb/T))/2 and v_T the same for sines,
+10}, which does not contain 10/3.  Halved periods occur when averages are squared: for a period T
+and numbers a and b let u_T = (cos(2πa/T) + cos(2πb/T))/2, and v_T the same for sines; then
 
     cos(2π(a + b)/T) = 2(u_T² − v_T²) − u_{T/2},     sin(2π(a + b)/T) = 4 u_T v_T − v_{T/2}.
 """
@@ -30,7 +32,10 @@ FREQUENCY = Whole(Within(least=1, most=5))
 
 @dataclass(frozen=True)
 class Comb(Many):
-    """A set of frequencies from 1 to 5, read as a tuple in decreasing order without repetition."""
+    """The kind of a set of frequencies from 1 to 5.
+
+    It is read as a tuple in decreasing order, without repetition.
+    """
 
     each: Whole = FREQUENCY
     into: type = tuple
@@ -53,7 +58,7 @@ Frequencies: TypeAlias = Annotated[Iterable[int], Comb()]
 
 @checked
 def comb(F: Frequencies, d: Integer) -> Golden:
-    """The comb C_F(d) = Σ_{f ∈ F} cos(2πfd/10) as a number of Q(√5)."""
+    """The comb C_F(d) = Σ_{f ∈ F} cos(2πfd/10) as an exact number of Q(√5)."""
     total = Golden(Fraction(0))
     for f in F:
         total = total + cosine(f * d)
@@ -62,13 +67,21 @@ def comb(F: Frequencies, d: Integer) -> Golden:
 
 @checked
 def comb_gap(F: Frequencies) -> Golden:
-    """The gap C_F(0) − max C_F(d), d = 1, …, 9; positive iff F separates all residues mod 10."""
+    """The gap C_F(0) − max C_F(d) over d = 1, …, 9, as an exact number of Q(√5).
+
+    C_F(d) = Σ_{f ∈ F} cos(2πfd/10) is the comb.  The gap is positive iff the comb separates all
+    residues mod 10.
+    """
     return comb(F, 0) - max(comb(F, d) for d in range(1, 10))
 
 
 @checked
 def halving_closure(F: Frequencies) -> tuple[int, ...]:
-    """The closure of F under halving of periods, in decreasing order of frequency."""
+    """The smallest set of frequencies that contains F and is closed under halving of periods.
+
+    Frequency f has period 10/f, so halving a period doubles f mod 10.  The result is in decreasing
+    order of frequency.
+    """
     found, new = set[int](), set(F)
     while new:
         found |= new

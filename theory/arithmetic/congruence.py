@@ -1,4 +1,4 @@
-"""Kinds of integers in a residue class: an odd modulus, and a number of candidates."""
+"""Kinds of integers that satisfy a congruence: an odd modulus, and a number of candidates."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from theory.kinds import Whole, Within, checked
 
 @dataclass(frozen=True)
 class Congruent(Whole):
-    """Integers ≡ `remainder` mod `modulus`; messages describe them by the text `called`."""
+    """The kind of the integers ≡ `remainder` mod `modulus`; messages describe them by the text
+    `called`.
+    """
 
     modulus: int = 1
     remainder: int = 0
@@ -41,11 +43,11 @@ Candidates: TypeAlias = Annotated[
 
 @checked
 def odd_modulus(p: OddModulus) -> int:
-    """Returns p after checking that it is odd and at least 3."""
+    """p, after a check that it is odd and at least 3; otherwise raises ValueError."""
     return p
 
 
 @checked
 def number_of_candidates(p: Candidates) -> int:
-    """Returns p after checking that it is a multiple of 10 from 20 to 2^53."""
+    """p, after a check that it is a multiple of 10 from 20 to 2^53; otherwise raises ValueError."""
     return p

@@ -1,21 +1,24 @@
 """Fourier filters: a projection of the residual stream removes Fourier coefficients of the logits.
 
-Shape glossary: p logits, D the width of the stream, W (p, D) = W_Uᵀ, Q the Fourier matrix.
+Shape glossary: p logits, D the width of the stream, h (D,) a state of the stream, W (p, D) the
+transposed unembedding, Q (p, p) the Fourier matrix.
 
 The Fourier coefficients of the logits are Q W h.  Let R (r, D) be the rows of Q W to be removed,
 and K the other rows.  The filter is the orthogonal projection onto the null space of R,
 
-    h ↦ P h,   P = I − R⁺ R:   R P = 0, and rank(R) dimensions of the stream are removed.
+    h ↦ P h,   P = I − R⁺ R,
 
-If R has rounding errors, singular values up to τ times the largest are treated as 0; then
-‖R P‖ ≤ τ ‖R‖ in the spectral norm instead of R P = 0.
+where R⁺ is the pseudoinverse.  So R P = 0, and rank(R) dimensions of the stream are removed.
+
+If R has rounding errors, singular values up to a tolerance τ times the largest are treated as 0;
+then ‖R P‖ ≤ τ ‖R‖ in the spectral norm instead of R P = 0.
 
 **Theorem.**  The filter preserves K h for every h iff K Rᵀ = 0.
 
 *Proof.*  K P = K iff K R⁺ R = 0, and R⁺R and R have the same row space.  ∎
 
-In this case the filter is a mask of coefficients.  If W Wᵀ is circulant it is a mask for every set
-of bins, since Q diagonalises circulant matrices bin by bin.
+In this case the filter is a mask of coefficients.  If W Wᵀ is circulant, the filter is a mask for
+every set of bins, since Q diagonalises circulant matrices bin by bin.
 """
 
 from __future__ import annotations
@@ -34,10 +37,9 @@ Removed: TypeAlias = Annotated[Any, Reals("r D")]
 def null_space_projection(removed: Removed, tolerance: OpenUnit = 1e-4) -> np.ndarray:
     """The orthogonal projection P (D, D) onto the null space of R = `removed` (r, D).
 
-    Singular values up to τ = `tolerance` times the largest are treated as 0, so that
-    ‖R P‖ ≤ τ ‖R‖ in the spectral norm.  Without a tolerance, the rounding errors of more than D
-    rows would span the whole space, and P would be 0.  So τ must exceed the relative rounding
-    error.
+    Singular values of R up to τ = `tolerance` times the largest are treated as 0, so that ‖R P‖ ≤ τ
+    ‖R‖ in the spectral norm.  Without a tolerance, the rounding errors of more than D rows would
+    span the whole space, and P would be 0.  So τ must exceed the relative rounding error.
     """
     _, singular, directions = np.linalg.svd(removed, full_matrices=False)
     largest = singular.max(initial=0.0)
@@ -49,9 +51,13 @@ def null_space_projection(removed: Removed, tolerance: OpenUnit = 1e-4) -> np.nd
 def leakage(
     removed: Removed, kept: Annotated[Any, Reals("s D")], tolerance: OpenUnit = 1e-4
 ) -> float:
-    """The relative change ‖K − K P‖/‖K‖ of the coefficients that the filter should preserve.
+    """The relative change ‖K − K P‖/‖K‖ of the coefficients K = `kept` (s, D) that a filter should
+    preserve.
 
-    K is `kept`.  The norms are Frobenius norms, so that the change is a mean over isotropic
-    streams.  The leakage is 0 if the filter is a mask."""
+    The filter P is the projection onto the null space of `removed` (r, D), computed by
+    `null_space_projection` with this tolerance.  The norms are Frobenius norms, so that the change
+    is a mean over isotropic states of the stream.  The change is 0 if the filter is a mask of
+    coefficients.
+    """
     P, size = null_space_projection(removed, tolerance), float(np.linalg.norm(kept))
     return float(np.linalg.norm(kept - kept @ P)) / size if size else 0.0

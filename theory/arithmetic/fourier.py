@@ -1,8 +1,8 @@
 """The orthonormal real discrete Fourier transform, and the size of each bin.
 
-Shape glossary: p points, D columns.  Row 0 of Q is 1/√p; bin k, 1 ≤ k < p/2, has the rows
-√(2/p) cos(2πkx/p) and √(2/p) sin(2πkx/p); for even p the last row is cos(πx)/√p, bin p/2.  Bin k
-has period p/k: T is the period of a bin iff p/T is an integer.
+For p points x = 0, …, p − 1 the Fourier matrix Q (p, p) has the following rows.  Row 0 is 1/√p.
+Bin k, 1 ≤ k < p/2, has the rows √(2/p) cos(2πkx/p) and √(2/p) sin(2πkx/p).  For even p the last row
+is cos(πx)/√p, bin p/2.  Bin k has period p/k: T is the period of a bin iff p/T is an integer.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ Period: TypeAlias = Annotated[Exact, Within(least=2)] | Annotated[Finite, Within
 
 @checked
 def fourier_matrix(p: Count) -> np.ndarray:
-    """The orthonormal Fourier matrix Q (p, p); rows in the order of `fourier_bins(p)`, cosine
-    before sine.
+    """The orthonormal Fourier matrix Q (p, p); its rows are scaled cosines and sines.
 
-    Raises `ValueError` if the matrix does not fit in memory.
+    Rows are in the order of `fourier_bins(p)`, with the cosine of a bin before its sine.  Bin k has
+    frequency k/p.  Raises `ValueError` if the matrix does not fit in memory.
     """
     k = fourier_bins(p)
     machine.fits_in_memory(f"a Fourier matrix of {p} rows", 32 * p * p, "give a smaller p")
@@ -39,16 +39,16 @@ def fourier_matrix(p: Count) -> np.ndarray:
 
 @checked
 def fourier_bins(p: Count) -> np.ndarray:
-    """The bin of each row of Q: 0, 1, 1, 2, 2, …, (p,)."""
+    """The bin 0, 1, 1, 2, 2, … of each row of `fourier_matrix(p)`, (p,)."""
     machine.fits_in_memory(f"the bins of {p} points", 64 * p, "give a smaller p")
     return (np.arange(p) + 1) // 2
 
 
 @checked
 def bin_of(period: Period, p: Count) -> int:
-    """The bin k = p/T of period T.
+    """The bin p/period of a period, in the Fourier transform of p points.
 
-    Raises `ValueError` if p/T is not an integer.
+    Raises `ValueError` if p/period is not an integer.
     """
     k = Fraction(p) / Fraction(period)
     if k.denominator != 1:
@@ -58,8 +58,10 @@ def bin_of(period: Period, p: Count) -> int:
 
 @checked
 def bin_sizes(values: RealArray) -> np.ndarray:
-    """The size ‖Q_k values‖ of each bin k = 0, …, ⌊p/2⌋, over both rows of the bin and all columns;
-    values (p,) or (p, D) → (⌊p/2⌋ + 1,).
+    """The size of each bin k = 0, …, ⌊p/2⌋ of the Fourier transform of values, (⌊p/2⌋ + 1,).
+
+    The size is the norm ‖Q_k values‖, where Q_k are the one or two rows of bin k in the orthonormal
+    Fourier matrix.  Values have shape (p,) or (p, D); for D columns, the norm is over all columns.
 
     Raises `ValueError` for other shapes.
     """

@@ -58,7 +58,7 @@ class Golden:
 
     @property
     def sign(self) -> int:
-        """The sign: −1, 0 or 1."""
+        """The sign of the number: −1, 0 or 1."""
         of_a, of_b = (_sign(part) for part in (self.a, self.b))
         if of_a * of_b >= 0:
             return of_a or of_b
@@ -87,7 +87,10 @@ def _sign(value: Fraction) -> int:
 
 @checked
 def cosine(k: Integer) -> Golden:
-    """The cosine of 36°·k, by c_{k+1} = 2 c₁ c_k − c_{k−1} from c₀ = 1 and c₁ = (1 + √5)/4."""
+    """The exact cosine of 36°·k.
+
+    It is computed by c_{k+1} = 2 c₁ c_k − c_{k−1} from c₀ = 1 and c₁ = (1 + √5)/4.
+    """
     return _cosine(min(k % 10, -k % 10))
 
 

@@ -1,17 +1,18 @@
 """The maximum margin of modular addition with quadratic neurons, and neurons that attain it.
 
-The network and its normalised margin are
+The network with neurons i, its logits f(a, b)_c for residues a, b, c mod p, and its normalised
+margin are
 
     f(a, b)_c = Σ_i w_i(c) (u_i(a) + v_i(b))²,     u_i, v_i, w_i ∈ R^p,
     min_{a, b, c ≠ a+b} (f_{a+b} − f_c) / Σ_i ‖θ_i‖³,     θ_i = (u_i, v_i, w_i).
 
-**Theorem** ([Morwani2023] for primes).  For every odd p ≥ 3 the normalised margin is at most
-γ* = √(2/27) / (√p (p − 1)).
+**Theorem** ([Morwani2023] for primes).  For every odd p ≥ 3 the normalised margin is at most γ* =
+√(2/27) / (√p (p − 1)).
 
 *Proof.*  The minimum is at most the mean over a, b and c ≠ a + b, which is a sum over neurons.  For
 one neuron
 
-    mean = 2/((p − 1) p) Σ_{a,b} u_a v_b w̃_{a+b},     w̃ = w − mean of w,                   (1)
+    mean of f_{a+b} − f_c = 2/((p − 1) p) Σ_{a,b} u_a v_b w̃_{a+b},   w̃ = w − mean of w,     (1)
 
 since the terms with u_a² and v_b² vanish: Σ_b w̃_{a+b} = 0.  With x̂_k = Σ_a x_a e^{−2πika/p}, (1)
 equals
@@ -19,21 +20,21 @@ equals
     2/((p − 1) p²) Σ_{k≠0} û_k v̂_k conj(ŵ_k).                                             (2)
 
 By the inequality of arithmetic and geometric means |xyz| ≤ ((x² + y² + z²)/3)^{3/2}, so (2) is at
-most 2/((p − 1)p²) Σ_{k≠0} (t_k/3)^{3/2} with t_k = |û_k|² + |v̂_k|² + |ŵ_k|².  By Parseval
-Σ_k t_k = p‖θ‖²; p is odd, so k ≠ −k, and t_k = t_{−k}.  A sum of convex functions of the t_k is
-largest if one pair k, −k has the whole sum, so that t_k = t_{−k} = p‖θ‖²/2.  So the mean is at most
+most 2/((p − 1)p²) Σ_{k≠0} (t_k/3)^{3/2} with t_k = |û_k|² + |v̂_k|² + |ŵ_k|².  By Parseval Σ_k t_k
+= p‖θ‖²; p is odd, so k ≠ −k, and t_k = t_{−k}.  A sum of convex functions of the t_k is largest if
+one pair k, −k has the whole sum, so that t_k = t_{−k} = p‖θ‖²/2.  So the mean is at most
 
     2/((p − 1) p²) · 2 (p/6)^{3/2} ‖θ‖³ = γ* ‖θ‖³.  ∎                                      (3)
 
-The bound is attained.  For z = 1, …, (p − 1)/2, ω = 2πz/p, c = cos ω·, s = sin ω·, take (u, v, w) =
-(c, c, c), (s, s, −c), (s, c, s), (c, s, s) and for each of these also (u, −v, −w): 4(p − 1) neurons
-with ‖θ‖² = 3p/2.  As w(u + v)² − w(u − v)² = 4uvw and cc·c − ss·c + (sc + cs)·s =
-cos(ω(a + b − c)),
+The bound is attained.  For z = 1, …, (p − 1)/2 and ω = 2πz/p let c and s be the vectors of cos ωx
+and sin ωx, x = 0, …, p − 1.  Take (u, v, w) = (c, c, c), (s, s, −c), (s, c, s), (c, s, s) and for
+each of these also (u, −v, −w): 4(p − 1) neurons with ‖θ‖² = 3p/2.  As w(u + v)² − w(u − v)² = 4uvw
+and cc·c − ss·c + (sc + cs)·s = cos(ω(a + b − c)),
 
     f_c = 4 Σ_z cos(ω(a + b − c)) = 2(p [c = a + b] − 1),
 
-so f_{a+b} − f_c = 2p for all a, b and c ≠ a + b.  For even p, k and −k coincide at k = p/2, and (3)
-fails.
+so f_{a+b} − f_c = 2p for all a, b and c ≠ a + b.  For even p, the frequencies k and −k coincide at
+k = p/2, and (3) fails.
 """
 
 from __future__ import annotations
@@ -52,7 +53,10 @@ Rows: TypeAlias = Annotated[Any, Reals("neurons p")]
 
 
 class Neurons(NamedTuple):
-    """The weights u, v and w of all neurons, one row for each, (neurons, p)."""
+    """The weights u, v and w of quadratic neurons, each (neurons, p) with one row for each neuron.
+
+    On numbers a and b a neuron adds (u_a + v_b)²·w_c to the logit of c.
+    """
 
     u: np.ndarray
     v: np.ndarray
@@ -61,13 +65,13 @@ class Neurons(NamedTuple):
 
 @checked
 def largest_margin_squared(p: OddModulus) -> Fraction:
-    """The square γ*² = 2/(27 p (p − 1)²) of the maximum normalised margin."""
+    """The square 2/(27 p (p − 1)²) of the maximum normalised margin of addition mod p."""
     return Fraction(2, 27 * p * (p - 1) ** 2)
 
 
 @checked
 def modular_neurons(p: OddModulus) -> Neurons:
-    """The 4(p − 1) neurons that attain γ*, in float64.
+    """The 4(p − 1) quadratic neurons that attain the maximum normalised margin, in float64.
 
     Raises `ValueError` if they do not fit in memory.
     """
@@ -80,9 +84,10 @@ def modular_neurons(p: OddModulus) -> Neurons:
 
 @checked
 def network_logits(u: Rows, v: Rows, w: Rows) -> np.ndarray:
-    """The logits f(a, b)_c (p, p, p) of neurons u, v, w (neurons, p), by definition.
+    """The logits Σ_i (u_i(a) + v_i(b))²·w_i(c) of a quadratic network, (p, p, p) for all a, b, c.
 
-    Raises `ValueError` for p < 2, for logits that overflow float64 or do not fit in memory.
+    u, v and w have shape (neurons, p), and i is a neuron.  Raises `ValueError` for p < 2, and for
+    logits that overflow float64 or do not fit in memory.
     """
     count, p = _sizes(u)
     numbers = 3 * count * p * p + p**3
@@ -94,9 +99,11 @@ def network_logits(u: Rows, v: Rows, w: Rows) -> np.ndarray:
 
 @checked
 def normalised_margin(u: Rows, v: Rows, w: Rows) -> float:
-    """The normalised margin min (f_{a+b} − f_c)/Σ‖θ_i‖³; 0.0 if all neurons are 0.
+    """The normalised margin of a quadratic network for addition mod p; 0.0 if all neurons are 0.
 
-    Raises `ValueError` as `network_logits` does.
+    It is min (f(a, b)_{a+b} − f(a, b)_c) over all a, b and c ≠ a + b, divided by Σ‖θ_i‖³, where f
+    are the logits of the network (`network_logits`) and θ_i = (u_i, v_i, w_i) the weights of neuron
+    i.  u, v and w have shape (neurons, p).  Raises `ValueError` as `network_logits` does.
     """
     p = u.shape[1]
     f, right = network_logits(u, v, w), np.add.outer(np.arange(p), np.arange(p)) % p
@@ -109,7 +116,13 @@ def normalised_margin(u: Rows, v: Rows, w: Rows) -> float:
 
 @checked
 def mean_over_cubes(u: Rows, v: Rows, w: Rows) -> np.ndarray:
-    """The mean (1) of each neuron divided by its ‖θ‖³, (neurons,), which is at most γ*.
+    """The mean margin of each neuron divided by its cubed norm, (neurons,), at most the maximum
+    margin.
+
+    The margin is f_{a+b} − f_c, where f_c = (u(a) + v(b))²·w(c) is the contribution of the neuron
+    to the logit of c, and the mean is over all a, b and c ≠ a + b mod p.  The cubed norm is ‖(u, v,
+    w)‖³.  The maximum normalised margin is √(2/27)/(√p (p − 1)).  u, v and w have shape (neurons,
+    p).
 
     Raises `ValueError` for an even p, cubed norms that overflow float64, and a neuron that is 0.
     """
@@ -121,10 +134,13 @@ def mean_over_cubes(u: Rows, v: Rows, w: Rows) -> np.ndarray:
 
 @checked
 def frequency_fractions(u: Rows, v: Rows, w: Rows) -> np.ndarray:
-    """The fraction of each neuron's ‖θ‖² at frequency k = 0, …, (p − 1)/2, (neurons, (p + 1)/2).
+    """The fraction of each neuron's squared norm ‖(u, v, w)‖² at each frequency, (neurons, (p +
+    1)/2).
 
-    The part at k ≠ 0 is 2(|û_k|² + |v̂_k|² + |ŵ_k|²)/p, at k = 0 it is half of this expression; by
-    Parseval the parts sum to ‖θ‖².  Raises `ValueError` as `mean_over_cubes` does.
+    The frequencies are k = 0, …, (p − 1)/2.  The part of the squared norm at k ≠ 0 is 2(|û_k|² +
+    |v̂_k|² + |ŵ_k|²)/p, where û, v̂ and ŵ are the discrete Fourier transforms of u, v and w; at k =
+    0 it is half of this expression.  By Parseval the parts sum to the squared norm.  u, v and w
+    have shape (neurons, p).  Raises `ValueError` as `mean_over_cubes` does.
     """
     p, lengths = _of_odd_modulus(u, v, w)
     squares = (np.abs(np.fft.rfft(np.stack([u, v, w]), axis=2)) ** 2).sum(0)
@@ -136,12 +152,12 @@ def frequency_fractions(u: Rows, v: Rows, w: Rows) -> np.ndarray:
 def few_frequencies_margin(
     p: OddModulus, K: Annotated[Any, Integers("k", Within(least=1, below="p"))]
 ) -> float:
-    """The margin of the logits Σ_{k ∈ K} cos(2πk(c − s)/p) at the sum s, K ⊆ {1, …, p − 1}.
+    """The margin at the sum s of the logits Σ_{k ∈ K} cos(2πk(c − s)/p) with frequencies K.
 
-    The margin is min_{d ≠ 0} Σ_{k ∈ K} (1 − cos(2πkd/p)).
-
-    It is at most |K| p/(p − 1), the mean over d.  Raises `ValueError` if a frequency is repeated,
-    or if the cosines do not fit in memory.
+    The margin is the difference of the logit of s and the largest other logit, min_{d ≠ 0} Σ_{k ∈
+    K} (1 − cos(2πkd/p)).  It is at most |K| p/(p − 1), the mean over d, where |K| is the number of
+    frequencies.  Raises `ValueError` if a frequency is repeated, or if the cosines do not fit in
+    memory.
     """
     if len(np.unique(K)) < len(K):
         raise InputError(f"K is {K.tolist()}: give each frequency once")
@@ -152,9 +168,10 @@ def few_frequencies_margin(
 
 @checked
 def cubed_norms(u: Rows, v: Rows, w: Rows) -> np.ndarray:
-    """The cubed norm ‖θ‖³ of each neuron, (neurons,).
+    """The cubed norm ‖(u, v, w)‖³ of each neuron, (neurons,).
 
-    Raises `ValueError` for p < 2, and for cubed norms that overflow float64.
+    u, v and w have shape (neurons, p).  Raises `ValueError` for p < 2, and for cubed norms that
+    overflow float64.
     """
     _sizes(u)
     with np.errstate(over="ignore"):

@@ -13,7 +13,12 @@ Rows = list[list[arb]]
 
 
 def normalised_margin(u: Rows, v: Rows, w: Rows) -> arb:
-    """The normalised margin min (f_{a+b} − f_c)/Σ‖θ_i‖³ of neurons u, v, w (neurons, p)."""
+    """The normalised margin of a quadratic network for addition mod p, as a ball.
+
+    It is min (f(a, b)_{a+b} − f(a, b)_c) over all a, b and c ≠ a + b, divided by Σ‖θ_i‖³, where
+    f(a, b)_c = Σ_i (u_i(a) + v_i(b))²·w_i(c) are the logits and θ_i = (u_i, v_i, w_i) the weights
+    of neuron i.  u, v and w have shape (neurons, p).
+    """
     p = len(u[0])
     lengths = sum((_cube(u[i] + v[i] + w[i]) for i in range(len(u))), arb(0))
     W, least = arb_mat(w), arb("inf")
@@ -29,7 +34,7 @@ def normalised_margin(u: Rows, v: Rows, w: Rows) -> arb:
 
 
 def square_root(value: Fraction) -> arb:
-    """The square root as a ball, for example γ* from γ*²."""
+    """The square root of a rational number as a ball."""
     return arb(fmpq(value.numerator, value.denominator)).sqrt()
 
 

@@ -1,7 +1,8 @@
 """The mean margin of a quadratic neuron over a, b and c ≠ a + b, by three formulas.
 
-These are the definition and steps (1) and (2) of the proof in `modular_margin.py`, for integers u,
-v, w of length p, without divisions, so that they can be compared modulo a prime at random points.
+The formulas are the definition and steps (1) and (2) of the proof in `modular_margin.py`, for
+integer vectors u, v, w of length p.  They contain no divisions, so that they can be compared modulo
+a prime at random points.
 """
 
 from __future__ import annotations
@@ -14,7 +15,11 @@ Row = Sequence[int]
 
 
 def by_definition(u: Row, v: Row, w: Row) -> int:
-    """Σ_{a,b} Σ_{c≠a+b} (w_{a+b} − w_c)(u_a + v_b)², which is p²(p − 1) times the mean."""
+    """The sum Σ_{a,b} Σ_{c≠a+b} (w_{a+b} − w_c)(u_a + v_b)² for weights u, v, w of length p.
+
+    The sum is p²(p − 1) times the mean margin of the neuron (u, v, w) over all a, b and c ≠ a + b
+    mod p.
+    """
     p, total = len(u), 0
     for a in range(p):
         for b in range(p):
@@ -24,24 +29,36 @@ def by_definition(u: Row, v: Row, w: Row) -> int:
 
 
 def by_sums(u: Row, v: Row, w: Row) -> int:
-    """p Σ_{a,b} u_a v_b w̃_{a+b}, which is p²(p − 1)/2 times (1)."""
+    """The sum p Σ_{a,b} u_a v_b w̃_{a+b}, with w̃ = w − mean of w, for weights u, v, w of length p.
+
+    By step (1) of the proof in `modular_margin.py`, the sum is p²(p − 1)/2 times the mean margin of
+    the neuron (u, v, w).
+    """
     p, total = len(u), sum(w)
     return sum(u[a] * v[b] * (p * w[(a + b) % p] - total) for a in range(p) for b in range(p))
 
 
 def by_frequencies(u: Row, v: Row, w: Row) -> int:
-    """Σ_{k≠0} û_k v̂_k ŵ_{−k} for transforms û, v̂, ŵ, which is p²(p − 1)/2 times (2)."""
+    """The sum Σ_{k≠0} u_k v_k w_{−k}, where u, v, w are the Fourier transforms of a neuron's
+    weights.
+
+    By step (2) of the proof in `modular_margin.py`, the sum is p²(p − 1)/2 times the mean margin of
+    the neuron, where p is the length of the vectors.
+    """
     return sum(u[k] * v[k] * w[-k] for k in range(1, len(u)))
 
 
 def transform(x: Row, root: int, prime: int) -> list[int]:
-    """The transform x̂_k = Σ_a x_a ω^{ka} modulo a prime, with ω = `root` of order p."""
+    """The discrete Fourier transform Σ_a x_a ω^{ka} of x modulo a prime, for k = 0, …, p − 1.
+
+    p is the length of x, and ω = `root` has order p modulo the prime.
+    """
     p = len(x)
     return [sum(x[a] * pow(root, k * a % p, prime) for a in range(p)) % prime for k in range(p)]
 
 
 def field_with_root(p: int, seed: int | np.random.Generator) -> tuple[int, int]:
-    """A prime q ≡ 1 mod p above 2^60, and an element of order p modulo q."""
+    """The pair (prime q ≡ 1 mod p above 2^60, element of order p modulo q)."""
     from sympy import isprime, primefactors
 
     rng = np.random.default_rng(seed)

@@ -1,21 +1,24 @@
 """A Fourier matrix as printed in [Zhou2024], whose rows have period p − 1: it is singular.
 
-Let N = p − 1 be even.  The printed F (p, p) has the following rows, x = 0, …, N:
+Let N = p − 1 be even.  The printed matrix F (p, p) has the following rows, with columns x = 0, …,
+N:
 
     √(1/N),     √(2/N) sin(2πkx/N),  √(2/N) cos(2πkx/N),   k = 1, …, N/2.
 
 All rows have period N, so the columns x = 0 and x = N are equal, and the row sin(πx) is 0: the rows
-are not a basis.  With the orthonormal Q_N and D = diag(1, …, 1, √2), whose last entry belongs to
-period 2, the other rows are D Q_N [I | e₀].  With q = Q_N e₀, for which q_last² = 1/N, and v = Dq,
+are not a basis.  With the orthonormal Fourier matrix Q_N of N points and D = diag(1, …, 1, √2),
+whose last entry belongs to period 2, the other rows are D Q_N [I | e₀], where e₀ is the first unit
+vector.  With q = Q_N e₀, whose last entry has square 1/N, with v = Dq and the last unit vector e,
 
     F Fᵀ = D (I + q qᵀ) D = I + e eᵀ + v vᵀ,     ⟨e, v⟩² = 2/N,  ‖v‖² = 1 + 1/N,
 
 apart from the row of zeros.  So the eigenvalues of F Fᵀ are 0, 1 (N − 2 times) and the two roots of
-λ² − (4 + 1/N)λ + 4.  Its off-diagonal entries are at most 2/N, attained between two cosines (√2/N
-for p = 3, where there is only one cosine).
+λ² − (4 + 1/N)λ + 4.  The off-diagonal entries of F Fᵀ are at most 2/N.  They are equal to 2/N
+between two cosines; for p = 3, where there is only one cosine, the largest entry is √2/N.
 
-FᵀF has the same eigenvalues, so Fᵀ is not an inverse of F.  For u with independent entries of mean
-0 and equal variance E‖FᵀFu − u‖² = Σ(λ − 1)²/p · E‖u‖², where with s = 4 + 1/N
+FᵀF has the same eigenvalues, so Fᵀ is not an inverse of F.  For a random u with independent entries
+of mean 0 and equal variance, E‖FᵀFu − u‖² = Σ(λ − 1)²/p · E‖u‖².  The sum is over the eigenvalues
+λ, and with s = 4 + 1/N
 
     Σ(λ − 1)² = 1 + (s² − 8) − 2s + 2 = s² − 2s − 5.
 
@@ -35,9 +38,11 @@ from theory.kinds import checked
 
 @checked
 def printed_matrix(p: OddModulus) -> np.ndarray:
-    """The printed matrix F (p, p): the constant row, then sine and cosine for each k.
+    """The singular Fourier matrix (p, p) that is printed in [Zhou2024], for odd p.
 
-    Raises `ValueError` if the matrix does not fit in memory.
+    With N = p − 1, the first row is √(1/N), and for each k = 1, …, N/2 there are the rows √(2/N)
+    sin(2πkx/N) and √(2/N) cos(2πkx/N), x = 0, …, N.  Raises `ValueError` if the matrix does not fit
+    in memory.
     """
     N = _fitting(p)
     k = (np.arange(p) + 1) // 2
@@ -52,11 +57,13 @@ def printed_matrix(p: OddModulus) -> np.ndarray:
 
 @checked
 def printed_gram(p: OddModulus) -> np.ndarray:
-    """The integers 2 R Rᵀ (p, p), where R are the rows of F without their factors √(1/N), √(2/N).
+    """The integers 2 R Rᵀ (p, p), where R are the rows of `printed_matrix(p)` without their
+    factors.
 
-    For frequencies j and k of two cosines or two sines, twice the sum of the products over x < N is
-    N([j ≡ k] ± [j ≡ −k]) with congruences mod N, where the sign is + for cosines and − for sines.
-    The term x = N adds 2 for two cosines.
+    With N = p − 1, the factors are √(1/N) and √(2/N), and columns are x = 0, …, N.  For frequencies
+    j and k of two cosines or two sines, twice the sum of the products over x < N is N([j ≡ k] ± [j
+    ≡ −k]) with congruences mod N, where the sign is + for cosines and − for sines.  The term x = N
+    adds 2 for two cosines.
     """
     N = _fitting(p)
     k = (np.arange(p) + 1) // 2
@@ -70,20 +77,29 @@ def printed_gram(p: OddModulus) -> np.ndarray:
 
 @checked
 def printed_scales(p: OddModulus) -> list[Fraction]:
-    """The squared factors of the rows of F: 1/N, then 2/N."""
+    """The squared factors of the rows of `printed_matrix(p)`: 1/(p − 1), then 2/(p − 1) for other
+    rows.
+    """
     N = _fitting(p)
     return [Fraction(1, N)] + [Fraction(2, N)] * N
 
 
 @checked
 def printed_quadratic(p: OddModulus) -> tuple[Fraction, Fraction]:
-    """The sum 4 + 1/N and the product 4 of the two eigenvalues of F Fᵀ other than 0 and 1."""
+    """The sum and the product of the two eigenvalues of F Fᵀ other than 0 and 1, for the printed
+    matrix F.
+
+    The matrix is `printed_matrix(p)`.  The sum is 4 + 1/(p − 1), and the product is 4.
+    """
     return 4 + Fraction(1, _fitting(p)), Fraction(4)
 
 
 @checked
 def printed_inversion_error(p: OddModulus) -> Fraction:
-    """The inversion error ‖FᵀF − I‖² = Σ(λ − 1)² = s² − 2s − 5, s = 4 + 1/N, Frobenius norm."""
+    """The squared Frobenius norm ‖FᵀF − I‖² of the inversion error of F = `printed_matrix(p)`.
+
+    It is Σ(λ − 1)² over the eigenvalues λ of FᵀF, which is s² − 2s − 5 with s = 4 + 1/(p − 1).
+    """
     s, _ = printed_quadratic(p)
     return s * s - 2 * s - 5
 

@@ -1,13 +1,13 @@
 """Linear probes: leave-one-out accuracy of ridge regression from embeddings to classes.
 
-Let Y be the one-hot classes of the rows, and X the centred rows of E with a column of ones.  Ridge
-regression predicts HY at its training rows, H = X(XᵀX + λ)⁻¹Xᵀ = K(K + λ)⁻¹ with K = XXᵀ.  The
-regression fitted to all rows except row i predicts, at row i,
+Let E (p, D) contain p embeddings, Y the one-hot classes of its rows, and X the centred rows of E
+with a column of ones.  Ridge regression with penalty λ predicts HY at its training rows, where H =
+X(XᵀX + λ)⁻¹Xᵀ = K(K + λ)⁻¹ and K = XXᵀ.  The regression fitted to all rows except row i predicts,
+at row i,
 
     (HY − diag(H) Y)_i / (1 − H_ii),
 
-so one regression gives the predictions for all p rows.  The predicted class has the largest
-entry.
+so one regression gives the predictions for all p rows.  The predicted class has the largest entry.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ def probe_accuracies(
     classes: Annotated[Any, Integers("... p", Within(least=0, below=2**31))],
     ridge: Positive = 1.0,
 ) -> np.ndarray:
-    """The leave-one-out accuracy of ridge regression on rows E (p, D), for each labelling of
-    `classes` (…, p), integers ≥ 0: shape (…).
+    """The leave-one-out accuracy of ridge regression from embeddings to classes, (…).
 
-    Raises `ValueError` for fewer than two rows.
+    The embeddings are the rows of E (p, D).  Each of the labellings `classes` (…, p) assigns an
+    integer class ≥ 0 to every row.  `ridge` is the penalty.  Raises `ValueError` for fewer than two
+    rows.
     """
     if len(E) < 2:
         raise InputError(f"E has shape {E.shape}: give rows (p, D), at least two")

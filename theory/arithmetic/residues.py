@@ -1,21 +1,21 @@
-"""Separable logits z_c(a, b) = u_c(a) + v_c(b) cannot add residues, nor can some single layers.
+"""Separable logits z_c(a, b) = u_c(a) + v_c(b) cannot add residues; nor can some single layers.
 
 **Theorem.**  Let m ≥ 2.  There are no functions u_c, v_c on Z/m, c = 0, …, m − 1, such that for all
-a and b the maximum of z_c(a, b) = u_c(a) + v_c(b) over c is attained at c = a + b mod m, where
-ties are broken by a fixed order of the c.
+a and b the maximum of z_c(a, b) = u_c(a) + v_c(b) over c is attained at c = a + b mod m, where ties
+are broken by a fixed order of the c.
 
 *Proof.*  Let 0 < r < m and D(a, b) = z_0(a, b) − z_r(a, b) = f(a) + g(b), f = u_0 − u_r, g = v_0 −
 v_r.  Assume the claim is false.  In the m pairs with a + b ≡ 0 every a and every b occurs once, so
-the sum of D over them is Σ_a f(a) + Σ_b g(b); each D(a, b) there is ≥ 0.  In the m pairs with
-a + b ≡ r every a and every b occurs once too, so the sum of D is the same number; each D(a, b)
-there is ≤ 0.  In one of the two cases ties are broken against the right class, so D ≠ 0 there and
-the sum is not 0: a contradiction.  ∎
+the sum of D over them is Σ_a f(a) + Σ_b g(b); each D(a, b) there is ≥ 0.  In the m pairs with a + b
+≡ r every a and every b occurs once too, so the sum of D is the same number; each D(a, b) there is ≤
+0.  In one of the two cases ties are broken against the right class, so D ≠ 0 there and the sum is
+not 0: a contradiction.  ∎
 
 **Corollary: one layer of attention.**  Let a prompt contain the tokens a and b at two fixed
 positions, and let all its other tokens be fixed.  Let one layer of attention without MLP and
 without layer norm be followed by an affine unembedding, z = W_Uᵀ(x_t + Σ_h o_h) + b_U at position
-t, where x_s is the sum of the token and position embeddings at position s.  In two cases the logits
-are separable, and so cannot compute a + b mod m:
+t, where x_s is the sum of the token and position embeddings at position s, and o_h the output of
+head h.  In two cases the logits are separable, and so cannot compute a + b mod m:
 
 - *linear heads*, o_h = Σ_s ⟨W_Q x_t, W_K x_s⟩ W_O W_V x_s over the positions s that t attends to,
   if the token at t is neither a nor b.  Then x_t and its queries are constant, and each term
@@ -41,11 +41,14 @@ from theory.kinds import CountFrom2, InputError, Steps, checked
 
 @checked
 def separability_inequalities(m: CountFrom2, r: Steps) -> np.ndarray:
-    """The matrix M (2m, 2m) of the inequalities M (f, g) > 0 that separable logits would satisfy.
+    """The matrix M (2m, 2m) of the inequalities that separable logits for addition mod m would
+    satisfy.
 
-    Its entries are −1, 0, 1; its rows are z_0 > z_r at pairs of sum 0 and z_r > z_0 at pairs of sum
-    r, in the unknowns f(0), …, f(m − 1), g(0), …, g(m − 1).  The rows sum to 0, so no f and g
-    satisfy all inequalities.
+    For separable logits z_c(a, b) = u_c(a) + v_c(b), the differences z_0 − z_r are f(a) + g(b) with
+    f = u_0 − u_r and g = v_0 − v_r.  The unknowns are f(0), …, f(m − 1), g(0), …, g(m − 1), and the
+    inequalities are M (f, g) > 0.  The rows of M are z_0 > z_r at pairs of sum 0 and z_r > z_0 at
+    pairs of sum r, and the entries are −1, 0, 1.  The rows sum to 0, so no f and g satisfy all
+    inequalities.
 
     Raises `ValueError` for r ≡ 0 mod m, or if the matrix does not fit in memory.
     """
@@ -61,9 +64,9 @@ def separability_inequalities(m: CountFrom2, r: Steps) -> np.ndarray:
 
 
 def second_differences(z: np.ndarray) -> np.ndarray:
-    """The second differences z(a, b) − z(a + 1, b) − z(a, b + 1) + z(a + 1, b + 1) of logits z
-    (m, m, …), numbers or exact objects.
+    """The second differences z(a, b) − z(a + 1, b) − z(a, b + 1) + z(a + 1, b + 1) of logits z.
 
-    They are all 0 iff z(a, b) is a function of a plus a function of b.
+    z has shape (m, m, …) and contains numbers or exact objects; a and b are taken mod m.  The
+    second differences are all 0 iff z(a, b) is a function of a plus a function of b.
     """
     return np.asarray(z[:-1, :-1] - z[1:, :-1] - z[:-1, 1:] + z[1:, 1:])

@@ -1,13 +1,14 @@
 """Peaks in the Fourier spectrum of embeddings of numbers, and a permutation test for them.
 
-Shape glossary: p numbers, D features; row n of E is the embedding of the number n.
+Shape glossary: p numbers, D features; row n of E (p, D) is the embedding of the number n.
 
-The statistic of a bin is its size ‖Q_k E‖ divided by the median size of the bins from `first` on;
-the size of bin p/2, which has one row instead of two, is first multiplied by √2.  Under a uniformly
-random order of the rows all bins but the constant one then have the same mean square, though not
-necessarily the same distribution.  Consider the largest statistic of the bins from `first` on.  Its
-(1 − α)-quantile over many random orders is therefore a bound for all these bins together, with
-probability α of a false alarm.
+The size of bin k is ‖Q_k E‖, where Q_k are the rows of the bin in the orthonormal Fourier matrix.
+The statistic of a bin is its size divided by the median size of the bins from `first` on; the size
+of bin p/2, which has one row instead of two, is first multiplied by √2.  Under a uniformly random
+order of the rows of E, all bins except the constant bin have the same mean square, though not
+necessarily the same distribution.  Consider the largest statistic of the bins from `first` on.  The
+(1 − α)-quantile of this statistic over many random orders is a bound for all these bins together,
+with probability α of a false alarm.
 """
 
 from __future__ import annotations
@@ -26,10 +27,12 @@ Rows: TypeAlias = Annotated[Any, Reals("p D")]
 
 @checked
 def peak_ratios(E: RealArray, first: Count) -> np.ndarray:
-    """The statistic of every bin, (⌊p/2⌋ + 1,), with 0 for the constant bin.
+    """The size of each Fourier bin of E divided by the median size, (⌊p/2⌋ + 1,); 0 for the
+    constant bin.
 
-    Raises `ValueError` for shapes other than (p,) and (p, D), a `first` above ⌊p/2⌋, and rows that
-    are all equal.
+    The median is over the bins from `first` on.  E has shape (p,) or (p, D), and row n is the
+    embedding of the number n.  Raises `ValueError` for other shapes, a `first` above ⌊p/2⌋, and
+    rows that are all equal.
     """
     sizes, p = bin_sizes(E), len(E)
     if first >= len(sizes):
@@ -47,10 +50,10 @@ def peak_ratios(E: RealArray, first: Count) -> np.ndarray:
 
 @checked
 def permutation_maxima(E: RealArray, first: Count, trials: Count, seed: Seed) -> np.ndarray:
-    """The largest statistic of the bins from `first` on for `trials` random orders of the rows,
-    (trials,).
+    """The largest ratio of the bins from `first` on, for random orders of the rows of E, (trials,).
 
-    Raises `ValueError` as `peak_ratios` does, or if the results do not fit in memory.
+    The ratio is the size of a Fourier bin divided by the median size (`peak_ratios`).  Raises
+    `ValueError` as `peak_ratios` does, or if the results do not fit in memory.
     """
     peak_ratios(E, first)
     machine.fits_in_memory(f"{shown(trials)} trials", 40 * trials, "give fewer")
@@ -61,7 +64,9 @@ def permutation_maxima(E: RealArray, first: Count, trials: Count, seed: Seed) ->
 
 @checked
 def without_trend(E: Rows, degree: Annotated[Steps, Within(below="p")]) -> np.ndarray:
-    """E (p, D) minus, in each column, the least-squares polynomial in n of the given degree."""
+    """E (p, D) minus, in each column, the least-squares polynomial of this degree in the row
+    number.
+    """
     x = np.linspace(-1, 1, len(E))
     basis, _ = np.linalg.qr(np.polynomial.legendre.legvander(x, degree))
     return np.asarray(E - basis @ (basis.T @ E))
@@ -69,10 +74,10 @@ def without_trend(E: Rows, degree: Annotated[Steps, Within(below="p")]) -> np.nd
 
 @checked
 def without_confounds(E: Rows, confound: RealArray) -> np.ndarray:
-    """E (p, D) minus its least-squares regression on `confound`, columns (p,) or (p, m), and a
-    constant.
+    """E (p, D) minus its least-squares regression on `confound` and a constant.
 
-    Raises `ValueError` if `confound` does not have p rows.
+    `confound` has shape (p,) or (p, m), with m columns.  Raises `ValueError` if `confound` does not
+    have p rows.
     """
     if not confound.ndim or len(confound) != len(E):
         raise InputError(
