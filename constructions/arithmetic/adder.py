@@ -83,8 +83,8 @@ def adder(
     its nearest multiple of `step`.  There are p candidates for the sum, the smallest multiple of 10
     above 2·largest and at least 20.  `alpha` is the weight of the bump, the part of the logits that
     depends on the sizes; by default it is `default_alpha(p)`, which is 64 except for small numbers.
-    `bits` is the number of binary places of the weights; by default it is `default_bits(p, step,
-    alpha)`.
+    `bits` is the number of binary places of the weights; by default it is
+    `default_bits(p, step, alpha)`.
 
     Raises ValueError for a step at which all numbers have size 0.  Raises ValueError for too few
     bits, or too small an alpha, so that rounding of the weights could change a prediction, and for
@@ -94,7 +94,7 @@ def adder(
     L = largest
     if step > 2 * L:
         raise InputError(
-            f"step is {step}: all numbers up to {L} would have size 0; give a smaller step"
+            f"step is {step}: all numbers up to {L} would be rounded to size 0; give a smaller step"
         )
     rows_fit(3 * L)
     p = n_candidates(L)
@@ -166,7 +166,8 @@ def _heads(stream: Stream, angle: str, into: str) -> tuple[Head, ...]:
 
 def _comb(f: int, bits: int, pairs: np.ndarray) -> np.ndarray:
     """(cos, sin) of 2πfs/10 for the sum s, from rounded (cos, sin) of the two numbers; only cos πs
-    for period 2."""
+    for period 2.
+    """
     width = 1 if f == PERIODS["2"] else 2
     return 2.0 ** (-2 * bits) * turn_of_sum(f * pairs, 10, bits)[..., None, :width]
 
@@ -178,19 +179,20 @@ def _size(p: int, step: int, bits: int, pairs: np.ndarray) -> np.ndarray:
 
 def _margin(p: int, step: int, alpha: float, bits: int) -> float:
     """A lower bound on the gap of the right logit to the others, negative if alpha or step are too
-    large for the theorem.  Raises ValueError for too many or too few bits."""
+    large for the theorem.  Raises ValueError for too many or too few bits.
+    """
     gap, moved = least_gap(p, alpha, 2 * (step // 2)), rounding_of_logits(alpha, bits)
     promised, most = step <= FINE and alpha <= largest_alpha(p)[0], largest_bits(alpha)
     if bits > most:
         remedy = f"at most bits = {most}" if most > 0 else "a smaller alpha"
         raise InputError(
-            f"bits = {bits} and alpha = {alpha:g} give logits of more than the {FLOAT64_BITS} bits "
-            f"of float64: give {_remedy(p, step, alpha) if promised else remedy}"
+            f"bits is {bits} and alpha is {alpha:g}: logits have more than the {FLOAT64_BITS} bits "
+            f"of float64; give {_remedy(p, step, alpha) if promised else remedy}"
         )
     if promised and not gap > 2 * moved:
         raise InputError(
-            f"bits = {bits} changes logits by up to {moved:.3g} at alpha = {alpha:g}, where their "
-            f"smallest gap is {gap:.3g}: give {_remedy(p, step, alpha)}"
+            f"bits is {bits} and alpha is {alpha:g}: rounding changes logits by up to {moved:.3g}, "
+            f"and their smallest gap is {gap:.3g}; give {_remedy(p, step, alpha)}"
         )
     return gap - 2 * moved
 

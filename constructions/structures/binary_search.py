@@ -3,10 +3,10 @@
 Layer 1 writes to each point its rank, which is its cell (`rank.py`), and 0 to each query.  The
 register m of a query is initially (N − 1)/2, the middle cell.
 
-Layer 2 + k, k = 0, 1, …, M − 1, is one lookup.  Three ReLU heads compute a tent function at m −
-rank: the register v becomes the point in cell m, and other cells have weight 0.  The MLP computes
-the bit b = [v ≤ q] = φ(q − v + 1) for the query q, where φ(u) = relu(u) − relu(u − 1) is exact on
-integers, and
+Layer 2 + k, k = 0, 1, …, M − 1, is one lookup.  Three ReLU heads compute a tent function at
+m − rank: the register v becomes the point in cell m, and other cells have weight 0.  The MLP
+computes the bit b = [v ≤ q] = φ(q − v + 1) for the query q, where φ(u) = relu(u) − relu(u − 1) is
+exact on integers, and
 
     m ← m + (2b − 1)·2^{M−2−k},      v ← v − relu(v) = 0.
 

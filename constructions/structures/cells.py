@@ -42,8 +42,7 @@ def distinct(points: Tensor) -> None:
 
 
 def exact_range(largest: int, factor: int, power: int = 1) -> int:
-    """`largest`, after a check that float64 represents all half-integers up to
-    factor·largest^power.
+    """`largest`, if float64 represents all half-integers up to factor·largest^power exactly.
 
     Raises ValueError if it does not.
     """
@@ -144,11 +143,11 @@ class Cells(Interface):
 
 
 class Table(Cells):
-    """The interface `Cells` with T extra cells: from points (…, N) and queries (…, m) to integers
-    (…, m).
+    """The interface of models of a table, from points (…, N) and queries (…, m) to integers (…, m).
 
-    Tokens are (x, 1, 0, 0, 0, 0) for points x, (0, 0, t, 1, 0, 0) for extra cells t = 0 … T − 1,
-    and (0, 0, 0, 0, q, 1) for queries q.  Queries attend to points and extra cells.
+    It is the interface `Cells` with T extra cells.  Tokens are (x, 1, 0, 0, 0, 0) for points x,
+    (0, 0, t, 1, 0, 0) for extra cells t = 0 … T − 1, and (0, 0, 0, 0, q, 1) for queries q.  Queries
+    attend to points and extra cells.
     """
 
     def __init__(self, n_points: int, n_cells: int, largest: int, factor: int) -> None:

@@ -2,8 +2,8 @@
 
 Cells are counted from 1, in ascending order of their points.  With D = `largest`, cell 0 is the end
 0 of the range and cell N + 1 the end D.  The residual stream of a query q contains a bracket: the
-cells lo and hi and their values low ≤ q < high.  Initially these are 0, N + 1, 0 and D.  With W =
-high − low the query's interpolated place is C/W, C = (q − low)(hi − lo) + lo·W.  The place is
+cells lo and hi and their values low ≤ q < high.  Initially these are 0, N + 1, 0 and D.  With
+W = high − low the query's interpolated place is C/W, C = (q − low)(hi − lo) + lo·W.  The place is
 clipped to lo + 1 … hi − 1, and the next lookup is at the cell nearest to T/W,
 
     T = (lo + 1)W + relu(C − (lo + 1)W) − relu(C − (hi − 1)W).
@@ -67,11 +67,11 @@ def interpolation_search(
 ) -> Transformer:
     """The transformer of interpolation search: `interpolation_search(N, M)(points, queries)`.
 
-    The output (…, m) is the cell of the last of M = `lookups` lookups, for points (…, N), N =
-    `n_points`, and queries (…, m).  Cells are numbered from 0 in ascending order of their points.
-    The model has 3M layers of width 13 with at most 3 heads each.  Points are distinct integers
-    from 1 to largest − 1 in any order, and queries are integers from 0 to `largest`.  Register `m`
-    after layer 3k is c + 1 if lookup k = 1 … M is at cell c.
+    The output (…, m) is the cell of the last of M = `lookups` lookups, for points (…, N),
+    N = `n_points`, and queries (…, m).  Cells are numbered from 0 in ascending order of their
+    points.  The model has 3M layers of width 13 with at most 3 heads each.  Points are distinct
+    integers from 1 to largest − 1 in any order, and queries are integers from 0 to `largest`.
+    Register `m` after layer 3k is c + 1 if lookup k = 1 … M is at cell c.
 
     Raises ValueError for a `largest` at which float64 may round sums, and for models that do not
     fit in memory; the model raises ValueError as stated in `Cells`.

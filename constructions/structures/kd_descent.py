@@ -1,17 +1,17 @@
 """The descent of a kd-tree: M lookups from the root to a leaf, one in each layer.
 
-The N = 2^M − 1 points of dimension d are in their cells (`kd_layout.py`); a query q begins at m =
-(N − 1)/2.  Layer k + 1, k = 0, 1, …, M − 1, is one lookup.  Three ReLU heads compute a tent
+The N = 2^M − 1 points of dimension d are in their cells (`kd_layout.py`); a query q begins at
+m = (N − 1)/2.  Layer k + 1, k = 0, 1, …, M − 1, is one lookup.  Three ReLU heads compute a tent
 function at m − cell: the register v becomes the point in cell m, and other cells have weight 0.
-The MLP computes the bit b = [v_a ≤ q_a] = φ(q_a − v_a + 1), where a = k mod d and φ(u) = relu(u) −
-relu(u − 1), and
+The MLP computes the bit b = [v_a ≤ q_a] = φ(q_a − v_a + 1), where a = k mod d and
+φ(u) = relu(u) − relu(u − 1), and
 
     m ← m + (2b − 1)·2^{M−2−k},      v ← v − relu(v) = 0.
 
 This is binary search in which comparison k is by coordinate k mod d; for d = 1 it is ordinary
 binary search.  After the last lookup m + ½ is the number of cells before the query's leaf region.
-Pending branches are not visited, because the model does not store them (see
-`theory/structures/kd_tree.py`).
+Pending branches are not visited, because the model does not store them
+(see `theory/structures/kd_tree.py`).
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ This is negative for 2ε < d, hence for d ≥ 10, where the comb is at most C_F(
 increases with ε where it is positive, towards its value at ε = 5, which is not attained.  The pair
 (−d, −ε) gives the same value as (d, ε).  ∎
 
-For the frequencies of [Zhou2024] the strictest inequality is at d = 5: α ≤ 2/sin²(5π/p).  With x =
-π/p,
+For the frequencies of [Zhou2024] the strictest inequality is at d = 5: α ≤ 2/sin²(5π/p).  With
+x = π/p,
 
     sin(dx) sin((10 − d)x) = sin²5x − sin²((5 − d)x)
 
@@ -99,8 +99,7 @@ def adder_logits(
 
 @checked
 def largest_alpha(p: Candidates, F: Frequencies = ZHOU) -> tuple[float, int]:
-    """The pair (largest weight α of the bump for which all sums are right, difference d that limits
-    α).
+    """The largest weight α of the bump for which all sums are right, and the d that limits α.
 
     The logits of p candidates c for a sum s are C_F(c − s) + α cos(2π(c − s − ε)/p) with the comb
     C_F of the frequencies F.  The sums must be right for all errors |ε| < 5.  For a larger α,
@@ -123,10 +122,10 @@ def default_alpha(p: Candidates) -> float:
 
 @checked
 def least_gap(p: Candidates, alpha: NonNegative, error: Steps, F: Frequencies = ZHOU) -> float:
-    """The smallest gap z(s) − z(c) over candidates c ≠ s and integer errors |ε| ≤ `error` of the
-    size.
+    """The smallest gap between the logit of the sum s and that of a candidate c ≠ s.
 
-    The gap is negative iff a sum is wrong.  The logits z are those of `adder_logits` with p
+    The minimum of z(s) − z(c) is over all candidates c ≠ s and all integer errors |ε| ≤ `error` of
+    the size.  It is negative iff a sum is wrong.  The logits z are those of `adder_logits` with p
     candidates, frequencies F and weight `alpha` of the bump.  Among candidates of one residue mod
     10 the comb is constant, and the bump is largest at the candidate nearest to s + ε.  This
     candidate is within distance 5, as 10 divides p, or within 15 if s is excluded.
@@ -144,14 +143,14 @@ def least_gap(p: Candidates, alpha: NonNegative, error: Steps, F: Frequencies = 
 
 @checked
 def rounding_of_logits(alpha: NonNegative, bits: Annotated[Count, Within(most=SMALLEST)]) -> float:
-    """A bound on the change of a logit of `adder` when all weights are rounded to multiples of
-    2^−bits.
+    """A bound on the change of a logit when all weights are rounded to multiples of 2^−bits.
 
-    The weights are cosines and sines of the angles of the two numbers and of the candidate; in the
-    bump, those of the candidate are multiplied by `alpha`.  Rounding changes a number by at most δ
-    = 2^{−bits−1}, so vectors (cos, sin) of length 1 change by at most √2δ.  So the product of three
-    of them, as complex numbers, changes by at most (1 + √2δ)³ − 1; the third factor of the bump has
-    length α.  Three periods of the comb are rounded; period 2 is exact.
+    The logits are those of an adder with a comb and a bump.  The weights are cosines and sines of
+    the angles of the two numbers and of the candidate; in the bump, those of the candidate are
+    multiplied by `alpha`.  Rounding changes a number by at most δ = 2^{−bits−1}, so vectors (cos,
+    sin) of length 1 change by at most √2δ.  So the product of three of them, as complex numbers,
+    changes by at most (1 + √2δ)³ − 1; the third factor of the bump has length α.  Three periods of
+    the comb are rounded; period 2 is exact.
     """
     off = 2**0.5 * 2.0 ** (-bits - 1)
     return 3 * ((1 + off) ** 3 - 1) + (alpha + off) * (1 + off) ** 2 - alpha

@@ -27,8 +27,7 @@ def golden_ball(number: Golden) -> arb:
 
 
 def alpha_limit(p: int, F: Iterable[int]) -> tuple[arb, int]:
-    """The pair (largest weight α of the bump for which all sums are right, d that attains the
-    minimum).
+    """The largest weight α of the bump for which all sums are right, and the d that limits α.
 
     α = min over d = 1, …, 9 of (C_F(0) − C_F(d))/(2 sin(πd/p) sin(π(10 − d)/p)), a ball, where
     C_F(d) = Σ_{f ∈ F} cos(2πfd/10) is the comb and p the number of candidates.
@@ -63,10 +62,10 @@ def logits(p: int, alpha: arb, error: Fraction, F: Iterable[int]) -> list[arb]:
 
 @cache
 def turn(period: int, bits: int, times: fmpq | None = None) -> np.ndarray:
-    """The rounded values of times·(cos, sin) at 2πn/period, (period, 2) int64 for n = 0, …, period
-    − 1.
+    """The rounded values of times·(cos, sin) at the angles 2πn/period, (period, 2) int64.
 
-    They are in multiples of 2^−bits; halves are rounded up.  `times` is 1 by default.
+    The rows are n = 0, …, period − 1.  The values are in multiples of 2^−bits; halves are rounded
+    up.  `times` is 1 by default.
     """
     with ctx.workprec(BITS):
         angles = [fmpq(2 * n, period) for n in range(period)]

@@ -10,8 +10,9 @@ from theory.kinds import Whole, Within, checked
 
 @dataclass(frozen=True)
 class Congruent(Whole):
-    """The kind of the integers ≡ `remainder` mod `modulus`; messages describe them by the text
-    `called`.
+    """The kind of the integers that are ≡ `remainder` mod `modulus`.
+
+    Error messages describe these integers by the text `called`.
     """
 
     modulus: int = 1

@@ -51,13 +51,13 @@ def null_space_projection(removed: Removed, tolerance: OpenUnit = 1e-4) -> np.nd
 def leakage(
     removed: Removed, kept: Annotated[Any, Reals("s D")], tolerance: OpenUnit = 1e-4
 ) -> float:
-    """The relative change ‖K − K P‖/‖K‖ of the coefficients K = `kept` (s, D) that a filter should
-    preserve.
+    """The relative change of the coefficients that a Fourier filter should preserve.
 
-    The filter P is the projection onto the null space of `removed` (r, D), computed by
-    `null_space_projection` with this tolerance.  The norms are Frobenius norms, so that the change
-    is a mean over isotropic states of the stream.  The change is 0 if the filter is a mask of
-    coefficients.
+    It is ‖K − K P‖/‖K‖, where the rows of K = `kept` (s, D) map a state of the stream to these
+    coefficients.  The filter P is the projection onto the null space of `removed` (r, D), computed
+    by `null_space_projection` with this tolerance.  The norms are Frobenius norms, so that the
+    change is a mean over isotropic states of the stream.  The change is 0 if the filter is a mask
+    of coefficients.
     """
     P, size = null_space_projection(removed, tolerance), float(np.linalg.norm(kept))
     return float(np.linalg.norm(kept - kept @ P)) / size if size else 0.0

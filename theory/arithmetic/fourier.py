@@ -52,7 +52,9 @@ def bin_of(period: Period, p: Count) -> int:
     """
     k = Fraction(p) / Fraction(period)
     if k.denominator != 1:
-        raise InputError(f"p = {p} is not a multiple of the period {period}: give one that is")
+        raise InputError(
+            f"p = {p} is not a multiple of the period {period}: give a p that is a multiple of it"
+        )
     return int(k)
 
 
@@ -66,7 +68,7 @@ def bin_sizes(values: RealArray) -> np.ndarray:
     Raises `ValueError` for other shapes.
     """
     if values.ndim not in (1, 2):
-        raise InputError(f"values have shape {values.shape}: give (p,) or (p, D)")
+        raise InputError(f"values have shape {values.shape}: give values of shape (p,) or (p, D)")
     p = len(values)
     spectrum = np.abs(np.fft.rfft(values.reshape(p, -1), axis=0))
     sizes = np.sqrt((spectrum**2).sum(1) * 2 / p)

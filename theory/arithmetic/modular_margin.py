@@ -6,8 +6,8 @@ margin are
     f(a, b)_c = Σ_i w_i(c) (u_i(a) + v_i(b))²,     u_i, v_i, w_i ∈ R^p,
     min_{a, b, c ≠ a+b} (f_{a+b} − f_c) / Σ_i ‖θ_i‖³,     θ_i = (u_i, v_i, w_i).
 
-**Theorem** ([Morwani2023] for primes).  For every odd p ≥ 3 the normalised margin is at most γ* =
-√(2/27) / (√p (p − 1)).
+**Theorem** ([Morwani2023] for primes).  For every odd p ≥ 3 the normalised margin is at most
+γ* = √(2/27) / (√p (p − 1)).
 
 *Proof.*  The minimum is at most the mean over a, b and c ≠ a + b, which is a sum over neurons.  For
 one neuron
@@ -20,9 +20,9 @@ equals
     2/((p − 1) p²) Σ_{k≠0} û_k v̂_k conj(ŵ_k).                                             (2)
 
 By the inequality of arithmetic and geometric means |xyz| ≤ ((x² + y² + z²)/3)^{3/2}, so (2) is at
-most 2/((p − 1)p²) Σ_{k≠0} (t_k/3)^{3/2} with t_k = |û_k|² + |v̂_k|² + |ŵ_k|².  By Parseval Σ_k t_k
-= p‖θ‖²; p is odd, so k ≠ −k, and t_k = t_{−k}.  A sum of convex functions of the t_k is largest if
-one pair k, −k has the whole sum, so that t_k = t_{−k} = p‖θ‖²/2.  So the mean is at most
+most 2/((p − 1)p²) Σ_{k≠0} (t_k/3)^{3/2} with t_k = |û_k|² + |v̂_k|² + |ŵ_k|².  By Parseval Σ_k
+t_k = p‖θ‖²; p is odd, so k ≠ −k, and t_k = t_{−k}.  A sum of convex functions of the t_k is largest
+if one pair k, −k has the whole sum, so that t_k = t_{−k} = p‖θ‖²/2.  So the mean is at most
 
     2/((p − 1) p²) · 2 (p/6)^{3/2} ‖θ‖³ = γ* ‖θ‖³.  ∎                                      (3)
 
@@ -116,13 +116,12 @@ def normalised_margin(u: Rows, v: Rows, w: Rows) -> float:
 
 @checked
 def mean_over_cubes(u: Rows, v: Rows, w: Rows) -> np.ndarray:
-    """The mean margin of each neuron divided by its cubed norm, (neurons,), at most the maximum
-    margin.
+    """The mean margin of each quadratic neuron divided by the neuron's cubed norm, (neurons,).
 
     The margin is f_{a+b} − f_c, where f_c = (u(a) + v(b))²·w(c) is the contribution of the neuron
-    to the logit of c, and the mean is over all a, b and c ≠ a + b mod p.  The cubed norm is ‖(u, v,
-    w)‖³.  The maximum normalised margin is √(2/27)/(√p (p − 1)).  u, v and w have shape (neurons,
-    p).
+    to the logit of c, and the mean is over all a, b and c ≠ a + b mod p.  The cubed norm is
+    ‖(u, v, w)‖³.  The result is at most the maximum normalised margin √(2/27)/(√p (p − 1)).  u, v
+    and w have shape (neurons, p).
 
     Raises `ValueError` for an even p, cubed norms that overflow float64, and a neuron that is 0.
     """
@@ -134,13 +133,13 @@ def mean_over_cubes(u: Rows, v: Rows, w: Rows) -> np.ndarray:
 
 @checked
 def frequency_fractions(u: Rows, v: Rows, w: Rows) -> np.ndarray:
-    """The fraction of each neuron's squared norm ‖(u, v, w)‖² at each frequency, (neurons, (p +
-    1)/2).
+    """The fraction of each neuron's squared norm ‖(u, v, w)‖² at each frequency.
 
-    The frequencies are k = 0, …, (p − 1)/2.  The part of the squared norm at k ≠ 0 is 2(|û_k|² +
-    |v̂_k|² + |ŵ_k|²)/p, where û, v̂ and ŵ are the discrete Fourier transforms of u, v and w; at k =
-    0 it is half of this expression.  By Parseval the parts sum to the squared norm.  u, v and w
-    have shape (neurons, p).  Raises `ValueError` as `mean_over_cubes` does.
+    The result has shape (neurons, (p + 1)/2) for the frequencies k = 0, …, (p − 1)/2.  The part of
+    the squared norm at k ≠ 0 is 2(|û_k|² + |v̂_k|² + |ŵ_k|²)/p, where û, v̂ and ŵ are the discrete
+    Fourier transforms of u, v and w; at k = 0 it is half of this expression.  By Parseval the parts
+    sum to the squared norm. u, v and w have shape (neurons, p).  Raises `ValueError` as
+    `mean_over_cubes` does.
     """
     p, lengths = _of_odd_modulus(u, v, w)
     squares = (np.abs(np.fft.rfft(np.stack([u, v, w]), axis=2)) ** 2).sum(0)
@@ -154,10 +153,10 @@ def few_frequencies_margin(
 ) -> float:
     """The margin at the sum s of the logits Σ_{k ∈ K} cos(2πk(c − s)/p) with frequencies K.
 
-    The margin is the difference of the logit of s and the largest other logit, min_{d ≠ 0} Σ_{k ∈
-    K} (1 − cos(2πkd/p)).  It is at most |K| p/(p − 1), the mean over d, where |K| is the number of
-    frequencies.  Raises `ValueError` if a frequency is repeated, or if the cosines do not fit in
-    memory.
+    The margin is the difference of the logit of s and the largest other logit, min_{d ≠ 0}
+    Σ_{k ∈ K} (1 − cos(2πkd/p)).  It is at most |K| p/(p − 1), the mean over d, where |K| is the
+    number of frequencies.  Raises `ValueError` if a frequency is repeated, or if the cosines do not
+    fit in memory.
     """
     if len(np.unique(K)) < len(K):
         raise InputError(f"K is {K.tolist()}: give each frequency once")
@@ -181,7 +180,7 @@ def cubed_norms(u: Rows, v: Rows, w: Rows) -> np.ndarray:
 def _sizes(u: np.ndarray) -> tuple[int, int]:
     count, p = u.shape
     if p < 2:
-        raise InputError(f"u, v and w have shape {u.shape}: give p ≥ 2 columns")
+        raise InputError(f"u, v and w have shape {u.shape}: give matrices with at least 2 columns")
     return count, p
 
 
@@ -189,9 +188,15 @@ def _of_odd_modulus(u: np.ndarray, v: np.ndarray, w: np.ndarray) -> tuple[int, n
     """p, which must be odd, and the cubed norms, none of which may be 0."""
     p, lengths = u.shape[1], cubed_norms(u, v, w)
     if p % 2 == 0:
-        raise InputError(f"u, v and w have shape {u.shape}: give an odd number of columns p ≥ 3")
+        raise InputError(
+            f"u, v and w have shape {u.shape}: give matrices with an odd number of columns, at "
+            "least 3"
+        )
     if not lengths.all():
-        raise InputError(f"neuron {lengths.argmin()} is 0 or underflows: remove it, or rescale")
+        raise InputError(
+            f"neuron {lengths.argmin()} is 0 or underflows: remove this neuron, or rescale u, v "
+            "and w"
+        )
     return p, lengths
 
 

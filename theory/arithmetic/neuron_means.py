@@ -39,8 +39,7 @@ def by_sums(u: Row, v: Row, w: Row) -> int:
 
 
 def by_frequencies(u: Row, v: Row, w: Row) -> int:
-    """The sum Σ_{k≠0} u_k v_k w_{−k}, where u, v, w are the Fourier transforms of a neuron's
-    weights.
+    """The sum Σ_{k≠0} u_k v_k w_{−k} for the Fourier transforms u, v, w of a neuron's weights.
 
     By step (2) of the proof in `modular_margin.py`, the sum is p²(p − 1)/2 times the mean margin of
     the neuron, where p is the length of the vectors.

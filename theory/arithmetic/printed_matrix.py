@@ -57,13 +57,12 @@ def printed_matrix(p: OddModulus) -> np.ndarray:
 
 @checked
 def printed_gram(p: OddModulus) -> np.ndarray:
-    """The integers 2 R Rᵀ (p, p), where R are the rows of `printed_matrix(p)` without their
-    factors.
+    """The integers 2 R Rᵀ (p, p) for the rows R of `printed_matrix(p)` without their factors.
 
     With N = p − 1, the factors are √(1/N) and √(2/N), and columns are x = 0, …, N.  For frequencies
-    j and k of two cosines or two sines, twice the sum of the products over x < N is N([j ≡ k] ± [j
-    ≡ −k]) with congruences mod N, where the sign is + for cosines and − for sines.  The term x = N
-    adds 2 for two cosines.
+    j and k of two cosines or two sines, twice the sum of the products over x < N is
+    N([j ≡ k] ± [j ≡ −k]) with congruences mod N, where the sign is + for cosines and − for sines.
+    The term x = N adds 2 for two cosines.
     """
     N = _fitting(p)
     k = (np.arange(p) + 1) // 2
@@ -77,8 +76,8 @@ def printed_gram(p: OddModulus) -> np.ndarray:
 
 @checked
 def printed_scales(p: OddModulus) -> list[Fraction]:
-    """The squared factors of the rows of `printed_matrix(p)`: 1/(p − 1), then 2/(p − 1) for other
-    rows.
+    """The squared factors of the rows of `printed_matrix(p)`: first 1/(p − 1), then always
+    2/(p − 1).
     """
     N = _fitting(p)
     return [Fraction(1, N)] + [Fraction(2, N)] * N
@@ -86,10 +85,9 @@ def printed_scales(p: OddModulus) -> list[Fraction]:
 
 @checked
 def printed_quadratic(p: OddModulus) -> tuple[Fraction, Fraction]:
-    """The sum and the product of the two eigenvalues of F Fᵀ other than 0 and 1, for the printed
-    matrix F.
+    """The sum and the product of the two eigenvalues of F Fᵀ other than 0 and 1.
 
-    The matrix is `printed_matrix(p)`.  The sum is 4 + 1/(p − 1), and the product is 4.
+    F is `printed_matrix(p)`.  The sum is 4 + 1/(p − 1), and the product is 4.
     """
     return 4 + Fraction(1, _fitting(p)), Fraction(4)
 

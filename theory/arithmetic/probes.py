@@ -1,9 +1,9 @@
 """Linear probes: leave-one-out accuracy of ridge regression from embeddings to classes.
 
 Let E (p, D) contain p embeddings, Y the one-hot classes of its rows, and X the centred rows of E
-with a column of ones.  Ridge regression with penalty λ predicts HY at its training rows, where H =
-X(XᵀX + λ)⁻¹Xᵀ = K(K + λ)⁻¹ and K = XXᵀ.  The regression fitted to all rows except row i predicts,
-at row i,
+with a column of ones.  Ridge regression with penalty λ predicts HY at its training rows, where
+H = X(XᵀX + λ)⁻¹Xᵀ = K(K + λ)⁻¹ and K = XXᵀ.  The regression fitted to all rows except row i
+predicts, at row i,
 
     (HY − diag(H) Y)_i / (1 − H_ii),
 
@@ -32,7 +32,7 @@ def probe_accuracies(
     rows.
     """
     if len(E) < 2:
-        raise InputError(f"E has shape {E.shape}: give rows (p, D), at least two")
+        raise InputError(f"E has shape {E.shape}: give an E of shape (p, D) with p ≥ 2 rows")
     X = np.column_stack([E - E.mean(0), np.ones(len(E))])
     K = X @ X.T
     H = np.linalg.solve(K + ridge * np.eye(len(K)), K)

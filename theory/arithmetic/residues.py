@@ -4,12 +4,12 @@
 a and b the maximum of z_c(a, b) = u_c(a) + v_c(b) over c is attained at c = a + b mod m, where ties
 are broken by a fixed order of the c.
 
-*Proof.*  Let 0 < r < m and D(a, b) = z_0(a, b) − z_r(a, b) = f(a) + g(b), f = u_0 − u_r, g = v_0 −
-v_r.  Assume the claim is false.  In the m pairs with a + b ≡ 0 every a and every b occurs once, so
-the sum of D over them is Σ_a f(a) + Σ_b g(b); each D(a, b) there is ≥ 0.  In the m pairs with a + b
-≡ r every a and every b occurs once too, so the sum of D is the same number; each D(a, b) there is ≤
-0.  In one of the two cases ties are broken against the right class, so D ≠ 0 there and the sum is
-not 0: a contradiction.  ∎
+*Proof.*  Let 0 < r < m and D(a, b) = z_0(a, b) − z_r(a, b) = f(a) + g(b), f = u_0 − u_r,
+g = v_0 − v_r.  Assume the claim is false.  In the m pairs with a + b ≡ 0 every a and every b occurs
+once, so the sum of D over them is Σ_a f(a) + Σ_b g(b); each D(a, b) there is ≥ 0.  In the m pairs
+with a + b ≡ r every a and every b occurs once too, so the sum of D is the same number; each D(a, b)
+there is ≤ 0.  In one of the two cases ties are broken against the right class, so D ≠ 0 there and
+the sum is not 0: a contradiction.  ∎
 
 **Corollary: one layer of attention.**  Let a prompt contain the tokens a and b at two fixed
 positions, and let all its other tokens be fixed.  Let one layer of attention without MLP and
@@ -41,8 +41,7 @@ from theory.kinds import CountFrom2, InputError, Steps, checked
 
 @checked
 def separability_inequalities(m: CountFrom2, r: Steps) -> np.ndarray:
-    """The matrix M (2m, 2m) of the inequalities that separable logits for addition mod m would
-    satisfy.
+    """The matrix M (2m, 2m) of inequalities that separable logits for addition mod m satisfy.
 
     For separable logits z_c(a, b) = u_c(a) + v_c(b), the differences z_0 − z_r are f(a) + g(b) with
     f = u_0 − u_r and g = v_0 − v_r.  The unknowns are f(0), …, f(m − 1), g(0), …, g(m − 1), and the
@@ -53,7 +52,7 @@ def separability_inequalities(m: CountFrom2, r: Steps) -> np.ndarray:
     Raises `ValueError` for r ≡ 0 mod m, or if the matrix does not fit in memory.
     """
     if r % m == 0:
-        raise InputError(f"r is {r}: give a residue that is not 0 mod m = {m}")
+        raise InputError(f"r is {r}: give an r that is not 0 mod m = {m}")
     machine.fits_in_memory(f"the inequalities mod {m}", 32 * m * m, "give a smaller m")
     a = np.arange(m)
     rows = np.zeros((2, m, 2 * m), dtype=np.int64)

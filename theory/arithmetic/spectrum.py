@@ -27,12 +27,11 @@ Rows: TypeAlias = Annotated[Any, Reals("p D")]
 
 @checked
 def peak_ratios(E: RealArray, first: Count) -> np.ndarray:
-    """The size of each Fourier bin of E divided by the median size, (⌊p/2⌋ + 1,); 0 for the
-    constant bin.
+    """The size of each Fourier bin of E divided by the median size, (⌊p/2⌋ + 1,).
 
-    The median is over the bins from `first` on.  E has shape (p,) or (p, D), and row n is the
-    embedding of the number n.  Raises `ValueError` for other shapes, a `first` above ⌊p/2⌋, and
-    rows that are all equal.
+    The result is 0 for the constant bin.  The median is over the bins from `first` on.  E has shape
+    (p,) or (p, D), and row n is the embedding of the number n.  Raises `ValueError` for other
+    shapes, a `first` above ⌊p/2⌋, and rows that are all equal.
     """
     sizes, p = bin_sizes(E), len(E)
     if first >= len(sizes):
@@ -44,7 +43,9 @@ def peak_ratios(E: RealArray, first: Count) -> np.ndarray:
         sizes[-1] *= np.sqrt(2)
     middle = np.median(sizes[first:])
     if not middle > 0:
-        raise InputError("the spectrum is 0 from the first bin on: give rows that differ")
+        raise InputError(
+            "the spectrum of E is 0 in all bins from `first` on: give rows of E that differ"
+        )
     return sizes / middle
 
 
@@ -64,8 +65,9 @@ def permutation_maxima(E: RealArray, first: Count, trials: Count, seed: Seed) ->
 
 @checked
 def without_trend(E: Rows, degree: Annotated[Steps, Within(below="p")]) -> np.ndarray:
-    """E (p, D) minus, in each column, the least-squares polynomial of this degree in the row
-    number.
+    """E (p, D) minus the least-squares polynomial in the row number, in each column.
+
+    The polynomial has the given degree.
     """
     x = np.linspace(-1, 1, len(E))
     basis, _ = np.linalg.qr(np.polynomial.legendre.legvander(x, degree))
@@ -81,7 +83,8 @@ def without_confounds(E: Rows, confound: RealArray) -> np.ndarray:
     """
     if not confound.ndim or len(confound) != len(E):
         raise InputError(
-            f"E has shape {E.shape} and confound has shape {confound.shape}: give both p rows"
+            f"E has shape {E.shape} and confound has shape {confound.shape}: give a confound with "
+            "as many rows as E"
         )
     basis, singular, _ = np.linalg.svd(
         np.column_stack([np.ones(len(E)), confound.reshape(len(E), -1)]), full_matrices=False

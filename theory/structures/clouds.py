@@ -49,10 +49,9 @@ def nearest_in_cloud(points: Cloud, queries: CloudQueries) -> np.ndarray:
 def uniform_cloud(
     n_sets: Size, n_points: Size, d: Size, n_queries: Size, seed: Seed
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Independent uniform points (n_sets, n_points, d) and queries (n_sets, n_queries, d) of (0,
-    1)^d.
+    """Independent uniform points (n_sets, n_points, d) and queries (n_sets, n_queries, d).
 
-    Raises ValueError for arrays that do not fit in memory.
+    They are uniform on (0, 1)^d.  Raises ValueError for arrays that do not fit in memory.
     """
     check_memory(n_sets, n_points, n_queries, d)
     rng = np.random.default_rng(seed)

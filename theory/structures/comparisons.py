@@ -11,8 +11,8 @@ For N ≥ 2^M − 1 there are C(N, 2^M − 1) best trees.  Proof: a best tree fi
 its nodes, so its 2^M − 1 cells are distinct.  They can be reached only if they are in order in the
 perfect tree, so there is one tree for each set of cells.  Every best tree finds 2^i − 1 targets in
 i lookups.  The best tree is unique iff N = 2^M − 1, and then it is binary search.  The number f(N,
-M) of best trees also satisfies a recursion, as a best tree whose root is cell c has best trees of M
-− 1 levels on both sides:
+M) of best trees also satisfies a recursion, as a best tree whose root is cell c has best trees of
+M − 1 levels on both sides:
 
     f(N, M) = Σ_c f(c, M − 1)·f(N − 1 − c, M − 1),     f(N, 0) = 1.
 
@@ -70,9 +70,9 @@ def best_trees(n_points: Count, lookups: Depth) -> int:
 def decision_trees(n_points: Annotated[Count, Within(most=127)], lookups: Depth) -> np.ndarray:
     """All decision trees of M levels over N cells, an array of shape (N^(2^M − 1), 2^M − 1).
 
-    M is `lookups` and N is `n_points`.  Node i of a tree looks up one cell.  After the outcome <
-    the next node is 2i + 1, and after > it is 2i + 2.  Raises ValueError for arrays that do not fit
-    in memory.
+    M is `lookups` and N is `n_points`.  Node i of a tree looks up one cell.  After the
+    outcome < the next node is 2i + 1, and after > it is 2i + 2.  Raises ValueError for arrays that
+    do not fit in memory.
     """
     nodes = 2**lookups - 1
     machine.fits_in_memory(

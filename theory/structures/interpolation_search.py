@@ -1,8 +1,8 @@
 """Interpolation search: a lookup at the query's place if the bracket's points were evenly spaced.
 
 N ascending points between low and high are in cells, which are counted from 1 here, and q is the
-query.  Initially lo = 0 and hi = N + 1 are the ends of the range, with values v_lo = low and v_hi =
-high.  With W = v_hi − v_lo the query's place is C/W, where
+query.  Initially lo = 0 and hi = N + 1 are the ends of the range, with values v_lo = low and
+v_hi = high.  With W = v_hi − v_lo the query's place is C/W, where
 
     C = (q − v_lo)(hi − lo) + lo·W.
 

@@ -29,8 +29,9 @@ Base: TypeAlias = CountFrom2
 def packed(
     numbers: Annotated[Any, Integers("N", Within(least=0, below="base"))], base: Base
 ) -> int:
-    """The integer Σ_a x_a·B^a, a cell that contains the numbers x (N,) as digits of base B =
-    `base`.
+    """The integer Σ_a x_a·B^a: one cell that contains the numbers x (N,) as digits.
+
+    B is `base`.
     """
     return sum(int(x) * base**a for a, x in enumerate(numbers))
 

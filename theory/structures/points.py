@@ -115,13 +115,13 @@ def hard_points(
     seed: Seed,
     a: Annotated[Finite, Within(above=1)] = 7.0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Ascending points (n_sets, 2^levels − 1) and queries (n_sets, n_queries) of the hard
-    distribution.
+    """Ascending points and queries of the hard distribution.
 
-    With L = `levels`, the points are the nodes of a balanced tree.  The root is U(0, a^L), and a
-    node at depth k is its parent minus (left child) or plus (right child) U(0, a^{L−k}).  A query
-    is one of the points plus N(0, 1).  Raises ValueError if a^L overflows float64, and for arrays
-    that do not fit in memory.  Source: [Salemohamed2025].
+    Points have shape (n_sets, 2^levels − 1) and queries (n_sets, n_queries).  With L = `levels`,
+    the points are the nodes of a balanced tree.  The root is U(0, a^L), and a node at depth k is
+    its parent minus (left child) or plus (right child) U(0, a^{L−k}).  A query is one of the points
+    plus N(0, 1).  Raises ValueError if a^L overflows float64, and for arrays that do not fit in
+    memory.  Source: [Salemohamed2025].
     """
     most = 1e300 ** (1 / levels)
     if a >= most:

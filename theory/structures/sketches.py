@@ -72,8 +72,7 @@ def zipf(vocabulary_size: Listed, exponent: NonNegative) -> np.ndarray:
 def zipf_streams(
     n_sets: Size, vocabulary_size: Listed, n: Size, exponent: NonNegative, seed: Seed
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Zipf distributions (n_sets, V) in random orders of the V items, and streams (n_sets, n) of
-    items.
+    """Zipf distributions (n_sets, V) over items in random orders, and streams (n_sets, n) of items.
 
     V is `vocabulary_size`.  The n items of a stream are independent and have the distribution of
     the same row.  Raises ValueError for arrays that do not fit in memory.
@@ -192,9 +191,9 @@ def one_row_error(
     """The mean error n·s·Σ_i p_i(1 − p_i) of a sketch of one row, after n independent items from p.
 
     Here s is the probability that another item is in the same cell.  For random cells s is
-    1/n_cells.  For balanced cells, whose sizes v_b differ by at most one, s is Σ_b v_b(v_b −
-    1)/(V(V − 1)).  The error is |estimate − count| for an item drawn from p.  Raises ValueError
-    unless p (V,) are probabilities.
+    1/n_cells.  For balanced cells, whose sizes v_b differ by at most one, s is Σ_b
+    v_b(v_b − 1)/(V(V − 1)).  The error is |estimate − count| for an item drawn from p.  Raises
+    ValueError unless p (V,) are probabilities.
     """
     if abs(p.sum() - 1) > 1e-9:
         raise InputError(f"p has the sum {p.sum():g}: give probabilities whose sum is 1")

@@ -38,9 +38,9 @@ def fourier_matrix(
     If 10 divides p, periods 2, 2.5, 5 and 10 are bins of the orthonormal transform.
     """
     if p % 2 == 0:
-        raise InputError(f"p is {p}: give an odd p")
+        raise InputError(f"p is {p}: give an odd number p")
     if p > MOST:
-        raise InputError(f"p is {p}: give at most {MOST}, as ranks are computed exactly")
+        raise InputError(f"p is {p}: give a p of at most {MOST}, as ranks are computed exactly")
     yield orthonormal(p + 10 - p % 10)
     yield from defects(min(p, 101) if run.quick else p)
 

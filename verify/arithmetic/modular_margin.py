@@ -56,7 +56,7 @@ def modular_margin(
     mask, one for each quadratic neuron, attains the bound: its logits are 2(p·[c ≡ a + b] − 1).
     """
     if odd_modulus(p) > MOST:
-        raise InputError(f"p is {p}: give at most {MOST}, as all pairs are enumerated")
+        raise InputError(f"p is {p}: give a p of at most {MOST}, as all pairs are enumerated")
     moduli = [q for q in (FEW if run.quick else ODD) if q <= p] or [p]
     moduli = [*dict.fromkeys([*moduli, p])]
     yield from labelled("bound", proof(run, moduli))
@@ -196,7 +196,8 @@ def forward_bound(p: int) -> float:
 
 def compared(model: Transformer) -> tuple[Enumerated, float, list[str]]:
     """The enumeration of all pairs, the largest error of a logit, and the ways in which the tensors
-    differ from a network of quadratic neurons."""
+    differ from a network of quadratic neurons.
+    """
     p, farthest, strange = model.interface.n_answers, [0.0], [*unlike_neurons(model)]
     codes = np.eye(p)
 
@@ -216,7 +217,8 @@ def compared(model: Transformer) -> tuple[Enumerated, float, list[str]]:
 
 def ahead_by_all(found: Enumerated, p: int, declared: float) -> Finding:
     """No prediction is wrong, and the gap of the right logit is 2p on all pairs, at least the
-    declared margin."""
+    declared margin.
+    """
     least = 2 * p - 2 * forward_bound(p)
     return Finding(
         "all-pairs",
@@ -246,8 +248,8 @@ def as_proved(model: Transformer, every: bool) -> list[Verdict]:
 def exact_margin_squared(p: int) -> Fraction:
     """The squared normalised margin (2p)²/(16(p − 1)²(3p/2)³) of the built neurons, exactly.
 
-    Σ_z cos(2πzd/p) over z = 1 … (p − 1)/2 is (p[d = 0] − 1)/2, so f_c = 2(p[d = 0] − 1), and
-    Σ_a cos² is p/2, so ‖θ‖² = 3p/2.
+    Σ_z cos(2πzd/p) over z = 1 … (p − 1)/2 is (p[d = 0] − 1)/2, so f_c = 2(p[d = 0] − 1), and Σ_a
+    cos² is p/2, so ‖θ‖² = 3p/2.
     """
     return Fraction((2 * p) ** 2) / (16 * (p - 1) ** 2 * Fraction(3 * p, 2) ** 3)
 

@@ -49,8 +49,9 @@ def search(
     lookups: Annotated[int, option("number M of lookups of 2^M − 1 points", min=2, max=6)] = 3,
     samples: Annotated[int, option("number of uniform queries", min=100, max=10**7)] = 50_000,
 ) -> Iterator[Finding]:
-    """Transformers of M + 1 and of 3M layers compute M lookups of binary search (N = 2^M − 1
-    points) and of interpolation search exactly, on distinct integers in any order; two layers sort.
+    """Transformers of M + 1 and of 3M layers compute M lookups of binary search
+    (N = 2^M − 1 points) and of interpolation search exactly, on distinct integers in any order; two
+    layers sort.
 
     The widths are 6, 13 and 5.  The models are checked on all orders of 7 points and all sets of 7
     integers from 1 to 14, with all queries.  The residual stream of a query depends only on the
@@ -167,7 +168,8 @@ def _searched(run: Run, model: Transformer, points: np.ndarray) -> Iterator[Find
 
 def one_cell(run: Run, model: Transformer) -> Finding:
     """If points in cells that are not looked up move without a change of order, no register
-    changes."""
+    changes.
+    """
     N, largest = model.interface.n_points, model.interface.largest
     queries = np.arange(0, largest + 1, 3)[:, None]
     rank = run.rng.permuted(np.tile(np.arange(N), (len(queries), 1)), axis=-1)

@@ -53,7 +53,9 @@ def _checked(path: Path, wanted: str) -> bytes:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise InputError(f"cannot read {error.filename}: {error.strerror}") from None
+        raise InputError(
+            f"cannot read {error.filename}: {error.strerror}; reinstall {NAME}"
+        ) from None
     found = hashlib.sha256(content).hexdigest()
     if found != wanted:
         raise InputError(f"{path} has sha256 {found[:12]}…, not {wanted[:12]}…: reinstall {NAME}")

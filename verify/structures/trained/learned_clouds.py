@@ -52,9 +52,9 @@ def learned_clouds(
     receive values find more than a kd-tree.
 
     Each network has three seeds, which are evaluated separately, with one query per set of points.
-    All thresholds were fixed before these models were trained. Pilot runs with seed 100 were known;
-    they found 29.6 % (a shorter run) and 34.7 % at the last lookup on the sphere, and 60.7 and
-    67.5 % on the plane.
+    All thresholds were fixed before these models were trained.  Pilot runs with seed 100 were
+    known; they found 29.6 % (a shorter run) and 34.7 % at the last lookup on the sphere, and 60.7
+    and 67.5 % on the plane.
 
     sphere-30 (32 points, 4 lookups, 8 buckets; a query's inner product with a point is 0.8):
       blind    after every lookup the accuracy is above the accuracy of random cells.
