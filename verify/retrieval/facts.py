@@ -42,7 +42,7 @@ def fact_findings(run: Run, texts: int) -> Iterator[Finding]:
     unknown = int((statement.answers(rows).max(1) < 0).sum())
     yield answers_equal(
         "texts",
-        f"{len(rows)} random texts against a parser and a dictionary",
+        f"{len(rows)} random texts, with the definition by a parser and a dictionary",
         statement,
         [(reader, rows)],
         f", {unknown} of them without an answer",
@@ -51,13 +51,13 @@ def fact_findings(run: Run, texts: int) -> Iterator[Finding]:
     drawn = list(random_texts(run, 20))
     yield no_counterexample(
         "sentences",
-        "the registers at every '.' contain the fact of its sentence",
+        "registers that contain the fact of a sentence, at every '.'",
         (wrong for text in drawn for wrong in _wrong_facts(reader, text)),
         evidence=exact_evidence(reader),
         words=f"owner, inner and object after layer 2, in {len(drawn)} random texts",
     )
     yield registers_hold(statement, reader, _padded(drawn), f"({len(drawn)} random texts)")
-    limits = f", up to {reader.interface.max_length} tokens; softmax answers are right from β = "
+    limits = f", up to {reader.interface.max_length} tokens; softmax answers are right for β ≥ "
     limits += f"{reader.least_sharpness():.3g}"
     yield size(reader, "facts", limits, words=len(DEFAULT.words), relations=ITSELF)
 
@@ -72,7 +72,8 @@ def _answers_as(reader: Transformer, id: str, text: str) -> Finding:
     wanted, got = answer(text), reader(text)  # the parser raises ValueError outside the grammar
     numbers = (-1 if word is None else NUMBER[word] for word in (got, wanted))
     shown, right = (word or "unknown" for word in (got, wanted))
-    return same(id, text.rpartition(". ")[2], *numbers, words=shown, wanted=right)
+    name = f"answer to “{text.rpartition('. ')[2]}”, against the answer of a parser"
+    return same(id, name, *numbers, words=shown, wanted=right)
 
 
 def random_texts(run: Run, count: int) -> Iterator[str]:

@@ -112,11 +112,11 @@ def _layers(run: Run, V: int) -> Finding:
     saved = sum(count < doubling_layers(k) for k, count in layers.items())
     return same(
         "layers",
-        f"layers for k = 1 … {len(layers)} hops, first mask strictly causal",
+        f"number of layers for k = 1 … {len(layers)} hops, with a strictly causal first mask",
         right,
         len(layers),
-        words=f"⌊log₂k⌋ + 2 at {right} values of k, one layer less than "
-        f"by doubling pairs at {saved}",
+        words=f"⌊log₂k⌋ + 2 for {right} values of k; doubling pairs of pointers takes one more "
+        f"layer for {saved} of these values",
         wanted="⌊log₂k⌋ + 2",
     )
 

@@ -46,10 +46,9 @@ def nearest_neighbour(
     yield _integers(run, model, n, samples)
     yield no_counterexample(
         "rational",
-        f"over Q (5 prompts of {n} examples)",
+        f"output over Q against the mean label of the nearest (5 prompts of {n} examples)",
         other_than_nearest(model, zip(*_grid(run, 5, n, d), strict=True)),
-        words="equal on all 5",
-        wanted="the mean label of the nearest",
+        words="equal",
     )
     yield _smoother(run, soft, n, samples, sharpness)
     yield _enclosed(run, soft, min(n, 12), sharpness)
@@ -76,11 +75,11 @@ def _integers(run: Run, model: Transformer, n: int, samples: int) -> Finding:
     ties = int(((squares == squares.min(-1, keepdims=True)).sum(-1) > 1).sum())
     return at_most(
         "whole-numbers",
-        f"float64 against the definition, {samples} prompts of {n} integer examples",
+        f"error of the output in float64, {samples} prompts of {n} integer examples",
         "float",
         error,
         2 * EPS * 8,
-        words=f"error {error:.1e}, {ties} prompts with ties",
+        words=f"{error:.1e} ({ties} prompts have ties)",
         detail=f"{_shown(x[worst], y[worst], query[worst])}: {got[worst]}, not {wanted[worst]}",
     )
 
@@ -113,12 +112,12 @@ def _smoother(run: Run, soft: Transformer, n: int, samples: int, sharpness: floa
     ratio = float((errors / bound).max())
     return at_most(
         "smoother",
-        f"softmax at β = {sharpness:g} is the kernel smoother ({samples} prompts)",
+        f"distance of softmax at β = {sharpness:g} from the kernel smoother ({samples} prompts)",
         "float",
         ratio,
         1.0,
-        words=f"error ≤ {errors.max():.1e}; error/bound ≤ {ratio:.1%}",
-        wanted=f"{bound.max():.1e} or less, by prompt",
+        words=f"at most {errors.max():.1e}, and at most {ratio:.1%} of the prompt's rounding bound",
+        wanted=f"at most the rounding bound, which is at most {bound.max():.1e}",
     )
 
 
@@ -138,10 +137,11 @@ def _enclosed(run: Run, soft: Transformer, n: int, sharpness: float) -> Finding:
             worst, shown = ratio, f"{float(distance):.2e}"
     return at_most(
         "enclosed",
-        f"|softmax at β = {sharpness:g} − nearest label| (5 prompts of {n} examples)",
+        f"distance of softmax at β = {sharpness:g} from the nearest label (5 prompts of {n} "
+        "examples)",
         "enclosure",
         worst,
         1.0,
-        words=f"distance ≤ {shown} in the prompt of largest distance/bound, {worst:.0%}",
-        wanted="(n − 1)·e^(−βγ)·(max y − min y)",
+        words=f"at most {worst:.0%} of the bound, where the distance is {shown}",
+        wanted="at most (n − 1)·e^(−βγ)·(max y − min y), where γ is the gap of squared distances",
     )

@@ -59,8 +59,8 @@ def ngram(
     statement = stated(run, order, pseudo_counts)
     model = statement.at(V, n).model
     softmax_options(statement, model, error, None)
-    given = f", order {order}, α = {pseudo_counts}"
-    sizes = {"V": V} | ({"order": order} if order > 1 else {})
+    given = f", order m = {order}, α = {pseudo_counts}"
+    sizes = {"V": V} | ({"m": order} if order > 1 else {})
     yield size(model, "ngram" if order > 1 else "unigram", given, **sizes)
     yield from agreement(run, statement, V, n, samples, exhaustive=(3, 5))
     probabilities = no_counterexample(
@@ -74,7 +74,7 @@ def ngram(
         alphas = f"Dirichlet({pseudo_counts}, …, {pseudo_counts})"
         yield no_counterexample(
             "bayes",
-            f"the Bayes predictor for {alphas} rows is add-{pseudo_counts} smoothing",
+            f"add-{pseudo_counts} smoothing against the Bayes predictor for {alphas} rows",
             other_than_bayes(run, order, pseudo_counts),
             words="equal to the ratio of marginal likelihoods on 4 sequences of 10 tokens",
         )

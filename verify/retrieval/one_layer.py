@@ -86,7 +86,7 @@ def one_layer(
     forced = {"R": R, "error": error}
     stated = {"R": table - message, "error": (table - message) / (3 * table)}
     yield _alice_bits(game, game.bits, table, f"log₂ {s}^{s}")
-    name = "R and error of [Peng2024, Theorem 1] against the formulas evaluated by hand"
+    name = "missing bits R and error of [Peng2024, Theorem 1] against the formulas, by hand"
     yield same("composition/forced", name, forced, stated)
     average = broad_average(s + 1, 2 * s + 2)
     yield from judged(run, game, "broad-average", average, [None], pairs)
@@ -154,12 +154,13 @@ def judged(
         name = f"{model.name}{f' in {precision}' if precision else ''}"
         tries = run.progress(range(TRIES), "lattices")
         found = collision(split, game.choices, lambda row: game.prompt(row, 0), run.rng, tries)
-        yield _errs(of, f"{name} errs at {game.name}", game, split, found, pairs)
+        name = f"{name}: answers to two prompts of {game.name} with the same message"
+        yield _errs(of, name, game, split, found, pairs)
 
 
 def _alice_bits(game: Game, stated: float, counted: int, words: str) -> Finding:
     """Compares the counted bits of Alice's input with the bits in the bound."""
-    name = f"bits of Alice's input, the bound for the message ({game.name})"
+    name = f"bits of Alice's input, which a correct layer's message must have ({game.name})"
     return same(f"{game.name}/known", name, counted, stated, words=f"{counted}, {words}")
 
 
@@ -169,10 +170,13 @@ def _reduction(run: Run, id: str, game: Game, split: Split, vacuous: Sequence[Sp
     The words list the precisions at which the message has as many bits as Alice's input, so that
     the bound is vacuous.
     """
-    name = f"{split.model.name}: logits of message and completion = forward pass ({game.name})"
+    name = (
+        f"{split.model.name}: logits from Alice's message and Bob's tokens against the forward "
+        f"pass ({game.name})"
+    )
     no_bound = "".join(
-        f"; the bound is vacuous for sums of {each.format.bits} bits, as {each.bits} ≥ "
-        f"{game.bits:g}, for sizes below {game.least_size(each.bits)}"
+        f"; with sums of {each.format.bits} bits the message has {each.bits} ≥ {game.bits:g} bits, "
+        f"so the bound is vacuous below {game.least_size(each.bits)}"
         for each in vacuous
         if each.format is not None and each.bits is not None
     )
@@ -197,7 +201,8 @@ def _reduction(run: Run, id: str, game: Game, split: Split, vacuous: Sequence[Sp
         ]
     gap = float(max(gaps))
     words = f"distance ≤ {gap:.1e}{no_bound}"
-    return at_most(id, name, "enclosure", gap, NARROW, words=words, wanted=f"{NARROW:g}")
+    wanted = f"distance at most {NARROW:g}"
+    return at_most(id, name, "enclosure", gap, NARROW, words=words, wanted=wanted)
 
 
 def _errs(
@@ -234,8 +239,9 @@ def _errs(
         {"needed": needed},
         Verdict.UNDECIDED if None in answers else verdict,
         f"{game.question(one)} and {game.question(other)}: {'same' if alike else 'another'} "
-        f"message, answers {answers[0]} and {answers[1]}, required {needed[0]} and {needed[1]}",
-        short or "different answers to the two prompts",
+        f"message and answers {answers[0]} and {answers[1]}; the right answers are {needed[0]} and "
+        f"{needed[1]}",
+        short or "equal answers, so that one answer is wrong",
         f"torch in float64 answers {in_torch[0]} and {in_torch[1]}\n"
         + "\n".join(f"prompt {game.text(prompt)}" for prompt in prompts),
     )
@@ -246,9 +252,9 @@ def _short(game: Game, split: Split) -> str:
     if split.format is None:
         return ""
     if game.forced is None:
-        return f"{split.bits} bits < {game.bits:g}"
+        return f"a wrong answer, as the message has {split.bits} < {game.bits:g} bits"
     R, error = game.forced(split.attn.n_heads, split.attn.W_V.shape[-1], split.format.bits)
-    return f"{split.bits} bits: R = {R:g}, wrong with probability at least {error:.3f}"
+    return f"wrong with probability at least {error:.3f}, as the message lacks R = {R:g} bits"
 
 
 def _mistakes(run: Run, id: str, game: Game, model: Transformer, pairs: Pairs) -> Finding:
@@ -256,7 +262,7 @@ def _mistakes(run: Run, id: str, game: Game, model: Transformer, pairs: Pairs) -
 
     The search uses torch, and a pair is verified by balls and appended to `pairs`.
     """
-    name = f"{model.name} errs at {game.name}, though its message is long enough"
+    name = f"{model.name}: answers to two prompts of {game.name}; the message is long enough"
     for _ in range(TRIES):
         row = [pair[run.rng.integers(2)] for pair in game.choices]
         places = range(len(row))
@@ -278,8 +284,8 @@ def _mistakes(run: Run, id: str, game: Game, model: Transformer, pairs: Pairs) -
                 {"needed": needed},
                 Verdict.of(needed[0] != needed[1]),
                 f"{game.question(one)} and {game.question(two)}: answers {answers[0]} and "
-                f"{answers[1]}, required {needed[0]} and {needed[1]}",
-                "different answers to the two prompts",
+                f"{answers[1]}; the right answers are {needed[0]} and {needed[1]}",
+                "equal answers, so that one answer is wrong",
                 "\n".join(f"prompt {game.text(prompt)}" for prompt in (one, two)),
             )
     return Finding(id, name, "enclosure", 0, 1, Verdict.UNDECIDED, "no such pair was found")
@@ -301,8 +307,8 @@ def two_layers_find(run: Run, n: int, pairs: Pairs) -> Iterator[Finding]:
         layers = 1
     except InputError:
         layers = sum(block.attn is not None for block in model.blocks)
-    name, words = f"{model.name}: there is no such message", f"{layers} layers of attention"
-    yield at_least("no-message", name, "exact", layers, 2, words=words)
+    name = f"{model.name}: attention layers of a model to which the bound does not apply"
+    yield at_least("no-message", name, "exact", layers, 2, words=f"{layers}", wanted="at least 2")
 
 
 def two_layers_compose(run: Run, s: int, pairs: Pairs) -> Iterator[Finding]:
@@ -318,7 +324,7 @@ def _all_right(model: Transformer, right: np.ndarray, logits: str = "") -> Findi
     count, total = int(right.sum()), len(right)
     return Finding(
         "two-layers",
-        f"{model.name}, two layers, on the same prompts",
+        f"answers of two layers, {model.name}, on the same prompts",
         exact_evidence(model),
         count,
         total,

@@ -75,15 +75,16 @@ def heads(model: Transformer, built: Transformer, tokens: np.ndarray) -> Iterato
     """The weights of trained and built heads at the positions that the built head attends to."""
     before = np.broadcast_to(np.arange(-1, tokens.shape[1] - 1), tokens.shape)
     maps, exact = attention_of(model, tokens), attention_of(built, tokens)
+    at = {1: "previous position", 2: "position after the latest copy of the token"}
     for layer, kind, place in ((1, "previous-token", before), (2, "matching", find(tokens))):
         weights, wanted = (attended(each[layer - 1], place) for each in (maps, exact))
         mean = estimated(weights)
         found = above(
             kind,
-            f"layer {layer} has a {kind} head",
+            f"mean attention weight of layer {layer} at the {at[layer]}",
             mean,
             ATTENDED,
-            words=f"mean attention weight {mean:.2%} there (built: {wanted.mean():.0%})",
+            words=f"{mean:.2%} (built model: {wanted.mean():.0%})",
             wanted=f"at least {ATTENDED:.0%}, {BY}",
         )
         if not (wanted == 1).all():
@@ -103,12 +104,12 @@ def circuits(model: Transformer) -> Iterator[Finding]:
         uniform = float((1 / np.isfinite(matrix).sum(1)).mean())
         yield at_least(
             f"circuit/{kind}",
-            f"circuit {words[kind]}: rows with the same largest entry as the built circuit",
+            f"circuit {words[kind]}: rows with the largest entry in the column of the built model",
             "trained",
             fraction,
             LARGEST,
             words=f"{fraction:.1%} of {len(matrix)} rows",
-            wanted=f"at least {LARGEST:.0%}; uniform guesses: {uniform:.1%}",
+            wanted=f"at least {LARGEST:.0%}; {uniform:.1%} for uniform guesses",
         )
 
 
@@ -129,12 +130,12 @@ def interventions(
         equal = fraction_of(found == wanted, wanted >= 0)
         yield above(
             f"intervention/layer-{layer}",
-            f"attention of layer {layer} redirected: answers equal to the built model's",
+            f"answers equal to the built model's, with attention of layer {layer} redirected",
             equal,
             SAME,
             words=f"{equal:.2%}"
             + (_after_some_copy(run, tokens, places, found, wanted) if layer == 1 else ""),
-            wanted=f"above {SAME:.0%}, {BY}; uniform guesses: {1 / len(model.embed.W_E):.1%}",
+            wanted=f"above {SAME:.0%}, {BY}; {1 / len(model.embed.W_E):.1%} for uniform guesses",
         )
 
 
@@ -158,8 +159,8 @@ def _after_some_copy(
     agree = fraction_of(after_any == wanted, wanted >= 0)
     random = follow(run.rng.integers(0, V, found.shape))
     return (
-        f" (random matching position: {agree.mean:.0%}); at some matching position: "
-        f"{follow(found):.2%} (random tokens: {random.mean:.0%})"
+        f" ({agree.mean:.0%} for a random matching position); answers at any matching position: "
+        f"{follow(found):.2%} ({random.mean:.0%} for random tokens)"
     )
 
 
@@ -182,14 +183,14 @@ def transition(name: str) -> Finding:
     faster = after / max(before, noise)
     return Finding(
         "transition",
-        "a phase transition in the log",
+        "phase transition of the training loss",
         "trained",
         {"times as fast": faster, "faster by": after - before},
         {"times as fast": 2, "faster by": CLEAR * noise},
         Verdict.of(faster >= 2 and after - before >= CLEAR * noise),
         f"from step {steps[steepest + width]} to {steps[steepest + 2 * width]} the loss falls by "
-        f"{after:.2f}, from {loss[steepest + width]:.2f}: {faster:.1f} times the fall over equally "
-        "many steps before",
-        f"at least 2 times (a convex decay: at most 1), and the excess at least {CLEAR} times the "
-        f"noise ({noise:.2g})",
+        f"{after:.2f} from {loss[steepest + width]:.2f}, which is {faster:.1f} times the fall over "
+        "equally many steps before",
+        f"at least 2 times (at most 1 in a convex decay), and the difference of the falls at least "
+        f"{CLEAR} times the noise {noise:.2g}",
     )
