@@ -102,13 +102,14 @@ def _in_float64(
     leaks = ", ".join(f"{max(layer):.1e}" for layer in bound.leaks)
     return at_most(
         "softmax/float",
-        f"logit errors at β = {beta:.4g}, which ensures {error:g} in every prompt of {n} tokens "
+        f"distance of softmax from hardmax logits at β = {beta:.4g}, which ensures a distance of "
+        f"at most {error:g} for prompts of {n} tokens "
         f"({sum(len(r[:8]) for r in prompts)} sequences)",
         "float",
         largest,
         bound.logits,
-        words=f"answers are right from β = {model.least_sharpness():.3g}, leaked weight by layer "
-        f"≤ {leaks}, largest error {largest:.2g}",
+        words=f"answers are right for β ≥ {model.least_sharpness():.3g}; weights of wrong tokens "
+        f"are at most {leaks} (by layer); the largest distance is {largest:.2g}",
         wanted=f"≤ {bound.logits:.2g}",
     )
 
@@ -134,12 +135,13 @@ def _growth(model: Transformer, larger: Transformer, error: float) -> Finding:
         needed[f"n = {n}"], limits[f"n = {n}"] = beta, float(limit / min(gaps, default=1.0))
     return each_at_most(
         "softmax/growth",
-        "sharpness needed at two lengths",
+        f"inverse temperature β that ensures a logit error of {error:g}, at two lengths",
         "float",
         needed,
         limits,
         words="; ".join(f"{n}: β = {beta:.4g}" for n, beta in needed.items()),
-        wanted=f"γβ ≤ ln({'4A' if graded else 'An'}/{error:g}) + ½",
+        wanted=f"γβ ≤ ln({'4A' if graded else 'A·n'}/{error:g}) + ½, where γ is the score gap and "
+        "A the logit error per unit of weight on wrong tokens",
     )
 
 
@@ -161,15 +163,16 @@ def _scale(model: Transformer, larger: Transformer) -> Finding:
             found[f"n = {n}, layer {number}"] = max(sizes)
             limits[f"n = {n}, layer {number}"] = limit
         c, most = _largest_gap(sized), max(map(max, score_sizes(sized)))
-        words.append(f"n = {n}: up to {most:g}, c = {c:g}")
+        words.append(f"n = {n}: {most:g}, with c = {c:g}")
     return each_at_most(
         "softmax/scale",
-        "sizes of scores at two lengths",
+        "largest absolute value of a score, at two lengths",
         exact_evidence(larger),
         found,
         limits,
         words="; ".join(words),
-        wanted="c·max(r, 2)·(N + 1), or the same at both lengths for heads with ties",
+        wanted="at most c·max(r, 2)·(N + 1) for N tokens with codes of r bits and the score gap c; "
+        "equal at both lengths for heads with ties",
     )
 
 
