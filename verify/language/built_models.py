@@ -1,4 +1,4 @@
-"""Findings on transformers of a small world: string probabilities, samples and bounds."""
+"""Findings on hand-built models of a small world: string probabilities, samples and bounds."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FALSE_ALARM = 1e-7  # the probability that samples of a correct model exceed the
 
 
 def built_models(run: Run, samples: int) -> Iterator[Finding]:
-    """The findings on the three models of one small world."""
+    """The findings on hand-built transformers for the three models of one small world of facts."""
     facts = fact_strings(BASE, DIGITS, run.rng)
     counts = np.bincount(run.rng.integers(len(facts), size=DOCUMENTS), minlength=len(facts))
     for name in MODELS:
@@ -35,7 +35,11 @@ def built_models(run: Run, samples: int) -> Iterator[Finding]:
 
 
 def given(strings: np.ndarray, probabilities: list[Fraction]) -> list[Fraction]:
-    """The probabilities of all strings in order, by definition."""
+    """The probabilities of all strings in lexicographic order, by definition.
+
+    The `strings` have the given `probabilities`, and the remaining mass is uniform on all other
+    strings.
+    """
     V, L = BASE, strings.shape[1]
     places = numbers(strings, V).tolist()
     rest = (1 - sum(probabilities)) / (V**L - len(probabilities))
@@ -66,10 +70,11 @@ def _model(
 
 
 def agrees(found: np.ndarray, g: list[Fraction]) -> Finding:
-    """Every string's probability compared with g; a logit −64 stands for probability 0.
+    """The largest error of the probabilities `found` of all strings, divided by its bound.
 
-    ln of a conditional probability above 2^−53 has an error of at most 37·2^−53, and softmax of V
-    logits has V + 3 roundings; a string has L factors.
+    `g` are the exact probabilities.  A logit of −64 stands for probability 0.  The logarithm of a
+    conditional probability above 2^−53 has an error of at most 37·2^−53, softmax of V logits has
+    V + 3 roundings, and the probability of a string of L symbols has L factors.
     """
     L, V = 2 * DIGITS, BASE
     wanted = np.array([float(each) for each in g])
@@ -77,34 +82,46 @@ def agrees(found: np.ndarray, g: list[Fraction]) -> Finding:
     worst = float((abs(found - wanted) / bound).max())
     return at_most(
         "strings",
-        f"errors of the probabilities of all {V}^{L} strings, divided by the rounding bound",
+        f"largest ratio of the error of a string's probability to its rounding bound, over all "
+        f"{V}^{L} strings",
         "float",
         worst,
         1.0,
-        words=f"largest error {abs(found - wanted).max():.1e}, {worst:.2g} times its bound",
-        wanted="at most 1",
+        words=f"{worst:.2g}; the largest error is {abs(found - wanted).max():.1e}",
+        wanted="a ratio of at most 1",
     )
 
 
 def drawn(run: Run, model: Transformer, true: list[int], exact: float, samples: int) -> Finding:
-    """The fraction of samples that are not facts, compared with g(H) by Hoeffding's bound."""
+    """The fraction of a model's samples that are not facts, compared with its probability.
+
+    `true` are the numbers of the facts, and `exact` is the model's probability of strings that
+    are not facts.  The tolerance is Hoeffding's bound.
+    """
     start = np.full((samples, 1), BASE)
     drawn = sample(model, start, 2 * DIGITS, run.rng).numpy()
     fraction = float((~np.isin(numbers(drawn, BASE), true)).mean())
     radius = sqrt(log(2 / FALSE_ALARM) / (2 * samples))
     return at_most(
         "samples",
-        "difference of g(H) and the fraction of samples that are not facts",
+        "absolute difference between the fraction of samples that are not facts and the model's "
+        "probability of strings that are not facts",
         "statistical",
         abs(fraction - exact),
         radius,
-        words=f"{fraction:.1%} of {samples} samples; g(H) = {exact:.1%}",
-        wanted=f"at most √(ln(2/η)/2N) = {radius:.3f}, η = {FALSE_ALARM:g}",
+        words=f"{fraction:.1%} of {samples} samples are not facts, and the probability is "
+        f"{exact:.1%}",
+        wanted=f"at most {radius:.3f}, by Hoeffding's inequality with error probability "
+        f"{FALSE_ALARM:g}",
     )
 
 
 def bounded(found: np.ndarray, counts: np.ndarray, true: list[int]) -> Finding:
-    """The deterministic bound, for the probabilities computed from the tensors."""
+    """The deterministic bound on the hallucination rate, for probabilities from the tensors.
+
+    `found` are the model's probabilities of all strings, `counts` the numbers of documents with
+    each fact, and `true` the numbers of the facts.
+    """
     N, ones = len(found), np.ones(len(found))
     fact, new = np.isin(np.arange(N), true), ones > 0
     new[np.array(true)[counts > 0]] = False
@@ -114,10 +131,11 @@ def bounded(found: np.ndarray, counts: np.ndarray, true: list[int]) -> Finding:
     least = bound + over
     return at_least(
         "sure",
-        "g(H) + δ⁺ of the model, compared with the deterministic bound plus δ⁺",
+        "sum of the model's hallucination rate g(H) and its over-confidence δ⁺ at the threshold "
+        "1/|U|, where U is the set of unseen strings",
         "float",
         of.hallucination + over + N * 2.0**-50,
         least,
-        words=f"g(H) = {of.hallucination:.4f}, δ⁺ = {over:.4f}",
-        wanted=f"sum at least {shown(least)}",
+        words=f"g(H) = {of.hallucination:.4f} and δ⁺ = {over:.4f}",
+        wanted=f"a sum of at least {shown(least)}, by the deterministic bound",
     )

@@ -1,4 +1,4 @@
-"""The claim `direct-gradients`: without CoT a gradient hardly depends on the parity."""
+"""The claim `direct-gradients`: without CoT, a gradient hardly depends on the parity to learn."""
 
 from __future__ import annotations
 
@@ -35,18 +35,22 @@ MOST = 200  # largest number of bits
 def direct_gradients(
     run: Run,
     *,
-    d: Annotated[int, option("bits of the cube on which gradients are summed", min=2, max=10)] = 8,
-    bits: Annotated[int, option("bits of the parities whose bounds are compared", min=20)] = 64,
+    d: Annotated[int, option("number of bits of the words of the networks", min=2, max=10)] = 8,
+    bits: Annotated[int, option("number of bits of the words of the parities", min=20)] = 64,
 ) -> Iterator[Finding]:
-    """Σ_S ‖E χ_S ∇f‖² = E‖∇f‖² for every differentiable f of d bits, over all 2^d sets S.
+    """Σ_S ‖E χ_S ∇f‖² = E‖∇f‖² for every differentiable model f of d bits, over all 2^d sets S of
+    bits.
 
-    So the part of the gradient that depends on S has a mean square of at most E‖∇f‖²/C(d, k) over
-    the C(d, k) parities of k bits.  In a step of the chain of thought on m tokens, this part is at
-    least the fraction (2 − 4/m)/m² of E‖∇φ‖².  This bounds gradients, not learning: elimination
-    over GF(2) finds S from slightly more than d examples.
+    Here χ_S is the parity of the bits in S, ∇ the gradient by the parameters, and E the mean over
+    all words.  So E χ_S ∇f, the only part of the gradient of the square loss that depends on the
+    parity χ_S to be learned, has a mean square of at most E‖∇f‖²/C(d, k) over the C(d, k) parities
+    of k bits.  In a chain of thought, the gradient at a node that attends to m tokens and predicts
+    φ depends on the product of its two children.  The square of this part is at least the fraction
+    (2 − 4/m)/m² of E‖∇φ‖².  These are bounds on gradients, not on learning: elimination over GF(2)
+    finds S from slightly more than d examples.
     """
     if bits > MOST:
-        raise InputError(f"bits is {bits}: give at most {MOST}")
+        raise InputError(f"bits is {bits}: give at most {MOST} bits")
     yield _integers(run, d)
     yield _transformer(run, d)
     yield _signal(bits)
@@ -67,11 +71,12 @@ def _integers(run: Run, d: int) -> Finding:
         alike += int(signals(gradients).sum()) == 2**d * int((gradients**2).sum())
     return same(
         "integers",
-        f"Σ_S ‖E χ_S ∇f‖² = E‖∇f‖² for networks of integer weights, all 2^{d} sets and words",
+        f"Σ_S ‖E χ_S ∇f‖² = E‖∇f‖² for networks f with integer weights, over all 2^{d} sets S of "
+        f"bits, χ_S the parity of S, E the mean over all 2^{d} words",
         alike,
         NETS,
-        words=f"equal for {alike} networks, in integers",
-        wanted=f"all {NETS}",
+        words=f"both sides are equal for {alike} networks, in integers",
+        wanted=f"equality for all {NETS} networks",
     )
 
 
@@ -82,13 +87,14 @@ def _transformer(run: Run, d: int) -> Finding:
     off = abs(found - wanted) / wanted
     return at_most(
         "transformer",
-        f"relative difference of both sides, for an untrained transformer of "
-        f"{gradients.shape[1]} weights, words of {d} bits",
+        "relative difference between Σ_S ‖E χ_S ∇f‖², over all sets S of bits with parity χ_S, and "
+        f"E‖∇f‖², for an untrained transformer f with {gradients.shape[1]} weights and all words "
+        f"of {d} bits",
         "float",
         float(off),
         ROUNDED,
         words=f"Σ_S ‖E χ_S ∇f‖² = {found:.12g}, E‖∇f‖² = {wanted:.12g}",
-        wanted=f"at most {ROUNDED:g}, for rounding",
+        wanted=f"at most {ROUNDED:g}, for rounding errors",
     )
 
 
@@ -116,13 +122,14 @@ def _signal(d: int) -> Finding:
     step, without = least_step_signal(d + k - 2), mean_signal_bound(d, k)
     return at_least(
         "signal",
-        f"squared signal at a CoT node, divided by that of an average parity, d = {d}, k = {k}",
+        "ratio of two fractions of the squared gradient that depend on a parity of "
+        f"{k} of {d} bits: at a CoT node, and without CoT for the average parity",
         "proved",
         step / without,
         RATIO,
-        words=f"signal at least {float(step) ** 0.5:.2g}·√E‖∇φ‖² at a node, at most "
-        f"{float(without) ** 0.5:.2g}·√E‖∇f‖² without CoT",
-        wanted=f"at least {RATIO}",
+        words=f"the fraction is at least {float(step):.2g} at a CoT node, and at most "
+        f"{float(without):.2g} without CoT",
+        wanted=f"a ratio of at least {RATIO}",
     )
 
 
@@ -135,10 +142,11 @@ def _eliminated(run: Run, d: int) -> Finding:
         right += bits_by_elimination(words, words[:, chosen].sum(axis=1) % 2) == chosen.tolist()
     return at_least(
         "eliminated",
-        f"seeds whose parity is found from {n} random words of {d} bits, over GF(2)",
+        f"seeds for which elimination over GF(2) finds the parity from {n} random words of {d} "
+        "bits",
         "exact",
         right,
         ENOUGH,
         words=f"{right} of {SEEDS} seeds",
-        wanted=f"at least {ENOUGH}",
+        wanted=f"at least {ENOUGH} seeds",
     )

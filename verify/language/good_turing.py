@@ -1,4 +1,4 @@
-"""The claim `good-turing`: outcomes seen once as an estimate of the unseen mass."""
+"""The claim `good-turing`: the Good–Turing estimate of the probability of unseen outcomes."""
 
 from __future__ import annotations
 
@@ -35,15 +35,16 @@ GAMMA = 0.05
 def good_turing(
     run: Run,
     *,
-    facts: Annotated[int, option("facts of each random world", min=2, max=10**6)] = 2000,
-    documents: Annotated[int, option("documents of each world", min=2, max=50_000)] = 1000,
+    facts: Annotated[int, option("number of facts in each world", min=2, max=10**6)] = 2000,
+    documents: Annotated[int, option("documents in each world", min=2, max=50_000)] = 1000,
     worlds: Annotated[int, option("number of random worlds", min=20, max=10**4)] = 400,
 ) -> Iterator[Finding]:
     """The fraction MF of documents whose outcome occurs once estimates the unseen mass M.
 
-    For every distribution p and n independent documents, E MF − E M = Σ p²(1 − p)^{n−1}, which is
-    at most (1/n)(1 − 1/n)^{n−1}, with equality iff p is uniform on n outcomes; E(MF − M)² has a
-    closed form and is at most (1 + 1/e)/n + O(n⁻²).
+    M is the total probability of the outcomes that do not occur.  For every distribution p and n
+    independent documents, E MF − E M = Σ p²(1 − p)^{n−1}, which is at most (1/n)(1 − 1/n)^{n−1},
+    with equality iff p is uniform on n outcomes.  E(MF − M)² has a closed form and is at most
+    (1 + 1/e)/n + O(n⁻²).
     """
     yield from counted(run)
     yield most_mean()
@@ -55,7 +56,11 @@ def good_turing(
 
 
 def counted(run: Run) -> Iterator[Finding]:
-    """Closed forms compared with sums over all corpora, for uniform, random and skewed p."""
+    """The findings that two closed forms equal sums over all corpora.
+
+    The closed forms are the mean error and the mean square error of the Good–Turing estimate, and
+    the distributions are uniform, random and skewed.
+    """
     distributions = list[tuple[tuple[Fraction, ...], int]]()
     for outcomes, documents in SIZES:
         lopsided = (Fraction(9, 10), *[Fraction(1, 10 * (outcomes - 1))] * (outcomes - 1))
@@ -65,11 +70,21 @@ def counted(run: Run) -> Iterator[Finding]:
             random_distribution(run.rng, outcomes),
         ):
             distributions.append((p, documents))
-    words = f"equal to the sum over all corpora for {len(distributions)} distributions and sizes"
+    words = f"equal for {len(distributions)} pairs of a distribution and a number of documents"
     for moment, (id, name, closed) in enumerate(
         (
-            ("mean", "E MF − E M = Σ p²(1 − p)^(n−1)", mean_difference),
-            ("square", "E(MF − M)² in closed form", mean_square),
+            (
+                "mean",
+                "mean error E MF − E M of the Good–Turing estimate MF of the unseen mass M, "
+                "by the closed form Σ p²(1 − p)^(n−1) and by the sum over all corpora",
+                mean_difference,
+            ),
+            (
+                "square",
+                "mean square error E(MF − M)² of the Good–Turing estimate MF of the unseen mass M, "
+                "by its closed form and by the sum over all corpora",
+                mean_square,
+            ),
         )
     ):
         wrong = (
@@ -81,7 +96,10 @@ def counted(run: Run) -> Iterator[Finding]:
 
 
 def most_mean() -> Finding:
-    """The maximum of E MF − E M is attained by n equal facts, and not by fewer or more."""
+    """The finding that n equally likely facts, and no other number, attain the largest mean error.
+
+    The error is MF − M, that of the Good–Turing estimate from n documents.
+    """
 
     def wrong() -> Iterator[str]:
         for n in (2, 5, 20):
@@ -91,18 +109,24 @@ def most_mean() -> Finding:
                 if (found == most) != (facts == n) or found > most:
                     yield f"{facts} equal facts, n = {n}: {found}"
 
-    name = "E MF − E M ≤ (1/n)(1 − 1/n)^(n−1), with equality only for n equal facts"
+    name = (
+        "mean error E MF − E M ≤ (1/n)(1 − 1/n)^(n−1) of the Good–Turing estimate MF of the unseen "
+        "mass M, with equality only for n equally likely facts"
+    )
     return no_counterexample(
         "most-mean",
         name,
         wrong(),
-        words="for n = 2, 5, 20 and 1 … 3n equal facts",
+        words="true for n = 2, 5, 20 documents and 1, n − 1, n, n + 1 and 3n equally likely facts",
         wanted="no counterexample",
     )
 
 
 def most_square(run: Run) -> Finding:
-    """E(MF − M)² divided by its bound, for uniform and random distributions and one fact."""
+    """The largest ratio of the mean square error of the Good–Turing estimate to its bound.
+
+    The distributions are uniform, random, and on one fact.
+    """
     ratio, constants = Fraction(0), list[float]()
     for n in (2, 6, 20):
         distributions = [(Fraction(1, k),) * k for k in (1, 2, n, 3 * n)] + [
@@ -112,58 +136,66 @@ def most_square(run: Run) -> Finding:
         constants.append(n * float(most_mean_square(n)))
     return at_most(
         "most-square",
-        "E(MF − M)² divided by its bound 1/n + (n/(n + 1))^n/(n + 1) + (4/n²)(1 − 2/n)^(n−2)",
+        "largest ratio of the mean square error E(MF − M)² of the Good–Turing estimate MF of the "
+        "unseen mass M from n documents to its bound "
+        "1/n + (n/(n + 1))^n/(n + 1) + (4/n²)(1 − 2/n)^(n−2)",
         "exact",
         ratio,
         1,
-        words=f"at most {float(ratio):.2f}, n = 2, 6, 20; n times the bound is "
-        f"{', '.join(f'{each:.3f}' for each in constants)} → 1 + 1/e = {1 + 1 / e:.3f}",
-        wanted="at most 1",
+        words=f"{float(ratio):.2f} over n = 2, 6, 20, for which n times the bound is "
+        f"{', '.join(f'{each:.3f}' for each in constants)} (limit 1 + 1/e = {1 + 1 / e:.3f})",
+        wanted="a ratio of at most 1",
     )
 
 
 def differences(run: Run, facts: int, documents: int, worlds: int) -> np.ndarray:
-    """MF − M for random corpora of uniform facts."""
+    """The errors MF − M of the Good–Turing estimate for random corpora of uniform facts."""
     drawn = (world(facts, facts, documents, "uniform", run.rng) for _ in range(worlds))
     return np.array([apart(each) for each in drawn])
 
 
 def apart(of: World) -> float:
-    """MF − M of one corpus."""
+    """The error MF − M of the Good–Turing estimate for one corpus."""
     return of.seen_once - of.unseen_mass
 
 
 def deviates(drawn: np.ndarray, documents: int) -> Finding:
-    """The number of corpora with |MF − M| above the bound that holds with probability 1 − γ."""
+    """The number of corpora whose Good–Turing error exceeds the bound of [KNVZ2025].
+
+    `drawn` are the errors, and the bound holds with probability ≥ 1 − γ, γ = 0.05.
+    """
     reach = deviation_bound(documents, GAMMA)
     beyond = int((abs(drawn) > reach).sum())
     return at_most(
         "deviation",
-        f"corpora with |MF − M| > 1/n + 2.42√(ln(4/γ)/n), γ = {GAMMA:g} [KNVZ2025]",
+        f"number of corpora of n = {documents} documents in which the Good–Turing estimate MF of "
+        f"the unseen mass M has |MF − M| > 1/n + 2.42√(ln(4/γ)/n), the bound of [KNVZ2025] for "
+        f"γ = {GAMMA:g}",
         "statistical",
         beyond,
         GAMMA * len(drawn),
-        words=f"{beyond} of {len(drawn)}; the largest |MF − M| is {abs(drawn).max() / reach:.2f} "
-        "times the bound",
-        wanted=f"at most γ·{len(drawn)} = {GAMMA * len(drawn):g}",
+        words=f"{beyond} of {len(drawn)} corpora; the largest |MF − M| is "
+        f"{abs(drawn).max() / reach:.2f} times the bound",
+        wanted=f"at most γ·{len(drawn)} = {GAMMA * len(drawn):g} corpora",
     )
 
 
 def typical(drawn: np.ndarray, facts: int, documents: int) -> Finding:
-    """The mean square of MF − M over random corpora, compared with its closed form.
+    """The mean square of the Good–Turing error over random corpora, compared with its closed form.
 
-    The tolerance is five standard errors: the square of a nearly normal number has a standard
-    deviation of √2 times its mean.
+    `drawn` are the errors.  The tolerance is five standard errors, as the square of a nearly
+    normal number has a standard deviation of √2 times its mean.
     """
     square, most = float((drawn**2).mean()), float(most_mean_square(documents))
     wanted, reach = uniform_mean_square(facts, documents), 5 * sqrt(2 / len(drawn))
     return within(
         "typical",
-        f"mean square of MF − M over {len(drawn)} corpora of {documents} documents",
+        "mean square of the error MF − M of the Good–Turing estimate MF of the unseen mass M, "
+        f"over {len(drawn)} corpora of n = {documents} documents",
         "statistical",
         square,
         (wanted * (1 - reach), min(wanted * (1 + reach), most * (1 + reach))),
         words=f"{square * documents:.3f}/n",
-        wanted=f"{wanted * documents:.3f}/n within 5 standard errors; at most "
-        f"{most * documents:.3f}/n for any distribution",
+        wanted=f"the closed form {wanted * documents:.3f}/n within 5 standard errors, and at most "
+        f"{most * documents:.3f}/n, the bound for every distribution",
     )

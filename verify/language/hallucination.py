@@ -41,25 +41,30 @@ MIXED = np.linspace(0, 1, 11)
 def hallucination(
     run: Run,
     *,
-    facts: Annotated[int, option("facts of the world", min=2)] = 10**6,
-    strings: Annotated[int, option("all strings, including the facts", min=4, max=2**53)] = 10**11,
+    facts: Annotated[int, option("number of facts in the world", min=2)] = 10**6,
+    strings: Annotated[int, option("number of strings, with the facts", min=4, max=2**53)] = 10**11,
     documents: Annotated[int, option("documents drawn from the facts", min=1)] = 10**5,
     distribution: Annotated[
         Literal["zipf", "uniform"], option("distribution of the facts")
     ] = "zipf",
     samples: Annotated[int, option("strings sampled from each built model", min=100)] = 2000,
 ) -> Iterator[Finding]:
-    """A model that is not over-confident outputs falsehoods about as often as facts occur once.
+    """A model that is not over-confident hallucinates nearly as often as facts occur once, or more.
 
-    For all p, g, U and τ ≥ 0, g(H) ≥ p(U) − δ⁺ − τ|F| + τ|A| − p(U∩A) with A = {g > τ}, H the
-    strings that are not facts and δ⁺ = (g(A) − p(A))⁺.  If U are the unseen strings, τ = 1/|U| and
-    facts are regular, then E g(H) ≥ E MF − E δ⁺ − E(|F|/|U|) − 1/n, MF the fraction of n documents
-    whose fact occurs once.  With prompts of m answers E err + E δ⁺ ≥ MM(1 − 1/m) given the data.
+    Let p be the distribution of documents, g a model, F the set of facts, with p(F) = 1, H the set
+    of other strings, U a set of strings and τ ≥ 0.  Let A = {g > τ}, and let δ⁺ = (g(A) − p(A))⁺
+    be the over-confidence.  Then g(H) ≥ p(U) − δ⁺ − τ|F| + τ|A| − p(U∩A).
+
+    If U is the set of unseen strings, τ = 1/|U| and facts are regular (given the documents, all
+    unseen strings have the same mean probability), then E g(H) ≥ E MF − E δ⁺ − E(|F|/|U|) − 1/n,
+    where MF is the fraction of the n documents whose fact occurs once.
+
+    With prompts c of weights μ_c and m possible answers, whose right answer a document gives with
+    probability α_c, E err + E δ⁺ ≥ MM(1 − 1/m) given the data.  Here err is the probability of a
+    wrong answer, and MM is the sum of μ_c α_c over the prompts that no document answers.
     """
     if strings < 2 * facts:
-        raise InputError(
-            f"{facts} facts among {strings} strings: give at least twice as many strings"
-        )
+        raise InputError(f"strings is {strings} and facts is {facts}: give strings ≥ 2·facts")
     drawn = world(facts, strings - facts, documents, distribution, run.rng)
     yield from labelled("built", built_models(run, samples))
     yield from labelled("tiny", tiny_worlds(run))
@@ -71,7 +76,7 @@ def hallucination(
 
 
 def of_world(drawn: World) -> Iterator[Finding]:
-    """Bounds on g(H) for the three models of a world and mixtures of two of them."""
+    """The findings on the hallucination rates of three models of a world, and of mixtures."""
     tau = 1 / drawn.unseen
     models: dict[str, Levels] = {name: drawn.model(name) for name in MODELS}
     yield surely(drawn, models, tau)
@@ -80,7 +85,10 @@ def of_world(drawn: World) -> Iterator[Finding]:
 
 
 def surely(drawn: World, models: dict[str, Levels], tau: float) -> Finding:
-    """The deterministic bound at τ = 1/|U|; undecided if it is vacuous for all models."""
+    """The deterministic bound on the hallucination rate of each model, at the threshold `tau`.
+
+    The finding is undecided if the bound is vacuous for all models.
+    """
     bounds = {name: float(of.deterministic_bound(tau)) for name, of in models.items()}
     slack = {name: float(of.hallucination) - bounds[name] for name, of in models.items()}
     shown_ones = ", ".join(
@@ -88,32 +96,38 @@ def surely(drawn: World, models: dict[str, Levels], tau: float) -> Finding:
     )
     finding = at_least(
         "sure",
-        f"g(H) minus the deterministic bound: {drawn.facts} facts, {drawn.others:.3g} other "
-        f"strings, {drawn.documents} documents",
+        f"hallucination rate minus its deterministic bound, for {drawn.facts} facts, "
+        f"{drawn.others:.3g} other strings and {drawn.documents} documents",
         "float",
         min(slack.values()),
         -ROUNDING,
-        words=f"{shown_ones}; MF = {drawn.seen_once:.2%}",
-        wanted=f"g(H) ≥ the bound; {in_a_sentence(drawn)}",
+        words=f"rate ≥ bound is {shown_ones}; the facts of {drawn.seen_once:.2%} of the documents "
+        "occur once",
+        wanted=f"rate ≥ bound for each model; {in_a_sentence(drawn)}",
     )
     return unless_vacuous(finding, max(bounds.values()))
 
 
 def in_a_sentence(drawn: World) -> str:
-    """The bound on E g(H) of a calibrated model at these sizes, from E MF and |U| ≥ |H|."""
+    """The bound on the mean hallucination rate of a calibrated model of a world of this size.
+
+    It is computed from the mean fraction of documents whose fact occurs once.
+    """
     once = drawn.mean_seen_once
     bound = float(expected_bound(once, 0, drawn.facts, drawn.others, drawn.documents))
     model = f"a calibrated model of {drawn.documents} documents on {drawn.facts} facts"
     if bound <= 0:
-        return f"the bound on E g(H) is vacuous for {model}"
-    return f"E g(H) ≥ {bound:.1%} for {model}"
+        return f"the bound on the mean rate is vacuous for {model}"
+    return f"the mean rate is at least {bound:.1%} for {model}"
 
 
 def traded(drawn: World, tau: float) -> Finding:
-    """For mixtures of calibrated model and memoriser, g(H) + δ⁺ is p(U) up to p(U)|F|/|U|.
+    """The trade-off between hallucination rate and over-confidence, for mixtures of two models.
 
-    This holds if every mixture gives each seen fact a probability above 1/|U|, and is undecided
-    otherwise.
+    For mixtures of the calibrated model and the memoriser, the sum of the hallucination rate and
+    the over-confidence δ⁺ is the unseen mass p(U), up to p(U)|F|/|U|, where |F| is the number of
+    facts and |U| of unseen strings.  This holds if every mixture gives each seen fact a
+    probability above 1/|U|, and the finding is undecided otherwise.
     """
     found = [drawn.mixture(weight) for weight in MIXED]
     apply = drawn.unseen_mass > 0 and all((of.g[~of.unseen] > tau).all() for of in found)
@@ -123,18 +137,22 @@ def traded(drawn: World, tau: float) -> Finding:
     first, last = (float(of.hallucination) for of in (found[0], found[-1]))
     return at_most(
         "trade",
-        "|g(H) + δ⁺ − p(U)| for mixtures of the calibrated model and the memoriser",
+        "largest |hallucination rate + over-confidence − unseen mass|, over mixtures of the "
+        "calibrated model and the memoriser",
         "float",
         apart if apply else np.nan,
         guessed + ROUNDING,
-        words=f"at most {apart:.1e}; g(H) falls from {first:.4f} to {last:.4f} along "
+        words=f"{apart:.1e}; the hallucination rate falls from {first:.4f} to {last:.4f} along "
         f"{len(MIXED)} mixtures",
-        wanted=f"at most p(U)|F|/|U| = {guessed:.1e}",
+        wanted=f"at most (unseen mass)·(facts)/(unseen strings) = {guessed:.1e}",
     )
 
 
 def mostly(drawn: World, calibrated: Levels) -> Iterator[Finding]:
-    """Bounds that hold with probability 99 %: our bound given the corpus, and the printed bound."""
+    """The findings on two bounds that hold with probability 99 %, for the calibrated model.
+
+    They are our bound given the corpus, and the bound of [KalaiVempala2024].
+    """
     rate = float(calibrated.hallucination)
     over = float(calibrated.over_confidence(1 / (GAMMA * drawn.unseen)))
     bounds = {
@@ -147,24 +165,28 @@ def mostly(drawn: World, calibrated: Levels) -> Iterator[Finding]:
         ),
     }  # fmt: skip
     names = {
-        "corpus": "p(U) − δ⁺ − |F|/(γ|U|)",
-        "printed": "MF − Mis − 3e^(−s)/γ − √(6 ln(6/γ)/n), quoted from [KalaiVempala2024]",
+        "corpus": "the bound given the corpus",
+        "printed": "the bound of [KalaiVempala2024]",
     }
     for id, bound in bounds.items():
         found = at_least(
             id,
-            f"g(H) of the calibrated model, compared with {names[id]}, γ = {GAMMA:g}",
+            "hallucination rate of the calibrated model, compared with "
+            f"{names[id]} that holds with probability {1 - GAMMA:g}",
             "float",
             rate + ROUNDING,
             bound,
-            words=f"g(H) = {rate:.4f}",
-            wanted=f"at least {shown(bound)}",
+            words=f"the rate is {rate:.4f}",
+            wanted=f"a rate of at least {shown(bound)}",
         )
         yield unless_vacuous(found, bound)
 
 
 def of_prompts(run: Run, name: str, prompts: int, documents: int) -> Finding:
-    """The error of a calibrated model that may output "don't know", and bounds on it."""
+    """The error of a calibrated model that may output "don't know", compared with bounds.
+
+    The world has this number of prompts and of documents.
+    """
     drawn = prompted(prompts, ANSWERS, documents, ALPHA, run.rng)
     model = drawn.calibrated()
     over, err = float(model.over_confidence(1 / ANSWERS)), float(model.hallucination)
@@ -173,30 +195,37 @@ def of_prompts(run: Run, name: str, prompts: int, documents: int) -> Finding:
     mean = float(expected_prompted_bound(drawn.mean_once, 0, ANSWERS, documents))
     found = at_least(
         f"prompts/{name}",
-        f"error of the calibrated model: {prompts} prompts of {ANSWERS} answers, {documents} "
-        f"documents, α = {ALPHA}",
+        f"error of the calibrated model on {prompts} prompts with {ANSWERS} possible answers, "
+        f"after {documents} documents, each of which answers its prompt with probability {ALPHA}",
         "float",
         err + ROUNDING,
         bound,
-        words=f"err = {err:.4f}; sr = {drawn.once:.4f}",
-        wanted=f"at least {bound:.4f} with probability {1 - GAMMA:g} given the data; "
-        f"bound on E err {shown(mean)}; [KNVZ2025, Theorem 2] {shown(printed)}",
+        words=f"the error is {err:.4f}; the number of prompts answered once, divided by the number "
+        f"of documents, is {drawn.once:.4f}",
+        wanted=f"an error of at least {bound:.4f}, which holds with probability {1 - GAMMA:g} "
+        f"given the data; the bound on the mean error is {shown(mean)}, and the bound of "
+        f"[KNVZ2025, Theorem 2] is {shown(printed)}",
     )
     return unless_vacuous(found, bound)
 
 
 def not_regular(run: Run) -> Finding:
-    """Without regular facts the bound fails: g = p is calibrated, and its g(H) is 0."""
+    """The finding that the bound of [KalaiVempala2024] fails if facts are not regular.
+
+    The model is given the set of facts.  It is calibrated, and its hallucination rate is 0.
+    """
     drawn = world(10**4, 10**9, 10**4, "uniform", run.rng)
     known = drawn.known()
     mis = float(known.miscalibration)
     bound = printed_bound(drawn.seen_once, mis, drawn.facts, drawn.others, 10**4, GAMMA)
     return at_least(
         "regular",
-        "facts that are not regular (g = p, uniform on F): the printed bound exceeds g(H)",
+        "bound of [KalaiVempala2024], whose hypothesis of regular facts is violated, for a model "
+        "that is given the set of facts",
         "float",
         bound,
         float(known.hallucination),
-        words=f"printed bound {bound:.3f} with Mis = {mis:g}; g(H) = {known.hallucination:g}",
-        wanted="bound > g(H)",
+        words=f"the bound is {bound:.3f}, the miscalibration {mis:g} and the hallucination rate "
+        f"{known.hallucination:g}",
+        wanted="a bound above the hallucination rate: without the hypothesis the bound is false",
     )

@@ -1,4 +1,4 @@
-"""The picture of `hallucination`: g(H) of the models of a world, and the bounds on it."""
+"""The picture of `hallucination`: the hallucination rates of models of a world, and bounds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ WEIGHTS = np.linspace(0, 1, 21)
 
 
 def draw(drawn: World) -> Figure:
-    """Mixtures from calibrated to memoriser, and the terms of the bound for the three models."""
+    """The picture: mixtures of the calibrated model and the memoriser, and the terms of the bound.
+
+    The terms are those of the deterministic bound, for the three models of the world.
+    """
     figure = Figure(figsize=(11, 4.6))
     left, right = figure.subplots(1, 2)
     mixtures(left, drawn)
@@ -23,10 +26,11 @@ def draw(drawn: World) -> Figure:
 
 
 def mixtures(panel: Axes, drawn: World) -> None:
-    """g(H), δ⁺ and both bounds by the weight of the memoriser.
+    """Plots mixtures of the calibrated model and the memoriser by the weight of the memoriser.
 
-    At weight 1 facts of equal counts have equal probabilities: level sets merge, so that Mis drops
-    and the printed bound jumps.
+    The curves are the hallucination rate, the over-confidence and two bounds on the rate.  At
+    weight 1, facts of equal counts have equal probabilities.  Then level sets merge, so that the
+    miscalibration drops and the printed bound jumps.
     """
     tau, found = 1 / drawn.unseen, [drawn.mixture(weight) for weight in WEIGHTS]
     printed = [
@@ -51,7 +55,7 @@ def mixtures(panel: Axes, drawn: World) -> None:
 
 
 def terms(panel: Axes, drawn: World) -> None:
-    """The terms of the deterministic bound for each model, their sum, and g(H), with values."""
+    """Plots the deterministic bound with its terms, and the hallucination rate, for each model."""
     tau, models = 1 / drawn.unseen, [drawn.model(name) for name in MODELS]
     shown = {
         "p(U)": [of.unseen_mass for of in models],
@@ -75,12 +79,12 @@ def terms(panel: Axes, drawn: World) -> None:
 
 
 def rest(of: Levels, tau: float) -> float:
-    """−τ|F| + τ|A| − p(U∩A), the remaining terms of the bound."""
+    """The sum −τ|F| + τ|A| − p(U∩A) of the last three terms of the deterministic bound."""
     return float(of.deterministic_bound(tau) - of.unseen_mass + of.over_confidence(tau))
 
 
 def number(value: float) -> str:
-    """A value for a label: three decimals, or a power of ten if it is smaller."""
+    """A value as a label: with three decimals, or in powers of ten if it is below 0.0005."""
     if abs(value) < 1e-12:
         return "0"
     return (f"{value:.3f}" if abs(value) >= 5e-4 else f"{value:.0e}").replace("-", "−")

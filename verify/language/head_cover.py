@@ -40,16 +40,18 @@ def head_cover(
     run: Run,
     *,
     d: Annotated[int, option("dimension of the tokens", min=1, max=200)] = 16,
-    k: Annotated[int, option("summands of each vector of the cover", min=1, max=1000)] = 50,
+    k: Annotated[int, option("number of summands in a vector of the cover", min=1, max=1000)] = 50,
 ) -> Iterator[Finding]:
     """Finitely many attention heads approximate all heads of bounded norm, on prompts of any
     length.
 
-    Consider the heads ⟨v, Σ_t softmax(⟨q, x_t⟩)_t x_t⟩ with ‖q‖₁ ≤ A, ‖v‖₁ ≤ V and ‖x_t‖₂ ≤ B.
-    There are (2d + 1)^{2k} heads such that each head is within VB(BA + 1)/√k of one of them on all
-    prompts.  The proof uses ‖softmax(s) − softmax(s')‖₁ ≤ ‖s − s'‖_∞, whose constant 1 is sharp.
-    With probability at least 1 − δ, no rule among N that is right on m samples has an error above
-    (ln N + ln(1/δ))/m.
+    Consider the heads ⟨v, Σ_t softmax(⟨q, x_t⟩)_t x_t⟩ on tokens x_t in ℝ^d, with ‖q‖₁ ≤ A,
+    ‖v‖₁ ≤ V and ‖x_t‖₂ ≤ B.  For every k there are (2d + 1)^{2k} heads, the cover, such that on
+    all prompts each head is within VB(BA + 1)/√k of a head of the cover.  The proof uses
+    ‖softmax(s) − softmax(s')‖₁ ≤ ‖s − s'‖_∞, whose constant 1 is sharp.
+
+    Given N rules, with probability at least 1 − δ every rule that is right on m samples has an
+    error of at most (ln N + ln(1/δ))/m.
     """
     yield _deviation(run)
     yield _lipschitz(run)
@@ -69,16 +71,20 @@ def _deviation(run: Run) -> Finding:
         wrong += speed(alpha.tolist(), delta.tolist()) > Fraction(int(np.ptp(delta)), 2)
     return same(
         "deviation",
-        "random weighted samples whose mean deviation exceeds half of the range, over Q",
+        "number of random weighted samples whose mean absolute deviation exceeds half of their "
+        "range, over Q",
         wrong,
         0,
-        words=f"{wrong} of {PAIRS}",
-        wanted="none",
+        words=f"{wrong} of {PAIRS} samples",
+        wanted="no sample",
     )
 
 
 def speed(alpha: list[int], delta: list[int]) -> Fraction:
-    """Σ α|Δ − Σ αΔ| for weights ∝ α, the ℓ₁ speed of softmax along Δ."""
+    """The ℓ₁ speed of softmax as scores move along `delta`, for weights proportional to `alpha`.
+
+    It is the mean absolute deviation of `delta` under these weights.
+    """
     total = sum(alpha)
     mean = Fraction(sum(a * x for a, x in zip(alpha, delta, strict=True)), total)
     return sum((a * abs(x - mean) for a, x in zip(alpha, delta, strict=True)), Fraction(0)) / total
@@ -95,17 +101,18 @@ def _lipschitz(run: Run) -> Finding:
             most = max(most, float(ratio(scores.tolist(), moved.tolist()).upper()))
     return at_most(
         "lipschitz",
-        f"‖softmax(s) − softmax(s')‖₁/‖s − s'‖_∞ of {PAIRS} random pairs of up to {LONGEST} scores",
+        f"largest ratio ‖softmax(s) − softmax(s')‖₁/‖s − s'‖_∞, over {PAIRS} random pairs s, s' of "
+        f"up to {LONGEST} scores",
         "enclosure",
         most,
         1.0,
         words=f"at most {most:.4f}",
-        wanted="at most 1",
+        wanted="a ratio of at most 1",
     )
 
 
 def ratio(scores: list[float], moved: list[float]) -> arb:
-    """‖softmax(s) − softmax(s')‖₁/‖s − s'‖_∞."""
+    """The ratio ‖softmax(s) − softmax(s')‖₁/‖s − s'‖_∞ for `scores` s and `moved` scores s'."""
     s, t = ([arb(x) for x in each] for each in (scores, moved))
     a, b = (softmax(each) for each in (s, t))
     far = max((abs(x - y) for x, y in zip(s, t, strict=True)), key=float)
@@ -113,7 +120,7 @@ def ratio(scores: list[float], moved: list[float]) -> arb:
 
 
 def softmax(scores: list[arb]) -> list[arb]:
-    """softmax in balls."""
+    """The softmax of the scores, in enclosing balls."""
     powers = [score.exp() for score in scores]
     total = sum(powers, arb(0))
     return [power / total for power in powers]
@@ -127,12 +134,13 @@ def _sharp() -> Finding:
         form = arb(h).tanh() / arb(h)
         finding = at_least(
             "sharp",
-            f"the same ratio for two tokens with scores 0 and ±{CLOSE}",
+            "ratio ‖softmax(s) − softmax(s')‖₁/‖s − s'‖_∞ for s = (0, 0) and s' = (h, −h), "
+            f"h = {CLOSE}",
             "enclosure",
             float(found.lower()),
             SHARP,
             words=f"tanh(h)/h = {float(found):.9f}",
-            wanted=f"at least {SHARP:g}: no constant below 1 suffices",
+            wanted=f"at least {SHARP:g}, which shows that no constant below this suffices",
         )
         if not found.overlaps(form):
             finding.verdict = Verdict.FAILS
@@ -150,18 +158,21 @@ def _vectors(run: Run, d: int, k: int) -> Finding:
         most = max(most, Fraction(off) / allowed if allowed else Fraction(off))
     return at_most(
         "vectors",
-        f"squared distance to the cover divided by (A² − ‖q‖²)/k, {VECTORS} vectors, "
-        f"dimension {d}, k = {k}",
+        "largest ratio of the squared distance of a vector q with ‖q‖₁ ≤ A from its vector in the "
+        f"cover to the bound (A² − ‖q‖₂²)/k, over {VECTORS} vectors of dimension {d}, k = {k}",
         "exact",
         float(most),
         1.0,
-        words=f"at most {float(most):.3f}, over Q",
-        wanted="at most 1",
+        words=f"{float(most):.3f}, over Q",
+        wanted="a ratio of at most 1",
     )
 
 
 def bounded(run: Run, d: int) -> tuple[list[Fraction], Fraction]:
-    """A random vector of fractions, dense or sparse, and a bound on its ℓ₁ norm, tight or not."""
+    """A random vector of fractions, and a bound on its ℓ₁ norm.
+
+    The vector is dense or sparse, and the bound may or may not be tight.
+    """
     values = run.rng.integers(-20, 21, size=d) * (run.rng.random(d) < run.rng.random())
     q = [Fraction(int(x), 7) for x in values]
     A = sum(map(abs, q), Fraction(0)) * int(run.rng.integers(1, 3))
@@ -193,18 +204,19 @@ def _heads(run: Run, d: int, k: int) -> Finding:
     size = log_cover_size(d, k, k)
     return at_most(
         "heads",
-        f"distance of heads to the cover divided by VB²A/√k + VB/√k, {HEADS} heads for each length",
+        "largest ratio of the distance between a head and its head in the cover to the bound "
+        f"VB²A/√k + VB/√k, over {HEADS} random heads for each number T of tokens",
         "float",
         found,
         1.0,
-        words=", ".join(f"{name}: {ratio:.3f}" for name, ratio in ratios.items())
+        words=", ".join(f"{ratio:.3f} for {name}" for name, ratio in ratios.items())
         + f"; the cover has {2 * d + 1}^{2 * k} = e^{size:.0f} heads",
-        wanted="at most 1 at every length",
+        wanted="a ratio of at most 1 for every T",
     )
 
 
 def direction(towards: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
-    """The unit vector along `towards`, or `otherwise` if that is 0."""
+    """The unit vector along `towards`, or the vector `otherwise` if `towards` is 0."""
     length = np.linalg.norm(towards)
     return towards / length if length else otherwise
 
@@ -221,13 +233,14 @@ def _occam(run: Run) -> Finding:
     most = int(binom.isf(FALSE_ALARM, TRIALS, DELTA))
     return at_most(
         "occam",
-        f"trials in which one of {RULES} rules of error {error:.3f} is right on all of {m} samples",
+        f"number of trials in which some of {RULES} rules of error {error:.3f} is right on all of "
+        f"{m} samples",
         "statistical",
         seen,
         most,
-        words=f"{seen} of {TRIALS}",
-        wanted=f"at most {most}: a binomial count of probability δ = {DELTA:g} exceeds it with "
-        f"probability {FALSE_ALARM:g}",
+        words=f"{seen} of {TRIALS} trials",
+        wanted=f"at most {most} trials; if a trial has probability {DELTA:g}, this limit is "
+        f"exceeded with probability at most {FALSE_ALARM:g}",
     )
 
 
@@ -235,20 +248,24 @@ def _certificate(d: int) -> Finding:
     """The growth of the required samples when d is squared, at A = V = 4, margin 1, ‖x‖ ≤ 1."""
     return at_most(
         "certificate",
-        f"samples for P(wrong) ≤ 0.1 at A = V = 4, γ = 1: ratio of d = {d * d} to d = {d}",
+        f"ratio of the numbers of samples that certify an error of 0.1 in dimension {d * d} and in "
+        f"dimension {d}, for heads with ‖q‖₁ ≤ 4, ‖v‖₁ ≤ 4 and margin 1",
         "float",
         growth(d),
         2.0,
         words=f"{enough(d * d)}/{enough(d)}",
-        wanted="at most 2, as for growth like ln d",
+        wanted="a ratio of at most 2, as for growth like ln d",
     )
 
 
 def growth(d: int) -> float:
-    """The ratio of the required samples at d² and d."""
+    """The ratio of the numbers of samples required in dimension d² and in dimension d."""
     return enough(d * d) / enough(d)
 
 
 def enough(d: int) -> int:
-    """The smallest m at which `margin_certificate`, which is ∝ 1/m, is at most 0.1."""
+    """The smallest number of samples at which `margin_certificate` is at most 0.1.
+
+    The tokens have dimension d.  The certificate is proportional to 1/(number of samples).
+    """
     return math.ceil(margin_certificate(d, 4.0, 4.0, 1.0, 1.0, 1, 0.05) / 0.1)

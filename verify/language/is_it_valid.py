@@ -1,4 +1,4 @@
-"""The claim `is-it-valid`: bounds on generation errors from errors of classifying validity."""
+"""The claim `is-it-valid`: a bound on the error of generating from that of classifying."""
 
 from __future__ import annotations
 
@@ -21,15 +21,20 @@ GRID = 12  # the trigram models have the probabilities 0, 1/GRID, …, 1
 
 @claim()
 def is_it_valid(
-    run: Run, *, instances: Annotated[int, option("random instances", min=10, max=10**5)] = 400
+    run: Run,
+    *,
+    instances: Annotated[int, option("number of random instances", min=10, max=10**5)] = 400,
 ) -> Iterator[Finding]:
     """err ≥ 2 err_iiv − max|V_c|/min|E_c| − δ⁺ for every model and its classifier *is it valid?*.
 
-    err is the model's probability of a wrong response, err_iiv the error of the classifier that
-    accepts a response of probability above 1/min|E_c|.  With one valid response among C, err ≥ 2(1
-    − 1/C) min_t err_iiv(t) over all thresholds t, calibrated or not.  A trigram model has the same
-    context after "she lost it and was completely out of …" and after "he …"; for any probabilities
-    of "her" and "his" its mean error is ½.
+    err is the model's probability of a wrong response.  V_c is the set of valid responses to the
+    prompt c, and E_c of wrong ones.  err_iiv is the error of the classifier that accepts the
+    responses of probability above 1/min|E_c|, and δ⁺ is the over-confidence of the model on them.
+
+    If each prompt has C responses and one of them is valid, err ≥ 2(1 − 1/C) min_t err_iiv(t) over
+    all thresholds t, whether or not the model is calibrated.  For example, a trigram model has the
+    same context after "she lost it and was completely out of" as after "he lost it and was
+    completely out of".  So for all its probabilities of "her" and "his", its mean error is ½.
     """
     count = min(instances, 200) if run.quick else instances
     yield _calibrated(run, count)
@@ -40,7 +45,10 @@ def is_it_valid(
 
 
 def instance(run: Run, *, choices: bool) -> IsItValid:
-    """A random instance in small fractions, with one valid response of C or with any number."""
+    """A random instance of the task *is it valid?*, in small fractions.
+
+    With `choices`, all prompts have the same number of responses, one of them valid.
+    """
     rng = run.rng
     prompts, C = int(rng.integers(1, PROMPTS + 1)), int(rng.integers(2, RESPONSES + 1))
     p, g, valid = list[list[Exact]](), list[list[Exact]](), list[range]()
@@ -59,25 +67,28 @@ def _calibrated(run: Run, count: int) -> Finding:
     slack = [each.errors - each.bound for each in found if each.bound > 0]
     return at_least(
         "calibrated",
-        f"err − (2 err_iiv − max|V|/min|E| − δ⁺), the minimum over {count} instances, over Q",
+        "smallest difference between the model's error and its bound "
+        "2 err_iiv − max|V|/min|E| − δ⁺, over the random instances with a positive bound, over Q",
         "exact",
         float(min(slack)) if slack else np.nan,
         0.0,
-        words=f"{min(slack, default=None)}; the bound is positive for {len(slack)} instances",
-        wanted="at least 0",
+        words=f"{min(slack, default=None)}; the bound is positive for {len(slack)} of {count} "
+        "instances",
+        wanted="a difference of at least 0",
     )
 
 
 def uniform(C: int) -> IsItValid:
-    """A prompt with one valid response of C, and the uniform model."""
+    """The instance of one prompt with C responses, one of them valid, and the uniform model."""
     return definition([1], [[1] + [0] * (C - 1)], [[Fraction(1, C)] * C], [[0]])
 
 
 def slacks() -> dict[int, Fraction]:
-    """err minus the bound of Theorem 1, by |E|, for models that attain it.
+    """The model's error minus its bound, for models that attain the bound [KNVZ2025, Theorem 1].
 
-    The model gives 1/|E| to the valid response and the rest uniformly to the wrong responses: no
-    response is above the threshold.
+    The keys are the numbers |E| of wrong responses.  The model gives probability 1/|E| to the
+    valid response, and the rest uniformly to the wrong responses, so that no response is above
+    the threshold.
     """
     found = {}
     for E in range(2, 9):
@@ -92,11 +103,12 @@ def _attained() -> Finding:
     found = slacks()
     return same(
         "attained",
-        "err minus the bound of Theorem 1 for models with g(valid) = 1/|E|, |E| = 2 … 8",
+        "model's error minus its bound of [KNVZ2025, Theorem 1], for models that give the valid "
+        "response probability 1/|E|, |E| = 2 … 8 the number of wrong responses",
         [str(each) for each in found.values()],
         ["0"] * len(found),
-        words="0 for all",
-        wanted="0",
+        words="0 for all models",
+        wanted="0: the models attain the bound",
     )
 
 
@@ -109,11 +121,12 @@ def _averaged(run: Run, count: int) -> Finding:
     )
     return same(
         "averaged",
-        f"mean of 2 err_iiv over thresholds in [0, 1] = err·C/(C − 1), {count} instances, over Q",
+        "twice the classifier's error, averaged over thresholds in [0, 1], and C/(C − 1) times the "
+        "model's error, for random prompts of C responses, over Q",
         alike,
         len(found),
         words=f"equal for {alike} instances",
-        wanted=f"all {len(found)}",
+        wanted=f"equality for all {len(found)} instances",
     )
 
 
@@ -124,16 +137,20 @@ def _choices(run: Run, count: int) -> Finding:
     least = min(each.errors - each.choice_bound for each in found)
     return same(
         "choices",
-        f"err − 2(1 − 1/C) min err_iiv, the minimum over {len(found)} instances, over Q",
+        "smallest difference between the model's error and 2(1 − 1/C) times the classifier's "
+        f"smallest error over all thresholds, over {len(found)} instances with C responses, over Q",
         str(least),
         "0",
         words=f"{least}",
-        wanted="0, attained by uniform models",
+        wanted="0: the bound holds, and uniform models attain it",
     )
 
 
 def trigram(q: Fraction) -> IsItValid:
-    """Two prompts with the same last two words, and a trigram model: "her" has probability q."""
+    """The instance of two prompts with the same last two words, and a trigram model.
+
+    The valid responses are "her" and "his", and the model gives "her" the probability q.
+    """
     return definition([Fraction(1, 2)] * 2, [[1, 0], [0, 1]], [[q, 1 - q]] * 2, [[0], [1]])
 
 
@@ -143,9 +160,10 @@ def _trigram() -> Finding:
     half = sum(each.errors == each.choice_bound == Fraction(1, 2) for each in found)
     return same(
         "trigram",
-        'trigram models on "she lost it and was completely out of … mind" and "he …"',
+        'mean error of trigram models on "she/he lost it and was completely out of …", compared '
+        "with its lower bound",
         half,
         len(found),
-        words=f"err = ½ = the bound for {half} models",
-        wanted=f"all {len(found)}",
+        words=f"both are ½ for {half} models",
+        wanted=f"both ½ for all {len(found)} models",
     )

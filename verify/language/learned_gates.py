@@ -35,16 +35,16 @@ CIRCUITS, LARGE, FEWER = 10, (32, 64, 80), (8, 10, 60)  # inputs, gates and exam
 def learned_gates(
     run: Run,
     *,
-    n_inputs: Annotated[int, option("inputs of a random circuit", min=2, max=64)] = 32,
-    n_gates: Annotated[int, option("gates of the circuit", min=1, max=128)] = 64,
-    n_examples: Annotated[int, option("examples, the values of all wires", min=1)] = 80,
+    n_inputs: Annotated[int, option("number of inputs of a random circuit", min=2, max=64)] = 32,
+    n_gates: Annotated[int, option("number of gates of the circuit", min=1, max=128)] = 64,
+    n_examples: Annotated[int, option("number of examples of all wire values", min=1)] = 80,
 ) -> Iterator[Finding]:
     """A circuit is learned gate by gate from the values of its wires, without a wrong output.
 
-    The learner outputs a value of a gate if all hypotheses that fit the examples give this value.
-    Its outputs are right for any examples.  Let |H| be the number of hypotheses of a gate.  After
-    N ≥ (G|H|/ε) ln(G|H|/δ) random examples, with probability at least 1 − δ, the learner outputs
-    the values of all G gates on all but a fraction ε of the inputs.
+    The learner outputs a value of a gate if all hypotheses that agree with the examples have this
+    value.  Its outputs are right for any examples.  Let there be G gates with |H| hypotheses each.
+    After N ≥ (G|H|/ε) ln(G|H|/δ) random examples, with probability at least 1 − δ, the learner
+    outputs the values of all G gates on all but a fraction ε of the inputs.
     """
     yield from labelled("gates", _gates(run, n_inputs, n_gates, n_examples))
     run.draw(run.rng, n_inputs, n_gates)
@@ -62,34 +62,35 @@ def _gates(run: Run, n_inputs: int, n_gates: int, n_examples: int) -> Iterator[F
             wrong += wrong_ones(answers, truth)
             outputs += int((answers >= 0).sum())
     yield never_wrong(
-        "right", f"decided values of wires, {SEEDS} circuits, all inputs", wrong, outputs
+        "right", f"decided wire values, for {SEEDS} circuits and all inputs", wrong, outputs
     )
     few, size, epsilon, delta = SIZES
     N = enough_examples(few, size, epsilon, delta)
     fractions = [decided(run, random_circuit(few, size, run.rng), N, 2**few) for _ in range(SEEDS)]
     yield at_least(
         "enough",
-        f"fraction of decided inputs after N = {N} examples, {few} inputs and {size} gates",
+        f"fraction of inputs on which all gates are decided after {N} examples, for circuits with "
+        f"{few} inputs and {size} gates",
         "statistical",
         min(fractions),
         1 - epsilon,
-        words=f"at least {min(fractions):g}, {SEEDS} circuits",
-        wanted=f"at least 1 − ε = {1 - epsilon:g}, each with probability ≥ {1 - delta:g}",
+        words=f"at least {min(fractions):g} for {SEEDS} circuits",
+        wanted=f"at least {1 - epsilon:g}, for each circuit with probability ≥ {1 - delta:g}",
     )
     circuit = random_circuit(n_inputs, n_gates, run.rng)
     fractions = growing(run, circuit, n_examples)
     bound = enough_examples(n_inputs, n_gates, epsilon, delta)
     yield at_most(
         "grows",
-        f"largest decrease of the fraction of decided values as examples are added, {n_gates} "
-        f"gates over {n_inputs} inputs",
+        f"largest decrease of the fraction of decided gate values as examples are added, for "
+        f"{n_gates} gates over {n_inputs} inputs",
         "exact",
         reopened(fractions),
         0.0,
-        words=f"decided {', '.join(f'{each:.2f}' for each in fractions)} after ⅛, ¼, ½ and all of "
-        f"{n_examples} examples",
-        wanted=f"at most 0; with |H| = {hypotheses(n_inputs, n_gates)} the bound requires "
-        f"{bound:.2g} examples",
+        words=f"the fraction is {', '.join(f'{each:.2f}' for each in fractions)} after ⅛, ¼, ½ and "
+        f"all of {n_examples} examples",
+        wanted=f"no decrease; the sufficient number of examples, for "
+        f"{hypotheses(n_inputs, n_gates)} hypotheses, is {bound:.2g}",
     )
     yield from _spread(run, *(FEWER if run.quick else LARGE))
 
@@ -99,29 +100,30 @@ def _spread(run: Run, n_inputs: int, n_gates: int, n_examples: int) -> Iterator[
     circuits = [random_circuit(n_inputs, n_gates, run.rng) for _ in range(CIRCUITS)]
     grown = np.array([growing(run, circuit, n_examples) for circuit in circuits])
     each = [f"{found.mean():.2f} ({found.min():.2f} to {found.max():.2f})" for found in grown.T]
-    later = f"{each[3]}; after ¼ and ½ {each[1]}, {each[2]}"
+    later = f"{each[3]}; after ¼ and ½ of the examples {each[1]} and {each[2]}"
     for id, compare, seen, fractions, words, side in (
         ("few", at_most, n_examples // 8, grown[:, 0], each[0], "at most"),
         ("most", at_least, n_examples, grown[:, 3], later, "at least"),
     ):
         yield compare(
             id,
-            f"fraction of decided values after {seen} examples, {n_gates} gates, {n_inputs} inputs",
+            f"fraction of decided gate values after {seen} examples, for {CIRCUITS} circuits with "
+            f"{n_gates} gates and {n_inputs} inputs",
             "statistical",
             (float(fractions.min()), float(fractions.max())),
             0.5,
-            words=f"{words}, {CIRCUITS} circuits",
+            words=f"mean (range) {words}",
             wanted=f"{side} 0.5 for every circuit",
         )
 
 
 def reopened(fractions: list[float]) -> float:
-    """The largest decrease from one fraction to the next; negative if all increase."""
+    """The largest decrease from a fraction to the next one; negative if all fractions increase."""
     return max((before - after for before, after in pairwise(fractions)), default=np.nan)
 
 
 def growing(run: Run, circuit: Circuit, n_examples: int) -> list[float]:
-    """The fraction of decided values of gates after ⅛, ¼, ½ and all of the examples."""
+    """The fractions of decided gate values after ⅛, ¼, ½ and all of the random examples."""
     seen = circuit.wires(run.rng.integers(2, size=(n_examples, circuit.n_inputs)))
     words = run.rng.integers(2, size=(QUERIES, circuit.n_inputs))
     answers = [learned(circuit, seen[: n_examples // part])(words) for part in (8, 4, 2, 1)]
@@ -129,17 +131,17 @@ def growing(run: Run, circuit: Circuit, n_examples: int) -> list[float]:
 
 
 def learned(circuit: Circuit, wires: np.ndarray) -> GateLearner:
-    """The learner after these examples of all wires."""
+    """A learner of the circuit's gates, after examples of the values of all `wires`."""
     return GateLearner(circuit.n_inputs, wires)
 
 
 def wrong_ones(answers: np.ndarray, truth: np.ndarray) -> int:
-    """The number of decided values that are wrong."""
+    """The number of decided values of `answers`, those other than −1, that differ from `truth`."""
     return int(((answers >= 0) & (answers != truth)).sum())
 
 
 def decided(run: Run, circuit: Circuit, n_examples: int, n_queries: int) -> float:
-    """The fraction of random inputs on which every gate is decided."""
+    """The fraction of random inputs on which every gate of a circuit is decided, after examples."""
     seen = run.rng.integers(2, size=(n_examples, circuit.n_inputs))
     words = run.rng.integers(2, size=(n_queries, circuit.n_inputs))
     answers = learned(circuit, circuit.wires(seen))(words)

@@ -1,4 +1,4 @@
-"""The picture of `learned-gates`: the fraction of decided inputs of each gate by examples."""
+"""The picture of `learned-gates`: how often each gate is decided, by the number of examples."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ EXAMPLES = 5, 10, 20, 40, 80
 
 
 def draw(rng: np.random.Generator, n_inputs: int, n_gates: int) -> Figure:
-    """The fraction of random inputs on which each gate of a random circuit is decided."""
+    """The picture of the fraction of random inputs on which each gate of a circuit is decided.
+
+    The circuit is random, and the rows are numbers of examples.
+    """
     circuit = random_circuit(n_inputs, n_gates, rng)
     words = rng.integers(2, size=(500, n_inputs))
     fractions = []

@@ -1,4 +1,4 @@
-"""The claim `linear-tokens`: the parity by ⌊log₂ k⌋ + 1 thresholds of linear forms."""
+"""The claim `linear-tokens`: the parity of k bits by ⌊log₂ k⌋ + 1 thresholds of linear forms."""
 
 from __future__ import annotations
 
@@ -39,24 +39,28 @@ def linear_tokens(
     run: Run,
     *,
     d: Annotated[int, option("number of bits", min=1)] = 64,
-    k: Annotated[int, option("bits of the parity, at random positions", min=1)] = 32,
-    samples: Annotated[int, option("random words to decode", min=1)] = 1000,
+    k: Annotated[int, option("number of bits of the parity", min=1)] = 32,
+    samples: Annotated[int, option("number of random words to decode", min=1)] = 1000,
 ) -> Iterator[Finding]:
-    """The parity of k of d bits in ⌊log₂ k⌋ + 1 tokens, each a threshold of a linear form.
+    """The parity of k of d bits is computed in ⌊log₂ k⌋ + 1 tokens, each a threshold of a linear
+    form.
 
-    The tokens are the binary digits of the number of ones, highest first, and one linear head
-    without an MLP, of width 5, generates them.  The last token is also a linear form of the bits
-    and the earlier digits, from which linear algebra over Q finds the k positions.  Logistic
-    regressions, one for each token, learn the tokens as well: for 32 of 64 bits from 1024 examples,
-    .95 of the parities are right, and at most .55 with the tokens of other words.  When these
-    thresholds were written down, a figure of another program was known (.994 from 1000 examples).
+    The tokens are the binary digits of the number of ones among the k bits, highest first.  A
+    model of width 5 with one linear head and without an MLP generates them.  The last token is
+    also a linear form of the bits and the earlier digits, from which linear algebra over Q finds
+    the k positions.
+
+    Logistic regressions, one for each token, learn the tokens as well.  For 32 of 64 bits and 1024
+    examples, at least .95 of the parities are right, and at most .55 if the regressions are fitted
+    to the tokens of other words.  When these thresholds were chosen, the accuracy of another
+    program was known (.994 from 1000 examples).
     """
     if d > MOST or k > d:
-        raise InputError(f"d is {d} and k is {k}: give k at most d, and d at most {MOST}")
+        raise InputError(f"d is {d} and k is {k}: give k ≤ d ≤ {MOST}")
     small = SMALL[: 3 if run.quick else None]
     yield decoded(
         "all-words",
-        f"all words of d bits, (d, k) = {', '.join(map(str, small))}",
+        f"decoding all words of d bits, for (d, k) = {', '.join(map(str, small))}",
         [runs(run, chosen(run, *sized), all_sequences(sized[0], 2)) for sized in small],
     )
     positions = chosen(run, d, k)
@@ -64,8 +68,8 @@ def linear_tokens(
     model = statement.at(2, d).model
     words = run.rng.integers(2, size=(8 if run.quick else samples, d))
     yield size(model, "linear-tokens", d=d, k=k)
-    yield same("units", "ReLU units", units(model), [0], words=f"{sum(units(model))}")
-    yield decoded("long", f"random words of {d} bits", [runs(run, positions, words)])
+    yield same("units", "number of ReLUs", units(model), [0], words=f"{sum(units(model))}")
+    yield decoded("long", f"decoding random words of {d} bits", [runs(run, positions, words)])
     rows = histories(run, model, positions, words[:16])
     yield margin_kept(statement, [(model, rows)])
     yield equal_over_q(statement, model, rows[:4], f"({d} bits)")
@@ -75,20 +79,23 @@ def linear_tokens(
 
 
 def chosen(run: Run, d: int, k: int) -> list[int]:
-    """k random positions of d."""
+    """k different random positions from 0 to d − 1."""
     return run.rng.permutation(d)[:k].tolist()
 
 
 def runs(
     run: Run, positions: list[int], words: np.ndarray
 ) -> tuple[Transformer, np.ndarray, np.ndarray]:
-    """The model, the words, and their digits."""
+    """The construction, the words, and the digits that the model must generate from the words."""
     model = run.build(construction, words.shape[1], positions)
     return model, words, definition(words, positions)
 
 
 def counts_down(run: Run, positions: list[int], d: int) -> OverTokens:
-    """The construction, with the next digit of every history as its specification."""
+    """The construction with its specification: the next digit after every history.
+
+    A history is a word of d bits, followed by arbitrary digits.
+    """
 
     def answers(tokens: np.ndarray) -> np.ndarray:
         L, places = len(positions).bit_length() - 1, np.arange(tokens.shape[-1])
@@ -118,12 +125,13 @@ def _solved(run: Run, positions: list[int], d: int) -> Finding:
         right += coefficients_by_solving(words, definition(words, positions)) == wanted
     return at_least(
         "solved",
-        f"seeds whose positions are found from {n} random words, over Q",
+        f"seeds for which linear algebra over Q finds the {len(positions)} positions of a parity "
+        f"of {len(positions)} of {d} bits from {n} random words",
         "exact",
         right,
         ENOUGH,
-        words=f"{right} of {SEEDS} seeds; parity of {len(positions)} of {d} bits",
-        wanted=f"at least {ENOUGH}; there are {MORE} more words than unknowns",
+        words=f"{right} of {SEEDS} seeds",
+        wanted=f"at least {ENOUGH} seeds, with {MORE} more words than unknowns",
     )
 
 
@@ -139,14 +147,15 @@ def _learned(run: Run) -> Finding:
         found = tokens_by_regression(words, run.rng.permutation(tokens), queries)[:, -1]
         guessed.append(float((found == wanted).mean()))
     verdict = Verdict.of(min(right) >= RIGHT and max(guessed) <= GUESSED)
-    shown = [" ".join(f"{each:.3f}" for each in row) for row in (right, guessed)]
+    shown = [", ".join(f"{each:.3f}" for each in row) for row in (right, guessed)]
     return Finding(
         "learned",
-        f"accuracy of the parity of {k} of {d} bits by regressions on {PER_BIT * d} examples",
+        f"accuracy on {QUERIES} words, by seed, of the parity of {k} of {d} bits by logistic "
+        f"regressions on {PER_BIT * d} examples",
         "statistical",
         {"right": right, "permuted": guessed},
         [RIGHT, GUESSED],
         verdict,
-        f"{shown[0]} on {QUERIES} words; {shown[1]} with the tokens of other words",
-        f"at least {RIGHT:g}, and at most {GUESSED:g} with the tokens of other words",
+        f"{shown[0]}; if fitted to the tokens of other words, {shown[1]}",
+        f"at least {RIGHT:g}, and at most {GUESSED:g} if fitted to the tokens of other words",
     )

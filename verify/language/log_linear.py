@@ -36,45 +36,52 @@ ROUNDING = 1e-14  # rounding error of a divergence on five outcomes in float64
     faults_seen=[{"draws": 6}],
 )
 def log_linear(
-    run: Run, *, draws: Annotated[int, option("random families", min=2, max=1000)] = 60
+    run: Run, *, draws: Annotated[int, option("number of random families", min=2, max=1000)] = 60
 ) -> Iterator[Finding]:
     """Maximum likelihood in p_θ ∝ q₀e^{θ·f} minimises the relative entropy and gives calibration.
 
-    −E_p ln p_θ = H(p) + KL(p‖p_θ), with the gradient E_θ f − E_p f and the Hessian Cov_θ f; and
-    KL(p‖p_θ) = KL(p‖p*) + KL(p*‖p_θ) for the member p* with p's moments, which exists unless data
-    are separable.  Rescaling g on a set A by the best factor gains kl(p(A)‖g(A)) ≥ 2δ² nats,
-    δ = |g(A) − p(A)|.  Rescaling all level sets gains at least 2·Mis², and one factor for all
-    prompts at least 2δ².  The conditional entropies of the even process and its window costs are
-    exact.
+    The loss −E_p ln p_θ of p_θ on data p equals H(p) + KL(p‖p_θ).  Its gradient is E_θ f − E_p f,
+    and its Hessian is Cov_θ f.  Let p* be the member of the family with the moments E_p f, which
+    exists unless data are separable.  Then KL(p‖p_θ) = KL(p‖p*) + KL(p*‖p_θ).
+
+    Multiplying a model g by the best factor on a set A, and normalising, decreases the loss by
+    kl(p(A)‖g(A)) ≥ 2δ² nats, where δ = |g(A) − p(A)|.  Rescaling all level sets of g decreases it
+    by at least 2·Mis², where Mis is the miscalibration of g.  With prompts, one factor for all
+    prompts decreases it by at least 2δ², where δ is the absolute value of the mean difference.  The
+    conditional entropies of the even process, and the costs of finite windows, are computed
+    exactly.
     """
     draws = 4 if run.quick else draws
     yield no_counterexample(
         "decomposition",
-        "−E_p ln p_θ = H(p) + KL(p‖p_θ)",
+        "loss −E_p ln p_θ of a member p_θ of a log-linear family on data p, and H(p) + KL(p‖p_θ)",
         other_losses(run, draws),
         words=f"equal for {draws} random families",
     )
     yield no_counterexample(
         "gradient",
-        "the gradient of −E_p ln p_θ is E_θ f − E_p f",
+        "gradient E_θ f − E_p f of the loss of a log-linear family with features f: the change of "
+        "the loss minus its linear part, and KL(p_θ‖p_θ')",
         other_gradients(run, draws),
-        words=f"the remainder of {draws} steps is KL(p_θ‖p_θ'), exactly",
+        words=f"equal for {draws} random steps from θ to θ', exactly",
     )
     yield no_counterexample(
         "hessian",
-        "the Hessian of −E_p ln p_θ is Cov_θ f",
+        "Hessian of the loss of a log-linear family, and covariance Cov_θ f of the features",
         other_hessians(run, draws),
         words=f"equal for {draws} random families",
     )
     yield no_counterexample(
         "bias",
-        "the gradient by a bias is Σ_c μ_c (p_θ(v|c) − p(v|c)), predicted minus true frequency",
+        "gradient of the loss by the bias of a word's logit, and (predicted frequency of the word) "
+        "− (true frequency)",
         other_gradients_by_bias(run, draws),
-        words=f"equal for {draws} models of two contexts",
+        words=f"equal for {draws} random models of two contexts",
     )
     yield no_counterexample(
         "pythagoras",
-        "KL(p‖p_θ) = KL(p‖p*) + KL(p*‖p_θ)",
+        "KL(p‖p_θ), and KL(p‖p*) + KL(p*‖p_θ) for the member p* of a log-linear family with the "
+        "moments of p",
         not_orthogonal(run, draws),
         words=f"equal for {draws} random families",
     )
@@ -86,7 +93,10 @@ def log_linear(
 
 
 def other_losses(run: Run, draws: int) -> Iterator[str]:
-    """−E_p ln p_θ by the formula of the family, compared with H + KL."""
+    """Random families whose loss −E_p ln p_θ differs from H(p) + KL(p‖p_θ), as text.
+
+    The loss is computed from the moments of p and the log-partition function.
+    """
     for _ in range(draws):
         of, x = family(run.rng, OUTCOMES, FEATURES), scales(run.rng, FEATURES)
         p = random_distribution(run.rng, OUTCOMES)
@@ -97,7 +107,10 @@ def other_losses(run: Run, draws: int) -> Iterator[str]:
 
 
 def other_gradients(run: Run, draws: int) -> Iterator[str]:
-    """L(θ') − L(θ) − ⟨∇L(θ), θ' − θ⟩ compared with KL(p_θ‖p_θ')."""
+    """Random families and steps θ → θ' at which the gradient of the loss L is wrong, as text.
+
+    L(θ') − L(θ) − ⟨∇L(θ), θ' − θ⟩ is compared with KL(p_θ‖p_θ').
+    """
     for _ in range(draws):
         of, p = family(run.rng, OUTCOMES, FEATURES), random_distribution(run.rng, OUTCOMES)
         x, y = scales(run.rng, FEATURES), scales(run.rng, FEATURES)
@@ -109,7 +122,10 @@ def other_gradients(run: Run, draws: int) -> Iterator[str]:
 
 
 def other_hessians(run: Run, draws: int) -> Iterator[str]:
-    """∂_j E_θ f_i, as rational functions of e^{θ_j}, compared with the covariance."""
+    """Random families whose Hessian of the loss differs from the covariance Cov_θ f, as text.
+
+    The entries ∂E_θ f_i/∂θ_j of the Hessian are derivatives of rational functions of e^{θ_j}.
+    """
     places = range(FEATURES)
     for _ in range(draws):
         of, x = family(run.rng, OUTCOMES, FEATURES), scales(run.rng, FEATURES)
@@ -119,7 +135,11 @@ def other_hessians(run: Run, draws: int) -> Iterator[str]:
 
 
 def slope(of: LogLinear, x: tuple[Fraction, ...], i: int, j: int) -> Fraction:
-    """x_j·d/dx_j of Σ w f_i / Σ w, as a quotient of polynomials in x_j."""
+    """The derivative by θ_j of the mean of feature i, at e^θ = x, exactly.
+
+    It is x_j·d/dx_j of Σ w f_i / Σ w, a quotient of polynomials in x_j, where w are the
+    unnormalised weights of the outcomes.
+    """
     others = tuple(Fraction(1) if at == j else each for at, each in enumerate(x))
     tops, bottoms = fmpq_poly([0]), fmpq_poly([0])
     for weight, f in zip(of.weights(others), of.features, strict=True):
@@ -132,9 +152,10 @@ def slope(of: LogLinear, x: tuple[Fraction, ...], i: int, j: int) -> Fraction:
 
 
 def other_gradients_by_bias(run: Run, draws: int) -> Iterator[str]:
-    """The gradient by a bias of the logits compared with Σ_c μ_c (p_θ(v|c) − p(v|c)).
+    """Random models whose gradient by a bias of the logits is wrong, as text.
 
-    Where it is 0, the model predicts each word as often as it occurs.
+    The gradient by the bias of word v is compared with Σ_c μ_c (p_θ(v|c) − p(v|c)), over contexts
+    c of weights μ_c.  If it is 0, the model predicts the word as often as it occurs.
     """
     for _ in range(draws):
         mu, x, y = random_distribution(run.rng, 2), scales(run.rng, 3), scales(run.rng, 3)
@@ -151,7 +172,10 @@ def other_gradients_by_bias(run: Run, draws: int) -> Iterator[str]:
 
 
 def not_orthogonal(run: Run, draws: int) -> Iterator[str]:
-    """The Pythagorean identity for p with the moments of a member p*, and any other member."""
+    """Random families for which the Pythagorean identity fails, as text.
+
+    The identity is KL(p‖p_θ) = KL(p‖p*) + KL(p*‖p_θ) for every p with the moments of a member p*.
+    """
     for _ in range(draws):
         of, x, y = family(run.rng, OUTCOMES, FEATURES), *(scales(run.rng, 2) for _ in "xy")
         best = of.at(x)
@@ -161,9 +185,10 @@ def not_orthogonal(run: Run, draws: int) -> Iterator[str]:
 
 
 def projected(run: Run, draws: int) -> Finding:
-    """The member found by Newton's method compared with the member with the given moments.
+    """The divergence of the member found by Newton's method from the member with the given moments.
 
-    L(θ) − L(θ*) = KL(p*‖p_θ) ≤ ⟨∇L(θ), θ − θ*⟩ as L is convex, and the moments agree up to FITS.
+    It is divided by its bound: L(θ) − L(θ*) = KL(p*‖p_θ) ≤ ⟨∇L(θ), θ − θ*⟩, as the loss L is
+    convex, and the moments agree up to FITS.
     """
     worst = 0.0
     for _ in range(draws):
@@ -176,17 +201,22 @@ def projected(run: Run, draws: int) -> Finding:
         worst = max(worst, apart / (3 * FITS * off + ROUNDING))
     return at_most(
         "projection",
-        "KL(p*‖found maximiser) divided by its bound |∇|·|θ − θ*| plus rounding",
+        "largest ratio of the divergence between the true maximum-likelihood member and the member "
+        f"found by Newton's method to its bound, over {draws} random families",
         "float",
         worst,
         1.0,
-        words=f"at most {worst:.2g}, {draws} families",
-        wanted="at most 1",
+        words=f"{worst:.2g}",
+        wanted="a ratio of at most 1",
     )
 
 
 def separable(run: Run, draws: int) -> Finding:
-    """Separable data on a face of the features' hull, and data with all outcomes."""
+    """The numbers of families for which data are found to be separable.
+
+    Data on a face of the convex hull of the features are separable, and data in which all
+    outcomes occur are not.
+    """
     seen = {"on a face": 0, "of all outcomes": 0}
     for _ in range(draws):
         of = family(run.rng, OUTCOMES, FEATURES)
@@ -199,8 +229,9 @@ def separable(run: Run, draws: int) -> Finding:
         )
     return same(
         "separable",
-        "families for which a separating direction is found, and checked exactly",
+        "number of families for which a separating direction is found and checked exactly, for "
+        "data on a face of the convex hull of the features and for data of all outcomes",
         seen,
         {"on a face": draws, "of all outcomes": 0},
-        wanted=f"all {draws} for data on a face, none for data with all outcomes",
+        wanted=f"all {draws} families for data on a face, and no family for data of all outcomes",
     )

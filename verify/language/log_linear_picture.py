@@ -10,7 +10,11 @@ LAST = 12
 
 
 def draw() -> Figure:
-    """H_t with its limit, and the extra loss at the last t of predictors that use only a window."""
+    """The picture of the even process: its conditional entropies, and the costs of finite windows.
+
+    The left panel shows the entropy of symbol t given the past, with its limit.  The right panel
+    shows the extra loss at the last t of predictors that use only a window.
+    """
     of, times = even_process(), range(1, LAST + 1)
     entropies = [float(conditional_entropy(of, t)) for t in times]
     figure = Figure(figsize=(9, 3.6))

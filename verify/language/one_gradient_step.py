@@ -56,20 +56,24 @@ def one_gradient_step(
     run: Run,
     *,
     d: Annotated[int, option("number of bits", min=8)] = 32,
-    k: Annotated[int, option("bits of the parity, a power of two", min=4)] = 16,
+    k: Annotated[int, option("number of bits of the parity, a power of two", min=4)] = 16,
 ) -> Iterator[Finding]:
     """One gradient step from 0 on the nodes of a parity's tree, rounded to integers, gives the
     tree.
 
-    With the step size m²/8, m the number of tokens before a node, and φ = 4z² − 1 the expected step
-    is [j a child] − 2/m − 24r_j/m² + 96R/m³, r_j ≤ 4.  Let t be the distance of the expected step
-    to ½.  With the φ of [KimSuzuki2025] a rounded step on n ≥ 8.7(d + k)t⁻² ln(2(k − 1)(d + k)/δ)
-    samples gives the tree with probability at least 1 − δ.  Most seeds need fewer samples: 1000,
-    4000, 16 000 and 32 000 suffice for d = 16, 32, 64 and 128, k = d/2, and half of these numbers
-    do not.
+    The tree is a binary tree of products over k of d bits, with k − 1 nodes.  A node attends to the
+    m tokens before it and predicts φ(z) for their mean z, with the product of its two children as
+    the target.  With the step size m²/8 and φ = 4z² − 1, the expected score of token j after the
+    step is [j a child] − 2/m − 24r_j/m² + 96R/m³.  Here r_j ≤ 4 is the number of triples of other
+    tokens whose product is token j, and R = ¼ Σ r_j.
+
+    Let t be the smallest distance of an expected score to ½.  With the φ of [KimSuzuki2025], a
+    rounded step on n ≥ 8.7(d + k)t⁻² ln(2(k − 1)(d + k)/δ) samples gives the tree with probability
+    at least 1 − δ.  Most seeds require fewer samples: for k = d/2 and d = 16, 32, 64 and 128, the
+    numbers 1000, 4000, 16 000 and 32 000 suffice, and half of these numbers do not.
     """
     if d > MOST:
-        raise InputError(f"d is {d}: give at most {MOST}")
+        raise InputError(f"d is {d}: give at most {MOST} bits")
     tree_sizes(d, k)
     cubes = [shuffled(run, *sized) for sized in CUBES[: 3 if run.quick else None]]
     yield _closed_form(cubes[:2])
@@ -90,7 +94,7 @@ def one_gradient_step(
 
 
 def shuffled(run: Run, d: int, k: int) -> ParityTree:
-    """A tree over k random bits."""
+    """The tree of a parity over k of d bits at random positions."""
     return parity_tree(d, run.rng.permutation(d)[:k].tolist())
 
 
@@ -100,12 +104,12 @@ def signs(run: Run, n: int, d: int) -> np.ndarray:
 
 
 def cube(tree: ParityTree) -> np.ndarray:
-    """All words of bits ±1, (2^d, d)."""
+    """All words of d bits ±1 (2^d, d), for the d of the tree."""
     return 1 - 2 * all_sequences(tree.d, 2)
 
 
 def nodes(tree: ParityTree) -> range:
-    """The tokens that are nodes."""
+    """The numbers of the tokens that are nodes of the tree."""
     return range(tree.d, tree.d + tree.k - 1)
 
 
@@ -123,11 +127,13 @@ def _closed_form(trees: list[ParityTree]) -> Finding:
     )
     return same(
         "closed-form",
-        f"expected step with φ = 4z² − 1 at all nodes, (d, k) = {sized(trees)}",
+        "expected scores after one gradient step with φ = 4z² − 1, and their closed form "
+        "[j a child] − 2/m − 24r_j/m² + 96R/m³, at the nodes of trees over k of d bits, "
+        f"(d, k) = {sized(trees)}",
         alike,
         len(pairs),
-        words=f"equal to the closed form at {alike} nodes, as fractions",
-        wanted=f"[j a child] − 2/m − 24r_j/m² + 96R/m³ at all {len(pairs)}",
+        words=f"equal at {alike} nodes, as fractions",
+        wanted=f"equality at all {len(pairs)} nodes",
     )
 
 
@@ -136,12 +142,13 @@ def _relations(trees: list[ParityTree]) -> Finding:
     most = max(int(relations(tree, node)[0].max()) for tree in trees for node in nodes(tree))
     return at_most(
         "relations",
-        f"largest number of relations x_j = x_p x_q x_s of a token, (d, k) = {sized(trees)}",
+        "largest number of triples of other tokens whose product is a given token, in trees over "
+        f"k of d bits, (d, k) = {sized(trees)}",
         "exact",
         most,
         4,
         words=f"{most}",
-        wanted="at most 4",
+        wanted="at most 4 triples",
     )
 
 
@@ -153,11 +160,13 @@ def _counted(trees: list[ParityTree]) -> Finding:
     )
     return same(
         "counted",
-        f"expected step with the φ of the source at all nodes, (d, k) = {sized(trees[:3])}",
+        "expected scores after one gradient step with the φ of [KimSuzuki2025], by the sum over "
+        "all words and by counting with polynomials, at the nodes of trees over k of d bits, "
+        f"(d, k) = {sized(trees[:3])}",
         alike,
         len(pairs),
-        words=f"sum over all words and count by polynomials equal at {alike} nodes, as fractions",
-        wanted=f"all {len(pairs)}",
+        words=f"equal at {alike} nodes, as fractions",
+        wanted=f"equality at all {len(pairs)} nodes",
     )
 
 
@@ -175,17 +184,20 @@ def _rounded(run: Run, trees: list[ParityTree]) -> Finding:
             )
     return same(
         "all-words",
-        f"nodes whose rounded step on all words differs from the head's scores, (d, k) = "
-        f"{sized(trees)}",
+        "number of nodes whose rounded scores after one step on all words differ from the scores "
+        f"of the construction, in trees over k of d bits, (d, k) = {sized(trees)}",
         wrong,
         0,
-        words=f"{wrong}; the smallest distance of an entry to ½ is {float(least):.3f}",
-        wanted="0",
+        words=f"{wrong}; the smallest distance of a score to ½ is {float(least):.3f}",
+        wanted="no node",
     )
 
 
 def scores(run: Run, tree: ParityTree) -> np.ndarray:
-    """W_pos W_Q W_Kᵀ W_posᵀ of the model, at the positions that predict nodes."""
+    """The attention scores W_pos W_Q W_Kᵀ W_posᵀ of the construction for a tree.
+
+    The rows are the positions that predict nodes.
+    """
     model: Transformer = run.build(parity_with_steps, tree.d, tree.k, tree.positions)
     attn, pos_embed = model.blocks[0].attn, model.pos_embed
     assert attn is not None
@@ -200,13 +212,14 @@ def _tolerance(tree: ParityTree) -> Finding:
     t = noise_tolerance(tree)
     return at_least(
         "noise-tolerance",
-        f"noise tolerance t of the step on all words, d = {tree.d}, k = {tree.k}",
+        "noise tolerance (smallest distance to ½) of the scores after one step on all words, for a "
+        f"tree over {tree.k} of {tree.d} bits",
         "proved",
         float(t),
         0.25,
-        words=f"t = {float(t):.4f}, so that {enough_samples(tree, DELTA, t)} samples suffice for "
-        f"δ = {DELTA:g}",
-        wanted="at least ¼",
+        words=f"{float(t):.4f}, so that {enough_samples(tree, DELTA, t)} samples suffice with "
+        f"probability {1 - DELTA:g}",
+        wanted="a tolerance of at least ¼",
     )
 
 
@@ -217,14 +230,14 @@ def _sampled(run: Run, tree: ParityTree, n: int, steps: list[np.ndarray]) -> Fin
     right = sum(bool((np.round(W) == written).all()) for W in steps)
     return same(
         "samples",
-        f"seeds for which one step on n = {n} samples, rounded, is the tree, d = {tree.d}, "
-        f"k = {tree.k}",
+        f"seeds for which the rounded scores after one step on {n} samples are the tree, for a "
+        f"tree over {tree.k} of {tree.d} bits",
         right,
         len(steps),
         evidence="trained",
-        words=f"{right} of {len(steps)}; largest errors before rounding "
+        words=f"{right} of {len(steps)} seeds; the largest errors before rounding are "
         + ", ".join(f"{each:.3f}" for each in off),
-        wanted=f"all {len(steps)}, each with probability ≥ {1 - DELTA:g}",
+        wanted=f"all {len(steps)} seeds, each with probability ≥ {1 - DELTA:g}",
     )
 
 
@@ -236,17 +249,21 @@ def _noise(tree: ParityTree, n: int, steps: list[np.ndarray]) -> Finding:
         ratios.append(float(square * n / (4 * node)))
     return at_most(
         "noise",
-        f"mean square of the noise at a node divided by its bound 4m/n, {len(steps)} seeds",
+        "ratio of the mean square of the noise of a node's scores to its bound 4m/n, for n samples "
+        f"and a node that attends to m tokens, over {len(steps)} seeds",
         "trained",
         max(ratios),
         1.0,
-        words=f"between {min(ratios):.3f} and {max(ratios):.3f}",
-        wanted="at most 1, which is proved; about ½ for independent tokens",
+        words=f"between {min(ratios):.3f} and {max(ratios):.3f} for all nodes",
+        wanted="at most 1, as is proved; independent tokens would give about ½",
     )
 
 
 def off(run: Run, d: int, n: int, seeds: int = SEEDS) -> list[float]:
-    """For each seed the largest difference between a step on n samples and the tree, k = d/2."""
+    """For each seed, the largest difference of a score after one step on n samples from the tree.
+
+    The tree is over d/2 random bits of d.
+    """
     found = []
     for _ in range(seeds):
         tree = shuffled(run, d, d // 2)
@@ -268,12 +285,14 @@ def _fewer(run: Run) -> Iterator[Finding]:
         counts = ", ".join(f"{each}/{seeds}" for each, seeds in zip(right, of, strict=True))
         yield compare(
             id,
-            f"fraction of seeds that find the tree, k = d/2, n = {sizes}",
+            "fraction of seeds for which one step finds the tree over d/2 of d bits, from n = "
+            f"{sizes} samples",
             "trained",
             (low, high),
             MOST_SEEDS,
-            words=f"{counts}; confidence interval of the fraction {low:.2f} to {high:.2f}",
-            wanted=f"{'at least' if part == 1 else 'at most'} {MOST_SEEDS:g}",
+            words=f"{counts} seeds; the 95 % confidence interval of the fraction is {low:.2f} to "
+            f"{high:.2f}",
+            wanted=f"an interval {'above' if part == 1 else 'below'} {MOST_SEEDS:g}",
         )
 
 
@@ -285,19 +304,19 @@ def _apart(run: Run) -> Finding:
     ratio = float(np.mean(before) / np.mean(after)) if any(after) else np.nan
     return within(
         "apart",
-        f"ratio of the largest errors of the step at n = {few} and n = {many}, d = {d}, means of "
-        f"{SEEDS} seeds",
+        f"ratio of the largest errors of the scores after one step on {few} and on {many} samples, "
+        f"for {d} bits and the mean of {SEEDS} seeds",
         "trained",
         ratio,
         (root * (1 - ROOT), root * (1 + ROOT)),
-        words=f"{ratio:.3f}, from {min(before):.3f} … {max(before):.3f} and "
-        f"{min(after):.3f} … {max(after):.3f}",
-        wanted=f"√({many}/{few}) = {root:.3f} within {ROOT:.0%}",
+        words=f"{ratio:.3f}; the errors are {min(before):.3f} to {max(before):.3f} and "
+        f"{min(after):.3f} to {max(after):.3f}",
+        wanted=f"√({many}/{few}) = {root:.3f} within {ROOT:.0%}, as for errors ∝ 1/√samples",
     )
 
 
 def expected(tree: ParityTree, node: int) -> np.ndarray:
-    """The step on all words, in float64."""
+    """The expected scores of a node after one step on all words, in float64."""
     return np.array([float(u) for u in gradient_by_counting(tree, node)])
 
 
@@ -310,11 +329,12 @@ def _permuted(run: Run, tree: ParityTree, n: int) -> Finding:
         found.append(float(np.round(one_step(tree, bits, labels))[tree.scores == 1].mean()))
     return at_most(
         "permuted",
-        f"fraction of the children found by a step on permuted labels, {SEEDS} seeds",
+        f"largest fraction of the children that one step on permuted labels finds, over {SEEDS} "
+        "seeds",
         "trained",
         max(found),
         PERMUTED,
-        words=f"at most {max(found):.3f}",
+        words=f"{max(found):.3f}",
         wanted=f"at most {PERMUTED:g}",
     )
 

@@ -9,7 +9,10 @@ from theory.language import ParityTree
 
 
 def draw(tree: ParityTree, W: np.ndarray, n: int) -> Figure:
-    """The scores (k − 1, d + k − 2) of the construction, and those after one step on n samples."""
+    """The picture of the scores of the construction for a tree, and of scores W after one step.
+
+    W (k − 1, d + k − 2) are the scores of the nodes after one gradient step on n samples.
+    """
     figure = Figure(figsize=(9.0, 4.2))
     for panel, shown, title in zip(
         figure.subplots(1, 2, sharey=True),

@@ -32,8 +32,8 @@ BITS, NARROW = 192, 2.0**-100
 BLUNT, LARGE, FAR = 0.5, (64, 32), 0.75  # factor of κ, d and k, and the largest accuracy
 
 BitCount = Annotated[int, option("number of bits", min=2)]
-Subset = Annotated[int, option("bits of the parity, a power of two, at random positions", min=2)]
-Words = Annotated[int, option("random words to decode", min=1)]
+Subset = Annotated[int, option("number of bits of the parity, a power of two", min=2)]
+Words = Annotated[int, option("number of random words to decode", min=1)]
 
 
 @claim(
@@ -44,18 +44,19 @@ def parity_with_steps(
 ) -> Iterator[Finding]:
     """One layer with one head generates the parity of k of d bits by a chain of thought.
 
-    For all d and powers of two 2 ≤ k ≤ d the k − 1 tokens are the nodes of a binary tree, which is
-    in the position embedding; the MLP has four ReLUs.  With average-hard attention, or with
-    softmax of any inverse temperature β ≥ ln(3.5(d + k)), every token is right.  On a sample of
-    words, softmax with half of this β is right with probability about ½.
+    The chain has k − 1 tokens for every power of two k from 2 to d.  They are the nodes of a binary
+    tree of products, which is stored in the position embedding.  The MLP has four ReLUs.  With
+    average-hard attention, or with softmax of any inverse temperature β ≥ ln(3.5(d + k)), every
+    token is right.  With softmax of half of ln(3.5(d + k)), about half of a sample of parities are
+    right.
     """
     if d > MOST:
-        raise InputError(f"d is {d}: give at most {MOST}")
+        raise InputError(f"d is {d}: give at most {MOST} bits")
     tree_sizes(d, k)
     small = SMALL[: 3 if run.quick else None]
     yield decoded(
         "all-words",
-        f"all words of d bits, (d, k) = {', '.join(map(str, small))}",
+        f"decoding all words of d bits, for (d, k) = {', '.join(map(str, small))}",
         [runs(run, *sized, all_sequences(sized[0], 2)) for sized in small],
     )
     positions = run.rng.permutation(d)[:k].tolist()
@@ -63,7 +64,7 @@ def parity_with_steps(
     model = statement.at(2, d).model
     words = run.rng.integers(2, size=(8 if run.quick else samples, d))
     yield size(model, "parity-with-steps", d=d, k=k)
-    yield same("units", "ReLU units", units(model), [4], words=f"{sum(units(model))}")
+    yield same("units", "number of ReLUs", units(model), [4], words=f"{sum(units(model))}")
     yield gap_finding("tree", model, tree_states(model, d, positions))
     yield makes(
         "product",
@@ -71,7 +72,7 @@ def parity_with_steps(
         model,
         {1: ({"pair": np.array([-1.0, 0.0, 1.0])}, {"out": np.array([1.0, -1.0, 1.0])})},
     )
-    yield decoded("long", f"random words of {d} bits", [runs(run, d, k, words, positions)])
+    yield decoded("long", f"decoding random words of {d} bits", [runs(run, d, k, words, positions)])
     rows = histories(run, model, words[:4])
     yield margin_kept(statement, [(model, rows)])
     yield equal_over_q(statement, model, rows[:2], f"({d} bits, arbitrary nodes)")
@@ -87,16 +88,20 @@ def runs(
     positions: list[int] | None = None,
     sharpness: float | None = None,
 ) -> tuple[Transformer, np.ndarray, np.ndarray]:
-    """The model, the words and their nodes; the leaves are by default the first k bits."""
+    """The construction, the words, and the nodes that the model must generate from the words.
+
+    The leaves of the tree are the bits at `positions`, by default the first k bits.
+    """
     tree = parity_tree(d, range(k) if positions is None else positions)
     nodes = (1 - with_steps(tree, 1 - 2 * words)[:, d:]) // 2
     return run.build(construction, d, k, tree.positions, sharpness=sharpness), words, nodes
 
 
 def specified(run: Run, d: int, positions: list[int]) -> OverTokens:
-    """The construction and its specification: ⊥ at bits before the last, then products of two.
+    """The construction with its specification on all histories of tokens.
 
-    The tokens after the bits are arbitrary: nodes may be wrong.
+    The answer is ⊥ at the bits before the last, and then the product of the two children of the
+    next node.  The tokens after the bits are arbitrary, so that nodes may be wrong.
     """
     tree = parity_tree(d, positions)
 
@@ -117,9 +122,9 @@ def histories(run: Run, model: Transformer, words: np.ndarray) -> np.ndarray:
 
 
 def tree_states(model: Transformer, d: int, positions: list[int]) -> States:
-    """The states of the head's scores: the children of the next node have the largest scores.
+    """The specification of the head's scores: the next node's children have the largest scores.
 
-    At bits before the last, the position itself has the largest score; attention is causal.
+    At a bit before the last, the position itself has the largest score.  Attention is causal.
     """
     tree = parity_tree(d, positions)
     n = len(model.pos_embed.W_pos) if model.pos_embed is not None else 0
@@ -133,11 +138,11 @@ def tree_states(model: Transformer, d: int, positions: list[int]) -> States:
 def softened(
     run: Run, d: int, k: int, words: np.ndarray, positions: list[int]
 ) -> Iterator[Finding]:
-    """Findings on softmax at the sharpness of the proof: decoded words, and enclosures."""
+    """The findings on softmax at the inverse temperature of the proof: decoding, and enclosures."""
     beta = float(np.nextafter(sharpness_for_steps(d, k), np.inf))
     found = decoded(
         "decoded",
-        f"random words, softmax with κ = ln(3.5(d + k)) = {beta:.4g}",
+        f"decoding random words by softmax of inverse temperature ln(3.5(d + k)) = {beta:.4g}",
         [runs(run, d, k, words, positions, beta)],
     )
     found.evidence = "float"
@@ -152,7 +157,7 @@ def softened(
 
 
 def blunt(run: Run) -> Finding:
-    """At half of the sharpness the accuracy is close to the accuracy of guessing."""
+    """The accuracy at half of the inverse temperature of the proof, which is close to guessing."""
     d, k = LARGE
     words = run.rng.integers(2, size=(50 if run.quick else 200, d))
     beta = float(np.nextafter(sharpness_for_steps(d, k), np.inf))
@@ -164,38 +169,47 @@ def blunt(run: Run) -> Finding:
     right = int((found == np.asarray(nodes[:, -1])).sum())
     return at_most(
         "blunt",
-        f"accuracy of the parity at κ/2 = {beta / 2:.3f}, {len(words)} words, d = {d}, k = {k}",
+        f"accuracy of the parity of {k} of {d} bits by softmax of half of the inverse temperature "
+        f"of the proof, {beta / 2:.3f}, on {len(words)} words",
         "statistical",
         tuple(binomtest(right, len(words)).proportion_ci()),
         FAR,
         words=f"{right / len(words):.3f}",
-        wanted=f"confidence interval below {FAR:g}; guessing has ½",
+        wanted=f"a confidence interval below {FAR:g}; guessing has accuracy ½",
     )
 
 
 def leak(d: int, k: int) -> Finding:
-    """The error 2ℓ ≤ ¼ of z for every prompt, with ℓ = A/(2 + A), A ≤ (d + k − 4)e^{−κ}."""
+    """The bound on the error of the mean z of two children by softmax, for every prompt.
+
+    The error is at most 2A/(2 + A) for A = (d + k − 4)e^{−κ}, where κ = ln(3.5(d + k)) is the
+    inverse temperature.
+    """
     with Ball.precision(BITS):
         A = arb(others(d, k)) / (arb(35) / 10 * (d + k))
         off = 2 * A / (2 + A)
         return at_most(
             "leak",
-            f"error of z at κ = ln(3.5(d + k)), for every prompt, d = {d}, k = {k}",
+            "error of the mean z of two children by softmax of inverse temperature ln(3.5(d + k)), "
+            f"for every prompt, d = {d}, k = {k}",
             "proved",
             float(off.upper()),
             0.25,
             words=f"at most {float(off):.4f}",
-            wanted="at most ¼, within which ψ is constant",
+            wanted="at most ¼: within this distance the MLP is constant",
         )
 
 
 def others(d: int, k: int) -> int:
-    """The tokens that a node may attend to in addition to its two children."""
+    """The largest number of tokens that a node attends to in addition to its two children."""
     return d + k - 4
 
 
 def in_balls(model: Transformer, row: np.ndarray, few: tuple[int, int]) -> Iterator[Finding]:
-    """Enclosures of the errors of z and ψ(z) at each node of a word."""
+    """The findings on enclosures of the errors at the nodes of one word, for d and k in `few`.
+
+    The errors are those of the mean z of the two children of a node, and of their product ψ(z).
+    """
     d, k = few
     means, products = (stage.holds(row)[d - 1 :, 0] for stage in model.stages)
     off, unequal = 0.0, 0.0
@@ -206,10 +220,10 @@ def in_balls(model: Transformer, row: np.ndarray, few: tuple[int, int]) -> Itera
         for line, z, y in zip(nodes, means.tolist(), products.tolist(), strict=True):
             off = max(off, float(abs(line[pair] - arb(z)).upper()))
             unequal = max(unequal, float(abs(line[out] - arb(y)).upper()))
-    where = f"(d = {d}, k = {k}, one word, {len(nodes)} nodes)"
+    where = f"at the {len(nodes)} nodes of one word, d = {d}, k = {k}"
     yield at_most(
         "pair",
-        f"error of the mean z by softmax {where}",
+        f"error of the mean of two children by softmax {where}",
         "enclosure",
         off,
         0.25,
@@ -218,7 +232,7 @@ def in_balls(model: Transformer, row: np.ndarray, few: tuple[int, int]) -> Itera
     )
     yield Finding(
         "exact",
-        f"error of the product ψ(z) {where}",
+        f"error of the product of two children by softmax and MLP {where}",
         "enclosure",
         unequal,
         NARROW,

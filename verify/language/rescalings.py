@@ -1,4 +1,4 @@
-"""Findings on rescaling sets of outcomes: the exact gain in the loss, and its lower bound."""
+"""Findings on rescaling a model on sets of outcomes: the decrease of the loss, and its bound."""
 
 from __future__ import annotations
 
@@ -30,51 +30,57 @@ Probabilities = tuple[Fraction, ...]
 
 
 def rescalings(run: Run, draws: int) -> Iterator[Finding]:
-    """Rescaling of one set, of all level sets, and of all prompts by one factor, on random
-    draws."""
-    words = f"for {draws} draws"
+    """The findings on the decrease of the loss if a model is rescaled, for random instances.
+
+    One set, all level sets, and one set for all prompts are rescaled.
+    """
+    words = f"for {draws} random instances"
     yield no_counterexample(
         "slope",
-        "CE(p, g_s) − CE(p, g) = ln(1 + (s − 1)g(A)) − p(A) ln s",
+        "change of the cross-entropy under p if the model g is multiplied by s on a set A, and "
+        "ln(1 + (s − 1)g(A)) − p(A) ln s",
         other_slopes(run, draws),
-        words=f"equal {words}: the slope at s = 1 is g(A) − p(A)",
+        words=f"equal {words}, so that the derivative at s = 1 is g(A) − p(A)",
     )
     yield no_counterexample(
         "gain",
-        "the best factor s gains kl(p(A)‖g(A)) nats",
+        "decrease of the cross-entropy under p if the model g is multiplied by the best factor on "
+        "a set A, and kl(p(A)‖g(A))",
         other_gains(run, draws),
-        words=f"equal {words}; every other s that was tried gains less",
+        words=f"equal {words}; another factor has a smaller decrease",
     )
     yield no_counterexample(
         "squares",
-        "kl(p(A)‖g(A)) ≥ 2δ², δ = |g(A) − p(A)|",
+        "kl(p(A)‖g(A)) ≥ 2(g(A) − p(A))² for distributions p and g and a set A",
         below_squares(run, draws),
-        words=words,
+        words=f"true {words}",
         wanted="no counterexample",
     )
     yield no_counterexample(
         "level-sets",
-        "rescaling all level sets of g at once gains at least 2·Mis² nats",
+        "rescaling all level sets of a model decreases the loss by at least 2·(miscalibration)² "
+        "nats",
         level_sets_below_squares(run, draws),
-        words=words,
+        words=f"true {words}",
         wanted="no counterexample",
     )
     yield no_counterexample(
         "prompts",
-        f"one s for all {PROMPTS} prompts gains at least 2δ² nats, δ the weighted mean",
+        "multiplying a model by the same factor on a set A for all prompts c decreases the loss by "
+        "at least 2δ² nats, δ the mean of g(A|c) − p(A|c) over the prompts",
         prompts_below_squares(run, draws),
-        words=f"{words}, at s ≈ e^(−4δ)",
+        words=f"true {words} of {PROMPTS} prompts, with a factor near e^(−4δ)",
         wanted="no counterexample",
     )
 
 
 def reaches(gain: Log, least: Fraction) -> bool:
-    """Whether gain ≥ least."""
+    """Whether gain ≥ least, decided by enclosing balls."""
     return at_most_rational(-gain, -least)
 
 
 def drawn(run: Run, draws: int) -> Iterator[tuple[Probabilities, Probabilities, list[int]]]:
-    """Random distributions p and g, and a set A of outcomes."""
+    """Random triples (p, g, A) of two distributions and a set of outcomes."""
     for _ in range(draws):
         yield (
             random_distribution(run.rng, OUTCOMES),
@@ -84,7 +90,10 @@ def drawn(run: Run, draws: int) -> Iterator[tuple[Probabilities, Probabilities, 
 
 
 def other_slopes(run: Run, draws: int) -> Iterator[str]:
-    """CE(p, g_s) compared with CE(p, g) − p(A) ln s + ln(1 + (s − 1)g(A))."""
+    """Random instances in which the cross-entropy of a rescaled model is wrong, as text.
+
+    Rescaling g by s on A must change the cross-entropy by ln(1 + (s − 1)g(A)) − p(A) ln s.
+    """
     for p, g, A in drawn(run, draws):
         (s,) = scales(run.rng, 1)
         change = cross_entropy(p, rescaled(g, A, s)) - cross_entropy(p, g)
@@ -93,7 +102,10 @@ def other_slopes(run: Run, draws: int) -> Iterator[str]:
 
 
 def other_gains(run: Run, draws: int) -> Iterator[str]:
-    """The gain of the best s compared with kl(p(A)‖g(A)), and with the gain of another s."""
+    """Random instances in which the decrease of the loss by the best factor is wrong, as text.
+
+    The decrease must be kl(p(A)‖g(A)), and the decrease by another factor must be smaller.
+    """
     for p, g, A in drawn(run, draws):
         best, (other,) = best_scale(p, g, A), scales(run.rng, 1)
         gain = kl(p, g) - kl(p, rescaled(g, A, best))
@@ -103,14 +115,17 @@ def other_gains(run: Run, draws: int) -> Iterator[str]:
 
 
 def below_squares(run: Run, draws: int) -> Iterator[str]:
-    """Instances with kl(p(A)‖g(A)) < 2δ², by balls."""
+    """Random instances with kl(p(A)‖g(A)) < 2(g(A) − p(A))², as text."""
     for p, g, A in drawn(run, draws):
         if not reaches(rescaling_gain(p, g, A), 2 * (mass(g, A) - mass(p, A)) ** 2):
             yield f"p = {p}, g = {g}, A = {A}"
 
 
 def level_sets_below_squares(run: Run, draws: int) -> Iterator[str]:
-    """Instances whose KL on the level sets of g is below 2·Mis²."""
+    """Random instances in which rescaling all level sets of g decreases the loss too little.
+
+    They are given as text.  The decrease must be at least 2·(miscalibration)².
+    """
     for _ in range(draws):
         p, g = (
             random_distribution(run.rng, 2 * OUTCOMES),
@@ -121,7 +136,11 @@ def level_sets_below_squares(run: Run, draws: int) -> Iterator[str]:
 
 
 def prompts_below_squares(run: Run, draws: int) -> Iterator[str]:
-    """Instances in which s ≈ e^{−4δ} for all prompts gains less than 2δ²."""
+    """Random instances in which one factor for all prompts decreases the loss too little.
+
+    They are given as text.  A factor near e^{−4δ} must decrease the loss by at least 2δ², where δ
+    is the mean of g(A|c) − p(A|c) over prompts c.
+    """
     for _ in range(draws):
         mu = random_distribution(run.rng, PROMPTS)
         p, g = ([random_distribution(run.rng, 2)[0] for _ in mu] for _ in range(2))

@@ -1,4 +1,4 @@
-"""Findings on worlds so small that all of them are enumerated exactly."""
+"""Findings on small worlds of facts, all of which are enumerated exactly."""
 
 from __future__ import annotations
 
@@ -30,7 +30,11 @@ FACTS, OTHERS, DOCUMENTS = 20, 20_000, 10  # a world whose corpora are enumerate
 
 
 def tiny_worlds(run: Run) -> Iterator[Finding]:
-    """The deterministic bound, its consequences in mean and probability, and an upper bound."""
+    """The findings on bounds on the hallucination rate in small worlds.
+
+    They are the deterministic bound, its consequences in mean and in probability, and an upper
+    bound.
+    """
     yield sure(run)
     yield forty_strings(run.quick)
     yield expected()
@@ -40,8 +44,11 @@ def tiny_worlds(run: Run) -> Iterator[Finding]:
 
 
 def sure(run: Run) -> Finding:
-    """The deterministic bound for all p, g, U and τ on three strings, and for random ones on
-    six."""
+    """The deterministic bound on the hallucination rate, for all small instances.
+
+    The instances are all distributions, models, sets of unseen strings and thresholds on three
+    strings, on grids, and random instances on six strings.
+    """
     least, count, size = None, 0, 3
     thresholds = [Fraction(each, 12) for each in (0, 3, 4, 6)]
     all_p = [*distributions_on_grid(2 if run.quick else 3, size)]
@@ -59,18 +66,20 @@ def sure(run: Run) -> Finding:
         least, count = min(least, slack), count + 1
     return same(
         "sure",
-        "g(H) − (p(U) − δ⁺ − τ|F| + τ|A| − p(U∩A)), the minimum over all instances",
+        "smallest difference between the hallucination rate g(H) and its deterministic bound "
+        "p(U) − δ⁺ − τ|F| + τ|A| − p(U∩A)",
         str(least),
         "0",
-        words=f"{least} over {count} instances",
-        wanted="0, attained",
+        words=f"{least}, over {count} instances on 3 or 6 strings",
+        wanted="0: the bound holds and is attained",
     )
 
 
 def spread(g0: Fraction, a: Fraction, many: int, b: Fraction) -> Iterator[tuple[Fraction, Levels]]:
-    """The worlds with one seen and one unseen fact among `STRINGS`, with their probabilities.
+    """The worlds with one seen and one unseen fact among `STRINGS` strings, for one model.
 
-    g is g0 on the seen fact, a on `many` of the other strings and b on the rest.
+    Yields pairs (probability, world).  The model has probability g0 on the seen fact, a on `many`
+    of the other strings and b on the remaining strings.
     """
     few = STRINGS - 1 - many
     for inside, weight in ((1, Fraction(many, STRINGS - 1)), (0, Fraction(few, STRINGS - 1))):
@@ -87,7 +96,7 @@ def spread(g0: Fraction, a: Fraction, many: int, b: Fraction) -> Iterator[tuple[
 
 
 def grouped(*groups: tuple[int, int, Fraction, Fraction, bool, Fraction | int]) -> Levels:
-    """Levels from groups (strings, facts, p, g, unseen, weight)."""
+    """The `Levels` of groups of strings, each given as (strings, facts, p, g, unseen, weight)."""
     columns = [
         np.array([Fraction(each) for each in column], dtype=object)
         for column in zip(*groups, strict=True)
@@ -97,7 +106,7 @@ def grouped(*groups: tuple[int, int, Fraction, Fraction, bool, Fraction | int]) 
 
 
 def two_levels(quick: bool) -> Iterator[tuple[Fraction, Fraction, int, Fraction]]:
-    """Models on `STRINGS`: the probabilities of the seen fact, of some others, and of the rest."""
+    """The models of the grid, each as the arguments (g0, a, many, b) of `spread`."""
     numbers = (0, 1, 5, 20, 38) if quick else range(0, STRINGS - 1, 2)
     step = 4
     for many, seen in product(numbers, range(0, GRID + 1, step)):
@@ -108,7 +117,11 @@ def two_levels(quick: bool) -> Iterator[tuple[Fraction, Fraction, int, Fraction]
 
 
 def guesses() -> Iterator[list[tuple[Fraction, Levels]]]:
-    """One fact among `STRINGS` and no document: models uniform on 1 to 39 strings."""
+    """The worlds with one fact among `STRINGS` strings and no document, for models that guess.
+
+    Each item is a list of pairs (probability, world), for a model that is uniform on 1 to 39
+    strings.
+    """
     for many in range(1, STRINGS):
         a, inside = Fraction(1, many), Fraction(many, STRINGS)
         yield [
@@ -124,7 +137,10 @@ def guesses() -> Iterator[list[tuple[Fraction, Levels]]]:
 
 
 def forty_strings(quick: bool) -> Finding:
-    """The smallest mean of g(H) + δ⁺ if one of two facts was seen, compared with its bound."""
+    """The smallest mean of hallucination rate plus over-confidence, if one of two facts was seen.
+
+    It is compared with its lower bound.
+    """
     tau, least = Fraction(1, STRINGS - 1), Fraction(2)
     for shape in two_levels(quick):
         mean = sum(
@@ -138,17 +154,18 @@ def forty_strings(quick: bool) -> Finding:
     bound = Fraction(1, 2) - 2 * tau
     return at_least(
         "forty-strings",
-        f"smallest mean of g(H) + δ⁺, for {STRINGS} strings and 2 facts, one of them seen",
+        "smallest mean of hallucination rate + over-confidence, over models on a grid, for "
+        f"{STRINGS} strings and 2 facts, one of them seen",
         "exact",
         least,
         bound,
-        words=f"{least} over all models on a grid",
-        wanted=f"at least p(U) − |F|/|U| = {bound}",
+        words=f"{least}",
+        wanted=f"at least (unseen mass) − (facts)/(unseen strings) = {bound}",
     )
 
 
 def expected() -> Finding:
-    """E g(H) of three models compared with the bound, over all corpora of a world."""
+    """The mean hallucination rates of three models over all corpora, compared with the bound."""
     slack = dict.fromkeys(("calibrated", "Good–Turing", "memoriser"), Fraction(0))
     bounds = dict.fromkeys(slack, Fraction(0))
     for (seen, once), weight in seen_and_once(FACTS, DOCUMENTS).items():
@@ -165,20 +182,22 @@ def expected() -> Finding:
     )
     return at_least(
         "expected",
-        f"E g(H) minus E MF − E δ⁺ − E|F|/|U| − 1/n, {FACTS} facts among {FACTS + OTHERS} strings, "
-        f"{DOCUMENTS} documents",
+        "mean hallucination rate over all corpora minus its lower bound "
+        f"E MF − E δ⁺ − E|F|/|U| − 1/n, for {FACTS} facts among {FACTS + OTHERS} strings and "
+        f"n = {DOCUMENTS} documents",
         "exact",
         min(slack.values()),
         0,
-        words=words,
-        wanted="E g(H) ≥ the bound, over all corpora",
+        words=f"mean rate ≥ bound is {words}",
+        wanted="mean rate ≥ bound for each model",
     )
 
 
 def probable(quick: bool) -> Finding:
-    """The probability of g(H) < p(U) − δ⁺ − |F|/(γ|U|) given the corpus, compared with γ.
+    """The largest probability, given the corpus, that a bound which holds up to γ fails.
 
-    One of two facts was seen, or there are no documents, where the probability is close to γ.
+    The bound on the hallucination rate is `bound_given_corpus` with γ = ¼.  Either one of two
+    facts was seen, or there are no documents, in which case the probability is close to γ.
     """
     worst = Fraction(0)
     for worlds in (*(spread(*shape) for shape in two_levels(quick)), *guesses()):
@@ -191,17 +210,21 @@ def probable(quick: bool) -> Finding:
         worst = max(worst, below)
     return at_most(
         "probable",
-        f"largest probability of g(H) < p(U) − δ⁺ − |F|/(γ|U|), γ = {GAMMA}",
+        "largest probability, given the corpus, that the hallucination rate is below its bound "
+        f"p(U) − δ⁺ − |F|/(γ|U|), which holds with probability ≥ 1 − γ, γ = {GAMMA}",
         "float",
         float(worst),
         float(GAMMA),
-        words=f"{worst}, over models on a grid and uniform guesses",
+        words=f"{worst}, over models on a grid and models that guess uniformly",
         wanted=f"at most γ = {GAMMA}",
     )
 
 
 def forty_answers(quick: bool) -> Finding:
-    """The smallest mean of err + δ⁺ for two prompts, one of them answered, α = ¾."""
+    """The smallest mean of error plus over-confidence for two prompts, one of them answered.
+
+    A document answers its prompt with probability ¾.
+    """
     alpha, half, m = Fraction(3, 4), Fraction(1, 2), STRINGS
     tau, least = Fraction(1, m), Fraction(2)
     step = 8 if quick else 4
@@ -230,16 +253,21 @@ def forty_answers(quick: bool) -> Finding:
     MM = half * alpha
     return same(
         "forty-answers",
-        f"smallest mean of err + δ⁺, for 2 prompts of {m} answers, one answered, α = {alpha}",
+        f"smallest mean of error + over-confidence, over models on a grid, for 2 prompts of {m} "
+        f"answers, one of them answered in the documents, and answers with probability {alpha}",
         least,
         MM * (1 - Fraction(1, m)),
-        words=f"{least}, over models on a grid",
-        wanted=f"MM(1 − 1/m), as for the calibrated model; above MM − 2/m = {MM - Fraction(2, m)}",
+        words=f"{least}",
+        wanted=f"{MM * (1 - Fraction(1, m))}, the value of the calibrated model; the general bound "
+        f"is {MM - Fraction(2, m)}",
     )
 
 
 def upper(run: Run) -> Finding:
-    """KL(p‖g) compared with −ln(1 − g(H)) for p(H) = 0; equality for g ∝ p on the facts."""
+    """The upper bound 1 − e^(−KL(p‖g)) on the hallucination rate of a model g, on random instances.
+
+    p is the distribution of documents.  Equality is required if g ∝ p on the facts.
+    """
     gaps = list[tuple[str, Log]]()
     for at in range(10 if run.quick else 60):
         p, part = random_distribution(run.rng, 3), Fraction(int(run.rng.integers(1, 6)), 6)
@@ -248,12 +276,13 @@ def upper(run: Run) -> Finding:
         gaps.append((f"p = {p}, g = {g}", kl((*p, Fraction(0)), g) + log(1 - part / 2)))
     return no_counterexample(
         "upper",
-        "g(H) ≤ 1 − e^(−KL(p‖g)) if p(H) = 0",
+        "hallucination rate ≤ 1 − e^(−KL(p‖g)) for a model g of the distribution p of documents",
         (
             f"{where}: {gap}"
             for at, (where, gap) in enumerate(gaps)
             if gap.sign < 0 or (at % 2 and gap != 0)
         ),
-        words=f"for {len(gaps)} draws, with equality for {sum(gap == 0 for _, gap in gaps)}",
-        wanted="equality for g ∝ p on the facts",
+        words=f"true for {len(gaps)} random pairs, with equality for "
+        f"{sum(gap == 0 for _, gap in gaps)} of them",
+        wanted="the inequality for all pairs, and equality if g ∝ p on the facts",
     )
